@@ -1,6 +1,6 @@
-# Vigil.  `make help` lists the targets.  Every target first installs what it needs and this machine lacks
-# (tools/deps.sh: by package name, says what it does).  What is made of a folder's files is in its files.mk.  It calls itself only
-# to test the other architecture.
+# Vigil.  `make help` lists the targets.  Every target first installs what it needs and this machine
+# lacks (tools/deps.sh: by package name, says what it does).  What is made of a folder's files is in
+# its files.mk.  It calls itself only to test the other architecture.
 
 ARCH     ?= x86_64
 MACHINE  ?= openpower720
@@ -35,7 +35,7 @@ Q := @
 say = @printf '  %-8s %s\n' $(1) $(2)
 endif
 
-# ---- Where things go -------------------------------------------------------------------------------------------------
+# ---- Where things go -----------------------------------------------------------------------------
 B      ?= build
 O      := $(B)/$(ARCH)
 NEWLIB := $(B)/newlib-$(ARCH)
@@ -52,7 +52,7 @@ KERNEL_FILE_x86_64  := elf
 KERNEL_FILE_aarch64 := img
 KERNEL := $(O)/vigil.$(KERNEL_FILE_$(ARCH))
 
-# ---- Packages --------------------------------------------------------------------------------------------------------
+# ---- Packages ------------------------------------------------------------------------------------
 CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
 DEPS_BUILD := gcc binutils libc6-dev libdw-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
 QEMU_x86_64  := qemu-system-x86
@@ -66,17 +66,19 @@ DEPS_TEST  := libcmocka-dev libpfm4-dev device-tree-compiler perl pkgconf $(DEPS
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 
-# ---- Sources ---------------------------------------------------------------------------------------------------------
+# ---- Sources -------------------------------------------------------------------------------------
 # Each folder's files.mk says what its files are for; $(call files,NAMES) are files of that folder.
 files = $(addprefix $(folder),$(1))
-# Objects are linked in this order.  Tests' come last, those nearest to the top first, for others use what they name.
+# Objects are linked in this order.  Tests' come last, those nearest to the top first, for others
+# use what they name.
 FILES_MK := $(sort $(shell find apps hpm kernel mm sched tools -name files.mk)) \
 	$(shell find test -name files.mk -printf '%d %p\n' | sort | cut -d ' ' -f 2)
 define read_files_mk
 folder := $(dir $(1))
 include $(1)
 endef
-# All in folders named policy is pure: it needs nothing but panic, mem* and other pure files.  So are those in PURE_SRC.
+# All in folders named policy is pure: it needs nothing but panic, mem* and other pure files.  So
+# are those in PURE_SRC.
 KERNEL_SRC :=
 KERNEL_SRC_x86_64 :=
 KERNEL_SRC_aarch64 :=
@@ -87,7 +89,7 @@ $(foreach f,$(FILES_MK),$(eval $(call read_files_mk,$(f))))
 KERNEL_SRC += $(KERNEL_SRC_$(ARCH)) $(POLICY_SRC)
 ALL_APPS := $(WORKLOADS) $(SPMD_APPS) $(TOOLS)
 
-# ---- Tools and flags -------------------------------------------------------------------------------------------------
+# ---- Tools and flags -----------------------------------------------------------------------------
 CROSS_x86_64  :=
 CROSS_aarch64 := aarch64-linux-gnu-
 CC     := $(CROSS_$(ARCH))gcc
@@ -116,7 +118,7 @@ APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc
 HOST_CFLAGS   := -std=gnu11 -g -O1 -I. -Iapps -Itest/host/double/arch $(LIBFDT_INC) $(WARN) $(REAL) -MMD -MP
 SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
-# ---- Targets ---------------------------------------------------------------------------------------------------------
+# ---- Targets -------------------------------------------------------------------------------------
 .PHONY: help all run plot-breakdown plot-mrc bench-sharing bench-hpm bench-programs bench-mm results test test-host test-tools test-machine test-qemu test-long test-page-ins lint bench fuzz clean distclean compile_commands vigil-replay policy-check stack-check deps-build deps-efi deps-run \
 	deps-test deps-lint deps-fuzz machine kernel
 
@@ -161,7 +163,7 @@ deps-lint:
 deps-fuzz: deps-test
 	@tools/deps.sh $(DEPS_FUZZ)
 
-# ---- newlib ----------------------------------------------------------------------------------------------------------
+# ---- newlib --------------------------------------------------------------------------------------
 # Whatever it is built by: another recipe, compiler or package makes it anew.
 $(NEWLIB)/recipe: FORCE | deps-build
 	@mkdir -p $(@D)
@@ -171,7 +173,7 @@ $(NEWLIB)/lib/libc.a: $(NEWLIB)/recipe | deps-build
 	@tools/newlib.sh $(ARCH) $(CC) $(NEWLIB)
 	@touch $@
 
-# ---- libfdt ----------------------------------------------------------------------------------------------------------
+# ---- libfdt --------------------------------------------------------------------------------------
 $(LIBFDT)/libfdt.h: tools/libfdt.sh tools/source.sh tools/apt.sh | deps-build
 	@tools/libfdt.sh $(LIBFDT)
 	@touch $@
@@ -180,7 +182,7 @@ $(LIBFDT_SRC): $(LIBFDT)/libfdt.h ;
 devtree_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(DEVTREE_SRC))))
 $(foreach d,$(O)/fast $(O)/debug $(H) $(F),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
 
-# ---- Font ------------------------------------------------------------------------------------------------------------
+# ---- Font ----------------------------------------------------------------------------------------
 FONT_FILE := $(FONT)/package/usr/share/consolefonts/Lat15-Fixed16.psf.gz
 $(FONT_FILE): tools/foreign.sh | deps-build
 	@tools/foreign.sh console-setup-linux all $(FONT)/package
@@ -189,7 +191,7 @@ $(FONT_SRC): $(FONT_FILE) tools/font.sh
 	$(call say,FONT,$@)
 	$(Q)tools/font.sh $< $@
 
-# ---- Event tables ----------------------------------------------------------------------------------------------------
+# ---- Event tables --------------------------------------------------------------------------------
 $(LIBPFM4)/found.h: tools/libpfm4.sh tools/source.sh tools/apt.sh | deps-build
 	@tools/libpfm4.sh $(LIBPFM4)
 	@touch $@
@@ -211,7 +213,7 @@ $(EVENTS)/without/x86_64.c: $(EVENTS)/without/generate
 	$(call say,EVENTS,$@)
 	$(Q)$< x86_64 '' >$@
 
-# ---- Kernel ----------------------------------------------------------------------------------------------------------
+# ---- Kernel --------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
 kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
 pure_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename $(POLICY_SRC) $(PURE_SRC) $(PURE_SRC_aarch64))))
@@ -230,7 +232,7 @@ $(O)/debug/%.o: %.c Makefile | deps-build
 $(O)/debug/%.o: %.S Makefile | deps-build
 	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
 
-# ---- Applications ----------------------------------------------------------------------------------------------------
+# ---- Applications --------------------------------------------------------------------------------
 libc_objects = $(addprefix $(O)/,$(addsuffix .o,$(basename $(LIBC_SRC))))
 $(O)/apps/%.o: apps/%.c Makefile | deps-build
 	$(call compile,$(APP_CFLAGS))
@@ -260,8 +262,9 @@ endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
 $(app_objects): | $(NEWLIB)/lib/libc.a
 
-# The program strings with glibc's string functions for AArch64 in place of ours, to compare with (test/bench/strings.sh): of those
-# that glibc chooses from (its multiarch/*.c), what it takes on the simulated machine's Neoverse N1.
+# The program strings with glibc's string functions for AArch64 in place of ours, to compare with
+# (test/bench/strings.sh): of those that glibc chooses from (its multiarch/*.c), what it takes on
+# the simulated machine's Neoverse N1.
 GLIBC := $(B)/glibc-aarch64
 GLIBC_LIB := $(GLIBC)/usr/aarch64-linux-gnu/lib/libc.a
 GLIBC_PARTS := memcpy_advsimd memset_generic memcmp memchr_generic strlen_asimd strnlen strchr strrchr strcpy strncpy strcat strcmp strncmp
@@ -279,8 +282,9 @@ $(eval $(call app_rule,strings-glibc))
 $(O)/bin/strings-glibc: $(GLIBC)/strings.o
 endif
 
-# ---- Policies on the host --------------------------------------------------------------------------------------------
-# Compiled for the host as they are in the kernel, as a library: vigil-replay and the simulations are linked with it.
+# ---- Policies on the host ------------------------------------------------------------------------
+# Compiled for the host as they are in the kernel, as a library: vigil-replay and the simulations
+# are linked with it.
 fast_objects = $(addprefix $(B)/fast/,$(addsuffix .o,$(basename $(1))))
 $(B)/fast/%.o: %.c Makefile | deps-build
 	$(call say,HOSTCC,$<)
@@ -302,14 +306,15 @@ $(B)/vigil-replay: $(call fast_objects,$(REPLAY_SRC)) $(H)/libvigil-policy.a
 	$(Q)$(HOSTCC) $^ -o $@
 vigil-replay: $(B)/vigil-replay | deps-run
 
-# ---- Images ----------------------------------------------------------------------------------------------------------
+# ---- Images --------------------------------------------------------------------------------------
 # gnu-efi's package has the files of its own architecture only.
 DEBIAN_x86_64  := amd64
 DEBIAN_aarch64 := arm64
 $(GNUEFI)/usr/lib/libefi.a: tools/foreign.sh | deps-build
 	@tools/foreign.sh gnu-efi $(DEBIAN_$(ARCH)) $(GNUEFI)
 	@touch $@
-# From code to functions and lines: a table for each program, in the archive's folder symbols/, and one for the kernel.
+# From code to functions and lines: a table for each program, in the archive's folder symbols/, and
+# one for the kernel.
 $(B)/symbols: tools/symbols.c kernel/lib/symbols.c kernel/lib/symbols.h kernel/proc/abi.h | deps-build
 	$(call say,HOSTLD,$@)
 	@mkdir -p $(@D)
@@ -317,16 +322,17 @@ $(B)/symbols: tools/symbols.c kernel/lib/symbols.c kernel/lib/symbols.h kernel/p
 $(O)/symbols/%: $(O)/bin/% $(B)/symbols
 	@mkdir -p $(@D)
 	$(Q)$(B)/symbols $< $@
-# included FILE, NAME: the assembly of a section .NAME with what is in the file between NAME_start and NAME_end.
+# included FILE, NAME: the assembly of a section .NAME with what is in the file between NAME_start
+# and NAME_end.
 included = printf '.section .$(2),"a"\n.balign 4096\n.globl $(2)_start, $(2)_end\n$(2)_start:\n.incbin "%s"\n$(2)_end:\n.section .note.GNU-stack,"",%%progbits\n' $(1) | $(CC) -x assembler -c - -o
 # Programs travel without what only a debugger reads, which is five times the rest.
 $(O)/bundled/%: $(O)/bin/%
 	@mkdir -p $(@D)
 	$(Q)$(OBJCOPY) --strip-debug $< $@
-# image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one ustar archive, and NAME.efi, the
-# UEFI loader with that image inside.  Linked twice: the table of symbols of the first link becomes part of the second.
-# $(1): output, $(2): objects.  libgcc has the functions by which atomics are single instructions on the CPUs that have them
-# (-moutline-atomics).
+# image_rule NAME FLAVOUR APPLICATIONS OBJECTS: $(O)/NAME.elf, with the applications inside as one
+# ustar archive, and NAME.efi, the UEFI loader with that image inside.  Linked twice: the table of
+# symbols of the first link becomes part of the second. $(1): output, $(2): objects.  libgcc has the
+# functions by which atomics are single instructions on the CPUs that have them (-moutline-atomics).
 link_kernel = $(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --no-warn-rwx-segments -T linker.ld -o $(1) $(2) \
 	$$($(CC) -print-libgcc-file-name)
 define image_rule
@@ -371,7 +377,7 @@ $(O)/symbols0.o: Makefile | deps-build
 kernel: $(KERNEL)
 .PHONY: FORCE
 
-# ---- The simulated multiprocessor ------------------------------------------------------------------------------------
+# ---- The simulated multiprocessor ----------------------------------------------------------------
 # Runs inside QEMU as a plug-in, on the host, so it is compiled for the host.
 machine_objects = $(addprefix $(B)/machine/,$(addsuffix .o,$(basename $(MACHINE_SRC))))
 $(B)/machine/%.o: %.c Makefile | deps-build
@@ -397,7 +403,7 @@ $(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) $(wildcard test/machine/gue
 		-Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments,--defsym=RAM=$(MACHINE_GUEST_RAM_$(ARCH)) \
 		-T test/machine/guest/guest.ld $(MACHINE_GUEST_SRC) -o $@
 
-# ---- Running ---------------------------------------------------------------------------------------------------------
+# ---- Running -------------------------------------------------------------------------------------
 # One word to the shell, whatever is in it.
 shell_word = '$(subst ','\'',$(1))'
 run: $(KERNEL) machine | deps-run
@@ -435,16 +441,17 @@ bench-mm: $(KERNEL) machine $(B)/vigil-replay $(addprefix $(H)/,sim_mrc sim_regr
 # Of benchmarks on the host: what a whole run prints becomes docs/results/NAME.txt.
 keep = $(if $(filter 1,$(QUICK))$(TRACE)$(TRIALS)$(SHAPE)$(PROGRAM),,test/bench/keep.sh docs/results/$(1).txt)
 
-# All of docs/results anew, part by part (PARTS='mux hpm-x86_64'; PARTS=list names them): hours.  Ended, it goes on with the next part.
+# All of docs/results anew, part by part (PARTS='mux hpm-x86_64'; PARTS=list names them): hours.
+# Ended, it goes on with the next part.
 results:
 	@test/bench/results.sh $(if $(PARTS),parts='$(PARTS)')
 
 bench: bench-sharing bench-hpm bench-programs $(SIMULATIONS:sim_%=bench-%)
 all: $(KERNEL) $(O)/vigil.efi machine
 
-# ---- Host tests ------------------------------------------------------------------------------------------------------
-# Runs test files, as many at a time as there are CPUs: $(call prove,NAME), options and files behind it.  NAME: where it notes how long
-# each took, for test/slowest.sh.
+# ---- Host tests ----------------------------------------------------------------------------------
+# Runs test files, as many at a time as there are CPUs: $(call prove,NAME), options and files behind
+# it.  NAME: where it notes how long each took, for test/slowest.sh.
 prove = mkdir -p $(B)/times && rm -f $(B)/times/$(1).yml && $(2) prove --timer -j $(shell nproc) --state=save --statefile=$(B)/times/$(1).yml
 # Objects for the host, with the address and undefined-behaviour sanitizers.
 $(H)/%.o: %.c Makefile | deps-test
@@ -476,9 +483,9 @@ test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),
 	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
 		$(call prove,host,LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
 
-# ---- Simulations on the host -----------------------------------------------------------------------------------------
-# test/sim/sim_NAME.c is a benchmark of its own, `make bench-NAME`: its first lines say what it shows, and which of TRIALS, SHAPE, SEED,
-# PROGRAM and TRACE it takes from the environment.
+# ---- Simulations on the host ---------------------------------------------------------------------
+# test/sim/sim_NAME.c is a benchmark of its own, `make bench-NAME`: its first lines say what it
+# shows, and which of TRIALS, SHAPE, SEED, PROGRAM and TRACE it takes from the environment.
 define simulation_rule
 $(H)/$(1): $$(call fast_objects,test/sim/$(1).c $$($(1)_SRC)) $(H)/libvigil-policy.a
 	$$(call say,HOSTLD,$$@)
@@ -489,7 +496,7 @@ $(1:sim_%=bench-%): $(H)/$(1)
 endef
 $(foreach s,$(SIMULATIONS),$(eval $(call simulation_rule,$(s))))
 
-# ---- Fuzzers ---------------------------------------------------------------------------------------------------------
+# ---- Fuzzers -------------------------------------------------------------------------------------
 FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
 $(F)/fuzz_devtree: | $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
 $(B)/corpus/fuzz_devtree/%.dtb: test/host/dev/%.dts | deps-test
@@ -511,9 +518,9 @@ fuzz: $(addprefix $(F)/,$(FUZZERS))
 		$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \
 		|| exit 1; done; echo "fuzz: nothing found"
 
-# ---- Tests in the booted kernel --------------------------------------------------------------------------------------
-# All there are, the longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take turns on one.
-# Those named *.long.t are for test-long.
+# ---- Tests in the booted kernel ------------------------------------------------------------------
+# All there are, the longest first, for as many run at a time as there are CPUs: QEMU's vCPUs take
+# turns on one. Those named *.long.t are for test-long.
 SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec paging policies hpmstat sharing block divide framebuffer telemetry memory uefi stress sched programs \
 	libc track selftest hpm)
 QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
@@ -534,7 +541,8 @@ test: test-host
 		$(MAKE) --no-print-directory ARCH=$(firstword $(TEST_ARCHS)) test-tools || failed="$$failed tools"; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
-# Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is called again.
+# Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is
+# called again.
 PAGE_INS ?= 10000000
 SEED     ?= 1
 test-page-ins: $(foreach arch,$(TEST_ARCHS),test-page-ins-$(arch))
@@ -570,8 +578,8 @@ compile_commands: | deps-build
 	@tools/deps.sh bear
 	@$(MAKE) clean >/dev/null && bear -- $(MAKE) kernel $(addprefix $(H)/,$(HOST_TESTS))
 
-# Frames and calls of every file of the kernel, and from these the deepest path on a stack: it must fit with an interrupt on top.
-# ccache knows nothing of .ci files.
+# Frames and calls of every file of the kernel, and from these the deepest path on a stack: it must
+# fit with an interrupt on top. ccache knows nothing of .ci files.
 stack_objects = $(addprefix $(O)/stack/,$(addsuffix .o,$(basename $(filter %.c,$(KERNEL_SRC)))))
 $(O)/stack/%.o: export CCACHE_DISABLE := 1
 $(O)/stack/%.o: %.c Makefile | deps-build
@@ -581,7 +589,10 @@ stack-check: $(stack_objects) | deps-hpm
 	@tools/stack_depth.py $(ARCH) $(^:.o=.ci)
 
 lint: deps-lint policy-check floors-check
-	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h') && echo "lint: formatting is clean"
+	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
+	@git ls-files '*.c' '*.h' '*.S' | xargs awk 'length > 100 { wide = 1; \
+		print FILENAME ":" FNR ": wider than 100 columns" } END { exit wide }'
+	@echo "lint: formatting is clean"
 
 clean:
 	rm -rf $(B)/x86_64* $(B)/aarch64* $(H) $(F) $(OUT) $(B)/machine

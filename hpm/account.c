@@ -1,12 +1,14 @@
 /*
- * Who ran which counts up.  At every context switch one reading of the hardware ends the stretch of the thread that leaves
- * and begins that of the one that comes, so nothing is counted twice or not at all: the threads' and the idle time's
- * counts add up to the machine's.  With hpm.accounts=on interrupts and monitoring are two more of those that come and leave, by
- * readings at both ends of their handlers.
+ * Who ran which counts up.  At every context switch one reading of the hardware ends the stretch of
+ * the thread that leaves and begins that of the one that comes, so nothing is counted twice or not
+ * at all: the threads' and the idle time's counts add up to the machine's.  With hpm.accounts=on
+ * interrupts and monitoring are two more of those that come and leave, by readings at both ends of
+ * their handlers.
  *
- * Invariants: hpm_cpu and the running thread's context are written by their CPU only, interrupts off; a context that
- * another CPU reads is copied under its sequence number.  Counter groups change at slice interrupts and ticks, never
- * at a switch, so that the groups' turns have nothing to do with what the threads do.
+ * Invariants: hpm_cpu and the running thread's context are written by their CPU only, interrupts
+ * off; a context that another CPU reads is copied under its sequence number.  Counter groups change
+ * at slice interrupts and ticks, never at a switch, so that the groups' turns have nothing to do
+ * with what the threads do.
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -17,7 +19,7 @@
 uint64_t hpm_accounts;
 static struct spinlock mark_lock = SPINLOCK(LOCK_HPM, "hpm mark");
 
-/* ---- Counting; all with interrupts off ---- */
+/* ---- Counting; all with interrupts off ------------------------------------------------------- */
 
 uint64_t hpm_cycles_of(uint64_t ticks)
 {
@@ -60,7 +62,8 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
 {
     struct pmu_latch *last = &hpm->last;
     struct piece *piece = &hpm->piece[hpm->row][group];
-    uint64_t cycles = now->cycles - last->cycles, instructions = now->instructions - last->instructions;
+    uint64_t cycles = now->cycles - last->cycles,
+             instructions = now->instructions - last->instructions;
 
     for (unsigned c = 0; c < hpm_state.pmu.counters; c++)
         piece->count[c] += grown(last, now, c);
@@ -140,18 +143,22 @@ static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
         profile_arm(hpm, &hpm->last, p->arms, p->slot);
 }
 
-/* In the ground truth's tags: whose doings are counted from now on, besides threads' ids and 0 for idle. */
+/* In the ground truth's tags: whose doings are counted from now on, besides threads' ids and 0 for
+ * idle. */
 #define TAG_INTERRUPTS ((int64_t)UINT32_MAX)
 #define TAG_MONITORING (TAG_INTERRUPTS - 1)
 #define SAME_TAG       ((int64_t)-1)
 
-/* What else is over with a stretch: nothing, whoever ran, or the slice.  Who runs on is given what he counted later. */
+/* What else is over with a stretch: nothing, whoever ran, or the slice.  Who runs on is given what
+ * he counted later. */
 enum over { STRETCH, RUN, SLICE };
 
-/* A stretch is over.  From then on another group counts if the slice is, or a new plan's; and it is for tag. */
+/* A stretch is over.  From then on another group counts if the slice is, or a new plan's; and it is
+ * for tag. */
 HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 {
-    const struct hpm_plan *old = hpm->plan, *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
+    const struct hpm_plan *old = hpm->plan,
+                          *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
     unsigned group = mux_turns_group(&hpm->turns);
     const struct hpm_programme *next = NULL;
     struct pmu_latch now;
@@ -183,8 +190,8 @@ HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
 {
     hpm->plan = hpm_state.plan;
-    /* Boots that are alike to some hundred cycles would else have their turns in the same order, so that who measures twice
-     * makes the same error twice. */
+    /* Boots that are alike to some hundred cycles would else have their turns in the same order, so
+     * that who measures twice makes the same error twice. */
     mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, arch_ticks() + seed);
     hpm_state.ops->latch(&hpm->last, &hpm->plan->programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
@@ -308,9 +315,10 @@ HOT_CODE void interrupted(struct hpm_cpu *hpm, unsigned why)
         hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
 }
 
-/* ---- Reading ---- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Brings the caller's CPU up to date, so that what it reads about itself includes the present stretch. */
+/* Brings the caller's CPU up to date, so that what it reads about itself includes the present
+ * stretch. */
 static void account_here(void)
 {
     bool irq = arch_irq_save();
@@ -334,7 +342,8 @@ uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now)
     return ticks + (since && now > since ? now - since : 0);
 }
 
-/* The same, if it is the thread's; whose CPU is another one is as up to date as that CPU's last switch or tick. */
+/* The same, if it is the thread's; whose CPU is another one is as up to date as that CPU's last
+ * switch or tick. */
 static void account_if_running(const struct hpm_thread *t)
 {
     bool irq = arch_irq_save();
@@ -452,7 +461,8 @@ void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out)
     arch_irq_restore(irq);
 }
 
-static void sum_thread(const struct hpm_thread *t, uint64_t counts, bool kept, struct hpm_sums *sums)
+static void sum_thread(const struct hpm_thread *t, uint64_t counts, bool kept,
+                       struct hpm_sums *sums)
 {
     bool irq;
 
@@ -496,9 +506,11 @@ void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums)
 }
 
 /* Where account a is summed up: to[a], or all in one. */
-static void sum_cpu(const struct hpm_cpu *hpm, uint64_t counts, struct hpm_sums *const to[HPM_ACCOUNTS])
+static void sum_cpu(const struct hpm_cpu *hpm, uint64_t counts,
+                    struct hpm_sums *const to[HPM_ACCOUNTS])
 {
-    const struct hpm_context *of[HPM_ACCOUNTS] = {&hpm->busy, &hpm->idle, &hpm->apart[0], &hpm->apart[1]};
+    const struct hpm_context *of[HPM_ACCOUNTS] = {&hpm->busy, &hpm->idle, &hpm->apart[0],
+                                                  &hpm->apart[1]};
     unsigned accounts = hpm_accounts ? HPM_ACCOUNTS : HPM_INTERRUPTS;
     bool irq;
     const struct mux_plan *plan = plan_to_read(&irq);
@@ -538,7 +550,8 @@ uint64_t hpm_spread(unsigned count)
         const struct hpm_cpu *hpm = cpu->hpm;
         if (!hpm_counted(cpu))
             continue;
-        const struct hpm_context *account[] = {&hpm->busy, &hpm->idle, &hpm->apart[0], &hpm->apart[1]};
+        const struct hpm_context *account[] = {&hpm->busy, &hpm->idle, &hpm->apart[0],
+                                               &hpm->apart[1]};
         for (unsigned a = 0; a < ARRAY_SIZE(account); a++) {
             struct mux_sum sum;
             context_count(account[a], plan, count, &sum);
@@ -568,7 +581,8 @@ uint64_t hpm_own_cycles(void)
         if (cpu->hpm)
             sum += hpm_cycles_of(__atomic_load_n(&cpu->hpm->own_ticks, __ATOMIC_RELAXED) +
                                  __atomic_load_n(&cpu->hpm->profiler.ticks, __ATOMIC_RELAXED)) +
-                   (cpu->hpm->interrupts + cpu->hpm->profiler.interrupts) * hpm_state.pmu.interrupt_cycles +
+                   (cpu->hpm->interrupts + cpu->hpm->profiler.interrupts) *
+                       hpm_state.pmu.interrupt_cycles +
                    cpu->hpm->records * hpm_state.pmu.record_cycles;
     return sum;
 }

@@ -1,7 +1,7 @@
 /*
- * See figures.h.  The simulated machine counts stalls by cause and source.  Real PMUs, as far as their names are known, say in
- * which half of the pipeline instructions were waited for, how often what is known to cost time happened, and how often
- * another chip's caches had the data.
+ * See figures.h.  The simulated machine counts stalls by cause and source.  Real PMUs, as far as
+ * their names are known, say in which half of the pipeline instructions were waited for, how often
+ * what is known to cost time happened, and how often another chip's caches had the data.
  */
 #include "hpm/breakdown_events.h"
 
@@ -32,8 +32,9 @@ static const struct figure of_model[] = {
     {EVENT_STORES, "STORES"},
 };
 
-/* Accesses of which no more is known than that another chip's caches served them are said to be of the remote L3; Arm's, those
- * that its memory served are among them.  Of several rows for one figure the first that the PMU has. */
+/* Accesses of which no more is known than that another chip's caches served them are said to be of
+ * the remote L3; Arm's, those that its memory served are among them.  Of several rows for one
+ * figure the first that the PMU has. */
 static const struct figure of_others[] = {
     {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote_cache"},
     {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote"},
@@ -57,7 +58,8 @@ bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *ou
     char why[1]; /* it is not counted; hpm says what is not */
 
     for (const struct figure *f = rows; f < rows + n; f++)
-        if (f->number == figure && !event_parse(pmu, f->text, out, why, sizeof why) && out->counters)
+        if (f->number == figure && !event_parse(pmu, f->text, out, why, sizeof why) &&
+            out->counters)
             return true;
     return false;
 }

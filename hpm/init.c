@@ -51,7 +51,8 @@ const struct arg hpm_args[] = {
     {.name = "hpm.accounts",
      .type = ARG_BOOL,
      .value = &hpm_accounts,
-     .help = "count interrupts and monitoring apart, not to whom they interrupt: two more readings for each"},
+     .help = "count interrupts and monitoring apart, not to whom they interrupt: two more readings "
+             "for each"},
     {.name = "hpm.counters",
      .type = ARG_U64,
      .value = &counters_max,
@@ -78,19 +79,22 @@ const struct arg hpm_args[] = {
     {.name = "hpm.primes",
      .type = ARG_BOOL,
      .value = &hpm_primes,
-     .help = "samples are random primes apart, around the period; off: the period, in step with loops"},
+     .help =
+         "samples are random primes apart, around the period; off: the period, in step with loops"},
     {.name = NULL},
 };
 
 /* ---- Set-up ---- */
 
-/* What counts it has no selector that matters; but who asks for it by name shall get that counter. */
+/* What counts it has no selector that matters; but who asks for it by name shall get that
+ * counter. */
 static void find_always(unsigned which, const char *name)
 {
     struct event *event = &hpm_state.always[which];
     char why[1];
 
-    if (!hpm_state.pmu.events.table || event_parse(&hpm_state.pmu.events, name, event, why, sizeof why))
+    if (!hpm_state.pmu.events.table ||
+        event_parse(&hpm_state.pmu.events, name, event, why, sizeof why))
         *event = (struct event){.config = UINT64_MAX - which, .fixed = EVENT_NO_FIXED};
     event->modes = modes_of[modes];
 }
@@ -100,7 +104,8 @@ static void find_events(void)
 {
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
         struct event *event = &hpm_state.event[e];
-        if (breakdown && hpm_state.pmu.events.counters && figure_event(&hpm_state.pmu.events, e, event))
+        if (breakdown && hpm_state.pmu.events.counters &&
+            figure_event(&hpm_state.pmu.events, e, event))
             event->modes = modes_of[modes];
         else
             event->counters = 0;
@@ -152,8 +157,9 @@ static void print_found(void)
 
     unsigned groups = hpm_state.plan->mux.rounds.groups;
 
-    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu %s%s, %s\n", caps.name, hpm_state.pmu.about,
-            caps.counters, caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
+    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu %s%s, %s\n", caps.name,
+            hpm_state.pmu.about, caps.counters,
+            caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
             groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles,
             slice_choices[hpm_state.by_instructions], about[modes],
             caps.can_sample ? "records of accesses by source" : "no records of accesses");
@@ -206,8 +212,8 @@ void hpm_init(unsigned cpus)
     find_events();
     int err = plans_init(ops);
     if (err) {
-        kprintf("hpm: %s: its events cannot be arranged on %u counters (error %d): not used\n", ops->name,
-                hpm_state.pmu.counters, -err);
+        kprintf("hpm: %s: its events cannot be arranged on %u counters (error %d): not used\n",
+                ops->name, hpm_state.pmu.counters, -err);
         return;
     }
     hpm_state.ops = ops;
@@ -215,7 +221,8 @@ void hpm_init(unsigned cpus)
     print_found();
 }
 
-/* It has no counters if it lacks what the first CPU has, and samples time and entries all the same. */
+/* It has no counters if it lacks what the first CPU has, and samples time and entries all the
+ * same. */
 static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
 {
     struct pmu_setup setup = {.slice = hpm_slice_cycles,
@@ -225,9 +232,9 @@ static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
                               .event_count = HPM_EVENTS};
 
     if (sampler_init(hpm, &setup)) {
-        kprintf(
-            "hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples: it is not counted\n",
-            cpu->index);
+        kprintf("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples: it is "
+                "not counted\n",
+                cpu->index);
         sampler_free(hpm, &setup);
         return;
     }
@@ -265,8 +272,8 @@ void remote_estimate(uint32_t latency)
     hpm_state.figures.remote_latency = latency;
     caps.latency[SOURCE_REMOTE_L2] = caps.latency[SOURCE_REMOTE_L3] = latency;
     caps.remote = HPM_ESTIMATED;
-    kprintf("hpm: %s: stalls for other chips' caches are estimated: accesses x %u cycles\n", caps.name,
-            (unsigned)latency);
+    kprintf("hpm: %s: stalls for other chips' caches are estimated: accesses x %u cycles\n",
+            caps.name, (unsigned)latency);
 }
 
 const struct hpm_caps *hpm_caps(void)

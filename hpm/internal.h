@@ -8,18 +8,21 @@
 #include "hpm/sample_ring.h"
 #include "kernel/core/cpu.h"
 
-/* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and delivered. */
+/* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and
+ * delivered. */
 struct sampler {
     struct sample_ring ring;
     uint64_t taken, lost_hardware, lost_buffer;
-    uint64_t delivered, forgotten; /* the consumer's; forgotten: left over when sampling started again */
-    uint64_t cycles;               /* spent on it     */
-    uint32_t period;               /* of the request that the hardware was last told ... */
-    uint32_t applied;              /* ... and its generation                             */
+    /* the consumer's; forgotten: left over when sampling started again */
+    uint64_t delivered, forgotten;
+    uint64_t cycles;  /* spent on it */
+    uint32_t period;  /* of the request that the hardware was last told ... */
+    uint32_t applied; /* ... and its generation */
     bool on;
 };
 
-/* For whom a CPU counts: who is on it, a thread or nobody, or one of two accounts apart (hpm.accounts=on). */
+/* For whom a CPU counts: who is on it, a thread or nobody, or one of two accounts apart
+ * (hpm.accounts=on). */
 enum row { ROW_HERE, ROW_INTERRUPTS, ROW_MONITORING, ROWS };
 
 /* What a group counted. */
@@ -32,26 +35,29 @@ struct piece {
 struct hpm_cpu {
     struct hpm_thread *current;  /* NULL: idle */
     const struct hpm_plan *plan; /* whose groups are counting; NULL: this CPU has no counters */
-    uint64_t turn_began;         /* cycles or instructions counted when the present group's turn began */
-    uint64_t since_check;        /* the same since units were looked at                   */
-    uint64_t own_ticks;          /* of monitoring, beside the profiler's, and ...         */
-    uint64_t interrupts;         /* ... by the PMU, beside the profiler's                 */
-    unsigned row;                /* enum row: for whom the present stretch is             */
-    bool user_open;              /* user mode can read the counters                       */
-    uint64_t pieces[ROWS];       /* bit g: there is something in piece[row][g]            */
+    /* cycles or instructions counted when the present group's turn began */
+    uint64_t turn_began;
+    uint64_t since_check;  /* the same since units were looked at */
+    uint64_t own_ticks;    /* of monitoring, beside the profiler's, and ... */
+    uint64_t interrupts;   /* ... by the PMU, beside the profiler's */
+    unsigned row;          /* enum row: for whom the present stretch is */
+    bool user_open;        /* user mode can read the counters */
+    uint64_t pieces[ROWS]; /* bit g: there is something in piece[row][g] */
     struct pmu_latch last;
     struct sampler sampler;
     struct profiler profiler;
     struct mux_turns turns;
-    struct piece piece[ROWS][GROUP_MAX]; /* by group, not yet added to current's counts and the CPU's */
-    struct hpm_context busy,
-        idle; /* of all threads together, and of what is done while there is none to run */
-    struct hpm_context apart[ROWS - 1]; /* of interrupts and of monitoring, where they are counted apart */
-    uint64_t records;                   /* of monitoring: recorded by the PMU */
-    uint32_t current_pid;               /* atomic: its process, 0: none or idle                  */
-    uint32_t idle_sequence;             /* odd while the next two are written */
-    uint64_t idle_ticks;                /* of finished idle stretches */
-    uint64_t idle_since;                /* ticks; 0: not idle         */
+    /* by group, not yet added to current's counts and the CPU's */
+    struct piece piece[ROWS][GROUP_MAX];
+    /* of all threads together, and of what is done while there is none to run */
+    struct hpm_context busy, idle;
+    /* of interrupts and of monitoring, where they are counted apart */
+    struct hpm_context apart[ROWS - 1];
+    uint64_t records;       /* of monitoring: recorded by the PMU */
+    uint32_t current_pid;   /* atomic: its process, 0: none or idle */
+    uint32_t idle_sequence; /* odd while the next two are written */
+    uint64_t idle_ticks;    /* of finished idle stretches */
+    uint64_t idle_since;    /* ticks; 0: not idle */
     uint64_t read_at; /* ticks, at the latest reading at which nothing ran before or afterwards */
     uint64_t began;   /* ticks: idle from then on, until its first thread */
     /* what context_sum works in on this CPU, interrupts off */
@@ -75,26 +81,30 @@ struct hpm_state {
     struct pmu_caps pmu;
     struct event event[HPM_EVENTS]; /* the figures'; no counters: cannot be counted */
     struct event always[2];         /* cycles and instructions; no modes: not counted */
-    struct context_figures figures; /* their logical counts                           */
+    struct context_figures figures; /* their logical counts */
 } ALIGNED(CACHE_LINE);
 extern struct hpm_state hpm_state;
 extern uint64_t hpm_slice_cycles;         /* boot argument: what a group counts at a time */
 extern uint64_t hpm_records, hpm_samples; /* boot arguments: sizes of a CPU's two rings */
-extern uint64_t hpm_primes;               /* boot argument: distances of samples are random primes */
-extern uint64_t hpm_accounts;             /* boot argument: interrupts and monitoring are counted apart */
+/* boot argument: distances of samples are random primes */
+extern uint64_t hpm_primes;
+/* boot argument: interrupts and monitoring are counted apart */
+extern uint64_t hpm_accounts;
 
-/* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is missing. */
+/* What the PMU does not count of the figures a breakdown has, in words; empty: nothing is
+ * missing. */
 void report_missing(char *buf, size_t size);
 
-/* remote_latency.c: cycles a read takes of what another chip's cache has modified, the chips' average; 0: there is one chip, or no memory.
- * Thread context. */
+/* remote_latency.c: cycles a read takes of what another chip's cache has modified, the chips'
+ * average; 0: there is one chip, or no memory. Thread context. */
 uint32_t remote_latency(void);
 /* init.c: remote stalls are accesses times so many cycles from now on. */
 void remote_estimate(uint32_t latency);
 
 /* session.c: the figures' events as the first plan, for that PMU.  0, or an error of plan_make. */
 int plans_init(const struct pmu_ops *ops);
-/* As hpm_session_open, where slots are given for events alone that are to be sampled: slots[i] is that of name i. */
+/* As hpm_session_open, where slots are given for events alone that are to be sampled: slots[i] is
+ * that of name i. */
 int session_open(const char *names, const uint8_t *slots, struct hpm_session **out, char *err,
                  size_t err_size);
 /* The logical count of its event number i, as a set. */
@@ -107,7 +117,8 @@ uint64_t hpm_spread(unsigned count);
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
 /* account.c: what was counted until the latest reading, to those whose it is. */
 void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
-/* account.c: what an interrupt of the PMU has to say besides that counters of samples have overflowed; time and place are the profiler's. */
+/* account.c: what an interrupt of the PMU has to say besides that counters of samples have
+ * overflowed; time and place are the profiler's. */
 void interrupted(struct hpm_cpu *hpm, unsigned why);
 /* user.c: after a reading, or when somebody else is current: what current may read by itself. */
 void user_follow(struct hpm_cpu *hpm);
@@ -115,17 +126,19 @@ void user_follow(struct hpm_cpu *hpm);
 unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page);
 /* account.c: follows a new plan at once.  For call_cpu. */
 void counting_follow(void *unused);
-/* account.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are counted. */
+/* account.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are
+ * counted. */
 uint64_t hpm_cycles_of(uint64_t ticks);
 /* account.c: how long it has been idle until now, by the clock.  Any CPU. */
 uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now);
 
-/* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now, then tells the hardware
- * what has been requested since. */
+/* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now,
+ * then tells the hardware what has been requested since. */
 void sampler_attend(struct hpm_cpu *hpm);
 static inline void sampler_poll(struct hpm_cpu *hpm)
 {
-    if (hpm->sampler.on || hpm->sampler.applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
+    if (hpm->sampler.on ||
+        hpm->sampler.applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         sampler_attend(hpm);
 }
 /* Memory for records and samples.  0 or -ENOMEM. */

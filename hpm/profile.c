@@ -1,7 +1,8 @@
 /*
- * Who wants what sampled.  A profile has a ring for each CPU, which that CPU fills (hpm/slot.c), and a slot for each criterion.  What
- * it samples of events is a session's (session.c): opening and closing go through the plan, so that when either returns every
- * CPU has followed, and nobody uses a ring that is given back.
+ * Who wants what sampled.  A profile has a ring for each CPU, which that CPU fills (hpm/slot.c),
+ * and a slot for each criterion.  What it samples of events is a session's (session.c): opening and
+ * closing go through the plan, so that when either returns every CPU has followed, and nobody uses
+ * a ring that is given back.
  *
  * Accesses by source are recorded by the hardware itself, for one who asks at a time (sampling.c).
  */
@@ -33,7 +34,7 @@ static unsigned order_of(uint64_t bytes)
     return bytes > PAGE_SIZE ? log2_floor(bytes - 1) + 1 - PAGE_SHIFT : 0;
 }
 
-/* ---- Opening ---- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static int find_slots(struct hpm_profile *p)
 {
@@ -55,7 +56,8 @@ static int find_slots(struct hpm_profile *p)
 static void free_rings(struct hpm_profile *p)
 {
     for (unsigned i = 0; i < cpu_count() && p->ring[i].slots; i++)
-        frame_free(virt_to_phys(p->ring[i].slots), order_of(p->ring[i].size * sizeof(struct hpm_sample)));
+        frame_free(virt_to_phys(p->ring[i].slots),
+                   order_of(p->ring[i].size * sizeof(struct hpm_sample)));
 }
 
 static int make_rings(struct hpm_profile *p)
@@ -82,7 +84,8 @@ static void begin_period(struct hpm_profile *p, unsigned i)
                               [CRITERION_ENTRIES] = 100,
                               [CRITERION_ACCESS] = 1000};
     enum criterion_kind kind = p->criteria.criterion[i].kind;
-    struct period_config config = {.samples = p->rate, .window = NS_PER_S, .min = 1, .max = PERIOD_MAX};
+    struct period_config config = {
+        .samples = p->rate, .window = NS_PER_S, .min = 1, .max = PERIOD_MAX};
 
     if (kind == CRITERION_TIME)
         config.min = TIME_MIN_NS;
@@ -108,7 +111,8 @@ static void begin_slot(struct hpm_profile *p, unsigned i)
     cpu_for_each (cpu)
         if (cpu->hpm)
             profiler_slot_begin(cpu->hpm, cpu->index, p->of[i].slot,
-                                p->criteria.criterion[i].kind == CRITERION_TIME, &p->ring[cpu->index]);
+                                p->criteria.criterion[i].kind == CRITERION_TIME,
+                                &p->ring[cpu->index]);
 }
 
 static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
@@ -121,7 +125,8 @@ static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
     for (unsigned i = 0; i < p->criteria.count; i++) {
         if (p->criteria.criterion[i].kind != CRITERION_EVENT)
             continue;
-        used += (size_t)ksnprintf(names + used, sizeof names - used, "%s,", p->criteria.criterion[i].name);
+        used += (size_t)ksnprintf(names + used, sizeof names - used, "%s,",
+                                  p->criteria.criterion[i].name);
         p->of[i].event = (uint8_t)events;
         slots[events++] = p->of[i].slot;
     }
@@ -129,7 +134,8 @@ static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
         return 0;
     if (!hpm_state.pmu.arms)
         return say(err, err_size,
-                   "this PMU's counters do not interrupt by themselves: events cannot be sampled", -ENODEV);
+                   "this PMU's counters do not interrupt by themselves: events cannot be sampled",
+                   -ENODEV);
     int error = session_open(names, slots, &p->events, err, err_size);
     return error;
 }
@@ -229,14 +235,16 @@ static int begin(struct hpm_profile *p, char *err, size_t err_size)
     return 0;
 }
 
-static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char *err, size_t err_size)
+static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char *err,
+                   size_t err_size)
 {
     int error = parse(p, what->criteria, err, err_size);
 
     if (error)
         return error;
     if (find_slots(p))
-        return say(err, err_size, "too many criteria at a time: other profiles have theirs", -ENOSPC);
+        return say(err, err_size, "too many criteria at a time: other profiles have theirs",
+                   -ENOSPC);
     p->pid = what->pid;
     p->rate = what->rate;
     p->permille = what->permille;
@@ -244,10 +252,12 @@ static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char
     profile_windows_begin(p);
     for (unsigned i = 0; i < p->criteria.count; i++)
         begin_period(p, i);
-    return make_rings(p) ? say(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM) : 0;
+    return make_rings(p) ? say(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM)
+                         : 0;
 }
 
-int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err, size_t err_size)
+int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err,
+                     size_t err_size)
 {
     unsigned n = 0;
     paddr_t pa;
@@ -297,7 +307,7 @@ void hpm_profile_close(struct hpm_profile *p)
     frame_free(virt_to_phys(p), order_of(sizeof *p));
 }
 
-/* ---- Taking ---- */
+/* ---- Taking ---------------------------------------------------------------------------------- */
 
 unsigned hpm_profile_criteria(const struct hpm_profile *p)
 {
@@ -328,7 +338,8 @@ static size_t take_access(struct hpm_profile *p, unsigned i, struct hpm_sample *
 }
 
 /* Those of one criterion in a row are counted together. */
-static size_t take_row(struct hpm_profile *p, const struct hpm_sample *from, size_t n, struct hpm_sample *out)
+static size_t take_row(struct hpm_profile *p, const struct hpm_sample *from, size_t n,
+                       struct hpm_sample *out)
 {
     struct profile_criterion *c = &p->of[from->criterion];
     uint8_t criterion = from->criterion;
@@ -346,12 +357,14 @@ static size_t take_row(struct hpm_profile *p, const struct hpm_sample *from, siz
     return (size_t)(at - from);
 }
 
-static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct hpm_sample *out, size_t max)
+static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct hpm_sample *out,
+                        size_t max)
 {
     size_t n = MIN(ring_waiting(ring), max), done = 0;
 
     while (done < n)
-        done += take_row(p, ring_at(ring, done), MIN(n - done, ring_in_row(ring, done)), out + done);
+        done +=
+            take_row(p, ring_at(ring, done), MIN(n - done, ring_in_row(ring, done)), out + done);
     ring_taken(ring, n);
     return n;
 }

@@ -1,6 +1,7 @@
 /*
- * Windows of a profile: what came in one decides about the periods of the next (hpm/policy/period.h).  Events of the whole machine are
- * known from their counts, whether they were sampled or not; all else is known from the samples.
+ * Windows of a profile: what came in one decides about the periods of the next
+ * (hpm/policy/period.h).  Events of the whole machine are known from their counts, whether they
+ * were sampled or not; all else is known from the samples.
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -9,12 +10,12 @@
 #include "kernel/core/printf.h"
 #include "hpm/sampling.h"
 
-#define IDLE_PART     20 /* less than this part of a CPU is busy     */
+#define IDLE_PART     20 /* less than this part of a CPU is busy */
 #define RECORDS_DRAWN 32 /* of each CPU, as far apart as each other */
 
 uint64_t hpm_primes = 1;
 
-/* ---- Sums over CPUs ---- */
+/* ---- Sums over CPUs -------------------------------------------------------------------------- */
 
 /* Events of storms. */
 static uint64_t held_back(unsigned slot)
@@ -39,7 +40,8 @@ static void sum_slot(unsigned slot, struct hpm_profile_account *sum)
     }
 }
 
-/* By the clock, so that it is known where no cycles are counted, or not those of all modes; the idle part of it, too. */
+/* By the clock, so that it is known where no cycles are counted, or not those of all modes; the
+ * idle part of it, too. */
 static uint64_t passed_cycles(uint64_t *idle_cycles)
 {
     uint64_t passed = 0, idle = 0;
@@ -74,7 +76,8 @@ static uint64_t sampling_cycles(void)
     return sum;
 }
 
-/* What is counted of the whole machine while the event has a counter, which is all that can be sampled. */
+/* What is counted of the whole machine while the event has a counter, which is all that can be
+ * sampled. */
 static struct mux_sum sum_event(struct hpm_profile *p, unsigned i)
 {
     uint64_t count = session_count(p->events, p->of[i].event);
@@ -85,8 +88,8 @@ static struct mux_sum sum_event(struct hpm_profile *p, unsigned i)
 }
 
 /*
- * An event could be sampled for `seen` of `length`: while it had a counter, and of that the part that storms left of what happened, for
- * they are full of events.
+ * An event could be sampled for `seen` of `length`: while it had a counter, and of that the part
+ * that storms left of what happened, for they are full of events.
  */
 static void account_seen(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
 {
@@ -118,7 +121,8 @@ static enum hpm_stretched why_stretched(const struct hpm_profile *p, unsigned i)
     _Static_assert((int)HPM_STRETCHED_FOR_COST == (int)GOVERNOR_OVERHEAD &&
                        (int)HPM_STRETCHED_FOR_STORMS == (int)GOVERNOR_STORM,
                    "as in period.h");
-    return p->of[i].mean > unstretched(p, i) ? (enum hpm_stretched)p->governor.reason : HPM_NOT_STRETCHED;
+    return p->of[i].mean > unstretched(p, i) ? (enum hpm_stretched)p->governor.reason
+                                             : HPM_NOT_STRETCHED;
 }
 
 void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
@@ -147,7 +151,7 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
     account_seen(p, i, out);
 }
 
-/* ---- Periods ---- */
+/* ---- Periods --------------------------------------------------------------------------------- */
 
 static uint32_t draw(struct hpm_profile *p, const struct profile_criterion *c)
 {
@@ -183,7 +187,8 @@ uint32_t profile_draw_access(struct hpm_profile *p, unsigned i)
     return MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX);
 }
 
-/* The hardware begins a distance anew with each period, and half of one is lost on average: only after many. */
+/* The hardware begins a distance anew with each period, and half of one is lost on average: only
+ * after many. */
 static void draw_records(struct hpm_profile *p, unsigned i, uint64_t taken)
 {
     struct profile_criterion *c = &p->of[i];
@@ -203,7 +208,8 @@ void profile_set_mean(struct hpm_profile *p, unsigned i)
         c->mean = MIN(c->mean, (uint64_t)HPM_SAMPLING_PERIOD_MAX);
 }
 
-/* Known without any sample, and of one process as good a guess as any where there are too few of its samples. */
+/* Known without any sample, and of one process as good a guess as any where there are too few of
+ * its samples. */
 static void count_events(struct hpm_profile *p, unsigned i, struct period_window *w)
 {
     struct profile_criterion *c = &p->of[i];
@@ -235,8 +241,9 @@ static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
     hpm_profile_account(p, i, &a);
     if (profile_is_access(p, i))
         count_lost(c, &a);
-    struct period_window w = {
-        .samples = a.taken - c->window_taken, .events = a.stood_for - c->window_stood_for, .length = length};
+    struct period_window w = {.samples = a.taken - c->window_taken,
+                              .events = a.stood_for - c->window_stood_for,
+                              .length = length};
     c->window_taken = a.taken;
     c->window_stood_for = a.stood_for;
     if (p->criteria.criterion[i].kind == CRITERION_EVENT)
@@ -262,8 +269,9 @@ static bool had_storms(struct hpm_profile *p, unsigned i)
     if (a.throttled == c->throttles)
         return false;
     if (!c->throttles)
-        kprintf("hpm: sampling %s: a storm of interrupts: they are held back, and periods lengthened\n",
-                p->criteria.criterion[i].name);
+        kprintf(
+            "hpm: sampling %s: a storm of interrupts: they are held back, and periods lengthened\n",
+            p->criteria.criterion[i].name);
     c->throttles = a.throttled;
     return true;
 }

@@ -1,7 +1,8 @@
 /*
- * What waiting for other chips' caches costs, where the PMU counts how many accesses they serve but not the cycles: accesses times the
- * latency of one, which is measured at boot.  A CPU of another chip writes lines; this one reads them, each saying where the next
- * is, so that it waits for every one.  Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
+ * What waiting for other chips' caches costs, where the PMU counts how many accesses they serve but
+ * not the cycles: accesses times the latency of one, which is measured at boot.  A CPU of another
+ * chip writes lines; this one reads them, each saying where the next is, so that it waits for every
+ * one.  Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
  */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
@@ -9,10 +10,11 @@
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
 
-#define LINES     256
-#define STRIDE    256 /* bytes: no line's neighbour is fetched with it */
-#define TRIES     5
-#define SETTLE_NS (20 * NS_PER_US) /* until the other CPU's stores are done and the clocks of both agree */
+#define LINES  256
+#define STRIDE 256 /* bytes: no line's neighbour is fetched with it */
+#define TRIES  5
+/* until the other CPU's stores are done and the clocks of both agree */
+#define SETTLE_NS (20 * NS_PER_US)
 #define ANSWER_NS (100 * NS_PER_MS)
 #define ORDER     4 /* of pages, for the lines */
 
@@ -23,8 +25,8 @@ struct line {
     uint8_t rest[STRIDE - sizeof(void *)];
 };
 
-/* For call_cpu: all lines are in this CPU's caches then, modified.  They are one chain, in an order no prefetcher knows (a congruential
- * generator of full period: Knuth, volume 2, 3.2.1.2). */
+/* For call_cpu: all lines are in this CPU's caches then, modified.  They are one chain, in an order
+ * no prefetcher knows (a congruential generator of full period: Knuth, volume 2, 3.2.1.2). */
 static void write_lines(void *arg)
 {
     struct line *lines = arg;
@@ -91,14 +93,15 @@ uint32_t remote_latency(void)
         chips++;
     }
     frame_free(pa, ORDER);
-    return chips
-               ? (uint32_t)(fixed_muldiv(ticks, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE) / LINES / chips)
-               : 0;
+    return chips ? (uint32_t)(fixed_muldiv(ticks, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE) /
+                              LINES / chips)
+                 : 0;
 }
 
 void hpm_cpus_started(void)
 {
-    if (!hpm_state.ops || hpm_caps()->remote != HPM_UNKNOWN || !(hpm_caps()->served & SOURCES_REMOTE_CACHE))
+    if (!hpm_state.ops || hpm_caps()->remote != HPM_UNKNOWN ||
+        !(hpm_caps()->served & SOURCES_REMOTE_CACHE))
         return;
     uint32_t latency = remote_latency();
     if (latency)

@@ -1,7 +1,8 @@
 /*
- * The stall breakdown as a table ([A] 2.5): cycles by cause, CPI = completion + sum of stalls, and the
- * data-cache part by source, where "estimate" is latency x accesses, which counts overlapping misses once
- * each, beside what the hardware measured ([A] Table 2.7).  A row is printed only if the PMU counts what is in it.
+ * The stall breakdown as a table ([A] 2.5): cycles by cause, CPI = completion + sum of stalls, and
+ * the data-cache part by source, where "estimate" is latency x accesses, which counts overlapping
+ * misses once each, beside what the hardware measured ([A] Table 2.7).  A row is printed only if
+ * the PMU counts what is in it.
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -74,12 +75,14 @@ static struct decimal decimal_of(uint64_t count, uint64_t all)
     return (struct decimal){thousandths / 1000, (unsigned)(thousandths % 1000)};
 }
 
-static void add_cause(struct text *t, const char *name, uint64_t cycles, const struct hpm_breakdown *b)
+static void add_cause(struct text *t, const char *name, uint64_t cycles,
+                      const struct hpm_breakdown *b)
 {
     struct decimal mega = decimal_of(cycles, 1000000), cpi = decimal_of(cycles, b->instructions);
     uint32_t share = permille(cycles, b->cycles);
 
-    text_add(t, "  %-22s %9llu.%03u M %4u.%u %%", name, mega.whole, mega.thousandths, share / 10, share % 10);
+    text_add(t, "  %-22s %9llu.%03u M %4u.%u %%", name, mega.whole, mega.thousandths, share / 10,
+             share % 10);
     if (b->instructions)
         text_add(t, " %4llu.%03u", cpi.whole, cpi.thousandths);
     text_add(t, "\n");
@@ -93,9 +96,11 @@ static void add_causes(struct text *t, const struct hpm_breakdown *b, const stru
 
     for (unsigned i = 0; i < STALL_COUNT; i++)
         stalls += b->stall[i];
-    text_add(t, "  cycles by cause               count  share%s\n", b->instructions ? "      CPI" : "");
+    text_add(t, "  cycles by cause               count  share%s\n",
+             b->instructions ? "      CPI" : "");
     if (caps->stall)
-        add_cause(t, all ? "completion" : "all else", stalls < b->cycles ? b->cycles - stalls : 0, b);
+        add_cause(t, all ? "completion" : "all else", stalls < b->cycles ? b->cycles - stalls : 0,
+                  b);
     for (unsigned i = 0; i < STALL_COUNT; i++)
         if (caps->stall >> i & 1)
             add_cause(t, stall_names[i], b->stall[i], b);
@@ -161,7 +166,8 @@ static void add_sources(struct text *t, const struct hpm_breakdown *b, const str
 
     text_add(t, "  data by source     accesses latency     estimate      measured  error\n");
     if (caps->served >> SOURCE_L1 & 1)
-        text_add(t, "  %-14s %12llu\n", source_names[SOURCE_L1], (unsigned long long)b->served[SOURCE_L1]);
+        text_add(t, "  %-14s %12llu\n", source_names[SOURCE_L1],
+                 (unsigned long long)b->served[SOURCE_L1]);
     for (unsigned i = SOURCE_L1 + 1; i < SOURCE_COUNT; i++) {
         uint64_t estimate = b->served[i] * caps->latency[i];
         if (!((caps->served | caps->dcache) >> i & 1))
@@ -218,7 +224,8 @@ static void add_title(struct text *t, const char *title, const struct hpm_breakd
     if (caps->user && caps->kernel)
         text_add(t, ", idle %u.%u %%", idle / 10, idle % 10);
     if (caps->stall | caps->dcache | caps->served | caps->missed)
-        text_add(t, ", each figure seen for at least %u.%u %%", b->seen_permille / 10, b->seen_permille % 10);
+        text_add(t, ", each figure seen for at least %u.%u %%", b->seen_permille / 10,
+                 b->seen_permille % 10);
     text_add(t, "\n");
 }
 
@@ -230,7 +237,8 @@ void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b)
 
     if (!t) {
         kprintf("hpm: %s: no breakdown, %s\n", title,
-                caps->present ? "out of memory" : "this machine has no performance counters that are known");
+                caps->present ? "out of memory"
+                              : "this machine has no performance counters that are known");
         return;
     }
     add_title(t, title, b, caps);

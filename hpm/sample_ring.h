@@ -1,6 +1,7 @@
 /*
- * A CPU's buffer of attributed samples: one producer, the CPU itself with interrupts off; one consumer at a time, on any
- * CPU.  A full buffer drops the newest sample, never a stored one, and the producer counts the loss.
+ * A CPU's buffer of attributed samples: one producer, the CPU itself with interrupts off; one
+ * consumer at a time, on any CPU.  A full buffer drops the newest sample, never a stored one, and
+ * the producer counts the loss.
  */
 #pragma once
 #include "hpm/policy/sample.h"
@@ -8,8 +9,8 @@
 struct sample_ring {
     struct hpm_sample *slots;
     uint64_t size; /* power of two */
-    uint64_t head; /* samples ever stored; the producer's   */
-    uint64_t tail; /* samples ever taken; the consumer's    */
+    uint64_t head; /* samples ever stored; the producer's */
+    uint64_t tail; /* samples ever taken; the consumer's */
 } ALIGNED(CACHE_LINE);
 
 static inline bool ring_full(const struct sample_ring *r)

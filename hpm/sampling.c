@@ -1,11 +1,12 @@
 /*
- * Samples of accesses by what they were served from.  The hardware writes records into a ring of each CPU; the CPU itself
- * takes them over into its buffer before it changes threads, so whoever ran is whoever made them; anyone takes samples
- * from the buffers.
+ * Samples of accesses by what they were served from.  The hardware writes records into a ring of
+ * each CPU; the CPU itself takes them over into its buffer before it changes threads, so whoever
+ * ran is whoever made them; anyone takes samples from the buffers.
  *
- * A request to start or stop is published with a new generation number and followed by each CPU at its next switch, tick
- * or counter interrupt, for a PMU can be told only by its own CPU.  Idle CPUs follow when they wake.
- * Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer + samples in the buffer.
+ * A request to start or stop is published with a new generation number and followed by each CPU at
+ * its next switch, tick or counter interrupt, for a PMU can be told only by its own CPU.  Idle CPUs
+ * follow when they wake. Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer +
+ * samples in the buffer.
  */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
@@ -18,15 +19,17 @@
 
 uint64_t hpm_records = 1024, hpm_samples = 2048;
 
-/* What was asked for: config and on belong to hpm_state.sampling, the generation; written under the lock. */
+/* What was asked for: config and on belong to hpm_state.sampling, the generation; written under the
+ * lock. */
 static struct {
     struct spinlock lock;
     struct spinlock take_lock; /* one consumer at a time; taken second */
     struct hpm_sampling config;
     bool on;
-} request = {.lock = SPINLOCK(LOCK_HPM, "hpm sampling"), .take_lock = SPINLOCK(LOCK_HPM, "hpm samples")};
+} request = {.lock = SPINLOCK(LOCK_HPM, "hpm sampling"),
+             .take_lock = SPINLOCK(LOCK_HPM, "hpm samples")};
 
-/* ---- Each CPU, interrupts off ---- */
+/* ---- Each CPU, interrupts off ---------------------------------------------------------------- */
 
 /* Largest power of two that is at most n. */
 static uint32_t pow2_floor(uint64_t n)
@@ -59,7 +62,8 @@ int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup)
     if (!hpm_caps()->can_sample)
         return 0;
     if (hpm_state.pmu.record_bytes) {
-        setup->record_count = pow2_floor(MIN(hpm_records, (uint64_t)hpm_state.pmu.sample_records_max));
+        setup->record_count =
+            pow2_floor(MIN(hpm_records, (uint64_t)hpm_state.pmu.sample_records_max));
         setup->records = alloc_bytes((uint64_t)setup->record_count * hpm_state.pmu.record_bytes);
         if (!setup->records)
             return -ENOMEM;
@@ -81,8 +85,8 @@ void sampler_free(struct hpm_cpu *hpm, struct pmu_setup *setup)
 
 static void record(const struct hpm_sample *s)
 {
-    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, s->time, s->pc, s->data, s->data_phys, s->tid, s->pid,
-                  s->latency, s->source, s->user, s->store, ctf_text("access"), s->period);
+    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, s->time, s->pc, s->data, s->data_phys, s->tid,
+                  s->pid, s->latency, s->source, s->user, s->store, ctf_text("access"), s->period);
 }
 
 /* The thread that runs made them. */
@@ -156,7 +160,7 @@ void sampler_attend(struct hpm_cpu *hpm)
     s->cycles += hpm_cycles_of(arch_ticks_near() - began);
 }
 
-/* ---- Anyone ---- */
+/* ---- Anyone ---------------------------------------------------------------------------------- */
 
 static int refuse(const char *field, const char *accepted)
 {
@@ -280,7 +284,8 @@ void hpm_sampling_stop(void)
 size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
 {
     static unsigned
-        first; /* whose turn it is to be asked first, so that no CPU is left out when max is small */
+        /* whose turn it is to be asked first, so that no CPU is left out when max is small */
+        first;
     size_t n = 0;
 
     if (!hpm_caps()->can_sample)
@@ -301,7 +306,8 @@ size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
     return n;
 }
 
-/* Taken is read last, so that at any time it covers what is read before; what is left is pending. */
+/* Taken is read last, so that at any time it covers what is read before; what is left is
+ * pending. */
 void hpm_sampling_account(struct hpm_sample_account *out)
 {
     memset(out, 0, sizeof *out);

@@ -1,7 +1,8 @@
 /*
- * Who wants what counted.  The breakdown's figures are wanted always, sessions come and go; each time a new plan of all that is
- * wanted is made in the memory of the plan before the present one, and every CPU told to follow it.  When all have, nobody
- * uses the present one's memory any more (see hpm/policy/context.h).
+ * Who wants what counted.  The breakdown's figures are wanted always, sessions come and go; each
+ * time a new plan of all that is wanted is made in the memory of the plan before the present one,
+ * and every CPU told to follow it.  When all have, nobody uses the present one's memory any more
+ * (see hpm/policy/context.h).
  */
 #include "hpm/count.h"
 #include "hpm/internal.h"
@@ -24,19 +25,19 @@ struct hpm_session {
     struct fit_set nest[EVENT_NESTS_MAX]; /* of its events, those that contain others */
     unsigned nests;
     struct fit_event fit[GROUP_EVENTS_MAX]; /* for hpm_session_fit to work in */
-    struct fit_set known[EVENT_NESTS_MAX];  /* the same                       */
+    struct fit_set known[EVENT_NESTS_MAX];  /* the same */
 };
 
 /* Callers come one at a time. */
 static struct {
     struct plan_request request; /* the present plan's, the sessions' sets excepted */
-    uint64_t pinned;             /* of the figures                                  */
+    uint64_t pinned;             /* of the figures */
     struct hpm_session *session[SESSIONS_MAX];
     struct hpm_plan plan[2];
     struct plan_work work;
 } wanted;
 
-/* ---- Boot ---- */
+/* ---- Boot ------------------------------------------------------------------------------------ */
 
 static uint8_t want_first(const struct event *event)
 {
@@ -56,11 +57,12 @@ static uint64_t count_of(unsigned figure)
     return count == GROUP_NIL ? 0 : (uint64_t)1 << count;
 }
 
-/* What the scheduler acts on is never scaled where that is possible: remote-cache stalls; or, where they are not counted, the
- * accesses, if they can be recorded. */
+/* What the scheduler acts on is never scaled where that is possible: remote-cache stalls; or, where
+ * they are not counted, the accesses, if they can be recorded. */
 static uint64_t counts_to_pin(void)
 {
-    uint64_t stalls = count_of(EVENT_DCACHE(SOURCE_REMOTE_L2)) | count_of(EVENT_DCACHE(SOURCE_REMOTE_L3));
+    uint64_t stalls =
+        count_of(EVENT_DCACHE(SOURCE_REMOTE_L2)) | count_of(EVENT_DCACHE(SOURCE_REMOTE_L3));
 
     if (stalls || (SOURCES_REMOTE_CACHE & ~hpm_state.pmu.sample_sources))
         return stalls;
@@ -94,18 +96,20 @@ int plans_init(const struct pmu_ops *ops)
     struct group_cause cause;
 
     memset(&wanted, 0, sizeof wanted);
-    wanted.request = (struct plan_request){.counters = hpm_state.pmu.counters,
-                                           .fixed = hpm_state.pmu.events.fixed,
-                                           .generation = 1,
-                                           .cpus = 1,
-                                           .unit = hpm_state.by_instructions ? MUX_INSTRUCTIONS : MUX_CYCLES,
-                                           .slice = hpm_slice_cycles,
-                                           .round = ROUGH_ROUND_CYCLES,
-                                           .always = {hpm_state.always[0], hpm_state.always[1]}};
+    wanted.request =
+        (struct plan_request){.counters = hpm_state.pmu.counters,
+                              .fixed = hpm_state.pmu.events.fixed,
+                              .generation = 1,
+                              .cpus = 1,
+                              .unit = hpm_state.by_instructions ? MUX_INSTRUCTIONS : MUX_CYCLES,
+                              .slice = hpm_slice_cycles,
+                              .round = ROUGH_ROUND_CYCLES,
+                              .always = {hpm_state.always[0], hpm_state.always[1]}};
     want_figures();
     int err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
     if (err == -ENOSPC && wanted.request.pinned) {
-        kprintf("hpm: too few counters to have remote-cache stalls counted all the time: they are scaled\n");
+        kprintf("hpm: too few counters to have remote-cache stalls counted all the time: they are "
+                "scaled\n");
         wanted.request.pinned = 0;
         err = plan_make(&wanted.plan[0], &wanted.request, &wanted.work, &cause);
     }
@@ -117,12 +121,14 @@ int plans_init(const struct pmu_ops *ops)
     return 0;
 }
 
-/* ---- Plans ---- */
+/* ---- Plans ----------------------------------------------------------------------------------- */
 
-/* It may be busy with a call of somebody else's, or late: nobody may go on before it has answered. */
+/* It may be busy with a call of somebody else's, or late: nobody may go on before it has
+ * answered. */
 static void follow(struct cpu *cpu)
 {
-    while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) && call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
+    while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
+           call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
         arch_cpu_relax();
 }
 
@@ -169,7 +175,8 @@ static void collect_sets(struct plan_request *r, const struct hpm_session *s, ui
             add_sets(r, wanted.session[i], whose);
 }
 
-/* Makes request's plan the present one.  whose and cause as collect_sets and plan_make give them. */
+/* Makes request's plan the present one.  whose and cause as collect_sets and plan_make give
+ * them. */
 static int change_plan(struct plan_request *request, struct group_cause *cause)
 {
     struct hpm_plan *next = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
@@ -189,7 +196,7 @@ static int change_plan(struct plan_request *request, struct group_cause *cause)
     return 0;
 }
 
-/* ---- Opening ---- */
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 static int say(char *err, size_t err_size, const char *what, int error)
 {
@@ -229,18 +236,20 @@ static int read_names(struct event_request *r, const char *names, char *err, siz
     return r->wishes ? 0 : say(err, err_size, "no event or metric is named", -EINVAL);
 }
 
-static int number_counts(struct hpm_session *s, struct plan_request *r, const uint8_t *slots, char *err,
-                         size_t err_size)
+static int number_counts(struct hpm_session *s, struct plan_request *r, const uint8_t *slots,
+                         char *err, size_t err_size)
 {
     uint64_t set[EVENT_WISHES_MAX];
     uint8_t wish[EVENT_WISHES_MAX];
 
     if (r->sets + event_request_sets(&s->request, set, wish) > GROUP_SETS_MAX)
-        return say(err, err_size, "too many metrics at a time: other sessions have their own", -ENOSPC);
+        return say(err, err_size, "too many metrics at a time: other sessions have their own",
+                   -ENOSPC);
     for (unsigned e = 0; e < s->request.events; e++) {
         if (!~r->wanted)
             return say(err, err_size,
-                       "too many events at a time: other sessions and the breakdown have theirs", -ENOSPC);
+                       "too many events at a time: other sessions and the breakdown have theirs",
+                       -ENOSPC);
         s->count[e] = (uint8_t)__builtin_ctzll(~r->wanted);
         r->wanted |= (uint64_t)1 << s->count[e];
         r->event[s->count[e]] = s->request.event[e];
@@ -263,8 +272,9 @@ static unsigned event_of(const struct hpm_session *s, const struct plan_request 
 }
 
 /* In the session's own names, where it is about its events alone; r is what was refused. */
-static int explain(const struct hpm_session *s, const struct plan_request *r, const struct group_cause *cause,
-                   const uint8_t *whose, int error, char *err, size_t err_size)
+static int explain(const struct hpm_session *s, const struct plan_request *r,
+                   const struct group_cause *cause, const uint8_t *whose, int error, char *err,
+                   size_t err_size)
 {
     struct group_cause named = *cause;
     unsigned event = cause->event == GROUP_NIL ? 0 : event_of(s, r, cause->event);
@@ -274,10 +284,12 @@ static int explain(const struct hpm_session *s, const struct plan_request *r, co
     unsigned own_sets = event_request_sets(&s->request, set, wish);
 
     if (error == -ERANGE)
-        return say(err, err_size, "rounds of so many groups are too long: lower hpm.slice_cycles", error);
+        return say(err, err_size, "rounds of so many groups are too long: lower hpm.slice_cycles",
+                   error);
     if (event == GROUP_EVENTS_MAX || other == GROUP_EVENTS_MAX ||
         (cause->set != GROUP_NIL && cause->set >= own_sets) || cause->why == GROUP_SIZES)
-        return say(err, err_size, "there are too few counters beside what is counted already", error);
+        return say(err, err_size, "there are too few counters beside what is counted already",
+                   error);
     named.event = cause->event == GROUP_NIL ? GROUP_NIL : (uint8_t)event;
     named.other = cause->other == GROUP_NIL ? GROUP_NIL : (uint8_t)other;
     if (cause->set != GROUP_NIL)
@@ -300,8 +312,9 @@ static void pin_if_possible(struct plan_request *request, uint64_t counts)
     }
 }
 
-/* Cycles or instructions of one mode: both modes' are always known, and those of one should not have to wait for a turn, which may not come
- * while a short program runs.  Where there is room for them, and not beside many others, which would have half as many turns. */
+/* Cycles or instructions of one mode: both modes' are always known, and those of one should not
+ * have to wait for a turn, which may not come while a short program runs.  Where there is room for
+ * them, and not beside many others, which would have half as many turns. */
 static uint64_t by_mode(const struct hpm_session *s)
 {
     uint64_t counts = 0;
@@ -367,11 +380,13 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
     paddr_t pa;
 
     if (!hpm_state.ops)
-        return say(err, err_size, "this machine has no performance counters that are known, or hpm.pmu=none",
+        return say(err, err_size,
+                   "this machine has no performance counters that are known, or hpm.pmu=none",
                    -ENODEV);
     if (!hpm_state.pmu.events.table)
         return say(err, err_size,
-                   event_vendors ? "no events of this processor's PMU are known by name" : EVENT_NO_VENDORS,
+                   event_vendors ? "no events of this processor's PMU are known by name"
+                                 : EVENT_NO_VENDORS,
                    -ENODEV);
     if (!slot)
         return say(err, err_size, "too many sessions at a time", -ENOSPC);
@@ -416,8 +431,8 @@ void hpm_session_close(struct hpm_session *s)
     request.sampled &= request.wanted;
     request.pinned &= request.wanted;
     collect_sets(&request, NULL, whose);
-    /* What could be packed can be without some of it; at worst the effort runs out, and it is counted for nobody until the
-     * next plan. */
+    /* What could be packed can be without some of it; at worst the effort runs out, and it is
+     * counted for nobody until the next plan. */
     if (change_plan(&request, &cause)) {
         wanted.request.wanted = request.wanted;
         wanted.request.sampled = request.sampled;
@@ -426,7 +441,7 @@ void hpm_session_close(struct hpm_session *s)
     frame_free(virt_to_phys(s), session_order());
 }
 
-/* ---- Readings ---- */
+/* ---- Readings -------------------------------------------------------------------------------- */
 
 unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page)
 {
@@ -499,11 +514,13 @@ void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier)
 }
 
 /* The session's own counts are as old as it is; what is older in the sums is of others. */
-static struct mux_sum sum_of(const struct hpm_session *s, unsigned event, const struct hpm_sums *sums)
+static struct mux_sum sum_of(const struct hpm_session *s, unsigned event,
+                             const struct hpm_sums *sums)
 {
     unsigned i = s->count[event];
 
-    return sums->generation < wanted.request.born[i] ? (struct mux_sum){0} : hpm_sums_count(sums, i);
+    return sums->generation < wanted.request.born[i] ? (struct mux_sum){0}
+                                                     : hpm_sums_count(sums, i);
 }
 
 void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums)
@@ -516,7 +533,8 @@ void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums)
             s->known[known++] = s->nest[i];
     for (unsigned e = 0; e < s->request.events; e++) {
         struct mux_sum sum = sum_of(s, e, sums);
-        s->fit[e] = (struct fit_event){sum.count, sum.counted, sum.length && sum.seen == sum.length};
+        s->fit[e] =
+            (struct fit_event){sum.count, sum.counted, sum.length && sum.seen == sum.length};
     }
     for (uint64_t left = fit_events(s->fit, s->known, known); left; left &= left - 1) {
         unsigned e = (unsigned)__builtin_ctzll(left), i = s->count[e];
@@ -567,6 +585,7 @@ void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm
     bool irq = arch_irq_save();
     struct mux_rounds rounds = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE)->mux.rounds;
     arch_irq_restore(irq);
-    estimate_make(&sum, &rounds, sum.counted ? 0 : hpm_spread(s->count[wish->event[0]]), &out->estimate);
+    estimate_make(&sum, &rounds, sum.counted ? 0 : hpm_spread(s->count[wish->event[0]]),
+                  &out->estimate);
     out->seen_permille = permille(&sum);
 }

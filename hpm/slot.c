@@ -8,10 +8,11 @@
 struct profile_slot profile_slots[PROFILE_SLOTS];
 uint32_t profile_timed, hpm_entries;
 
-/* More interrupts for samples than this in a millisecond are a storm: a tenth of the time or more. */
+/* More interrupts for samples than this in a millisecond are a storm: a tenth of the time or
+ * more. */
 #define STORM_MAX 100
 
-/* ---- Samples ---- */
+/* ---- Samples --------------------------------------------------------------------------------- */
 
 /* xorshift32 (Marsaglia 2003). */
 static uint32_t draw(struct profiler *p)
@@ -23,8 +24,9 @@ static uint32_t draw(struct profiler *p)
 }
 
 /*
- * Some samples in a row are as far apart as each other.  Multiples of a prime fall on the sites of a short loop in turn, so that each
- * has as many of them; with another distance for each sample, chance alone gives one of eight sites some more than another.
+ * Some samples in a row are as far apart as each other.  Multiples of a prime fall on the sites of
+ * a short loop in turn, so that each has as many of them; with another distance for each sample,
+ * chance alone gives one of eight sites some more than another.
  */
 static ALWAYS_INLINE uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
 {
@@ -49,13 +51,14 @@ static void add(uint64_t *total, uint64_t n)
 
 static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
 {
-    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0, at->source,
-                  at->user, 0, ctf_text(s->of->name), at->period);
+    TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0,
+                  at->source, at->user, 0, ctf_text(s->of->name), at->period);
 }
 
-/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them out. */
-static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for,
-                                   bool telling)
+/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them
+ * out. */
+static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s,
+                                   uint32_t stands_for, bool telling)
 {
     const struct hpm_thread *t = hpm->current;
     uint32_t pid = t ? t->pid : 0;
@@ -92,7 +95,7 @@ static void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t st
     take_one(hpm, s, stands_for, true);
 }
 
-/* ---- Events ---- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool timed,
                          struct sample_ring *ring)
@@ -100,11 +103,12 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool 
     struct profiler *p = &hpm->profiler;
     struct profiler_slot *s = &p->of[slot];
 
-    *s = (struct profiler_slot){
-        .of = &profile_slots[slot],
-        .ring = ring,
-        .pid = profile_slots[slot].pid,
-        .like = {.cpu = (uint16_t)cpu, .source = SOURCE_COUNT, .criterion = profile_slots[slot].criterion}};
+    *s = (struct profiler_slot){.of = &profile_slots[slot],
+                                .ring = ring,
+                                .pid = profile_slots[slot].pid,
+                                .like = {.cpu = (uint16_t)cpu,
+                                         .source = SOURCE_COUNT,
+                                         .criterion = profile_slots[slot].criterion}};
     if (!p->random)
         p->random = (uint32_t)arch_ticks() | 1;
     s->left = timed ? 0 : next_distance(p, s);
@@ -160,7 +164,8 @@ void profile_publish_held(struct hpm_cpu *hpm)
     }
 }
 
-/* Periods have become so much shorter that what is left of a distance would be many of them: not so long, then. */
+/* Periods have become so much shorter that what is left of a distance would be many of them: not so
+ * long, then. */
 static void shorten(struct profiler *p, struct profiler_slot *s)
 {
     uint32_t passed = s->distance - (uint32_t)s->left;
@@ -179,7 +184,8 @@ static void hold(struct profiler *p, unsigned c, struct profiler_slot *s, uint64
     p->held |= (uint8_t)(1u << c);
 }
 
-void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms, const uint8_t *slot)
+void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms,
+                 const uint8_t *slot)
 {
     struct profiler *p = &hpm->profiler;
 
@@ -259,7 +265,8 @@ void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
         overflowed(hpm, (unsigned)__builtin_ctz(left));
 }
 
-/* Where counters of samples are all there is, which is frequent, there is no more to it than this. */
+/* Where counters of samples are all there is, which is frequent, there is no more to it than
+ * this. */
 HOT_CODE void hpm_interrupt(struct arch_frame *frame)
 {
     struct hpm_cpu *hpm = hpm_counted(this_cpu());
@@ -283,7 +290,7 @@ HOT_CODE void hpm_interrupt(struct arch_frame *frame)
     p->interrupts++;
 }
 
-/* ---- Time and entries ---- */
+/* ---- Time and entries ------------------------------------------------------------------------ */
 
 static bool wants_mode(const struct profiler_slot *s, bool user)
 {

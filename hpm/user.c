@@ -1,7 +1,8 @@
 /*
- * Counts that threads read by themselves (user_page.h).  The page says what the thread's counts were at its CPU's latest reading,
- * and where the counters stood then; every reading while it runs, every turn and every switch to it writes it anew.  Registers can
- * be read in user mode only while a thread runs that asked for it, and its session is open.
+ * Counts that threads read by themselves (user_page.h).  The page says what the thread's counts
+ * were at its CPU's latest reading, and where the counters stood then; every reading while it runs,
+ * every turn and every switch to it writes it anew.  Registers can be read in user mode only while
+ * a thread runs that asked for it, and its session is open.
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -46,7 +47,8 @@ static bool write_count(const struct hpm_cpu *hpm, struct hpm_user_page *p, unsi
     return c->valid;
 }
 
-/* The thread is not in user mode, so that nobody sees it half written.  Is there anything to be read? */
+/* The thread is not in user mode, so that nobody sees it half written.  Is there anything to be
+ * read? */
 static bool write_page(struct hpm_cpu *hpm, struct hpm_user_page *p)
 {
     bool any = false;
@@ -69,7 +71,7 @@ void user_follow(struct hpm_cpu *hpm)
     hpm->user_open = open;
 }
 
-/* ---- The thread itself ---- */
+/* ---- The thread itself ----------------------------------------------------------------------- */
 
 int hpm_user_open(struct hpm_thread *t, const struct hpm_session *s, uint32_t number,
                   struct hpm_user_page *page)

@@ -20,15 +20,19 @@ uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = OUTPU
 static const struct arg kernel_args[] = {
     {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, ARG_BOOT, "use at most this many CPUs"},
     {"cpus.late", ARG_U64, &arch_cpu_late, 0, CPU_MAX - 1, NULL, ARG_BOOT,
-     "for tests: the CPU of this number comes when another one is started in its place; 0: none does"},
+     "for tests: the CPU of this number comes when another one is started in its place; 0: none "
+     "does"},
     {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, ARG_BOOT,
      "use no memory above this address; the largest value: no limit"},
-    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL, ARG_BOOT,
+    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL,
+     ARG_BOOT,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
     {"numbers.first", ARG_U64, &numbers_first, 1, NUMBER_MAX, NULL, ARG_BOOT,
-     "for tests: number of the first process, and of the first thread; behind the largest comes 1 again"},
+     "for tests: number of the first process, and of the first thread; behind the largest comes 1 "
+     "again"},
     {"console", ARG_CHOICE, &console_wanted, 0, 0, outputs_choices, ARG_BOOT,
-     "where text goes; auto: the serial port that firmware names, or else the framebuffer and any serial "
+     "where text goes; auto: the serial port that firmware names, or else the framebuffer and any "
+     "serial "
      "port"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
@@ -36,5 +40,6 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args, sched_args,     sharing_args, hpm_args,     mm_args,
-                                        track_args,  telemetry_args, disk_args,    process_args, NULL};
+const struct arg *const arg_tables[] = {kernel_args,  sched_args, sharing_args,   hpm_args,
+                                        mm_args,      track_args, telemetry_args, disk_args,
+                                        process_args, NULL};

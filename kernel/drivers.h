@@ -1,4 +1,5 @@
-/* The kinds of devices there are, by class, in the order they are looked for.  Each ends with NULL. */
+/* The kinds of devices there are, by class, in the order they are looked for.  Each ends with
+ * NULL. */
 #pragma once
 
 struct block_driver;

@@ -12,7 +12,7 @@
 static void handle_ipi(enum arch_ipi kind)
 {
     switch (kind) {
-    case IPI_RESCHED: /* cpu->resched is set; the way out of this interrupt or the idle loop looks at it */
+    case IPI_RESCHED: /* cpu->resched is set; the way out of this interrupt, or idle, reads it */
         break;
     case IPI_TLB:
         tlb_ipi();

@@ -1,5 +1,6 @@
 /*
- * The start of the kernel, in order: kernel_main() until there are threads, then init() in the first of them.
+ * The start of the kernel, in order: kernel_main() until there are threads, then init() in the
+ * first of them.
  */
 #include "hpm/hpm.h"
 #include "kernel/args.h"
@@ -40,7 +41,7 @@ static struct cmdline cmdline;
 static struct arch_shape shape; /* too large for a stack */
 static unsigned cpus_found;
 
-/* ---- Boot arguments ---- */
+/* ---- Boot arguments -------------------------------------------------------------------------- */
 
 /* Prints nothing: the arguments say where to. */
 static int read_arguments(const struct boot_info *info)
@@ -62,7 +63,7 @@ static void obey_arguments(int err)
     }
 }
 
-/* ---- Start ---- */
+/* ---- Start ----------------------------------------------------------------------------------- */
 
 static void start_memory(const struct boot_info *info)
 {
@@ -117,7 +118,8 @@ static void init(void *arg)
     if (selftest_wanted)
         status = selftest_run(info) ? EXIT_SELFTEST : 0;
     else if (!cmdline.count) {
-        kprintf("no application given: name one behind '--' on the command line; 'help' explains\n");
+        kprintf(
+            "no application given: name one behind '--' on the command line; 'help' explains\n");
         process_list_applications();
     }
     unsigned run_status = run_commands(&cmdline);
@@ -148,17 +150,20 @@ NORETURN void kernel_main(const struct boot_info *info)
         panic("no usable interrupt controller, clock or timer");
     if (!pci_init(info))
         machine_init();
-    cpus_found = arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_limit);
+    cpus_found =
+        arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_limit);
     memory_check_cpus(info, cpus_found);
     sched_topology_init(1);
     hpm_init(cpus_found);
     hpm_cpu_init(&cpus[0]);
     sched_init_cpu(&cpus[0]);
     telemetry_init(cpus_found);
-    if (thread_create(
-            &(struct thread_params){
-                .name = "init", .entry = init, .arg = (void *)info, .prio = PRIO_KERNEL, .group = GROUP_NONE},
-            &first))
+    if (thread_create(&(struct thread_params){.name = "init",
+                                              .entry = init,
+                                              .arg = (void *)info,
+                                              .prio = PRIO_KERNEL,
+                                              .group = GROUP_NONE},
+                      &first))
         panic("no memory for the first thread");
     thread_start(first);
     thread_put(first);

@@ -28,7 +28,8 @@ struct group {
 
 static struct group group; /* too large for a stack; only the init thread runs groups */
 
-/* The command's assignments of one scope take effect until restore().  They were checked with the rest of the command line. */
+/* The command's assignments of one scope take effect until restore().  They were checked with the
+ * rest of the command line. */
 static void assign(const struct command *c, enum arg_scope scope)
 {
     char err[128];
@@ -43,7 +44,8 @@ static void assign(const struct command *c, enum arg_scope scope)
     }
 }
 
-/* All but the first `keep` have the values that they had.  In reverse order: an argument that was set twice gets its first value back. */
+/* All but the first `keep` have the values that they had.  In reverse order: an argument that was
+ * set twice gets its first value back. */
 static void restore(unsigned keep)
 {
     while (group.saved_count > keep) {
@@ -85,7 +87,8 @@ static unsigned finish(const struct command *c, struct process *p, uint64_t sinc
 
     if (p)
         process_finish(p);
-    kprintf("exit: %s %u after %llu ms\n", c->argv[0], status, (unsigned long long)(took_ns / NS_PER_MS));
+    kprintf("exit: %s %u after %llu ms\n", c->argv[0], status,
+            (unsigned long long)(took_ns / NS_PER_MS));
     return status;
 }
 

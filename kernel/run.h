@@ -1,4 +1,5 @@
-/* The applications of a boot: started as the command line says, one after the other or side by side. */
+/* The applications of a boot: started as the command line says, one after the other or side by
+ * side. */
 #pragma once
 #include "kernel/core/cmdline.h"
 

@@ -1,20 +1,21 @@
 /*
- * Placement and pulling: takes snapshots of the load, asks policy/balance.c, and does what it says with the run queues
- * locked, checking again what the snapshot claimed.
+ * Placement and pulling: takes snapshots of the load, asks policy/balance.c, and does what it says
+ * with the run queues locked, checking again what the snapshot claimed.
  *
- * Who pulls: a CPU that becomes idle, for one thread; a busy CPU at the end of a slice, at the level's interval.  Idle CPUs
- * do not poll: a busy CPU that has threads to spare asks one to look.  Threads of a fixed policy are never moved, threads
- * with a home chip leave it only for a chip that is wholly idle, and warm threads leave their chip only when pulling has
- * failed repeatedly for their sake.
+ * Who pulls: a CPU that becomes idle, for one thread; a busy CPU at the end of a slice, at the
+ * level's interval.  Idle CPUs do not poll: a busy CPU that has threads to spare asks one to look.
+ * Threads of a fixed policy are never moved, threads with a home chip leave it only for a chip that
+ * is wholly idle, and warm threads leave their chip only when pulling has failed repeatedly for
+ * their sake.
  */
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
-#define MARGIN_PCT  117 /* as Linux' imbalance_pct of a chip and above           */
+#define MARGIN_PCT  117 /* as Linux' imbalance_pct of a chip and above */
 #define BUSY_FACTOR 16  /* a busy CPU balances this much less often, as in Linux */
-#define LOOK_AGAIN_NS \
-    NS_PER_MS          /* an idle CPU that found nothing to pull waits as long before it looks again */
-#define FAILURES_MAX 2 /* then warm and running threads are moved, too          */
+/* an idle CPU that found nothing to pull waits as long before it looks again */
+#define LOOK_AGAIN_NS NS_PER_MS
+#define FAILURES_MAX  2 /* then warm and running threads are moved, too */
 
 struct snapshot {
     struct balance_cpu cpu[CPU_MAX];
@@ -30,11 +31,12 @@ static void take_snapshot(struct snapshot *s, const struct cpuset *mask)
     s->mask = *mask;
     for (unsigned i = 0; i < n; i++)
         if (cpuset_has(mask, i))
-            s->cpu[i] = (struct balance_cpu){topo->of[i].chip, topo->of[i].core, (uint16_t)rq_running(i)};
+            s->cpu[i] =
+                (struct balance_cpu){topo->of[i].chip, topo->of[i].core, (uint16_t)rq_running(i)};
     s->view = (struct balance_view){s->cpu, s->mask.bits, n};
 }
 
-/* ---- Placement ---- */
+/* ---- Placement ------------------------------------------------------------------------------- */
 
 unsigned balance_cpu_for_new(struct thread *t)
 {
@@ -45,8 +47,8 @@ unsigned balance_cpu_for_new(struct thread *t)
     return balance_place_new(&s.view, this_cpu()->index);
 }
 
-/* Within the chip around near, where a thread can run soonest: on an idle CPU, else where fewest want to. They share a
- * cache. BALANCE_NONE: none is allowed. */
+/* Within the chip around near, where a thread can run soonest: on an idle CPU, else where fewest
+ * want to. They share a cache. BALANCE_NONE: none is allowed. */
 static unsigned best_around(const struct cpuset *allowed, unsigned near, unsigned prev)
 {
     const struct sched_topology *topo = sched_topology();
@@ -85,15 +87,15 @@ unsigned balance_cpu_for_woken(struct thread *t, unsigned waker)
     return balance_place_new(&s.view, prev);
 }
 
-/* ---- Pulling ---- */
+/* ---- Pulling --------------------------------------------------------------------------------- */
 
 struct pull {
     struct runqueue *from, *to;
     enum balance_level level;
     uint64_t now_ns;
-    bool chip_idle; /* nothing runs on the puller's chip            */
-    bool urgent;    /* warm threads, too                            */
-    unsigned warm;  /* threads left where they were for being warm  */
+    bool chip_idle; /* nothing runs on the puller's chip */
+    bool urgent;    /* warm threads, too */
+    unsigned warm;  /* threads left where they were for being warm */
 };
 
 static bool may_move(struct pull *p, const struct thread *t)
@@ -106,7 +108,8 @@ static bool may_move(struct pull *p, const struct thread *t)
         return false;
     if (t->chip_home < topo->chips && t->chip_home != chip && !p->chip_idle)
         return false;
-    if (p->level == BALANCE_MACHINE && !p->urgent && p->now_ns - t->stopped_ns < sched_hot_us * NS_PER_US) {
+    if (p->level == BALANCE_MACHINE && !p->urgent &&
+        p->now_ns - t->stopped_ns < sched_hot_us * NS_PER_US) {
         p->warm++;
         return false;
     }
@@ -122,7 +125,8 @@ static unsigned pull_queued_locked(struct pull *p, unsigned count)
 {
     unsigned moved = 0;
 
-    for (struct ready_thread *it = ready_last(&p->from->ready), *before; it && moved < count; it = before) {
+    for (struct ready_thread *it = ready_last(&p->from->ready), *before; it && moved < count;
+         it = before) {
         struct thread *t = container_of(it, struct thread, ready);
         before = ready_before(&p->from->ready, it);
         if (!may_move(p, t))
@@ -201,8 +205,9 @@ static bool pull_level(struct runqueue *rq, enum balance_level level)
 }
 
 /*
- * A CPU that usually idles only for moments keeps its hands off other cores: what it pulled would have been picked up where
- * its cache is, and the thread it waits for would find it busy.  Unless it was asked.
+ * A CPU that usually idles only for moments keeps its hands off other cores: what it pulled would
+ * have been picked up where its cache is, and the thread it waits for would find it busy.  Unless
+ * it was asked.
  */
 bool balance_pull_idle(struct runqueue *rq)
 {
@@ -212,7 +217,8 @@ bool balance_pull_idle(struct runqueue *rq)
     if (rq->cpu->index >= cpu_count() || (!asked && now_ns < rq->pull_again_ns))
         return false;
     rq->asked_to_pull = false;
-    unsigned levels = asked || rq->idle_mean_ns > sched_hot_us * NS_PER_US ? BALANCE_LEVELS : BALANCE_CHIP;
+    unsigned levels =
+        asked || rq->idle_mean_ns > sched_hot_us * NS_PER_US ? BALANCE_LEVELS : BALANCE_CHIP;
     for (enum balance_level level = BALANCE_CORE; level < levels; level++)
         if (pull_level(rq, level))
             return true;

@@ -1,14 +1,16 @@
 /*
  * Gates: what one thread at a time may do, and others wait for asleep.
  *
- * First come, first served: the owner that leaves hands the gate to the thread that has waited longest, so none is passed by.
- * Priorities are not inverted: while threads wait for a gate, its owner runs at the kernel's priority (priority
- * inheritance, after Sha, Rajkumar and Lehoczky, IEEE Transactions on Computers 39(9), 1990, with one ceiling for all).
- * The end of a process does not end a wait: what waits here must not be left half done.
+ * First come, first served: the owner that leaves hands the gate to the thread that has waited
+ * longest, so none is passed by. Priorities are not inverted: while threads wait for a gate, its
+ * owner runs at the kernel's priority (priority inheritance, after Sha, Rajkumar and Lehoczky, IEEE
+ * Transactions on Computers 39(9), 1990, with one ceiling for all). The end of a process does not
+ * end a wait: what waits here must not be left half done.
  */
 #include "sched/runqueue.h"
 
-/* The thread that calls has it.  Its own data, and its CPU's, which stays its own until it sleeps. */
+/* The thread that calls has it.  Its own data, and its CPU's, which stays its own until it
+ * sleeps. */
 static void note_entered(struct gate *g, struct thread *self)
 {
     g->outer = self->gate;
@@ -37,8 +39,8 @@ static void lend_locked(struct gate *g)
 static void check_order(const struct gate *g, const struct thread *self)
 {
     if (self->gate && self->gate->rank >= g->rank)
-        panic("gate %s (rank %d) wanted while holding %s (rank %d)", g->name, (int)g->rank, self->gate->name,
-              (int)self->gate->rank);
+        panic("gate %s (rank %d) wanted while holding %s (rank %d)", g->name, (int)g->rank,
+              self->gate->name, (int)self->gate->rank);
 }
 
 void gate_enter(struct gate *g)
@@ -72,12 +74,14 @@ bool gate_try_enter(struct gate *g)
     return free;
 }
 
-/* Guard held.  A thread that gets the gate while others wait gets the priority, too, before it is woken. */
+/* Guard held.  A thread that gets the gate while others wait gets the priority, too, before it is
+ * woken. */
 static void hand_over_locked(struct gate *g)
 {
     g->lent = false;
-    g->owner =
-        list_empty(&g->waiters.waiters) ? NULL : container_of(g->waiters.waiters.next, struct thread, wait);
+    g->owner = list_empty(&g->waiters.waiters)
+                   ? NULL
+                   : container_of(g->waiters.waiters.next, struct thread, wait);
     if (!g->owner)
         return;
     lend_locked(g);

@@ -1,6 +1,7 @@
 /*
- * Moving threads on request: affinity, home chips, the sharing placer's decisions.  A queued thread moves at once; a running
- * one is asked to, and its own CPU hands it over when it switches; a blocked one remembers it for its wake-up.
+ * Moving threads on request: affinity, home chips, the sharing placer's decisions.  A queued thread
+ * moves at once; a running one is asked to, and its own CPU hands it over when it switches; a
+ * blocked one remembers it for its wake-up.
  */
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"

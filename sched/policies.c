@@ -53,8 +53,8 @@ static const struct sched_policy policy_cluster = {
     .sharing = SHARING_DETECTED,
 };
 
-const struct sched_policy *const sched_policies[] = {&policy_default, &policy_roundrobin, &policy_hand,
-                                                     &policy_cluster, NULL};
+const struct sched_policy *const sched_policies[] = {&policy_default, &policy_roundrobin,
+                                                     &policy_hand, &policy_cluster, NULL};
 static uint64_t sched_policy;
 
 uint64_t sched_slice_us = 3000;
@@ -62,8 +62,10 @@ uint64_t sched_hot_us = 500;
 uint64_t sched_starve_ms = 50;
 
 const struct arg sched_args[] = {
-    {"sched.policy", ARG_TABLE, &sched_policy, 0, 0, sched_policies, ARG_GROUP, "where threads are placed"},
-    {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_GROUP, "time slice, microseconds"},
+    {"sched.policy", ARG_TABLE, &sched_policy, 0, 0, sched_policies, ARG_GROUP,
+     "where threads are placed"},
+    {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_GROUP,
+     "time slice, microseconds"},
     {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, ARG_GROUP,
      "a thread that stopped less long ago keeps its cache: not pulled off its chip, microseconds"},
     {"sched.starve_ms", ARG_U64, &sched_starve_ms, 1, 10000, NULL, ARG_GROUP,

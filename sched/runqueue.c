@@ -41,7 +41,8 @@ void rq_unlock_two(struct runqueue *a, struct runqueue *b)
 static void count(struct runqueue *rq, int change)
 {
     rq->queued = (uint16_t)(rq->queued + change);
-    __atomic_store_n(&rq->running, rq->queued + (rq->cpu->current != rq->cpu->idle), __ATOMIC_RELAXED);
+    __atomic_store_n(&rq->running, rq->queued + (rq->cpu->current != rq->cpu->idle),
+                     __ATOMIC_RELAXED);
 }
 
 void rq_kick_locked(struct runqueue *rq)
@@ -53,7 +54,8 @@ void rq_kick_locked(struct runqueue *rq)
 
 void rq_account_locked(struct thread *t, uint64_t now_ns)
 {
-    uint64_t ran_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0; /* clocks of CPUs differ a little */
+    /* clocks of CPUs differ a little */
+    uint64_t ran_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 
     ready_charge(&t->ready, ran_ns, t->slice_ns);
     t->run_ns += ran_ns;

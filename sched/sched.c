@@ -1,9 +1,10 @@
 /*
  * The switch: who runs next on this CPU, waking, giving way, the idle loop, the timer interrupt.
  *
- * The kernel is not preempted: a CPU changes threads only here, called where a thread blocks, exits, yields, or reaches
- * sched_point() - at the latest on its way back to user mode.  cpu->resched, set under the run queue's lock, asks for that.
- * The only timer interrupts are those somebody waits for: a sleeper's time, the end of a slice, a busy CPU's balancing.
+ * The kernel is not preempted: a CPU changes threads only here, called where a thread blocks,
+ * exits, yields, or reaches sched_point() - at the latest on its way back to user mode.
+ * cpu->resched, set under the run queue's lock, asks for that. The only timer interrupts are those
+ * somebody waits for: a sleeper's time, the end of a slice, a busy CPU's balancing.
  */
 #include "hpm/path/path.h"
 #include "sched/cpuset.h"
@@ -57,7 +58,8 @@ static void enter_space(struct cpu *cpu, struct arch_space *space)
     if (cpu->space == space)
         return;
     cpu->space =
-        space; /* first: a shootdown that does not see it has changed the tables that are loaded now */
+        /* first: a shootdown that does not see it has changed the tables that are loaded now */
+        space;
     arch_space_switch(space);
 }
 
@@ -73,8 +75,9 @@ void thread_leave_space(void)
 }
 
 /*
- * A quarter more or less than asked for, at random.  With slices of one length CPUs march in step: threads of a group that
- * always run at different times then fetch their lines from each other never, or always.  The generator is Knuth's MMIX.
+ * A quarter more or less than asked for, at random.  With slices of one length CPUs march in step:
+ * threads of a group that always run at different times then fetch their lines from each other
+ * never, or always.  The generator is Knuth's MMIX.
  */
 static uint64_t new_slice_ns(struct runqueue *rq, struct thread *t)
 {
@@ -84,7 +87,8 @@ static uint64_t new_slice_ns(struct runqueue *rq, struct thread *t)
     return t->slice_ns = slice_ns * 3 / 4 + (rq->random >> 33) % (slice_ns / 2);
 }
 
-static enum trace_left why_left(const struct runqueue *rq, const struct thread *t, enum give_way how)
+static enum trace_left why_left(const struct runqueue *rq, const struct thread *t,
+                                enum give_way how)
 {
     if (t == rq->cpu->idle)
         return TRACE_IDLE;
@@ -93,14 +97,16 @@ static enum trace_left why_left(const struct runqueue *rq, const struct thread *
     return t->state == THREAD_DEAD ? TRACE_EXITED : TRACE_BLOCKED;
 }
 
-static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *next, uint64_t now_ns)
+static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *next,
+                       uint64_t now_ns)
 {
     struct cpu *cpu = rq->cpu;
 
     next->state = THREAD_RUNNING;
     next->ready_ns += next == cpu->idle ? 0 : now_ns - next->since_ns;
     next->since_ns = now_ns;
-    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
+    next->slice_end_ns =
+        now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
     if (prev == cpu->idle)
         rq->last_timer_ns = now_ns; /* an idle CPU needs no timer; the watchdog counts from here */
     cpu->current = next;
@@ -115,8 +121,9 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     finish_switch();
 }
 
-/* Where a thread that goes on wanting to run must continue: its own CPU's queue, or the one it is to migrate to.  Locks
- * that one too and notes it in rq->also; rq itself may have been unlocked for a moment. */
+/* Where a thread that goes on wanting to run must continue: its own CPU's queue, or the one it is
+ * to migrate to.  Locks that one too and notes it in rq->also; rq itself may have been unlocked for
+ * a moment. */
 static struct runqueue *lock_destination(struct runqueue *rq, const struct thread *t)
 {
     for (;;) {
@@ -178,7 +185,8 @@ void sched_switch_locked(struct runqueue *rq, enum give_way how)
         return;
     }
     next->state = THREAD_RUNNING;
-    next->slice_end_ns = now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
+    next->slice_end_ns =
+        now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
     rq_recount_locked(rq);
     sched_program_timer();
     spin_unlock_irqoff(&rq->lock);
@@ -206,11 +214,13 @@ void sched_yield(void)
     give_way(GIVE_WAY_YIELD);
 }
 
-/* Locks the run queue of a blocked thread and the one chosen for it; false when either no longer holds. */
+/* Locks the run queue of a blocked thread and the one chosen for it; false when either no longer
+ * holds. */
 static bool lock_pair(struct runqueue *from, struct runqueue *to, const struct thread *t)
 {
     rq_lock_two(from, to);
-    if (&runqueues[t->cpu] == from && t->state == THREAD_BLOCKED && cpuset_has(&t->affinity, to->cpu->index))
+    if (&runqueues[t->cpu] == from && t->state == THREAD_BLOCKED &&
+        cpuset_has(&t->affinity, to->cpu->index))
         return true;
     rq_unlock_two(from, to);
     return false;
@@ -253,7 +263,7 @@ struct thread *thread_current(void)
     return t;
 }
 
-/* ---- Timer ---- */
+/* ---- Timer ----------------------------------------------------------------------------------- */
 
 static void program_timer(uint64_t not_before_ns)
 {
@@ -300,12 +310,13 @@ void sched_timer(void)
     timer_expire(rq, now_ns);
     slice_over(rq, now_ns);
     watchdog_tick(now_ns);
-    /* However long this takes (a hypervisor may run others meanwhile): the thread below gets at least as long. */
+    /* However long this takes (a hypervisor may run others meanwhile): the thread below gets at
+     * least as long. */
     uint64_t end_ns = arch_clock_ns();
     program_timer(end_ns + (end_ns - now_ns));
 }
 
-/* ---- Idle ---- */
+/* ---- Idle ------------------------------------------------------------------------------------ */
 
 static void idle_once(struct runqueue *rq)
 {

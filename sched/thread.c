@@ -1,7 +1,8 @@
 /*
- * Threads from creation to the end of their memory.  A thread has two references: its creator's and its own.  Its own is
- * dropped by the thread that runs next on its CPU, since nobody can free the stack he stands on; the memory itself is given back by
- * a kernel thread, since unmapping a stack needs interrupts on.
+ * Threads from creation to the end of their memory.  A thread has two references: its creator's and
+ * its own.  Its own is dropped by the thread that runs next on its CPU, since nobody can free the
+ * stack he stands on; the memory itself is given back by a kernel thread, since unmapping a stack
+ * needs interrupts on.
  */
 #include "kernel/lib/format.h"
 #include "kernel/core/printf.h"
@@ -11,7 +12,8 @@
 
 static struct numbers tids = NUMBERS("thread numbers", NUMBER_MAX);
 
-static struct spinlock reap_lock = SPINLOCK(LOCK_THREAD, "dead threads"); /* guards the three below */
+/* guards the three below */
+static struct spinlock reap_lock = SPINLOCK(LOCK_THREAD, "dead threads");
 static struct list dead_threads = {&dead_threads, &dead_threads};
 static struct wait_queue reaper_queue = {{&reaper_queue.waiters, &reaper_queue.waiters}};
 static struct thread *reaper;
@@ -62,7 +64,8 @@ void thread_put(struct thread *t)
         bury(t);
 }
 
-/* The entry and its argument wait on the new stack's owner, not on the stack: arch_context_init passes one pointer. */
+/* The entry and its argument wait on the new stack's owner, not on the stack: arch_context_init
+ * passes one pointer. */
 static void start(void *arg)
 {
     struct thread *t = arg;
@@ -140,8 +143,8 @@ int thread_create(const struct thread_params *params, struct thread **out)
     return 0;
 }
 
-/* Its process and the sharing placer may know a thread before it is started, but nobody else queues a NEW one: the end of the
- * process must not wake it. */
+/* Its process and the sharing placer may know a thread before it is started, but nobody else queues
+ * a NEW one: the end of the process must not wake it. */
 void thread_start(struct thread *t)
 {
     bool irq = arch_irq_save();

@@ -1,9 +1,10 @@
 /*
  * Sleepers.  Each CPU keeps those that went to sleep on it, sorted by deadline.
  *
- * A sleeper is woken with its timer lock held, and takes that lock itself (timer_cancel) before it goes on.  So no wake-up
- * for an old deadline can reach it later, in another sleep or after its end.  Waking for a deadline decides nothing: the
- * woken thread looks at the clock and at its wait queue itself.
+ * A sleeper is woken with its timer lock held, and takes that lock itself (timer_cancel) before it
+ * goes on.  So no wake-up for an old deadline can reach it later, in another sleep or after its
+ * end.  Waking for a deadline decides nothing: the woken thread looks at the clock and at its wait
+ * queue itself.
  */
 #include "sched/runqueue.h"
 
@@ -16,7 +17,8 @@ void timer_arm(struct thread *t, uint64_t deadline_ns)
     ASSERT(list_empty(&t->timer));
     t->timer_cpu = rq->cpu->index;
     t->wake_ns = deadline_ns;
-    while (at->prev != &rq->sleepers && container_of(at->prev, struct thread, timer)->wake_ns > deadline_ns)
+    while (at->prev != &rq->sleepers &&
+           container_of(at->prev, struct thread, timer)->wake_ns > deadline_ns)
         at = at->prev;
     list_insert_before(at, &t->timer);
     rq->next_wake_ns = container_of(rq->sleepers.next, struct thread, timer)->wake_ns;

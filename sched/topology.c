@@ -7,11 +7,13 @@ _Static_assert(NUMA_NODES_MAX <= CPU_MAX, "node_cpus");
 
 static struct sched_topology topology;
 
-/* Number of the core of cpu over the whole machine: cores are counted in order of their first CPU. */
+/* Number of the core of cpu over the whole machine: cores are counted in order of their first
+ * CPU. */
 static unsigned core_of(unsigned cpu)
 {
     for (unsigned other = 0; other < cpu; other++)
-        if (cpus[other].place.chip == cpus[cpu].place.chip && cpus[other].place.core == cpus[cpu].place.core)
+        if (cpus[other].place.chip == cpus[cpu].place.chip &&
+            cpus[other].place.core == cpus[cpu].place.core)
             return topology.of[other].core;
     return topology.cores++;
 }
@@ -19,7 +21,8 @@ static unsigned core_of(unsigned cpu)
 static void measure(void)
 {
     for (unsigned core = 0; core < topology.cores; core++)
-        topology.threads_per_core = MAX(topology.threads_per_core, cpuset_count(&topology.core_cpus[core]));
+        topology.threads_per_core =
+            MAX(topology.threads_per_core, cpuset_count(&topology.core_cpus[core]));
     for (unsigned chip = 0; chip < topology.chips; chip++) {
         unsigned cores = 0;
         for (unsigned core = 0; core < topology.cores; core++) {

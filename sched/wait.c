@@ -1,10 +1,11 @@
 /*
  * Sleeping, with and without a wait queue.
  *
- * No wake-up is lost: a sleeper enters the queue with the guard held, and becomes BLOCKED with its run queue locked before
- * the guard is released; a waker holds the guard, and sched_wake() waits for the run queue's lock, which is held until the
- * sleeper is switched out.  Whether it was woken is what the queue says: a waker takes the sleeper out, a deadline or the
- * end of its process does not.
+ * No wake-up is lost: a sleeper enters the queue with the guard held, and becomes BLOCKED with its
+ * run queue locked before the guard is released; a waker holds the guard, and sched_wake() waits
+ * for the run queue's lock, which is held until the sleeper is switched out.  Whether it was woken
+ * is what the queue says: a waker takes the sleeper out, a deadline or the end of its process does
+ * not.
  */
 #include "sched/runqueue.h"
 
@@ -13,8 +14,8 @@ void wait_init(struct wait_queue *q)
     list_init(&q->waiters);
 }
 
-/* Blocks the caller unless its process is being ended and it heeds that.  Interrupts off; guard, if any, is released
- * meanwhile. */
+/* Blocks the caller unless its process is being ended and it heeds that.  Interrupts off; guard, if
+ * any, is released meanwhile. */
 static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns, bool heeds)
 {
     bool timed = deadline_ns != UINT64_MAX;
@@ -36,7 +37,8 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
         timer_cancel(t);
 }
 
-static int sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns, bool heeds)
+static int sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns,
+                 bool heeds)
 {
     struct thread *t = this_cpu()->current;
     int result = 0;

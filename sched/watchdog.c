@@ -1,6 +1,8 @@
 /*
- * Hang watchdog of debug builds.  Busy CPUs look at one another at their timer interrupts: one that runs a thread but takes
- * no timer interrupt has interrupts off or is dead; one where a priority waits for ever never reaches the scheduler.  Either panics, which prints the backtraces of all CPUs.
+ * Hang watchdog of debug builds.  Busy CPUs look at one another at their timer interrupts: one that
+ * runs a thread but takes no timer interrupt has interrupts off or is dead; one where a priority
+ * waits for ever never reaches the scheduler.  Either panics, which prints the backtraces of all
+ * CPUs.
  */
 #include "kernel/core/printf.h"
 #include "sched/runqueue.h"
@@ -15,8 +17,9 @@ static void check_timers(uint64_t now_ns)
         uint64_t last_ns = __atomic_load_n(&cpu->rq->last_timer_ns, __ATOMIC_RELAXED);
         const struct thread *t = __atomic_load_n(&cpu->current, __ATOMIC_RELAXED);
         if (cpu->online && t != cpu->idle && last_ns && now_ns > last_ns + LIMIT_NS)
-            panic("watchdog: CPU %u runs thread %u (%s) but has taken no timer interrupt for %llu ms",
-                  cpu->index, t->tid, t->name, (unsigned long long)((now_ns - last_ns) / NS_PER_MS));
+            panic(
+                "watchdog: CPU %u runs thread %u (%s) but has taken no timer interrupt for %llu ms",
+                cpu->index, t->tid, t->name, (unsigned long long)((now_ns - last_ns) / NS_PER_MS));
     }
 }
 
@@ -31,10 +34,11 @@ static void check_waiting(struct runqueue *rq, uint64_t now_ns)
         if (!first || now_ns <= since_ns + sched_starve_ms * NS_PER_MS + LIMIT_NS)
             continue;
         const struct thread *t = container_of(first, struct thread, ready);
-        panic("watchdog: thread %u (%s) of priority %u has waited for CPU %u for %llu ms while thread %u "
+        panic("watchdog: thread %u (%s) of priority %u has waited for CPU %u for %llu ms while "
+              "thread %u "
               "(%s) runs",
-              t->tid, t->name, prio, rq->cpu->index, (unsigned long long)((now_ns - since_ns) / NS_PER_MS),
-              current->tid, current->name);
+              t->tid, t->name, prio, rq->cpu->index,
+              (unsigned long long)((now_ns - since_ns) / NS_PER_MS), current->tid, current->name);
     }
     spin_unlock(&rq->lock, irq);
 }
@@ -50,7 +54,8 @@ void watchdog_tick(uint64_t now_ns)
     check_timers(now_ns);
     cpu_for_each (cpu)
         check_waiting(cpu->rq, now_ns);
-    /* Its own queue only: a check looks at all buckets, 5,200 instructions, and interrupts are off. */
+    /* Its own queue only: a check looks at all buckets, 5,200 instructions, and interrupts are
+     * off. */
     rq_check(this_cpu()->rq);
 }
 #else

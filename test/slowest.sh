@@ -1,5 +1,6 @@
 #!/bin/sh
-# Says which test files took longest, from the notes that `make test` has prove make: test/slowest.sh FOLDER [NUMBER]
+# Says which test files took longest, from the notes that `make test` has prove make:
+# test/slowest.sh FOLDER [NUMBER]
 set -eu
 for notes in "$1"/*.yml; do
 	awk -v of="$(basename "$notes" .yml)" '/^  [^ ].*:$/ { sub(/:$/, ""); gsub(/[ "]/, ""); sub(/.*\//, ""); file = $0 }

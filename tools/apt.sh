@@ -1,9 +1,12 @@
-# Sourced by the tools that install or fetch packages: apt-get on private lists, so that the system's stay as they are.
+# Sourced by the tools that install or fetch packages: apt-get on private lists, so that the
+# system's stay as they are.
 #
-#   apt_lists DIR TYPE    Debian's own entries of the machine's configuration, in either format, as TYPE (deb, deb-src)
+#   apt_lists DIR TYPE    Debian's own entries of the machine's configuration, in either format, as
+#   TYPE (deb, deb-src)
 #                         in DIR; on Debian 12 with the backports suite of the same mirror
 #   apt_private DIR ...   apt-get on them
-# Who sources it waits for others that have, until they end: apt-get's caches serve one at a time, and make starts several.
+# Who sources it waits for others that have, until they end: apt-get's caches serve one at a time,
+# and make starts several.
 . /etc/os-release
 mkdir -p build
 exec 9>build/apt.lock
@@ -19,7 +22,8 @@ apt_lists() {
 		grep -Eq "^Suites:.*\\b$suite\\b" "$file" || continue
 		sed "s/^Types:.*/Types: $2/" "$file" >"$1/sources/${file##*/}"
 		[ "$suite" = bookworm ] || continue
-		# The stanza that names the plain suite is the main archive: the same with -backports.
+		# The stanza that names the plain suite is the main archive: the same with
+		# -backports.
 		awk -v RS= -v suite="$suite" '$0 ~ "(^|\n)Suites:[^\n]*[ \t]" suite "([ \t\n]|$)" {
 			sub(/Suites:[^\n]*/, "Suites: " suite "-backports"); print $0 "\n" }' "$1/sources/${file##*/}" \
 			>>"$1/sources/backports.sources"

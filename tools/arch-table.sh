@@ -1,6 +1,8 @@
 #!/bin/sh
-# The table of docs/arch-calls.md: every call of kernel/arch/arch.h, where it is implemented, and how large it is.
-#   tools/arch-table.sh BUILD       BUILD/x86_64 and BUILD/aarch64 hold a kernel each (make kernel ARCH=...)
+# The table of docs/arch-calls.md: every call of kernel/arch/arch.h, where it is implemented, and
+# how large it is.
+#   tools/arch-table.sh BUILD       BUILD/x86_64 and BUILD/aarch64 hold a kernel each (make kernel
+#   ARCH=...)
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?usage: tools/arch-table.sh BUILD}

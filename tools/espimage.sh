@@ -6,7 +6,8 @@ set -eu
 [ -r "$1" ] || { echo "espimage: error: $1 cannot be read" >&2; exit 1; }
 loader=$1 image=$2 arguments=${3:-}
 
-# The firmware looks for a name by its ISA; the PE header, found at 0x3c, says which one the loader is for.
+# The firmware looks for a name by its ISA; the PE header, found at 0x3c, says which one the loader
+# is for.
 pe=$(od -An -tu4 -j60 -N4 "$loader" | tr -d ' ')
 machine=$(od -An -tx2 -j$((pe + 4)) -N2 "$loader" | tr -d ' ')
 case $machine in

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Unpacks a Debian package of another architecture, from the mirror the machine is configured for; nothing is installed.
-#   tools/foreign.sh PACKAGE DEBIAN_ARCHITECTURE DIR       the package's files end up below DIR; architecture all: one
+# Unpacks a Debian package of another architecture, from the mirror the machine is configured for;
+# nothing is installed.
+#   tools/foreign.sh PACKAGE DEBIAN_ARCHITECTURE DIR       the package's files end up below DIR;
+#   architecture all: one
 #                                                          that is for every architecture
 set -eu
 package=$1 architecture=$2 out=$3

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the policies' library, the headers its sources include, and a pkg-config file (make install-policy).
+# Installs the policies' library, the headers its sources include, and a pkg-config file (make
+# install-policy).
 #
 #   tools/install_policy.sh PREFIX LIBRARY SOURCE...
 #

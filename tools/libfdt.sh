@@ -1,8 +1,9 @@
 #!/bin/sh
-# Fetches libfdt's sources, of which no binary package has any: from its own Debian source package, or where a mirror
-# lacks that, from one that carries a copy.
+# Fetches libfdt's sources, of which no binary package has any: from its own Debian source package,
+# or where a mirror lacks that, from one that carries a copy.
 #   tools/libfdt.sh OUT_DIR       leaves fdt.c, fdt_ro.c and their headers there; the header that
-#                                 adapts them to where they run is kernel/firmware/libfdt/libfdt_env.h
+#                                 adapts them to where they run is
+#                                 kernel/firmware/libfdt/libfdt_env.h
 set -eu
 out=$1
 mkdir -p "$out/unpacked"

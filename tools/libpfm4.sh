@@ -1,8 +1,12 @@
 #!/bin/sh
-# Fetches libpfm4's private event tables, which no binary package has: from its Debian source package.
-#   tools/libpfm4.sh OUT_DIR       leaves *.h, events/*.h, perfmon/*.h and version there, and found.h: HAVE_name for each
-#                                  table of a core's events, since which there are depends on the version
-# Where no mirror has it found.h and version are left empty: the kernel is then built without vendors' events.
+# Fetches libpfm4's private event tables, which no binary package has: from its Debian source
+# package.
+#   tools/libpfm4.sh OUT_DIR       leaves *.h, events/*.h, perfmon/*.h and version there, and
+#   found.h: HAVE_name for each
+#                                  table of a core's events, since which there are depends on the
+#                                  version
+# Where no mirror has it found.h and version are left empty: the kernel is then built without
+# vendors' events.
 set -eu
 out=$1
 mkdir -p "$out/unpacked"

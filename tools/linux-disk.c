@@ -1,12 +1,13 @@
 /*
- * A Linux driver of the simulated machine's disk in model time (kernel/dev/model/machine.h, struct machine_disk),
- * for the Linux guest (tools/linux-guest.sh): /dev/model0, with as many requests in flight and pages in each
- * as Vigil's driver has (kernel/dev/block/model_disk.c).
+ * A Linux driver of the simulated machine's disk in model time (kernel/dev/model/machine.h, struct
+ * machine_disk), for the Linux guest (tools/linux-guest.sh): /dev/model0, with as many requests in
+ * flight and pages in each as Vigil's driver has (kernel/dev/block/model_disk.c).
  *
- * The machine's registers are on a PCI device without interrupts: the disk writes the message that a request
- * names.  Here that is the message of QEMU's device edu, which serves no other purpose.
+ * The machine's registers are on a PCI device without interrupts: the disk writes the message that
+ * a request names.  Here that is the message of QEMU's device edu, which serves no other purpose.
  *
- * Requests in flight are blk-mq's tags.  disk.lock guards the registers; `seen` belongs to the interrupt.
+ * Requests in flight are blk-mq's tags.  disk.lock guards the registers; `seen` belongs to the
+ * interrupt.
  */
 #include <linux/blk-mq.h>
 #include <linux/interrupt.h>
@@ -21,7 +22,8 @@
 
 #define DEPTH        MACHINE_DISK_SLOTS
 #define RING_ENTRIES MACHINE_DISK_SLOTS
-#define RING_BYTES   (sizeof(struct machine_disk_ring) + RING_ENTRIES * sizeof(struct machine_disk_done))
+#define RING_BYTES \
+    (sizeof(struct machine_disk_ring) + RING_ENTRIES * sizeof(struct machine_disk_done))
 
 static struct {
     struct pci_dev *machine, *messenger;
@@ -134,7 +136,8 @@ static int find_registers(void)
 
 static int set_up_ring(void)
 {
-    disk.asked = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(DEPTH * sizeof(*disk.asked)));
+    disk.asked =
+        (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(DEPTH * sizeof(*disk.asked)));
     disk.ring = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(RING_BYTES));
     if (!disk.asked || !disk.ring)
         return -ENOMEM;

@@ -1,15 +1,17 @@
 /*
- * The first and only process of the Linux guest (tools/linux-guest.sh): runs the programs named on the kernel's
- * command line behind "--", one after the other, and ends QEMU with an exit status.
+ * The first and only process of the Linux guest (tools/linux-guest.sh): runs the programs named on
+ * the kernel's command line behind "--", one after the other, and ends QEMU with an exit status.
  *
  *   ... NAME=value ... -- scoreboard ms=500 ; private threads=8
  *
- * The kernel passes what stands behind "--" as arguments and the settings before it as environment, so neither
- * is parsed here.  A program is /bin/NAME.  What is said about the guest itself starts with "GUEST"; a program's
- * own output is left as it is.  The status is that of the first program that failed, 0 if none did.
+ * The kernel passes what stands behind "--" as arguments and the settings before it as environment,
+ * so neither is parsed here.  A program is /bin/NAME.  What is said about the guest itself starts
+ * with "GUEST"; a program's own output is left as it is.  The status is that of the first program
+ * that failed, 0 if none did.
  *
  * Settings of its own:
- *   HPM_SWAP=1                      swaps to the simulated machine's disk, by the driver of tools/linux-disk.c
+ *   HPM_SWAP=1                      swaps to the simulated machine's disk, by the driver of
+ *   tools/linux-disk.c
  *   HPM_FREE=KB                     takes memory away until KB are available
  *   HPM_WRITE=FILE:TEXT,FILE:TEXT   writes TEXT to FILE, as one does to tune the kernel
  */
@@ -85,8 +87,10 @@ static void mount_all(void)
 {
     static const struct {
         const char *type, *where;
-    } mounts[] = {
-        {"devtmpfs", "/dev"}, {"proc", "/proc"}, {"sysfs", "/sys"}, {"debugfs", "/sys/kernel/debug"}};
+    } mounts[] = {{"devtmpfs", "/dev"},
+                  {"proc", "/proc"},
+                  {"sysfs", "/sys"},
+                  {"debugfs", "/sys/kernel/debug"}};
 
     for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++)
         if (mount(mounts[i].type, mounts[i].where, mounts[i].type, 0, NULL) != 0 && errno != EBUSY)
@@ -109,7 +113,8 @@ static void open_console(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-/* The register BAR of the simulated multiprocessor becomes HPM_MACHINE; without one marks do nothing. */
+/* The register BAR of the simulated multiprocessor becomes HPM_MACHINE; without one marks do
+ * nothing. */
 static bool find_machine(void)
 {
     char device[2 * TEXT_BYTES], text[TEXT_BYTES], registers[3 * TEXT_BYTES];
@@ -129,17 +134,20 @@ static bool find_machine(void)
     return setenv("HPM_MACHINE", registers, 1) == 0;
 }
 
-/* Linux calibrates its clock in the background and then stops all CPUs for a moment to change over: not while we measure. */
+/* Linux calibrates its clock in the background and then stops all CPUs for a moment to change over:
+ * not while we measure. */
 static void await_clock(void)
 {
     char text[TEXT_BYTES];
 
-    for (int tenths = 0; tenths < 50 && strcmp(first_line(CLOCK, "current_clocksource", text), "tsc") != 0;
+    for (int tenths = 0;
+         tenths < 50 && strcmp(first_line(CLOCK, "current_clocksource", text), "tsc") != 0;
          tenths++)
         usleep(100000);
 }
 
-/* Which kernel this is and what its scheduler knows of the machine: a comparison is worth no more than that. */
+/* Which kernel this is and what its scheduler knows of the machine: a comparison is worth no more
+ * than that. */
 static void introduce(bool machine)
 {
     struct utsname name;
@@ -159,7 +167,7 @@ static void introduce(bool machine)
     printf(" clock=%s\n", first_line(CLOCK, "current_clocksource", text));
 }
 
-/* ---- Swapping ---- */
+/* ---- Swapping -------------------------------------------------------------------------------- */
 
 /* The number behind "NAME" in a file of such lines; 0: there is none. */
 static unsigned long long figure(const char *file, const char *name)
@@ -293,13 +301,15 @@ static void tell_memory(const char *program, const struct rusage *use, unsigned 
                         unsigned long long out)
 {
     printf("GUEST memory: %s: most_kb=%ld major=%ld in=%llu out=%llu\n", program, use->ru_maxrss,
-           use->ru_majflt, figure("/proc/vmstat", "pswpin") - in, figure("/proc/vmstat", "pswpout") - out);
+           use->ru_majflt, figure("/proc/vmstat", "pswpin") - in,
+           figure("/proc/vmstat", "pswpout") - out);
 }
 
 /* Its exit status, 128 + signal if one ended it. */
 static int run(char **argv)
 {
-    unsigned long long in = figure("/proc/vmstat", "pswpin"), out = figure("/proc/vmstat", "pswpout");
+    unsigned long long in = figure("/proc/vmstat", "pswpin"),
+                       out = figure("/proc/vmstat", "pswpout");
     char path[TEXT_BYTES];
     struct rusage use;
     int status;

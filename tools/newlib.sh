@@ -17,8 +17,8 @@ flags="-O2 -g $here -ffunction-sections -fno-pie -fno-stack-protector -D__DYNAMI
 case $isa in
 x86_64)
 	triple=x86_64-elf flags="$flags -fcf-protection=none"
-	# An array is this ISA's va_list, and a parameter of that type its address already: newlib's &ap, which arguments by
-	# position are read by (%2$d), would be the address of that.
+	# An array is this ISA's va_list, and a parameter of that type its address already: newlib's
+	# &ap, which arguments by position are read by (%2$d), would be the address of that.
 	(cd "$work/source/newlib/libc/stdio" &&
 		sed -i 's/\(get_arg (.*\)&ap,/\1(va_list *) ap,/' vfprintf.c vfwprintf.c vfscanf.c vfwscanf.c) ;;
 aarch64) triple=aarch64-elf flags="$flags -mstrict-align" ;;

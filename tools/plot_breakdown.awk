@@ -1,9 +1,12 @@
-# For tools/plot_breakdown.sh: reads the lines BREAKDOWN of a console log, and leaves in the folder work
-#   N.data    of series N: time, the upper edge of each area, stalls for data measured and estimated; an interval is two rows,
+# For tools/plot_breakdown.sh: reads the lines BREAKDOWN of a console log, and leaves in the folder
+# work
+#   N.data    of series N: time, the upper edge of each area, stalls for data measured and
+#   estimated; an interval is two rows,
 #             its begin and its end
 #   plot      how gnuplot draws them
 #   size      of the page
-# Data-cache stalls are shared out among their sources as these were measured, so that the areas add up to the cycles.
+# Data-cache stalls are shared out among their sources as these were measured, so that the areas add
+# up to the cycles.
 function refuse(why) {
 	print "line " NR ": " why >"/dev/stderr"
 	failed = 1

@@ -1,13 +1,16 @@
 #!/bin/sh
-# `make run`: boots Vigil with the boot arguments given, or, without any, runs one program twice in the same boot, first with
-# plain load balancing and then with sharing-aware scheduling, and says what that changed by the machine's ground truth.
+# `make run`: boots Vigil with the boot arguments given, or, without any, runs one program twice in
+# the same boot, first with plain load balancing and then with sharing-aware scheduling, and says
+# what that changed by the machine's ground truth.
 #
-#   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT] [telemetry=FILE]
+#   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT]
+#   [telemetry=FILE]
 #                [drive=FILE | swap=SIZE]
 #
-# drive=FILE: a disk, as tools/qemu.sh takes it.  swap=SIZE: one that is made for the run: the simulated machine's own, in model time,
-# or on plain QEMU swap.img in out, which takes no room until it is written to.
-# Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time clusters were formed).
+# drive=FILE: a disk, as tools/qemu.sh takes it.  swap=SIZE: one that is made for the run: the
+# simulated machine's own, in model time, or on plain QEMU swap.img in out, which takes no room
+# until it is written to. Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time
+# clusters were formed).
 set -eu
 cd "$(dirname "$0")/.."
 kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap= plugin=

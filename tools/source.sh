@@ -1,6 +1,8 @@
 #!/bin/sh
-# Fetches the upstream source of a Debian source package from the mirror the machine is configured for.
-#   tools/source.sh PACKAGE ARCHIVE       leaves the upstream archive at ARCHIVE (whatever its compression), its version in
+# Fetches the upstream source of a Debian source package from the mirror the machine is configured
+# for.
+#   tools/source.sh PACKAGE ARCHIVE       leaves the upstream archive at ARCHIVE (whatever its
+#   compression), its version in
 #                                         ARCHIVE.version
 set -eu
 package=$1 archive=$2

@@ -57,8 +57,9 @@ CUT = {
 }
 PANICS = {"panic", "panic_frame", "kernel/core/panic.c:panic_stopped"}
 
-# By instruction set: what an exception saves; C functions that entry.S calls; frames of functions in assembly; members of
-# arch_handlers and functions that only exceptions from user mode, only faults and only interrupts come to.
+# By instruction set: what an exception saves; C functions that entry.S calls; frames of functions
+# in assembly; members of arch_handlers and functions that only exceptions from user mode, only
+# faults and only interrupts come to.
 USER_ONLY = {"*user_return", "*user_fault", "*syscall", "fault_from_user"}
 FAULT_ONLY = {"*page_fault", "fault_in_kernel"}
 INTERRUPT_ONLY = {"*timer", "*ipi", "*pmu", "*path", "msi_arrived", "gic_interrupt", "gic_quick_interrupt"}

@@ -1,10 +1,13 @@
 /*
- * Makes the table of kernel/lib/symbols.h out of an ELF file's symbols and DWARF's line programs, by libelf and libdw.
+ * Makes the table of kernel/lib/symbols.h out of an ELF file's symbols and DWARF's line programs,
+ * by libelf and libdw.
  *
  *   symbols ELF TABLE [NAME...]    writes TABLE; symbols of these names are no functions
- *   symbols -f TABLE ADDRESS...    says what is there: function+offset file:line, with ?? for what is not known
+ *   symbols -f TABLE ADDRESS...    says what is there: function+offset file:line, with ?? for what
+ *   is not known
  *
- * Files below the folder of the compilation keep their path from there; of others only the name is kept.
+ * Files below the folder of the compilation keep their path from there; of others only the name is
+ * kept.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -27,8 +30,8 @@ struct function {
 
 struct row {
     uint64_t start;
-    uint32_t file, line; /* line 0: not known                  */
-    bool end;            /* of the code before it              */
+    uint32_t file, line; /* line 0: not known */
+    bool end;            /* of the code before it */
     size_t order;        /* as found, so that sorting keeps it */
 };
 
@@ -82,7 +85,7 @@ static uint32_t add_name(const char *name, size_t room)
     return at;
 }
 
-/* ---- Functions ---- */
+/* ---- Functions ------------------------------------------------------------------------------- */
 
 static const struct code *code_around(uint64_t address)
 {
@@ -101,7 +104,8 @@ static bool is_listed(const char *name, char *const *list)
     return *list != NULL;
 }
 
-static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, char *const *no_functions)
+static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+                         char *const *no_functions)
 {
     Elf_Data *data = elf_getdata(section, NULL);
 
@@ -155,7 +159,8 @@ static int by_start(const void *a, const void *b)
     return strcmp(f->name, g->name);
 }
 
-/* One function for each address, each with a size: of those that have none to the next one or their section's end. */
+/* One function for each address, each with a size: of those that have none to the next one or their
+ * section's end. */
 static void settle_functions(void)
 {
     struct function *f = functions.items;
@@ -175,7 +180,7 @@ static void settle_functions(void)
     }
 }
 
-/* ---- Lines ---- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 struct file {
     const char *path;
@@ -268,7 +273,8 @@ static int by_address(const void *a, const void *b)
     return r->order < s->order ? -1 : 1;
 }
 
-/* Of rows at one address the last is meant (DWARF 5, 6.2.5); then of equal ones in turn only the first. */
+/* Of rows at one address the last is meant (DWARF 5, 6.2.5); then of equal ones in turn only the
+ * first. */
 static void settle_rows(void)
 {
     struct row *r = rows.items;
@@ -284,7 +290,7 @@ static void settle_rows(void)
     rows.count = kept;
 }
 
-/* ---- The table ---- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static uint32_t offset_of(uint64_t address, uint64_t base)
 {
@@ -319,8 +325,9 @@ static void write_table(FILE *out)
 
     for (size_t i = 0; i < functions.count; i++)
         *(struct symbols_function *)add(&named, sizeof(struct symbols_function), 1) =
-            (struct symbols_function){offset_of(f[i].start, base), offset_of(f[i].size, 0),
-                                      add_name(f[i].name, sizeof(((struct sys_symbol *)0)->function))};
+            (struct symbols_function){
+                offset_of(f[i].start, base), offset_of(f[i].size, 0),
+                add_name(f[i].name, sizeof(((struct sys_symbol *)0)->function))};
     struct symbols_header header = {SYMBOLS_MAGIC,         base,
                                     (uint32_t)named.count, (uint32_t)rows.count,
                                     (uint32_t)files.count, (uint32_t)names.count};
@@ -328,7 +335,8 @@ static void write_table(FILE *out)
     put(out, named.items, named.count * sizeof(struct symbols_function));
     for (size_t i = 0; i < rows.count; i++)
         put(out,
-            &(struct symbols_line){offset_of(r[i].start, base), r[i].file << SYMBOLS_LINE_BITS | r[i].line},
+            &(struct symbols_line){offset_of(r[i].start, base),
+                                   r[i].file << SYMBOLS_LINE_BITS | r[i].line},
             sizeof(struct symbols_line));
     for (size_t i = 0; i < files.count; i++)
         put(out, &file[i].name, sizeof file[i].name);
@@ -359,7 +367,7 @@ static void make(const char *elf_path, const char *table_path, char *const *no_f
     close(fd);
 }
 
-/* ---- Looking up ---- */
+/* ---- Looking up ------------------------------------------------------------------------------ */
 
 static void find(const char *path, char *const *addresses)
 {
@@ -392,7 +400,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc < 3) {
-        fprintf(stderr, "symbols: usage: symbols ELF TABLE [NAME...], or symbols -f TABLE ADDRESS...\n");
+        fprintf(stderr,
+                "symbols: usage: symbols ELF TABLE [NAME...], or symbols -f TABLE ADDRESS...\n");
         return 2;
     }
     make(argv[1], argv[2], argv + 3);

@@ -1,6 +1,7 @@
 /*
  * The argument parser of the applications: one table in, values or one error message out.
- * Parsing has no side effect beyond the values of the table; only *_or_exit and args_refuse end the program.
+ * Parsing has no side effect beyond the values of the table; only *_or_exit and args_refuse end the
+ * program.
  */
 #include "apps/common/args.h"
 #include "kernel/lib/nearest.h"
@@ -21,8 +22,8 @@ static void describe(const struct args_entry *entry, char *out, size_t size)
         snprintf(out, size, "%" PRIu64 "..%" PRIu64, entry->min, entry->max);
         return;
     case ARGS_LIST:
-        snprintf(out, size, "up to %d numbers %" PRIu64 "..%" PRIu64 " separated by commas", ARGS_LIST_MAX,
-                 entry->min, entry->max);
+        snprintf(out, size, "up to %d numbers %" PRIu64 "..%" PRIu64 " separated by commas",
+                 ARGS_LIST_MAX, entry->min, entry->max);
         return;
     case ARGS_TEXT:
         snprintf(out, size, "%" PRIu64 "..%" PRIu64 " characters", entry->min, entry->max);
@@ -37,7 +38,8 @@ static void describe(const struct args_entry *entry, char *out, size_t size)
     }
 }
 
-/* Reads a decimal number at *text and moves *text behind it; false when there is none or it overflows. */
+/* Reads a decimal number at *text and moves *text behind it; false when there is none or it
+ * overflows. */
 static bool read_number(const char **text, uint64_t *number)
 {
     const char *p = *text;
@@ -125,7 +127,8 @@ static bool parse_value(const struct args_entry *entry, const char *text)
     return false;
 }
 
-static const struct args_entry *find(const struct args_table *table, const char *name, size_t length)
+static const struct args_entry *find(const struct args_table *table, const char *name,
+                                     size_t length)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct args_entry *entry = &table->entries[i];
@@ -135,7 +138,8 @@ static const struct args_entry *find(const struct args_table *table, const char 
     return NULL;
 }
 
-static void say_unknown(const struct args_table *table, const char *argument, char *error, size_t size)
+static void say_unknown(const struct args_table *table, const char *argument, char *error,
+                        size_t size)
 {
     struct nearest near = {.text = argument, .n = strcspn(argument, "=")};
 
@@ -149,11 +153,13 @@ static void say_unknown(const struct args_table *table, const char *argument, ch
     }
 }
 
-int args_parse(const struct args_table *table, int argc, char **argv, char *error, size_t error_size)
+int args_parse(const struct args_table *table, int argc, char **argv, char *error,
+               size_t error_size)
 {
     for (int i = 1; i < argc; i++) {
         const char *equals = strchr(argv[i], '=');
-        const struct args_entry *entry = equals ? find(table, argv[i], (size_t)(equals - argv[i])) : NULL;
+        const struct args_entry *entry =
+            equals ? find(table, argv[i], (size_t)(equals - argv[i])) : NULL;
 
         if (!entry) {
             say_unknown(table, argv[i], error, error_size);
@@ -162,8 +168,8 @@ int args_parse(const struct args_table *table, int argc, char **argv, char *erro
         if (!parse_value(entry, equals + 1)) {
             char accepted[DESCRIPTION_MAX];
             describe(entry, accepted, sizeof accepted);
-            snprintf(error, error_size, "argument %s: '%s' is not accepted; use %s", entry->name, equals + 1,
-                     accepted);
+            snprintf(error, error_size, "argument %s: '%s' is not accepted; use %s", entry->name,
+                     equals + 1, accepted);
             return -1;
         }
     }

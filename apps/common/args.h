@@ -1,6 +1,6 @@
 /*
- * Arguments of the form name=value, described by a table.  Anything the table does not allow is an error
- * that names the argument and says what is accepted; nothing is silently ignored or clamped.
+ * Arguments of the form name=value, described by a table.  Anything the table does not allow is an
+ * error that names the argument and says what is accepted; nothing is silently ignored or clamped.
  */
 #pragma once
 #include <stdbool.h>
@@ -16,9 +16,9 @@ struct args_list {
 };
 
 enum args_kind {
-    ARGS_NUMBER, /* value points to a uint64_t, decimal, min..max       */
+    ARGS_NUMBER, /* value points to a uint64_t, decimal, min..max */
     ARGS_CHOICE, /* value points to an unsigned: the index into choices */
-    ARGS_LIST,   /* value points to a struct args_list, items min..max  */
+    ARGS_LIST,   /* value points to a struct args_list, items min..max */
     ARGS_TEXT,   /* value points to a const char *, min..max characters */
 };
 
@@ -29,7 +29,7 @@ struct args_entry {
     void *value;
     uint64_t min, max;
     const char *const *choices; /* NULL-terminated, ARGS_CHOICE only */
-    const char *what;           /* for the help text                 */
+    const char *what;           /* for the help text */
 };
 
 /* A program's arguments. */
@@ -41,13 +41,14 @@ struct args_table {
 };
 
 /*
- * Reads argv[1..argc-1] into the values of the table.  Returns 0, or -1 with a message in error; the values
- * are then partly overwritten.  An argument given twice: the last one counts.
+ * Reads argv[1..argc-1] into the values of the table.  Returns 0, or -1 with a message in error;
+ * the values are then partly overwritten.  An argument given twice: the last one counts.
  */
-int args_parse(const struct args_table *table, int argc, char **argv, char *error, size_t error_size);
+int args_parse(const struct args_table *table, int argc, char **argv, char *error,
+               size_t error_size);
 
-/* Prints every argument, its default, its range and its meaning.  Call before parsing: defaults are the
- * values. */
+/* Prints every argument, its default, its range and its meaning.  Call before parsing: defaults are
+ * the values. */
 void args_help(const struct args_table *table);
 
 /* Is the only argument "help" or "--help"? */

@@ -1,7 +1,8 @@
 /*
- * Durations counted in log-linear buckets: 32 buckets for each power of two, so that any percentile is known
- * within 1/32 of its value, from 0 to 2^44 - 1 ns (about five hours; longer ones count in the last bucket).
- * Recording is a few instructions and touches one counter; there is no floating point.
+ * Durations counted in log-linear buckets: 32 buckets for each power of two, so that any percentile
+ * is known within 1/32 of its value, from 0 to 2^44 - 1 ns (about five hours; longer ones count in
+ * the last bucket). Recording is a few instructions and touches one counter; there is no floating
+ * point.
  */
 #pragma once
 #include <stdint.h>
@@ -25,7 +26,7 @@ void histogram_record(struct histogram *histogram, uint64_t duration_ns);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /*
- * The duration that permille of 1000 recorded ones do not exceed: the upper bound of its bucket, and never
- * more than the longest recorded.  500 is the median.  0 when empty.
+ * The duration that permille of 1000 recorded ones do not exceed: the upper bound of its bucket,
+ * and never more than the longest recorded.  500 is the median.  0 when empty.
  */
 uint64_t histogram_permille_ns(const struct histogram *histogram, unsigned permille);

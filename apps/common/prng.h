@@ -1,7 +1,8 @@
 /*
- * The applications' random numbers: xorshift64* seeded through splitmix64, so that neighbouring seeds give
- * unrelated sequences.  State is one word of the caller; equal seeds give equal sequences on every platform.
- * (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled".)
+ * The applications' random numbers: xorshift64* seeded through splitmix64, so that neighbouring
+ * seeds give unrelated sequences.  State is one word of the caller; equal seeds give equal
+ * sequences on every platform. (Vigna, "An experimental exploration of Marsaglia's xorshift
+ * generators, scrambled".)
  */
 #pragma once
 #include <stdint.h>
@@ -35,11 +36,12 @@ static inline uint32_t prng_below(struct prng *prng, uint32_t bound)
     return (uint32_t)(((prng_next(prng) >> 32) * bound) >> 32);
 }
 
-/* The number at a place of a sequence that can be entered anywhere, by seed and stream (splitmix64's finish). */
+/* The number at a place of a sequence that can be entered anywhere, by seed and stream
+ * (splitmix64's finish). */
 static inline uint64_t prng_at(uint64_t seed, uint64_t stream, uint64_t index)
 {
-    uint64_t z =
-        (index + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u + stream * 0xa0761d6478bd642fu;
+    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u +
+                 stream * 0xa0761d6478bd642fu;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);

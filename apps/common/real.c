@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Half angles: cos(x/2) = sqrt((1 + cos x) / 2), sin(x/2) = sin x / (2 cos(x/2)), neither of which cancels below a right angle. */
+/* Half angles: cos(x/2) = sqrt((1 + cos x) / 2), sin(x/2) = sin x / (2 cos(x/2)), neither of which
+ * cancels below a right angle. */
 void real_roots_init(struct real_roots *roots)
 {
     roots->power[0] = (struct complex_number){1, 0};
@@ -52,7 +53,8 @@ double real_exp(double x)
     return k < -1021 ? sum * power_of_two(-1021) * power_of_two(k + 1021) : sum * power_of_two(k);
 }
 
-/* x = m 2^e, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh((m - 1) / (m + 1)), whose argument is below 0.172. */
+/* x = m 2^e, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh((m - 1) / (m + 1)), whose argument is below
+ * 0.172. */
 double real_log(double x)
 {
     uint64_t bits;

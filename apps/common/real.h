@@ -1,6 +1,6 @@
 /*
- * Functions of real numbers that give the same bits on every machine, for they use nothing but the four operations and the square
- * root, which IEEE 754 rounds exactly, in a fixed order.
+ * Functions of real numbers that give the same bits on every machine, for they use nothing but the
+ * four operations and the square root, which IEEE 754 rounds exactly, in a fixed order.
  */
 #pragma once
 #include <stdint.h>
@@ -9,7 +9,8 @@ struct complex_number {
     double re, im;
 };
 
-static inline struct complex_number complex_product(struct complex_number a, struct complex_number b)
+static inline struct complex_number complex_product(struct complex_number a,
+                                                    struct complex_number b)
 {
     return (struct complex_number){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }

@@ -36,7 +36,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* ---- For programs ---- */
+/* ---- For programs ---------------------------------------------------------------------------- */
 
 void *spmd_array(struct spmd_run *run, const char *name, size_t bytes)
 {
@@ -83,8 +83,10 @@ void spmd_share(const struct spmd_thread *t, size_t n, size_t *from, size_t *to)
     *to = chunk_start(n, first_chunk(t->index + 1, t->count));
 }
 
-/* Two sets of partial sums take turns: nobody writes to one before everybody has read it, for the other's barrier lies between. */
-double spmd_sum(struct spmd_thread *t, size_t n, double (*part)(void *arg, size_t from, size_t to), void *arg)
+/* Two sets of partial sums take turns: nobody writes to one before everybody has read it, for the
+ * other's barrier lies between. */
+double spmd_sum(struct spmd_thread *t, size_t n, double (*part)(void *arg, size_t from, size_t to),
+                void *arg)
 {
     double *partial = t->run->partial[t->sums++ % 2], sum = 0;
 
@@ -117,7 +119,7 @@ void spmd_spoil(double *values, size_t count, struct prng *prng)
     values[prng_next(prng) % count] += 1.0 / 1024;
 }
 
-/* ---- Arguments ---- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 /* The program's own and those of all. */
 static size_t all_entries(struct spmd_run *run, struct args_entry *out)
@@ -154,7 +156,8 @@ static int choose_size(const struct spmd_run *run, char *why, size_t size)
     uint64_t low = (entry->min + step - 1) / step, high = entry->max / step;
 
     if (bytes_at(run, low * step) > limit) {
-        snprintf(why, size, "argument mb: %" PRIu64 " is too little: %s=%" PRIu64 " takes %" PRIu64 " bytes",
+        snprintf(why, size,
+                 "argument mb: %" PRIu64 " is too little: %s=%" PRIu64 " takes %" PRIu64 " bytes",
                  run->mb, entry->name, low * step, bytes_at(run, low * step));
         return -1;
     }
@@ -178,13 +181,13 @@ static int accept_size(const struct spmd_run *run, char *why, size_t size)
         return choose_size(run, why, size);
     if (value % step == 0)
         return 0;
-    snprintf(why, size, "argument %s: '%" PRIu64 "' is not accepted; use a multiple of %" PRIu64, entry->name,
-             value, step);
+    snprintf(why, size, "argument %s: '%" PRIu64 "' is not accepted; use a multiple of %" PRIu64,
+             entry->name, value, step);
     return -1;
 }
 
-int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int argc, char **argv, char *why,
-               size_t size)
+int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int argc, char **argv,
+               char *why, size_t size)
 {
     struct args_entry entries[ENTRIES_MAX];
     struct args_table table = {program->name, program->what, entries, 0};
@@ -206,7 +209,7 @@ int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int arg
     return program->accept(run, why, size);
 }
 
-/* ---- The run ---- */
+/* ---- The run --------------------------------------------------------------------------------- */
 
 static void *thread_main(void *argument)
 {
@@ -265,7 +268,7 @@ void spmd_end(struct spmd_run *run)
     free(run->defaults);
 }
 
-/* ---- main ---- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 /* The program's own arguments, as they are. */
 static void print_arguments(const struct spmd_run *run, char *out, size_t size)
@@ -274,10 +277,11 @@ static void print_arguments(const struct spmd_run *run, char *out, size_t size)
 
     for (size_t i = 0; i < run->program->entry_count && used < size; i++) {
         const struct args_entry *entry = &run->program->entries[i];
-        int n = entry->kind == ARGS_CHOICE ? snprintf(out + used, size - used, "%s=%s ", entry->name,
-                                                      entry->choices[*(unsigned *)entry->value])
-                                           : snprintf(out + used, size - used, "%s=%" PRIu64 " ", entry->name,
-                                                      *(uint64_t *)entry->value);
+        int n = entry->kind == ARGS_CHOICE
+                    ? snprintf(out + used, size - used, "%s=%s ", entry->name,
+                               entry->choices[*(unsigned *)entry->value])
+                    : snprintf(out + used, size - used, "%s=%" PRIu64 " ", entry->name,
+                               *(uint64_t *)entry->value);
         used += (size_t)n;
     }
 }
@@ -289,8 +293,9 @@ static void report(const struct spmd_run *run)
 
     print_arguments(run, arguments, sizeof arguments);
     snprintf(line, sizeof line,
-             "RESULT app=%s %sthreads=%" PRIu64 " seed=%" PRIu64 " rounds=%" PRIu64 " bytes=%" PRIu64
-             " ops=%" PRIu64 " ns=%" PRIu64 " error=%.2e sum=%016" PRIx64 " check=%s\n",
+             "RESULT app=%s %sthreads=%" PRIu64 " seed=%" PRIu64 " rounds=%" PRIu64
+             " bytes=%" PRIu64 " ops=%" PRIu64 " ns=%" PRIu64 " error=%.2e sum=%016" PRIx64
+             " check=%s\n",
              run->program->name, arguments, run->threads, run->seed, run->rounds, run->bytes,
              run->program->ops(run) * run->rounds, run->ns, run->error, run->sum,
              run->violation ? run->violation : "ok");

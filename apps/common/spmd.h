@@ -1,9 +1,10 @@
 /*
- * A program on large arrays: threads that all do the same on shares of them, phase by phase, with a barrier between phases (single
- * program, multiple data).  Everything follows from the arguments, and is checked at the end.
+ * A program on large arrays: threads that all do the same on shares of them, phase by phase, with a
+ * barrier between phases (single program, multiple data).  Everything follows from the arguments,
+ * and is checked at the end.
  *
- * Work is dealt out in SPMD_CHUNKS chunks whatever the number of threads is, and sums are added up by chunk, so that results do not
- * depend on the number of threads, to the last bit.
+ * Work is dealt out in SPMD_CHUNKS chunks whatever the number of threads is, and sums are added up
+ * by chunk, so that results do not depend on the number of threads, to the last bit.
  */
 #pragma once
 #include <pthread.h>
@@ -23,10 +24,12 @@ struct spmd_thread;
 /* A program: the same calls for all of them, in the order given. */
 struct spmd_program {
     const char *name, *what;
-    /* Its state: holds the arguments' defaults before the first call, and gets them back after the last. */
+    /* Its state: holds the arguments' defaults before the first call, and gets them back after the
+     * last. */
     void *context;
     size_t context_bytes;
-    /* Its own arguments.  The first is an ARGS_NUMBER, the size, which must be a multiple of *size_step, and by which bytes grows. */
+    /* Its own arguments.  The first is an ARGS_NUMBER, the size, which must be a multiple of
+     * *size_step, and by which bytes grows. */
     const struct args_entry *entries;
     size_t entry_count;
     const uint64_t *size_step;
@@ -40,15 +43,18 @@ struct spmd_program {
     void (*fill)(struct spmd_thread *t);
     /* The work.  Each thread, run->rounds times. */
     void (*round)(struct spmd_thread *t);
-    /* Changes one element of the result, at random: the check must see it.  Main thread, after all rounds. */
+    /* Changes one element of the result, at random: the check must see it.  Main thread, after all
+     * rounds. */
     void (*spoil)(struct spmd_run *run, struct prng *prng);
-    /* NULL, or the name of the law that was found broken, one word.  Calls spmd_result, sets run->error.  Main thread, at the end. */
+    /* NULL, or the name of the law that was found broken, one word.  Calls spmd_result, sets
+     * run->error.  Main thread, at the end. */
     const char *(*check)(struct spmd_run *run);
     /* Operations of a round, as the program's documentation counts them. */
     uint64_t (*ops)(const struct spmd_run *run);
 };
 
-/* Defines id_program by what its file calls as the fields above are called, and its state, id_state. */
+/* Defines id_program by what its file calls as the fields above are called, and its state,
+ * id_state. */
 #define SPMD_PROGRAM(id, step, about)                    \
     const struct spmd_program id##_program = {           \
         .name = #id,                                     \
@@ -96,10 +102,10 @@ struct spmd_run {
     struct spmd_thread thread[SPMD_THREADS_MAX];
 };
 
-/* ---- For programs ---- */
+/* ---- For programs ---------------------------------------------------------------------------- */
 
-/* A zeroed array, page-aligned: a memory region of that name (up to 15 characters).  Ends the program with a message when there is no
- * memory. */
+/* A zeroed array, page-aligned: a memory region of that name (up to 15 characters).  Ends the
+ * program with a message when there is no memory. */
 void *spmd_array(struct spmd_run *run, const char *name, size_t bytes);
 
 /* Everybody has come here. */
@@ -111,7 +117,8 @@ void spmd_phase(struct spmd_thread *t, const char *name);
 /* The thread's share of n: from..to-1. */
 void spmd_share(const struct spmd_thread *t, size_t n, size_t *from, size_t *to);
 
-/* The sum of part(arg, from, to) over all chunks from..to-1 of n, the same on all threads, which must all call it: a barrier. */
+/* The sum of part(arg, from, to) over all chunks from..to-1 of n, the same on all threads, which
+ * must all call it: a barrier. */
 double spmd_sum(struct spmd_thread *t, size_t n, double (*part)(void *arg, size_t from, size_t to),
                 void *arg);
 
@@ -122,11 +129,11 @@ void spmd_results(struct spmd_run *run, const double *values, size_t count);
 /* Adds 1/1024 to one of them. */
 void spmd_spoil(double *values, size_t count, struct prng *prng);
 
-/* ---- For main, and for tests, in this order ---- */
+/* ---- For main, and for tests, in this order -------------------------------------------------- */
 
 /* Reads the arguments.  0, or -1 with a line in why.  spmd_end is due in both cases. */
-int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int argc, char **argv, char *why,
-               size_t size);
+int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int argc, char **argv,
+               char *why, size_t size);
 /* Arrays, threads, rounds; then the check, whose verdict is in run->violation. */
 void spmd_work(struct spmd_run *run);
 void spmd_check(struct spmd_run *run);

@@ -1,7 +1,7 @@
 /*
- * The run itself.  Threads agree on the moments of the run by the clock alone, so that measuring adds no
- * shared data that is written while they work; the first to see a moment pass sets its mark.
- * Invariant: a member passes every moment exactly once, in order.
+ * The run itself.  Threads agree on the moments of the run by the clock alone, so that measuring
+ * adds no shared data that is written while they work; the first to see a moment pass sets its
+ * mark. Invariant: a member passes every moment exactly once, in order.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -31,8 +31,8 @@ struct moment {
 struct team {
     const struct team_plan *plan;
     unsigned changed_group[TEAM_MAX];
-    pthread_barrier_t ready; /* everybody has prepared   */
-    pthread_barrier_t go;    /* the moments are set      */
+    pthread_barrier_t ready; /* everybody has prepared */
+    pthread_barrier_t go;    /* the moments are set */
     uint64_t start_ns;
     unsigned moments;
     struct moment moment[MOMENTS]; /* by time */
@@ -176,7 +176,8 @@ static uint64_t marked_ns(const struct team *team, unsigned kind)
     return 0;
 }
 
-static void sum_up(const struct team *team, const struct team_member *members, struct team_result *result)
+static void sum_up(const struct team *team, const struct team_member *members,
+                   struct team_result *result)
 {
     uint64_t end = marked_ns(team, MOMENT_END);
 
@@ -207,7 +208,8 @@ void team_run(const struct team_plan *plan, struct team_member *members, struct 
 
 struct team_member *team_members_new(struct arena *arena, const struct team_plan *plan)
 {
-    return arena_alloc(arena, plan->count * sizeof(struct team_member), alignof(struct team_member));
+    return arena_alloc(arena, plan->count * sizeof(struct team_member),
+                       alignof(struct team_member));
 }
 
 static uint64_t per_second(uint64_t ops, uint64_t ns)
@@ -220,16 +222,20 @@ int team_report(const char *app, const struct team_plan *plan, const struct team
 {
     char line[512];
 
-    /* One string, one write: the line must arrive whole on a console that others write to as well. */
+    /* One string, one write: the line must arrive whole on a console that others write to as
+     * well. */
     snprintf(line, sizeof line,
-             "RESULT app=%s threads=%u groups=%u order=%s seed=%" PRIu64 " ops=%" PRIu64 " ns=%" PRIu64
-             " ops_per_s=%" PRIu64 " ops_steady=%" PRIu64 " ns_steady=%" PRIu64 " ops_per_s_steady=%" PRIu64
-             " p50_ns=%" PRIu64 " p90_ns=%" PRIu64 " p99_ns=%" PRIu64 " max_ns=%" PRIu64 " check=%s\n",
+             "RESULT app=%s threads=%u groups=%u order=%s seed=%" PRIu64 " ops=%" PRIu64
+             " ns=%" PRIu64 " ops_per_s=%" PRIu64 " ops_steady=%" PRIu64 " ns_steady=%" PRIu64
+             " ops_per_s_steady=%" PRIu64 " p50_ns=%" PRIu64 " p90_ns=%" PRIu64 " p99_ns=%" PRIu64
+             " max_ns=%" PRIu64 " check=%s\n",
              app, plan->count, plan->groups, team_order_names[plan->order], plan->seed, result->ops,
              result->ns, per_second(result->ops, result->ns), result->ops_steady, result->ns_steady,
-             per_second(result->ops_steady, result->ns_steady), histogram_permille_ns(&result->latency, 500),
-             histogram_permille_ns(&result->latency, 900), histogram_permille_ns(&result->latency, 990),
-             result->latency.max_ns, violation ? violation : "ok");
+             per_second(result->ops_steady, result->ns_steady),
+             histogram_permille_ns(&result->latency, 500),
+             histogram_permille_ns(&result->latency, 900),
+             histogram_permille_ns(&result->latency, 990), result->latency.max_ns,
+             violation ? violation : "ok");
     fputs(line, stdout);
     fflush(stdout);
     return violation ? 1 : 0;

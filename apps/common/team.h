@@ -1,9 +1,10 @@
 /*
- * A measured run: threads that repeat an operation for a given time, in sharing groups, created in a chosen
- * order, with marks at the moments that matter and one summary line at the end.
+ * A measured run: threads that repeat an operation for a given time, in sharing groups, created in
+ * a chosen order, with marks at the moments that matter and one summary line at the end.
  *
- * Every thread prepares its data, waits for all others, and then repeats plan->operate.  An operation counts
- * for the part of the run in which it ends; what ends after "end" is executed but not counted.
+ * Every thread prepares its data, waits for all others, and then repeats plan->operate.  An
+ * operation counts for the part of the run in which it ends; what ends after "end" is executed but
+ * not counted.
  */
 #pragma once
 #include <stdalign.h>
@@ -20,7 +21,8 @@ struct team;
 
 /* One thread; only that thread touches it between the creation and the end of the run. */
 struct team_member {
-    alignas(ARENA_LINE) unsigned index; /* 0..count-1, members of one group follow one another at first */
+    /* 0..count-1, members of one group follow one another at first */
+    alignas(ARENA_LINE) unsigned index;
     unsigned group;
     bool regrouped; /* the change of partners has happened for this member */
     struct prng prng;
@@ -33,47 +35,50 @@ struct team_member {
     struct histogram latency;
 };
 
-/* In which order the threads are created; an initial placement by creation order follows from it. */
+/* In which order the threads are created; an initial placement by creation order follows from
+ * it. */
 enum team_order {
-    TEAM_SHUFFLED, /* at random, by the seed                                  */
-    TEAM_GROUPED,  /* one group after the other                               */
+    TEAM_SHUFFLED, /* at random, by the seed */
+    TEAM_GROUPED,  /* one group after the other */
     TEAM_STRIPED,  /* the first of every group, then the second of every group */
 };
 extern const char *const team_order_names[];
 
 struct team_plan {
-    unsigned count;           /* threads, 1..TEAM_MAX                                     */
-    unsigned group[TEAM_MAX]; /* of each thread, non-decreasing                           */
-    unsigned groups;          /* how many                                                 */
-    unsigned order;           /* enum team_order                                          */
-    uint64_t seed;            /* of the order and of every thread's prng                  */
-    uint64_t run_ms;          /* from start to end                                        */
-    uint64_t steady_percent;  /* of the run, when placement is taken to have settled      */
-    uint64_t change_percent;  /* of the run, when partners change; 0: never               */
-    void *context;            /* the application's, for its calls                         */
-    void (*prepare)(void *context, struct team_member *member); /* in the thread, before the start */
-    void (*operate)(void *context, struct team_member *member); /* one operation                   */
+    unsigned count;           /* threads, 1..TEAM_MAX */
+    unsigned group[TEAM_MAX]; /* of each thread, non-decreasing */
+    unsigned groups;          /* how many */
+    unsigned order;           /* enum team_order */
+    uint64_t seed;            /* of the order and of every thread's prng */
+    uint64_t run_ms;          /* from start to end */
+    uint64_t steady_percent;  /* of the run, when placement is taken to have settled */
+    uint64_t change_percent;  /* of the run, when partners change; 0: never */
+    void *context;            /* the application's, for its calls */
+    /* in the thread, before the start */
+    void (*prepare)(void *context, struct team_member *member);
+    void (*operate)(void *context, struct team_member *member); /* one operation */
 };
 
 struct team_result {
-    uint64_t ops, ns;               /* from start to end     */
-    uint64_t ops_steady, ns_steady; /* from steady to end    */
-    struct histogram latency;       /* of operations, in ns  */
+    uint64_t ops, ns;               /* from start to end */
+    uint64_t ops_steady, ns_steady; /* from steady to end */
+    struct histogram latency;       /* of operations, in ns */
 };
 
 /* The arguments every measured application has; place these entries at the end of its table. */
-#define TEAM_ARGS(plan)                                                                             \
-    {"ms", ARGS_NUMBER, &(plan).run_ms, 1, 3600000, NULL, "duration in milliseconds"},              \
-        {"steady",                                                                                  \
-         ARGS_NUMBER,                                                                               \
-         &(plan).steady_percent,                                                                    \
-         1,                                                                                         \
-         99,                                                                                        \
-         NULL,                                                                                      \
-         "percent of the run after which it counts as settled"},                                    \
-        {"seed", ARGS_NUMBER, &(plan).seed, 0, UINT32_MAX, NULL, "of every random choice"},         \
-    {                                                                                               \
-        "order", ARGS_CHOICE, &(plan).order, 0, 0, team_order_names, "in which threads are created" \
+#define TEAM_ARGS(plan)                                                                     \
+    {"ms", ARGS_NUMBER, &(plan).run_ms, 1, 3600000, NULL, "duration in milliseconds"},      \
+        {"steady",                                                                          \
+         ARGS_NUMBER,                                                                       \
+         &(plan).steady_percent,                                                            \
+         1,                                                                                 \
+         99,                                                                                \
+         NULL,                                                                              \
+         "percent of the run after which it counts as settled"},                            \
+        {"seed", ARGS_NUMBER, &(plan).seed, 0, UINT32_MAX, NULL, "of every random choice"}, \
+    {                                                                                       \
+        "order", ARGS_CHOICE, &(plan).order, 0, 0, team_order_names,                        \
+            "in which threads are created"                                                  \
     }
 
 /* Gives the plan groups x per_group threads. */
@@ -86,7 +91,8 @@ void team_form_sized(struct team_plan *plan, const struct args_list *sizes);
  * Runs the plan to its end.  Ends the program with a message if threads cannot be created.
  * members: plan->count of them, zeroed; their counts may be read after the return.
  */
-void team_run(const struct team_plan *plan, struct team_member *members, struct team_result *result);
+void team_run(const struct team_plan *plan, struct team_member *members,
+              struct team_result *result);
 
 /* Zeroed members for team_run, on lines of their own. */
 struct team_member *team_members_new(struct arena *arena, const struct team_plan *plan);
@@ -95,14 +101,14 @@ struct team_member *team_members_new(struct arena *arena, const struct team_plan
 void team_creation_order(const struct team_plan *plan, unsigned *order);
 
 /*
- * The group of each thread after the change: sizes stay, and the members of an old group are spread over
- * the new ones as evenly as sizes allow.  group has room for plan->count.
+ * The group of each thread after the change: sizes stay, and the members of an old group are spread
+ * over the new ones as evenly as sizes allow.  group has room for plan->count.
  */
 void team_changed_groups(const struct team_plan *plan, unsigned *group);
 
 /*
- * Prints "RESULT app=... check=...".  violation: NULL if every invariant of the application held, else its
- * name, one word.  Returns the exit status for main: 0, or 1 on a violation.
+ * Prints "RESULT app=... check=...".  violation: NULL if every invariant of the application held,
+ * else its name, one word.  Returns the exit status for main: 0, or 1 on a violation.
  */
 int team_report(const char *app, const struct team_plan *plan, const struct team_result *result,
                 const char *violation);

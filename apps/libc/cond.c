@@ -1,9 +1,10 @@
 /*
- * Condition variables, barriers, reader-writer locks, once.  A condition variable is a counter: a waiter
- * sleeps while the counter has the value it saw under the mutex, so a signal after that can not be missed.
+ * Condition variables, barriers, reader-writer locks, once.  A condition variable is a counter: a
+ * waiter sleeps while the counter has the value it saw under the mutex, so a signal after that can
+ * not be missed.
  *
- * An object may be destroyed, and its memory used for something else, as soon as everybody was woken: destroying waits for
- * those who have not looked away from it yet.
+ * An object may be destroyed, and its memory used for something else, as soon as everybody was
+ * woken: destroying waits for those who have not looked away from it yet.
  */
 #include <errno.h>
 #include <limits.h>
@@ -108,7 +109,8 @@ int pthread_barrier_destroy(pthread_barrier_t *b)
     return 0;
 }
 
-/* The last to arrive resets the count before it opens the round, so the next round may start at once. */
+/* The last to arrive resets the count before it opens the round, so the next round may start at
+ * once. */
 static int meet(pthread_barrier_t *b)
 {
     uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
@@ -210,7 +212,8 @@ int pthread_once(pthread_once_t *once, void (*run)(void))
     uint32_t seen = 0;
     if (__atomic_load_n(&once->state, __ATOMIC_ACQUIRE) == 2)
         return 0;
-    if (__atomic_compare_exchange_n(&once->state, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+    if (__atomic_compare_exchange_n(&once->state, &seen, 1, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_ACQUIRE)) {
         run();
         __atomic_store_n(&once->state, 2, __ATOMIC_RELEASE);
         futex_wake(&once->state, INT_MAX);

@@ -19,7 +19,8 @@ void futex_wake(uint32_t *word, uint32_t count)
     syscall2(SYS_FUTEX_WAKE, word, count);
 }
 
-/* Three states, so that an uncontended release makes no system call (Drepper, "Futexes are tricky", mutex 2).
+/* Three states, so that an uncontended release makes no system call (Drepper, "Futexes are tricky",
+ * mutex 2).
  */
 void lock_take(uint32_t *word)
 {

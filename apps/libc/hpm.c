@@ -75,7 +75,8 @@ int hpm_count_read(int session, unsigned i, uint64_t *count)
     return ask_count(session, i, count);
 }
 
-int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why, size_t size)
+int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
+                 size_t size)
 {
     struct sys_profiling what = {(uint64_t)criteria, pid, rate, permille, 0};
 

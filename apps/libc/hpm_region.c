@@ -1,4 +1,5 @@
-/* Regions (hpm.h): a stack for each thread of what it has entered, a table for the process of what they come to. */
+/* Regions (hpm.h): a stack for each thread of what it has entered, a table for the process of what
+ * they come to. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -40,7 +41,7 @@ static struct {
 /* A region that the thread is in. */
 struct frame {
     unsigned region;
-    struct tally began[HPM_REGION_COUNTS];  /* what the thread had then              */
+    struct tally began[HPM_REGION_COUNTS];  /* what the thread had then */
     struct tally inside[HPM_REGION_COUNTS]; /* what regions that ended inside it had */
 };
 static _Thread_local struct {
@@ -48,7 +49,7 @@ static _Thread_local struct {
     unsigned depth;
 } stack;
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* The caller's counts: how many, or -Exxx. */
 static int read_values(int session, struct sys_hpm_value v[HPM_REGION_COUNTS])
@@ -138,7 +139,7 @@ int hpm_regions_start(const char *names, int at_exit, char *why, size_t size)
     return 0;
 }
 
-/* ---- Regions ---- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 /* Lock held: the region's place in the table, or NONE. */
 static unsigned find_locked(const char *name)
@@ -175,7 +176,8 @@ int hpm_region_begin(const char *name)
     if (f->region == NONE)
         return refuse(-ENOSPC);
     stack.depth++;
-    int err = read_counts(f->began); /* last, so that what it took to come here is not the region's */
+    /* last, so that what it took to come here is not the region's */
+    int err = read_counts(f->began);
     if (!err)
         return 0;
     stack.depth--;
@@ -198,7 +200,8 @@ static void add(const struct frame *f, const struct tally *now, int counts_inclu
     pthread_mutex_lock(&table.lock);
     r->calls++;
     for (unsigned i = 0; i < table.counts; i++) {
-        struct tally inclusive = since(&now[i], &f->began[i]), exclusive = since(&inclusive, &f->inside[i]);
+        struct tally inclusive = since(&now[i], &f->began[i]),
+                     exclusive = since(&inclusive, &f->inside[i]);
         if (counts_inclusive)
             add_tally(&r->inclusive[i], &inclusive);
         add_tally(&r->exclusive[i], &exclusive);
@@ -225,7 +228,7 @@ int hpm_region_end(const char *name)
     return 0;
 }
 
-/* ---- What they come to ---- */
+/* ---- What they come to ----------------------------------------------------------------------- */
 
 static void settle(const struct region *from, struct hpm_region *to)
 {
@@ -247,7 +250,8 @@ size_t hpm_regions_read(struct hpm_region *out, size_t room)
     return n;
 }
 
-/* Each region's counts, with the regions inside it and alone; ~: estimates, of events that took turns. */
+/* Each region's counts, with the regions inside it and alone; ~: estimates, of events that took
+ * turns. */
 void hpm_regions_print(void)
 {
     pthread_mutex_lock(&table.lock);

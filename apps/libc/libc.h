@@ -1,5 +1,5 @@
-/* Shared between the files of this folder only: the thread descriptor and what start, threads and locks know
- * of it. */
+/* Shared between the files of this folder only: the thread descriptor and what start, threads and
+ * locks know of it. */
 #pragma once
 #include <pthread.h>
 #include <reent.h>
@@ -13,15 +13,16 @@
 #define LIBC_PAGE 4096u
 
 /*
- * One per thread.  It begins at the thread pointer, with thread-local storage in front of it (variant II of the
- * ELF TLS ABI), or ends there, with thread-local storage behind (variant I).  tid is written by the kernel
- * before the thread runs, and cleared by it, with a futex wake, when the thread is gone.
+ * One per thread.  It begins at the thread pointer, with thread-local storage in front of it
+ * (variant II of the ELF TLS ABI), or ends there, with thread-local storage behind (variant I).
+ * tid is written by the kernel before the thread runs, and cleared by it, with a futex wake, when
+ * the thread is gone.
  */
 struct pthread {
     struct pthread *self; /* first: variant II wants the thread pointer there */
     uint32_t tid;
-    uint32_t detached;  /* nobody will join                       */
-    uint32_t tid_value; /* stays after tid is cleared             */
+    uint32_t detached;  /* nobody will join */
+    uint32_t tid_value; /* stays after tid is cleared */
     void *(*start)(void *);
     void *arg;
     void *result;
@@ -44,8 +45,8 @@ static inline struct pthread *thread_self(void)
     return (struct pthread *)thread_pointer() - (TLS_VARIANT == 1);
 }
 
-/* Bytes that thread-local storage and the descriptor take together, and their set-up at the given place
- * (64-byte aligned). Returns the descriptor; *tp is the thread pointer. */
+/* Bytes that thread-local storage and the descriptor take together, and their set-up at the given
+ * place (64-byte aligned). Returns the descriptor; *tp is the thread pointer. */
 size_t tls_size(void) VIGIL(tls_size);
 struct pthread *tls_init(void *at, uint64_t *tp) VIGIL(tls_init);
 

@@ -181,14 +181,16 @@ static void *large_alloc(size_t n, size_t align, bool *used)
         return no_memory();
     char *object = (char *)(((size_t)m.at + lead + align - 1) & ~(align - 1));
     struct span *s = span_of(object);
-    *s = (struct span){
-        .class = LARGE, .usable = (size_t)(m.at + m.size - object), .map = m.at, .map_size = m.size};
+    *s = (struct span){.class = LARGE,
+                       .usable = (size_t)(m.at + m.size - object),
+                       .map = m.at,
+                       .map_size = m.size};
     *used = m.used;
     return object;
 }
 
-/* What malloc does, under a name whose meaning the compiler does not know: it would turn calloc's malloc and memset into a
- * call of calloc.  *used: it may not be zero. */
+/* What malloc does, under a name whose meaning the compiler does not know: it would turn calloc's
+ * malloc and memset into a call of calloc.  *used: it may not be zero. */
 static void *allocate(size_t n, bool *used)
 {
     *used = true;
@@ -276,7 +278,8 @@ static void *allocate_aligned(size_t align, size_t n)
         errno = EINVAL;
         return NULL;
     }
-    /* Spans start 64 bytes in and classes that are powers of two keep that alignment; more needs a mapping.
+    /* Spans start 64 bytes in and classes that are powers of two keep that alignment; more needs a
+     * mapping.
      */
     if (align <= HEADER && n <= SMALL_MAX) {
         size_t size = 64;
@@ -315,7 +318,7 @@ POSIX size_t malloc_usable_size(void *p)
     return p ? span_of(p)->usable : 0;
 }
 
-/* ---- Numbers when there is no memory ---- */
+/* ---- Numbers when there is no memory --------------------------------------------------------- */
 
 /*
  * newlib makes decimals of numbers, and numbers of decimals, with integers of any size from
@@ -355,7 +358,7 @@ static bool reserve_give(const void *p)
     return true;
 }
 
-/* ---- What newlib calls inside ---- */
+/* ---- What newlib calls inside ---------------------------------------------------------------- */
 
 void *_malloc_r(struct _reent *r, size_t n)
 {

@@ -13,13 +13,14 @@
 #include "apps/libc/libc.h"
 
 #define KEPT         16
-#define KEPT_BYTES   ((size_t)32 << 20) /* a larger one is never kept  */
+#define KEPT_BYTES   ((size_t)32 << 20) /* a larger one is never kept */
 #define THREAD_BYTES ((size_t)5 << 18)  /* nor one by a thread: 1 MB and what goes with it */
 #define KEPT_PART    8                  /* of what there was room for: all that is kept */
-#define SLACK        ((size_t)196608) /* left for the stack and malloc's reserve; and for page tables, this part: */
-#define TABLE_PART   256
+/* left for the stack and malloc's reserve; and for page tables, this part: */
+#define SLACK      ((size_t)196608)
+#define TABLE_PART 256
 
-static size_t held;         /* atomic: bytes that are mapped, kept ones included            */
+static size_t held;         /* atomic: bytes that are mapped, kept ones included */
 static size_t looked_until; /* atomic: bytes that may be held before the kernel is asked again */
 
 static struct {
@@ -40,7 +41,7 @@ static void unmap(char *at, size_t size)
     __atomic_sub_fetch(&held, size, __ATOMIC_RELAXED);
 }
 
-/* ---- Kept mappings ---- */
+/* ---- Kept mappings --------------------------------------------------------------------------- */
 
 /* kept.lock held */
 static struct mapping take_locked(unsigned i)
@@ -64,7 +65,8 @@ static struct mapping take_kept(size_t size)
 
     lock_take(&kept.lock);
     for (unsigned i = 0; i < kept.count; i++)
-        if (fits(kept.one[i].size, size) && (best == KEPT || kept.one[i].size < kept.one[best].size))
+        if (fits(kept.one[i].size, size) &&
+            (best == KEPT || kept.one[i].size < kept.one[best].size))
             best = i;
     if (best < KEPT)
         m = take_locked(best);
@@ -86,7 +88,8 @@ static void make_room(size_t size)
     for (;;) {
         struct mapping m = {0};
         lock_take(&kept.lock);
-        if (kept.count && (kept.count == KEPT || size > limit_locked() || kept.bytes > limit_locked() - size))
+        if (kept.count &&
+            (kept.count == KEPT || size > limit_locked() || kept.bytes > limit_locked() - size))
             m = take_locked(0);
         lock_give(&kept.lock);
         if (!m.at)
@@ -116,7 +119,7 @@ static bool keep(char *at, size_t size)
     return is;
 }
 
-/* ---- What there is room for ---- */
+/* ---- What there is room for ------------------------------------------------------------------ */
 
 /* Asks the kernel whether size bytes more can be filled, and how much else. */
 static bool ask_for(size_t size)
@@ -138,7 +141,8 @@ static bool ask_for(size_t size)
 
 static bool has_room(size_t size)
 {
-    if (__atomic_load_n(&held, __ATOMIC_RELAXED) + size <= __atomic_load_n(&looked_until, __ATOMIC_RELAXED) ||
+    if (__atomic_load_n(&held, __ATOMIC_RELAXED) + size <=
+            __atomic_load_n(&looked_until, __ATOMIC_RELAXED) ||
         ask_for(size))
         return true;
     make_room(SIZE_MAX);
@@ -148,9 +152,9 @@ static bool has_room(size_t size)
 /* A fresh one whose start is aligned; what alignment costs is given back. */
 static char *map(size_t size)
 {
-    int64_t at = has_room(size)
-                     ? (int64_t)syscall3(SYS_MMAP, size + SPAN, SYS_PROT_READ | SYS_PROT_WRITE, "malloc")
-                     : -1;
+    int64_t at = has_room(size) ? (int64_t)syscall3(SYS_MMAP, size + SPAN,
+                                                    SYS_PROT_READ | SYS_PROT_WRITE, "malloc")
+                                : -1;
     if (at < 0)
         return NULL;
     char *got = (char *)at, *start = (char *)(((size_t)got + SPAN - 1) & ~(SPAN - 1));
@@ -162,7 +166,7 @@ static char *map(size_t size)
     return start;
 }
 
-/* ---- For malloc ---- */
+/* ---- For malloc ------------------------------------------------------------------------------ */
 
 struct mapping mapping_take(size_t size)
 {

@@ -3,7 +3,8 @@
 #include <sys/mman.h>
 #include "apps/libc/libc.h"
 
-_Static_assert(PROT_READ == SYS_PROT_READ && PROT_WRITE == SYS_PROT_WRITE && PROT_EXEC == SYS_PROT_EXEC,
+_Static_assert(PROT_READ == SYS_PROT_READ && PROT_WRITE == SYS_PROT_WRITE &&
+                   PROT_EXEC == SYS_PROT_EXEC,
                "rights");
 _Static_assert(MADV_SEQUENTIAL == SYS_ADVICE_SEQUENTIAL && MADV_RANDOM == SYS_ADVICE_RANDOM &&
                    MADV_WILLNEED == SYS_ADVICE_WILLNEED && MADV_DONTNEED == SYS_ADVICE_DONTNEED,

@@ -72,7 +72,8 @@ static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
     while (!take_or_mark(m, SLEEPERS)) {
         if (clock_ns() >= claim_ns && change(&m->turn, 0, self))
             return wait_for_turn(m, self, deadline);
-        if (futex_wait(&m->state, look(&m->state) == CLAIMED ? CLAIMED : SLEEPERS, deadline) == -ETIMEDOUT)
+        if (futex_wait(&m->state, look(&m->state) == CLAIMED ? CLAIMED : SLEEPERS, deadline) ==
+            -ETIMEDOUT)
             return ETIMEDOUT;
     }
     return 0;
@@ -115,7 +116,8 @@ static int lock_until(pthread_mutex_t *m, uint64_t deadline)
             return EDEADLK;
         return take_again(m);
     }
-    if (!__atomic_compare_exchange_n(&m->state, &seen, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (!__atomic_compare_exchange_n(&m->state, &seen, HELD, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED)) {
         int error = lock_slowly(m, deadline);
         if (error)
             return error;
@@ -151,7 +153,8 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 int pthread_mutex_trylock(pthread_mutex_t *m)
 {
     uint32_t seen = FREE;
-    if (__atomic_compare_exchange_n(&m->state, &seen, HELD, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (__atomic_compare_exchange_n(&m->state, &seen, HELD, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
         if (m->type != PTHREAD_MUTEX_NORMAL) {
             __atomic_store_n(&m->owner, thread_self()->tid_value, __ATOMIC_RELAXED);
             m->depth = 1;

@@ -12,4 +12,5 @@
 /* Before the definition of a function of POSIX, by whose name a program may have one of its own. */
 #define POSIX __attribute__((weak))
 /* Behind it: newlib's name for the same. */
-#define ALSO_UNDERSCORED(name) extern __typeof__(name) _##name __attribute__((alias(#name), copy(name)))
+#define ALSO_UNDERSCORED(name) \
+    extern __typeof__(name) _##name __attribute__((alias(#name), copy(name)))

@@ -1,4 +1,5 @@
-/* newlib's own locks (stdio, atexit, environment), by its retargetable-lock interface: recursive futex locks.
+/* newlib's own locks (stdio, atexit, environment), by its retargetable-lock interface: recursive
+ * futex locks.
  */
 #include <stdlib.h>
 #include <sys/lock.h>
@@ -8,9 +9,10 @@ struct __lock {
     uint32_t word, owner, depth;
 };
 
-struct __lock __lock___sinit_recursive_mutex, __lock___sfp_recursive_mutex, __lock___atexit_recursive_mutex,
-    __lock___at_quick_exit_mutex, __lock___malloc_recursive_mutex, __lock___env_recursive_mutex,
-    __lock___tz_mutex, __lock___dd_hash_mutex, __lock___arc4random_mutex;
+struct __lock __lock___sinit_recursive_mutex, __lock___sfp_recursive_mutex,
+    __lock___atexit_recursive_mutex, __lock___at_quick_exit_mutex, __lock___malloc_recursive_mutex,
+    __lock___env_recursive_mutex, __lock___tz_mutex, __lock___dd_hash_mutex,
+    __lock___arc4random_mutex;
 
 void __retarget_lock_init(_LOCK_T *lock)
 {
@@ -32,7 +34,8 @@ void __retarget_lock_acquire(_LOCK_T lock)
 int __retarget_lock_try_acquire(_LOCK_T lock)
 {
     uint32_t free_word = 0;
-    return __atomic_compare_exchange_n(&lock->word, &free_word, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&lock->word, &free_word, 1, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
 }
 
 void __retarget_lock_release(_LOCK_T lock)
@@ -50,8 +53,8 @@ void __retarget_lock_close_recursive(_LOCK_T lock)
     __retarget_lock_close(lock);
 }
 
-/* owner is only ever equal to the caller's id when the caller wrote it, so reading it without the lock is
- * safe. */
+/* owner is only ever equal to the caller's id when the caller wrote it, so reading it without the
+ * lock is safe. */
 static int held_by_me(struct __lock *lock)
 {
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == thread_self()->tid_value;

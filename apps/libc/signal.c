@@ -61,7 +61,8 @@ static void handle(int signal, _sig_func_ptr handler)
 /* 0 or an error. */
 static int deliver(int signal)
 {
-    _sig_func_ptr handler = is_signal(signal) ? __atomic_load_n(&handlers[signal], __ATOMIC_ACQUIRE) : NULL;
+    _sig_func_ptr handler =
+        is_signal(signal) ? __atomic_load_n(&handlers[signal], __ATOMIC_ACQUIRE) : NULL;
 
     if (!is_signal(signal))
         return signal ? EINVAL : 0;

@@ -1,6 +1,6 @@
 /*
- * From the kernel's entry to main: thread-local storage of the first thread, constructors, main, exit.
- * Thread-local storage follows the ELF TLS ABI: data above the thread pointer after two
+ * From the kernel's entry to main: thread-local storage of the first thread, constructors, main,
+ * exit. Thread-local storage follows the ELF TLS ABI: data above the thread pointer after two
  * words (variant I), or below it (variant II).
  */
 #include <stdlib.h>
@@ -34,8 +34,8 @@ struct tls_image {
     size_t file_size, size, align;
 };
 
-/* The few fields used, by their offsets in the ELF-64 layout, as newlib's elf.h differs from system to
- * system. */
+/* The few fields used, by their offsets in the ELF-64 layout, as newlib's elf.h differs from system
+ * to system. */
 struct elf_header {
     uint8_t ident[16];
     uint16_t type, machine;
@@ -86,8 +86,8 @@ struct pthread *tls_init(void *at, uint64_t *tp)
     struct tls_image t = tls_find();
     size_t below = TLS_VARIANT == 1 ? sizeof(struct pthread) : t.size;
     char *pointer = (char *)round_up((size_t)at + below, tls_align(&t));
-    char *data =
-        TLS_VARIANT == 1 ? pointer + round_up(TLS_WORDS, t.align) : pointer - round_up(t.size, t.align);
+    char *data = TLS_VARIANT == 1 ? pointer + round_up(TLS_WORDS, t.align)
+                                  : pointer - round_up(t.size, t.align);
     struct pthread *self = (struct pthread *)pointer - (TLS_VARIANT == 1);
     memset(self, 0, sizeof *self);
     memcpy(data, t.data, t.file_size);

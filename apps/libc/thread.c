@@ -1,8 +1,8 @@
 /*
  * Threads: creation, joining, detaching, keys, affinity.
- * One mapping holds, from low to high: a guard page, the stack, thread-local storage and the descriptor.  A
- * joinable thread's mapping is freed by its joiner, a detached one's by a later pthread_create, once the
- * kernel has cleared its tid.
+ * One mapping holds, from low to high: a guard page, the stack, thread-local storage and the
+ * descriptor.  A joinable thread's mapping is freed by its joiner, a detached one's by a later
+ * pthread_create, once the kernel has cleared its tid.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,8 @@
 #include "apps/libc/libc.h"
 
 #define STACK_DEFAULT (128 * 1024)
-#define STACK_MAX     ((size_t)1 << 46) /* of a stack, of a guard: more than there can be, and sums do not wrap */
+/* of a stack, of a guard: more than there can be, and sums do not wrap */
+#define STACK_MAX ((size_t)1 << 46)
 
 extern const char thread_entry[] VIGIL(thread_entry); /* start.S */
 
@@ -61,7 +62,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     if (!attr)
         attr = &default_attr;
     bury_the_dead();
-    size_t guard = pages(attr->guard_size), size = guard + pages(attr->stack_size) + pages(tls_size());
+    size_t guard = pages(attr->guard_size),
+           size = guard + pages(attr->stack_size) + pages(tls_size());
     int64_t at = syscall3(SYS_MMAP, size, SYS_PROT_READ | SYS_PROT_WRITE, "stack");
     if (at < 0)
         return EAGAIN;
@@ -224,7 +226,7 @@ int pthread_getaffinity_np(pthread_t t, size_t size, cpu_set_t *set)
     return r < 0 ? (int)-r : 0;
 }
 
-/* ---- Keys ---- */
+/* ---- Keys ------------------------------------------------------------------------------------ */
 
 /* A new key gets a new number, so it never has the values that threads gave to a deleted one. */
 static struct {

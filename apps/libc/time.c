@@ -1,6 +1,6 @@
 /*
- * Clocks and sleeping.  The clock is read in user mode where the CPU lets us (the kernel says its frequency
- * and its value at boot), else by a system call.
+ * Clocks and sleeping.  The clock is read in user mode where the CPU lets us (the kernel says its
+ * frequency and its value at boot), else by a system call.
  */
 #include <errno.h>
 #include <sched.h>
@@ -22,7 +22,8 @@ uint64_t clock_ns(void)
     }
     if (!info.ticks_hz)
         return (uint64_t)syscall0(SYS_CLOCK);
-    return (uint64_t)((unsigned __int128)(ticks_now() - info.ticks_base) * NS_PER_S / info.ticks_hz);
+    return (uint64_t)((unsigned __int128)(ticks_now() - info.ticks_base) * NS_PER_S /
+                      info.ticks_hz);
 }
 
 uint64_t timespec_ns(const struct timespec *t)

@@ -1,4 +1,5 @@
-/* Named regions of memory when the applications run under Linux: 5.17 and later show the names in /proc/PID/maps. */
+/* Named regions of memory when the applications run under Linux: 5.17 and later show the names in
+ * /proc/PID/maps. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

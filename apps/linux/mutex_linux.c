@@ -1,6 +1,7 @@
 /*
- * Mutexes of the applications under Linux.  glibc's default mutex sleeps as soon as it finds the lock taken; its adaptive one spins a
- * while before, as Vigil's does.  The environment variable HPM_MUTEX says which mutexes pthread_mutex_init makes:
+ * Mutexes of the applications under Linux.  glibc's default mutex sleeps as soon as it finds the
+ * lock taken; its adaptive one spins a while before, as Vigil's does.  The environment variable
+ * HPM_MUTEX says which mutexes pthread_mutex_init makes:
  *   unset or default   what the program asked for
  *   adaptive           PTHREAD_MUTEX_ADAPTIVE_NP where the program asked for nothing
  * Any other value ends the program.  Linked with --wrap=pthread_mutex_init.
@@ -27,7 +28,8 @@ static bool adaptive(void)
         return false;
     if (strcmp(kind, "adaptive") == 0)
         return true;
-    fprintf(stderr, "environment variable HPM_MUTEX: '%s' cannot be used: accepted are default, adaptive\n",
+    fprintf(stderr,
+            "environment variable HPM_MUTEX: '%s' cannot be used: accepted are default, adaptive\n",
             kind);
     exit(EXIT_BAD_SETTING);
 }

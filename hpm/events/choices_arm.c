@@ -1,6 +1,7 @@
 /*
  * Which Arm core has which events: part numbers from each core's reference manual (MIDR_EL1).
- * A table that this kernel's version of libpfm4 does not have is passed over, and so are all of them where it was built without.
+ * A table that this kernel's version of libpfm4 does not have is passed over, and so are all of
+ * them where it was built without.
  */
 #include "hpm/events/generic.h"
 

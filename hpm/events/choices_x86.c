@@ -1,6 +1,7 @@
 /*
- * Which x86 processor has which events.  Models: Intel SDM volume 4, table 2-1; AMD, the PPR of each family.
- * A table that this kernel's version of libpfm4 does not have is passed over, and so are all of them where it was built without.
+ * Which x86 processor has which events.  Models: Intel SDM volume 4, table 2-1; AMD, the PPR of
+ * each family. A table that this kernel's version of libpfm4 does not have is passed over, and so
+ * are all of them where it was built without.
  */
 #include "hpm/events/generic.h"
 
@@ -19,7 +20,7 @@ const struct event_choice event_choices[] = {
     {INTEL, 6, ONE(0x55), 5, EVENT_ANY, "cascadelake"}, /* and Cooper Lake */
     {INTEL, 6, 0x7d, 0x7e, ANY_STEPPING, "icelake"},
     {INTEL, 6, ONE(0x9d), ANY_STEPPING, "icelake"},
-    {INTEL, 6, 0x8c, 0x8d, ANY_STEPPING, "icelake"}, /* Tiger Lake  */
+    {INTEL, 6, 0x8c, 0x8d, ANY_STEPPING, "icelake"}, /* Tiger Lake */
     {INTEL, 6, ONE(0xa7), ANY_STEPPING, "icelake"},  /* Rocket Lake */
     {INTEL, 6, ONE(0x6a), ANY_STEPPING, "icelake-sp"},
     {INTEL, 6, ONE(0x6c), ANY_STEPPING, "icelake-sp"},

@@ -46,8 +46,9 @@ static void lower_parts(struct fit_event *event, const struct fit_set *set)
         uint64_t floor = floor_of(part);
         if (part->exact)
             continue;
-        part->count = least > whole ? fixed_muldiv(floor, whole, least)
-                                    : floor + fixed_muldiv(part->count - floor, whole - least, all - least);
+        part->count = least > whole
+                          ? fixed_muldiv(floor, whole, least)
+                          : floor + fixed_muldiv(part->count - floor, whole - least, all - least);
     }
 }
 
@@ -69,7 +70,7 @@ uint64_t fit_events(struct fit_event *event, const struct fit_set *set, unsigned
     return changed;
 }
 
-/* ---- Breakdowns ---- */
+/* ---- Breakdowns ------------------------------------------------------------------------------ */
 
 enum { CAUSES = 5, DATA_CACHE = 2, CYCLES = FIT_SERVED };
 #define SOURCES (((uint64_t)1 << FIT_SOURCES) - 1) << FIT_DCACHE
@@ -102,7 +103,8 @@ uint64_t fit_since(const struct fit_reading *now, const struct fit_reading *befo
     uint64_t seen = MIN(now->seen - MIN(before->seen, now->seen), cycles);
     uint64_t difference = MAX(now->count - MIN(before->count, now->count), counted);
 
-    if (!before->cycles || !seen || (wide_t)FAIR_PART * seen * now->cycles < (wide_t)cycles * now->seen)
+    if (!before->cycles || !seen ||
+        (wide_t)FAIR_PART * seen * now->cycles < (wide_t)cycles * now->seen)
         return difference;
     return seen == cycles ? counted : fixed_muldiv(counted, cycles, seen);
 }

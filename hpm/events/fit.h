@@ -11,9 +11,9 @@
 #define FIT_EVENTS_MAX 64
 
 struct fit_event {
-    uint64_t count;    /* estimated                                       */
-    uint64_t at_least; /* really counted                                  */
-    bool exact;        /* counted all the time: count is left as it is    */
+    uint64_t count;    /* estimated */
+    uint64_t at_least; /* really counted */
+    bool exact;        /* counted all the time: count is left as it is */
 };
 /* Events (bit e) that are parts of another one, no two of which have anything in common. */
 struct fit_set {
@@ -38,8 +38,8 @@ enum {
 };
 struct fit_figures {
     uint64_t cycles;
-    uint64_t *count;                /* each FIT_FIGURES long; estimated               */
-    const uint64_t *counted, *seen; /* really counted; in how many of the cycles      */
+    uint64_t *count;                /* each FIT_FIGURES long; estimated */
+    const uint64_t *counted, *seen; /* really counted; in how many of the cycles */
 };
 /* Causes of stalls, and halves of the pipeline, have no more than all cycles; sources no more than
  * the stalls for data where those are counted. Returns the figures (bit f) that were changed. */

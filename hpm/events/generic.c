@@ -40,8 +40,8 @@ static struct word next_word(const char *list)
     return w;
 }
 
-/* Bits in a map must be those of an event that the PMU has: one map of architectural numbers serves PMUs that have not all of
- * them. */
+/* Bits in a map must be those of an event that the PMU has: one map of architectural numbers serves
+ * PMUs that have not all of them. */
 static bool is_there(const struct event_pmu *pmu, struct word text, struct event *out)
 {
     char ignored[1];
@@ -101,7 +101,8 @@ static int parse_generic(const struct event_pmu *pmu, int number, const struct e
     return 0;
 }
 
-int event_parse(const struct event_pmu *pmu, const char *text, struct event *out, char *err, size_t err_size)
+int event_parse(const struct event_pmu *pmu, const char *text, struct event *out, char *err,
+                size_t err_size)
 {
     struct text message = {err, err_size};
     struct event_words words;

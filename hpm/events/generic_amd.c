@@ -1,6 +1,6 @@
 /*
- * AMD's cores, by the names of libpfm4 (after the PPRs).  A chip here is a core complex: the cores that share an L3, which has
- * counters of its own that are not the core's.
+ * AMD's cores, by the names of libpfm4 (after the PPRs).  A chip here is a core complex: the cores
+ * that share an L3, which has counters of its own that are not the core's.
  */
 #include "hpm/events/generic.h"
 
@@ -13,12 +13,14 @@
         "REQUESTS_TO_L2_GROUP1:RD_BLK_L:RD_BLK_X:LS_RD_BLK_C_S:CACHEABLE_IC_READ:CHANGE_TO_X",  \
     [GENERIC_L2_MISS] = "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_C:IC_FILL_MISS",  \
     [GENERIC_TLB_MISS] = TLB_MISS, [GENERIC_INTERRUPT] = "INTERRUPT_TAKEN"
-#define TLB_MISS                                                                                             \
-    "L1_DTLB_MISS:TLB_RELOAD_1G_L2_MISS:TLB_RELOAD_2M_L2_MISS:TLB_RELOAD_COALESCED_PAGE_MISS:TLB_RELOAD_4K_" \
+#define TLB_MISS                                                                                   \
+    "L1_DTLB_MISS:TLB_RELOAD_1G_L2_MISS:TLB_RELOAD_2M_L2_MISS:TLB_RELOAD_COALESCED_PAGE_MISS:TLB_" \
+    "RELOAD_4K_"                                                                                   \
     "L2_MISS"
-#define SINCE_ZEN3                                                                                     \
-    SINCE_ZEN2, [GENERIC_OPS] = "RETIRED_OPS", [GENERIC_L1I_ACCESS] = "IC_TAG_HIT_MISS:ALL_IC_ACCESS", \
-                [GENERIC_L1I_MISS] = "IC_TAG_HIT_MISS:IC_MISS",                                        \
+#define SINCE_ZEN3                                                      \
+    SINCE_ZEN2, [GENERIC_OPS] = "RETIRED_OPS",                          \
+                [GENERIC_L1I_ACCESS] = "IC_TAG_HIT_MISS:ALL_IC_ACCESS", \
+                [GENERIC_L1I_MISS] = "IC_TAG_HIT_MISS:IC_MISS",         \
                 [GENERIC_ITLB_MISS] = "L1_ITLB_MISS_L2_ITLB_MISS:COALESCED4K:IF1G:IF2M:IF4K"
 
 event_generic_list generic_zen2 = {
@@ -33,8 +35,8 @@ event_generic_list generic_zen2 = {
 };
 event_generic_list generic_zen3 = {
     SINCE_ZEN3,
-    [GENERIC_L1D_MISS] =
-        "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:INT_CACHE:EXT_CACHE_LCL:MEM_IO_LCL:EXT_CACHE_RMT:MEM_IO_RMT",
+    [GENERIC_L1D_MISS] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:INT_CACHE:EXT_CACHE_LCL:MEM_IO_"
+                         "LCL:EXT_CACHE_RMT:MEM_IO_RMT",
     [GENERIC_LLC_MISS] =
         "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:EXT_CACHE_LCL:MEM_IO_LCL:EXT_CACHE_RMT:MEM_IO_RMT",
     [GENERIC_MEM_LOCAL_CACHE] = "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:INT_CACHE",
@@ -46,12 +48,14 @@ event_generic_list generic_zen3 = {
 event_generic_list generic_zen4 = {
     SINCE_ZEN3,
     [GENERIC_CYCLES_REF] = "P0_FREQ_CYCLES_NOT_IN_HALT:P0_FREQ_CYCLES",
-    [GENERIC_L1D_MISS] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:LOCAL_CCX:NEAR_CACHE_NEAR_FAR:DRAM_IO_NEAR:"
-                         "FAR_CACHE_NEAR_FAR:DRAM_IO_FAR:ALT_MEM_NEAR_FAR",
+    [GENERIC_L1D_MISS] =
+        "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:LCL_L2:LOCAL_CCX:NEAR_CACHE_NEAR_FAR:DRAM_IO_NEAR:"
+        "FAR_CACHE_NEAR_FAR:DRAM_IO_FAR:ALT_MEM_NEAR_FAR",
     [GENERIC_LLC_MISS] = "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:NEAR_CACHE_NEAR_FAR:DRAM_IO_NEAR:"
                          "FAR_CACHE_NEAR_FAR:DRAM_IO_FAR:ALT_MEM_NEAR_FAR",
     [GENERIC_MEM_LOCAL_CACHE] = "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:LOCAL_CCX",
-    [GENERIC_MEM_REMOTE_CACHE] = "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:NEAR_CACHE_NEAR_FAR:FAR_CACHE_NEAR_FAR",
+    [GENERIC_MEM_REMOTE_CACHE] =
+        "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:NEAR_CACHE_NEAR_FAR:FAR_CACHE_NEAR_FAR",
     [GENERIC_MEM_LOCAL] = "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR",
     [GENERIC_MEM_REMOTE] = "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_FAR",
     [GENERIC_STALL_FRONTEND] = "OPS_QUEUE_EMPTY",

@@ -1,10 +1,11 @@
 /*
  * Packing of events into counter groups; see group.h.
  *
- * An *item* is what must be seated together: a set, or an event that another excludes.  All other events are single
- * and may go anywhere.  For a growing number of groups the items are tried in every group (depth first, empty groups
- * being alike); a placement goes on only if a maximum matching (augmenting paths) still seats every event, those of
- * items without a group yet going anywhere too.  With all items placed that matching is the plan.
+ * An *item* is what must be seated together: a set, or an event that another excludes.  All other
+ * events are single and may go anywhere.  For a growing number of groups the items are tried in
+ * every group (depth first, empty groups being alike); a placement goes on only if a maximum
+ * matching (augmenting paths) still seats every event, those of items without a group yet going
+ * anywhere too.  With all items placed that matching is the plan.
  */
 #include "hpm/events/group.h"
 
@@ -44,8 +45,9 @@ static uint64_t places_of(const struct group_request *r, unsigned event)
     const struct group_event *e = &r->event[event];
     uint64_t places = e->mask & (bit(r->counters) - 1);
 
-    return e->fixed < GROUP_FIXED_MAX && r->fixed >> e->fixed & 1 ? places | bit(GROUP_FIXED(e->fixed))
-                                                                  : places;
+    return e->fixed < GROUP_FIXED_MAX && r->fixed >> e->fixed & 1
+               ? places | bit(GROUP_FIXED(e->fixed))
+               : places;
 }
 
 static bool excluded(const struct group_request *r, unsigned a, unsigned b)
@@ -56,14 +58,15 @@ static bool excluded(const struct group_request *r, unsigned a, unsigned b)
            (!first->extra || first->extra != second->extra);
 }
 
-/* ---- Matching of events to places ---- */
+/* ---- Matching of events to places ------------------------------------------------------------ */
 
 static uint8_t *event_at(struct group_work *w, unsigned place)
 {
     return &w->plan->event[place / GROUP_PLACES][place % GROUP_PLACES];
 }
 
-/* Everybody on the path from the free place back moves up by one, and event takes the place at its start. */
+/* Everybody on the path from the free place back moves up by one, and event takes the place at its
+ * start. */
 static void shift_along(struct group_work *w, unsigned event, unsigned place)
 {
     for (; w->from[place] != NOWHERE; place = w->from[place])
@@ -71,10 +74,10 @@ static void shift_along(struct group_work *w, unsigned event, unsigned place)
     *event_at(w, place) = (uint8_t)event;
 }
 
-/* Puts the places of groups first..last-1 that event could have and no path has been to into the queue.  Returns a free
- * one, or NOWHERE. */
-static unsigned look(struct group_work *w, unsigned event, unsigned first, unsigned last, unsigned from,
-                     unsigned *queued)
+/* Puts the places of groups first..last-1 that event could have and no path has been to into the
+ * queue.  Returns a free one, or NOWHERE. */
+static unsigned look(struct group_work *w, unsigned event, unsigned first, unsigned last,
+                     unsigned from, unsigned *queued)
 {
     for (unsigned g = first; g < last; g++) {
         uint64_t fresh = w->places[event] & w->unvisited[g];
@@ -95,9 +98,11 @@ static unsigned look(struct group_work *w, unsigned event, unsigned first, unsig
     return NOWHERE;
 }
 
-/* Finds event a place in groups first..last-1, moving others where need be.  False: impossible, and w->queue's first
- * *queued places are those that event and whoever could make room for it compete for. */
-static bool seat(struct group_work *w, unsigned event, unsigned first, unsigned last, unsigned *queued)
+/* Finds event a place in groups first..last-1, moving others where need be.  False: impossible, and
+ * w->queue's first *queued places are those that event and whoever could make room for it compete
+ * for. */
+static bool seat(struct group_work *w, unsigned event, unsigned first, unsigned last,
+                 unsigned *queued)
 {
     for (unsigned g = 0; g < w->groups; g++)
         w->unvisited[g] = ~0ull;
@@ -130,16 +135,17 @@ static bool seat_all(struct group_work *w, uint64_t anywhere)
     return true;
 }
 
-/* ---- Can it be done at all? ---- */
+/* ---- Can it be done at all? ------------------------------------------------------------------ */
 
 static bool sizes_good(const struct group_request *r)
 {
-    return r->events <= GROUP_EVENTS_MAX && r->counters <= GROUP_COUNTERS_MAX && (r->counters || r->fixed) &&
-           r->sets <= GROUP_SETS_MAX && r->groups_max <= GROUP_MAX && !(r->pinned & ~all_events(r));
+    return r->events <= GROUP_EVENTS_MAX && r->counters <= GROUP_COUNTERS_MAX &&
+           (r->counters || r->fixed) && r->sets <= GROUP_SETS_MAX && r->groups_max <= GROUP_MAX &&
+           !(r->pinned & ~all_events(r));
 }
 
-static int refuse(struct group_cause *cause, enum group_why why, unsigned event, unsigned other, unsigned set,
-                  uint64_t crowd)
+static int refuse(struct group_cause *cause, enum group_why why, unsigned event, unsigned other,
+                  unsigned set, uint64_t crowd)
 {
     *cause = (struct group_cause){why, (uint8_t)event, (uint8_t)other, (uint8_t)set, crowd};
     return why == GROUP_CROWDED || why == GROUP_TOO_MANY ? -ENOSPC : -EINVAL;
@@ -190,7 +196,7 @@ static int check_request(struct group_work *w, struct group_cause *cause)
     return err;
 }
 
-/* ---- Items ---- */
+/* ---- Items ----------------------------------------------------------------------------------- */
 
 static void add_item(struct group_work *w, uint64_t events)
 {
@@ -220,11 +226,12 @@ static bool harder(const struct group_work *w, unsigned a, unsigned b)
 {
     unsigned events_a = ones(w->item[a]), events_b = ones(w->item[b]);
 
-    return events_a != events_b ? events_a > events_b : ones(w->item_rivals[a]) > ones(w->item_rivals[b]);
+    return events_a != events_b ? events_a > events_b
+                                : ones(w->item_rivals[a]) > ones(w->item_rivals[b]);
 }
 
-/* Of items first.. the one that adds the fewest events to a group that has `in`, has some of them already, and leaves no
- * more than there are places; else the hardest. */
+/* Of items first.. the one that adds the fewest events to a group that has `in`, has some of them
+ * already, and leaves no more than there are places; else the hardest. */
 static unsigned nearest(const struct group_work *w, unsigned first, uint64_t in)
 {
     unsigned room = w->request->counters + ones(w->request->fixed) - ones(w->request->pinned),
@@ -235,7 +242,8 @@ static unsigned nearest(const struct group_work *w, unsigned first, uint64_t in)
         unsigned more = ones(w->item[i] & ~in);
         if (harder(w, i, hardest))
             hardest = i;
-        if ((w->item[i] & in) && ones(w->item[i] | in) <= room && (best == GROUP_NIL || more < least)) {
+        if ((w->item[i] & in) && ones(w->item[i] | in) <= room &&
+            (best == GROUP_NIL || more < least)) {
             best = i;
             least = more;
         }
@@ -243,8 +251,8 @@ static unsigned nearest(const struct group_work *w, unsigned first, uint64_t in)
     return best == GROUP_NIL ? hardest : best;
 }
 
-/* Hardest first, which soon shows what is impossible; or chained: those that share events one after the other, as many as
- * might fit into a group, which soon finds what is possible. */
+/* Hardest first, which soon shows what is impossible; or chained: those that share events one after
+ * the other, as many as might fit into a group, which soon finds what is possible. */
 static void sort_items(struct group_work *w, bool chained)
 {
     uint64_t in = 0;
@@ -280,7 +288,7 @@ static void find_items(struct group_work *w)
     }
 }
 
-/* ---- Search ---- */
+/* ---- Search ---------------------------------------------------------------------------------- */
 
 /* What the groups must have when items 0..placed-1 are where they are. */
 static void gather(struct group_work *w, unsigned placed)
@@ -291,7 +299,8 @@ static void gather(struct group_work *w, unsigned placed)
         w->must[w->choice[i]] |= w->item[i];
 }
 
-/* Could the items from `placed` on and the single events still find places, if rivals did not matter? */
+/* Could the items from `placed` on and the single events still find places, if rivals did not
+ * matter? */
 static bool hopeful(struct group_work *w, unsigned placed)
 {
     uint64_t seated = 0, open = w->single;
@@ -303,8 +312,8 @@ static bool hopeful(struct group_work *w, unsigned placed)
     return seat_all(w, open);
 }
 
-/* The group that needs the fewest new events to have item i, of those not tried yet; GROUP_NIL: there is none.  Of empty
- * groups only the first is one to try. */
+/* The group that needs the fewest new events to have item i, of those not tried yet; GROUP_NIL:
+ * there is none.  Of empty groups only the first is one to try. */
 static unsigned next_group(const struct group_work *w, unsigned i)
 {
     unsigned used = 0, best = GROUP_NIL, least = 0;
@@ -339,7 +348,8 @@ static bool place_item(struct group_work *w, unsigned i)
     }
 }
 
-/* Depth first.  True: w->plan has everybody seated.  *all: every possibility was tried, so that false is proof. */
+/* Depth first.  True: w->plan has everybody seated.  *all: every possibility was tried, so that
+ * false is proof. */
 static bool search(struct group_work *w, uint64_t effort, bool *all)
 {
     unsigned i = 0;
@@ -365,7 +375,8 @@ static bool search(struct group_work *w, uint64_t effort, bool *all)
     return true;
 }
 
-/* In both orders; each may take an eighth of the effort that is left, and without any the first descent alone. */
+/* In both orders; each may take an eighth of the effort that is left, and without any the first
+ * descent alone. */
 static bool search_both(struct group_work *w, bool *all)
 {
     for (unsigned chained = 0; chained < 2; chained++) {
@@ -382,7 +393,8 @@ static bool search_both(struct group_work *w, bool *all)
  * take a place in each group. */
 static unsigned fewest(const struct group_request *r)
 {
-    unsigned pinned = ones(r->pinned), places = r->counters + ones(r->fixed), others = r->events - pinned;
+    unsigned pinned = ones(r->pinned), places = r->counters + ones(r->fixed),
+             others = r->events - pinned;
 
     return others && places > pinned ? (others + places - pinned - 1) / (places - pinned) : 1;
 }
@@ -405,7 +417,7 @@ static int find_fewest(struct group_work *w, struct group_cause *cause)
     return refuse(cause, GROUP_TOO_MANY, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
 }
 
-/* ---- Counters left over ---- */
+/* ---- Counters left over ---------------------------------------------------------------------- */
 
 static uint64_t events_in(const struct group_plan *plan, unsigned group)
 {
@@ -417,8 +429,10 @@ static uint64_t events_in(const struct group_plan *plan, unsigned group)
     return in;
 }
 
-/* The event that may use the place, excludes nobody in the group, is not in it yet and is seen in the fewest. */
-static unsigned least_seen(const struct group_work *w, const uint8_t *times, uint64_t in, unsigned place)
+/* The event that may use the place, excludes nobody in the group, is not in it yet and is seen in
+ * the fewest. */
+static unsigned least_seen(const struct group_work *w, const uint8_t *times, uint64_t in,
+                           unsigned place)
 {
     unsigned best = GROUP_NIL;
 
@@ -483,9 +497,10 @@ int group_pack(const struct group_request *r, struct group_plan *plan, struct gr
     return err;
 }
 
-/* ---- Checking ---- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
-static const char *check_place(const struct group_request *r, unsigned event, unsigned place, uint64_t in)
+static const char *check_place(const struct group_request *r, unsigned event, unsigned place,
+                               uint64_t in)
 {
     if (event >= r->events)
         return "an event that was not asked for";

@@ -1,16 +1,18 @@
 /*
- * Which events are counted together ([A] 2.4).  A PMU has few counters, an event may use only some of them, and some
- * events exclude each other, so what is wanted is packed into groups that take turns; within a group every event has a
- * counter of its own.
+ * Which events are counted together ([A] 2.4).  A PMU has few counters, an event may use only some
+ * of them, and some events exclude each other, so what is wanted is packed into groups that take
+ * turns; within a group every event has a counter of its own.
  *
  * - A *pinned* event is in every group, so it is never estimated.
- * - A *set* is a metric's events: at least one group has them all, or their ratio would be one of different times.
- * - No group has two events of one *exclusion class*, such as those that need one register each to its own value.
+ * - A *set* is a metric's events: at least one group has them all, or their ratio would be one of
+ * different times.
+ * - No group has two events of one *exclusion class*, such as those that need one register each to
+ * its own value.
  * - Counters left over count events again, those seen least first.
  *
- * Without sets and classes packing is one bipartite matching (events to the counters of all groups) and always finds the
- * fewest groups.  Sets and classes make it a search, with that matching to prune it; it is exhaustive up to an effort.
- * Pure: no clock, lock, allocation or register.
+ * Without sets and classes packing is one bipartite matching (events to the counters of all groups)
+ * and always finds the fewest groups.  Sets and classes make it a search, with that matching to
+ * prune it; it is exhaustive up to an effort. Pure: no clock, lock, allocation or register.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -22,48 +24,54 @@
 #define GROUP_MAX          64
 #define GROUP_NIL          0xff /* no event, no fixed counter, no set */
 
-/* Where an event sits in a group: programmable counter c is place c, fixed counter f is place GROUP_FIXED(f). */
+/* Where an event sits in a group: programmable counter c is place c, fixed counter f is place
+ * GROUP_FIXED(f). */
 #define GROUP_PLACES   (GROUP_COUNTERS_MAX + GROUP_FIXED_MAX)
 #define GROUP_FIXED(f) (GROUP_COUNTERS_MAX + (f))
 
 /* What the hardware demands of an event. */
 struct group_event {
-    uint32_t mask;     /* bit c: programmable counter c can count it                                       */
-    uint8_t fixed;     /* the fixed counter that can count it, or GROUP_NIL                               */
-    uint8_t exclusion; /* never in a group with another of this class; 0: none                             */
-    uint64_t extra;    /* not 0: but events of the class with the same value, of a register they share, may */
+    uint32_t mask;     /* bit c: programmable counter c can count it */
+    uint8_t fixed;     /* the fixed counter that can count it, or GROUP_NIL */
+    uint8_t exclusion; /* never in a group with another of this class; 0: none */
+    /* not 0: but events of the class with the same value, of a register they share, may */
+    uint64_t extra;
 };
 
 struct group_request {
-    unsigned events;                 /* numbered 0..events-1; at most GROUP_EVENTS_MAX            */
-    unsigned counters;               /* programmable ones; bits of masks beyond them are ignored  */
-    uint32_t fixed;                  /* bit f: this PMU has fixed counter f                       */
-    unsigned sets;                   /* at most GROUP_SETS_MAX                                    */
-    unsigned groups_max;             /* at most GROUP_MAX; 0: GROUP_MAX                           */
-    uint64_t pinned;                 /* bit e: event e                                            */
-    const struct group_event *event; /* [events]                                                  */
-    const uint64_t *set;             /* [sets], bit e: event e; sets may overlap                  */
+    unsigned events;                 /* numbered 0..events-1; at most GROUP_EVENTS_MAX */
+    unsigned counters;               /* programmable ones; bits of masks beyond them are ignored */
+    uint32_t fixed;                  /* bit f: this PMU has fixed counter f */
+    unsigned sets;                   /* at most GROUP_SETS_MAX */
+    unsigned groups_max;             /* at most GROUP_MAX; 0: GROUP_MAX */
+    uint64_t pinned;                 /* bit e: event e */
+    const struct group_event *event; /* [events] */
+    const uint64_t *set;             /* [sets], bit e: event e; sets may overlap */
 };
 
 struct group_plan {
     unsigned groups;
-    unsigned least; /* fewer than this many groups are impossible; == groups unless the effort ran out */
+    /* fewer than this many groups are impossible; == groups unless the effort ran out */
+    unsigned least;
     uint8_t event[GROUP_MAX][GROUP_PLACES]; /* what each counter counts, or GROUP_NIL */
 };
 
 /* Why a request cannot be met; fields of the cause that are not named here are 0 or GROUP_NIL. */
 enum group_why {
     GROUP_POSSIBLE,
-    /* Events, counters, sets, groups_max or pinned are beyond the limits, or there is no counter at all. */
+    /* Events, counters, sets, groups_max or pinned are beyond the limits, or there is no counter at
+     * all. */
     GROUP_SIZES,
     /* set is empty or names an event that there is not. */
     GROUP_BAD_SET,
     /* No counter of this PMU can count event. */
     GROUP_NO_PLACE,
-    /* event and other exclude each other, but set wants them in one group, or, without a set, one is in every group. */
+    /* event and other exclude each other, but set wants them in one group, or, without a set, one
+     * is in every group. */
     GROUP_EXCLUDED,
-    /* The events of crowd must be in one group and have fewer counters than they are; any one less would fit.  That is
-     * for set, or for event to be with the pinned ones, or, with neither, for the pinned ones themselves. */
+    /* The events of crowd must be in one group and have fewer counters than they are; any one less
+     * would fit.  That is for set, or for event to be with the pinned ones, or, with neither, for
+     * the pinned ones themselves. */
     GROUP_CROWDED,
     /* It takes more than groups_max groups. */
     GROUP_TOO_MANY,
@@ -84,7 +92,8 @@ struct group_work {
     uint64_t spent; /* effort */
     /* By event: the places that will do, and those it excludes. */
     uint64_t places[GROUP_EVENTS_MAX], rivals[GROUP_EVENTS_MAX];
-    /* By item: events to be seated in one group, who is excluded by them, its group, the groups it was tried in. */
+    /* By item: events to be seated in one group, who is excluded by them, its group, the groups it
+     * was tried in. */
     uint64_t item[GROUP_ITEMS_MAX], item_rivals[GROUP_ITEMS_MAX];
     uint8_t choice[GROUP_ITEMS_MAX];
     uint64_t tried[GROUP_ITEMS_MAX];
@@ -96,10 +105,11 @@ struct group_work {
 };
 
 /*
- * Fewest groups that count every event and every set.  0; -EINVAL: what no number of counters could serve; -ENOSPC: what
- * more counters or groups could serve.  cause, if not NULL, says what stands in the way.
+ * Fewest groups that count every event and every set.  0; -EINVAL: what no number of counters could
+ * serve; -ENOSPC: what more counters or groups could serve.  cause, if not NULL, says what stands
+ * in the way.
  */
-int group_pack(const struct group_request *request, struct group_plan *plan, struct group_work *work,
-               struct group_cause *cause);
+int group_pack(const struct group_request *request, struct group_plan *plan,
+               struct group_work *work, struct group_cause *cause);
 /* What is wrong with the plan, or NULL. */
 const char *group_check(const struct group_request *request, const struct group_plan *plan);

@@ -63,7 +63,8 @@ static bool list_metric(const struct event_pmu *pmu, unsigned row, struct event_
     return true;
 }
 
-static bool list_vendor(const struct event_pmu *pmu, unsigned row, unsigned part, struct event_listed *out)
+static bool list_vendor(const struct event_pmu *pmu, unsigned row, unsigned part,
+                        struct event_listed *out)
 {
     const struct event_entry *e = &pmu->table->entries[row];
 
@@ -76,7 +77,8 @@ static bool list_vendor(const struct event_pmu *pmu, unsigned row, unsigned part
     return describe(pmu, out);
 }
 
-static bool list_one(const struct event_pmu *pmu, unsigned row, unsigned part, struct event_listed *out)
+static bool list_one(const struct event_pmu *pmu, unsigned row, unsigned part,
+                     struct event_listed *out)
 {
     switch (out->kind) {
     case EVENT_LISTED_GENERIC:
@@ -101,14 +103,16 @@ static unsigned rows_of(const struct event_pmu *pmu, unsigned kind)
 
 bool event_list(const struct event_pmu *pmu, uint32_t *cursor, struct event_listed *out)
 {
-    unsigned kind = *cursor >> (ROW_BITS + PART_BITS), row = *cursor >> PART_BITS & ((1u << ROW_BITS) - 1);
+    unsigned kind = *cursor >> (ROW_BITS + PART_BITS),
+             row = *cursor >> PART_BITS & ((1u << ROW_BITS) - 1);
     unsigned part = *cursor & ((1u << PART_BITS) - 1);
 
     for (; pmu->table && kind <= EVENT_LISTED_VENDOR; kind++, row = part = 0)
         for (unsigned rows = rows_of(pmu, kind); row < rows; row++, part = 0)
             for (unsigned parts = kind == EVENT_LISTED_VENDOR ? pmu->table->entries[row].units : 0;
                  part <= parts;) {
-                *out = (struct event_listed){.kind = (enum event_listed_kind)kind, .about = "", .unit = ""};
+                *out = (struct event_listed){
+                    .kind = (enum event_listed_kind)kind, .about = "", .unit = ""};
                 bool listed = list_one(pmu, row, part++, out);
                 *cursor = cursor_of(kind, row, part);
                 if (listed)

@@ -1,7 +1,8 @@
 /*
- * A vendor's names to events.  Parts of an event come in groups; each group must be chosen from, or has a default; some parts do
- * not go together (libpfm4's rules for unit masks).
- * The text comes from outside: nothing here relies on its form.  Pure: no clock, lock, allocation or register.
+ * A vendor's names to events.  Parts of an event come in groups; each group must be chosen from, or
+ * has a default; some parts do not go together (libpfm4's rules for unit masks).
+ * The text comes from outside: nothing here relies on its form.  Pure: no clock, lock, allocation
+ * or register.
  */
 #include "hpm/events/lookup.h"
 #include "kernel/lib/text.h"
@@ -13,9 +14,9 @@ struct choice {
     const struct event_table *table;
     const struct event_entry *entry;
     uint64_t config, extra;
-    const struct event_unit *in_group[GROUPS_MAX]; /* the latest part of each group      */
+    const struct event_unit *in_group[GROUPS_MAX]; /* the latest part of each group */
     const struct event_unit *ends;                 /* excludes the groups behind its own */
-    struct event_limit limit;                      /* of all parts                       */
+    struct event_limit limit;                      /* of all parts */
     bool limited, imprecise;                       /* a limit is set; a part is not precise */
 };
 
@@ -94,7 +95,8 @@ static int choose_named(struct choice *c, struct word w, struct text *err)
         nearest_consider(&near, unit_name(c->table, u));
     }
     text_put_word(err, w);
-    text_put(err, c->entry->units ? " is no part of " : " stands behind an event that has no parts, ");
+    text_put(err,
+             c->entry->units ? " is no part of " : " stands behind an event that has no parts, ");
     text_put(err, entry_name(c->table, c->entry));
     text_put_nearest(err, &near);
     return -ENOENT;
@@ -128,7 +130,8 @@ static int choose_default(struct choice *c, unsigned group, struct text *err)
     int r = 0;
 
     event_each_unit (u, c->table, c->entry)
-        if (!r && group_of(u) == group && (u->flags & UNIT_DEFAULT) && !(behind && (u->flags & UNIT_ENDS)))
+        if (!r && group_of(u) == group && (u->flags & UNIT_DEFAULT) &&
+            !(behind && (u->flags & UNIT_ENDS)))
             r = choose(c, u, err);
     return !r && !c->in_group[group] ? needs_part(c, group, err) : r;
 }
@@ -150,8 +153,8 @@ static int complete(struct choice *c, struct text *err)
     return narrow(c, NULL, err);
 }
 
-static int parse_parts(const struct event_table *t, const struct event_entry *e, const struct event_words *w,
-                       struct event *out, struct text *err)
+static int parse_parts(const struct event_table *t, const struct event_entry *e,
+                       const struct event_words *w, struct event *out, struct text *err)
 {
     struct choice c = {.table = t, .entry = e, .config = entry_config(e)};
     int r = 0;
@@ -208,7 +211,8 @@ static int parse_words(const struct event_table *t, const struct event_words *w,
     return -EINVAL;
 }
 
-#define COMMON_BLOCK 0x4000 /* of Arm's common events, 64 of which PMCEID tells of (DDI 0487, D13.12) */
+/* of Arm's common events, 64 of which PMCEID tells of (DDI 0487, D13.12) */
+#define COMMON_BLOCK 0x4000
 #define COMMON_TOLD  64
 
 static bool is_told(const struct event_pmu *pmu, uint64_t config)
@@ -229,7 +233,8 @@ bool event_counts(const struct event_pmu *pmu, uint64_t config)
 {
     if (is_lacking(&pmu->lacks, config))
         return false;
-    return !is_told(pmu, config) || (pmu->present[config / COMMON_BLOCK] >> config % COMMON_BLOCK & 1);
+    return !is_told(pmu, config) ||
+           (pmu->present[config / COMMON_BLOCK] >> config % COMMON_BLOCK & 1);
 }
 
 bool event_is_known(const struct event_pmu *pmu, uint64_t config)
@@ -237,7 +242,8 @@ bool event_is_known(const struct event_pmu *pmu, uint64_t config)
     return is_told(pmu, config) ? event_counts(pmu, config) : event_lists(pmu->table, config);
 }
 
-int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out, struct text *err)
+int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out,
+                         struct text *err)
 {
     struct event_words words;
     struct event event;

@@ -9,10 +9,13 @@ struct word {
     size_t n;
 };
 
-/* A vendor's event or one given by its bits, with modes: everything event_parse takes but generic names. */
-int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out, struct text *err);
+/* A vendor's event or one given by its bits, with modes: everything event_parse takes but generic
+ * names. */
+int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out,
+                         struct text *err);
 
-/* words.c: text between colons.  Modes are taken out; the other words keep their order, the name is the first. */
+/* words.c: text between colons.  Modes are taken out; the other words keep their order, the name is
+ * the first. */
 #define EVENT_WORDS_MAX 16
 struct event_words {
     struct word word[EVENT_WORDS_MAX];
@@ -23,10 +26,12 @@ int event_split(struct word text, struct event_words *out, struct text *err); /*
 
 /* bits.c: rHEX. */
 bool event_is_raw(struct word w);
-int event_parse_raw(const struct event_table *t, struct word w, struct event *out, struct text *err);
+int event_parse_raw(const struct event_table *t, struct word w, struct event *out,
+                    struct text *err);
 /* Does the table have an event with this select, whatever its parts? */
 bool event_lists(const struct event_table *t, uint64_t bits);
-/* lookup.c: does the CPU say that it counts it, or, where it says nothing, does the table list it? */
+/* lookup.c: does the CPU say that it counts it, or, where it says nothing, does the table list
+ * it? */
 bool event_is_known(const struct event_pmu *pmu, uint64_t bits);
 
 /* generic.c: may this PMU have anything for event_generics[i]? */
@@ -48,8 +53,9 @@ static inline bool entry_is_here(const struct event_table *t, const struct event
 }
 
 /* The parts that this PMU's variant of the event has. */
-#define event_each_unit(u, t, e)                                                                            \
-    for (const struct event_unit *u = (t)->units + (e)->unit; u < (t)->units + (e)->unit + (e)->units; u++) \
+#define event_each_unit(u, t, e)                              \
+    for (const struct event_unit *u = (t)->units + (e)->unit; \
+         u < (t)->units + (e)->unit + (e)->units; u++)        \
         if (u->variants & (t)->variant)
 
 static inline uint64_t entry_config(const struct event_entry *e)
@@ -66,8 +72,8 @@ static inline uint64_t unit_config(uint64_t config, const struct event_unit *u)
 }
 
 /* u may be NULL. */
-static inline const struct event_limit *unit_limit(const struct event_table *t, const struct event_entry *e,
-                                                   const struct event_unit *u)
+static inline const struct event_limit *
+unit_limit(const struct event_table *t, const struct event_entry *e, const struct event_unit *u)
 {
     return &t->limits[u && u->limit != UNIT_LIMIT_OF_ENTRY ? u->limit : e->limit];
 }

@@ -1,6 +1,7 @@
 /*
  * Formulas to programs, programs and counts to figures; see metric.h.
- * Recursive descent, with a bound on brackets; the text may come from outside: nothing here relies on its form.
+ * Recursive descent, with a bound on brackets; the text may come from outside: nothing here relies
+ * on its form.
  */
 #include "hpm/events/metric.h"
 #include "hpm/events/scaled.h"
@@ -10,7 +11,7 @@
 
 enum metric_step_kind { STEP_EVENT, STEP_NUMBER, STEP_ADD, STEP_SUB, STEP_MUL, STEP_DIV };
 
-/* ---- Translation ---- */
+/* ---- Translation ----------------------------------------------------------------------------- */
 
 struct reader {
     const char *at;
@@ -198,7 +199,8 @@ static int expression(struct reader *r)
     return err;
 }
 
-int metric_parse(const char *formula, unsigned slots, struct metric_program *out, char *err, size_t err_size)
+int metric_parse(const char *formula, unsigned slots, struct metric_program *out, char *err,
+                 size_t err_size)
 {
     struct reader r = {.at = formula, .slots = slots, .out = out, .err = {err, err_size}};
 
@@ -212,7 +214,7 @@ int metric_parse(const char *formula, unsigned slots, struct metric_program *out
     return result;
 }
 
-/* ---- Evaluation ---- */
+/* ---- Evaluation ------------------------------------------------------------------------------ */
 
 /* b is not 0 where step divides. */
 static struct scaled combine(enum metric_step_kind kind, struct scaled a, struct scaled b)

@@ -1,12 +1,13 @@
 /*
- * Metrics: figures made of counts.  A metric is data: a formula whose names are events (hpm/events/event.h), which must have been
- * counted at the same time, in one group.
+ * Metrics: figures made of counts.  A metric is data: a formula whose names are events
+ * (hpm/events/event.h), which must have been counted at the same time, in one group.
  *
- *     formula:  + - * / and brackets, numbers (12, 0.5), events (l1d.miss, TOPDOWN:SLOTS), and $slots, the width of the
+ *     formula:  + - * / and brackets, numbers (12, 0.5), events (l1d.miss, TOPDOWN:SLOTS), and
+ *     $slots, the width of the
  *               pipeline in operations per cycle, which a PMU's table knows
  *
- * A formula is translated once into a program for a small stack machine and evaluated as often as there are counts.
- * Pure, no floating point: results are whole millionths.
+ * A formula is translated once into a program for a small stack machine and evaluated as often as
+ * there are counts. Pure, no floating point: results are whole millionths.
  */
 #pragma once
 #include "hpm/events/event.h"
@@ -28,19 +29,22 @@ extern const struct metric metrics[];
 struct metric_program {
     unsigned events, numbers, steps;
     char event[METRIC_EVENTS_MAX][METRIC_EVENT_TEXT]; /* each once, for event_parse */
-    uint64_t number[METRIC_NUMBERS_MAX];              /* millionths                      */
+    uint64_t number[METRIC_NUMBERS_MAX];              /* millionths */
     struct metric_step {
-        uint8_t kind; /* enum metric_step_kind, private    */
+        uint8_t kind; /* enum metric_step_kind, private */
         uint8_t index;
     } step[METRIC_STEPS_MAX];
 };
 
-/* Translates a formula.  slots: of the table, 0 where it is not known.  0, or -EINVAL with what is wrong in err. */
-int metric_parse(const char *formula, unsigned slots, struct metric_program *out, char *err, size_t err_size);
+/* Translates a formula.  slots: of the table, 0 where it is not known.  0, or -EINVAL with what is
+ * wrong in err. */
+int metric_parse(const char *formula, unsigned slots, struct metric_program *out, char *err,
+                 size_t err_size);
 
 /*
- * The metric on this PMU: the first row of that name whose events it has, translated; `event` gets the events of the program, in
- * its order.  0; -ENOENT: no such metric, err names the nearest; -ENOTSUP: not on this PMU, err names what it lacks.
+ * The metric on this PMU: the first row of that name whose events it has, translated; `event` gets
+ * the events of the program, in its order.  0; -ENOENT: no such metric, err names the nearest;
+ * -ENOTSUP: not on this PMU, err names what it lacks.
  */
 int metric_find(const struct event_pmu *pmu, const char *name, const struct metric **row,
                 struct metric_program *program, struct event event[METRIC_EVENTS_MAX], char *err,
@@ -49,8 +53,8 @@ int metric_find(const struct event_pmu *pmu, const char *name, const struct metr
 enum metric_trouble {
     METRIC_FINE,
     METRIC_EVENT_MISSING,    /* `which` is the event that was not counted */
-    METRIC_DIVISION_BY_ZERO, /* `which` is the step of the program        */
-    METRIC_TOO_LARGE,        /* for 63 bits of millionths                 */
+    METRIC_DIVISION_BY_ZERO, /* `which` is the step of the program */
+    METRIC_TOO_LARGE,        /* for 63 bits of millionths */
 };
 struct metric_value {
     enum metric_trouble trouble;

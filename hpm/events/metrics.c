@@ -1,15 +1,20 @@
 /*
  * The metrics that there are, and which of them a PMU has.
  *
- * Top-down, level 1: each slot of the pipeline either completed an operation, was wasted on one that did not complete, or stayed
- * empty because of the front or the back end (Yasin, ISPASS 2014).  Rows by what the PMU counts:
+ * Top-down, level 1: each slot of the pipeline either completed an operation, was wasted on one
+ * that did not complete, or stayed empty because of the front or the back end (Yasin, ISPASS 2014).
+ * Rows by what the PMU counts:
  * - Ice Lake and later measure the four shares (PERF_METRICS: SDM volume 3, "Performance Metrics").
- * - Intel's other cores, and those whose hypervisor keeps that back: Yasin's formulas, for a core whose other thread is idle.
+ * - Intel's other cores, and those whose hypervisor keeps that back: Yasin's formulas, for a core
+ * whose other thread is idle.
  * - Zen 4: slots without an operation, by reason (PPR, "Pipeline Utilization").
- * - Arm with STALL_SLOT: what was not stalled was an operation, completed or not.  So is bad speculation what the other three
- *   leave: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT / slots), where STALL_SLOT is both kinds of stall.
+ * - Arm with STALL_SLOT: what was not stalled was an operation, completed or not.  So is bad
+ * speculation what the other three
+ *   leave: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT / slots), where
+ *   STALL_SLOT is both kinds of stall.
  * - Other Arm cores: the same with cycles for slots and instructions for operations.
- * - The simulated machine: cycles by what completed in them or why nothing did.  It completes what it issues, so all that bad speculation
+ * - The simulated machine: cycles by what completed in them or why nothing did.  It completes what
+ * it issues, so all that bad speculation
  *   costs is the stalls behind mispredictions.
  */
 #include "hpm/events/metric.h"
@@ -27,38 +32,51 @@
 const struct metric metrics[] = {
     {"ipc", "instructions per cycle", "how fast", NULL, "instructions / cycles"},
     {"cpi", "cycles per instruction", "how slow", NULL, "cycles / instructions"},
-    {"opi", "operations per instruction", "what instructions are made of", NULL, "ops / instructions"},
+    {"opi", "operations per instruction", "what instructions are made of", NULL,
+     "ops / instructions"},
 
     {"branch.miss_pct", "% of branches", "mispredicted", NULL, "100 * branch.miss / branch"},
-    {"l1d.miss_pct", "% of accesses", "not in the first level", NULL, "100 * l1d.miss / l1d.access"},
-    {"l1d.miss_pct", "% of accesses", "not in the first level", NULL, "100 * l1d.miss / (load + store)"},
-    {"l1i.miss_pct", "% of accesses", "not in the first level", NULL, "100 * l1i.miss / l1i.access"},
+    {"l1d.miss_pct", "% of accesses", "not in the first level", NULL,
+     "100 * l1d.miss / l1d.access"},
+    {"l1d.miss_pct", "% of accesses", "not in the first level", NULL,
+     "100 * l1d.miss / (load + store)"},
+    {"l1i.miss_pct", "% of accesses", "not in the first level", NULL,
+     "100 * l1i.miss / l1i.access"},
     {"l2.miss_pct", "% of requests", "not in the second level", NULL, "100 * l2.miss / l2.access"},
     {"llc.miss_pct", "% of requests", "not on the chip", NULL, "100 * llc.miss / llc.access"},
 
-    {"branch.mpki", "per 1000 instructions", "mispredicted branches", NULL, PER_THOUSAND("branch.miss")},
-    {"l1d.mpki", "per 1000 instructions", "misses of the first level, data", NULL, PER_THOUSAND("l1d.miss")},
-    {"l1i.mpki", "per 1000 instructions", "misses of the first level, code", NULL, PER_THOUSAND("l1i.miss")},
-    {"l2.mpki", "per 1000 instructions", "misses of the second level", NULL, PER_THOUSAND("l2.miss")},
+    {"branch.mpki", "per 1000 instructions", "mispredicted branches", NULL,
+     PER_THOUSAND("branch.miss")},
+    {"l1d.mpki", "per 1000 instructions", "misses of the first level, data", NULL,
+     PER_THOUSAND("l1d.miss")},
+    {"l1i.mpki", "per 1000 instructions", "misses of the first level, code", NULL,
+     PER_THOUSAND("l1i.miss")},
+    {"l2.mpki", "per 1000 instructions", "misses of the second level", NULL,
+     PER_THOUSAND("l2.miss")},
     {"llc.mpki", "per 1000 instructions", "misses of the chip", NULL, PER_THOUSAND("llc.miss")},
     {"tlb.mpki", "per 1000 instructions", "page table walks", NULL, PER_THOUSAND("tlb.miss")},
     {"remote_cache.mpki", "per 1000 instructions", "lines from other chips' caches", NULL,
      PER_THOUSAND("mem.remote_cache")},
 
     {"remote_pct", "% of data from beyond the core", "that came from another chip", NULL,
-     "100 * (mem.remote_cache + mem.remote) / (mem.local_cache + mem.remote_cache + mem.local + mem.remote)"},
+     "100 * (mem.remote_cache + mem.remote) / (mem.local_cache + mem.remote_cache + mem.local + "
+     "mem.remote)"},
     {"remote_pct", "% of data from beyond the core", "that came from another chip", NULL,
      "100 * mem.remote / l2.miss"},
 
-    {"stall.frontend_pct", "% of cycles", "without instructions", NULL, OF_CYCLES("stall.frontend")},
-    {"stall.backend_pct", "% of cycles", "waiting for the back end", NULL, OF_CYCLES("stall.backend")},
+    {"stall.frontend_pct", "% of cycles", "without instructions", NULL,
+     OF_CYCLES("stall.frontend")},
+    {"stall.backend_pct", "% of cycles", "waiting for the back end", NULL,
+     OF_CYCLES("stall.backend")},
     {"stall.mem_pct", "% of cycles", "waiting for data", NULL, OF_CYCLES("stall.mem")},
 
     {"topdown.retiring", "% of slots", "completed", NULL, OF_TOPDOWN("RETIRING")},
     {"topdown.retiring", "% of slots", "completed", "neoverse-n2-r0p2",
      "100 * OP_RETIRED / OP_SPEC" BUSY("(STALL_SLOT - cycles)")},
-    {"topdown.retiring", "% of slots", "completed", NULL, "100 * OP_RETIRED / OP_SPEC" BUSY("STALL_SLOT")},
-    {"topdown.retiring", "% of cycles", "completed", NULL, "100 * instructions / INST_SPEC" BUSY_CYCLES},
+    {"topdown.retiring", "% of slots", "completed", NULL,
+     "100 * OP_RETIRED / OP_SPEC" BUSY("STALL_SLOT")},
+    {"topdown.retiring", "% of cycles", "completed", NULL,
+     "100 * instructions / INST_SPEC" BUSY_CYCLES},
     {"topdown.retiring", "% of slots", "completed", NULL, OF_SLOTS("ops")},
     {"topdown.retiring", "% of cycles", "completed", "model", OF_CYCLES("COMPLETION")},
 
@@ -74,25 +92,32 @@ const struct metric metrics[] = {
      "100 * (1 - instructions / INST_SPEC)" BUSY_CYCLES},
     {"topdown.bad_speculation", "% of cycles", "wasted", "model", OF_CYCLES("STALL:BRANCH")},
 
-    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL, OF_TOPDOWN("FRONTEND_BOUND")},
+    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL,
+     OF_TOPDOWN("FRONTEND_BOUND")},
     {"topdown.frontend", "% of slots", "empty: no instructions came", NULL,
      OF_SLOTS("IDQ_UOPS_NOT_DELIVERED:CORE")},
     {"topdown.frontend", "% of slots", "empty: no instructions came", NULL,
      OF_SLOTS("DISPATCH_STALLS_1:FE_NO_OPS")},
     {"topdown.frontend", "% of slots", "empty: no instructions came", "neoverse-n2-r0p2",
      OF_SLOTS("(STALL_SLOT_FRONTEND - cycles)")},
-    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL, OF_SLOTS("STALL_SLOT_FRONTEND")},
-    {"topdown.frontend", "% of cycles", "empty: no instructions came", NULL, OF_CYCLES("STALL_FRONTEND")},
-    {"topdown.frontend", "% of cycles", "empty: no instructions came", "model", OF_CYCLES("STALL:ICACHE")},
+    {"topdown.frontend", "% of slots", "empty: no instructions came", NULL,
+     OF_SLOTS("STALL_SLOT_FRONTEND")},
+    {"topdown.frontend", "% of cycles", "empty: no instructions came", NULL,
+     OF_CYCLES("STALL_FRONTEND")},
+    {"topdown.frontend", "% of cycles", "empty: no instructions came", "model",
+     OF_CYCLES("STALL:ICACHE")},
 
-    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL, OF_TOPDOWN("BACKEND_BOUND")},
+    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL,
+     OF_TOPDOWN("BACKEND_BOUND")},
     {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL,
      "100 - " OF_SLOTS(
          "(IDQ_UOPS_NOT_DELIVERED:CORE + UOPS_ISSUED:ANY + $slots * INT_MISC:RECOVERY_CYCLES)")},
     {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL,
      OF_SLOTS("DISPATCH_STALLS_1:BE_STALLS")},
-    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL, OF_SLOTS("STALL_SLOT_BACKEND")},
-    {"topdown.backend", "% of cycles", "empty: nothing could be taken", NULL, OF_CYCLES("STALL_BACKEND")},
+    {"topdown.backend", "% of slots", "empty: nothing could be taken", NULL,
+     OF_SLOTS("STALL_SLOT_BACKEND")},
+    {"topdown.backend", "% of cycles", "empty: nothing could be taken", NULL,
+     OF_CYCLES("STALL_BACKEND")},
     {"topdown.backend", "% of cycles", "empty: nothing could be taken", "model",
      OF_CYCLES("(STALL:DCACHE + STALL:TLB + STALL:OTHER)")},
 
@@ -107,8 +132,8 @@ static bool same(const char *a, const char *b)
 }
 
 /* 0, or why this row is not for this PMU. */
-static int try_row(const struct event_pmu *pmu, const struct metric *m, struct metric_program *program,
-                   struct event *event, char *err, size_t err_size)
+static int try_row(const struct event_pmu *pmu, const struct metric *m,
+                   struct metric_program *program, struct event *event, char *err, size_t err_size)
 {
     int r = metric_parse(m->formula, pmu->table->slots, program, err, err_size);
 

@@ -4,8 +4,9 @@
 enum { PARTS_MAX = 7, BOTH = EVENT_USER | EVENT_KERNEL };
 
 /*
- * A whole stands before the rows of its parts.  The simulated machine's are as kernel/dev/model/machine.h defines its events.  Of real PMUs no
- * more is taken for granted than what their vendors' definitions have in common: stalls are cycles, and those for data some of
+ * A whole stands before the rows of its parts.  The simulated machine's are as
+ * kernel/dev/model/machine.h defines its events.  Of real PMUs no more is taken for granted than
+ * what their vendors' definitions have in common: stalls are cycles, and those for data some of
  * those of the back end.
  */
 static const struct nest {
@@ -17,12 +18,12 @@ static const struct nest {
      {"COMPLETION", "STALL:ICACHE", "STALL:BRANCH", "STALL:DCACHE", "STALL:TLB", "STALL:OTHER"}},
     {"model",
      "STALL:DCACHE",
-     {"DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3", "DCACHE:REMOTE_L2", "DCACHE:REMOTE_L3", "DCACHE:LOCAL_MEMORY",
-      "DCACHE:REMOTE_MEMORY"}},
+     {"DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3", "DCACHE:REMOTE_L2", "DCACHE:REMOTE_L3",
+      "DCACHE:LOCAL_MEMORY", "DCACHE:REMOTE_MEMORY"}},
     {"model",
      "L1D_MISSES",
-     {"SERVED:LOCAL_L2", "SERVED:LOCAL_L3", "SERVED:REMOTE_L2", "SERVED:REMOTE_L3", "SERVED:LOCAL_MEMORY",
-      "SERVED:REMOTE_MEMORY"}},
+     {"SERVED:LOCAL_L2", "SERVED:LOCAL_L3", "SERVED:REMOTE_L2", "SERVED:REMOTE_L3",
+      "SERVED:LOCAL_MEMORY", "SERVED:REMOTE_MEMORY"}},
     {NULL, "cycles", {"stall.frontend"}},
     {NULL, "cycles", {"stall.backend"}},
     {NULL, "stall.backend", {"stall.mem"}},
@@ -83,7 +84,8 @@ static void put_row(struct search *s, const struct nest *row, unsigned modes)
         if (!is_known(s->pmu, row->part[p], &part))
             continue;
         uint64_t all = find(s, &part, modes);
-        parts |= all || modes != BOTH ? all : find(s, &part, EVENT_USER) | find(s, &part, EVENT_KERNEL);
+        parts |=
+            all || modes != BOTH ? all : find(s, &part, EVENT_USER) | find(s, &part, EVENT_KERNEL);
     }
     put(s, wholes, parts);
 }
@@ -109,7 +111,8 @@ unsigned event_nests(const struct event_pmu *pmu, const struct event *event, uns
     put_rows(&s, BOTH);
     for (unsigned e = 0; e < events; e++)
         if (event[e].modes == BOTH)
-            put(&s, (uint64_t)1 << e, find(&s, &event[e], EVENT_USER) | find(&s, &event[e], EVENT_KERNEL));
+            put(&s, (uint64_t)1 << e,
+                find(&s, &event[e], EVENT_USER) | find(&s, &event[e], EVENT_KERNEL));
     put_rows(&s, EVENT_USER);
     put_rows(&s, EVENT_KERNEL);
     return s.found;

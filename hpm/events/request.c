@@ -2,7 +2,8 @@
 #include "hpm/events/request.h"
 #include "hpm/events/lookup.h"
 
-_Static_assert(EVENT_NO_FIXED == GROUP_NIL, "events say that they have no fixed counter as packing does");
+_Static_assert(EVENT_NO_FIXED == GROUP_NIL,
+               "events say that they have no fixed counter as packing does");
 
 void event_request_init(struct event_request *r, const struct event_pmu *pmu)
 {
@@ -10,7 +11,7 @@ void event_request_init(struct event_request *r, const struct event_pmu *pmu)
     r->pmu = *pmu;
 }
 
-/* ---- Wishes ---- */
+/* ---- Wishes ---------------------------------------------------------------------------------- */
 
 bool event_same(const struct event *a, const struct event *b)
 {
@@ -39,8 +40,8 @@ static bool is_metric(struct word w)
 }
 
 /* The events of a metric's wish, with the modes behind its name. */
-static int read_metric(const struct event_pmu *pmu, const struct event_words *words, struct event_wish *wish,
-                       struct event *event, char *err, size_t err_size)
+static int read_metric(const struct event_pmu *pmu, const struct event_words *words,
+                       struct event_wish *wish, struct event *event, char *err, size_t err_size)
 {
     char name[EVENT_TEXT_MAX] = "";
     int r;
@@ -110,11 +111,11 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
     return (int)r->wishes++;
 }
 
-/* ---- Packing ---- */
+/* ---- Packing --------------------------------------------------------------------------------- */
 
 /*
- * Wide events need the counter above theirs as well, which packing has no word for: so where there are any, the highest even
- * counter is theirs and the one above it nobody's.
+ * Wide events need the counter above theirs as well, which packing has no word for: so where there
+ * are any, the highest even counter is theirs and the one above it nobody's.
  */
 static uint32_t pair_of(const struct event *event, unsigned events, unsigned counters)
 {
@@ -136,7 +137,8 @@ static struct group_event demand_of(const struct event *e, uint32_t pair)
     };
 }
 
-void event_demands(const struct event *event, unsigned events, unsigned counters, struct group_event *out)
+void event_demands(const struct event *event, unsigned events, unsigned counters,
+                   struct group_event *out)
 {
     uint32_t pair = pair_of(event, events, counters);
 
@@ -159,7 +161,8 @@ static void put_event(const struct event_request *r, unsigned e, struct text *er
     text_put(err, w->text);
 }
 
-static void explain(const struct event_request *r, const struct group_cause *cause, struct text *err)
+static void explain(const struct event_request *r, const struct group_cause *cause,
+                    struct text *err)
 {
     switch (cause->why) {
     case GROUP_POSSIBLE:
@@ -193,8 +196,8 @@ static void explain(const struct event_request *r, const struct group_cause *cau
     }
 }
 
-void event_request_explain(const struct event_request *r, const struct group_cause *cause, char *err,
-                           size_t err_size)
+void event_request_explain(const struct event_request *r, const struct group_cause *cause,
+                           char *err, size_t err_size)
 {
     struct text message = {err, err_size};
 
@@ -240,10 +243,10 @@ int event_request_pack(struct event_request *r, unsigned groups_max, struct grou
     return result;
 }
 
-/* ---- Results ---- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
-struct metric_value event_request_value(const struct event_request *r, unsigned wish, const uint64_t *count,
-                                        uint64_t counted)
+struct metric_value event_request_value(const struct event_request *r, unsigned wish,
+                                        const uint64_t *count, uint64_t counted)
 {
     const struct event_wish *w = &r->wish[wish];
     uint64_t own[METRIC_EVENTS_MAX] = {0};

@@ -23,7 +23,8 @@ static void align(struct scaled *a, struct scaled *b)
 {
     *a = normal(*a);
     *b = normal(*b);
-    int exponent = (!b->bits || (a->bits && a->exponent > b->exponent) ? a->exponent : b->exponent) + 1;
+    int exponent =
+        (!b->bits || (a->bits && a->exponent > b->exponent) ? a->exponent : b->exponent) + 1;
     a->bits = a->bits ? shifted(a->bits, exponent - a->exponent) : 0;
     b->bits = b->bits ? shifted(b->bits, exponent - b->exponent) : 0;
     a->exponent = b->exponent = exponent;
@@ -54,7 +55,8 @@ struct scaled scaled_mul(struct scaled a, struct scaled b)
     if (!a.bits || !b.bits)
         return (struct scaled){0};
     wide_t product = (wide_t)a.bits * b.bits;
-    return (struct scaled){(uint64_t)(product >> 64), a.exponent + b.exponent + 64, a.negative != b.negative};
+    return (struct scaled){(uint64_t)(product >> 64), a.exponent + b.exponent + 64,
+                           a.negative != b.negative};
 }
 
 /* 63 binary places behind the first digit. */
@@ -68,7 +70,8 @@ struct scaled scaled_div(struct scaled a, struct scaled b)
     if (!a.bits)
         return a;
     wide_t quotient = fixed_div_wide((wide_t)a.bits << 63, b.bits, &rest);
-    return (struct scaled){(uint64_t)quotient, a.exponent - b.exponent - 63, a.negative != b.negative};
+    return (struct scaled){(uint64_t)quotient, a.exponent - b.exponent - 63,
+                           a.negative != b.negative};
 }
 
 bool scaled_round(struct scaled a, int64_t *out)

@@ -1,7 +1,7 @@
 /*
- * Numbers for formulas over counts: whole 64 bits of precision at any size, so that neither a count of years nor a ratio of
- * one in a million is lost, without floating point.  value = (negative ? -1 : 1) * bits * 2^exponent.
- * Pure; every operation rounds towards zero.
+ * Numbers for formulas over counts: whole 64 bits of precision at any size, so that neither a count
+ * of years nor a ratio of one in a million is lost, without floating point.  value = (negative ? -1
+ * : 1) * bits * 2^exponent. Pure; every operation rounds towards zero.
  */
 #pragma once
 #include "kernel/lib/base.h"

@@ -1,8 +1,10 @@
 /*
- * The form of event tables, as tools/events/ prints them: arrays of small structs that share one pool of names, one of
- * register values and one of constraints, so that all of a vendor's PMUs take a few ten kilobytes.
+ * The form of event tables, as tools/events/ prints them: arrays of small structs that share one
+ * pool of names, one of register values and one of constraints, so that all of a vendor's PMUs take
+ * a few ten kilobytes.
  *
- * PMUs of one family share a table; an event or part that only some of them have says so in its `variants`.
+ * PMUs of one family share a table; an event or part that only some of them have says so in its
+ * `variants`.
  */
 #pragma once
 #include "hpm/events/event.h"
@@ -19,11 +21,11 @@ struct event_limit {
 #define ENTRY_PRECISE      0x40
 #define ENTRY_WIDE         0x80
 struct event_entry {
-    uint32_t config; /* selector, bits 0 to 31   */
-    uint16_t name;   /* in names                 */
-    uint16_t unit;   /* the first of its parts   */
-    uint8_t units;   /* so many                  */
-    uint8_t limit;   /* in limits                */
+    uint32_t config; /* selector, bits 0 to 31 */
+    uint16_t name;   /* in names */
+    uint16_t unit;   /* the first of its parts */
+    uint8_t units;   /* so many */
+    uint8_t limit;   /* in limits */
     uint8_t variants;
     uint8_t high; /* EVENT_CONFIG_HIGH, groups, ENTRY_* */
 };
@@ -31,31 +33,31 @@ struct event_entry {
 #define UNIT_LIMIT_OF_ENTRY 0xff
 #define UNIT_NO_EXTRA       0xffff
 enum unit_flags {
-    UNIT_ALONE = 1,     /* does not go together with another of its group        */
-    UNIT_DEFAULT = 2,   /* is meant when none of its group is named              */
-    UNIT_ENDS = 4,      /* excludes the groups behind its own                    */
-    UNIT_OVERRIDES = 8, /* bits 0 to 7 of its config replace the event's own     */
+    UNIT_ALONE = 1,     /* does not go together with another of its group */
+    UNIT_DEFAULT = 2,   /* is meant when none of its group is named */
+    UNIT_ENDS = 4,      /* excludes the groups behind its own */
+    UNIT_OVERRIDES = 8, /* bits 0 to 7 of its config replace the event's own */
     UNIT_PRECISE = 16,
 };
 /* A part of an event: what libpfm4 calls a unit mask. */
 struct event_unit {
     uint32_t config;
     uint16_t name;
-    uint16_t extra; /* in extras, or UNIT_NO_EXTRA         */
-    uint8_t limit;  /* in limits, or UNIT_LIMIT_OF_ENTRY   */
+    uint16_t extra; /* in extras, or UNIT_NO_EXTRA */
+    uint8_t limit;  /* in limits, or UNIT_LIMIT_OF_ENTRY */
     uint8_t variants;
     uint8_t flags;
-    uint8_t high; /* EVENT_CONFIG_HIGH, group << 4       */
+    uint8_t high; /* EVENT_CONFIG_HIGH, group << 4 */
 };
 
 struct event_table {
     const char *name;
-    uint8_t variant; /* one bit                                           */
-    uint8_t slots;   /* of the pipeline, per cycle; 0: not known          */
+    uint8_t variant; /* one bit */
+    uint8_t slots;   /* of the pipeline, per cycle; 0: not known */
     uint16_t entry_count;
-    uint32_t raw_counters; /* that count an event given by its bits        */
-    uint64_t raw_bits;     /* of the selector, that may be given           */
-    uint64_t select_bits;  /* of these: which event, without its parts     */
+    uint32_t raw_counters; /* that count an event given by its bits */
+    uint64_t raw_bits;     /* of the selector, that may be given */
+    uint64_t select_bits;  /* of these: which event, without its parts */
     const struct event_entry *entries;
     const struct event_unit *units;
     const struct event_limit *limits;
@@ -73,10 +75,11 @@ struct event_choice {
 };
 extern const struct event_choice event_choices[]; /* ended by a NULL table */
 
-/* What the generic names are on one PMU, in the order of event_generics; NULL: not available.  Of several, with blanks between
- * them, the first that the PMU has. */
+/* What the generic names are on one PMU, in the order of event_generics; NULL: not available.  Of
+ * several, with blanks between them, the first that the PMU has. */
 struct event_generic_map {
-    const char *table; /* its name, NULL: of every table that has no row of its own before this one */
+    /* its name, NULL: of every table that has no row of its own before this one */
+    const char *table;
     const char *const *events;
 };
 extern const struct event_generic_map event_generic_maps[]; /* ended by NULL events */

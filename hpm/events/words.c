@@ -1,4 +1,5 @@
-/* The text of an event, cut at its colons.  It comes from outside: nothing here relies on its form. */
+/* The text of an event, cut at its colons.  It comes from outside: nothing here relies on its
+ * form. */
 #include "hpm/events/lookup.h"
 
 static uint8_t mode_of(char c)
@@ -61,7 +62,8 @@ int event_split(struct word all, struct event_words *out, struct text *err)
         for (; p < end && *p != ':'; p++)
             w.n++;
         if (!w.n)
-            return refuse(out->count ? "nothing stands behind a ':' of " : "an event's name is missing in ",
+            return refuse(out->count ? "nothing stands behind a ':' of "
+                                     : "an event's name is missing in ",
                           all, err);
         r = take(out, w, err);
     }

@@ -1,7 +1,9 @@
 /*
- * The page-access tracker of the simulated multiprocessor: registers of kernel/dev/model/machine.h, one page per CPU (struct machine_path).
+ * The page-access tracker of the simulated multiprocessor: registers of kernel/dev/model/machine.h,
+ * one page per CPU (struct machine_path).
  *
- * Every access to a register costs cycles, so that what is done often is one store: a change of the space, a drain.
+ * Every access to a register costs cycles, so that what is done often is one store: a change of the
+ * space, a drain.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/cpu.h"
@@ -44,7 +46,8 @@ static int model_probe(struct path_caps *caps)
     return 0;
 }
 
-static int model_cpu_init(const struct cpu *cpu, struct page_ring *ring, uint64_t entries, bool *interrupts)
+static int model_cpu_init(const struct cpu *cpu, struct page_ring *ring, uint64_t entries,
+                          bool *interrupts)
 {
     volatile struct machine_path *regs = machine_path(cpu->index);
     struct arch_msi msi = {0};
@@ -97,7 +100,8 @@ static void model_drain(void)
 
 static void operand(uint16_t space, vaddr_t va)
 {
-    arch_io_write64(&here()->operand, (uint64_t)space << MACHINE_PATH_SPACE_SHIFT | va >> PAGE_SHIFT);
+    arch_io_write64(&here()->operand,
+                    (uint64_t)space << MACHINE_PATH_SPACE_SHIFT | va >> PAGE_SHIFT);
 }
 
 static enum page_buffered model_buffered(uint16_t space, vaddr_t va)

@@ -1,9 +1,9 @@
 /*
  * The CPUs' page logs, and whose turn it is on each.
  *
- * Invariants: a CPU's log, but for the consumer's side, and its unit are touched by that CPU only, interrupts off.  When a thread
- * leaves a CPU its batch has ended, before any other CPU can run it.  While a thread with a space runs, the unit tracks that if it is
- * watched, else none.
+ * Invariants: a CPU's log, but for the consumer's side, and its unit are touched by that CPU only,
+ * interrupts off.  When a thread leaves a CPU its batch has ended, before any other CPU can run it.
+ * While a thread with a space runs, the unit tracks that if it is watched, else none.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/call.h"
@@ -11,7 +11,8 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-#define LOG_ORDER  4 /* 64 KB for the ring: its line, and as many entries as a power of two leaves */
+/* 64 KB for the ring: its line, and as many entries as a power of two leaves */
+#define LOG_ORDER  4
 #define LOG_SIZE   4096
 #define DRAIN_ROOM (2 * 128) /* beyond what the largest unit's log holds */
 #define NOTES_MAX  32        /* of software, in a batch */
@@ -21,11 +22,12 @@ _Static_assert(sizeof(struct page_ring) + LOG_SIZE * sizeof(uint64_t) <= PAGE_SI
                "a ring's memory");
 
 struct path_cpu {
-    uint32_t tid;            /* that runs */
-    uint16_t space, tracked; /* its space; what the unit tracks: that of this thread or the last one, or 0 */
-    bool started;            /* its unit */
-    bool
-        stuck; /* atomic, written by the CPU: the unit waits for room to be drained, and interrupts no more */
+    uint32_t tid; /* that runs */
+    /* its space; what the unit tracks: that of this thread or the last one, or 0 */
+    uint16_t space, tracked;
+    bool started; /* its unit */
+    /* atomic, written by the CPU: the unit waits for room to be drained, and interrupts no more */
+    bool stuck;
     bool stale;       /* the unit held entries of another thread when this one's batch began */
     uint8_t shift;    /* of the unit's sampling */
     uint16_t foreign; /* space of the batch that is open, if it is none of the running thread's */
@@ -54,9 +56,10 @@ static bool is_watched(uint16_t space)
     return space && __atomic_load_n(&path.watched[space / 64], __ATOMIC_RELAXED) >> space % 64 & 1;
 }
 
-/* ---- On the CPU concerned, interrupts off ---- */
+/* ---- On the CPU concerned, interrupts off ---------------------------------------------------- */
 
-/* The thread's batch ends.  One with another's entries in it, which is after there was no room, nobody can tell apart: it is lost. */
+/* The thread's batch ends.  One with another's entries in it, which is after there was no room,
+ * nobody can tell apart: it is lost. */
 static void end_batch(struct path_cpu *c, uint64_t now)
 {
     if (c->tracked) {
@@ -79,7 +82,8 @@ static void end_batch(struct path_cpu *c, uint64_t now)
 static void track(struct path_cpu *c)
 {
     uint16_t wanted =
-        c->space ? c->space : c->tracked; /* the kernel accesses no space but the running thread's */
+        /* the kernel accesses no space but the running thread's */
+        c->space ? c->space : c->tracked;
 
     if (!c->started || !is_watched(wanted))
         wanted = 0;
@@ -164,7 +168,7 @@ uint64_t path_waiting(void)
     return waiting;
 }
 
-/* ---- Everywhere ---- */
+/* ---- Everywhere ------------------------------------------------------------------------------ */
 
 static void on_cpu(struct cpu *cpu, void (*fn)(void *), void *arg)
 {
@@ -261,7 +265,8 @@ int path_logs_init(void)
 
 const struct path_ops *path_hardware(struct path_caps *caps)
 {
-    for (const struct path_ops *const *ops = path_backends; !path.probed && !path.ops && *ops; ops++)
+    for (const struct path_ops *const *ops = path_backends; !path.probed && !path.ops && *ops;
+         ops++)
         if (!(*ops)->probe(&path.caps))
             path.ops = *ops;
     path.probed = true;
@@ -325,7 +330,8 @@ int path_hardware_start(const struct path_config *c)
     if (s.err)
         path_hardware_stop();
     else if (s.silent)
-        kprintf("path: the page-access trackers cannot interrupt here: logs may overflow between switches\n");
+        kprintf("path: the page-access trackers cannot interrupt here: logs may overflow between "
+                "switches\n");
     return s.err;
 }
 

@@ -1,12 +1,16 @@
 /*
- * A CPU's log of page accesses: a ring of entries, which hardware may write to by itself, and beside it a ring of batches, which say
- * whose they are.  One producer, the CPU itself with interrupts off; one consumer at a time, on any CPU.
+ * A CPU's log of page accesses: a ring of entries, which hardware may write to by itself, and
+ * beside it a ring of batches, which say whose they are.  One producer, the CPU itself with
+ * interrupts off; one consumer at a time, on any CPU.
  *
- * A batch is what one thread accessed in a stretch, in order, and when that ended.  A thread's batches on one CPU are in its order;
- * on several, in the order of their times, since a thread leaves a CPU with its batch ended.  So whoever takes the earliest batch of
- * all logs each time gets every thread's accesses in that thread's order, and those of different threads about as they happened.
+ * A batch is what one thread accessed in a stretch, in order, and when that ended.  A thread's
+ * batches on one CPU are in its order; on several, in the order of their times, since a thread
+ * leaves a CPU with its batch ended.  So whoever takes the earliest batch of all logs each time
+ * gets every thread's accesses in that thread's order, and those of different threads about as they
+ * happened.
  *
- * Nothing is overwritten: the producer looks for room first.  Pure but for the atomic counters between the two sides.
+ * Nothing is overwritten: the producer looks for room first.  Pure but for the atomic counters
+ * between the two sides.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -17,10 +21,11 @@
 #define PAGE_ENTRY_SPACE_SHIFT 48
 #define PAGE_SPACES            4096 /* numbers of address spaces; 0: none that is tracked */
 
-/* As the hardware has it (struct machine_path_ring): a line, then the entries, in a row in memory. */
+/* As the hardware has it (struct machine_path_ring): a line, then the entries, in a row in
+ * memory. */
 struct page_ring {
     uint64_t head; /* entries ever appended; the producer's */
-    uint64_t lost; /* by the hardware, since power-on       */
+    uint64_t lost; /* by the hardware, since power-on */
     uint64_t tail; /* atomic: entries ever taken; the consumer's, for the hardware */
     uint64_t reserved[13];
     uint64_t entry[];
@@ -38,17 +43,18 @@ struct page_batch {
 struct page_log {
     /* The producer's. */
     struct page_ring *ring;
-    uint64_t size;  /* entries, a power of two             */
+    uint64_t size;  /* entries, a power of two */
     uint64_t begun; /* where the batch begins that is open */
     uint64_t lost;  /* entries for which there was no room */
     uint16_t cpu;
-    uint64_t batch_head; /* atomic: batches ever ended          */
+    uint64_t batch_head; /* atomic: batches ever ended */
     /* The consumer's. */
     uint64_t batch_tail ALIGNED(CACHE_LINE); /* atomic: batches ever taken */
     struct page_batch batch[PAGE_BATCHES];
 };
 
-/* Entries in a row that one thread has made, oldest first; in two parts where the ring ends in between. */
+/* Entries in a row that one thread has made, oldest first; in two parts where the ring ends in
+ * between. */
 struct page_run {
     const uint64_t *entry[2];
     size_t count[2];
@@ -81,9 +87,11 @@ static inline void page_log_drop_batch(struct page_log *l)
     l->ring->head = l->begun;
 }
 
-/* The producer: what has been appended since the batch before is one, by this thread.  Nothing: there is none.  Hardware appends
- * without asking for a batch: where there is no room for one, it is dropped. */
-static inline void page_log_end_batch(struct page_log *l, uint32_t tid, uint16_t space, uint64_t time)
+/* The producer: what has been appended since the batch before is one, by this thread.  Nothing:
+ * there is none.  Hardware appends without asking for a batch: where there is no room for one, it
+ * is dropped. */
+static inline void page_log_end_batch(struct page_log *l, uint32_t tid, uint16_t space,
+                                      uint64_t time)
 {
     if (l->ring->head == l->begun)
         return;
@@ -103,7 +111,8 @@ static inline uint64_t page_log_waiting(const struct page_log *l)
     return l->begun - __atomic_load_n(&l->ring->tail, __ATOMIC_RELAXED);
 }
 
-/* The consumer: the log with the earliest batch that waits, if that ended by then, or NULL.  n logs; those that are NULL are left out. */
+/* The consumer: the log with the earliest batch that waits, if that ended by then, or NULL.  n
+ * logs; those that are NULL are left out. */
 struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n, uint64_t end);
 /* The consumer: its next batch, which there is.  Stays until page_log_taken. */
 void page_log_next(const struct page_log *l, struct page_run *out);

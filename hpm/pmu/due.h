@@ -1,12 +1,14 @@
 /*
- * Counters that are to interrupt when their count gets somewhere, as far as that is the same for all drivers: a counter is set so
- * that it overflows there, or, where that is further away than it can be set, after a part of the way.
+ * Counters that are to interrupt when their count gets somewhere, as far as that is the same for
+ * all drivers: a counter is set so that it overflows there, or, where that is further away than it
+ * can be set, after a part of the way.
  */
 #pragma once
 #include "hpm/policy/breakdown.h"
 
 struct due {
-    uint32_t armed; /* bit c: counter c, which does not count as armed any more once it has got there */
+    /* bit c: counter c, which does not count as armed any more once it has got there */
+    uint32_t armed;
     uint64_t at[HPM_COUNTERS_MAX];
 };
 
@@ -16,7 +18,8 @@ static inline void due_set(struct due *d, unsigned c, uint64_t at)
     d->at[c] = at;
 }
 
-/* How long before its overflow an armed counter is to be set: least to most, and never so that only a little is left for later. */
+/* How long before its overflow an armed counter is to be set: least to most, and never so that only
+ * a little is left for later. */
 static inline uint64_t due_distance(const struct due *d, unsigned c, uint64_t count, uint64_t least,
                                     uint64_t most)
 {

@@ -1,8 +1,8 @@
 /*
  * PMU of the simulated multiprocessor: registers of kernel/dev/model/machine.h, one page per CPU.
  *
- * Every access to a register costs cycles, so a store and three loads do all that is done often: the turn, which reads all counters
- * and gives them other events at one moment.
+ * Every access to a register costs cycles, so a store and three loads do all that is done often:
+ * the turn, which reads all counters and gives them other events at one moment.
  */
 #include "hpm/pmu/pmu.h"
 #include "kernel/core/cpu.h"
@@ -14,7 +14,8 @@ _Static_assert((int)SOURCE_COUNT == (int)MACHINE_SOURCES && (int)SOURCE_L1 == (i
                    (int)SOURCE_REMOTE_L2 == (int)MACHINE_REMOTE_L2 &&
                    (int)SOURCE_REMOTE_MEMORY == (int)MACHINE_REMOTE_MEMORY,
                "sources are numbered alike");
-_Static_assert(STALL_ICACHE == 0 && STALL_OTHER == MACHINE_EVENT_STALL_OTHER - MACHINE_EVENT_STALL_ICACHE,
+_Static_assert(STALL_ICACHE == 0 &&
+                   STALL_OTHER == MACHINE_EVENT_STALL_OTHER - MACHINE_EVENT_STALL_ICACHE,
                "causes are numbered alike");
 
 enum { RECORDS = 1, ARMED = 2 }; /* the latter until the next turn */
@@ -72,7 +73,8 @@ static unsigned flags_of(unsigned modes)
            (modes & EVENT_KERNEL ? MACHINE_COUNT_KERNEL : 0u);
 }
 
-static void set_counter(volatile struct machine_counter *c, unsigned event, unsigned flags, uint64_t period)
+static void set_counter(volatile struct machine_counter *c, unsigned event, unsigned flags,
+                        uint64_t period)
 {
     arch_io_write32(&c->event, event);
     arch_io_write32(&c->flags, flags);
@@ -120,7 +122,8 @@ static uint64_t model_image(const struct event *const *event)
     return turn;
 }
 
-/* Between two readings no counter grows by 2^32: the cycles between them are limited by ticks and slices. */
+/* Between two readings no counter grows by 2^32: the cycles between them are limited by ticks and
+ * slices. */
 static uint64_t widen(uint64_t *value, uint32_t now)
 {
     *value += (uint32_t)(now - (uint32_t)*value);
@@ -161,7 +164,8 @@ static void model_tag(uint32_t tid)
     arch_io_write32(&model_here()->regs->tag, tid);
 }
 
-/* The machine draws distances period + (0..j) - (j + 1) / 2, j a power of two less one: the largest within +-jitter. */
+/* The machine draws distances period + (0..j) - (j + 1) / 2, j a power of two less one: the largest
+ * within +-jitter. */
 static uint32_t machine_jitter(const struct hpm_sampling *c)
 {
     uint32_t widest = MIN(2 * c->jitter, c->period - 1);
@@ -178,8 +182,8 @@ static void model_sample(const struct hpm_sampling *c)
     m->others = (m->others & ~(unsigned)RECORDS) | (c ? RECORDS : 0);
     arch_io_write32(&regs->sample_sources, c ? c->sources : 0);
     if (c) {
-        arch_io_write32(&regs->sample_flags,
-                        (c->user ? MACHINE_COUNT_USER : 0) | (c->kernel ? MACHINE_COUNT_KERNEL : 0));
+        arch_io_write32(&regs->sample_flags, (c->user ? MACHINE_COUNT_USER : 0) |
+                                                 (c->kernel ? MACHINE_COUNT_KERNEL : 0));
         arch_io_write32(&regs->sample_period, c->period);
         arch_io_write32(&regs->sample_jitter, machine_jitter(c));
         arch_io_write64(&regs->ring_base, virt_to_phys(m->records));
@@ -236,7 +240,8 @@ HOT_CODE static unsigned model_interrupted(void)
     uint32_t overflow = arch_io_read32(&regs->overflow);
     arch_io_write32(&regs->ack, overflow);
     arch_io_write32(&regs->command, MACHINE_CMD_ACK);
-    return (overflow >> m->timer & 1 ? PMU_SLICE : 0) | (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
+    return (overflow >> m->timer & 1 ? PMU_SLICE : 0) |
+           (overflow & MACHINE_STATUS_RING ? PMU_RECORDS : 0) |
            (overflow & ((1u << PROGRAMMABLE) - 1)) * PMU_COUNTER;
 }
 

@@ -4,7 +4,7 @@
 #include "kernel/arch/arch.h"
 
 #define CALIBRATE_PER_S 5000 /* the clocks are compared for this part of a second ... */
-#define CALIBRATIONS    5    /* ... so many times                                     */
+#define CALIBRATIONS    5    /* ... so many times */
 
 static uint64_t rate_once(uint64_t (*read)(void), uint64_t mask, uint64_t wait)
 {

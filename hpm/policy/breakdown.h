@@ -1,5 +1,6 @@
 /*
- * Where cycles go: the figures of a breakdown, the events behind them, what a PMU knows of them; counts of a thread or CPU.
+ * Where cycles go: the figures of a breakdown, the events behind them, what a PMU knows of them;
+ * counts of a thread or CPU.
  */
 #pragma once
 #include "hpm/policy/estimate.h"
@@ -19,8 +20,9 @@ enum hpm_source {
 };
 #define SOURCES_REMOTE_CACHE ((1u << SOURCE_REMOTE_L2) | (1u << SOURCE_REMOTE_L3))
 
-/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5).  Behind the causes: a PMU that does not know
- * them may know in which half of the pipeline it was, for want of instructions or for want of room to execute them. */
+/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5).  Behind the causes: a
+ * PMU that does not know them may know in which half of the pipeline it was, for want of
+ * instructions or for want of room to execute them. */
 enum hpm_stall {
     STALL_ICACHE,
     STALL_BRANCH,
@@ -46,32 +48,36 @@ enum hpm_miss {
     MISS_COUNT
 };
 
-/* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what shared a counter with
- * others is scaled from the part of the cycles it was counted in ("seen") to all of them, and fitted (hpm/events/fit.h): no part is larger
- * than its whole.  What the PMU does not count is 0: hpm_caps() says what that is. */
+/* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what
+ * shared a counter with others is scaled from the part of the cycles it was counted in ("seen") to
+ * all of them, and fitted (hpm/events/fit.h): no part is larger than its whole.  What the PMU does
+ * not count is 0: hpm_caps() says what that is. */
 struct hpm_breakdown {
-    uint64_t cycles;       /* not idle                      */
-    uint64_t instructions; /* not idle                      */
+    uint64_t cycles;       /* not idle */
+    uint64_t instructions; /* not idle */
     uint64_t idle_cycles;
     uint64_t stall[STALL_COUNT];
     uint64_t dcache[SOURCE_COUNT]; /* stall[STALL_DCACHE] by source: measured */
-    uint64_t served[SOURCE_COUNT]; /* accesses by source                      */
+    uint64_t served[SOURCE_COUNT]; /* accesses by source */
     uint64_t missed[MISS_COUNT];
     uint64_t seen_cycles;   /* during which the least seen figure was counted */
-    uint32_t seen_permille; /* of the cycles: seen_cycles / cycles     */
-    /* Of each figure from stall on: what was counted, and the cycles in which it was; 0: it is worked out, not counted. */
+    uint32_t seen_permille; /* of the cycles: seen_cycles / cycles */
+    /* Of each figure from stall on: what was counted, and the cycles in which it was; 0: it is
+     * worked out, not counted. */
     uint64_t figure_counted[FIT_FIGURES], figure_seen[FIT_FIGURES];
-    uint64_t fitted; /* bit f: figure f was scaled to something else    */
+    uint64_t fitted; /* bit f: figure f was scaled to something else */
 };
-_Static_assert(offsetof(struct hpm_breakdown, seen_cycles) - offsetof(struct hpm_breakdown, stall) ==
+_Static_assert(offsetof(struct hpm_breakdown, seen_cycles) -
+                       offsetof(struct hpm_breakdown, stall) ==
                    FIT_FIGURES * sizeof(uint64_t),
                "the figures are one array");
 
-/* The events behind the figures above that need programmable counters, in one row: stalls, data-cache stalls by source,
- * accesses by source, loads and stores, misses. */
+/* The events behind the figures above that need programmable counters, in one row: stalls,
+ * data-cache stalls by source, accesses by source, loads and stores, misses. */
 #define HPM_EVENTS       (STALL_COUNT + 2 * SOURCE_COUNT + 2 + MISS_COUNT)
 #define HPM_COUNTERS_MAX 8
-/* Counters that count one event each, but for those of cycles and instructions; all places where something is counted. */
+/* Counters that count one event each, but for those of cycles and instructions; all places where
+ * something is counted. */
 #define HPM_FIXED_MAX 6
 #define HPM_PLACES    (HPM_COUNTERS_MAX + HPM_FIXED_MAX)
 
@@ -82,17 +88,20 @@ struct hpm_context {
     struct mux_counts counts;
 };
 
-/* Whose counts they are: together these are all that CPUs do while they are not halted, each of it once.  Idle: what the idle thread does
- * between halts.  Interrupts of devices, timers and other CPUs, and those of monitoring itself, each from its handler's first reading
- * of the counters to its last, are counted to whom they interrupt unless the boot says hpm.accounts=on. */
+/* Whose counts they are: together these are all that CPUs do while they are not halted, each of it
+ * once.  Idle: what the idle thread does between halts.  Interrupts of devices, timers and other
+ * CPUs, and those of monitoring itself, each from its handler's first reading of the counters to
+ * its last, are counted to whom they interrupt unless the boot says hpm.accounts=on. */
 enum hpm_account { HPM_THREADS, HPM_IDLE, HPM_INTERRUPTS, HPM_MONITORING, HPM_ACCOUNTS };
 
-/* What several of them come to, threads that are no more included; zeroed at first, as far as held. */
+/* What several of them come to, threads that are no more included; zeroed at first, as far as
+ * held. */
 struct hpm_sums {
     uint32_t generation; /* of the plan it was last added to under */
     uint64_t cycles;
-    uint64_t fitted;                        /* bit i: hpm_session_fit has changed count[i]                  */
-    uint64_t held;                          /* bit i: there is a count[i]; what the others have is nothing */
+    uint64_t fitted; /* bit i: hpm_session_fit has changed count[i] */
+    /* bit i: there is a count[i]; what the others have is nothing */
+    uint64_t held;
     struct mux_sum count[GROUP_EVENTS_MAX]; /* logical counts, see hpm/policy/plan.h */
 };
 
@@ -111,30 +120,34 @@ static inline struct mux_sum hpm_sums_count(const struct hpm_sums *s, unsigned i
     return sum;
 }
 
-/* Estimated: accesses x latency, an upper bound, for accesses that overlap are counted as if they did not. */
+/* Estimated: accesses x latency, an upper bound, for accesses that overlap are counted as if they
+ * did not. */
 enum hpm_known { HPM_UNKNOWN, HPM_ESTIMATED, HPM_MEASURED };
 
 struct hpm_caps {
-    bool present;                           /* is there a PMU at all?                       */
-    bool can_sample;                        /* precise records with data source             */
-    bool instructions;                      /* are counted                                  */
-    bool user, kernel;                      /* modes that are counted                       */
-    bool apart;                             /* interrupts and monitoring have accounts of their own */
-    const char *name;                       /* backend                                      */
-    unsigned counters;                      /* programmable ones                            */
-    uint32_t sampled;                       /* mask of 1 << enum hpm_source: records can be had of  */
+    bool present;      /* is there a PMU at all? */
+    bool can_sample;   /* precise records with data source */
+    bool instructions; /* are counted */
+    bool user, kernel; /* modes that are counted */
+    /* interrupts and monitoring have accounts of their own */
+    bool apart;
+    const char *name;  /* backend */
+    unsigned counters; /* programmable ones */
+    /* mask of 1 << enum hpm_source: records can be had of */
+    uint32_t sampled;
     uint32_t stall, dcache, served, missed; /* bit i: entry i of the breakdown's array is counted */
-    enum hpm_known remote;                  /* the stalls of hpm_read_remote                */
-    uint32_t sample_period_min;             /* the shortest there is                        */
-    unsigned line_bytes;                    /* coherence line                               */
-    uint32_t latency[SOURCE_COUNT]; /* cycles, documented by the machine or measured at boot; 0 unknown */
+    enum hpm_known remote;                  /* the stalls of hpm_read_remote */
+    uint32_t sample_period_min;             /* the shortest there is */
+    unsigned line_bytes;                    /* coherence line */
+    /* cycles, documented by the machine or measured at boot; 0 unknown */
+    uint32_t latency[SOURCE_COUNT];
 };
 
 void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *part);
 /* What is new since the earlier reading, by what was seen of it (fit_since), and fitted. */
 void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier);
-/* What waiting for other chips' caches comes to, cumulative: of all cycles those stalled for it (hpm_caps()->remote: measured or
- * estimated), and how many accesses they served. */
+/* What waiting for other chips' caches comes to, cumulative: of all cycles those stalled for it
+ * (hpm_caps()->remote: measured or estimated), and how many accesses they served. */
 struct hpm_remote {
     uint64_t cycles, stall, served;
 };

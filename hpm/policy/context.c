@@ -1,7 +1,7 @@
 /* See context.h. */
 #include "hpm/policy/context.h"
 
-/* ---- Writing ---- */
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static void write_begin(struct hpm_context *c)
 {
@@ -14,8 +14,8 @@ static void write_end(struct hpm_context *c)
     __atomic_store_n(&c->sequence, c->sequence + 1, __ATOMIC_RELEASE);
 }
 
-void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group, uint64_t cycles,
-                 uint64_t length, const uint64_t *count)
+void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group,
+                 uint64_t cycles, uint64_t length, const uint64_t *count)
 {
     write_begin(c);
     c->cycles += cycles;
@@ -32,7 +32,7 @@ void context_end_slice(struct hpm_context *c, const struct mux_plan *plan)
     write_end(c);
 }
 
-/* ---- Reading ---- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static uint32_t read_begin(const struct hpm_context *c)
 {
@@ -46,8 +46,8 @@ static bool read_again(const struct hpm_context *c, uint32_t begin)
     return (begin & 1) || begin != __atomic_load_n(&c->sequence, __ATOMIC_RELAXED);
 }
 
-/* In place: a copy of everything would take the writer's cache ten times as many lines.  Halves of two states may give any
- * number, which is then thrown away, but nothing worse. */
+/* In place: a copy of everything would take the writer's cache ten times as many lines.  Halves of
+ * two states may give any number, which is then thrown away, but nothing worse. */
 static void read_remote(const struct hpm_context *c, const struct mux_plan *plan,
                         const struct context_figures *figures, struct hpm_remote *out)
 {
@@ -117,9 +117,11 @@ static unsigned figure_of(unsigned event)
 }
 
 /* One event more; sum is its logical count. */
-static void take(uint64_t *count, unsigned event, const struct mux_sum *sum, struct hpm_breakdown *out)
+static void take(uint64_t *count, unsigned event, const struct mux_sum *sum,
+                 struct hpm_breakdown *out)
 {
-    uint64_t seen = sum->length ? fixed_muldiv(MIN(sum->seen, sum->length), out->cycles, sum->length) : 0;
+    uint64_t seen =
+        sum->length ? fixed_muldiv(MIN(sum->seen, sum->length), out->cycles, sum->length) : 0;
 
     count[event] = sum->count;
     if (sum->seen < sum->length)
@@ -154,7 +156,8 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
     set_figures(out, figures, event);
 }
 
-void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i, struct mux_sum *out)
+void context_count(const struct hpm_context *c, const struct mux_plan *plan, unsigned i,
+                   struct mux_sum *out)
 {
     uint32_t begin;
 
@@ -192,11 +195,11 @@ static void add_part(struct hpm_sums *sum, unsigned i, const struct mux_sum *par
         mux_sum_close(&sum->count[i], plan, i);
 }
 
-void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts, bool kept,
-                 struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX])
+void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
+                 bool kept, struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX])
 {
-    void (*const read)(const struct mux_counts *, const struct mux_plan *, unsigned, struct mux_sum *) =
-        kept ? mux_ended : mux_part;
+    void (*const read)(const struct mux_counts *, const struct mux_plan *, unsigned,
+                       struct mux_sum *) = kept ? mux_ended : mux_part;
     uint64_t cycles;
     uint32_t begin;
 
@@ -216,7 +219,8 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
     }
 }
 
-void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, bool kept, struct hpm_sums *sum)
+void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, bool kept,
+                   struct hpm_sums *sum)
 {
     follow(sum, plan);
     sum->cycles += past->cycles;

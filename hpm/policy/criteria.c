@@ -20,7 +20,7 @@ static int refuse(struct text *err, const char *why, int error)
     return error;
 }
 
-/* ---- Names ---- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 #define SOURCE_BIT(source) (1u << (source))
 static const struct access_name {
@@ -61,7 +61,8 @@ static int unknown_access(struct word source, uint32_t recorded, struct text *er
     return -ENOENT;
 }
 
-static int read_access(struct word source, uint32_t recorded, struct criterion *out, struct text *err)
+static int read_access(struct word source, uint32_t recorded, struct criterion *out,
+                       struct text *err)
 {
     unsigned i = 0;
 
@@ -80,18 +81,20 @@ static int read_access(struct word source, uint32_t recorded, struct criterion *
 
 static int refuse_without_counters(struct text *err)
 {
-    return refuse(err,
-                  "this machine has no performance counters that are known, or hpm.pmu=none; without them "
-                  "there are time and entries",
-                  -ENODEV);
+    return refuse(
+        err,
+        "this machine has no performance counters that are known, or hpm.pmu=none; without them "
+        "there are time and entries",
+        -ENODEV);
 }
 
-static int read_event(const struct criterion_word *w, const struct event_pmu *pmu, struct criterion *out,
-                      struct text *err)
+static int read_event(const struct criterion_word *w, const struct event_pmu *pmu,
+                      struct criterion *out, struct text *err)
 {
     out->kind = CRITERION_EVENT;
     if (!pmu || !pmu->table)
-        return refuse(err, "no events are known here; there are time, entries and access.SOURCE", -ENOTSUP);
+        return refuse(err, "no events are known here; there are time, entries and access.SOURCE",
+                      -ENOTSUP);
     int r = event_parse(pmu, w->name, &out->event, err->at, err->left);
     if (r != -ENOENT)
         return r;
@@ -107,10 +110,11 @@ static bool begins(struct word w, const char *with)
     return w.n >= n && !memcmp(w.at, with, n);
 }
 
-static int read_name(const struct criterion_word *w, const struct criteria_caps *caps, struct criterion *out,
-                     struct text *err)
+static int read_name(const struct criterion_word *w, const struct criteria_caps *caps,
+                     struct criterion *out, struct text *err)
 {
-    struct word name = w->parts.word[0], source = {name.at + sizeof ACCESS - 1, name.n - sizeof ACCESS + 1};
+    struct word name = w->parts.word[0],
+                source = {name.at + sizeof ACCESS - 1, name.n - sizeof ACCESS + 1};
     bool access = begins(name, ACCESS), time = text_same("time", name.at, name.n);
     bool event = !access && !time && !text_same("entries", name.at, name.n);
 
@@ -124,11 +128,12 @@ static int read_name(const struct criterion_word *w, const struct criteria_caps 
     }
     out->kind = time ? CRITERION_TIME : CRITERION_ENTRIES;
     if (out->kind == CRITERION_ENTRIES && !access && out->modes == EVENT_KERNEL)
-        return refuse(err, "entries are out of user mode, so there are none of mode k alone", -EINVAL);
+        return refuse(err, "entries are out of user mode, so there are none of mode k alone",
+                      -EINVAL);
     return access ? read_access(source, caps->sources, out, err) : 0;
 }
 
-/* ---- Periods ---- */
+/* ---- Periods --------------------------------------------------------------------------------- */
 
 static const struct suffix {
     const char *text;
@@ -168,7 +173,9 @@ static int read_period(const struct criterion_word *w, const struct criteria_cap
                        struct criterion *out, struct text *err)
 {
     bool time = out->kind == CRITERION_TIME;
-    uint64_t least = time ? caps->time_min_ns : out->kind == CRITERION_ACCESS ? caps->access_min : 1;
+    uint64_t least = time                            ? caps->time_min_ns
+                     : out->kind == CRITERION_ACCESS ? caps->access_min
+                                                     : 1;
     uint64_t most = time ? CRITERION_PERIOD_NS_MAX : CRITERION_PERIOD_MAX;
 
     if (!w->period.at)
@@ -184,7 +191,7 @@ static int read_period(const struct criterion_word *w, const struct criteria_cap
     return refuse(err, time ? " ns" : "", -EINVAL);
 }
 
-/* ---- Words ---- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 static bool separates(char c)
 {
@@ -242,8 +249,8 @@ static int read_word(struct word all, const struct criteria_caps *caps, struct c
     return r ? r : read_period(&w, caps, out, err);
 }
 
-int criteria_parse(const char *text, const struct criteria_caps *caps, struct criteria *out, char *err,
-                   size_t err_size)
+int criteria_parse(const char *text, const struct criteria_caps *caps, struct criteria *out,
+                   char *err, size_t err_size)
 {
     unsigned count = 0;
 

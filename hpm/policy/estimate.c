@@ -1,13 +1,14 @@
 /* Variance and interval of a multiplexed count; see estimate.h. */
 #include "hpm/policy/estimate.h"
 
-/* Fixed point: variances have 16 binary places, standard deviations and limits too, their squares 32. */
+/* Fixed point: variances have 16 binary places, standard deviations and limits too, their squares
+ * 32. */
 enum { PLACES = 16, FEW_COUNTS = 256 };
 #define VARIANCE_MAX ((wide_t)1 << 108)
 
 /*
- * Cornish and Fisher: t = z + (z^3 + z) / 4n + (5z^5 + 16z^3 + 3z) / 96n^2, z = 1.959964, for n degrees of freedom, here
- * n = 2/3 pairs; wrong by less than 0.0002 from 40 pairs on, by 0.01 at 9.
+ * Cornish and Fisher: t = z + (z^3 + z) / 4n + (5z^5 + 16z^3 + 3z) / 96n^2, z = 1.959964, for n
+ * degrees of freedom, here n = 2/3 pairs; wrong by less than 0.0002 from 40 pairs on, by 0.01 at 9.
  */
 uint32_t estimate_t(uint64_t pairs)
 {
@@ -16,12 +17,14 @@ uint32_t estimate_t(uint64_t pairs)
     return (uint32_t)(Z + FIRST / pairs + (pairs >> 32 ? 0 : SECOND / (pairs * pairs)));
 }
 
-/* The variance of all of count: the pairs' for each unit, and for the length that is in no closed unit as for the rest. */
+/* The variance of all of count: the pairs' for each unit, and for the length that is in no closed
+ * unit as for the rest. */
 static wide_t whole_variance(const struct mux_sum *s)
 {
     uint64_t rest;
-    wide_t v = fixed_add_wide(
-        s->variance, fixed_div_wide(fixed_mul_wide(s->variance, s->units - s->pairs), s->pairs, &rest));
+    wide_t v =
+        fixed_add_wide(s->variance, fixed_div_wide(fixed_mul_wide(s->variance, s->units - s->pairs),
+                                                   s->pairs, &rest));
 
     return fixed_mul_wide(v, fixed_muldiv(s->length, 1 << PLACES, s->closed)) >> PLACES;
 }
@@ -39,17 +42,19 @@ uint64_t estimate_spread(const struct mux_sum *s)
     if (!s->counted || !s->seen)
         return 0;
     wide_t at_once = fixed_mul_wide(single_spread(s), s->counted);
-    wide_t spread = s->pairs && s->variance ? fixed_div_wide(whole_variance(s), s->count, &rest) : at_once;
+    wide_t spread =
+        s->pairs && s->variance ? fixed_div_wide(whole_variance(s), s->count, &rest) : at_once;
     return (uint64_t)MIN(MAX(spread, (wide_t)ESTIMATE_SINGLES), (wide_t)UINT64_MAX);
 }
 
 /* (N - count)^2 = t^2 variance(N) solved for N, with variance(N) = spread * N. */
-static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t variance, uint64_t spread,
-                       uint64_t t)
+static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t variance,
+                       uint64_t spread, uint64_t t)
 {
     uint64_t rest, t2 = t * t >> PLACES;
     wide_t squared = variance * t2 >> PLACES; /* t2 is below 2^19 */
-    /* t^2 spread; with nothing counted the spread is that of others, and no less than of single events. */
+    /* t^2 spread; with nothing counted the spread is that of others, and no less than of single
+     * events. */
     wide_t lean = s->count ? fixed_div_wide(squared, s->count, &rest) : 0;
 
     if (!s->counted)
@@ -71,7 +76,8 @@ static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t varia
     e->deviation = fixed_isqrt_wide(variance << PLACES) >> PLACES;
 }
 
-static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_rounds *rounds, uint64_t spread)
+static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_rounds *rounds,
+                                  uint64_t spread)
 {
     if (s->seen == s->length)
         return ESTIMATE_EXACT;
@@ -90,8 +96,10 @@ static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_roun
 void estimate_make(const struct mux_sum *s, const struct mux_rounds *rounds, uint64_t spread,
                    struct estimate *e)
 {
-    *e = (struct estimate){
-        .sure = kind_of(s, rounds, spread), .count = s->count, .low = s->counted, .high = UINT64_MAX};
+    *e = (struct estimate){.sure = kind_of(s, rounds, spread),
+                           .count = s->count,
+                           .low = s->counted,
+                           .high = UINT64_MAX};
     e->seen_permille = s->length ? (uint32_t)fixed_muldiv(s->seen, 1000, s->length) : 1000;
     if (e->sure == ESTIMATE_EXACT)
         e->high = s->count;
@@ -99,7 +107,8 @@ void estimate_make(const struct mux_sum *s, const struct mux_rounds *rounds, uin
         return;
     wide_t variance = whole_variance(s);
     if (s->counted < FEW_COUNTS)
-        variance = MAX(variance, (wide_t)fixed_muldiv(s->count, s->length - s->seen, s->seen) << PLACES);
+        variance =
+            MAX(variance, (wide_t)fixed_muldiv(s->count, s->length - s->seen, s->seen) << PLACES);
     if (variance >= VARIANCE_MAX)
         e->sure = ESTIMATE_BEYOND;
     else

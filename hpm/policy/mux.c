@@ -4,7 +4,8 @@
 /* A group has had its part of a unit when it was on for this fraction of its fair share. */
 enum { FAIR_PART = 4 };
 
-/* Of rates, weights in the variance, and ratios of lengths, which are below 2^12; see the ranges in mux.h. */
+/* Of rates, weights in the variance, and ratios of lengths, which are below 2^12; see the ranges in
+ * mux.h. */
 #define RATE_BITS   8
 #define RATIO_BITS  40
 #define RATE_MAX    ((1ull << 47) - 1)
@@ -24,8 +25,9 @@ static unsigned first_of(uint64_t events)
     return (unsigned)__builtin_ctzll(events);
 }
 
-/* The unit is cut: the event goes by itself where it was seen all the time, else by the mean so far where there is one, and is
- * as unsure as it was.  Before the first unit it goes by nothing yet, but stays a part of pools. */
+/* The unit is cut: the event goes by itself where it was seen all the time, else by the mean so far
+ * where there is one, and is as unsure as it was.  Before the first unit it goes by nothing yet,
+ * but stays a part of pools. */
 static void cut_event(struct mux_count *e, const struct mux_open *open, uint64_t length)
 {
     uint64_t count = e->units ? open->count : 0;
@@ -72,7 +74,7 @@ void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uin
     }
 }
 
-/* ---- Closing ---- */
+/* ---- Closing --------------------------------------------------------------------------------- */
 
 /* Is seen a fair part of length for so many of a pass's slices? */
 static bool fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
@@ -111,12 +113,13 @@ static bool all_seen(const struct mux_counts *c, const struct mux_plan *p)
     return true;
 }
 
-/* A unit being closed; what events seen for the same length have in common is worked out once for those in a row. */
+/* A unit being closed; what events seen for the same length have in common is worked out once for
+ * those in a row. */
 struct closing {
     uint64_t length, pass;
-    uint64_t all;         /* length / pass, in 2^-WEIGHT_BITS                            */
-    uint64_t seen;        /* for such a length:                                          */
-    uint64_t scale, rate; /* ... length / seen and pass / seen, in 2^-RATIO_BITS         */
+    uint64_t all;         /* length / pass, in 2^-WEIGHT_BITS */
+    uint64_t seen;        /* for such a length: */
+    uint64_t scale, rate; /* ... length / seen and pass / seen, in 2^-RATIO_BITS */
 };
 
 static uint64_t parts_of(uint64_t length, uint64_t pass)
@@ -160,8 +163,9 @@ static bool beyond(const struct closing *unit, uint64_t rate)
     return rate == RATE_MAX || unit->length >> 14 > unit->pass;
 }
 
-/* The variance that the unit adds: half the squared difference of two successive rates is the variance of one, and the unit
- * has length / pass times the rate, known but for the part not seen: (length / pass)^2 (1 - seen / length). */
+/* The variance that the unit adds: half the squared difference of two successive rates is the
+ * variance of one, and the unit has length / pass times the rate, known but for the part not seen:
+ * (length / pass)^2 (1 - seen / length). */
 static wide_t variance_of(const struct closing *unit, uint64_t rate, uint64_t before)
 {
     uint64_t difference = rate > before ? rate - before : before - rate;
@@ -196,7 +200,8 @@ static void settle_cut(struct mux_count *e, const struct closing *unit, uint64_t
     e->total = sum.count;
 }
 
-static void close_event(struct mux_count *e, struct closing *unit, struct mux_open *open, bool rough)
+static void close_event(struct mux_count *e, struct closing *unit, struct mux_open *open,
+                        bool rough)
 {
     if (open->seen < unit->length) {
         if (open->seen != unit->seen)
@@ -259,16 +264,17 @@ const char *mux_check(const struct mux_counts *c, const struct mux_plan *p)
     if (c->generation != p->generation)
         return c->generation > p->generation ? "counts of a later plan" : NULL;
     for (unsigned e = 0; e < GROUP_EVENTS_MAX; e++) {
-        const char *wrong = p->events >> e & 1                    ? check_event(c, p, e)
-                            : c->open[e].count || c->open[e].seen ? "counts of an event that is in no group"
-                                                                  : NULL;
+        const char *wrong = p->events >> e & 1 ? check_event(c, p, e)
+                            : c->open[e].count || c->open[e].seen
+                                ? "counts of an event that is in no group"
+                                : NULL;
         if (wrong)
             return wrong;
     }
     return NULL;
 }
 
-/* ---- Readings ---- */
+/* ---- Readings -------------------------------------------------------------------------------- */
 
 static uint64_t open_estimate(const struct mux_counts *c, const struct mux_plan *p, unsigned event)
 {
@@ -287,7 +293,8 @@ static uint64_t open_estimate(const struct mux_counts *c, const struct mux_plan 
     return open->seen ? fixed_muldiv(open->count, c->open_length, open->seen) : 0;
 }
 
-void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
+void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
+              struct mux_sum *out)
 {
     const struct mux_count *e = &c->event[event];
 
@@ -310,7 +317,8 @@ void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned eve
     out->variance = e->variance;
 }
 
-void mux_ended(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
+void mux_ended(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
+               struct mux_sum *out)
 {
     const struct mux_count *e = &c->event[event];
     const struct mux_open *open = &c->open[event];
@@ -324,13 +332,14 @@ void mux_ended(const struct mux_counts *c, const struct mux_plan *p, unsigned ev
     out->rate = out->rated ? e->rate : 0;
 }
 
-void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event, struct mux_sum *out)
+void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
+              struct mux_sum *out)
 {
     mux_part(c, p, event, out);
     mux_sum_settle(out);
 }
 
-/* ---- Sums ---- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
 {
@@ -359,7 +368,8 @@ static void follow_unit(struct mux_sum *s, const struct closing *unit, uint64_t 
     s->rated = 1;
 }
 
-void mux_sum_keep(struct mux_sum *sum, const struct mux_sum *part, const struct mux_plan *p, unsigned event)
+void mux_sum_keep(struct mux_sum *sum, const struct mux_sum *part, const struct mux_plan *p,
+                  unsigned event)
 {
     mux_sum_add(sum, part);
     if (!part->rated)
@@ -404,7 +414,8 @@ static uint64_t pool_estimate(const struct mux_sum *s)
 
     if (pool->seen == pool->length)
         return pool->counted;
-    if (rest && rest_seen && (wide_t)FAIR_PART * pool->seen * rest < (wide_t)pool->length * rest_seen)
+    if (rest && rest_seen &&
+        (wide_t)FAIR_PART * pool->seen * rest < (wide_t)pool->length * rest_seen)
         return fixed_add(pool->counted, fixed_muldiv(s->count, pool->length - pool->seen, rest));
     return pool->seen ? fixed_muldiv(pool->counted, pool->length, pool->seen) : 0;
 }
@@ -415,8 +426,9 @@ void mux_sum_settle(struct mux_sum *s)
     s->pool = (struct mux_pool){0};
 }
 
-/* Over few units the open one at either end weighs much, and what the earlier reading took it for, too much or too little, would be
- * made good in the difference.  So that goes by what was seen in it, where that is a fair part of what is seen in all. */
+/* Over few units the open one at either end weighs much, and what the earlier reading took it for,
+ * too much or too little, would be made good in the difference.  So that goes by what was seen in
+ * it, where that is a fair part of what is seen in all. */
 static bool goes_by_itself(const struct mux_sum *s, uint64_t all_seen, uint64_t all)
 {
     return s->units < MUX_FEW_UNITS && s->seen && s->seen < s->length &&

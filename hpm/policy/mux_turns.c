@@ -6,7 +6,7 @@ static uint64_t bit(unsigned n)
     return 1ull << n;
 }
 
-/* ---- Rounds ---- */
+/* ---- Rounds ---------------------------------------------------------------------------------- */
 
 static bool counts(const struct group_plan *groups, unsigned group, unsigned event)
 {
@@ -17,8 +17,8 @@ static bool counts(const struct group_plan *groups, unsigned group, unsigned eve
 }
 
 /* Slices of a pass in which the event is counted, and its group with the smallest share. */
-static unsigned slices_of(const struct mux_config *config, const struct group_plan *groups, unsigned event,
-                          unsigned *smallest)
+static unsigned slices_of(const struct mux_config *config, const struct group_plan *groups,
+                          unsigned event, unsigned *smallest)
 {
     unsigned slices = 0;
 
@@ -60,8 +60,9 @@ int mux_rounds_init(struct mux_rounds *r, const struct mux_config *config, unsig
 
     *r = (struct mux_rounds){
         .unit = config->unit, .published = config->published, .groups = groups, .passes = passes};
-    if (!groups || groups > GROUP_MAX || (config->unit != MUX_CYCLES && config->unit != MUX_INSTRUCTIONS) ||
-        !config->round || config->round > MUX_ROUND_MAX || !passes || passes > MUX_PASSES_MAX)
+    if (!groups || groups > GROUP_MAX ||
+        (config->unit != MUX_CYCLES && config->unit != MUX_INSTRUCTIONS) || !config->round ||
+        config->round > MUX_ROUND_MAX || !passes || passes > MUX_PASSES_MAX)
         return -EINVAL;
     for (unsigned g = 0; g < groups; g++) {
         r->share[g] = config->published ? 1 : config->share[g];
@@ -126,7 +127,8 @@ static void insert_behind(struct mux_plan *p, unsigned event, unsigned alias)
     p->counted++;
 }
 
-int mux_plan_init(struct mux_plan *p, const struct mux_config *config, const struct group_plan *groups)
+int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
+                  const struct group_plan *groups)
 {
     *p = (struct mux_plan){0};
     int err = mux_rounds_init(&p->rounds, config, groups->groups);
@@ -151,7 +153,7 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
     insert_behind(p, event, alias);
 }
 
-/* ---- Turns ---- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 /* xorshift64 (Marsaglia 2003). */
 static uint64_t draw(struct mux_turns *t)
@@ -237,5 +239,6 @@ const char *mux_turns_check(const struct mux_turns *t, const struct mux_rounds *
             return "a turn of no group";
         slices[t->order[i]]++;
     }
-    return memcmp(slices, r->share, sizeof slices) ? "a group whose slices are not its share" : NULL;
+    return memcmp(slices, r->share, sizeof slices) ? "a group whose slices are not its share"
+                                                   : NULL;
 }

@@ -2,12 +2,14 @@
 #include "hpm/policy/period.h"
 #include "kernel/lib/fixed.h"
 
-#define EVENTS_MAX (UINT64_MAX / (2 * PERIOD_WINDOWS)) /* of a window, so that twice their sum fits */
-#define FORGET     32                                  /* in 22 windows half of the longest period    */
+/* of a window, so that twice their sum fits */
+#define EVENTS_MAX (UINT64_MAX / (2 * PERIOD_WINDOWS))
+#define FORGET     32 /* in 22 windows half of the longest period */
 
-_Static_assert(PERIOD_SAMPLES_MAX *PERIOD_WINDOW_MAX <= UINT64_MAX / PERIOD_WINDOWS, "products fit");
+_Static_assert(PERIOD_SAMPLES_MAX *PERIOD_WINDOW_MAX <= UINT64_MAX / PERIOD_WINDOWS,
+               "products fit");
 
-/* ---- Adaptation ---- */
+/* ---- Adaptation ------------------------------------------------------------------------------ */
 
 static uint64_t in_range(const struct period_config *c, uint64_t period)
 {
@@ -68,7 +70,8 @@ const char *period_check(const struct period *p)
 {
     const struct period_config *c = &p->config;
 
-    if (!c->samples || c->samples > PERIOD_SAMPLES_MAX || !c->window || c->window > PERIOD_WINDOW_MAX)
+    if (!c->samples || c->samples > PERIOD_SAMPLES_MAX || !c->window ||
+        c->window > PERIOD_WINDOW_MAX)
         return "samples or window out of range";
     if (!c->min || c->min > c->max || c->max > PERIOD_MAX)
         return "no range of periods";
@@ -83,7 +86,7 @@ const char *period_check(const struct period *p)
     return NULL;
 }
 
-/* ---- Cost ---- */
+/* ---- Cost ------------------------------------------------------------------------------------ */
 
 #define ENOUGH (GOVERNOR_ONE * 3 / 4) /* of the limit used: then nothing changes */
 
@@ -104,7 +107,8 @@ static void stretch_to(struct governor *g, uint64_t stretch, enum governor_reaso
     g->reason = g->stretch > GOVERNOR_ONE ? reason : GOVERNOR_IDLE;
 }
 
-enum governor_reason governor_update(struct governor *g, uint64_t spent, uint64_t all, unsigned permille)
+enum governor_reason governor_update(struct governor *g, uint64_t spent, uint64_t all,
+                                     unsigned permille)
 {
     if (!all)
         return g->reason;

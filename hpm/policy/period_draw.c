@@ -28,7 +28,8 @@ static bool passes(uint64_t n, uint64_t odd, unsigned twos, uint64_t base)
     return x == n - 1;
 }
 
-/* Bases 2, 7 and 61 tell all primes below 4,759,123,141 (Jaeschke 1993, "On strong pseudoprimes to several bases"). */
+/* Bases 2, 7 and 61 tell all primes below 4,759,123,141 (Jaeschke 1993, "On strong pseudoprimes to
+ * several bases"). */
 bool period_is_prime(uint64_t n)
 {
     static const uint8_t small[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};

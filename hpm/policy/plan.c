@@ -11,7 +11,8 @@ static void find_events(struct plan_packing *p, const struct plan_request *r)
 {
     for (uint64_t left = r->wanted; left; left &= left - 1) {
         unsigned i = first_of(left), e = r->sampled >> i & 1 ? p->events : 0;
-        while (e < p->events && (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
+        while (e < p->events &&
+               (r->sampled >> p->first[e] & 1 || !event_same(&p->event[e], &r->event[i])))
             e++;
         if (e == p->events) {
             p->first[e] = (uint8_t)i;
@@ -51,7 +52,8 @@ static bool is_sampled(const struct plan_packing *p, const struct plan_request *
     return r->sampled >> p->first[e] & 1;
 }
 
-/* The hardware's fixed counters have other numbers; what is not among r's is not driven, and none can be armed. */
+/* The hardware's fixed counters have other numbers; what is not among r's is not driven, and none
+ * can be armed. */
 static void seat_fixed(struct plan_packing *p, const struct plan_request *r)
 {
     for (unsigned e = 0; e < p->events; e++) {
@@ -102,14 +104,15 @@ static int pack(const struct plan_request *r, struct plan_work *work, struct gro
     for (unsigned s = 0; s < r->sets; s++)
         p->set[s] = events_of(p, r->set[s]);
     *cause = (struct group_cause){GROUP_POSSIBLE, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0};
-    int err =
-        p->events ? group_pack(&request, &work->groups, &work->group, cause) : one_empty_group(&work->groups);
+    int err = p->events ? group_pack(&request, &work->groups, &work->group, cause)
+                        : one_empty_group(&work->groups);
     if (err)
         name_counts(p, cause);
     return err;
 }
 
-/* The groups' events go by the number of their first logical count, the others of the same event after it. */
+/* The groups' events go by the number of their first logical count, the others of the same event
+ * after it. */
 static void name_places(const struct plan_packing *p, struct group_plan *groups)
 {
     for (unsigned g = 0; g < groups->groups; g++)
@@ -118,7 +121,8 @@ static void name_places(const struct plan_packing *p, struct group_plan *groups)
                 groups->event[g][place] = p->first[groups->event[g][place]];
 }
 
-static void programme(struct hpm_plan *plan, const struct group_plan *groups, const struct plan_request *r)
+static void programme(struct hpm_plan *plan, const struct group_plan *groups,
+                      const struct plan_request *r)
 {
     for (unsigned g = 0; g < groups->groups; g++) {
         for (unsigned c = 0; c < r->counters; c++) {

@@ -40,7 +40,8 @@ static void begin_generation(struct asids *a)
     a->next = 1;
 }
 
-/* A space that CPUs used when this generation began keeps its identifier, since they go on using it. */
+/* A space that CPUs used when this generation began keeps its identifier, since they go on using
+ * it. */
 static bool keep(struct asids *a, uint64_t tag, uint64_t kept)
 {
     bool used = false;

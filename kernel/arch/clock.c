@@ -1,4 +1,5 @@
-/* Nanoseconds out of arch_ticks, and deadlines kept with whatever timer the ISA has; see clock.h. */
+/* Nanoseconds out of arch_ticks, and deadlines kept with whatever timer the ISA has; see
+ * clock.h. */
 #include "kernel/arch/clock.h"
 #include "kernel/core/cpu.h"
 

@@ -1,7 +1,8 @@
 /* Dense numbers out of sparse ids; see cpu_ids.h. */
 #include "kernel/arch/cpu_ids.h"
 
-/* How many different values of id >> low there are among ids smaller than id whose bits above high are id's.
+/* How many different values of id >> low there are among ids smaller than id whose bits above high
+ * are id's.
  */
 static uint16_t rank(const uint64_t *ids, size_t n, uint64_t id, unsigned high, unsigned low)
 {

@@ -5,15 +5,15 @@
 #include "kernel/lib/base.h"
 
 struct topology_bits {
-    unsigned thread; /* width of the thread field              */
-    unsigned chip;   /* width of the thread and core fields    */
+    unsigned thread; /* width of the thread field */
+    unsigned chip;   /* width of the thread and core fields */
 };
 
 struct topology_place {
     uint16_t chip, core, thread;
 };
 
-/* Numbers dense from 0: chips in the machine, cores in their chip, threads in their core; in the order of
- * their ids. */
+/* Numbers dense from 0: chips in the machine, cores in their chip, threads in their core; in the
+ * order of their ids. */
 void topology_place_all(struct topology_bits bits, const uint64_t *ids, size_t n,
                         struct topology_place *places);

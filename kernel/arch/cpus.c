@@ -65,14 +65,15 @@ bool cpus_place_by_shape(struct cpus_list *list, const struct arch_shape *shape)
     if (!shape)
         return false;
     if (list->count > shape->cpus) {
-        kprintf("cpus: %u CPUs, but the simulated machine has %u: places are the processor's\n", list->count,
-                shape->cpus);
+        kprintf("cpus: %u CPUs, but the simulated machine has %u: places are the processor's\n",
+                list->count, shape->cpus);
         return false;
     }
     unsigned chips = shape->chips;
     uint64_t block_bytes = shape->home_block_bytes;
     if (!chips || chips > NUMA_NODES_MAX || !block_bytes || block_bytes > BLOCK_MAX) {
-        kprintf("cpus: the simulated machine has %u chips, memory in blocks of %llu bytes: places are the "
+        kprintf("cpus: the simulated machine has %u chips, memory in blocks of %llu bytes: places "
+                "are the "
                 "processor's\n",
                 chips, (unsigned long long)block_bytes);
         return false;
@@ -89,8 +90,8 @@ void cpus_place_by_ids(struct cpus_list *list, struct topology_bits bits, const 
 
     topology_place_all(bits, ids, list->count, places);
     for (unsigned i = 0; i < list->count; i++)
-        list->cpus[i].place =
-            (struct cpu_place){.chip = places[i].chip, .core = places[i].core, .thread = places[i].thread};
+        list->cpus[i].place = (struct cpu_place){
+            .chip = places[i].chip, .core = places[i].core, .thread = places[i].thread};
 }
 
 void cpus_place_by_nodes(struct cpus_list *list, int err)
@@ -111,7 +112,7 @@ void cpus_place_by_nodes(struct cpus_list *list, int err)
         kprintf("nodes: %s gives no node to %u CPUs: node 0\n", numa.source, unnamed);
 }
 
-/* ---- Clocks: what is asked of a CPU that has arrived, and its answers ---- */
+/* ---- Clocks: what is asked of a CPU that has arrived, and its answers ------------------------ */
 
 #define SYNC_ROUNDS      16
 #define SYNC_CORRECTIONS 3
@@ -194,7 +195,8 @@ static bool correct(struct sync_bounds b)
     return ask(CORRECT_CLOCK) && talk.done;
 }
 
-/* One clock for all, or the CPU is not used: what runs here and there could not order what it sees. */
+/* One clock for all, or the CPU is not used: what runs here and there could not order what it
+ * sees. */
 static bool agree(const struct cpu *cpu)
 {
     struct sync_bounds b;
@@ -224,7 +226,8 @@ uint64_t arch_clocks_differ(void)
 bool cpus_clocks_quirk(char *text, size_t size)
 {
     ksnprintf(text, size,
-              "%u CPUs' counters did not agree with the boot CPU's, by up to %llu ticks: %u set right, %u "
+              "%u CPUs' counters did not agree with the boot CPU's, by up to %llu ticks: %u set "
+              "right, %u "
               "left alone",
               clocks.corrected + clocks.refused, (unsigned long long)clocks.worst, clocks.corrected,
               clocks.refused);
@@ -244,7 +247,8 @@ static void be_late(const struct cpu *cpu)
         return;
     while (__atomic_load_n(&begun, __ATOMIC_RELAXED) == before)
         arch_cpu_relax();
-    panic("cpus: CPU %u has come late, to the stack of the one that was started in its place", cpu->index);
+    panic("cpus: CPU %u has come late, to the stack of the one that was started in its place",
+          cpu->index);
 }
 
 void cpus_arrive(struct cpu *cpu)

@@ -1,4 +1,5 @@
-/* See fault.h.  Of the frame this knows what every ISA's frame.h offers: frame_sp, frame_irqs, frame_go. */
+/* See fault.h.  Of the frame this knows what every ISA's frame.h offers: frame_sp, frame_irqs,
+ * frame_go. */
 #include "kernel/arch/fault.h"
 #include "frame.h"
 #include "kernel/core/cpu.h"
@@ -48,7 +49,8 @@ void fault_from_user(struct arch_frame *frame, const struct fault *fault)
 {
     arch_irq_restore(frame_irqs(frame));
     may_wait("fault in user mode");
-    if (fault->va < USER_MAX && !fault->corrupt && !arch_handlers.page_fault(fault->va, fault->access, true))
+    if (fault->va < USER_MAX && !fault->corrupt &&
+        !arch_handlers.page_fault(fault->va, fault->access, true))
         return;
     arch_handlers.user_fault(USER_FAULT_MEMORY, arch_frame_pc(frame), fault->va, frame);
 }
@@ -69,7 +71,8 @@ const char *fault_explain(const struct arch_frame *frame, const struct fault *fa
         return "user address outside a user copy";
     if (fault->corrupt)
         return "corrupt page table";
-    /* Mapped memory does not fault, so a miss next to the stack pointer is the page below the stack. */
+    /* Mapped memory does not fault, so a miss next to the stack pointer is the page below the
+     * stack. */
     if (va + PAGE_SIZE - frame_sp(frame) < 2 * PAGE_SIZE)
         return "stack overflow in guard page";
     if (va >= (vaddr_t)text_start && va < (vaddr_t)rodata_end && fault->access == FAULT_WRITE)
@@ -86,11 +89,12 @@ void fault_in_kernel(struct arch_frame *frame, const struct fault *fault)
     const struct fixup *f = find_fixup(frame);
 
     if (!f)
-        panic_frame(frame, "page fault: %s: %s of %#llx", fault_explain(frame, fault), names[fault->access],
-                    (unsigned long long)fault->va);
+        panic_frame(frame, "page fault: %s: %s of %#llx", fault_explain(frame, fault),
+                    names[fault->access], (unsigned long long)fault->va);
     if (f->kind == FIXUP_FAULT_IN && fault->va < USER_MAX) {
         if (this_cpu()->spin_depth)
-            panic_frame(frame, "user memory copied while holding %u spinlocks", this_cpu()->spin_depth);
+            panic_frame(frame, "user memory copied while holding %u spinlocks",
+                        this_cpu()->spin_depth);
         arch_irq_restore(frame_irqs(frame));
         if (!arch_handlers.page_fault(fault->va, fault->access, false))
             return;

@@ -14,7 +14,11 @@ void arch_frame_print(const struct arch_frame *frame)
 
     frame_registers(frame, r);
     for (size_t i = 0; i < ARRAY_SIZE(r); i++)
-        kprintf("%s%s %016llx", i % 4 ? "  " : i ? "\n  " : "  ", r[i].name, (unsigned long long)r[i].value);
+        kprintf("%s%s %016llx",
+                i % 4 ? "  "
+                : i   ? "\n  "
+                      : "  ",
+                r[i].name, (unsigned long long)r[i].value);
     kprintf("\n");
 }
 
@@ -24,8 +28,8 @@ static bool in_text(vaddr_t pc)
 }
 
 /*
- * A link of the chain is two words: the caller's link, and the address to return to.  The entry code links interrupted
- * code into the chain, so one walk crosses interrupts and stack switches.
+ * A link of the chain is two words: the caller's link, and the address to return to.  The entry
+ * code links interrupted code into the chain, so one walk crosses interrupts and stack switches.
  */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg)
 {
@@ -38,8 +42,8 @@ void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, voi
     if (frame && !arch_frame_user(frame) && !in_text(arch_frame_pc(frame)) &&
         !peek64(frame_return(frame), &pc))
         step(pc, arg);
-    for (unsigned i = 0; i < BACKTRACE_MAX && link >= DIRECT_BASE && IS_ALIGNED(link, sizeof(uint64_t));
-         i++) {
+    for (unsigned i = 0;
+         i < BACKTRACE_MAX && link >= DIRECT_BASE && IS_ALIGNED(link, sizeof(uint64_t)); i++) {
         if (peek64((const void *)(link + 8), &pc) || peek64((const void *)link, &next) || !pc)
             return;
         step(pc, arg);

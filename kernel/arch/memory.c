@@ -1,6 +1,6 @@
 /*
- * See memory.h.  The kernel's entries in its root are all made before the first space is, so where spaces have copies of
- * them, what is mapped later below them is seen everywhere at once.
+ * See memory.h.  The kernel's entries in its root are all made before the first space is, so where
+ * spaces have copies of them, what is mapped later below them is seen everywhere at once.
  */
 #include "kernel/arch/memory.h"
 #include "kernel/arch/arch.h"
@@ -44,7 +44,8 @@ static void map_image(const struct boot_info *info, vaddr_t from, vaddr_t to, un
 {
     from = ALIGN_DOWN(from, PAGE_SIZE);
     to = ALIGN_UP(to, PAGE_SIZE);
-    must(pt_map(&kernel_pt, from, info->kernel_base + (from - (vaddr_t)image_start), to - from, prot),
+    must(pt_map(&kernel_pt, from, info->kernel_base + (from - (vaddr_t)image_start), to - from,
+                prot),
          "the kernel");
 }
 
@@ -56,8 +57,8 @@ static void map_kernel(const struct boot_info *info)
     map_image(info, (vaddr_t)boot_stack_bottom, (vaddr_t)image_end, PROT_R | PROT_W);
 }
 
-/* The firmware's tables are read through the direct map; what it reserves for itself or for devices stays
- * unmapped. */
+/* The firmware's tables are read through the direct map; what it reserves for itself or for devices
+ * stays unmapped. */
 static bool is_ram(enum boot_mem_type type)
 {
     return type != BOOT_MEM_RESERVED;
@@ -139,8 +140,9 @@ void *arch_map_device(paddr_t pa, uint64_t size)
     int err = wraps ? -ERANGE : map_device(pa - offset, ALIGN_UP(offset + size, PAGE_SIZE), &va);
     if (!err)
         return (void *)(va + offset);
-    kprintf(err == -ERANGE ? "memory: registers at %#llx are beyond this CPU's %u-bit physical addresses\n"
-                           : "memory: no room to map the registers at %#llx\n",
+    kprintf(err == -ERANGE
+                ? "memory: registers at %#llx are beyond this CPU's %u-bit physical addresses\n"
+                : "memory: no room to map the registers at %#llx\n",
             (unsigned long long)pa, arch_physical_bits());
     return NULL;
 }
@@ -150,13 +152,13 @@ static struct pt *pt_of(struct arch_space *space)
     return space ? &space->pt : &kernel_pt;
 }
 
-/* Neither half may be changed through the other's handle, and top-level entries of the kernel's are all
- * there. */
+/* Neither half may be changed through the other's handle, and top-level entries of the kernel's are
+ * all there. */
 static bool in_half(const struct arch_space *space, vaddr_t va)
 {
-    return space
-               ? va < USER_MAX || (va >= SHOWN_BASE && va < SHOWN_MAX)
-               : va >= DIRECT_BASE && ((uint64_t *)phys_to_virt(kernel_pt.root))[va >> 39 & (PT_ENTRIES - 1)];
+    return space ? va < USER_MAX || (va >= SHOWN_BASE && va < SHOWN_MAX)
+                 : va >= DIRECT_BASE &&
+                       ((uint64_t *)phys_to_virt(kernel_pt.root))[va >> 39 & (PT_ENTRIES - 1)];
 }
 
 int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
@@ -207,7 +209,8 @@ unsigned arch_space_look(struct arch_space *space, vaddr_t va, unsigned n, struc
     return pt_look(&space->pt, va, n, out);
 }
 
-int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks)
+int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa,
+                     unsigned *marks)
 {
     ASSERT(in_half(space, va));
     return pt_evict(&space->pt, va, number, pa, marks);

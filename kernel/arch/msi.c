@@ -34,8 +34,8 @@ void msi_arrived(unsigned n)
         m->handler(m->arg);
 }
 
-static int alloc_locked(uint32_t requester, struct cpu *target, void (*handler)(void *arg), void *arg,
-                        unsigned *id)
+static int alloc_locked(uint32_t requester, struct cpu *target, void (*handler)(void *arg),
+                        void *arg, unsigned *id)
 {
     unsigned n = 0;
 

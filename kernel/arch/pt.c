@@ -17,7 +17,8 @@ static uint64_t span_at(const struct pt *pt, unsigned level)
     return (uint64_t)1 << pt->format->level[level].shift;
 }
 
-/* The table below *slot, made if there is none.  0, -ENOMEM, or -EEXIST when a leaf is in the way. */
+/* The table below *slot, made if there is none.  0, -ENOMEM, or -EEXIST when a leaf is in the
+ * way. */
 static int descend(struct pt *pt, uint64_t *slot, unsigned level, unsigned prot, uint64_t **out)
 {
     const struct pt_format *f = pt->format;
@@ -43,7 +44,8 @@ static bool leaf_fits(const struct pt *pt, unsigned level, vaddr_t va, paddr_t p
 }
 
 /* Maps one leaf, the largest possible; *span is what it covers. */
-static int map_leaf(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot, uint64_t *span)
+static int map_leaf(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot,
+                    uint64_t *span)
 {
     const struct pt_format *f = pt->format;
     uint64_t *table = table_at(pt->root);

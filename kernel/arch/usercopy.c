@@ -1,4 +1,5 @@
-/* Copies between kernel and user memory, with every address checked and the access window as small as can be.
+/* Copies between kernel and user memory, with every address checked and the access window as small
+ * as can be.
  */
 #include "kernel/arch/arch.h"
 #include "kernel/core/lock.h"

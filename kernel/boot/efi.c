@@ -1,7 +1,8 @@
 /*
- * The UEFI loader (UEFI Specification 2.10): one EFI application with the kernel, and in it the applications, inside.
- * It loads the kernel's segments, gathers boot_info, leaves boot services and enters the kernel.  Everything that can
- * fail happens before that, and says on the console what failed.
+ * The UEFI loader (UEFI Specification 2.10): one EFI application with the kernel, and in it the
+ * applications, inside. It loads the kernel's segments, gathers boot_info, leaves boot services and
+ * enters the kernel.  Everything that can fail happens before that, and says on the console what
+ * failed.
  */
 #include "efi_arch.h"
 #include "efi_cmdline.h"
@@ -47,8 +48,9 @@ static const struct elf_segment *kernel_segments(unsigned *n)
     const struct elf_header *h = (const struct elf_header *)kernel_file;
     uint64_t size = (uint64_t)(kernel_file_end - kernel_file);
 
-    if (size < sizeof(*h) || CompareMem(h->ident, "\177ELF\2\1\1", 7) || h->machine != efi_arch_elf_machine ||
-        h->phentsize != sizeof(struct elf_segment) || h->phoff + (uint64_t)h->phnum * h->phentsize > size)
+    if (size < sizeof(*h) || CompareMem(h->ident, "\177ELF\2\1\1", 7) ||
+        h->machine != efi_arch_elf_machine || h->phentsize != sizeof(struct elf_segment) ||
+        h->phoff + (uint64_t)h->phnum * h->phentsize > size)
         return NULL;
     const struct elf_segment *s = (const struct elf_segment *)(kernel_file + h->phoff);
     for (unsigned i = 0; i < h->phnum; i++) {
@@ -118,8 +120,9 @@ static EFI_STATUS load_kernel(struct boot_info *info, struct efi_entry *entry)
     }
     if (!entry->pa)
         return fail(EFI_LOAD_ERROR, L"the kernel inside this file has no entry");
-    return boot_mem_add(info, info->kernel_base, info->kernel_size, BOOT_MEM_KERNEL) ? EFI_BUFFER_TOO_SMALL
-                                                                                     : EFI_SUCCESS;
+    return boot_mem_add(info, info->kernel_base, info->kernel_size, BOOT_MEM_KERNEL)
+               ? EFI_BUFFER_TOO_SMALL
+               : EFI_SUCCESS;
 }
 
 static void find_acpi(struct boot_info *info)
@@ -137,7 +140,8 @@ static void find_acpi(struct boot_info *info)
 /* The newer entry point, if there is one. */
 static void find_smbios(struct boot_info *info)
 {
-    static EFI_GUID smbios3 = {0xf2fd1544, 0x9794, 0x4a2c, {0x99, 0x2e, 0xe5, 0xbb, 0xcf, 0x20, 0xe3, 0x94}};
+    static EFI_GUID smbios3 = {
+        0xf2fd1544, 0x9794, 0x4a2c, {0x99, 0x2e, 0xe5, 0xbb, 0xcf, 0x20, 0xe3, 0x94}};
     static EFI_GUID smbios = SMBIOS_TABLE_GUID;
 
     for (UINTN i = 0; i < ST->NumberOfTableEntries; i++) {
@@ -159,7 +163,8 @@ static void name_firmware(struct boot_info *info)
 
 static EFI_STATUS find_dtb(struct boot_info *info)
 {
-    static EFI_GUID guid = {0xb1b621d5, 0xf19c, 0x41a5, {0x83, 0x0b, 0xd9, 0x15, 0x2c, 0x69, 0xaa, 0xe0}};
+    static EFI_GUID guid = {
+        0xb1b621d5, 0xf19c, 0x41a5, {0x83, 0x0b, 0xd9, 0x15, 0x2c, 0x69, 0xaa, 0xe0}};
     const uint32_t *header = NULL;
 
     for (UINTN i = 0; i < ST->NumberOfTableEntries; i++) {
@@ -180,7 +185,8 @@ static int take_display(EFI_HANDLE handle, struct boot_framebuffer *fb)
     static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
     EFI_GRAPHICS_OUTPUT_PROTOCOL *gop;
 
-    if (EFI_ERROR(BS->HandleProtocol(handle, &guid, (void **)&gop)) || !gop->Mode || !gop->Mode->Info) {
+    if (EFI_ERROR(BS->HandleProtocol(handle, &guid, (void **)&gop)) || !gop->Mode ||
+        !gop->Mode->Info) {
         *fb = (struct boot_framebuffer){.error = -ENODEV};
         return fb->error;
     }
@@ -202,14 +208,16 @@ static int take_display(EFI_HANDLE handle, struct boot_framebuffer *fb)
 
 static bool has_console(EFI_HANDLE handle)
 {
-    static EFI_GUID guid = {0xd3b36f2c, 0xd551, 0x11d4, {0x9a, 0x46, 0x00, 0x90, 0x27, 0x3f, 0xc1, 0x4d}};
+    static EFI_GUID guid = {
+        0xd3b36f2c, 0xd551, 0x11d4, {0x9a, 0x46, 0x00, 0x90, 0x27, 0x3f, 0xc1, 0x4d}};
     void *interface;
 
-    return !EFI_ERROR(BS->HandleProtocol(handle, &guid, &interface)); /* EFI_CONSOLE_OUT_DEVICE_GUID */
+    /* EFI_CONSOLE_OUT_DEVICE_GUID */
+    return !EFI_ERROR(BS->HandleProtocol(handle, &guid, &interface));
 }
 
-/* Of the displays that can be written to, one that firmware writes to, or else the first.  Firmware may add one of its
- * own that stands for all, which has no memory. */
+/* Of the displays that can be written to, one that firmware writes to, or else the first.  Firmware
+ * may add one of its own that stands for all, which has no memory. */
 static void find_framebuffer(struct boot_info *info)
 {
     static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
@@ -274,7 +282,8 @@ static EFI_STATUS get_map(struct memory_map *map)
     UINT32 version;
 
     map->size = map->capacity;
-    return BS->GetMemoryMap(&map->size, map->descriptors, &map->key, &map->descriptor_size, &version);
+    return BS->GetMemoryMap(&map->size, map->descriptors, &map->key, &map->descriptor_size,
+                            &version);
 }
 
 static EFI_STATUS allocate_map(struct memory_map *map)
@@ -287,8 +296,9 @@ static EFI_STATUS allocate_map(struct memory_map *map)
     return BS->AllocatePool(EfiLoaderData, map->capacity, (void **)&map->descriptors);
 }
 
-/* The map may change between being read and being handed back, by an event of the firmware; then it is read again.
- * Nothing may be allocated or printed in between, and nothing may fail afterwards. */
+/* The map may change between being read and being handed back, by an event of the firmware; then it
+ * is read again. Nothing may be allocated or printed in between, and nothing may fail
+ * afterwards. */
 static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct boot_info *info)
 {
     struct memory_map map = {0};

@@ -1,13 +1,14 @@
 /*
- * From the firmware's address space into the kernel's, on AArch64 (Arm ARM DDI 0487; UEFI 2.10, 2.3.6).  The firmware maps
- * memory at its physical address, caches on, at EL2 or EL1.  The kernel's entry wants what a CPU has that PSCI starts:
- * MMU and data cache off, interrupts masked, the exception level as it is, its own memory up to date behind the caches.
+ * From the firmware's address space into the kernel's, on AArch64 (Arm ARM DDI 0487; UEFI 2.10,
+ * 2.3.6).  The firmware maps memory at its physical address, caches on, at EL2 or EL1.  The
+ * kernel's entry wants what a CPU has that PSCI starts: MMU and data cache off, interrupts masked,
+ * the exception level as it is, its own memory up to date behind the caches.
  */
 #include "efi_arch.h"
 
 #define EM_AARCH64 183
-#define SCTLR_M    0x1 /* MMU               */
-#define SCTLR_C    0x4 /* data cache        */
+#define SCTLR_M    0x1 /* MMU */
+#define SCTLR_C    0x4 /* data cache */
 #define EL2        (2 << 2)
 
 const unsigned short efi_arch_elf_machine = EM_AARCH64;
@@ -27,7 +28,8 @@ static uint64_t line_bytes(void)
     return (uint64_t)4 << (ctr >> 16 & 15);
 }
 
-/* Writes what the caches hold of this memory back, so that it is seen without them, and drops it. */
+/* Writes what the caches hold of this memory back, so that it is seen without them, and drops
+ * it. */
 static void clean(uint64_t base, uint64_t size)
 {
     uint64_t line = line_bytes();
@@ -69,7 +71,8 @@ void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info)
     clean(info->kernel_base, info->kernel_size);
     clean((uint64_t)info, sizeof(*info));
     clean((uint64_t)leave, PAGE_SIZE);
-    /* What was cleaned is in memory before instructions are fetched from there, and the instruction cache empty before. */
+    /* What was cleaned is in memory before instructions are fetched from there, and the instruction
+     * cache empty before. */
     __asm__ volatile("dsb sy\n\t"
                      "ic iallu\n\t"
                      "dsb sy\n\t"

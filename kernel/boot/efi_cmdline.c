@@ -1,6 +1,6 @@
 /*
- * Load options are UCS-2 text when a person or a shell gave them; some boot managers put other data there, which is not
- * taken for arguments.  The UEFI shell puts the program's name first.
+ * Load options are UCS-2 text when a person or a shell gave them; some boot managers put other data
+ * there, which is not taken for arguments.  The UEFI shell puts the program's name first.
  */
 #include "efi_cmdline.h"
 
@@ -44,7 +44,8 @@ static UINTN program_name(const CHAR16 *text, UINTN n)
 
 static EFI_STATUS too_long(const CHAR16 *what, UINTN n)
 {
-    Print(L"vigil: %s have %ld characters; %d are taken at most\n", what, (UINT64)n, BOOT_CMDLINE_LONGEST);
+    Print(L"vigil: %s have %ld characters; %d are taken at most\n", what, (UINT64)n,
+          BOOT_CMDLINE_LONGEST);
     return EFI_BAD_BUFFER_SIZE;
 }
 
@@ -70,7 +71,8 @@ static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
 {
     UINTN to = 0;
 
-    while (n && (text[n - 1] == '\n' || text[n - 1] == '\r' || text[n - 1] == '\t' || text[n - 1] == ' '))
+    while (n && (text[n - 1] == '\n' || text[n - 1] == '\r' || text[n - 1] == '\t' ||
+                 text[n - 1] == ' '))
         n--;
     for (UINTN i = 0; i < n; i++) {
         char c = text[i] == '\n' || text[i] == '\t' ? ' ' : text[i];

@@ -1,6 +1,7 @@
 /*
- * From the firmware's address space into the kernel's, on x86-64.  The tables map the first 4 GB at 0 and DIRECT_BASE,
- * the image at KERNEL_BASE wherever it was loaded, and a framebuffer at FRAMEBUFFER_BASE, uncached.
+ * From the firmware's address space into the kernel's, on x86-64.  The tables map the first 4 GB at
+ * 0 and DIRECT_BASE, the image at KERNEL_BASE wherever it was loaded, and a framebuffer at
+ * FRAMEBUFFER_BASE, uncached.
  */
 #include "efi_arch.h"
 
@@ -11,10 +12,10 @@
 #define PTE_TABLE    0x003
 #define PTE_LARGE    0x083
 #define PTE_UNCACHED 0x018
-#define DIRECT_SLOT  256 /* of DIRECT_BASE in the root            */
-#define DISPLAY_SLOT 386 /* of FRAMEBUFFER_BASE in the root       */
-#define KERNEL_SLOT  511 /* of KERNEL_BASE in the root            */
-#define KERNEL_SLOT2 510 /* and in the table below                */
+#define DIRECT_SLOT  256 /* of DIRECT_BASE in the root */
+#define DISPLAY_SLOT 386 /* of FRAMEBUFFER_BASE in the root */
+#define KERNEL_SLOT  511 /* of KERNEL_BASE in the root */
+#define KERNEL_SLOT2 510 /* and in the table below */
 #define DIRECT_BASE  0xffff800000000000
 #define LOW_MEMORY   0x9ffff
 #define CR4_LA57     ((uint64_t)1 << 12)
@@ -25,7 +26,8 @@ const bool efi_arch_reaches_all = false;
 static uint64_t tables_pa;
 static uint64_t start_page_pa;
 
-/* mov %rdi, %cr3; mov %rdx, %rdi; jmp *%rsi: runs in the start page, which lies at its own address in both worlds. */
+/* mov %rdi, %cr3; mov %rdx, %rdi; jmp *%rsi: runs in the start page, which lies at its own address
+ * in both worlds. */
 static const uint8_t enter_code[] = {0x0f, 0x22, 0xdf, 0x48, 0x89, 0xd7, 0xff, 0xe6};
 
 enum { ROOT, LOW, KERNEL, KERNEL_PD, PDS, DISPLAY = PDS + 4, DISPLAY_PD };
@@ -106,7 +108,8 @@ void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info)
     __asm__ volatile("cli\n\t"
                      "jmp *%%rax"
                      :
-                     : "a"(start_page_pa), "D"(tables_pa), "S"(entry->va), "d"(DIRECT_BASE + (uint64_t)info)
+                     : "a"(start_page_pa), "D"(tables_pa), "S"(entry->va),
+                       "d"(DIRECT_BASE + (uint64_t)info)
                      : "memory");
     __builtin_unreachable();
 }

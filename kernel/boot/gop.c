@@ -69,8 +69,8 @@ static int convert(const struct gop_mode *mode, struct boot_framebuffer *out)
     out->height = mode->height;
     out->pitch = mode->pixels_per_line * out->pixel_bytes;
     uint64_t used = boot_framebuffer_size(out);
-    if (!mode->base || mode->base & (out->pixel_bytes == 3 ? 0 : out->pixel_bytes - 1) || used > mode->size ||
-        used > BOOT_FRAMEBUFFER_MAX || mode->base + used < mode->base)
+    if (!mode->base || mode->base & (out->pixel_bytes == 3 ? 0 : out->pixel_bytes - 1) ||
+        used > mode->size || used > BOOT_FRAMEBUFFER_MAX || mode->base + used < mode->base)
         return -EINVAL;
     out->base = mode->base;
     return 0;

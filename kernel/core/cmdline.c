@@ -1,8 +1,9 @@
 /*
  * Boot arguments and the list of applications: text in, checked values out.  Grammar in cmdline.h.
  *
- * Pure but for the values that the tables point at, and those are written only once the whole text has been
- * accepted. The text comes from outside: every byte of it is checked, and nothing here may rely on its form.
+ * Pure but for the values that the tables point at, and those are written only once the whole text
+ * has been accepted. The text comes from outside: every byte of it is checked, and nothing here may
+ * rely on its form.
  */
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/words.h"
@@ -228,7 +229,8 @@ static bool parse_set(const struct arg *a, const char *s, uint64_t *out)
 
 static bool parse_bool(const char *s, uint64_t *out)
 {
-    static const char *const words[][2] = {{"off", "on"}, {"0", "1"}, {"no", "yes"}, {"false", "true"}};
+    static const char *const words[][2] = {
+        {"off", "on"}, {"0", "1"}, {"no", "yes"}, {"false", "true"}};
     for (unsigned i = 0; i < ARRAY_SIZE(words); i++) {
         for (uint64_t v = 0; v < 2; v++) {
             if (text_same(words[i][v], s, text_length(s))) {
@@ -269,8 +271,8 @@ static void put_unknown(struct text *t, const char *word, size_t n, const struct
 }
 
 /* Checks one key=value completely; the value is for the caller to store. */
-static int check(const char *assign, const struct arg *const *tables, bool run_only, const struct arg **arg,
-                 uint64_t *value, struct text *err)
+static int check(const char *assign, const struct arg *const *tables, bool run_only,
+                 const struct arg **arg, uint64_t *value, struct text *err)
 {
     size_t n = key_length(assign);
     const struct arg *a = cmdline_find(assign, tables);
@@ -315,7 +317,7 @@ int cmdline_set(const char *assign, const struct arg *const *tables, bool run_on
     return r;
 }
 
-/* ---- Words ---- */
+/* ---- Words ----------------------------------------------------------------------------------- */
 
 struct parser {
     const struct arg *const *tables;
@@ -329,7 +331,8 @@ static int boot_word(struct parser *p, const char *word)
     const struct arg *a;
     uint64_t value;
 
-    if (text_same("help", word, text_length(word)) || text_same("--help", word, text_length(word))) {
+    if (text_same("help", word, text_length(word)) ||
+        text_same("--help", word, text_length(word))) {
         p->out->help = true;
         return 0;
     }
@@ -374,7 +377,8 @@ static int command_word(struct parser *p, struct command *c, const char *word)
         const struct arg *a;
         uint64_t value;
         if (c->assign_count == CMD_ARGS_MAX)
-            return too_many(p, " assignments can stand in front of an application:", CMD_ARGS_MAX, word);
+            return too_many(p, " assignments can stand in front of an application:", CMD_ARGS_MAX,
+                            word);
         c->assign[c->assign_count++] = word;
         return check(word, p->tables, true, &a, &value, &p->err);
     }

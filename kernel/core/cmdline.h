@@ -12,21 +12,25 @@
 
 enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_TABLE, ARG_SET, ARG_BYTES };
 enum arg_scope {
-    ARG_BOOT,    /* holds for all of the run */
-    ARG_GROUP,   /* may be set per application, and holds as long as it and those beside it run, for all */
-    ARG_PROCESS, /* the same, and is read when a process begins: for it and those that it starts alone */
+    ARG_BOOT, /* holds for all of the run */
+    /* may be set per application, and holds as long as it and those beside it run, for all */
+    ARG_GROUP,
+    /* the same, and is read when a process begins: for it and those that it starts alone */
+    ARG_PROCESS,
 };
 
 struct arg {
     const char *name;
     enum arg_type type;
     uint64_t *
-        value; /* ARG_CHOICE, ARG_TABLE: which of the choices; ARG_SET: a bit of each; ARG_BYTES: takes K M G */
+        /* ARG_CHOICE, ARG_TABLE: which of the choices; ARG_SET: a bit of each; ARG_BYTES: takes K M
+         * G */
+        value;
     uint64_t min, max; /* of numbers; the default is what *value holds */
     /* NULL-terminated: names; of ARG_TABLE: pointers to structures that begin with their name */
     const void *choices;
     enum arg_scope scope;
-    const char *help; /* with the unit                                           */
+    const char *help; /* with the unit */
 };
 
 #define CMD_MAX      16
@@ -44,13 +48,15 @@ struct cmdline {
     bool help;
 };
 
-/* Splits text in place, checks and applies the boot arguments.  0, or -EINVAL with a message in err that names the argument
- * and says what is accepted; then nothing has been applied. */
+/* Splits text in place, checks and applies the boot arguments.  0, or -EINVAL with a message in err
+ * that names the argument and says what is accepted; then nothing has been applied. */
 int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *out, char *err,
                   size_t err_size);
-/* Entry whose name is what stands in front of the '=' in assign, or NULL: to keep its value and restore it later. */
+/* Entry whose name is what stands in front of the '=' in assign, or NULL: to keep its value and
+ * restore it later. */
 const struct arg *cmdline_find(const char *assign, const struct arg *const *tables);
-/* Text of a value as it may be written behind '=', for tables of arguments and messages.  Returns buf. */
+/* Text of a value as it may be written behind '=', for tables of arguments and messages.  Returns
+ * buf. */
 const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size_t size);
 /* What the argument accepts: "one of a b c", "a number from 1 to 9", ...  Returns buf. */
 const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size);

@@ -1,15 +1,16 @@
 /*
  * Text between its writers and the outputs.  See console.h.
  *
- * A text is put as a whole behind what waits in a ring, with the lock held, at the speed of memory.  Then its writer passes
- * on what the ring holds, a portion at a time, until its own text is out; between portions the lock is free and interrupts
- * are as the writer had them.  So whoever needs the console drives it for all whose text comes first: nobody waits for a CPU
- * that was interrupted, and an interrupt handler may write amid the text of the thread it interrupted.  Of several writers
- * one drives and the others look on: a lock that is passed around for each portion would take its time where a hypervisor
- * runs not all CPUs at once.
+ * A text is put as a whole behind what waits in a ring, with the lock held, at the speed of memory.
+ * Then its writer passes on what the ring holds, a portion at a time, until its own text is out;
+ * between portions the lock is free and interrupts are as the writer had them.  So whoever needs
+ * the console drives it for all whose text comes first: nobody waits for a CPU that was
+ * interrupted, and an interrupt handler may write amid the text of the thread it interrupted.  Of
+ * several writers one drives and the others look on: a lock that is passed around for each portion
+ * would take its time where a hypervisor runs not all CPUs at once.
  *
- * A display needs no ring: it has the text as soon as it is put, whatever the transmitter does, and is drawn afterwards, again
- * a portion at a time.
+ * A display needs no ring: it has the text as soon as it is put, whatever the transmitter does, and
+ * is drawn afterwards, again a portion at a time.
  */
 #include "kernel/core/console.h"
 #include "kernel/arch/arch.h"
@@ -17,13 +18,15 @@
 #include "kernel/core/outputs.h"
 
 #define RING_BYTES ((uint64_t)16 * KIB)
-/* A transmitter that is stuck must not hang the kernel: a portion takes 1.4 ms at 115200 baud, a look about 1 us. */
+/* A transmitter that is stuck must not hang the kernel: a portion takes 1.4 ms at 115200 baud, a
+ * look about 1 us. */
 #define REFUSALS_MAX  1000000
 #define REFUSALS_THEN 10000 /* of each further text, once it was stuck */
 
 static struct spinlock lock = SPINLOCK(LOCK_CONSOLE, "console");
 static bool lockless, thread_draws;
-/* All guarded by lock, but that sent may be looked at.  Counts of bytes: sent <= ended <= put <= sent + RING_BYTES. */
+/* All guarded by lock, but that sent may be looked at.  Counts of bytes: sent <= ended <= put <=
+ * sent + RING_BYTES. */
 static char ring[RING_BYTES];
 static uint64_t put, ended, sent;
 static unsigned refusals; /* in a row */
@@ -58,7 +61,8 @@ static void release(bool irq)
         arch_irq_restore(irq);
 }
 
-/* Offers the transmitter a portion; false: it takes nothing now.  What it refuses for too long is lost. */
+/* Offers the transmitter a portion; false: it takes nothing now.  What it refuses for too long is
+ * lost. */
 static bool pass_on_locked(void)
 {
     uint64_t at = sent % RING_BYTES;
@@ -131,7 +135,8 @@ void console_put(const char *s, size_t n)
     outputs_show(s, n);
 }
 
-/* What others put meanwhile is theirs to draw.  Not waiting: no more than can be done before others need the console. */
+/* What others put meanwhile is theirs to draw.  Not waiting: no more than can be done before others
+ * need the console. */
 static void draw(bool wait)
 {
     bool more = true, irq;

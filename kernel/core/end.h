@@ -5,11 +5,12 @@
 extern const char *const end_choices[]; /* for the boot argument; NULL-terminated */
 extern uint64_t end_wanted;             /* index into them */
 
-/* Called once, first thing in end_run, whatever state the machine is in: it takes a bounded time and does not sleep. */
+/* Called once, first thing in end_run, whatever state the machine is in: it takes a bounded time
+ * and does not sleep. */
 void end_attach(void (*last_words)(void));
 /*
- * Around what last words must find whole: a CPU that is asked to stop meanwhile goes on until the end, and stops there.  Short,
- * interrupts off, no lock taken, nothing printed.
+ * Around what last words must find whole: a CPU that is asked to stop meanwhile goes on until the
+ * end, and stops there.  Short, interrupts off, no lock taken, nothing printed.
  */
 void end_whole_begin(void);
 void end_whole_end(void);

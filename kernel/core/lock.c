@@ -1,10 +1,10 @@
 /*
- * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it.  Not first come first served on
- * purpose: under a hypervisor the CPU whose turn it is may not be running, and every other one would wait for it.
- * Waiters look without writing.  One that has waited PATIENCE_NS claims the next turn, so that a CPU that takes the lock
- * over and over cannot keep the others from it.
- * In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting for one longer than
- * SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.
+ * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it.  Not first come
+ * first served on purpose: under a hypervisor the CPU whose turn it is may not be running, and
+ * every other one would wait for it. Waiters look without writing.  One that has waited PATIENCE_NS
+ * claims the next turn, so that a CPU that takes the lock over and over cannot keep the others from
+ * it. In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting
+ * for one longer than SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.
  */
 #include "kernel/core/lock.h"
 #include "kernel/core/cpu.h"
@@ -54,8 +54,8 @@ static void check_order(const struct spinlock *l)
     for (unsigned i = 0; i < h->n; i++) {
         const struct spinlock *other = h->lock[i];
         if (other->rank > l->rank || (other->rank == l->rank && other > l))
-            panic("lock order: %s (rank %d) wanted while holding %s (rank %d)", l->name, (int)l->rank,
-                  other->name, (int)other->rank);
+            panic("lock order: %s (rank %d) wanted while holding %s (rank %d)", l->name,
+                  (int)l->rank, other->name, (int)other->rank);
     }
     if (h->n == HELD_MAX)
         panic("lock %s: %d locks are held already", l->name, HELD_MAX);
@@ -96,7 +96,8 @@ void may_wait(const char *doing)
 void may_sleep(const struct spinlock *guard)
 {
     if (this_cpu()->gate && (!guard || guard->rank != LOCK_GATE))
-        panic("sleep%s%s with gate %s held", guard ? " on " : "", guard ? guard->name : "", this_cpu()->gate);
+        panic("sleep%s%s with gate %s held", guard ? " on " : "", guard ? guard->name : "",
+              this_cpu()->gate);
 }
 
 static void check_timeout(const struct spinlock *l, uint64_t waited_ns)
@@ -104,8 +105,9 @@ static void check_timeout(const struct spinlock *l, uint64_t waited_ns)
     if (waited_ns < SPIN_TIMEOUT_S * NS_PER_S)
         return;
     const struct held *h = &held[this_cpu()->index];
-    panic("lock %s: CPU %u waits for %d s, CPU %d holds it; the waiter's innermost lock is %s", l->name,
-          this_cpu()->index, SPIN_TIMEOUT_S, (int)__atomic_load_n(&l->owner, __ATOMIC_RELAXED) - 1,
+    panic("lock %s: CPU %u waits for %d s, CPU %d holds it; the waiter's innermost lock is %s",
+          l->name, this_cpu()->index, SPIN_TIMEOUT_S,
+          (int)__atomic_load_n(&l->owner, __ATOMIC_RELAXED) - 1,
           h->n ? h->lock[h->n - 1]->name : "none");
 }
 #else
@@ -130,7 +132,8 @@ static bool try_lock(struct spinlock *l, uint64_t me)
     uint64_t turn = __atomic_load_n(&l->turn, __ATOMIC_RELAXED), unowned = 0;
 
     if ((turn && turn != me) || __atomic_load_n(&l->owner, __ATOMIC_RELAXED) ||
-        !__atomic_compare_exchange_n(&l->owner, &unowned, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        !__atomic_compare_exchange_n(&l->owner, &unowned, me, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
         return false;
     if (turn == me)
         __atomic_store_n(&l->turn, 0, __ATOMIC_RELAXED);

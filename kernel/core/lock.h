@@ -1,7 +1,8 @@
 /*
- * Spinlocks, taken with interrupts off so that an interrupt handler may take the same lock.  Nobody sleeps,
- * copies user memory or sends a TLB shootdown while holding one (cpu->spin_depth says how many are held).
- * Debug builds check the order: a lock may only be taken while all held ones have a lower rank.
+ * Spinlocks, taken with interrupts off so that an interrupt handler may take the same lock.  Nobody
+ * sleeps, copies user memory or sends a TLB shootdown while holding one (cpu->spin_depth says how
+ * many are held). Debug builds check the order: a lock may only be taken while all held ones have a
+ * lower rank.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -9,30 +10,31 @@
 /* Outermost first.  Two locks of one rank are taken in address order. */
 enum lock_rank {
     LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
-    LOCK_POOLS,     /* mm: the list of pools                          */
-    LOCK_POOL,      /* mm: a pool's nodes and policy                  */
-    LOCK_SWAP,      /* mm: swap slots; who waits to read or write     */
-    LOCK_NUMBERS,   /* mm: numbers of address spaces                  */
-    LOCK_PROC,      /* proc: process table, a process's threads       */
-    LOCK_FUTEX,     /* proc: futex buckets                            */
-    LOCK_SHARING,   /* sched: sharing detector                        */
-    LOCK_BLOCK,     /* dev: a block device's requests                 */
-    LOCK_GATE,      /* sched: a gate's owner and waiters              */
-    LOCK_THREAD,    /* sched: wait queues of kernel threads           */
+    LOCK_POOLS,     /* mm: the list of pools */
+    LOCK_POOL,      /* mm: a pool's nodes and policy */
+    LOCK_SWAP,      /* mm: swap slots; who waits to read or write */
+    LOCK_NUMBERS,   /* mm: numbers of address spaces */
+    LOCK_PROC,      /* proc: process table, a process's threads */
+    LOCK_FUTEX,     /* proc: futex buckets */
+    LOCK_SHARING,   /* sched: sharing detector */
+    LOCK_BLOCK,     /* dev: a block device's requests */
+    LOCK_GATE,      /* sched: a gate's owner and waiters */
+    LOCK_THREAD,    /* sched: wait queues of kernel threads */
     LOCK_TIMER,     /* timers of a CPU: held while a sleeper is woken */
-    LOCK_RUNQUEUE,  /* sched: a run queue                             */
-    LOCK_HPM,       /* hpm: contexts, buffers                         */
-    LOCK_ASID,      /* arch: address-space identifiers                */
-    LOCK_MSI,       /* arch: message interrupts, their controller     */
-    LOCK_VMAP,      /* mm: kernel page tables                         */
-    LOCK_HEAP,      /* mm: heap size classes                          */
-    LOCK_FRAME,     /* mm: buddy allocator                            */
-    LOCK_CONSOLE,   /* console output                                 */
+    LOCK_RUNQUEUE,  /* sched: a run queue */
+    LOCK_HPM,       /* hpm: contexts, buffers */
+    LOCK_ASID,      /* arch: address-space identifiers */
+    LOCK_MSI,       /* arch: message interrupts, their controller */
+    LOCK_VMAP,      /* mm: kernel page tables */
+    LOCK_HEAP,      /* mm: heap size classes */
+    LOCK_FRAME,     /* mm: buddy allocator */
+    LOCK_CONSOLE,   /* console output */
 };
 
 struct spinlock {
     uint64_t owner; /* the lock: index of the CPU that has it + 1, 0 when free */
-    uint64_t turn;  /* CPU that has waited long + 1: nobody else takes the lock now; 0 when there is none */
+    /* CPU that has waited long + 1: nobody else takes the lock now; 0 when there is none */
+    uint64_t turn;
     enum lock_rank rank;
     const char *name;
 };
@@ -72,7 +74,8 @@ static inline void may_sleep(UNUSED const struct spinlock *guard)
 {
 }
 #endif
-/* In a panic: who takes a lock, or waits for one, from now on calls others first, which returns only on CPUs that go on. */
+/* In a panic: who takes a lock, or waits for one, from now on calls others first, which returns
+ * only on CPUs that go on. */
 void spin_panic_mode(void (*others)(void));
 /* The same for what needs no lock any more: stops here, or goes on. */
 void spin_stop_point(void);

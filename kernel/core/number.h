@@ -12,14 +12,14 @@
 /* A process or thread has one as a member. */
 struct number {
     struct number *next; /* the kind's lock: of its bucket */
-    uint32_t value;      /* the kind's lock: 0: none       */
+    uint32_t value;      /* the kind's lock: 0: none */
 };
 
 /* One kind of number. */
 struct numbers {
     struct spinlock lock;
     uint32_t max;                          /* more than can be in use at a time */
-    uint32_t last;                         /* lock: 0: none so far              */
+    uint32_t last;                         /* lock: 0: none so far */
     struct number *bucket[NUMBER_BUCKETS]; /* lock: those in use */
 };
 #define NUMBERS(name, max_)                                \

@@ -23,9 +23,12 @@ static const struct outputs wanted_by_itself[] = {
 
 static struct screen screen;
 static struct outputs asked, present;
-static struct outputs used = {.serial = true}; /* before anybody looks: whatever serial port there is */
+/* before anybody looks: whatever serial port there is */
+static struct outputs used = {.serial = true};
 static int
-    display_error; /* why there is none: as boot_framebuffer's; -EEXIST it overlaps memory, -E2BIG a character does */
+    /* why there is none: as boot_framebuffer's; -EEXIST it overlaps memory, -E2BIG a character
+     * does */
+    display_error;
 
 static int open_display(const struct boot_info *info)
 {
@@ -76,8 +79,9 @@ void outputs_report(void)
     if (asked.serial && !present.serial)
         kprintf("console: no serial port\n");
     if (used.display)
-        kprintf("console: framebuffer %ux%u, %u bits a pixel, %u x %u characters%s\n", fb->width, fb->height,
-                fb->pixel_bytes * 8, screen.columns, screen.rows, used.serial ? ", and the serial port" : "");
+        kprintf("console: framebuffer %ux%u, %u bits a pixel, %u x %u characters%s\n", fb->width,
+                fb->height, fb->pixel_bytes * 8, screen.columns, screen.rows,
+                used.serial ? ", and the serial port" : "");
 }
 
 void outputs_mapped(void)

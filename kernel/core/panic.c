@@ -1,8 +1,9 @@
 /*
  * A readable end: message, registers, a backtrace with names on every CPU, and a run that fails.
- * The first CPU to panic owns the console; the others are stopped and print in turn.  Most are stopped by an interrupt they
- * cannot mask (NMI, FIQ).  Where there is none, a CPU with interrupts off stops when it next takes a lock or prints; one that
- * does neither is named.  A panic within the panic ends at once.
+ * The first CPU to panic owns the console; the others are stopped and print in turn.  Most are
+ * stopped by an interrupt they cannot mask (NMI, FIQ).  Where there is none, a CPU with interrupts
+ * off stops when it next takes a lock or prints; one that does neither is named.  A panic within
+ * the panic ends at once.
  */
 #include "kernel/core/panic.h"
 #include "kernel/core/console.h"
@@ -16,12 +17,12 @@
 
 #define EXIT_CODE_PANIC 101
 #define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop */
-#define PRINT_WAIT_NS \
-    (10 * NS_PER_S) /* for each to print: an emulated CPU gets its turn rarely on a busy host */
+/* for each to print: an emulated CPU gets its turn rarely on a busy host */
+#define PRINT_WAIT_NS (10 * NS_PER_S)
 /* For a panic before the clock is calibrated, when arch_clock_ns stands still. */
 #define STOP_SPINS_MAX 200000000u
 
-static unsigned owner;        /* index + 1 of the CPU that panics   */
+static unsigned owner;        /* index + 1 of the CPU that panics */
 static unsigned turn;         /* index + 1 of the CPU that may print */
 static bool stopped[CPU_MAX]; /* each written by its own CPU */
 
@@ -38,13 +39,15 @@ static void print_again(struct trace *trace)
     trace->again = 0;
 }
 
-/* What it was called by was interrupted there, perhaps at a function's first instruction, and has called nobody. */
+/* What it was called by was interrupted there, perhaps at a function's first instruction, and has
+ * called nobody. */
 static bool is_entry(const struct symbol_found *place)
 {
     static const char name[] = "/entry.S";
     size_t n = place->file ? text_length(place->file) : 0;
 
-    return n >= sizeof(name) - 1 && text_same(name, place->file + n - (sizeof(name) - 1), sizeof(name) - 1);
+    return n >= sizeof(name) - 1 &&
+           text_same(name, place->file + n - (sizeof(name) - 1), sizeof(name) - 1);
 }
 
 static void print_step(vaddr_t pc, void *arg)
@@ -158,7 +161,8 @@ static void stop_unless_asked(void)
 {
     unsigned me = this_cpu()->index + 1;
 
-    if (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != me && __atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
+    if (__atomic_load_n(&owner, __ATOMIC_ACQUIRE) != me &&
+        __atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
         panic_stopped();
 }
 

@@ -1,7 +1,8 @@
 /*
- * Formatted output.  Conversions: %d %i %u %x %X %c %s %p %%, flags 0 - +  #, width and precision (also *),
- * lengths hh h l ll z t j.  A conversion that is none of these is printed as it stands and ends formatting,
- * since the arguments behind it can no longer be told apart.
+ * Formatted output.  Conversions: %d %i %u %x %X %c %s %p %%, flags 0 - +  #, width and precision
+ * (also *),
+ * lengths hh h l ll z t j.  A conversion that is none of these is printed as it stands and ends
+ * formatting, since the arguments behind it can no longer be told apart.
  */
 #pragma once
 #include "kernel/lib/base.h"

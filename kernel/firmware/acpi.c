@@ -1,5 +1,5 @@
-/* Parser of ACPI tables (ACPI Specification 6.4, section 5.2; PCI Firmware Specification 3.2, 4.1.2 for
- * MCFG). */
+/* Parser of ACPI tables (ACPI Specification 6.4, section 5.2; PCI Firmware Specification 3.2, 4.1.2
+ * for MCFG). */
 #include "acpi.h"
 
 #define RSDP_V1_SIZE 20
@@ -63,7 +63,8 @@ static int open_table(const struct acpi_memory *memory, paddr_t pa, struct acpi_
 }
 
 /* The RSDT or XSDT, and how wide the addresses in it are. */
-static int open_root(const struct acpi_memory *memory, paddr_t rsdp, struct acpi_table *root, unsigned *width)
+static int open_root(const struct acpi_memory *memory, paddr_t rsdp, struct acpi_table *root,
+                     unsigned *width)
 {
     const uint8_t *p;
     int err = rsdp ? look(memory, rsdp, RSDP_V1_SIZE, &p) : -EINVAL;
@@ -96,7 +97,8 @@ static int find_dsdt(const struct acpi_memory *memory, paddr_t rsdp, struct acpi
     return open_table(memory, pa ? pa : acpi_field(&fadt, FADT_DSDT, 4), out);
 }
 
-int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4], struct acpi_table *out)
+int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4],
+              struct acpi_table *out)
 {
     struct acpi_table root;
     unsigned width;
@@ -119,7 +121,8 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
 }
 
 /* Entries that begin with their type and size, the first of them standing at first. */
-static bool next_entry(const struct acpi_table *t, uint32_t first, uint32_t *pos, struct acpi_entry *out)
+static bool next_entry(const struct acpi_table *t, uint32_t first, uint32_t *pos,
+                       struct acpi_entry *out)
 {
     uint32_t at = MAX(*pos, first);
 
@@ -259,7 +262,8 @@ int acpi_soft_off(const struct acpi_table *fadt, const struct acpi_table *dsdt, 
     *port = (uint16_t)acpi_field(fadt, FADT_PM1A_CNT, 4);
     if (!*port)
         return -ENOENT;
-    /* Name(_S5_, Package...): without an interpreter, found by its bytes; the package length has 1 to 4. */
+    /* Name(_S5_, Package...): without an interpreter, found by its bytes; the package length has 1
+     * to 4. */
     for (uint32_t at = HEADER_SIZE; at + 8 <= dsdt->size; at++) {
         const uint8_t *p = dsdt->data + at;
         uint8_t type;

@@ -1,7 +1,7 @@
 /*
- * The IO Remapping Table (Arm DEN 0049E, 3): which device of which interrupt translation service a PCI requester is.
- * Nodes refer to each other by offsets in the table; a root complex maps its requesters to an ITS group, or to an SMMU
- * that maps them on.
+ * The IO Remapping Table (Arm DEN 0049E, 3): which device of which interrupt translation service a
+ * PCI requester is. Nodes refer to each other by offsets in the table; a root complex maps its
+ * requesters to an ITS group, or to an SMMU that maps them on.
  */
 #include "kernel/firmware/acpi_iort.h"
 
@@ -9,7 +9,14 @@ enum { IORT_NODE_COUNT = 36, IORT_NODE_OFFSET = 40 };
 enum { NODE_TYPE = 0, NODE_SIZE = 1, NODE_MAP_COUNT = 8, NODE_MAP_OFFSET = 12, NODE_DATA = 16 };
 enum { TYPE_ITS_GROUP = 0, TYPE_ROOT_COMPLEX = 2, TYPE_SMMU = 3, TYPE_SMMU_V3 = 4 };
 enum { GROUP_COUNT = 16, GROUP_FIRST_ID = 20, ROOT_COMPLEX_SEGMENT = 28 };
-enum { MAP_SIZE = 20, MAP_INPUT = 0, MAP_LAST = 4, MAP_OUTPUT = 8, MAP_REFERENCE = 12, MAP_FLAGS = 16 };
+enum {
+    MAP_SIZE = 20,
+    MAP_INPUT = 0,
+    MAP_LAST = 4,
+    MAP_OUTPUT = 8,
+    MAP_REFERENCE = 12,
+    MAP_FLAGS = 16
+};
 enum { MAP_SINGLE = 1 };
 #define REQUESTERS 0x10000
 
@@ -23,7 +30,8 @@ static unsigned type_of(const struct acpi_table *t, uint32_t node)
     return (unsigned)acpi_field(t, node + NODE_TYPE, 1);
 }
 
-/* The nth mapping of a node that is a range; false: there is none such.  Beyond the table all fields are 0. */
+/* The nth mapping of a node that is a range; false: there is none such.  Beyond the table all
+ * fields are 0. */
 static bool get_map(const struct acpi_table *t, uint32_t node, uint32_t n, struct map *out)
 {
     uint64_t at = node + acpi_field(t, node + NODE_MAP_OFFSET, 4) + (uint64_t)n * MAP_SIZE;
@@ -46,7 +54,8 @@ static uint32_t map_count(const struct acpi_table *t, uint32_t node)
 
 static void add(const struct acpi_table *t, const struct map *m, struct platform *p)
 {
-    if (type_of(t, m->reference) != TYPE_ITS_GROUP || !acpi_field(t, m->reference + GROUP_COUNT, 4) ||
+    if (type_of(t, m->reference) != TYPE_ITS_GROUP ||
+        !acpi_field(t, m->reference + GROUP_COUNT, 4) ||
         acpi_field(t, m->reference + NODE_SIZE, 2) < GROUP_FIRST_ID + 4 || m->input >= REQUESTERS)
         return;
     platform_add_msi_map(p, (struct platform_msi_map){
@@ -65,7 +74,8 @@ static void add_through(const struct acpi_table *t, const struct map *m, struct 
     for (uint32_t n = 0; n < map_count(t, m->reference); n++) {
         if (!get_map(t, m->reference, n, &on))
             continue;
-        uint64_t from = MAX(m->output, on.input), to = MIN(m->output + m->count, on.input + on.count);
+        uint64_t from = MAX(m->output, on.input),
+                 to = MIN(m->output + m->count, on.input + on.count);
         if (from >= to)
             continue;
         struct map both = {
@@ -104,7 +114,8 @@ void acpi_iort_read(const struct acpi_table *iort, struct platform *p)
         uint32_t node = (uint32_t)at, size = (uint32_t)acpi_field(iort, node + NODE_SIZE, 2);
         if (size < NODE_DATA)
             return;
-        if (type_of(iort, node) == TYPE_ROOT_COMPLEX && !acpi_field(iort, node + ROOT_COMPLEX_SEGMENT, 4))
+        if (type_of(iort, node) == TYPE_ROOT_COMPLEX &&
+            !acpi_field(iort, node + ROOT_COMPLEX_SEGMENT, 4))
             read_root_complex(iort, node, p);
         at += size;
     }

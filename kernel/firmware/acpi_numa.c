@@ -30,8 +30,9 @@ static int read_memory(const struct reader *r, const uint8_t *e)
 {
     uint32_t domain = (uint32_t)acpi_number(e + 2, 4) & r->domain_mask;
 
-    return in_use(e + 28) ? numa_add_memory(r->numa, acpi_number(e + 8, 8), acpi_number(e + 16, 8), domain)
-                          : 0;
+    return in_use(e + 28)
+               ? numa_add_memory(r->numa, acpi_number(e + 8, 8), acpi_number(e + 16, 8), domain)
+               : 0;
 }
 
 static int read_x2apic(const struct reader *r, const uint8_t *e)

@@ -1,11 +1,11 @@
 /*
- * ACPI tables as the structure device trees fill in, too (ACPI Specification 6.4, 5.2.9 FADT, 5.2.12 MADT, 5.2.24 GTDT,
- * 5.2.29 PPTT; Microsoft's Serial Port Console Redirection Table, 1.07).
+ * ACPI tables as the structure device trees fill in, too (ACPI Specification 6.4, 5.2.9 FADT,
+ * 5.2.12 MADT, 5.2.24 GTDT, 5.2.29 PPTT; Microsoft's Serial Port Console Redirection Table, 1.07).
  */
 #include "kernel/firmware/acpi_platform.h"
 #include "kernel/firmware/acpi_iort.h"
 
-/* ---- MADT: a reader for each kind of entry ---- */
+/* ---- MADT: a reader for each kind of entry --------------------------------------------------- */
 
 enum { MADT_GICC = 11, MADT_GICD, MADT_MSI_FRAME, MADT_GICR, MADT_ITS };
 enum { GIC_V2 = 2, GIC_V3 = 3, GIC_V4 = 4 };
@@ -27,7 +27,8 @@ static void add_redist(struct platform *p, paddr_t base, uint64_t size)
         p->gic.redist[p->gic.redist_count++] = (struct platform_region){base, size};
 }
 
-/* Private interrupts only: as many CPUs have an entry each, a shared one could not be told from the others'. */
+/* Private interrupts only: as many CPUs have an entry each, a shared one could not be told from the
+ * others'. */
 static void take_private(uint64_t irq, uint32_t *out)
 {
     if (irq >= FIRST_PRIVATE && irq < FIRST_SHARED)
@@ -107,7 +108,8 @@ static const struct kind kinds[] = {
 };
 static const struct kind redists_of_cpus[] = {{MADT_GICC, 76, read_gicc_redist}, {0}};
 
-static void read_entries(const struct acpi_table *madt, const struct kind *kind_table, struct platform *p)
+static void read_entries(const struct acpi_table *madt, const struct kind *kind_table,
+                         struct platform *p)
 {
     struct acpi_entry e;
 
@@ -133,7 +135,7 @@ static void read_madt(const struct acpi_table *madt, struct platform *p)
     gic->distributor.size = gic->version == GIC_V2 ? GICD_V2_SIZE : GICD_V3_SIZE;
 }
 
-/* ---- The others ---- */
+/* ---- The others ------------------------------------------------------------------------------ */
 
 static void read_gtdt(const struct acpi_table *gtdt, struct platform *p)
 {
@@ -143,7 +145,13 @@ static void read_gtdt(const struct acpi_table *gtdt, struct platform *p)
 
 static void read_spcr(const struct acpi_table *spcr, struct platform *p)
 {
-    enum { SPCR_PL011 = 0x03, SPCR_SBSA_32 = 0x0d, SPCR_SBSA = 0x0e, GAS_MEMORY = 0, INTERRUPT_GIC = 8 };
+    enum {
+        SPCR_PL011 = 0x03,
+        SPCR_SBSA_32 = 0x0d,
+        SPCR_SBSA = 0x0e,
+        GAS_MEMORY = 0,
+        INTERRUPT_GIC = 8
+    };
     uint64_t kind = acpi_field(spcr, 36, 1), base = acpi_field(spcr, 44, 8);
 
     if ((kind != SPCR_PL011 && kind != SPCR_SBSA_32 && kind != SPCR_SBSA) || !base ||
@@ -164,7 +172,7 @@ static void read_fadt(const struct acpi_table *fadt, struct platform *p)
         p->psci = flags & PSCI_USE_HVC ? PSCI_HVC : PSCI_SMC;
 }
 
-/* ---- PPTT: nodes refer to their parents by offsets in the table ---- */
+/* ---- PPTT: nodes refer to their parents by offsets in the table ------------------------------ */
 
 enum { PPTT_NODES = 36, PPTT_PROCESSOR = 0, PPTT_NODE_SIZE = 20, PPTT_DEPTH_MAX = 16 };
 enum { NODE_FLAGS = 4, NODE_PARENT = 8, NODE_UID = 12 };
@@ -212,8 +220,8 @@ static void place_cpu(const struct acpi_table *pptt, uint32_t at, struct platfor
     }
 }
 
-/* Groups of CPUs may have ids too, but only leaves are CPUs; tables before ACPI 6.3 do not mark leaves, and nothing has
- * a leaf as its parent there. */
+/* Groups of CPUs may have ids too, but only leaves are CPUs; tables before ACPI 6.3 do not mark
+ * leaves, and nothing has a leaf as its parent there. */
 static bool is_leaf(const struct acpi_table *pptt, uint32_t leaf)
 {
     enum { REVISION = 8, REVISION_WITH_LEAVES = 2 };
@@ -232,7 +240,8 @@ static void read_pptt(const struct acpi_table *pptt, struct platform *p)
 {
     for (uint32_t at = PPTT_NODES; at + 2 <= pptt->size && pptt->data[at + 1] >= 2;
          at += pptt->data[at + 1]) {
-        if (is_node(pptt, at) && (acpi_field(pptt, at + NODE_FLAGS, 4) & HAS_UID) && is_leaf(pptt, at))
+        if (is_node(pptt, at) && (acpi_field(pptt, at + NODE_FLAGS, 4) & HAS_UID) &&
+            is_leaf(pptt, at))
             place_cpu(pptt, at, p);
     }
     p->has_places = p->cpu_count;

@@ -31,7 +31,7 @@ int acpi_table_get(const char signature[4], struct acpi_table *out)
     int err = boot ? acpi_find(&acpi_memory, boot->acpi_rsdp, signature, out) : -ENOENT;
 
     if (err == -ERANGE)
-        kprintf("acpi: %.4s: a table beyond this CPU's %u-bit physical addresses is refused\n", signature,
-                arch_physical_bits());
+        kprintf("acpi: %.4s: a table beyond this CPU's %u-bit physical addresses is refused\n",
+                signature, arch_physical_bits());
     return err;
 }

@@ -1,4 +1,5 @@
-/* Memory, reservations and boot arguments of a device tree (Devicetree Specification 0.4, 3.4 to 3.6, 5.3). */
+/* Memory, reservations and boot arguments of a device tree (Devicetree Specification 0.4, 3.4 to
+ * 3.6, 5.3). */
 #include "kernel/firmware/devtree.h"
 #include "kernel/firmware/devtree_read.h"
 #include <libfdt.h>

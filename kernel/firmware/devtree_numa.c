@@ -18,7 +18,8 @@ static int add_memory(const void *dtb, int node, uint32_t domain, struct numa *n
     int err = 0, got;
 
     for (unsigned i = 0; !err && (got = devtree_reg(dtb, node, i, &r)) != -ENOENT; i++)
-        err = got ? 0 : numa_add_memory(n, r.base, r.size, domain); /* as for boot_info: an empty slot */
+        /* as for boot_info: an empty slot */
+        err = got ? 0 : numa_add_memory(n, r.base, r.size, domain);
     return err;
 }
 
@@ -30,7 +31,8 @@ static int add_cpu(const void *dtb, int node, uint32_t domain, struct numa *n)
 }
 
 static int add_all(const void *dtb, int parent, const char *kind,
-                   int (*add)(const void *dtb, int node, uint32_t domain, struct numa *n), struct numa *n)
+                   int (*add)(const void *dtb, int node, uint32_t domain, struct numa *n),
+                   struct numa *n)
 {
     int node, err = 0;
 

@@ -1,6 +1,7 @@
 /*
- * CPUs, interrupt controller, timer, serial port and firmware interface of a device tree.  Each kind is a row of the
- * table at the end: the names it goes by, and what to take from it (Linux bindings, Documentation/devicetree).
+ * CPUs, interrupt controller, timer, serial port and firmware interface of a device tree.  Each
+ * kind is a row of the table at the end: the names it goes by, and what to take from it (Linux
+ * bindings, Documentation/devicetree).
  */
 #include "kernel/firmware/devtree.h"
 #include "kernel/firmware/devtree_read.h"
@@ -83,7 +84,8 @@ static void read_psci(const void *dtb, int node, void *arg)
         p->psci = !strcmp(method, "hvc") ? PSCI_HVC : !strcmp(method, "smc") ? PSCI_SMC : PSCI_NONE;
 }
 
-/* "msi-map": requester, controller, device there, count; or "msi-parent" for all of them as they are. */
+/* "msi-map": requester, controller, device there, count; or "msi-parent" for all of them as they
+ * are. */
 static void read_msi_map(const void *dtb, int node, struct platform *p)
 {
     enum { CELLS = 4, REQUESTERS = 0x10000 };
@@ -110,7 +112,8 @@ static void read_pci(const void *dtb, int node, void *arg)
     int bytes;
     const fdt32_t *buses = fdt_getprop(dtb, node, "bus-range", &bytes);
 
-    if (pci->ecam.size || devtree_u32(dtb, node, "linux,pci-domain", 0) || devtree_reg(dtb, node, 0, &ecam))
+    if (pci->ecam.size || devtree_u32(dtb, node, "linux,pci-domain", 0) ||
+        devtree_reg(dtb, node, 0, &ecam))
         return;
     read_msi_map(dtb, node, arg);
     bool given = buses && bytes == 2 * (int)sizeof(*buses);
@@ -119,10 +122,11 @@ static void read_pci(const void *dtb, int node, void *arg)
         .first_bus = given ? MIN(fdt32_ld(buses), 0xffu) : 0,
         .last_bus = given ? MIN(fdt32_ld(buses + 1), 0xffu) : 0xff,
     };
-    for (unsigned n = 0; pci->window_count < PCI_WINDOWS_MAX && !devtree_pci_range(dtb, node, n, &range);
-         n++) {
+    for (unsigned n = 0;
+         pci->window_count < PCI_WINDOWS_MAX && !devtree_pci_range(dtb, node, n, &range); n++) {
         if (range.memory)
-            pci->window[pci->window_count++] = (struct pci_window){range.cpu.base, range.bus, range.cpu.size};
+            pci->window[pci->window_count++] =
+                (struct pci_window){range.cpu.base, range.bus, range.cpu.size};
     }
 }
 
@@ -165,7 +169,7 @@ static const struct {
     {{"pci-host-ecam-generic"}, read_pci},
 };
 
-/* ---- CPUs ---- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static void read_cpus(const void *dtb, struct platform *p)
 {
@@ -231,7 +235,8 @@ static void place_core(const void *dtb, int core, struct map_walk *w)
     w->cores++;
 }
 
-/* Clusters may lie within clusters; without sockets all of them are one chip.  Iterative: a level is the tree's own. */
+/* Clusters may lie within clusters; without sockets all of them are one chip.  Iterative: a level
+ * is the tree's own. */
 static void read_cpu_map(const void *dtb, struct platform *p)
 {
     struct map_walk w = {.platform = p};

@@ -1,4 +1,5 @@
-/* Properties: Devicetree Specification 0.4, 2.3 and 2.4; GIC interrupts: Linux bindings arm,gic and arm,gic-v3. */
+/* Properties: Devicetree Specification 0.4, 2.3 and 2.4; GIC interrupts: Linux bindings arm,gic and
+ * arm,gic-v3. */
 #include "kernel/firmware/devtree_read.h"
 #include <libfdt.h>
 
@@ -35,7 +36,8 @@ bool devtree_compatible(const void *dtb, int node, const char *const *compatible
 void devtree_each(const void *dtb, const char *const *compatible,
                   void (*visit)(const void *dtb, int node, void *arg), void *arg)
 {
-    for (int node = fdt_next_node(dtb, -1, NULL); node >= 0; node = fdt_next_node(dtb, node, NULL)) {
+    for (int node = fdt_next_node(dtb, -1, NULL); node >= 0;
+         node = fdt_next_node(dtb, node, NULL)) {
         if (devtree_compatible(dtb, node, compatible) && devtree_in_use(dtb, node))
             visit(dtb, node, arg);
     }
@@ -69,7 +71,8 @@ static int size_cells(const void *dtb, int node)
 }
 
 /* An address on the bus below parent as one above it.  False where the bus does not pass it on. */
-static bool translate(const void *dtb, int parent, int grandparent, uint64_t size, uint64_t *address)
+static bool translate(const void *dtb, int parent, int grandparent, uint64_t size,
+                      uint64_t *address)
 {
     int bytes, child = address_cells(dtb, parent), length = size_cells(dtb, parent);
     int above = address_cells(dtb, grandparent);
@@ -90,7 +93,8 @@ static bool translate(const void *dtb, int parent, int grandparent, uint64_t siz
     return false;
 }
 
-/* A region on the bus below parent as the CPU sees it.  0; -ENOENT: nobody passes it on; -EINVAL: it wraps around. */
+/* A region on the bus below parent as the CPU sees it.  0; -ENOENT: nobody passes it on; -EINVAL:
+ * it wraps around. */
 static int to_cpu(const void *dtb, int parent, struct platform_region *r)
 {
     for (int depth = 0; parent > 0; depth++) {
@@ -157,7 +161,8 @@ int devtree_reg_id(const void *dtb, int node, uint64_t *out)
     return 0;
 }
 
-/* The interrupt controller a node without "interrupts-extended" is wired to: named by it or by the next one above. */
+/* The interrupt controller a node without "interrupts-extended" is wired to: named by it or by the
+ * next one above. */
 static int interrupt_parent(const void *dtb, int node)
 {
     for (int depth = 0; node >= 0 && depth < DEPTH_MAX; depth++) {

@@ -123,7 +123,8 @@ int numa_node_of_memory(const struct numa *n, paddr_t pa)
 /* Of the addresses below end, where nodes take turns. */
 static uint64_t in_turn_below(const struct numa *n, unsigned node, paddr_t end)
 {
-    uint64_t turn = n->block_bytes * n->node_count, first = n->block_bytes * node, rest = end % turn;
+    uint64_t turn = n->block_bytes * n->node_count, first = n->block_bytes * node,
+             rest = end % turn;
 
     return end / turn * n->block_bytes + (rest > first ? MIN(rest - first, n->block_bytes) : 0);
 }

@@ -32,7 +32,8 @@ static const struct platform_msi_map *find_map(const struct platform *p, uint32_
     return NULL;
 }
 
-int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device, unsigned *its)
+int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device,
+                        unsigned *its)
 {
     uint32_t masked = requester & p->msi_requester_mask;
     const struct platform_msi_map *m = find_map(p, masked);

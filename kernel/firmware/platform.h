@@ -1,7 +1,8 @@
 /*
- * What firmware says of a machine that cannot be asked itself: CPUs, interrupt controller, timer, serial port, how to
- * call the firmware.  A device tree (devtree.h) and ACPI (acpi_platform.h) fill in the same structure; drivers read it
- * and do not know which it was.  All addresses are physical, interrupt numbers the controller's own (GIC INTIDs).
+ * What firmware says of a machine that cannot be asked itself: CPUs, interrupt controller, timer,
+ * serial port, how to call the firmware.  A device tree (devtree.h) and ACPI (acpi_platform.h) fill
+ * in the same structure; drivers read it and do not know which it was.  All addresses are physical,
+ * interrupt numbers the controller's own (GIC INTIDs).
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -13,14 +14,16 @@
 #define PLATFORM_MODEL_MAX   64
 #define PLATFORM_MSI_MAPS    16
 
-/* What of MPIDR_EL1 identifies a CPU: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0 (DDI 0487, D17.2.101). */
+/* What of MPIDR_EL1 identifies a CPU: Aff3 in bits 39:32, Aff2 to Aff0 in 23:0 (DDI 0487,
+ * D17.2.101). */
 #define MPIDR_FIELDS ((uint64_t)0xff00ffffff)
 
 struct platform_cpu {
     uint64_t hwid; /* MPIDR_FIELDS of its MPIDR */
-    uint32_t uid;  /* ACPI processor id; the device-tree node's phandle          */
+    uint32_t uid;  /* ACPI processor id; the device-tree node's phandle */
     bool enabled;
-    /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same.  Valid if platform.has_places. */
+    /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same.  Valid if
+     * platform.has_places. */
     uint32_t chip, core, thread;
 };
 
@@ -49,14 +52,16 @@ struct platform_gic {
     } its[PLATFORM_MSI_MAX];
 };
 
-/* PCI requesters (bus << 8 | slot << 3 | function) from first on are devices from device on to an ITS. */
+/* PCI requesters (bus << 8 | slot << 3 | function) from first on are devices from device on to an
+ * ITS. */
 struct platform_msi_map {
     uint32_t first, count, device, its;
 };
 
 struct platform_timer {
     uint32_t virtual_irq, physical_irq; /* of EL1; 0: not wired */
-    uint32_t hz;                        /* what to believe when the counter does not say; 0: nothing */
+    /* what to believe when the counter does not say; 0: nothing */
+    uint32_t hz;
 };
 
 enum platform_uart_kind { UART_NONE, UART_PL011 };
@@ -70,28 +75,33 @@ struct platform_uart {
 enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
 
 struct platform {
-    const char *source;             /* "device tree", "ACPI": for messages */
-    char model[PLATFORM_MODEL_MAX]; /* what a device tree calls the machine, printable; else empty */
+    const char *source; /* "device tree", "ACPI": for messages */
+    /* what a device tree calls the machine, printable; else empty */
+    char model[PLATFORM_MODEL_MAX];
     enum psci_conduit psci;
     struct platform_gic gic;
     struct platform_timer timer;
     struct platform_uart uart;
     uint32_t pmu_irq;    /* overflow interrupt of the CPUs' own counters; 0: none */
-    uint32_t spe_irq;    /* of their statistical profiling's buffers; 0: none      */
+    uint32_t spe_irq;    /* of their statistical profiling's buffers; 0: none */
     struct pci_host pci; /* of segment 0; no ECAM: there is none, or ACPI's MCFG says */
     /* Requesters of segment 0, masked, as devices; not mapped: firmware does not say. */
     bool msi_mapped;
     uint32_t msi_requester_mask;
-    unsigned msi_map_count, msi_maps_ignored; /* listed here; what was found beyond PLATFORM_MSI_MAPS */
+    /* listed here; what was found beyond PLATFORM_MSI_MAPS */
+    unsigned msi_map_count, msi_maps_ignored;
     struct platform_msi_map msi_map[PLATFORM_MSI_MAPS];
     bool has_places;
     unsigned cpu_count, cpus_ignored; /* listed here; what was found beyond PLATFORM_CPUS_MAX */
     struct platform_cpu cpu[PLATFORM_CPUS_MAX];
 };
 
-/* A new entry, zero but for hwid; NULL where that CPU is there already or the table is full (which is counted). */
+/* A new entry, zero but for hwid; NULL where that CPU is there already or the table is full (which
+ * is counted). */
 struct platform_cpu *platform_add_cpu(struct platform *p, uint64_t hwid);
 void platform_add_msi_map(struct platform *p, struct platform_msi_map map);
-/* The device that a requester is, and to which of gic.its[].  0; -ENODEV: no map has it, or the ITS is not there.  Where
- * firmware says nothing it is the device of its own number of the first ITS. */
-int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device, unsigned *its);
+/* The device that a requester is, and to which of gic.its[].  0; -ENODEV: no map has it, or the ITS
+ * is not there.  Where firmware says nothing it is the device of its own number of the first
+ * ITS. */
+int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device,
+                        unsigned *its);

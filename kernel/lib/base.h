@@ -1,7 +1,7 @@
 /*
- * What every file may assume: fixed-width types, addresses and cycles as types of their own, a few macros,
- * ASSERT, and the memory functions.  Policy files include this and their own header, nothing else, and
- * compile unchanged for the kernel and for the host.
+ * What every file may assume: fixed-width types, addresses and cycles as types of their own, a few
+ * macros, ASSERT, and the memory functions.  Policy files include this and their own header,
+ * nothing else, and compile unchanged for the kernel and for the host.
  */
 #pragma once
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include <stdarg.h>
 #include "kernel/lib/errno.h"
 
-typedef uint64_t paddr_t;  /* physical address                          */
-typedef uint64_t vaddr_t;  /* virtual address                           */
+typedef uint64_t paddr_t;  /* physical address */
+typedef uint64_t vaddr_t;  /* virtual address */
 typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 
 #define KIB ((uint64_t)1 << 10)
@@ -64,14 +64,16 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 /* Read by every interrupt and hardly ever written: together, in few cache lines (linker.ld). */
 #define HOT      __attribute__((section(".data.hot")))
 #define HOT_CPUS __attribute__((section(".data.hot.cpus"))) /* for each CPU: behind them */
-/* What each end of a counters' slice goes through: together, in few pages, for each page is a TLB entry that the interrupted program
- * may have taken (linker.ld). */
+/* What each end of a counters' slice goes through: together, in few pages, for each page is a TLB
+ * entry that the interrupted program may have taken (linker.ld). */
 #define HOT_CODE __attribute__((section(".text.HOT")))
 
-/* Prints the message, the registers and a symbolised backtrace, stops every CPU, ends the run with a failure. */
+/* Prints the message, the registers and a symbolised backtrace, stops every CPU, ends the run with
+ * a failure. */
 NORETURN void panic(const char *fmt, ...) PRINTF(1, 2);
 
-/* A broken invariant of our own.  Never used for what a user, an application or a device supplied. */
+/* A broken invariant of our own.  Never used for what a user, an application or a device
+ * supplied. */
 #define ASSERT(cond)                                                         \
     do {                                                                     \
         if (__builtin_expect(!(cond), 0))                                    \

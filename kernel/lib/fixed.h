@@ -1,4 +1,5 @@
-/* Fixed-point helpers for policies, which use no floating point and no library: what does not fit saturates. */
+/* Fixed-point helpers for policies, which use no floating point and no library: what does not fit
+ * saturates. */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -37,7 +38,8 @@ static inline uint64_t fixed_isqrt_wide(wide_t x)
     return (uint64_t)root;
 }
 
-/* n / d and the remainder; d must not be 0.  Long division, for the compiler's own would call a library. */
+/* n / d and the remainder; d must not be 0.  Long division, for the compiler's own would call a
+ * library. */
 static inline wide_t fixed_div_wide(wide_t n, uint64_t d, uint64_t *remainder)
 {
     uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;

@@ -1,5 +1,5 @@
-/* Conversions of printf, over a sink.  Keeps no state, allocates nothing, cannot be led outside its small
- * buffer. */
+/* Conversions of printf, over a sink.  Keeps no state, allocates nothing, cannot be led outside its
+ * small buffer. */
 #include "kernel/lib/format.h"
 
 #define DIGITS_MAX  64
@@ -42,8 +42,8 @@ static void put_field(struct out *out, const struct spec *spec, const char *s, s
         pad(out, ' ', fill);
 }
 
-static void put_number(struct out *out, const struct spec *spec, uint64_t v, unsigned base, bool upper,
-                       const char *prefix)
+static void put_number(struct out *out, const struct spec *spec, uint64_t v, unsigned base,
+                       bool upper, const char *prefix)
 {
     const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
     char buf[DIGITS_MAX];
@@ -79,7 +79,9 @@ static uint64_t take_unsigned(struct out *out, enum length length)
     if (length == LENGTH_LONG)
         return va_arg(out->args, uint64_t);
     unsigned v = va_arg(out->args, unsigned);
-    return length == LENGTH_CHAR ? (unsigned char)v : length == LENGTH_SHORT ? (unsigned short)v : v;
+    return length == LENGTH_CHAR    ? (unsigned char)v
+           : length == LENGTH_SHORT ? (unsigned short)v
+                                    : v;
 }
 
 static void put_signed(struct out *out, const struct spec *spec)

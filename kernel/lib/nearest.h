@@ -44,7 +44,8 @@ static inline unsigned nearest_distance(const char *a, size_t m, const char *b, 
         for (size_t j = 1; j <= n; j++) {
             unsigned d = last[j - 1] + !nearest_alike(a[i - 1], b[j - 1]);
             d = nearest_least(d, 1u + nearest_least(last[j], row[j - 1]));
-            if (i > 1 && j > 1 && nearest_alike(a[i - 1], b[j - 2]) && nearest_alike(a[i - 2], b[j - 1]))
+            if (i > 1 && j > 1 && nearest_alike(a[i - 1], b[j - 2]) &&
+                nearest_alike(a[i - 2], b[j - 1]))
                 d = nearest_least(d, 1u + before[j - 2]);
             row[j] = (uint8_t)d;
         }

@@ -14,7 +14,8 @@
 
 typedef uint64_t __attribute__((may_alias)) word_t;
 typedef word_t
-    ALIGNED(1) loose_t; /* at any address: where the ISA wants alignment, the compiler makes bytes of it */
+    /* at any address: where the ISA wants alignment, the compiler makes bytes of it */
+    ALIGNED(1) loose_t;
 
 #define WORD sizeof(word_t)
 #ifdef STRICT_ALIGN
@@ -51,7 +52,7 @@ static word_t bytes_at(const uint8_t *p, size_t n)
     return word;
 }
 
-/* ---- Words to an aligned target, upwards: as many as there are.  Bytes that are done. ---- */
+/* ---- Words to an aligned target, upwards: as many as there are.  Bytes that are done. -------- */
 
 static inline __attribute__((always_inline)) size_t words_up(uint8_t *d, const uint8_t *s, size_t n,
                                                              bool aligned)
@@ -102,10 +103,10 @@ static void copy_up(uint8_t *d, const uint8_t *s, size_t n)
         d[done] = s[done];
 }
 
-/* ---- Downwards, from aligned ends.  Bytes that are left. ---- */
+/* ---- Downwards, from aligned ends.  Bytes that are left. ------------------------------------- */
 
-static inline __attribute__((always_inline)) size_t words_down(uint8_t *d, const uint8_t *s, size_t n,
-                                                               bool aligned)
+static inline __attribute__((always_inline)) size_t words_down(uint8_t *d, const uint8_t *s,
+                                                               size_t n, bool aligned)
 {
     for (; n >= WORD; n -= WORD)
         *(word_t *)(d + n - WORD) = word_at(s + n - WORD, aligned);
@@ -176,10 +177,10 @@ void *memset(void *dst, int byte, size_t n)
     return dst;
 }
 
-/* ---- Comparing: the bytes at x, which is aligned, that are the same as far as words are ---- */
+/* ---- Comparing: the bytes at x, which is aligned, that are the same as far as words are ------ */
 
-static inline __attribute__((always_inline)) size_t same_words(const uint8_t *x, const uint8_t *y, size_t n,
-                                                               bool aligned)
+static inline __attribute__((always_inline)) size_t same_words(const uint8_t *x, const uint8_t *y,
+                                                               size_t n, bool aligned)
 {
     size_t i = 0;
 

@@ -14,10 +14,11 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
     uint64_t functions = h->functions * (uint64_t)sizeof(struct symbols_function);
     uint64_t lines = h->lines * (uint64_t)sizeof(struct symbols_line),
              files = h->files * (uint64_t)sizeof(uint32_t);
-    *why = memcmp(h->magic, SYMBOLS_MAGIC, sizeof(h->magic)) != 0           ? "not a table of symbols"
-           : sizeof(*h) + functions + lines + files + h->name_bytes != size ? "not of the size it says"
-           : h->name_bytes && at[size - 1] != '\0'                          ? "its last name has no end"
-                                                                            : NULL;
+    *why = memcmp(h->magic, SYMBOLS_MAGIC, sizeof(h->magic)) != 0 ? "not a table of symbols"
+           : sizeof(*h) + functions + lines + files + h->name_bytes != size
+               ? "not of the size it says"
+           : h->name_bytes && at[size - 1] != '\0' ? "its last name has no end"
+                                                   : NULL;
     if (*why) {
         *h = (struct symbols_header){0};
         return -EINVAL;
@@ -29,8 +30,10 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
     return 0;
 }
 
-/* How many of the ascending entries, whose first word each is an offset, begin at offset or before. */
-static uint32_t count_up_to(const uint8_t *entries, uint32_t count, size_t entry_bytes, uint32_t offset)
+/* How many of the ascending entries, whose first word each is an offset, begin at offset or
+ * before. */
+static uint32_t count_up_to(const uint8_t *entries, uint32_t count, size_t entry_bytes,
+                            uint32_t offset)
 {
     uint32_t low = 0, high = count;
 

@@ -1,10 +1,11 @@
 /*
- * From an address of code to function, file and line, by a table that is made beside each program when it is linked
- * (tools/symbols.c) and travels in the image.  Pure; any context.
+ * From an address of code to function, file and line, by a table that is made beside each program
+ * when it is linked (tools/symbols.c) and travels in the image.  Pure; any context.
  *
- * Layout, little-endian, every offset in bytes: struct symbols_header, then functions (struct symbols_function, ascending), then
- * changes of line (struct symbols_line, ascending), then where each file's name begins, 32 bits each, then all names, each ended by NUL.
- * Offsets of code count from base.  A function inlined into another is that one's code, with its own file and lines.
+ * Layout, little-endian, every offset in bytes: struct symbols_header, then functions (struct
+ * symbols_function, ascending), then changes of line (struct symbols_line, ascending), then where
+ * each file's name begins, 32 bits each, then all names, each ended by NUL. Offsets of code count
+ * from base.  A function inlined into another is that one's code, with its own file and lines.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -40,18 +41,19 @@ struct symbols {
 };
 
 struct symbol_found {
-    const char *function; /* NULL: none that is known    */
-    uint64_t offset;      /* how far into it             */
-    const char *file;     /* NULL: not known             */
+    const char *function; /* NULL: none that is known */
+    uint64_t offset;      /* how far into it */
+    const char *file;     /* NULL: not known */
     uint32_t line;        /* from 1; 0 where file is not known */
 };
 
 /* Any bytes may be given.  0, or -EINVAL with *why, and a table that knows nothing. */
 int symbols_open(const void *table, uint64_t size, struct symbols *out, const char **why);
-/* What is at an address; true if anything is known.  Of a broken table answers may be wrong, never beyond its bytes. */
+/* What is at an address; true if anything is known.  Of a broken table answers may be wrong, never
+ * beyond its bytes. */
 bool symbols_find(const struct symbols *symbols, vaddr_t address, struct symbol_found *out);
 
-/* ---- image_symbols.c ---- */
+/* ---- image_symbols.c ------------------------------------------------------------------------- */
 /* The same of the kernel's own code. */
 bool symbols_find_kernel(vaddr_t address, struct symbol_found *out);
 #define SYMBOLS_TEXT_MAX 224

@@ -1,4 +1,5 @@
-/* Messages put together piece by piece in a bounded buffer, for parsers that say what is wrong.  Always NUL-terminated. */
+/* Messages put together piece by piece in a bounded buffer, for parsers that say what is wrong.
+ * Always NUL-terminated. */
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/lib/nearest.h"
@@ -53,7 +54,9 @@ static inline bool text_same(const char *name, const char *s, size_t n)
 
 static inline int text_digit(char c, unsigned base)
 {
-    int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+    int d = c >= '0' && c <= '9'                 ? c - '0'
+            : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                 : -1;
     return d >= 0 && (unsigned)d < base ? d : -1;
 }
 

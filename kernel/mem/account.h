@@ -1,8 +1,8 @@
 /*
  * Kernel memory that a process has taken: its threads' stacks, page tables, regions, sessions of
- * the counters, its pool's tables. Each piece is charged before it is allocated and uncharged when it is free again,
- * on any thread; the sum is bounded (mem.kernel), so that no process alone can take the memory that
- * the others' system calls need.
+ * the counters, its pool's tables. Each piece is charged before it is allocated and uncharged when
+ * it is free again, on any thread; the sum is bounded (mem.kernel), so that no process alone can
+ * take the memory that the others' system calls need.
  */
 #pragma once
 #include "kernel/lib/base.h"

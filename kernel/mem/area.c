@@ -1,8 +1,9 @@
 /*
- * Large arrays of the kernel's own: frames from anywhere, mapped in a row into a window of the VMAP area, with an unmapped page
- * between two.  Areas lie in a list by address; there are few of them.
+ * Large arrays of the kernel's own: frames from anywhere, mapped in a row into a window of the VMAP
+ * area, with an unmapped page between two.  Areas lie in a list by address; there are few of them.
  *
- * One that is to be larger is mapped a second time, elsewhere, with further frames behind: nothing is copied, whoever uses it meanwhile.
+ * One that is to be larger is mapped a second time, elsewhere, with further frames behind: nothing
+ * is copied, whoever uses it meanwhile.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/mem/vmap.h"
@@ -64,7 +65,8 @@ static int map_again(vaddr_t va, vaddr_t from)
     paddr_t pa;
     unsigned prot;
     bool irq = spin_lock(&vmap_lock);
-    int err = arch_space_query(NULL, from, &pa, &prot) ?: arch_space_map(NULL, va, pa, PROT_R | PROT_W);
+    int err =
+        arch_space_query(NULL, from, &pa, &prot) ?: arch_space_map(NULL, va, pa, PROT_R | PROT_W);
 
     spin_unlock(&vmap_lock, irq);
     return err;

@@ -1,8 +1,10 @@
-/* See bootmem.h.  Walks from boundary to boundary; quadratic in the entries, of which there are few. */
+/* See bootmem.h.  Walks from boundary to boundary; quadratic in the entries, of which there are
+ * few. */
 #include "kernel/mem/bootmem.h"
 
 #define PHYS_END ((paddr_t)1 << 52)
-#define LOW_END  ((paddr_t)MIB) /* firmware data and the start code of other CPUs live below: never ours */
+/* firmware data and the start code of other CPUs live below: never ours */
+#define LOW_END ((paddr_t)MIB)
 
 struct claim {
     paddr_t base, end;
@@ -13,13 +15,15 @@ struct claim {
 static bool claim_at(const struct boot_info *info, size_t i, struct claim *out)
 {
     if (i == info->mem_count)
-        *out = (struct claim){info->kernel_base, info->kernel_base + info->kernel_size, BOOT_MEM_KERNEL};
+        *out = (struct claim){info->kernel_base, info->kernel_base + info->kernel_size,
+                              BOOT_MEM_KERNEL};
     else if (i == info->mem_count + 1)
         *out = (struct claim){0, LOW_END, BOOT_MEM_RESERVED};
     else if (i > info->mem_count)
         return false;
     else
-        *out = (struct claim){info->mem[i].base, info->mem[i].base + info->mem[i].size, info->mem[i].type};
+        *out = (struct claim){info->mem[i].base, info->mem[i].base + info->mem[i].size,
+                              info->mem[i].type};
     if (out->end < out->base || out->end > PHYS_END)
         out->end = PHYS_END;
     return true;

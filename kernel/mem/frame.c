@@ -1,7 +1,7 @@
 /*
- * Frames of physical memory: the buddy system under one lock, and in front of it a small cache of single
- * pages per CPU, refilled and emptied by the batch, so that page faults on many CPUs rarely meet. The page
- * descriptors lie in a piece of the memory they describe.
+ * Frames of physical memory: the buddy system under one lock, and in front of it a small cache of
+ * single pages per CPU, refilled and emptied by the batch, so that page faults on many CPUs rarely
+ * meet. The page descriptors lie in a piece of the memory they describe.
  */
 #include "kernel/mem/frame.h"
 #include "kernel/mem/bootmem.h"
@@ -86,12 +86,13 @@ static void place_descriptors(const struct boot_info *info, paddr_t limit, uint3
             return;
         }
     }
-    panic("frame: no room for %llu KB of page descriptors below %#llx", (unsigned long long)(size / KIB),
-          (unsigned long long)limit);
+    panic("frame: no room for %llu KB of page descriptors below %#llx",
+          (unsigned long long)(size / KIB), (unsigned long long)limit);
 }
 
 /* Usable memory in [low, high) but the descriptors' own. */
-static void each_run(paddr_t low, paddr_t high, void (*run)(paddr_t base, paddr_t end, void *arg), void *arg)
+static void each_run(paddr_t low, paddr_t high, void (*run)(paddr_t base, paddr_t end, void *arg),
+                     void *arg)
 {
     struct bootmem_range r;
     paddr_t cursor = 0;
@@ -121,8 +122,8 @@ void frame_init(const struct boot_info *info, paddr_t limit)
     origin = ALIGN_DOWN(first - 1, BLOCK_MAX);
     end = MAX(end, origin);
     if ((end - origin) >> PAGE_SHIFT >= UINT32_MAX)
-        panic("frame: physical memory from %#llx to %#llx is more than 16 TB", (unsigned long long)origin,
-              (unsigned long long)end);
+        panic("frame: physical memory from %#llx to %#llx is more than 16 TB",
+              (unsigned long long)origin, (unsigned long long)end);
     boot = info;
     place_descriptors(info, limit, (uint32_t)((end - origin) >> PAGE_SHIFT));
     each_run(0, limit, add_run, NULL);
@@ -193,7 +194,7 @@ static void cache_give(paddr_t pa)
     c->pages[c->count++] = number_of(pa);
 }
 
-/* ---- The public face ---- */
+/* ---- The public face ------------------------------------------------------------------------- */
 
 int frame_alloc(unsigned order, paddr_t *out)
 {

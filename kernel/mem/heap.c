@@ -13,7 +13,8 @@
 #include "kernel/core/lock.h"
 #include "kernel/mem/mem.h"
 
-static const uint16_t class_size[] = {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1360, 2048};
+static const uint16_t class_size[] = {16,  32,  48,  64,  96,   128,  192,
+                                      256, 384, 512, 768, 1024, 1360, 2048};
 #define CLASSES ARRAY_SIZE(class_size)
 
 static struct spinlock lock = SPINLOCK(LOCK_HEAP, "heap");
@@ -74,7 +75,8 @@ static unsigned objects_in(unsigned class)
 
 static uint16_t *object_at(const struct page *page, unsigned index)
 {
-    return (uint16_t *)((char *)phys_to_virt(frame_address(page)) + index * class_size[page->class]);
+    return (uint16_t *)((char *)phys_to_virt(frame_address(page)) +
+                        index * class_size[page->class]);
 }
 
 static void partial_add(struct page *page)
@@ -164,7 +166,7 @@ static void slab_give(struct page *page, void *p)
     frame_free(frame_address(page), 0);
 }
 
-/* ---- Caches; interrupts off ---- */
+/* ---- Caches; interrupts off ------------------------------------------------------------------ */
 
 static uint64_t tag_of(const struct cached *c)
 {
@@ -316,7 +318,8 @@ static void check_caches(void)
         uint32_t n = 0;
         for (const struct cached *c = cache->of[class].first; c; c = c->next, n++) {
             const struct page *page = frame_page(virt_to_phys(c));
-            ASSERT(c->tag == tag_of(c) && page->state == PAGE_SLAB && page->class == class && page->used);
+            ASSERT(c->tag == tag_of(c) && page->state == PAGE_SLAB && page->class == class &&
+                   page->used);
         }
         ASSERT(n == cache->of[class].count && n <= cached_max(class));
     }

@@ -3,8 +3,8 @@
  * that an overflow faults at once. A few freed stacks stay mapped for the next threads; what is
  * beyond that is unmapped and its frames go back.
  *
- * Where the use of stacks is measured (selftest=on) each is painted before it is used: bytes that have
- * lost the paint were used, by the thread or by the interrupts it was under.
+ * Where the use of stacks is measured (selftest=on) each is painted before it is used: bytes that
+ * have lost the paint were used, by the thread or by the interrupts it was under.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/mem/vmap.h"
@@ -27,13 +27,13 @@ struct spinlock vmap_lock = SPINLOCK(LOCK_VMAP, "vmap");
 static struct spare *spares;                       /* vmap_lock */
 static unsigned spare_count;                       /* vmap_lock */
 static uint16_t free_slots[SLOTS_MAX], free_count; /* vmap_lock: used before and empty again */
-static unsigned next_slot;                         /* vmap_lock: from here on never used      */
+static unsigned next_slot;                         /* vmap_lock: from here on never used */
 static bool measured;                              /* [-] */
 /* vmap_lock: pages of the stack in use there; 0: none, or it is not painted */
 static uint8_t painted[SLOTS_MAX];
 static size_t deepest_gone; /* vmap_lock: of stacks that have been freed */
 
-/* ---- How deep they were used ---- */
+/* ---- How deep they were used ----------------------------------------------------------------- */
 
 void kstack_measure(void)
 {
@@ -113,7 +113,7 @@ size_t kstack_deepest(unsigned *stacks)
     return deepest;
 }
 
-/* ---- Slots ---- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 static void *spare_take_locked(size_t size)
 {

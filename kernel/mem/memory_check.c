@@ -10,7 +10,8 @@
 #define TABLES_PART     64  /* of memory, at most, is taken by its descriptors and tables */
 #define FIRMWARES_PART  MIB /* at most what firmware keeps to itself of the machine's memory */
 
-/* Returns the memory that the machine would need, in MB: its own, what is missing, and the page descriptors and tables of that. */
+/* Returns the memory that the machine would need, in MB: its own, what is missing, and the page
+ * descriptors and tables of that. */
 static unsigned long long needed_mb(const struct boot_info *info, uint64_t missing)
 {
     uint64_t has = bootmem_bytes(info, UINT64_MAX) + info->kernel_size;
@@ -18,11 +19,13 @@ static unsigned long long needed_mb(const struct boot_info *info, uint64_t missi
     return ALIGN_UP(has + missing + missing / TABLES_PART + FIRMWARES_PART, MIB) / MIB;
 }
 
-static void check(const struct boot_info *info, uint64_t free, uint64_t needed, const char *for_what)
+static void check(const struct boot_info *info, uint64_t free, uint64_t needed,
+                  const char *for_what)
 {
     if (free >= needed)
         return;
-    kprintf("memory: too little%s: %llu KB are free and %llu KB needed; %llu MB in all would be enough\n",
+    kprintf("memory: too little%s: %llu KB are free and %llu KB needed; %llu MB in all would be "
+            "enough\n",
             for_what, (unsigned long long)(free / KIB), (unsigned long long)(needed / KIB),
             needed_mb(info, needed - free));
     end_run(EXIT_TOO_LITTLE);
@@ -33,7 +36,8 @@ void memory_check_start(const struct boot_info *info, paddr_t limit)
     uint64_t free = bootmem_bytes(info, limit);
 
     if (free < MEMORY_NEED_START && free < bootmem_bytes(info, UINT64_MAX)) {
-        kprintf("memory: too little below %#llx, as mem.limit or the boot CPU has it: %llu KB are free and "
+        kprintf("memory: too little below %#llx, as mem.limit or the boot CPU has it: %llu KB are "
+                "free and "
                 "%llu KB "
                 "needed\n",
                 (unsigned long long)limit, (unsigned long long)(free / KIB),
@@ -50,6 +54,6 @@ void memory_check_cpus(const struct boot_info *info, unsigned cpus)
 
     frame_stats(&stats);
     ksnprintf(of, sizeof(of), " for %u CPUs, of which cpus= starts fewer", cpus);
-    check(info, stats.free_pages * PAGE_SIZE, (cpus - 1) * (uint64_t)MEMORY_NEED_CPU + MEMORY_NEED_START / 2,
-          cpus > 1 ? of : "");
+    check(info, stats.free_pages * PAGE_SIZE,
+          (cpus - 1) * (uint64_t)MEMORY_NEED_CPU + MEMORY_NEED_START / 2, cpus > 1 ? of : "");
 }

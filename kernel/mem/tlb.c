@@ -1,13 +1,14 @@
 /*
- * TLB shootdown.  Where the processor does it by itself, that is all.  Else each CPU has one request of its own and a set of requesters that
- * wait for its answer.  A requester fills in its request, puts itself into the set of every CPU that runs in the space, interrupts
- * them and waits until all have taken it out again; while waiting it answers others, so two requesters never
- * wait for each other.
+ * TLB shootdown.  Where the processor does it by itself, that is all.  Else each CPU has one
+ * request of its own and a set of requesters that wait for its answer.  A requester fills in its
+ * request, puts itself into the set of every CPU that runs in the space, interrupts them and waits
+ * until all have taken it out again; while waiting it answers others, so two requesters never wait
+ * for each other.
  *
- * A CPU counts as running in the space while cpu->space says so.  That is enough where a switch of spaces forgets
- * translations: a CPU publishes cpu->space before it loads the tables, and the requester changes the tables before it
- * looks at cpu->space, so whoever is not seen here loads tables that are changed already.  Idle CPUs have no space
- * loaded and are left alone.
+ * A CPU counts as running in the space while cpu->space says so.  That is enough where a switch of
+ * spaces forgets translations: a CPU publishes cpu->space before it loads the tables, and the
+ * requester changes the tables before it looks at cpu->space, so whoever is not seen here loads
+ * tables that are changed already.  Idle CPUs have no space loaded and are left alone.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/core/cpu.h"
@@ -19,7 +20,7 @@ struct tlb_request {
     vaddr_t va;
     size_t n;
     uint64_t unanswered; /* bit per CPU; atomic: set by the requester, cleared by those asked */
-    uint64_t requesters; /* bit per CPU that waits for this one's answer; atomic              */
+    uint64_t requesters; /* bit per CPU that waits for this one's answer; atomic */
 } ALIGNED(CACHE_LINE);
 
 _Static_assert(CPU_MAX <= 64, "sets of CPUs are one word here");
@@ -68,7 +69,8 @@ static void ask(uint64_t set, unsigned self)
 {
     for (; set; set &= set - 1) {
         unsigned cpu = __builtin_ctzll(set);
-        uint64_t before = __atomic_fetch_or(&requests[cpu].requesters, bit_of(self), __ATOMIC_ACQ_REL);
+        uint64_t before =
+            __atomic_fetch_or(&requests[cpu].requesters, bit_of(self), __ATOMIC_ACQ_REL);
         if (!before)
             arch_ipi_send(&cpus[cpu], IPI_TLB);
     }

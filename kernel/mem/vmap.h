@@ -1,4 +1,5 @@
-/* The kernel's own page tables behind VMAP_BASE are changed under this lock: stacks (kstack.c), arrays (area.c). */
+/* The kernel's own page tables behind VMAP_BASE are changed under this lock: stacks (kstack.c),
+ * arrays (area.c). */
 #pragma once
 #include "kernel/core/lock.h"
 

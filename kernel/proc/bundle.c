@@ -5,7 +5,8 @@
 
 /* A header fills one block. */
 struct ustar {
-    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], chksum[8], typeflag, linkname[100];
+    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], chksum[8], typeflag,
+        linkname[100];
     char magic[6], version[2], uname[32], gname[32], devmajor[8], devminor[8], prefix[155], pad[12];
 };
 _Static_assert(sizeof(struct ustar) == BLOCK, "a ustar header is one block");

@@ -58,12 +58,13 @@ static struct session *find_free(const struct process *owner, char *why, size_t 
             free = &sessions[i];
     }
     if (own == SYS_COUNT_SESSIONS)
-        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have", own);
+        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have",
+                  own);
     else if (family >= SYS_COUNT_FAMILY)
-        ksnprintf(
-            why, size,
-            "this application and those that it has started have %u sessions open, as many as they may have",
-            family);
+        ksnprintf(why, size,
+                  "this application and those that it has started have %u sessions open, as many "
+                  "as they may have",
+                  family);
     else if (!free)
         ksnprintf(why, size, "all %d sessions are open: other applications have them", SESSIONS);
     return own == SYS_COUNT_SESSIONS || family >= SYS_COUNT_FAMILY ? NULL : free;
@@ -119,7 +120,7 @@ void counts_forget(const struct process *owner)
     gate_leave(&sessions_gate);
 }
 
-/* ---- Readings ---- */
+/* ---- Readings -------------------------------------------------------------------------------- */
 
 /* By their own numbers, so that the same is the same however it is asked for. */
 static struct thing thing_of(const struct process *owner, const struct sys_hpm_read *read)
@@ -133,8 +134,8 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
     return t;
 }
 
-/* What a reading since last has seen of things, and of which session. Later ones start from there once its
- * values are in user memory. */
+/* What a reading since last has seen of things, and of which session. Later ones start from there
+ * once its values are in user memory. */
 struct seen {
     uint64_t serial, delivered;
     unsigned things;
@@ -150,7 +151,8 @@ static struct work {
     struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
 } work;
 
-/* alone: no other reading is subtracted from this one.  -ESRCH: it is no more.  Other CPUs' counts are as old as hpm_update has left them. */
+/* alone: no other reading is subtracted from this one.  -ESRCH: it is no more.  Other CPUs' counts
+ * are as old as hpm_update has left them. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, bool alone,
                   struct hpm_sums *sums)
 {
@@ -289,8 +291,8 @@ static int read_held(struct process *owner, struct session *s, const struct sys_
     return err ? err : (int)n;
 }
 
-static int read_once(struct process *owner, const struct sys_hpm_read *read, struct sys_hpm_value *out,
-                     size_t room, struct seen *seen)
+static int read_once(struct process *owner, const struct sys_hpm_read *read,
+                     struct sys_hpm_value *out, size_t room, struct seen *seen)
 {
     gate_enter(&sessions_gate);
     struct session *s = find(owner, read->session);
@@ -330,7 +332,8 @@ static int check_read(const struct sys_hpm_read *read)
 
 int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t to, size_t room)
 {
-    _Static_assert((int)SYS_SURE_NONE == (int)ESTIMATE_NONE && (int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
+    _Static_assert((int)SYS_SURE_NONE == (int)ESTIMATE_NONE &&
+                       (int)SYS_SURE_BEYOND == (int)ESTIMATE_BEYOND &&
                        (int)SYS_SURE_INTERVAL == (int)ESTIMATE_INTERVAL &&
                        (int)SYS_METRIC_TOO_LARGE == (int)METRIC_TOO_LARGE &&
                        (int)SYS_ACCOUNT_MONITORING == (int)HPM_MONITORING,
@@ -356,7 +359,7 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t 
     return n;
 }
 
-/* ---- Read in user mode ---- */
+/* ---- Read in user mode ----------------------------------------------------------------------- */
 
 /* A page of the window that no thread of the process has; PROCESS_THREADS_MAX: each has its own. */
 static unsigned take_place(struct process *p)

@@ -19,7 +19,8 @@ enum { ELFCLASS64 = 2, ELFDATA2LSB = 1, EV_CURRENT = 1, ET_EXEC = 2, ET_DYN = 3 
 enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3 };
 #define PHNUM_MAX 64
 
-static const char *check_header(const struct ehdr *h, uint64_t size, const struct elf_limits *limits)
+static const char *check_header(const struct ehdr *h, uint64_t size,
+                                const struct elf_limits *limits)
 {
     if (memcmp(h->ident, "\177ELF", 4) != 0)
         return "not an ELF file";
@@ -48,7 +49,8 @@ static const char *check_header(const struct ehdr *h, uint64_t size, const struc
     return NULL;
 }
 
-static const char *check_segment(const struct phdr *p, uint64_t size, const struct elf_limits *limits)
+static const char *check_segment(const struct phdr *p, uint64_t size,
+                                 const struct elf_limits *limits)
 {
     if (p->offset > size || p->filesz > size - p->offset)
         return "segment beyond the end of the file";

@@ -1,8 +1,8 @@
 /*
- * Static ELF64 programs: checks every header field that matters and says what is to be mapped where.
- * After the System V ABI, chapters 4 and 5.  Accepted: little-endian ET_EXEC for one machine, whose PT_LOAD
- * segments lie in ascending order, on pages of their own, inside the limits given, never writable and
- * executable at once. Pure: reads the file, maps nothing.
+ * Static ELF64 programs: checks every header field that matters and says what is to be mapped
+ * where. After the System V ABI, chapters 4 and 5.  Accepted: little-endian ET_EXEC for one
+ * machine, whose PT_LOAD segments lie in ascending order, on pages of their own, inside the limits
+ * given, never writable and executable at once. Pure: reads the file, maps nothing.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -12,16 +12,16 @@
 enum { ELF_R = 4, ELF_W = 2, ELF_X = 1 }; /* p_flags */
 
 struct elf_segment {
-    vaddr_t va;           /* of the first byte, not rounded                  */
-    uint64_t memory_size; /* zero behind file_size                           */
+    vaddr_t va;           /* of the first byte, not rounded */
+    uint64_t memory_size; /* zero behind file_size */
     uint64_t file_offset, file_size;
     uint32_t flags;
 };
 
 struct elf_limits {
-    uint16_t machine;         /* e_machine                                         */
-    vaddr_t low, high;        /* all segments lie in [low, high)                   */
-    uint64_t memory_size_max; /* of one segment                                    */
+    uint16_t machine;         /* e_machine */
+    vaddr_t low, high;        /* all segments lie in [low, high) */
+    uint64_t memory_size_max; /* of one segment */
 };
 
 struct elf_plan {

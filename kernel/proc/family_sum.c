@@ -1,7 +1,7 @@
 /*
- * What a process and all that it has started count together.  A process is in its parent's list as long as there
- * is a structure of it, and then among what its parent keeps, in one step under the parent's lock: no reading has
- * less than an earlier one.
+ * What a process and all that it has started count together.  A process is in its parent's list as
+ * long as there is a structure of it, and then among what its parent keeps, in one step under the
+ * parent's lock: no reading has less than an earlier one.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
@@ -72,8 +72,8 @@ static bool try_get(struct process *p)
 {
     uint32_t refs = __atomic_load_n(&p->refs, __ATOMIC_RELAXED);
 
-    while (refs &&
-           !__atomic_compare_exchange_n(&p->refs, &refs, refs + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    while (refs && !__atomic_compare_exchange_n(&p->refs, &refs, refs + 1, false, __ATOMIC_ACQUIRE,
+                                                __ATOMIC_RELAXED))
         ;
     return refs;
 }

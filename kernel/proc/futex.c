@@ -1,7 +1,8 @@
 /*
- * See futex.h.  Sleepers are found by the name of their word, in the bucket of that name; a bucket's lock makes "look at the
- * word, then sleep" one step as seen by futex_wake.  The word is read under that lock without faulting; if its page is not
- * there, the lock is let go, the page fetched, and everything starts again.
+ * See futex.h.  Sleepers are found by the name of their word, in the bucket of that name; a
+ * bucket's lock makes "look at the word, then sleep" one step as seen by futex_wake.  The word is
+ * read under that lock without faulting; if its page is not there, the lock is let go, the page
+ * fetched, and everything starts again.
  */
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sleepers.h"
@@ -84,7 +85,8 @@ int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint64_t dead
 }
 
 /* Up to max of those that arrived before the given one. */
-static uint32_t wake_some_locked(struct bucket *b, struct word_name name, uint32_t max, uint64_t before)
+static uint32_t wake_some_locked(struct bucket *b, struct word_name name, uint32_t max,
+                                 uint64_t before)
 {
     uint32_t woken = 0;
 

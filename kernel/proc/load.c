@@ -14,7 +14,8 @@ extern const char bundle_start[], bundle_end[];
 
 static unsigned prot_of(uint32_t flags)
 {
-    return (flags & ELF_R ? PROT_R : 0) | (flags & ELF_W ? PROT_W : 0) | (flags & ELF_X ? PROT_X : 0);
+    return (flags & ELF_R ? PROT_R : 0) | (flags & ELF_W ? PROT_W : 0) |
+           (flags & ELF_X ? PROT_X : 0);
 }
 
 static const char *name_of(uint32_t flags)
@@ -24,15 +25,18 @@ static const char *name_of(uint32_t flags)
 
 static int map_segment(struct space *space, const char *file, const struct elf_segment *s)
 {
-    vaddr_t start = ALIGN_DOWN(s->va, PAGE_SIZE), end = ALIGN_UP(s->va + s->memory_size, PAGE_SIZE), at;
-    int err = space_map(space, start, end - start, prot_of(s->flags), REGION_IMAGE, name_of(s->flags), &at);
+    vaddr_t start = ALIGN_DOWN(s->va, PAGE_SIZE), end = ALIGN_UP(s->va + s->memory_size, PAGE_SIZE),
+            at;
+    int err = space_map(space, start, end - start, prot_of(s->flags), REGION_IMAGE,
+                        name_of(s->flags), &at);
 
     return err ? err : space_fill(space, s->va, file + s->file_offset, s->file_size);
 }
 
 static int map_image(struct process *p, const struct bundle_file *file, vaddr_t *entry)
 {
-    static const struct elf_limits limits = {ARCH_ELF_MACHINE, USER_MIN, IMAGE_HIGH, SEGMENT_SIZE_MAX};
+    static const struct elf_limits limits = {ARCH_ELF_MACHINE, USER_MIN, IMAGE_HIGH,
+                                             SEGMENT_SIZE_MAX};
     struct elf_plan plan;
     const char *why;
     int err = elf_plan(file->data, file->size, &limits, &plan, &why);
@@ -45,7 +49,8 @@ static int map_image(struct process *p, const struct bundle_file *file, vaddr_t 
         err = map_segment(p->space, file->data, &plan.segments[i]);
     if (err)
         kprintf("%s: cannot load it: %s\n", p->name,
-                err == -EDQUOT ? "mem.process or mem.kernel allows it too little" : "out of memory");
+                err == -EDQUOT ? "mem.process or mem.kernel allows it too little"
+                               : "out of memory");
     *entry = plan.entry;
     return err;
 }
@@ -87,8 +92,8 @@ static int map_stack(struct process *p, const char *const *argv, unsigned argc, 
 {
     struct arguments *a = kmalloc(sizeof(*a));
     vaddr_t at;
-    int err = a ? space_map(p->space, STACK_TOP - STACK_SIZE, STACK_SIZE, PROT_R | PROT_W, REGION_STACK,
-                            "main stack", &at)
+    int err = a ? space_map(p->space, STACK_TOP - STACK_SIZE, STACK_SIZE, PROT_R | PROT_W,
+                            REGION_STACK, "main stack", &at)
                 : -ENOMEM;
 
     *sp = ALIGN_DOWN(STACK_TOP - sizeof(*a), 16);
@@ -103,7 +108,8 @@ static int map_stack(struct process *p, const char *const *argv, unsigned argc, 
     return err;
 }
 
-int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry, vaddr_t *sp)
+int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry,
+                 vaddr_t *sp)
 {
     struct bundle_file file;
     const char *why;

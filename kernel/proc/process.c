@@ -19,7 +19,7 @@ extern const char bundle_start[], bundle_end[];
 static struct spinlock table_lock = SPINLOCK(LOCK_PROC, "process table");
 static struct list table = {&table, &table}; /* table_lock: those whose memory is not free yet */
 
-/* ---- Numbers ---- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 static struct numbers pids = NUMBERS("process numbers", NUMBER_MAX);
 
@@ -134,10 +134,10 @@ int process_charge(struct process *p, uint64_t bytes)
     int err = memory_charge(&p->kernel, bytes);
 
     if (err && !__atomic_exchange_n(&p->told_limit, true, __ATOMIC_RELAXED))
-        kprintf(
-            "process %u %s: it has all the kernel memory that mem.kernel allows, %llu KB: no more threads, "
-            "mappings or sessions\n",
-            p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
+        kprintf("process %u %s: it has all the kernel memory that mem.kernel allows, %llu KB: no "
+                "more threads, "
+                "mappings or sessions\n",
+                p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
     return err;
 }
 
@@ -146,7 +146,8 @@ void process_uncharge(struct process *p, uint64_t bytes)
     memory_uncharge(&p->kernel, bytes);
 }
 
-static int create(const char *name, struct family *family, struct process *parent, struct process **out)
+static int create(const char *name, struct family *family, struct process *parent,
+                  struct process **out)
 {
     struct process *p = kmalloc(sizeof(*p));
 
@@ -217,8 +218,8 @@ void process_finish(struct process *p)
     family_end(family);
 }
 
-int process_start_as(const char *const *argv, unsigned argc, struct family *family, struct process *parent,
-                     struct process **out)
+int process_start_as(const char *const *argv, unsigned argc, struct family *family,
+                     struct process *parent, struct process **out)
 {
     struct uthread_start start = {0};
     uint32_t tid;
@@ -274,7 +275,8 @@ void process_wait_reap(struct process_reaps since)
     uint64_t until_ns = arch_clock_ns() + REAP_NS;
     bool irq = spin_lock(&reaps_lock);
 
-    while (reaps.finished == since.finished && wait_sleep(&reaped, &reaps_lock, &irq, until_ns) == 0)
+    while (reaps.finished == since.finished &&
+           wait_sleep(&reaped, &reaps_lock, &irq, until_ns) == 0)
         ;
     spin_unlock(&reaps_lock, irq);
 }
@@ -290,7 +292,8 @@ static void wait_for_lookers(struct process *p)
     spin_unlock(&p->lock, irq);
 }
 
-/* Each at once: from one generation to the next, those still to be ended would go on starting others. */
+/* Each at once: from one generation to the next, those still to be ended would go on starting
+ * others. */
 static void end_family(struct process *first)
 {
     uint32_t pid = 0;
@@ -303,7 +306,8 @@ static void end_family(struct process *first)
     }
 }
 
-/* Out of the table first: whoever finds a process there may look at its space, and is waited for. */
+/* Out of the table first: whoever finds a process there may look at its space, and is waited
+ * for. */
 void process_reap(struct process *p)
 {
     struct family *family = p->family;
@@ -478,7 +482,8 @@ struct process *process_to_read(struct process *reader, uint32_t pid)
     return NULL;
 }
 
-static void sum_threads(const struct list *threads, uint64_t counts, bool alone, struct hpm_sums *sums)
+static void sum_threads(const struct list *threads, uint64_t counts, bool alone,
+                        struct hpm_sums *sums)
 {
     list_for_each (it, threads) {
         const struct hpm_thread *t = &container_of(it, struct thread, siblings)->hpm;
@@ -489,7 +494,8 @@ static void sum_threads(const struct list *threads, uint64_t counts, bool alone,
     }
 }
 
-void process_sum_threads(const struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums)
+void process_sum_threads(const struct process *p, uint64_t counts, bool alone,
+                         struct hpm_sums *sums)
 {
     sum_threads(&p->threads, counts, alone, sums);
     sum_threads(&p->leaving, counts, alone, sums);
@@ -545,7 +551,8 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
 }
 
 /* Threads are in the order of their numbers. */
-unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out, unsigned max)
+unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out,
+                             unsigned max)
 {
     unsigned n = 0;
     bool irq = spin_lock(&p->lock);

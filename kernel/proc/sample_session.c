@@ -1,7 +1,8 @@
 /*
- * See sample_session.h.  A thread of the kernel, the collector, takes what the CPUs have in their rings, some hundred times a second, into one
- * buffer for each session, and ends the windows in which periods are adapted.  A buffer that is full leaves samples where they
- * are; when the rings are full as well, they count what is lost.
+ * See sample_session.h.  A thread of the kernel, the collector, takes what the CPUs have in their
+ * rings, some hundred times a second, into one buffer for each session, and ends the windows in
+ * which periods are adapted.  A buffer that is full leaves samples where they are; when the rings
+ * are full as well, they count what is lost.
  *
  * All under the gate of count_session.h.
  */
@@ -18,10 +19,12 @@
 #define BUFFER_ORDER 7
 #define PART         64 /* samples copied to user memory at a time */
 
-_Static_assert(SAMPLES_SESSION_BYTES == PAGE_SIZE << BUFFER_ORDER, "what a session's owner is charged");
+_Static_assert(SAMPLES_SESSION_BYTES == PAGE_SIZE << BUFFER_ORDER,
+               "what a session's owner is charged");
 _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
                    offsetof(struct sys_sample, period) == offsetof(struct hpm_sample, period) &&
-                   offsetof(struct sys_sample, criterion) == offsetof(struct hpm_sample, criterion) &&
+                   offsetof(struct sys_sample, criterion) ==
+                       offsetof(struct hpm_sample, criterion) &&
                    offsetof(struct sys_sample, store) == offsetof(struct hpm_sample, store) &&
                    (int)SYS_SOURCE_NONE == (int)SOURCE_COUNT,
                "as in abi.h");
@@ -50,7 +53,7 @@ static struct {
 } table = {.lock = SPINLOCK(LOCK_PROC, "collector of samples"),
            .idle = {{&table.idle.waiters, &table.idle.waiters}}};
 
-/* ---- Collector ---- */
+/* ---- Collector ------------------------------------------------------------------------------- */
 
 static void collect(struct session *s)
 {
@@ -112,7 +115,7 @@ static void count_open(int more)
     spin_unlock(&table.lock, irq);
 }
 
-/* ---- Sessions ---- */
+/* ---- Sessions -------------------------------------------------------------------------------- */
 
 static struct session *find_held(const struct process *owner, uint32_t number)
 {
@@ -129,7 +132,8 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
         ksnprintf(why, size, "no memory");
         return -ENOMEM;
     }
-    *s = (struct session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
+    *s = (struct session){
+        .buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
     s->window_end_ns = arch_clock_ns() + s->window_ns;
     int err = hpm_profile_open(what, &s->profile, why, size);
     if (err)
@@ -150,16 +154,18 @@ static struct session *find_free(const struct process *owner, char *why, size_t 
             free = &table.session[i];
     }
     if (own == SYS_SAMPLE_SESSIONS)
-        ksnprintf(why, size, "this process has %u sessions of samples open, as many as one process may have",
+        ksnprintf(why, size,
+                  "this process has %u sessions of samples open, as many as one process may have",
                   own);
     else if (family >= SYS_SAMPLE_FAMILY)
-        ksnprintf(
-            why, size,
-            "this application and those that it has started have %u sessions of samples open, as many as "
-            "they may have",
-            family);
+        ksnprintf(why, size,
+                  "this application and those that it has started have %u sessions of samples "
+                  "open, as many as "
+                  "they may have",
+                  family);
     else if (!free)
-        ksnprintf(why, size, "all %d sessions of samples are open: other applications have them", SESSIONS);
+        ksnprintf(why, size, "all %d sessions of samples are open: other applications have them",
+                  SESSIONS);
     return own == SYS_SAMPLE_SESSIONS || family >= SYS_SAMPLE_FAMILY ? NULL : free;
 }
 
@@ -167,7 +173,8 @@ static struct session *find_free(const struct process *owner, char *why, size_t 
 static int check_visible(struct process *owner, uint32_t pid, char *why, size_t size)
 {
     if (!pid && !visible_machine()) {
-        ksnprintf(why, size, "proc.visible=own: name a process, this one or one that it has started");
+        ksnprintf(why, size,
+                  "proc.visible=own: name a process, this one or one that it has started");
         return -EACCES;
     }
     if (!pid || children_will_be(owner, pid))
@@ -228,7 +235,8 @@ void samples_forget(const struct process *owner)
     gate_leave(&sessions_gate);
 }
 
-/* ---- Taking: samples are copied to user memory outside of the gate, and stay in the buffer until that is done ---- */
+/* ---- Taking: samples are copied to user memory outside of the gate, and stay in the buffer until
+ * that is done ---- */
 
 /* Where a session's next sample stands. */
 struct position {
@@ -236,8 +244,8 @@ struct position {
 };
 
 /* The next samples, at most max, and where they stand.  How many; -ESRCH. */
-static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part, size_t max,
-                    struct position *at)
+static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part,
+                    size_t max, struct position *at)
 {
     int64_t n = -ESRCH;
 
@@ -253,8 +261,10 @@ static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sa
     return n;
 }
 
-/* The n samples there have been copied.  False: meanwhile another thread has taken some, or the session was closed. */
-static bool commit(const struct process *owner, uint32_t session, size_t n, const struct position *at)
+/* The n samples there have been copied.  False: meanwhile another thread has taken some, or the
+ * session was closed. */
+static bool commit(const struct process *owner, uint32_t session, size_t n,
+                   const struct position *at)
 {
     gate_enter(&sessions_gate);
     struct session *s = find_held(owner, session);
@@ -292,7 +302,8 @@ int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, 
     if (!part)
         return -ENOMEM;
     do {
-        n = take_part(owner, session, to + done * sizeof *part, MIN(max - done, (size_t)PART), part);
+        n = take_part(owner, session, to + done * sizeof *part, MIN(max - done, (size_t)PART),
+                      part);
         done += n > 0 ? (size_t)n : 0;
         sched_point();
     } while (n == PART && done < max && !process_ending(owner));

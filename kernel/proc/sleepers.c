@@ -1,7 +1,7 @@
 /*
- * A digital search tree (Coffman and Eve 1970; Knuth, TAOCP vol. 3, 6.3): every name stands where it was the first to come by
- * on its way down, which is given by its own bits.  So all below a name share the bits that led to it, and any of them could
- * stand in its place.
+ * A digital search tree (Coffman and Eve 1970; Knuth, TAOCP vol. 3, 6.3): every name stands where
+ * it was the first to come by on its way down, which is given by its own bits.  So all below a name
+ * share the bits that led to it, and any of them could stand in its place.
  */
 #include "kernel/proc/sleepers.h"
 
@@ -43,7 +43,8 @@ void sleepers_add(struct sleepers *s, struct sleeper *new)
     new->child[0] = new->child[1] = NULL;
     new->asleep = true;
     if (*at)
-        list_insert_before(&(*at)->same, &new->same); /* before the first of a circle: behind the last */
+        /* before the first of a circle: behind the last */
+        list_insert_before(&(*at)->same, &new->same);
     else
         *at = new;
 }

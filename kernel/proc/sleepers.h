@@ -1,6 +1,7 @@
 /*
- * Who sleeps on which word: sleepers by name, any number of names, any number of sleepers of a name.  Finding a name takes as
- * many steps as it has bits at the very most, however the names were chosen.  Pure, and its callers' lock guards it.
+ * Who sleeps on which word: sleepers by name, any number of names, any number of sleepers of a
+ * name.  Finding a name takes as many steps as it has bits at the very most, however the names were
+ * chosen.  Pure, and its callers' lock guards it.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -11,7 +12,8 @@ struct word_name {
     uint64_t hash, space;
 };
 
-/* Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4): with the space given, hash and address determine each other. */
+/* Fibonacci hashing (Knuth, TAOCP vol. 3, 6.4): with the space given, hash and address determine
+ * each other. */
 static inline struct word_name word_name(const void *space, vaddr_t va)
 {
     return (struct word_name){((vaddr_t)space ^ va >> 2) * 0x9e3779b97f4a7c15, (vaddr_t)space};
@@ -27,10 +29,10 @@ static inline unsigned futex_bucket(struct word_name name)
 }
 
 struct sleeper {
-    struct word_name name;    /* set before it is added        */
+    struct word_name name;    /* set before it is added */
     struct list same;         /* sleepers of the same name, in a circle in order of arrival */
-    struct sleeper *child[2]; /* of the oldest of them only     */
-    bool asleep;              /* it is among the sleepers       */
+    struct sleeper *child[2]; /* of the oldest of them only */
+    bool asleep;              /* it is among the sleepers */
 };
 
 struct sleepers {

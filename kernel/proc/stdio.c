@@ -86,7 +86,8 @@ static int become_reader(struct process *p)
 {
     struct process *none = NULL;
 
-    while (!__atomic_compare_exchange_n(&reader, &none, p, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    while (!__atomic_compare_exchange_n(&reader, &none, p, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
         if (process_ending(p))
             return -EINTR;
         sched_sleep_until(arch_clock_ns() + POLL_NS);

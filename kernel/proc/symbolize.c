@@ -1,4 +1,5 @@
-/* What lies at an address: a region of the process's memory, and code by its program's table or the kernel's (kernel/lib/symbols.h). */
+/* What lies at an address: a region of the process's memory, and code by its program's table or the
+ * kernel's (kernel/lib/symbols.h). */
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/core/printf.h"

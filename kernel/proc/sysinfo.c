@@ -10,7 +10,8 @@ static uint64_t ticks_of(uint64_t ns, uint64_t hz)
     return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
 }
 
-/* Read twice around the clock, so that an interrupt in between shows as a longer way and is tried again. */
+/* Read twice around the clock, so that an interrupt in between shows as a longer way and is tried
+ * again. */
 static uint64_t ticks_base(uint64_t hz)
 {
     uint64_t best = UINT64_MAX, base = 0;
@@ -50,7 +51,8 @@ void sysinfo_read(struct sys_info *out)
 }
 
 /* An array of the breakdown: bit n of mask is that of the structure's word first + n. */
-#define WORDS(array, mask) ((uint64_t)(mask) << offsetof(struct sys_breakdown, array) / sizeof(uint64_t))
+#define WORDS(array, mask) \
+    ((uint64_t)(mask) << offsetof(struct sys_breakdown, array) / sizeof(uint64_t))
 
 static uint64_t words_counted(const struct hpm_caps *caps)
 {

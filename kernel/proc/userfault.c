@@ -1,6 +1,6 @@
 /*
- * What a program did wrong, in one readable message, and its end.  Memory exhausted: the process that holds
- * most of it ends, and whoever else needed a page waits for that.
+ * What a program did wrong, in one readable message, and its end.  Memory exhausted: the process
+ * that holds most of it ends, and whoever else needed a page waits for that.
  */
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
@@ -45,15 +45,18 @@ static void end_for_memory(struct process *p)
     end_with(p, STATUS_NO_MEMORY, swap_failed() || swap_full() ? why : "out of memory");
 }
 
-/* It has all that it may have, and none of that can leave: what others have would be of no use to it. */
+/* It has all that it may have, and none of that can leave: what others have would be of no use to
+ * it. */
 static void end_at_limit(struct process *p)
 {
     char why[128];
 
     if (memory_account_full(&p->kernel, space_tables_wanted(p->space)))
-        ksnprintf(why, sizeof(why), "out of memory: it has all the kernel memory that mem.kernel allows");
+        ksnprintf(why, sizeof(why),
+                  "out of memory: it has all the kernel memory that mem.kernel allows");
     else
-        ksnprintf(why, sizeof(why), "out of memory: it has all that mem.process and mem.user allow, and %s",
+        ksnprintf(why, sizeof(why),
+                  "out of memory: it has all that mem.process and mem.user allow, and %s",
                   why_none_leaves());
     end_with(p, STATUS_NO_MEMORY, why);
 }
@@ -124,8 +127,8 @@ static void report(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t 
     space_describe(p->space, addr, data, sizeof(data));
     stdio_flush(p);
     if (kind == USER_FAULT_MEMORY)
-        kprintf("process %u %s, thread %u: %s at %#llx (%s), pc %#llx (%s): ended\n", p->pid, p->name,
-                thread_current()->tid, kind_names[kind], (unsigned long long)addr, data,
+        kprintf("process %u %s, thread %u: %s at %#llx (%s), pc %#llx (%s): ended\n", p->pid,
+                p->name, thread_current()->tid, kind_names[kind], (unsigned long long)addr, data,
                 (unsigned long long)pc, code);
     else
         kprintf("process %u %s, thread %u: %s, pc %#llx (%s): ended\n", p->pid, p->name,

@@ -71,7 +71,8 @@ static void gone(struct thread *t)
     process_put(p);
 }
 
-static int make_thread(struct process *p, struct launch *l, const struct thread *like, struct thread **out)
+static int make_thread(struct process *p, struct launch *l, const struct thread *like,
+                       struct thread **out)
 {
     struct thread_params params = {
         .name = p->name,
@@ -97,7 +98,8 @@ static void enlist_locked(struct process *p, struct thread *t)
 {
     struct list *next = &p->threads;
 
-    while (next->prev != &p->threads && container_of(next->prev, struct thread, siblings)->tid > t->tid)
+    while (next->prev != &p->threads &&
+           container_of(next->prev, struct thread, siblings)->tid > t->tid)
         next = next->prev;
     list_push_back(next, &t->siblings);
 }

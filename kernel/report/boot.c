@@ -15,12 +15,14 @@ void boot_print_help(const struct arg *const *tables)
                                         [ARG_PROCESS] = "; also per application"};
     char value[32], accepts[160];
 
-    kprintf("usage: argument=value ... -- [argument=value ...] application arguments ; application & "
-            "application ...\n");
+    kprintf(
+        "usage: argument=value ... -- [argument=value ...] application arguments ; application & "
+        "application ...\n");
     for (const struct arg *const *table = tables; *table; table++) {
         for (const struct arg *a = *table; a->name; a++) {
             kprintf("  %-20s %s\n", a->name, a->help);
-            kprintf("  %-20s   %s; default %s%s\n", "", cmdline_accepts(a, accepts, sizeof(accepts)),
+            kprintf("  %-20s   %s; default %s%s\n", "",
+                    cmdline_accepts(a, accepts, sizeof(accepts)),
                     cmdline_value(a, *a->value, value, sizeof(value)), scope[a->scope]);
         }
     }
@@ -34,7 +36,8 @@ void boot_print_memory(void)
     struct frame_stats stats;
 
     frame_stats(&stats);
-    kprintf("memory: %llu MB, %llu MB free\n", (unsigned long long)(stats.total_pages * PAGE_SIZE / MIB),
+    kprintf("memory: %llu MB, %llu MB free\n",
+            (unsigned long long)(stats.total_pages * PAGE_SIZE / MIB),
             (unsigned long long)(stats.free_pages * PAGE_SIZE / MIB));
 }
 
@@ -42,8 +45,8 @@ void boot_print_cpus(void)
 {
     const struct sched_topology *t = sched_topology();
 
-    kprintf("cpus: %u on %u chips of %u cores of %u threads\n", t->cpus, t->chips, t->cores_per_chip,
-            t->threads_per_core);
+    kprintf("cpus: %u on %u chips of %u cores of %u threads\n", t->cpus, t->chips,
+            t->cores_per_chip, t->threads_per_core);
     for (unsigned chip = 0; chip < t->chips; chip++) {
         char line[512];
         size_t n = 0;
@@ -51,7 +54,8 @@ void boot_print_cpus(void)
         for (unsigned i = 0; i < t->cpus && n < sizeof(line); i++) {
             if (t->of[i].chip != chip)
                 continue;
-            n += ksnprintf(line + n, sizeof(line) - n, "%s %u", t->of[i].core == core ? "" : "  |", i);
+            n += ksnprintf(line + n, sizeof(line) - n, "%s %u", t->of[i].core == core ? "" : "  |",
+                           i);
             core = t->of[i].core;
         }
         kprintf("  chip %u%s\n", chip, line);
@@ -76,7 +80,8 @@ void boot_print_nodes(void)
 {
     const struct numa *numa = arch_numa();
     uint64_t bytes[NUMA_NODES_MAX + 1] = {0}, *unnamed = &bytes[numa->node_count];
-    static char line[NUMA_NODES_MAX * 24]; /* too large for a stack; only the first thread comes here */
+    /* too large for a stack; only the first thread comes here */
+    static char line[NUMA_NODES_MAX * 24];
     size_t n = 0;
 
     frame_each_run(count_by_node, bytes);

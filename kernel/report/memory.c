@@ -54,15 +54,17 @@ static void put_counts(uint32_t pid, const struct space_stats *m)
     const struct pool_stats *p = &m->pool;
 
     telemetry_put(TRACE_MEMORY,
-                  (const uint64_t[]){pid, m->resident_pages, m->out_pages, m->pool_pages, m->limit_pages,
-                                     m->division.target, p->first_faults, p->minor_faults, p->major_faults,
-                                     p->waited_ns / 1000, p->page_ins, p->page_outs, p->clean_outs,
-                                     p->prefetched, p->prefetched_used, p->wasted});
+                  (const uint64_t[]){pid, m->resident_pages, m->out_pages, m->pool_pages,
+                                     m->limit_pages, m->division.target, p->first_faults,
+                                     p->minor_faults, p->major_faults, p->waited_ns / 1000,
+                                     p->page_ins, p->page_outs, p->clean_outs, p->prefetched,
+                                     p->prefetched_used, p->wasted});
 }
 
 static void put_policy(uint32_t pid, const char *region, const char *policy, uint64_t changes)
 {
-    telemetry_put(TRACE_MEMORY_POLICY, (const uint64_t[]){pid, ctf_text(region), ctf_text(policy), changes});
+    telemetry_put(TRACE_MEMORY_POLICY,
+                  (const uint64_t[]){pid, ctf_text(region), ctf_text(policy), changes});
 }
 
 /* Which of a pool's regions have another policy now. */
@@ -72,7 +74,8 @@ static void put_regions(uint32_t pid, const struct replace_report *r, uint64_t c
 
     for (unsigned tag = 0; tag < REPLACE_REGIONS_MAX; tag++)
         if (changed >> tag & 1 && process_region_name(pid, tag, name))
-            put_policy(pid, name, r->mru_regions >> tag & 1 ? replace_mru.name : r->policy, r->switches);
+            put_policy(pid, name, r->mru_regions >> tag & 1 ? replace_mru.name : r->policy,
+                       r->switches);
 }
 
 static void put_changes(uint32_t pid, const struct space_stats *m, struct seen *s)

@@ -17,11 +17,12 @@ static void print_since(struct hpm_breakdown *before, uint64_t *own_before)
     hpm_read_machine(&now);
     since = now;
     hpm_breakdown_sub(&since, before);
-    ksnprintf(title, sizeof title, "machine at %llu ms", (unsigned long long)(arch_clock_ns() / NS_PER_MS));
+    ksnprintf(title, sizeof title, "machine at %llu ms",
+              (unsigned long long)(arch_clock_ns() / NS_PER_MS));
     hpm_breakdown_print(title, &since);
     uint64_t per_10000 = since.cycles ? (own - *own_before) * 10000 / since.cycles : 0;
-    kprintf("  monitoring itself took %llu.%02llu %% of the cycles\n", (unsigned long long)(per_10000 / 100),
-            (unsigned long long)(per_10000 % 100));
+    kprintf("  monitoring itself took %llu.%02llu %% of the cycles\n",
+            (unsigned long long)(per_10000 / 100), (unsigned long long)(per_10000 % 100));
     *before = now;
     *own_before = own;
 }

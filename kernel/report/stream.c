@@ -1,7 +1,7 @@
 /*
- * The way out: a thread hands each CPU's full packets to the port, whose device reads them where they are, and takes them back
- * when they are read.  It looks every few milliseconds, for who records an event can wake nobody; and sooner while the
- * device is behind.
+ * The way out: a thread hands each CPU's full packets to the port, whose device reads them where
+ * they are, and takes them back when they are read.  It looks every few milliseconds, for who
+ * records an event can wake nobody; and sooner while the device is behind.
  */
 #include "kernel/report/counters.h"
 #include "kernel/report/memory.h"
@@ -18,7 +18,8 @@
 #define PORT_NAME "vigil.telemetry"
 #define LOOK_NS   (4 * NS_PER_MS)
 #define FLUSH_NS \
-    (100 * NS_PER_MS) /* a packet that is not full waits at most so long, if its CPU records anything */
+    (100 *       \
+     NS_PER_MS) /* a packet that is not full waits at most so long, if its CPU records anything */
 #define FIND_NS         (2 * NS_PER_S)    /* for the device to say which ports it has */
 #define STOP_NS         (10 * NS_PER_S)   /* in which the device takes some of the rest */
 #define CALL_NS         NS_PER_S          /* for a CPU to close its packet */
@@ -29,7 +30,8 @@
 #define SLOT_BITS       8 /* of a token: which packet of the CPU; above that the CPU + 1 */
 _Static_assert(RING_PACKETS_MAX <= 1 << SLOT_BITS, "a token holds it");
 
-static struct spinlock lock = SPINLOCK(LOCK_THREAD, "telemetry"); /* guards all below, and the port */
+/* guards all below, and the port */
+static struct spinlock lock = SPINLOCK(LOCK_THREAD, "telemetry");
 static struct wait_queue stirred = {{&stirred.waiters, &stirred.waiters}};
 static struct wait_queue ended = {{&ended.waiters, &ended.waiters}};
 static unsigned port;
@@ -39,7 +41,7 @@ static bool sending; /* atomic: the port is being used */
 static bool behind;  /* the thread waits for the device: to read something, to say its ports */
 static uint64_t packets;
 
-/* ---- The port; the lock is held ---- */
+/* ---- The port; the lock is held -------------------------------------------------------------- */
 
 static void *token_of(unsigned cpu, uint32_t slot)
 {
@@ -123,7 +125,7 @@ static void wake(UNUSED void *arg)
     spin_unlock(&lock, irq);
 }
 
-/* ---- The thread ---- */
+/* ---- The thread ------------------------------------------------------------------------------ */
 
 static void ask_for_flush(uint64_t *next_ns)
 {
@@ -155,7 +157,8 @@ static void close_packets(void)
     }
 }
 
-/* Until the device has read everything, or nothing for long: where time is a model's, its host may have little for it. */
+/* Until the device has read everything, or nothing for long: where time is a model's, its host may
+ * have little for it. */
 static void send_rest(void)
 {
     bool irq = spin_lock(&lock);
@@ -182,10 +185,11 @@ static void print_account(void)
         discarded += r->context.discarded;
         bytes += r->bytes;
     }
-    kprintf("telemetry: taken=%llu delivered=%llu discarded=%llu unsent=%llu packets=%llu bytes=%llu\n",
-            (unsigned long long)taken, (unsigned long long)delivered, (unsigned long long)discarded,
-            (unsigned long long)(taken - delivered - discarded), (unsigned long long)packets,
-            (unsigned long long)bytes);
+    kprintf(
+        "telemetry: taken=%llu delivered=%llu discarded=%llu unsent=%llu packets=%llu bytes=%llu\n",
+        (unsigned long long)taken, (unsigned long long)delivered, (unsigned long long)discarded,
+        (unsigned long long)(taken - delivered - discarded), (unsigned long long)packets,
+        (unsigned long long)bytes);
 }
 
 /* What the last packets had no room to say of discarded events takes another one. */
@@ -206,7 +210,8 @@ static void run(UNUSED void *arg)
 
     while (!stopping && !broken) {
         behind = !send_all_locked();
-        wait_sleep(&stirred, &lock, &irq, MIN(arch_clock_ns() + LOOK_NS, MIN(counters_ns, memory_ns)));
+        wait_sleep(&stirred, &lock, &irq,
+                   MIN(arch_clock_ns() + LOOK_NS, MIN(counters_ns, memory_ns)));
         spin_unlock(&lock, irq);
         ask_for_flush(&flush_ns);
         counters_record(&counters_ns);
@@ -232,7 +237,8 @@ void telemetry_stop(void)
     spin_unlock(&lock, irq);
 }
 
-/* Who has the lock may have been stopped with it, but not while it was sending: that it brings to its end. */
+/* Who has the lock may have been stopped with it, but not while it was sending: that it brings to
+ * its end. */
 static bool may_send(bool *locked, bool *irq)
 {
     uint64_t since_ns = arch_clock_ns(), waited_ns = 0;
@@ -272,7 +278,7 @@ static void last_words(void)
         spin_unlock(&lock, irq);
 }
 
-/* ---- Start ---- */
+/* ---- Start ----------------------------------------------------------------------------------- */
 
 static int find_port(void)
 {
@@ -300,7 +306,8 @@ static void list_chips(char *out, size_t size)
         n += ksnprintf(out + n, size - n, "%s%u", i ? " " : "", topo->of[i].chip);
 }
 
-/* In pieces of a packet each, one after the other in memory.  Returns whether the device has read all of them. */
+/* In pieces of a packet each, one after the other in memory.  Returns whether the device has read
+ * all of them. */
 static bool send_description(char *text, uint8_t *memory)
 {
     char chips[4 * CPU_MAX];
@@ -314,7 +321,8 @@ static bool send_description(char *text, uint8_t *memory)
     bool irq = spin_lock(&lock);
     begin_sending();
     for (uint32_t at = 0; at < total && !broken; at += piece, memory += RING_PACKET_BYTES)
-        send_locked(memory, ctf_metadata(memory, record_uuid(), text + at, MIN(piece, total - at)), NULL);
+        send_locked(memory, ctf_metadata(memory, record_uuid(), text + at, MIN(piece, total - at)),
+                    NULL);
     end_sending();
     while (in_flight && !broken && arch_clock_ns() < until_ns) {
         wait_sleep(&stirred, &lock, &irq, arch_clock_ns() + NS_PER_MS);
@@ -330,8 +338,8 @@ static bool send_description(char *text, uint8_t *memory)
 /* Of the text, and of its packets. */
 #define TEXT_ORDER    3
 #define PACKETS_ORDER 4
-_Static_assert(DESCRIPTION_MAX <= PAGE_SIZE << TEXT_ORDER && 2 * DESCRIPTION_MAX <= PAGE_SIZE
-                                                                                        << PACKETS_ORDER,
+_Static_assert(DESCRIPTION_MAX <= PAGE_SIZE << TEXT_ORDER &&
+                   2 * DESCRIPTION_MAX <= PAGE_SIZE << PACKETS_ORDER,
                "room");
 
 static const char *describe(void)
@@ -359,7 +367,8 @@ static const char *begin(void)
     int err = find_port();
 
     if (err)
-        return err == -ENOMEM ? "no memory" : "there is no port " PORT_NAME " that anybody listens at";
+        return err == -ENOMEM ? "no memory"
+                              : "there is no port " PORT_NAME " that anybody listens at";
     const char *why = describe();
     if (why)
         return why;

@@ -3,10 +3,10 @@
 #include "kernel/boot/boot_info.h"
 
 struct measured {
-    uint64_t value, low, high; /* passed: low <= value <= high               */
-    const char *unit;          /* of all three                                */
-    const char *skipped;       /* why nothing was measured; NULL: it was      */
-    char note[96];             /* what else was seen; may be empty            */
+    uint64_t value, low, high; /* passed: low <= value <= high */
+    const char *unit;          /* of all three */
+    const char *skipped;       /* why nothing was measured; NULL: it was */
+    char note[96];             /* what else was seen; may be empty */
 };
 
 struct check {
@@ -15,9 +15,10 @@ struct check {
 };
 
 /* By subject, each ended by name NULL. */
-extern const struct check memory_checks[], clock_checks[], cpu_checks[], program_checks[], stack_checks[];
+extern const struct check memory_checks[], clock_checks[], cpu_checks[], program_checks[],
+    stack_checks[];
 
-/* ---- For checks ---- */
+/* ---- For checks ------------------------------------------------------------------------------ */
 extern const struct boot_info *selftest_boot;
 
 /* Runs fn(cpu's index) in a thread on every CPU at once and waits for all.  -ENOMEM: not on all. */

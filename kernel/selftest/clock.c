@@ -1,4 +1,5 @@
-/* The clock against another one of the machine, the same on every CPU, and each CPU's timer against the clock. */
+/* The clock against another one of the machine, the same on every CPU, and each CPU's timer against
+ * the clock. */
 #include "kernel/selftest/check.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -12,7 +13,7 @@
 #define TIMER_LATE_NS  (1 * NS_PER_MS) /* one of the tries must be that good */
 #define MILLION        1000000
 
-/* ---- Rate ---- */
+/* ---- Rate ------------------------------------------------------------------------------------ */
 
 static uint64_t parts_per_million(uint64_t a, uint64_t b)
 {
@@ -35,11 +36,11 @@ static void the_clock_runs_as_fast_as_another(struct measured *m)
         best = MIN(best, parts_per_million(hz, arch_ticks_hz()));
     }
     m->value = best;
-    ksnprintf(m->note, sizeof(m->note), "%llu kHz by %s, believed %llu kHz", (unsigned long long)hz / 1000,
-              name, (unsigned long long)arch_ticks_hz() / 1000);
+    ksnprintf(m->note, sizeof(m->note), "%llu kHz by %s, believed %llu kHz",
+              (unsigned long long)hz / 1000, name, (unsigned long long)arch_ticks_hz() / 1000);
 }
 
-/* ---- One clock on all CPUs ---- */
+/* ---- One clock on all CPUs ------------------------------------------------------------------- */
 
 static uint64_t latest_ns, backwards_ns; /* atomic; the largest step */
 
@@ -70,7 +71,7 @@ static void the_clock_never_runs_backwards(struct measured *m)
               CLOCK_READS * cpu_count());
 }
 
-/* ---- Timer ---- */
+/* ---- Timer ----------------------------------------------------------------------------------- */
 
 static uint64_t late_ns; /* the best of the CPU that was measured last */
 
@@ -81,14 +82,15 @@ static void sleep_often(UNUSED unsigned cpu)
     for (unsigned i = 0; i < TIMER_TRIES && best > TIMER_LATE_NS; i++) {
         uint64_t until_ns = arch_clock_ns() + TIMER_SLEEP_NS;
         sched_sleep_until(until_ns);
-        best = MIN(best, arch_clock_ns() - until_ns); /* a sleep that is short is a very large number */
+        /* a sleep that is short is a very large number */
+        best = MIN(best, arch_clock_ns() - until_ns);
     }
     late_ns = best;
 }
 
 /*
- * One CPU after the other.  To a CPU of its own it is all the same who else sleeps; but where CPUs take turns, as under an
- * emulator, sleeps that end together would measure how many there are.
+ * One CPU after the other.  To a CPU of its own it is all the same who else sleeps; but where CPUs
+ * take turns, as under an emulator, sleeps that end together would measure how many there are.
  */
 static void the_timer_is_in_time(struct measured *m)
 {

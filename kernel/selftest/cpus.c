@@ -15,7 +15,7 @@
 
 static uint64_t per_cpu[CPU_MAX];
 
-/* ---- Answers ---- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 static void note_cpu(void *arg)
 {
@@ -54,7 +54,7 @@ static void every_cpu_answers(struct measured *m)
               ANSWER_TRIES);
 }
 
-/* ---- Counters ---- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
 static struct {
     uint64_t instructions, cycles, ns;
@@ -65,8 +65,9 @@ static uint64_t too_many(uint64_t instructions)
     return instructions > 10 * ROUNDS ? instructions - 10 * ROUNDS : 10 * ROUNDS - instructions;
 }
 
-/* The try that is nearest to the truth, since interrupts are counted, too; or the shortest.  The clock is read outside of the
- * counters, so that what comes between the two cannot make cycles out of nothing. */
+/* The try that is nearest to the truth, since interrupts are counted, too; or the shortest.  The
+ * clock is read outside of the counters, so that what comes between the two cannot make cycles out
+ * of nothing. */
 static void count_loop(unsigned cpu)
 {
     for (unsigned i = 0; i < COUNT_TRIES; i++) {
@@ -111,8 +112,8 @@ static void counters_count_instructions(struct measured *m)
         per_cpu[i] = too_many(counted[i].instructions);
     unsigned worst = largest_of_cpus(per_cpu);
     m->value = counted[worst].instructions;
-    ksnprintf(m->note, sizeof(m->note), "in a loop of %llu, on CPU %u", (unsigned long long)(10 * ROUNDS),
-              worst);
+    ksnprintf(m->note, sizeof(m->note), "in a loop of %llu, on CPU %u",
+              (unsigned long long)(10 * ROUNDS), worst);
 }
 
 static void counters_count_cycles(struct measured *m)

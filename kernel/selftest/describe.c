@@ -15,24 +15,26 @@
 static struct arch_word boot_words[ARCH_WORDS_MAX], words[ARCH_WORDS_MAX];
 static unsigned word_count;
 
-/* ---- Names ---- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static void describe_firmware(const struct boot_info *info)
 {
     struct smbios names;
 
-    kprintf("selftest: started by %s%s%s\n", info->protocol, info->firmware[0] ? " of " : "", info->firmware);
+    kprintf("selftest: started by %s%s%s\n", info->protocol, info->firmware[0] ? " of " : "",
+            info->firmware);
     acpi_init(info);
     if (!info->smbios) {
-        kprintf("selftest: machine: %s\n", arch_machine() ? arch_machine() : "nobody says what it is called");
+        kprintf("selftest: machine: %s\n",
+                arch_machine() ? arch_machine() : "nobody says what it is called");
         return;
     }
     if (smbios_read(&acpi_memory, info->smbios, &names)) {
         kprintf("selftest: machine: the firmware's SMBIOS table cannot be read\n");
         return;
     }
-    kprintf("selftest: machine: %s | %s | %s | board %s | %s\n", names.vendor, names.product, names.version,
-            names.board_vendor, names.board);
+    kprintf("selftest: machine: %s | %s | %s | board %s | %s\n", names.vendor, names.product,
+            names.version, names.board_vendor, names.board);
     kprintf("selftest: firmware: %s | %s | %s\n", names.firmware_vendor, names.firmware_version,
             names.firmware_date);
 }
@@ -57,7 +59,7 @@ static void describe_acpi(const struct boot_info *info)
         kprintf("selftest: acpi: %s\n", err == -ENOENT ? "none" : "what there is cannot be read");
 }
 
-/* ---- Processors ---- */
+/* ---- Processors ------------------------------------------------------------------------------ */
 
 static void print_words(const struct arch_word *w, unsigned n)
 {
@@ -121,7 +123,7 @@ static void describe_shape(void)
             hpm->present && hpm->can_sample ? ", records of accesses" : "");
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void describe_memory(const struct boot_info *info)
 {

@@ -1,6 +1,6 @@
 /*
- * Memory: words that are written are read back, in blocks of free frames spread by the allocator; and the kernel's own
- * mappings are writable or executable, never both.
+ * Memory: words that are written are read back, in blocks of free frames spread by the allocator;
+ * and the kernel's own mappings are writable or executable, never both.
  */
 #include "kernel/selftest/check.h"
 #include "kernel/core/printf.h"
@@ -12,7 +12,7 @@
 
 extern char image_start[], image_end[], text_start[], text_end[];
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Each gives every word another value, or one whose neighbouring bits differ. */
 static uint64_t address_of(uint64_t pa)
@@ -31,7 +31,8 @@ static uint64_t chequers_turned(uint64_t pa)
 {
     return ~chequers(pa);
 }
-static uint64_t (*const patterns[])(uint64_t pa) = {address_of, inverse_address, chequers, chequers_turned};
+static uint64_t (*const patterns[])(uint64_t pa) = {address_of, inverse_address, chequers,
+                                                    chequers_turned};
 
 static uint64_t wrong_words(paddr_t base, uint64_t (*pattern)(uint64_t pa), paddr_t *first_wrong)
 {
@@ -73,7 +74,7 @@ static void memory_keeps_what_is_written(struct measured *m)
         frame_free(block[n], FRAME_ORDER_MAX);
 }
 
-/* ---- Mappings ---- */
+/* ---- Mappings -------------------------------------------------------------------------------- */
 
 struct mappings {
     uint64_t pages, wrong;
@@ -88,7 +89,8 @@ static void look_at(struct mappings *all, vaddr_t va)
     if (arch_space_query(NULL, va, &pa, &prot))
         return;
     bool text = va >= (vaddr_t)text_start && va < (vaddr_t)text_end;
-    bool wrong = (prot & PROT_USER) || ((prot & PROT_X) && (prot & PROT_W)) || !(prot & PROT_X) != !text;
+    bool wrong =
+        (prot & PROT_USER) || ((prot & PROT_X) && (prot & PROT_W)) || !(prot & PROT_X) != !text;
     all->pages++;
     if (wrong && !all->wrong++)
         all->first_wrong = va;
@@ -107,7 +109,8 @@ static void mappings_are_writable_or_executable(struct measured *m)
 
     look_at_range(&all, (vaddr_t)image_start, (uint64_t)(image_end - image_start), PAGE_SIZE);
     for (size_t i = 0; i < selftest_boot->mem_count; i++)
-        look_at_range(&all, DIRECT_BASE + selftest_boot->mem[i].base, selftest_boot->mem[i].size, LARGE_PAGE);
+        look_at_range(&all, DIRECT_BASE + selftest_boot->mem[i].base, selftest_boot->mem[i].size,
+                      LARGE_PAGE);
     look_at(&all, (vaddr_t)&all);
     look_at_range(&all, FRAMEBUFFER_BASE, BOOT_FRAMEBUFFER_MAX, PAGE_SIZE);
     m->unit = "pages";

@@ -35,7 +35,8 @@ static void stacks_are_large_enough(struct measured *m)
     m->value = kstack_deepest(&stacks);
     m->low = 1;
     m->high = KSTACK_SIZE - KIB;
-    ksnprintf(m->note, sizeof(m->note), "the deepest use of %u stacks, interrupts included", stacks);
+    ksnprintf(m->note, sizeof(m->note), "the deepest use of %u stacks, interrupts included",
+              stacks);
 }
 
 const struct check stack_checks[] = {

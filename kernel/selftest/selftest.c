@@ -65,7 +65,7 @@ void selftest_end(void)
             (unsigned long long)KSTACK_SIZE);
 }
 
-/* ---- For checks ---- */
+/* ---- For checks ------------------------------------------------------------------------------ */
 
 struct crew {
     void (*fn)(unsigned cpu);
@@ -82,8 +82,11 @@ static void work(UNUSED void *arg)
 static int start_on(unsigned cpu)
 {
     const struct cpuset only = cpuset_one(cpu);
-    const struct thread_params params = {
-        .name = "selftest", .entry = work, .affinity = &only, .prio = PRIO_NORMAL, .group = GROUP_NONE};
+    const struct thread_params params = {.name = "selftest",
+                                         .entry = work,
+                                         .affinity = &only,
+                                         .prio = PRIO_NORMAL,
+                                         .group = GROUP_NONE};
     struct thread *t;
     int err = thread_create(&params, &t);
 

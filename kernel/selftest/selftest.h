@@ -1,6 +1,7 @@
 /*
- * `selftest=on`: what of the machine can be checked from inside, checked, and a report that names the machine, says what is
- * peculiar about it and gives each figure with its band.  Part of every kernel image; meant for machines nobody has seen.
+ * `selftest=on`: what of the machine can be checked from inside, checked, and a report that names
+ * the machine, says what is peculiar about it and gives each figure with its band.  Part of every
+ * kernel image; meant for machines nobody has seen.
  */
 #pragma once
 #include "kernel/boot/boot_info.h"

@@ -66,7 +66,8 @@ static uint32_t event_bytes(const struct ctf_field *f, const uint64_t *values)
 
 void ctf_begin(struct ctf_packet *p, void *memory, uint32_t size, uint64_t now)
 {
-    *p = (struct ctf_packet){.at = memory, .size = size, .used = CTF_HEADER_BYTES, .begin = now, .end = now};
+    *p = (struct ctf_packet){
+        .at = memory, .size = size, .used = CTF_HEADER_BYTES, .begin = now, .end = now};
 }
 
 bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, uint64_t now,
@@ -117,7 +118,8 @@ uint32_t ctf_end(struct ctf_packet *p, uint64_t now, const struct ctf_context *c
 
 uint32_t ctf_metadata(void *memory, const uint8_t *uuid, const char *text, uint32_t bytes)
 {
-    static const uint8_t plain_1_8[] = {0, 0, 0, 1, 8}; /* compression, encryption, checksum: none; version */
+    /* compression, encryption, checksum: none; version */
+    static const uint8_t plain_1_8[] = {0, 0, 0, 1, 8};
     uint8_t *packet = memory;
     uint32_t used = CTF_METADATA_HEADER_BYTES + bytes, size = ALIGN_UP(used, PACKET_ALIGN);
     uint8_t *at = put_u32(packet, CTF_METADATA_MAGIC);

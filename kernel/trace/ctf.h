@@ -1,7 +1,8 @@
 /*
- * Writing the Common Trace Format, version 1.8 (diamon.org/ctf): packets of events, and the text that describes them to a
- * reader (TSDL).  Everything is bytes in a row, little-endian, nothing is aligned.
- * Pure: memory, time and tables are the caller's; so the host reads back what it wrote with the format's own reader.
+ * Writing the Common Trace Format, version 1.8 (diamon.org/ctf): packets of events, and the text
+ * that describes them to a reader (TSDL).  Everything is bytes in a row, little-endian, nothing is
+ * aligned. Pure: memory, time and tables are the caller's; so the host reads back what it wrote
+ * with the format's own reader.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -28,7 +29,7 @@ static inline uint64_t ctf_text(const char *s)
     return (uint64_t)(uintptr_t)s;
 }
 
-/* ---- Packets of events ---- */
+/* ---- Packets of events ----------------------------------------------------------------------- */
 #define CTF_MAGIC        0xc1fc1fc1u
 #define CTF_HEADER_BYTES 76 /* packet.header and packet.context */
 
@@ -41,19 +42,21 @@ struct ctf_packet {
 
 /* Begins an empty packet in memory, of at least CTF_HEADER_BYTES. */
 void ctf_begin(struct ctf_packet *p, void *memory, uint32_t size, uint64_t now);
-/* Adds an event; values[i] belongs to field i.  Times do not go back.  False: there is no room, nothing was changed. */
+/* Adds an event; values[i] belongs to field i.  Times do not go back.  False: there is no room,
+ * nothing was changed. */
 bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, uint64_t now,
              const uint64_t *values);
 struct ctf_context {
     const uint8_t *uuid;
     uint32_t cpu;
-    uint64_t sequence;  /* of this CPU's packets, from 0 on     */
-    uint64_t discarded; /* by this CPU, until the packet's end  */
+    uint64_t sequence;  /* of this CPU's packets, from 0 on */
+    uint64_t discarded; /* by this CPU, until the packet's end */
 };
-/* Writes the header; now is the packet's end.  Returns the packet's bytes, a multiple of 8: what is behind the content is 0. */
+/* Writes the header; now is the packet's end.  Returns the packet's bytes, a multiple of 8: what is
+ * behind the content is 0. */
 uint32_t ctf_end(struct ctf_packet *p, uint64_t now, const struct ctf_context *c);
 
-/* ---- The description ---- */
+/* ---- The description ------------------------------------------------------------------------- */
 struct ctf_trace {
     const uint8_t *uuid;
     const struct ctf_event *types; /* ids are their numbers; ended by name NULL */
@@ -66,6 +69,6 @@ size_t ctf_describe(const struct ctf_trace *t, char *out, size_t size);
 
 #define CTF_METADATA_MAGIC        0x75d11d57u
 #define CTF_METADATA_HEADER_BYTES 37
-/* A packet with a piece of the description in memory, of at least CTF_METADATA_HEADER_BYTES + bytes + 8.  Returns its bytes, a
- * multiple of 8. */
+/* A packet with a piece of the description in memory, of at least CTF_METADATA_HEADER_BYTES + bytes
+ * + 8.  Returns its bytes, a multiple of 8. */
 uint32_t ctf_metadata(void *memory, const uint8_t *uuid, const char *text, uint32_t bytes);

@@ -103,7 +103,8 @@ static void add_trace(struct out *o, const struct ctf_trace *t)
         "\t\tinteger { size = 32; align = 8; signed = false; } stream_id;\n\t};\n};\n"
         "env {\n\tdomain = \"kernel\";\n\ttracer_name = \"vigil\";\n\tarchitecture = \"",
         t->architecture, "\";\n\tcpu_chips = \"", t->chips, "\";\n};\n",
-        "clock {\n\tname = \"monotonic\";\n\tdescription = \"since the start of the machine\";\n\tfreq = ");
+        "clock {\n\tname = \"monotonic\";\n\tdescription = \"since the start of the "
+        "machine\";\n\tfreq = ");
     add_number(o, t->clock_hz);
     add(o, ";\n};\n");
 }

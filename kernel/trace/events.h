@@ -1,4 +1,5 @@
-/* What can be recorded: the one table that events are written by, and that describes them to who reads them. */
+/* What can be recorded: the one table that events are written by, and that describes them to who
+ * reads them. */
 #pragma once
 #include "kernel/trace/ctf.h"
 
@@ -29,7 +30,13 @@ enum trace_event {
 /* Why a CPU left a thread. */
 enum trace_left { TRACE_PREEMPTED, TRACE_YIELDED, TRACE_BLOCKED, TRACE_EXITED, TRACE_IDLE };
 /* Why a thread went to another CPU. */
-enum trace_moved { TRACE_WOKEN, TRACE_PULLED_CORE, TRACE_PULLED_CHIP, TRACE_PULLED_MACHINE, TRACE_REQUESTED };
+enum trace_moved {
+    TRACE_WOKEN,
+    TRACE_PULLED_CORE,
+    TRACE_PULLED_CHIP,
+    TRACE_PULLED_MACHINE,
+    TRACE_REQUESTED
+};
 
 extern const struct ctf_event trace_events[]; /* by enum trace_event, ended by name NULL */
 #define TRACE_FIELDS_MAX 64

@@ -91,8 +91,9 @@ static void limit_memory(unsigned cpu_number)
     uint64_t most = MAX(frames.total_pages * PAGE_SIZE / 32 / cpu_number / KIB, (uint64_t)KB_MIN);
     if (buffer_kb <= most)
         return;
-    kprintf("telemetry.kb=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n",
-            (unsigned long long)buffer_kb, (unsigned long long)most, cpu_number);
+    kprintf(
+        "telemetry.kb=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n",
+        (unsigned long long)buffer_kb, (unsigned long long)most, cpu_number);
     buffer_kb = most;
 }
 

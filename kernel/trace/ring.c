@@ -15,7 +15,8 @@ static bool begin_packet(struct ring *r, uint64_t now)
     return true;
 }
 
-/* In this order: who stops the writer for good anywhere in between finds a packet once or not at all. */
+/* In this order: who stops the writer for good anywhere in between finds a packet once or not at
+ * all. */
 static void end_packet(struct ring *r, uint64_t now)
 {
     struct ring_slot *slot = &r->slot[r->closed % r->packets];
@@ -32,8 +33,10 @@ void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_
                const uint8_t *uuid, uint32_t cpu, uint64_t now)
 {
     ASSERT(is_pow2(packets) && packets >= RING_PACKETS_MIN && packets <= RING_PACKETS_MAX);
-    *r = (struct ring){
-        .memory = memory, .packets = packets, .types = types, .context = {.uuid = uuid, .cpu = cpu}};
+    *r = (struct ring){.memory = memory,
+                       .packets = packets,
+                       .types = types,
+                       .context = {.uuid = uuid, .cpu = cpu}};
     begin_packet(r, now);
     end_packet(r, now);
 }

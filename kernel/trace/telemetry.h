@@ -1,7 +1,8 @@
 /*
- * What the kernel does, as events in the order of time, for a reader outside (docs/telemetry.md).  Each function below records
- * one event if it was asked for, and costs a branch if not.  They are called from wherever something happens: they know
- * numbers and texts, nothing above this layer, and neither wait nor take a lock.  Any context, but no NMI or FIQ.
+ * What the kernel does, as events in the order of time, for a reader outside (docs/telemetry.md).
+ * Each function below records one event if it was asked for, and costs a branch if not.  They are
+ * called from wherever something happens: they know numbers and texts, nothing above this layer,
+ * and neither wait nor take a lock.  Any context, but no NMI or FIQ.
  */
 #pragma once
 #include "kernel/core/cmdline.h"
@@ -37,7 +38,8 @@ void telemetry_put(enum trace_event id, const uint64_t *values);
     } while (0)
 
 /* Threads and processes are recorded with whatever else is. */
-static inline void telemetry_thread_start(uint32_t tid, uint32_t pid, unsigned cpu, const char *name)
+static inline void telemetry_thread_start(uint32_t tid, uint32_t pid, unsigned cpu,
+                                          const char *name)
 {
     TELEMETRY_PUT(TELEMETRY_ANY, TRACE_THREAD_START, tid, pid, cpu, ctf_text(name));
 }
@@ -59,7 +61,8 @@ static inline void telemetry_sched_switch(uint32_t prev, uint32_t next, uint32_t
 {
     TELEMETRY_PUT(TELEMETRY_SCHED, TRACE_SCHED_SWITCH, prev, next, next_pid, reason);
 }
-static inline void telemetry_sched_migrate(uint32_t tid, unsigned from, unsigned to, enum trace_moved why)
+static inline void telemetry_sched_migrate(uint32_t tid, unsigned from, unsigned to,
+                                           enum trace_moved why)
 {
     TELEMETRY_PUT(TELEMETRY_SCHED, TRACE_SCHED_MIGRATE, tid, from, to, why);
 }
@@ -75,11 +78,11 @@ static inline void telemetry_sharing_decision(uint32_t pid, const char *phase, c
                   ctf_text(details));
 }
 /* cluster, chip: negative for none. */
-static inline void telemetry_sharing_placed(uint32_t pid, uint32_t tid, int cluster, int chip, unsigned from,
-                                            unsigned to)
+static inline void telemetry_sharing_placed(uint32_t pid, uint32_t tid, int cluster, int chip,
+                                            unsigned from, unsigned to)
 {
-    TELEMETRY_PUT(TELEMETRY_SHARING, TRACE_SHARING_PLACED, pid, tid, (uint32_t)cluster, (uint32_t)chip, from,
-                  to);
+    TELEMETRY_PUT(TELEMETRY_SHARING, TRACE_SHARING_PLACED, pid, tid, (uint32_t)cluster,
+                  (uint32_t)chip, from, to);
 }
 static inline void telemetry_mark(uint32_t tid, const char *label)
 {
@@ -88,18 +91,19 @@ static inline void telemetry_mark(uint32_t tid, const char *label)
 
 /* How memory was divided. */
 struct telemetry_plan {
-    uint32_t before, planned;      /* pages that the process was, and is, to have  */
-    uint32_t target;               /* ... that it keeps on the way there           */
-    uint32_t hot;                  /* ... that are used all the time               */
-    uint32_t step;                 /* ... by which it may have more, or less       */
-    uint64_t waited_us;            /* it waited, since the last look               */
+    uint32_t before, planned;      /* pages that the process was, and is, to have */
+    uint32_t target;               /* ... that it keeps on the way there */
+    uint32_t hot;                  /* ... that are used all the time */
+    uint32_t step;                 /* ... by which it may have more, or less */
+    uint64_t waited_us;            /* it waited, since the last look */
     uint64_t lost;                 /* millionths of its speed that it will lose to waiting */
     uint64_t lost_more, lost_less; /* ... with a step more, and less */
 };
-static inline void telemetry_memory_plan(uint32_t pid, const char *goal, const struct telemetry_plan *p)
+static inline void telemetry_memory_plan(uint32_t pid, const char *goal,
+                                         const struct telemetry_plan *p)
 {
-    TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_MEMORY_PLAN, pid, ctf_text(goal), p->before, p->planned, p->target,
-                  p->hot, p->waited_us, p->lost, p->step, p->lost_more, p->lost_less);
+    TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_MEMORY_PLAN, pid, ctf_text(goal), p->before, p->planned,
+                  p->target, p->hot, p->waited_us, p->lost, p->step, p->lost_more, p->lost_less);
 }
 static inline void telemetry_tracker_watch(uint32_t pid, const char *tracker, bool watched)
 {
@@ -110,11 +114,13 @@ static inline void telemetry_tracker_sample(unsigned shift)
     TELEMETRY_PUT(TELEMETRY_MEMORY, TRACE_TRACKER_SAMPLE, (uint64_t)1 << shift);
 }
 
-/* ---- Start and end (main) ---- */
-/* Boot CPU, before the first thread, after the clock: memory for so many CPUs; from now on what was asked for is recorded. */
+/* ---- Start and end (main) -------------------------------------------------------------------- */
+/* Boot CPU, before the first thread, after the clock: memory for so many CPUs; from now on what was
+ * asked for is recorded. */
 void telemetry_init(unsigned cpus);
-/* The first thread, once all CPUs run: opens the port and starts the thread that empties the CPUs' memory into it.  Without a
- * port a line says so, and nothing is recorded any more. */
+/* The first thread, once all CPUs run: opens the port and starts the thread that empties the CPUs'
+ * memory into it.  Without a port a line says so, and nothing is recorded any more. */
 void telemetry_start(void);
-/* Thread context: nothing is recorded any more, all that was goes out, and a line says how much; within a bound. */
+/* Thread context: nothing is recorded any more, all that was goes out, and a line says how much;
+ * within a bound. */
 void telemetry_stop(void);

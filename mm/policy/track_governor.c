@@ -2,16 +2,18 @@
 #include "mm/policy/track_governor.h"
 
 #define FADE       8            /* the part of a sum that a window takes away is one in so many */
-#define WINDOW_MAX (1ull << 36) /* so that sums can be multiplied by thousands                   */
-#define WHOLE      256          /* parts of a window                                              */
-#define LONG       8 /* a trial has succeeded when it lasts as many times as long as was waited for it */
-#define WELL_NUM   4 /* well within: less than 4/5 of what is allowed                 */
-#define WELL_DEN   5
+#define WINDOW_MAX (1ull << 36) /* so that sums can be multiplied by thousands */
+#define WHOLE      256          /* parts of a window */
+/* a trial has succeeded when it lasts as many times as long as was waited for it */
+#define LONG     8
+#define WELL_NUM 4 /* well within: less than 4/5 of what is allowed */
+#define WELL_DEN 5
 
-void track_governor_init(struct track_governor *g, unsigned permille, unsigned shift, unsigned shift_max,
-                         uint64_t window)
+void track_governor_init(struct track_governor *g, unsigned permille, unsigned shift,
+                         unsigned shift_max, uint64_t window)
 {
-    ASSERT(permille >= 1 && permille <= 1000 && shift <= shift_max && shift_max <= GOVERN_SHIFT_MAX);
+    ASSERT(permille >= 1 && permille <= 1000 && shift <= shift_max &&
+           shift_max <= GOVERN_SHIFT_MAX);
     ASSERT(window >= 1 && window <= WINDOW_MAX);
     *g = (struct track_governor){.permille = permille,
                                  .shift = shift,
@@ -96,7 +98,8 @@ const char *track_governor_check(const struct track_governor *g)
         return "trials are too seldom, or too often";
     if (g->calm >= g->calm_wanted || g->lasted >= LONG * g->calm_wanted)
         return "a trial is overdue";
-    if (g->cost > (uint64_t)4 * FADE * WHOLE * WINDOW_MAX || g->ran > (uint64_t)2 * FADE * WINDOW_MAX)
+    if (g->cost > (uint64_t)4 * FADE * WHOLE * WINDOW_MAX ||
+        g->ran > (uint64_t)2 * FADE * WINDOW_MAX)
         return "a sum does not fade";
     return NULL;
 }

@@ -26,18 +26,21 @@ const struct prefetch_ops *memory_prefetch_ops(void)
 }
 
 const struct arg mm_args[] = {
-    {"mem.process", ARG_BYTES, &memory_process_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
-     "a process keeps at most so much in memory; the largest value: no limit"},
+    {"mem.process", ARG_BYTES, &memory_process_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL,
+     ARG_PROCESS, "a process keeps at most so much in memory; the largest value: no limit"},
     {"mem.user", ARG_BYTES, &memory_user_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
      "all processes together keep at most so much in memory; the largest value: no limit"},
     {"mem.kernel", ARG_BYTES, &memory_kernel_max, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
-     "kernel memory a process may take: its threads' stacks, page tables, sessions, pool's tables; 0: a "
+     "kernel memory a process may take: its threads' stacks, page tables, sessions, pool's tables; "
+     "0: a "
      "quarter of memory"},
     {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
     {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, share_goal_names, ARG_BOOT,
-     "how memory is divided among pools: evenly; by their curves so that the harmonic mean of speedups is "
-     "highest, or all miss at the same rate, or the highest rate is as low as can be, or rates asked for are "
+     "how memory is divided among pools: evenly; by their curves so that the harmonic mean of "
+     "speedups is "
+     "highest, or all miss at the same rate, or the highest rate is as low as can be, or rates "
+     "asked for are "
      "kept"},
     {"mem.weight", ARG_U64, &memory_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
@@ -46,13 +49,16 @@ const struct arg mm_args[] = {
     {"mem.policy", ARG_TABLE, &memory_policy, 0, 0, replace_policies, ARG_PROCESS,
      "which page of a pool goes when another needs its frame"},
     {"mem.prefetch", ARG_TABLE, &memory_prefetch, 0, 0, prefetch_policies, ARG_PROCESS,
-     "what is read besides the page that a thread waits for: nothing, its neighbours, where a row of pages "
+     "what is read besides the page that a thread waits for: nothing, its neighbours, where a row "
+     "of pages "
      "goes "
      "on, what was used together with it, or what of these has done no harm in its region"},
     {"mem.accessed", ARG_BOOL, &memory_accessed, 0, 0, NULL, ARG_PROCESS,
-     "a page about to go is asked whether it was used, where no tracker sees that; else faults are all that "
+     "a page about to go is asked whether it was used, where no tracker sees that; else faults are "
+     "all that "
      "policies hear of"},
-    {"mem.seed", ARG_U64, &memory_seed, 0, UINT64_MAX, NULL, ARG_PROCESS, "of policies that draw or hash"},
+    {"mem.seed", ARG_U64, &memory_seed, 0, UINT64_MAX, NULL, ARG_PROCESS,
+     "of policies that draw or hash"},
     {"mem.pools", ARG_CHOICE, &memory_pools_always, 0, 0, pools_names, ARG_PROCESS,
      "when there are pools: where memory is limited or pages can leave it, or always"},
     {"swap", ARG_CHOICE, &swap_wanted, 0, 0, swap_names, ARG_BOOT,

@@ -1,5 +1,6 @@
-/* What the boot arguments mem.* and swap.* say (args.c).  Those that are a process's own (ARG_PROCESS) are looked at when its space and pool
- * are made; those that it starts have its own. */
+/* What the boot arguments mem.* and swap.* say (args.c).  Those that are a process's own
+ * (ARG_PROCESS) are looked at when its space and pool are made; those that it starts have its
+ * own. */
 #pragma once
 #include "kernel/core/cmdline.h"
 #include "mm/policy/prefetch/prefetch.h"

@@ -1,10 +1,13 @@
 /*
- * See divide.h.  Once an epoch (mem.epoch_ms) the curves of all watched spaces are read, mm/policy/divide/plan.h decides, and each pool is told its
- * target: so many frames it keeps when memory is short.  A pool may have more as long as nobody misses them.
+ * See divide.h.  Once an epoch (mem.epoch_ms) the curves of all watched spaces are read,
+ * mm/policy/divide/plan.h decides, and each pool is told its target: so many frames it keeps when
+ * memory is short.  A pool may have more as long as nobody misses them.
  *
- * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and for the chooser whichever misses less.
- * Pages that are used all the time are in no curve: they are asked for (mm/pool/hot.c), and what a program needs is reckoned from both (mm/policy/divide/demand.h).
- * Pools are known here by their address from one look to the next only: one that has ended meanwhile is not told.
+ * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and
+ * for the chooser whichever misses less. Pages that are used all the time are in no curve: they are
+ * asked for (mm/pool/hot.c), and what a program needs is reckoned from both
+ * (mm/policy/divide/demand.h). Pools are known here by their address from one look to the next
+ * only: one that has ended meanwhile is not told.
  */
 #include "mm/pool/divide.h"
 #include "kernel/core/printf.h"
@@ -19,31 +22,33 @@
 #include "mm/track/curve.h"
 #include "mm/track/track.h"
 
-#define PAGES_MIN     32 /* that every pool keeps          */
-#define MOVED_PART    8  /* of memory, in an epoch, at most */
-#define LASTS         64 /* epochs in which moving pages must have paid; so much is remembered at most */
-#define ENOUGH        4  /* accesses to a page, of which memory has so many: no more are remembered    */
+#define PAGES_MIN  32 /* that every pool keeps */
+#define MOVED_PART 8  /* of memory, in an epoch, at most */
+/* epochs in which moving pages must have paid; so much is remembered at most */
+#define LASTS 64
+/* accesses to a page, of which memory has so many: no more are remembered */
+#define ENOUGH        4
 #define SOON_PART     32 /* of an epoch, in which hot pages are used again */
-#define WORTH_PART    8  /* of what a pool has, for people: what it would gain by so much, or lose */
-#define GAIN_PERMILLE 20 /* that a new plan must bring      */
+#define WORTH_PART    8 /* of what a pool has, for people: what it would gain by so much, or lose */
+#define GAIN_PERMILLE 20 /* that a new plan must bring */
 
 /* What is remembered of a pool. */
 struct past {
     struct pool *of; /* as of the last look; NULL: nobody's */
     uint32_t pid, epochs, spacing, held;
     uint64_t waited_us; /* between the last two looks */
-    bool seen;          /* in this look               */
+    bool seen;          /* in this look */
     struct demand demand;
 };
 
 static struct division {
     unsigned pools;
     uint32_t memory, spacing;      /* pages */
-    uint64_t now_ns;               /* of this look                                             */
-    uint64_t faults, waited_us;    /* of all pools, since the last one                         */
-    uint64_t fault_us;             /* that a fault took when there were any last               */
-    uint64_t planned_ns, lasts_us; /* since when the plan holds; how long plans do, lately     */
-    int error;                     /* why memory could not be divided at the last look, or 0   */
+    uint64_t now_ns;               /* of this look */
+    uint64_t faults, waited_us;    /* of all pools, since the last one */
+    uint64_t fault_us;             /* that a fault took when there were any last */
+    uint64_t planned_ns, lasts_us; /* since when the plan holds; how long plans do, lately */
+    int error;                     /* why memory could not be divided at the last look, or 0 */
     struct past past[SHARE_POOLS_MAX];
     struct past *of[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
@@ -85,13 +90,15 @@ static struct past *past_of(const struct space *s)
     return nobodys;
 }
 
-/* The time since the last look or since the pool began, in which its threads worked, or any of them waited for a page.  [P] held. */
+/* The time since the last look or since the pool began, in which its threads worked, or any of them
+ * waited for a page.  [P] held. */
 static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
 
     past->waited_us = (pool_held_up_locked(p, d->now_ns) - p->judged_ns) / 1000;
-    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000, past->waited_us);
+    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000,
+                  past->waited_us);
     d->faults += p->stats.major_faults - p->judged_faults;
     d->waited_us += past->waited_us;
     p->judged_faults = p->stats.major_faults;
@@ -213,7 +220,8 @@ static void tell(struct pool *p, UNUSED void *arg)
         spin_unlock(&p->lock, irq);
         if (before != d->pool[i].planned)
             record(i, before, &worth);
-        pool_set_target(p, MAX(d->pool[i].pages, 1u), d->pool[i].bound); /* 0 would be an even part */
+        /* 0 would be an even part */
+        pool_set_target(p, MAX(d->pool[i].pages, 1u), d->pool[i].bound);
     }
 }
 
@@ -226,10 +234,11 @@ static void print(const struct share_report *report)
     for (unsigned i = 0; i < d->pools; i++)
         n += ksnprintf(&d->plan[n], sizeof(d->plan) - n, "%s%u:%u", i ? "," : "", d->of[i]->pid,
                        d->pool[i].planned);
-    kprintf("memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
-            (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal],
-            d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
-            (unsigned long long)report->cost_best, d->plan);
+    kprintf(
+        "memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
+        (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal],
+        d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
+        (unsigned long long)report->cost_best, d->plan);
 }
 
 /* Said when it begins, and not at every look. */
@@ -238,13 +247,15 @@ static void say_error(int error)
     struct division *d = division;
 
     if (error && error != d->error)
-        kprintf("memory: %u pages cannot be divided among %u pools (error %d): they keep what they have\n",
+        kprintf("memory: %u pages cannot be divided among %u pools (error %d): they keep what they "
+                "have\n",
                 d->memory, d->pools, -error);
     d->error = error;
 }
 
-/* How long a plan may be taken to hold: as long as those before it, or as this one does already.  Where two
- * plans take turns, each foretold to be better than the other turns out to be, pages moved must pay sooner. */
+/* How long a plan may be taken to hold: as long as those before it, or as this one does already.
+ * Where two plans take turns, each foretold to be better than the other turns out to be, pages
+ * moved must pay sooner. */
 static uint64_t lasts_us(void)
 {
     const struct division *d = division;

@@ -1,12 +1,15 @@
 /*
- * Pages leave, a batch at a time: the policy names one after the other, each is taken out of its page table, the TLBs forget them
- * all together, and then the clean ones' frames are free and the dirty ones are written, neighbours in one request.
+ * Pages leave, a batch at a time: the policy names one after the other, each is taken out of its
+ * page table, the TLBs forget them all together, and then the clean ones' frames are free and the
+ * dirty ones are written, neighbours in one request.
  *
- * The policy is asked with [P] held, but a page is taken out of its table under its space's [S], which comes first.  So the space
- * is pinned, and what the policy said is looked at again under both.
+ * The policy is asked with [P] held, but a page is taken out of its table under its space's [S],
+ * which comes first.  So the space is pinned, and what the policy said is looked at again under
+ * both.
  *
- * Where what the policy names cannot leave, for want of a slot, it may name the same few pages for ever.  So after many looks in vain all
- * pages have their turn, a part of them in each call; pool->vain counts on from one call to the next.
+ * Where what the policy names cannot leave, for want of a slot, it may name the same few pages for
+ * ever.  So after many looks in vain all pages have their turn, a part of them in each call;
+ * pool->vain counts on from one call to the next.
  */
 #include "mm/pool/reclaim.h"
 #include "mm/pool/prefetching.h"
@@ -19,8 +22,8 @@
 #define BATCH     32
 #define STRETCH   64   /* pages looked at before the thread gives way */
 #define NAMES_MAX 1024 /* pages that the policy names in vain */
-#define NO_SLOTS_MAX \
-    256 /* pages in a batch that find the disk full: others are looked for another time (pool->vain) */
+/* pages in a batch that find the disk full: others are looked for another time (pool->vain) */
+#define NO_SLOTS_MAX 256
 
 struct leaver {
     struct space *space; /* pinned; NULL: it was not mapped */
@@ -53,7 +56,8 @@ static void unpin(struct space *s)
     spin_unlock(&s->lock, irq);
 }
 
-/* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of pages.  [S] and [P] held. */
+/* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of
+ * pages.  [S] and [P] held. */
 static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
 {
     struct arch_page row[SWAP_CLUSTER];
@@ -117,9 +121,11 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
         return STAYS;
     }
     /* One of zeros may be written to until it is gone. */
-    bool zeros = node->slot == SLOT_NONE && !(node->flags & NODE_DIRTY) && !(page.marks & ARCH_WRITTEN);
+    bool zeros =
+        node->slot == SLOT_NONE && !(node->flags & NODE_DIRTY) && !(page.marks & ARCH_WRITTEN);
     if (node->slot == SLOT_NONE && (!zeros || (page.prot & PROT_W))) {
-        node->slot = swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
+        node->slot =
+            swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)
             return STAYS_NO_SLOT;
     }
@@ -146,7 +152,8 @@ static bool is_sequential(const struct space *s, vaddr_t va)
     return r && r->advice == ADVICE_SEQUENTIAL;
 }
 
-/* Node n, which the policy named or a sequential reading has passed, unless it has become something else since.  [S] and [P] held. */
+/* Node n, which the policy named or a sequential reading has passed, unless it has become something
+ * else since.  [S] and [P] held. */
 static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
                                  bool passed)
 {
@@ -169,7 +176,8 @@ static uint64_t resident_locked(const struct pool *p)
     return p->held - p->leaving - p->coming;
 }
 
-/* The next page in the order of nodes, of which it looks at a few; NODE_NONE: there is none among these. */
+/* The next page in the order of nodes, of which it looks at a few; NODE_NONE: there is none among
+ * these. */
 static uint32_t next_in_turn(struct pool *p)
 {
     for (unsigned i = 0; i < STRETCH; i++) {
@@ -191,7 +199,8 @@ bool evict_tried_all_locked(const struct pool *p)
 {
     uint64_t turn = resident_locked(p) + p->capacity / STRETCH + 1;
 
-    return p->vain >= names_locked(p) + 2 * turn; /* at the first look a mark may be all that goes */
+    /* at the first look a mark may be all that goes */
+    return p->vain >= names_locked(p) + 2 * turn;
 }
 
 /* What sequential readings have passed goes first, then what the policy says. */
@@ -241,7 +250,7 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     return v;
 }
 
-/* ---- What leaves together ---- */
+/* ---- What leaves together -------------------------------------------------------------------- */
 
 static void forget_translations(struct batch *b)
 {
@@ -265,8 +274,8 @@ static void forget_translations(struct batch *b)
             unpin(b->page[i].space);
 }
 
-/* Nobody can write to the page any more.  What is clean, or has lost its space meanwhile, is done with; true: it is to be written.
- * [P] held. */
+/* Nobody can write to the page any more.  What is clean, or has lost its space meanwhile, is done
+ * with; true: it is to be written. [P] held. */
 static bool settle_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];

@@ -1,6 +1,7 @@
 /*
- * Reading pages in before anybody asks for them: what a program says it will need, what prefetchers foresee.  Nobody waits: pages
- * become COMING, then READY.  Where no frame is free, others leave first, but only if that needs no writing.
+ * Reading pages in before anybody asks for them: what a program says it will need, what prefetchers
+ * foresee.  Nobody waits: pages become COMING, then READY.  Where no frame is free, others leave
+ * first, but only if that needs no writing.
  */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
@@ -19,14 +20,16 @@ static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
     const struct node *node = n < p->capacity ? &p->nodes[n] : NULL;
     bool wanted = node && node->state == NODE_OUT && node->slot != SLOT_NONE;
 
-    if ((how & FETCH_TOUCH) && node && node->space && (node->state == NODE_HERE || node->state == NODE_READY))
+    if ((how & FETCH_TOUCH) && node && node->space &&
+        (node->state == NODE_HERE || node->state == NODE_READY))
         p->ops->touch(p->state, n);
     spin_unlock(&p->lock, irq);
     return wanted;
 }
 
 /* The frame, which is charged, becomes the node's, if that is still out. */
-static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how, struct swap_page *out)
+static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how,
+                       struct swap_page *out)
 {
     bool irq = spin_lock(&p->lock);
     struct node *node = &p->nodes[n];

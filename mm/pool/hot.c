@@ -1,5 +1,6 @@
 /*
- * Pages that are used, but not logged: those that stay in the tracker's own buffer, or in its active set.  No curve knows them.
+ * Pages that are used, but not logged: those that stay in the tracker's own buffer, or in its
+ * active set.  No curve knows them.
  */
 #include "hpm/path/path.h"
 #include "mm/pool.h"
@@ -11,7 +12,8 @@
 #define IN_ALL  2048 /* nodes at most: of a larger pool one in so many is looked at */
 
 /* Those of nodes from, from + step, ... that are mapped in s, by their pages' numbers. */
-static unsigned mapped(struct pool *p, const struct space *s, uint32_t from, uint32_t step, uint64_t *page)
+static unsigned mapped(struct pool *p, const struct space *s, uint32_t from, uint32_t step,
+                       uint64_t *page)
 {
     unsigned n = 0;
     bool irq = spin_lock(&p->lock);
@@ -29,7 +31,8 @@ uint32_t pool_hot_pages(struct pool *p, struct space *s)
 {
     uint64_t page[AT_ONCE];
     uint32_t hot = 0, capacity = __atomic_load_n(&p->capacity, __ATOMIC_RELAXED);
-    uint32_t step = (capacity + IN_ALL - 1) / IN_ALL | 1; /* odd: hot pages may be every other one */
+    /* odd: hot pages may be every other one */
+    uint32_t step = (capacity + IN_ALL - 1) / IN_ALL | 1;
     unsigned shift = track_curve_shift(s);
     bool all_logged = track_curve_first_uses(s);
 

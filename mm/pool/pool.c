@@ -20,8 +20,8 @@ static uint32_t pool_count;                  /* [A] written under pools_lock */
 
 bool pools_wanted(void)
 {
-    return swap_present() || memory_process_max != MEMORY_UNLIMITED || memory_user_max != MEMORY_UNLIMITED ||
-           memory_pools_always;
+    return swap_present() || memory_process_max != MEMORY_UNLIMITED ||
+           memory_user_max != MEMORY_UNLIMITED || memory_pools_always;
 }
 
 uint32_t pools_number(void)
@@ -29,7 +29,7 @@ uint32_t pools_number(void)
     return __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
 }
 
-/* ---- Life of a pool ---- */
+/* ---- Life of a pool -------------------------------------------------------------------------- */
 
 void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head)
 {
@@ -54,8 +54,8 @@ uint32_t pool_reserve_of(uint32_t limit)
     return MIN(MAX(limit / 32, 2u), 64u);
 }
 
-/* What a pool that may have so many frames can fill with pages, for some are kept free: a policy that reckons with more never has all
- * that it wants to keep. */
+/* What a pool that may have so many frames can fill with pages, for some are kept free: a policy
+ * that reckons with more never has all that it wants to keep. */
 static uint32_t filled_of(uint32_t frames)
 {
     return MAX(frames - MIN(frames, pool_reserve_of(frames)), 1u);
@@ -71,8 +71,11 @@ static enum page_buffered in_buffer(const void *pool, uint32_t n)
 
 static int init_policy(struct pool *p, uint32_t nodes)
 {
-    const struct replace_config config = {
-        .nodes = nodes, .frames = filled_of(p->limit), .seed = p->seed, .in_buffer = in_buffer, .whose = p};
+    const struct replace_config config = {.nodes = nodes,
+                                          .frames = filled_of(p->limit),
+                                          .seed = p->seed,
+                                          .in_buffer = in_buffer,
+                                          .whose = p};
 
     p->state = area_alloc(p->ops->bytes(nodes));
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
@@ -260,7 +263,8 @@ void pools_each(void (*f)(struct pool *p, void *arg), void *arg)
 
 uint32_t pool_cap_locked(const struct pool *p)
 {
-    return p->bound ? MIN(MAX(p->target, (uint32_t)(MEMORY_LEAST / PAGE_SIZE)), p->limit) : p->limit;
+    return p->bound ? MIN(MAX(p->target, (uint32_t)(MEMORY_LEAST / PAGE_SIZE)), p->limit)
+                    : p->limit;
 }
 
 void pool_set_target(struct pool *p, uint32_t frames, bool bound)
@@ -274,7 +278,7 @@ void pool_set_target(struct pool *p, uint32_t frames, bool bound)
     spin_unlock(&p->lock, irq);
 }
 
-/* ---- Nodes ---- */
+/* ---- Nodes ----------------------------------------------------------------------------------- */
 
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
 {
@@ -298,7 +302,8 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     return n;
 }
 
-uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
+                         uint8_t region)
 {
     uint32_t n = p->free_head;
 
@@ -306,7 +311,8 @@ uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t f
         return NODE_NONE;
     p->free_head = (uint32_t)p->nodes[n].page;
     p->free_nodes--;
-    p->nodes[n] = (struct node){.space = s, .page = va >> PAGE_SHIFT, .state = NODE_OUT, .region = region};
+    p->nodes[n] =
+        (struct node){.space = s, .page = va >> PAGE_SHIFT, .state = NODE_OUT, .region = region};
     p->stats.first_faults++;
     pool_node_filled(p, n, frame);
     return n;
@@ -353,7 +359,7 @@ void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, b
     }
 }
 
-/* ---- What a sequential reading has passed ---- */
+/* ---- What a sequential reading has passed ---------------------------------------------------- */
 
 #define BEHIND_KEPT 8 /* the latest: they may still be read */
 
@@ -442,7 +448,7 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     return frame;
 }
 
-/* ---- What trackers tell ---- */
+/* ---- What trackers tell ---------------------------------------------------------------------- */
 
 static void touch_locked(struct space *s, uint64_t page)
 {
@@ -482,11 +488,12 @@ void pool_sink(struct space *s, const struct page_run *run)
         pool_used(s, run->entry[part], run->count[part]);
 }
 
-/* ---- Checking ---- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
 static void check_node(const struct pool *p, const struct node *node)
 {
-    bool moving = node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING;
+    bool moving =
+        node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING;
 
     ASSERT(node->state <= NODE_OUT);
     ASSERT(node->state == NODE_FREE || node->space || moving);

@@ -1,11 +1,12 @@
 /*
  * A pool's tables grow: twice as many nodes, with all that policies know of each.
  *
- * One thread does it, the others that need a node wait: each would make tables, of which one is used.  What there is stays where it is in
- * memory and is seen at another place, with room behind it (area_extend); under the pool's lock those who have it are told, and
- * nothing moves.
- * Tables are the kernel's, and pages leave for them.  Else a pool whose table became full when memory was full would never have more nodes than memory has frames, however
- * much could be swapped.
+ * One thread does it, the others that need a node wait: each would make tables, of which one is
+ * used.  What there is stays where it is in memory and is seen at another place, with room behind
+ * it (area_extend); under the pool's lock those who have it are told, and nothing moves.
+ * Tables are the kernel's, and pages leave for them.  Else a pool whose table became full when
+ * memory was full would never have more nodes than memory has frames, however much could be
+ * swapped.
  */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
@@ -57,8 +58,10 @@ static int extend_tables(const struct pool *p, uint32_t nodes, struct tables *t)
     return 0;
 }
 
-/* *t, for so many nodes, the new ones being linked from free_head on, takes the place of p's tables, which it gets. */
-static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity, uint32_t free_head)
+/* *t, for so many nodes, the new ones being linked from free_head on, takes the place of p's
+ * tables, which it gets. */
+static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity,
+                                  uint32_t free_head)
 {
     struct tables had = {p->nodes, p->state, p->prefetch, {NULL}};
 
@@ -122,10 +125,12 @@ static uint64_t frames_to_grow(const struct pool *p, uint32_t nodes)
 
 static bool can_grow(const struct pool *p)
 {
-    return p->capacity <= REPLACE_NODES_MAX / 2 && (!orders_of(p) || p->capacity <= LRUSTACK_NODES_MAX / 2);
+    return p->capacity <= REPLACE_NODES_MAX / 2 &&
+           (!orders_of(p) || p->capacity <= LRUSTACK_NODES_MAX / 2);
 }
 
-/* 0: the caller is to make it grow; 1: there is room; -ENOMEM: there are as many nodes as can be; -EINTR. */
+/* 0: the caller is to make it grow; 1: there is room; -ENOMEM: there are as many nodes as can be;
+ * -EINTR. */
 static int begin_growing(struct pool *p)
 {
     int err = 0;
@@ -143,11 +148,13 @@ static int begin_growing(struct pool *p)
     return err;
 }
 
-/* Where nothing can leave, what is kept for the kernel may do; where others of the kernel's have taken what was free, more is to leave. */
+/* Where nothing can leave, what is kept for the kernel may do; where others of the kernel's have
+ * taken what was free, more is to leave. */
 static int make_tables(struct pool *p, uint32_t nodes, struct tables *t)
 {
     for (uint64_t frames = frames_to_grow(p, nodes);; frames *= 2) {
-        int room = reclaim_for_kernel(p, frames), err = room == -EINTR ? room : extend_tables(p, nodes, t);
+        int room = reclaim_for_kernel(p, frames),
+            err = room == -EINTR ? room : extend_tables(p, nodes, t);
         reclaim_taken(frames);
         if (room || !err)
             return err;

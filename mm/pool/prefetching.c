@@ -39,7 +39,7 @@ void prefetching_resize(struct pool *p, uint32_t frames)
         prefetch_resize(p->prefetch, frames_for(p, frames));
 }
 
-/* ---- What it hears.  [P] held. ---- */
+/* ---- What it hears.  [P] held. --------------------------------------------------------------- */
 
 void prefetching_used(struct pool *p, uint32_t n)
 {
@@ -74,7 +74,8 @@ static uint32_t node_of(const void *of, uint64_t page)
     uint32_t n = at.kind == ARCH_PAGE_OUT    ? at.number
                  : at.kind == ARCH_PAGE_HERE ? frame_page(at.pa)->next
                                              : PREFETCH_NO_NODE;
-    return n < p->capacity && p->nodes[n].space == s && p->nodes[n].page == page ? n : PREFETCH_NO_NODE;
+    return n < p->capacity && p->nodes[n].space == s && p->nodes[n].page == page ? n
+                                                                                 : PREFETCH_NO_NODE;
 }
 
 static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
@@ -90,7 +91,8 @@ static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
 
 void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
 {
-    const struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
+    const struct prefetch_pages pages = {
+        .node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
     struct prefetch_use use = use_of(p, n, false, &pages);
 
     if (p->prefetch)
@@ -112,7 +114,8 @@ static bool take_flags(struct pool *p, uint32_t n, bool *foreseen)
 
 void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
 {
-    const struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
+    const struct prefetch_pages pages = {
+        .node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
     struct prefetch_use use = use_of(p, n, late, &pages);
     bool foreseen;
 
@@ -166,7 +169,7 @@ void prefetching_check(const struct pool *p)
         panic("pool: prefetch policy %s: %s", p->prefetch->ops->name, why);
 }
 
-/* ---- What it wants.  No lock held. ---- */
+/* ---- What it wants.  No lock held. ----------------------------------------------------------- */
 
 /* The list has pages, or nodes. */
 static void fetch(struct space *s, struct prefetch_list *list, bool pages, unsigned how)
@@ -193,7 +196,7 @@ void prefetching_fetch(struct space *s, struct prefetch_list *list)
               FETCH_PREDICTED | (list->touch ? FETCH_TOUCH : 0));
 }
 
-/* ---- What a program has said.  The policy does not hear of it. ---- */
+/* ---- What a program has said.  The policy does not hear of it. ------------------------------- */
 
 void prefetching_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list)
 {

@@ -1,8 +1,10 @@
 /*
- * What a pool's prefetch policy (mm/policy/prefetch/prefetch.h) hears of faults, first uses and waste, and what it then wants read.
+ * What a pool's prefetch policy (mm/policy/prefetch/prefetch.h) hears of faults, first uses and
+ * waste, and what it then wants read.
  *
- * The policy is asked under [P], where things happen; what it wants is done without a lock, after what a thread waits for has been
- * begun.  With no prefetch policy, and for what a program itself wanted early (SYS_MADVISE), only the counting is done.
+ * The policy is asked under [P], where things happen; what it wants is done without a lock, after
+ * what a thread waits for has been begun.  With no prefetch policy, and for what a program itself
+ * wanted early (SYS_MADVISE), only the counting is done.
  */
 #pragma once
 #include "mm/pool.h"

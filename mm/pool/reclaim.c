@@ -9,20 +9,23 @@
 #include "kernel/mem/mem.h"
 #include "mm/track/track.h"
 
-#define LOOK_NS     (1 * NS_PER_MS) /* who waits for frames that nobody announces looks this often */
-#define DONATION    16              /* pages that leave at once where memory as a whole is short, at most */
-#define KERNEL_PART 64              /* of all frames: one in so many stays the kernel's ...          */
-#define KERNEL_MIN  256             /* ... from these ...                                            */
-#define KERNEL_MAX  4096            /* ... to these                                                  */
-#define AMPLE_PART  4               /* free of the limit: memory is not short any more               */
-#define HOPELESS_LOOKS \
-    3 /* without a page that could leave, behind those at all there are: there is no more memory */
+/* who waits for frames that nobody announces looks this often */
+#define LOOK_NS     (1 * NS_PER_MS)
+#define DONATION    16   /* pages that leave at once where memory as a whole is short, at most */
+#define KERNEL_PART 64   /* of all frames: one in so many stays the kernel's ... */
+#define KERNEL_MIN  256  /* ... from these ... */
+#define KERNEL_MAX  4096 /* ... to these */
+#define AMPLE_PART  4    /* free of the limit: memory is not short any more */
+/* without a page that could leave, behind those at all there are: there is no more memory */
+#define HOPELESS_LOOKS 3
 
-static uint32_t user_frames;                 /* [A] of all pools */
-static uint32_t user_leaving;                /* [A] of those, on their way out */
-static uint32_t user_donated;                /* [A] that somebody is looking for, so that they leave */
-static uint32_t kernel_frames;               /* [-] which pools leave alone */
-static uint64_t kernel_wants;                /* [A] ... and so many more that the kernel is about to take */
+static uint32_t user_frames;  /* [A] of all pools */
+static uint32_t user_leaving; /* [A] of those, on their way out */
+/* [A] that somebody is looking for, so that they leave */
+static uint32_t user_donated;
+static uint32_t kernel_frames; /* [-] which pools leave alone */
+/* [A] ... and so many more that the kernel is about to take */
+static uint64_t kernel_wants;
 static uint32_t all_frames = UINT32_MAX / 2; /* [-] that there are */
 
 static struct {
@@ -31,7 +34,7 @@ static struct {
     struct wait_queue wait; /* [lock] */
 } reclaim = {.lock = SPINLOCK(LOCK_SWAP, "reclaim")};
 
-/* ---- Charging ---- */
+/* ---- Charging -------------------------------------------------------------------------------- */
 
 /* Of those that are [A]: as it is at some moment. */
 static uint32_t now(const uint32_t *count)
@@ -151,26 +154,30 @@ static void ask_reclaim(void)
     spin_unlock(&reclaim.lock, irq);
 }
 
-/* ---- Memory as a whole ---- */
+/* ---- Memory as a whole ----------------------------------------------------------------------- */
 
-/* What each pool has that nobody has planned for: of what pools keep now, with the frames that kernel and others leave them. */
+/* What each pool has that nobody has planned for: of what pools keep now, with the frames that
+ * kernel and others leave them. */
 static uint32_t even_part(void)
 {
-    uint64_t have = now(&user_frames) + frame_free_about(), keep = kernel_frames + (uint64_t)user_reserve();
+    uint64_t have = now(&user_frames) + frame_free_about(),
+             keep = kernel_frames + (uint64_t)user_reserve();
     uint64_t most = MIN(user_limit() - MIN(user_limit(), user_reserve()), have - MIN(have, keep));
 
     return (uint32_t)most / MAX(pools_number(), 1u);
 }
 
-/* One that a plan is still to be made for keeps what it had when memory became short, as in its first plan (mm/policy/divide/plan.h): until then all that
- * is known is who holds what, and who has more than an even part and wants still more pays for that itself. */
+/* One that a plan is still to be made for keeps what it had when memory became short, as in its
+ * first plan (mm/policy/divide/plan.h): until then all that is known is who holds what, and who has
+ * more than an even part and wants still more pays for that itself. */
 static uint32_t part_locked(const struct pool *p)
 {
     return p->target ? p->target : MAX(p->kept, even_part());
 }
 
-/* What it has beyond its part, or less than none, when its threads that wait have what they wait for and all that is to leave has left.
- * While memory stays short some pool has more than its part: where each keeps to it frames are left over. */
+/* What it has beyond its part, or less than none, when its threads that wait have what they wait
+ * for and all that is to leave has left. While memory stays short some pool has more than its part:
+ * where each keeps to it frames are left over. */
 static int64_t excess_locked(const struct pool *p)
 {
     return (int64_t)p->frames + p->waiting - p->leaving - p->promised - part_locked(p);
@@ -219,8 +226,9 @@ static void take_from_donor(struct pool *p, void *arg)
     spin_unlock(&p->lock, irq);
 }
 
-/* Pages leave the pool that has most beyond its part, or where none of its pages can leave now the next one; how many.  Who has no more
- * than his part is not asked as long as something is leaving otherwise. */
+/* Pages leave the pool that has most beyond its part, or where none of its pages can leave now the
+ * next one; how many.  Who has no more than his part is not asked as long as something is leaving
+ * otherwise. */
 static unsigned evict_anywhere(void)
 {
     struct donor d = {.excess = INT64_MAX};
@@ -237,7 +245,7 @@ static unsigned evict_anywhere(void)
     return d.given;
 }
 
-/* ---- Direct reclaim ---- */
+/* ---- Direct reclaim -------------------------------------------------------------------------- */
 
 /* Is something on its way that may give the pool a frame? */
 static bool hope_locked(const struct pool *p)
@@ -255,7 +263,8 @@ static bool at_limit(struct pool *p)
     return is;
 }
 
-/* Until p has given frames back, or where memory as a whole is short anybody has; no longer than a moment: not all is announced. */
+/* Until p has given frames back, or where memory as a whole is short anybody has; no longer than a
+ * moment: not all is announced. */
 static int wait_for_room(struct pool *p, bool own, struct line_ticket *w)
 {
     int err = 0;
@@ -296,7 +305,8 @@ static unsigned shrink(struct pool *p, uint32_t incoming, uint32_t free)
     return left;
 }
 
-/* Is something on its way that may give the pool a frame, one of its own or, where others have all of them, anybody's? */
+/* Is something on its way that may give the pool a frame, one of its own or, where others have all
+ * of them, anybody's? */
 static bool is_hope(struct pool *p, bool own)
 {
     bool irq = spin_lock(&p->lock);
@@ -332,8 +342,9 @@ static void each_asked(struct pool *p, bool own, void (*f)(struct pool *p, void 
         pools_each(f, arg);
 }
 
-/* What is left to do when a look has been in vain and nothing is on its way; looks: so many were, behind those at all pages.  Who has been told that nothing can leave
- * looks at all of them again the next time. */
+/* What is left to do when a look has been in vain and nothing is on its way; looks: so many were,
+ * behind those at all pages.  Who has been told that nothing can leave looks at all of them again
+ * the next time. */
 static enum outlook { WAIT, LOOK_ON, HOPELESS } outlook(struct pool *p, bool own, unsigned *looks)
 {
     bool fertile = false;
@@ -370,7 +381,8 @@ static bool try_charge(struct pool *p, const struct line_ticket *w)
     return done;
 }
 
-/* 0: it may be worth to try again; 1: the caller has the right to a frame.  Errors as of pool_charge. */
+/* 0: it may be worth to try again; 1: the caller has the right to a frame.  Errors as of
+ * pool_charge. */
 static int make_room(struct pool *p, uint32_t incoming, struct line_ticket *w, unsigned *hopeless)
 {
     bool own = at_limit(p);
@@ -415,7 +427,7 @@ bool pool_charge_now(struct pool *p)
            (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p, &none));
 }
 
-/* ---- For the kernel ---- */
+/* ---- For the kernel -------------------------------------------------------------------------- */
 
 static int wait_a_moment(struct pool *p)
 {
@@ -463,7 +475,7 @@ void reclaim_taken(uint64_t frames)
     line_call((uint32_t)frames); /* who has looked in vain meanwhile looks again */
 }
 
-/* ---- Ahead ---- */
+/* ---- Ahead ----------------------------------------------------------------------------------- */
 
 static void fill_reserve(struct pool *p, UNUSED void *arg)
 {
@@ -496,8 +508,8 @@ void paging_start(void)
     track_attach(pool_sink);
     frame_stats(&stats);
     all_frames = (uint32_t)MIN(stats.total_pages, (uint64_t)UINT32_MAX / 2);
-    kernel_frames =
-        (uint32_t)MIN(MAX(stats.total_pages / KERNEL_PART, (uint64_t)KERNEL_MIN), (uint64_t)KERNEL_MAX);
+    kernel_frames = (uint32_t)MIN(MAX(stats.total_pages / KERNEL_PART, (uint64_t)KERNEL_MIN),
+                                  (uint64_t)KERNEL_MAX);
     wait_init(&reclaim.wait);
     if (thread_create(&params, &t))
         panic("no memory for the thread that reclaims memory");

@@ -7,12 +7,13 @@
 static struct {
     struct spinlock lock;
     struct list places; /* [L] by their tickets, which are in the order of coming */
-    /* [L] Those to be called next: who was called in vain, nearly by their tickets (who is called only looks: the ticket says whose a frame
-     * is), and who never was, by theirs, which are all higher. */
+    /* [L] Those to be called next: who was called in vain, nearly by their tickets (who is called
+     * only looks: the ticket says whose a frame is), and who never was, by theirs, which are all
+     * higher. */
     struct list again, fresh;
-    uint64_t tickets; /* [L] given out                                          */
-    uint64_t first;   /* [A] the ticket of the first place, written under [L]   */
-    uint32_t length;  /* [A] written under [L]                                  */
+    uint64_t tickets; /* [L] given out */
+    uint64_t first;   /* [A] the ticket of the first place, written under [L] */
+    uint32_t length;  /* [A] written under [L] */
 } line = {.lock = SPINLOCK(LOCK_SWAP, "line"),
           .places = {&line.places, &line.places},
           .again = {&line.again, &line.again},
@@ -80,8 +81,8 @@ void line_call(uint32_t frames)
     if (!line_length())
         return;
     bool irq = spin_lock(&line.lock);
-    for (struct list *call; frames && (call = list_pop_front(&line.again) ?: list_pop_front(&line.fresh));
-         frames--) {
+    for (struct list *call;
+         frames && (call = list_pop_front(&line.again) ?: list_pop_front(&line.fresh)); frames--) {
         callee_of(call)->called = true;
         wait_wake(&callee_of(call)->wake, 1);
     }

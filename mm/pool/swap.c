@@ -4,7 +4,7 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-#define REQUESTS    64 /* at a time, whatever memory is left                 */
+#define REQUESTS    64 /* at a time, whatever memory is left */
 #define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */
 #define SCARCE_PART 8  /* of the slots: with less than one in so many free, pages keep none */
 
@@ -20,8 +20,8 @@ static struct {
     struct block_device *device; /* [-] */
     struct spinlock lock;
     struct slots *slots;                               /* [lock] */
-    uint32_t free_slots, bad_slots;                    /* [lock] read without it, too             */
-    struct list idle;                                  /* [lock] struct swap_io                   */
+    uint32_t free_slots, bad_slots;                    /* [lock] read without it, too */
+    struct list idle;                                  /* [lock] struct swap_io */
     struct wait_queue idle_wait;                       /* [lock] */
     uint64_t reads, writes, pages_read, pages_written; /* [A] */
 } swap = {.lock = SPINLOCK(LOCK_SWAP, "swap")};
@@ -68,7 +68,8 @@ void swap_init(void)
         return;
     list_init(&swap.idle);
     wait_init(&swap.idle_wait);
-    uint64_t pages = MIN(MIN(d->pages, swap_bytes_max / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
+    uint64_t pages =
+        MIN(MIN(d->pages, swap_bytes_max / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
     swap.slots = area_alloc(slots_bytes((uint32_t)pages));
     if (!swap.slots || make_requests()) {
         kprintf("swap: no memory for it: pages stay in memory\n");
@@ -91,7 +92,7 @@ bool swap_uses(const struct block_device *d)
     return d == swap.device;
 }
 
-/* ---- Slots ---- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 static uint32_t free_slots(void)
 {
@@ -137,7 +138,8 @@ void swap_report_lost(uint32_t slot)
     uint32_t n = __atomic_load_n(&swap.bad_slots, __ATOMIC_RELAXED);
 
     if (n <= LINES_MAX || is_pow2(n))
-        kprintf("swap: writing slot %u failed: its page stays in memory; %u slots are lost\n", slot, n);
+        kprintf("swap: writing slot %u failed: its page stays in memory; %u slots are lost\n", slot,
+                n);
 }
 
 bool swap_full(void)
@@ -171,7 +173,7 @@ void swap_stats(struct swap_stats *out)
     spin_unlock(&swap.lock, irq);
 }
 
-/* ---- Requests ---- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static void come_back(struct swap_io *io, int status)
 {
@@ -229,7 +231,8 @@ static void start(struct swap_io *io)
     uint32_t count = io->request.count;
 
     __atomic_fetch_add(io->request.write ? &swap.writes : &swap.reads, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(io->request.write ? &swap.pages_written : &swap.pages_read, count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(io->request.write ? &swap.pages_written : &swap.pages_read, count,
+                       __ATOMIC_RELAXED);
     int err = block_submit_wait(swap.device, &io->request);
     if (!err)
         return;

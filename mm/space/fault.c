@@ -1,10 +1,11 @@
 /*
- * A page is made to be there: it comes into being, all zeros or read from the disk its region shows, when it is first touched; one that
- * is out is read in; one that was about to leave stays.
+ * A page is made to be there: it comes into being, all zeros or read from the disk its region
+ * shows, when it is first touched; one that is out is read in; one that was about to leave stays.
  *
- * Each try looks under the space's lock what holds.  What it lacks, a frame of the pool's or zeros in it, is got without any lock,
- * where pages may have to leave first; then it is tried anew.  So there is one page, whoever else faults on it: who finds it being
- * read or about to leave sleeps until that is done.
+ * Each try looks under the space's lock what holds.  What it lacks, a frame of the pool's or zeros
+ * in it, is got without any lock, where pages may have to leave first; then it is tried anew.  So
+ * there is one page, whoever else faults on it: who finds it being read or about to leave sleeps
+ * until that is done.
  */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
@@ -25,20 +26,23 @@ struct bring {
     struct pool *pool; /* NULL: it has none */
     vaddr_t va;
     enum fault_access access;
-    bool any;                    /* whatever the region's rights */
-    paddr_t frame;               /* in hand, charged; 0: none    */
-    bool zeroed;                 /* the frame: filled with what the page is before anybody writes to it: */
+    bool any;      /* whatever the region's rights */
+    paddr_t frame; /* in hand, charged; 0: none */
+    /* the frame: filled with what the page is before anybody writes to it: */
+    bool zeroed;
     struct block_device *source; /* ... this disk's page, or NULL: zeros */
     uint64_t source_page;
-    uint64_t since_ns;          /* the fault's time */
-    uint64_t slow_ns;           /* the same if it has to wait for a reading, else 0 */
-    bool waits;                 /* ... and the pool knows that                      */
-    bool trim;                  /* the active set has become too large */
-    uint32_t node;              /* that is out, or NODE_NONE */
-    uint32_t slot;              /* to be read from */
-    struct prefetch_list *list; /* what else is to be read; NULL: nothing has been asked for it yet */
-    bool advised;               /* ... as the program has said */
-    unsigned ahead; /* pages to be read from the source together, the one at va first; 0: not known yet */
+    uint64_t since_ns; /* the fault's time */
+    uint64_t slow_ns;  /* the same if it has to wait for a reading, else 0 */
+    bool waits;        /* ... and the pool knows that */
+    bool trim;         /* the active set has become too large */
+    uint32_t node;     /* that is out, or NODE_NONE */
+    uint32_t slot;     /* to be read from */
+    /* what else is to be read; NULL: nothing has been asked for it yet */
+    struct prefetch_list *list;
+    bool advised; /* ... as the program has said */
+    /* pages to be read from the source together, the one at va first; 0: not known yet */
+    unsigned ahead;
 };
 
 static bool allowed(const struct region *r, const struct bring *b)
@@ -75,9 +79,10 @@ static unsigned marks_of(const struct bring *b)
     return ARCH_USED | (b->access == FAULT_WRITE ? ARCH_WRITTEN : 0);
 }
 
-/* ---- Under the space's lock ---- */
+/* ---- Under the space's lock ------------------------------------------------------------------ */
 
-/* It is there: a change of the region's rights may not have come to it yet, or this access is to be marked. */
+/* It is there: a change of the region's rights may not have come to it yet, or this access is to be
+ * marked. */
 static int use_locked(struct bring *b, const struct region *r, const struct arch_page *page)
 {
     struct arch_space *space = &b->space->arch;
@@ -120,10 +125,12 @@ static int begin_locked(struct bring *b, struct region *r)
         return NEEDS_ZEROS;
     if (p)
         spin_lock_irqoff(&p->lock);
-    int err = p && p->free_head == NODE_NONE ? NEEDS_NODES
-                                             : map_locked(b, r, b->frame, !p || b->access == FAULT_WRITE);
-    uint32_t n =
-        p && !err ? pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag) : NODE_NONE;
+    int err = p && p->free_head == NODE_NONE
+                  ? NEEDS_NODES
+                  : map_locked(b, r, b->frame, !p || b->access == FAULT_WRITE);
+    uint32_t n = p && !err
+                     ? pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag)
+                     : NODE_NONE;
     if (n != NODE_NONE && r->advice == ADVICE_SEQUENTIAL)
         pool_behind_add(p, n);
     if (p)
@@ -136,7 +143,8 @@ static int begin_locked(struct bring *b, struct region *r)
     return err;
 }
 
-/* The program reads on from here: what follows is wanted, a part of it while the rest is still to be used. */
+/* The program reads on from here: what follows is wanted, a part of it while the rest is still to
+ * be used. */
 static void read_on_locked(struct bring *b, const struct region *r)
 {
     prefetching_advised(b->pool, b->va + PAGE_SIZE, r->end, b->list);
@@ -150,7 +158,8 @@ static void first_use_locked(struct bring *b, const struct region *r, uint32_t n
     b->pool->ops->touch(b->pool->state, n);
     if (r->advice == ADVICE_RANDOM)
         b->list->length = 0;
-    else if (r->advice == ADVICE_SEQUENTIAL && !r->source && (b->va >> PAGE_SHIFT) % READ_ON_PAGES == 0)
+    else if (r->advice == ADVICE_SEQUENTIAL && !r->source &&
+             (b->va >> PAGE_SHIFT) % READ_ON_PAGES == 0)
         read_on_locked(b, r);
 }
 
@@ -322,7 +331,7 @@ static int try(struct bring *b)
     return err;
 }
 
-/* ---- Without a lock ---- */
+/* ---- Without a lock -------------------------------------------------------------------------- */
 
 static int get_frame(struct bring *b)
 {
@@ -438,7 +447,8 @@ static int bring(struct bring *b)
 
 int space_fault(struct space *s, vaddr_t va, enum fault_access access)
 {
-    struct bring b = {.space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = access};
+    struct bring b = {
+        .space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = access};
 
     __atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
     int err = bring(&b);
@@ -447,7 +457,7 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
     return err;
 }
 
-/* ---- Filling ---- */
+/* ---- Filling --------------------------------------------------------------------------------- */
 
 /* Into the page at va, if it is there. */
 static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
@@ -471,8 +481,11 @@ static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
 static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
 {
     for (;;) {
-        struct bring b = {
-            .space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = FAULT_WRITE, .any = true};
+        struct bring b = {.space = s,
+                          .pool = s->pool,
+                          .va = ALIGN_DOWN(va, PAGE_SIZE),
+                          .access = FAULT_WRITE,
+                          .any = true};
         int err = bring(&b);
         if (err)
             return err;

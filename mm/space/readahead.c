@@ -1,10 +1,11 @@
 /*
- * Mapped disks are read ahead: what follows the page that a thread waits for comes with it, in the same requests.  How much follows from how
- * it was read before, by page of the region, and from what the program has said of it: sequential, as much as can be at once; random,
- * nothing.
+ * Mapped disks are read ahead: what follows the page that a thread waits for comes with it, in the
+ * same requests.  How much follows from how it was read before, by page of the region, and from
+ * what the program has said of it: sequential, as much as can be at once; random, nothing.
  *
- * In a pool such pages are READY, so that their first use is seen and counted, and leave like others; without one they are mapped
- * at once, for nothing ever leaves then.  What cannot be read ahead is read when it is asked for, and an error is said then.
+ * In a pool such pages are READY, so that their first use is seen and counted, and leave like
+ * others; without one they are mapped at once, for nothing ever leaves then.  What cannot be read
+ * ahead is read when it is asked for, and an error is said then.
  */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
@@ -128,12 +129,13 @@ static bool keep_locked(struct space *s, struct region *r, vaddr_t va, paddr_t f
 }
 
 /* The disk's page becomes the one at va, if that still shows it and is not there. */
-static bool keep(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va, paddr_t frame)
+static bool keep(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va,
+                 paddr_t frame)
 {
     bool irq = spin_lock(&s->lock);
     struct region *r = regions_find(&s->regions, va);
-    bool kept =
-        r && !r->dying && r->source == d && region_source_page(r, va) == page && keep_locked(s, r, va, frame);
+    bool kept = r && !r->dying && r->source == d && region_source_page(r, va) == page &&
+                keep_locked(s, r, va, frame);
 
     if (kept)
         region_touch(r, va);
@@ -141,8 +143,10 @@ static bool keep(struct space *s, const struct block_device *d, uint64_t page, v
     return kept;
 }
 
-/* Fewer came than were begun, for want of frames: what is asked for behind them is in the same row all the same. */
-static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va, unsigned n, unsigned came)
+/* Fewer came than were begun, for want of frames: what is asked for behind them is in the same row
+ * all the same. */
+static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va, unsigned n,
+                       unsigned came)
 {
     bool irq = spin_lock(&s->lock);
     struct region *r = regions_find(&s->regions, va);
@@ -152,7 +156,8 @@ static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va
     spin_unlock(&s->lock, irq);
 }
 
-int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n, paddr_t first)
+int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
+               paddr_t first)
 {
     paddr_t frames[AHEAD_MAX] = {first};
     unsigned got = 1;

@@ -1,10 +1,10 @@
 /*
- * Address spaces: regions over page tables.  Memory is demand-zero (fault.c).  No region is writable and
- * executable.
+ * Address spaces: regions over page tables.  Memory is demand-zero (fault.c).  No region is
+ * writable and executable.
  *
- * Unmapping: the region is marked dying first.  It then admits no fault and nobody else maps, changes or
- * unmaps it, so its pages can be taken away in batches: out of the tables under the lock, out of the TLBs
- * without it, and only then back to the frames.
+ * Unmapping: the region is marked dying first.  It then admits no fault and nobody else maps,
+ * changes or unmaps it, so its pages can be taken away in batches: out of the tables under the
+ * lock, out of the TLBs without it, and only then back to the frames.
  */
 #include "mm/space.h"
 #include "mm/track/track.h"
@@ -19,13 +19,13 @@
 #define REGIONS_FIRST    32
 #define REGIONS_MAX      8192
 #define MAPPED_PAGES_MAX ((64 * GIB) >> PAGE_SHIFT)
-#define BATCH_FRAMES     64   /* freed together after one shootdown             */
-#define BATCH_STEPS      2048 /* pages looked at in one stretch under the lock  */
-#define ROW_PAGES        32   /* and in one go; an aligned block of them        */
+#define BATCH_FRAMES     64   /* freed together after one shootdown */
+#define BATCH_STEPS      2048 /* pages looked at in one stretch under the lock */
+#define ROW_PAGES        32   /* and in one go; an aligned block of them */
 
 _Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names");
 
-/* ---- Kernel memory ---- */
+/* ---- Kernel memory --------------------------------------------------------------------------- */
 
 static int alloc_table(const struct arch_frames *self, paddr_t *out)
 {
@@ -55,7 +55,7 @@ static void free_table(const struct arch_frames *self, paddr_t frame)
     }
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 int space_create(const struct space *like, struct memory_account *account, struct space **out)
 {
@@ -129,7 +129,7 @@ static int reserve_regions_locked(struct space *s, unsigned more)
     return 0;
 }
 
-/* ---- Mapping ---- */
+/* ---- Mapping --------------------------------------------------------------------------------- */
 
 static bool in_user_space(vaddr_t va, uint64_t len)
 {
@@ -195,8 +195,8 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
     return map(s, &region, va, out);
 }
 
-int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len, unsigned prot,
-                   vaddr_t *out, uint64_t *mapped)
+int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len,
+                   unsigned prot, vaddr_t *out, uint64_t *mapped)
 {
     int err = check_prot(prot);
     uint64_t left = page < d->pages ? d->pages - page : 0;
@@ -216,7 +216,7 @@ int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint6
     return map(s, &region, 0, out);
 }
 
-/* ---- Taking pages away ---- */
+/* ---- Taking pages away ----------------------------------------------------------------------- */
 
 struct batch {
     paddr_t frames[BATCH_FRAMES];
@@ -225,8 +225,10 @@ struct batch {
     uint32_t waiting; /* the node that must be waited for before it goes on, or NODE_NONE */
 };
 
-/* A page in the table.  False: it is still being written, although it has come back; that must be over first. */
-static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page, struct batch *b)
+/* A page in the table.  False: it is still being written, although it has come back; that must be
+ * over first. */
+static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page,
+                                struct batch *b)
 {
     struct pool *p = s->pool;
     uint32_t n = p ? frame_page(page->pa)->next : NODE_NONE;
@@ -263,8 +265,9 @@ static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct b
     s->out_pages--;
 }
 
-/* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough; how far it came.  The tracker forgets them:
- * of what comes there the first use is one that is logged. */
+/* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough;
+ * how far it came.  The tracker forgets them: of what comes there the first use is one that is
+ * logged. */
 static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
 {
     struct arch_page row[ROW_PAGES];
@@ -272,7 +275,8 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
     *b = (struct batch){.waiting = NODE_NONE};
     for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES;) {
         vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
-        unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT), some = arch_space_look(&s->arch, va, n, row);
+        unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT),
+                 some = arch_space_look(&s->arch, va, n, row);
         for (unsigned i = 0; some && i < n; i++, va += PAGE_SIZE) {
             if (row[i].kind == ARCH_PAGE_OUT)
                 collect_out_locked(s, va, row[i].number, b);
@@ -353,7 +357,8 @@ void space_destroy(struct space *s)
         pool_leave(s->pool);
     arch_space_destroy(&s->arch);
     if (s->tables.account)
-        memory_uncharge(s->tables.account, (s->regions.capacity - REGIONS_FIRST) * sizeof(struct region));
+        memory_uncharge(s->tables.account,
+                        (s->regions.capacity - REGIONS_FIRST) * sizeof(struct region));
     kfree(s->regions.items);
     kfree(s);
 }
@@ -370,7 +375,8 @@ static int cut_locked(struct space *s, vaddr_t va, vaddr_t end)
     return 0;
 }
 
-/* All regions of [va, end) that nobody is unmapping yet, cut to size, become the caller's to unmap.  0 or -ENOMEM. */
+/* All regions of [va, end) that nobody is unmapping yet, cut to size, become the caller's to unmap.
+ * 0 or -ENOMEM. */
 static int condemn_locked(struct space *s, vaddr_t va, vaddr_t end, const void *who)
 {
     struct regions *r = &s->regions;
@@ -382,8 +388,10 @@ static int condemn_locked(struct space *s, vaddr_t va, vaddr_t end, const void *
     return err;
 }
 
-/* The first of those; false when none is left.  Meanwhile others may map what is free again between them. */
-static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void *who, struct region *out)
+/* The first of those; false when none is left.  Meanwhile others may map what is free again between
+ * them. */
+static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void *who,
+                           struct region *out)
 {
     const struct regions *r = &s->regions;
     bool irq = spin_lock(&s->lock);
@@ -405,7 +413,8 @@ static void bury(struct space *s, const struct region *dead)
     const struct region *r = &s->regions.items[i];
 
     ASSERT(r->start == dead->start && r->dying == dead->dying);
-    /* Another unmapping may have cut it since: the other parts are found as condemned ones of their own. */
+    /* Another unmapping may have cut it since: the other parts are found as condemned ones of their
+     * own. */
     s->mapped_pages -= (r->end - r->start) >> PAGE_SHIFT;
     regions_remove(&s->regions, i);
     spin_unlock(&s->lock, irq);
@@ -436,9 +445,10 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len)
     return err;
 }
 
-/* ---- Protection ---- */
+/* ---- Protection ------------------------------------------------------------------------------ */
 
-/* The page at va gets its region's rights.  Was one there?  What is about to leave has gone from the tables, but not from the TLBs. */
+/* The page at va gets its region's rights.  Was one there?  What is about to leave has gone from
+ * the tables, but not from the TLBs. */
 static bool apply_prot_page(struct space *s, vaddr_t va, const struct region *r)
 {
     struct arch_page page;
@@ -452,7 +462,8 @@ static bool apply_prot_page(struct space *s, vaddr_t va, const struct region *r)
     return page.kind != ARCH_PAGE_NONE;
 }
 
-/* Gives the pages of [va, end) the rights their region has now; how far it came, and how many were there. */
+/* Gives the pages of [va, end) the rights their region has now; how far it came, and how many were
+ * there. */
 static vaddr_t apply_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsigned *changed)
 {
     for (unsigned steps = 0; va < end && steps < BATCH_STEPS; steps++) {
@@ -512,7 +523,7 @@ int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot)
     return err;
 }
 
-/* ---- Advice ---- */
+/* ---- Advice ---------------------------------------------------------------------------------- */
 
 static int set_advice(struct space *s, vaddr_t va, vaddr_t end, uint8_t advice)
 {
@@ -547,7 +558,7 @@ int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice a
     return err;
 }
 
-/* ---- What the kernel shows ---- */
+/* ---- What the kernel shows ------------------------------------------------------------------- */
 
 int space_show(struct space *s, vaddr_t va, paddr_t page)
 {

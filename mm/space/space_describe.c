@@ -1,4 +1,5 @@
-/* What there is to be said of an address space: for messages, and for programs that look at others. */
+/* What there is to be said of an address space: for messages, and for programs that look at
+ * others. */
 #include "kernel/core/printf.h"
 #include "mm/pool.h"
 #include "mm/pool/reclaim.h"
@@ -35,8 +36,8 @@ static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
     else if (next && next->start <= va)
         describe_region(next, va, buf, n);
     else if (next && next->kind == REGION_STACK && next->start - va <= OVERFLOW_DISTANCE)
-        ksnprintf(buf, n, "%llu bytes below %s: stack overflow", (unsigned long long)(next->start - va),
-                  next->name);
+        ksnprintf(buf, n, "%llu bytes below %s: stack overflow",
+                  (unsigned long long)(next->start - va), next->name);
     else if (va < USER_MIN)
         ksnprintf(buf, n, "null pointer");
     else if (va >= USER_MAX)
@@ -45,7 +46,8 @@ static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
         ksnprintf(buf, n, "unmapped, %llu bytes below %s", (unsigned long long)(next->start - va),
                   next->name);
     else if (last && va - last->end <= OVERFLOW_DISTANCE)
-        ksnprintf(buf, n, "unmapped, %llu bytes behind %s", (unsigned long long)(va - last->end), last->name);
+        ksnprintf(buf, n, "unmapped, %llu bytes behind %s", (unsigned long long)(va - last->end),
+                  last->name);
     else
         ksnprintf(buf, n, "unmapped");
 }
@@ -58,7 +60,8 @@ void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
     spin_unlock(&s->lock, irq);
 }
 
-bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset, uint64_t *bytes)
+bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset,
+                  uint64_t *bytes)
 {
     bool irq = spin_lock(&s->lock);
     const struct region *r = regions_find(&s->regions, va);

@@ -1,10 +1,11 @@
 /*
- * Curves of misses by memory (mm/policy/curve/mrc.h), one for each space that is watched: a sink of what trackers deliver.
+ * Curves of misses by memory (mm/policy/curve/mrc.h), one for each space that is watched: a sink of
+ * what trackers deliver.
  *
- * Pages are numbered as they come, whatever pool they are in or none.  Where the tracker logs a sample of the pages, one of 2^shift, the
- * curve is one of a memory as much smaller (SHARDS, Waldspurger 2015); with another shift it begins anew.  MRU's curve is made for whoever
- * looks at it only.
- * All under the delivery's turn, [D] of track.c.
+ * Pages are numbered as they come, whatever pool they are in or none.  Where the tracker logs a
+ * sample of the pages, one of 2^shift, the curve is one of a memory as much smaller (SHARDS,
+ * Waldspurger 2015); with another shift it begins anew.  MRU's curve is made for whoever looks at
+ * it only. All under the delivery's turn, [D] of track.c.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
@@ -37,14 +38,18 @@ static bool mru_wanted(const struct space *s)
     return track_curves_wanted == TRACK_CURVES_ON || (s->pool && s->pool->mru_decides);
 }
 
-/* Groups of a page, larger ones where that would be too many.  */
+/* Groups of a page, larger ones where that would be too many. */
 static struct mrc_config config_for(uint32_t numbers, bool lru_only)
 {
-    return (struct mrc_config){
-        .nodes = numbers, .group = 1, .memory = numbers, .decay_shift = decays, .lru_only = lru_only};
+    return (struct mrc_config){.nodes = numbers,
+                               .group = 1,
+                               .memory = numbers,
+                               .decay_shift = decays,
+                               .lru_only = lru_only};
 }
 
-/* Where less than every fourth page is of the sample, numbers for whole rows would take more memory than slots for each page. */
+/* Where less than every fourth page is of the sample, numbers for whole rows would take more memory
+ * than slots for each page. */
 static unsigned row_shift(unsigned shift)
 {
     return shift <= 2 ? PAGE_INDEX_ROW_SHIFT_MAX : 0;
@@ -59,7 +64,8 @@ static void drop(struct curve *c)
     kfree(c);
 }
 
-/* At least so many numbers, so many that there is one for each page of the space, in memory or out, were they all in whole rows. */
+/* At least so many numbers, so many that there is one for each page of the space, in memory or out,
+ * were they all in whole rows. */
 static uint32_t numbers_for(const struct space *s, unsigned shift, uint32_t least)
 {
     uint64_t pages = __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
@@ -95,7 +101,8 @@ static struct curve *make(const struct space *s, unsigned shift, uint32_t number
 static bool grow(const struct space *s, struct curve *c)
 {
     const struct mrc_config now = c->mrc->config,
-                            config = config_for(numbers_for(s, c->shift, 2 * now.nodes), now.lru_only);
+                            config =
+                                config_for(numbers_for(s, c->shift, 2 * now.nodes), now.lru_only);
 
     if (config.nodes > PAGE_INDEX_NUMBERS_MAX || !mrc_bytes(&config))
         return false;
@@ -135,7 +142,8 @@ static void touch(struct space *s, const uint64_t *entry, size_t n)
     }
 }
 
-/* Those of them that are of the sample: what was logged before sampling began, or by software, has others. */
+/* Those of them that are of the sample: what was logged before sampling began, or by software, has
+ * others. */
 static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
 {
     uint64_t *of_sample = s->curve->of_sample;
@@ -270,7 +278,8 @@ void track_curve_end(struct space *s)
         if (!s->curve->ended)
             mrc_epoch(s->curve->mrc);
         track_curve(s, &out);
-        kprintf("curve: space %u: pages=%llu accesses=%llu cold=%llu sampled=1/%u misses by memory from a "
+        kprintf("curve: space %u: pages=%llu accesses=%llu cold=%llu sampled=1/%u misses by memory "
+                "from a "
                 "16th of the pages on:",
                 s->number, (unsigned long long)out.pages, (unsigned long long)out.accesses,
                 (unsigned long long)out.cold, 1u << out.shift);

@@ -5,29 +5,33 @@
 
 extern uint64_t track_curves_print; /* at a space's end */
 enum { TRACK_CURVES_OFF, TRACK_CURVES_LRU, TRACK_CURVES_ON };
-extern uint64_t track_curves_wanted; /* one of these: LRU makes MRU's only where it decides anything */
-extern uint64_t track_pab_entries;   /* of the hardware's page access buffer */
+/* one of these: LRU makes MRU's only where it decides anything */
+extern uint64_t track_curves_wanted;
+extern uint64_t track_pab_entries; /* of the hardware's page access buffer */
 
-extern uint64_t track_active_pages; /* most of an active set               */
+extern uint64_t track_active_pages; /* most of an active set */
 extern uint64_t track_scan_ms, track_sample_period;
 
 extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
 
-/* default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where the processor's accessed mark says
- * it: used since this was asked last. */
+/* default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where
+ * the processor's accessed mark says it: used since this was asked last. */
 int track_start_nothing(void);
 void track_stop_nothing(void);
 void track_watch_nothing(struct space *s, bool on);
 void track_forget_nothing(struct space *s, vaddr_t va);
 bool track_marked(struct space *s, vaddr_t va);
 
-/* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock held. */
+/* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock
+ * held. */
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
-/* rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some of which are there or out.  How far it
- * came, USER_MAX at the end.  Thread context, no lock held. */
+/* rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some
+ * of which are there or out.  How far it came, USER_MAX at the end.  Thread context, no lock
+ * held. */
 #define TRACK_ROW 32 /* pages: an aligned block of them, or a part of it */
 struct arch_page;
-typedef void track_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n, void *arg);
+typedef void track_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
+                       void *arg);
 vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg);
 /* soft.c: the space ends. */
 void track_soft_end(struct space *s);
@@ -36,7 +40,8 @@ void track_soft_end(struct space *s);
 void track_record_start(void);
 void track_record_end(void);
 
-/* curve.c: curves are made of what is delivered, and decay or keep their counts; the space's ends. */
+/* curve.c: curves are made of what is delivered, and decay or keep their counts; the space's
+ * ends. */
 void track_curves_start(bool decay);
 void track_curve_end(struct space *s);
 /* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */

@@ -28,8 +28,9 @@ void page_index_init(struct page_index *x, uint32_t numbers, unsigned row_shift)
 }
 
 /*
- * Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4) of LINE rows, which are next to each other.  Where one
- * is taken the next line is tried, a place further on, so that all slots are in the end.
+ * Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4) of LINE
+ * rows, which are next to each other.  Where one is taken the next line is tried, a place further
+ * on, so that all slots are in the end.
  */
 static uint32_t search(const struct page_index *x, uint64_t row)
 {
@@ -57,8 +58,8 @@ static bool find_row(struct page_index *x, uint64_t row)
     return true;
 }
 
-size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t mask, uint32_t *number,
-                         size_t n)
+size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t mask,
+                         uint32_t *number, size_t n)
 {
     uint64_t first = x->last_page;
     uint32_t its_number = x->last_number;
@@ -107,7 +108,8 @@ void page_index_check(const struct page_index *x)
     for (uint32_t at = 0; at <= x->mask; at++) {
         if (!x->slot[at])
             continue;
-        ASSERT((x->slot[at] & NUMBER_MASK) < x->used && !(x->slot[at] & ((1u << x->row_shift) - 1)));
+        ASSERT((x->slot[at] & NUMBER_MASK) < x->used &&
+               !(x->slot[at] & ((1u << x->row_shift) - 1)));
         used += 1u << x->row_shift;
         ASSERT(search(x, (x->slot[at] >> NUMBER_BITS) - 1) == at);
     }

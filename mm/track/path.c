@@ -1,5 +1,6 @@
 /*
- * Tracker path: the hardware behind the TLB (hpm/path/path.h) logs what is not hot; nothing is left to do but to switch it.
+ * Tracker path: the hardware behind the TLB (hpm/path/path.h) logs what is not hot; nothing is left
+ * to do but to switch it.
  */
 #include "hpm/path/path.h"
 #include "kernel/arch/arch.h"
@@ -10,7 +11,8 @@
 
 /* So many entries of the unit's log stay free for what is accessed until the interrupt is taken. */
 #define SLACK 16
-/* It interrupts after so many: few enough that a delivery does not hold up the thread for long, and each interrupt is still for many. */
+/* It interrupts after so many: few enough that a delivery does not hold up the thread for long, and
+ * each interrupt is still for many. */
 #define SPILL 512
 
 static const struct path_ops *hardware;
@@ -27,7 +29,8 @@ static int start(void)
     uint64_t pab = track_pab_entries;
 
     if (!is_pow2(pab) || pab < caps.pab_min || pab > caps.pab_max) {
-        kprintf("tracker: mem.pab=%llu: the hardware's page access buffer has a power of two of entries from "
+        kprintf("tracker: mem.pab=%llu: the hardware's page access buffer has a power of two of "
+                "entries from "
                 "%u to %u\n",
                 (unsigned long long)pab, caps.pab_min, caps.pab_max);
         return -EINVAL;

@@ -21,8 +21,8 @@ vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg)
     for (uint32_t i = regions_index(r, va); i < r->count && pages < STRETCH; i++) {
         va = MAX(va, r->items[i].touched_lo);
         while (va < r->items[i].touched_hi && pages < STRETCH) {
-            vaddr_t end =
-                MIN(ALIGN_DOWN(va, TRACK_ROW * PAGE_SIZE) + TRACK_ROW * PAGE_SIZE, r->items[i].touched_hi);
+            vaddr_t end = MIN(ALIGN_DOWN(va, TRACK_ROW * PAGE_SIZE) + TRACK_ROW * PAGE_SIZE,
+                              r->items[i].touched_hi);
             look_at_row_locked(s, va, (unsigned)((end - va) >> PAGE_SHIFT), f, arg);
             pages += TRACK_ROW;
             va = end;

@@ -1,10 +1,11 @@
 /*
- * Tracker sampled: data addresses that the PMU records (hpm.h), one access in mem.sample_period of those that the first-level
- * cache does not serve, taken as accesses to their pages.  It tells which pages are used most, and about in which order; a page
- * used seldom may never be seen.
+ * Tracker sampled: data addresses that the PMU records (hpm.h), one access in mem.sample_period of
+ * those that the first-level cache does not serve, taken as accesses to their pages.  It tells
+ * which pages are used most, and about in which order; a page used seldom may never be seen.
  *
- * A thread takes the records of all CPUs every millisecond and logs those of watched spaces in the order of their times.  There is
- * one sampling session on a machine: while somebody else has it nothing is tracked, and while this has it others are refused.
+ * A thread takes the records of all CPUs every millisecond and logs those of watched spaces in the
+ * order of their times.  There is one sampling session on a machine: while somebody else has it
+ * nothing is tracked, and while this has it others are refused.
  */
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"
@@ -99,12 +100,15 @@ static int start(void)
 {
     uint32_t all = hpm_caps()->sampled, beyond_l1 = all & ~(1u << SOURCE_L1);
     uint32_t period = (uint32_t)MAX(track_sample_period, (uint64_t)hpm_caps()->sample_period_min);
-    int err = hpm_sampling_start(&(struct hpm_sampling){
-        .sources = beyond_l1 ? beyond_l1 : all, .period = period, .jitter = period / 2, .user = true});
+    int err = hpm_sampling_start(&(struct hpm_sampling){.sources = beyond_l1 ? beyond_l1 : all,
+                                                        .period = period,
+                                                        .jitter = period / 2,
+                                                        .user = true});
 
     if (err)
         kprintf("tracker: sampled: %s: nothing is tracked\n",
-                err == -EBUSY ? "another sampling session has the PMU's records" : "the PMU refuses");
+                err == -EBUSY ? "another sampling session has the PMU's records"
+                              : "the PMU refuses");
     else
         want(true);
     return err;

@@ -1,9 +1,10 @@
 /*
- * Tracker scan: accessed marks, looked at and cleared every so often.  It tells which pages were used in between, not in which order nor
- * how often; where the processor sets no marks (Arm without FEAT_HAFDBS) an access to a page whose mark is clear faults.
+ * Tracker scan: accessed marks, looked at and cleared every so often.  It tells which pages were
+ * used in between, not in which order nor how often; where the processor sets no marks (Arm without
+ * FEAT_HAFDBS) an access to a page whose mark is clear faults.
  *
- * A thread goes through each watched space's regions, logs the pages with marks, in the order of their addresses, and has the TLBs
- * forget the space, or marks would be missed.
+ * A thread goes through each watched space's regions, logs the pages with marks, in the order of
+ * their addresses, and has the TLBs forget the space, or marks would be missed.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
@@ -19,7 +20,8 @@ static struct {
 } scan = {.lock = SPINLOCK(LOCK_THREAD, "scan")};
 
 /* Logs and clears the marks of a row, and counts the pages that had one. */
-static void scan_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n, void *used)
+static void scan_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
+                     void *used)
 {
     for (unsigned i = 0; i < n; i++) {
         if (page[i].kind != ARCH_PAGE_HERE || !(page[i].marks & ARCH_USED))

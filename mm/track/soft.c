@@ -1,12 +1,14 @@
 /*
- * Tracker soft: a bounded active set of each watched space, by protection alone ([A] 4.1, 4.6.7, after Yang et al. 2006): what
- * hardware like PATH is compared with.
+ * Tracker soft: a bounded active set of each watched space, by protection alone ([A] 4.1, 4.6.7,
+ * after Yang et al. 2006): what hardware like PATH is compared with.
  *
- * Pages outside the active set have no rights: an access faults, is logged, and moves the page in.  When the set has become a sixteenth
- * larger than it may be, CLOCK trims it by as much: a page that was used since the hand passed stays, by the accessed marks; others lose
- * their rights, and the TLBs forget them, together.
+ * Pages outside the active set have no rights: an access faults, is logged, and moves the page in.
+ * When the set has become a sixteenth larger than it may be, CLOCK trims it by as much: a page that
+ * was used since the hand passed stays, by the accessed marks; others lose their rights, and the
+ * TLBs forget them, together.
  *
- * The set is a row of pages in the order they came in, from tail to head, and around again.  [S] = the space's lock.
+ * The set is a row of pages in the order they came in, from tail to head, and around again.  [S] =
+ * the space's lock.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
@@ -29,7 +31,7 @@ static uint32_t most(void)
     return (uint32_t)track_active_pages;
 }
 
-/* ---- Under the space's lock ---- */
+/* ---- Under the space's lock ------------------------------------------------------------------ */
 
 static void put(struct active_set *a, uint64_t page)
 {
@@ -71,7 +73,7 @@ bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
     return is_full(a);
 }
 
-/* ---- Without it ---- */
+/* ---- Without it ------------------------------------------------------------------------------ */
 
 /* One stretch of the hand's way; false: the set is small enough. */
 static bool trim_some(struct space *s)
@@ -122,7 +124,7 @@ static void protect_all(struct space *s)
     tlb_shootdown(&s->arch, 0, 0);
 }
 
-/* ---- The tracker ---- */
+/* ---- The tracker ----------------------------------------------------------------------------- */
 
 static int probe(void)
 {

@@ -41,13 +41,13 @@ static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");  
 static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
 
 static uint64_t tracker_wanted, track_always, record_wanted;
-uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048, track_scan_ms = 100,
-         track_sample_period = 100, track_curves_print;
+uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048,
+         track_scan_ms = 100, track_sample_period = 100, track_curves_print;
 uint64_t track_curves_wanted = TRACK_CURVES_LRU;
 static uint64_t permille_max = 10;
 static const struct tracker_ops automatic = {.name = "auto"}, none = {.name = "none"};
-static const struct tracker_ops *const choices[] = {&automatic,     &track_path, &track_soft, &track_scan,
-                                                    &track_sampled, &none,       NULL};
+static const struct tracker_ops *const choices[] = {
+    &automatic, &track_path, &track_soft, &track_scan, &track_sampled, &none, NULL};
 static const char *const always_choices[] = {"auto", "always", NULL};
 static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
@@ -65,7 +65,8 @@ const struct arg track_args[] = {
     {"mem.sample_period", ARG_U64, &track_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, ARG_BOOT,
      "tracker sampled: one access in so many, of those beyond the first-level cache"},
     {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, ARG_BOOT,
-     "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where it decides "
+     "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where "
+     "it decides "
      "anything; on: both"},
     {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, ARG_BOOT,
      "a curve is of so long a time, mixed with those before it unless memory is divided by them, "
@@ -73,7 +74,8 @@ const struct arg track_args[] = {
     {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, ARG_BOOT,
      "print a process's curves at its end"},
     {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, ARG_BOOT,
-     "part of a process's time that its tracking may cost while memory is not short, thousandths: above it "
+     "part of a process's time that its tracking may cost while memory is not short, thousandths: "
+     "above it "
      "pages are sampled"},
     {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, ARG_BOOT,
      "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
@@ -122,7 +124,7 @@ static void sample(unsigned shift)
     path_sample(shift);
 }
 
-/* ---- Cost ---- */
+/* ---- Cost ------------------------------------------------------------------------------------ */
 
 static uint64_t cost_of(const struct path_account *a)
 {
@@ -138,12 +140,14 @@ static void watch_cost(void)
     uint64_t cost = cost_of(&a);
     /* While memory is short, and in a record, every page counts. */
     bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
-    sample(all ? 0 : track_governor_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
+    sample(
+        all ? 0
+            : track_governor_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
     track.told.cost = cost;
     track.told.ran = a.ran;
 }
 
-/* ---- Delivery ---- */
+/* ---- Delivery -------------------------------------------------------------------------------- */
 
 void track_attach(track_sink *sink)
 {
@@ -159,7 +163,8 @@ static void deliver_run(const struct page_run *run)
         track.sink[i](s, run);
 }
 
-/* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt with.  [D] */
+/* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt
+ * with.  [D] */
 static void deliver(void)
 {
     unsigned count;
@@ -177,7 +182,8 @@ static void deliver(void)
     watch_cost();
 }
 
-/* Whose log was full meanwhile has either come too late to deliver by itself, and is found here, or does so now. */
+/* Whose log was full meanwhile has either come too late to deliver by itself, and is found here, or
+ * does so now. */
 static void leave_delivery(void)
 {
     gate_leave(&delivery);
@@ -192,7 +198,7 @@ void track_deliver(void)
     leave_delivery();
 }
 
-/* ---- Spaces ---- */
+/* ---- Spaces ---------------------------------------------------------------------------------- */
 
 uint16_t track_space_added(struct space *s)
 {
@@ -228,7 +234,8 @@ static void watch_locked(struct space *s, bool on)
     }
 }
 
-/* By what holds when it is this change's turn: of two threads that tell of it, the later one may come first. */
+/* By what holds when it is this change's turn: of two threads that tell of it, the later one may
+ * come first. */
 static void watch(struct space *s, bool ends)
 {
     gate_enter(&watching);
@@ -339,7 +346,7 @@ bool track_read_curve(struct space *s, bool last, struct track_curve *out)
     return is;
 }
 
-/* ---- The account, the end ---- */
+/* ---- The account, the end -------------------------------------------------------------------- */
 
 void track_read_account(struct track_account *out)
 {

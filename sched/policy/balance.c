@@ -1,7 +1,7 @@
 /*
  * Load balancing decisions; see balance.h.
- * Loads of groups are compared as threads per CPU by cross-multiplication, so groups may differ in size.
- * Pure: no clock, lock, allocation or register.
+ * Loads of groups are compared as threads per CPU by cross-multiplication, so groups may differ in
+ * size. Pure: no clock, lock, allocation or register.
  */
 #include "sched/policy/balance.h"
 
@@ -13,13 +13,17 @@ static bool in_view(const struct balance_view *v, unsigned cpu)
 /* Number of the group a CPU belongs to, within the domain of one level. */
 static unsigned group_of(const struct balance_view *v, unsigned cpu, enum balance_level level)
 {
-    return level == BALANCE_CORE ? cpu : level == BALANCE_CHIP ? v->cpu[cpu].core : v->cpu[cpu].chip;
+    return level == BALANCE_CORE   ? cpu
+           : level == BALANCE_CHIP ? v->cpu[cpu].core
+                                   : v->cpu[cpu].chip;
 }
 
 /* Domains nest: the same core, the same chip, everything. */
-static bool same_domain(const struct balance_view *v, unsigned a, unsigned b, enum balance_level level)
+static bool same_domain(const struct balance_view *v, unsigned a, unsigned b,
+                        enum balance_level level)
 {
-    return level == BALANCE_MACHINE || (level == BALANCE_CHIP && v->cpu[a].chip == v->cpu[b].chip) ||
+    return level == BALANCE_MACHINE ||
+           (level == BALANCE_CHIP && v->cpu[a].chip == v->cpu[b].chip) ||
            (level == BALANCE_CORE && v->cpu[a].core == v->cpu[b].core);
 }
 
@@ -51,10 +55,10 @@ static bool less_loaded(struct group a, struct group b)
     return a.running * b.cpus < b.running * a.cpus;
 }
 
-/* Some CPU of the least loaded group of `level` inside the domain of `level` around `domain`; from's own
- * where equal. */
-static unsigned least_loaded(const struct balance_view *v, unsigned domain, enum balance_level level,
-                             unsigned from)
+/* Some CPU of the least loaded group of `level` inside the domain of `level` around `domain`;
+ * from's own where equal. */
+static unsigned least_loaded(const struct balance_view *v, unsigned domain,
+                             enum balance_level level, unsigned from)
 {
     unsigned best = BALANCE_NONE;
     struct group best_sum = {0};
@@ -101,8 +105,8 @@ unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned
     const struct balance_cpu *p = &v->cpu[prev], *w = &v->cpu[waker];
     if (!p->running)
         return prev;
-    /* Within a chip only an idle waker is better; across chips the woken thread must not make the waker's CPU
-     * the fuller. */
+    /* Within a chip only an idle waker is better; across chips the woken thread must not make the
+     * waker's CPU the fuller. */
     return w->running < (p->chip == w->chip ? 1 : p->running) ? waker : prev;
 }
 
@@ -145,7 +149,8 @@ static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum 
     unsigned id = group_of(v, member, level), best = member;
 
     for (unsigned i = 0; i < v->cpus; i++)
-        if (in_view(v, i) && group_of(v, i, level) == id && v->cpu[i].running > v->cpu[best].running)
+        if (in_view(v, i) && group_of(v, i, level) == id &&
+            v->cpu[i].running > v->cpu[best].running)
             best = i;
     return best;
 }
@@ -163,7 +168,8 @@ static struct group sum_of(const struct look *l, const struct balance_view *v, u
     return l->groups.sum[group_of(v, cpu, level)];
 }
 
-static void look_around(const struct balance_view *v, unsigned cpu, enum balance_level level, struct look *l)
+static void look_around(const struct balance_view *v, unsigned cpu, enum balance_level level,
+                        struct look *l)
 {
     sum_groups(v, level, &l->groups);
     l->busiest = BALANCE_NONE;
@@ -189,8 +195,10 @@ static bool would_pull(const struct balance_view *v, const struct look *l, unsig
     if (!less_loaded(own, busiest) ||
         (!idle && busiest.running * own.cpus * 100 <= own.running * busiest.cpus * margin_pct))
         return false;
-    /* Moving this many makes both sides equal; rounded down, so the puller never becomes the fuller one. */
-    unsigned surplus = (busiest.running * own.cpus - own.running * busiest.cpus) / (own.cpus + busiest.cpus);
+    /* Moving this many makes both sides equal; rounded down, so the puller never becomes the fuller
+     * one. */
+    unsigned surplus =
+        (busiest.running * own.cpus - own.running * busiest.cpus) / (own.cpus + busiest.cpus);
     if (!surplus)
         return false;
     unsigned gap = v->cpu[l->from].running - MIN(v->cpu[l->from].running, v->cpu[self].running);
@@ -201,8 +209,8 @@ static bool would_pull(const struct balance_view *v, const struct look *l, unsig
     return true;
 }
 
-bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level, unsigned margin_pct,
-                  struct balance_move *out)
+bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level,
+                  unsigned margin_pct, struct balance_move *out)
 {
     struct look l;
 

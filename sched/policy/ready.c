@@ -16,7 +16,7 @@ void ready_init(struct ready_queue *q)
     }
 }
 
-/* ---- One priority ---- */
+/* ---- One priority ---------------------------------------------------------------------------- */
 
 static unsigned bucket_of(uint64_t tag)
 {
@@ -63,7 +63,7 @@ static struct ready_thread *last_of(const struct ready_level *l, unsigned bucket
     return thread_of(l->bucket[bucket].prev);
 }
 
-/* ---- Turns ---- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 void ready_charge(struct ready_thread *t, uint64_t ran_ns, uint64_t slice_ns)
 {
@@ -145,14 +145,16 @@ void ready_remove(struct ready_queue *q, struct ready_thread *t)
 }
 
 /* The priority passed over longest of those below prio that were for too long, or prio. */
-static unsigned starved_below(const struct ready_queue *q, unsigned prio, uint64_t now_ns, uint64_t starve_ns)
+static unsigned starved_below(const struct ready_queue *q, unsigned prio, uint64_t now_ns,
+                              uint64_t starve_ns)
 {
     unsigned found = prio;
     uint64_t since_ns = UINT64_MAX;
 
     for (unsigned p = 0; p < prio; p++) {
         uint64_t passed_over_ns = q->level[p].passed_over_ns;
-        if (q->occupied >> p & 1 && now_ns >= passed_over_ns + starve_ns && passed_over_ns < since_ns) {
+        if (q->occupied >> p & 1 && now_ns >= passed_over_ns + starve_ns &&
+            passed_over_ns < since_ns) {
             found = p;
             since_ns = passed_over_ns;
         }
@@ -205,7 +207,7 @@ bool ready_slice_over(struct ready_queue *q, uint64_t now_ns, uint64_t starve_ns
     return false;
 }
 
-/* ---- Between queues ---- */
+/* ---- Between queues -------------------------------------------------------------------------- */
 
 void ready_transfer(struct ready_queue *from, const struct ready_queue *to, struct ready_thread *t)
 {
@@ -220,7 +222,7 @@ void ready_set_priority(const struct ready_queue *q, struct ready_thread *t, uin
     t->prio = prio;
 }
 
-/* ---- Looking ---- */
+/* ---- Looking --------------------------------------------------------------------------------- */
 
 struct ready_thread *ready_first(const struct ready_queue *q, unsigned prio)
 {

@@ -1,12 +1,13 @@
 /*
- * From clusters to CPUs: hands the pure placement policy (assign.c) what it needs to know of a process's threads, and does
- * what it says.
+ * From clusters to CPUs: hands the pure placement policy (assign.c) what it needs to know of a
+ * process's threads, and does what it says.
  */
 #include "kernel/trace/telemetry.h"
 #include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 
-#define MEASURE_NS (1 * NS_PER_MS) /* a load measured for less says little: the one before is kept */
+/* a load measured for less says little: the one before is kept */
+#define MEASURE_NS (1 * NS_PER_MS)
 
 struct work {
     unsigned threads;
@@ -80,8 +81,8 @@ static void describe(struct work *w, unsigned at, const struct thread *t, const 
         .cluster = row < 0 ? ASSIGN_NONE : d->clustering.of[row],
         .last_cluster = t->sharing.cluster,
         .stated = stated,
-        .silent =
-            row < 0 || d->clustering.why[row] == CLUSTER_SILENT || d->clustering.why[row] == CLUSTER_GLOBAL,
+        .silent = row < 0 || d->clustering.why[row] == CLUSTER_SILENT ||
+                  d->clustering.why[row] == CLUSTER_GLOBAL,
         /* Groups are stated before the work begins: there is no load yet. */
         .load = d || stated == ASSIGN_NONE ? MAX(t->sharing.load, 1u) : ASSIGN_LOAD_FULL,
         .allowed = w->allowed[at].bits,
@@ -160,8 +161,8 @@ static void apply(struct work *w, struct sharing_process *p, const struct detect
         if (cluster != ASSIGN_NONE || !w->thread[i].silent)
             t->sharing.cluster = cluster == ASSIGN_NONE ? ASSIGN_NONE : p->cluster_base + cluster;
         t->sharing.chip = choice->chip;
-        telemetry_sharing_placed(p->pid, t->tid, t->sharing.cluster, (int)choice->chip, w->thread[i].cpu,
-                                 choice->cpu);
+        telemetry_sharing_placed(p->pid, t->tid, t->sharing.cluster, (int)choice->chip,
+                                 w->thread[i].cpu, choice->cpu);
         sched_set_home(t, choice->chip);
         if (choice->cpu == w->thread[i].cpu || sched_migrate(t, choice->cpu))
             continue;
@@ -190,7 +191,8 @@ void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns)
     p->measured_ns = now_ns;
 }
 
-int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out)
+int sharing_place(struct sharing_process *p, const struct detection *d,
+                  struct sharing_placement *out)
 {
     /* Room for the detection's clusters too: most of its threads may have ended since. */
     unsigned room = MAX(MAX(p->count, 1u), d ? d->threads : 0);

@@ -1,15 +1,16 @@
 /*
- * The samples of one process during one detection: its threads' shMaps and their clustering.  The pure policies do the
- * work (shmap.c, cluster*.c); here is their memory and who is in which row.
+ * The samples of one process during one detection: its threads' shMaps and their clustering.  The
+ * pure policies do the work (shmap.c, cluster*.c); here is their memory and who is in which row.
  */
 #include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 
-#define CLEAR_PART           3   /* of so many members one doubtful thread is no obstacle               */
-#define CLEAR_CHECKS         2   /* times in a row the clusters agreed                                  */
-#define CLEAR_CHECKS_FEW     3   /* the same while few threads are in them                              */
-#define JUDGE_PER_THREAD     48  /* samples before the first clustering: it costs as much as some 1,000 */
-#define JUDGE_GROWTH_PERCENT 140 /* and before each further one                                         */
+#define CLEAR_PART       3 /* of so many members one doubtful thread is no obstacle */
+#define CLEAR_CHECKS     2 /* times in a row the clusters agreed */
+#define CLEAR_CHECKS_FEW 3 /* the same while few threads are in them */
+/* samples before the first clustering: it costs as much as some 1,000 */
+#define JUDGE_PER_THREAD     48
+#define JUDGE_GROWTH_PERCENT 140 /* and before each further one */
 
 void detection_free(struct detection *d)
 {
@@ -42,8 +43,8 @@ static unsigned list_threads(struct sharing_process *p, uint32_t *tid, unsigned 
 
 static int allocate(struct detection *d, unsigned threads, size_t table_bytes, size_t cluster_size)
 {
-    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size, threads * sizeof(*d->watch.of),
-                      threads * sizeof(*d->placed_of)};
+    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size,
+                      threads * sizeof(*d->watch.of), threads * sizeof(*d->placed_of)};
 
     _Static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(d->memory), "each has its place");
 
@@ -62,7 +63,8 @@ static int set_up(struct sharing_process *p, struct detection *d)
                                   .line_bytes = hpm_caps()->line_bytes,
                                   .grant = (enum shmap_grant)sharing_grant,
                                   .seed = sharing_seed + arch_clock_ns()};
-    size_t table_bytes = shmap_bytes(&config), cluster_size = cluster_bytes(config.threads, config.entries);
+    size_t table_bytes = shmap_bytes(&config),
+           cluster_size = cluster_bytes(config.threads, config.entries);
 
     if (!table_bytes || !cluster_size)
         return -EINVAL;

@@ -1,16 +1,21 @@
 /*
  * The sharing detector's thread and its life cycle; see internal.h.
  *
- * watch    every sched.watch_ms: what part of its cycles does the process wait for other chips' caches?
- * detect   once that passes sched.remote_pct: sample such accesses, as densely as sched.cost_permille allows
- * cluster  again and again while samples come in, until the answer is certain or the samples or the time run out
- * place    move threads so that clusters share chips, if that brings enough together; first when most of it is clear,
+ * watch    every sched.watch_ms: what part of its cycles does the process wait for other chips'
+ * caches?
+ * detect   once that passes sched.remote_pct: sample such accesses, as densely as
+ * sched.cost_permille allows
+ * cluster  again and again while samples come in, until the answer is certain or the samples or the
+ * time run out
+ * place    move threads so that clusters share chips, if that brings enough together; first when
+ * most of it is clear,
  *          then again when all is
  *
- * It never bounces: a detection that changed nothing is followed by a pause that doubles each time, and what is left after
- * a decision must grow by half, or the threads must change, before the pause is cut short.  A process that shares little
- * is never sampled.  Under policy hand the clusters are what the application has stated, and there is nothing to detect.
- * Where the PMU records no accesses there is nothing to detect from, which is said.
+ * It never bounces: a detection that changed nothing is followed by a pause that doubles each time,
+ * and what is left after a decision must grow by half, or the threads must change, before the pause
+ * is cut short.  A process that shares little is never sampled.  Under policy hand the clusters are
+ * what the application has stated, and there is nothing to detect. Where the PMU records no
+ * accesses there is nothing to detect from, which is said.
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
@@ -21,16 +26,18 @@
 #include "hpm/policy/sample.h"
 #include "hpm/sampling.h"
 
-#define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples                    */
-#define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long  */
-#define BACKOFF_FIRST    8               /* first pause, in watch intervals                     */
-#define BACKOFF_MAX      1024            /* longest pause                                       */
-#define GREW_PERCENT     150             /* what counts as a change of what was left            */
-#define QUIET_AFTER_NS   (8 * NS_PER_MS) /* after an early placement, sampling goes on at least so long   */
-#define QUIET_FACTOR     8               /* and ends when samples come so many times more slowly          */
-#define QUIET_PER_THREAD 2               /* samples in that time that are not worth a look                */
-#define BATCHES_MAX      64 /* of samples recorded between two looks at their rate                 */
-#define SETTLE_NS        (2 * NS_PER_MS) /* after a placement nothing is said of the rate for so long */
+#define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples */
+#define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long */
+#define BACKOFF_FIRST    8               /* first pause, in watch intervals */
+#define BACKOFF_MAX      1024            /* longest pause */
+#define GREW_PERCENT     150             /* what counts as a change of what was left */
+/* after an early placement, sampling goes on at least so long */
+#define QUIET_AFTER_NS   (8 * NS_PER_MS)
+#define QUIET_FACTOR     8  /* and ends when samples come so many times more slowly */
+#define QUIET_PER_THREAD 2  /* samples in that time that are not worth a look */
+#define BATCHES_MAX      64 /* of samples recorded between two looks at their rate */
+/* after a placement nothing is said of the rate for so long */
+#define SETTLE_NS (2 * NS_PER_MS)
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
 static struct list processes = {&processes, &processes}; /* [S] */
@@ -42,7 +49,7 @@ static bool sampling;
 static struct sampling_period period;
 static struct sharing_cost cost; /* since boot */
 
-/* ---- Processes and their threads ---- */
+/* ---- Processes and their threads ------------------------------------------------------------- */
 
 static struct sharing_process *find_locked(uint32_t pid)
 {
@@ -153,7 +160,7 @@ void sharing_group_stated(struct thread *t, int group)
     spin_unlock(&sharing_lock, irq);
 }
 
-/* ---- Watching ---- */
+/* ---- Watching -------------------------------------------------------------------------------- */
 
 static void look_at_thread(struct thread *t, struct hpm_remote *sum)
 {
@@ -186,8 +193,8 @@ static void pause_after(struct sharing_process *p, uint64_t now_ns)
 {
     uint64_t interval_ns = sharing_watch_ms * NS_PER_MS;
 
-    p->backoff_ns =
-        p->backoff_ns ? MIN(p->backoff_ns * 2, BACKOFF_MAX * interval_ns) : BACKOFF_FIRST * interval_ns;
+    p->backoff_ns = p->backoff_ns ? MIN(p->backoff_ns * 2, BACKOFF_MAX * interval_ns)
+                                  : BACKOFF_FIRST * interval_ns;
     p->not_before_ns = now_ns + p->backoff_ns;
 }
 
@@ -200,7 +207,7 @@ static void decided(struct sharing_process *p, uint64_t now_ns)
     pause_after(p, now_ns);
 }
 
-/* ---- Detecting ---- */
+/* ---- Detecting ------------------------------------------------------------------------------- */
 
 static uint64_t ns_of_ticks(uint64_t ticks)
 {
@@ -208,8 +215,8 @@ static uint64_t ns_of_ticks(uint64_t ticks)
     return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
-/* Accesses to other chips' caches in a millisecond: as counted, or, as a young process may not have been running for long,
- * as the stalls suggest if it keeps its CPUs busy. */
+/* Accesses to other chips' caches in a millisecond: as counted, or, as a young process may not have
+ * been running for long, as the stalls suggest if it keeps its CPUs busy. */
 static uint64_t remote_per_ms(const struct sharing_process *p)
 {
     uint32_t latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
@@ -234,8 +241,10 @@ static struct sampling_state sampling_now(uint64_t now_ns)
 
 static int start_sampling(void)
 {
-    struct hpm_sampling config = {
-        .sources = SOURCES_REMOTE_CACHE, .period = period.period, .jitter = period.period / 2, .user = true};
+    struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE,
+                                  .period = period.period,
+                                  .jitter = period.period / 2,
+                                  .user = true};
     int err = hpm_sampling_start(&config);
 
     sampling = !err;
@@ -251,7 +260,8 @@ static bool quiet(const struct detection *d, uint64_t now_ns)
     return after * before_ns * QUIET_FACTOR < d->early_accesses * after_ns;
 }
 
-/* After an early placement fewer samples are what is hoped for, unless somebody is still in the wrong place. */
+/* After an early placement fewer samples are what is hoped for, unless somebody is still in the
+ * wrong place. */
 static bool any_settling(uint64_t now_ns)
 {
     bool settling = false, irq = spin_lock(&sharing_lock);
@@ -299,12 +309,14 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
     sharing_measure_loads(p, now_ns);
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
-    sharing_say(p, "detect", "remote-stalls", "remote_permille=%u threshold=%u threads=%u period=%u",
-                p->remote_permille, (unsigned)sharing_remote_pct * 10, p->detection->threads, period.period);
+    sharing_say(p, "detect", "remote-stalls",
+                "remote_permille=%u threshold=%u threads=%u period=%u", p->remote_permille,
+                (unsigned)sharing_remote_pct * 10, p->detection->threads, period.period);
 }
 
-/* Records samples of all processes, at most BATCHES_MAX batches: where they come faster than they are recorded, the period has to be
- * lengthened before more are.  The lock keeps the processes, not the detections, which are the detector's. */
+/* Records samples of all processes, at most BATCHES_MAX batches: where they come faster than they
+ * are recorded, the period has to be lengthened before more are.  The lock keeps the processes, not
+ * the detections, which are the detector's. */
 static void take_samples(void)
 {
     static struct hpm_sample batch[32];
@@ -326,7 +338,8 @@ static void take_samples(void)
     cost.recording_ns += arch_clock_ns() - begin_ns;
 }
 
-static void add_account(struct sharing_process *p, const struct sharing_placement *placed, uint64_t now_ns)
+static void add_account(struct sharing_process *p, const struct sharing_placement *placed,
+                        uint64_t now_ns)
 {
     struct hpm_sample_account a;
 
@@ -350,14 +363,16 @@ static void add_account(struct sharing_process *p, const struct sharing_placemen
     spin_unlock(&sharing_lock, irq);
 }
 
-static void say_placed(const struct sharing_process *p, const struct sharing_placement *placed, int err)
+static void say_placed(const struct sharing_process *p, const struct sharing_placement *placed,
+                       int err)
 {
     if (err)
         sharing_say(p, "place", "failed", "error=%d", -err);
     else
         sharing_say(p, "place", assign_verdict_names[placed->verdict],
-                    "threads=%u moved=%u crossed=%u together_permille=%u..%u", placed->threads, placed->moved,
-                    placed->crossed, placed->together_before, placed->together_after);
+                    "threads=%u moved=%u crossed=%u together_permille=%u..%u", placed->threads,
+                    placed->moved, placed->crossed, placed->together_before,
+                    placed->together_after);
 }
 
 static void say_clustered(const struct sharing_process *p, const char *why, uint64_t now_ns)
@@ -390,9 +405,9 @@ static void end_detection(struct sharing_process *p, const char *why, bool place
 }
 
 /*
- * Most threads' clusters are often clear long before the last one's, which may have been silent only because its partners
- * were on its chip.  Those are placed at once and sampling goes on: whoever is in the wrong place now shows it, and is
- * placed when it is clear, too.
+ * Most threads' clusters are often clear long before the last one's, which may have been silent
+ * only because its partners were on its chip.  Those are placed at once and sampling goes on:
+ * whoever is in the wrong place now shows it, and is placed when it is clear, too.
  */
 static void assign_early(struct sharing_process *p, uint64_t now_ns)
 {
@@ -427,16 +442,18 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
     d->looked_ns = begin_ns;
     d->looked_samples = shmap_samples(&d->table);
     if (verdict == CLUSTER_WAIT)
-        sharing_say(p, "cluster", "unclear", "samples=%llu clusters=%u members=%u doubtful=%u agreed=%u",
+        sharing_say(p, "cluster", "unclear",
+                    "samples=%llu clusters=%u members=%u doubtful=%u agreed=%u",
                     (unsigned long long)shmap_samples(&d->table), d->clustering.clusters,
                     detection_members(d), detection_doubtful(d), d->watch.agreed);
     return verdict;
 }
 
 /*
- * After an early placement, threads that were silent may turn out to be in the wrong place, so everybody is looked at again
- * while samples come in, as often as the budget allows: a judgement of many threads costs as much as thousands of samples.  It
- * is over when it is quiet and no thread is in doubt, or those in doubt have hardly been seen lately.
+ * After an early placement, threads that were silent may turn out to be in the wrong place, so
+ * everybody is looked at again while samples come in, as often as the budget allows: a judgement of
+ * many threads costs as much as thousands of samples.  It is over when it is quiet and no thread is
+ * in doubt, or those in doubt have hardly been seen lately.
  */
 static void detect(struct sharing_process *p, uint64_t now_ns)
 {
@@ -460,7 +477,7 @@ static void detect(struct sharing_process *p, uint64_t now_ns)
         end_detection(p, "too-few-samples", d->early_ns);
 }
 
-/* ---- Deciding ---- */
+/* ---- Deciding -------------------------------------------------------------------------------- */
 
 static void watch(struct sharing_process *p, uint64_t now_ns)
 {
@@ -504,7 +521,8 @@ static void assign_stated(struct sharing_process *p, uint64_t now_ns)
     }
     p->account.migrations += placed.crossed;
     sharing_say(p, "place", assign_verdict_names[placed.verdict],
-                "threads=%u moved=%u crossed=%u groups=stated", placed.threads, placed.moved, placed.crossed);
+                "threads=%u moved=%u crossed=%u groups=stated", placed.threads, placed.moved,
+                placed.crossed);
 }
 
 static void step(struct sharing_process *p, uint64_t now_ns)
@@ -517,7 +535,8 @@ static void step(struct sharing_process *p, uint64_t now_ns)
         detect(p, now_ns);
 }
 
-/* Goes through all processes; lock held, given up in between.  Returns when the next of them is due. */
+/* Goes through all processes; lock held, given up in between.  Returns when the next of them is
+ * due. */
 static uint64_t round_locked(bool *irq)
 {
     uint64_t now_ns = arch_clock_ns(), next_ns = UINT64_MAX;
@@ -570,7 +589,8 @@ void sharing_start(void)
         .name = "sharing", .entry = detector, .prio = PRIO_KERNEL, .group = GROUP_NONE};
 
     if (thread_create(&params, &t)) {
-        kprintf("sharing: no memory for the detector: policies hand and cluster only balance load\n");
+        kprintf(
+            "sharing: no memory for the detector: policies hand and cluster only balance load\n");
         return;
     }
     running = true;

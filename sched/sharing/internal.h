@@ -1,10 +1,11 @@
 /*
  * The inside of the sharing detector, for the files sched/sharing*.c only.
  *
- * One kernel thread, the detector, goes through the processes whose policy wants sharing known and moves each through the
- * cycle watch -> detect -> cluster -> place -> watch ([Tam, Azimi, Stumm 2007]).  [S] = sharing_lock, [D] = the detector
- * alone, [-] = fixed.  The detector works on a process without the lock, with busy set, so the process stays; its
- * threads may go meanwhile, so whoever needs one finds it in the list, under the lock.
+ * One kernel thread, the detector, goes through the processes whose policy wants sharing known and
+ * moves each through the cycle watch -> detect -> cluster -> place -> watch ([Tam, Azimi, Stumm
+ * 2007]).  [S] = sharing_lock, [D] = the detector alone, [-] = fixed.  The detector works on a
+ * process without the lock, with busy set, so the process stays; its threads may go meanwhile, so
+ * whoever needs one finds it in the list, under the lock.
  */
 #pragma once
 #include "sched/sharing/policy/cluster.h"
@@ -18,12 +19,12 @@ enum sharing_phase { SHARING_WATCH, SHARING_DETECT };
 /* Samples of one process during one detection.  Row n of the shMaps is the thread with tid[n]. */
 struct detection {
     unsigned threads;
-    uint32_t *tid; /* ascending                                    */
+    uint32_t *tid; /* ascending */
     struct shmap_table table;
     struct clustering clustering;
     struct cluster_watch watch;
     uint64_t begin_ns;
-    uint64_t next_judgement; /* samples to have before clustering again    */
+    uint64_t next_judgement; /* samples to have before clustering again */
     uint64_t judgements;
     uint64_t accesses; /* that the samples stand for */
     /* When most of it was placed for the first time, 0: not yet; and for the last. */
@@ -32,15 +33,15 @@ struct detection {
     unsigned placed_members;            /* threads in clusters then */
     int16_t *placed_of;                 /* [threads] and in which */
     uint64_t looked_ns, looked_samples; /* at the last look after that */
-    uint64_t foreign;                   /* samples of threads that came later              */
-    void *memory[5];                    /* for all of the above                            */
+    uint64_t foreign;                   /* samples of threads that came later */
+    void *memory[5];                    /* for all of the above */
 };
 
 /* The time detection takes, over all CPUs. */
 struct sharing_cost {
     uint64_t taking_ns;     /* the hardware's records and taking them over, where they arise */
-    uint64_t recording_ns;  /* entering the samples in the shMaps                            */
-    uint64_t clustering_ns; /* and making clusters of them                                   */
+    uint64_t recording_ns;  /* entering the samples in the shMaps */
+    uint64_t clustering_ns; /* and making clusters of them */
 };
 
 static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
@@ -52,36 +53,38 @@ static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
 struct sharing_account {
     uint64_t detections, samples, lost, migrations;
     struct sharing_cost cost;
-    uint64_t all_ns;    /* the CPUs' time while they went on        */
-    uint64_t worst_ppm; /* the most one of them cost: cost / all    */
+    uint64_t all_ns;    /* the CPUs' time while they went on */
+    uint64_t worst_ppm; /* the most one of them cost: cost / all */
 };
 
 struct sharing_process {
     struct list all;                /* [S] */
     uint32_t pid;                   /* [-] */
     enum sharing_source source;     /* [-] */
-    struct list members;            /* [S] sharing_member.link       */
+    struct list members;            /* [S] sharing_member.link */
     unsigned count;                 /* [S] */
     bool busy;                      /* [S] */
     uint64_t changed_ns;            /* [S] a thread came, or stated another group */
-    bool unplaced;                  /* [S] and nothing was decided since          */
+    bool unplaced;                  /* [S] and nothing was decided since */
     struct sharing_account account; /* [S] */
 
     /* [D] */
     enum sharing_phase phase;
-    uint64_t next_ns;               /* nothing to do before; [S] too                                  */
-    uint64_t looked_ns;             /* the last look                                                  */
-    uint64_t measured_ns;           /* the threads' loads, the last time                              */
-    unsigned remote_permille;       /* of its cycles: waiting for other chips' caches, at that look   */
-    uint64_t remote_per_ms;         /* accesses that did                                              */
-    unsigned settling;              /* looks to come until settled_permille is known                  */
-    unsigned settled_permille;      /* what was left after the last decision                          */
-    uint64_t decided_ns;            /* the last decision to detect                                    */
-    uint64_t backoff_ns;            /* the next pause                                                 */
-    uint64_t not_before_ns;         /* of the next detection                                          */
-    int cluster_base;               /* so that clusters of different detections have different numbers */
-    struct detection *detection;    /* not NULL while detecting                                       */
-    struct sharing_cost begin_cost; /* of the whole machine, when it began                     */
+    uint64_t next_ns;     /* nothing to do before; [S] too */
+    uint64_t looked_ns;   /* the last look */
+    uint64_t measured_ns; /* the threads' loads, the last time */
+    /* of its cycles: waiting for other chips' caches, at that look */
+    unsigned remote_permille;
+    uint64_t remote_per_ms;    /* accesses that did */
+    unsigned settling;         /* looks to come until settled_permille is known */
+    unsigned settled_permille; /* what was left after the last decision */
+    uint64_t decided_ns;       /* the last decision to detect */
+    uint64_t backoff_ns;       /* the next pause */
+    uint64_t not_before_ns;    /* of the next detection */
+    /* so that clusters of different detections have different numbers */
+    int cluster_base;
+    struct detection *detection;    /* not NULL while detecting */
+    struct sharing_cost begin_cost; /* of the whole machine, when it began */
     uint64_t begin_lost;
 };
 
@@ -94,33 +97,39 @@ extern uint64_t sharing_watch_ms, sharing_remote_pct, sharing_period, sharing_co
 
 unsigned sharing_entries(unsigned threads);
 
-/* ---- detection.c: the samples of one process ---- */
+/* ---- detection.c: the samples of one process ------------------------------------------------- */
 /* Starts with the threads the process has now.  0, -ENOMEM. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
 void detection_record(struct detection *d, uint32_t tid, uint64_t address);
-/* Clusters anew when enough samples have come since the last time, or when asked to; CLUSTER_WAIT otherwise. */
+/* Clusters anew when enough samples have come since the last time, or when asked to; CLUSTER_WAIT
+ * otherwise. */
 enum cluster_verdict detection_judge(struct detection *d, bool now);
-/* How many threads are in clusters, and how many have samples on lines that should tell but do not. */
+/* How many threads are in clusters, and how many have samples on lines that should tell but do
+ * not. */
 unsigned detection_members(const struct detection *d);
 unsigned detection_doubtful(const struct detection *d);
-/* The clusters have agreed for a while; a longer one unless most of the threads that share are in them. */
+/* The clusters have agreed for a while; a longer one unless most of the threads that share are in
+ * them. */
 bool detection_mostly_clear(const struct detection *d);
 
-/* ---- apply.c ---- */
+/* ---- apply.c --------------------------------------------------------------------------------- */
 struct sharing_placement {
     enum assign_verdict verdict;
     unsigned threads, moved, crossed;         /* moved to another CPU; those that changed chips */
     unsigned together_before, together_after; /* thousandths of the sharing that stays on a chip */
 };
-/* A thread's load from now on is the part of a CPU it has wanted since the last time this was done, a while ago. */
+/* A thread's load from now on is the part of a CPU it has wanted since the last time this was done,
+ * a while ago. */
 void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns);
-/* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups they have stated.  -ENOMEM. */
-int sharing_place(struct sharing_process *p, const struct detection *d, struct sharing_placement *out);
+/* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups
+ * they have stated.  -ENOMEM. */
+int sharing_place(struct sharing_process *p, const struct detection *d,
+                  struct sharing_placement *out);
 
-/* ---- report.c ---- */
+/* ---- report.c -------------------------------------------------------------------------------- */
 /* One telemetry line: "sharing: t=... pid=... phase=... reason=..." and what fmt adds. */
-void sharing_say(const struct sharing_process *p, const char *phase, const char *reason, const char *fmt, ...)
-    PRINTF(4, 5);
+void sharing_say(const struct sharing_process *p, const char *phase, const char *reason,
+                 const char *fmt, ...) PRINTF(4, 5);
 void sharing_report_clusters(struct sharing_process *p);
 void sharing_report_account(uint32_t pid, const struct sharing_account *a);

@@ -1,7 +1,7 @@
 /*
- * What the sharing detector tells people: a line for each decision, the shMaps as a picture on the console, and the same
- * as numbers for the host to draw.  Nothing is decided here; the groups that an application states are looked at only to
- * say how right the clusters are.
+ * What the sharing detector tells people: a line for each decision, the shMaps as a picture on the
+ * console, and the same as numbers for the host to draw.  Nothing is decided here; the groups that
+ * an application states are looked at only to say how right the clusters are.
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
@@ -11,7 +11,8 @@
 
 #define PICTURE_COLUMNS 96
 
-void sharing_say(const struct sharing_process *p, const char *phase, const char *reason, const char *fmt, ...)
+void sharing_say(const struct sharing_process *p, const char *phase, const char *reason,
+                 const char *fmt, ...)
 {
     uint64_t now_us = arch_clock_ns() / NS_PER_US;
     char details[160];
@@ -21,31 +22,33 @@ void sharing_say(const struct sharing_process *p, const char *phase, const char 
     kvsnprintf(details, sizeof(details), fmt, args);
     va_end(args);
     telemetry_sharing_decision(p->pid, phase, reason, details);
-    kprintf("sharing: t=%llu.%06llu pid=%u phase=%s reason=%s %s\n", (unsigned long long)(now_us / 1000000),
-            (unsigned long long)(now_us % 1000000), p->pid, phase, reason, details);
+    kprintf("sharing: t=%llu.%06llu pid=%u phase=%s reason=%s %s\n",
+            (unsigned long long)(now_us / 1000000), (unsigned long long)(now_us % 1000000), p->pid,
+            phase, reason, details);
 }
 
 void sharing_report_account(uint32_t pid, const struct sharing_account *a)
 {
     uint64_t ppm = a->all_ns ? sharing_cost_sum(&a->cost) * 1000000 / a->all_ns : 0;
 
-    kprintf("sharing: account pid=%u detections=%llu samples=%llu lost=%llu overhead_pct=%llu.%03llu "
-            "worst_overhead_pct=%llu.%03llu taking_us=%llu recording_us=%llu clustering_us=%llu "
-            "migrations=%llu\n",
-            pid, (unsigned long long)a->detections, (unsigned long long)a->samples,
-            (unsigned long long)a->lost, (unsigned long long)(ppm / 10000),
-            (unsigned long long)(ppm / 10 % 1000), (unsigned long long)(a->worst_ppm / 10000),
-            (unsigned long long)(a->worst_ppm / 10 % 1000),
-            (unsigned long long)(a->cost.taking_ns / NS_PER_US),
-            (unsigned long long)(a->cost.recording_ns / NS_PER_US),
-            (unsigned long long)(a->cost.clustering_ns / NS_PER_US), (unsigned long long)a->migrations);
+    kprintf(
+        "sharing: account pid=%u detections=%llu samples=%llu lost=%llu overhead_pct=%llu.%03llu "
+        "worst_overhead_pct=%llu.%03llu taking_us=%llu recording_us=%llu clustering_us=%llu "
+        "migrations=%llu\n",
+        pid, (unsigned long long)a->detections, (unsigned long long)a->samples,
+        (unsigned long long)a->lost, (unsigned long long)(ppm / 10000),
+        (unsigned long long)(ppm / 10 % 1000), (unsigned long long)(a->worst_ppm / 10000),
+        (unsigned long long)(a->worst_ppm / 10 % 1000),
+        (unsigned long long)(a->cost.taking_ns / NS_PER_US),
+        (unsigned long long)(a->cost.recording_ns / NS_PER_US),
+        (unsigned long long)(a->cost.clustering_ns / NS_PER_US), (unsigned long long)a->migrations);
 }
 
-/* ---- Right or wrong? ---- */
+/* ---- Right or wrong? ------------------------------------------------------------------------- */
 
 struct known {
     int cluster, group; /* found and stated; negative: none */
-    unsigned chip;      /* where it was put                 */
+    unsigned chip;      /* where it was put */
 };
 
 static unsigned list_known(struct sharing_process *p, struct known *known, unsigned max)
@@ -56,15 +59,15 @@ static unsigned list_known(struct sharing_process *p, struct known *known, unsig
     list_for_each (it, &p->members) {
         const struct thread *t = container_of(it, struct thread, sharing.link);
         if (n < max)
-            known[n++] = (struct known){t->sharing.cluster, __atomic_load_n(&t->group, __ATOMIC_RELAXED),
-                                        t->sharing.chip};
+            known[n++] = (struct known){
+                t->sharing.cluster, __atomic_load_n(&t->group, __ATOMIC_RELAXED), t->sharing.chip};
     }
     spin_unlock(&sharing_lock, irq);
     return n;
 }
 
-/* With a stranger, or without one of its group.  A thread in no cluster that is on the chip of its group is where it should
- * be: sharing within a chip is not to be seen. */
+/* With a stranger, or without one of its group.  A thread in no cluster that is on the chip of its
+ * group is where it should be: sharing within a chip is not to be seen. */
 static bool wrong_pair(const struct known *a, const struct known *b)
 {
     bool partners = a->group >= 0 && a->group == b->group;
@@ -85,7 +88,7 @@ static bool is_wrong(const struct known *known, unsigned n, unsigned t)
     return false;
 }
 
-/* ---- The picture ---- */
+/* ---- The picture ----------------------------------------------------------------------------- */
 
 static unsigned count_global(const struct clustering *c)
 {
@@ -105,14 +108,15 @@ struct drawing {
 static void print_picture(const struct sharing_process *p, const struct detection *of)
 {
     const struct clustering *c = &of->clustering;
-    struct shmap_picture_input in = {c->threads, c->entries, of->table.count, of->tid, c->of, c->global};
+    struct shmap_picture_input in = {c->threads, c->entries, of->table.count,
+                                     of->tid,    c->of,      c->global};
     struct drawing *d = kmalloc(sizeof(*d) + c->threads * sizeof(d->row[0]));
 
     if (!d)
         return;
     shmap_picture_plan(&d->picture, &in, PICTURE_COLUMNS, d->row);
-    kprintf("shmap: pid=%u threads=%u lines=%u shown=%u global_left_out=%u\n", p->pid, c->threads, c->lines,
-            d->picture.columns, count_global(c));
+    kprintf("shmap: pid=%u threads=%u lines=%u shown=%u global_left_out=%u\n", p->pid, c->threads,
+            c->lines, d->picture.columns, count_global(c));
     for (unsigned i = 0; i < c->threads; i++) {
         shmap_picture_text(&d->picture, i, d->line);
         kprintf("%s%s%s\n", d->line, c->of[d->row[i]] == CLUSTER_NONE ? " " : "",
@@ -139,7 +143,8 @@ void sharing_report_clusters(struct sharing_process *p)
     for (unsigned t = 0; t < n; t++)
         wrong += is_wrong(known, n, t);
     for (unsigned i = 0; i < c->clusters && length < sizeof(sizes); i++)
-        length += ksnprintf(sizes + length, sizeof(sizes) - length, "%s%u", i ? "," : "", c->group[i].size);
+        length += ksnprintf(sizes + length, sizeof(sizes) - length, "%s%u", i ? "," : "",
+                            c->group[i].size);
     kprintf("sharing: clusters pid=%u clusters=%u sizes=%s wrong=%u\n", p->pid, c->clusters,
             length ? sizes : "-", wrong);
     kfree(known);

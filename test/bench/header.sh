@@ -4,7 +4,8 @@
 #   test/bench/header.sh COMMAND [name=value ...]
 #
 # COMMAND -: what follows names it already.
-# A commit that ends in -dirty had changes outside docs that were not committed.  arch=ARCH: QEMU's version for it is added.
+# A commit that ends in -dirty had changes outside docs that were not committed.  arch=ARCH: QEMU's
+# version for it is added.
 set -eu
 cd "$(dirname "$0")/../.."
 command=$1

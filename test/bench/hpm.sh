@@ -1,15 +1,22 @@
 #!/bin/sh
-# `make bench-hpm`: how exact multiplexed counts are, and what monitoring costs, on the simulated machine, against its ground truth.
+# `make bench-hpm`: how exact multiplexed counts are, and what monitoring costs, on the simulated
+# machine, against its ground truth.
 #
-#   test/bench/hpm.sh kernel=FILE [machine=NAME] [quick=1] [seeds=N] [only=REGEX of runs] [out=DIR] [results=FILE] [bias=FILE]
+#   test/bench/hpm.sh kernel=FILE [machine=NAME] [quick=1] [seeds=N] [only=REGEX of runs] [out=DIR]
+#   [results=FILE] [bias=FILE]
 #
 # bias: the results of sampling.sh, for the summary.
 #
-# kl, ci   Accuracy: programs with phases on a CPU of their own; 38 events, of both modes and of user mode, take turns on 4 counters.  Ratio 2
-#          and 5 are fewer of them, 20 are more, on 3 counters.  hpmstat, on another core, reads the program's counts every 2,000,000 cycles, ci:
-#          every 150,000,000, and marks the truth.  What counts is from the first reading behind the program's mark start to the last before end.
-# cost     Overhead: operations of `private`, the time `phases kind=sort` takes, on one CPU against the same without a PMU.
-# part     What a reading, a context switch, a sample take, by the truth's difference to the same without, or with few.
+# kl, ci   Accuracy: programs with phases on a CPU of their own; 38 events, of both modes and of
+# user mode, take turns on 4 counters.  Ratio 2
+#          and 5 are fewer of them, 20 are more, on 3 counters.  hpmstat, on another core, reads the
+#          program's counts every 2,000,000 cycles, ci: every 150,000,000, and marks the truth.
+#          What counts is from the first reading behind the program's mark start to the last before
+#          end.
+# cost     Overhead: operations of `private`, the time `phases kind=sort` takes, on one CPU against
+# the same without a PMU.
+# part     What a reading, a context switch, a sample take, by the truth's difference to the same
+# without, or with few.
 #
 # hpm.py says what is made of it.
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a benchmark that prints its results.  What it prints is shown, and kept in FILE behind a line that names the commit if the
-# benchmark ended well.
+# Runs a benchmark that prints its results.  What it prints is shown, and kept in FILE behind a line
+# that names the commit if the benchmark ended well.
 #
 #   test/bench/keep.sh FILE COMMAND [ARGUMENT ...]
 set -eu

@@ -1,14 +1,16 @@
 #!/bin/sh
-# Compares Linux's scheduler with Vigil's default one on the same simulated machine: the same programs with the same
-# arguments, several seeds in each boot.
+# Compares Linux's scheduler with Vigil's default one on the same simulated machine: the same
+# programs with the same arguments, several seeds in each boot.
 #
 #   test/bench/linux.sh [name=value ...]
 #
 #   machine=NAME     simulated machine  (openpower720)
 #   seeds='1 2 3'    of the programs' random choices, thread creation order included  (1 to 10)
 #   ms=N             duration of each run in model time  (100)
-#   systems=NAMES    linux; linux-adaptive (glibc's mutexes spin before they sleep, as Vigil's do); linux-good and linux-bad
-#                    (threads bound by group: tools/linux-guest.sh pin=); vigil, and vigil-POLICY for another policy than
+#   systems=NAMES    linux; linux-adaptive (glibc's mutexes spin before they sleep, as Vigil's do);
+#   linux-good and linux-bad
+#                    (threads bound by group: tools/linux-guest.sh pin=); vigil, and vigil-POLICY
+#                    for another policy than
 #                    default  (linux linux-adaptive vigil)
 #   mem=SIZE         of either system; with less than 1G Linux has no huge pages  (1G)
 #   tlbs='N ...'     entries of a hardware thread's TLB, a table each  (128 2048)
@@ -16,11 +18,13 @@
 #   timeout=S        for one boot  (1200)
 #   results=FILE     (build/out/linux/table.txt)
 #
-# A line for each run, then means with their standard errors.  Neither kernel moves threads much once all CPUs are busy, so a
-# run measures one placement by chance: it takes several seeds to say anything.  Columns: remote accesses and cycles for each
-# operation, both once more settled, and how long operations take: the median, 99 of 100, the longest, waiting for a CPU included.
-# remote: loads and reads for ownership served by another chip's caches, for each operation the program completed, by the machine's
-# ground truth; all that ran on the machine from "start" to "end" counts; settled: from "steady" to "end".
+# A line for each run, then means with their standard errors.  Neither kernel moves threads much
+# once all CPUs are busy, so a run measures one placement by chance: it takes several seeds to say
+# anything.  Columns: remote accesses and cycles for each operation, both once more settled, and how
+# long operations take: the median, 99 of 100, the longest, waiting for a CPU included. remote:
+# loads and reads for ownership served by another chip's caches, for each operation the program
+# completed, by the machine's ground truth; all that ran on the machine from "start" to "end"
+# counts; settled: from "steady" to "end".
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'linux.sh: error: %s\n' "$*" >&2; exit 1; }

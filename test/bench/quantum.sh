@@ -1,6 +1,6 @@
 #!/bin/sh
-# How far figures depend on the simulated machine's turn length Q (test/machine/turn.c): a line that several CPUs write
-# can move only when turns change, so cross-chip traffic falls as Q grows.
+# How far figures depend on the simulated machine's turn length Q (test/machine/turn.c): a line that
+# several CPUs write can move only when turns change, so cross-chip traffic falls as Q grows.
 #
 #   test/bench/quantum.sh [name=value ...]
 #
@@ -11,8 +11,9 @@
 #   policies=NAMES   scheduling policies that are compared  (default hand)
 #   program=TEXT     what runs  (scoreboard groups=4 threads=4 ms=100)
 #
-# For each Q, medians over the seeds, between the marks "steady" and "end": accesses served by another chip's caches and
-# cycles for each operation, by ground truth; then what the last policy removes and gains against the first.
+# For each Q, medians over the seeds, between the marks "steady" and "end": accesses served by
+# another chip's caches and cycles for each operation, by ground truth; then what the last policy
+# removes and gains against the first.
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'quantum.sh: error: %s\n' "$*" >&2; exit 1; }

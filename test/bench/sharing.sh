@@ -1,13 +1,16 @@
 #!/bin/sh
-# `make bench-sharing`: programs x scheduling policies x seeds on the simulated machine, each run a boot of its own, measured
-# by the machine's ground truth.  The seed deals the threads' order of creation and every random choice of program and machine.
+# `make bench-sharing`: programs x scheduling policies x seeds on the simulated machine, each run a
+# boot of its own, measured by the machine's ground truth.  The seed deals the threads' order of
+# creation and every random choice of program and machine.
 #
-#   test/bench/sharing.sh kernel=FILE [machine=NAME] [quick=1] [ms=N] [seeds=N] [only=REGEX of names] [out=DIR] [results=FILE]
+#   test/bench/sharing.sh kernel=FILE [machine=NAME] [quick=1] [ms=N] [seeds=N] [only=REGEX of
+#   names] [out=DIR] [results=FILE]
 #
-# Remote = loads and reads for ownership that another chip's caches served, per completed operation, from mark `start` to
-# `end`, detection included; *_steady is the part from mark `steady` on.  Medians over the seeds, and min..max beside them.
-# default2 is `default` once more with another seed, for the control: the A/A pair that shows what chance alone does.
-# "to hand": operations a second of cluster against hand, paired by seed.  Each program runs for its own part of ms: what
+# Remote = loads and reads for ownership that another chip's caches served, per completed operation,
+# from mark `start` to `end`, detection included; *_steady is the part from mark `steady` on.
+# Medians over the seeds, and min..max beside them. default2 is `default` once more with another
+# seed, for the control: the A/A pair that shows what chance alone does. "to hand": operations a
+# second of cluster against hand, paired by seed.  Each program runs for its own part of ms: what
 # migrating costs once weighs least where most data moves along.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -19,13 +22,14 @@ for argument; do
 	*) echo "sharing.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
-# Quick: few programs, each as long as it takes for what detecting costs to be small beside what it gains.
+# Quick: few programs, each as long as it takes for what detecting costs to be small beside what it
+# gains.
 if [ "$quick" = 1 ]; then ms=330 seeds=1 results=build/bench/sharing-quick.txt; fi
 : "${out:=build/bench/sharing-$machine-$arch}" "${results:=docs/results/sharing-$([ "$machine" = openpower720 ] || echo "$machine-")$arch.txt}"
 mkdir -p "$out" "$(dirname "$results")"
 
-# Name, arguments, milliseconds in percent of ms, policies, boot arguments: the four programs of the comparison, then shapes that are hard on
-# a scheduler.
+# Name, arguments, milliseconds in percent of ms, policies, boot arguments: the four programs of the
+# comparison, then shapes that are hard on a scheduler.
 all='default roundrobin hand cluster'
 [ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private|scoreboard-16x4'
 programs() {

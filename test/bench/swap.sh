@@ -1,6 +1,7 @@
 #!/bin/sh
-# Compares swapping with Linux's: a program that uses twice the memory it may have (apps/workloads/sweep), on the same
-# simulated machine with the same disk in model time.  Pages in order and at random, read and written.
+# Compares swapping with Linux's: a program that uses twice the memory it may have
+# (apps/workloads/sweep), on the same simulated machine with the same disk in model time.  Pages in
+# order and at random, read and written.
 #
 #   test/bench/swap.sh [name=value ...]
 #
@@ -9,7 +10,8 @@
 #   seeds='1 2'      of the random orders, a boot each  (1 2)
 #   pages=N          of the program; there is memory for half of them  (4096)
 #   rounds=N         accesses to each page, the first not measured  (3)
-#   latency=N page=N of the disk: of a request, and of a page on its channel, in cycles  (1000000 4096)
+#   latency=N page=N of the disk: of a request, and of a page on its channel, in cycles  (1000000
+#   4096)
 #   timeout=S        for one boot  (1500)
 #   results=FILE     (build/out/swap/table.txt)
 #
@@ -19,12 +21,12 @@
 #   linux-wide       page clusters of 32
 #   linux-lrugen     generations in place of two lists (CONFIG_LRU_GEN), page clusters of 8
 #
-# Linux has so much memory available (MemAvailable) that about half of the program's pages are in memory: it
-# comes to have more than what is available, of what Linux would rather keep free.  Vigil's mem.user= is what
-# the program had at most under linux, in the case where that was least.
-# A row is of one order and access.  us: time of an access; read, written, requests: pages moved on the disk,
-# and requests, for 1,000 accesses.  All behind the first round, by the machine's marks "steady" and "end";
-# means over seeds, and the spread of the time in percent.
+# Linux has so much memory available (MemAvailable) that about half of the program's pages are in
+# memory: it comes to have more than what is available, of what Linux would rather keep free.
+# Vigil's mem.user= is what the program had at most under linux, in the case where that was least.
+# A row is of one order and access.  us: time of an access; read, written, requests: pages moved on
+# the disk, and requests, for 1,000 accesses.  All behind the first round, by the machine's marks
+# "steady" and "end"; means over seeds, and the spread of the time in percent.
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'swap.sh: error: %s\n' "$*" >&2; exit 1; }

@@ -1,18 +1,23 @@
 #!/bin/sh
-# What it costs to see which pages programs use: hardware, protection, accessed marks, on the simulated machine, with plenty of memory.
+# What it costs to see which pages programs use: hardware, protection, accessed marks, on the
+# simulated machine, with plenty of memory.
 #
-#   test/bench/track.sh kernel=FILE [quick=1] [trackers='NAME ...'] [programs='NAME ...'] [out=DIR] [results=FILE]
+#   test/bench/track.sh kernel=FILE [quick=1] [trackers='NAME ...'] [programs='NAME ...'] [out=DIR]
+#   [results=FILE]
 #
-# Programs have at least ten times as much memory as the page access buffer covers.  quick: an eighth of that, with an eighth of
-# the buffer and the TLB.  Each tracker watches from the program's start, and curves of misses by memory are made of what it sees:
-#   path      the hardware, as it comes: pages are sampled where it would cost more than mem.track_permille
+# Programs have at least ten times as much memory as the page access buffer covers.  quick: an
+# eighth of that, with an eighth of the buffer and the TLB.  Each tracker watches from the program's
+# start, and curves of misses by memory are made of what it sees:
+#   path      the hardware, as it comes: pages are sampled where it would cost more than
+#   mem.track_permille
 #   whole     the hardware, all pages
 #   both      the hardware, all pages, and of curves MRU's, too (mem.curves=on)
 #   log       the hardware, all pages, and nothing is made of it
 #   soft      an active set as large as the buffer
 #   scan      accessed marks, every 100 ms
-# overhead_pct is of the time between the program's marks start and end, in model cycles, against no tracker; of the
-# warehouse, of operations in as much time.  entries are what was logged; sampled: 1 of so many pages at the end.
+# overhead_pct is of the time between the program's marks start and end, in model cycles, against no
+# tracker; of the warehouse, of operations in as much time.  entries are what was logged; sampled: 1
+# of so many pages at the end.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}

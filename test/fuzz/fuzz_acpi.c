@@ -1,6 +1,7 @@
 /*
- * Any bytes as memory with ACPI tables in it: the parser stays inside, and what it returns is inside, too.
- * Checksums are made right where the RSDP and the tables behind it stand, or no input would get past them.
+ * Any bytes as memory with ACPI tables in it: the parser stays inside, and what it returns is
+ * inside, too. Checksums are made right where the RSDP and the tables behind it stand, or no input
+ * would get past them.
  */
 #include <stdlib.h>
 #include "kernel/firmware/acpi_numa.h"
@@ -27,11 +28,13 @@ static void seal(uint8_t *p, size_t size, size_t sum_at)
     p[sum_at] = (uint8_t)(p[sum_at] - sum);
 }
 
-/* Each look at a whole table finds it with a right checksum; a copy ends where the table ends, for the sanitizer. */
+/* Each look at a whole table finds it with a right checksum; a copy ends where the table ends, for
+ * the sanitizer. */
 static const void *map(void *ctx, paddr_t pa, uint64_t size)
 {
     (void)ctx;
-    if (pa < WINDOW_BASE || pa - WINDOW_BASE > window_size || size > window_size - (pa - WINDOW_BASE))
+    if (pa < WINDOW_BASE || pa - WINDOW_BASE > window_size ||
+        size > window_size - (pa - WINDOW_BASE))
         return NULL;
     uint8_t *p = window + (pa - WINDOW_BASE);
     if (size > 36)
@@ -148,7 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     seal(window, 36, 32);
     walk();
     acpi_platform(get_copy, &platform);
-    if (platform.cpu_count > PLATFORM_CPUS_MAX || platform.gic.redist_count > PLATFORM_REDISTS_MAX ||
+    if (platform.cpu_count > PLATFORM_CPUS_MAX ||
+        platform.gic.redist_count > PLATFORM_REDISTS_MAX ||
         platform.gic.frame_count > PLATFORM_MSI_MAX || platform.gic.its_count > PLATFORM_MSI_MAX)
         abort();
     acpi_numa(get_copy, &numa);

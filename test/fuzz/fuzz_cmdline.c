@@ -38,7 +38,8 @@ static void check_again(const struct cmdline *line, size_t size)
         abort();
     for (unsigned i = 0; i < line->count; i++) {
         const struct command *a = &line->commands[i], *b = &again.commands[i];
-        if (a->argc != b->argc || a->assign_count != b->assign_count || a->background != b->background)
+        if (a->argc != b->argc || a->assign_count != b->assign_count ||
+            a->background != b->background)
             abort();
         for (unsigned j = 0; j < a->argc; j++)
             if (strcmp(a->argv[j], b->argv[j]))

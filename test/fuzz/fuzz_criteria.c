@@ -1,6 +1,7 @@
 /*
- * Any bytes as what is to be sampled, on any PMU: no crash; what is accepted can be sampled, with a period in its range, and means the
- * same when it is written again; what is refused says why.  The first byte chooses the PMU, the second what it records.
+ * Any bytes as what is to be sampled, on any PMU: no crash; what is accepted can be sampled, with a
+ * period in its range, and means the same when it is written again; what is refused says why.  The
+ * first byte chooses the PMU, the second what it records.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tables++;
     if (size < 3)
         return 0;
-    const struct event_pmu pmu = {.table = event_tables[data[0] % tables], .counters = 8, .fixed = 0xff000f};
+    const struct event_pmu pmu = {
+        .table = event_tables[data[0] % tables], .counters = 8, .fixed = 0xff000f};
     const struct criteria_caps caps = {.counters = data[0] != 0xfe,
                                        .events = data[0] == 0xff ? NULL : &pmu,
                                        .sources = data[1] & ((1u << SOURCE_COUNT) - 1),

@@ -1,4 +1,5 @@
-/* Any bytes as a device tree: what devtree_check lets through is read without leaving the blob or going round for ever. */
+/* Any bytes as a device tree: what devtree_check lets through is read without leaving the blob or
+ * going round for ever. */
 #include <stdlib.h>
 #include "kernel/firmware/devtree.h"
 
@@ -21,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (devtree_platform(data, &platform))
         abort();
-    if (platform.cpu_count > PLATFORM_CPUS_MAX || platform.gic.redist_count > PLATFORM_REDISTS_MAX ||
+    if (platform.cpu_count > PLATFORM_CPUS_MAX ||
+        platform.gic.redist_count > PLATFORM_REDISTS_MAX ||
         platform.gic.frame_count > PLATFORM_MSI_MAX || platform.gic.its_count > PLATFORM_MSI_MAX)
         abort();
     devtree_numa(data, &numa);

@@ -1,4 +1,5 @@
-/* Any bytes as a program: what is accepted can be mapped and filled without leaving the file or user space.
+/* Any bytes as a program: what is accepted can be mapped and filled without leaving the file or
+ * user space.
  */
 #include <stdlib.h>
 #include "kernel/proc/elf.h"
@@ -20,9 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return why ? 0 : (abort(), 0);
     for (unsigned i = 0; i < plan.count; i++) {
         const struct elf_segment *s = &plan.segments[i];
-        if (s->file_offset > size || s->file_size > size - s->file_offset || s->file_size > s->memory_size)
+        if (s->file_offset > size || s->file_size > size - s->file_offset ||
+            s->file_size > s->memory_size)
             abort();
-        if (ALIGN_DOWN(s->va, PAGE_SIZE) < last || s->va < limits.low || s->va + s->memory_size > limits.high)
+        if (ALIGN_DOWN(s->va, PAGE_SIZE) < last || s->va < limits.low ||
+            s->va + s->memory_size > limits.high)
             abort();
         last = ALIGN_UP(s->va + s->memory_size, PAGE_SIZE);
     }

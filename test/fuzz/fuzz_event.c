@@ -1,6 +1,7 @@
 /*
- * Any bytes as the names of events and metrics, on any PMU: no crash; what is accepted can be counted; what is refused writes
- * nothing.  The first byte chooses the PMU, the second how many counters it has; names are lines.
+ * Any bytes as the names of events and metrics, on any PMU: no crash; what is accepted can be
+ * counted; what is refused writes nothing.  The first byte chooses the PMU, the second how many
+ * counters it has; names are lines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,11 +74,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tables++;
     if (size < 3)
         return 0;
-    const struct event_pmu pmu = {.table = event_tables[data[0] % tables],
-                                  .counters = data[1] % 9,
-                                  .fixed = 0xff000f,
-                                  .says = data[1] & 0x80,
-                                  .present = {data[1] * 0x0101010101010101u, data[0] * 0x0101010101010101u}};
+    const struct event_pmu pmu = {
+        .table = event_tables[data[0] % tables],
+        .counters = data[1] % 9,
+        .fixed = 0xff000f,
+        .says = data[1] & 0x80,
+        .present = {data[1] * 0x0101010101010101u, data[0] * 0x0101010101010101u}};
     char *text = malloc(size - 1);
     memcpy(text, data + 2, size - 2);
     text[size - 2] = '\0';

@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         struct metric_value all = metric_evaluate(&program, count, ~0u),
                             some = metric_evaluate(&program, count, 1);
-        if (all.trouble == METRIC_EVENT_MISSING || (program.events > 1 && some.trouble == METRIC_FINE))
+        if (all.trouble == METRIC_EVENT_MISSING ||
+            (program.events > 1 && some.trouble == METRIC_FINE))
             abort();
     }
     free(formula);

@@ -1,4 +1,5 @@
-/* Any bytes as a page trace of each format: they are refused with a line, or what was read is in range. */
+/* Any bytes as a page trace of each format: they are refused with a line, or what was read is in
+ * range. */
 #include <stdlib.h>
 #include <string.h>
 #include "tools/replay/trace.h"
@@ -22,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    int rc =
-        trace_open(&t, data + 1, size - 1, data[0] % TRACE_FORMATS, data[0] & 0x80 ? 1 : TRACE_SPACES, why);
+    int rc = trace_open(&t, data + 1, size - 1, data[0] % TRACE_FORMATS,
+                        data[0] & 0x80 ? 1 : TRACE_SPACES, why);
     expect(rc == 0 || rc == -EINVAL);
     expect(memchr(why, 0, sizeof why) != NULL && (rc == 0) == (why[0] == 0));
     expect(strchr(why, '\n') == NULL);

@@ -1,6 +1,7 @@
 /*
- * Any bytes as records of the Statistical Profiling Extension: nothing beyond them is read, every step takes some, and what is found
- * is possible.  The first byte chooses how records are aligned, and how long one may be.
+ * Any bytes as records of the Statistical Profiling Extension: nothing beyond them is read, every
+ * step takes some, and what is found is possible.  The first byte chooses how records are aligned,
+ * and how long one may be.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         if (found == SPE_NOTHING)
             break;
-        if (found == SPE_RECORD && (spe_source(codes, &r) > SPE_NOT_KNOWN || r.level > 3 || r.phys >> 56))
+        if (found == SPE_RECORD &&
+            (spe_source(codes, &r) > SPE_NOT_KNOWN || r.level > 3 || r.phys >> 56))
             abort();
     }
     free(exact);

@@ -13,7 +13,8 @@ static void check_name(const char *name, const uint8_t *data, size_t size)
 {
     const char *end = (const char *)data + size;
 
-    if (name && (name < (const char *)data || name >= end || !memchr(name, '\0', (size_t)(end - name))))
+    if (name &&
+        (name < (const char *)data || name >= end || !memchr(name, '\0', (size_t)(end - name))))
         abort();
 }
 

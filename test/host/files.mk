@@ -1,11 +1,12 @@
-# Host tests: test_NAME.c in this folder's folders and in test/machine.  test_NAME_SRC says what test
-# NAME is linked with; all are linked with the policies' library.  These are in common:
+# Host tests: test_NAME.c in this folder's folders and in test/machine.  test_NAME_SRC says what
+# test NAME is linked with; all are linked with the policies' library.  These are in common:
 double = $(addprefix test/host/double/,$(1))
 # Spinlocks, where no CPU is asked for anything.
 LOCK_SRC := kernel/core/lock.c $(call double,no_ipi.c)
 # The simulated machine's page-access tracker.
 PATH_TESTED := $(addprefix hpm/path/,ring.c model.c path.c) $(call double,path_double.c)
-# hpm without drivers and events: a test's double says which drivers there are, in place of backends.c.
+# hpm without drivers and events: a test's double says which drivers there are, in place of
+# backends.c.
 HPM_TESTED := \
 	$(filter-out hpm/events/% hpm/pmu/% hpm/path/% hpm/policy/%,$(filter hpm/%,$(KERNEL_SRC))) \
 	$(LOCK_SRC) kernel/lib/format.c $(call double,hpm_kernel.c hpm_threads.c)

@@ -1,11 +1,12 @@
 /*
  * The coherence protocol.
  *
- * Per chip a line is in the L2 or in the L3 or in neither, shared (others may have it), exclusive (nobody
- * else has) or modified.  Per core the L1s hold some of the L2's lines; `holders` of the L2 line has a bit
- * for each L1 that does.  An L1 line may be written without asking (exclusive or modified) only in a data L1
- * that is the sole holder on a chip that has the line exclusively.  Its state and writer are then newer than
- * the L2's, which learns them when the L1 loses the line or the right to write it (l1_report).
+ * Per chip a line is in the L2 or in the L3 or in neither, shared (others may have it), exclusive
+ * (nobody else has) or modified.  Per core the L1s hold some of the L2's lines; `holders` of the L2
+ * line has a bit for each L1 that does.  An L1 line may be written without asking (exclusive or
+ * modified) only in a data L1 that is the sole holder on a chip that has the line exclusively.  Its
+ * state and writer are then newer than the L2's, which learns them when the L1 loses the line or
+ * the right to write it (l1_report).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static void l1_share(struct cache *c, unsigned chip, struct cache_line *l2_line)
     struct cache_array *l1 = holder_l1(c, chip, (unsigned)__builtin_ctz(l2_line->holders));
     struct cache_line *l = array_peek(l1, line_number(l2_line));
     l1_report(l, l2_line);
-    *l = (struct cache_line){.key = line_key(line_number(l), LINE_SHARED), .writer = l2_line->writer};
+    *l = (struct cache_line){.key = line_key(line_number(l), LINE_SHARED),
+                             .writer = l2_line->writer};
 }
 
 /* Enters the L2 line into an L1 that does not have it. */
@@ -69,7 +71,8 @@ static void l1_fill(struct cache *c, unsigned core, enum l1_kind kind, struct ca
                     enum line_state state)
 {
     struct cache_array *l1 = kind == L1_CODE ? &c->l1i[core] : &c->l1d[core];
-    struct cache_line line = {.key = line_key(line_number(l2_line), state), .writer = l2_line->writer};
+    struct cache_line line = {.key = line_key(line_number(l2_line), state),
+                              .writer = l2_line->writer};
     struct cache_line victim;
 
     array_insert(l1, line, &victim);
@@ -133,8 +136,9 @@ static struct cache_line *chip_find(struct cache *c, unsigned chip, uint64_t num
 }
 
 /*
- * What the other chips have becomes shared, or invalid if the asking one wants the line for itself.  Returns
- * who serves it, or NO_SOURCE if no chip has it; *from is the line as the serving chip had it.
+ * What the other chips have becomes shared, or invalid if the asking one wants the line for itself.
+ * Returns who serves it, or NO_SOURCE if no chip has it; *from is the line as the serving chip had
+ * it.
  */
 static enum cache_source snoop(struct cache *c, unsigned asking, uint64_t number, bool exclusively,
                                struct cache_line *from)
@@ -178,8 +182,9 @@ static enum cache_source memory_of(const struct cache *c, unsigned chip, uint64_
 }
 
 /* The line enters the chip's L2 from another chip or from memory. */
-static struct cache_line *chip_fetch(struct cache *c, unsigned chip, uint64_t number, bool exclusively,
-                                     enum cache_source *source, struct cache_line *from)
+static struct cache_line *chip_fetch(struct cache *c, unsigned chip, uint64_t number,
+                                     bool exclusively, enum cache_source *source,
+                                     struct cache_line *from)
 {
     enum line_state state = exclusively ? LINE_EXCLUSIVE : LINE_SHARED;
 
@@ -190,7 +195,8 @@ static struct cache_line *chip_fetch(struct cache *c, unsigned chip, uint64_t nu
         state = LINE_EXCLUSIVE;
     }
     chip_has_gained(c, chip, number);
-    return l2_fill(c, chip, (struct cache_line){.key = line_key(number, state), .writer = from->writer});
+    return l2_fill(c, chip,
+                   (struct cache_line){.key = line_key(number, state), .writer = from->writer});
 }
 
 static struct cache_result served(const struct cache *c, enum cache_source source,
@@ -204,7 +210,8 @@ static struct cache_result served(const struct cache *c, enum cache_source sourc
     };
 }
 
-static struct cache_result read_slow(struct cache *c, unsigned core, enum l1_kind kind, uint64_t number)
+static struct cache_result read_slow(struct cache *c, unsigned core, enum l1_kind kind,
+                                     uint64_t number)
 {
     unsigned chip = chip_of(c, core);
     enum cache_source source;
@@ -236,7 +243,8 @@ struct cache_result cache_fetch_slow(struct cache *c, unsigned core, uint64_t nu
     return read_slow(c, core, L1_CODE, number);
 }
 
-struct cache_result cache_store_slow(struct cache *c, unsigned core, uint64_t number, uint32_t writer)
+struct cache_result cache_store_slow(struct cache *c, unsigned core, uint64_t number,
+                                     uint32_t writer)
 {
     unsigned chip = chip_of(c, core);
     uint32_t own_bit = holder_bit(c, core, L1_DATA);

@@ -1,4 +1,5 @@
-/* Finding, entering and taking out lines of one set-associative array, with the ways in order of recency. */
+/* Finding, entering and taking out lines of one set-associative array, with the ways in order of
+ * recency. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,10 @@ struct cache_line *array_peek(const struct cache_array *a, uint64_t number)
     return NULL;
 }
 
-/* Puts a line in front of a set and moves the `count` first ones back by a place; returns the one pushed out.
- * Sets are short: this beats calling memmove. */
-static inline struct cache_line push_front(struct cache_line *set, uint32_t count, struct cache_line line)
+/* Puts a line in front of a set and moves the `count` first ones back by a place; returns the one
+ * pushed out. Sets are short: this beats calling memmove. */
+static inline struct cache_line push_front(struct cache_line *set, uint32_t count,
+                                           struct cache_line line)
 {
     for (uint32_t way = 0; way < count; way++) {
         struct cache_line next = set[way];
@@ -73,7 +75,8 @@ struct cache_line *array_touch(struct cache_array *a, uint64_t number)
     return NULL;
 }
 
-struct cache_line *array_insert(struct cache_array *a, struct cache_line line, struct cache_line *victim)
+struct cache_line *array_insert(struct cache_array *a, struct cache_line line,
+                                struct cache_line *victim)
 {
     struct cache_line *set = array_set(a, line_number(&line));
     *victim = push_front(set, a->ways, line);

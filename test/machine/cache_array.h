@@ -1,15 +1,15 @@
 /*
- * One set-associative array of cache lines.  The order of the ways within a set is their recency, most recent
- * first, so replacement is exact LRU without clocks that could wrap, and the likeliest line is looked at
- * first. What a line's state and holders mean is the business of cache.c.
+ * One set-associative array of cache lines.  The order of the ways within a set is their recency,
+ * most recent first, so replacement is exact LRU without clocks that could wrap, and the likeliest
+ * line is looked at first. What a line's state and holders mean is the business of cache.c.
  *
  * Invariant: a set holds its valid lines first, each at most once, and then invalid ones.
  */
 #pragma once
 #include "test/machine/topology.h"
 
-/* A line's key: its number (address / line size) and its MESI state.  Physical addresses have at most 52
- * bits, so no line has the number of LINE_INVALID. */
+/* A line's key: its number (address / line size) and its MESI state.  Physical addresses have at
+ * most 52 bits, so no line has the number of LINE_INVALID. */
 enum line_state { LINE_SHARED = 1, LINE_EXCLUSIVE = 2, LINE_MODIFIED = 3 };
 #define LINE_INVALID UINT64_MAX
 
@@ -44,8 +44,9 @@ static inline enum line_state line_state(const struct cache_line *l)
 }
 
 /*
- * Consecutive lines go to consecutive sets.  The remainder of a division by a constant of 32 bits takes two
- * multiplications (Lemire, Kaser and Kurz, "Faster remainder by direct computation", 2019); lines beyond 2^32 are folded.
+ * Consecutive lines go to consecutive sets.  The remainder of a division by a constant of 32 bits
+ * takes two multiplications (Lemire, Kaser and Kurz, "Faster remainder by direct computation",
+ * 2019); lines beyond 2^32 are folded.
  */
 static inline uint64_t array_set_index(const struct cache_array *a, uint64_t number)
 {
@@ -71,8 +72,11 @@ struct cache_line *array_peek(const struct cache_array *a, uint64_t number);
 /* The line, made the most recent of its set, or NULL. */
 struct cache_line *array_touch(struct cache_array *a, uint64_t number);
 
-/* Puts a line that is not there in front of its set; *victim is what fell out, or has key LINE_INVALID. */
-struct cache_line *array_insert(struct cache_array *a, struct cache_line line, struct cache_line *victim);
+/* Puts a line that is not there in front of its set; *victim is what fell out, or has key
+ * LINE_INVALID. */
+struct cache_line *array_insert(struct cache_array *a, struct cache_line line,
+                                struct cache_line *victim);
 
-/* Takes out a line that array_peek() or array_touch() found; pointers into its set are void afterwards. */
+/* Takes out a line that array_peek() or array_touch() found; pointers into its set are void
+ * afterwards. */
 void array_remove(struct cache_array *a, struct cache_line *line);

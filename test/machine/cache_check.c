@@ -1,5 +1,5 @@
-/* What must hold in the caches between two accesses.  Each test of it is the definition of one sentence in
- * cache.h. */
+/* What must hold in the caches between two accesses.  Each test of it is the definition of one
+ * sentence in cache.h. */
 #include <stdlib.h>
 #include "test/machine/cache.h"
 
@@ -13,7 +13,8 @@ static const char *check_array(const struct cache_array *a)
                 continue;
             if (way > 0 && l[way - 1].key == LINE_INVALID)
                 return "an invalid line is in front of a valid one";
-            if (array_set_index(a, line_number(&l[way])) != set || line_state(&l[way]) < LINE_SHARED)
+            if (array_set_index(a, line_number(&l[way])) != set ||
+                line_state(&l[way]) < LINE_SHARED)
                 return "a line is in the wrong set or has no state";
             if (array_peek(a, line_number(&l[way])) != &l[way])
                 return "a line is twice in its set";
@@ -30,7 +31,8 @@ static const char *check_l1_line(const struct cache_line *l1_line, const struct 
     if (!(l2_line->holders & bit))
         return "the L2 does not know that an L1 holds a line";
     if (line_state(l1_line) == LINE_SHARED)
-        return l1_line->writer == l2_line->writer ? NULL : "an L1 line has another writer than the L2's";
+        return l1_line->writer == l2_line->writer ? NULL
+                                                  : "an L1 line has another writer than the L2's";
     if (code)
         return "a line of an instruction L1 is writable";
     if (l2_line->holders != bit)
@@ -49,8 +51,8 @@ static const char *check_l1(const struct cache *c, unsigned core, bool code)
 
     for (uint64_t i = 0; !wrong && i < (uint64_t)a->sets << a->way_shift; i++)
         if (a->lines[i].key != LINE_INVALID)
-            wrong =
-                check_l1_line(&a->lines[i], array_peek(&c->l2[chip], line_number(&a->lines[i])), bit, code);
+            wrong = check_l1_line(&a->lines[i], array_peek(&c->l2[chip], line_number(&a->lines[i])),
+                                  bit, code);
     return wrong;
 }
 
@@ -68,7 +70,8 @@ static const char *check_holders(const struct cache *c, unsigned chip, const str
 }
 
 /* A line of chip `chip` against the same line elsewhere. */
-static const char *check_between_chips(const struct cache *c, unsigned chip, const struct cache_line *l)
+static const char *check_between_chips(const struct cache *c, unsigned chip,
+                                       const struct cache_line *l)
 {
     for (unsigned other = 0; other < c->topology->chips; other++) {
         const struct cache_line *in_l2 = array_peek(&c->l2[other], line_number(l));
@@ -85,14 +88,16 @@ static const char *check_between_chips(const struct cache *c, unsigned chip, con
     return NULL;
 }
 
-static const char *check_chip_array(const struct cache *c, unsigned chip, const struct cache_array *a)
+static const char *check_chip_array(const struct cache *c, unsigned chip,
+                                    const struct cache_array *a)
 {
     const char *wrong = check_array(a);
     for (uint64_t i = 0; a->ways && !wrong && i < (uint64_t)a->sets << a->way_shift; i++) {
         const struct cache_line *l = &a->lines[i];
         if (l->key == LINE_INVALID)
             continue;
-        wrong = a == &c->l3[chip] && l->holders ? "an L3 line has holders" : check_holders(c, chip, l);
+        wrong =
+            a == &c->l3[chip] && l->holders ? "an L3 line has holders" : check_holders(c, chip, l);
         if (!wrong)
             wrong = check_between_chips(c, chip, l);
     }
@@ -124,7 +129,8 @@ static const char *check_filter(const struct cache *c)
     }
     for (uint64_t b = 0; b < c->buckets; b++)
         for (unsigned chip = 0; chip < c->topology->chips; chip++)
-            if (counted[b][chip] != c->lines_on_chip[b][chip] && c->lines_on_chip[b][chip] != UINT8_MAX)
+            if (counted[b][chip] != c->lines_on_chip[b][chip] &&
+                c->lines_on_chip[b][chip] != UINT8_MAX)
                 wrong = "the snoop filter has miscounted a chip's lines";
     free(counted);
     return wrong;

@@ -55,7 +55,8 @@ static void leave_chip(struct reference *r, unsigned line, unsigned chip)
     r->lines[line].l2[chip] = r->lines[line].l3[chip] = 0;
 }
 
-/* The least recently used line of a full set of the cache whose times start at `used`, or -1 if there is room. */
+/* The least recently used line of a full set of the cache whose times start at `used`, or -1 if
+ * there is room. */
 static int victim_of(const uint64_t *used, struct geometry g, unsigned line)
 {
     size_t stride = sizeof(struct reference_line) / sizeof(uint64_t);
@@ -118,7 +119,8 @@ static bool any_l1(const struct reference *r, unsigned line, unsigned chip)
     return false;
 }
 
-static enum cache_source source_of(const struct reference *r, unsigned line, unsigned chip, bool must_own)
+static enum cache_source source_of(const struct reference *r, unsigned line, unsigned chip,
+                                   bool must_own)
 {
     const struct reference_line *l = &r->lines[line];
     bool ask_others = !chip_has(r, line, chip) || (must_own && l->owner != (int)chip);
@@ -139,8 +141,8 @@ static void settle_ownership(struct reference *r, unsigned line, unsigned core, 
                              enum reference_operation op)
 {
     struct reference_line *l = &r->lines[line];
-    bool nobody =
-        !others_have(r, line, TOPOLOGY_MAX_CHIPS, 2) && !others_have(r, line, TOPOLOGY_MAX_CHIPS, 3);
+    bool nobody = !others_have(r, line, TOPOLOGY_MAX_CHIPS, 2) &&
+                  !others_have(r, line, TOPOLOGY_MAX_CHIPS, 3);
 
     l->writing_core = -1;
     if (op == REFERENCE_STORE) {
@@ -162,8 +164,8 @@ static void settle_ownership(struct reference *r, unsigned line, unsigned core, 
         l->writing_core = (int)core;
 }
 
-struct cache_result reference_access(struct reference *r, unsigned core, enum reference_operation op,
-                                     unsigned line, uint32_t writer)
+struct cache_result reference_access(struct reference *r, unsigned core,
+                                     enum reference_operation op, unsigned line, uint32_t writer)
 {
     struct reference_line *l = &r->lines[line];
     unsigned chip = core / r->topology->cores_per_chip;

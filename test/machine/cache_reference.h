@@ -1,7 +1,7 @@
 /*
- * A second model of the caches, for comparison with cache.c: slow, for few lines, and turned inside out.  It keeps
- * for each line where it is and when it was last used there, and works out sets, victims and ownership by looking at
- * all lines.
+ * A second model of the caches, for comparison with cache.c: slow, for few lines, and turned inside
+ * out.  It keeps for each line where it is and when it was last used there, and works out sets,
+ * victims and ownership by looking at all lines.
  */
 #pragma once
 #include "test/machine/cache.h"
@@ -30,6 +30,6 @@ struct reference {
 void reference_init(struct reference *r, const struct topology *t);
 
 /* What cache_load(), cache_store() or cache_fetch() of an address in that line must answer. */
-struct cache_result reference_access(struct reference *r, unsigned core, enum reference_operation op,
-                                     unsigned line, uint32_t writer);
+struct cache_result reference_access(struct reference *r, unsigned core,
+                                     enum reference_operation op, unsigned line, uint32_t writer);
 void reference_discard(struct reference *r, unsigned line);

@@ -1,10 +1,13 @@
 /*
- * Ground truth in short stretches: what each CPU did in every cell of so many of its cycles, so that what happens between two
- * readings of a counter can be looked at, or a counter that is seen part of the time be imitated.
+ * Ground truth in short stretches: what each CPU did in every cell of so many of its cycles, so
+ * that what happens between two readings of a counter can be looked at, or a counter that is seen
+ * part of the time be imitated.
  *
- *   cells CYCLES EVENT ...              the first line: a cell's length, and the events in the order of the figures below
- *   CPU TIME user N ... kernel N ...    a cell that ended at TIME of the CPU's clock, but for the length of a block; N as
- *                                       in the truth file, new since its last cell; none for cells in which it was halted
+ *   cells CYCLES EVENT ...              the first line: a cell's length, and the events in the
+ *   order of the figures below CPU TIME user N ... kernel N ...    a cell that ended at TIME of the
+ *   CPU's clock, but for the length of a block; N as
+ *                                       in the truth file, new since its last cell; none for cells
+ *                                       in which it was halted
  *
  * Off unless asked for (cells=CYCLES): a line for each cell, of each CPU.
  */

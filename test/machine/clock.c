@@ -1,11 +1,13 @@
 /*
- * Model time is the guest's time.  QEMU asks its accelerator for the virtual clock (which drives timers) and for the
- * ticks of the time-stamp counter; the two slots of the accelerator's table are replaced, after checking that the table
- * is laid out as expected.  One model cycle is one nanosecond and one tick.
+ * Model time is the guest's time.  QEMU asks its accelerator for the virtual clock (which drives
+ * timers) and for the ticks of the time-stamp counter; the two slots of the accelerator's table are
+ * replaced, after checking that the table is laid out as expected.  One model cycle is one
+ * nanosecond and one tick.
  *
- * A vCPU sees its own clock, but never less than what any vCPU has read before, so that time is monotonic across CPUs.
- * Everybody else sees the machine's time.  While all vCPUs wait for interrupts a thread of our own, under QEMU's big
- * lock, moves the machine's time on to the next timer and runs it.
+ * A vCPU sees its own clock, but never less than what any vCPU has read before, so that time is
+ * monotonic across CPUs. Everybody else sees the machine's time.  While all vCPUs wait for
+ * interrupts a thread of our own, under QEMU's big lock, moves the machine's time on to the next
+ * timer and runs it.
  *
  * Interrupts are watched on their way to a vCPU, for the time at which it wakes.
  */
@@ -22,17 +24,21 @@ enum { SLOT_KICK = 16, SLOT_HANDLE_INTERRUPT = 23, SLOT_GET_CLOCK, SLOT_SET_CLOC
 
 /* How long the idle thread waits, in the host's time. */
 #define BUSY_RETRY_NS (10 * NS_PER_MS) /* some vCPU runs; clock_idle() ends the wait early */
-#define IDLE_RETRY_NS (50 * NS_PER_US) /* the vCPU thread is about to wait or to wake, or there is no timer */
-#define SKIP_NS       NS_PER_MS        /* for each further timer, after this many that woke nobody */
+/* the vCPU thread is about to wait or to wake, or there is no timer */
+#define IDLE_RETRY_NS (50 * NS_PER_US)
+#define SKIP_NS       NS_PER_MS /* for each further timer, after this many that woke nobody */
 #define SKIPS_AT_ONCE 1000
-/* Devices of QEMU's own answer in the host's time.  If all vCPUs wait for one, the next timer may be the one that gives it up:
- * before a jump that far the host's time passes, too, this much more slowly, so that there is an answer first. */
+/* Devices of QEMU's own answer in the host's time.  If all vCPUs wait for one, the next timer may
+ * be the one that gives it up: before a jump that far the host's time passes, too, this much more
+ * slowly, so that there is an answer first. */
 #define SLOWER       100
 #define PATIENCE_MIN (20 * NS_PER_US)
-/* The host's disks can take seconds.  Once in so much of the guest's time it does not go on before they have answered. */
+/* The host's disks can take seconds.  Once in so much of the guest's time it does not go on before
+ * they have answered. */
 #define DISKS_NS (10 * NS_PER_MS)
 
-#define MAIN_LOOP_NS (10 * NS_PER_MS) /* what QEMU's main loop waits longer than its timers ask for */
+/* what QEMU's main loop waits longer than its timers ask for */
+#define MAIN_LOOP_NS (10 * NS_PER_MS)
 
 static __thread bool runs_vcpus, runs_timers, main_loop_waits;
 static void (*handle_interrupt)(void *cpu, int mask);
@@ -51,7 +57,8 @@ static int64_t read_clock(void)
     struct vcpu *v = machine.running;
 
     if (!runs_vcpus || !v || !turn_can_run(v))
-        return (int64_t)(machine.time >> CYCLE_SHIFT) - (main_loop_waits ? (int64_t)MAIN_LOOP_NS : 0);
+        return (int64_t)(machine.time >> CYCLE_SHIFT) -
+               (main_loop_waits ? (int64_t)MAIN_LOOP_NS : 0);
     machine.ticks_read = MAX(machine.ticks_read, vcpu_cycles(v));
     return (int64_t)machine.ticks_read;
 }
@@ -62,8 +69,9 @@ static void set_clock(int64_t ns)
 }
 
 /*
- * QEMU's main loop waits until the next timer, in the host's time, which passes much faster than the guest's: it would
- * wake up again and again, a fifth of all that QEMU does.  Timers do not need it, so it sees them as far away.
+ * QEMU's main loop waits until the next timer, in the host's time, which passes much faster than
+ * the guest's: it would wake up again and again, a fifth of all that QEMU does.  Timers do not need
+ * it, so it sees them as far away.
  */
 static void main_loop(struct qemu_notifier *self, void *which)
 {
@@ -124,7 +132,9 @@ void clock_run_timers(void)
         qemu.unlock();
 }
 
-/* ---- Idling ----------------------------------------------------------------------------------------------- */
+/* ---- Idling
+ * -----------------------------------------------------------------------------------------------
+ * */
 
 static bool nobody_can_run(void)
 {
@@ -139,21 +149,24 @@ static bool all_wait(void)
     return nobody_can_run() && qemu.all_idle();
 }
 
-/* How long to wait before the machine's time may jump there: nothing if that was done, and nobody has run since. */
+/* How long to wait before the machine's time may jump there: nothing if that was done, and nobody
+ * has run since. */
 static uint64_t patience_ns(uint64_t deadline)
 {
     static uint64_t waited_for, waited_in;
     uint64_t idling = __atomic_load_n(&idlings, __ATOMIC_RELAXED);
     uint64_t ns = deadline > machine.time ? ((deadline - machine.time) >> CYCLE_SHIFT) / SLOWER : 0;
 
-    if (ns < PATIENCE_MIN || deadline == disk_deadline() || (waited_for == deadline && waited_in == idling))
+    if (ns < PATIENCE_MIN || deadline == disk_deadline() ||
+        (waited_for == deadline && waited_in == idling))
         return 0;
     waited_for = deadline;
     waited_in = idling;
     return ns;
 }
 
-/* Whether all still wait when disks that have not been waited for lately have answered.  Big lock held. */
+/* Whether all still wait when disks that have not been waited for lately have answered.  Big lock
+ * held. */
 static bool disks_answered(uint64_t deadline)
 {
     static uint64_t answered; /* up to this time of the machine's */
@@ -165,8 +178,8 @@ static bool disks_answered(uint64_t deadline)
     return all_wait();
 }
 
-/* Skips to the next timer.  0, or how long to wait before it is tried again: there is none, or something woke up, or it is
- * far. */
+/* Skips to the next timer.  0, or how long to wait before it is tried again: there is none, or
+ * something woke up, or it is far. */
 static uint64_t skip(void)
 {
     uint64_t deadline = NEVER, wait;
@@ -233,7 +246,7 @@ void clock_idle(void)
     pthread_mutex_unlock(&idle_lock);
 }
 
-/* ---- Installing ------------------------------------------------------------------------------------------- */
+/* ---- Installing ------------------------------------------------------------------------------ */
 
 void clock_install(void)
 {
@@ -241,9 +254,9 @@ void clock_install(void)
     pthread_t thread;
 
     if (slots[SLOT_HANDLE_INTERRUPT] != qemu.handle_interrupt || slots[SLOT_KICK] != qemu.kick)
-        machine_error(
-            "this QEMU's accelerator is not laid out as expected: it must be QEMU 10.0 and run with "
-            "-accel tcg,thread=single");
+        machine_error("this QEMU's accelerator is not laid out as expected: it must be QEMU 10.0 "
+                      "and run with "
+                      "-accel tcg,thread=single");
     handle_interrupt = (void (*)(void *, int))qemu.handle_interrupt;
     slots[SLOT_HANDLE_INTERRUPT] = (void *)watch_interrupt;
     slots[SLOT_GET_CLOCK] = (void *)read_clock;

@@ -1,11 +1,14 @@
 #!/bin/sh
-# Runs a few programs under valgrind's cachegrind, and feeds the same programs' memory traces (valgrind's lackey) to the
-# caches of test/machine, both with the same geometry, and prints the two sets of counts one above the other.
+# Runs a few programs under valgrind's cachegrind, and feeds the same programs' memory traces
+# (valgrind's lackey) to the caches of test/machine, both with the same geometry, and prints the two
+# sets of counts one above the other.
 #
-# Where the last level is so large that it evicts nothing that an L1 holds, the counts must be equal; the script fails if
-# they are not.  Where it is small they may differ a little: our L2 takes what it evicts from the L1s too, which
-# cachegrind's last level does not.  With L1s of two lines there is next to nothing to take: that compares the L2s.
-# Usage: test/machine/compare_cachegrind.sh      (from the top folder; needs valgrind, gcc, sort, gzip and awk)
+# Where the last level is so large that it evicts nothing that an L1 holds, the counts must be
+# equal; the script fails if they are not.  Where it is small they may differ a little: our L2 takes
+# what it evicts from the L1s too, which cachegrind's last level does not.  With L1s of two lines
+# there is next to nothing to take: that compares the L2s.
+# Usage: test/machine/compare_cachegrind.sh      (from the top folder; needs valgrind, gcc, sort,
+# gzip and awk)
 set -eu
 
 for tool in valgrind gcc sort gzip awk; do
@@ -19,7 +22,8 @@ gcc -std=gnu11 -O2 -I. $machine/trace_cache.c $machine/topology.c $machine/cache
 seq 1 5000 | awk '{ print ($1 * 7919) % 5003, $1 }' >$dir/numbers
 seq 1 9000 >$dir/text
 
-# run NAME VALGRIND-OPTION...: with an empty environment, so that the stack is always in the same place.
+# run NAME VALGRIND-OPTION...: with an empty environment, so that the stack is always in the same
+# place.
 run() {
     program=$1
     shift

@@ -1,11 +1,12 @@
 /*
- * AArch64: which instructions matter, and what they do to the model.  Encodings: Arm ARM (DDI 0487) C4.1 and C6.2,
- * system registers and instructions D24 and C5.  Every instruction is one little-endian word, so a table of patterns says
- * it all; the first that fits counts.
+ * AArch64: which instructions matter, and what they do to the model.  Encodings: Arm ARM (DDI 0487)
+ * C4.1 and C6.2, system registers and instructions D24 and C5.  Every instruction is one
+ * little-endian word, so a table of patterns says it all; the first that fits counts.
  *
- * Exceptions need no instruction here: SVC, HVC and the rest pass through QEMU's exception function.  Loads and stores
- * report themselves, however many registers they move.  A load-exclusive is a load and the store-exclusive behind it an
- * atomic operation: a read and an upgrade, as in a real cache; the atomic instructions of FEAT_LSE are one access.
+ * Exceptions need no instruction here: SVC, HVC and the rest pass through QEMU's exception
+ * function.  Loads and stores report themselves, however many registers they move.  A
+ * load-exclusive is a load and the store-exclusive behind it an atomic operation: a read and an
+ * upgrade, as in a real cache; the atomic instructions of FEAT_LSE are one access.
  */
 #include <string.h>
 #include "test/machine/effects.h"
@@ -13,15 +14,17 @@
 /* Places in struct vcpu.registers.  An instruction that names ZR reads 0: see operand(). */
 enum { X0, ZR = 31, TTBR0 = 31, TTBR1, TCR };
 static const char *const registers[] = {
-    "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",        "x8",        "x9",      "x10", "x11",
-    "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",       "x20",       "x21",     "x22", "x23",
-    "x24", "x25", "x26", "x27", "x28", "x29", "x30", "TTBR0_EL1", "TTBR1_EL1", "TCR_EL1", NULL};
+    "x0",  "x1",  "x2",  "x3",  "x4",        "x5",        "x6",      "x7",  "x8",
+    "x9",  "x10", "x11", "x12", "x13",       "x14",       "x15",     "x16", "x17",
+    "x18", "x19", "x20", "x21", "x22",       "x23",       "x24",     "x25", "x26",
+    "x27", "x28", "x29", "x30", "TTBR0_EL1", "TTBR1_EL1", "TCR_EL1", NULL};
 
 /* A system register or instruction, as bits 5 to 20 of MSR, MRS and SYS name it. */
-#define SYSTEM(op0, op1, crn, crm, op2) ((op0) << 14 | (op1) << 11 | (crn) << 7 | (crm) << 3 | (op2))
-#define OP1(system)                     ((system) >> 11 & 7)
-#define CRM(system)                     ((system) >> 3 & 15)
-#define OP2(system)                     ((system)&7)
+#define SYSTEM(op0, op1, crn, crm, op2) \
+    ((op0) << 14 | (op1) << 11 | (crn) << 7 | (crm) << 3 | (op2))
+#define OP1(system) ((system) >> 11 & 7)
+#define CRM(system) ((system) >> 3 & 15)
+#define OP2(system) ((system)&7)
 
 #define TTBR0_EL1 SYSTEM(3, 0, 2, 0, 0)
 #define TTBR1_EL1 SYSTEM(3, 0, 2, 0, 1)
@@ -48,7 +51,7 @@ static uint64_t operand(struct vcpu *v, const struct insn *i)
     return i->reg == ZR ? 0 : execute_register(v, i->reg);
 }
 
-/* ---- What they do ----------------------------------------------------------------------------------------- */
+/* ---- What they do ---------------------------------------------------------------------------- */
 
 static void synchronise(struct vcpu *v, const struct insn *i)
 {
@@ -127,8 +130,8 @@ static void flush_space(struct vcpu *v, uint64_t operand)
     execute_flush_space(v, space_of(operand));
 }
 
-/* By op2; those of the other exception levels, and what is not here, take everything: that can cost misses but never
- * shows a stale translation. */
+/* By op2; those of the other exception levels, and what is not here, take everything: that can cost
+ * misses but never shows a stale translation. */
 static void (*const flushes[8])(struct vcpu *v, uint64_t operand) = {
     flush_all,
     flush_page /* VAE1 */,
@@ -140,12 +143,14 @@ static void (*const flushes[8])(struct vcpu *v, uint64_t operand) = {
     flush_page_all /* VAALE1 */,
 };
 
-/* TLBI: CRm tells this CPU's (7), or all of the inner (3) or outer (1) shareable domain, that is all; or a range (2, 5, 6). */
+/* TLBI: CRm tells this CPU's (7), or all of the inner (3) or outer (1) shareable domain, that is
+ * all; or a range (2, 5, 6). */
 static void invalidate(struct vcpu *v, const struct insn *i)
 {
     unsigned crm = CRM(i->system);
     bool range = crm == 2 || crm == 5 || crm == 6;
-    void (*flush)(struct vcpu *, uint64_t) = range || OP1(i->system) ? flush_all : flushes[OP2(i->system)];
+    void (*flush)(struct vcpu *, uint64_t) =
+        range || OP1(i->system) ? flush_all : flushes[OP2(i->system)];
     uint64_t value = operand(v, i);
 
     if (crm == 7 || crm == 6)
@@ -161,7 +166,7 @@ static bool sends_ipi(paddr_t pa)
     return pa == GICD_SGIR;
 }
 
-/* ---- Decoding --------------------------------------------------------------------------------------------- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 #define MSR(system)  (0xd5000000u | (uint32_t)(system) << 5)
 #define ANY_REGISTER 0xffffffe0u /* mask: Rt may be any */
@@ -176,7 +181,8 @@ static const struct pattern {
     {0x7e000000, 0x34000000, .predicted = true},           /* CBZ, CBNZ */
     {0x7e000000, 0x36000000, .predicted = true},           /* TBZ, TBNZ */
     {0xfffff3e0, 0xd69f03e0, .execute = exception_return}, /* ERET, ERETAA, ERETAB */
-    {0xfe000000, 0xd6000000, .predicted = true},           /* BR, BLR, RET, and authenticated ones */
+    /* BR, BLR, RET, and authenticated ones */
+    {0xfe000000, 0xd6000000, .predicted = true},
 
     /* Atomic: read and write in one. */
     {0x3fe00000, 0x08000000, .atomic = true}, /* STXR, STLXR of all sizes */
@@ -205,13 +211,17 @@ static const struct pattern {
     {ANY_REGISTER, MSR(TTBR1_EL1), .execute = write_ttbr, .reads_registers = true},
     {ANY_REGISTER, MSR(TCR_EL1), .execute = write_control, .reads_registers = true},
     {ANY_REGISTER, MSR(SCTLR_EL1), .execute = write_control, .reads_registers = true},
-    {0xfff8e000, 0xd5088000, .execute = invalidate, .reads_registers = true}, /* TLBI: SYS with CRn 8 or 9 */
+    /* TLBI: SYS with CRn 8 or 9 */
+    {0xfff8e000, 0xd5088000, .execute = invalidate, .reads_registers = true},
 
-    {ANY_REGISTER, MSR(SYSTEM(1, 3, 7, 4, 1)), .execute = zero_block, .reads_registers = true}, /* DC ZVA */
+    /* DC ZVA */
+    {ANY_REGISTER, MSR(SYSTEM(1, 3, 7, 4, 1)), .execute = zero_block, .reads_registers = true},
 
-    /* Timers, CNT* with CRn 14 and CRm 2 or 3, and the GIC's CPU interface, ICC_* with CRn 12 and CRm 8 to 12. */
+    /* Timers, CNT* with CRn 14 and CRm 2 or 3, and the GIC's CPU interface, ICC_* with CRn 12 and
+     * CRm 8 to 12. */
     {0xfff8fe00, MSR(SYSTEM(3, 0, 14, 2, 0)), .execute = device_register},
-    {0xffffffa0, MSR(SYSTEM(3, 0, 12, 11, 5)), .execute = send_interrupt},   /* ICC_SGI1R, ICC_SGI0R */
+    /* ICC_SGI1R, ICC_SGI0R */
+    {0xffffffa0, MSR(SYSTEM(3, 0, 12, 11, 5)), .execute = send_interrupt},
     {ANY_REGISTER, MSR(SYSTEM(3, 0, 12, 11, 6)), .execute = send_interrupt}, /* ICC_ASGI1R */
     {0xffdffc00, MSR(SYSTEM(3, 0, 12, 8, 0)), .execute = device_register},
     {0xffdfff00, MSR(SYSTEM(3, 0, 12, 12, 0)), .execute = device_register},

@@ -1,13 +1,14 @@
 /*
- * x86-64: which instructions matter, and what they do to the model.  Encodings: Intel SDM volume 2, chapter 2 and
- * appendix A.  The first instructions of a boot run in 16 and 32-bit mode, where 0x40 to 0x4f are no prefixes but
- * instructions of one byte; nothing that matters here is that short.
+ * x86-64: which instructions matter, and what they do to the model.  Encodings: Intel SDM volume 2,
+ * chapter 2 and appendix A.  The first instructions of a boot run in 16 and 32-bit mode, where 0x40
+ * to 0x4f are no prefixes but instructions of one byte; nothing that matters here is that short.
  */
 #include "test/machine/effects.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, CR0 = 16, CR3, CR4, REGISTERS };
-static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8",  "r9",
-                                        "r10", "r11", "r12", "r13", "r14", "r15", "cr0", "cr3", "cr4", NULL};
+static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi",
+                                        "rdi", "r8",  "r9",  "r10", "r11", "r12", "r13",
+                                        "r14", "r15", "cr0", "cr3", "cr4", NULL};
 
 #define CR3_KEEP  ((uint64_t)1 << 63) /* do not flush the address space that is loaded */
 #define CR4_PGE   (1u << 7)
@@ -22,7 +23,7 @@ static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp"
 
 #define LAPIC_ICR 0xfee00300 /* xAPIC, low half */
 
-/* ---- What they do ----------------------------------------------------------------------------------------- */
+/* ---- What they do ---------------------------------------------------------------------------- */
 
 static void synchronise(struct vcpu *v, const struct insn *i)
 {
@@ -101,8 +102,8 @@ static void invalidate_page(struct vcpu *v, const struct insn *i)
     invalidation(v);
 }
 
-/* INVPCID, and INVLPG with a segment base: more than is needed goes, which can cost misses but never shows a stale
- * translation. */
+/* INVPCID, and INVLPG with a segment base: more than is needed goes, which can cost misses but
+ * never shows a stale translation. */
 static void invalidate_all(struct vcpu *v, const struct insn *i)
 {
     (void)i;
@@ -115,7 +116,7 @@ static bool sends_ipi(paddr_t pa)
     return pa == LAPIC_ICR;
 }
 
-/* ---- Decoding --------------------------------------------------------------------------------------------- */
+/* ---- Decoding -------------------------------------------------------------------------------- */
 
 struct prefixes {
     bool lock, repeat, operand, segment;
@@ -196,7 +197,8 @@ static bool decode_address(struct insn *i, const uint8_t *modrm, size_t left, ui
     return true;
 }
 
-static void decode_group7(struct insn *i, const uint8_t *modrm, size_t left, const struct prefixes *p)
+static void decode_group7(struct insn *i, const uint8_t *modrm, size_t left,
+                          const struct prefixes *p)
 {
     if (modrm[0] == 0xc9) { /* MWAIT, which QEMU treats as a pause when there are other CPUs */
         i->execute = pause_cpu;
@@ -210,7 +212,8 @@ static void decode_group7(struct insn *i, const uint8_t *modrm, size_t left, con
 }
 
 /* Behind 0x0f.  `left` counts from the opcode on. */
-static void decode_two_byte(struct insn *i, const uint8_t *op, size_t left, const struct prefixes *p)
+static void decode_two_byte(struct insn *i, const uint8_t *op, size_t left,
+                            const struct prefixes *p)
 {
     i->predicted = (op[0] & 0xf0) == 0x80; /* Jcc */
     switch (op[0]) {
@@ -303,7 +306,8 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
         i->predicted = true;
         break;
     case 0xff: /* CALL, JMP through a register or memory */
-        i->predicted = at + 1 < size && (bytes[at + 1] >> 3 & 7) >= 2 && (bytes[at + 1] >> 3 & 7) <= 5;
+        i->predicted =
+            at + 1 < size && (bytes[at + 1] >> 3 & 7) >= 2 && (bytes[at + 1] >> 3 & 7) <= 5;
         break;
     case 0x6c: /* INS, OUTS */
     case 0x6d:

@@ -1,6 +1,7 @@
 /*
- * The time and the contents of the machine's disk.  What it promises is in kernel/dev/model/machine.h (struct machine_disk); this file
- * knows neither registers nor QEMU.  Times are in any unit, the same for all.
+ * The time and the contents of the machine's disk.  What it promises is in
+ * kernel/dev/model/machine.h (struct machine_disk); this file knows neither registers nor QEMU.
+ * Times are in any unit, the same for all.
  */
 #pragma once
 #include "kernel/dev/model/machine.h"
@@ -22,13 +23,16 @@ struct disk {
     bool read_only;
     uint64_t channel_free; /* when the last transfer ends */
     unsigned in_flight;
-    struct disk_request request[MACHINE_DISK_SLOTS]; /* in flight, in the order in which they are done */
+    /* in flight, in the order in which they are done */
+    struct disk_request request[MACHINE_DISK_SLOTS];
     /* Since power-on. */
-    uint64_t reads, writes, pages_read, pages_written, refused, busy; /* busy: time of the channel */
+    /* busy: time of the channel */
+    uint64_t reads, writes, pages_read, pages_written, refused, busy;
     unsigned most_in_flight;
 };
 
-/* A request comes at time now.  0; -EAGAIN: too many are in flight; -EINVAL: it asks for what cannot be. */
+/* A request comes at time now.  0; -EAGAIN: too many are in flight; -EINVAL: it asks for what
+ * cannot be. */
 int disk_submit(struct disk *d, uint64_t now, const struct disk_request *r);
 /* When the next request is done; UINT64_MAX: none is in flight. */
 uint64_t disk_next(const struct disk *d);

@@ -1,6 +1,6 @@
 /*
- * The registers of the machine's disk (kernel/dev/model/machine.h, struct machine_disk), its arguments, and its transfers from and to
- * the guest's memory.
+ * The registers of the machine's disk (kernel/dev/model/machine.h, struct machine_disk), its
+ * arguments, and its transfers from and to the guest's memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static struct {
     uint64_t entries, head; /* entries 0: there is none */
 } ring;
 
-/* ---- Contents --------------------------------------------------------------------------------------------- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 /* A number of bytes with K, M or G behind it; 0: it is none. */
 static uint64_t size_of(const char *text)
@@ -49,11 +49,13 @@ static void *map_file(const char *name, uint64_t *bytes)
     int fd = open_file(name);
 
     if (fd < 0 || fstat(fd, &s))
-        machine_error("disk=%s: %s; a size, such as 64M, or a file is wanted", name, strerror(errno));
+        machine_error("disk=%s: %s; a size, such as 64M, or a file is wanted", name,
+                      strerror(errno));
     *bytes = (uint64_t)s.st_size;
-    void *at = *bytes < PAGE_SIZE
-                   ? MAP_FAILED
-                   : mmap(NULL, *bytes, PROT_READ | (disk.read_only ? 0 : PROT_WRITE), MAP_SHARED, fd, 0);
+    void *at =
+        *bytes < PAGE_SIZE
+            ? MAP_FAILED
+            : mmap(NULL, *bytes, PROT_READ | (disk.read_only ? 0 : PROT_WRITE), MAP_SHARED, fd, 0);
     close(fd);
     return at;
 }
@@ -64,11 +66,13 @@ void disk_open(const char *size_or_file)
     void *at;
 
     if (bytes)
-        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
     else
         at = map_file(size_or_file, &bytes);
     if (at == MAP_FAILED || bytes < PAGE_SIZE)
-        machine_error("disk=%s: a disk has at least a page, and must fit the address space", size_or_file);
+        machine_error("disk=%s: a disk has at least a page, and must fit the address space",
+                      size_or_file);
     disk.bytes = at;
     disk.pages = bytes / PAGE_SIZE;
 }
@@ -91,7 +95,7 @@ void disk_regs_init(void)
     page->read_only = disk.read_only;
 }
 
-/* ---- The guest's memory ----------------------------------------------------------------------------------- */
+/* ---- The guest's memory ---------------------------------------------------------------------- */
 
 static bool in_memory(paddr_t at, uint64_t bytes)
 {
@@ -122,7 +126,8 @@ static void transfer(const struct disk_request *r)
 static void complete(const struct disk_request *r)
 {
     struct machine_disk_done done = {.token = r->token, .time = r->done >> CYCLE_SHIFT};
-    paddr_t at = ring.base + sizeof(struct machine_disk_ring) + ring.head % ring.entries * sizeof(done);
+    paddr_t at =
+        ring.base + sizeof(struct machine_disk_ring) + ring.head % ring.entries * sizeof(done);
 
     transfer(r);
     ring.head++;
@@ -147,7 +152,7 @@ void disk_run(uint64_t now)
         complete(&r);
 }
 
-/* ---- Registers -------------------------------------------------------------------------------------------- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 static int reset(void)
 {
@@ -158,8 +163,10 @@ static int reset(void)
     ring.entries = ring.head = 0;
     if (!entries)
         return 0;
-    if (!is_pow2(entries) || entries < MACHINE_DISK_SLOTS || !IS_ALIGNED(base, MACHINE_DISK_ALIGN) ||
-        !in_memory(base, sizeof(struct machine_disk_ring) + entries * sizeof(struct machine_disk_done)))
+    if (!is_pow2(entries) || entries < MACHINE_DISK_SLOTS ||
+        !IS_ALIGNED(base, MACHINE_DISK_ALIGN) ||
+        !in_memory(base,
+                   sizeof(struct machine_disk_ring) + entries * sizeof(struct machine_disk_done)))
         return -EINVAL;
     ring.base = base;
     ring.entries = entries;

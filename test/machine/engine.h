@@ -1,9 +1,11 @@
 /*
- * The state of the simulated machine and the small functions on the path of every instruction.  QEMU runs all vCPUs on
- * one thread, in turns (turn.c), so nothing here is locked; the idle thread (clock.c) acts only while no vCPU can run.
+ * The state of the simulated machine and the small functions on the path of every instruction.
+ * QEMU runs all vCPUs on one thread, in turns (turn.c), so nothing here is locked; the idle thread
+ * (clock.c) acts only while no vCPU can run.
  *
- * Time is kept per vCPU, in 1/256 of a model cycle: instructions take completion time, and each cause of a stall adds
- * cycles.  A vCPU's cycles are its completion and stall cycles, and its clock adds idle ones, by construction.
+ * Time is kept per vCPU, in 1/256 of a model cycle: instructions take completion time, and each
+ * cause of a stall adds cycles.  A vCPU's cycles are its completion and stall cycles, and its clock
+ * adds idle ones, by construction.
  */
 #pragma once
 #include "kernel/dev/model/machine.h"
@@ -20,7 +22,8 @@
 #define CYCLE_SHIFT 8
 #define NEVER       UINT64_MAX
 
-/* By enum machine_event.  COMPLETION is in 1/256 cycles; CYCLES and IDLE are not kept: see event_count(). */
+/* By enum machine_event.  COMPLETION is in 1/256 cycles; CYCLES and IDLE are not kept: see
+ * event_count(). */
 struct counts {
     uint64_t n[MACHINE_EVENTS];
 };
@@ -36,7 +39,8 @@ struct block {
     uint8_t mode;         /* enum mode */
     uint8_t lines;        /* in the first page, at least 1 */
     uint8_t second_lines; /* in the second page */
-    bool predicted;       /* ends in a branch that must be predicted; direct jumps and calls need not be */
+    /* ends in a branch that must be predicted; direct jumps and calls need not be */
+    bool predicted;
     uint64_t second_line;
     paddr_t page;
 };
@@ -63,7 +67,8 @@ struct pmu {
     volatile struct machine_cpu *page;
     struct pmu_counter counter[MACHINE_COUNTERS];
     bool running, unacknowledged;
-    bool polls;                     /* some counter's event is followed by time, not by occurrence */
+    /* some counter's event is followed by time, not by occurrence */
+    bool polls;
     uint64_t awaited;               /* bit per event that a counter waits for, to overflow ... */
     uint64_t until[MACHINE_EVENTS]; /* ... after so many more at the earliest */
     uint32_t sample_sources, sample_flags, sample_period, sample_jitter;
@@ -139,18 +144,21 @@ struct machine {
     struct machine_id *id; /* page 0 */
     uint8_t *pages;        /* MACHINE_BYTES of registers */
 
-    uint64_t quantum;                /* Q, 1/256 cycles */
-    uint64_t random;                 /* state of machine_random() */
-    bool verify;                     /* check every translation */
-    bool trace_walks, trace_changes; /* page_trace_access() is told of TLB misses; of changes of the page */
-    struct vcpu *running;            /* whose turn it is: executes or did last; NULL before the first block */
-    uint64_t
-        time; /* no running vCPU is behind this, 1/256 cycles; changed while idle by the idle thread only */
+    uint64_t quantum; /* Q, 1/256 cycles */
+    uint64_t random;  /* state of machine_random() */
+    bool verify;      /* check every translation */
+    /* page_trace_access() is told of TLB misses; of changes of the page */
+    bool trace_walks, trace_changes;
+    /* whose turn it is: executes or did last; NULL before the first block */
+    struct vcpu *running;
+    /* no running vCPU is behind this, 1/256 cycles; changed while idle by the idle thread only */
+    uint64_t time;
     uint64_t ticks_read; /* the latest time any vCPU has read, model cycles */
 };
 extern struct machine machine;
 
-/* Pseudo-random, from the seed: same run, same numbers (Marsaglia, "Xorshift RNGs", 2003; the * variant). */
+/* Pseudo-random, from the seed: same run, same numbers (Marsaglia, "Xorshift RNGs", 2003; the *
+ * variant). */
 static inline uint64_t machine_random(void)
 {
     machine.random ^= machine.random >> 12;
@@ -212,9 +220,10 @@ static inline uint64_t vcpu_cycles(const struct vcpu *v)
 uint64_t event_count(const struct counts *c, enum machine_event e);
 
 /*
- * execute.c: the callbacks of every block and access.  QEMU names a vCPU in its first argument, but with thread=single
- * compiles the number of the one that translated the block into it: wrong for all others.  So execute_block() looks who
- * executes, and everything that follows goes by machine.running.
+ * execute.c: the callbacks of every block and access.  QEMU names a vCPU in its first argument, but
+ * with thread=single compiles the number of the one that translated the block into it: wrong for
+ * all others.  So execute_block() looks who executes, and everything that follows goes by
+ * machine.running.
  */
 void execute_block(unsigned cpu, void *block);
 void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
@@ -226,11 +235,13 @@ void execute_string_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va,
 /* What special instructions do, for the ISAs. */
 void execute_fence(struct vcpu *v); /* waits until the store buffer is empty */
 void execute_device(
-    struct vcpu *v); /* an access to a device that is no memory, after which its timers may differ */
+    /* an access to a device that is no memory, after which its timers may differ */
+    struct vcpu *v);
 void execute_charge(struct vcpu *v, uint64_t cycles); /* fixed cost: a stall for another reason */
 void execute_exception(struct vcpu *v);               /* taken: interrupt, fault, system call */
 void execute_exception_return(struct vcpu *v);
-/* Stores of a whole aligned block in one instruction, which QEMU makes without telling.  Before it is executed. */
+/* Stores of a whole aligned block in one instruction, which QEMU makes without telling.  Before it
+ * is executed. */
 void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc);
 /* Is there a translation of va, for data or for instructions, in the space that runs? */
 bool execute_translated(struct vcpu *v, vaddr_t va);
@@ -239,7 +250,8 @@ void execute_flush_all(struct vcpu *v);
 void execute_flush_space(struct vcpu *v, uint16_t space);
 void execute_flush_page(struct vcpu *v, vaddr_t va, uint16_t space);
 void execute_flush_page_all(struct vcpu *v, vaddr_t va); /* in every space */
-uint64_t execute_register(struct vcpu *v, int number);   /* the guest's; only where insn.reads_registers */
+/* the guest's; only where insn.reads_registers */
+uint64_t execute_register(struct vcpu *v, int number);
 
 /* turn.c: whose turn it is. */
 struct vcpu *turn_find(const void *cpu); /* QEMU's CPUState */
@@ -263,7 +275,8 @@ void clock_thread_is_vcpus(void); /* the calling thread is the one that runs the
 void interrupt_install(struct vcpu *v);               /* when its CPU exists */
 void interrupt_send(uint64_t address, uint32_t data); /* an MSI, now */
 void interrupt_send_device(uint64_t address,
-                           uint32_t data); /* the same as the PCI device's, which must be bus master */
+                           /* the same as the PCI device's, which must be bus master */
+                           uint32_t data);
 
 /* regs.c: the register pages. */
 void regs_init(const char *file); /* NULL: the guest has none */
@@ -301,11 +314,13 @@ void disk_open(const char *size_or_file);
 void disk_times(uint64_t latency_cycles, uint64_t page_cycles);
 void disk_regs_init(void);
 void disk_store(struct vcpu *v, size_t offset); /* to a register */
-uint64_t disk_deadline(void);        /* when a request is done, 1/256 cycles; NEVER: none is in flight */
+/* when a request is done, 1/256 cycles; NEVER: none is in flight */
+uint64_t disk_deadline(void);
 void disk_run(uint64_t now);         /* what is done by then; big lock held */
 const struct disk *disk_state(void); /* for the truth */
 
-/* cells.c: the same in cells of so many cycles, 0: none, beside the truth file, NULL: there is none. */
+/* cells.c: the same in cells of so many cycles, 0: none, beside the truth file, NULL: there is
+ * none. */
 void cells_init(const char *truth, uint64_t cycles);
 void cells_end(struct vcpu *v); /* its clock has reached cell_at */
 

@@ -1,22 +1,26 @@
 /*
- * What a block and a memory access cost.  QEMU calls execute_block() at the start of each translated block, before its
- * accesses, and the others after each access has been made.
+ * What a block and a memory access cost.  QEMU calls execute_block() at the start of each
+ * translated block, before its accesses, and the others after each access has been made.
  *
- * - A block's instructions take completion time at once.  Its bytes are fetched through the L1I, its successor was
+ * - A block's instructions take completion time at once.  Its bytes are fetched through the L1I,
+ * its successor was
  *   predicted or not.
- * - A load or an atomic operation that misses stalls for the latency of its source.  A store enters the store buffer and
+ * - A load or an atomic operation that misses stalls for the latency of its source.  A store enters
+ * the store buffer and
  *   stalls only when that is full; atomic operations and fences wait until it is empty.
- * - The modelled TLB is also the simulator's translation cache: QEMU is asked only on a modelled miss.
+ * - The modelled TLB is also the simulator's translation cache: QEMU is asked only on a modelled
+ * miss.
  */
 #include "test/machine/engine.h"
 
 #define LARGEST_ACCESS 16 /* bytes that QEMU accesses in one piece, at most */
 
-/* Translations of instructions are told apart from those of data by a bit that no canonical address has by itself: QEMU
- * may run a block at another virtual address than it was translated at, which must not become a wrong data translation. */
+/* Translations of instructions are told apart from those of data by a bit that no canonical address
+ * has by itself: QEMU may run a block at another virtual address than it was translated at, which
+ * must not become a wrong data translation. */
 #define CODE_ADDRESS ((vaddr_t)1 << 55)
 
-/* ---- Instructions ----------------------------------------------------------------------------------------- */
+/* ---- Instructions ---------------------------------------------------------------------------- */
 
 static void tlb_walk(struct vcpu *v)
 {
@@ -72,7 +76,8 @@ static void fetch_lines(struct vcpu *v, uint64_t line, unsigned lines)
     }
 }
 
-/* A loop runs in few lines.  Lines next to each other are in different sets, so none of them drives out another. */
+/* A loop runs in few lines.  Lines next to each other are in different sets, so none of them drives
+ * out another. */
 #define CODE_LINES 4
 
 static void fetch(struct vcpu *v, const struct block *b)
@@ -115,7 +120,8 @@ void execute_block(unsigned cpu, void *data)
 
     if (v->code_page != b->pc >> PAGE_SHIFT)
         translate_code(v, b);
-    if (b->line < v->code_first || b->line + b->lines > v->code_first + v->code_lines || b->second_lines)
+    if (b->line < v->code_first || b->line + b->lines > v->code_first + v->code_lines ||
+        b->second_lines)
         fetch(v, b);
 
     const struct block *last = v->last;
@@ -126,11 +132,14 @@ void execute_block(unsigned cpu, void *data)
     }
 }
 
-/* ---- Data ------------------------------------------------------------------------------------------------- */
+/* ---- Data
+ * -------------------------------------------------------------------------------------------------
+ * */
 
-/* The page's translation, or NULL when QEMU does not know it (any more): then the access is not modelled. */
-static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va,
-                                              bool store)
+/* The page's translation, or NULL when QEMU does not know it (any more): then the access is not
+ * modelled. */
+static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminfo_t info,
+                                              vaddr_t va, bool store)
 {
     struct qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, va);
 
@@ -146,7 +155,8 @@ static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminf
     return tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, io);
 }
 
-static void verify(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, const struct tlb_entry *e)
+static void verify(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va,
+                   const struct tlb_entry *e)
 {
     struct qemu_plugin_hwaddr *where = qemu_plugin_get_hwaddr(info, va);
 
@@ -158,10 +168,12 @@ static void verify(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, const
         return;
     if (v->mismatches++ < 10)
         machine_say("translation: cpu %u at %#llx: %#llx, but QEMU has %#llx", v->index,
-                    (unsigned long long)va, (unsigned long long)tlb_frame(e), (unsigned long long)pa);
+                    (unsigned long long)va, (unsigned long long)tlb_frame(e),
+                    (unsigned long long)pa);
 }
 
-static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, bool store)
+static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va,
+                                         bool store)
 {
     const struct tlb_entry *e = tlb_lookup(&v->tlb, va, v->space);
 
@@ -193,8 +205,8 @@ static void served(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const str
         .pc = pc,
         .va = va,
         .pa = pa,
-        .flags =
-            flags | (isa_user(pc) ? MACHINE_RECORD_USER : 0) | (r->modified ? MACHINE_RECORD_MODIFIED : 0),
+        .flags = flags | (isa_user(pc) ? MACHINE_RECORD_USER : 0) |
+                 (r->modified ? MACHINE_RECORD_MODIFIED : 0),
         .source = r->source,
         .latency = r->latency,
     };
@@ -270,7 +282,8 @@ static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, 
     served(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
 }
 
-/* Does the access end in another line than it begins in?  Most can be told not to without asking for their size. */
+/* Does the access end in another line than it begins in?  Most can be told not to without asking
+ * for their size. */
 static inline bool crosses_line(qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t *next)
 {
     vaddr_t line = (vaddr_t)1 << machine.line_shift;
@@ -303,7 +316,8 @@ void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *
 
     (void)cpu;
     v->mode->n[MACHINE_EVENT_STORES]++;
-    if (va >> machine.line_shift == v->data_line && v->data_writable && !crosses_line(info, va, &next)) {
+    if (va >> machine.line_shift == v->data_line && v->data_writable &&
+        !crosses_line(info, va, &next)) {
         cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), 0);
         if (wait)
             stall(v, MACHINE_EVENT_STALL_OTHER, wait);
@@ -370,7 +384,7 @@ void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
         store_to(v, e, va, pc);
 }
 
-/* ---- Special instructions --------------------------------------------------------------------------------- */
+/* ---- Special instructions -------------------------------------------------------------------- */
 
 void execute_charge(struct vcpu *v, uint64_t cycles)
 {
@@ -410,7 +424,7 @@ void execute_exception_return(struct vcpu *v)
     charge_kernel(v, machine.topology->exception_return_cycles);
 }
 
-/* ---- TLB -------------------------------------------------------------------------------------------------- */
+/* ---- TLB ------------------------------------------------------------------------------------- */
 
 bool execute_translated(struct vcpu *v, vaddr_t va)
 {

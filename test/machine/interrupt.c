@@ -1,10 +1,11 @@
 /*
- * Interrupts and exceptions, in both directions: messages that the machine's own devices send, and the entry of each
- * exception, which costs time.
+ * Interrupts and exceptions, in both directions: messages that the machine's own devices send, and
+ * the entry of each exception, which costs time.
  *
- * The plugin interface of QEMU 10.0 does not report exceptions.  Each class of CPUs points to a constant table of
- * operations; the table is found as the one that contains QEMU's exception function, and replaced by a copy in which our
- * functions come first.  System calls that are no exceptions to QEMU (x86) are recognised as instructions.
+ * The plugin interface of QEMU 10.0 does not report exceptions.  Each class of CPUs points to a
+ * constant table of operations; the table is found as the one that contains QEMU's exception
+ * function, and replaced by a copy in which our functions come first.  System calls that are no
+ * exceptions to QEMU (x86) are recognised as instructions.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +13,8 @@
 #include "test/machine/engine.h"
 
 #define CLASS_WORDS 128 /* of CPUClass that are searched for the pointer to the table */
-#define TABLE_WORDS 48  /* of struct TCGCPUOps, at least; what lies behind is copied along and not used */
+/* of struct TCGCPUOps, at least; what lies behind is copied along and not used */
+#define TABLE_WORDS 48
 
 static void (*exception)(void *cpu);
 static bool (*interrupt)(void *cpu, int request);
@@ -78,9 +80,10 @@ static int slot_of(void *const *table, const void *function)
     return -1;
 }
 
-/* The word of the class that points to the table: the one that points closest before the functions.  No
- * interrupt_function: only the other one is looked for. */
-static void **find_table(void **class, const void *exception_function, const void *interrupt_function)
+/* The word of the class that points to the table: the one that points closest before the functions.
+ * No interrupt_function: only the other one is looked for. */
+static void **find_table(void **class, const void *exception_function,
+                         const void *interrupt_function)
 {
     struct range range = {UINTPTR_MAX, 0};
     void **found = NULL;
@@ -92,7 +95,8 @@ static void **find_table(void **class, const void *exception_function, const voi
         if (at < range.begin || at + sizeof(operations) > range.end || at % sizeof(void *))
             continue;
         int slot = slot_of(class[i], exception_function);
-        if (slot < 0 || slot >= closest || (interrupt_function && slot_of(class[i], interrupt_function) < 0))
+        if (slot < 0 || slot >= closest ||
+            (interrupt_function && slot_of(class[i], interrupt_function) < 0))
             continue;
         closest = slot;
         found = &class[i];
@@ -115,8 +119,8 @@ void interrupt_install(struct vcpu *v)
                        ? find_table(class, exception_function, interrupt_function)
                        : NULL;
     if (!table)
-        machine_error(
-            "this QEMU's table of CPU operations was not found: Debian's QEMU 10.0 is known to work");
+        machine_error("this QEMU's table of CPU operations was not found: Debian's QEMU 10.0 is "
+                      "known to work");
     memcpy(operations, *table, sizeof(operations));
     memcpy(&exception, &exception_function, sizeof(exception));
     operations[slot_of(operations, exception_function)] = (void *)watch_exception;

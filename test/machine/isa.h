@@ -1,6 +1,7 @@
 /*
- * What differs between the guests' instruction sets: which instructions matter to the model beside their memory accesses,
- * what they do to it, and how QEMU names its exception entry.  One table entry per ISA, chosen by the name of the target.
+ * What differs between the guests' instruction sets: which instructions matter to the model beside
+ * their memory accesses, what they do to it, and how QEMU names its exception entry.  One table
+ * entry per ISA, chosen by the name of the target.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -16,7 +17,8 @@ struct insn {
     bool atomic; /* reads and writes memory in one: all its accesses are one store */
     bool string; /* repeats itself over memory: a line is accessed once, not once an element */
     bool reads_registers;
-    bool predicted; /* where it goes on has to be predicted: conditional and indirect branches, returns */
+    /* where it goes on has to be predicted: conditional and indirect branches, returns */
+    bool predicted;
     uint8_t bytes;
     /* Operands, for execute. */
     uint8_t code;            /* which of several */
@@ -28,12 +30,13 @@ struct insn {
 };
 
 struct isa {
-    const char *target;           /* QEMU's name of it */
-    const char *const *registers; /* names, NULL behind the last: struct vcpu.registers is in this order */
+    const char *target; /* QEMU's name of it */
+    /* names, NULL behind the last: struct vcpu.registers is in this order */
+    const char *const *registers;
     /* Fills in what it recognises; the caller has zeroed the rest. */
     void (*decode)(struct insn *i, const uint8_t *bytes, size_t size);
-    /* Functions in QEMU's table of CPU operations: which enters exceptions, and which takes interrupts.  NULL: that
-     * enters exceptions through the same table. */
+    /* Functions in QEMU's table of CPU operations: which enters exceptions, and which takes
+     * interrupts.  NULL: that enters exceptions through the same table. */
     const char *exception, *interrupt;
     /* A store to this device address sends an interrupt to a CPU. */
     bool (*sends_ipi)(paddr_t pa);

@@ -1,7 +1,9 @@
 #!/bin/sh
-# The machine's own guest (test/machine/guest) on several topologies: known misses, walks, ping-pong, times, interrupts.
+# The machine's own guest (test/machine/guest) on several topologies: known misses, walks,
+# ping-pong, times, interrupts.
 #
-#   test/machine/machine.t       TAP on standard output; from the environment ARCH=x86_64|aarch64, and quantum and seed:
+#   test/machine/machine.t       TAP on standard output; from the environment ARCH=x86_64|aarch64,
+#   and quantum and seed:
 #                                MACHINE_PLUGIN=q=500,seed=3
 cd "$(dirname "$0")/../.." || exit 1
 out=$(mktemp -d "${TMPDIR:-/tmp}/machine-test.XXXXXX")

@@ -1,11 +1,13 @@
 /*
- * The page-access tracker of one hardware thread ([A] 4.2.1, Figure 4.3): page access buffer, associative filter, log.  What it
- * promises is in kernel/dev/model/machine.h (struct machine_path); this file knows neither registers nor QEMU.
+ * The page-access tracker of one hardware thread ([A] 4.2.1, Figure 4.3): page access buffer,
+ * associative filter, log.  What it promises is in kernel/dev/model/machine.h (struct
+ * machine_path); this file knows neither registers nor QEMU.
  *
- * The PAB's sets are chosen by the page's low bits, mixed with those of the three fields above them, so that a walk in strides of a
- * power of two, the columns of a matrix, has all sets (Gonzalez, Valero, Topham and Parcerisa 1997, XOR-based placement), and with the
- * space's, so that processes laid out alike do not compete for the same ones.  Pages in a row, as many as there are entries, all have
- * room.  The order of a set's ways is their recency, and so is the filter's.
+ * The PAB's sets are chosen by the page's low bits, mixed with those of the three fields above
+ * them, so that a walk in strides of a power of two, the columns of a matrix, has all sets
+ * (Gonzalez, Valero, Topham and Parcerisa 1997, XOR-based placement), and with the space's, so that
+ * processes laid out alike do not compete for the same ones.  Pages in a row, as many as there are
+ * entries, all have room.  The order of a set's ways is their recency, and so is the filter's.
  */
 #pragma once
 #include "kernel/dev/model/machine.h"
@@ -20,7 +22,7 @@ struct path {
     struct path_sizes size;
     uint32_t filtered, logged; /* entries in use */
     uint32_t space;            /* that runs; 0: nothing is tracked */
-    uint32_t sample_shift;     /* one page of 2^this is logged     */
+    uint32_t sample_shift;     /* one page of 2^this is logged */
     uint64_t filter[MACHINE_PATH_FILTER_MAX];
     uint64_t log[MACHINE_PATH_LOG_MAX];
     uint64_t walks, pab_hits, filter_hits, lost;

@@ -1,6 +1,7 @@
 /*
- * The registers of the page-access trackers (kernel/dev/model/machine.h, struct machine_path): commands, interrupt, and the ring in the
- * guest's memory that a drain writes to.  The trackers themselves are path.c.
+ * The registers of the page-access trackers (kernel/dev/model/machine.h, struct machine_path):
+ * commands, interrupt, and the ring in the guest's memory that a drain writes to.  The trackers
+ * themselves are path.c.
  */
 #include <errno.h>
 #include "test/machine/engine.h"
@@ -9,7 +10,8 @@
 
 void path_regs_init(struct vcpu *v)
 {
-    v->tracker.page = (struct machine_path *)(machine.pages + MACHINE_PATH_OFFSET + v->index * PAGE_SIZE);
+    v->tracker.page =
+        (struct machine_path *)(machine.pages + MACHINE_PATH_OFFSET + v->index * PAGE_SIZE);
 }
 
 /* Writes to memory, by lines: the cache has them, modified. */
@@ -87,7 +89,7 @@ void path_missed(struct vcpu *v, vaddr_t va, bool store)
     interrupt_if_due(v);
 }
 
-/* ---- Commands --------------------------------------------------------------------------------------------- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static int configure(struct vcpu *v)
 {
@@ -164,8 +166,8 @@ static int forget_page(struct vcpu *v)
 static int forget_space(struct vcpu *v)
 {
     for (struct vcpu *o = machine.vcpus; o < machine.vcpus + machine.cpus; o++)
-        path_forget_space(&o->tracker.unit,
-                          v->tracker.page->operand >> MACHINE_PATH_SPACE_SHIFT & (MACHINE_PATH_SPACES - 1));
+        path_forget_space(&o->tracker.unit, v->tracker.page->operand >> MACHINE_PATH_SPACE_SHIFT &
+                                                (MACHINE_PATH_SPACES - 1));
     execute_charge(v, machine.topology->tlb_invalidate_cycles);
     return 0;
 }

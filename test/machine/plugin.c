@@ -1,20 +1,27 @@
 /*
- * The simulated multiprocessor as a QEMU plugin: arguments, start, and what each translated block calls.
+ * The simulated multiprocessor as a QEMU plugin: arguments, start, and what each translated block
+ * calls.
  *
- *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,tlb=ENTRIES,
+ *   -accel tcg,thread=single -plugin
+ *   machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,tlb=ENTRIES,
  *     pages=FILE,changes=FILE,output=FILE,verify=1
  *
- * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp says
- * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it the guest has no registers
+ * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp
+ * says
+ * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it
+ * the guest has no registers
  * truth     where the ground truth is written (truth.c); without it, nowhere
- * cells     beside it, with .cells behind its name, what each CPU did in every so many of its cycles (cells.c)
+ * cells     beside it, with .cells behind its name, what each CPU did in every so many of its
+ * cycles (cells.c)
  * q         cycles of a turn (turn.c), 100 to 1000000, default 2000
  * seed      of everything random, default 1
- * tlb       entries of each hardware thread's TLB instead of the topology's: a power of two times its ways, up to 65536
+ * tlb       entries of each hardware thread's TLB instead of the topology's: a power of two times
+ * its ways, up to 65536
  * pages     where every TLB miss of the spaces that the guest tracks is written, or
  * changes   every change of the page from one data access of a CPU to its next (page_trace.c)
  * output    where what the guest has to say goes (machine_id.output_at)
- * disk      a disk in model time: its size, 64M, with contents that are zero and gone at the end; or a file that has them
+ * disk      a disk in model time: its size, 64M, with contents that are zero and gone at the end;
+ * or a file that has them
  * disk_latency  cycles of an access to it, up to 10^12, default 1000000
  * disk_page cycles of its channel for each page, up to 10^9, default 4096; 0: no limit
  * verify    1: check every translation against QEMU's
@@ -73,7 +80,7 @@ void panic(const char *fmt, ...)
     abort();
 }
 
-/* ---- Arguments -------------------------------------------------------------------------------------------- */
+/* ---- Arguments ------------------------------------------------------------------------------- */
 
 static uint64_t number(const char *name, const char *text, uint64_t least, uint64_t most)
 {
@@ -81,8 +88,8 @@ static uint64_t number(const char *name, const char *text, uint64_t least, uint6
     unsigned long long value = strtoull(text, &end, 0);
 
     if (!*text || *end || *text == '-' || value < least || value > most)
-        machine_error("%s=%s: a number from %llu to %llu is wanted", name, text, (unsigned long long)least,
-                      (unsigned long long)most);
+        machine_error("%s=%s: a number from %llu to %llu is wanted", name, text,
+                      (unsigned long long)least, (unsigned long long)most);
     return value;
 }
 
@@ -123,9 +130,10 @@ static void take_argument(const char *arg)
     else if (IS("verify"))
         machine.verify = number("verify", value, 0, 1);
     else
-        machine_error("unknown argument '%s'; there are topology= page= truth= cells= q= seed= tlb= "
-                      "pages= changes= output= disk= disk_latency= disk_page= verify=",
-                      arg);
+        machine_error(
+            "unknown argument '%s'; there are topology= page= truth= cells= q= seed= tlb= "
+            "pages= changes= output= disk= disk_latency= disk_page= verify=",
+            arg);
 #undef IS
 }
 
@@ -164,7 +172,7 @@ static void choose_topology(void)
         machine_error("at most %d CPUs", MACHINE_CPUS);
 }
 
-/* ---- Translation ------------------------------------------------------------------------------------------ */
+/* ---- Translation ----------------------------------------------------------------------------- */
 
 /* Blocks and instructions live as long as QEMU, which does not say when it drops a translation. */
 static void *keep(size_t bytes)
@@ -183,7 +191,8 @@ static void *keep(size_t bytes)
     return kept;
 }
 
-/* Where the page with this code is in memory; without a translation it is told apart by its virtual address. */
+/* Where the page with this code is in memory; without a translation it is told apart by its virtual
+ * address. */
 static paddr_t code_page(struct vcpu *v, vaddr_t va)
 {
     uint64_t attributes[2] = {0};
@@ -196,7 +205,8 @@ static unsigned lines_of(paddr_t pa, uint64_t bytes)
     return (unsigned)(((pa + bytes - 1) >> machine.line_shift) - (pa >> machine.line_shift) + 1);
 }
 
-static struct block *make_block(struct vcpu *v, const struct qemu_plugin_tb *tb, size_t instructions)
+static struct block *make_block(struct vcpu *v, const struct qemu_plugin_tb *tb,
+                                size_t instructions)
 {
     const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, instructions - 1);
     struct block *b = keep(sizeof(*b));
@@ -245,7 +255,8 @@ static bool instrument(struct qemu_plugin_insn *in)
             in, special, i->reads_registers ? QEMU_PLUGIN_CB_R_REGS : QEMU_PLUGIN_CB_NO_REGS, i);
     }
     if (found.atomic) {
-        qemu_plugin_register_vcpu_mem_cb(in, execute_atomic, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
+        qemu_plugin_register_vcpu_mem_cb(in, execute_atomic, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_W, pc);
         return false;
     }
     qemu_plugin_register_vcpu_mem_cb(in, found.string ? execute_string_load : execute_load,
@@ -267,7 +278,9 @@ static void translate_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
         b->predicted = instrument(qemu_plugin_tb_get_insn(tb, i)); /* the last one stays */
 }
 
-/* ---- Start ------------------------------------------------------------------------------------------------ */
+/* ---- Start
+ * ------------------------------------------------------------------------------------------------
+ * */
 
 static void find_registers(struct vcpu *v)
 {

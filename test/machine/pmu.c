@@ -1,10 +1,11 @@
 /*
  * The performance monitor of a CPU, as kernel/dev/model/machine.h promises it.
  *
- * True counts are always kept (struct vcpu.count).  A counter is a window on one of them: its value at the last snapshot
- * and the true count then.  Overflows need attention at the right moment: for events that occur one by one,
- * event_done() counts down to the earliest that can overflow; for those that flow with every block, a time is computed
- * before which they cannot, and looked at again then.
+ * True counts are always kept (struct vcpu.count).  A counter is a window on one of them: its value
+ * at the last snapshot and the true count then.  Overflows need attention at the right moment: for
+ * events that occur one by one, event_done() counts down to the earliest that can overflow; for
+ * those that flow with every block, a time is computed before which they cannot, and looked at
+ * again then.
  */
 #include <errno.h>
 #include "test/machine/engine.h"
@@ -12,7 +13,9 @@
 #define BIT(n)      ((uint64_t)1 << (n))
 #define COUNT_MODES (MACHINE_COUNT_USER | MACHINE_COUNT_KERNEL)
 #define COUNT_FLAGS (COUNT_MODES | MACHINE_COUNT_IRQ | MACHINE_COUNT_SAMPLE)
-#define SERVED      (BIT(MACHINE_EVENT_SERVED_REMOTE_MEMORY + 1) - BIT(MACHINE_EVENT_SERVED_LOCAL_L2))
+
+#define SERVED (BIT(MACHINE_EVENT_SERVED_REMOTE_MEMORY + 1) - BIT(MACHINE_EVENT_SERVED_LOCAL_L2))
+
 #define DATA_EVENTS (SERVED | BIT(MACHINE_EVENT_L1D_MISSES))
 #define FLOWING_EVENTS                                                                        \
     (BIT(MACHINE_EVENT_CYCLES) | BIT(MACHINE_EVENT_INSTRUCTIONS) | BIT(MACHINE_EVENT_LOADS) | \
@@ -27,7 +30,8 @@ uint64_t event_count(const struct counts *c, enum machine_event e)
     if (e != MACHINE_EVENT_CYCLES)
         return c->n[e];
     return completion + c->n[MACHINE_EVENT_STALL_ICACHE] + c->n[MACHINE_EVENT_STALL_BRANCH] +
-           c->n[MACHINE_EVENT_STALL_DCACHE] + c->n[MACHINE_EVENT_STALL_TLB] + c->n[MACHINE_EVENT_STALL_OTHER];
+           c->n[MACHINE_EVENT_STALL_DCACHE] + c->n[MACHINE_EVENT_STALL_TLB] +
+           c->n[MACHINE_EVENT_STALL_OTHER];
 }
 
 static bool counts_mode(uint32_t flags, bool user)
@@ -47,7 +51,7 @@ static uint64_t true_count(const struct vcpu *v, const struct pmu_counter *c)
     return sum;
 }
 
-/* ---- Interrupts and records ------------------------------------------------------------------------------- */
+/* ---- Interrupts and records ------------------------------------------------------------------ */
 
 /* Overflow bits that are allowed to interrupt. */
 static uint32_t interrupting(const struct pmu *p)
@@ -111,7 +115,7 @@ static uint64_t next_distance(const struct pmu *p)
     return p->sample_period + r - (p->sample_jitter + 1) / 2;
 }
 
-/* ---- Counters --------------------------------------------------------------------------------------------- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 
 /* Brings the counter up to now; true if it has overflowed on the way. */
 static bool catch_up(const struct vcpu *v, struct pmu_counter *c)
@@ -138,7 +142,8 @@ static uint64_t earliest(const struct vcpu *v, const struct pmu_counter *c)
         return v->now + (c->left << CYCLE_SHIFT);
     if (c->event == MACHINE_EVENT_INSTRUCTIONS)
         return v->now + c->left * machine.topology->completion_cpi_256;
-    return v->now + c->left * machine.topology->completion_cpi_256 / 2; /* two accesses an instruction */
+    /* two accesses an instruction */
+    return v->now + c->left * machine.topology->completion_cpi_256 / 2;
 }
 
 /* When to look next. */
@@ -212,7 +217,7 @@ void pmu_miss(struct vcpu *v, const struct access *a)
     write_record(v, a);
 }
 
-/* ---- Commands --------------------------------------------------------------------------------------------- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static void catch_up_all(struct vcpu *v)
 {
@@ -227,7 +232,8 @@ static bool can_count(unsigned counter, uint32_t event, uint32_t flags)
 {
     if (event == MACHINE_EVENT_NONE)
         return true;
-    if (event >= MACHINE_EVENTS || !(pmu_counter_mask[event] >> counter & 1) || flags & ~COUNT_FLAGS)
+    if (event >= MACHINE_EVENTS || !(pmu_counter_mask[event] >> counter & 1) ||
+        flags & ~COUNT_FLAGS)
         return false;
     return !(flags & MACHINE_COUNT_SAMPLE) || DATA_EVENTS & BIT(event);
 }
@@ -342,8 +348,9 @@ static int sample(struct vcpu *v)
         return -EINVAL;
     if ((jitter && jitter >= page->sample_period) || (jitter & (jitter + 1)))
         return -EINVAL;
-    if (records && (!is_pow2(records) || records > PMU_RING_RECORDS || page->ring_irq_at > records ||
-                    !IS_ALIGNED(page->ring_base, MACHINE_RECORD_BYTES)))
+    if (records &&
+        (!is_pow2(records) || records > PMU_RING_RECORDS || page->ring_irq_at > records ||
+         !IS_ALIGNED(page->ring_base, MACHINE_RECORD_BYTES)))
         return -EINVAL;
     p->sample_sources = page->sample_sources;
     p->sample_flags = page->sample_flags;
@@ -372,15 +379,18 @@ int pmu_command(struct vcpu *v, uint32_t command)
 {
     unsigned which = command & 0xff;
 
-    if (which == MACHINE_CMD_ARM ? command >> 16
-                                 : which != command || which >= MACHINE_COMMANDS || !commands[which])
+    if (which == MACHINE_CMD_ARM
+            ? command >> 16
+            : which != command || which >= MACHINE_COMMANDS || !commands[which])
         return -EINVAL;
     int error = which == MACHINE_CMD_ARM ? arm(v, command >> 8) : commands[which](v);
     plan(v);
     return error;
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------------------ */
+/* ---- Turns
+ * ------------------------------------------------------------------------------------------------
+ * */
 
 static bool can_turn(volatile struct machine_cpu *page, uint64_t selects)
 {
@@ -426,7 +436,8 @@ int pmu_turn(struct vcpu *v, uint64_t turn)
     else
         catch_up_all(v);
     for (unsigned i = 0; i < MACHINE_COUNTERS / 2; i++)
-        page->pair[i] = (uint32_t)v->pmu.counter[2 * i].value | v->pmu.counter[2 * i + 1].value << 32;
+        page->pair[i] = (uint32_t)v->pmu.counter[2 * i].value | v->pmu.counter[2 * i + 1].value
+                                                                    << 32;
     plan(v);
     return 0;
 }

@@ -1,5 +1,7 @@
-/* Which counters can count what: for the machine's PMU, and for the kernel's table of its events (tools/events/model.c). */
+/* Which counters can count what: for the machine's PMU, and for the kernel's table of its events
+ * (tools/events/model.c). */
 #pragma once
 #include "kernel/dev/model/machine.h"
 
-extern const uint8_t pmu_counter_mask[MACHINE_EVENTS]; /* bit per counter that can count the event */
+/* bit per counter that can count the event */
+extern const uint8_t pmu_counter_mask[MACHINE_EVENTS];

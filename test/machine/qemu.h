@@ -1,7 +1,8 @@
 /*
- * What the simulator uses of QEMU: a few functions of the plugin interface (no package carries its header; this is API
- * version 4, QEMU 9.2 to 10.x), and a few internals that Debian's QEMU exports for its modules.  The latter are looked up at
- * run time; qemu_find() says which of them this QEMU lacks.
+ * What the simulator uses of QEMU: a few functions of the plugin interface (no package carries its
+ * header; this is API version 4, QEMU 9.2 to 10.x), and a few internals that Debian's QEMU exports
+ * for its modules.  The latter are looked up at run time; qemu_find() says which of them this QEMU
+ * lacks.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -42,7 +43,8 @@ struct qemu_plugin_reg_descriptor {
 
 typedef void (*qemu_plugin_vcpu_simple_cb)(qemu_plugin_id_t, unsigned cpu);
 typedef void (*qemu_plugin_vcpu_udata_cb)(unsigned cpu, void *data);
-typedef void (*qemu_plugin_vcpu_mem_cb)(unsigned cpu, qemu_plugin_meminfo_t, uint64_t va, void *data);
+typedef void (*qemu_plugin_vcpu_mem_cb)(unsigned cpu, qemu_plugin_meminfo_t, uint64_t va,
+                                        void *data);
 typedef void (*qemu_plugin_tb_trans_cb)(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void (*qemu_plugin_udata_cb)(qemu_plugin_id_t, void *data);
 
@@ -61,7 +63,8 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_plugin_v
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_plugin_vcpu_udata_cb,
                                             enum qemu_plugin_cb_flags, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_plugin_vcpu_mem_cb,
-                                      enum qemu_plugin_cb_flags, enum qemu_plugin_mem_rw, void *data);
+                                      enum qemu_plugin_cb_flags, enum qemu_plugin_mem_rw,
+                                      void *data);
 
 /* In a memory callback: log2 of the bytes, and where the access went (NULL: unknown). */
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
@@ -75,7 +78,8 @@ int qemu_plugin_read_register(struct qemu_plugin_register *, struct glib_array *
 /* QEMU's internals.  CPUState and the like stay pointers without type. */
 #define QEMU_CLOCK_VIRTUAL 1
 
-/* Called by the main loop before and after it waits: struct MainLoopPoll (include/qemu/main-loop.h) begins with which. */
+/* Called by the main loop before and after it waits: struct MainLoopPoll (include/qemu/main-loop.h)
+ * begins with which. */
 #define QEMU_BEFORE_WAITING 0
 struct qemu_notifier {
     void (*notify)(struct qemu_notifier *, void *which);
@@ -105,7 +109,8 @@ struct qemu_internals {
     void (*cpu_exit)(void *cpu);
     uint64_t (*translate)(void *cpu, uint64_t va,
                           uint64_t *attributes); /* page of a virtual page; UINT64_MAX: none */
-    void (*store32)(void *space, uint64_t pa, uint32_t value, uint64_t attributes, uint32_t *result);
+    void (*store32)(void *space, uint64_t pa, uint32_t value, uint64_t attributes,
+                    uint32_t *result);
     void *memory; /* the address space of memory */
     void (*copy)(uint64_t pa, void *buffer, uint64_t bytes, bool write);
     bool (*is_io)(uint64_t pa); /* no memory is there */

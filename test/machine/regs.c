@@ -1,7 +1,7 @@
 /*
- * The register pages: the memory of the ivshmem device "machine", mapped here from the same file.  Guest accesses are
- * recognised by their physical address, wherever the guest or its firmware has put the BAR.  Layout and meaning:
- * kernel/dev/model/machine.h.
+ * The register pages: the memory of the ivshmem device "machine", mapped here from the same file.
+ * Guest accesses are recognised by their physical address, wherever the guest or its firmware has
+ * put the BAR.  Layout and meaning: kernel/dev/model/machine.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,8 @@ void *regs_device(void)
     static void *device;
 
     if (has_device && !device && !(device = qemu.object(DEVICE, NULL)))
-        machine_error("page= needs -device ivshmem-plain,id=machine with a memory backend of the same file");
+        machine_error(
+            "page= needs -device ivshmem-plain,id=machine with a memory backend of the same file");
     return device;
 }
 

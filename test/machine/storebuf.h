@@ -1,7 +1,7 @@
 /*
- * The store buffer of one hardware thread.  Stores leave it in order, each taking the time its line needs to
- * become writable, so the thread waits only when the buffer is full, or where it must be empty: at a fence or
- * an atomic operation.
+ * The store buffer of one hardware thread.  Stores leave it in order, each taking the time its line
+ * needs to become writable, so the thread waits only when the buffer is full, or where it must be
+ * empty: at a fence or an atomic operation.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -9,9 +9,10 @@
 #define STOREBUF_MAX 64 /* entries; a power of two */
 
 struct storebuf {
-    cycles_t done[STOREBUF_MAX]; /* when each leaves, a ring; never decreasing from oldest to newest */
-    cycles_t last_done;          /* when the newest leaves: the buffer is empty from then on */
-    uint32_t head, tail;         /* entries ever taken out and put in */
+    /* when each leaves, a ring; never decreasing from oldest to newest */
+    cycles_t done[STOREBUF_MAX];
+    cycles_t last_done;  /* when the newest leaves: the buffer is empty from then on */
+    uint32_t head, tail; /* entries ever taken out and put in */
     uint32_t entries;
     uint32_t drain;
 };
@@ -21,8 +22,8 @@ void storebuf_init(struct storebuf *s, unsigned entries, unsigned drain);
 
 cycles_t storebuf_put_slow(struct storebuf *s, cycles_t now, cycles_t latency);
 
-/* A store issued now, whose line takes latency cycles to get (0: L1 hit).  Returns the cycles the thread
- * waits for a free entry.  now must not go back by more than what the calls returned. */
+/* A store issued now, whose line takes latency cycles to get (0: L1 hit).  Returns the cycles the
+ * thread waits for a free entry.  now must not go back by more than what the calls returned. */
 static inline cycles_t storebuf_put(struct storebuf *s, cycles_t now, cycles_t latency)
 {
     /* An L1 hit with nothing in front leaves in the shadow of the following instruction. */

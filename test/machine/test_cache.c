@@ -1,6 +1,6 @@
 /*
- * The caches: exact counts of small access patterns on a real machine's geometry, and long random runs on tiny
- * geometries, where everything is evicted all the time, against an independent model.
+ * The caches: exact counts of small access patterns on a real machine's geometry, and long random
+ * runs on tiny geometries, where everything is evicted all the time, against an independent model.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static void count(struct counts *n, struct cache_result r)
     n->cycles += r.latency;
 }
 
-static struct counts walk(struct cache *c, unsigned core, paddr_t from, uint64_t bytes, unsigned step)
+static struct counts walk(struct cache *c, unsigned core, paddr_t from, uint64_t bytes,
+                          unsigned step)
 {
     struct counts n = {0};
     for (paddr_t pa = from; pa < from + bytes; pa += step)
@@ -319,19 +320,22 @@ static struct cache_result access_line(struct cache *c, unsigned core, enum refe
     return op == REFERENCE_FETCH ? cache_fetch(c, core, pa) : cache_load(c, core, pa);
 }
 
-static void assert_same(struct cache_result got, struct cache_result want, const char *machine, unsigned step)
+static void assert_same(struct cache_result got, struct cache_result want, const char *machine,
+                        unsigned step)
 {
-    bool same = got.source == want.source && got.latency == want.latency && got.upgrade == want.upgrade &&
-                got.modified == want.modified && got.writer == want.writer;
+    bool same = got.source == want.source && got.latency == want.latency &&
+                got.upgrade == want.upgrade && got.modified == want.modified &&
+                got.writer == want.writer;
     if (!same)
-        fail_msg(
-            "%s, step %u: source %u latency %u upgrade %d modified %d writer %u, reference %u %u %d %d %u",
-            machine, step, got.source, got.latency, got.upgrade, got.modified, got.writer, want.source,
-            want.latency, want.upgrade, want.modified, want.writer);
+        fail_msg("%s, step %u: source %u latency %u upgrade %d modified %d writer %u, reference %u "
+                 "%u %d %d %u",
+                 machine, step, got.source, got.latency, got.upgrade, got.modified, got.writer,
+                 want.source, want.latency, want.upgrade, want.modified, want.writer);
 }
 
 /* Random accesses to lines 0..lines-1, with some locality so that hits occur too. */
-static void compare_with_reference(const struct topology *t, unsigned lines, unsigned steps, uint64_t seed)
+static void compare_with_reference(const struct topology *t, unsigned lines, unsigned steps,
+                                   uint64_t seed)
 {
     static struct reference r;
     struct cache *c = cache_create(t);

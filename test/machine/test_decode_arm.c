@@ -1,4 +1,5 @@
-/* What AArch64 instructions do to the model: words as an assembler makes them, and what the engine is asked to do. */
+/* What AArch64 instructions do to the model: words as an assembler makes them, and what the engine
+ * is asked to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static struct vcpu vcpus[CPUS];
 static const struct topology topology = {
     .context_sync_cycles = COST_SYNC, .tlb_invalidate_cycles = COST_TLBI, .ipi_cycles = COST_IPI};
 
-/* ---- The engine's double: says what it was asked for last, and how often ---------------------------------- */
+/* ---- The engine's double: says what it was asked for last, and how often --------------------- */
 
 static struct {
     const char *what;
@@ -132,7 +133,9 @@ static int prepare(void **state)
     return 0;
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------------------ */
+/* ---- Tests
+ * ------------------------------------------------------------------------------------------------
+ * */
 
 struct word {
     uint32_t word;
@@ -145,8 +148,9 @@ static void branches_that_can_go_two_ways_are_predicted(void **state)
                                       {0x35000021, "cbnz w1"},      {0x36180042, "tbz w2, #3"},
                                       {0xb7180042, "tbnz x2, #35"}, {0xd65f03c0, "ret"},
                                       {0xd61f0200, "br x16"},       {0xd63f0020, "blr x1"}};
-    static const struct word no[] = {{0x14000010, "b"},    {0x94000010, "bl"},       {0xd503201f, "nop"},
-                                     {0xd69f03e0, "eret"}, {0x9a811000, "csel, ne"}, {0xd4000001, "svc #0"}};
+    static const struct word no[] = {{0x14000010, "b"},        {0x94000010, "bl"},
+                                     {0xd503201f, "nop"},      {0xd69f03e0, "eret"},
+                                     {0x9a811000, "csel, ne"}, {0xd4000001, "svc #0"}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(yes); i++)

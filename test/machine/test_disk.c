@@ -7,7 +7,8 @@ static struct disk d;
 
 static void begin(uint64_t latency, uint64_t page_time)
 {
-    d = (struct disk){.bytes = contents[0], .pages = 256, .latency = latency, .page_time = page_time};
+    d = (struct disk){
+        .bytes = contents[0], .pages = 256, .latency = latency, .page_time = page_time};
 }
 
 static struct disk_request ask(uint64_t page, uint32_t count)

@@ -1,4 +1,5 @@
-/* The page-access tracker: what is logged and what is not, and long random runs against lists with times of use. */
+/* The page-access tracker: what is logged and what is not, and long random runs against lists with
+ * times of use. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -82,7 +83,8 @@ static void strides_of_a_power_of_two_have_all_sets(void **state)
     struct path p = path_of(2048, 0, 128);
     for (unsigned shift = 0; shift <= 16; shift++) {
         for (unsigned i = 0; i < 2 * 2048; i++) {
-            assert_int_equal(path_walk(&p, (vaddr_t)(i % 2048) << shift << PAGE_SHIFT, false), i < 2048);
+            assert_int_equal(path_walk(&p, (vaddr_t)(i % 2048) << shift << PAGE_SHIFT, false),
+                             i < 2048);
             p.logged = 0;
         }
         assert_null(path_check(&p));
@@ -173,7 +175,7 @@ static void sizes_that_cannot_be_are_refused(void **state)
     path_free(&p);
 }
 
-/* ---- Against a naive model -------------------------------------------------------------------------------- */
+/* ---- Against a naive model ------------------------------------------------------------------- */
 
 #define PAGES  600
 #define SPACES 3
@@ -200,8 +202,8 @@ static unsigned oldest(uint64_t times[SPACES][PAGES], unsigned sets, unsigned se
     return n;
 }
 
-static void enter(uint64_t times[SPACES][PAGES], unsigned sets, unsigned room, unsigned s, unsigned page,
-                  uint64_t now)
+static void enter(uint64_t times[SPACES][PAGES], unsigned sets, unsigned room, unsigned s,
+                  unsigned page, uint64_t now)
 {
     uint64_t *victim;
     if (oldest(times, sets, set_number(page ^ s, sets), &victim) == room)

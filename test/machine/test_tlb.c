@@ -1,4 +1,5 @@
-/* The TLB: what each flush takes and leaves, and long random runs against a list of entries with times of use. */
+/* The TLB: what each flush takes and leaves, and long random runs against a list of entries with
+ * times of use. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -61,7 +62,8 @@ static void the_two_halves_of_the_address_space_are_apart(void **state)
 {
     (void)state;
     struct tlb t = tlb_of(1, 8);
-    static const vaddr_t pages[] = {0x1000, 0xffff800000001000, 0xffffffff80001000, 0x00ff000000001000};
+    static const vaddr_t pages[] = {0x1000, 0xffff800000001000, 0xffffffff80001000,
+                                    0x00ff000000001000};
     for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)
         tlb_insert(&t, pages[i], 0, false, (i + 1) * PAGE_SIZE, false);
     for (unsigned i = 0; i < ARRAY_SIZE(pages); i++)

@@ -1,4 +1,5 @@
-/* Entering and flushing translations; the ways of a set are in order of recency, invalid ones last. */
+/* Entering and flushing translations; the ways of a set are in order of recency, invalid ones
+ * last. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +50,8 @@ bool tlb_holds(const struct tlb *t, vaddr_t va, uint16_t space)
     return false;
 }
 
-const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bool global, paddr_t pa,
-                                   bool io)
+const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bool global,
+                                   paddr_t pa, bool io)
 {
     struct tlb_entry *set = tlb_set(t, va);
     struct tlb_entry e = {
@@ -62,8 +63,8 @@ const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bo
     return move_to_front(set, t->ways - 1, e);
 }
 
-/* Invalidates the entries of a set whose key, without the bits of `ignore`, is the one given; keeps the
- * order. */
+/* Invalidates the entries of a set whose key, without the bits of `ignore`, is the one given; keeps
+ * the order. */
 static void flush_matching(struct tlb *t, struct tlb_entry *set, uint64_t key, uint64_t ignore)
 {
     uint32_t kept = 0;

@@ -1,7 +1,8 @@
 /*
- * The TLB of one hardware thread, which is also the simulator's own translation cache: what is in here needs
- * no question to the emulator.  Entries cover 4 KB; larger pages are split.  Each is tagged with its address
- * space (PCID, ASID) unless it is global.  Exact LRU: the order of the ways is their recency.
+ * The TLB of one hardware thread, which is also the simulator's own translation cache: what is in
+ * here needs no question to the emulator.  Entries cover 4 KB; larger pages are split.  Each is
+ * tagged with its address space (PCID, ASID) unless it is global.  Exact LRU: the order of the ways
+ * is their recency.
  */
 #pragma once
 #include "test/machine/topology.h"
@@ -34,8 +35,8 @@ static inline bool tlb_is_io(const struct tlb_entry *e)
     return e->frame & TLB_IO;
 }
 
-/* Virtual address bits 12 to 56, which tell all pages of both halves apart, then the global bit, then the
- * space. */
+/* Virtual address bits 12 to 56, which tell all pages of both halves apart, then the global bit,
+ * then the space. */
 #define TLB_KEY_GLOBAL ((uint64_t)1 << 16)
 #define TLB_KEY_SHIFT  17
 #define TLB_KEY_PAGES  (((uint64_t)1 << 45) - 1)
@@ -68,16 +69,17 @@ static inline const struct tlb_entry *tlb_lookup(struct tlb *t, vaddr_t va, uint
 /* Is it in there?  Nothing becomes more recent. */
 bool tlb_holds(const struct tlb *t, vaddr_t va, uint16_t space);
 
-/* Enters the translation after a miss, in place of the set's least recent one, or of what it had for the
- * page. */
-const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bool global, paddr_t pa,
-                                   bool io);
+/* Enters the translation after a miss, in place of the set's least recent one, or of what it had
+ * for the page. */
+const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bool global,
+                                   paddr_t pa, bool io);
 
-void tlb_flush_all(struct tlb *t);                   /* global ones too: CR4.PGE, TLBI VMALLE1        */
-void tlb_flush_nonglobal(struct tlb *t);             /* all spaces: INVPCID type 3                    */
-void tlb_flush_space(struct tlb *t, uint16_t space); /* not global ones: MOV CR3, TLBI ASIDE1         */
-void tlb_flush_page(struct tlb *t, vaddr_t va, uint16_t space); /* and a global one: INVLPG, TLBI VAE1 */
-void tlb_flush_page_all(struct tlb *t, vaddr_t va); /* in every space: TLBI VAAE1                    */
+void tlb_flush_all(struct tlb *t);                   /* global ones too: CR4.PGE, TLBI VMALLE1 */
+void tlb_flush_nonglobal(struct tlb *t);             /* all spaces: INVPCID type 3 */
+void tlb_flush_space(struct tlb *t, uint16_t space); /* not global ones: MOV CR3, TLBI ASIDE1 */
+/* and a global one: INVLPG, TLBI VAE1 */
+void tlb_flush_page(struct tlb *t, vaddr_t va, uint16_t space);
+void tlb_flush_page_all(struct tlb *t, vaddr_t va); /* in every space: TLBI VAAE1 */
 
 /* NULL, or what is wrong. */
 const char *tlb_check(const struct tlb *t);

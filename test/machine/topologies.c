@@ -1,6 +1,6 @@
 /*
- * Lists the simulated machines: name, CPUs, what it is.  With a name, for tools/qemu.sh: CPUs, chips, cores per chip and
- * threads per core as four numbers in a line, or status 1.
+ * Lists the simulated machines: name, CPUs, what it is.  With a name, for tools/qemu.sh: CPUs,
+ * chips, cores per chip and threads per core as four numbers in a line, or status 1.
  */
 #include <stdio.h>
 #include "test/machine/topology.h"

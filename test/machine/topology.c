@@ -1,14 +1,14 @@
 /*
  * The table of machines, and what makes an entry consistent.
  *
- * Sources.  openpower720: sizes, ways and latencies by source as published for the IBM OpenPower 720 (two
- * POWER5 chips, 1.5 GHz); the L2 is 1,536 sets of 10 ways, 1,920 KB, as POWER5 has three slices of 512 sets.
- * openpower-8chip is the same chip eight times.  epyc-like: cache sizes, ways and L2/L3 latencies from AMD,
- * "Software Optimization Guide for AMD Family 17h Models 30h and Greater", 2.6-2.12, for complexes of four
- * cores; latencies beyond the complex are round figures in the range published for such parts; the four
- * private L2s of a complex are taken as one of their joint size.  Fixed costs (exceptions, interrupts,
- * invalidations) are round figures of a plausible size: an overhead that hinges on one of them must be shown
- * for others too.
+ * Sources.  openpower720: sizes, ways and latencies by source as published for the IBM OpenPower
+ * 720 (two POWER5 chips, 1.5 GHz); the L2 is 1,536 sets of 10 ways, 1,920 KB, as POWER5 has three
+ * slices of 512 sets. openpower-8chip is the same chip eight times.  epyc-like: cache sizes, ways
+ * and L2/L3 latencies from AMD, "Software Optimization Guide for AMD Family 17h Models 30h and
+ * Greater", 2.6-2.12, for complexes of four cores; latencies beyond the complex are round figures
+ * in the range published for such parts; the four private L2s of a complex are taken as one of
+ * their joint size.  Fixed costs (exceptions, interrupts, invalidations) are round figures of a
+ * plausible size: an overhead that hinges on one of them must be shown for others too.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,15 +16,15 @@
 #include "test/machine/storebuf.h"
 
 /* What the machines built from POWER5 chips share. */
-#define POWER5_CHIP                                                                                          \
-    .clock_mhz = 1500, .line_bytes = 128, .l1d = {128, 4}, .l1i = {128, 4}, .l2 = {1536, 10},                \
-    .l3 = {24576, 12}, .tlb = {8, 16}, .home_block_bytes = 16 * MIB, .storebuf_entries = 16,                 \
-    .storebuf_drain = 2,                                                                                     \
-    .latency = {[CACHE_LOCAL_L2] = 14,   [CACHE_LOCAL_L3] = 91,      [CACHE_REMOTE_L2] = 120,                \
-                [CACHE_REMOTE_L3] = 205, [CACHE_LOCAL_MEMORY] = 280, [CACHE_REMOTE_MEMORY] = 307},           \
-    .completion_cpi_256 = 102, .smt_factor_256 = 384, .mispredict_cycles = 16, .walk_cycles = 60,            \
-    .exception_entry_cycles = 150, .exception_return_cycles = 100, .register_cycles = 50, .ipi_cycles = 300, \
-    .tlb_invalidate_cycles = 120, .context_sync_cycles = 30
+#define POWER5_CHIP                                                                                \
+    .clock_mhz = 1500, .line_bytes = 128, .l1d = {128, 4}, .l1i = {128, 4}, .l2 = {1536, 10},      \
+    .l3 = {24576, 12}, .tlb = {8, 16}, .home_block_bytes = 16 * MIB, .storebuf_entries = 16,       \
+    .storebuf_drain = 2,                                                                           \
+    .latency = {[CACHE_LOCAL_L2] = 14,   [CACHE_LOCAL_L3] = 91,      [CACHE_REMOTE_L2] = 120,      \
+                [CACHE_REMOTE_L3] = 205, [CACHE_LOCAL_MEMORY] = 280, [CACHE_REMOTE_MEMORY] = 307}, \
+    .completion_cpi_256 = 102, .smt_factor_256 = 384, .mispredict_cycles = 16, .walk_cycles = 60,  \
+    .exception_entry_cycles = 150, .exception_return_cycles = 100, .register_cycles = 50,          \
+    .ipi_cycles = 300, .tlb_invalidate_cycles = 120, .context_sync_cycles = 30
 
 static const struct topology machines[] = {
     {
@@ -122,7 +122,8 @@ static bool latencies_make_sense(const uint16_t *l)
 {
     return l[CACHE_L1] == 0 && l[CACHE_LOCAL_L2] > 0 && l[CACHE_LOCAL_L3] > l[CACHE_LOCAL_L2] &&
            l[CACHE_REMOTE_L2] > l[CACHE_LOCAL_L3] && l[CACHE_REMOTE_L3] >= l[CACHE_REMOTE_L2] &&
-           l[CACHE_LOCAL_MEMORY] > l[CACHE_LOCAL_L3] && l[CACHE_REMOTE_MEMORY] >= l[CACHE_LOCAL_MEMORY];
+           l[CACHE_LOCAL_MEMORY] > l[CACHE_LOCAL_L3] &&
+           l[CACHE_REMOTE_MEMORY] >= l[CACHE_LOCAL_MEMORY];
 }
 
 int topology_check(const struct topology *t, const char **what)

@@ -1,10 +1,10 @@
 /*
- * The machines that can be simulated: how many chips, cores and hardware threads, the geometry of their
- * caches and TLBs, and what everything costs in processor cycles.  A machine is one constant table entry;
- * nothing else in the simulator knows a machine by name.
+ * The machines that can be simulated: how many chips, cores and hardware threads, the geometry of
+ * their caches and TLBs, and what everything costs in processor cycles.  A machine is one constant
+ * table entry; nothing else in the simulator knows a machine by name.
  *
- * CPU numbers run through the threads of a core, then the cores of a chip, then the chips; core numbers run
- * through the cores of a chip, then the chips.
+ * CPU numbers run through the threads of a core, then the cores of a chip, then the chips; core
+ * numbers run through the cores of a chip, then the chips.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -41,12 +41,13 @@ struct topology {
     unsigned clock_mhz;
 
     unsigned line_bytes;
-    struct geometry l1d;             /* per core */
-    struct geometry l1i;             /* per core */
-    struct geometry l2;              /* per chip, holds everything the L1s of the chip hold */
-    struct geometry l3;              /* per chip, filled by what the L2 evicts */
-    struct geometry tlb;             /* per hardware thread, 4 KB entries */
-    uint64_t home_block_bytes;       /* memory is dealt to the chips in blocks of this size, chip 0 first */
+    struct geometry l1d; /* per core */
+    struct geometry l1i; /* per core */
+    struct geometry l2;  /* per chip, holds everything the L1s of the chip hold */
+    struct geometry l3;  /* per chip, filled by what the L2 evicts */
+    struct geometry tlb; /* per hardware thread, 4 KB entries */
+    /* memory is dealt to the chips in blocks of this size, chip 0 first */
+    uint64_t home_block_bytes;
     unsigned storebuf_entries;       /* per hardware thread */
     unsigned storebuf_drain;         /* cycles a store that hits the L1 needs to leave the buffer */
     uint16_t latency[CACHE_SOURCES]; /* stall cycles; the L1's share is in the completion CPI */
@@ -57,19 +58,22 @@ struct topology {
 
     /* Fixed costs in cycles. */
     unsigned mispredict_cycles;
-    unsigned walk_cycles;            /* a TLB miss */
-    unsigned exception_entry_cycles; /* interrupt, fault or system call, up to the first instruction */
+    unsigned walk_cycles; /* a TLB miss */
+    /* interrupt, fault or system call, up to the first instruction */
+    unsigned exception_entry_cycles;
     unsigned exception_return_cycles;
     unsigned register_cycles;       /* one access to a counter or page-log register */
     unsigned ipi_cycles;            /* to send one; arrival takes as long again */
     unsigned tlb_invalidate_cycles; /* one invalidation instruction */
-    unsigned context_sync_cycles;   /* an instruction that waits for all before it (isync, ISB, CPUID) */
+    /* an instruction that waits for all before it (isync, ISB, CPUID) */
+    unsigned context_sync_cycles;
 };
 
 /* The machine of that name, or NULL. */
 const struct topology *topology_find(const char *name);
 
-/* The machine with that place in the table, NULL behind the last: for messages that list the names. */
+/* The machine with that place in the table, NULL behind the last: for messages that list the
+ * names. */
 const struct topology *topology_at(unsigned index);
 
 /* 0, or -EINVAL with *what naming the field that makes no sense. */

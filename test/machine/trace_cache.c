@@ -1,9 +1,10 @@
 /*
- * Feeds a memory trace of `valgrind --tool=lackey --trace-mem=yes` (standard input) through the caches of one core and
- * prints the counts that cachegrind prints, in the order Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw.
+ * Feeds a memory trace of `valgrind --tool=lackey --trace-mem=yes` (standard input) through the
+ * caches of one core and prints the counts that cachegrind prints, in the order Ir I1mr ILmr Dr
+ * D1mr DLmr Dw D1mw DLmw.
  *
- * As cachegrind counts: an access that crosses a line is one access, and one miss if either line misses; a
- * modification is a read; the last level is the L2, and there is no L3.
+ * As cachegrind counts: an access that crosses a line is one access, and one miss if either line
+ * misses; a modification is a read; the last level is the L2, and there is no L3.
  * Usage: trace_cache LINE I1-SIZE I1-WAYS D1-SIZE D1-WAYS LL-SIZE LL-WAYS   (sizes in bytes)
  */
 #include <inttypes.h>
@@ -41,8 +42,8 @@ static void access_all(struct cache *c, struct misses *m, int kind, uint64_t add
 static struct geometry geometry_of(char **arguments, unsigned line)
 {
     uint32_t ways = (uint32_t)strtoul(arguments[1], NULL, 0);
-    return (struct geometry){.sets = (uint32_t)(strtoul(arguments[0], NULL, 0) / (line * MAX(ways, 1u))),
-                             .ways = ways};
+    return (struct geometry){
+        .sets = (uint32_t)(strtoul(arguments[0], NULL, 0) / (line * MAX(ways, 1u))), .ways = ways};
 }
 
 /* -1: not an access. */
@@ -63,7 +64,8 @@ int main(int argc, char **argv)
     char text[256];
 
     if (argc != 8) {
-        fprintf(stderr, "usage: %s LINE I1-SIZE I1-WAYS D1-SIZE D1-WAYS LL-SIZE LL-WAYS <trace\n", argv[0]);
+        fprintf(stderr, "usage: %s LINE I1-SIZE I1-WAYS D1-SIZE D1-WAYS LL-SIZE LL-WAYS <trace\n",
+                argv[0]);
         return 2;
     }
     t.line_bytes = (unsigned)strtoul(argv[1], NULL, 0);
@@ -88,8 +90,8 @@ int main(int argc, char **argv)
             access_all(c, m, kind, address, size);
     }
     for (int kind = 0; kind < KINDS; kind++)
-        printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "%c", m[kind].accesses, m[kind].first, m[kind].last,
-               kind == KINDS - 1 ? '\n' : ' ');
+        printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "%c", m[kind].accesses, m[kind].first,
+               m[kind].last, kind == KINDS - 1 ? '\n' : ' ');
     what = cache_check(c);
     if (what)
         fprintf(stderr, "%s: broken invariant: %s\n", argv[0], what);

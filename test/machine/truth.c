@@ -1,20 +1,25 @@
 /*
- * Ground truth: what really happened, kept beside what the guest can see and written to a text file at each mark and at
- * exit.  Everything is cumulative; the part between two marks is a difference (tools/truth.sh).
+ * Ground truth: what really happened, kept beside what the guest can see and written to a text file
+ * at each mark and at exit.  Everything is cumulative; the part between two marks is a difference
+ * (tools/truth.sh).
  *
  *   mark LABEL time=CYCLES host_ms=N        begins a snapshot; LABEL "exit" is the last
  *   total EVENT=N ...                       all CPUs, both modes
  *   cpu I user|kernel EVENT=N ...           one line per CPU and mode; kernel lines have idle
- *   path I KEY=N ...                        page-access tracker of CPU I, if it was ever used: TLB misses it saw, what became of them
- *   disk KEY=N ...                          the disk, if there is one: requests and pages that are done, requests refused, cycles
- *                                           in which its channel was busy, most requests that were in flight
- *   tag T EVENT=N ...                       while the thread with that tag ran; 0: nobody said, or idle
- *   shared A B N                            accesses by tag A served by another chip's cache, last written by tag B
- *   simulation KEY=N ...                    turns, accesses QEMU could not place, translations checked and wrong
- *   end LABEL
+ *   path I KEY=N ...                        page-access tracker of CPU I, if it was ever used: TLB
+ *   misses it saw, what became of them disk KEY=N ...                          the disk, if there
+ *   is one: requests and pages that are done, requests refused, cycles
+ *                                           in which its channel was busy, most requests that were
+ *                                           in flight
+ *   tag T EVENT=N ...                       while the thread with that tag ran; 0: nobody said, or
+ *   idle
+ *   shared A B N                            accesses by tag A served by another chip's cache, last
+ *   written by tag B
+ *   simulation KEY=N ...                    turns, accesses QEMU could not place, translations
+ *   checked and wrong end LABEL
  *
- * Tags are arbitrary numbers; each gets a slot when it is first seen, and the caches remember slots.  When there are too many,
- * further ones share the last slot, whose tag is shown as "other".
+ * Tags are arbitrary numbers; each gets a slot when it is first seen, and the caches remember
+ * slots.  When there are too many, further ones share the last slot, whose tag is shown as "other".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -187,7 +192,8 @@ static void print_paths(void)
         if (!t->unit.walks)
             continue;
         fprintf(file,
-                "path %u walks=%llu pab_hits=%llu filter_hits=%llu logged=%llu lost=%llu interrupts=%llu "
+                "path %u walks=%llu pab_hits=%llu filter_hits=%llu logged=%llu lost=%llu "
+                "interrupts=%llu "
                 "drains=%llu spills=%llu\n",
                 v->index, (unsigned long long)t->unit.walks, (unsigned long long)t->unit.pab_hits,
                 (unsigned long long)t->unit.filter_hits, (unsigned long long)t->logged,
@@ -203,10 +209,12 @@ static void print_disk(void)
     if (!d->bytes)
         return;
     fprintf(file,
-            "disk reads=%llu writes=%llu pages_read=%llu pages_written=%llu refused=%llu busy=%llu most=%u\n",
-            (unsigned long long)d->reads, (unsigned long long)d->writes, (unsigned long long)d->pages_read,
-            (unsigned long long)d->pages_written, (unsigned long long)d->refused,
-            (unsigned long long)(d->busy >> CYCLE_SHIFT), d->most_in_flight);
+            "disk reads=%llu writes=%llu pages_read=%llu pages_written=%llu refused=%llu busy=%llu "
+            "most=%u\n",
+            (unsigned long long)d->reads, (unsigned long long)d->writes,
+            (unsigned long long)d->pages_read, (unsigned long long)d->pages_written,
+            (unsigned long long)d->refused, (unsigned long long)(d->busy >> CYCLE_SHIFT),
+            d->most_in_flight);
 }
 
 static void print_simulation(void)
@@ -245,7 +253,8 @@ void truth_mark(const char *label)
         return;
     if (!label[0])
         label = "-";
-    fprintf(file, "mark %s time=%llu host_ms=%ld\n", label, (unsigned long long)latest_time(), host_ms());
+    fprintf(file, "mark %s time=%llu host_ms=%ld\n", label, (unsigned long long)latest_time(),
+            host_ms());
     print_cpus();
     print_paths();
     print_disk();

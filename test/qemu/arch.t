@@ -9,8 +9,8 @@ for model in smp=1 smp=8 $models; do
 	guest_tap
 done
 
-# dies N REGEX FUNCTION [tools/qemu.sh arguments]: the Nth of the suite "panics" ends the run with the panic's exit code and
-# says so, function by function.
+# dies N REGEX FUNCTION [tools/qemu.sh arguments]: the Nth of the suite "panics" ends the run with
+# the panic's exit code and says so, function by function.
 panics() { # N REGEX [tools/qemu.sh arguments]
 	n=$1 regex=$2
 	shift 2
@@ -45,7 +45,8 @@ dies 14 "sleep with gate shut held" sleep_with_a_gate_held
 dies 15 "gate shut .* wanted while holding inner" gates_out_of_order
 if [ "$arch" = aarch64 ]; then
 	dies 8 "one CPU does not listen" "[a-z]+_deaf" gic=2
-	# Groups that are not ours, hence no FIQs: a CPU with interrupts off stops when it takes a lock or prints, or is named.
+	# Groups that are not ours, hence no FIQs: a CPU with interrupts off stops when it takes a lock
+	# or prints, or is named.
 	for gic in 2 3; do
 		panics 8 "one CPU does not listen" gic=$gic board=secure=on
 		says "^  CPU 3 did not stop" "GICv$gic without FIQs: a CPU that cannot be stopped is named"
@@ -55,8 +56,9 @@ if [ "$arch" = aarch64 ]; then
 	done
 fi
 
-# Atomics are the CPU's own instructions where it has them (FEAT_LSE), exclusive accesses elsewhere.  QEMU lists what it came
-# to of the functions that know; the former by their encodings, DDI 0487, C4.1.94.
+# Atomics are the CPU's own instructions where it has them (FEAT_LSE), exclusive accesses elsewhere.
+# QEMU lists what it came to of the functions that know; the former by their encodings, DDI 0487,
+# C4.1.94.
 atomics() { # MODEL KIND
 	range=$(aarch64-linux-gnu-nm "${kernel%.img}.elf" | awk '/ T __aarch64_/ { print "0x" $1 }' | sort | sed -n '1p;$p' | xargs)
 	more="-d in_asm -D $work/listing -dfilter ${range% *}..${range#* }" boot smp=2 cpu="$1" -- -- arch 1
@@ -70,7 +72,8 @@ if [ "$arch" = aarch64 ]; then
 	atomics cortex-a72 exclusive
 fi
 
-# Firmware that puts registers where the CPU cannot reach: they are refused by name, and the rest goes on.
+# Firmware that puts registers where the CPU cannot reach: they are refused by name, and the rest
+# goes on.
 use vigil-test
 if [ "$arch" = x86_64 ]; then
 	printf '\1\242\206\200\0\100\0\0\0\0\0\0\0\100\0\0\0\0\0\0' >"$work/hpet" # id, a memory address of 64 bits: 2^46

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Disks: virtio on PCI, the simulated machine's, and in memory.  Pages keep what was written, on one CPU and on eight, with and without errors; what
-# fails is reported, and what does not answer is noticed.
+# Disks: virtio on PCI, the simulated machine's, and in memory.  Pages keep what was written, on one
+# CPU and on eight, with and without errors; what fails is reported, and what does not answer is
+# noticed.
 . "${0%/*}/lib.sh"
 use vigil-suites
 image=$work/disk

@@ -23,8 +23,8 @@ for model in $models; do
 	status_is 0 "$model"
 done
 
-# Too little memory: nothing starts, and what is needed is said, by the launcher where the kernel could not; the least that it
-# names is enough.
+# Too little memory: nothing starts, and what is needed is said, by the launcher where the kernel
+# could not; the least that it names is enough.
 for mem in 1M 2M 3M 5M 7M 9000K; do
 	status=0
 	tools/qemu.sh kernel="$kernel" mem=$mem out="$work" </dev/null >"$console" 2>&1 || status=$?
@@ -46,7 +46,8 @@ if [ "$arch" = x86_64 ]; then
 	boot smp=1 -- -- hello
 	status_is 0 "$least by QEMU alone are enough"
 	more=
-	# Firmware works in the last megabytes before the kernel starts, and 16 MB below the end, where variables may be by then.
+	# Firmware works in the last megabytes before the kernel starts, and 16 MB below the end,
+	# where variables may be by then.
 	for mem in 31M 32M 33M 34M 35M; do
 		boot smp=1 mem=$mem -- -- hello
 		status_is 0 "$mem, whatever firmware left in it"
@@ -62,8 +63,8 @@ least=$(sed -nE 's/^memory: too little.*; ([0-9]+) MB in all.*/\1M/p' "$console"
 boot smp=64 mem="${least:-64M}" timeout=120 -- -- hello
 status_is 0 "$least are enough"
 
-# A CPU that does not answer in time: x86-64 resets it and starts the next on its stack; AArch64, where nothing keeps it from
-# coming, starts no more.
+# A CPU that does not answer in time: x86-64 resets it and starts the next on its stack; AArch64,
+# where nothing keeps it from coming, starts no more.
 boot smp=4 timeout=120 -- cpus.late=2 -- hello ';' hello
 status_is 0 "a CPU that comes late: the others run"
 if [ "$arch" = x86_64 ]; then

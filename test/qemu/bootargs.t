@@ -25,7 +25,8 @@ boot smp=1 -- "-- memstat regions=0 -- hello 'three four' ; hpmrec criteria=time
 says "with 1 arguments: \[three four\]$" "words stay words for a program that another starts"
 says "with 2 arguments: \[five,six\] \[7 8\]$" "... whichever starts it"
 
-# What is given to one application about memory is its own and its children's; but mem.user is of all, the one before it, too.
+# What is given to one application about memory is its own and its children's; but mem.user is of
+# all, the one before it, too.
 show="memstat regions=0 curve=0 interval=0 -- hello"
 pools() { # ARGUMENTS "LINES" WHAT
 	boot smp=1 timeout=60 -- "$1"
@@ -59,7 +60,8 @@ sed -n '/^  cpus /,/^applications/p' "$console" | grep -v '^applications' | sed 
 r=0; [ -s "$work/help" ] && sed -n '/^      cpus /,$p' docs/boot-args.md | cmp -s - "$work/help" || r=1
 result $r "docs/boot-args.md says what help says"
 
-# The least and the largest that help says of every number, all at once: the kernel starts, and what it cannot do it says.
+# The least and the largest that help says of every number, all at once: the kernel starts, and what
+# it cannot do it says.
 #   extremes FIRST|LAST: of the range, as name=value
 extremes() {
 	awk -v which="$1" '
@@ -84,7 +86,8 @@ boots "the same with little memory" mem=64M -- "$largest $more_of -- hello"
 boots "all numbers at their least" mem=512M -- "$least mem.limit=4G mem.process=64G mem.user=64G $more_of -- hello"
 boots "the least memory for applications" mem=512M -- "mem.process=256K mem.user=256K disk.ram=8M swap=ram $more_of -- hello"
 
-# 4095 characters arrive by every way, and more are refused with the limit's number.  uefi.t has the firmware's ways.
+# 4095 characters arrive by every way, and more are refused with the limit's number.  uefi.t has the
+# firmware's ways.
 boot smp=1 -- "$(long_line 4095)"
 status_is 5 "4095 characters are taken"
 says "with 2 arguments: \[status=5\] \[x+END\]$" "... to the last"

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Where cycles went, as hpmstat says it at the end and as a series over time, against the ground truth; and pictures of that.
+# Where cycles went, as hpmstat says it at the end and as a series over time, against the ground
+# truth; and pictures of that.
 . "${0%/*}/lib.sh"
 
-# says_truth NAME=FACT PERMILLE: the part printed by that name, for what happened between the two marks, is the fact
+# says_truth NAME=FACT PERMILLE: the part printed by that name, for what happened between the two
+# marks, is the fact
 says_truth() {
 	r=0
 	tools/truth.sh "$work/truth.txt" reading:1 reading:2 >"$work/facts" || :
@@ -13,7 +15,8 @@ says_truth() {
 	result $r "$1: $(grep -E "^ +[0-9,]+ +${1%=*}  " "$console" | tr -s ' ')"
 }
 
-# series_holds WHAT EXPRESSION: true, in awk, of each interval's words, v["cycles"]; sum has what they come to, all what the total says
+# series_holds WHAT EXPRESSION: true, in awk, of each interval's words, v["cycles"]; sum has what
+# they come to, all what the total says
 series_holds() {
 	r=0
 	awk -v rows=0 '

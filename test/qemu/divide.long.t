@@ -11,7 +11,8 @@ for goal in fairness maxmin; do
 	says "^memory: t=[0-9.]* goal=$goal pages=654 moved=[0-9]+ .* plan=[0-9]+:[0-9]+," "goal $goal: each plan is said"
 done
 
-# A loop that would fit beside a program which still misses: maxmin gives it what it needs, fairness has it miss, too.
+# A loop that would fit beside a program which still misses: maxmin gives it what it needs, fairness
+# has it miss, too.
 waits= # of the loop
 for goal in fairness maxmin; do
 	boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=5048K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=30 mem.goal=$goal -- memstat regions=0 -- sp mb=2 rounds=6 & warehouse warehouses=1 threads=1 scale=12 ms=800"
@@ -32,7 +33,8 @@ for heavy in 1 2; do
 	result $r "mem.weight: the heavier of two has more, given to number $heavy: $(tr '\n' ',' <"$work/plans")"
 done
 
-# Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as hot all the same.  One that it does not hold has few of them.
+# Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as
+# hot all the same.  One that it does not hold has few of them.
 hot() { # boot arguments, MB
 	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always mem.prefetch=none $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
 	sed -n 's/.*    hot: \([0-9]*\) KB are used all the time$/\1/p' "$console"
@@ -44,7 +46,8 @@ within "$(hot "mem.tracker=soft mem.active_pages=1024 mem.epoch_ms=50" 2)" 1900 
 boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=4700K mem.pab=1024 mem.track=always mem.prefetch=none mem.epoch_ms=50 mem.goal=throughput -- warehouse warehouses=1 threads=1 scale=12 ms=2400 & memstat regions=0 -- sp mb=2 rounds=32"
 within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")" 0 700 "such a program keeps its memory beside one that wants all: it seldom waits"
 
-# Both loops fit, but not together, and each is all but stopped without: one of them has what it needs.
+# Both loops fit, but not together, and each is all but stopped without: one of them has what it
+# needs.
 boot machine=openpower720 smp=4 mem=128M timeout=300 plugin=tlb=16,disk=64M,disk_latency=1000000,disk_page=4096 -- "swap=model mem.user=4036K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=30 mem.goal=throughput -- memstat regions=0 -- warehouse warehouses=1 threads=1 scale=12 ms=800 & memstat regions=0 -- sp mb=2 rounds=12"
 within "$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" | sort -n | head -n 1)" 0 500 "throughput: one of two loops that do not fit together does not wait"
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Memory divided among pools: two loops that both fit half are both starved by even parts; one that gets all it needs is not.
-# divide.long.t has the other goals.
+# Memory divided among pools: two loops that both fit half are both starved by even parts; one that
+# gets all it needs is not. divide.long.t has the other goals.
 . "${0%/*}/lib.sh"
 
 loop="memstat regions=0 -- cg rounds=1"
@@ -22,7 +22,8 @@ if once; then
 fi
 
 if once; then
-	# Who asks for few misses has them, at the cost of the other; the one that memstat starts is who asks.
+	# Who asks for few misses has them, at the cost of the other; the one that memstat starts is
+	# who asks.
 	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=service -- mem.rate=50 mem.weight=2 $loop & $loop"
 	r=0
 	sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"
@@ -40,7 +41,8 @@ says "^  pools by throughput: KB; speed lost" "a look at pools says how memory i
 says "^ +[0-9]+ cg +[0-9]+ +2700 +[0-9]+ +[1-9][0-9]* +1 +[0-9.]+ +-?[0-9.]+ +-?[0-9.]+$" "... what each has, is to have, and would gain and lose"
 says "^  division by throughput: [0-9]+ KB kept when memory is short, planned [0-9]+, weight 1" "... and that of the program, at its end"
 
-# Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as hot all the same.
+# Of a program that the page access buffer holds whole nothing is logged: its 500 pages are known as
+# hot all the same.
 hot() { # boot arguments, MB
 	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "swap=ram disk.ram=32M mem.user=$(($2 * 5 / 2 + 3))M mem.track=always mem.prefetch=none $1 mem.goal=throughput -- memstat regions=0 -- sp mb=$2 rounds=6"
 	sed -n 's/.*    hot: \([0-9]*\) KB are used all the time$/\1/p' "$console"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The display as console, under UEFI: pictures of it are read with the font that the kernel draws with.
+# The display as console, under UEFI: pictures of it are read with the font that the kernel draws
+# with.
 . "${0%/*}/lib.sh"
 font=${B:-build}/font/package/usr/share/consolefonts/Lat15-Fixed16.psf.gz
 disk=$work/disk.img screen=$work/screen
@@ -20,8 +21,9 @@ look() {
 	return 1
 }
 
-# Boots from $disk with a display; what the serial port says goes to $console.  Ends when the display or the machine says that
-# the run is over, or after five minutes.  One picture may be taken while the display is drawn: two in a row must be alike.
+# Boots from $disk with a display; what the serial port says goes to $console.  Ends when the
+# display or the machine says that the run is over, or after five minutes.  One picture may be taken
+# while the display is drawn: two in a row must be alike.
 show() { # tools/qemu.sh arguments
 	booted="$*"
 	: >"$screen"

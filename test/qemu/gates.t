@@ -1,5 +1,6 @@
 #!/bin/sh
-# A call that faults in the middle must not stop the other processes: what all of them share is let go before.
+# A call that faults in the middle must not stop the other processes: what all of them share is let
+# go before.
 . "${0%/*}/lib.sh"
 
 boot smp=4 mem=64M timeout=120 -- -- gates eat

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Memory above 4 GB: more of it than fits below, and on AArch64, where boards may begin anywhere, nothing else.
+# Memory above 4 GB: more of it than fits below, and on AArch64, where boards may begin anywhere,
+# nothing else.
 . "${0%/*}/lib.sh"
 
 use vigil
@@ -15,8 +16,8 @@ guest_tap
 
 [ "$arch" = aarch64 ] || { done_testing; exit; }
 
-# A machine like QEMU's whose memory below 4 GB nobody mentions.  What QEMU starts is five words that hand over to the image
-# and the device tree that were put where there is memory.
+# A machine like QEMU's whose memory below 4 GB nobody mentions.  What QEMU starts is five words
+# that hand over to the image and the device tree that were put where there is memory.
 GB=1073741824 MB=1048576
 only_high() { # IMAGE-AT TREE-AT BOOTARGS
 	qemu-system-aarch64 -machine virt,gic-version=3,dumpdtb="$work/high.dtb" -cpu max -smp 2 -m 11G -nodefaults \

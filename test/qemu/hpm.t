@@ -1,9 +1,11 @@
 #!/bin/sh
-# Monitoring, from inside the kernel on the simulated multiprocessor, and what it measured against the ground truth.
+# Monitoring, from inside the kernel on the simulated multiprocessor, and what it measured against
+# the ground truth.
 . "${0%/*}/lib.sh"
 use vigil-suites
 
-# Compares "NAME=VALUE ..." of the console (lines beginning with "# $1") with the truth between two marks.
+# Compares "NAME=VALUE ..." of the console (lines beginning with "# $1") with the truth between two
+# marks.
 #   compare WORD FROM TO KIND PERMILLE NAMES WHAT: every name within PERMILLE of the truth
 compare() {
 	tools/truth.sh "$work/truth.txt" "$2" "$3" "$4" >"$work/facts" || :

@@ -1,12 +1,15 @@
 #!/bin/sh
-# hpmrec and hpmtop: what they say of programs of which it is known, accounts that add up, what is refused, and on what they run.
+# hpmrec and hpmtop: what they say of programs of which it is known, accounts that add up, what is
+# refused, and on what they run.
 . "${0%/*}/lib.sh"
 
-# section N: what the Nth program of the console printed, in $work/section; of programs side by side all is with the last
+# section N: what the Nth program of the console printed, in $work/section; of programs side by side
+# all is with the last
 section() {
 	awk -v n="$1" '/^run: / { k++ } k == n' "$console" >"$work/section"
 }
-# share ROW CRITERION: percent of the row's name in the section's table of that criterion, of those of three_parts and one_part
+# share ROW CRITERION: percent of the row's name in the section's table of that criterion, of those
+# of three_parts and one_part
 share() {
 	awk -v row="$1" -v wanted="$2" '/^hpmrec: / { on = $2 == wanted ":" }
 		on && $2 == "%" { name = $5; gsub(",", "", $4); if (name == row) is += $4; if (name ~ /^(three_parts|one_part)$/) all += $4 }
@@ -36,8 +39,8 @@ adds_up() { # CRITERION
 	within "$(($(rows_of "$1") + $(head_of "$1" lost)))" "$(head_of "$1" taken)" "$(head_of "$1" taken)" "$1: the rows and what was lost are what was taken"
 }
 
-# What is known of `ratio`: a quarter of its cycles, instructions and time are in one_part, give or take three deviations of so
-# many samples and a point.
+# What is known of `ratio`: a quarter of its cycles, instructions and time are in one_part, give or
+# take three deviations of so many samples and a point.
 #   quarters WHAT CRITERIA  of the section
 quarters() {
 	for criterion in $2; do
@@ -223,7 +226,8 @@ adds_up time
 within "$(head_of time taken)" 20 1000000 "... time is sampled"
 within "$(share one_part time)" 1 50 "... most of it in the function that most of it is spent in"
 ms=$(sed -n 's/^hpmrec: ratio, \([0-9.]*\) ms, .*/\1/p' "$work/section")
-# Each sample stands for the time since the one before, in periods of 100 us on average: some of them may reach beyond the ends.
+# Each sample stands for the time since the one before, in periods of 100 us on average: some of
+# them may reach beyond the ends.
 within "$(head_of time all)" 1 "$(awk "BEGIN { print ($ms + 1) * 1000000 }")" "... no more of it than there was"
 section_says "^hpmrec: ratio, .* sampling took [0-9.]+ % of the busy time$" "... and it is known what it cost"
 section 2
@@ -245,8 +249,9 @@ says "^hpmrec: criteria=cycles: 'cycles': $none$" "what needs counters is refuse
 says "^hpmrec: criteria=time,access.any: 'access.any': $none$" "... records of accesses, too"
 says "^hpmtop: criteria=cycles: 'cycles': $none$" "... and by hpmtop"
 
-# With -icount QEMU looks whether an event counter has overflown a cycle too early, and then not before something else interrupts: here time does
-# in between, or samples of cycles would come many at a moment.
+# With -icount QEMU looks whether an event counter has overflown a cycle too early, and then not
+# before something else interrupts: here time does in between, or samples of cycles would come many
+# at a moment.
 if [ "$arch" = aarch64 ]; then
 	for model in cpu=cortex-a72 cpu=max; do
 		boot smp=1 icount=0 $model timeout=300 -- -- hpmrec criteria=cycles@20k,time@10us $all -- ratio 20000

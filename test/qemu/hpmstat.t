@@ -1,5 +1,6 @@
 #!/bin/sh
-# hpmstat: what it says of programs against the ground truth, what it refuses, and sessions that come and go under stress.
+# hpmstat: what it says of programs against the ground truth, what it refuses, and sessions that
+# come and go under stress.
 . "${0%/*}/lib.sh"
 
 # Functions of awk: is a line a count, and is what it says true of a fact?
@@ -12,7 +13,8 @@ judge='
 		return match($0, /\+- [0-9.]+ %/) && off(n, fact) * 100 <= fact * (1.5 * substr($0, RSTART + 3, RLENGTH - 5) + 1)
 	}'
 
-# counts_are_true "NAME=FACT ...": what was printed last by each name, for what happened between the marks that hpmstat set
+# counts_are_true "NAME=FACT ...": what was printed last by each name, for what happened between the
+# marks that hpmstat set
 counts_are_true() {
 	tools/truth.sh "$work/truth.txt" reading:1 reading:2 >"$work/facts" || :
 	for pair in $1; do
@@ -75,8 +77,8 @@ within "$(grep -c '^  STALL:TLB ' "$console")" 1 1 "... and nothing else"
 says "^hpmstat: list=nothing_of_the_kind: no event or metric of this machine has that" "... or says that there is none"
 says "cycles:u +exact$" "cycles of one mode have a counter all the time"
 
-# What takes turns is scaled by what the family saw of it.  Its truth is that of all threads that there were not when the run began,
-# but for one of hpmstat's that sleeps.
+# What takes turns is scaled by what the family saw of it.  Its truth is that of all threads that
+# there were not when the run began, but for one of hpmstat's that sleeps.
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=20000 -- \
 	hpmstat marks=1 events=instructions,cycles,LOADS,STORES,COMPLETION,STALL:OTHER,STALL:DCACHE,L1D_MISSES -- sessions litter ';' \
 	hpmstat per=process events=instructions -- sessions litter

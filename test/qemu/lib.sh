@@ -1,11 +1,13 @@
-# What every suite in this folder starts with: boots images and checks their console, as TAP for prove.
+# What every suite in this folder starts with: boots images and checks their console, as TAP for
+# prove.
 #   use NAME          boot starts that one: vigil-test if not given
 #   $models           machines other than QEMU's best: a word of tools/qemu.sh arguments each
 #   boot [tools/qemu.sh arguments] -- boot arguments;   $more: further options for QEMU itself
 #   $no_pmu           how plain QEMU has no performance counters
 #   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
 #   skip_all WHY      instead of all of it
-#   once              true on one architecture, for what is alike on all; EVERYWHERE=1 in the environment: on each
+#   once              true on one architecture, for what is alike on all; EVERYWHERE=1 in the
+#   environment: on each
 #   BOOT_TIMES=FILE   in the environment: a line there for each boot, how long it took
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}

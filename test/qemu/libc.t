@@ -1,10 +1,12 @@
 #!/bin/sh
-# The C library: its lower half, on one CPU and on several; what standards promise; its names; what strings and malloc cost.
+# The C library: its lower half, on one CPU and on several; what standards promise; its names; what
+# strings and malloc cost.
 . "${0%/*}/lib.sh"
 build=${B:-build}
 case $arch in aarch64) cross=aarch64-linux-gnu- ;; *) cross= ;; esac
 
-# Names that programs could want are not the library's: its own are reserved ones, POSIX's are weak, and it calls none of those.
+# Names that programs could want are not the library's: its own are reserved ones, POSIX's are weak,
+# and it calls none of those.
 objects=$(for source in apps/libc/*.c apps/libc/"$arch"/*.[cS]; do echo "$build/$arch/${source%.*}.o"; done)
 booted=" nothing, object files of apps/libc only"
 : >"$work/stderr"
@@ -47,9 +49,10 @@ guest_tap
 boot machine=openpower720 smp=2 timeout=300 -- -- standard times ';' strings costs
 status_is 0 "the clocks of processors' time"
 guest_tap
-# costs_at_most NAME CYCLES...: for 64, 256, 1024, 4096 and 16384 bytes.  glibc 2.36 on the same machine is what they are compared with
-# (docs/results/strings.txt).  All five together may be 48 above: three mispredictions, for where an image is linked decides which
-# blocks share a counter of the machine's predictor (docs/machine.md).
+# costs_at_most NAME CYCLES...: for 64, 256, 1024, 4096 and 16384 bytes.  glibc 2.36 on the same
+# machine is what they are compared with (docs/results/strings.txt).  All five together may be 48
+# above: three mispredictions, for where an image is linked decides which blocks share a counter of
+# the machine's predictor (docs/machine.md).
 costs_at_most() {
 	name=$1
 	shift

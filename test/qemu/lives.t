@@ -1,6 +1,6 @@
 #!/bin/sh
-# Counts of a program whose threads live for a short while, of events that take turns, against the ground truth: of the sum, not of its
-# parts, of which most never saw the event.
+# Counts of a program whose threads live for a short while, of events that take turns, against the
+# ground truth: of the sum, not of its parts, of which most never saw the event.
 #   TIMES=N   runs of each; 2 in the tests
 . "${0%/*}/lib.sh"
 times=${TIMES:-2}
@@ -8,9 +8,10 @@ runs_max=4 # of one boot: the truth has some thousand threads
 all=LOADS,STORES,MISPREDICTS,L1D_MISSES,TLB_MISSES,COMPLETION,SERVED:LOCAL_L2,STALL:BRANCH,STALL:DCACHE,L1I_MISSES
 all=$all,STALL:TLB,STALL:OTHER,STALL:ICACHE,SERVED:LOCAL_L3,DCACHE:LOCAL_L2,DCACHE:LOCAL_L3,SERVED:LOCAL_MEMORY
 
-# judge EVENTS: a line of all counts, and one of each event's: how many there are, their mean bias in percent and its standard error, the
-# worst, how many intervals, how many hold, how many counts had their turn never.  The truth is that of all threads that there were not
-# when the run began: brief's, and one of hpmstat's that sleeps.  Events with less than 2,000 are left out.
+# judge EVENTS: a line of all counts, and one of each event's: how many there are, their mean bias
+# in percent and its standard error, the worst, how many intervals, how many hold, how many counts
+# had their turn never.  The truth is that of all threads that there were not when the run began:
+# brief's, and one of hpmstat's that sleeps.  Events with less than 2,000 are left out.
 judge() {
 	awk -v events="$1" '
 	function line(what, of,   n, mean, variance) {
@@ -71,7 +72,8 @@ lives() {
 	[ "$times" -gt 2 ] && show=. || show='event=all '
 	grep "$show" "$work/judged" |
 		sed "s/^/# RESULT lives arch=$arch slice_cycles=$1 events=$(echo "$2" | tr ',' '\n' | wc -l) $3 /" >&2
-	# Few runs say little: the mean may be off by two of its standard errors more than 2 %, and so may be the part of 93 % that holds.
+	# Few runs say little: the mean may be off by two of its standard errors more than 2 %, and so
+	# may be the part of 93 % that holds.
 	awk -v times="$times" 'NR == 1 { for (i = 1; i <= NF; i++) { split($i, p, "="); f[p[1]] = p[2] } }
 		END {
 			b = f["bias_pct"]; if (b < 0) b = -b

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A disk's contents mapped into a process: read when touched, again after having left memory, private where written.
+# A disk's contents mapped into a process: read when touched, again after having left memory,
+# private where written.
 . "${0%/*}/lib.sh"
 image=$work/image
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 999' >"$image"

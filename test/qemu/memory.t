@@ -1,5 +1,6 @@
 #!/bin/sh
-# Memory: the kernel's own suite, programs that exhaust it, programs that cannot be loaded, processes that end amid everything.
+# Memory: the kernel's own suite, programs that exhaust it, programs that cannot be loaded,
+# processes that end amid everything.
 . "${0%/*}/lib.sh"
 
 use vigil-suites
@@ -13,8 +14,8 @@ for machine in qemu openpower720; do
 	status_is 0 "$machine: the kernel's memory functions"
 	guest_tap
 done
-# Spaces by the dozen with few identifiers; QEMU's own TLB knows no identifiers, the simulated machine's does and compares
-# each translation it still has with QEMU's.
+# Spaces by the dozen with few identifiers; QEMU's own TLB knows no identifiers, the simulated
+# machine's does and compares each translation it still has with QEMU's.
 for smp in 1 2 8; do
 	boot smp=$smp mem=128M timeout=120 -- mem.space_ids=66 -- spaces
 	status_is 0 "$smp CPUs: more spaces than identifiers"

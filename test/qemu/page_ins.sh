@@ -1,9 +1,11 @@
 #!/bin/sh
-# Pages read in and verified, by the million: `make test-long`.  Runs of test/qemu/apps/paging.c, each from a seed of its own, one after
-# the other, until PAGE_INS pages have been read in and looked at word by word, beside one that ends amid it; all else changes from seed to seed.
-#   PAGE_INS=N  as many (10000000)      SEED=N  the first seed (1)      OPS=N  of each thread in a run (10000)
-# Every run that is right is a line in build/page-ins-ARCH-SEED.log.  Started again it goes on behind the last one, unless kernel or
-# programs have changed since: then it begins anew.
+# Pages read in and verified, by the million: `make test-long`.  Runs of test/qemu/apps/paging.c,
+# each from a seed of its own, one after the other, until PAGE_INS pages have been read in and
+# looked at word by word, beside one that ends amid it; all else changes from seed to seed.
+#   PAGE_INS=N  as many (10000000)      SEED=N  the first seed (1)      OPS=N  of each thread in a
+#   run (10000)
+# Every run that is right is a line in build/page-ins-ARCH-SEED.log.  Started again it goes on
+# behind the last one, unless kernel or programs have changed since: then it begins anew.
 . "${0%/*}/lib.sh"
 first=${SEED:-1} wanted=${PAGE_INS:-10000000} ops=${OPS:-10000}
 log=${B:-build}/page-ins-$arch-$first.log
@@ -29,13 +31,15 @@ while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	policy=$(pick $seed lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu wtinylfu-margin gap region chooser) prefetch=$(pick $((seed + seed / 8)) none spatial streams ppg ppg-published chooser)
 	writes=$(pick $((seed / 5)) 0 500) delay=$(pick $((seed / 3)) 0 0 0 200) end=$((300 + 97 * seed % 1000))
 	some="memstat regions=0 -- paging pages=4000 threads=8 ops=100000000 seed=$seed end=$end"
-	# The first has the kernel take what it keeps for good: objects of each kind, page tables of its own.
+	# The first has the kernel take what it keeps for good: objects of each kind, page tables of
+	# its own.
 	boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram disk.seed=$seed disk.fail_writes=$writes disk.delay_us=$delay mem.process=8M mem.policy=$policy mem.prefetch=$prefetch -- $some & $some ; memstat regions=0 -- hello ; $some & memstat regions=0 -- paging pages=12000 threads=8 ops=$ops seed=$seed ; memstat regions=0 -- hello"
 	says "^ok 1 - every page holds what was written" "seed $seed ($policy, prefetching $prefetch, one of $writes writes fails)"
 	r=0
 	[ "$(grep -Ec "^# ends after [0-9]+ pages verified, 0 wrong" "$console")" -eq 3 ] || r=1
 	result $r "... and before others ended amid it"
-	# Pages that somebody has looked at: what was read ahead counts when it has been used.  KB of the disk that could not be written are lost.
+	# Pages that somebody has looked at: what was read ahead counts when it has been used.  KB of
+	# the disk that could not be written are lost.
 	read -r pages lost <<-EOF
 		$(awk '/^  pages: / { in_ += $2 } /^  prefetched: / { unused += $2 - $4 } /^  swap: .* KB lost, / { lost = $7 }
 		       END { print in_ - unused, lost + 0 }' "$console")

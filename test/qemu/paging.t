@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs larger than memory: every page holds what was written to it, whatever happens to pages, disks and processes meanwhile.
-# (By the million: page_ins.sh.)
+# Programs larger than memory: every page holds what was written to it, whatever happens to pages,
+# disks and processes meanwhile. (By the million: page_ins.sh.)
 . "${0%/*}/lib.sh"
 
 paging() { # ARGUMENTS-FOR-THE-KERNEL ARGUMENTS WHAT

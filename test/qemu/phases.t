@@ -1,5 +1,6 @@
 #!/bin/sh
-# The application `phases`: every kind computes the same everywhere, sees what is wrong, and names its phases.
+# The application `phases`: every kind computes the same everywhere, sees what is wrong, and names
+# its phases.
 . "${0%/*}/lib.sh"
 
 # Kind, a small size, and the sum of two threads' two rounds by seed 7, as any machine computes it.

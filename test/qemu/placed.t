@@ -1,5 +1,6 @@
 #!/bin/sh
-# Where threads run under the policies that do not watch: roundrobin goes by creation, hand by the groups that a program states.
+# Where threads run under the policies that do not watch: roundrobin goes by creation, hand by the
+# groups that a program states.
 . "${0%/*}/lib.sh"
 
 boot smp=4 -- -- sched.policy=roundrobin where 10 0 20

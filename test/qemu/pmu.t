@@ -1,5 +1,6 @@
 #!/bin/sh
-# Hardware's own counters, which QEMU has for AArch64: with icount= every instruction takes a known time, so counts are exact.
+# Hardware's own counters, which QEMU has for AArch64: with icount= every instruction takes a known
+# time, so counts are exact.
 . "${0%/*}/lib.sh"
 [ "$arch" = aarch64 ] || skip_all "QEMU emulates no performance counters of $arch (hpm.t has those of the simulated machine)"
 

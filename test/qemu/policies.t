@@ -1,5 +1,6 @@
 #!/bin/sh
-# Replacement policies in the kernel, on a loop that is a little larger than memory: those that know loops miss far less than LRU.
+# Replacement policies in the kernel, on a loop that is a little larger than memory: those that know
+# loops miss far less than LRU.
 . "${0%/*}/lib.sh"
 
 misses() { # POLICY KB [PROGRAM [PAB]]: into $n, how often a page had to be read
@@ -36,8 +37,9 @@ while read -r policy kb percent; do # of LRU's misses, at most
 	esac
 done <"$work/policies"
 
-# Pages made before a tracker watches, as memory was not short yet: the first use that it sees of them is a second one.
-# (The policy it begins with misses six times as often as LIRS there, LRU four times.)
+# Pages made before a tracker watches, as memory was not short yet: the first use that it sees of
+# them is a second one. (The policy it begins with misses six times as often as LIRS there, LRU four
+# times.)
 if once; then
 	lu="lu layout=contiguous n=448 block=8"
 	misses lirs 1300 "$lu"
@@ -50,7 +52,8 @@ fi
 
 loop="loop pages=512 rounds=16"
 if once; then
-	# MRU is made for a loop and for nothing else; what it misses of CG is decided by where the program's few hot pages happen to lie.
+	# MRU is made for a loop and for nothing else; what it misses of CG is decided by where the
+	# program's few hot pages happen to lie.
 	misses lru 1500 "$loop"
 	lru=$n
 	misses mru 1500 "$loop"
@@ -75,7 +78,8 @@ if once; then
 	says "^  chooser: (lru|arc) in force, [1-9][0-9]* changes" "... as it has changed"
 fi
 
-# The page access buffer has room for all of the program, and still the use that brings a page back is one that the log has.
+# The page access buffer has room for all of the program, and still the use that brings a page back
+# is one that the log has.
 misses lru 1500 "$loop" 1024
 records=$(sed -n 's/^    \([0-9]*\) records, 0 lost,.*/\1/p' "$console")
 r=0

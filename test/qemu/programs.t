@@ -1,5 +1,6 @@
 #!/bin/sh
-# The programs on large arrays: each computes the same everywhere, with any number of threads and CPUs, and sees what is wrong.
+# The programs on large arrays: each computes the same everywhere, with any number of threads and
+# CPUs, and sees what is wrong.
 . "${0%/*}/lib.sh"
 
 # Program, a small shape, and the sum by seed 7, as any machine computes it.

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Counts that programs read by themselves where user mode can read counters, and by a system call where it cannot.
+# Counts that programs read by themselves where user mode can read counters, and by a system call
+# where it cannot.
 . "${0%/*}/lib.sh"
 
 if [ "$arch" = aarch64 ]; then

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Regions of programs: what is counted for each is what was done in it, and what is printed when the program ends.
+# Regions of programs: what is counted for each is what was done in it, and what is printed when the
+# program ends.
 . "${0%/*}/lib.sh"
 
 regions() { # WHAT QEMU ARGUMENTS

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The scheduler under load, from inside the kernel: on plain QEMU and on the simulated multiprocessor.
+# The scheduler under load, from inside the kernel: on plain QEMU and on the simulated
+# multiprocessor.
 . "${0%/*}/lib.sh"
 use vigil-suites
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The self test of the normal image: on plain QEMU, where there is no PMU, and on the simulated machine, where there is.
+# The self test of the normal image: on plain QEMU, where there is no PMU, and on the simulated
+# machine, where there is.
 . "${0%/*}/lib.sh"
 use vigil
 
@@ -26,7 +27,8 @@ passed memory write-xor-execute clock-backwards program
 says '^selftest: check=pmu-instructions skipped: there are no performance counters that are known' "no PMU: that is said"
 says '^RESULT selftest .*skipped=[23]$' "... and counted"
 says 'with 1 arguments: \[after\]' "applications run after it"
-# Not even how many CPUs take turns: each timer is measured by itself, and the best of many times is asked for.
+# Not even how many CPUs take turns: each timer is measured by itself, and the best of many times is
+# asked for.
 boot smp=64 mem=2G $no_pmu timeout=300 -- selftest=on
 passed clock-backwards timer-late cpus-answer
 boot smp=1 $no_pmu -- selftest=on

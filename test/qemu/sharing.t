@@ -1,5 +1,6 @@
 #!/bin/sh
-# The whole loop on the simulated machine: sharing is seen, clustered and placed, by ground truth too; where there is none nobody moves.
+# The whole loop on the simulated machine: sharing is seen, clustered and placed, by ground truth
+# too; where there is none nobody moves.
 . "${0%/*}/lib.sh"
 
 remote_per_1000_ops() { # N-th run
@@ -26,7 +27,8 @@ result $r "detection cost less than 2 % of the cycles"
 says "^sharing: account pid=3 detections=[01] .* migrations=0" "a program without sharing is sampled for its start at most, and none of its threads is moved for sharing"
 
 if once; then
-	# Eight chips, eight groups as large as a chip: soon most accesses are to other chips, and far more than detection began with.
+	# Eight chips, eight groups as large as a chip: soon most accesses are to other chips, and far
+	# more than detection began with.
 	boot machine=openpower-8chip timeout=400 -- -- sched.policy=cluster warehouse warehouses=8 threads=8 ms=50 steady=50
 	status_is 0 "eight chips: warehouse, a group for each of them"
 	says "^sharing: .* phase=place reason=move threads=65" "... its threads are moved"

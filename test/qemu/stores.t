@@ -1,9 +1,11 @@
 #!/bin/sh
-# Samples of a loop whose eight stores all miss the first-level cache: as many of each, unless their period is in step with the loop.
+# Samples of a loop whose eight stores all miss the first-level cache: as many of each, unless their
+# period is in step with the loop.
 . "${0%/*}/lib.sh"
 
-# WHAT MOST: no store has more than MOST samples for 10 of the least sampled one's.  A run may be short enough that one prime between 1,873 and 2,129
-# serves all of it: 1,539 to 1,750 samples of 3,276,800 stores.
+# WHAT MOST: no store has more than MOST samples for 10 of the least sampled one's.  A run may be
+# short enough that one prime between 1,873 and 2,129 serves all of it: 1,539 to 1,750 samples of
+# 3,276,800 stores.
 even() {
 	says "^RESULT app=stores criterion=.* elsewhere=[0-4] lost=0 throttled=0 .* check=ok$" "$1: nothing is lost, all but a few of the program's start are stores"
 	r=0; [ "$(sed -n 's/^RESULT app=stores .* samples=\([0-9]*\) .* most=\([0-9]*\) least=\([0-9]*\) .*/\1 \2 \3/p' "$console" |

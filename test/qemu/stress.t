@@ -1,5 +1,6 @@
 #!/bin/sh
-# Threads, futexes, sleeps, exits, mapping and unmapping on more threads than CPUs: counts must add up.
+# Threads, futexes, sleeps, exits, mapping and unmapping on more threads than CPUs: counts must add
+# up.
 . "${0%/*}/lib.sh"
 
 for smp in 1 2 8 64; do

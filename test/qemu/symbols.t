@@ -1,11 +1,12 @@
 #!/bin/sh
-# From program counters to functions and lines: tables against binutils, and what the booted kernel says by them.
+# From program counters to functions and lines: tables against binutils, and what the booted kernel
+# says by them.
 . "${0%/*}/lib.sh"
 build=${B:-build}
 case $arch in aarch64) cross=aarch64-linux-gnu- ;; *) cross= ;; esac
 
-# agrees ELF TABLE: at the start of every function the table and binutils say the same function, file and line.  (Of a function
-# out of a header binutils may name the file that includes it.)
+# agrees ELF TABLE: at the start of every function the table and binutils say the same function,
+# file and line.  (Of a function out of a header binutils may name the file that includes it.)
 # One of many addresses binutils 2.40 may not find though it does when it is asked for that alone.
 lines_of() { # ELF
 	"${cross}addr2line" -e "$1" <"$work/addresses" | paste -d' ' "$work/addresses" - | while read -r address line; do

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Who sees which pages are used: each tracker on a program whose result is checked, and what is recorded against what happened.
+# Who sees which pages are used: each tracker on a program whose result is checked, and what is
+# recorded against what happened.
 . "${0%/*}/lib.sh"
 
 walks=$work/walks

@@ -28,8 +28,9 @@ status_is 0 "1 CPU: the firmware starts the image"
 says "started by uefi" "... and the kernel knows"
 says "no application given" "... and that there are no arguments"
 
-# One character more than the longest arguments, in a file; then the firmware turns to its shell, which runs startup.nsh: load
-# options that are too long as well, and those that are not, quotation among them.
+# One character more than the longest arguments, in a file; then the firmware turns to its shell,
+# which runs startup.nsh: load options that are too long as well, and those that are not, quotation
+# among them.
 long_line 4096 >"$work/long"
 printf '\r\n' >>"$work/long"
 mcopy -o -i "$disk" "$work/long" ::/vigil.txt
@@ -44,8 +45,8 @@ status_is 5 "the shell's load options are the arguments"
 says "on 2 CPU" "... all of them"
 says 'with 4 arguments: \[status=5\] \[one two\] \[three four\] \[x+END\]$' "... with quotation, and 4095 characters to the last"
 
-# Eight CPUs of two chips, two cores each, two threads each, as CPUID or the PPTT says; QEMU has leaves of hardware threads
-# for processors of Intel only.
+# Eight CPUs of two chips, two cores each, two threads each, as CPUID or the PPTT says; QEMU has
+# leaves of hardware threads for processors of Intel only.
 of_two_chips() { # WHAT STATUS
 	status_is $2 "$1: the firmware starts the image"
 	says '^cpus: 8 on 2 chips of 2 cores of 2 threads$' "$1: their places are known"
@@ -69,7 +70,8 @@ says '^cpus: 8 on 1 chips of 8 cores of 1 threads$' "one socket: and otherwise t
 status_is 5 "a file of 4095 characters is taken"
 says "with 2 arguments: \[status=5\] \[x+END\]$" "... to the last"
 
-# What only machines of this architecture offer; the longest arguments by QEMU's firmware go with some of it.
+# What only machines of this architecture offer; the longest arguments by QEMU's firmware go with
+# some of it.
 longest_taken() {
 	says "with 2 arguments: \[status=5\] \[x+END\]$" "... and 4095 characters of arguments are taken, to the last"
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A virtio console on PCI: bytes arrive as they were sent; a device that cannot be used is named and left alone.
+# A virtio console on PCI: bytes arrive as they were sent; a device that cannot be used is named and
+# left alone.
 . "${0%/*}/lib.sh"
 use vigil-suites
 efi=${B:-build}/$arch/vigil-suites.efi

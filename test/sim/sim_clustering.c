@@ -1,10 +1,11 @@
 /*
- * How many samples do right clusters take?  Planted sharing of several shapes (planted.h) goes through the shMaps and
- * the clustering policies at growing numbers of samples; one line per policy, shape and number says in how many
- * percent of the trials the clusters were those planted.  A second table stops where cluster_judge says so.
+ * How many samples do right clusters take?  Planted sharing of several shapes (planted.h) goes
+ * through the shMaps and the clustering policies at growing numbers of samples; one line per
+ * policy, shape and number says in how many percent of the trials the clusters were those planted.
+ * A second table stops where cluster_judge says so.
  *
- * Every trial is one stream of samples, which all policies and filter rules see.  Environment: TRIALS (500),
- * QUICK=1 (20 trials, few shapes), SHAPE=name (only that one), SEED (1).
+ * Every trial is one stream of samples, which all policies and filter rules see.  Environment:
+ * TRIALS (500), QUICK=1 (20 trials, few shapes), SHAPE=name (only that one), SEED (1).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,32 @@ void panic(const char *fmt, ...)
 static const struct planted_shape shapes[] = {
     {.name = "4x4-board-clean", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_BOARD},
     {.name = "2x8-board-clean", .sizes = {8, 8}, .chips = 2, .popularity = PLANTED_BOARD},
-    {.name = "4x4-board-g10", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 10},
-    {.name = "4x4-board", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 30},
-    {.name = "4x4-board-g50", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 50},
-    {.name = "4x4-tree-g10", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_TREE, .global_pct = 10},
+    {.name = "4x4-board-g10",
+     .sizes = {FOUR},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 10},
+    {.name = "4x4-board",
+     .sizes = {FOUR},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 30},
+    {.name = "4x4-board-g50",
+     .sizes = {FOUR},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 50},
+    {.name = "4x4-tree-g10",
+     .sizes = {FOUR},
+     .chips = 2,
+     .popularity = PLANTED_TREE,
+     .global_pct = 10},
     {.name = "4x4-tree", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_TREE, .global_pct = 30},
-    {.name = "4x4-tree-g50", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_TREE, .global_pct = 50},
+    {.name = "4x4-tree-g50",
+     .sizes = {FOUR},
+     .chips = 2,
+     .popularity = PLANTED_TREE,
+     .global_pct = 50},
     {.name = "4x4-flat", .sizes = {FOUR}, .chips = 2, .popularity = PLANTED_FLAT, .global_pct = 30},
     {.name = "4x4-board-private50",
      .sizes = {FOUR},
@@ -45,26 +66,55 @@ static const struct planted_shape shapes[] = {
      .popularity = PLANTED_TREE,
      .global_pct = 30,
      .settled = 2},
-    {.name = "2x8-board", .sizes = {8, 8}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 30},
+    {.name = "2x8-board",
+     .sizes = {8, 8},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 30},
     {.name = "2x8-tree", .sizes = {8, 8}, .chips = 2, .popularity = PLANTED_TREE, .global_pct = 30},
-    {.name = "2+3+5+6-tree", .sizes = {2, 3, 5, 6}, .chips = 2, .popularity = PLANTED_TREE, .global_pct = 30},
-    {.name = "10+3+3-board", .sizes = {10, 3, 3}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 30},
-    {.name = "10+3+3-tree", .sizes = {10, 3, 3}, .chips = 2, .popularity = PLANTED_TREE, .global_pct = 30},
+    {.name = "2+3+5+6-tree",
+     .sizes = {2, 3, 5, 6},
+     .chips = 2,
+     .popularity = PLANTED_TREE,
+     .global_pct = 30},
+    {.name = "10+3+3-board",
+     .sizes = {10, 3, 3},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 30},
+    {.name = "10+3+3-tree",
+     .sizes = {10, 3, 3},
+     .chips = 2,
+     .popularity = PLANTED_TREE,
+     .global_pct = 30},
     {.name = "3+3+10-board-settled2",
      .sizes = {3, 3, 10},
      .settled = 2,
      .chips = 2,
      .popularity = PLANTED_BOARD,
      .global_pct = 30},
-    {.name = "12+4-board", .sizes = {12, 4}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 30},
+    {.name = "12+4-board",
+     .sizes = {12, 4},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 30},
     {.name = "3x4+4-alone-tree",
      .sizes = {4, 4, 4},
      .loners = 4,
      .chips = 2,
      .popularity = PLANTED_TREE,
      .global_pct = 30},
-    {.name = "1x16-board", .sizes = {16}, .chips = 2, .popularity = PLANTED_BOARD, .global_pct = 30},
-    {.name = "16-alone", .sizes = {0}, .loners = 16, .chips = 2, .global_pct = 60, .private_pct = 30},
+    {.name = "1x16-board",
+     .sizes = {16},
+     .chips = 2,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 30},
+    {.name = "16-alone",
+     .sizes = {0},
+     .loners = 16,
+     .chips = 2,
+     .global_pct = 60,
+     .private_pct = 30},
     {.name = "16x4-board",
      .sizes = {FOUR, FOUR, FOUR, FOUR},
      .chips = 8,
@@ -75,8 +125,16 @@ static const struct planted_shape shapes[] = {
      .chips = 8,
      .popularity = PLANTED_TREE,
      .global_pct = 30},
-    {.name = "8x8-board", .sizes = {EIGHT, EIGHT}, .chips = 8, .popularity = PLANTED_BOARD, .global_pct = 30},
-    {.name = "8x8-tree", .sizes = {EIGHT, EIGHT}, .chips = 8, .popularity = PLANTED_TREE, .global_pct = 30},
+    {.name = "8x8-board",
+     .sizes = {EIGHT, EIGHT},
+     .chips = 8,
+     .popularity = PLANTED_BOARD,
+     .global_pct = 30},
+    {.name = "8x8-tree",
+     .sizes = {EIGHT, EIGHT},
+     .chips = 8,
+     .popularity = PLANTED_TREE,
+     .global_pct = 30},
     {.name = "4x16-board",
      .sizes = {16, 16, 16, 16},
      .chips = 2,
@@ -87,11 +145,18 @@ static const struct planted_shape shapes[] = {
      .chips = 2,
      .popularity = PLANTED_TREE,
      .global_pct = 30},
-    {.name = "64-alone", .sizes = {0}, .loners = 64, .chips = 8, .global_pct = 60, .private_pct = 30},
+    {.name = "64-alone",
+     .sizes = {0},
+     .loners = 64,
+     .chips = 8,
+     .global_pct = 60,
+     .private_pct = 30},
 };
-static const char *const quick_shapes[] = {"4x4-board", "4x4-tree", "2x8-tree", "16-alone", "16x4-board"};
+static const char *const quick_shapes[] = {"4x4-board", "4x4-tree", "2x8-tree", "16-alone",
+                                           "16x4-board"};
 
-static const unsigned checkpoints[] = {250, 500, 1000, 2000, 4000, 8000, 16000, 20000, 32000, 64000, 128000};
+static const unsigned checkpoints[] = {250,   500,   1000,  2000,  4000,  8000,
+                                       16000, 20000, 32000, 64000, 128000};
 enum { CHECKPOINTS = ARRAY_SIZE(checkpoints) };
 
 static const struct filter {
@@ -234,11 +299,14 @@ static void report(const struct planted_shape *shape, struct tally *t)
     }
     for (unsigned c = 0; c < CONTENDERS; c++) {
         for (unsigned i = 0; i < CHECKPOINTS; i++)
-            printf("RESULT cluster algo=%s threads=%u shape=%s samples=%u trials=%u right_pct=%.1f\n",
-                   contenders[c].name, threads, shape->name, checkpoints[i], n, 100.0 * t->right[c][i] / n);
+            printf(
+                "RESULT cluster algo=%s threads=%u shape=%s samples=%u trials=%u right_pct=%.1f\n",
+                contenders[c].name, threads, shape->name, checkpoints[i], n,
+                100.0 * t->right[c][i] / n);
     }
     qsort(t->stopped_at, n, sizeof *t->stopped_at, by_value);
-    printf("RESULT cluster.stop algo=cosine threads=%u shape=%s trials=%u right_pct=%.1f samples_median=%u "
+    printf("RESULT cluster.stop algo=cosine threads=%u shape=%s trials=%u right_pct=%.1f "
+           "samples_median=%u "
            "samples_p95=%u samples_max=%u stable=%u no_sharing=%u expired=%u\n",
            threads, shape->name, n, 100.0 * t->right_at_stop / n, t->stopped_at[n / 2],
            t->stopped_at[n * 95 / 100], t->stopped_at[n - 1], t->verdicts[CLUSTER_STABLE],
@@ -284,18 +352,19 @@ static bool wanted(const char *name, bool quick, const char *only)
     return !quick;
 }
 
-static const char explanation[] = "# Right clusters in percent of the trials.\n"
-                                  "# Groups: board 16 lines each, tree 1000, some hot, flat 1000 used alike; "
-                                  "on 2 chips, 16x4, 8x8 and 64-alone\n"
-                                  "# on 8.  Samples in all shapes but the clean ones: 30 percent on global "
-                                  "lines, or as the name says (g10, g50;\n"
-                                  "# 60 in *-alone), 5 on private ones, or as the name says, 5 on lines two "
-                                  "threads meet on by accident, the rest\n"
-                                  "# on the groups' lines; 2 percent of their uses are by strangers; "
-                                  "threads' rates 1 to 3; random placement.\n"
-                                  "# cosine: entries granted to the second thread, 1024 for 16 threads, 2048 "
-                                  "for 64.  published: to the first, 256.\n"
-                                  "# cluster.stop: cosine, sampling until the clusters are judged certain.\n";
+static const char explanation[] =
+    "# Right clusters in percent of the trials.\n"
+    "# Groups: board 16 lines each, tree 1000, some hot, flat 1000 used alike; "
+    "on 2 chips, 16x4, 8x8 and 64-alone\n"
+    "# on 8.  Samples in all shapes but the clean ones: 30 percent on global "
+    "lines, or as the name says (g10, g50;\n"
+    "# 60 in *-alone), 5 on private ones, or as the name says, 5 on lines two "
+    "threads meet on by accident, the rest\n"
+    "# on the groups' lines; 2 percent of their uses are by strangers; "
+    "threads' rates 1 to 3; random placement.\n"
+    "# cosine: entries granted to the second thread, 1024 for 16 threads, 2048 "
+    "for 64.  published: to the first, 256.\n"
+    "# cluster.stop: cosine, sampling until the clusters are judged certain.\n";
 
 int main(void)
 {
@@ -306,7 +375,8 @@ int main(void)
         fprintf(stderr, "sim_sharing: TRIALS: must be a number from 1\n");
         return 2;
     }
-    printf("# make bench-clustering TRIALS=%u SEED=%lu\n%s", trials, number("SEED", 1), explanation);
+    printf("# make bench-clustering TRIALS=%u SEED=%lu\n%s", trials, number("SEED", 1),
+           explanation);
     for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
         if (wanted(shapes[i].name, quick, getenv("SHAPE")))
             simulate(&shapes[i], trials, number("SEED", 1));

@@ -26,7 +26,7 @@ void panic(const char *fmt, ...)
 struct tally {
     unsigned cases, unseen, intervals, held;
     double bias;   /* the sum of what each is off, as part of the truth */
-    double *width; /* half, in percent of the count                     */
+    double *width; /* half, in percent of the count */
 };
 
 static unsigned long number(const char *name, unsigned long otherwise)
@@ -58,7 +58,8 @@ static void judge(const struct lives_count *c, struct tally *t)
     if (e->sure != ESTIMATE_INTERVAL)
         return;
     t->held += e->low <= c->truth && c->truth <= e->high;
-    t->width[t->intervals++] = 50.0 * (double)(e->high - e->low) / (double)(e->count ? e->count : 1);
+    t->width[t->intervals++] =
+        50.0 * (double)(e->high - e->low) / (double)(e->count ? e->count : 1);
 }
 
 static void print(const char *what, struct tally *t)
@@ -90,14 +91,20 @@ static struct tally new_tally(size_t runs)
 }
 
 static const char explanation[] =
-    "# Counts of a process whose threads are short, or of a family of P such processes, on the simulated\n"
-    "# machine's double: N threads that live so many cycles on average, one after the other on each of\n"
-    "# 1 or 4 CPUs, and so many events that take turns in slices of so many cycles.  A third of the runs\n"
+    "# Counts of a process whose threads are short, or of a family of P such processes, on the "
+    "simulated\n"
+    "# machine's double: N threads that live so many cycles on average, one after the other on "
+    "each of\n"
+    "# 1 or 4 CPUs, and so many events that take turns in slices of so many cycles.  A third of "
+    "the runs\n"
     "# has threads that are all alike, a third threads of three kinds, a third runs of some forty\n"
     "# threads of one kind.\n"
-    "# cases: counts that are estimates; unseen: those of events whose turn did not come in all that\n"
-    "# time, which are said to be that.  bias: the mean of (estimate - truth) / truth, in percent.\n"
-    "# intervals: how many have one; held: with the truth in it, in percent; width: half of it, in\n"
+    "# cases: counts that are estimates; unseen: those of events whose turn did not come in all "
+    "that\n"
+    "# time, which are said to be that.  bias: the mean of (estimate - truth) / truth, in "
+    "percent.\n"
+    "# intervals: how many have one; held: with the truth in it, in percent; width: half of it, "
+    "in\n"
     "# percent of the count, the median.\n";
 
 /* All runs of one cell of the grid; those of a third are of each program, those of a half on one
@@ -115,13 +122,15 @@ static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned ru
                                 .events = events,
                                 .slice = slice,
                                 .program = i % LIVES_PROGRAMS,
-                                .seed = (number("SEED", 1) * 1000 + cell) * 100000 + i * 100 + events};
+                                .seed =
+                                    (number("SEED", 1) * 1000 + cell) * 100000 + i * 100 + events};
         lives_run(&l, count);
         for (unsigned e = 0; e < events; e++)
             judge(&count[e], t);
     }
     snprintf(what, sizeof what, "%-8llu %-6u %-6u %-8llu %-6u", (unsigned long long)slice,
-             grid[cell].processes, grid[cell].threads, (unsigned long long)grid[cell].cycles, events);
+             grid[cell].processes, grid[cell].threads, (unsigned long long)grid[cell].cycles,
+             events);
     print(what, t);
     fflush(stdout);
 }
@@ -129,16 +138,16 @@ static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned ru
 int main(void)
 {
     unsigned runs = (unsigned)number("TRIALS", number("QUICK", 0) ? 12 : 240);
-    struct tally all =
-        new_tally((size_t)runs * ARRAY_SIZE(grid) * ARRAY_SIZE(numbers_of_events) * ARRAY_SIZE(slices));
+    struct tally all = new_tally((size_t)runs * ARRAY_SIZE(grid) * ARRAY_SIZE(numbers_of_events) *
+                                 ARRAY_SIZE(slices));
 
     if (!runs || !all.width) {
         fprintf(stderr, "sim_lives: TRIALS: must be a number from 1\n");
         return 2;
     }
     printf("# make bench-lives TRIALS=%u SEED=%lu\n%s", runs, number("SEED", 1), explanation);
-    printf("%-8s %-6s %-6s %-8s %-6s %6s %6s %7s %9s %6s %7s\n", "#slice", "P", "N", "life", "events",
-           "cases", "unseen", "bias", "intervals", "held", "width");
+    printf("%-8s %-6s %-6s %-8s %-6s %6s %6s %7s %9s %6s %7s\n", "#slice", "P", "N", "life",
+           "events", "cases", "unseen", "bias", "intervals", "held", "width");
     for (unsigned s = 0; s < ARRAY_SIZE(slices); s++)
         for (unsigned g = 0; g < ARRAY_SIZE(grid); g++)
             for (unsigned n = 0; n < ARRAY_SIZE(numbers_of_events); n++) {

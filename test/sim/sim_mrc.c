@@ -1,8 +1,9 @@
 /*
- * What do miss-rate curves cost, and how near are they?  Traces of several shapes (traces.h) go through mrc.h and through the
- * LRU stack's boundaries (lrustack.h) in two forms; a line for each says how far its curve is from the exact one, found naively
- * (mattson.h), and how many instructions an access takes, counted one by one.  Further lines for each shape: how far the curve of a tracker's
- * log, and that of a sample of the pages, are from that of all accesses.
+ * What do miss-rate curves cost, and how near are they?  Traces of several shapes (traces.h) go
+ * through mrc.h and through the LRU stack's boundaries (lrustack.h) in two forms; a line for each
+ * says how far its curve is from the exact one, found naively (mattson.h), and how many
+ * instructions an access takes, counted one by one.  Further lines for each shape: how far the
+ * curve of a tracker's log, and that of a sample of the pages, are from that of all accesses.
  * Environment: QUICK=1 (fewer pages), SEED (1).
  */
 #include <math.h>
@@ -63,10 +64,11 @@ static void work(void *data)
     p->form->touch(p->state, p->page, p->length);
 }
 
-/* ---- mrc.h ---- */
+/* ---- mrc.h ----------------------------------------------------------------------------------- */
 static struct mrc *curves(const struct trace *t, uint32_t group, bool lru_only)
 {
-    struct mrc_config config = {.nodes = t->pages, .group = group, .memory = t->pages, .lru_only = lru_only};
+    struct mrc_config config = {
+        .nodes = t->pages, .group = group, .memory = t->pages, .lru_only = lru_only};
     struct mrc *m = room(mrc_bytes(&config));
 
     mrc_init(m, &config);
@@ -99,7 +101,7 @@ static uint64_t mrc_mru(void *state, uint32_t memory)
     return mrc_misses(state, MRC_MRU, memory);
 }
 
-/* ---- Boundaries ---- */
+/* ---- Boundaries ------------------------------------------------------------------------------ */
 struct bounded {
     uint64_t in_group[LRUSTACK_BOUNDS_MAX + 1];
     struct lrustack stack;
@@ -159,9 +161,10 @@ static const struct form forms[] = {
     {"four-groups", MRC_LRU, around_make, bounded_do, bounded_misses},
 };
 
-/* The largest difference, in points: at every size for a curve with groups of a page, else at multiples of a group. */
-static double farthest(const struct form *f, void *state, const struct mattson *exact, uint32_t group,
-                       size_t accesses)
+/* The largest difference, in points: at every size for a curve with groups of a page, else at
+ * multiples of a group. */
+static double farthest(const struct form *f, void *state, const struct mattson *exact,
+                       uint32_t group, size_t accesses)
 {
     double worst = 0;
 
@@ -198,7 +201,8 @@ static void count_renumbering(const struct trace *t)
     free(m);
 }
 
-static void run(const struct form *f, const char *shape, const struct trace *t, const struct mattson *exact)
+static void run(const struct form *f, const char *shape, const struct trace *t,
+                const struct mattson *exact)
 {
     uint32_t group = t->pages / GROUPS;
     void *state = f->make(t, group);
@@ -217,7 +221,8 @@ static void run(const struct form *f, const char *shape, const struct trace *t, 
     free(state);
 }
 
-/* What a page-access tracker would log: accesses to pages that are not among the `held` used last. */
+/* What a page-access tracker would log: accesses to pages that are not among the `held` used
+ * last. */
 static struct trace logged(const struct trace *t, uint32_t held)
 {
     struct trace log = trace_room(t->pages, t->length);
@@ -239,8 +244,8 @@ static struct trace logged(const struct trace *t, uint32_t held)
 }
 
 /* Curves of the log against those of all accesses, in memory of more than the held pages. */
-static void compare_log(const char *shape, const struct trace *t, const struct mattson exact[MRC_POLICIES],
-                        uint32_t held)
+static void compare_log(const char *shape, const struct trace *t,
+                        const struct mattson exact[MRC_POLICIES], uint32_t held)
 {
     struct trace log = logged(t, held);
     struct mrc *m = mrc_make(t, t->pages / GROUPS);
@@ -256,14 +261,16 @@ static void compare_log(const char *shape, const struct trace *t, const struct m
                 worst[p] = MAX(worst[p], 100 * (d < 0 ? -d : d) / (double)t->length);
         }
     }
-    printf("RESULT mrc.log shape=%s pages=%u held=%u accesses=%zu logged=%zu lru_pts=%.2f mru_pts=%.2f\n",
+    printf("RESULT mrc.log shape=%s pages=%u held=%u accesses=%zu logged=%zu lru_pts=%.2f "
+           "mru_pts=%.2f\n",
            shape, t->pages, held, t->length, log.length, worst[MRC_LRU], worst[MRC_MRU]);
     fflush(stdout);
     free(m);
     trace_free(&log);
 }
 
-/* Curves of one page of 2^shift, as hardware draws them, against those of all pages, at every size; a sample's rates are of its own accesses. */
+/* Curves of one page of 2^shift, as hardware draws them, against those of all pages, at every size;
+ * a sample's rates are of its own accesses. */
 static void compare_sample(const char *shape, const struct trace *t, const struct mattson *exact,
                            unsigned shift)
 {
@@ -280,7 +287,8 @@ static void compare_sample(const char *shape, const struct trace *t, const struc
         worst = MAX(worst, 100 * d);
         sum += 100 * d;
     }
-    printf("RESULT mrc.sample shape=%s pages=%u one_in=%u sampled_pages=%u mean_pts=%.2f err_pts=%.2f\n",
+    printf("RESULT mrc.sample shape=%s pages=%u one_in=%u sampled_pages=%u mean_pts=%.2f "
+           "err_pts=%.2f\n",
            shape, t->pages, 1u << shift, mrc_pages(m), sum / t->pages, worst);
     fflush(stdout);
     free(m);
@@ -290,19 +298,22 @@ int main(void)
 {
     uint32_t pages = number("QUICK", 0) ? 2048 : 8192;
 
-    printf(
-        "# make bench-mrc SEED=%lu\n"
-        "# err_pts: the largest difference from the exact curve at multiples of a group, in points of the "
-        "miss ratio.\n"
-        "# instructions: of an access, a hundred of them at a time, compiled for the host with -O2; exact "
-        "finds LRU's and MRU's\n"
-        "# curve in one; lru-only finds LRU's, with groups of one page: at every size.\n"
-        "# boundaries, four-groups: LRU only; the latter knows three sizes.\n"
-        "# mrc.sample: LRU's curve of a sample of the pages, at every size: on the average, and the largest "
-        "difference.\n"
-        "# mrc.renumber: of giving slots anew, once in at least seven accesses a page, which comes to "
-        "per_access at most.\n",
-        number("SEED", 1));
+    printf("# make bench-mrc SEED=%lu\n"
+           "# err_pts: the largest difference from the exact curve at multiples of a group, in "
+           "points of the "
+           "miss ratio.\n"
+           "# instructions: of an access, a hundred of them at a time, compiled for the host with "
+           "-O2; exact "
+           "finds LRU's and MRU's\n"
+           "# curve in one; lru-only finds LRU's, with groups of one page: at every size.\n"
+           "# boundaries, four-groups: LRU only; the latter knows three sizes.\n"
+           "# mrc.sample: LRU's curve of a sample of the pages, at every size: on the average, and "
+           "the largest "
+           "difference.\n"
+           "# mrc.renumber: of giving slots anew, once in at least seven accesses a page, which "
+           "comes to "
+           "per_access at most.\n",
+           number("SEED", 1));
     struct trace loop = trace_make(TRACE_LOOP, pages, (size_t)PER_PAGE * pages, 1);
     count_renumbering(&loop);
     trace_free(&loop);

@@ -1,9 +1,10 @@
 /*
- * How good multiplexed counts are: simulated events of many kinds, counted in full and by hpm/policy/mux.c.
+ * How good multiplexed counts are: simulated events of many kinds, counted in full and by
+ * hpm/policy/mux.c.
  *
- * Two measures.  The 95 % interval over the session: how often does it hold the true count, and how wide is it?  And [A]'s
- * own (2.7.1): KL(P||P') = sum P log2(P/P'), P the distribution of the events over the rounds, P' that of the estimates,
- * each with half a count more than was seen.
+ * Two measures.  The 95 % interval over the session: how often does it hold the true count, and how
+ * wide is it?  And [A]'s own (2.7.1): KL(P||P') = sum P log2(P/P'), P the distribution of the
+ * events over the rounds, P' that of the estimates, each with half a count more than was seen.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ void panic(const char *fmt, ...)
     exit(1);
 }
 
-/* ---- Random numbers ---- */
+/* ---- Random numbers -------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 
@@ -72,7 +73,7 @@ static uint32_t poisson(double mean)
     return n;
 }
 
-/* ---- Streams of events ---- */
+/* ---- Streams of events ----------------------------------------------------------------------- */
 
 /* Before each cell: events and instructions. */
 static uint64_t events[CELLS + 1], instructions[CELLS + 1];
@@ -112,8 +113,8 @@ static void noisy(void)
 /* Three rates in turn, the lowest down to a fiftieth of the highest. */
 static void phases_of(double length)
 {
-    double high = any_rate(), rate[3] = {high, high * between(0.02, 0.5), high * between(0.02, 0.3)},
-           left = 0;
+    double high = any_rate(),
+           rate[3] = {high, high * between(0.02, 0.5), high * between(0.02, 0.3)}, left = 0;
     unsigned phase = 0;
 
     shortest = length / 2;
@@ -136,8 +137,8 @@ static void short_phases(void)
     phases_of(logarithmic(2e4, 2 * ONE_SLICE));
 }
 
-/* All in bursts of about one length, with pauses 1 to 10 times as long on average and at most a tenth of the rate in them, or
- * nothing at all. */
+/* All in bursts of about one length, with pauses 1 to 10 times as long on average and at most a
+ * tenth of the rate in them, or nothing at all. */
 static void bursts_of(double length)
 {
     double rate = any_rate(), background = uniform() < 0.5 ? 0 : between(0, 0.1);
@@ -231,7 +232,7 @@ static const struct kind {
 };
 enum { KINDS = ARRAY_SIZE(kinds), KL_KINDS = 5 };
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* A way of counting: how rounds are cut, and what disturbs them. */
 static const struct form {
@@ -239,9 +240,10 @@ static const struct form {
     unsigned passes;
     unsigned rounds; /* counted; 0: ROUNDS */
     bool published, shares, instructions;
-    unsigned late;     /* cells, at most, that the slices' interrupts come late                    */
-    double run, pause; /* cycles on average that the thread runs, and others do; 0: it runs always */
-    bool cut;          /* the round ends when the thread does; else it is the CPU's and goes on    */
+    unsigned late; /* cells, at most, that the slices' interrupts come late */
+    /* cycles on average that the thread runs, and others do; 0: it runs always */
+    double run, pause;
+    bool cut; /* the round ends when the thread does; else it is the CPU's and goes on */
 } forms[] = {
     {.name = "published", .passes = 1, .published = true},
     {.name = "1", .passes = 1},
@@ -271,7 +273,8 @@ static void session_init(struct session *s, const struct form *form, uint64_t se
 {
     static struct group_plan groups = {.groups = GROUPS};
     struct mux_config config = {.unit = form->instructions ? MUX_INSTRUCTIONS : MUX_CYCLES,
-                                .round = form->instructions ? instructions[CELLS] / ROUNDS_MORE : ROUND,
+                                .round =
+                                    form->instructions ? instructions[CELLS] / ROUNDS_MORE : ROUND,
                                 .passes = form->passes,
                                 .published = form->published};
 
@@ -302,7 +305,8 @@ static unsigned cell_after(const struct session *s, unsigned from, uint64_t leng
 
 static uint64_t length_of(const struct session *s, unsigned from, unsigned to)
 {
-    return s->form->instructions ? instructions[to] - instructions[from] : (uint64_t)(to - from) * CELL;
+    return s->form->instructions ? instructions[to] - instructions[from]
+                                 : (uint64_t)(to - from) * CELL;
 }
 
 /* Other threads run, and the CPU's turns go on. */
@@ -346,13 +350,15 @@ static bool step(struct session *s)
     return ended == MUX_ROUND_ENDS;
 }
 
-/* Counts at least ROUNDS rounds, with the estimate of each where rounds are what they are meant to be. */
+/* Counts at least ROUNDS rounds, with the estimate of each where rounds are what they are meant to
+ * be. */
 static void run(struct session *s)
 {
     struct mux_sum sum, before = {0};
     unsigned rounds = 0, enough = s->form->rounds ? s->form->rounds : ROUNDS;
 
-    while (s->cell < CELLS && s->counts.length - s->counts.open_length < enough * s->plan.rounds.round) {
+    while (s->cell < CELLS &&
+           s->counts.length - s->counts.open_length < enough * s->plan.rounds.round) {
         if (!step(s) || rounds >= ROUNDS)
             continue;
         mux_read(&s->counts, &s->plan, 0, &sum);
@@ -378,7 +384,7 @@ static double kl_distance(const struct session *s)
     return sum;
 }
 
-/* ---- Results ---- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 struct tally {
     unsigned intervals, held, distances;
@@ -480,21 +486,28 @@ static struct tally *new_tallies(unsigned trials)
 }
 
 static const char explanation[] =
-    "# Multiplexed counts of one event in 10 groups, rounds of 2,000,000 cycles, 50 rounds, against the "
+    "# Multiplexed counts of one event in 10 groups, rounds of 2,000,000 cycles, 50 rounds, "
+    "against the "
     "truth.\n"
-    "# form: slices a group has in a round (of 200,000 / form cycles); published: one, and no interval.\n"
-    "#   of-12: 12 rounds only, the fewest that have an interval; late: interrupts up to 5,000 cycles late; "
+    "# form: slices a group has in a round (of 200,000 / form cycles); published: one, and no "
+    "interval.\n"
+    "#   of-12: 12 rounds only, the fewest that have an interval; late: interrupts up to 5,000 "
+    "cycles late; "
     "shares: groups have 1 to 3 slices a pass;\n"
     "#   instructions: slices and rounds by instructions, which take 0.3 to 5 cycles, in phases;\n"
     "#   cut: the thread runs for 300,000 cycles on average, and the round ends when it stops;\n"
     "#   cpu-turns: it runs for as long, and the turns, which are the CPU's, go on without it.\n"
     "# held: 95 % intervals with the true count in them, in percent of the cases.\n"
-    "# width: half an interval, in percent of the count: median, and what 95 % of the cases are below.\n"
-    "# KL(P||P') over the rounds: median, 95 %, worst.  Half a seen count is added to each estimate; only\n"
+    "# width: half an interval, in percent of the count: median, and what 95 % of the cases are "
+    "below.\n"
+    "# KL(P||P') over the rounds: median, 95 %, worst.  Half a seen count is added to each "
+    "estimate; only\n"
     "#   streams with 1,000 events a round on average.\n"
-    "# Streams: one event in 1,000 cycles to one in each.  steady; noisy: the rate wanders; phases: of "
+    "# Streams: one event in 1,000 cycles to one in each.  steady; noisy: the rate wanders; "
+    "phases: of "
     "three\n"
-    "#   rates; bursts: half of the streams with nothing between; periodic: in step with the round, a pass "
+    "#   rates; bursts: half of the streams with nothing between; periodic: in step with the "
+    "round, a pass "
     "or\n"
     "#   neither, 7 in 10 with nothing between pulses; rare: one in 10^4 to 10^7 cycles.\n"
     "#   short: phases, bursts or pulses below the published slice, 200,000 cycles.\n"
@@ -510,8 +523,8 @@ int main(void)
         return 2;
     }
     printf("# make bench-mux TRIALS=%u SEED=%lu\n%s", trials, number("SEED", 1), explanation);
-    printf("%-14s %-14s %6s %6s %7s %7s %6s %7s %7s %7s\n", "# stream", "form", "cases", "held", "width",
-           "95 %", "cases", "KL", "95 %", "worst");
+    printf("%-14s %-14s %6s %6s %7s %7s %6s %7s %7s %7s\n", "# stream", "form", "cases", "held",
+           "width", "95 %", "cases", "KL", "95 %", "worst");
     for (unsigned k = 0; k < KINDS; k++) {
         struct tally *t = new_tallies(trials);
         simulate(t, &kinds[k], trials, number("SEED", 1) * 100 + k);

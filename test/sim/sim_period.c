@@ -1,6 +1,7 @@
 /*
- * Two ways to adapt a sampling period, the published one ([S] 3.4.3) and that of hpm/policy/period.c, on simulated rates of events; and
- * how evenly the stores of a loop are sampled with periods that are fixed, jittered or primes ([S] 3.5).
+ * Two ways to adapt a sampling period, the published one ([S] 3.4.3) and that of
+ * hpm/policy/period.c, on simulated rates of events; and how evenly the stores of a loop are
+ * sampled with periods that are fixed, jittered or primes ([S] 3.5).
  */
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +11,10 @@
 enum {
     CPUS = 4,
     WINDOWS = 300,
-    WANTED = 100,  /* samples in a window, all CPUs together          */
-    MEMORY = 20,   /* windows that the published rule averages over    */
-    STRETCH = 60,  /* windows between two steps                        */
-    TOLERANCE = 20 /* percent off what is wanted: a rule has settled   */
+    WANTED = 100,  /* samples in a window, all CPUs together */
+    MEMORY = 20,   /* windows that the published rule averages over */
+    STRETCH = 60,  /* windows between two steps */
+    TOLERANCE = 20 /* percent off what is wanted: a rule has settled */
 };
 
 void panic(const char *fmt, ...)
@@ -42,7 +43,7 @@ static double normal(void)
     return sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* ---- Rates: events in a window ---- */
+/* ---- Rates: events in a window --------------------------------------------------------------- */
 
 static double rate[WINDOWS];
 
@@ -95,8 +96,8 @@ static void pausing(void)
 static const struct shape {
     const char *name;
     void (*make)(void);
-    unsigned stretch; /* windows of one rate; 0: there are none       */
-    unsigned off;     /* the first guess is wrong by up to 2 to this  */
+    unsigned stretch; /* windows of one rate; 0: there are none */
+    unsigned off;     /* the first guess is wrong by up to 2 to this */
 } shapes[] = {
     {"constant", constant, WINDOWS, 10}, {"constant-near", constant, WINDOWS, 1},
     {"stepped", stepped, STRETCH, 10},   {"bursty", bursty, 0, 10},
@@ -104,7 +105,7 @@ static const struct shape {
     {"pausing", pausing, 0, 10},
 };
 
-/* ---- Rules ---- */
+/* ---- Rules ----------------------------------------------------------------------------------- */
 
 struct rule {
     const char *name;
@@ -128,7 +129,8 @@ static uint64_t period_now(void)
 
 static void begin(const struct rule *rule, double first)
 {
-    const struct period_config config = {.samples = WANTED, .window = 1, .min = 1, .max = PERIOD_MAX};
+    const struct period_config config = {
+        .samples = WANTED, .window = 1, .min = 1, .max = PERIOD_MAX};
 
     state.rule = rule;
     state.period = first;
@@ -149,7 +151,8 @@ static void update_published(unsigned i)
     state.period = fmin(fmax(state.period * (sum / n) / WANTED, 1), PERIOD_MAX);
 }
 
-/* One CPU's events; the samples end distances, each of the period drawn at the window's begin but the first. */
+/* One CPU's events; the samples end distances, each of the period drawn at the window's begin but
+ * the first. */
 static void sample(unsigned cpu, uint64_t events, struct period_window *w)
 {
     uint64_t period = period_now();
@@ -194,7 +197,7 @@ static void run(void)
     }
 }
 
-/* ---- Measures ---- */
+/* ---- Measures -------------------------------------------------------------------------------- */
 
 struct tally {
     double *settle; /* windows until all that follow are as wanted, by stretch */
@@ -225,7 +228,8 @@ static void judge_stretch(struct tally *t, unsigned from, unsigned to)
     t->swing[t->stretches++] = high / low;
 }
 
-/* The first windows, which depend on the first guess only, are left out where there are no stretches. */
+/* The first windows, which depend on the first guess only, are left out where there are no
+ * stretches. */
 static void judge(struct tally *t, const struct shape *shape)
 {
     for (unsigned i = 0; shape->stretch && i + shape->stretch <= WINDOWS; i += shape->stretch)
@@ -256,8 +260,9 @@ static void report(const struct rule *rule, const struct shape *shape, struct ta
     printf("RESULT hpm.period rule=%s rate=%s", rule->name, shape->name);
     if (t->stretches)
         printf(" settle_median=%.0f settle_worst=%.0f of=%u swing_median=%.2f swing_worst=%.4g",
-               quantile(t->settle, t->stretches, 0.5), quantile(t->settle, t->stretches, 1), shape->stretch,
-               quantile(t->swing, t->stretches, 0.5), quantile(t->swing, t->stretches, 1));
+               quantile(t->settle, t->stretches, 0.5), quantile(t->settle, t->stretches, 1),
+               shape->stretch, quantile(t->swing, t->stretches, 0.5),
+               quantile(t->swing, t->stretches, 1));
     printf(" error_percent=%.1f mean=%.2f peak=%.4g\n", 100 * t->error / (double)t->windows,
            t->samples / (double)t->windows, t->peak);
 }
@@ -281,7 +286,7 @@ static void compare(const struct shape *shape, unsigned trials, unsigned long se
     }
 }
 
-/* ---- Bias: which of a loop's stores the samples hit ---- */
+/* ---- Bias: which of a loop's stores the samples hit ------------------------------------------ */
 
 enum { MEAN = 100000, SITES_MAX = 64, PERIODS = 41 };
 
@@ -347,14 +352,15 @@ static void bias(const struct drawing *d, unsigned first, unsigned last, unsigne
     for (unsigned stores = first; stores <= last; stores++)
         for (uint64_t mean = MEAN - PERIODS / 2; mean <= MEAN + PERIODS / 2; mean++)
             ratio[n++] = unevenness(d, mean, stores, stores * per_store, &missed);
-    printf("RESULT hpm.period.bias periods=%s drawn_each=%u stores=%u..%u ratio_median=%.2f ratio_worst=%.4g "
+    printf("RESULT hpm.period.bias periods=%s drawn_each=%u stores=%u..%u ratio_median=%.2f "
+           "ratio_worst=%.4g "
            "unseen_percent=%.1f\n",
            d->name, d->drain, first, last, quantile(ratio, n, 0.5), quantile(ratio, n, 1),
            100.0 * missed / (PERIODS * (double)(last - first + 1) * (first + last) / 2));
     free(ratio);
 }
 
-/* ---- All ---- */
+/* ---- All ------------------------------------------------------------------------------------- */
 
 static unsigned long number(const char *name, unsigned long otherwise)
 {
@@ -368,11 +374,14 @@ static const char explanation[] =
     "# rule: published: p' = p M / L, M the mean of 20 windows' samples, at every 5th window;\n"
     "#   published-each: at each; events: hpm/policy/period.c, at each.\n"
     "# rate: constant, the first guess 2^-10 to 2^10 of the right period, as with all the others;\n"
-    "#   constant-near: 1/2 to 2 of it; stepped: another one each 60 windows, within two orders of\n"
-    "#   magnitude; bursty: 20 to 1, each for 4 windows on average; drifting: up and down by 2^8 in\n"
+    "#   constant-near: 1/2 to 2 of it; stepped: another one each 60 windows, within two orders "
+    "of\n"
+    "#   magnitude; bursty: 20 to 1, each for 4 windows on average; drifting: up and down by 2^8 "
+    "in\n"
     "#   80 windows; noisy: sigma 0.7 of the logarithm, correlated over 10 windows; pausing: 40\n"
     "#   windows on, 40 off.\n"
-    "# settle: windows until all that follow bring the samples wanted within 20 percent (of: never).\n"
+    "# settle: windows until all that follow bring the samples wanted within 20 percent (of: "
+    "never).\n"
     "# swing: longest to shortest period in the second half of a stretch of one rate.\n"
     "# error: off the samples wanted, on average; mean and peak of the samples, 1: as wanted; all\n"
     "#   without the first 5 windows.\n"
@@ -380,7 +389,8 @@ static const char explanation[] =
     "# 10,000 samples a store, or 1,000 where loops of 2 to 32 stores are tried.\n"
     "# periods: fixed; low-bits: 8 random bits, as published; jitter: uniform within a sixteenth;\n"
     "#   prime: hpm/policy/period_draw.c's; drawn anew after so many samples.\n"
-    "# ratio: samples of the most sampled store to those of the least; unseen: stores without any.\n";
+    "# ratio: samples of the most sampled store to those of the least; unseen: stores without "
+    "any.\n";
 
 int main(void)
 {

@@ -1,9 +1,11 @@
 /*
- * Memory for two programs: one LRU list for all pages (global), or a pool for each, divided by their curves (mrc.h, plan.h).  Each program
- * has a processor of its own; an access takes one unit of time, a fault LATENCY of them.  One line per pair, part of both footprints that
- * memory has, and way of dividing it:
+ * Memory for two programs: one LRU list for all pages (global), or a pool for each, divided by
+ * their curves (mrc.h, plan.h).  Each program has a processor of its own; an access takes one unit
+ * of time, a fault LATENCY of them.  One line per pair, part of both footprints that memory has,
+ * and way of dividing it:
  * ops        accesses of both in the time there is, of those with global allocation in percent
- * speedup    weighted: of each its accesses by those that it makes alone with all the memory, and their sum
+ * speedup    weighted: of each its accesses by those that it makes alone with all the memory, and
+ * their sum
  * harmonic   the harmonic mean of both
  * rates      faults of each in a thousand units of time, over the second half
  * Environment: QUICK=1 (shorter), SEED (1).
@@ -22,7 +24,14 @@ void panic(const char *fmt, ...)
     abort();
 }
 
-enum { PROGRAMS = 2, PAGES = 4096, LATENCY = 140, STEP = 64, EPOCH = 400000, POINTS = 2 * PAGES / STEP + 1 };
+enum {
+    PROGRAMS = 2,
+    PAGES = 4096,
+    LATENCY = 140,
+    STEP = 64,
+    EPOCH = 400000,
+    POINTS = 2 * PAGES / STEP + 1
+};
 
 /* Its pages are numbered from `first`, so that one list can hold those of both. */
 struct program {
@@ -70,7 +79,8 @@ static struct lrustack *stack(void)
 
 static struct mrc *curves(void)
 {
-    struct mrc_config config = {.nodes = PAGES, .group = STEP, .memory = PROGRAMS * PAGES, .decay_shift = 1};
+    struct mrc_config config = {
+        .nodes = PAGES, .group = STEP, .memory = PROGRAMS * PAGES, .decay_shift = 1};
     struct mrc *m = room(mrc_bytes(&config));
 
     mrc_init(m, &config);
@@ -83,8 +93,10 @@ static void begin(struct machine *m, const struct trace trace[PROGRAMS], uint32_
 
     m->memory = memory;
     for (unsigned i = 0; i < PROGRAMS; i++) {
-        m->program[i] = (struct program){
-            .trace = trace[i], .first = i * PAGES, .resident = common ? common : stack(), .mrc = curves()};
+        m->program[i] = (struct program){.trace = trace[i],
+                                         .first = i * PAGES,
+                                         .resident = common ? common : stack(),
+                                         .mrc = curves()};
         m->pool[i] = (struct share_pool){.misses = m->program[i].misses,
                                          .spacing = STEP,
                                          .work = 1000000,
@@ -152,7 +164,8 @@ static void run(struct machine *m, uint64_t time)
         for (unsigned i = 0; i < PROGRAMS; i++)
             m->program[i].clock = MAX(m->program[i].clock, epoch - EPOCH);
         /* The one that is behind goes on. */
-        for (unsigned i; (i = m->program[1].clock < m->program[0].clock), m->program[i].clock < epoch;)
+        for (unsigned i;
+             (i = m->program[1].clock < m->program[0].clock), m->program[i].clock < epoch;)
             step(m, i, epoch > time / 2);
     }
 }
@@ -174,7 +187,8 @@ static uint64_t alone(const struct trace *trace, uint32_t memory, uint64_t time)
     return ops;
 }
 
-static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, uint64_t time, uint64_t seed)
+static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, uint64_t time,
+                    uint64_t seed)
 {
     static struct machine m;
     struct trace trace[PROGRAMS];
@@ -187,8 +201,11 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
     for (unsigned goal = SHARE_GOALS; goal-- > SHARE_THROUGHPUT;) {
         if (goal == SHARE_SERVICE) /* its turn is global allocation's */
             m.global = true;
-        m.config = (struct share_config){
-            .goal = goal, .step = STEP, .move_max = 1024, .hysteresis_permil = 20, .lasts = 8 * EPOCH};
+        m.config = (struct share_config){.goal = goal,
+                                         .step = STEP,
+                                         .move_max = 1024,
+                                         .hysteresis_permil = 20,
+                                         .lasts = 8 * EPOCH};
         begin(&m, trace, PROGRAMS * PAGES * memory_pct / 100);
         run(&m, time);
         uint64_t ops = m.program[0].ops + m.program[1].ops;
@@ -202,9 +219,10 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
         printf("RESULT pools programs=%s+%s memory_pct=%u goal=%s ops_pct=%.1f speedup=%.3f,%.3f "
                "weighted=%.3f harmonic=%.3f rates=%.3f,%.3f pages=%u,%u\n",
                trace_names[kind[0]], trace_names[kind[1]], memory_pct,
-               m.global ? "global" : share_goal_names[goal], 100.0 * (double)ops / (double)global_ops,
-               speedup[0], speedup[1], speedup[0] + speedup[1], 2 / (1 / speedup[0] + 1 / speedup[1]),
-               rate[0], rate[1], m.global ? 0 : m.pool[0].pages, m.global ? 0 : m.pool[1].pages);
+               m.global ? "global" : share_goal_names[goal],
+               100.0 * (double)ops / (double)global_ops, speedup[0], speedup[1],
+               speedup[0] + speedup[1], 2 / (1 / speedup[0] + 1 / speedup[1]), rate[0], rate[1],
+               m.global ? 0 : m.pool[0].pages, m.global ? 0 : m.pool[1].pages);
         fflush(stdout);
         end(&m);
         m.global = false;
@@ -222,15 +240,16 @@ int main(void)
                                                       {TRACE_LOOP, TRACE_LOOP}};
     uint64_t time = (number("QUICK", 0) ? 20ull : 100ull) * EPOCH;
 
-    printf(
-        "# make bench-pools SEED=%lu\n"
-        "# Two programs of %u pages, a processor each, LRU; a fault takes %u accesses' time; epochs of %u.\n"
-        "# ops: accesses done, global allocation being 100.  speedup: of each against itself alone with all "
-        "the "
-        "memory; weighted: their sum;\n"
-        "# harmonic: their harmonic mean.  rates: faults of each in 1000 units of time, "
-        "second half.\n",
-        number("SEED", 1), PAGES, LATENCY, EPOCH);
+    printf("# make bench-pools SEED=%lu\n"
+           "# Two programs of %u pages, a processor each, LRU; a fault takes %u accesses' time; "
+           "epochs of %u.\n"
+           "# ops: accesses done, global allocation being 100.  speedup: of each against itself "
+           "alone with all "
+           "the "
+           "memory; weighted: their sum;\n"
+           "# harmonic: their harmonic mean.  rates: faults of each in 1000 units of time, "
+           "second half.\n",
+           number("SEED", 1), PAGES, LATENCY, EPOCH);
     for (unsigned p = 0; p < ARRAY_SIZE(pairs); p++) {
         for (unsigned memory_pct = 15; memory_pct <= 90; memory_pct += 15)
             compare(pairs[p], memory_pct, time, number("SEED", 1));

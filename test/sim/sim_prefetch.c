@@ -1,10 +1,11 @@
 /*
- * Prefetching policies on what programs use (programs.h), in a memory that replaces by LRU (paging.h): one line per program, part of its
- * footprint that memory has, and policy.
+ * Prefetching policies on what programs use (programs.h), in a memory that replaces by LRU
+ * (paging.h): one line per program, part of its footprint that memory has, and policy.
  * recall_pct     faults that prefetching avoided, of those there are without
  * precision_pct  prefetched pages that were used, of those whose fate is known
  * io_pct         pages read, more than without
- * A second line, prefetch.wait, has reads that take as long as LATENCY accesses: [A]'s million cycles, a page access being some thousand.
+ * A second line, prefetch.wait, has reads that take as long as LATENCY accesses: [A]'s million
+ * cycles, a page access being some thousand.
  * wait_pct       time waited for pages, of what is waited without
  * late_pct       used prefetched pages that were still under way
  * Environment: QUICK=1 (smaller), SEED (1), PROGRAM=name (only that one), LATENCY (140).
@@ -34,7 +35,8 @@ static double percent(uint64_t part, uint64_t whole)
 }
 
 static void report(const char *program, const struct prefetch_ops *ops, const struct trace *t,
-                   unsigned memory_pct, const struct paging_result *r, const struct paging_result *without)
+                   unsigned memory_pct, const struct paging_result *r,
+                   const struct paging_result *without)
 {
     double io = percent(r->faults + r->fetched, without->faults) - (without->faults ? 100 : 0);
 
@@ -48,17 +50,20 @@ static void report(const char *program, const struct prefetch_ops *ops, const st
     fflush(stdout);
 }
 
-static void simulate_waits(const char *program, const struct trace *t, unsigned memory_pct, unsigned latency)
+static void simulate_waits(const char *program, const struct trace *t, unsigned memory_pct,
+                           unsigned latency)
 {
     uint32_t frames = t->pages * memory_pct / 100;
     struct paging_result none = paging_run(&prefetch_none, t, frames, latency, false);
 
     for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
         struct paging_result r = paging_run(*ops, t, frames, latency, false);
-        printf("RESULT prefetch.wait program=%s policy=%s memory_pct=%u latency=%u faults=%llu fetched=%llu "
+        printf("RESULT prefetch.wait program=%s policy=%s memory_pct=%u latency=%u faults=%llu "
+               "fetched=%llu "
                "late_pct=%.1f precision_pct=%.1f io_pct=%+.1f wait_pct=%.1f\n",
                program, (*ops)->name, memory_pct, latency, (unsigned long long)r.faults,
-               (unsigned long long)r.fetched, percent(r.late, r.used), percent(r.used, r.used + r.wasted),
+               (unsigned long long)r.fetched, percent(r.late, r.used),
+               percent(r.used, r.used + r.wasted),
                percent(r.faults + r.fetched, none.faults) - (none.faults ? 100 : 0),
                percent(r.waited, none.waited));
         fflush(stdout);
@@ -80,7 +85,8 @@ static void simulate(const struct program *program)
         }
     }
     for (unsigned i = 0; i < ARRAY_SIZE(wait_pct); i++)
-        simulate_waits(program_names[program->kind], &t, wait_pct[i], (unsigned)number("LATENCY", 140));
+        simulate_waits(program_names[program->kind], &t, wait_pct[i],
+                       (unsigned)number("LATENCY", 140));
     trace_free(&t);
 }
 
@@ -93,7 +99,8 @@ int main(void)
     program.pages = program.side * program.side / 2048;
     program.length = 40ull * program.pages;
     printf("# make bench-prefetch SEED=%lu\n"
-           "# recall: faults avoided.  precision: prefetched pages that were used.  io: pages read, more "
+           "# recall: faults avoided.  precision: prefetched pages that were used.  io: pages "
+           "read, more "
            "than without.\n"
            "# level: at the end; spatial: the window; ppg: least weight of an edge.\n"
            "# prefetch.wait: reads take as long as so many accesses.  late: used while under way.\n"

@@ -35,7 +35,8 @@ static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 
 /* Behind the buffer: pages are used again after so many others at most. */
 static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
-static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90}, percents_behind_quick[] = {20, 50, 70};
+static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90},
+                      percents_behind_quick[] = {20, 50, 70};
 
 /* Short runs: accesses a page. */
 static const unsigned passes[] = {5, 12, 24}, passes_unseen[] = {5, 8, 12, 24, PER_PAGE};
@@ -57,9 +58,9 @@ enum group {
     UNSEEN_60,
     GROUPS
 };
-static const char *const group_names[] = {"named",     "large",     "small",    "made",     "buffered",
-                                          "short-5",   "short-12",  "short-24", "unseen-5", "unseen-8",
-                                          "unseen-12", "unseen-24", "unseen-60"};
+static const char *const group_names[] = {
+    "named",    "large",    "small",    "made",      "buffered",  "short-5",  "short-12",
+    "short-24", "unseen-5", "unseen-8", "unseen-12", "unseen-24", "unseen-60"};
 
 struct job {
     char name[64];
@@ -100,7 +101,8 @@ static double rate(const struct replace_ops *ops, const struct access_trace *t, 
     return 100.0 - 100.0 * (double)misses / (double)logged;
 }
 
-static unsigned best_single(const struct access_trace *t, uint64_t logged, uint32_t frames, double *single)
+static unsigned best_single(const struct access_trace *t, uint64_t logged, uint32_t frames,
+                            double *single)
 {
     unsigned best = 0;
 
@@ -121,8 +123,8 @@ static const char *start(unsigned e, bool default_start)
 
 /* The most that any start loses, or the default one; where: the case, if it is worse than
  * `worst`. */
-static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent, enum group group,
-                       double worst, char *where, size_t room)
+static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent,
+                       enum group group, double worst, char *where, size_t room)
 {
     uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
     double single[EXPERTS_MAX], chosen[EXPERTS_MAX];
@@ -136,13 +138,13 @@ static double one_size(const struct access_trace *t, uint64_t logged, unsigned p
         found[group].cases++;
         if (single[best] - chosen[e] > worst) {
             worst = single[best] - chosen[e];
-            snprintf(where, room, "memory_pct=%u first=%s best=%s best_pct=%.2f chooser_pct=%.2f", percent,
-                     first ? first : "default", expert[best], single[best], chosen[e]);
+            snprintf(where, room, "memory_pct=%u first=%s best=%s best_pct=%.2f chooser_pct=%.2f",
+                     percent, first ? first : "default", expert[best], single[best], chosen[e]);
         }
     }
     for (unsigned e = 0; each && !default_start && e < experts; e++)
-        printf("  memory_pct=%u expert=%s alone_pct=%.2f chooser_from_it_pct=%.2f\n", percent, expert[e],
-               single[e], chosen[e]);
+        printf("  memory_pct=%u expert=%s alone_pct=%.2f chooser_from_it_pct=%.2f\n", percent,
+               expert[e], single[e], chosen[e]);
     return worst;
 }
 
@@ -228,8 +230,8 @@ static void run(const struct job *j)
 
     for (unsigned i = 0; i < sizes.n; i++)
         worst = one_size(&seen, logged, sizes.percent[i], j->group, worst, where, sizeof where);
-    printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group], j->name,
-           j->pages, worst, where);
+    printf("RESULT regret group=%s trace=%s pages=%u points=%.2f %s\n", group_names[j->group],
+           j->name, j->pages, worst, where);
     fflush(stdout);
     if (!found[j->group].traces++ || worst > found[j->group].worst) {
         found[j->group].worst = worst;
@@ -268,7 +270,8 @@ static void named(enum group group, uint32_t pages)
 static void buffered(unsigned window)
 {
     for (unsigned k = 0; k < TRACE_KINDS; k += quick ? 2 : 1) {
-        struct job j = {.group = BUFFERED, .pages = PAGES, .parts = 1, .part[0].kind = k, .window = window};
+        struct job j = {
+            .group = BUFFERED, .pages = PAGES, .parts = 1, .part[0].kind = k, .window = window};
         snprintf(j.name, sizeof j.name, "%s~%u", trace_names[k], window);
         consider(&j);
     }
@@ -277,8 +280,11 @@ static void buffered(unsigned window)
 static void short_runs(unsigned i, uint32_t pages)
 {
     for (unsigned k = 0; k < TRACE_KINDS; k++) {
-        struct job j = {
-            .group = SHORT_5 + i, .pages = pages, .parts = 1, .part[0].kind = k, .passes = passes[i]};
+        struct job j = {.group = SHORT_5 + i,
+                        .pages = pages,
+                        .parts = 1,
+                        .part[0].kind = k,
+                        .passes = passes[i]};
         snprintf(j.name, sizeof j.name, "%s*%u", trace_names[k], passes[i]);
         consider(&j);
     }
@@ -287,7 +293,8 @@ static void short_runs(unsigned i, uint32_t pages)
 static void unseen(unsigned i, uint32_t pages)
 {
     for (unsigned k = 0; k < UNSEEN_KINDS; k++) {
-        struct job j = {.group = UNSEEN_5 + i, .pages = pages, .unseen = k, .passes = passes_unseen[i]};
+        struct job j = {
+            .group = UNSEEN_5 + i, .pages = pages, .unseen = k, .passes = passes_unseen[i]};
         snprintf(j.name, sizeof j.name, "%s*%u", unseen_name(k), j.passes);
         consider(&j);
     }
@@ -315,7 +322,8 @@ static void pair(unsigned a, unsigned b)
         j.part[0] = shape[a].part;
         j.part[1] = shape[b].part;
         if (turns[i])
-            snprintf(j.name, sizeof j.name, "%s/%s/%.2f", shape[a].name, shape[b].name, turns[i] / 8.0);
+            snprintf(j.name, sizeof j.name, "%s/%s/%.2f", shape[a].name, shape[b].name,
+                     turns[i] / 8.0);
         else
             snprintf(j.name, sizeof j.name, "%s+%s", shape[a].name, shape[b].name);
         if (!quick || (a * ARRAY_SIZE(shape) + b + i) % 21 == 0)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The policies' library: installed, and used by the program that docs/policies.md shows.  Nothing is booted.
+# The policies' library: installed, and used by the program that docs/policies.md shows.  Nothing is
+# booted.
 . "${0%/*}/../qemu/lib.sh"
 
 r=0

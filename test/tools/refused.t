@@ -1,5 +1,6 @@
 #!/bin/sh
-# What tools say of files that are not there or not what they need: one line, and a status that is not 0.  Nothing is booted.
+# What tools say of files that are not there or not what they need: one line, and a status that is
+# not 0.  Nothing is booted.
 . "${0%/*}/../qemu/lib.sh"
 
 refused() { # REGEX WHAT COMMAND...

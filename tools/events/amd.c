@@ -1,4 +1,5 @@
-/* AMD's core PMUs.  Every event may be counted by every counter (PPR, "Core Performance Monitor Counters"). */
+/* AMD's core PMUs.  Every event may be counted by every counter (PPR, "Core Performance Monitor
+ * Counters"). */
 #include "found.h"
 #include "pfmlib_priv.h"
 #include "pfmlib_amd64_priv.h"
@@ -11,8 +12,9 @@
 #include "tools/events/selectors.h"
 #include "tools/events/source.h"
 
-/* Retired SSE/AVX FLOPs may grow by more than the 15 that one counter takes in a cycle; an even counter does, when the odd one
- * above it counts event 0xfff (PPR, "Large Increment per Cycle Events"). */
+/* Retired SSE/AVX FLOPs may grow by more than the 15 that one counter takes in a cycle; an even
+ * counter does, when the odd one above it counts event 0xfff (PPR, "Large Increment per Cycle
+ * Events"). */
 #define FLOPS         0x03
 #define EVEN_COUNTERS 0x15
 
@@ -38,7 +40,8 @@ static const char *convert(const amd64_entry_t *e, struct source_event *out)
     *out = (struct source_event){
         .name = e->name,
         .config = AMD_EVENT_BITS(e->code),
-        .limit = {e->code == FLOPS ? EVEN_COUNTERS : AMD_COUNTERS, EVENT_NO_FIXED, EVENT_SHARES_NOTHING},
+        .limit = {e->code == FLOPS ? EVEN_COUNTERS : AMD_COUNTERS, EVENT_NO_FIXED,
+                  EVENT_SHARES_NOTHING},
         .groups = e->ngrp,
         .variants = 1,
         .wide = e->code == FLOPS,

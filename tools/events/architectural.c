@@ -1,6 +1,6 @@
 /*
- * Events that need no vendor's table: those that an architecture gives names and numbers, and what all of AMD's cores have.  Which of
- * them a CPU counts it says itself.
+ * Events that need no vendor's table: those that an architecture gives names and numbers, and what
+ * all of AMD's cores have.  Which of them a CPU counts it says itself.
  */
 #include "tools/events/selectors.h"
 #include "tools/events/source.h"
@@ -26,9 +26,9 @@ struct common_event {
     }
 
 /*
- * Those that CPUID leaf 0AH reports, on every core since Core 2 (SDM volume 3, "Pre-defined Architectural Performance Events").
- * Fixed counter 2 runs at the time stamp counter's rate, event 0x13c at a rate of each processor's own, so the name means the
- * former.
+ * Those that CPUID leaf 0AH reports, on every core since Core 2 (SDM volume 3, "Pre-defined
+ * Architectural Performance Events"). Fixed counter 2 runs at the time stamp counter's rate, event
+ * 0x13c at a rate of each processor's own, so the name means the former.
  */
 #define INTEL_COUNTERS 0xf
 static const struct common_event intel[] = {
@@ -47,8 +47,8 @@ static const struct common_event amd[] = {
     EVENT(0xc0, "RETIRED_INSTRUCTIONS"),
 };
 
-/* PMUv3's common events (DDI 0487, D13.12.2 and D13.12.4), but for CHAIN, which is none.  Which of them a core has, its PMCEID0_EL0
- * and PMCEID1_EL0 say. */
+/* PMUv3's common events (DDI 0487, D13.12.2 and D13.12.4), but for CHAIN, which is none.  Which of
+ * them a core has, its PMCEID0_EL0 and PMCEID1_EL0 say. */
 static const struct common_event pmuv3[] = {
     EVENT(0x00, "SW_INCR"),
     EVENT(0x01, "L1I_CACHE_REFILL"),

@@ -1,7 +1,8 @@
 /*
- * Prints the event tables of an architecture's PMUs as C:   generate x86_64|aarch64 VERSION-OF-LIBPFM4
- * Without libpfm4's tables the version is an empty text, and the PMUs are those that need no vendor's table.
- * Names, register values and constraints that are equal are stored once; a name that ends another is stored within it.
+ * Prints the event tables of an architecture's PMUs as C:   generate x86_64|aarch64
+ * VERSION-OF-LIBPFM4 Without libpfm4's tables the version is an empty text, and the PMUs are those
+ * that need no vendor's table. Names, register values and constraints that are equal are stored
+ * once; a name that ends another is stored within it.
  */
 #include "tools/events/source.h"
 #include <stdio.h>
@@ -47,7 +48,7 @@ void left_out(const char *pmu, const char *event, const char *why)
     fprintf(stderr, "events: %s: %s is left out: %s\n", pmu, event, why);
 }
 
-/* ---- What is stored once ---- */
+/* ---- What is stored once --------------------------------------------------------------------- */
 
 static unsigned name_number(const char *text)
 {
@@ -81,8 +82,9 @@ static unsigned limit_number(struct event_limit l, const char *event)
 {
     unsigned i = 0;
 
-    while (i < limits.count && (limits.value[i].counters != l.counters || limits.value[i].fixed != l.fixed ||
-                                limits.value[i].exclusion != l.exclusion))
+    while (i < limits.count &&
+           (limits.value[i].counters != l.counters || limits.value[i].fixed != l.fixed ||
+            limits.value[i].exclusion != l.exclusion))
         i++;
     if (!l.counters && l.fixed == EVENT_NO_FIXED)
         die("no counter counts it", event);
@@ -135,7 +137,7 @@ static void print_names(void)
         die("more text than 16 bits can point into", "names");
 }
 
-/* ---- Checks ---- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static bool is_word(const char *text)
 {
@@ -203,7 +205,7 @@ static void register_event(const struct source_event *e)
     name_number(e->name);
 }
 
-/* ---- Output ---- */
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 static unsigned high(uint64_t config, unsigned rest)
 {
@@ -214,8 +216,8 @@ static void print_unit(const struct source_event *e, const struct source_unit *u
 {
     printf("    {0x%x, %u, %u, %u, %u, %u, 0x%x}, /* %s:%s */\n", (unsigned)u->config,
            names.at[name_number(u->name)], u->has_extra ? extra_number(u->extra) : UNIT_NO_EXTRA,
-           u->has_limit ? limit_number(u->limit, e->name) : UNIT_LIMIT_OF_ENTRY, u->variants, u->flags,
-           high(u->config, u->group << 4), e->name, u->name);
+           u->has_limit ? limit_number(u->limit, e->name) : UNIT_LIMIT_OF_ENTRY, u->variants,
+           u->flags, high(u->config, u->group << 4), e->name, u->name);
 }
 
 /* Parts of an event that an earlier one has too are not stored again. */
@@ -246,12 +248,12 @@ static void print_entries(const struct source_family *f, const char *base, const
     printf("static const struct event_entry %s_entries[] = {\n", base);
     for (unsigned i = 0; i < f->count; i++) {
         const struct source_event *e = &f->events[i];
-        printf(
-            "    {0x%x, %u, %u, %u, %u, %u, 0x%x}, /* %s */\n", (unsigned)e->config,
-            names.at[name_number(e->name)], first[i], e->unit_count, limit_number(e->limit, e->name),
-            e->variants,
-            high(e->config, e->groups << 4 | (e->precise ? ENTRY_PRECISE : 0) | (e->wide ? ENTRY_WIDE : 0)),
-            e->name);
+        printf("    {0x%x, %u, %u, %u, %u, %u, 0x%x}, /* %s */\n", (unsigned)e->config,
+               names.at[name_number(e->name)], first[i], e->unit_count,
+               limit_number(e->limit, e->name), e->variants,
+               high(e->config,
+                    e->groups << 4 | (e->precise ? ENTRY_PRECISE : 0) | (e->wide ? ENTRY_WIDE : 0)),
+               e->name);
     }
     printf("};\n");
 }
@@ -274,13 +276,14 @@ static void print_family(const struct source_family *f)
     print_units(f, base, first);
     print_entries(f, base, first);
     for (unsigned i = 0; i < ARRAY_SIZE(f->pmus) && f->pmus[i].name; i++)
-        printf("static const struct event_table %s = {\n    .name = \"%s\", .variant = %u, .slots = %u,\n"
+        printf("static const struct event_table %s = {\n    .name = \"%s\", .variant = %u, .slots "
+               "= %u,\n"
                "    .raw_counters = 0x%x, .raw_bits = 0x%llx, .select_bits = 0x%llx,\n"
                "    .entries = %s_entries, .entry_count = %u, .units = %s_units,\n"
                "    .limits = limits, .extras = extras, .names = names,\n};\n",
                identifier(f->pmus[i].name), f->pmus[i].name, 1u << i, f->pmus[i].slots,
-               (unsigned)f->raw_counters, (unsigned long long)f->raw_bits, (unsigned long long)f->select_bits,
-               base, f->count, base);
+               (unsigned)f->raw_counters, (unsigned long long)f->raw_bits,
+               (unsigned long long)f->select_bits, base, f->count, base);
 }
 
 static void print_pools(void)
@@ -304,7 +307,8 @@ static void print_head(const char *arch, const char *version)
                "tools/events/. */\n",
                arch, version);
     else
-        printf("/* Events of %s PMUs, without vendors' tables.  Printed by tools/events/. */\n", arch);
+        printf("/* Events of %s PMUs, without vendors' tables.  Printed by tools/events/. */\n",
+               arch);
     printf("#include \"hpm/events/table.h\"\n\nconst bool event_vendors = %s;\n",
            *version ? "true" : "false");
 }

@@ -1,6 +1,6 @@
 /*
- * Intel's core PMUs.  libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx; a ucode's low eight bits matter only where
- * they override the event's (INTEL_X86_CODE_OVERRIDE).
+ * Intel's core PMUs.  libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx; a ucode's low
+ * eight bits matter only where they override the event's (INTEL_X86_CODE_OVERRIDE).
  */
 #include "found.h"
 #include "pfmlib_priv.h"
@@ -23,9 +23,9 @@
 #ifndef INTEL_X86_DEPRECATED /* which versions behind 4.13 have */
 #define INTEL_X86_DEPRECATED 0x80000
 #endif
-#define KNOWN_EVENT_FLAGS                                                                               \
-    (INTEL_X86_NCOMBO | INTEL_X86_PEBS | INTEL_X86_NHM_OFFCORE | INTEL_X86_FIXED | INTEL_X86_FRONTEND | \
-     INTEL_X86_SPEC | INTEL_X86_DEPRECATED)
+#define KNOWN_EVENT_FLAGS                                                          \
+    (INTEL_X86_NCOMBO | INTEL_X86_PEBS | INTEL_X86_NHM_OFFCORE | INTEL_X86_FIXED | \
+     INTEL_X86_FRONTEND | INTEL_X86_SPEC | INTEL_X86_DEPRECATED)
 #define KNOWN_UNIT_FLAGS                                                                           \
     (INTEL_X86_NCOMBO | INTEL_X86_PEBS | INTEL_X86_DFL | INTEL_X86_EXCL_GRP_GT | INTEL_X86_FIXED | \
      INTEL_X86_NO_AUTOENCODE | INTEL_X86_CODE_OVERRIDE | INTEL_X86_LDLAT | INTEL_X86_FETHR |       \
@@ -47,7 +47,8 @@ static unsigned exclusion_of(const intel_x86_entry_t *e)
         return EVENT_FRONTEND;
     if (!(e->flags & INTEL_X86_NHM_OFFCORE))
         return EVENT_SHARES_NOTHING;
-    switch (e->code) { /* SDM volume 3, "Off-core Response"; of other events the flag is set by mistake */
+    /* SDM volume 3, "Off-core Response"; of other events the flag is set by mistake */
+    switch (e->code) {
     case 0x1b7:
     case 0x12a:
         return EVENT_OFFCORE_0;
@@ -62,7 +63,8 @@ static struct event_limit limit_of(uint64_t mask, unsigned exclusion)
 {
     return (struct event_limit){
         .counters = (uint32_t)mask,
-        .fixed = mask >> FIXED_FIRST ? (uint8_t)__builtin_ctzll(mask >> FIXED_FIRST) : EVENT_NO_FIXED,
+        .fixed =
+            mask >> FIXED_FIRST ? (uint8_t)__builtin_ctzll(mask >> FIXED_FIRST) : EVENT_NO_FIXED,
         .exclusion = (uint8_t)exclusion,
     };
 }
@@ -79,13 +81,14 @@ static unsigned variants_of(const struct intel_family *f, unsigned model)
 
 static unsigned unit_flags_of(const intel_x86_umask_t *u)
 {
-    return (u->uflags & INTEL_X86_NCOMBO ? UNIT_ALONE : 0) | (u->uflags & INTEL_X86_DFL ? UNIT_DEFAULT : 0) |
+    return (u->uflags & INTEL_X86_NCOMBO ? UNIT_ALONE : 0) |
+           (u->uflags & INTEL_X86_DFL ? UNIT_DEFAULT : 0) |
            (u->uflags & INTEL_X86_EXCL_GRP_GT ? UNIT_ENDS : 0) |
            (u->uflags & INTEL_X86_CODE_OVERRIDE ? UNIT_OVERRIDES : 0) |
            (u->uflags & INTEL_X86_PEBS ? UNIT_PRECISE : 0);
 }
 
-/* ---- Second names: PART[:PART...][:c=N][:e][:i][:t] of the same event ---- */
+/* ---- Second names: PART[:PART...][:c=N][:e][:i][:t] of the same event ------------------------ */
 
 static uint64_t code_of(const intel_x86_entry_t *e, const intel_x86_umask_t *u);
 
@@ -113,7 +116,8 @@ static bool word_code(const intel_x86_entry_t *e, const intel_x86_umask_t *of, c
 {
     for (unsigned i = 0; i < e->numasks; i++) {
         const intel_x86_umask_t *u = &e->umasks[i];
-        if (u == of || strcmp(u->uname, word) || (u->umodel && of->umodel && u->umodel != of->umodel))
+        if (u == of || strcmp(u->uname, word) ||
+            (u->umodel && of->umodel && u->umodel != of->umodel))
             continue;
         *code |= code_of(e, u);
         return true;
@@ -199,7 +203,8 @@ static const char *add_units(const struct intel_family *f, const intel_x86_entry
     return NULL;
 }
 
-static const char *convert(const struct intel_family *f, const intel_x86_entry_t *e, struct source_event *out)
+static const char *convert(const struct intel_family *f, const intel_x86_entry_t *e,
+                           struct source_event *out)
 {
     unsigned exclusion = exclusion_of(e);
 
@@ -223,7 +228,8 @@ static const char *convert(const struct intel_family *f, const intel_x86_entry_t
 static void add_family(const struct intel_family *f)
 {
     struct source_family out = {.raw_counters = f->counters,
-                                .raw_bits = INTEL_RAW_BITS | (uint64_t)f->any_thread << INTEL_X86_ANY_BIT,
+                                .raw_bits = INTEL_RAW_BITS | (uint64_t)f->any_thread
+                                                                 << INTEL_X86_ANY_BIT,
                                 .select_bits = 0xff};
 
     memcpy(out.pmus, f->pmus, sizeof f->pmus);
@@ -236,7 +242,8 @@ static void add_family(const struct intel_family *f)
             out.count++;
     }
     if (f->perf_metrics)
-        out.events[out.count++] = intel_perf_metrics(f->models[0] == PFM_PMU_INTEL_ICL, variants_of(f, 0));
+        out.events[out.count++] =
+            intel_perf_metrics(f->models[0] == PFM_PMU_INTEL_ICL, variants_of(f, 0));
     family_add(&out);
 }
 

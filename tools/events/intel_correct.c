@@ -1,6 +1,7 @@
 /*
- * What libpfm4 4.13 has wrong of Intel's events, put right by Intel's event lists (the JSON files of each processor) and SDM
- * volume 3, "Fixed-Function Performance Counters", "Performance Metrics", "Off-core Response".
+ * What libpfm4 4.13 has wrong of Intel's events, put right by Intel's event lists (the JSON files
+ * of each processor) and SDM volume 3, "Fixed-Function Performance Counters", "Performance
+ * Metrics", "Off-core Response".
  */
 #include "tools/events/intel_correct.h"
 #include <string.h>
@@ -9,27 +10,28 @@
 #define FIXED_METRICS 16 /* fields of PERF_METRICS, as event.h numbers them */
 #define L3_MISS_ALL   (0xfull << 26)
 
-/* What fixed counters count.  Without a select of its own no programmable counter can count the same. */
+/* What fixed counters count.  Without a select of its own no programmable counter can count the
+ * same. */
 static const struct {
     uint64_t config;
     uint8_t fixed;
     bool programmable;
 } fixed_events[] = {
-    {0x00c0, 0, true},            /* INST_RETIRED.ANY_P         */
-    {0x01c0, 0, false},           /* INST_RETIRED.ANY           */
-    {0x0100, 0, false},           /* INST_RETIRED.PREC_DIST     */
-    {0x003c, 1, true},            /* CPU_CLK_UNHALTED.THREAD_P  */
-    {0x0200, 1, false},           /* CPU_CLK_UNHALTED.THREAD    */
-    {0x0300, 2, false},           /* CPU_CLK_UNHALTED.REF_TSC   */
-    {0x0400, FIXED_SLOTS, false}, /* TOPDOWN.SLOTS    */
+    {0x00c0, 0, true},            /* INST_RETIRED.ANY_P */
+    {0x01c0, 0, false},           /* INST_RETIRED.ANY */
+    {0x0100, 0, false},           /* INST_RETIRED.PREC_DIST */
+    {0x003c, 1, true},            /* CPU_CLK_UNHALTED.THREAD_P */
+    {0x0200, 1, false},           /* CPU_CLK_UNHALTED.THREAD */
+    {0x0300, 2, false},           /* CPU_CLK_UNHALTED.REF_TSC */
+    {0x0400, FIXED_SLOTS, false}, /* TOPDOWN.SLOTS */
 };
 
 static struct event_limit limit_by_config(uint64_t config, uint32_t counters)
 {
     for (size_t i = 0; i < ARRAY_SIZE(fixed_events); i++)
         if (fixed_events[i].config == config)
-            return (struct event_limit){fixed_events[i].programmable ? counters : 0, fixed_events[i].fixed,
-                                        EVENT_SHARES_NOTHING};
+            return (struct event_limit){fixed_events[i].programmable ? counters : 0,
+                                        fixed_events[i].fixed, EVENT_SHARES_NOTHING};
     return (struct event_limit){counters, EVENT_NO_FIXED, EVENT_SHARES_NOTHING};
 }
 
@@ -42,7 +44,7 @@ const char *intel_trouble(uint64_t config, const struct event_limit *l)
     return l->fixed == EVENT_NO_FIXED ? NULL : "a fixed counter that counts something else";
 }
 
-/* ---- Selects ---- */
+/* ---- Selects --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *pmu, *event;
@@ -63,9 +65,10 @@ void intel_correct_event(const char *pmu, struct source_event *e)
         }
 }
 
-/* ---- Parts ---- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* Parts whose masks are the values that MSR_PEBS_FRONTEND must have, and one whose counter is not said. */
+/* Parts whose masks are the values that MSR_PEBS_FRONTEND must have, and one whose counter is not
+ * said. */
 static const struct {
     const char *pmu, *event, *part;
     uint64_t config, extra;
@@ -89,7 +92,8 @@ static const struct {
 static void correct_part(const char *pmu, const struct source_event *e, struct source_unit *u)
 {
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-        if (strcmp(parts[i].pmu, pmu) || strcmp(parts[i].event, e->name) || strcmp(parts[i].part, u->name))
+        if (strcmp(parts[i].pmu, pmu) || strcmp(parts[i].event, e->name) ||
+            strcmp(parts[i].part, u->name))
             continue;
         u->config = parts[i].config;
         u->extra = parts[i].extra;
@@ -100,8 +104,8 @@ static void correct_part(const char *pmu, const struct source_event *e, struct s
 }
 
 /*
- * Since Ice Lake.  TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the others, as its SLOTS_P does;
- * libpfm4 gives all of them the fixed counter, and the parts event 0.
+ * Since Ice Lake.  TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the
+ * others, as its SLOTS_P does; libpfm4 gives all of them the fixed counter, and the parts event 0.
  */
 static void correct_topdown(const char *pmu, struct source_unit *u, uint32_t counters)
 {
@@ -118,16 +122,19 @@ static void correct_topdown(const char *pmu, struct source_unit *u, uint32_t cou
         u->limit.counters = 1;
 }
 
-/* Since Ice Lake.  libpfm4 gives all parts of these events one counter: a fixed one on Ice Lake, number 0 on Sapphire Rapids. */
+/* Since Ice Lake.  libpfm4 gives all parts of these events one counter: a fixed one on Ice Lake,
+ * number 0 on Sapphire Rapids. */
 static void correct_fixed(const struct source_event *e, struct source_unit *u, uint32_t counters)
 {
     if (strcmp(e->name, "CPU_CLK_UNHALTED") && strcmp(e->name, "INST_RETIRED"))
         return;
     u->has_limit = true;
-    u->limit = limit_by_config(u->flags & UNIT_OVERRIDES ? u->config : u->config | e->config, counters);
+    u->limit =
+        limit_by_config(u->flags & UNIT_OVERRIDES ? u->config : u->config | e->config, counters);
 }
 
-/* L3_MISS of a machine with sockets is local memory and that of one to three hops; libpfm4 has the local bit alone. */
+/* L3_MISS of a machine with sockets is local memory and that of one to three hops; libpfm4 has the
+ * local bit alone. */
 static void correct_l3_miss(const char *pmu, const struct source_event *e, struct source_unit *u)
 {
     if (!strcmp(pmu, "skylake") && strstr(e->name, "OFFCORE_RESPONSE") && u->variants != 1 &&
@@ -147,14 +154,15 @@ void intel_correct_part(const char *pmu, bool perf_metrics, const struct source_
     correct_part(pmu, e, u);
 }
 
-/* ---- What is missing ---- */
+/* ---- What is missing ------------------------------------------------------------------------- */
 
-/* PERF_METRICS: eighths of a register, each a part of fixed counter 3's slots.  Configured as Linux numbers them, event 0 with
- * masks from 0x80. */
+/* PERF_METRICS: eighths of a register, each a part of fixed counter 3's slots.  Configured as Linux
+ * numbers them, event 0 with masks from 0x80. */
 struct source_event intel_perf_metrics(bool halves, unsigned variants)
 {
-    static const char *const fields[] = {"RETIRING",  "BAD_SPECULATION", "FRONTEND_BOUND", "BACKEND_BOUND",
-                                         "HEAVY_OPS", "BR_MISPREDICT",   "FETCH_LATENCY",  "MEMORY_BOUND"};
+    static const char *const fields[] = {"RETIRING",      "BAD_SPECULATION", "FRONTEND_BOUND",
+                                         "BACKEND_BOUND", "HEAVY_OPS",       "BR_MISPREDICT",
+                                         "FETCH_LATENCY", "MEMORY_BOUND"};
     unsigned count = halves ? 4 : 8;
     struct source_unit *units = source_alloc(count, sizeof *units);
 

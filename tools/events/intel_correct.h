@@ -1,4 +1,5 @@
-/* Corrections of libpfm4's tables of Intel's events; pmu is the family's name, that of its first PMU. */
+/* Corrections of libpfm4's tables of Intel's events; pmu is the family's name, that of its first
+ * PMU. */
 #pragma once
 #include "tools/events/source.h"
 

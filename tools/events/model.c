@@ -1,4 +1,5 @@
-/* The simulated multiprocessor's own events (kernel/dev/model/machine.h), with the machine's own masks of counters. */
+/* The simulated multiprocessor's own events (kernel/dev/model/machine.h), with the machine's own
+ * masks of counters. */
 #include "test/machine/pmu_masks.h"
 #include "tools/events/source.h"
 #include <string.h>
@@ -63,7 +64,8 @@ void model_family(void)
     out.events = source_alloc(ARRAY_SIZE(events), sizeof *out.events);
     for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
         struct source_event *event = &out.events[out.count++];
-        *event = (struct source_event){.name = events[i].name, .limit = limit_of(&events[i]), .variants = 1};
+        *event = (struct source_event){
+            .name = events[i].name, .limit = limit_of(&events[i]), .variants = 1};
         if (!events[i].part) {
             event->config = events[i].number;
             continue;

@@ -21,7 +21,8 @@ struct source_event {
     bool precise, wide;
     const struct source_unit *units;
     unsigned unit_count;
-    const void *shared; /* events whose parts come from here have the same parts; NULL: nobody else has */
+    /* events whose parts come from here have the same parts; NULL: nobody else has */
+    const void *shared;
 };
 
 struct source_pmu {

@@ -1,6 +1,7 @@
 /*
- * OPT: on a miss the resident page whose next use is farthest goes [Belady 1966], the fewest misses that any policy can have.
- * A heap of (next use, page) pairs, farthest on top; a pair that a later use has replaced is dropped when it comes up.
+ * OPT: on a miss the resident page whose next use is farthest goes [Belady 1966], the fewest misses
+ * that any policy can have. A heap of (next use, page) pairs, farthest on top; a pair that a later
+ * use has replaced is dropped when it comes up.
  */
 #include <stdlib.h>
 #include "tools/replay/simulate.h"
@@ -14,7 +15,7 @@ struct use {
 
 struct opt {
     uint64_t *next; /* [length] when the page of this access is used again */
-    uint64_t *due;  /* [pages] next use of a resident page, 0: it is out    */
+    uint64_t *due;  /* [pages] next use of a resident page, 0: it is out */
     struct use *heap;
     size_t size;
 };

@@ -1,4 +1,5 @@
-/* vigil-replay: how often a page trace misses, by replacement policy and size of memory.  docs/memory.md. */
+/* vigil-replay: how often a page trace misses, by replacement policy and size of memory.
+ * docs/memory.md. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +19,22 @@ void panic(const char *fmt, ...)
 
 static const char usage[] =
     "usage: vigil-replay [options] TRACE\n"
-    "  --policy NAME,...   lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu wtinylfu-margin gap "
+    "  --policy NAME,...   lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu "
+    "wtinylfu-margin gap "
     "region\n"
     "                      chooser: all, if not given\n"
-    "  --frames N,...      sizes of memory in pages, or percents of the pages of the trace: 1000,20%\n"
+    "  --frames N,...      sizes of memory in pages, or percents of the pages of the trace: "
+    "1000,20%\n"
     "  --points N          that many sizes, evenly up to all pages (20), if --frames is not given\n"
     "  --format NAME       vigil text lirs u32 u64 oracle: guessed, if not given\n"
     "  --space N           of a trace of Vigil's: one address space\n"
     "  --first NAME        the policy that the chooser starts with\n"
     "  --seed N            of policies that draw or hash (1)\n"
-    "  --buffer N          the trace is of TLB misses, and a page access buffer of N entries comes before "
+    "  --buffer N          the trace is of TLB misses, and a page access buffer of N entries comes "
+    "before "
     "the policies\n"
-    "  --prefetch          the trace's prefetched pages become resident as recorded; OPT never prefetches\n"
+    "  --prefetch          the trace's prefetched pages become resident as recorded; OPT never "
+    "prefetches\n"
     "  --plot FILE         miss-rate curves, as .svg or .png\n";
 
 struct options {
@@ -53,7 +58,8 @@ static unsigned long long number(const char *option, const char *text, unsigned 
     errno = 0;
     unsigned long long n = strtoull(text, &end, 0);
     if (errno || end == text || *end || *text == '-' || n < least || n > most) {
-        snprintf(why, sizeof why, "expected a number from %llu to %llu, found \"%.40s\"", least, most, text);
+        snprintf(why, sizeof why, "expected a number from %llu to %llu, found \"%.40s\"", least,
+                 most, text);
         fail(option, why);
     }
     return n;
@@ -70,7 +76,8 @@ static enum trace_format format(const char *name)
 
 static uint32_t buffer(const char *text)
 {
-    uint32_t entries = (uint32_t)number("--buffer", text, MACHINE_PATH_PAB_MIN, MACHINE_PATH_PAB_MAX);
+    uint32_t entries =
+        (uint32_t)number("--buffer", text, MACHINE_PATH_PAB_MIN, MACHINE_PATH_PAB_MAX);
 
     if (!is_pow2(entries))
         fail("--buffer", "expected a power of two");

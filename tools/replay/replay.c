@@ -4,7 +4,7 @@
 #include "tools/replay/replay.h"
 #include "tools/replay/simulate.h"
 
-/* ---- What is asked for ---- */
+/* ---- What is asked for ----------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -19,10 +19,12 @@ static int one_size(const char **at, uint32_t pages, uint32_t *out, char *why)
     unsigned long long n = strtoull(*at, &end, 10);
     bool percent = end != *at && *end == '%';
 
-    if (end == *at || **at < '0' || **at > '9' || n == 0 || (percent && n > 100) || n > REPLACE_NODES_MAX) {
-        snprintf(why, TRACE_WHY,
-                 "--frames: expected a number of pages from 1 to %u, or 1%% to 100%%, found \"%.20s\"",
-                 REPLACE_NODES_MAX, *at);
+    if (end == *at || **at < '0' || **at > '9' || n == 0 || (percent && n > 100) ||
+        n > REPLACE_NODES_MAX) {
+        snprintf(
+            why, TRACE_WHY,
+            "--frames: expected a number of pages from 1 to %u, or 1%% to 100%%, found \"%.20s\"",
+            REPLACE_NODES_MAX, *at);
         return -EINVAL;
     }
     *out = MAX(percent ? (uint32_t)(n * pages / 100) : (uint32_t)n, 1u);
@@ -35,8 +37,8 @@ static int one_size(const char **at, uint32_t pages, uint32_t *out, char *why)
     return 0;
 }
 
-int replay_sizes(struct replay_request *q, const char *list, unsigned points, const struct page_trace *t,
-                 char why[TRACE_WHY])
+int replay_sizes(struct replay_request *q, const char *list, unsigned points,
+                 const struct page_trace *t, char why[TRACE_WHY])
 {
     q->sizes = 0;
     for (unsigned i = 1; !list && i <= MIN(points, (unsigned)REPLAY_SIZES_MAX); i++)
@@ -128,18 +130,20 @@ int replay_fits(const struct replay_request *q, const struct page_trace *t, uint
         return -EINVAL;
     }
     if (q->prefetch && !t->prefetched) {
-        snprintf(why, TRACE_WHY, "--prefetch: expected a trace that says which pages were read ahead");
+        snprintf(why, TRACE_WHY,
+                 "--prefetch: expected a trace that says which pages were read ahead");
         return -EINVAL;
     }
     return 0;
 }
 
-/* ---- Running ---- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
-static int run_policy(const struct replay_request *q, const struct replace_ops *ops, uint32_t frames,
-                      const struct page_trace *t, uint64_t *misses)
+static int run_policy(const struct replay_request *q, const struct replace_ops *ops,
+                      uint32_t frames, const struct page_trace *t, uint64_t *misses)
 {
-    struct replace_config config = {.nodes = t->pages, .frames = frames, .seed = q->seed, .first = q->first};
+    struct replace_config config = {
+        .nodes = t->pages, .frames = frames, .seed = q->seed, .first = q->first};
     struct simulation s;
     int rc = simulation_start(&s, ops, &config, q->buffer);
 
@@ -158,7 +162,8 @@ static int run_policy(const struct replay_request *q, const struct replace_ops *
     return 0;
 }
 
-static int run_optimum(const struct replay_request *q, const struct page_trace *t, struct replay_result *out)
+static int run_optimum(const struct replay_request *q, const struct page_trace *t,
+                       struct replay_result *out)
 {
     uint32_t *page = malloc((t->accesses + 1) * sizeof *page);
     struct access_trace used = {.page = page, .pages = t->pages};
@@ -173,7 +178,8 @@ static int run_optimum(const struct replay_request *q, const struct page_trace *
     return rc;
 }
 
-int replay_run(const struct replay_request *q, const struct page_trace *t, struct replay_result *out)
+int replay_run(const struct replay_request *q, const struct page_trace *t,
+               struct replay_result *out)
 {
     int rc = run_optimum(q, t, out);
 
@@ -183,13 +189,14 @@ int replay_run(const struct replay_request *q, const struct page_trace *t, struc
     return rc;
 }
 
-/* ---- Showing ---- */
+/* ---- Showing --------------------------------------------------------------------------------- */
 
 void replay_print(FILE *out, const struct replay_request *q, const struct page_trace *t,
                   const struct replay_result *result)
 {
-    fprintf(out, "trace: format=%s pages=%u accesses=%llu lost=%llu\n", trace_format_names[t->format],
-            t->pages, (unsigned long long)t->accesses, (unsigned long long)t->lost);
+    fprintf(out, "trace: format=%s pages=%u accesses=%llu lost=%llu\n",
+            trace_format_names[t->format], t->pages, (unsigned long long)t->accesses,
+            (unsigned long long)t->lost);
     fprintf(out, "%10s %12s", "frames", "opt");
     for (unsigned p = 0; p < q->policies; p++)
         fprintf(out, " %12s", q->policy[p]->name);
@@ -222,7 +229,8 @@ static void plot_data(FILE *gnuplot, const struct replay_request *q, const struc
 int replay_plot_to(const char *file, char why[TRACE_WHY])
 {
     if ((!ends_in(file, ".svg") && !ends_in(file, ".png")) || strchr(file, '\'')) {
-        snprintf(why, TRACE_WHY, "--plot: expected a name that ends in .svg or .png, found \"%.60s\"", file);
+        snprintf(why, TRACE_WHY,
+                 "--plot: expected a name that ends in .svg or .png, found \"%.60s\"", file);
         return -EINVAL;
     }
     FILE *f = fopen(file, "a");
@@ -238,14 +246,16 @@ int replay_plot(const char *file, const struct replay_request *q, const struct p
                 const struct replay_result *result, char why[TRACE_WHY])
 {
     bool svg = ends_in(file, ".svg");
-    FILE *gnuplot = popen("gnuplot >/dev/null", "w"); /* where it draws if it cannot write to the file */
+    /* where it draws if it cannot write to the file */
+    FILE *gnuplot = popen("gnuplot >/dev/null", "w");
 
     if (!gnuplot) {
         snprintf(why, TRACE_WHY, "--plot: gnuplot does not start");
         return -EINVAL;
     }
     fprintf(gnuplot,
-            "set terminal %s size 800,500\nset output '%s'\nset xlabel 'frames'\nset ylabel 'misses, percent "
+            "set terminal %s size 800,500\nset output '%s'\nset xlabel 'frames'\nset ylabel "
+            "'misses, percent "
             "of accesses'\n"
             "set yrange [0:*]\nset key outside right\nplot ",
             svg ? "svg" : "pngcairo", file);

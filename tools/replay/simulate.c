@@ -1,11 +1,12 @@
-/* A memory of so many frames under a replacement policy: what the kernel's mechanism does, without the pages. */
+/* A memory of so many frames under a replacement policy: what the kernel's mechanism does, without
+ * the pages. */
 #include <stdlib.h>
 #include "tools/replay/simulate.h"
 
-#define FILTER    64   /* entries of the unit's filter                             */
+#define FILTER    64   /* entries of the unit's filter */
 #define NAMES_MAX 1024 /* pages in use that are named before one of them has to go */
 
-/* ---- The page access buffer ---- */
+/* ---- The page access buffer ------------------------------------------------------------------ */
 
 static uint64_t key_of(uint32_t page)
 {
@@ -33,10 +34,10 @@ static bool logs(struct simulation *s, uint32_t page)
     return path_walk(&s->unit, (vaddr_t)page << PAGE_SHIFT, false);
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-int simulation_start(struct simulation *s, const struct replace_ops *ops, const struct replace_config *config,
-                     uint32_t buffer)
+int simulation_start(struct simulation *s, const struct replace_ops *ops,
+                     const struct replace_config *config, uint32_t buffer)
 {
     struct replace_config asking = *config;
     size_t bytes = ops->bytes(config->nodes);
@@ -133,8 +134,8 @@ void simulation_end(struct simulation *s)
     s->fresh = NULL;
 }
 
-int simulate(const struct replace_ops *ops, const struct replace_config *config, const struct access_trace *t,
-             uint64_t *misses)
+int simulate(const struct replace_ops *ops, const struct replace_config *config,
+             const struct access_trace *t, uint64_t *misses)
 {
     struct simulation s;
     int rc = simulation_start(&s, ops, config, t->buffer);

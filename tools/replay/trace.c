@@ -6,12 +6,14 @@
 #include "mm/policy/replace/replace.h"
 #include "tools/replay/trace.h"
 
-const char *const trace_format_names[] = {"guess", "vigil", "text", "lirs", "u32", "u64", "oracle", NULL};
+const char *const trace_format_names[] = {"guess", "vigil", "text",   "lirs",
+                                          "u32",   "u64",   "oracle", NULL};
 
 struct trace_key {
     uint64_t page;
     uint32_t space;
-    uint32_t number : 31, gone : 1; /* number: 1 more than the page's, 0: empty; gone: unmapped since */
+    /* number: 1 more than the page's, 0: empty; gone: unmapped since */
+    uint32_t number : 31, gone : 1;
 };
 
 int trace_refuse(struct trace_reading *r, size_t offset, const char *fmt, ...)
@@ -28,7 +30,8 @@ int trace_refuse(struct trace_reading *r, size_t offset, const char *fmt, ...)
 
 static struct trace_key *slot(struct trace_key *key, size_t keys, uint32_t space, uint64_t page)
 {
-    uint64_t hash = (page ^ (uint64_t)space << 40) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+    /* 2^64 / golden ratio */
+    uint64_t hash = (page ^ (uint64_t)space << 40) * UINT64_C(0x9e3779b97f4a7c15);
     size_t at = (hash ^ hash >> 32) & (keys - 1);
 
     while (key[at].number && (key[at].page != page || key[at].space != space))
@@ -117,7 +120,8 @@ static bool has_stars(const uint8_t *data, size_t size)
     for (size_t i = 0; i < size; i++) {
         if (first && data[i] == '*')
             return true;
-        first = data[i] == '\n' || (first && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r'));
+        first =
+            data[i] == '\n' || (first && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r'));
     }
     return false;
 }
@@ -134,9 +138,10 @@ static int guess(struct trace_reading *r)
     else if (trace_is_oracle(r->data, r->size))
         r->t->format = TRACE_ORACLE;
     else
-        return trace_refuse(r, 0,
-                            "cannot tell the format: expected \"vpgtrace\", text or oracle records; say "
-                            "--format u32, u64 or oracle if it is one of them");
+        return trace_refuse(
+            r, 0,
+            "cannot tell the format: expected \"vpgtrace\", text or oracle records; say "
+            "--format u32, u64 or oracle if it is one of them");
     return 0;
 }
 

@@ -1,15 +1,16 @@
-/* Page traces of several formats, from bytes in memory to dense page numbers.  docs/page-trace.md has Vigil's own. */
+/* Page traces of several formats, from bytes in memory to dense page numbers.  docs/page-trace.md
+ * has Vigil's own. */
 #pragma once
 #include "kernel/lib/base.h"
 
 enum trace_format {
-    TRACE_GUESS, /* by what the bytes are, where that is certain                                  */
-    TRACE_VIGIL, /* mm/track/page_trace.h                                                                */
-    TRACE_TEXT,  /* a page a line, decimal or 0x and hexadecimal; blank lines and # comments        */
-    TRACE_LIRS,  /* the same, with lines of a * between parts, as LIRS's authors publish traces    */
-    TRACE_U32,   /* page numbers, little-endian                                                    */
+    TRACE_GUESS, /* by what the bytes are, where that is certain */
+    TRACE_VIGIL, /* mm/track/page_trace.h */
+    TRACE_TEXT,  /* a page a line, decimal or 0x and hexadecimal; blank lines and # comments */
+    TRACE_LIRS,  /* the same, with lines of a * between parts, as LIRS's authors publish traces */
+    TRACE_U32,   /* page numbers, little-endian */
     TRACE_U64,
-    TRACE_ORACLE, /* libCacheSim's oracleGeneral: u32 time, u64 object, u32 size, i64 next access   */
+    TRACE_ORACLE, /* libCacheSim's oracleGeneral: u32 time, u64 object, u32 size, i64 next access */
     TRACE_FORMATS
 };
 extern const char *const trace_format_names[]; /* by enum trace_format, NULL-terminated */
@@ -19,11 +20,11 @@ enum trace_event { TRACE_ACCESS, TRACE_PREFETCHED, TRACE_UNMAPPED };
 /* Memory of all that is read; freed by trace_close(). */
 struct page_trace {
     enum trace_format format; /* never TRACE_GUESS */
-    uint32_t
-        pages; /* different ones, numbered by first appearance; one that was unmapped comes back as another */
+    /* different ones, numbered by first appearance; one that was unmapped comes back as another */
+    uint32_t pages;
     size_t length;
-    uint32_t *page;                /* [length]                                            */
-    uint8_t *event;                /* [length] enum trace_event                          */
+    uint32_t *page;                /* [length] */
+    uint8_t *event;                /* [length] enum trace_event */
     uint64_t accesses, prefetched; /* events that are uses, and pages read ahead */
     uint64_t lost;                 /* accesses that the recorder says it has lost */
 };
@@ -31,15 +32,15 @@ struct page_trace {
 enum { TRACE_WHY = 200 };
 
 /*
- * 0; -EINVAL: why has one line that names the offset and what was expected there; -ENOMEM.  space: of a TRACE_VIGIL, one address
- * space alone, or TRACE_SPACES: all, their pages being different.
+ * 0; -EINVAL: why has one line that names the offset and what was expected there; -ENOMEM.  space:
+ * of a TRACE_VIGIL, one address space alone, or TRACE_SPACES: all, their pages being different.
  */
 #define TRACE_SPACES UINT32_MAX
 int trace_open(struct page_trace *t, const uint8_t *data, size_t size, enum trace_format format,
                uint32_t space, char why[TRACE_WHY]);
 void trace_close(struct page_trace *t);
 
-/* ---- Between the files that read ---- */
+/* ---- Between the files that read ------------------------------------------------------------- */
 
 /* What is being read, and the numbers that pages have so far. */
 struct trace_reading {
@@ -47,9 +48,9 @@ struct trace_reading {
     const uint8_t *data;
     size_t size;
     uint32_t space;
-    size_t room;           /* of t->page          */
-    struct trace_key *key; /* hash table          */
-    size_t keys;           /* a power of two      */
+    size_t room;           /* of t->page */
+    struct trace_key *key; /* hash table */
+    size_t keys;           /* a power of two */
     uint64_t *time;        /* of a TRACE_VIGIL: the latest so far, by CPU */
     char *why;
 };

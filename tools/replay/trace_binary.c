@@ -19,7 +19,8 @@ static int whole_records(struct trace_reading *r, size_t header, size_t record)
 {
     size_t left = (r->size - header) % record;
 
-    return left ? trace_refuse(r, r->size - left, "expected a record of %zu bytes, found %zu", record, left)
+    return left ? trace_refuse(r, r->size - left, "expected a record of %zu bytes, found %zu",
+                               record, left)
                 : 0;
 }
 
@@ -33,7 +34,7 @@ int trace_read_numbers(struct trace_reading *r)
     return rc;
 }
 
-/* ---- oracleGeneral ---- */
+/* ---- oracleGeneral --------------------------------------------------------------------------- */
 
 int trace_read_oracle(struct trace_reading *r)
 {
@@ -64,7 +65,8 @@ static bool same_object(const uint8_t *data, uint64_t records, uint64_t record, 
            (next > record + 1 && next - 1 < records && oracle_object(data, next - 1) == object);
 }
 
-/* Times do not decrease, and what is said to be an object's next access is one; some object has one. */
+/* Times do not decrease, and what is said to be an object's next access is one; some object has
+ * one. */
 bool trace_is_oracle(const uint8_t *data, size_t size)
 {
     uint64_t before = 0, records = size / ORACLE_BYTES, again = 0;
@@ -83,7 +85,7 @@ bool trace_is_oracle(const uint8_t *data, size_t size)
     return again > 0;
 }
 
-/* ---- Vigil's own ---- */
+/* ---- Vigil's own ----------------------------------------------------------------------------- */
 
 #define HEADER(field) (unsigned)offsetof(struct page_trace_header, field)
 #define RECORD(field) (unsigned)offsetof(struct page_trace_record, field)
@@ -108,7 +110,8 @@ static const struct header_field header_fields[] = {
 static int read_header(struct trace_reading *r)
 {
     if (r->size < sizeof(struct page_trace_header))
-        return trace_refuse(r, r->size, "expected a header of %zu bytes", sizeof(struct page_trace_header));
+        return trace_refuse(r, r->size, "expected a header of %zu bytes",
+                            sizeof(struct page_trace_header));
     if (little(r->data + HEADER(magic), 8) != PAGE_TRACE_MAGIC)
         return trace_refuse(r, HEADER(magic), "expected the bytes \"vpgtrace\"");
     for (unsigned i = 0; i < ARRAY_SIZE(header_fields); i++) {
@@ -142,9 +145,9 @@ static int read_record(struct trace_reading *r, size_t at)
         return trace_refuse(r, at + RECORD(flags), "expected flags of one kind, found %#llx",
                             (unsigned long long)flags);
     if (time < r->time[cpu])
-        return trace_refuse(r, at + RECORD(time), "expected a time of at least %llu on CPU %llu, found %llu",
-                            (unsigned long long)r->time[cpu], (unsigned long long)cpu,
-                            (unsigned long long)time);
+        return trace_refuse(
+            r, at + RECORD(time), "expected a time of at least %llu on CPU %llu, found %llu",
+            (unsigned long long)r->time[cpu], (unsigned long long)cpu, (unsigned long long)time);
     r->time[cpu] = time;
     if (flags & PAGE_TRACE_LOST) {
         r->t->lost += page;
@@ -154,7 +157,8 @@ static int read_record(struct trace_reading *r, size_t at)
         return trace_refuse(r, at + RECORD(space), "expected a space below %u, found %llu",
                             PAGE_TRACE_SPACES_MAX, (unsigned long long)space);
     if (page >> (64 - shift))
-        return trace_refuse(r, at + RECORD(page), "expected a page number of %llu bits, found %#llx",
+        return trace_refuse(r, at + RECORD(page),
+                            "expected a page number of %llu bits, found %#llx",
                             (unsigned long long)(64 - shift), (unsigned long long)page);
     if (r->space != TRACE_SPACES && space != r->space)
         return 0;

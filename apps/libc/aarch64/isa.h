@@ -1,8 +1,10 @@
-/* What the library needs of AArch64 (Arm ARM DDI 0487; ELF for the Arm 64-bit Architecture, thread-local storage). */
+/* What the library needs of AArch64 (Arm ARM DDI 0487; ELF for the Arm 64-bit Architecture,
+ * thread-local storage). */
 #pragma once
 #include <stdint.h>
 
-/* Thread-local storage lies above the thread pointer, after two words, and the descriptor ends at it. */
+/* Thread-local storage lies above the thread pointer, after two words, and the descriptor ends at
+ * it. */
 #define TLS_VARIANT 1
 
 static inline uint64_t thread_pointer(void)
@@ -18,7 +20,8 @@ static inline void relax(void)
     __asm__ volatile("yield");
 }
 
-/* The clock behind sys_info.ticks_hz, read after all that comes before it (D12.2.2: only an ISB keeps it there). */
+/* The clock behind sys_info.ticks_hz, read after all that comes before it (D12.2.2: only an ISB
+ * keeps it there). */
 static inline uint64_t ticks_now(void)
 {
     uint64_t ticks;
@@ -26,7 +29,8 @@ static inline uint64_t ticks_now(void)
     return ticks;
 }
 
-/* A performance counter, as struct hpm_user_register has its index; what was before has been counted. */
+/* A performance counter, as struct hpm_user_register has its index; what was before has been
+ * counted. */
 #define COUNTER_CASE(n)                                                        \
     case (n) + 1:                                                              \
         __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(v) : : "memory"); \
@@ -53,8 +57,8 @@ static inline uint64_t counter_read(uint32_t index)
 }
 
 /* Convention in kernel/proc/abi.h. */
-static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
-                               uint64_t f)
+static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                               uint64_t e, uint64_t f)
 {
     register uint64_t x8 __asm__("x8") = number;
     register uint64_t x0 __asm__("x0") = a;
@@ -63,6 +67,9 @@ static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t
     register uint64_t x3 __asm__("x3") = d;
     register uint64_t x4 __asm__("x4") = e;
     register uint64_t x5 __asm__("x5") = f;
-    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    __asm__ volatile("svc #0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
     return (int64_t)x0;
 }

@@ -37,8 +37,8 @@ static inline __attribute__((target("no-strict-align"))) size_t in_page(const ch
 
 /* How many of n bytes, or up to a word less, are the same and no end: by words at any address,
  * which programs may load. */
-static inline __attribute__((target("no-strict-align"))) size_t same_words(const char *a, const char *b,
-                                                                           size_t n)
+static inline __attribute__((target("no-strict-align"))) size_t same_words(const char *a,
+                                                                           const char *b, size_t n)
 {
     size_t i = 0;
 

@@ -20,11 +20,22 @@ struct FPI {
     int rounding;                   /* 0: to zero, 1: to nearest, 2: up, 3: down */
     int sudden_underflow;
 };
-enum { ZERO, NORMAL, DENORMAL, INFINITE, NOT_A_NUMBER, NOT_A_NUMBER_BITS, NO_NUMBER, KIND = 7, NEGATIVE = 8 };
+enum {
+    ZERO,
+    NORMAL,
+    DENORMAL,
+    INFINITE,
+    NOT_A_NUMBER,
+    NOT_A_NUMBER_BITS,
+    NO_NUMBER,
+    KIND = 7,
+    NEGATIVE = 8
+};
 
-int _strtodg_l(struct _reent *r, const char *text, char **end, struct FPI *format, __int32_t *exponent,
-               __ULong *significand, locale_t locale);
-int _strtorx_l(struct _reent *r, const char *text, char **end, int rounding, void *out, locale_t locale);
+int _strtodg_l(struct _reent *r, const char *text, char **end, struct FPI *format,
+               __int32_t *exponent, __ULong *significand, locale_t locale);
+int _strtorx_l(struct _reent *r, const char *text, char **end, int rounding, void *out,
+               locale_t locale);
 
 /* FPCR.RMode as gdtoa has it. */
 static int rounding_now(void)
@@ -43,7 +54,8 @@ static void put(uint32_t word[4], const __ULong significand[4], int32_t exponent
     uint32_t e = 0;
 
     for (unsigned i = 0; i < 4; i++)
-        word[i] = kind == ZERO || kind == NO_NUMBER || kind == INFINITE ? 0 : (uint32_t)significand[i];
+        word[i] =
+            kind == ZERO || kind == NO_NUMBER || kind == INFINITE ? 0 : (uint32_t)significand[i];
     if (kind == NORMAL)
         e = (uint32_t)(exponent + BIAS + BITS - 1);
     else if (kind == INFINITE || kind == NOT_A_NUMBER || kind == NOT_A_NUMBER_BITS)
@@ -53,7 +65,8 @@ static void put(uint32_t word[4], const __ULong significand[4], int32_t exponent
     word[3] = (word[3] & stored) | e << 16;
 }
 
-int _strtorx_l(struct _reent *r, const char *text, char **end, int rounding, void *out, locale_t locale)
+int _strtorx_l(struct _reent *r, const char *text, char **end, int rounding, void *out,
+               locale_t locale)
 {
     struct FPI format = {.bits = BITS,
                          .exponent_min = 1 - BIAS - BITS + 1,

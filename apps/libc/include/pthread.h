@@ -1,5 +1,5 @@
-/* POSIX threads on Vigil.  What is here works as POSIX says; cancellation, priorities of mutexes and
- * process-shared objects are not here. */
+/* POSIX threads on Vigil.  What is here works as POSIX says; cancellation, priorities of mutexes
+ * and process-shared objects are not here. */
 #ifndef _PTHREAD_H
 #define _PTHREAD_H
 
@@ -36,7 +36,8 @@
 #define PTHREAD_STACK_MIN             16384
 #define PTHREAD_DESTRUCTOR_ITERATIONS 4
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg);
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                   void *arg);
 int pthread_join(pthread_t thread, void **result);
 int pthread_detach(pthread_t thread);
 void pthread_exit(void *result) __attribute__((noreturn));
@@ -66,7 +67,8 @@ int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type);
 int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
 int pthread_cond_destroy(pthread_cond_t *cond);
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until);
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+                           const struct timespec *until);
 int pthread_cond_signal(pthread_cond_t *cond);
 int pthread_cond_broadcast(pthread_cond_t *cond);
 int pthread_condattr_init(pthread_condattr_t *attr);
@@ -81,7 +83,8 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock);
 int pthread_rwlock_unlock(pthread_rwlock_t *lock);
 
-int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr, unsigned count);
+int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
+                         unsigned count);
 int pthread_barrier_destroy(pthread_barrier_t *barrier);
 int pthread_barrier_wait(pthread_barrier_t *barrier);
 

@@ -27,17 +27,21 @@ static inline uint64_t ticks_now(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* A performance counter, as struct hpm_user_register has its index; what was before has been counted. */
+/* A performance counter, as struct hpm_user_register has its index; what was before has been
+ * counted. */
 static inline uint64_t counter_read(uint32_t index)
 {
     uint32_t low, high;
-    __asm__ volatile("lfence\n\trdpmc\n\tlfence" : "=a"(low), "=d"(high) : "c"(index - 1) : "memory");
+    __asm__ volatile("lfence\n\trdpmc\n\tlfence"
+                     : "=a"(low), "=d"(high)
+                     : "c"(index - 1)
+                     : "memory");
     return (uint64_t)high << 32 | low;
 }
 
 /* Convention in kernel/proc/abi.h. */
-static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
-                               uint64_t f)
+static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                               uint64_t e, uint64_t f)
 {
     int64_t result;
     register uint64_t r10 __asm__("r10") = d;

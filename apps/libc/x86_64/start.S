@@ -8,7 +8,8 @@ _start:
 	call	__vigil_libc_start
 	ud2
 
-/* A thread's stack is as aligned as at a call's target without a return address: make a frame for one. */
+/* A thread's stack is as aligned as at a call's target without a return address: make a frame for
+ * one. */
 __vigil_thread_entry:
 	xor	%ebp, %ebp
 	and	$-16, %rsp

@@ -45,7 +45,7 @@ INLINE const char *align_down(const char *p, size_t to)
     return (const char *)((uintptr_t)p & -to);
 }
 
-/* ---- Copying and setting ---- */
+/* ---- Copying and setting --------------------------------------------------------------------- */
 
 #define COPY_ENDS(type)                                    \
     do {                                                   \
@@ -227,7 +227,7 @@ void *NAME(memset)(void *dst, int byte, size_t n)
     return dst;
 }
 
-/* ---- Comparing ---- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 /* The first byte that differs, by its place in different. */
 INLINE int difference(const char *a, const char *b, uint32_t different)
@@ -263,7 +263,8 @@ INLINE int find_difference(const char *a, ptrdiff_t apart)
 INLINE int four_differ(const char *a, const char *b)
 {
     vec one = all(equal(load(a), load(b)), equal(load(a + VEC), load(b + VEC)));
-    vec two = all(equal(load(a + 2 * VEC), load(b + 2 * VEC)), equal(load(a + 3 * VEC), load(b + 3 * VEC)));
+    vec two = all(equal(load(a + 2 * VEC), load(b + 2 * VEC)),
+                  equal(load(a + 3 * VEC), load(b + 3 * VEC)));
 
     return bits(all(one, two)) != WHOLE;
 }
@@ -325,8 +326,8 @@ INLINE int compare_by_pages(const char *a, const char *b, size_t n)
         ptrdiff_t apart = b - a;
         for (; a + FOUR <= end; a += FOUR) {
             vec one = least(goes_on(a, a + apart), goes_on(a + VEC, a + apart + VEC));
-            vec two =
-                least(goes_on(a + 2 * VEC, a + apart + 2 * VEC), goes_on(a + 3 * VEC, a + apart + 3 * VEC));
+            vec two = least(goes_on(a + 2 * VEC, a + apart + 2 * VEC),
+                            goes_on(a + 3 * VEC, a + apart + 3 * VEC));
             if (same(least(one, two), zero))
                 break;
         }
@@ -371,7 +372,7 @@ int NAME(strncmp)(const char *a, const char *b, size_t n)
     return compare(a, b, n);
 }
 
-/* ---- Searching ---- */
+/* ---- Searching ------------------------------------------------------------------------------- */
 
 /* 0 where the byte is the one that is looked for, given as a vector of them; or
  * 0 itself if ends. */
@@ -509,7 +510,7 @@ char *NAME(strrchr)(const char *s, int byte)
     return (char *)last;
 }
 
-/* ---- Copying strings ---- */
+/* ---- Copying strings ------------------------------------------------------------------------- */
 
 char *NAME(strcpy)(char *d, const char *s)
 {

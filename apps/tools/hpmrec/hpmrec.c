@@ -1,6 +1,6 @@
 /*
- * Samples where a program, or the whole machine, is, and says at the end what that comes to, in the manner of perf record and
- * perf report:
+ * Samples where a program, or the whole machine, is, and says at the end what that comes to, in the
+ * manner of perf record and perf report:
  *
  *     hpmrec criteria=cycles,L1D_MISSES:u -- phases kind=sort
  *     hpmrec criteria=time@1ms by=thread ms=500
@@ -28,9 +28,11 @@ static unsigned by, format;
 static const char *const format_choices[] = {"text", "samples", NULL};
 static const struct args_entry entries[] = {
     {"criteria", ARGS_TEXT, &criteria, 1, CRITERIA_TEXT_MAX, NULL,
-     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are not "
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are "
+     "not "
      "counted"},
-    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second of each criterion without a period"},
+    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL,
+     "samples a second of each criterion without a period"},
     {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
      "thousandths of the busy CPUs' time that sampling may cost"},
     {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
@@ -40,13 +42,13 @@ static const struct args_entry entries[] = {
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {
-    "hpmrec", "samples where time goes: hpmrec criteria=NAMES [...] [-- program argument ...]", entries,
-    sizeof entries / sizeof entries[0]};
+    "hpmrec", "samples where time goes: hpmrec criteria=NAMES [...] [-- program argument ...]",
+    entries, sizeof entries / sizeof entries[0]};
 
 static struct recording recording;
 static struct shares shares[RECORDING_CRITERIA_MAX];
 
-/* ---- Every sample ---- */
+/* ---- Every sample ---------------------------------------------------------------------------- */
 
 /* What is to be printed when all is over, so that printing disturbs nothing. */
 struct kept {
@@ -98,8 +100,8 @@ static void print_access(const struct kept *k)
            k->sample.store ? "store" : "load", k->sample.latency, sources[k->sample.source]);
 }
 
-/* SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line, and of an access: data region load|store latency
- * source. */
+/* SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line, and of an
+ * access: data region load|store latency source. */
 static void print_sample(const struct kept *k)
 {
     const struct sys_sample *s = &k->sample;
@@ -107,8 +109,8 @@ static void print_sample(const struct kept *k)
     char program[32];
 
     recording_account(&recording, s->criterion, &a);
-    printf("SAMPLE %" PRIu64 " %u %" PRIu32 " %" PRIu32 " %s %s %" PRIu32 " %s %" PRIx64 " %s+0x%" PRIx64
-           " %s:%" PRIu32,
+    printf("SAMPLE %" PRIu64 " %u %" PRIu32 " %" PRIu32 " %s %s %" PRIu32 " %s %" PRIx64
+           " %s+0x%" PRIx64 " %s:%" PRIu32,
            s->time, s->cpu, s->pid, s->tid, word(k->program, program), a.name, s->period,
            s->user ? "user" : "kernel", s->pc, k->code->function, k->code->offset, k->code->file,
            k->code->line);
@@ -125,7 +127,7 @@ static void print_samples(void)
         printf("hpmrec: no memory for %" PRIu64 " more samples\n", list.left_out);
 }
 
-/* ---- Tables ---- */
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 static void note(const struct sys_sample *s)
 {
@@ -143,8 +145,8 @@ static void print_head(unsigned criterion)
     uint64_t taken = a.delivered + a.lost; /* without those since the last look */
     recording_period(&a, a.taken, a.stood_for, period);
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
-    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n", a.name, taken,
-           a.lost, period, figure_grouped(a.estimate, weight));
+    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n",
+           a.name, taken, a.lost, period, figure_grouped(a.estimate, weight));
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
 }
@@ -161,14 +163,14 @@ static void print_all(const struct program *p, const char *whose)
         print_head(i);
 }
 
-/* ---- Running ---- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static void open_or_exit(uint32_t pid)
 {
     char why[256];
 
-    int err = criteria[0] ? recording_open(&recording, criteria, pid, (uint32_t)rate, (uint32_t)limit, why,
-                                           sizeof why)
+    int err = criteria[0] ? recording_open(&recording, criteria, pid, (uint32_t)rate,
+                                           (uint32_t)limit, why, sizeof why)
                           : recording_open_usual(&recording, table.program, pid, (uint32_t)rate,
                                                  (uint32_t)limit, why, sizeof why);
     if (err)

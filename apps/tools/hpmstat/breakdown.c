@@ -1,6 +1,7 @@
 /*
- * Where the cycles of programs went: by cause, and those stalled for data by source, beside what the accesses and the machine's
- * documented latencies make one expect ([A] 2.5, Table 2.7).  As text for people, or as a series that tools/plot_breakdown.sh draws.
+ * Where the cycles of programs went: by cause, and those stalled for data by source, beside what
+ * the accesses and the machine's documented latencies make one expect ([A] 2.5, Table 2.7).  As
+ * text for people, or as a series that tools/plot_breakdown.sh draws.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +43,8 @@ enum {
     PIPELINE = 5
 }; /* among the causes: its sources are told apart; those that halves of the pipeline are */
 _Static_assert(COUNT(causes) == COUNT(((struct sys_breakdown *)0)->stall), "each cause has a name");
-_Static_assert(COUNT(sources) == COUNT(((struct sys_breakdown *)0)->dcache), "each source has a name");
+_Static_assert(COUNT(sources) == COUNT(((struct sys_breakdown *)0)->dcache),
+               "each source has a name");
 
 static bool is_counted(const struct sys_breakdown *b, size_t word)
 {
@@ -82,7 +84,7 @@ static uint64_t estimate(const struct sys_breakdown *b, size_t source)
     return b->served[source] * b->latency[source];
 }
 
-/* ---- Readings ---- */
+/* ---- Readings -------------------------------------------------------------------------------- */
 
 /* The earlier readings of what is read more than once. */
 struct earlier {
@@ -151,7 +153,8 @@ static void subtract(struct sys_breakdown *b, const struct sys_breakdown *from)
     b->instructions = since(b->instructions, from->instructions);
     b->idle_cycles = since(b->idle_cycles, from->idle_cycles);
     b->seen_cycles = since(b->seen_cycles, from->seen_cycles);
-    b->fitted = fit_figures(&(struct fit_figures){b->cycles, count, b->figure_counted, b->figure_seen});
+    b->fitted =
+        fit_figures(&(struct fit_figures){b->cycles, count, b->figure_counted, b->figure_seen});
 }
 
 static int read_new(const struct reading *r, struct sys_breakdown *b)
@@ -171,7 +174,7 @@ static int read_new(const struct reading *r, struct sys_breakdown *b)
     return 0;
 }
 
-/* ---- Text ---- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static double ratio(uint64_t part, uint64_t all)
 {
@@ -182,7 +185,8 @@ static void print_part(const struct sys_breakdown *b, const char *name, uint64_t
 {
     char text[FIGURE_MAX];
 
-    printf("  %18s  %-22s %5.1f %%", figure_grouped(cycles, text), name, 100 * ratio(cycles, b->cycles));
+    printf("  %18s  %-22s %5.1f %%", figure_grouped(cycles, text), name,
+           100 * ratio(cycles, b->cycles));
     if (b->instructions)
         printf(" %8.3f", ratio(cycles, b->instructions));
 }
@@ -197,7 +201,8 @@ static void print_fitted(const struct sys_breakdown *b, unsigned figure)
 /* An error says something where the figures make up a thousandth of the cycles. */
 static void print_estimate(const struct sys_breakdown *b, size_t source)
 {
-    uint64_t is = b->dcache[source], expected = estimate(b, source), most = is > expected ? is : expected;
+    uint64_t is = b->dcache[source], expected = estimate(b, source),
+             most = is > expected ? is : expected;
     double error = 100 * (ratio(expected, is) - 1);
     char text[FIGURE_MAX];
 
@@ -259,7 +264,7 @@ static void print_text(const char *title, const struct sys_breakdown *b)
     print_estimated_sources(b);
 }
 
-/* ---- Series ---- */
+/* ---- Series ---------------------------------------------------------------------------------- */
 
 struct row {
     char name[32];
@@ -290,14 +295,15 @@ static int keep_row(const struct reading *r, const struct sys_breakdown *b)
     return 0;
 }
 
-static void print_word(const struct sys_breakdown *b, const char *key, const char *suffix, size_t word,
-                       uint64_t value)
+static void print_word(const struct sys_breakdown *b, const char *key, const char *suffix,
+                       size_t word, uint64_t value)
 {
     if (is_counted(b, word))
         printf(" %s%s=%" PRIu64, key, suffix, value);
 }
 
-/* All but the times and the instructions are cycles: BREAKDOWN interval|total of=NAME [thread=N] from_ms= to_ms= name=value ... */
+/* All but the times and the instructions are cycles: BREAKDOWN interval|total of=NAME [thread=N]
+ * from_ms= to_ms= name=value ... */
 static void print_row(const struct row *row)
 {
     const struct sys_breakdown *b = &row->b;

@@ -6,10 +6,10 @@
  *     hpmstat list=miss
  *     hpmstat breakdown=1 interval=10 format=series -- phases kind=sort
  *
- * For the program and all that it starts, for the program alone, for each of its threads, or for the
- * whole machine; at the end, or every interval what was
- * new in it.  A count that took turns with others has its 95 % interval and the part of the time it was seen.  In place of events by
- * name it can say where the cycles went (breakdown.c).
+ * For the program and all that it starts, for the program alone, for each of its threads, or for
+ * the whole machine; at the end, or every interval what was
+ * new in it.  A count that took turns with others has its 95 % interval and the part of the time it
+ * was seen.  In place of events by name it can say where the cycles went (breakdown.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,15 +34,19 @@ static unsigned per, format;
 static const char *const format_choices[] = {"text", "series", NULL};
 static const char *const per_choices[] = {"family", "process", "thread", "machine", NULL};
 static const struct args_entry entries[] = {
-    {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL, "events and metrics, separated by commas"},
-    {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL, "1: where the cycles went, in place of events"},
+    {"events", ARGS_TEXT, &events, 1, NAMES_MAX - 1, NULL,
+     "events and metrics, separated by commas"},
+    {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL,
+     "1: where the cycles went, in place of events"},
     {"per", ARGS_CHOICE, &per, 0, 0, per_choices,
-     "whose counts: the program's and those of what it starts, the program's alone, each thread's, the "
+     "whose counts: the program's and those of what it starts, the program's alone, each thread's, "
+     "the "
      "machine's"},
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
-     "text, or a series of lines, one for each interval, printed at the end so that printing disturbs "
+     "text, or a series of lines, one for each interval, printed at the end so that printing "
+     "disturbs "
      "nothing"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names each reading in the simulated machine's ground truth"},
@@ -52,7 +56,8 @@ static const struct args_entry entries[] = {
 };
 static const struct args_table table = {
     "hpmstat",
-    "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]; hpmstat list: what can "
+    "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]; hpmstat "
+    "list: what can "
     "be counted here; list=WORD: what has the word in its name or description",
     entries, sizeof entries / sizeof entries[0]};
 
@@ -68,7 +73,7 @@ struct run {
     struct program program;
 };
 
-/* ---- Series ---- */
+/* ---- Series ---------------------------------------------------------------------------------- */
 
 /* Readings to be printed when all is over: of each, what every name came to. */
 struct cell {
@@ -92,8 +97,9 @@ static void keep(const struct sys_hpm_value *values, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct sys_hpm_value *v = &values[i];
         bool metric = v->kind == SYS_VALUE_METRIC;
-        series.cell[series.readings * n + i] = (struct cell){metric ? (uint64_t)v->millionths : v->count,
-                                                             v->low, v->high, v->sure, v->seen_permille};
+        series.cell[series.readings * n + i] =
+            (struct cell){metric ? (uint64_t)v->millionths : v->count, v->low, v->high, v->sure,
+                          v->seen_permille};
         if (!series.readings)
             memcpy(series.name[i], v->name, sizeof series.name[i]);
     }
@@ -101,7 +107,8 @@ static void keep(const struct sys_hpm_value *values, size_t n)
     series.readings++;
 }
 
-/* The last reading is that of all the run.  SERIES reading name count low high sure seen_permille, with `-` where there is no interval. */
+/* The last reading is that of all the run.  SERIES reading name count low high sure seen_permille,
+ * with `-` where there is no interval. */
 static void print_series(void)
 {
     for (size_t i = 0; i < series.readings * series.names; i++) {
@@ -118,7 +125,7 @@ static void print_series(void)
     }
 }
 
-/* ---- Printing ---- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static void print_sureness(const struct sys_hpm_value *v)
 {
@@ -144,7 +151,8 @@ static void print_sureness(const struct sys_hpm_value *v)
     default:
         printf("  no interval");
     }
-    printf(", seen %u.%u %%%s\n", v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
+    printf(", seen %u.%u %%%s\n", v->seen_permille / 10, v->seen_permille % 10,
+           v->fitted ? ", fitted" : "");
 }
 
 static void print_value(const struct sys_hpm_value *v)
@@ -158,15 +166,16 @@ static void print_value(const struct sys_hpm_value *v)
     } else if (v->trouble) {
         printf("  %18s  %-24s  %s\n", "-", v->name, troubles[v->trouble]);
     } else {
-        printf("  %18.3f  %-24s  %s, seen %u.%u %%%s\n", (double)v->millionths / 1e6, v->name, v->unit,
-               v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
+        printf("  %18.3f  %-24s  %s, seen %u.%u %%%s\n", (double)v->millionths / 1e6, v->name,
+               v->unit, v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
     }
 }
 
 /* Whose the machine's exact counts are. */
 static void print_accounts(const struct sys_hpm_value *values, int n)
 {
-    static const char *const heading[SYS_ACCOUNTS] = {"threads", "idle", "interrupts", "monitoring"};
+    static const char *const heading[SYS_ACCOUNTS] = {"threads", "idle", "interrupts",
+                                                      "monitoring"};
     char text[FIGURE_MAX];
     bool apart = false, any = false;
 
@@ -232,7 +241,8 @@ static void take_threads(const struct run *run, const char *when, double now_ms)
                                      .pid = threads[i].pid,
                                      .tid = threads[i].tid,
                                      .since_last = !breakdown}};
-        snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid, when);
+        snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid,
+                 when);
         take(&r);
     }
 }
@@ -260,7 +270,7 @@ static void take_all(const struct run *run, const char *when, double now_ms, boo
     take(&r);
 }
 
-/* ---- Running ---- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static void open_or_exit(struct run *run, const char *names)
 {
@@ -281,7 +291,8 @@ static void open_usual(struct run *run)
         if (session < 0)
             continue;
         hpm_close(session);
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? "," : "", usual[i]);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? "," : "",
+                 usual[i]);
     }
     if (!names[0])
         args_refuse(&table, "%s", why); /* why not the last of them */
@@ -293,7 +304,8 @@ static bool goes_on(struct run *run)
 {
     if (run->program.pid)
         return program_sleep(&run->program, interval_ms);
-    uint64_t passed = (uint64_t)program_ms(&run->program), left = run_ms > passed ? run_ms - passed : 0;
+    uint64_t passed = (uint64_t)program_ms(&run->program),
+             left = run_ms > passed ? run_ms - passed : 0;
     program_sleep(&run->program, left < interval_ms ? left : interval_ms);
     return left > interval_ms;
 }
@@ -333,7 +345,8 @@ static void begin(struct run *run)
     if (breakdown && events[0])
         args_refuse(&table, "events= and breakdown=1 are two ways to look: one at a time");
     if (breakdown && !breakdown_begin())
-        args_refuse(&table, "this machine has no performance counters that are known, or hpm.pmu=none");
+        args_refuse(&table,
+                    "this machine has no performance counters that are known, or hpm.pmu=none");
     if (events[0])
         open_or_exit(run, events);
     else if (!breakdown)
@@ -358,8 +371,8 @@ int main(int argc, char **argv)
     if (program == argc && per != PER_MACHINE)
         args_refuse(&table, "no program behind '--'; without one only per=machine can be counted");
     if (per == PER_THREAD && !interval_ms)
-        args_refuse(&table,
-                    "per=thread takes an interval=, for threads that have ended have no counts of their own");
+        args_refuse(&table, "per=thread takes an interval=, for threads that have ended have no "
+                            "counts of their own");
     stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin(&run);

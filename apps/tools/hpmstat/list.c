@@ -13,7 +13,8 @@ static bool has(const char *text, const char *word)
 
     for (; *text; text++) {
         size_t i = 0;
-        while (i < n && text[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
+        while (i < n && text[i] &&
+               tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]))
             i++;
         if (i == n)
             return true;
@@ -49,7 +50,8 @@ static void print(const struct sys_hpm_listed *l)
 
 int list_print(const char *word)
 {
-    static const char *const heading[] = {[SYS_LISTED_GENERIC] = "events that have one name everywhere",
+    static const char *const heading[] = {[SYS_LISTED_GENERIC] =
+                                              "events that have one name everywhere",
                                           [SYS_LISTED_METRIC] = "metrics",
                                           [SYS_LISTED_VENDOR] = "events of this processor"};
     struct sys_hpm_listed l;
@@ -66,11 +68,13 @@ int list_print(const char *word)
         found++;
     }
     if (err == -ENOENT && !found)
-        printf("hpmstat: list=%s: no event or metric of this machine has that in its name or description\n",
+        printf("hpmstat: list=%s: no event or metric of this machine has that in its name or "
+               "description\n",
                word);
     else if (err != -ENOENT)
         printf("hpmstat: list: %s\n",
-               err == -ENODEV ? "this machine has no performance counters that are known, or hpm.pmu=none"
-                              : strerror(-err));
+               err == -ENODEV
+                   ? "this machine has no performance counters that are known, or hpm.pmu=none"
+                   : strerror(-err));
     return err == -ENOENT && found ? 0 : 1;
 }

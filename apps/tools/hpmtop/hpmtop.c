@@ -1,5 +1,6 @@
 /*
- * Shows, again and again, which functions and threads the machine's time goes to, in the manner of top and perf top:
+ * Shows, again and again, which functions and threads the machine's time goes to, in the manner of
+ * top and perf top:
  *
  *     hpmtop interval=500 -- scoreboard ms=10000
  *     hpmtop plain=1 times=3 criteria=L1D_MISSES
@@ -25,16 +26,20 @@ static const char *criteria = "", *metrics = "";
 static uint64_t rate = 1000, limit = 10, rows = 12, interval_ms = 1000, times, plain;
 static const struct args_entry entries[] = {
     {"criteria", ARGS_TEXT, &criteria, 1, TEXT_MAX, NULL,
-     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are not "
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are "
+     "not "
      "counted"},
     {"metrics", ARGS_TEXT, &metrics, 0, TEXT_MAX, NULL,
-     "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, where there "
+     "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, where "
+     "there "
      "are"},
     {"interval", ARGS_NUMBER, &interval_ms, 10, 3600000, NULL, "milliseconds between two pictures"},
-    {"times", ARGS_NUMBER, &times, 0, 1000000000, NULL, "how many pictures; 0: until the program ends"},
+    {"times", ARGS_NUMBER, &times, 0, 1000000000, NULL,
+     "how many pictures; 0: until the program ends"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000, NULL, "of each table"},
     {"plain", ARGS_NUMBER, &plain, 0, 1, NULL, "1: one below the other, without escape sequences"},
-    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second of each criterion without a period"},
+    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL,
+     "samples a second of each criterion without a period"},
     {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
      "thousandths of the busy CPUs' time that sampling may cost"},
 };
@@ -63,7 +68,7 @@ static void note(const struct sys_sample *s)
         shares_add(&threads, s);
 }
 
-/* ---- Threads ---- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 /* What is new in a thread's metrics.  0, or -Exxx. */
 static int read_metrics(const struct share *thread, struct sys_hpm_value out[METRICS_MAX])
@@ -127,7 +132,7 @@ static void print_threads(double cpus)
     free(sorted);
 }
 
-/* ---- Pictures ---- */
+/* ---- Pictures -------------------------------------------------------------------------------- */
 
 static bool is_of_time(unsigned criterion)
 {
@@ -146,8 +151,9 @@ static double busy_cpus(void)
     recording_account(&recording, 0, &now);
     uint64_t passed = now.passed - last.passed, idle = now.idle - last.idle;
     last = now;
-    return passed > idle ? (double)(passed - idle) / (double)passed * (double)sysconf(_SC_NPROCESSORS_ONLN)
-                         : 0;
+    return passed > idle
+               ? (double)(passed - idle) / (double)passed * (double)sysconf(_SC_NPROCESSORS_ONLN)
+               : 0;
 }
 
 static void print_functions(unsigned criterion)
@@ -183,7 +189,7 @@ static void print_picture(const struct program *p)
     fflush(stdout);
 }
 
-/* ---- Running ---- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static int open_metrics(const char *names, char *why, size_t size)
 {
@@ -223,10 +229,10 @@ static void open_or_exit(void)
 {
     char why[256];
 
-    int err = criteria[0]
-                  ? recording_open(&recording, criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why)
-                  : recording_open_usual(&recording, table.program, 0, (uint32_t)rate, (uint32_t)limit, why,
-                                         sizeof why);
+    int err = criteria[0] ? recording_open(&recording, criteria, 0, (uint32_t)rate, (uint32_t)limit,
+                                           why, sizeof why)
+                          : recording_open_usual(&recording, table.program, 0, (uint32_t)rate,
+                                                 (uint32_t)limit, why, sizeof why);
     if (err)
         args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
     open_metrics_or_exit();

@@ -8,7 +8,7 @@
 
 static const char unknown[] = "?", kernel[] = "kernel", kernel_memory[] = "kernel memory";
 
-/* ---- Texts ---- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 struct text {
     struct table_key key; /* hash; how many others have the same */
@@ -40,7 +40,7 @@ static const char *intern(const char *s)
     return t && t->text ? t->text : unknown;
 }
 
-/* ---- Programs ---- */
+/* ---- Programs -------------------------------------------------------------------------------- */
 
 struct program {
     struct table_key key; /* pid */
@@ -70,7 +70,7 @@ const char *places_program(uint32_t pid)
     return p->name;
 }
 
-/* ---- Addresses ---- */
+/* ---- Addresses ------------------------------------------------------------------------------- */
 
 static struct table places = {.bytes = sizeof(struct place)};
 
@@ -109,7 +109,7 @@ const struct place *places_code(uint32_t pid, uint64_t pc)
     return p;
 }
 
-/* ---- Regions ---- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 struct region {
     struct table_key key; /* pid, first byte */
@@ -131,8 +131,8 @@ static const struct region *find_region(uint32_t pid, uint64_t address, unsigned
     const struct region *r, *found = NULL;
 
     for (size_t cursor = 0; (r = table_next(&regions, &cursor));)
-        if (r->key.part[0] == pid && r->key.part[1] <= address && address < r->end && r->turn >= oldest &&
-            (!found || r->turn > found->turn))
+        if (r->key.part[0] == pid && r->key.part[1] <= address && address < r->end &&
+            r->turn >= oldest && (!found || r->turn > found->turn))
             found = r;
     return found;
 }

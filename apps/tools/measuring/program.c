@@ -52,7 +52,8 @@ double program_ms(const struct program *p)
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - p->began.tv_sec) * 1e3 + (double)(now.tv_nsec - p->began.tv_nsec) / 1e6;
+    return (double)(now.tv_sec - p->began.tv_sec) * 1e3 +
+           (double)(now.tv_nsec - p->began.tv_nsec) / 1e6;
 }
 
 int program_end(struct program *p)

@@ -1,4 +1,5 @@
-/* A program that is measured: it runs beside the caller, who sleeps, looks, and sleeps again until it has ended. */
+/* A program that is measured: it runs beside the caller, who sleeps, looks, and sleeps again until
+ * it has ended. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,7 +16,8 @@ struct program {
     struct timespec began;
 };
 
-/* Begins, without a program if argc is 0.  0; -Exxx, and a line on the console of what is not a matter of threads. */
+/* Begins, without a program if argc is 0.  0; -Exxx, and a line on the console of what is not a
+ * matter of threads. */
 int program_begin(struct program *p, char *const *argv, int argc);
 /* Sleeps so long, or until the program has ended: then false. */
 bool program_sleep(struct program *p, uint64_t ms);

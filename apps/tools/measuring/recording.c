@@ -11,8 +11,8 @@
 
 enum { BATCH = 256 };
 
-int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille,
-                   char *why, size_t size)
+int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate,
+                   uint32_t permille, char *why, size_t size)
 {
     struct sys_sample_account a = {0};
 
@@ -52,7 +52,8 @@ void recording_take(const struct recording *r, void (*note)(const struct sys_sam
     } while (n == BATCH);
 }
 
-void recording_account(const struct recording *r, unsigned criterion, struct sys_sample_account *out)
+void recording_account(const struct recording *r, unsigned criterion,
+                       struct sys_sample_account *out)
 {
     *out = (struct sys_sample_account){0};
     samples_account(r->session, criterion, out);
@@ -63,7 +64,8 @@ static bool is_time(const struct sys_sample_account *a)
     return !strcmp(a->name, "time") || !strncmp(a->name, "time:", 5);
 }
 
-struct shares_form recording_form(const struct sys_sample_account *a, size_t rows, const char *line_end)
+struct shares_form recording_form(const struct sys_sample_account *a, size_t rows,
+                                  const char *line_end)
 {
     return (struct shares_form){.rows = rows,
                                 .unit = is_time(a) ? "ns" : "count",
@@ -76,7 +78,8 @@ void recording_period(const struct sys_sample_account *a, uint64_t samples, uint
                       char out[RECORDING_TEXT_MAX])
 {
     static const char *const why[] = {[SYS_NOT_STRETCHED] = "",
-                                      [SYS_STRETCHED_FOR_COST] = ", lengthened to limit what it costs",
+                                      [SYS_STRETCHED_FOR_COST] =
+                                          ", lengthened to limit what it costs",
                                       [SYS_STRETCHED_FOR_STORMS] = ", lengthened after storms"};
     uint64_t mean = samples ? weight / samples : a->period;
     char text[FIGURE_MAX];
@@ -85,9 +88,9 @@ void recording_period(const struct sys_sample_account *a, uint64_t samples, uint
                                 a->asked ? "" : ", adapted");
 
     if (a->seen_permille < 1000)
-        n +=
-            (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, ", seen %" PRIu64 ".%" PRIu64 " %% of the time",
-                             a->seen_permille / 10, a->seen_permille % 10);
+        n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n,
+                              ", seen %" PRIu64 ".%" PRIu64 " %% of the time",
+                              a->seen_permille / 10, a->seen_permille % 10);
     n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, "%s", why[a->stretched]);
     if (a->throttled)
         snprintf(out + n, RECORDING_TEXT_MAX - n, ", %" PRIu64 " storms of interrupts cut short",

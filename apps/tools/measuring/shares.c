@@ -11,7 +11,7 @@ const char *const shares_by_choices[] = {"function", "line", "thread", "process"
 
 enum { LABEL_MAX = 160 };
 
-/* ---- Adding ---- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 
 /* Equal texts are equal pointers. */
 static uint64_t text_part(const char *text)
@@ -84,7 +84,7 @@ void shares_clear(struct shares *s)
     *s = (struct shares){.by = s->by};
 }
 
-/* ---- Printing ---- */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -92,8 +92,9 @@ static int compare(const void *a, const void *b)
 
     if (x->weight != y->weight)
         return x->weight < y->weight ? 1 : -1;
-    return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
-                                  : strcmp(x->name ? x->name : x->program, y->name ? y->name : y->program);
+    return x->number != y->number
+               ? (x->number > y->number) - (x->number < y->number)
+               : strcmp(x->name ? x->name : x->program, y->name ? y->name : y->program);
 }
 
 const struct share **shares_sorted(const struct shares *s, size_t *n)
@@ -145,14 +146,15 @@ static const char *const titles[] = {
     [SHARES_REGION] = "region                       program",
 };
 
-static void print_row(enum shares_by by, const struct share *r, uint64_t all, const struct shares_form *form)
+static void print_row(enum shares_by by, const struct share *r, uint64_t all,
+                      const struct shares_form *form)
 {
     char label[2 * LABEL_MAX], weight[FIGURE_MAX];
 
     describe(by, r, label, sizeof label);
     figure_grouped(figure_scaled(r->weight, form->seen, form->all), weight);
-    printf("  %5.1f %% %8" PRIu64 " %18s  %s%s", figure_percent(r->weight, all), r->samples, weight, label,
-           form->line_end);
+    printf("  %5.1f %% %8" PRIu64 " %18s  %s%s", figure_percent(r->weight, all), r->samples, weight,
+           label, form->line_end);
 }
 
 void shares_print(const struct shares *s, const struct shares_form *form)
@@ -169,6 +171,7 @@ void shares_print(const struct shares *s, const struct shares_form *form)
     if (!rows)
         printf("  no memory to sort them%s", form->line_end);
     else if (shown < n)
-        printf("  %5.1f %% in %zu more%s", figure_percent(rest, s->weight), n - shown, form->line_end);
+        printf("  %5.1f %% in %zu more%s", figure_percent(rest, s->weight), n - shown,
+               form->line_end);
     free(rows);
 }

@@ -33,12 +33,13 @@ void show_curve(const struct sys_curve *c, const struct sys_memory *m)
     uint64_t again = c->accesses - (c->first_uses < c->accesses ? c->first_uses : c->accesses);
     bool marked = !m->limit_bytes;
 
-    printf("  misses by memory: %" PRIu64 " pages, %" PRIu64 " accesses again in an epoch of %" PRIu64
-           " ms, %" PRIu64 " epochs%s\n",
+    printf("  misses by memory: %" PRIu64 " pages, %" PRIu64
+           " accesses again in an epoch of %" PRIu64 " ms, %" PRIu64 " epochs%s\n",
            c->pages, again, c->epoch_ms, c->epochs, c->sample_shift ? ", pages sampled" : "");
     if (!again)
         return;
-    printf("  %9s %-*s  %s\n", "KB", BAR + 8, "  LRU, % of these accesses", c->has_mru ? "MRU" : "");
+    printf("  %9s %-*s  %s\n", "KB", BAR + 8, "  LRU, % of these accesses",
+           c->has_mru ? "MRU" : "");
     for (unsigned i = 0; i < c->points; i++) {
         uint64_t bytes = memory_at(c, i);
         printf("  %9" PRIu64, bytes / 1024);
@@ -68,12 +69,14 @@ void show_series(const char *program, int pid, double ms, const struct sys_memor
     clock_gettime(CLOCK_MONOTONIC, &now);
     printf("MEMORY program=%s pid=%d ms=%.1f clock_ms=%.1f resident_kb=%" PRIu64 " pool_kb=%" PRIu64
            " limit_kb=%" PRIu64 " major=%" PRIu64 " minor=%" PRIu64 " first=%" PRIu64 " in=%" PRIu64
-           " out=%" PRIu64 " prefetched=%" PRIu64 " used=%" PRIu64 " wasted=%" PRIu64 " waited_us=%" PRIu64
-           " own_major=%" PRIu64 " own_waited_us=%" PRIu64 " entries=%" PRIu64 " lost=%" PRIu64 "\n",
-           program, pid, ms, (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6, m->resident_bytes / 1024,
-           m->pool_bytes / 1024, m->limit_bytes / 1024, m->major_faults, m->minor_faults, m->first_faults,
-           m->page_ins, m->page_outs, m->prefetched, m->prefetched_used, m->wasted, m->waited_ns / 1000,
-           m->own_major_faults, m->own_waited_ns / 1000, m->entries, m->entries_lost);
+           " out=%" PRIu64 " prefetched=%" PRIu64 " used=%" PRIu64 " wasted=%" PRIu64
+           " waited_us=%" PRIu64 " own_major=%" PRIu64 " own_waited_us=%" PRIu64 " entries=%" PRIu64
+           " lost=%" PRIu64 "\n",
+           program, pid, ms, (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6,
+           m->resident_bytes / 1024, m->pool_bytes / 1024, m->limit_bytes / 1024, m->major_faults,
+           m->minor_faults, m->first_faults, m->page_ins, m->page_outs, m->prefetched,
+           m->prefetched_used, m->wasted, m->waited_ns / 1000, m->own_major_faults,
+           m->own_waited_ns / 1000, m->entries, m->entries_lost);
     if (!c || !c->epochs)
         return;
     printf("MRC program=%s pid=%d ms=%.1f pages=%" PRIu64 " accesses=%" PRIu64 " first=%" PRIu64

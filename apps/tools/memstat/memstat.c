@@ -1,7 +1,8 @@
 /*
- * Says what happens to a program's memory while it runs: what is resident and what is swapped out, faults, pages read and
- * written, of the process and of each of its regions; how often it would miss with other memory; who has what part of memory, and why;
- * what prefetching foresaw; what tracking costs.
+ * Says what happens to a program's memory while it runs: what is resident and what is swapped out,
+ * faults, pages read and written, of the process and of each of its regions; how often it would
+ * miss with other memory; who has what part of memory, and why; what prefetching foresaw; what
+ * tracking costs.
  *
  *     memstat -- lu n=1024
  *     memstat interval=100 regions=1 -- warehouse ms=500
@@ -26,13 +27,14 @@ static const struct args_entry entries[] = {
     {"regions", ARGS_NUMBER, &regions, 0, 1, NULL, "1: of each region as well, as last seen"},
     {"curve", ARGS_NUMBER, &curve, 0, 1, NULL,
      "1: how often it would miss with other memory, where a tracker has watched it"},
-    {"pools", ARGS_NUMBER, &pools, 0, 1, NULL, "1: with each interval, what every process has of memory"},
+    {"pools", ARGS_NUMBER, &pools, 0, 1, NULL,
+     "1: with each interval, what every process has of memory"},
     {"format", ARGS_CHOICE, &format, 0, 0, formats,
      "text: for people; series: a line MEMORY and a line MRC each time, for make plot-mrc"},
 };
 static const struct args_table table = {
-    "memstat", "says what happens to a program's memory: memstat [...] -- program argument ...", entries,
-    sizeof entries / sizeof entries[0]};
+    "memstat", "says what happens to a program's memory: memstat [...] -- program argument ...",
+    entries, sizeof entries / sizeof entries[0]};
 
 static struct sys_memory_region region[REGIONS_MAX];
 static int region_count;

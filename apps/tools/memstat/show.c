@@ -6,7 +6,10 @@
 #include "apps/libc/libc.h"
 #include "apps/tools/memstat/memstat.h"
 
-enum { THREADS_MAX = 256, EXPERTS = sizeof(((struct sys_memory *)0)->expert) / sizeof(struct sys_expert) };
+enum {
+    THREADS_MAX = 256,
+    EXPERTS = sizeof(((struct sys_memory *)0)->expert) / sizeof(struct sys_expert)
+};
 
 static uint64_t kilobytes(uint64_t bytes)
 {
@@ -20,32 +23,35 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void show_faults(const struct sys_memory *m)
 {
-    printf("  faults: %" PRIu64 " major, %" PRIu64 " minor, %" PRIu64 " first; waited for a frame: %" PRIu64
-           "\n",
+    printf("  faults: %" PRIu64 " major, %" PRIu64 " minor, %" PRIu64
+           " first; waited for a frame: %" PRIu64 "\n",
            m->major_faults, m->minor_faults, m->first_faults, m->waits);
-    printf("  pages: %" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " left clean, %" PRIu64 " rescued\n",
+    printf("  pages: %" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " left clean, %" PRIu64
+           " rescued\n",
            m->page_ins, m->page_outs, m->clean_outs, m->rescued);
     if (m->major_faults)
         printf("  waiting for pages: %.1f ms in all, %.1f us each\n", (double)m->waited_ns / 1e6,
                (double)m->waited_ns / 1e3 / (double)m->major_faults);
     if (m->read_errors || m->write_errors)
-        printf("  errors: %" PRIu64 " reading, %" PRIu64 " writing\n", m->read_errors, m->write_errors);
+        printf("  errors: %" PRIu64 " reading, %" PRIu64 " writing\n", m->read_errors,
+               m->write_errors);
 }
 
-/* Recall: of the pages that had to be read, those that were read ahead.  Precision: of the pages read ahead whose fate is known, those that
- * were used. */
+/* Recall: of the pages that had to be read, those that were read ahead.  Precision: of the pages
+ * read ahead whose fate is known, those that were used. */
 static void show_prefetching(const struct sys_memory *m)
 {
     if (!m->prefetched)
         return;
-    printf("  prefetched: %" PRIu64 ", used: %" PRIu64 ", evicted unused: %" PRIu64 "\n", m->prefetched,
-           m->prefetched_used, m->wasted);
+    printf("  prefetched: %" PRIu64 ", used: %" PRIu64 ", evicted unused: %" PRIu64 "\n",
+           m->prefetched, m->prefetched_used, m->wasted);
     printf("  prefetching: %s, level %" PRIu64 "; recall %.1f %%, precision %.1f %%; %" PRIu64
            " wait for their first use\n",
-           m->prefetch, m->prefetch_level, percent(m->prefetched_used, m->prefetched_used + m->major_faults),
+           m->prefetch, m->prefetch_level,
+           percent(m->prefetched_used, m->prefetched_used + m->major_faults),
            percent(m->prefetched_used, m->prefetched_used + m->wasted), m->prefetch_unused);
-    printf("    used while still being read: %" PRIu64 "; stopped by the limit on unused pages: %" PRIu64
-           "\n",
+    printf("    used while still being read: %" PRIu64
+           "; stopped by the limit on unused pages: %" PRIu64 "\n",
            m->prefetch_late, m->prefetch_stopped);
 }
 
@@ -53,8 +59,8 @@ static void show_policy(const struct sys_memory *m)
 {
     if (!m->expert[0].name[0])
         return;
-    printf("  %s: %s in force, %" PRIu64 " changes; each would have missed:\n   ", m->policy, m->in_force,
-           m->switches);
+    printf("  %s: %s in force, %" PRIu64 " changes; each would have missed:\n   ", m->policy,
+           m->in_force, m->switches);
     for (unsigned i = 0; i < EXPERTS && m->expert[i].name[0]; i++)
         printf(" %s %" PRIu64 "%s", m->expert[i].name, m->expert[i].misses,
                strcmp(m->expert[i].name, m->in_force) == 0 ? "*" : "");
@@ -68,9 +74,9 @@ static void show_cost(const struct sys_memory *m)
     double per_ns = m->cycles_hz ? (double)m->cycles_hz / 1e9 : 1;
 
     printf("    cost: %.0f %s, %.0f %s a record: logging %.0f, what is done with it %.0f",
-           (double)m->cost_ns * per_ns / 1e3, unit, (double)m->cost_ns * per_ns / (double)m->entries,
-           m->cycles_hz ? "cycles" : "ns", (double)m->log_ns * per_ns / 1e3,
-           (double)m->deliver_ns * per_ns / 1e3);
+           (double)m->cost_ns * per_ns / 1e3, unit,
+           (double)m->cost_ns * per_ns / (double)m->entries, m->cycles_hz ? "cycles" : "ns",
+           (double)m->log_ns * per_ns / 1e3, (double)m->deliver_ns * per_ns / 1e3);
     if (m->ran_ns)
         printf(";\n    %.2f permille of the %.1f ms that watched threads ran",
                10 * percent(m->cost_ns, m->ran_ns), (double)m->ran_ns / 1e6);
@@ -87,8 +93,8 @@ static void show_tracker(const struct sys_memory *m)
         printf("logs one page of %u\n", 1u << m->sample_shift);
     else
         printf("logs every page\n");
-    printf("    %" PRIu64 " records, %" PRIu64 " lost, %" PRIu64 " interrupts\n", m->entries, m->entries_lost,
-           m->interrupts);
+    printf("    %" PRIu64 " records, %" PRIu64 " lost, %" PRIu64 " interrupts\n", m->entries,
+           m->entries_lost, m->interrupts);
     show_cost(m);
 }
 
@@ -96,8 +102,8 @@ static void show_division(const struct sys_memory *m)
 {
     if (!m->goal[0])
         return;
-    printf("  division by %s: %" PRIu64 " KB kept when memory is short, planned %" PRIu64 ", weight %" PRIu64
-           "\n",
+    printf("  division by %s: %" PRIu64 " KB kept when memory is short, planned %" PRIu64
+           ", weight %" PRIu64 "\n",
            m->goal, kilobytes(m->target_bytes), kilobytes(m->planned_bytes), m->weight);
     printf("    as planned it loses %.1f %% of its speed to waiting, %.1f with %" PRIu64
            " KB more, %.1f with as much less\n",
@@ -113,22 +119,24 @@ static void show_swap(const struct sys_memory *m)
            kilobytes(m->swap_bytes));
     if (m->swap_bad_bytes)
         printf(", %" PRIu64 " KB lost", kilobytes(m->swap_bad_bytes));
-    printf(", %" PRIu64 " reads, %" PRIu64 " writes of the machine\n", m->swap_reads, m->swap_writes);
+    printf(", %" PRIu64 " reads, %" PRIu64 " writes of the machine\n", m->swap_reads,
+           m->swap_writes);
 }
 
 void show_memory(const char *program, double ms, const struct sys_memory *m)
 {
-    printf(
-        "memstat: %s, %.1f ms: %" PRIu64 " KB mapped, %" PRIu64 " KB resident, %" PRIu64 " KB swapped out\n",
-        program, ms, kilobytes(m->mapped_bytes), kilobytes(m->resident_bytes), kilobytes(m->swapped_bytes));
+    printf("memstat: %s, %.1f ms: %" PRIu64 " KB mapped, %" PRIu64 " KB resident, %" PRIu64
+           " KB swapped out\n",
+           program, ms, kilobytes(m->mapped_bytes), kilobytes(m->resident_bytes),
+           kilobytes(m->swapped_bytes));
     printf("  memory: %" PRIu64 " of %" PRIu64 " KB free\n", kilobytes(m->free_bytes),
            kilobytes(m->memory_bytes));
     if (!m->policy[0]) {
         show_tracker(m);
         return;
     }
-    printf("  pool: %s, %" PRIu64 " of %" PRIu64 " KB; tracker: %s\n", m->policy, kilobytes(m->pool_bytes),
-           kilobytes(m->limit_bytes), m->tracker);
+    printf("  pool: %s, %" PRIu64 " of %" PRIu64 " KB; tracker: %s\n", m->policy,
+           kilobytes(m->pool_bytes), kilobytes(m->limit_bytes), m->tracker);
     show_faults(m);
     show_prefetching(m);
     if (m->swap_bytes)
@@ -138,17 +146,18 @@ void show_memory(const char *program, double ms, const struct sys_memory *m)
     show_tracker(m);
 }
 
-/* ---- Pools ---- */
+/* ---- Pools ----------------------------------------------------------------------------------- */
 
-/* What the process has, what it keeps when memory is short, and what that is worth: speed lost to waiting, foretold by its curve. */
+/* What the process has, what it keeps when memory is short, and what that is worth: speed lost to
+ * waiting, foretold by its curve. */
 static void show_pool(uint32_t pid, const char *name, const struct sys_memory *m)
 {
     printf("  %5" PRIu32 " %-12.12s %8" PRIu64 " %8" PRIu64, pid, name, kilobytes(m->pool_bytes),
            kilobytes(m->limit_bytes));
     if (m->goal[0])
-        printf(" %8" PRIu64 " %8" PRIu64 " %3" PRIu64 " %6.1f %9.1f %9.1f", kilobytes(m->target_bytes),
-               kilobytes(m->planned_bytes), m->weight, (double)m->lost_ppm / 1e4,
-               ((double)m->lost_more_ppm - (double)m->lost_ppm) / 1e4,
+        printf(" %8" PRIu64 " %8" PRIu64 " %3" PRIu64 " %6.1f %9.1f %9.1f",
+               kilobytes(m->target_bytes), kilobytes(m->planned_bytes), m->weight,
+               (double)m->lost_ppm / 1e4, ((double)m->lost_more_ppm - (double)m->lost_ppm) / 1e4,
                ((double)m->lost_less_ppm - (double)m->lost_ppm) / 1e4);
     printf("\n");
 }
@@ -166,7 +175,8 @@ void show_pools(void)
             continue;
         before = thread[i].pid;
         if (!begun)
-            printf("  pools by %s: KB; speed lost by waiting in %%, and by how much that changes with an 8th "
+            printf("  pools by %s: KB; speed lost by waiting in %%, and by how much that changes "
+                   "with an 8th "
                    "more or less\n",
                    m.goal[0] ? m.goal : "even parts");
         if (!begun)
@@ -177,7 +187,7 @@ void show_pools(void)
     }
 }
 
-/* ---- Regions ---- */
+/* ---- Regions --------------------------------------------------------------------------------- */
 
 static const char *rights(uint32_t prot, char out[4])
 {
@@ -196,15 +206,15 @@ void show_regions(const struct sys_memory_region *region, int count, int room)
 
     if (!count)
         return;
-    printf("  %-15s %12s %9s %9s %9s %9s %9s     %s\n", "region", "at", "KB", "resident", "swapped", "faults",
-           "major", "policy");
+    printf("  %-15s %12s %9s %9s %9s %9s %9s     %s\n", "region", "at", "KB", "resident", "swapped",
+           "faults", "major", "policy");
     for (int i = 0; i < shown; i++) {
         const struct sys_memory_region *r = &region[i];
         printf("  %-15s %12" PRIx64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
                " %s %s%s\n",
                r->name, r->start, kilobytes(r->bytes), kilobytes(r->resident_bytes),
-               kilobytes(r->swapped_bytes), r->faults, r->major_faults, rights(r->prot, text), r->policy,
-               r->advice <= SYS_ADVICE_RANDOM ? advice[r->advice] : "");
+               kilobytes(r->swapped_bytes), r->faults, r->major_faults, rights(r->prot, text),
+               r->policy, r->advice <= SYS_ADVICE_RANDOM ? advice[r->advice] : "");
     }
     if (count > shown)
         printf("  and %d more\n", count - shown);

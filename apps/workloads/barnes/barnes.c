@@ -1,8 +1,9 @@
 /*
- * Bodies that attract one another, as in SPLASH-2's Barnes (Woo et al., 1995): each step moves them (leapfrog), sorts them by place,
- * builds the tree over them and finds what pulls at each (tree.c).  They begin as a cluster after Plummer, made in the manner of
- * Aarseth, Henon & Wielen (Astronomy and Astrophysics 37, 1974).
- * Laws: those of the tree; forces on bodies chosen by seed are near what all single bodies give.
+ * Bodies that attract one another, as in SPLASH-2's Barnes (Woo et al., 1995): each step moves them
+ * (leapfrog), sorts them by place, builds the tree over them and finds what pulls at each (tree.c).
+ * They begin as a cluster after Plummer, made in the manner of Aarseth, Henon & Wielen (Astronomy
+ * and Astrophysics 37, 1974). Laws: those of the tree; forces on bodies chosen by seed are near
+ * what all single bodies give.
  */
 #include "apps/workloads/barnes/barnes.h"
 #include <math.h>
@@ -16,7 +17,7 @@ enum { SAMPLES = 16, STREAM_SAMPLE = 1 };
 
 struct barnes barnes_state = {.bodies = 8192, .steps = 2, .opening = 80};
 
-/* ---- The cluster ---- */
+/* ---- The cluster ----------------------------------------------------------------------------- */
 
 static double unit(struct prng *prng)
 {
@@ -66,7 +67,7 @@ static void make_body(uint64_t seed, size_t n, size_t i, struct body *body)
         body->acceleration[d] = 0;
 }
 
-/* ---- The work ---- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
 static void fill(struct spmd_thread *t)
 {
@@ -125,7 +126,7 @@ static void round_of(struct spmd_thread *t)
     }
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 static double length(const double v[3])
 {
@@ -173,7 +174,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(&tree->node[prng_next(prng) % tree->nodes].mass, 1, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
@@ -186,7 +187,8 @@ enum { COUNTS_BYTES = SPMD_CHUNKS * TREE_DIGITS * sizeof(uint32_t) };
 static uint64_t bytes(const struct spmd_run *run)
 {
     (void)run;
-    return barnes_state.bodies * (sizeof(struct body) + 2 * sizeof(struct place) + sizeof(struct node)) +
+    return barnes_state.bodies *
+               (sizeof(struct body) + 2 * sizeof(struct place) + sizeof(struct node)) +
            COUNTS_BYTES;
 }
 
@@ -211,7 +213,8 @@ static uint64_t ops(const struct spmd_run *run)
 
 static const uint64_t step = 1;
 static const struct args_entry entries[] = {
-    {"bodies", ARGS_NUMBER, &barnes_state.bodies, 64, 16777216, NULL, "in the cluster; 168 bytes for each"},
+    {"bodies", ARGS_NUMBER, &barnes_state.bodies, 64, 16777216, NULL,
+     "in the cluster; 168 bytes for each"},
     {"steps", ARGS_NUMBER, &barnes_state.steps, 1, 10000, NULL, "of time, in a round"},
     {"opening", ARGS_NUMBER, &barnes_state.opening, 10, 120, NULL,
      "side of a cell taken as one mass, in percent of its distance"},

@@ -1,15 +1,17 @@
 /*
- * The tree of cells by which Barnes and Hut ("A hierarchical O(N log N) force-calculation algorithm", Nature 324, 1986) sum up what is
- * far away.  Bodies stay where they are; their places are sorted by a key in which cells of every level are in one piece (Warren &
- * Salmon, 1993), and the tree is built over that order.  A cell with no more than TREE_LEAF bodies is not divided; one all of
- * whose bodies are in the same part is left out.
+ * The tree of cells by which Barnes and Hut ("A hierarchical O(N log N) force-calculation
+ * algorithm", Nature 324, 1986) sum up what is far away.  Bodies stay where they are; their places
+ * are sorted by a key in which cells of every level are in one piece (Warren & Salmon, 1993), and
+ * the tree is built over that order.  A cell with no more than TREE_LEAF bodies is not divided; one
+ * all of whose bodies are in the same part is left out.
  */
 #include "apps/workloads/barnes/tree.h"
 #include <math.h>
 
-#define SOFTENING 1e-4 /* square of the distance below which bodies do not attract one another more */
+/* square of the distance below which bodies do not attract one another more */
+#define SOFTENING 1e-4
 
-/* ---- Order ---- */
+/* ---- Order ----------------------------------------------------------------------------------- */
 
 /* Every third bit. */
 static uint64_t spread(uint64_t x)
@@ -94,7 +96,8 @@ static void scatter(struct tree *tree, size_t chunk, const struct place *from, s
         to[tree->counts[chunk][from[i].key >> shift & (TREE_DIGITS - 1)]++] = from[i];
 }
 
-/* A digit after the other, the least first; an even number of them, so that the order is where it began. */
+/* A digit after the other, the least first; an even number of them, so that the order is where it
+ * began. */
 void tree_sort(struct spmd_thread *t, struct tree *tree)
 {
     size_t from, to;
@@ -119,7 +122,7 @@ void tree_sort(struct spmd_thread *t, struct tree *tree)
     }
 }
 
-/* ---- The tree ---- */
+/* ---- The tree -------------------------------------------------------------------------------- */
 
 static unsigned part_of(const struct tree *tree, size_t place, unsigned level)
 {
@@ -177,7 +180,7 @@ void tree_build(struct tree *tree)
         tree->nodes = 0;
 }
 
-/* ---- Forces ---- */
+/* ---- Forces ---------------------------------------------------------------------------------- */
 
 static double square_of_distance(const double a[3], const double b[3], double apart[3])
 {
@@ -234,7 +237,7 @@ void tree_pull_exactly(const struct tree *tree, const struct body *body, double 
     pull_by_bodies(tree, body, 0, tree->n, out);
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 static bool order_is_right(const struct tree *tree)
 {
@@ -242,7 +245,8 @@ static bool order_is_right(const struct tree *tree)
 
     for (size_t i = 0; i < tree->n; i++) {
         const struct place *place = &tree->order[0][i];
-        if (place->body >= tree->n || place->key != tree_key(tree, tree->body[place->body].position) ||
+        if (place->body >= tree->n ||
+            place->key != tree_key(tree, tree->body[place->body].position) ||
             (i && place->key < place[-1].key))
             return false;
         sum += prng_at(0, 0, place->body);

@@ -8,13 +8,15 @@ struct body {
     double position[3], velocity[3], acceleration[3], mass;
 };
 
-/* A body's place in the order: its cell of the finest level, by the bits of its coordinates in turns (Morton, 1966). */
+/* A body's place in the order: its cell of the finest level, by the bits of its coordinates in
+ * turns (Morton, 1966). */
 struct place {
     uint64_t key;
     uint64_t body;
 };
 
-/* A cell.  Cells follow one another with what is inside them first, so that next leads past that. */
+/* A cell.  Cells follow one another with what is inside them first, so that next leads past
+ * that. */
 struct node {
     double centre[3], mass; /* of mass */
     double side;
@@ -39,7 +41,8 @@ uint64_t tree_key(const struct tree *tree, const double position[3]);
 void tree_sort(struct spmd_thread *t, struct tree *tree);
 /* Over the order.  One thread. */
 void tree_build(struct tree *tree);
-/* What pulls at a body: cells whose side is below opening times their distance are taken as one mass. */
+/* What pulls at a body: cells whose side is below opening times their distance are taken as one
+ * mass. */
 void tree_pull(const struct tree *tree, const struct body *body, double opening, double out[3]);
 /* The same by every single body. */
 void tree_pull_exactly(const struct tree *tree, const struct body *body, double out[3]);

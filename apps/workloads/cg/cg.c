@@ -1,23 +1,31 @@
 /*
- * Conjugate gradients on a sparse symmetric matrix with random places, as in the NAS parallel benchmark CG (Bailey et al., "The NAS
- * parallel benchmarks", 1991): each round solves A z = x by a fixed number of steps (Hestenes & Stiefel, 1952) and continues with
- * x = z / |z|, an inverse power iteration.
- * The matrix: degree / 2 random permutations; row i has a random element of -1..1 at permuted(i) for each, and, for symmetry, the
- * element of the row that is permuted to i.  The diagonal is 2 degree, so that all eigenvalues lie in degree..3 degree, and each
- * step leaves less than 0.27 of the error.  Any row can be made by itself.  Stored by rows, columns ascending.
- * Laws: the residual, computed anew, is small; elements on both sides of the diagonal are alike.
+ * Conjugate gradients on a sparse symmetric matrix with random places, as in the NAS parallel
+ * benchmark CG (Bailey et al., "The NAS parallel benchmarks", 1991): each round solves A z = x by a
+ * fixed number of steps (Hestenes & Stiefel, 1952) and continues with x = z / |z|, an inverse power
+ * iteration. The matrix: degree / 2 random permutations; row i has a random element of -1..1 at
+ * permuted(i) for each, and, for symmetry, the element of the row that is permuted to i.  The
+ * diagonal is 2 degree, so that all eigenvalues lie in degree..3 degree, and each step leaves less
+ * than 0.27 of the error.  Any row can be made by itself.  Stored by rows, columns ascending. Laws:
+ * the residual, computed anew, is small; elements on both sides of the diagonal are alike.
  */
 #include "apps/workloads/cg/cg.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DEGREE_MAX = 64, PASSES = 4, STREAM_PERMUTATION = 0, STREAM_VALUE = 100, STREAM_CHECK = 200 };
+enum {
+    DEGREE_MAX = 64,
+    PASSES = 4,
+    STREAM_PERMUTATION = 0,
+    STREAM_VALUE = 100,
+    STREAM_CHECK = 200
+};
 #define TOLERANCE 1e-9
 
 struct cg cg_state = {.rows = 8192, .degree = 12, .steps = 25};
 
-/* ---- Permutations: Feistel networks over the next power of 4, repeated until they come back into range ---- */
+/* ---- Permutations: Feistel networks over the next power of 4, repeated until they come back into
+ * range ---- */
 
 static unsigned half_bits(uint64_t n)
 {
@@ -35,8 +43,8 @@ static uint64_t network(uint64_t seed, unsigned k, unsigned half, uint64_t i, bo
     for (unsigned pass = 0; pass < PASSES; pass++) {
         unsigned key = back ? PASSES - 1 - pass : pass;
         uint64_t source = back ? left : right;
-        uint64_t mixed =
-            (back ? right : left) ^ (prng_at(seed, STREAM_PERMUTATION + k, source * PASSES + key) & mask);
+        uint64_t mixed = (back ? right : left) ^
+                         (prng_at(seed, STREAM_PERMUTATION + k, source * PASSES + key) & mask);
         left = back ? mixed : source;
         right = back ? source : mixed;
     }
@@ -63,7 +71,7 @@ uint64_t cg_permuted_from(uint64_t seed, unsigned k, uint64_t n, uint64_t i)
     return walk(seed, k, n, i, true);
 }
 
-/* ---- The matrix ---- */
+/* ---- The matrix ------------------------------------------------------------------------------ */
 
 /* Of the row i that permutation k maps elsewhere. */
 static double element(uint64_t seed, unsigned k, uint64_t i)
@@ -71,7 +79,8 @@ static double element(uint64_t seed, unsigned k, uint64_t i)
     return 2 * prng_unit(prng_at(seed, STREAM_VALUE + k, i)) - 1;
 }
 
-static void add_element(uint32_t *columns, double *values, size_t count, uint64_t column, double value)
+static void add_element(uint32_t *columns, double *values, size_t count, uint64_t column,
+                        double value)
 {
     size_t at = count;
 
@@ -95,7 +104,8 @@ static void make_row(const struct cg *cg, uint64_t seed, uint64_t i)
         cg->starts[cg->rows] = start + cg->degree + 1;
     for (unsigned k = 0; k < cg->degree / 2; k++) {
         uint64_t from = cg_permuted_from(seed, k, cg->rows, i);
-        add_element(columns, values, count++, cg_permuted(seed, k, cg->rows, i), element(seed, k, i));
+        add_element(columns, values, count++, cg_permuted(seed, k, cg->rows, i),
+                    element(seed, k, i));
         add_element(columns, values, count++, from, element(seed, k, from));
     }
     add_element(columns, values, count, i, 2 * (double)cg->degree);
@@ -121,7 +131,7 @@ static double row_product(const struct cg *cg, size_t i, const double *vector)
     return sum;
 }
 
-/* ---- The work: parts of sums, which compute what they add up as well ---- */
+/* ---- The work: parts of sums, which compute what they add up as well ------------------------- */
 
 static double square_of_z(void *arg, size_t from, size_t to)
 {
@@ -207,7 +217,7 @@ static void round_of(struct spmd_thread *t)
     solve(t, cg);
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 /* A sum over the elements on one side of the diagonal that does not depend on their order. */
 static void add_side(const struct cg *cg, size_t i, uint64_t e, uint64_t side[2])
@@ -245,7 +255,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(cg_state.z, cg_state.rows, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
@@ -265,8 +275,8 @@ static uint64_t elements(void)
 static uint64_t bytes(const struct spmd_run *run)
 {
     (void)run;
-    return elements() * (sizeof(double) + sizeof(uint32_t)) + (cg_state.rows + 1) * sizeof(uint64_t) +
-           5 * cg_state.rows * sizeof(double);
+    return elements() * (sizeof(double) + sizeof(uint32_t)) +
+           (cg_state.rows + 1) * sizeof(uint64_t) + 5 * cg_state.rows * sizeof(double);
 }
 
 static void prepare(struct spmd_run *run)
@@ -289,7 +299,8 @@ static uint64_t ops(const struct spmd_run *run)
 
 static const uint64_t step = 1;
 static const struct args_entry entries[] = {
-    {"rows", ARGS_NUMBER, &cg_state.rows, 64, 16777216, NULL, "of the matrix; 12 degree + 60 bytes for each"},
+    {"rows", ARGS_NUMBER, &cg_state.rows, 64, 16777216, NULL,
+     "of the matrix; 12 degree + 60 bytes for each"},
     {"degree", ARGS_NUMBER, &cg_state.degree, 2, DEGREE_MAX, NULL,
      "elements of a row beside the diagonal, even"},
     {"steps", ARGS_NUMBER, &cg_state.steps, 20, 1000, NULL, "of a solution"},

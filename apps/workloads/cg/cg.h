@@ -3,11 +3,12 @@
 #include "apps/common/spmd.h"
 
 struct cg {
-    uint64_t rows, degree, steps; /* of the matrix; elements beside the diagonal in a row; of a solution */
-    double *values;               /* by rows */
-    uint32_t *columns;            /* of the values */
-    uint64_t *starts;             /* of the rows, and the end */
-    double *x, *z, *p, *q, *r;    /* A z = x; direction; A p; what remains */
+    /* of the matrix; elements beside the diagonal in a row; of a solution */
+    uint64_t rows, degree, steps;
+    double *values;            /* by rows */
+    uint32_t *columns;         /* of the values */
+    uint64_t *starts;          /* of the rows, and the end */
+    double *x, *z, *p, *q, *r; /* A z = x; direction; A p; what remains */
 };
 
 extern const struct spmd_program cg_program;

@@ -1,5 +1,6 @@
 /*
- * Does one thing over and over between the marks costs-begin and costs-end, so that its cost can be measured.
+ * Does one thing over and over between the marks costs-begin and costs-end, so that its cost can be
+ * measured.
  *
  *   costs none N     nothing: what the others' loops take
  *   costs read N     readings of two counts of the calling thread
@@ -119,8 +120,9 @@ static unsigned long number(const char *text)
 int main(int argc, char **argv)
 {
     if (argc != 3)
-        refuse("%d arguments are given; two are expected: none, read, switch or open, and how often",
-               argc - 1);
+        refuse(
+            "%d arguments are given; two are expected: none, read, switch or open, and how often",
+            argc - 1);
     const struct cost *cost = find_cost(argv[1]);
     unsigned long times = number(argv[2]);
     int err = cost->run(times);

@@ -1,18 +1,26 @@
 /*
- * A data cube: rows of facts are summed up by every combination of their dimensions, 2^dimensions group-bys, without the cells that have
- * fewer rows than the support (Gray et al., "Data cube", 1996).  Computed from the top down, as Beyer & Ramakrishnan do ("Bottom-up
- * computation of sparse and iceberg cubes", 1999): rows are partitioned by a dimension, and each part that has the support is a cell,
- * and is partitioned by each of the dimensions behind.  What is partitioned are row numbers; facts stay in their columns.
- * The first partition of each dimension is made by all threads, and its parts dealt out to them.
- * A cell's slot is where its rows begin, divided by the support: no two are the same, whoever computes them.
- * Laws: rows in cells and rows left out are all rows, in number and sum, for each group-by; cells of rows chosen by seed are
- * what a pass over the facts finds.
+ * A data cube: rows of facts are summed up by every combination of their dimensions, 2^dimensions
+ * group-bys, without the cells that have fewer rows than the support (Gray et al., "Data cube",
+ * 1996).  Computed from the top down, as Beyer & Ramakrishnan do ("Bottom-up computation of sparse
+ * and iceberg cubes", 1999): rows are partitioned by a dimension, and each part that has the
+ * support is a cell, and is partitioned by each of the dimensions behind.  What is partitioned are
+ * row numbers; facts stay in their columns. The first partition of each dimension is made by all
+ * threads, and its parts dealt out to them. A cell's slot is where its rows begin, divided by the
+ * support: no two are the same, whoever computes them. Laws: rows in cells and rows left out are
+ * all rows, in number and sum, for each group-by; cells of rows chosen by seed are what a pass over
+ * the facts finds.
  */
 #include "apps/workloads/cube/cube.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { STREAM_FACT = 0, STREAM_MEASURE = 100, STREAM_SAMPLE = 101, SAMPLES = 16, MEASURE_BELOW = 1000 };
+enum {
+    STREAM_FACT = 0,
+    STREAM_MEASURE = 100,
+    STREAM_SAMPLE = 101,
+    SAMPLES = 16,
+    MEASURE_BELOW = 1000
+};
 
 struct cube cube_state = {.rows = 32768, .dimensions = 5, .values = 32, .support = 16};
 
@@ -37,7 +45,7 @@ uint64_t cube_key(const struct cube *cube, size_t row, unsigned mask)
     return key;
 }
 
-/* ---- Partitions ---- */
+/* ---- Partitions ------------------------------------------------------------------------------ */
 
 /* Rows from..to-1 of the index, which agree in the dimensions of mask. */
 struct part {
@@ -60,7 +68,8 @@ static void count_values(const struct cube *cube, unsigned dimension, size_t fro
 }
 
 /* next: where the next row of each value goes. */
-static void scatter(const struct cube *cube, unsigned dimension, size_t from, size_t to, uint32_t *next)
+static void scatter(const struct cube *cube, unsigned dimension, size_t from, size_t to,
+                    uint32_t *next)
 {
     const uint8_t *fact = column(cube, dimension);
 
@@ -75,10 +84,11 @@ static void copy_back(const struct cube *cube, size_t from, size_t to)
     memcpy(cube->index + from, cube->sorting + from, (to - from) * sizeof *cube->index);
 }
 
-/* ---- Cells ---- */
+/* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* Writes the cell, if it has the support. */
-static bool has_cell(const struct cube *cube, const struct part *part, uint64_t sum, struct below *below)
+static bool has_cell(const struct cube *cube, const struct part *part, uint64_t sum,
+                     struct below *below)
 {
     size_t count = part->to - part->from;
 
@@ -92,10 +102,11 @@ static bool has_cell(const struct cube *cube, const struct part *part, uint64_t 
     return false;
 }
 
-static void divide(const struct cube *cube, const struct part *part, unsigned first, struct below *below);
+static void divide(const struct cube *cube, const struct part *part, unsigned first,
+                   struct below *below);
 
-/* A cell for each value of the dimension, and what is inside it; part's rows are in their order, but for the last dimension, where
- * that does not matter any more. */
+/* A cell for each value of the dimension, and what is inside it; part's rows are in their order,
+ * but for the last dimension, where that does not matter any more. */
 static void take_values(const struct cube *cube, const struct part *part, unsigned dimension,
                         const struct chunk_counts *c, struct below *below)
 {
@@ -112,7 +123,8 @@ static void take_values(const struct cube *cube, const struct part *part, unsign
     }
 }
 
-static void divide(const struct cube *cube, const struct part *part, unsigned first, struct below *below)
+static void divide(const struct cube *cube, const struct part *part, unsigned first,
+                   struct below *below)
 {
     struct chunk_counts c;
     uint32_t next[CUBE_VALUES_MAX];
@@ -130,14 +142,15 @@ static void divide(const struct cube *cube, const struct part *part, unsigned fi
     }
 }
 
-/* ---- The work: all rows, by a first dimension ---- */
+/* ---- The work: all rows, by a first dimension ------------------------------------------------ */
 
 static size_t chunk_start(const struct cube *cube, size_t chunk)
 {
     return cube->rows * chunk / SPMD_CHUNKS;
 }
 
-/* Numbers of all chunks become, in each, where its next row of each value goes; all is what they come to. */
+/* Numbers of all chunks become, in each, where its next row of each value goes; all is what they
+ * come to. */
 static void add_chunks(const struct cube *cube, struct chunk_counts *all)
 {
     uint32_t next = 0;
@@ -245,9 +258,10 @@ static void fill(struct spmd_thread *t)
     start_over(t, cube);
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
-/* Rows without a cell in a group-by: they were left out there, or where fewer of its dimensions had been looked at. */
+/* Rows without a cell in a group-by: they were left out there, or where fewer of its dimensions had
+ * been looked at. */
 static struct below left_out(const struct spmd_run *run, const struct cube *cube, unsigned mask)
 {
     struct below all = {0, 0};
@@ -263,7 +277,8 @@ static struct below left_out(const struct spmd_run *run, const struct cube *cube
     return all;
 }
 
-static bool all_rows_are_there(struct spmd_run *run, const struct cube *cube, unsigned mask, uint64_t total)
+static bool all_rows_are_there(struct spmd_run *run, const struct cube *cube, unsigned mask,
+                               uint64_t total)
 {
     struct below rows = left_out(run, cube, mask);
 
@@ -281,7 +296,8 @@ static bool all_rows_are_there(struct spmd_run *run, const struct cube *cube, un
     return rows.count == cube->rows && rows.sum == total;
 }
 
-/* The cell of a row is in the cube if and only if enough rows are like it, and has their number and sum. */
+/* The cell of a row is in the cube if and only if enough rows are like it, and has their number and
+ * sum. */
 static bool sample_is_right(const struct cube *cube, size_t row, unsigned mask)
 {
     uint64_t key = cube_key(cube, row, mask), count = 0, sum = 0;
@@ -330,14 +346,15 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     cube->cells[at].sum++;
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
     (void)run;
     if (cube_state.support <= cube_state.rows)
         return 0;
-    snprintf(why, size, "argument support: '%llu' is not accepted; use no more than there are rows, %llu",
+    snprintf(why, size,
+             "argument support: '%llu' is not accepted; use no more than there are rows, %llu",
              (unsigned long long)cube_state.support, (unsigned long long)cube_state.rows);
     return -1;
 }
@@ -353,7 +370,8 @@ static uint64_t bytes(const struct spmd_run *run)
 
     shape(&cube_state);
     return cube->rows * (cube->dimensions + 3 * sizeof(uint32_t)) +
-           group_bys(cube) * (cube->slots * sizeof(struct cell) + run->threads * sizeof(struct below)) +
+           group_bys(cube) *
+               (cube->slots * sizeof(struct cell) + run->threads * sizeof(struct below)) +
            (SPMD_CHUNKS + 1) * sizeof(struct chunk_counts);
 }
 
@@ -366,8 +384,10 @@ static void prepare(struct spmd_run *run)
     cube->measure = spmd_array(run, "cube.measure", cube->rows * sizeof *cube->measure);
     cube->index = spmd_array(run, "cube.index", cube->rows * sizeof *cube->index);
     cube->sorting = spmd_array(run, "cube.sorting", cube->rows * sizeof *cube->sorting);
-    cube->cells = spmd_array(run, "cube.cells", group_bys(cube) * cube->slots * sizeof *cube->cells);
-    cube->below = spmd_array(run, "cube.below", run->threads * group_bys(cube) * sizeof *cube->below);
+    cube->cells =
+        spmd_array(run, "cube.cells", group_bys(cube) * cube->slots * sizeof *cube->cells);
+    cube->below =
+        spmd_array(run, "cube.below", run->threads * group_bys(cube) * sizeof *cube->below);
     cube->counts = spmd_array(run, "cube.counts", (SPMD_CHUNKS + 1) * sizeof *cube->counts);
 }
 

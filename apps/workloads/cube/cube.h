@@ -23,11 +23,13 @@ struct chunk_counts {
 };
 
 struct cube {
-    uint64_t rows, dimensions, values, support; /* values of a dimension; rows that a cell must have */
-    uint8_t *facts;                             /* columns of all dimensions */
-    uint32_t *measure;                          /* of each row */
-    uint32_t *index, *sorting; /* row numbers, in the order they are partitioned into; room for that */
-    struct cell *cells;        /* of each group-by: so many slots */
+    /* values of a dimension; rows that a cell must have */
+    uint64_t rows, dimensions, values, support;
+    uint8_t *facts;    /* columns of all dimensions */
+    uint32_t *measure; /* of each row */
+    /* row numbers, in the order they are partitioned into; room for that */
+    uint32_t *index, *sorting;
+    struct cell *cells; /* of each group-by: so many slots */
     size_t slots;
     struct below *below;         /* of each thread: by group-by */
     struct chunk_counts *counts; /* of each chunk */

@@ -1,10 +1,11 @@
 /*
- * A Fourier transform of n = rows x columns complex numbers in six steps: transpose, transform the rows, multiply by roots of unity,
- * transpose, transform the rows, transpose; after it n is back in natural order (Bailey, "FFTs in external or hierarchical memory",
- * 1990; Woo et al., "The SPLASH-2 programs", 1995).  Transposes go block by block; each thread begins with another block of its rows,
- * so that not all read from one place.  Rows are transformed in place, radix 2.
- * A round is a transform and its inverse, which uses conjugated roots: the data comes back.
- * Laws: the data comes back; two elements of the last transform, chosen by seed, are what the definition says.
+ * A Fourier transform of n = rows x columns complex numbers in six steps: transpose, transform the
+ * rows, multiply by roots of unity, transpose, transform the rows, transpose; after it n is back in
+ * natural order (Bailey, "FFTs in external or hierarchical memory", 1990; Woo et al., "The SPLASH-2
+ * programs", 1995).  Transposes go block by block; each thread begins with another block of its
+ * rows, so that not all read from one place.  Rows are transformed in place, radix 2. A round is a
+ * transform and its inverse, which uses conjugated roots: the data comes back. Laws: the data comes
+ * back; two elements of the last transform, chosen by seed, are what the definition says.
  */
 #include "apps/workloads/fft/fft.h"
 #include <math.h>
@@ -20,7 +21,7 @@ struct complex_number fft_element(uint64_t seed, uint64_t j)
                                    2 * prng_unit(prng_at(seed, STREAM_IM, j)) - 1};
 }
 
-/* ---- The six steps' parts ---- */
+/* ---- The six steps' parts -------------------------------------------------------------------- */
 
 /* Rows from..to-1 of "to", which has as many rows as "from" has columns. */
 struct transposition {
@@ -29,7 +30,8 @@ struct transposition {
     size_t rows, columns, block; /* of from */
 };
 
-static void transpose_block(const struct transposition *m, size_t row, size_t column, size_t column_end)
+static void transpose_block(const struct transposition *m, size_t row, size_t column,
+                            size_t column_end)
 {
     size_t row_end = row + m->block < m->rows ? row + m->block : m->rows;
 
@@ -69,8 +71,8 @@ static void bit_reverse(struct complex_number *row, unsigned log2n)
 }
 
 /* Roots are those of order 2^log2_roots >= 2^log2n; sign -1 conjugates them. */
-static void transform_row(struct complex_number *row, unsigned log2n, const struct complex_number *roots,
-                          unsigned log2_roots, double sign)
+static void transform_row(struct complex_number *row, unsigned log2n,
+                          const struct complex_number *roots, unsigned log2_roots, double sign)
 {
     size_t n = (size_t)1 << log2n;
 
@@ -116,7 +118,8 @@ static void finish_row(const struct row_pass *pass, struct complex_number *row, 
     }
 }
 
-static void transform_rows(const struct spmd_thread *t, const struct fft *fft, const struct row_pass *pass)
+static void transform_rows(const struct spmd_thread *t, const struct fft *fft,
+                           const struct row_pass *pass)
 {
     size_t first, end;
 
@@ -171,7 +174,7 @@ static void round_of(struct spmd_thread *t)
     fft_back(t);
 }
 
-/* ---- Data ---- */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
 static void fill_roots(struct spmd_thread *t, struct fft *fft)
 {
@@ -210,12 +213,13 @@ static void fill(struct spmd_thread *t)
         fft_state.x[j] = fft_element(t->run->seed, j);
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 /* Horner's rule on the definition. */
 static struct complex_number by_definition(const struct spmd_run *run, uint64_t k)
 {
-    struct complex_number root = real_root(&fft_state.primitive, (unsigned)fft_state.log2n, k), sum = {0, 0};
+    struct complex_number root = real_root(&fft_state.primitive, (unsigned)fft_state.log2n, k),
+                          sum = {0, 0};
 
     for (size_t j = fft_state.n; j-- > 0;) {
         struct complex_number element = fft_element(run->seed, j);
@@ -243,8 +247,9 @@ static const char *check(struct spmd_run *run)
     if (!(worst < tolerance))
         return "data_comes_back";
     for (unsigned s = 0; s < FFT_SAMPLES; s++) {
-        double error = distance(fft_state.sample[s].value, by_definition(run, fft_state.sample[s].k)) /
-                       (double)fft_state.n;
+        double error =
+            distance(fft_state.sample[s].value, by_definition(run, fft_state.sample[s].k)) /
+            (double)fft_state.n;
         run->error = fmax(run->error, error);
         if (!(error < tolerance))
             return "transform_is_as_defined";
@@ -258,7 +263,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(&fft_state.x->re, 2 * fft_state.n, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
@@ -304,7 +309,8 @@ static uint64_t ops(const struct spmd_run *run)
 
 static const uint64_t step = 1;
 static const struct args_entry entries[] = {
-    {"log2n", ARGS_NUMBER, &fft_state.log2n, 4, 26, NULL, "powers of 2 of elements; 48 bytes for each"},
+    {"log2n", ARGS_NUMBER, &fft_state.log2n, 4, 26, NULL,
+     "powers of 2 of elements; 48 bytes for each"},
     {"block", ARGS_NUMBER, &fft_state.block, 1, BLOCK_MAX, NULL,
      "rows and columns that are transposed at a time"},
 };

@@ -9,7 +9,7 @@ struct fft {
     uint64_t log2n, block; /* elements; rows and columns of a block that is transposed at a time */
     size_t n, rows, columns;
     unsigned log2_rows, log2_columns;
-    struct complex_number *x, *other, *twiddles; /* n each                                  */
+    struct complex_number *x, *other, *twiddles; /* n each */
     struct complex_number *roots, *fine;         /* powers of a root of order columns, of n */
     struct real_roots primitive;
     struct {

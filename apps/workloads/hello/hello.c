@@ -18,8 +18,8 @@ int main(int argc, char **argv)
     static const struct args_entry entries[] = {
         {"status", ARGS_NUMBER, &status, 0, 255, NULL, "exit status"},
     };
-    static const struct args_table table = {"hello", "greets; words given to it are printed back", entries,
-                                            1};
+    static const struct args_table table = {"hello", "greets; words given to it are printed back",
+                                            entries, 1};
     char *settings[WORDS_MAX] = {argv[0]};
     int setting_count = 1;
 

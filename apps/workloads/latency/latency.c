@@ -24,7 +24,8 @@ static const char *const what_names[] = {"sleep", "mutex", "signal", NULL};
 enum { THREADS_MAX = 256, NS_PER_S = 1000000000 };
 
 static unsigned what;
-static uint64_t busy = 16, threads = 16, period_us = 20000, run_ms = 1000, inside = 50, outside = 50;
+static uint64_t busy = 16, threads = 16, period_us = 20000, run_ms = 1000, inside = 50,
+                outside = 50;
 
 /* One thread; a line of its own. */
 struct member {
@@ -132,7 +133,8 @@ static void *play(void *argument)
     return NULL;
 }
 
-static void *(*const role[])(void *) = {[WHAT_SLEEP] = wake_up, [WHAT_MUTEX] = contend, [WHAT_SIGNAL] = play};
+static void *(*const role[])(void *) = {
+    [WHAT_SLEEP] = wake_up, [WHAT_MUTEX] = contend, [WHAT_SIGNAL] = play};
 
 static void create(struct member *list, uint64_t count, void *(*start)(void *))
 {
@@ -140,7 +142,8 @@ static void create(struct member *list, uint64_t count, void *(*start)(void *))
         list[i].side = i % 2;
         int error = pthread_create(&list[i].thread, NULL, start, &list[i]);
         if (error) {
-            fprintf(stderr, "latency: creation of thread %u failed: %s\n", (unsigned)i, strerror(error));
+            fprintf(stderr, "latency: creation of thread %u failed: %s\n", (unsigned)i,
+                    strerror(error));
             exit(1);
         }
     }
@@ -167,9 +170,9 @@ static int report(void)
     }
     bool right = what != WHAT_MUTEX || counted == sum;
     snprintf(line, sizeof line,
-             "RESULT app=latency what=%s threads=%" PRIu64 " busy=%" PRIu64 " ops=%" PRIu64 " least=%" PRIu64
-             " most=%" PRIu64 " ratio_permille=%" PRIu64 " p50_ns=%" PRIu64 " p99_ns=%" PRIu64
-             " max_ns=%" PRIu64 " check=%s\n",
+             "RESULT app=latency what=%s threads=%" PRIu64 " busy=%" PRIu64 " ops=%" PRIu64
+             " least=%" PRIu64 " most=%" PRIu64 " ratio_permille=%" PRIu64 " p50_ns=%" PRIu64
+             " p99_ns=%" PRIu64 " max_ns=%" PRIu64 " check=%s\n",
              what_names[what], threads, busy, sum, least, most, least ? most * 1000 / least : 0,
              histogram_permille_ns(&all, 500), histogram_permille_ns(&all, 990), all.max_ns,
              right ? "ok" : "mutex_count");
@@ -183,11 +186,15 @@ int main(int argc, char **argv)
     static const struct args_entry entries[] = {
         {"what", ARGS_CHOICE, &what, 0, 0, what_names,
          "sleepers, contenders for a mutex, or a pair that signals"},
-        {"threads", ARGS_NUMBER, &threads, 1, THREADS_MAX, NULL, "sleepers or contenders; a pair are two"},
+        {"threads", ARGS_NUMBER, &threads, 1, THREADS_MAX, NULL,
+         "sleepers or contenders; a pair are two"},
         {"busy", ARGS_NUMBER, &busy, 0, THREADS_MAX, NULL, "threads that only compute beside them"},
-        {"period", ARGS_NUMBER, &period_us, 1, 1000000, NULL, "what=sleep: how long to sleep, microseconds"},
-        {"inside", ARGS_NUMBER, &inside, 0, 1000000, NULL, "what=mutex: steps of work with the mutex"},
-        {"outside", ARGS_NUMBER, &outside, 0, 1000000, NULL, "what=mutex: steps of work without it"},
+        {"period", ARGS_NUMBER, &period_us, 1, 1000000, NULL,
+         "what=sleep: how long to sleep, microseconds"},
+        {"inside", ARGS_NUMBER, &inside, 0, 1000000, NULL,
+         "what=mutex: steps of work with the mutex"},
+        {"outside", ARGS_NUMBER, &outside, 0, 1000000, NULL,
+         "what=mutex: steps of work without it"},
         {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "duration in milliseconds"},
     };
     static const struct args_table table = {"latency", "how promptly threads run", entries,

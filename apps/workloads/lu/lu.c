@@ -1,11 +1,13 @@
 /*
- * Dense LU factorisation in blocks, right-looking, without pivoting, of a matrix whose diagonal dominates.  Each step factors the
- * diagonal block, then solves for the blocks below it and right of it, then subtracts their products from all that remains (Woo et al.,
- * "The SPLASH-2 programs", 1995, section 3; Golub & Van Loan, "Matrix Computations", 3.2).
- * Blocks are dealt out to a grid of threads in both directions.  layout=contiguous: a block's elements follow one another, and the
- * blocks of a thread too; layout=rows: the matrix is stored by rows, and a block is spread over as many places as it has rows.
- * Every element is computed in the same order whatever the layout and the number of threads.
- * Laws: L (U x) = A x for a random x (Freivalds), A being made anew from the seed.
+ * Dense LU factorisation in blocks, right-looking, without pivoting, of a matrix whose diagonal
+ * dominates.  Each step factors the diagonal block, then solves for the blocks below it and right
+ * of it, then subtracts their products from all that remains (Woo et al., "The SPLASH-2 programs",
+ * 1995, section 3; Golub & Van Loan, "Matrix Computations", 3.2). Blocks are dealt out to a grid of
+ * threads in both directions.  layout=contiguous: a block's elements follow one another, and the
+ * blocks of a thread too; layout=rows: the matrix is stored by rows, and a block is spread over as
+ * many places as it has rows. Every element is computed in the same order whatever the layout and
+ * the number of threads. Laws: L (U x) = A x for a random x (Freivalds), A being made anew from the
+ * seed.
  */
 #include "apps/workloads/lu/lu.h"
 #include <math.h>
@@ -23,14 +25,15 @@ double lu_element(uint64_t seed, uint64_t n, size_t row, size_t column)
     return row == column ? element + (double)n : element;
 }
 
-/* ---- Where a block is ---- */
+/* ---- Where a block is ------------------------------------------------------------------------ */
 
 static size_t ceiling(size_t n, size_t divisor)
 {
     return (n + divisor - 1) / divisor;
 }
 
-/* How many of the blocks in a row or column are among those of the grid's first so many rows or columns. */
+/* How many of the blocks in a row or column are among those of the grid's first so many rows or
+ * columns. */
 static size_t owned_before(size_t blocks, size_t grid, size_t first)
 {
     size_t count = 0;
@@ -54,8 +57,9 @@ static size_t block_number(const struct lu *lu, size_t row, size_t column)
 
 static double *block_at(const struct lu *lu, size_t row, size_t column)
 {
-    return lu->layout == LU_CONTIGUOUS ? lu->a + block_number(lu, row, column) * lu->block * lu->block
-                                       : lu->a + row * lu->block * lu->n + column * lu->block;
+    return lu->layout == LU_CONTIGUOUS
+               ? lu->a + block_number(lu, row, column) * lu->block * lu->block
+               : lu->a + row * lu->block * lu->n + column * lu->block;
 }
 
 /* From a row of a block to the next. */
@@ -75,7 +79,7 @@ static bool owns(const struct spmd_thread *t, const struct lu *lu, size_t row, s
     return row % lu->grid_rows * lu->grid_columns + column % lu->grid_columns == t->index;
 }
 
-/* ---- Blocks ---- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 static void factor_diagonal(double *a, size_t stride, size_t n)
 {
@@ -126,7 +130,7 @@ static void subtract_product(double *restrict c, const double *restrict a, const
     }
 }
 
-/* ---- The work ---- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
 static void perimeter(struct spmd_thread *t, const struct lu *lu, size_t k)
 {
@@ -145,8 +149,8 @@ static void interior(struct spmd_thread *t, const struct lu *lu, size_t k)
     for (size_t i = k + 1; i < lu->blocks; i++) {
         for (size_t j = k + 1; j < lu->blocks; j++) {
             if (owns(t, lu, i, j))
-                subtract_product(block_at(lu, i, j), block_at(lu, i, k), block_at(lu, k, j), stride(lu),
-                                 lu->block);
+                subtract_product(block_at(lu, i, j), block_at(lu, i, k), block_at(lu, k, j),
+                                 stride(lu), lu->block);
         }
     }
 }
@@ -186,7 +190,7 @@ static void round_of(struct spmd_thread *t)
     }
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 /* Both products by rows of the stored factors: out = L (U x). */
 static void apply_factors(const struct lu *lu, const double *x, double *ux, double *out)
@@ -229,7 +233,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(lu_state.a, lu_state.n * lu_state.n, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
@@ -273,7 +277,8 @@ static uint64_t ops(const struct spmd_run *run)
 
 static const char *const layouts[] = {"contiguous", "rows", NULL};
 static const struct args_entry entries[] = {
-    {"n", ARGS_NUMBER, &lu_state.n, 16, 16384, NULL, "rows and columns, a multiple of block; 8 n n bytes"},
+    {"n", ARGS_NUMBER, &lu_state.n, 16, 16384, NULL,
+     "rows and columns, a multiple of block; 8 n n bytes"},
     {"block", ARGS_NUMBER, &lu_state.block, 4, BLOCK_MAX, NULL, "rows and columns of a block"},
     {"layout", ARGS_CHOICE, &lu_state.layout, 0, 0, layouts, "how blocks lie in memory"},
 };

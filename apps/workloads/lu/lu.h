@@ -8,9 +8,9 @@ struct lu {
     uint64_t n, block; /* rows; of a block */
     unsigned layout;
     double *a;                      /* the matrix, then both factors */
-    size_t blocks;                  /* in a row of blocks            */
-    size_t grid_rows, grid_columns; /* of threads               */
-    double *vector[3];              /* of the check                  */
+    size_t blocks;                  /* in a row of blocks */
+    size_t grid_rows, grid_columns; /* of threads */
+    double *vector[3];              /* of the check */
 };
 
 extern const struct spmd_program lu_program;

@@ -1,10 +1,12 @@
 /*
- * Multigrid in three dimensions, as in the NAS parallel benchmark MG (Bailey et al., "The NAS parallel benchmarks", 1991, 2.4): V-cycles
- * for A u = v on a periodic cube, where v is 1 at ten points, -1 at ten others and 0 elsewhere.  A, the smoother, restriction and
- * interpolation are stencils of 27 points, whose weights depend on the distance only: point itself, 6 faces, 12 edges, 8 corners.
- * Each level has half the points in each direction, down to an odd number or two.
+ * Multigrid in three dimensions, as in the NAS parallel benchmark MG (Bailey et al., "The NAS
+ * parallel benchmarks", 1991, 2.4): V-cycles for A u = v on a periodic cube, where v is 1 at ten
+ * points, -1 at ten others and 0 elsewhere.  A, the smoother, restriction and interpolation are
+ * stencils of 27 points, whose weights depend on the distance only: point itself, 6 faces, 12
+ * edges, 8 corners. Each level has half the points in each direction, down to an odd number or two.
  * Rows of four face and four edge neighbours are added up first, and used for three points each.
- * Laws: the residual is v - A u, computed anew point by point; it falls to less than half in each cycle.
+ * Laws: the residual is v - A u, computed anew point by point; it falls to less than half in each
+ * cycle.
  */
 #include "apps/workloads/mg/mg.h"
 #include <math.h>
@@ -28,12 +30,13 @@ static double *row_at(const struct mg_grid *grid, size_t z, size_t y)
     return grid->at + (z * grid->n + y) * grid->n;
 }
 
-/* ---- Stencils ---- */
+/* ---- Stencils -------------------------------------------------------------------------------- */
 
-/* The rows around one: those that share a face with it added up, and those that share an edge only. */
+/* The rows around one: those that share a face with it added up, and those that share an edge
+ * only. */
 struct around {
-    double face[MG_N_MAX + 2], edge[MG_N_MAX + 2],
-        row[MG_N_MAX + 2]; /* element x at x + 1; both ends wrapped */
+    /* element x at x + 1; both ends wrapped */
+    double face[MG_N_MAX + 2], edge[MG_N_MAX + 2], row[MG_N_MAX + 2];
 };
 
 static void wrap(double *padded, size_t n)
@@ -47,8 +50,8 @@ static void gather(const struct mg_grid *grid, size_t z, size_t y, struct around
     size_t n = grid->n, up = (z + 1) % n, down = (z + n - 1) % n, north = (y + 1) % n,
            south = (y + n - 1) % n;
     const double *row = row_at(grid, z, y);
-    const double *f0 = row_at(grid, up, y), *f1 = row_at(grid, down, y), *f2 = row_at(grid, z, north),
-                 *f3 = row_at(grid, z, south);
+    const double *f0 = row_at(grid, up, y), *f1 = row_at(grid, down, y),
+                 *f2 = row_at(grid, z, north), *f3 = row_at(grid, z, south);
     const double *e0 = row_at(grid, up, north), *e1 = row_at(grid, up, south),
                  *e2 = row_at(grid, down, north), *e3 = row_at(grid, down, south);
 
@@ -64,7 +67,8 @@ static void gather(const struct mg_grid *grid, size_t z, size_t y, struct around
 
 static double weigh(const struct stencil *s, const struct around *a, size_t x)
 {
-    return s->weight[0] * a->row[x + 1] + s->weight[1] * (a->row[x] + a->row[x + 2] + a->face[x + 1]) +
+    return s->weight[0] * a->row[x + 1] +
+           s->weight[1] * (a->row[x] + a->row[x + 2] + a->face[x + 1]) +
            s->weight[2] * (a->edge[x + 1] + a->face[x] + a->face[x + 2]) +
            s->weight[3] * (a->edge[x] + a->edge[x + 2]);
 }
@@ -105,7 +109,8 @@ static void smooth(const struct spmd_thread *t, const struct mg_grid *r, const s
     }
 }
 
-static void restrict_to(const struct spmd_thread *t, const struct mg_grid *fine, const struct mg_grid *coarse)
+static void restrict_to(const struct spmd_thread *t, const struct mg_grid *fine,
+                        const struct mg_grid *coarse)
 {
     struct around a;
     size_t from, to;
@@ -122,7 +127,8 @@ static void restrict_to(const struct spmd_thread *t, const struct mg_grid *fine,
 }
 
 /* fine's row (z, y) += what lies between coarse's points. */
-static void interpolate_row(const struct mg_grid *coarse, const struct mg_grid *fine, size_t z, size_t y)
+static void interpolate_row(const struct mg_grid *coarse, const struct mg_grid *fine, size_t z,
+                            size_t y)
 {
     size_t n = coarse->n, z1 = (z + 1) / 2 % n, y1 = (y + 1) / 2 % n;
     const double *r0 = row_at(coarse, z / 2, y / 2), *r1 = row_at(coarse, z / 2, y1),
@@ -138,7 +144,8 @@ static void interpolate_row(const struct mg_grid *coarse, const struct mg_grid *
     }
 }
 
-static void interpolate(const struct spmd_thread *t, const struct mg_grid *coarse, const struct mg_grid *fine)
+static void interpolate(const struct spmd_thread *t, const struct mg_grid *coarse,
+                        const struct mg_grid *fine)
 {
     size_t from, to;
 
@@ -158,10 +165,10 @@ static void clear(const struct spmd_thread *t, const struct mg_grid *grid)
         grid->at[i] = 0;
 }
 
-/* ---- The work ---- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
-/* Of the coarsest level, where an odd number of points may be left, a pass leaves all but 3/8 (2 pi / n)^2 of the longest wave: as many as leave
- * less than a fifth of it. */
+/* Of the coarsest level, where an odd number of points may be left, a pass leaves all but 3/8 (2 pi
+ * / n)^2 of the longest wave: as many as leave less than a fifth of it. */
 static void solve_coarsest(struct spmd_thread *t, const struct mg *mg)
 {
     const struct mg_grid *r = &mg->r[mg->levels - 1], *u = &mg->u[mg->levels - 1];
@@ -221,7 +228,7 @@ static void fill(struct spmd_thread *t)
     residual(t, &mg->u[0], &mg->v, &mg->r[0]);
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 double mg_operator_at(const struct mg_grid *u, size_t z, size_t y, size_t x)
 {
@@ -273,7 +280,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(mg_state.u[0].at, mg_state.n * mg_state.n * mg_state.n, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {

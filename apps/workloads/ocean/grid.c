@@ -1,13 +1,13 @@
 /*
- * Multigrid for elliptic equations on the unit square (Briggs, Henson & McCormick, "A Multigrid Tutorial", 2000): red-black
- * Gauss-Seidel, full weighting, bilinear interpolation.  Red points depend on black ones only, so results do not depend on who owns
- * what.
+ * Multigrid for elliptic equations on the unit square (Briggs, Henson & McCormick, "A Multigrid
+ * Tutorial", 2000): red-black Gauss-Seidel, full weighting, bilinear interpolation.  Red points
+ * depend on black ones only, so results do not depend on who owns what.
  */
 #include "apps/workloads/ocean/grid.h"
 
 enum { SWEEPS = 2, COARSEST = 4 };
 
-/* ---- Where points are ---- */
+/* ---- Where points are ------------------------------------------------------------------------ */
 
 static size_t ceiling(size_t n, size_t divisor)
 {
@@ -50,7 +50,8 @@ size_t grid_offsets(const struct grid_set *set)
     return count;
 }
 
-/* By tiles: the tile's place is a sum of one for its row of tiles and one for its column, for all are of one size. */
+/* By tiles: the tile's place is a sum of one for its row of tiles and one for its column, for all
+ * are of one size. */
 void grid_index(struct grid_set *set, size_t *at)
 {
     for (unsigned l = 0; l < set->count; l++) {
@@ -60,8 +61,9 @@ void grid_index(struct grid_set *set, size_t *at)
         level->column = at + level->n + 1;
         at = level->column + level->n + 1;
         for (size_t i = 0; i <= level->n; i++) {
-            level->row[i] = set->contiguous ? i / height * level->tile_columns * tile + i % height * width
-                                            : i * width * level->tile_columns;
+            level->row[i] = set->contiguous
+                                ? i / height * level->tile_columns * tile + i % height * width
+                                : i * width * level->tile_columns;
             level->column[i] = set->contiguous ? i / width * tile + i % width : i;
         }
     }
@@ -74,8 +76,8 @@ static void inside(size_t first, size_t count, size_t n, size_t *from, size_t *t
     *to = first + count < n ? first + count : n;
 }
 
-void grid_each(const struct spmd_thread *t, const struct grid_set *set, const struct grid_level *level,
-               grid_work *work, void *arg)
+void grid_each(const struct spmd_thread *t, const struct grid_set *set,
+               const struct grid_level *level, grid_work *work, void *arg)
 {
     for (size_t tile = 0; tile < set->tiles; tile++) {
         size_t i_from, i_to, from, to;
@@ -88,7 +90,7 @@ void grid_each(const struct spmd_thread *t, const struct grid_set *set, const st
     }
 }
 
-/* ---- Multigrid: the parts of a cycle, for a row ---- */
+/* ---- Multigrid: the parts of a cycle, for a row ---------------------------------------------- */
 
 struct equation {
     double lambda;
@@ -106,7 +108,8 @@ static double four_neighbours(const struct grid_level *level, const double *x, s
 static void relax(const struct grid_level *level, size_t i, size_t from, size_t to, void *arg)
 {
     const struct equation *e = arg;
-    double square = 1 / ((double)level->n * (double)level->n), factor = 1 / (4 + e->lambda * square);
+    double square = 1 / ((double)level->n * (double)level->n),
+           factor = 1 / (4 + e->lambda * square);
 
     for (size_t j = from + (i + from + e->colour) % 2; j < to; j += 2) {
         size_t here = grid_at(level, i, j);
@@ -115,20 +118,23 @@ static void relax(const struct grid_level *level, size_t i, size_t from, size_t 
     }
 }
 
-static void find_residual(const struct grid_level *level, size_t i, size_t from, size_t to, void *arg)
+static void find_residual(const struct grid_level *level, size_t i, size_t from, size_t to,
+                          void *arg)
 {
     const struct equation *e = arg;
     double inverse = (double)level->n * (double)level->n;
 
     for (size_t j = from; j < to; j++) {
         size_t here = grid_at(level, i, j);
-        double laplacian = (four_neighbours(level, e->solution, i, j) - 4 * e->solution[here]) * inverse;
+        double laplacian =
+            (four_neighbours(level, e->solution, i, j) - 4 * e->solution[here]) * inverse;
         level->residual[here] = level->given[here] - laplacian + e->lambda * e->solution[here];
     }
 }
 
 /* A row of the coarse level: what is given there, and no solution yet. */
-static void restrict_row(const struct grid_level *coarse, size_t i, size_t from, size_t to, void *arg)
+static void restrict_row(const struct grid_level *coarse, size_t i, size_t from, size_t to,
+                         void *arg)
 {
     const struct grid_level *fine = arg;
     const double *r = fine->residual;
@@ -153,9 +159,10 @@ static void correct(const struct grid_level *fine, size_t i, size_t from, size_t
 
     for (size_t j = from; j < to; j++) {
         size_t j0 = j / 2, j1 = (j + 1) / 2;
-        e->solution[grid_at(fine, i, j)] += (x[grid_at(coarse, i0, j0)] + x[grid_at(coarse, i0, j1)] +
-                                             x[grid_at(coarse, i1, j0)] + x[grid_at(coarse, i1, j1)]) /
-                                            4;
+        e->solution[grid_at(fine, i, j)] +=
+            (x[grid_at(coarse, i0, j0)] + x[grid_at(coarse, i0, j1)] + x[grid_at(coarse, i1, j0)] +
+             x[grid_at(coarse, i1, j1)]) /
+            4;
     }
 }
 
@@ -169,13 +176,15 @@ static void sweep(struct spmd_thread *t, const struct grid_set *set, const struc
     }
 }
 
-static void cycle(struct spmd_thread *t, const struct grid_set *set, double lambda, double *solution)
+static void cycle(struct spmd_thread *t, const struct grid_set *set, double lambda,
+                  double *solution)
 {
     struct equation e[GRID_LEVELS_MAX];
     unsigned last = set->count - 1;
 
     for (unsigned l = 0; l < set->count; l++)
-        e[l] = (struct equation){lambda, l ? set->level[l].solution : solution, &set->level[l + 1], 0};
+        e[l] =
+            (struct equation){lambda, l ? set->level[l].solution : solution, &set->level[l + 1], 0};
     for (unsigned l = 0; l < last; l++) {
         sweep(t, set, &set->level[l], &e[l], SWEEPS);
         grid_each(t, set, &set->level[l], find_residual, &e[l]);

@@ -1,6 +1,6 @@
 /*
- * Square grids whose points are stored by rows, or by tiles, and the elliptic equations on them.  A point is at row[i] + column[j]
- * whatever the layout.
+ * Square grids whose points are stored by rows, or by tiles, and the elliptic equations on them.  A
+ * point is at row[i] + column[j] whatever the layout.
  */
 #pragma once
 #include "apps/common/spmd.h"
@@ -12,7 +12,8 @@ struct grid_level {
     size_t n;
     size_t *row, *column;                          /* n + 1 offsets each */
     size_t tile_rows, tile_columns, height, width; /* tiles, and points of a tile */
-    double *solution, *given, *residual;           /* of the equation; solution: of the coarser ones only */
+    /* of the equation; solution: of the coarser ones only */
+    double *solution, *given, *residual;
 };
 
 struct grid_set {
@@ -38,10 +39,10 @@ static inline size_t grid_at(const struct grid_level *level, size_t i, size_t j)
 
 /* Calls work for each row of each of the thread's tiles: inner points (i, from..to-1). */
 typedef void grid_work(const struct grid_level *level, size_t i, size_t from, size_t to, void *arg);
-void grid_each(const struct spmd_thread *t, const struct grid_set *set, const struct grid_level *level,
-               grid_work *work, void *arg);
+void grid_each(const struct spmd_thread *t, const struct grid_set *set,
+               const struct grid_level *level, grid_work *work, void *arg);
 
-/* (Laplace - lambda) solution = level[0].given, from the solution there is, by so many V-cycles; intervals are 1/n long.  All threads;
- * ends with a barrier. */
+/* (Laplace - lambda) solution = level[0].given, from the solution there is, by so many V-cycles;
+ * intervals are 1/n long.  All threads; ends with a barrier. */
 void grid_solve(struct spmd_thread *t, const struct grid_set *set, double lambda, double *solution,
                 uint64_t cycles);

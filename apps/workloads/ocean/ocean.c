@@ -1,12 +1,14 @@
 /*
- * Wind-driven currents of a square basin, two layers deep, in the manner of SPLASH-2's Ocean (Woo et al., 1995): quasi-geostrophic
- * potential vorticity q is carried along by the stream function psi, and psi follows from q by an elliptic equation, each step
- * (Pedlosky, "Geophysical Fluid Dynamics", 6.16):
+ * Wind-driven currents of a square basin, two layers deep, in the manner of SPLASH-2's Ocean (Woo
+ * et al., 1995): quasi-geostrophic potential vorticity q is carried along by the stream function
+ * psi, and psi follows from q by an elliptic equation, each step (Pedlosky, "Geophysical Fluid
+ * Dynamics", 6.16):
  *     dq_i/dt = -J(psi_i, q_i) - BETA dpsi_i/dx + wind_1 - FRICTION Laplace psi_i
- *     Laplace psi_1 + F (psi_2 - psi_1) = q_1,  Laplace psi_2 + F (psi_1 - psi_2) = q_2,  psi = 0 at the edge
- * J is Arakawa's (1966), which makes neither energy nor enstrophy; time steps are Adams and Bashforth's.  Sum and difference of both layers
- * obey equations of their own, which are solved by multigrid (grid.c) from the last step's solution.
- * Laws: psi obeys its equations in every point.
+ *     Laplace psi_1 + F (psi_2 - psi_1) = q_1,  Laplace psi_2 + F (psi_1 - psi_2) = q_2,  psi = 0
+ *     at the edge
+ * J is Arakawa's (1966), which makes neither energy nor enstrophy; time steps are Adams and
+ * Bashforth's.  Sum and difference of both layers obey equations of their own, which are solved by
+ * multigrid (grid.c) from the last step's solution. Laws: psi obeys its equations in every point.
  */
 #include "apps/workloads/ocean/ocean.h"
 #include <math.h>
@@ -26,19 +28,20 @@ static const struct grid_level *finest(const struct ocean *ocean)
     return &ocean->grids.level[0];
 }
 
-/* ---- Equations, by points ---- */
+/* ---- Equations, by points -------------------------------------------------------------------- */
 
-double ocean_jacobian(const struct grid_level *g, const double *p, const double *q, size_t i, size_t j)
+double ocean_jacobian(const struct grid_level *g, const double *p, const double *q, size_t i,
+                      size_t j)
 {
     size_t n = grid_at(g, i + 1, j), s = grid_at(g, i - 1, j), e = grid_at(g, i, j + 1),
            w = grid_at(g, i, j - 1);
-    size_t ne = grid_at(g, i + 1, j + 1), nw = grid_at(g, i + 1, j - 1), se = grid_at(g, i - 1, j + 1),
-           sw = grid_at(g, i - 1, j - 1);
+    size_t ne = grid_at(g, i + 1, j + 1), nw = grid_at(g, i + 1, j - 1),
+           se = grid_at(g, i - 1, j + 1), sw = grid_at(g, i - 1, j - 1);
     double both = (p[e] - p[w]) * (q[n] - q[s]) - (p[n] - p[s]) * (q[e] - q[w]);
-    double by_p =
-        p[e] * (q[ne] - q[se]) - p[w] * (q[nw] - q[sw]) - p[n] * (q[ne] - q[nw]) + p[s] * (q[se] - q[sw]);
-    double by_q =
-        q[n] * (p[ne] - p[nw]) - q[s] * (p[se] - p[sw]) - q[e] * (p[ne] - p[se]) + q[w] * (p[nw] - p[sw]);
+    double by_p = p[e] * (q[ne] - q[se]) - p[w] * (q[nw] - q[sw]) - p[n] * (q[ne] - q[nw]) +
+                  p[s] * (q[se] - q[sw]);
+    double by_q = q[n] * (p[ne] - p[nw]) - q[s] * (p[se] - p[sw]) - q[e] * (p[ne] - p[se]) +
+                  q[w] * (p[nw] - p[sw]);
 
     return (both + by_p + by_q) * (double)g->n * (double)g->n / 12;
 }
@@ -67,7 +70,7 @@ static double wind(const struct grid_level *g, unsigned layer, size_t i)
     return layer == 0 ? 8 * y * (1 - y) * (1 - 2 * y) : 0;
 }
 
-/* ---- The work, by rows ---- */
+/* ---- The work, by rows ----------------------------------------------------------------------- */
 
 static void find_tendency(const struct grid_level *g, size_t i, size_t from, size_t to, void *arg)
 {
@@ -77,9 +80,10 @@ static void find_tendency(const struct grid_level *g, size_t i, size_t from, siz
         const double *psi = ocean->psi[layer], *pv = ocean->pv[layer];
         double *out = ocean->tendency[layer][ocean->done % 2];
         for (size_t j = from; j < to; j++) {
-            double slope = (psi[grid_at(g, i, j + 1)] - psi[grid_at(g, i, j - 1)]) * (double)g->n / 2;
-            out[grid_at(g, i, j)] = wind(g, layer, i) - ocean_jacobian(g, psi, pv, i, j) - BETA * slope -
-                                    FRICTION * laplacian(g, psi, i, j);
+            double slope =
+                (psi[grid_at(g, i, j + 1)] - psi[grid_at(g, i, j - 1)]) * (double)g->n / 2;
+            out[grid_at(g, i, j)] = wind(g, layer, i) - ocean_jacobian(g, psi, pv, i, j) -
+                                    BETA * slope - FRICTION * laplacian(g, psi, i, j);
         }
     }
 }
@@ -181,7 +185,7 @@ static void fill(struct spmd_thread *t)
     find_psi(t, &ocean_state, FIRST_CYCLES);
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 static const char *check(struct spmd_run *run)
 {
@@ -205,13 +209,14 @@ static const char *check(struct spmd_run *run)
 
 static void spoil(struct spmd_run *run, struct prng *prng)
 {
-    size_t inner = ocean_state.n - 1, i = 1 + prng_next(prng) % inner, j = 1 + prng_next(prng) % inner;
+    size_t inner = ocean_state.n - 1, i = 1 + prng_next(prng) % inner,
+           j = 1 + prng_next(prng) % inner;
 
     (void)run;
     spmd_spoil(&ocean_state.psi[i % OCEAN_LAYERS][grid_at(finest(&ocean_state), i, j)], 1, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
@@ -240,11 +245,13 @@ static uint64_t bytes(const struct spmd_run *run)
     const struct grid_set *grids = &ocean_state.grids;
 
     arrange(run, &ocean_state);
-    return (5 * OCEAN_LAYERS * grid_doubles(&grids->level[0]) + solver_doubles(grids)) * sizeof(double) +
+    return (5 * OCEAN_LAYERS * grid_doubles(&grids->level[0]) + solver_doubles(grids)) *
+               sizeof(double) +
            grid_offsets(grids) * sizeof(size_t);
 }
 
-static double *layers(struct spmd_run *run, const char *name, const struct ocean *ocean, unsigned count)
+static double *layers(struct spmd_run *run, const char *name, const struct ocean *ocean,
+                      unsigned count)
 {
     return spmd_array(run, name, count * grid_doubles(finest(ocean)) * sizeof(double));
 }
@@ -256,7 +263,8 @@ static void prepare(struct spmd_run *run)
     arrange(run, ocean);
     size_t each = grid_doubles(finest(ocean));
     double *psi = layers(run, "ocean.psi", ocean, 2), *pv = layers(run, "ocean.pv", ocean, 2),
-           *mode = layers(run, "ocean.modes", ocean, 2), *tendency = layers(run, "ocean.tendency", ocean, 4);
+           *mode = layers(run, "ocean.modes", ocean, 2),
+           *tendency = layers(run, "ocean.tendency", ocean, 4);
     for (unsigned layer = 0; layer < OCEAN_LAYERS; layer++) {
         ocean->psi[layer] = psi + layer * each;
         ocean->pv[layer] = pv + layer * each;
@@ -264,7 +272,8 @@ static void prepare(struct spmd_run *run)
         for (unsigned turn = 0; turn < 2; turn++)
             ocean->tendency[layer][turn] = tendency + (2 * layer + turn) * each;
     }
-    double *solver = spmd_array(run, "ocean.solver", solver_doubles(&ocean->grids) * sizeof(double));
+    double *solver =
+        spmd_array(run, "ocean.solver", solver_doubles(&ocean->grids) * sizeof(double));
     for (unsigned l = 0; l < ocean->grids.count; l++) {
         struct grid_level *level = &ocean->grids.level[l];
         level->given = solver;
@@ -272,15 +281,17 @@ static void prepare(struct spmd_run *run)
         level->solution = l ? level->residual + grid_doubles(level) : NULL;
         solver += (l ? 3 : 2) * grid_doubles(level);
     }
-    grid_index(&ocean->grids, spmd_array(run, "ocean.index", grid_offsets(&ocean->grids) * sizeof(size_t)));
+    grid_index(&ocean->grids,
+               spmd_array(run, "ocean.index", grid_offsets(&ocean->grids) * sizeof(size_t)));
 }
 
-/* A point's: 80 for both tendencies, 10 for the step; 6 for each of 4 sweeps, 8 for the residual and 8 for coarser levels in each cycle
- * of each mode, and a third again for those. */
+/* A point's: 80 for both tendencies, 10 for the step; 6 for each of 4 sweeps, 8 for the residual
+ * and 8 for coarser levels in each cycle of each mode, and a third again for those. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;
-    return ocean_state.steps * (90 + 2 * ocean_state.cycles * 40 * 4 / 3) * ocean_state.n * ocean_state.n;
+    return ocean_state.steps * (90 + 2 * ocean_state.cycles * 40 * 4 / 3) * ocean_state.n *
+           ocean_state.n;
 }
 
 static const uint64_t step = 16;

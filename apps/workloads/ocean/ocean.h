@@ -7,8 +7,8 @@ enum { OCEAN_LAYERS = 2 };
 enum ocean_layout { OCEAN_CONTIGUOUS, OCEAN_ROWS };
 
 struct ocean {
-    uint64_t n, steps, tiles,
-        cycles; /* intervals; time steps of a round; of a grid, 0: one a thread; of a solution */
+    /* intervals; time steps of a round; of a grid, 0: one a thread; of a solution */
+    uint64_t n, steps, tiles, cycles;
     unsigned layout;
     struct grid_set grids;
     double *psi[OCEAN_LAYERS], *pv[OCEAN_LAYERS]; /* stream function, potential vorticity */
@@ -20,7 +20,9 @@ struct ocean {
 extern const struct spmd_program ocean_program;
 extern struct ocean ocean_state;
 
-/* What moves pv at a point, but for forcing and friction: Arakawa's Jacobian of psi and pv, with intervals 1/n long. */
-double ocean_jacobian(const struct grid_level *grid, const double *psi, const double *pv, size_t i, size_t j);
+/* What moves pv at a point, but for forcing and friction: Arakawa's Jacobian of psi and pv, with
+ * intervals 1/n long. */
+double ocean_jacobian(const struct grid_level *grid, const double *psi, const double *pv, size_t i,
+                      size_t j);
 /* By how much psi misses its equation at a point. */
 double ocean_defect(const struct ocean *ocean, unsigned layer, size_t i, size_t j);

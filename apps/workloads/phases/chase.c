@@ -1,12 +1,20 @@
 /*
- * Pointer chasing over footprints that grow by four until they outgrow each cache in turn.  For each footprint two phases:
- * "build" links its lines to one random cycle (Sattolo), "NK" walks it, each load waiting for the one before.  Then "check".
- * Laws: after whole laps a walk is back where it began, and has met every line as often as it made laps.
+ * Pointer chasing over footprints that grow by four until they outgrow each cache in turn.  For
+ * each footprint two phases: "build" links its lines to one random cycle (Sattolo), "NK" walks it,
+ * each load waiting for the one before.  Then "check". Laws: after whole laps a walk is back where
+ * it began, and has met every line as often as it made laps.
  */
 #include <stdio.h>
 #include "apps/workloads/phases/job.h"
 
-enum { SMALLEST_KIB = 16, GROWTH = 4, FOOTPRINTS_MAX = 8, STEPS = 1 << 17, KIB = 1024, NAME_BYTES = 16 };
+enum {
+    SMALLEST_KIB = 16,
+    GROWTH = 4,
+    FOOTPRINTS_MAX = 8,
+    STEPS = 1 << 17,
+    KIB = 1024,
+    NAME_BYTES = 16
+};
 
 struct node {
     alignas(ARENA_LINE) struct node *next;
@@ -107,4 +115,5 @@ static void prepare(struct phases_job *job)
     job->product_bytes = chase->footprints * sizeof chase->walk[0];
 }
 
-const struct phases_kind phases_chase = {"chase", "KiB", 4096, SMALLEST_KIB, 131072, prepare, round_of};
+const struct phases_kind phases_chase = {"chase", "KiB",   4096,    SMALLEST_KIB,
+                                         131072,  prepare, round_of};

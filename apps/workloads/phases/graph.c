@@ -1,9 +1,11 @@
 /*
- * A graph whose degrees follow a power law: R-MAT (Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive model for graph mining",
- * 2004), with the probabilities of Graph500.  Phases: "generate" its edges; "build" the list of neighbours of each vertex;
- * "bfs", a breadth-first search; "rank", sweeps in the manner of PageRank, in whole numbers; "check".
- * Laws: degrees add up to twice the edges; levels of neighbours differ by one at most, each vertex but the root has a parent
- * one level up, and nobody beside a vertex that was reached was not; ranks add up to what was dealt out.
+ * A graph whose degrees follow a power law: R-MAT (Chakrabarti, Zhan, Faloutsos, "R-MAT: a
+ * recursive model for graph mining", 2004), with the probabilities of Graph500.  Phases: "generate"
+ * its edges; "build" the list of neighbours of each vertex; "bfs", a breadth-first search; "rank",
+ * sweeps in the manner of PageRank, in whole numbers; "check". Laws: degrees add up to twice the
+ * edges; levels of neighbours differ by one at most, each vertex but the root has a parent one
+ * level up, and nobody beside a vertex that was reached was not; ranks add up to what was dealt
+ * out.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -20,7 +22,7 @@ struct graph {
     uint32_t scale, vertices, edges, root;
     struct edge *edge;
     uint32_t *first;     /* of each vertex's neighbours; vertices + 1 */
-    uint32_t *neighbour; /* 2 * edges: each edge from both sides      */
+    uint32_t *neighbour; /* 2 * edges: each edge from both sides */
     uint32_t *queue;
     uint64_t *rank, *next_rank;
     uint32_t *level, *parent; /* level lies behind rank: the product is both */
@@ -76,7 +78,8 @@ static void search(struct graph *g)
     }
 }
 
-/* Each vertex gives an even share to its neighbours; what it may not give, and what does not divide, goes to all alike. */
+/* Each vertex gives an even share to its neighbours; what it may not give, and what does not
+ * divide, goes to all alike. */
 static void sweep(struct graph *g)
 {
     uint64_t common = 0;
@@ -173,4 +176,5 @@ static void prepare(struct phases_job *job)
     job->data = g;
 }
 
-const struct phases_kind phases_graph = {"graph", "powers of 2 of vertices", 14, 4, 20, prepare, round_of};
+const struct phases_kind phases_graph = {"graph", "powers of 2 of vertices", 14, 4, 20, prepare,
+                                         round_of};

@@ -1,7 +1,8 @@
 /*
- * An interpreter (vm.h) of four programs, a phase each: "sieve", Eratosthenes', which mostly stores; "fib", a recursion of nothing
- * but calls; "hash", arithmetic on registers; "sort", a bubble sort, which loads and branches.  Then "check".
- * Law: each gives what the same computed here gives.
+ * An interpreter (vm.h) of four programs, a phase each: "sieve", Eratosthenes', which mostly
+ * stores; "fib", a recursion of nothing but calls; "hash", arithmetic on registers; "sort", a
+ * bubble sort, which loads and branches.  Then "check". Law: each gives what the same computed here
+ * gives.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -9,10 +10,17 @@
 
 enum { STEPS_PER_SIZE = 100, STEPS_LEAST = 10000 };
 
-/* ---- The programs: r1 is what they are given, r0 what they give, r15 stays 0 ---- */
+/* ---- The programs: r1 is what they are given, r0 what they give, r15 stays 0 ----------------- */
 
 /* How many primes there are below r1, which is 1 at least; needs as many words. */
-enum { SIEVE_CLEAR = 1, SIEVE_NEXT = 6, SIEVE_LOOK = 8, SIEVE_STRIKE = 13, SIEVE_TEST = 15, SIEVE_STEP = 16 };
+enum {
+    SIEVE_CLEAR = 1,
+    SIEVE_NEXT = 6,
+    SIEVE_LOOK = 8,
+    SIEVE_STRIKE = 13,
+    SIEVE_TEST = 15,
+    SIEVE_STEP = 16
+};
 static const struct vm_code sieve_code[] = {
     {VM_SET, 2, 0, 0, 0},
     [SIEVE_CLEAR] = {VM_STORE, 15, 2, 0, 0},
@@ -48,10 +56,18 @@ static const struct vm_code fib_code[] = {
 /* The sum of r1 random numbers. */
 enum { HASH_SEED = 1234567, HASH_FACTOR = 0x5bd1e995, HASH_NEXT = 2 };
 static const struct vm_code hash_code[] = {
-    {VM_SET, 2, 0, 0, HASH_SEED}, {VM_SET, 4, 0, 0, HASH_FACTOR}, [HASH_NEXT] = {VM_SHR, 3, 2, 0, 12},
-    {VM_XOR, 2, 2, 3, 0},         {VM_SHL, 3, 2, 0, 25},          {VM_XOR, 2, 2, 3, 0},
-    {VM_SHR, 3, 2, 0, 27},        {VM_XOR, 2, 2, 3, 0},           {VM_MUL, 3, 2, 4, 0},
-    {VM_ADD, 0, 0, 3, 0},         {VM_ADDI, 1, 1, 0, -1},         {VM_LESS, 15, 1, 0, HASH_NEXT},
+    {VM_SET, 2, 0, 0, HASH_SEED},
+    {VM_SET, 4, 0, 0, HASH_FACTOR},
+    [HASH_NEXT] = {VM_SHR, 3, 2, 0, 12},
+    {VM_XOR, 2, 2, 3, 0},
+    {VM_SHL, 3, 2, 0, 25},
+    {VM_XOR, 2, 2, 3, 0},
+    {VM_SHR, 3, 2, 0, 27},
+    {VM_XOR, 2, 2, 3, 0},
+    {VM_MUL, 3, 2, 4, 0},
+    {VM_ADD, 0, 0, 3, 0},
+    {VM_ADDI, 1, 1, 0, -1},
+    {VM_LESS, 15, 1, 0, HASH_NEXT},
     {VM_HALT, 0, 0, 0, 0},
 };
 
@@ -79,7 +95,8 @@ static const struct vm_code sort_code[] = {
     {VM_HALT, 0, 0, 0, 0},
 };
 
-/* ---- What they are given, for about three steps each for one of the job's size, and what they must give ---- */
+/* ---- What they are given, for about three steps each for one of the job's size, and what they
+ * must give ---- */
 
 static uint64_t sieve_argument(uint64_t size)
 {
@@ -167,9 +184,10 @@ static uint64_t sort_expected(uint64_t count, const uint64_t *original, uint64_t
     return sum;
 }
 
-#define PROGRAM(name)                                                                                  \
-    {                                                                                                  \
-#name, name##_code, sizeof name##_code / sizeof *name##_code, name##_argument, name##_expected \
+#define PROGRAM(name)                                                                  \
+    {                                                                                  \
+#name, name##_code, sizeof name##_code / sizeof *name##_code, name##_argument, \
+            name##_expected                                                            \
     }
 static const struct program {
     const char *name;
@@ -182,7 +200,7 @@ static const struct program {
 
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
-/* ---- The kind ---- */
+/* ---- The kind -------------------------------------------------------------------------------- */
 
 struct interp {
     struct vm vm;

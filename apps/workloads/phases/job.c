@@ -6,7 +6,8 @@
 enum { BLOCK_BYTES = 1 << 16 };
 
 const struct phases_kind *const phases_kinds[] = {
-    &phases_sort, &phases_matrix, &phases_chase, &phases_compress, &phases_graph, &phases_interp, NULL};
+    &phases_sort,  &phases_matrix, &phases_chase, &phases_compress,
+    &phases_graph, &phases_interp, NULL};
 
 /* A check that would let this pass checks nothing. */
 static void spoil(struct phases_job *job)

@@ -1,9 +1,10 @@
 /*
- * Products of square matrices.  Phases: "fill"; "naive", a row by a column, each of whose elements is on a line of its own;
- * "blocked", the same in blocks that a first-level cache holds; "check".
- * Elements are small whole numbers, so that all sums are exact whatever their order: with n = 1024 none exceeds 2^28,
- * nor one of the check 2^43.
- * Laws: both products are equal; A (B x) = C x for a random x (Freivalds, "Fast probabilistic algorithms", 1979).
+ * Products of square matrices.  Phases: "fill"; "naive", a row by a column, each of whose elements
+ * is on a line of its own; "blocked", the same in blocks that a first-level cache holds; "check".
+ * Elements are small whole numbers, so that all sums are exact whatever their order: with n = 1024
+ * none exceeds 2^28, nor one of the check 2^43.
+ * Laws: both products are equal; A (B x) = C x for a random x (Freivalds, "Fast probabilistic
+ * algorithms", 1979).
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -108,7 +109,8 @@ static const char *round_of(struct phases_job *job)
 static void prepare(struct phases_job *job)
 {
     struct matrix *m = phases_alloc(job, sizeof *m);
-    double **square[] = {&m->a, &m->b, &m->naive, &m->blocked}, **vector[] = {&m->x, &m->bx, &m->abx, &m->cx};
+    double **square[] = {&m->a, &m->b, &m->naive, &m->blocked},
+           **vector[] = {&m->x, &m->bx, &m->abx, &m->cx};
 
     m->n = job->size;
     for (size_t i = 0; i < sizeof square / sizeof *square; i++)

@@ -1,6 +1,7 @@
 /*
- * Work with phases that differ, to measure how well something watches them: kinds of work (job.h), each thread with data of its
- * own.  A round is all phases of a kind once; rounds are repeated by number, by time, or both.
+ * Work with phases that differ, to measure how well something watches them: kinds of work (job.h),
+ * each thread with data of its own.  A round is all phases of a kind once; rounds are repeated by
+ * number, by time, or both.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -47,7 +48,8 @@ static bool more_rounds(const struct member *member)
 {
     const struct program *program = member->program;
 
-    return member->rounds < program->rounds || now_ns() - program->start_ns < program->run_ms * NS_PER_MS;
+    return member->rounds < program->rounds ||
+           now_ns() - program->start_ns < program->run_ms * NS_PER_MS;
 }
 
 static void *member_main(void *argument)
@@ -108,10 +110,10 @@ static int report(const struct program *program, const struct member *members, u
             violation = members[i].violation;
     }
     snprintf(line, sizeof line,
-             "RESULT app=phases kind=%s threads=%" PRIu64 " size=%" PRIu64 " seed=%" PRIu64 " rounds=%" PRIu64
-             " ns=%" PRIu64 " sum=%016" PRIx64 " check=%s\n",
-             program->kind->name, program->threads, program->size, program->seed, rounds, ns, all.sum,
-             violation ? violation : "ok");
+             "RESULT app=phases kind=%s threads=%" PRIu64 " size=%" PRIu64 " seed=%" PRIu64
+             " rounds=%" PRIu64 " ns=%" PRIu64 " sum=%016" PRIx64 " check=%s\n",
+             program->kind->name, program->threads, program->size, program->seed, rounds, ns,
+             all.sum, violation ? violation : "ok");
     fputs(line, stdout);
     fflush(stdout);
     return violation ? 1 : 0;
@@ -126,7 +128,8 @@ static void choose_kind(const struct args_table *table, struct program *program)
         program->size = kind->size_default;
     if (program->size < kind->size_min || program->size > kind->size_max)
         args_refuse(table,
-                    "argument size: '%" PRIu64 "' is not accepted for %s; use %" PRIu64 "..%" PRIu64 " (%s)",
+                    "argument size: '%" PRIu64 "' is not accepted for %s; use %" PRIu64 "..%" PRIu64
+                    " (%s)",
                     program->size, kind->name, kind->size_min, kind->size_max, kind->unit);
 }
 
@@ -144,12 +147,13 @@ int main(int argc, char **argv)
         {"seed", ARGS_NUMBER, &program.seed, 0, UINT32_MAX, NULL, "of every random choice"},
         {"ms", ARGS_NUMBER, &program.run_ms, 0, 3600000, NULL,
          "milliseconds until which further rounds are begun"},
-        {"marks", ARGS_NUMBER, &program.marks, 0, 1, NULL, "1: the first thread names each phase by a mark"},
+        {"marks", ARGS_NUMBER, &program.marks, 0, 1, NULL,
+         "1: the first thread names each phase by a mark"},
         {"spoil", ARGS_NUMBER, &program.spoil, 0, 1, NULL,
          "1: a bit of each result is flipped before it is checked"},
     };
-    static const struct args_table table = {"phases", "work in phases that differ, checked", entries,
-                                            sizeof entries / sizeof entries[0]};
+    static const struct args_table table = {"phases", "work in phases that differ, checked",
+                                            entries, sizeof entries / sizeof entries[0]};
     static struct member members[THREADS_MAX];
     int status;
 

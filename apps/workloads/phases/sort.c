@@ -1,8 +1,9 @@
 /*
- * Sorting random keys.  Phases: "fill"; "merge", a bottom-up merge sort, which streams through two arrays; "quick", a quicksort
- * in place by median of three, whose branches cannot be predicted; "search", binary searches, of which each step waits for
- * the last; "check".
- * Laws: both arrays ascend and are equal; their keys add up to what was filled in; every key that was there is found.
+ * Sorting random keys.  Phases: "fill"; "merge", a bottom-up merge sort, which streams through two
+ * arrays; "quick", a quicksort in place by median of three, whose branches cannot be predicted;
+ * "search", binary searches, of which each step waits for the last; "check".
+ * Laws: both arrays ascend and are equal; their keys add up to what was filled in; every key that
+ * was there is found.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -67,7 +68,8 @@ static uint32_t median(uint32_t a, uint32_t b, uint32_t c)
     return c < a ? a : c > b ? b : c;
 }
 
-/* Hoare's partition: keys[0..result-1] are at most, the others at least the pivot; neither part is empty. */
+/* Hoare's partition: keys[0..result-1] are at most, the others at least the pivot; neither part is
+ * empty. */
 static size_t partition(uint32_t *keys, size_t count)
 {
     uint32_t pivot = median(keys[0], keys[count / 2], keys[count - 1]);

@@ -1,6 +1,7 @@
 /*
- * A small register machine, for programs whose interpreter is what is measured: sixteen registers of 64 bits, a memory of words,
- * a stack of return addresses and saved registers.  Any program may be given: what it may not do ends it.  Pure.
+ * A small register machine, for programs whose interpreter is what is measured: sixteen registers
+ * of 64 bits, a memory of words, a stack of return addresses and saved registers.  Any program may
+ * be given: what it may not do ends it.  Pure.
  */
 #pragma once
 #include <stddef.h>
@@ -9,26 +10,26 @@
 enum { VM_REGISTERS = 16, VM_STACK = 256 };
 
 enum vm_op {
-    VM_TRAP, /* what is not filled in    */
+    VM_TRAP, /* what is not filled in */
     VM_HALT,
-    VM_SET,   /* a = imm                   */
-    VM_ADD,   /* a = b + c                 */
-    VM_ADDI,  /* a = b + imm               */
-    VM_SUB,   /* a = b - c                 */
-    VM_MUL,   /* a = b * c                 */
-    VM_XOR,   /* a = b ^ c                 */
-    VM_SHL,   /* a = b << imm % 64         */
+    VM_SET,   /* a = imm */
+    VM_ADD,   /* a = b + c */
+    VM_ADDI,  /* a = b + imm */
+    VM_SUB,   /* a = b - c */
+    VM_MUL,   /* a = b * c */
+    VM_XOR,   /* a = b ^ c */
+    VM_SHL,   /* a = b << imm % 64 */
     VM_SHR,   /* a = b >> imm % 64, unsigned*/
-    VM_ANDI,  /* a = b & imm               */
-    VM_LOAD,  /* a = memory[b + imm]       */
-    VM_STORE, /* memory[b + imm] = a       */
-    VM_JUMP,  /* to imm                    */
+    VM_ANDI,  /* a = b & imm */
+    VM_LOAD,  /* a = memory[b + imm] */
+    VM_STORE, /* memory[b + imm] = a */
+    VM_JUMP,  /* to imm */
     VM_LESS,  /* if a < b, unsigned, to imm */
-    VM_EQUAL, /* if a == b, to imm         */
+    VM_EQUAL, /* if a == b, to imm */
     VM_CALL,  /* to imm; RETURN comes back */
     VM_RETURN,
-    VM_PUSH, /* a onto the stack          */
-    VM_POP,  /* a from it                 */
+    VM_PUSH, /* a onto the stack */
+    VM_POP,  /* a from it */
 };
 
 struct vm_code {
@@ -43,6 +44,6 @@ struct vm {
     uint64_t steps; /* executed by vm_run */
 };
 
-/* Runs from instruction 0 to VM_HALT.  0; -1 when it left the program, the memory or the stack, met an
- * unknown instruction, or took more than steps_max. */
+/* Runs from instruction 0 to VM_HALT.  0; -1 when it left the program, the memory or the stack, met
+ * an unknown instruction, or took more than steps_max. */
 int vm_run(struct vm *vm, const struct vm_code *code, size_t count, uint64_t steps_max);

@@ -1,9 +1,10 @@
 /*
- * Likelihood of sequences by a tree, by pruning (Felsenstein, "Evolutionary trees from DNA sequences", 1981): each inner node has, for
- * each site, the likelihood of everything below it by the base it has itself, which follows from its children's.  Substitutions
- * are after Kimura (1980), partners twice as often as others; sites evolve at one of four rates, which stand for a
- * gamma distribution of shape 0.5 (Yang, 1994).
- * Likelihoods of many tips are tiny: when all of a site's are below 2^-SCALE they are multiplied by 2^SCALE, and that is counted.
+ * Likelihood of sequences by a tree, by pruning (Felsenstein, "Evolutionary trees from DNA
+ * sequences", 1981): each inner node has, for each site, the likelihood of everything below it by
+ * the base it has itself, which follows from its children's.  Substitutions are after Kimura
+ * (1980), partners twice as often as others; sites evolve at one of four rates, which stand for a
+ * gamma distribution of shape 0.5 (Yang, 1994). Likelihoods of many tips are tiny: when all of a
+ * site's are below 2^-SCALE they are multiplied by 2^SCALE, and that is counted.
  */
 #include "apps/workloads/phylogeny/likelihood.h"
 #include <math.h>
@@ -16,7 +17,7 @@ enum { SCALE = 128 };
 
 static const double rate_of[RATES] = {0.0334, 0.2519, 0.8203, 2.8944};
 
-/* ---- Trees ---- */
+/* ---- Trees ----------------------------------------------------------------------------------- */
 
 /* Kimura's model with kappa 2. */
 void family_set_length(struct family *f, uint32_t node, double length)
@@ -24,8 +25,8 @@ void family_set_length(struct family *f, uint32_t node, double length)
     f->length[node] = length;
     for (unsigned r = 0; r < RATES; r++) {
         double all = real_exp(-length * rate_of[r]), half = real_exp(-1.5 * length * rate_of[r]);
-        f->transition[node][r] =
-            (struct transition){0.25 + all / 4 + half / 2, 0.25 + all / 4 - half / 2, 0.25 - all / 4};
+        f->transition[node][r] = (struct transition){0.25 + all / 4 + half / 2,
+                                                     0.25 + all / 4 - half / 2, 0.25 - all / 4};
     }
 }
 
@@ -103,7 +104,7 @@ void family_evolve(struct family *f, struct prng *prng)
     }
 }
 
-/* ---- Pruning ---- */
+/* ---- Pruning --------------------------------------------------------------------------------- */
 
 static size_t partial_at(const struct family *f, uint32_t node, size_t site)
 {
@@ -113,7 +114,8 @@ static size_t partial_at(const struct family *f, uint32_t node, size_t site)
 /* What a branch makes of the likelihoods at its lower end. */
 static double along(const struct transition *t, const double of[BASES], unsigned base)
 {
-    return t->same * of[base] + t->partner * of[base ^ 1] + t->other * (of[base ^ 2] + of[base ^ 3]);
+    return t->same * of[base] + t->partner * of[base ^ 1] +
+           t->other * (of[base ^ 2] + of[base ^ 3]);
 }
 
 static double along_to_tip(const struct transition *t, unsigned tip, unsigned base)
@@ -122,7 +124,8 @@ static double along_to_tip(const struct transition *t, unsigned tip, unsigned ba
 }
 
 /* Multiplies by, or at first sets to, what a child says of a site. */
-static void take_child(const struct family *f, uint32_t child, size_t site, bool first, struct partial *out)
+static void take_child(const struct family *f, uint32_t child, size_t site, bool first,
+                       struct partial *out)
 {
     bool tip = family_is_tip(f, child);
     const struct partial *below = tip ? NULL : &f->partial[partial_at(f, child, site)];
@@ -183,7 +186,7 @@ double family_likelihood(const struct family *f, size_t from, size_t to)
     return sum;
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 static bool is_tree(const struct family *f)
 {
@@ -206,18 +209,21 @@ static bool is_tree(const struct family *f)
 }
 
 /* A partial from the children's by the whole matrix of substitutions, unscaled but for theirs. */
-static double by_definition(const struct family *f, uint32_t node, size_t site, unsigned rate, unsigned base)
+static double by_definition(const struct family *f, uint32_t node, size_t site, unsigned rate,
+                            unsigned base)
 {
     double product = 1;
 
     for (unsigned c = 0; c < 2; c++) {
         uint32_t child = f->child[node][c];
         const struct transition *t = &f->transition[child][rate];
-        const double row[BASES] = {t->same, t->partner, t->other, t->other}; /* by difference of bases */
+        /* by difference of bases */
+        const double row[BASES] = {t->same, t->partner, t->other, t->other};
         double sum = 0;
         for (unsigned to = 0; to < BASES; to++) {
-            double below = family_is_tip(f, child) ? f->sequence[child * f->sites + site] == to
-                                                   : f->partial[partial_at(f, child, site)].of[rate][to];
+            double below = family_is_tip(f, child)
+                               ? f->sequence[child * f->sites + site] == to
+                               : f->partial[partial_at(f, child, site)].of[rate][to];
             sum += row[base ^ to] * below;
         }
         product *= sum;

@@ -4,13 +4,14 @@
 
 enum { TAXA_MAX = 256, NODES_MAX = 2 * TAXA_MAX - 1, RATES = 4, BASES = 4, NO_NODE = UINT32_MAX };
 
-/* What becomes of a base along a branch: it is the same, its partner (A and G, C and T), one of the other two. */
+/* What becomes of a base along a branch: it is the same, its partner (A and G, C and T), one of the
+ * other two. */
 struct transition {
     double same, partner, other;
 };
 
-/* Of the tree below a node, for a site: its likelihood by each rate of evolution and base of the node, times 2^(SCALE times the site's
- * scale). */
+/* Of the tree below a node, for a site: its likelihood by each rate of evolution and base of the
+ * node, times 2^(SCALE times the site's scale). */
 struct partial {
     double of[RATES][BASES];
 };
@@ -60,5 +61,6 @@ size_t family_order(const struct family *f, uint32_t order[TAXA_MAX]);
 void family_prune(struct family *f, uint32_t node, size_t from, size_t to);
 /* Log likelihood of these sites, from the root's partials. */
 double family_likelihood(const struct family *f, size_t from, size_t to);
-/* NULL, or the law that is broken.  Sets the largest difference of a partial from its children's, as part of its site's. */
+/* NULL, or the law that is broken.  Sets the largest difference of a partial from its children's,
+ * as part of its site's. */
 const char *family_check(const struct family *f, double *worst);

@@ -1,10 +1,12 @@
 /*
- * Bayesian inference of phylogeny, as in MrBayes (Huelsenbeck & Ronquist, 2001): a Markov chain over trees (Metropolis, 1953; Hastings,
- * 1970), from a random one, for sequences that descend by another.  A move stretches a branch, or swaps a node with its parent's sibling
- * (nearest-neighbour interchange); the partials from there up to the root are computed anew, into each node's other buffer, so
- * that a rejected move is taken back without computing.  Branches are exponential a priori, of mean 0.1.
- * Each thread computes its share of the sites; the first proposes and decides.
- * Laws: the tree is one, each partial follows from those of the children (likelihood.c), and the chain's likelihood is the tree's.
+ * Bayesian inference of phylogeny, as in MrBayes (Huelsenbeck & Ronquist, 2001): a Markov chain
+ * over trees (Metropolis, 1953; Hastings, 1970), from a random one, for sequences that descend by
+ * another.  A move stretches a branch, or swaps a node with its parent's sibling (nearest-neighbour
+ * interchange); the partials from there up to the root are computed anew, into each node's other
+ * buffer, so that a rejected move is taken back without computing.  Branches are exponential a
+ * priori, of mean 0.1. Each thread computes its share of the sites; the first proposes and decides.
+ * Laws: the tree is one, each partial follows from those of the children (likelihood.c), and the
+ * chain's likelihood is the tree's.
  */
 #include "apps/workloads/phylogeny/phylogeny.h"
 #include <math.h>
@@ -20,7 +22,7 @@ enum { STREAM_DATA = 0, STREAM_START = 1, STREAM_CHAIN = 2 };
 
 struct phylogeny phylogeny_state = {.sites = 512, .taxa = 16, .moves = 60};
 
-/* ---- Moves: the first thread ---- */
+/* ---- Moves: the first thread ----------------------------------------------------------------- */
 
 /* All nodes above, whose other buffers become the current ones. */
 static void set_path(struct family *f, struct proposal *p, uint32_t from)
@@ -99,7 +101,7 @@ static void decide(struct phylogeny *chain, double likelihood)
     }
 }
 
-/* ---- The work: all threads ---- */
+/* ---- The work: all threads ------------------------------------------------------------------- */
 
 static double prune_path(void *arg, size_t from, size_t to)
 {
@@ -144,7 +146,7 @@ static void fill(struct spmd_thread *t)
         chain->likelihood = likelihood;
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 static const char *check(struct spmd_run *run)
 {
@@ -160,7 +162,8 @@ static const char *check(struct spmd_run *run)
         spmd_result(run, f->parent[node]);
     if (violation)
         return violation;
-    return fabs(likelihood / chain->likelihood - 1) < TOLERANCE ? NULL : "likelihood_is_that_of_the_tree";
+    return fabs(likelihood / chain->likelihood - 1) < TOLERANCE ? NULL
+                                                                : "likelihood_is_that_of_the_tree";
 }
 
 static void spoil(struct spmd_run *run, struct prng *prng)
@@ -173,7 +176,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(&f->partial[at].of[0][0], RATES * BASES, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {

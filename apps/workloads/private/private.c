@@ -1,7 +1,7 @@
 /*
- * The control: threads that share nothing.  Every thread walks data of its own, larger than the first-level
- * cache; some of them have so much that it does not fit a second-level cache either.  A scheduler that sees
- * sharing here is wrong, and moving these threads for it can only cost.
+ * The control: threads that share nothing.  Every thread walks data of its own, larger than the
+ * first-level cache; some of them have so much that it does not fit a second-level cache either.  A
+ * scheduler that sees sharing here is wrong, and moving these threads for it can only cost.
  *
  * Invariant, checked at the end: the words of a chunk add up to the lines its thread worked on.
  */
@@ -98,7 +98,8 @@ int main(int argc, char **argv)
         {"big_every", ARGS_NUMBER, &program.big_every, 0, ARGS_LIST_MAX, NULL,
          "every so many threads one has big data, 0 for none"},
         {"big", ARGS_NUMBER, &program.big_kib, 1, 65536, NULL, "data of such a thread in KiB"},
-        {"lines", ARGS_NUMBER, &program.lines_per_op, 1, 100000, NULL, "lines an operation works on"},
+        {"lines", ARGS_NUMBER, &program.lines_per_op, 1, 100000, NULL,
+         "lines an operation works on"},
         TEAM_ARGS(plan),
     };
     static const struct args_table table = {"private", "threads that share nothing", entries,
@@ -112,7 +113,8 @@ int main(int argc, char **argv)
     plan.context = &program;
     members = team_members_new(&program.arena, &plan);
     for (unsigned i = 0; i < plan.count; i++)
-        members[i].data = arena_alloc(&program.arena, sizeof(struct worker), alignof(struct worker));
+        members[i].data =
+            arena_alloc(&program.arena, sizeof(struct worker), alignof(struct worker));
     team_run(&plan, members, &result);
     violation = check(&plan, members);
     for (unsigned i = 0; i < plan.count; i++)

@@ -1,11 +1,11 @@
 /*
- * Groups of threads that share a scoreboard each ([Azimi 2007, 3.4.2], synthetic microbenchmark): every
- * thread alternates between a private chunk of data, larger than the first-level cache, and its group's
- * scoreboard, of which it reads and modifies some lines.  The private part makes local misses, the shared
- * part misses that cross chips whenever the members of a group sit on several.
+ * Groups of threads that share a scoreboard each ([Azimi 2007, 3.4.2], synthetic microbenchmark):
+ * every thread alternates between a private chunk of data, larger than the first-level cache, and
+ * its group's scoreboard, of which it reads and modifies some lines.  The private part makes local
+ * misses, the shared part misses that cross chips whenever the members of a group sit on several.
  *
- * Invariants, checked at the end: the slots of a scoreboard add up to the updates its members made, and the
- * words of a chunk to the lines its thread worked on.
+ * Invariants, checked at the end: the slots of a scoreboard add up to the updates its members made,
+ * and the words of a chunk to the lines its thread worked on.
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -27,8 +27,9 @@ struct worker {
     alignas(ARENA_LINE) struct private_line *chunk;
     size_t next_line; /* of the chunk */
     uint64_t lines_worked;
-    uint64_t updates[2]; /* of the scoreboard of the first group, and after the change of the second */
-    uint64_t seen;       /* keeps the reads alive */
+    /* of the scoreboard of the first group, and after the change of the second */
+    uint64_t updates[2];
+    uint64_t seen; /* keeps the reads alive */
 };
 
 struct program {
@@ -129,14 +130,16 @@ static const char *check(const struct program *program, const struct team_plan *
     return NULL;
 }
 
-static void build(struct program *program, const struct team_plan *plan, struct team_member *members)
+static void build(struct program *program, const struct team_plan *plan,
+                  struct team_member *members)
 {
     struct arena *arena = &program->arena;
 
     arena->block_size = 1 << 18;
     program->board = arena_alloc(arena, plan->groups * sizeof(struct shared_line *), ARENA_LINE);
     for (unsigned g = 0; g < plan->groups; g++)
-        program->board[g] = arena_alloc(arena, program->board_lines * sizeof(struct shared_line), ARENA_LINE);
+        program->board[g] =
+            arena_alloc(arena, program->board_lines * sizeof(struct shared_line), ARENA_LINE);
     for (unsigned i = 0; i < plan->count; i++) {
         struct worker *worker = arena_alloc(arena, sizeof *worker, alignof(struct worker));
         worker->chunk = arena_alloc(arena, program->chunk_kib * 1024, ARENA_LINE);
@@ -144,7 +147,8 @@ static void build(struct program *program, const struct team_plan *plan, struct 
     }
 }
 
-static void form(const struct args_table *table, const struct program *program, struct team_plan *plan)
+static void form(const struct args_table *table, const struct program *program,
+                 struct team_plan *plan)
 {
     uint64_t total = program->groups * program->threads;
 
@@ -154,14 +158,15 @@ static void form(const struct args_table *table, const struct program *program, 
             total += program->sizes.item[g];
     }
     if (total > TEAM_MAX)
-        args_refuse(table, "arguments groups, threads, sizes: %u threads in all; use 1..%d", (unsigned)total,
-                    TEAM_MAX);
+        args_refuse(table, "arguments groups, threads, sizes: %u threads in all; use 1..%d",
+                    (unsigned)total, TEAM_MAX);
     if (program->sizes.count)
         team_form_sized(plan, &program->sizes);
     else
         team_form_equal(plan, (unsigned)program->groups, (unsigned)program->threads);
     if (plan->change_percent && plan->change_percent >= plan->steady_percent)
-        args_refuse(table, "argument change: must be less than steady (%u)", (unsigned)plan->steady_percent);
+        args_refuse(table, "argument change: must be less than steady (%u)",
+                    (unsigned)plan->steady_percent);
 }
 
 int main(int argc, char **argv)
@@ -179,7 +184,8 @@ int main(int argc, char **argv)
         {"threads", ARGS_NUMBER, &program.threads, 1, TEAM_MAX, NULL, "threads of each group"},
         {"sizes", ARGS_LIST, &program.sizes, 1, TEAM_MAX, NULL,
          "threads of each group, instead of groups and threads"},
-        {"chunk", ARGS_NUMBER, &program.chunk_kib, 1, 65536, NULL, "private data of a thread in KiB"},
+        {"chunk", ARGS_NUMBER, &program.chunk_kib, 1, 65536, NULL,
+         "private data of a thread in KiB"},
         {"private", ARGS_NUMBER, &program.private_lines, 0, 100000, NULL,
          "private lines an operation works on"},
         {"shared", ARGS_NUMBER, &program.shared_lines, 0, 100000, NULL,
@@ -189,7 +195,8 @@ int main(int argc, char **argv)
          "percent of the run after which partners change, 0 for never"},
         TEAM_ARGS(plan),
     };
-    static const struct args_table table = {"scoreboard", "groups of threads that share a scoreboard each",
+    static const struct args_table table = {"scoreboard",
+                                            "groups of threads that share a scoreboard each",
                                             entries, sizeof entries / sizeof entries[0]};
     static struct team_result result;
     struct team_member *members;

@@ -1,12 +1,15 @@
 /*
- * An implicit solver in three dimensions by approximate factorisation, in the manner of the NAS parallel benchmark SP (Bailey et al., "The
- * NAS parallel benchmarks", 1991; Beam & Warming, 1978): five quantities on a cube diffuse, are carried along and damped by fourth
- * differences.  With K the operator's part in direction d, a time step solves
+ * An implicit solver in three dimensions by approximate factorisation, in the manner of the NAS
+ * parallel benchmark SP (Bailey et al., "The NAS parallel benchmarks", 1991; Beam & Warming, 1978):
+ * five quantities on a cube diffuse, are carried along and damped by fourth differences.  With K
+ * the operator's part in direction d, a time step solves
  *     (1 + K_x) (1 + K_y) (1 + K_z) delta = forcing - (K_x + K_y + K_z) u
- * by pentadiagonal systems along all lines of each direction in turn, and adds delta to u.  Diffusion differs from point to point, so
- * the factors do not commute.  forcing is such that u comes to a known random solution; beyond the cube all is 0.
- * Lines along y and z are solved by planes, a row of x at a time, as those along x follow one another in memory and others do not.
- * Laws: the factors, applied to the last delta one after the other, give the right-hand side of the last u; the error falls.
+ * by pentadiagonal systems along all lines of each direction in turn, and adds delta to u.
+ * Diffusion differs from point to point, so the factors do not commute.  forcing is such that u
+ * comes to a known random solution; beyond the cube all is 0. Lines along y and z are solved by
+ * planes, a row of x at a time, as those along x follow one another in memory and others do not.
+ * Laws: the factors, applied to the last delta one after the other, give the right-hand side of the
+ * last u; the error falls.
  */
 #include "apps/workloads/sp/sp.h"
 #include <math.h>
@@ -17,7 +20,8 @@ enum { STREAM_SOLUTION = 0, STREAM_KAPPA = 1, V = SP_VARIABLES };
 
 struct sp sp_state = {.n = 24, .steps = 4};
 
-/* Of all: diffusion (times kappa), damping; of each direction: how fast things are carried along. */
+/* Of all: diffusion (times kappa), damping; of each direction: how fast things are carried
+ * along. */
 static const double diffusion = 1.0, damping = 0.02, speed[SP_DIRECTIONS] = {0.3, 0.2, 0.1};
 
 double sp_solution(uint64_t seed, size_t point, unsigned variable)
@@ -29,8 +33,9 @@ struct sp_row sp_row(double kappa, unsigned direction)
 {
     double near = -diffusion * kappa - 4 * damping;
 
-    return (struct sp_row){{damping, near - speed[direction], 1 + 2 * diffusion * kappa + 6 * damping,
-                            near + speed[direction], damping}};
+    return (struct sp_row){{damping, near - speed[direction],
+                            1 + 2 * diffusion * kappa + 6 * damping, near + speed[direction],
+                            damping}};
 }
 
 static size_t points(const struct sp *sp)
@@ -40,7 +45,8 @@ static size_t points(const struct sp *sp)
 
 /* ---- The right-hand side ---- */
 
-/* K in a direction, of all variables of a point that is at this place of its line, is taken from out. */
+/* K in a direction, of all variables of a point that is at this place of its line, is taken from
+ * out. */
 static void subtract_direction(const struct sp *sp, size_t point, unsigned direction, size_t place,
                                double out[V])
 {
@@ -68,7 +74,8 @@ static void right_hand_side(const struct sp *sp, size_t z, size_t y, size_t x, d
         subtract_direction(sp, point, d, place[d], out);
 }
 
-/* Of this thread's planes: the right-hand side, into rhs; or, with sign -1 and no forcing, what must be forced. */
+/* Of this thread's planes: the right-hand side, into rhs; or, with sign -1 and no forcing, what
+ * must be forced. */
 static void evaluate(const struct spmd_thread *t, const struct sp *sp, double *to, double sign)
 {
     size_t from, end;
@@ -84,14 +91,14 @@ static void evaluate(const struct spmd_thread *t, const struct sp *sp, double *t
     }
 }
 
-/* ---- Pentadiagonal systems ---- */
+/* ---- Pentadiagonal systems ------------------------------------------------------------------- */
 
 /* A plane of lines, each n points long. */
 struct plane {
     const struct sp *sp;
     unsigned direction;
-    size_t origin, along,
-        across;       /* in points: the first, from one of a line to the next, from a line to the next */
+    /* in points: the first, from one of a line to the next, from a line to the next */
+    size_t origin, along, across;
     double *upper[2]; /* bands 1 and 2 after elimination, a diagonal of 1: [place][line] */
 };
 
@@ -138,7 +145,8 @@ static void substitute(const struct plane *p, size_t place, size_t line)
     }
 }
 
-/* Line after line, if a line's points follow one another; else a place of all lines after the other. */
+/* Line after line, if a line's points follow one another; else a place of all lines after the
+ * other. */
 static void solve_plane(const struct plane *p)
 {
     size_t n = p->sp->n;
@@ -168,7 +176,7 @@ static void solve(const struct spmd_thread *t, const struct sp *sp, unsigned dir
     }
 }
 
-/* ---- The work ---- */
+/* ---- The work -------------------------------------------------------------------------------- */
 
 static void add(const struct spmd_thread *t, const struct sp *sp)
 {
@@ -219,7 +227,7 @@ static void fill(struct spmd_thread *t)
     }
 }
 
-/* ---- The check ---- */
+/* ---- The check ------------------------------------------------------------------------------- */
 
 /* rhs = (1 + K) rhs along a line. */
 static void apply_line(const struct sp *sp, unsigned direction, size_t origin)
@@ -292,7 +300,7 @@ static void spoil(struct spmd_run *run, struct prng *prng)
     spmd_spoil(sp_state.u, points(&sp_state) * V, prng);
 }
 
-/* ---- The program ---- */
+/* ---- The program ----------------------------------------------------------------------------- */
 
 static int accept(const struct spmd_run *run, char *why, size_t size)
 {
@@ -302,7 +310,8 @@ static int accept(const struct spmd_run *run, char *why, size_t size)
 
 static uint64_t bytes(const struct spmd_run *run)
 {
-    return (points(&sp_state) * (3 * V + 1) + run->threads * 2 * sp_state.n * sp_state.n) * sizeof(double);
+    return (points(&sp_state) * (3 * V + 1) + run->threads * 2 * sp_state.n * sp_state.n) *
+           sizeof(double);
 }
 
 static void prepare(struct spmd_run *run)
@@ -318,7 +327,8 @@ static void prepare(struct spmd_run *run)
     sp->lhs = spmd_array(run, "sp.lhs", run->threads * 2 * sp->n * sp->n * sizeof(double));
 }
 
-/* Right-hand side: 13 elements for 5 variables; systems: 15 for the matrix and 45 for the variables in each direction. */
+/* Right-hand side: 13 elements for 5 variables; systems: 15 for the matrix and 45 for the variables
+ * in each direction. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

@@ -5,10 +5,11 @@
 enum { SP_N_MAX = 256, SP_VARIABLES = 5, SP_DIRECTIONS = 3 };
 
 struct sp {
-    uint64_t n, steps;            /* points in each direction; time steps of a round                     */
-    double *u, *rhs, *forcing;    /* SP_VARIABLES of each point; after a step rhs is what u grew by      */
-    double *kappa;                /* of each point                                                       */
-    double *lhs;                  /* of each thread: two upper bands of a plane of lines                 */
+    uint64_t n, steps; /* points in each direction; time steps of a round */
+    /* SP_VARIABLES of each point; after a step rhs is what u grew by */
+    double *u, *rhs, *forcing;
+    double *kappa;                /* of each point */
+    double *lhs;                  /* of each thread: two upper bands of a plane of lines */
     size_t stride[SP_DIRECTIONS]; /* in points */
 };
 

@@ -1,8 +1,10 @@
 /*
- * Is every store of a loop sampled as often as its neighbours?  Eight stores in turn miss the first-level cache, all alike, so a
- * profile that has more samples of one than of another is wrong ([S] 3.5, figure 3.10).
+ * Is every store of a loop sampled as often as its neighbours?  Eight stores in turn miss the
+ * first-level cache, all alike, so a profile that has more samples of one than of another is wrong
+ * ([S] 3.5, figure 3.10).
  *
- * The loop runs without a pause while the kernel collects the samples; then they are counted by store.
+ * The loop runs without a pause while the kernel collects the samples; then they are counted by
+ * store.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +20,8 @@ static uint64_t passes = 1600, kib = 1024, rate = 1000, limit = 1000;
 static const struct args_entry entries[] = {
     {"criteria", ARGS_TEXT, &criteria, 1, 160, NULL, "what to sample by, one criterion"},
     {"passes", ARGS_NUMBER, &passes, 1, 1000000000, NULL, "over the data"},
-    {"kib", ARGS_NUMBER, &kib, 1, 1 << 20, NULL, "data in KiB, more than the first-level cache holds"},
+    {"kib", ARGS_NUMBER, &kib, 1, 1 << 20, NULL,
+     "data in KiB, more than the first-level cache holds"},
     {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL, "samples a second where no period is given"},
     {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL, "thousandths of the time that sampling may cost"},
 };
@@ -27,7 +30,8 @@ static const struct args_table table = {"stores", "samples the eight stores of a
 
 static uint64_t count[STORES], elsewhere;
 
-/* A record names the store; an interrupt comes behind it, and behind the last one may be in front of the first. */
+/* A record names the store; an interrupt comes behind it, and behind the last one may be in front
+ * of the first. */
 static void note(const struct sys_sample *s)
 {
     unsigned i = 0;
@@ -65,11 +69,12 @@ static void report(const struct sys_sample_account *a)
         all += count[i];
         most = count[i] > most ? count[i] : most;
         least = count[i] < least ? count[i] : least;
-        used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%" PRIu64, i ? "," : "", count[i]);
+        used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%" PRIu64, i ? "," : "",
+                                 count[i]);
     }
-    printf("RESULT app=stores criterion=%s period=%" PRIu64 " samples=%" PRIu64 " elsewhere=%" PRIu64
-           " lost=%" PRIu64 " throttled=%" PRIu64 " stood_for=%" PRIu64 " stores=%" PRIu64
-           " by_store=%s most=%" PRIu64 " least=%" PRIu64 " check=%s\n",
+    printf("RESULT app=stores criterion=%s period=%" PRIu64 " samples=%" PRIu64
+           " elsewhere=%" PRIu64 " lost=%" PRIu64 " throttled=%" PRIu64 " stood_for=%" PRIu64
+           " stores=%" PRIu64 " by_store=%s most=%" PRIu64 " least=%" PRIu64 " check=%s\n",
            a->name, a->period, all, elsewhere, a->lost, a->throttled, a->stood_for,
            passes * (kib * 1024 / STORE_LINE), counts, most, least, all ? "ok" : "no_samples");
 }

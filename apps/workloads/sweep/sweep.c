@@ -1,10 +1,11 @@
 /*
- * Goes over pages again and again, in order or at random, reading or writing some lines of each: what
- * swapping costs, and reading ahead saves.  A random order is drawn anew for every access, so it tells nothing.
+ * Goes over pages again and again, in order or at random, reading or writing some lines of each:
+ * what swapping costs, and reading ahead saves.  A random order is drawn anew for every access, so
+ * it tells nothing.
  *
  * The pages are filled first.  Marks: "start" behind that, "steady" after the first round, "end".
- * Laws: a page holds its number wherever it has been, and the counts of its lines add up to the accesses
- * that wrote.
+ * Laws: a page holds its number wherever it has been, and the counts of its lines add up to the
+ * accesses that wrote.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 
 enum { PAGE = 4096, LINE = 128, LINES_MAX = PAGE / LINE, LOOP = 0, READ = 0, WRITE = 1 };
 
-static const char *const orders[] = {"loop", "random", NULL}, *const accesses[] = {"read", "write", NULL};
+static const char *const orders[] = {"loop", "random", NULL}, *const accesses[] = {"read", "write",
+                                                                                   NULL};
 static uint64_t pages = 1024, rounds = 4, lines = 4, seed = 1;
 static unsigned order = LOOP, access = READ;
 static const struct args_entry entries[] = {
@@ -28,8 +30,8 @@ static const struct args_entry entries[] = {
     {"lines", ARGS_NUMBER, &lines, 1, LINES_MAX, NULL, "of a page that an access reads or writes"},
     {"seed", ARGS_NUMBER, &seed, 1, UINT32_MAX, NULL, "of the random order"},
 };
-static const struct args_table table = {"sweep", "pages in order or at random, read or written", entries,
-                                        sizeof entries / sizeof entries[0]};
+static const struct args_table table = {"sweep", "pages in order or at random, read or written",
+                                        entries, sizeof entries / sizeof entries[0]};
 
 struct line {
     uint64_t page, writes, rest[LINE / sizeof(uint64_t) - 2];
@@ -104,7 +106,8 @@ int main(int argc, char **argv)
     hpm_mark("end");
     wrong += writes_of(all) != (access == WRITE ? rounds * pages * lines : 0);
     printf("RESULT app=sweep order=%s access=%s pages=%" PRIu64 " rounds=%" PRIu64 " seed=%" PRIu64
-           " ns=%" PRIu64 " ns_steady=%" PRIu64 " ns_per_access=%" PRIu64 " wrong=%" PRIu64 " check=%s\n",
+           " ns=%" PRIu64 " ns_steady=%" PRIu64 " ns_per_access=%" PRIu64 " wrong=%" PRIu64
+           " check=%s\n",
            orders[order], accesses[access], pages, rounds, seed, end - start, end - steady,
            (end - steady) / ((rounds - 1) * pages), wrong, wrong ? "failed" : "ok");
     return wrong ? 1 : 0;

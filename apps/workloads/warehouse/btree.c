@@ -1,14 +1,17 @@
 /*
- * B+-tree with lazy growth to the right.  Comer, "The Ubiquitous B-Tree", 1979, for the structure; two
- * choices are ours:
- *  - A full node that is split because of a key beyond all others stays full and its new neighbour starts
+ * B+-tree with lazy growth to the right.  Comer, "The Ubiquitous B-Tree", 1979, for the structure;
+ * two choices are ours:
+ *  - A full node that is split because of a key beyond all others stays full and its new neighbour
+ *  starts
  *    nearly empty, so that trees filled in key order (all loading, all order books) are dense.
- *  - After a removal a node below half merges with a neighbour if both fit in one node, else takes one
+ *  - After a removal a node below half merges with a neighbour if both fit in one node, else takes
+ *  one
  *    entry from it.  That is correct for any fill, so the sparse nodes need no special case.
  *
- * Invariants (btree_check): keys ascend; a separator is greater than every key left of it and not greater
- * than any key right of it; all leaves are at one depth; every node but those on the right edge is at least
- * half full; an inner node has a key; the chain of leaves visits every key in order.
+ * Invariants (btree_check): keys ascend; a separator is greater than every key left of it and not
+ * greater than any key right of it; all leaves are at one depth; every node but those on the right
+ * edge is at least half full; an inner node has a key; the chain of leaves visits every key in
+ * order.
  */
 #include "apps/workloads/warehouse/btree.h"
 #include <string.h>
@@ -29,7 +32,8 @@ struct btree_node {
         void *value[KEYS];
     };
 };
-_Static_assert(sizeof(struct btree_node) == 256 - 8, "a node is two lines of 128 bytes, less one word");
+_Static_assert(sizeof(struct btree_node) == 256 - 8,
+               "a node is two lines of 128 bytes, less one word");
 
 /* A node split in two: what its parent has to take in.  right is NULL when there was no split. */
 struct split {
@@ -99,7 +103,8 @@ void *btree_find(const struct btree *tree, uint64_t key)
 }
 
 /* Opens slot i of an array of count pointers or keys; closes it. */
-#define OPEN_SLOT(array, i, count) memmove(&(array)[(i) + 1], &(array)[i], ((count) - (i)) * sizeof(array)[0])
+#define OPEN_SLOT(array, i, count) \
+    memmove(&(array)[(i) + 1], &(array)[i], ((count) - (i)) * sizeof(array)[0])
 #define CLOSE_SLOT(array, i, count) \
     memmove(&(array)[i], &(array)[(i) + 1], ((count) - (i)-1) * sizeof(array)[0])
 #define COPY(to, from, count) memcpy((to), (from), (count) * sizeof(to)[0])
@@ -123,7 +128,8 @@ static void inner_put(struct btree_node *node, unsigned i, uint64_t key, struct 
     node->count++;
 }
 
-static struct split leaf_insert(struct btree *tree, struct btree_node *leaf, uint64_t key, void *value)
+static struct split leaf_insert(struct btree *tree, struct btree_node *leaf, uint64_t key,
+                                void *value)
 {
     unsigned i = keys_below(leaf, key);
     unsigned keep = i == KEYS && !leaf->next ? KEYS : KEYS / 2;
@@ -147,9 +153,10 @@ static struct split leaf_insert(struct btree *tree, struct btree_node *leaf, uin
     return (struct split){right->key[0], right};
 }
 
-/* Takes in a split of child i.  A full node splits itself, and the key between the halves moves up. */
-static struct split inner_insert(struct btree *tree, struct btree_node *node, unsigned i, struct split below,
-                                 bool edge)
+/* Takes in a split of child i.  A full node splits itself, and the key between the halves moves
+ * up. */
+static struct split inner_insert(struct btree *tree, struct btree_node *node, unsigned i,
+                                 struct split below, bool edge)
 {
     unsigned keep = edge && i == KEYS ? KEYS - 1 : KEYS / 2;
     struct btree_node *right;
@@ -173,8 +180,8 @@ static struct split inner_insert(struct btree *tree, struct btree_node *node, un
 }
 
 /* edge: the node is on the right edge of the tree. */
-static struct split insert_below(struct btree *tree, struct btree_node *node, uint64_t key, void *value,
-                                 bool edge)
+static struct split insert_below(struct btree *tree, struct btree_node *node, uint64_t key,
+                                 void *value, bool edge)
 {
     struct split split;
     unsigned i;
@@ -381,10 +388,11 @@ static const char *check_leaf(const struct btree_node *leaf, struct check *check
     return NULL;
 }
 
-/* Keys of this subtree lie in low..high, both included; edge: on the right edge, where nodes may be sparse.
+/* Keys of this subtree lie in low..high, both included; edge: on the right edge, where nodes may be
+ * sparse.
  */
-static const char *check_node(const struct btree_node *node, unsigned level, uint64_t low, uint64_t high,
-                              bool edge, struct check *check)
+static const char *check_node(const struct btree_node *node, unsigned level, uint64_t low,
+                              uint64_t high, bool edge, struct check *check)
 {
     const char *broken = NULL;
 

@@ -1,8 +1,9 @@
 /*
- * Ordered maps from 64-bit keys to pointers: B+-trees with up to 14 keys a node, so that the keys of a node
- * fill one line of 128 bytes and its children or values the next.  Values are in the leaves, and leaves are
- * chained in key order.  Nodes come from the arena of the owner and are recycled within the tree.
- * Not safe for use by several threads at once: the owner's lock guards the tree and its arena.
+ * Ordered maps from 64-bit keys to pointers: B+-trees with up to 14 keys a node, so that the keys
+ * of a node fill one line of 128 bytes and its children or values the next.  Values are in the
+ * leaves, and leaves are chained in key order.  Nodes come from the arena of the owner and are
+ * recycled within the tree. Not safe for use by several threads at once: the owner's lock guards
+ * the tree and its arena.
  */
 #pragma once
 #include <stdbool.h>
@@ -16,7 +17,7 @@ struct btree {
     struct btree_node *root;
     struct btree_node *free; /* nodes given back, chained by next */
     struct arena *arena;
-    size_t count;    /* keys                         */
+    size_t count;    /* keys */
     unsigned height; /* levels, 1: the root is a leaf */
 };
 
@@ -31,7 +32,8 @@ void btree_init(struct btree *tree, struct arena *arena);
 /* The value of key, or NULL. */
 void *btree_find(const struct btree *tree, uint64_t key);
 
-/* Adds key with a value that is not NULL.  False, and nothing changes, if the key is there already. */
+/* Adds key with a value that is not NULL.  False, and nothing changes, if the key is there
+ * already. */
 bool btree_insert(struct btree *tree, uint64_t key, void *value);
 
 /* Takes key out and returns the value it had, or NULL if it was not there. */

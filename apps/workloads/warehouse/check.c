@@ -1,13 +1,14 @@
 /*
- * The laws of conservation of the company, checked when nobody works.  Each law has a name that is reported
- * when it does not hold; a law reads the data alone and trusts no total that it does not verify.
+ * The laws of conservation of the company, checked when nobody works.  Each law has a name that is
+ * reported when it does not hold; a law reads the data alone and trusts no total that it does not
+ * verify.
  */
 #include "apps/workloads/warehouse/company.h"
 
 /* What is found by walking over a district's order book. */
 struct book_sums {
-    int64_t amount;           /* of the orders in the book          */
-    int64_t delivered_amount; /* of those among them delivered      */
+    int64_t amount;           /* of the orders in the book */
+    int64_t delivered_amount; /* of those among them delivered */
     uint64_t undelivered;
     uint64_t units[WAREHOUSES_MAX]; /* by supplier, archived ones included */
 };
@@ -39,7 +40,8 @@ static void add_order(struct book_sums *sums, const struct order *order)
         sums->units[order->line[l].supplier] += order->line[l].quantity;
 }
 
-static const char *check_book(const struct district *district, unsigned warehouses, struct book_sums *sums)
+static const char *check_book(const struct district *district, unsigned warehouses,
+                              struct book_sums *sums)
 {
     struct btree_cursor cursor;
     uint64_t expected_id = district->archived_orders + 1;
@@ -77,7 +79,8 @@ static struct customer_sums sum_customers(const struct warehouse *warehouse)
     struct customer_sums sums = {0};
     struct btree_cursor cursor;
 
-    for (bool more = btree_seek(&warehouse->customers, 0, &cursor); more; more = btree_next(&cursor)) {
+    for (bool more = btree_seek(&warehouse->customers, 0, &cursor); more;
+         more = btree_next(&cursor)) {
         const struct customer *customer = btree_value(&cursor);
         sums.owed += customer->owed;
         sums.paid += customer->paid;
@@ -136,7 +139,8 @@ struct company_sums {
     uint64_t sold_units[WAREHOUSES_MAX];    /* by supplier */
 };
 
-static const char *check_warehouse(const struct company *company, unsigned index, struct company_sums *all)
+static const char *check_warehouse(const struct company *company, unsigned index,
+                                   struct company_sums *all)
 {
     const struct warehouse *warehouse = &company->warehouse[index];
     int64_t delivered_amount = 0;

@@ -1,6 +1,6 @@
 /*
- * A wholesale company in memory, after SPECjbb2000 and TPC-C: warehouses with ten districts each, their
- * customers, stock and orders in B-trees, and five transactions on them.
+ * A wholesale company in memory, after SPECjbb2000 and TPC-C: warehouses with ten districts each,
+ * their customers, stock and orders in B-trees, and five transactions on them.
  *
  * Locks, as in the original fine ones, held for a few hundred instructions and never two at a time:
  *   row       a customer, a stock row, each by a mutex of its own
@@ -34,9 +34,9 @@ enum {
 /* How much data there is; see company_sizes. */
 struct sizes {
     uint32_t warehouses;
-    uint32_t items;          /* and rows of stock of every warehouse   */
-    uint32_t customers;      /* of a district                          */
-    uint32_t orders;         /* of a district, kept; also loaded       */
+    uint32_t items;          /* and rows of stock of every warehouse */
+    uint32_t customers;      /* of a district */
+    uint32_t orders;         /* of a district, kept; also loaded */
     uint32_t names;          /* that the customers of a district share */
     uint32_t remote_percent; /* order lines another warehouse supplies */
 };
@@ -47,22 +47,22 @@ struct item {
 
 struct stock {
     alignas(ARENA_LINE) pthread_mutex_t lock;
-    _Atomic int32_t quantity; /* (r), read without it by stock_level          */
-    uint32_t orders;          /* (r) lines supplied                           */
-    uint64_t sold;            /* (r) units, by all orders                     */
-    uint64_t restocked;       /* (r) units                                    */
+    _Atomic int32_t quantity; /* (r), read without it by stock_level */
+    uint32_t orders;          /* (r) lines supplied */
+    uint64_t sold;            /* (r) units, by all orders */
+    uint64_t restocked;       /* (r) units */
     int64_t initial;          /* (-) units: quantity = initial + restocked - sold */
 };
 
 struct customer {
     alignas(ARENA_LINE) pthread_mutex_t lock;
-    uint32_t id;         /* (-) 1..customers               */
-    uint32_t name;       /* (-) 0..names-1                 */
-    int64_t owed;        /* (r) delivered - paid           */
-    int64_t paid;        /* (r)                            */
-    uint32_t payments;   /* (r)                            */
-    uint32_t deliveries; /* (r)                            */
-    uint64_t last_order; /* (r) newest order, 0: none      */
+    uint32_t id;         /* (-) 1..customers */
+    uint32_t name;       /* (-) 0..names-1 */
+    int64_t owed;        /* (r) delivered - paid */
+    int64_t paid;        /* (r) */
+    uint32_t payments;   /* (r) */
+    uint32_t deliveries; /* (r) */
+    uint64_t last_order; /* (r) newest order, 0: none */
 };
 
 struct order_line {
@@ -85,16 +85,16 @@ struct order {
 
 struct district {
     alignas(ARENA_LINE) pthread_mutex_t lock;
-    uint64_t next_order;       /* (d) id, from 1                                         */
-    int64_t received;          /* (d) payments                                           */
-    int64_t delivered_amount;  /* (d) of all orders ever delivered                       */
-    struct btree orders;       /* (d) by id; the oldest leave when there are too many    */
-    struct btree undelivered;  /* (d) the same orders, until delivery                    */
-    struct order *free_orders; /* (d)                                                    */
-    struct arena arena;        /* (d) of the above                                       */
-    uint64_t archived_orders;  /* (d) those that left, always the ones with lowest ids   */
-    int64_t archived_amount;   /* (d)                                                    */
-    uint64_t *archived_units;  /* (d) by supplier                                        */
+    uint64_t next_order;       /* (d) id, from 1 */
+    int64_t received;          /* (d) payments */
+    int64_t delivered_amount;  /* (d) of all orders ever delivered */
+    struct btree orders;       /* (d) by id; the oldest leave when there are too many */
+    struct btree undelivered;  /* (d) the same orders, until delivery */
+    struct order *free_orders; /* (d) */
+    struct arena arena;        /* (d) of the above */
+    uint64_t archived_orders;  /* (d) those that left, always the ones with lowest ids */
+    int64_t archived_amount;   /* (d) */
+    uint64_t *archived_units;  /* (d) by supplier */
 };
 
 struct payment {
@@ -105,18 +105,19 @@ struct payment {
 
 struct warehouse {
     struct arena arena;
-    struct btree customers; /* (-) the tree, by customer_key                        */
-    struct btree by_name;   /* (-) the same customers, by name_key                  */
-    struct btree stock;     /* (-) the tree, by item                                */
-    uint64_t loaded_orders; /* (-)                                                  */
-    int64_t loaded_amount;  /* (-) of these orders                                  */
+    struct btree customers; /* (-) the tree, by customer_key */
+    struct btree by_name;   /* (-) the same customers, by name_key */
+    struct btree stock;     /* (-) the tree, by item */
+    uint64_t loaded_orders; /* (-) */
+    int64_t loaded_amount;  /* (-) of these orders */
     struct district district[DISTRICTS];
 
     alignas(ARENA_LINE) pthread_mutex_t lock;
-    int64_t received;                      /* (w) payments                                      */
-    uint64_t payments;                     /* (w) how many; the newest PAYMENTS_KEPT are in history */
-    int64_t archived_received;             /* (w) what has left the history                     */
-    struct payment history[PAYMENTS_KEPT]; /* (w) a ring                            */
+    int64_t received; /* (w) payments */
+    /* (w) how many; the newest PAYMENTS_KEPT are in history */
+    uint64_t payments;
+    int64_t archived_received;             /* (w) what has left the history */
+    struct payment history[PAYMENTS_KEPT]; /* (w) a ring */
 };
 
 /* What transactions add up to. */
@@ -150,7 +151,8 @@ struct terminal {
     unsigned card;
     uint64_t done[TRANSACTIONS];
     uint64_t rolled_back; /* new orders for an item that does not exist */
-    uint64_t low_stock;   /* found by stock level, and what order status saw: keeps the reads alive */
+    /* found by stock level, and what order status saw: keeps the reads alive */
+    uint64_t low_stock;
     int64_t seen_amount;
 };
 
@@ -164,7 +166,8 @@ void company_free(struct company *company);
 /* Fills one warehouse; different ones may be loaded at the same time. */
 void warehouse_load(struct company *company, unsigned index, uint64_t seed);
 
-void terminal_init(struct terminal *terminal, struct company *company, unsigned warehouse, struct prng prng);
+void terminal_init(struct terminal *terminal, struct company *company, unsigned warehouse,
+                   struct prng prng);
 
 /* Runs the next transaction of the deck. */
 void terminal_step(struct terminal *terminal);
@@ -173,8 +176,8 @@ void terminal_step(struct terminal *terminal);
 void terminal_settle(struct terminal *terminal);
 
 /*
- * NULL, or the name of the first law that does not hold.  When no transaction is running and every terminal
- * has settled.
+ * NULL, or the name of the first law that does not hold.  When no transaction is running and every
+ * terminal has settled.
  */
 const char *company_check(const struct company *company);
 
@@ -191,12 +194,13 @@ static inline uint64_t name_key(unsigned district, uint32_t name, uint32_t custo
 /* The order book; the district's lock is held, or the district is being loaded. */
 
 /* A new order with the next id, not yet delivered. */
-struct order *order_book_add(struct district *district, uint32_t customer, const struct order_line *lines,
-                             unsigned line_count);
+struct order *order_book_add(struct district *district, uint32_t customer,
+                             const struct order_line *lines, unsigned line_count);
 
 /* Marks the order delivered and takes it off the queue. */
 void order_book_deliver(struct district *district, struct order *order);
 
-/* Archives delivered orders, the oldest first and at most max of them, while the book holds more than keep.
+/* Archives delivered orders, the oldest first and at most max of them, while the book holds more
+ * than keep.
  */
 void order_book_trim(struct district *district, size_t keep, unsigned max);

@@ -1,7 +1,7 @@
 /*
- * Builds a company and fills its warehouses: as many orders as a district keeps, seven in ten of them
- * delivered, over customers and items drawn at random.  Loaded orders count as sold and owed, so that every
- * law of company_check holds before the first transaction.
+ * Builds a company and fills its warehouses: as many orders as a district keeps, seven in ten of
+ * them delivered, over customers and items drawn at random.  Loaded orders count as sold and owed,
+ * so that every law of company_check holds before the first transaction.
  */
 #include "apps/workloads/warehouse/company.h"
 
@@ -88,7 +88,8 @@ static struct customer *load_customers(struct warehouse *warehouse, unsigned dis
         customer->id = i + 1;
         customer->name = i < sizes->names ? i : prng_below(prng, sizes->names);
         btree_insert(&warehouse->customers, customer_key(district, customer->id), customer);
-        btree_insert(&warehouse->by_name, name_key(district, customer->name, customer->id), customer);
+        btree_insert(&warehouse->by_name, name_key(district, customer->name, customer->id),
+                     customer);
     }
     return customers;
 }
@@ -141,7 +142,8 @@ static void district_init(struct district *district, unsigned warehouses)
     district->next_order = 1;
     btree_init(&district->orders, &district->arena);
     btree_init(&district->undelivered, &district->arena);
-    district->archived_units = arena_alloc(&district->arena, warehouses * sizeof(uint64_t), ARENA_LINE);
+    district->archived_units =
+        arena_alloc(&district->arena, warehouses * sizeof(uint64_t), ARENA_LINE);
 }
 
 void warehouse_load(struct company *company, unsigned index, uint64_t seed)

@@ -1,6 +1,6 @@
 /*
- * The orders of a district: ids without gaps, a queue of those not yet delivered, memory that is used again.
- * Everything here runs with the district's lock held, or while the district is loaded.
+ * The orders of a district: ids without gaps, a queue of those not yet delivered, memory that is
+ * used again. Everything here runs with the district's lock held, or while the district is loaded.
  * Invariant: undelivered holds exactly the orders of the book that are not delivered.
  */
 #include "apps/workloads/warehouse/company.h"
@@ -17,8 +17,8 @@ static struct order *order_new(struct district *district)
     return order;
 }
 
-struct order *order_book_add(struct district *district, uint32_t customer, const struct order_line *lines,
-                             unsigned line_count)
+struct order *order_book_add(struct district *district, uint32_t customer,
+                             const struct order_line *lines, unsigned line_count)
 {
     struct order *order = order_new(district);
 
@@ -43,7 +43,8 @@ void order_book_deliver(struct district *district, struct order *order)
     district->delivered_amount += order->amount;
 }
 
-/* Takes the order out of the book; what the laws of the company need of it stays in the archive's sums. */
+/* Takes the order out of the book; what the laws of the company need of it stays in the archive's
+ * sums. */
 static void archive(struct district *district, struct order *order)
 {
     btree_remove(&district->orders, order->id);

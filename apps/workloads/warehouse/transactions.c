@@ -1,7 +1,7 @@
 /*
- * The five transactions.  Each takes the locks it needs one after the other, never two at a time, so there
- * is no order of locks to keep; what is visible in between is a state a reader may see, and everything adds
- * up once a transaction is over.
+ * The five transactions.  Each takes the locks it needs one after the other, never two at a time,
+ * so there is no order of locks to keep; what is visible in between is a state a reader may see,
+ * and everything adds up once a transaction is over.
  *
  * Mix and shapes after TPC-C, rev. 5.11: clause 2.4 (new order), 2.5 (payment), 2.6 (order status),
  * 2.7 (delivery), 2.8 (stock level), 2.1.6 (skewed choice of customers and items), 5.2.3 (mix).
@@ -17,7 +17,8 @@ enum {
     SAME_NAME_MAX = 16, /* customers of one name that are looked at */
     RECENT_ORDERS = 20,
     ARCHIVE_MAX =
-        2, /* orders archived by one delivery: more than are added for it, so that the book shrinks */
+        /* orders archived by one delivery: more than are added for it, so that the book shrinks */
+    2,
     PAYMENT_MIN = 100,
     PAYMENT_MAX = 500000,
 };
@@ -31,7 +32,8 @@ static struct warehouse *own(const struct terminal *terminal)
     return &terminal->company->warehouse[terminal->warehouse];
 }
 
-/* 0..bound-1, some a good deal more often than others; mask is a power of two less one, below bound. */
+/* 0..bound-1, some a good deal more often than others; mask is a power of two less one, below
+ * bound. */
 static uint32_t skewed(struct prng *prng, uint32_t bound)
 {
     uint32_t mask = 1;
@@ -171,8 +173,8 @@ static void payment(struct terminal *terminal)
     district->received += amount;
     pthread_mutex_unlock(&district->lock);
 
-    record_payment(warehouse,
-                   &(struct payment){.amount = amount, .customer = customer->id, .district = number});
+    record_payment(warehouse, &(struct payment){
+                                  .amount = amount, .customer = customer->id, .district = number});
     terminal->totals.payments++;
     terminal->totals.received += amount;
 }
@@ -240,7 +242,8 @@ static unsigned recent_items(struct district *district, uint32_t *items)
 
     pthread_mutex_lock(&district->lock);
     uint64_t from = district->next_order > RECENT_ORDERS ? district->next_order - RECENT_ORDERS : 0;
-    for (bool more = btree_seek(&district->orders, from, &cursor); more; more = btree_next(&cursor)) {
+    for (bool more = btree_seek(&district->orders, from, &cursor); more;
+         more = btree_next(&cursor)) {
         const struct order *order = btree_value(&cursor);
         for (unsigned l = 0; l < order->line_count; l++)
             items[count++] = order->line[l].item;
@@ -254,11 +257,13 @@ static void stock_level(struct terminal *terminal)
     struct warehouse *warehouse = own(terminal);
     int32_t threshold = (int32_t)(10 + prng_below(&terminal->prng, 11));
     uint32_t items[RECENT_ORDERS * LINES_MAX];
-    unsigned count = recent_items(&warehouse->district[prng_below(&terminal->prng, DISTRICTS)], items);
+    unsigned count =
+        recent_items(&warehouse->district[prng_below(&terminal->prng, DISTRICTS)], items);
 
     for (unsigned i = 0; i < count; i++) {
         const struct stock *stock = btree_find(&warehouse->stock, items[i]);
-        terminal->low_stock += atomic_load_explicit(&stock->quantity, memory_order_relaxed) < threshold;
+        terminal->low_stock +=
+            atomic_load_explicit(&stock->quantity, memory_order_relaxed) < threshold;
     }
 }
 
@@ -273,7 +278,8 @@ static void shuffle_deck(struct terminal *terminal)
     terminal->card = 0;
 }
 
-void terminal_init(struct terminal *terminal, struct company *company, unsigned warehouse, struct prng prng)
+void terminal_init(struct terminal *terminal, struct company *company, unsigned warehouse,
+                   struct prng prng)
 {
     unsigned card = 0;
 

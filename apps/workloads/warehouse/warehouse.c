@@ -1,7 +1,8 @@
 /*
- * The warehouse server (after SPECjbb2000, with several threads to a warehouse as in [Azimi 2007, 3.4.2]):
- * threads run transactions against the warehouse they belong to, so that the threads of one warehouse share
- * its districts, rows, trees and locks with one another and almost nothing with the rest.
+ * The warehouse server (after SPECjbb2000, with several threads to a warehouse as in [Azimi 2007,
+ * 3.4.2]): threads run transactions against the warehouse they belong to, so that the threads of
+ * one warehouse share its districts, rows, trees and locks with one another and almost nothing with
+ * the rest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,8 +45,8 @@ static void settle(const struct team_plan *plan, const struct team_member *membe
         for (unsigned kind = 0; kind < TRANSACTIONS; kind++)
             done[kind] += terminal->done[kind];
     }
-    printf("warehouse: new_order=%" PRIu64 " payment=%" PRIu64 " order_status=%" PRIu64 " delivery=%" PRIu64
-           " stock_level=%" PRIu64 " rolled_back=%" PRIu64 "\n",
+    printf("warehouse: new_order=%" PRIu64 " payment=%" PRIu64 " order_status=%" PRIu64
+           " delivery=%" PRIu64 " stock_level=%" PRIu64 " rolled_back=%" PRIu64 "\n",
            done[NEW_ORDER], done[PAYMENT], done[ORDER_STATUS], done[DELIVERY], done[STOCK_LEVEL],
            rolled_back);
 }
@@ -58,14 +59,15 @@ int main(int argc, char **argv)
     static const struct args_entry entries[] = {
         {"warehouses", ARGS_NUMBER, &program.warehouses, 1, WAREHOUSES_MAX, NULL, "warehouses"},
         {"threads", ARGS_NUMBER, &program.threads, 1, TEAM_MAX, NULL, "threads of each warehouse"},
-        {"scale", ARGS_NUMBER, &program.scale, 1, 400, NULL, "size of a warehouse in percent of 25 MB"},
+        {"scale", ARGS_NUMBER, &program.scale, 1, 400, NULL,
+         "size of a warehouse in percent of 25 MB"},
         {"remote", ARGS_NUMBER, &program.remote, 0, 100, NULL,
          "percent of order lines that another warehouse supplies"},
         TEAM_ARGS(plan),
     };
     static const struct args_table table = {"warehouse",
-                                            "a wholesale company with threads for each warehouse", entries,
-                                            sizeof entries / sizeof entries[0]};
+                                            "a wholesale company with threads for each warehouse",
+                                            entries, sizeof entries / sizeof entries[0]};
     static struct team_result result;
     struct team_member *members;
     struct sizes sizes;
@@ -78,11 +80,13 @@ int main(int argc, char **argv)
     team_form_equal(&plan, (unsigned)program.warehouses, (unsigned)program.threads);
     plan.context = &program;
     program.seed = plan.seed;
-    sizes = company_sizes((unsigned)program.warehouses, (unsigned)program.scale, (unsigned)program.remote);
+    sizes = company_sizes((unsigned)program.warehouses, (unsigned)program.scale,
+                          (unsigned)program.remote);
     company_init(&program.company, &sizes);
     members = team_members_new(&program.arena, &plan);
     for (unsigned i = 0; i < plan.count; i++)
-        members[i].data = arena_alloc(&program.arena, sizeof(struct terminal), alignof(struct terminal));
+        members[i].data =
+            arena_alloc(&program.arena, sizeof(struct terminal), alignof(struct terminal));
 
     team_run(&plan, members, &result);
     settle(&plan, members);

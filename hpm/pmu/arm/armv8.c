@@ -1,15 +1,18 @@
 /*
- * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each CPU.  It has no records; where the
- * CPU has the Statistical Profiling Extension, armv8_spe.c adds those.
+ * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each
+ * CPU.  It has no records; where the CPU has the Statistical Profiling Extension, armv8_spe.c adds
+ * those.
  *
- * The first event counters are the programmable ones, the one behind them counts instructions, PMCCNTR cycles.  Counters
- * are never stopped to be read, so nothing is lost; every reading adds what has passed since the one before to a 64-bit
- * sum.  Event counters of 32 bits say in PMOVSCLR that they have wrapped; at the latest the interrupt that comes
- * with it makes a reading.  So no more than 2^32 events, 2^31 of one that is armed for, may pass while interrupts are off.
+ * The first event counters are the programmable ones, the one behind them counts instructions,
+ * PMCCNTR cycles.  Counters are never stopped to be read, so nothing is lost; every reading adds
+ * what has passed since the one before to a 64-bit sum.  Event counters of 32 bits say in PMOVSCLR
+ * that they have wrapped; at the latest the interrupt that comes with it makes a reading.  So no
+ * more than 2^32 events, 2^31 of one that is armed for, may pass while interrupts are off.
  *
- * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
- * programmable counter that is armed is set so that it overflows where it is due.  The few events between reading and writing
- * a counter are the only ones nobody gets.
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
+ * set back so that it overflows a slice later.  A programmable counter that is armed is set so that
+ * it overflows where it is due.  The few events between reading and writing a counter are the only
+ * ones nobody gets.
  */
 #include "hpm/events/event.h"
 #include "hpm/pmu/arm/armv8_regs.h"
@@ -31,7 +34,7 @@ static const char *const versions[16] = {
 /* What a CPU says it has. */
 struct ability {
     unsigned version, counters;
-    bool wide; /* event counters have 64 bits    */
+    bool wide; /* event counters have 64 bits */
     struct event_pmu events;
     struct spe_ability spe;
 };
@@ -56,14 +59,15 @@ static struct armv8_cpu {
     bool stepped; /* a counter has stepped back, and that is said */
 } ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
 
-_Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1, "programmable ones and one for instructions");
+_Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1,
+               "programmable ones and one for instructions");
 
 static struct armv8_cpu *armv8_here(void)
 {
     return &armv8_cpus[this_cpu()->index];
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 /* Stops all counters and their interrupts. */
 static void reset(uint64_t control)
@@ -168,14 +172,15 @@ static int armv8_probe(struct pmu_caps *caps)
     return 0;
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static uint64_t filter_of(unsigned modes)
 {
     return (modes & EVENT_KERNEL ? 0 : TYPE_NOT_EL1) | (modes & EVENT_USER ? 0 : TYPE_NOT_EL0);
 }
 
-/* Does this CPU, whose counters stand still, have all that is used?  Cores of one machine may differ. */
+/* Does this CPU, whose counters stand still, have all that is used?  Cores of one machine may
+ * differ. */
 static bool suffices(const struct pmu_setup *setup, const struct cpu *cpu)
 {
     struct ability here;
@@ -246,21 +251,24 @@ static void add_cycles(struct counter *c)
     c->raw = now;
 }
 
-/* No hardware does that; QEMU's does now and then.  What it counted since it was last read is not known. */
+/* No hardware does that; QEMU's does now and then.  What it counted since it was last read is not
+ * known. */
 static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
 {
     if (!a->stepped)
-        kprintf("hpm: armv8: CPU %u: counter %u stepped back from %#llx to %#llx, without overflow: nothing "
+        kprintf("hpm: armv8: CPU %u: counter %u stepped back from %#llx to %#llx, without "
+                "overflow: nothing "
                 "is counted then\n",
                 this_cpu()->index, n, (unsigned long long)a->event[n].raw, (unsigned long long)to);
     a->stepped = true;
 }
 
-/* A counter whose flag is up after it was read may have wrapped before or behind that: read again it is what comes behind.  If it
- * is no lower than it was, it has gone all the way round.  One that is lower without a flag has not wrapped; but one that is armed
- * keeps its flag to itself, and may have come half way round and somewhat further until its interrupt was taken. */
-static __attribute__((noinline, cold)) void add_wrapped(struct armv8_cpu *a, unsigned n, uint64_t now,
-                                                        bool wrapped)
+/* A counter whose flag is up after it was read may have wrapped before or behind that: read again
+ * it is what comes behind.  If it is no lower than it was, it has gone all the way round.  One that
+ * is lower without a flag has not wrapped; but one that is armed keeps its flag to itself, and may
+ * have come half way round and somewhat further until its interrupt was taken. */
+static __attribute__((noinline, cold)) void add_wrapped(struct armv8_cpu *a, unsigned n,
+                                                        uint64_t now, bool wrapped)
 {
     const uint64_t mask = pmu.mask, most = a->due.armed >> n & 1 ? mask - mask / 4 : mask / 2;
     struct counter *c = &a->event[n];
@@ -289,8 +297,9 @@ static void add_event(struct armv8_cpu *a, unsigned n, uint64_t now, bool wrappe
     c->raw = now;
 }
 
-/* What wraps later than the flags were read is found next time.  Flags of armed counters stay up, or their interrupt would not
- * come, and so does the timer's; nothing is to be learned from them, for neither is ever half way round between two readings. */
+/* What wraps later than the flags were read is found next time.  Flags of armed counters stay up,
+ * or their interrupt would not come, and so does the timer's; nothing is to be learned from them,
+ * for neither is ever half way round between two readings. */
 static void add_events(struct armv8_cpu *a)
 {
     uint64_t now[ARMV8_EVENT_COUNTERS];
@@ -332,7 +341,8 @@ static void program(struct armv8_cpu *a, const struct event *const *next, uint64
         armv8_write(ARMV8_CNTENSET, counting);
 }
 
-/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
+/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what
+ * they count next. */
 static void disarm(struct armv8_cpu *a, uint64_t set)
 {
     if (!a->due.armed)
@@ -367,7 +377,7 @@ static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
         out->count[c] = a->event[c].sum;
 }
 
-/* ---- Interrupts ---- */
+/* ---- Interrupts ------------------------------------------------------------------------------ */
 
 /* A flag that is up when the counter is set is found to mean nothing when it interrupts. */
 static void aim(struct armv8_cpu *a, unsigned c, uint64_t due)
@@ -388,8 +398,8 @@ static void armv8_arm(unsigned c, uint64_t due)
     aim(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters whose flags were up, as news.  Only the count tells; one that has come to
- * the end of a part of its way goes on. */
+/* Those that have got where they are due, of the counters whose flags were up, as news.  Only the
+ * count tells; one that has come to the end of a part of its way goes on. */
 static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
 {
     unsigned news = 0;
@@ -404,8 +414,9 @@ static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
     return news;
 }
 
-/* An interrupt that comes although a reading has seen to its reason finds no flag.  Flags of counters that are not ours
- * go, too, for they would bring it again.  They go before the counters are read, so that what overflows behind interrupts anew. */
+/* An interrupt that comes although a reading has seen to its reason finds no flag.  Flags of
+ * counters that are not ours go, too, for they would bring it again.  They go before the counters
+ * are read, so that what overflows behind interrupts anew. */
 static unsigned armv8_interrupted(void)
 {
     struct armv8_cpu *a = armv8_here();
@@ -418,7 +429,7 @@ static unsigned armv8_interrupted(void)
     return news | (flags & a->timer ? PMU_SLICE : 0) | (spe_interrupted() ? PMU_RECORDS : 0);
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 static void armv8_user(unsigned counter, struct hpm_user_register *out)
 {
@@ -430,7 +441,8 @@ static void armv8_user(unsigned counter, struct hpm_user_register *out)
     else if (counter == PMU_INSTRUCTIONS && pmu.used > pmu.programmable)
         counter = pmu.programmable;
     if (counter < pmu.used)
-        *out = (struct hpm_user_register){counter + 1, pmu.has.wide ? 64 : 32, a->event[counter].raw};
+        *out =
+            (struct hpm_user_register){counter + 1, pmu.has.wide ? 64 : 32, a->event[counter].raw};
 }
 
 static void armv8_open(bool on)
@@ -438,7 +450,7 @@ static void armv8_open(bool on)
     armv8_write(ARMV8_USERENR, on ? USERENR_ER | USERENR_CR : 0);
 }
 
-/* ---- What it does not have: anybody to tell the truth ---- */
+/* ---- What it does not have: anybody to tell the truth ---------------------------------------- */
 
 static void armv8_tag(UNUSED uint32_t tid)
 {

@@ -1,25 +1,28 @@
 /*
- * Registers of Arm's PMUv3 (Arm ARM DDI 0487, D13 and D19.5): what armv8.c knows of them, and how it reaches those of the
- * CPU it runs on.  armv8_regs.c is the real thing; on the host a double takes its place.
+ * Registers of Arm's PMUv3 (Arm ARM DDI 0487, D13 and D19.5): what armv8.c knows of them, and how
+ * it reaches those of the CPU it runs on.  armv8_regs.c is the real thing; on the host a double
+ * takes its place.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
 enum armv8_reg {
-    ARMV8_MIDR,  /* MIDR_EL1                               */
-    ARMV8_DFR0,  /* ID_AA64DFR0_EL1                        */
-    ARMV8_CTR,   /* CTR_EL0                                */
-    ARMV8_CR,    /* PMCR_EL0                               */
-    ARMV8_CEID0, /* PMCEID0_EL0                            */
-    ARMV8_CEID1, /* PMCEID1_EL0                            */
-    ARMV8_CNTENSET, /* PMCNTENSET_EL0: this and the next four have bit n for event counter n, bit 31 for the cycle counter */
-    ARMV8_CNTENCLR, /* PMCNTENCLR_EL0                         */
-    ARMV8_INTENSET, /* PMINTENSET_EL1                         */
-    ARMV8_INTENCLR, /* PMINTENCLR_EL1                         */
-    ARMV8_OVSCLR,   /* PMOVSCLR_EL0                           */
-    ARMV8_CCNTR,    /* PMCCNTR_EL0                            */
-    ARMV8_CCFILTR,  /* PMCCFILTR_EL0                          */
-    ARMV8_USERENR,  /* PMUSERENR_EL0                          */
+    ARMV8_MIDR,  /* MIDR_EL1 */
+    ARMV8_DFR0,  /* ID_AA64DFR0_EL1 */
+    ARMV8_CTR,   /* CTR_EL0 */
+    ARMV8_CR,    /* PMCR_EL0 */
+    ARMV8_CEID0, /* PMCEID0_EL0 */
+    ARMV8_CEID1, /* PMCEID1_EL0 */
+    /* PMCNTENSET_EL0: this and the next four have bit n for event counter n, bit 31 for the cycle
+     * counter */
+    ARMV8_CNTENSET,
+    ARMV8_CNTENCLR, /* PMCNTENCLR_EL0 */
+    ARMV8_INTENSET, /* PMINTENSET_EL1 */
+    ARMV8_INTENCLR, /* PMINTENCLR_EL1 */
+    ARMV8_OVSCLR,   /* PMOVSCLR_EL0 */
+    ARMV8_CCNTR,    /* PMCCNTR_EL0 */
+    ARMV8_CCFILTR,  /* PMCCFILTR_EL0 */
+    ARMV8_USERENR,  /* PMUSERENR_EL0 */
 };
 
 /* Event counters this driver touches: 0 to ARMV8_EVENT_COUNTERS - 1. */
@@ -44,25 +47,25 @@ void armv8_sync(void);
 #define CTR_LINE(v) (4u << ((v) >> 16 & 15))
 
 /* PMCR_EL0. */
-#define CR_E    ((uint64_t)1 << 0) /* counters count                       */
-#define CR_P    ((uint64_t)1 << 1) /* event counters to 0                  */
-#define CR_C    ((uint64_t)1 << 2) /* cycle counter to 0                   */
+#define CR_E    ((uint64_t)1 << 0) /* counters count */
+#define CR_P    ((uint64_t)1 << 1) /* event counters to 0 */
+#define CR_C    ((uint64_t)1 << 2) /* cycle counter to 0 */
 #define CR_LC   ((uint64_t)1 << 6) /* cycle counter overflows after 64 bits */
-#define CR_LP   ((uint64_t)1 << 7) /* event counters too: PMUv3p5          */
+#define CR_LP   ((uint64_t)1 << 7) /* event counters too: PMUv3p5 */
 #define CR_N(v) ((unsigned)((v) >> 11 & 31))
 
 /* The cycle counter's bit in the sets, and the bits of all counters. */
 #define SET_CYCLES ((uint64_t)1 << 31)
 #define SET_ALL    ((uint64_t)UINT32_MAX)
 
-/* PMEVTYPER<n>_EL0 and PMCCFILTR_EL0.  The other filters stay 0: whatever security state this is, EL1 and EL0 follow the
- * first two, and EL2 does not count. */
+/* PMEVTYPER<n>_EL0 and PMCCFILTR_EL0.  The other filters stay 0: whatever security state this is,
+ * EL1 and EL0 follow the first two, and EL2 does not count. */
 #define TYPE_NOT_EL1  ((uint64_t)1 << 31) /* P */
 #define TYPE_NOT_EL0  ((uint64_t)1 << 30) /* U */
 #define TYPE_EVENT(v) ((uint64_t)(v)&0xffff)
 
 /* PMUSERENR_EL0: what user mode may read. */
-#define USERENR_CR ((uint64_t)1 << 2) /* PMCCNTR_EL0     */
+#define USERENR_CR ((uint64_t)1 << 2) /* PMCCNTR_EL0 */
 #define USERENR_ER ((uint64_t)1 << 3) /* PMEVCNTR<n>_EL0 */
 /* How struct hpm_user_register has PMCCNTR_EL0: as bit 31 of the sets. */
 #define USER_CYCLES 32

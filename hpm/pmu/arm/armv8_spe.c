@@ -1,14 +1,18 @@
 /*
- * Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17), v1.0 to v1.3: of all operations the processor picks one in so many,
- * follows it, and writes a record of what became of it into a buffer in memory, unless a filter says no.
+ * Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17), v1.0 to v1.3: of all operations
+ * the processor picks one in so many, follows it, and writes a record of what became of it into a
+ * buffer in memory, unless a filter says no.
  *
- * The buffer is the kernel's memory, which is mapped whoever runs.  It is filled once from its beginning: full, it stops and
- * interrupts.  It is emptied whenever records wait at a switch, a tick or an interrupt: sampling stands still for that time, and with it
- * the interval, so nothing but this driver goes unseen; then it starts from the beginning.  The processor holds back what it has
- * sampled, and whose a record is is told by who runs when it is taken, so each look first makes it write everything (PSB CSYNC).
+ * The buffer is the kernel's memory, which is mapped whoever runs.  It is filled once from its
+ * beginning: full, it stops and interrupts.  It is emptied whenever records wait at a switch, a
+ * tick or an interrupt: sampling stands still for that time, and with it the interval, so nothing
+ * but this driver goes unseen; then it starts from the beginning.  The processor holds back what it
+ * has sampled, and whose a record is is told by who runs when it is taken, so each look first makes
+ * it write everything (PSB CSYNC).
  *
- * Intervals are of operations of any kind, so of accesses of whatever source there is one record in `period`; a filter changes
- * nothing about that.  They are multiples of 256, and a new one is drawn whenever the buffer is emptied.
+ * Intervals are of operations of any kind, so of accesses of whatever source there is one record in
+ * `period`; a filter changes nothing about that.  They are multiples of 256, and a new one is drawn
+ * whenever the buffer is emptied.
  */
 #include "hpm/pmu/arm/armv8_spe.h"
 #include "hpm/pmu/arm/armv8_spe_regs.h"
@@ -16,9 +20,9 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-#define INTERVAL_UNKNOWN \
-    4096 /* what to believe of codes that were not defined when this was written: the longest */
-#define RECORDS_MAX (1u << 20)
+/* what to believe of codes that were not defined when this was written: the longest */
+#define INTERVAL_UNKNOWN 4096
+#define RECORDS_MAX      (1u << 20)
 
 /* PMSIDR_EL1.Interval: the shortest that the processor's maker advises. */
 static const uint32_t intervals[16] = {
@@ -36,7 +40,7 @@ static struct spe_cpu {
     struct hpm_sampling config;
     uint64_t enable; /* PMSCR_EL1 while it samples; 0: it is off */
     bool taking;     /* it stands still, and `bytes` is what is being taken */
-    bool cut;        /* the last record of them is counted as lost already  */
+    bool cut;        /* the last record of them is counted as lost already */
     bool failed;     /* the buffer cannot be written: no more until sampling starts anew */
     struct spe_bytes bytes;
     uint64_t random, passed_over;
@@ -47,7 +51,7 @@ static struct spe_cpu *spe_here(void)
     return &spe_cpus[this_cpu()->index];
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 struct spe_ability spe_ask(uint64_t dfr0, uint32_t midr)
 {
@@ -62,7 +66,8 @@ struct spe_ability spe_ask(uint64_t dfr0, uint32_t midr)
     uint64_t id = spe_read(SPE_IDR);
     unsigned size = IDR_MAXSIZE(id), align = BIDR_ALIGN(buffer);
     has.format = IDR_FORMAT(id);
-    has.usable = !has.format && size >= MAXSIZE_LEAST && size <= MAXSIZE_MOST && align <= ALIGN_MOST;
+    has.usable =
+        !has.format && size >= MAXSIZE_LEAST && size <= MAXSIZE_MOST && align <= ALIGN_MOST;
     has.align = 1u << align;
     has.record_max = 1u << size;
     has.interval_min = intervals[IDR_INTERVAL(id)];
@@ -78,29 +83,30 @@ void spe_describe(const struct spe_ability *has, struct pmu_caps *caps)
     if (has->foreign)
         kprintf("hpm: spe: the profiling buffer belongs to a higher exception level: no records\n");
     else if (has->version && !has->usable)
-        kprintf("hpm: spe: records of format %u, up to %u bytes, at multiples of %u: not known, not used\n",
+        kprintf("hpm: spe: records of format %u, up to %u bytes, at multiples of %u: not known, "
+                "not used\n",
                 has->format, has->record_max, has->align);
     if (!has->usable)
         return;
     if (!has->codes)
-        kprintf(
-            "hpm: spe: this processor's codes of data sources are not known: sources by its events alone\n");
+        kprintf("hpm: spe: this processor's codes of data sources are not known: sources by its "
+                "events alone\n");
     caps->sample_sources = spe_sources(has->codes);
     caps->sample_period_min = has->interval_min;
     caps->sample_records_max = RECORDS_MAX;
     caps->record_bytes = has->record_max;
 }
 
-bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has, const struct spe_ability *all,
-                  const struct pmu_setup *setup)
+bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has,
+                  const struct spe_ability *all, const struct pmu_setup *setup)
 {
     struct spe_cpu *s = &spe_cpus[cpu->index];
 
     *s = (struct spe_cpu){.random = draw_begin(cpu->index)};
     if (!all->usable)
         return true;
-    if (!has->usable || has->record_max > all->record_max || has->interval_min > all->interval_min ||
-        has->codes != all->codes)
+    if (!has->usable || has->record_max > all->record_max ||
+        has->interval_min > all->interval_min || has->codes != all->codes)
         return false;
     s->has = *has;
     s->base = (uint64_t)(uintptr_t)setup->records;
@@ -108,13 +114,14 @@ bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has, const st
     return true;
 }
 
-/* ---- Starting and stopping ---- */
+/* ---- Starting and stopping ------------------------------------------------------------------- */
 
 /*
- * PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average.  It stays until the buffer is emptied, and
- * the shorter it is the more records there are of it: with more than an eighth of jitter they would come clearly too often.  The
- * hardware's own random delay, up to 255, comes on top where it moves single samples only; where it would be part of the interval,
- * it would make all of them longer.
+ * PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average.  It
+ * stays until the buffer is emptied, and the shorter it is the more records there are of it: with
+ * more than an eighth of jitter they would come clearly too often.  The hardware's own random
+ * delay, up to 255, comes on top where it moves single samples only; where it would be part of the
+ * interval, it would make all of them longer.
  */
 static uint64_t draw_interval(struct spe_cpu *s)
 {
@@ -146,8 +153,9 @@ static void halt(void)
 }
 
 /*
- * Events a record must have: that it retired; where nothing of the L1 is asked for, that it missed that; where only other chips are, and
- * the events alone say so, that.  Bits of events that cannot be filtered by, up to v1.3 the last one, are ignored.
+ * Events a record must have: that it retired; where nothing of the L1 is asked for, that it missed
+ * that; where only other chips are, and the events alone say so, that.  Bits of events that cannot
+ * be filtered by, up to v1.3 the last one, are ignored.
  */
 static uint64_t events_for(const struct spe_cpu *s)
 {
@@ -161,13 +169,15 @@ static uint64_t events_for(const struct spe_cpu *s)
     return events;
 }
 
-/* Contexts are not recorded (PMSCR_EL1.CX): CONTEXTIDR_EL1 is not used, the thread is whose records are taken. */
+/* Contexts are not recorded (PMSCR_EL1.CX): CONTEXTIDR_EL1 is not used, the thread is whose records
+ * are taken. */
 static void start(struct spe_cpu *s)
 {
     const struct hpm_sampling *c = &s->config;
 
     s->enable = CR_PA | CR_TS | (c->user ? CR_E0SPE : 0) | (c->kernel ? CR_E1SPE : 0);
-    spe_write(SPE_FCR, (s->has.by_event ? FCR_FE : 0) | (s->has.by_type ? FCR_FT | FCR_LD | FCR_ST : 0));
+    spe_write(SPE_FCR,
+              (s->has.by_event ? FCR_FE : 0) | (s->has.by_type ? FCR_FT | FCR_LD | FCR_ST : 0));
     spe_write(SPE_EVFR, events_for(s));
     spe_write(SPE_LATFR, 0);
     spe_write(SPE_SR, 0);
@@ -193,7 +203,7 @@ void spe_sample(const struct hpm_sampling *config)
     start(s);
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 uint64_t spe_waiting(void)
 {
@@ -209,20 +219,23 @@ uint64_t spe_waiting(void)
 }
 
 /* Whether it is one of those asked for; *known: whether that can be told. */
-static bool wanted(const struct spe_cpu *s, const struct spe_record *r, unsigned source, bool *known)
+static bool wanted(const struct spe_cpu *s, const struct spe_record *r, unsigned source,
+                   bool *known)
 {
     const uint32_t places = SPE_HAS_PC | SPE_HAS_DATA;
     const struct hpm_sampling *c = &s->config;
 
     /* All records have events, or they are none. */
-    *known = (r->has & SPE_HAS_EVENTS) && (source != SPE_NOT_KNOWN || c->sources == 1u << SOURCE_L1);
+    *known =
+        (r->has & SPE_HAS_EVENTS) && (source != SPE_NOT_KNOWN || c->sources == 1u << SOURCE_L1);
     if (!*known || source >= SOURCE_COUNT || !(c->sources >> source & 1))
         return false;
     *known = (r->has & places) == places;
     return *known && (r->events & SPE_EVENT_RETIRED) && (r->level ? c->kernel : c->user);
 }
 
-static bool take(struct spe_cpu *s, const struct spe_record *r, struct hpm_sample *out, uint64_t *lost)
+static bool take(struct spe_cpu *s, const struct spe_record *r, struct hpm_sample *out,
+                 uint64_t *lost)
 {
     unsigned source = spe_source(s->has.codes, r);
     bool known;
@@ -245,8 +258,9 @@ static bool take(struct spe_cpu *s, const struct spe_record *r, struct hpm_sampl
     return true;
 }
 
-/* Why it has stopped, if it has by itself.  A full buffer, with or without a record that did not fit, is a lost record; and so are
- * samples that fell due too early, of which it is only known that there were some. */
+/* Why it has stopped, if it has by itself.  A full buffer, with or without a record that did not
+ * fit, is a lost record; and so are samples that fell due too early, of which it is only known that
+ * there were some. */
 static void account_for(struct spe_cpu *s, uint64_t status, uint64_t *lost)
 {
     bool full = SR_EC(status) == EC_BUFFER && SR_MSS(status) == MSS_FULL && !(status & SR_EA);

@@ -67,7 +67,8 @@ void spe_sync(void)
     isb();
 }
 
-/* PSB CSYNC, a hint: what has been sampled is on its way into the buffer.  DSB: it has arrived.  This CPU alone reads it. */
+/* PSB CSYNC, a hint: what has been sampled is on its way into the buffer.  DSB: it has arrived.
+ * This CPU alone reads it. */
 void spe_drain_sync(void)
 {
     __asm__ volatile("hint #17\n\tdsb nsh" : : : "memory");

@@ -1,6 +1,7 @@
 /*
- * See spe_packets.h.  Of packets that are not known the header still says the length, so they are passed over; headers that do not
- * even say that break the record.  Then what follows can be made sense of only where each record has a place of a fixed size.
+ * See spe_packets.h.  Of packets that are not known the header still says the length, so they are
+ * passed over; headers that do not even say that break the record.  Then what follows can be made
+ * sense of only where each record has a place of a fixed size.
  */
 #include "hpm/pmu/arm/spe_packets.h"
 
@@ -9,7 +10,8 @@ enum { ADDRESS_PC = 0, ADDRESS_DATA = 2, ADDRESS_PHYS = 3 };
 enum { COUNTER_TOTAL = 0 };
 enum { CLASS_LOAD_STORE = 1 };
 
-#define IS_EXTENDED(header) (((header)&0xfc) == 0x20) /* its low bits and another byte are the header */
+/* its low bits and another byte are the header */
+#define IS_EXTENDED(header) (((header)&0xfc) == 0x20)
 #define HAS_PAYLOAD(header) ((header) >> 6 == 1 || (header) >> 6 == 2)
 #define PAYLOAD(header)     ((size_t)1 << ((header) >> 4 & 3))
 
@@ -17,10 +19,10 @@ enum { CLASS_LOAD_STORE = 1 };
 #define ADDRESS_LEVEL(v) ((uint8_t)((v) >> 61 & 3))
 
 struct packet {
-    size_t bytes;   /* header and all                         */
+    size_t bytes;   /* header and all */
     uint8_t header; /* of an extended one the second byte ... */
     bool extended;
-    unsigned index; /* ... and two bits of the first          */
+    unsigned index; /* ... and two bits of the first */
     uint64_t payload;
 };
 
@@ -29,13 +31,14 @@ static uint64_t low(uint64_t v, unsigned bits)
     return v & (((uint64_t)1 << bits) - 1);
 }
 
-/* Bits above are a tag, or say where it was executed; as the processor translates it, they are all like bit 55. */
+/* Bits above are a tag, or say where it was executed; as the processor translates it, they are all
+ * like bit 55. */
 static uint64_t virtual_address(uint64_t v)
 {
     return (uint64_t)((int64_t)(v << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS));
 }
 
-/* ---- Packets, by what they are about ---- */
+/* ---- Packets, by what they are about --------------------------------------------------------- */
 
 static void take_events(const struct packet *p, struct spe_record *out)
 {
@@ -90,8 +93,8 @@ static void take_time(const struct packet *p, struct spe_record *out)
     out->has |= SPE_HAS_TIME;
 }
 
-/* Contexts, branch targets and other counters are not asked for or not wanted.  Extended headers are defined for those only that have
- * an index in their low three bits. */
+/* Contexts, branch targets and other counters are not asked for or not wanted.  Extended headers
+ * are defined for those only that have an index in their low three bits. */
 enum { INDEXED = 0xf8 };
 static const struct {
     uint8_t mask, header;
@@ -104,11 +107,12 @@ static const struct {
 static void take(const struct packet *p, struct spe_record *out)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-        if ((p->header & kinds[i].mask) == kinds[i].header && (!p->extended || kinds[i].mask == INDEXED))
+        if ((p->header & kinds[i].mask) == kinds[i].header &&
+            (!p->extended || kinds[i].mask == INDEXED))
             kinds[i].take(p, out);
 }
 
-/* ---- Bytes ---- */
+/* ---- Bytes ----------------------------------------------------------------------------------- */
 
 /* An extended header whose second byte is 0 is padding up to the next multiple of 2 to 16. */
 static size_t alignment(const struct spe_bytes *b, uint8_t first)

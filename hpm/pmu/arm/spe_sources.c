@@ -1,6 +1,7 @@
 /*
- * See spe_sources.h.  "Remote" is another chip: a socket.  What other clusters' and cores' caches of the same chip served is of the
- * local L3, for so far it had to go, and firmware's description of the machine, which places threads, has no smaller chips.
+ * See spe_sources.h.  "Remote" is another chip: a socket.  What other clusters' and cores' caches
+ * of the same chip served is of the local L3, for so far it had to go, and firmware's description
+ * of the machine, which places threads, has no smaller chips.
  */
 #include "hpm/pmu/arm/spe_sources.h"
 
@@ -9,16 +10,17 @@
 #define PART(midr)        ((midr) >> 4 & 0xfff)
 #define ARM               0x41
 
-/* Neoverse N1 TRM (100616), "Statistical Profiling Extension", data source packet; the same in those of the others. */
+/* Neoverse N1 TRM (100616), "Statistical Profiling Extension", data source packet; the same in
+ * those of the others. */
 static const struct spe_codes arm_codes = {{
     [0x0] = SOURCE_L1,
     [0x1 ... 0x7] = SPE_NOT_KNOWN,
     [0x8] = SOURCE_LOCAL_L2,
     [0x9] = SOURCE_LOCAL_L3,  /* another core of the cluster: which level is not said */
-    [0xa] = SOURCE_LOCAL_L3,  /* the cluster's own                                    */
-    [0xb] = SOURCE_LOCAL_L3,  /* the system cache                                     */
-    [0xc] = SOURCE_LOCAL_L3,  /* another cluster of this chip                         */
-    [0xd] = SOURCE_REMOTE_L3, /* a cache of another chip: which level is not said     */
+    [0xa] = SOURCE_LOCAL_L3,  /* the cluster's own */
+    [0xb] = SOURCE_LOCAL_L3,  /* the system cache */
+    [0xc] = SOURCE_LOCAL_L3,  /* another cluster of this chip */
+    [0xd] = SOURCE_REMOTE_L3, /* a cache of another chip: which level is not said */
     [0xe] = SOURCE_LOCAL_MEMORY,
     [0xf] = SPE_NOT_KNOWN,
 }};
@@ -27,15 +29,15 @@ static const struct {
     uint16_t implementer, part;
     const struct spe_codes *codes;
 } processors[] = {
-    {ARM, 0xd0c, &arm_codes}, /* Neoverse N1  */
-    {ARM, 0xd40, &arm_codes}, /* Neoverse V1  */
-    {ARM, 0xd49, &arm_codes}, /* Neoverse N2  */
-    {ARM, 0xd4f, &arm_codes}, /* Neoverse V2  */
-    {ARM, 0xd4c, &arm_codes}, /* Cortex-X1C   */
-    {ARM, 0xd4e, &arm_codes}, /* Cortex-X3    */
-    {ARM, 0xd81, &arm_codes}, /* Cortex-A720  */
-    {ARM, 0xd85, &arm_codes}, /* Cortex-X925  */
-    {ARM, 0xd87, &arm_codes}, /* Cortex-A725  */
+    {ARM, 0xd0c, &arm_codes}, /* Neoverse N1 */
+    {ARM, 0xd40, &arm_codes}, /* Neoverse V1 */
+    {ARM, 0xd49, &arm_codes}, /* Neoverse N2 */
+    {ARM, 0xd4f, &arm_codes}, /* Neoverse V2 */
+    {ARM, 0xd4c, &arm_codes}, /* Cortex-X1C */
+    {ARM, 0xd4e, &arm_codes}, /* Cortex-X3 */
+    {ARM, 0xd81, &arm_codes}, /* Cortex-A720 */
+    {ARM, 0xd85, &arm_codes}, /* Cortex-X925 */
+    {ARM, 0xd87, &arm_codes}, /* Cortex-A725 */
 };
 
 const struct spe_codes *spe_codes_of(uint32_t midr)
@@ -49,14 +51,16 @@ const struct spe_codes *spe_codes_of(uint32_t midr)
 /* The two remote caches stand for each other: no record tells them apart. */
 uint32_t spe_sources(const struct spe_codes *codes)
 {
-    uint32_t all = 1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L3 | SOURCES_REMOTE_CACHE | 1u << SOURCE_LOCAL_MEMORY;
+    uint32_t all =
+        1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L3 | SOURCES_REMOTE_CACHE | 1u << SOURCE_LOCAL_MEMORY;
 
     return all | (codes ? 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_REMOTE_MEMORY : 0);
 }
 
 /*
- * The farthest it is said to have got.  Between the L1 and the last level there may be caches that nobody mentions, so what
- * missed the L1 and went no further that we know of is nowhere.  Another chip's memory and its caches are not told apart.
+ * The farthest it is said to have got.  Between the L1 and the last level there may be caches that
+ * nobody mentions, so what missed the L1 and went no further that we know of is nowhere.  Another
+ * chip's memory and its caches are not told apart.
  */
 static unsigned by_events(uint64_t events)
 {
@@ -84,7 +88,8 @@ unsigned spe_source(const struct spe_codes *codes, const struct spe_record *r)
         return SPE_NOT_SERVED;
     if (!codes || !(r->has & SPE_HAS_SOURCE))
         return by_events(r->events);
-    unsigned source = r->source < ARRAY_SIZE(codes->source) ? codes->source[r->source] : SPE_NOT_KNOWN;
+    unsigned source =
+        r->source < ARRAY_SIZE(codes->source) ? codes->source[r->source] : SPE_NOT_KNOWN;
     if (source == SOURCE_LOCAL_MEMORY && (r->events & SPE_EVENT_REMOTE))
         return SOURCE_REMOTE_MEMORY;
     return source;

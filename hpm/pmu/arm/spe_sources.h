@@ -1,7 +1,7 @@
 /*
- * What served a sampled access, by what its record says (spe_packets.h).  The code in it means what the processor's maker says; where
- * that is not known, there are the events that mean the same on all processors, and they tell less.
- * Pure.
+ * What served a sampled access, by what its record says (spe_packets.h).  The code in it means what
+ * the processor's maker says; where that is not known, there are the events that mean the same on
+ * all processors, and they tell less. Pure.
  */
 #pragma once
 #include "hpm/policy/breakdown.h"
@@ -10,7 +10,7 @@
 /* Besides enum hpm_source. */
 enum {
     SPE_NOT_SERVED = SOURCE_COUNT, /* no access, or none of which it is said how far it went */
-    SPE_NOT_KNOWN                  /* the record says it, but nobody knows what it means     */
+    SPE_NOT_KNOWN                  /* the record says it, but nobody knows what it means */
 };
 
 /* A processor's codes: what each of the first 16 means. */

@@ -1,14 +1,16 @@
 /*
- * The core counters of AMD's processors from Zen 2 on (APM volume 2, 13.2; the PPRs' "Core Performance Monitor Counters").
+ * The core counters of AMD's processors from Zen 2 on (APM volume 2, 13.2; the PPRs' "Core
+ * Performance Monitor Counters").
  *
- * All counters are alike: the last two of those in use count instructions and cycles, the others are the programmable ones.  They have
- * 48 bits, are never stopped to be read, and every reading adds what has passed since the one before, so they may wrap
- * unnoticed: that takes hours.
+ * All counters are alike: the last two of those in use count instructions and cycles, the others
+ * are the programmable ones.  They have 48 bits, are never stopped to be read, and every reading
+ * adds what has passed since the one before, so they may wrap unnoticed: that takes hours.
  *
- * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice
- * later.  It has if its top bit is gone, whatever else has been heard of it, so an interrupt that comes late finds nothing.  A programmable
- * counter that is armed is set so that it overflows where it is due.  The few events between reading and writing a counter are
- * the only ones nobody gets.
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
+ * set back so that it overflows a slice later.  It has if its top bit is gone, whatever else has
+ * been heard of it, so an interrupt that comes late finds nothing.  A programmable counter that is
+ * armed is set so that it overflows where it is due.  The few events between reading and writing a
+ * counter are the only ones nobody gets.
  */
 #include "hpm/pmu/x86/amd_ibs.h"
 #include "hpm/pmu/x86/amd_regs.h"
@@ -32,8 +34,8 @@ struct ability {
 /* What is used of it, on all CPUs.  Written by probe. */
 static struct {
     struct ability has;
-    unsigned programmable, instructions, cycles,
-        used; /* counters: how many hpm programs, which are the others, all of them */
+    /* counters: how many hpm programs, which are the others, all of them */
+    unsigned programmable, instructions, cycles, used;
 } pmu;
 
 /* Owned by the CPU. */
@@ -52,7 +54,7 @@ static struct amd_cpu *amd_here(void)
     return &amd_cpus[this_cpu()->index];
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 static struct event_identity identity(void)
 {
@@ -102,7 +104,8 @@ static uint64_t mode_bits(unsigned modes)
     return (modes & EVENT_USER ? SELECT_USER : 0) | (modes & EVENT_KERNEL ? SELECT_KERNEL : 0);
 }
 
-/* Another event is chosen while the counter is disabled, and enabled by a write of its own (PPR, "Core Performance Monitor Counters"). */
+/* Another event is chosen while the counter is disabled, and enabled by a write of its own (PPR,
+ * "Core Performance Monitor Counters"). */
 static void choose(unsigned c, uint64_t select)
 {
     x86_write(MSR_SELECT(c), select);
@@ -169,7 +172,7 @@ static int amd_probe(struct pmu_caps *caps)
     return 0;
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* Has this CPU, whose counters stand still, all that is used? */
 static bool suffices(void)
@@ -234,8 +237,9 @@ static void add_own(struct amd_cpu *a, unsigned c, bool turn)
         set_timer(a);
 }
 
-/* What counter c is to count: its event, or what the wide event of the one below cannot take in, for which hpm has left it free.
- * Each may interrupt, for it does only when it was armed, or, rarely, has wrapped. */
+/* What counter c is to count: its event, or what the wide event of the one below cannot take in,
+ * for which hpm has left it free. Each may interrupt, for it does only when it was armed, or,
+ * rarely, has wrapped. */
 static uint64_t select_of(const struct event *const *next, unsigned c)
 {
     const struct event *below = c ? next[c - 1] : NULL;
@@ -257,9 +261,9 @@ static uint64_t changed(const struct amd_cpu *a, const struct event *const *next
     return set;
 }
 
-/* Counters of the set have counted their old events when this returns, and count the next ones from start() on; where there is a
- * register for all, they do so together.  Of two that are merged the upper one is enabled longer (PPR, "Large Increment per Cycle
- * Events"). */
+/* Counters of the set have counted their old events when this returns, and count the next ones from
+ * start() on; where there is a register for all, they do so together.  Of two that are merged the
+ * upper one is enabled longer (PPR, "Large Increment per Cycle Events"). */
 static void stop(const struct event *const *next, uint64_t set)
 {
     if (pmu.has.global)
@@ -290,7 +294,8 @@ static void add_event(struct amd_cpu *a, unsigned c, bool ends)
         a->counter[c].raw = x86_read(MSR_COUNTER(c));
 }
 
-/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
+/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what
+ * they count next. */
 static void disarm(struct amd_cpu *a, uint64_t set)
 {
     for (uint64_t left = a->due.armed & set; left; left &= left - 1)
@@ -319,19 +324,21 @@ static void amd_latch(struct pmu_latch *out, const struct hpm_programme *next)
     out->instructions = a->counter[pmu.instructions].sum;
 }
 
-/* ---- Interrupts ---- */
+/* ---- Interrupts ------------------------------------------------------------------------------ */
 
 static bool is_negative(uint64_t counter)
 {
     return counter >> (AMD_WIDTH - 1) & 1;
 }
 
-/* Two that are merged are one of 64 bits, which overflows as a whole (Linux, arch/x86/events/core.c, x86_perf_event_set_period). */
+/* Two that are merged are one of 64 bits, which overflows as a whole (Linux,
+ * arch/x86/events/core.c, x86_perf_event_set_period). */
 static void aim(struct amd_cpu *a, unsigned c, uint64_t due)
 {
     add(a, c);
     due_set(&a->due, c, due);
-    set_counter(a, c, -due_distance(&a->due, c, a->counter[c].sum, X86_DISTANCE_LEAST, DISTANCE_MAX));
+    set_counter(a, c,
+                -due_distance(&a->due, c, a->counter[c].sum, X86_DISTANCE_LEAST, DISTANCE_MAX));
     if (c + 1 < pmu.programmable && a->select[c + 1] == EVENT_MERGE)
         x86_write(MSR_COUNTER(c + 1), MERGED_NEGATIVE);
 }
@@ -344,8 +351,9 @@ static void amd_arm(unsigned c, uint64_t due)
     aim(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag may be of before a counter was
- * set, so only its count tells; one that has come to the end of a part of its way goes on. */
+/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag
+ * may be of before a counter was set, so only its count tells; one that has come to the end of a
+ * part of its way goes on. */
 static unsigned take_due(struct amd_cpu *a, uint32_t overflown)
 {
     unsigned news = 0;
@@ -376,11 +384,12 @@ static unsigned amd_interrupted(void)
     flags &= all(pmu.has.counters) | GLOBAL_FROZEN;
     if (flags)
         x86_write(MSR_GLOBAL_CLEAR, flags);
-    return take_due(a, pmu.has.global ? (uint32_t)flags : UINT32_MAX) | (slice_is_over(a) ? PMU_SLICE : 0) |
+    return take_due(a, pmu.has.global ? (uint32_t)flags : UINT32_MAX) |
+           (slice_is_over(a) ? PMU_SLICE : 0) |
            (pmu.has.ibs.usable && ibs_interrupted() ? PMU_RECORDS : 0);
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 static void amd_user(unsigned counter, struct hpm_user_register *out)
 {
@@ -393,7 +402,7 @@ static void amd_user(unsigned counter, struct hpm_user_register *out)
         *out = (struct hpm_user_register){c + 1, AMD_WIDTH, amd_here()->counter[c].raw};
 }
 
-/* ---- What it does not have: anybody to tell the truth ---- */
+/* ---- What it does not have: anybody to tell the truth ---------------------------------------- */
 
 static void amd_tag(UNUSED uint32_t tid)
 {

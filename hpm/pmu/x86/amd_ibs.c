@@ -1,10 +1,12 @@
 /*
- * Instruction-based sampling of operations (AMD APM volume 2, 13.3.3 to 13.3.5; IBS_OP_DATA2 is in the PPRs only).
+ * Instruction-based sampling of operations (AMD APM volume 2, 13.3.3 to 13.3.5; IBS_OP_DATA2 is in
+ * the PPRs only).
  *
- * The hardware tags one operation in so many that are dispatched and records what became of it in registers, one record
- * per interrupt; it goes on when the record has been read.  So each operation is as likely as any other, and of accesses
- * of whatever source there is one record in `period`.  It cannot choose: what was asked for is picked from the records here, and
- * the others are passed over.  Only from Zen 4 on can it leave out what the L3 served.
+ * The hardware tags one operation in so many that are dispatched and records what became of it in
+ * registers, one record per interrupt; it goes on when the record has been read.  So each operation
+ * is as likely as any other, and of accesses of whatever source there is one record in `period`.
+ * It cannot choose: what was asked for is picked from the records here, and the others are passed
+ * over.  Only from Zen 4 on can it leave out what the L3 served.
  */
 #include "hpm/pmu/x86/amd_ibs.h"
 #include "hpm/pmu/x86/amd_regs.h"
@@ -14,13 +16,15 @@
 #include "kernel/core/printf.h"
 
 #define IBS_NEEDED (IBS_OP | IBS_OP_COUNTER | IBS_COUNT_OPS | IBS_LONG | IBS_RIP_CHECK)
-/* An interrupt takes thousands of cycles, so shorter intervals would leave nothing for who is sampled. */
+/* An interrupt takes thousands of cycles, so shorter intervals would leave nothing for who is
+ * sampled. */
 #define UNFILTERED_LEAST 4096
 
 /* What became of a record. */
 enum { NOT_ACCESS = SOURCE_COUNT, NOT_KNOWN };
 
-/* By IBS_OP_DATA2.DataSrc: served by this node, and by another (RmtNode).  Which level of another core complex it was is not said. */
+/* By IBS_OP_DATA2.DataSrc: served by this node, and by another (RmtNode).  Which level of another
+ * core complex it was is not said. */
 typedef const uint8_t source_table[32][2];
 #define BOTH(source)   \
     {                  \
@@ -28,7 +32,8 @@ typedef const uint8_t source_table[32][2];
     }
 #define UNKNOWN BOTH(NOT_KNOWN)
 
-/* Of three bits (PPR 55803, 56176, 55898).  2 is the L3, or any cache reached through the same node: other complexes are not told apart. */
+/* Of three bits (PPR 55803, 56176, 55898).  2 is the L3, or any cache reached through the same
+ * node: other complexes are not told apart. */
 static source_table coarse = {
     [0] = UNKNOWN,
     [1] = UNKNOWN,
@@ -45,13 +50,13 @@ static source_table coarse = {
 static source_table fine = {
     [0] = UNKNOWN,
     [1] = BOTH(SOURCE_LOCAL_L3),  /* or the L1 or L2 of a core of the same complex */
-    [2] = BOTH(SOURCE_REMOTE_L3), /* another complex, same node                    */
+    [2] = BOTH(SOURCE_REMOTE_L3), /* another complex, same node */
     [3] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY},
     [4] = UNKNOWN,
     [5] = BOTH(SOURCE_REMOTE_L3),                      /* another complex, another node */
-    [6] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* of the slow kind              */
-    [7] = BOTH(NOT_ACCESS),                            /* devices                       */
-    [8] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* behind an extension           */
+    [6] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* of the slow kind */
+    [7] = BOTH(NOT_ACCESS),                            /* devices */
+    [8] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* behind an extension */
     [9 ... 11] = UNKNOWN,
     [12] = BOTH(NOT_ACCESS), /* of a peer agent */
     [13 ... 31] = UNKNOWN,
@@ -62,13 +67,15 @@ static source_table fine = {
      1u << SOURCE_LOCAL_MEMORY | 1u << SOURCE_REMOTE_MEMORY)
 #define SOURCES_NEAR (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_LOCAL_L3)
 
-/* Which processor has which table.  Those that have the filter, and only they, have the fine one. */
+/* Which processor has which table.  Those that have the filter, and only they, have the fine
+ * one. */
 struct kind {
     unsigned family, model_first, model_last;
     bool filter;
     const source_table *source;
-    bool
-        unsound; /* revision guide 56683, erratum 1293: L2Miss and IBS_OP_DATA2 of prefetches and of lines on their way are wrong */
+    /* revision guide 56683, erratum 1293: L2Miss and IBS_OP_DATA2 of prefetches and of lines on
+     * their way are wrong */
+    bool unsound;
 };
 #define ANY_MODEL 0, UINT32_MAX
 static const struct kind kinds[] = {
@@ -92,13 +99,14 @@ static struct ibs_cpu *ibs_here(void)
     return &ibs_cpus[this_cpu()->index];
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 static const struct kind *find_kind(unsigned family, unsigned model, bool filter)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         const struct kind *k = &kinds[i];
-        if (k->family == family && model >= k->model_first && model <= k->model_last && k->filter == filter)
+        if (k->family == family && model >= k->model_first && model <= k->model_last &&
+            k->filter == filter)
             return k;
     }
     return NULL;
@@ -150,9 +158,10 @@ void ibs_cpu_init(const struct cpu *cpu, const struct ibs_ability *has)
         x86_write(MSR_IBS_OP_CTL, 0);
 }
 
-/* ---- Intervals ---- */
+/* ---- Intervals ------------------------------------------------------------------------------- */
 
-/* Operations until the next is tagged: uniform around the period, as widely as the shortest interval allows. */
+/* Operations until the next is tagged: uniform around the period, as widely as the shortest
+ * interval allows. */
 static uint32_t draw_interval(struct ibs_cpu *i)
 {
     const struct hpm_sampling *c = &i->config;
@@ -166,9 +175,10 @@ static bool filtered(const struct hpm_sampling *c)
 }
 
 /*
- * Starts the next interval, and with it a new record.  Intervals end at a multiple of 16, so they start where their length
- * demands.  With the filter the hardware itself starts over, anywhere below OP_RESTART, after each operation that it leaves out: those intervals
- * are shorter by half of that on average, which is added to all, and the first one starts in the same way.
+ * Starts the next interval, and with it a new record.  Intervals end at a multiple of 16, so they
+ * start where their length demands.  With the filter the hardware itself starts over, anywhere
+ * below OP_RESTART, after each operation that it leaves out: those intervals are shorter by half of
+ * that on average, which is added to all, and the first one starts in the same way.
  */
 static void start_interval(struct ibs_cpu *i)
 {
@@ -199,7 +209,7 @@ void ibs_sample(const struct hpm_sampling *config)
         x86_write(MSR_IBS_OP_CTL, 0);
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 /* What a load that missed the L2 was served by. */
 static unsigned beyond_l2(void)
@@ -210,11 +220,13 @@ static unsigned beyond_l2(void)
     return (*kind->source)[code][!!(data2 & DATA2_REMOTE_NODE)];
 }
 
-/* Where the data came from.  How far a store had to go is known as far as the L2 only.  A line that an earlier access had sent for was
- * served to that one, so if nothing is known of its source, nothing is missing. */
+/* Where the data came from.  How far a store had to go is known as far as the L2 only.  A line that
+ * an earlier access had sent for was served to that one, so if nothing is known of its source,
+ * nothing is missing. */
 static unsigned source_of(uint64_t data3)
 {
-    bool under_way = data3 & DATA3_NO_MAB, unsound = kind->unsound && (under_way || (data3 & DATA3_PREFETCH));
+    bool under_way = data3 & DATA3_NO_MAB,
+         unsound = kind->unsound && (under_way || (data3 & DATA3_PREFETCH));
     unsigned source;
 
     if (!(data3 & (DATA3_LOAD | DATA3_STORE)) || (data3 & DATA3_UNCACHED))
@@ -278,7 +290,8 @@ size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return taken;
 }
 
-/* An operation that was tagged before sampling stopped may be recorded after it: that must not keep the hardware waiting. */
+/* An operation that was tagged before sampling stopped may be recorded after it: that must not keep
+ * the hardware waiting. */
 bool ibs_interrupted(void)
 {
     if (!ibs_waiting())

@@ -1,6 +1,6 @@
 /*
- * Instruction-based sampling of AMD's cores, the half that samples operations: what the counters' driver needs of it.  All calls as in
- * struct pmu_ops.
+ * Instruction-based sampling of AMD's cores, the half that samples operations: what the counters'
+ * driver needs of it.  All calls as in struct pmu_ops.
  */
 #pragma once
 #include "hpm/pmu/pmu.h"
@@ -8,9 +8,9 @@
 /* What a CPU says it has; equal on all CPUs, or the one that differs is not used. */
 struct ibs_ability {
     bool usable;
-    bool untold;            /* it would be, had the firmware chosen an interrupt        */
-    bool filter;            /* the hardware can leave out accesses that the L3 served   */
-    bool operations, fetch; /* which halves there are; that of fetches is kept off      */
+    bool untold;            /* it would be, had the firmware chosen an interrupt */
+    bool filter;            /* the hardware can leave out accesses that the L3 served */
+    bool operations, fetch; /* which halves there are; that of fetches is kept off */
 };
 
 /* family, model: of the processor; features: CPUID 8000_0001, ECX; last: the last extended leaf. */

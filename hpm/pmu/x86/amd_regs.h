@@ -1,34 +1,35 @@
 /*
- * Registers of AMD's core counters and of instruction-based sampling, as far as the driver touches them (APM volume 2, 13.2 and 13.3; volume
- * 3, appendix E; the PPRs of families 17h and 19h for what the APM leaves to them).
+ * Registers of AMD's core counters and of instruction-based sampling, as far as the driver touches
+ * them (APM volume 2, 13.2 and 13.3; volume 3, appendix E; the PPRs of families 17h and 19h for
+ * what the APM leaves to them).
  */
 #pragma once
 #include "kernel/lib/base.h"
 
 #define BIT_OF(n) ((uint64_t)1 << (n))
 
-/* ---- CPUID ---- */
+/* ---- CPUID ----------------------------------------------------------------------------------- */
 #define AMD_VENDOR 0x68747541 /* "Auth", EBX of leaf 0 */
 
-#define LEAF_EXTENDED   0x80000000 /* EAX: the last leaf                 */
+#define LEAF_EXTENDED   0x80000000 /* EAX: the last leaf */
 #define LEAF_FEATURES   0x80000001
 #define ECX_IBS         (1u << 10)
 #define ECX_PERF_CORE   (1u << 23) /* PerfCtrExtCore: counters at C001_0200 */
 #define LEAF_L1         0x80000005
 #define ECX_L1D_LINE(v) ((v)&0xff)
 #define LEAF_IBS        0x8000001b /* EAX: */
-#define IBS_FETCH       (1u << 1)  /* FetchSam  */
-#define IBS_OP          (1u << 2)  /* OpSam     */
+#define IBS_FETCH       (1u << 1)  /* FetchSam */
+#define IBS_OP          (1u << 2)  /* OpSam */
 #define IBS_OP_COUNTER  (1u << 3)  /* RdWrOpCnt: where the interval begins can be written */
 #define IBS_COUNT_OPS   (1u << 4)  /* OpCnt: it can be counted in operations */
-#define IBS_LONG        (1u << 6)  /* OpCntExt: it has 27 bits  */
+#define IBS_LONG        (1u << 6)  /* OpCntExt: it has 27 bits */
 #define IBS_RIP_CHECK   (1u << 7)  /* RipInvalidChk */
 #define IBS_L3_FILTER   (1u << 11) /* IbsL3MissFiltering, and data sources of five bits */
 #define LEAF_PERFMON    0x80000022
 #define EAX_PERFMON_V2  (1u << 0)
 #define EBX_COUNTERS(v) ((v)&15)
 
-/* ---- Counters ---- */
+/* ---- Counters -------------------------------------------------------------------------------- */
 #define AMD_COUNTERS   6 /* where PerfMonV2 does not say how many */
 #define AMD_WIDTH      48
 #define AMD_COUNT(v)   ((uint64_t)(v) & (BIT_OF(AMD_WIDTH) - 1))
@@ -38,19 +39,22 @@
 #define SELECT_KERNEL  BIT_OF(17)
 #define SELECT_INT     BIT_OF(20)
 #define SELECT_EN      BIT_OF(22)
-#define EVENT_CYCLES   0x76                        /* CPU clocks not halted; PPR, PMCx076 */
-#define EVENT_RETIRED  0xc0                        /* retired instructions; PPR, PMCx0C0  */
-#define EVENT_MERGE    (0xff | (uint64_t)15 << 32) /* what the even counter below cannot take in; PPR, PMCxFFF */
+#define EVENT_CYCLES   0x76 /* CPU clocks not halted; PPR, PMCx076 */
+#define EVENT_RETIRED  0xc0 /* retired instructions; PPR, PMCx0C0 */
+/* what the even counter below cannot take in; PPR, PMCxFFF */
+#define EVENT_MERGE (0xff | (uint64_t)15 << 32)
 
 /* PerfMonV2: bit n is counter n's; a counter runs if it is enabled in its own register, too. */
 #define MSR_GLOBAL_STATUS 0xc0000300
 #define MSR_GLOBAL_CTL    0xc0000301
 #define MSR_GLOBAL_CLEAR  0xc0000302
-#define GLOBAL_FROZEN     (BIT_OF(58) | BIT_OF(59)) /* of branch records, of counters: never asked for here */
+/* of branch records, of counters: never asked for here */
+#define GLOBAL_FROZEN (BIT_OF(58) | BIT_OF(59))
 
 /* Of the counter with EVENT_MERGE, which has bits 48 to 63 of the two. */
 #define MERGED_NEGATIVE 0xffff
-#define DISTANCE_MAX    (BIT_OF(AMD_WIDTH - 1) - 1) /* as far before its overflow as a counter can be set */
+/* as far before its overflow as a counter can be set */
+#define DISTANCE_MAX (BIT_OF(AMD_WIDTH - 1) - 1)
 
 /* Counters start this long before they wrap, so that wrapping is no rarity. */
 #define AMD_FIRST_WRAP BIT_OF(25)
@@ -66,7 +70,8 @@
 #define MSR_IBS_DC_PHYSAD 0xc0011039
 #define MSR_IBS_CTL       0xc001103a
 
-/* IBS_OP_CTL.  An interval counter runs up to MaxCnt, in sixteens; the operation dispatched then is tagged. */
+/* IBS_OP_CTL.  An interval counter runs up to MaxCnt, in sixteens; the operation dispatched then is
+ * tagged. */
 #define OP_MAX(n)       (((n) >> 4 & 0xffff) | ((n)&0x7f00000))
 #define OP_L3_MISS_ONLY BIT_OF(16)
 #define OP_EN           BIT_OF(17)
@@ -74,7 +79,8 @@
 #define OP_COUNT_OPS    BIT_OF(19)
 #define OP_CURRENT(n)   ((uint64_t)(n) << 32)
 #define OP_MAX_LEAST    0x90 /* less is undefined (PPR) */
-#define OP_RESTART      128 /* after an operation that is not reported the counter starts below that, at random */
+/* after an operation that is not reported the counter starts below that, at random */
+#define OP_RESTART 128
 
 #define DATA_RIP_INVALID BIT_OF(38)
 

@@ -1,15 +1,17 @@
 /*
- * Intel's architectural performance monitoring, versions 1 to 5 (SDM volume 3, "Architectural Performance Monitoring"; CPUID leaf
- * 0AH).
+ * Intel's architectural performance monitoring, versions 1 to 5 (SDM volume 3, "Architectural
+ * Performance Monitoring"; CPUID leaf 0AH).
  *
- * Fixed counters count cycles and instructions; where they are missing, the last programmable ones do.  The other programmable
- * counters are hpm's, but for one that is kept for records of accesses where there are any (intel_pebs.c).  Counters are
- * never stopped to be read; every reading adds what has passed since the one before, modulo the counter's width, to a
- * 64-bit sum.  So no more than 2^width events, with 40 bits minutes of them, may pass between two readings.
+ * Fixed counters count cycles and instructions; where they are missing, the last programmable ones
+ * do.  The other programmable counters are hpm's, but for one that is kept for records of accesses
+ * where there are any (intel_pebs.c).  Counters are never stopped to be read; every reading adds
+ * what has passed since the one before, modulo the counter's width, to a 64-bit sum.  So no more
+ * than 2^width events, with 40 bits minutes of them, may pass between two readings.
  *
- * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is set back so that it overflows a slice later.  A
- * programmable counter that is armed is set so that it overflows where it is due.  The few events between reading and writing
- * a counter, two instructions of the driver, are the only ones nobody gets.
+ * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
+ * set back so that it overflows a slice later.  A programmable counter that is armed is set so that
+ * it overflows where it is due.  The few events between reading and writing a counter, two
+ * instructions of the driver, are the only ones nobody gets.
  */
 #include "hpm/pmu/due.h"
 #include "hpm/pmu/x86/intel_fixed.h"
@@ -31,7 +33,7 @@ static const uint32_t extra_msr[EXTRAS] = {
 
 /* How a counter is reached. */
 struct place {
-    uint32_t read, write; /* RDPMC's number; MSR                   */
+    uint32_t read, write; /* RDPMC's number; MSR */
     uint64_t bit, mask;   /* in the global registers; of its width */
 };
 
@@ -40,7 +42,7 @@ static struct {
     struct intel_ability has;
     unsigned programmable; /* hpm's are below, if they are in `usable` */
     uint32_t usable;
-    struct place cycles, instructions; /* instructions.mask 0: not counted                */
+    struct place cycles, instructions; /* instructions.mask 0: not counted */
     bool fixed_cycles, fixed_instructions;
     struct pebs pebs;
 } pmu;
@@ -66,13 +68,13 @@ static struct intel_cpu *intel_here(void)
     return &intel_cpus[this_cpu()->index];
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 /* Only what is up is cleared: bits that a version does not have are never up, and reserved. */
 static uint64_t take_status(void)
 {
-    uint64_t ours = (INTEL_BIT(pmu.has.counters) - 1) | (uint64_t)pmu.has.fixed << 32 | STATUS_BUFFER |
-                    STATUS_CHANGED | STATUS_FROZEN | STATUS_SGX |
+    uint64_t ours = (INTEL_BIT(pmu.has.counters) - 1) | (uint64_t)pmu.has.fixed << 32 |
+                    STATUS_BUFFER | STATUS_CHANGED | STATUS_FROZEN | STATUS_SGX |
                     (intel_has_metrics(&pmu.has) ? GLOBAL_METRICS : 0);
     uint64_t status = x86_read(MSR_GLOBAL_STATUS) & ours;
 
@@ -81,8 +83,8 @@ static uint64_t take_status(void)
     return status;
 }
 
-/* Stops everything that firmware may have left on.  Counters must not freeze by themselves at an interrupt: all of them count
- * on. */
+/* Stops everything that firmware may have left on.  Counters must not freeze by themselves at an
+ * interrupt: all of them count on. */
 static void reset(void)
 {
     const struct intel_ability *has = &pmu.has;
@@ -117,10 +119,12 @@ static struct place programmable_place(unsigned c)
 
 static struct place fixed_place(unsigned f)
 {
-    return (struct place){RDPMC_FIXED | f, MSR_FIXED_CTR0 + f, GLOBAL_FIXED(f), ones(pmu.has.fixed_width)};
+    return (struct place){RDPMC_FIXED | f, MSR_FIXED_CTR0 + f, GLOBAL_FIXED(f),
+                          ones(pmu.has.fixed_width)};
 }
 
-/* A counter for cycles and one for instructions; what is left is hpm's.  False: cycles cannot be counted. */
+/* A counter for cycles and one for instructions; what is left is hpm's.  False: cycles cannot be
+ * counted. */
 static bool divide_counters(void)
 {
     const struct intel_ability *has = &pmu.has;
@@ -149,7 +153,7 @@ static bool divide_counters(void)
     return true;
 }
 
-/* ---- Counting cycles and instructions ---- */
+/* ---- Counting cycles and instructions -------------------------------------------------------- */
 
 static uint64_t modes_of(unsigned modes)
 {
@@ -166,8 +170,8 @@ static uint64_t select_of(unsigned event, unsigned modes, bool interrupts)
     return modes_of(modes) | EVTSEL_EN | intel_architectural[event] | (interrupts ? EVTSEL_INT : 0);
 }
 
-/* timer, of the two, interrupts; NULL: neither.  The counters begin at once in version 1, else when they are enabled.  What was written to
- * IA32_FIXED_CTR_CTRL. */
+/* timer, of the two, interrupts; NULL: neither.  The counters begin at once in version 1, else when
+ * they are enabled.  What was written to IA32_FIXED_CTR_CTRL. */
 static uint64_t start_own(unsigned modes, const struct place *timer)
 {
     uint64_t fixed = 0;
@@ -180,7 +184,8 @@ static uint64_t start_own(unsigned modes, const struct place *timer)
     if (pmu.fixed_cycles)
         fixed |= fixed_of(FIXED_CYCLES, modes, timer == &pmu.cycles);
     else
-        x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read, select_of(ARCH_CYCLES, modes, timer == &pmu.cycles));
+        x86_write(MSR_PERFEVTSEL0 + pmu.cycles.read,
+                  select_of(ARCH_CYCLES, modes, timer == &pmu.cycles));
     if (fixed)
         x86_write(MSR_FIXED_CTR_CTRL, fixed);
     return fixed;
@@ -249,9 +254,10 @@ static int intel_probe(struct pmu_caps *caps)
     return 0;
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
-/* All that is ever written are 0 and negative numbers of at most 31 bits, so IA32_A_PMCx, which not all have, are not needed. */
+/* All that is ever written are 0 and negative numbers of at most 31 bits, so IA32_A_PMCx, which not
+ * all have, are not needed. */
 #define DISTANCE_MAX (INTEL_BIT(31) - 1)
 
 /* Does this CPU have all that is used?  Cores of one machine may differ. */
@@ -260,17 +266,19 @@ static bool suffices(const struct pmu_setup *setup)
     struct intel_ability here;
     const struct intel_ability *all = &pmu.has;
 
-    if (!intel_ask(&here) || here.who.family != all->who.family || here.who.model != all->who.model ||
-        here.version != all->version || here.counters != all->counters || here.width != all->width ||
-        here.fixed != all->fixed || here.fixed_width != all->fixed_width ||
-        here.capabilities != all->capabilities || here.force_abort != all->force_abort)
+    if (!intel_ask(&here) || here.who.family != all->who.family ||
+        here.who.model != all->who.model || here.version != all->version ||
+        here.counters != all->counters || here.width != all->width || here.fixed != all->fixed ||
+        here.fixed_width != all->fixed_width || here.capabilities != all->capabilities ||
+        here.force_abort != all->force_abort)
         return false;
     struct event_pmu events = {.lacks = intel_lacks(&here, pmu.usable)};
     for (unsigned i = 0; i < setup->event_count; i++)
         if (setup->events[i].counters && !event_counts(&events, setup->events[i].config))
             return false;
     return (pmu.fixed_cycles || intel_has_event(&here, ARCH_CYCLES)) &&
-           (pmu.fixed_instructions || !pmu.instructions.mask || intel_has_event(&here, ARCH_INSTRUCTIONS));
+           (pmu.fixed_instructions || !pmu.instructions.mask ||
+            intel_has_event(&here, ARCH_INSTRUCTIONS));
 }
 
 static void set_counter(const struct place *p, struct counter *c, uint64_t v)
@@ -305,8 +313,9 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     reset();
     if (pmu.has.force_abort)
         x86_write(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
-    *a = (struct intel_cpu){
-        .slice = setup->slice, .by_instructions = setup->by_instructions, .enabled = own_bits() | pmu.usable};
+    *a = (struct intel_cpu){.slice = setup->slice,
+                            .by_instructions = setup->by_instructions,
+                            .enabled = own_bits() | pmu.usable};
     for (unsigned c = 0; c < pmu.programmable; c++) {
         struct place p = programmable_place(c);
         if (pmu.usable >> c & 1)
@@ -357,7 +366,8 @@ static void stop(const struct intel_cpu *a, uint64_t set)
             x86_write(MSR_PERFEVTSEL0 + c, 0);
 }
 
-/* No event that goes on counting uses the same register with another value: they would exclude each other. */
+/* No event that goes on counting uses the same register with another value: they would exclude each
+ * other. */
 static void write_extra(struct intel_cpu *a, const struct event *e)
 {
     if (e->exclusion == EVENT_SHARES_NOTHING || a->extra[e->exclusion] == e->extra)
@@ -366,7 +376,8 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
     x86_write(extra_msr[e->exclusion], e->extra);
 }
 
-/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what they count next. */
+/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what
+ * they count next. */
 static void disarm(struct intel_cpu *a, uint64_t set)
 {
     for (uint64_t left = a->due.armed & set; left; left &= left - 1) {
@@ -377,7 +388,8 @@ static void disarm(struct intel_cpu *a, uint64_t set)
     a->due.armed = 0;
 }
 
-/* They stand still.  Each may interrupt, for it does only when it was armed, or, rarely, has wrapped. */
+/* They stand still.  Each may interrupt, for it does only when it was armed, or, rarely, has
+ * wrapped. */
 static void program(struct intel_cpu *a, const struct event *const *next, uint64_t set)
 {
     for (unsigned c = 0; c < pmu.programmable; c++) {
@@ -387,7 +399,8 @@ static void program(struct intel_cpu *a, const struct event *const *next, uint64
         if (next[c])
             write_extra(a, next[c]);
         x86_write(MSR_PERFEVTSEL0 + c,
-                  next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_INT | EVTSEL_EN : 0);
+                  next[c] ? next[c]->config | modes_of(next[c]->modes) | EVTSEL_INT | EVTSEL_EN
+                          : 0);
     }
     if (set & ~(uint64_t)UINT32_MAX)
         x86_write(MSR_FIXED_CTR_CTRL,
@@ -425,7 +438,7 @@ static void intel_latch(struct pmu_latch *out, const struct hpm_programme *next)
     out->instructions = a->instructions.sum;
 }
 
-/* ---- Interrupts ---- */
+/* ---- Interrupts ------------------------------------------------------------------------------ */
 
 static void aim(struct intel_cpu *a, unsigned c, uint64_t due)
 {
@@ -445,8 +458,9 @@ static void intel_arm(unsigned c, uint64_t due)
     aim(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag may be of before a counter was
- * set, so only its count tells; one that has come to the end of a part of its way goes on. */
+/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag
+ * may be of before a counter was set, so only its count tells; one that has come to the end of a
+ * part of its way goes on. */
 static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
 {
     unsigned news = 0;
@@ -463,14 +477,15 @@ static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
     return news;
 }
 
-/* Version 1 does not say what has overflown: the timer has if its highest bit is 0, for slices are short. */
+/* Version 1 does not say what has overflown: the timer has if its highest bit is 0, for slices are
+ * short. */
 static bool slice_over(const struct intel_cpu *a)
 {
     return a->slice && !(read_place(timer_of(a)) >> (pmu.has.width - 1) & 1);
 }
 
-/* An interrupt that comes although a reading has seen to its reason finds no bit.  The counters' bits that ask for no
- * interrupt go, too. */
+/* An interrupt that comes although a reading has seen to its reason finds no bit.  The counters'
+ * bits that ask for no interrupt go, too. */
 static unsigned intel_interrupted(void)
 {
     struct intel_cpu *a = intel_here();
@@ -479,11 +494,12 @@ static unsigned intel_interrupted(void)
     if (!intel_is_global(&pmu.has))
         return take_due(a, UINT32_MAX) | (slice_over(a) ? PMU_SLICE : 0);
     uint64_t status = take_status();
-    return take_due(a, (uint32_t)status) | (a->slice && (status & timer_of(a)->bit) ? PMU_SLICE : 0) |
+    return take_due(a, (uint32_t)status) |
+           (a->slice && (status & timer_of(a)->bit) ? PMU_SLICE : 0) |
            (status & STATUS_BUFFER ? PMU_RECORDS : 0);
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 static unsigned bits_of(uint64_t mask)
 {
@@ -507,7 +523,7 @@ static void intel_user(unsigned counter, struct hpm_user_register *out)
     }
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static void intel_sample(const struct hpm_sampling *config)
 {
@@ -524,7 +540,7 @@ static size_t intel_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return pebs_drain(this_cpu()->index, out, max, lost);
 }
 
-/* ---- What it does not have: anybody to tell the truth ---- */
+/* ---- What it does not have: anybody to tell the truth ---------------------------------------- */
 
 static void intel_tag(UNUSED uint32_t tid)
 {

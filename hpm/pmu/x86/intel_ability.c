@@ -5,10 +5,12 @@
 #define FIXED_MAX 16
 
 const uint16_t intel_architectural[] = {
-    0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5, 0x01a4, 0x02a4, 0x0173, 0x019c, 0x02c2, 0x01e4,
+    0x003c, 0x00c0, 0x013c, 0x4f2e, 0x412e, 0x00c4, 0x00c5,
+    0x01a4, 0x02a4, 0x0173, 0x019c, 0x02c2, 0x01e4,
 };
 
-/* "Fixed-Function Performance Counters": the first so many; from version 5 on a mask says which there are besides. */
+/* "Fixed-Function Performance Counters": the first so many; from version 5 on a mask says which
+ * there are besides. */
 static uint32_t fixed_of(unsigned version, const struct x86_leaf *leaf)
 {
     if (version < 2)
@@ -34,7 +36,8 @@ bool intel_ask(struct intel_ability *out)
     struct x86_leaf features = x86_leaf(LEAF_FEATURES, 0), leaf = x86_leaf(LEAF_PMU, 0);
     struct x86_leaf extended = x86_leaf(LEAF_EXTENDED, 0);
     unsigned version = PMU_VERSION(leaf.eax);
-    if (!version || !PMU_COUNTERS(leaf.eax) || PMU_WIDTH(leaf.eax) < WIDTH_MIN || PMU_WIDTH(leaf.eax) > 64)
+    if (!version || !PMU_COUNTERS(leaf.eax) || PMU_WIDTH(leaf.eax) < WIDTH_MIN ||
+        PMU_WIDTH(leaf.eax) > 64)
         return false;
     *out = (struct intel_ability){
         .who = event_identity_x86(vendor.ebx, features.eax),
@@ -62,7 +65,8 @@ bool intel_has_event(const struct intel_ability *has, unsigned event)
     return event < has->enumerated && (has->present >> event & 1);
 }
 
-/* Load latency counts nothing without records.  A model's own registers need not be there under a hypervisor. */
+/* Load latency counts nothing without records.  A model's own registers need not be there under a
+ * hypervisor. */
 struct event_lacks intel_lacks(const struct intel_ability *has, uint32_t usable)
 {
     uint32_t own = 1u << EVENT_OFFCORE_0 | 1u << EVENT_OFFCORE_1 | 1u << EVENT_FRONTEND;

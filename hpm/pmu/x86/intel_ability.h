@@ -1,4 +1,5 @@
-/* What an Intel processor says of its counters (CPUID leaf 0AH, IA32_PERF_CAPABILITIES), and which events that leaves out. */
+/* What an Intel processor says of its counters (CPUID leaf 0AH, IA32_PERF_CAPABILITIES), and which
+ * events that leaves out. */
 #pragma once
 #include "hpm/events/event.h"
 #include "hpm/pmu/x86/intel_regs.h"
@@ -6,15 +7,16 @@
 struct intel_ability {
     struct event_identity who;
     unsigned version, counters, width, fixed_width;
-    uint32_t fixed;        /* bit f: fixed counter f                                       */
-    uint32_t present;      /* bit n: architectural event n, if it is below `enumerated`    */
-    unsigned enumerated;   /* so many of them does it speak of                             */
+    uint32_t fixed;        /* bit f: fixed counter f */
+    uint32_t present;      /* bit n: architectural event n, if it is below `enumerated` */
+    unsigned enumerated;   /* so many of them does it speak of */
     uint64_t select;       /* bits that a selector may have: event, unit mask and the like */
-    uint64_t capabilities; /* IA32_PERF_CAPABILITIES, 0 without                            */
+    uint64_t capabilities; /* IA32_PERF_CAPABILITIES, 0 without */
     bool hypervisor, pdcm, force_abort;
 };
 
-/* Selectors of the "Pre-defined Architectural Performance Events"; bit n of leaf 0AH's EBX is about event n. */
+/* Selectors of the "Pre-defined Architectural Performance Events"; bit n of leaf 0AH's EBX is about
+ * event n. */
 extern const uint16_t intel_architectural[];
 enum { ARCH_CYCLES, ARCH_INSTRUCTIONS };
 
@@ -30,7 +32,8 @@ static inline bool intel_has_metrics(const struct intel_ability *has)
     return (has->capabilities & CAPS_PERF_METRICS) && (has->fixed >> FIXED_SLOTS & 1);
 }
 
-/* Without IA32_PERF_GLOBAL_CTRL and _STATUS version 1 has a bit in each selector only, and no word of overflows. */
+/* Without IA32_PERF_GLOBAL_CTRL and _STATUS version 1 has a bit in each selector only, and no word
+ * of overflows. */
 static inline bool intel_is_global(const struct intel_ability *has)
 {
     return has->version >= 2;

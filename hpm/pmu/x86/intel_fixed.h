@@ -1,4 +1,5 @@
-/* Intel's fixed counters beyond those of cycles and instructions: between intel.c and intel_fixed.c. */
+/* Intel's fixed counters beyond those of cycles and instructions: between intel.c and
+ * intel_fixed.c. */
 #pragma once
 #include "hpm/pmu/user_page.h"
 #include "hpm/policy/breakdown.h"
@@ -20,7 +21,8 @@ void intel_fixed_init(struct intel_fixed *f);
 uint64_t intel_fixed_changed(const struct intel_fixed *f, const struct event *const *next);
 /* Everything counted up to now, by rank. */
 void intel_fixed_read(struct intel_fixed *f, uint64_t *count);
-/* How user mode reads that of rank n, and where it stands; index 0: it is set back whenever it is read. */
+/* How user mode reads that of rank n, and where it stands; index 0: it is set back whenever it is
+ * read. */
 void intel_fixed_user(const struct intel_fixed *f, unsigned n, struct hpm_user_register *out);
 /* They stand still and have been read.  Their fields of IA32_FIXED_CTR_CTRL. */
 uint64_t intel_fixed_program(struct intel_fixed *f, const struct event *const *next);
@@ -28,5 +30,6 @@ uint64_t intel_fixed_program(struct intel_fixed *f, const struct event *const *n
 /* Field of a fixed counter that counts in these modes. */
 static inline uint64_t intel_fixed_field(unsigned f, unsigned modes)
 {
-    return FIXED_FIELD(f, (modes & EVENT_KERNEL ? FIXED_KERNEL : 0) | (modes & EVENT_USER ? FIXED_USER : 0));
+    return FIXED_FIELD(f, (modes & EVENT_KERNEL ? FIXED_KERNEL : 0) |
+                              (modes & EVENT_USER ? FIXED_USER : 0));
 }

@@ -1,18 +1,19 @@
 /*
- * See intel_models.h.  Records: SDM volume 3, "PEBS Record Format" of each microarchitecture, "Adaptive PEBS".  Data sources: there,
- * "Data Source Encoding for Load Latency Record"; for what differs from Skylake on, and for models, Linux,
- * arch/x86/events/intel/ds.c and core.c.  Events: Intel's event lists, as libpfm4 has them.
+ * See intel_models.h.  Records: SDM volume 3, "PEBS Record Format" of each microarchitecture,
+ * "Adaptive PEBS".  Data sources: there, "Data Source Encoding for Load Latency Record"; for what
+ * differs from Skylake on, and for models, Linux, arch/x86/events/intel/ds.c and core.c.  Events:
+ * Intel's event lists, as libpfm4 has them.
  *
- * No Intel record says which level of another chip's caches it was.  A modified line is said to be of the remote L2, for it is
- * its owner's; one that was forwarded unmodified is said to be of the remote L3, and so is one of which only is known that
- * it was one of both.
+ * No Intel record says which level of another chip's caches it was.  A modified line is said to be
+ * of the remote L2, for it is its owner's; one that was forwarded unmodified is said to be of the
+ * remote L3, and so is one of which only is known that it was one of both.
  */
 #include "hpm/pmu/x86/intel_models.h"
 #include "hpm/policy/breakdown.h"
 
 #define NO INTEL_NO_SOURCE
-/* An access that found another one waiting for its line is one that the L1 serves.  What other cores of the chip have comes
- * through the L3. */
+/* An access that found another one waiting for its line is one that the L1 serves.  What other
+ * cores of the chip have comes through the L3. */
 #define WITHIN_CHIP                                                                               \
     NO, SOURCE_L1, SOURCE_L1, SOURCE_LOCAL_L2, SOURCE_LOCAL_L3, SOURCE_LOCAL_L3, SOURCE_LOCAL_L3, \
         SOURCE_LOCAL_L3
@@ -64,10 +65,11 @@ static const struct intel_precise broadwell_events[] = {
         ONLY(SOURCE_LOCAL_L3), 0x04d1, SOURCE_LOCAL_L3                                      \
     }
 /* MEM_LOAD_L3_MISS_RETIRED: REMOTE_HITM, REMOTE_FWD. */
-#define REMOTE_CACHE_EVENTS                                                                                 \
-    {ONLY(SOURCE_REMOTE_L2), 0x04d3, SOURCE_REMOTE_L2}, {ONLY(SOURCE_REMOTE_L3), 0x08d3, SOURCE_REMOTE_L3}, \
-    {                                                                                                       \
-        SOURCES_REMOTE_CACHE, 0x0cd3, SOURCE_REMOTE_L3                                                      \
+#define REMOTE_CACHE_EVENTS                                 \
+    {ONLY(SOURCE_REMOTE_L2), 0x04d3, SOURCE_REMOTE_L2},     \
+        {ONLY(SOURCE_REMOTE_L3), 0x08d3, SOURCE_REMOTE_L3}, \
+    {                                                       \
+        SOURCES_REMOTE_CACHE, 0x0cd3, SOURCE_REMOTE_L3      \
     }
 static const struct intel_precise skylake_events[] = {
     WITHIN_CHIP_EVENTS,
@@ -90,9 +92,9 @@ static const struct intel_precise no_events[] = {{0, 0, NO}};
 #define LATENCY         0x01cd
 
 /*
- * Up to Haswell the precise events may count another thread's accesses while both threads of a core run (Linux, intel_ht_bug), so
- * they are not used.  From Sapphire Rapids on the latency event needs a second counter to know the source: there are remote
- * caches only.
+ * Up to Haswell the precise events may count another thread's accesses while both threads of a core
+ * run (Linux, intel_ht_bug), so they are not used.  From Sapphire Rapids on the latency event needs
+ * a second counter to know the source: there are remote caches only.
  */
 static const struct intel_model nehalem = {LATENCY_NEHALEM, client, no_events},
                                 nehalem_ep = {LATENCY_NEHALEM, server, no_events},
@@ -149,8 +151,18 @@ const struct intel_model *intel_model(const struct event_identity *who)
 
 /* In format 1 the program counter is that of the next instruction. */
 static const struct intel_record formats[] = {
-    [1] = {.size = 0xb0, .pc = 0x08, .counters = 0x90, .address = 0x98, .source = 0xa0, .latency = 0xa8},
-    [2] = {.size = 0xc0, .pc = 0xb0, .counters = 0x90, .address = 0x98, .source = 0xa0, .latency = 0xa8},
+    [1] = {.size = 0xb0,
+           .pc = 0x08,
+           .counters = 0x90,
+           .address = 0x98,
+           .source = 0xa0,
+           .latency = 0xa8},
+    [2] = {.size = 0xc0,
+           .pc = 0xb0,
+           .counters = 0x90,
+           .address = 0x98,
+           .source = 0xa0,
+           .latency = 0xa8},
     [3] = {.size = 0xc8,
            .pc = 0xb0,
            .counters = 0x90,

@@ -1,22 +1,25 @@
 /*
- * Intel's processor event based sampling (SDM volume 3, "Processor Event Based Sampling (PEBS)", "Adaptive PEBS", "Load Latency
- * Performance Monitoring Facility", "Debug Store (DS) Mechanism"): when a counter overflows, the processor itself writes a
- * record of the next instruction that counts into memory and starts the counter again.
+ * Intel's processor event based sampling (SDM volume 3, "Processor Event Based Sampling (PEBS)",
+ * "Adaptive PEBS", "Load Latency Performance Monitoring Facility", "Debug Store (DS) Mechanism"):
+ * when a counter overflows, the processor itself writes a record of the next instruction that
+ * counts into memory and starts the counter again.
  *
- * One programmable counter is kept for it.  Sources that one precise event counts are sampled by that event: one access in
- * `period`.  Others are sampled by the latency event, whose records say the source: the processor watches a random part of
- * the loads, so `period` is of those watched, and the records of sources nobody asked for are passed over.
+ * One programmable counter is kept for it.  Sources that one precise event counts are sampled by
+ * that event: one access in `period`.  Others are sampled by the latency event, whose records say
+ * the source: the processor watches a random part of the loads, so `period` is of those watched,
+ * and the records of sources nobody asked for are passed over.
  *
- * The buffer is not a ring: records are taken while the processor goes on writing behind them, and when all are taken and half
- * of it is used up, it starts from the beginning.  A full buffer drops records and nobody counts them: it is counted as
- * one lost record.
+ * The buffer is not a ring: records are taken while the processor goes on writing behind them, and
+ * when all are taken and half of it is used up, it starts from the beginning.  A full buffer drops
+ * records and nobody counts them: it is counted as one lost record.
  */
 #include "hpm/pmu/x86/intel_pebs.h"
 #include "hpm/policy/draw.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-/* Cycles.  The least there may be; and what no load served by the L1 or the L2 takes, unless it waited for something else. */
+/* Cycles.  The least there may be; and what no load served by the L1 or the L2 takes, unless it
+ * waited for something else. */
 #define THRESHOLD_ALL    3
 #define THRESHOLD_BEYOND 24
 #define LATENCY_FIELD    0xffff /* of Alder Lake and later; what is longer is as good as that */
@@ -38,7 +41,7 @@ static uint64_t ds_index(const struct pebs_cpu *p)
     return __atomic_load_n(&p->ds.index, __ATOMIC_ACQUIRE);
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 static uint32_t sources_of(const struct intel_model *m)
 {
@@ -63,7 +66,8 @@ static bool is_offered(void)
     return (enable & MISC_EMON) && !(enable & MISC_NO_PEBS);
 }
 
-struct pebs pebs_find(const struct event_identity *who, unsigned version, uint64_t perf_capabilities)
+struct pebs pebs_find(const struct event_identity *who, unsigned version,
+                      uint64_t perf_capabilities)
 {
     const struct intel_model *m = intel_model(who);
     bool baseline = perf_capabilities & CAPS_PEBS_BASELINE;
@@ -80,7 +84,7 @@ struct pebs pebs_find(const struct event_identity *who, unsigned version, uint64
     };
 }
 
-/* ---- Starting and stopping ---- */
+/* ---- Starting and stopping ------------------------------------------------------------------- */
 
 void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup *setup)
 {
@@ -94,8 +98,9 @@ void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup
     x86_write(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
 }
 
-/* The counter's value so many events before it overflows; a new number each time.  It stays until records are taken, whose
- * number is the larger the smaller it is: with more than an eighth of jitter they would come clearly too often. */
+/* The counter's value so many events before it overflows; a new number each time.  It stays until
+ * records are taken, whose number is the larger the smaller it is: with more than an eighth of
+ * jitter they would come clearly too often. */
 static uint64_t next_start(struct pebs_cpu *p)
 {
     const struct hpm_sampling *c = &p->config;
@@ -157,7 +162,7 @@ void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
         start(p, config);
 }
 
-/* ---- Taking records ---- */
+/* ---- Taking records -------------------------------------------------------------------------- */
 
 uint64_t pebs_waiting(unsigned cpu)
 {
@@ -171,7 +176,8 @@ static uint64_t field(uint64_t record, unsigned offset)
     return *(const uint64_t *)(uintptr_t)(record + offset);
 }
 
-/* Bits 48 to 63 of an adaptive record's first field are its size, bits 0 to 31 the groups it has. */
+/* Bits 48 to 63 of an adaptive record's first field are its size, bits 0 to 31 the groups it
+ * has. */
 static bool is_whole(const struct pebs *p, uint64_t record)
 {
     uint64_t head = field(record, 0);
@@ -187,7 +193,8 @@ static uint8_t source_of(const struct pebs_cpu *p, uint64_t record)
 }
 
 /* False: nobody has asked for it, or it is no record of ours, which is lost then. */
-static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample *out, uint64_t *lost)
+static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample *out,
+                   uint64_t *lost)
 {
     const struct intel_record *r = p->pebs->record;
     uint64_t pc = field(record, r->pc);
@@ -203,7 +210,8 @@ static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample 
         .time = r->time ? field(record, r->time) : arch_ticks(),
         .pc = pc,
         .data = field(record, r->address),
-        .latency = p->precise ? 0 : (uint16_t)MIN(field(record, r->latency), (uint64_t)LATENCY_FIELD),
+        .latency =
+            p->precise ? 0 : (uint16_t)MIN(field(record, r->latency), (uint64_t)LATENCY_FIELD),
         .source = source,
         .user = pc < DIRECT_BASE,
     };
@@ -222,7 +230,8 @@ static void rewind(struct pebs_cpu *p, uint64_t *lost)
     x86_write(MSR_PEBS_ENABLE, p->enable);
 }
 
-/* The index is the processor's: what lies outside the buffer, or between two records, cannot be believed. */
+/* The index is the processor's: what lies outside the buffer, or between two records, cannot be
+ * believed. */
 static uint64_t believable_end(struct pebs_cpu *p, uint64_t *lost)
 {
     uint64_t index = ds_index(p), size = p->pebs->record->size;

@@ -1,7 +1,9 @@
 /*
- * The first instructions of the boot CPU and of the others.  All are entered at their physical address, at EL2 or EL1,
- * MMU and data cache off, interrupts masked, the image clean to the point of coherency:
- *   boot_image       by the Image header, as Linux is (Linux, Documentation/arch/arm64/booting.rst); x0 = device tree
+ * The first instructions of the boot CPU and of the others.  All are entered at their physical
+ * address, at EL2 or EL1, MMU and data cache off, interrupts masked, the image clean to the point
+ * of coherency:
+ *   boot_image       by the Image header, as Linux is (Linux,
+ *   Documentation/arch/arm64/booting.rst); x0 = device tree
  *   boot_entry       by a loader that speaks boot_info; x0 = struct boot_info
  *   secondary_entry  by PSCI CPU_ON; x0 = struct secondary_start (smp.h)
  * The tables made here are described in boot.h; arch_init_memory replaces them.
@@ -16,18 +18,20 @@
 #define LARGE_PAGE   0x200000
 #define TABLE_SIZE   4096
 
-/* Descriptors (DDI 0487, D8.3): a block of normal memory, accessed, inner shareable, not executable by EL0. */
+/* Descriptors (DDI 0487, D8.3): a block of normal memory, accessed, inner shareable, not executable
+ * by EL0. */
 #define PTE_TABLE  3
 #define PTE_BLOCK  0x0040000000000701
 #define PTE_RO     0x80
 #define PTE_PXN    0x0020000000000000
 
-/* EL1 is AArch64; pointer authentication (API, APK), which EL0 uses without asking, is not EL2's.  Bits of what is missing
- * are ignored. */
+/* EL1 is AArch64; pointer authentication (API, APK), which EL0 uses without asking, is not EL2's.
+ * Bits of what is missing are ignored. */
 #define HCR_KERNEL 0x0000030080000000
 #define CPTR_RES1  0x33ff
-/* E2PB: EL1 owns the profiling buffer, which it reaches by its own translations, and nothing of it traps.  In PMSCR_EL2, PA and
- * PCT: records may have physical addresses and either counter's time, as PMSCR_EL1 says; EL2 itself is not sampled. */
+/* E2PB: EL1 owns the profiling buffer, which it reaches by its own translations, and nothing of it
+ * traps.  In PMSCR_EL2, PA and PCT: records may have physical addresses and either counter's time,
+ * as PMSCR_EL1 says; EL2 itself is not sampled. */
 #define MDCR_E2PB   0x3000
 #define PMSCR_ALLOW 0x50
 #define ICC_SRE_EL2 S3_4_C12_C9_5
@@ -154,9 +158,9 @@ secondary_entry:
 	mov	x0, x22
 	br	x23
 
-/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR.  The TLB may hold anything (D8.13.4).  Before the MMU is on, the registers
- * are in use (ISB), TLB and instruction cache empty (DSB) and nothing fetched by them (ISB); the next instruction is fetched
- * with it on (ISB). */
+/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR.  The TLB may hold anything (D8.13.4).  Before the
+ * MMU is on, the registers are in use (ISB), TLB and instruction cache empty (DSB) and nothing
+ * fetched by them (ISB); the next instruction is fetched with it on (ISB). */
 enable_mmu:
 	msr	mair_el1, x0
 	msr	tcr_el1, x1
@@ -171,8 +175,9 @@ enable_mmu:
 	isb
 	ret
 
-/* void replace_ttbr1(paddr_t root, paddr_t empty), called at its physical address, where TTBR0 maps it.  The TLB must not have
- * one address in pages of two sizes, so nothing of the old root is left when the new one comes (D8.16.1). */
+/* void replace_ttbr1(paddr_t root, paddr_t empty), called at its physical address, where TTBR0 maps
+ * it.  The TLB must not have one address in pages of two sizes, so nothing of the old root is left
+ * when the new one comes (D8.16.1). */
 	.globl	replace_ttbr1
 replace_ttbr1:
 	mrs	x2, daif
@@ -208,7 +213,8 @@ map_block:
 	str	x7, [x6]
 	ret
 
-/* Goes on at EL1 in a known state, MMU off.  At EL2, gives EL1 all that EL2 could keep to itself. */
+/* Goes on at EL1 in a known state, MMU off.  At EL2, gives EL1 all that EL2 could keep to
+ * itself. */
 enter_el1:
 	ldr	x10, =SCTLR_RES1 | SCTLR_SPAN
 	mrs	x9, currentel

@@ -1,7 +1,7 @@
 /*
- * The generic timer (Arm ARM DDI 0487, D12).  Always the virtual counter and timer: EL1 has them wherever it runs, while
- * a hypervisor may keep the physical ones to itself; entered at EL2, the entry code has made the offset between the two
- * zero, on every CPU, so nothing is lost there.
+ * The generic timer (Arm ARM DDI 0487, D12).  Always the virtual counter and timer: EL1 has them
+ * wherever it runs, while a hypervisor may keep the physical ones to itself; entered at EL2, the
+ * entry code has made the offset between the two zero, on every CPU, so nothing is lost there.
  */
 #include "gic.h"
 #include "platform_find.h"
@@ -71,7 +71,8 @@ bool arch_ticks_user(void)
     return true;
 }
 
-/* Rounded up, so that the interrupt is not early.  ISB: the line follows before interrupts are on again. */
+/* Rounded up, so that the interrupt is not early.  ISB: the line follows before interrupts are on
+ * again. */
 void clock_timer_start(uint64_t wait_ns)
 {
     sysreg_write(cntv_cval_el0, arch_ticks() + clock_ticks_of(wait_ns, arch_ticks_hz()) + 1);

@@ -1,6 +1,7 @@
 /*
- * The serial console: a PL011 where firmware says, polled (Arm PrimeCell UART PL011, DDI 0183, chapter 3).  Speed and
- * format stay as firmware has set them.  Without one, output vanishes and input never comes.
+ * The serial console: a PL011 where firmware says, polled (Arm PrimeCell UART PL011, DDI 0183,
+ * chapter 3).  Speed and format stay as firmware has set them.  Without one, output vanishes and
+ * input never comes.
  */
 #include "console.h"
 #include "platform_find.h"

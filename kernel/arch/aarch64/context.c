@@ -14,7 +14,8 @@ struct switch_frame {
     uint64_t x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30;
 };
 
-/* Entries from user mode save the registers at the end of the stack; so does the thread's first step out. */
+/* Entries from user mode save the registers at the end of the stack; so does the thread's first
+ * step out. */
 static struct arch_frame *user_frame(const struct arch_context *ctx)
 {
     return (struct arch_frame *)ctx->stack_top - 1;
@@ -24,7 +25,8 @@ void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(
 {
     ctx->stack_top = ALIGN_DOWN((vaddr_t)stack_top, 16);
     struct switch_frame *f = (struct switch_frame *)user_frame(ctx) - 1;
-    *f = (struct switch_frame){.x19 = (uint64_t)entry, .x20 = (uint64_t)arg, .x30 = (uint64_t)context_start};
+    *f = (struct switch_frame){
+        .x19 = (uint64_t)entry, .x20 = (uint64_t)arg, .x30 = (uint64_t)context_start};
     ctx->sp = (uint64_t)f;
     ctx->tls = 0;
     ctx->user = false;

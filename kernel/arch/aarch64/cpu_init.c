@@ -22,16 +22,19 @@ _Static_assert(offsetof(struct cpu, arch) == 0, "struct cpu starts with struct a
 _Static_assert(offsetof(struct arch_cpu, emergency_top) == 0, "CPU_EMERGENCY_TOP");
 _Static_assert(KSTACK_SLOT == 0x10000, "which bits of SP tell an overflow");
 
-static uint8_t emergency[EMERGENCY_SLOTS][EMERGENCY_PER_SLOT + 1][EMERGENCY_SIZE] ALIGNED(KSTACK_SLOT);
+static uint8_t
+    emergency[EMERGENCY_SLOTS][EMERGENCY_PER_SLOT + 1][EMERGENCY_SIZE] ALIGNED(KSTACK_SLOT);
 
 extern char vectors[];
 
 const char arch_name[] = "aarch64";
 bool aarch64_pan;
-/* Asked by the compiler's out-of-line atomics (libgcc): are there single instructions for them (FEAT_LSE)? */
+/* Asked by the compiler's out-of-line atomics (libgcc): are there single instructions for them
+ * (FEAT_LSE)? */
 bool __aarch64_have_lse_atomics;
 
-/* ID_AA64MMFR0_EL1.PARange.  48 bits are what the 4 KB granule reaches without FEAT_LPA2, whatever the processor has. */
+/* ID_AA64MMFR0_EL1.PARange.  48 bits are what the 4 KB granule reaches without FEAT_LPA2, whatever
+ * the processor has. */
 static unsigned physical_bits(void)
 {
     static const uint8_t bits[] = {32, 36, 40, 42, 44, 48};
@@ -50,10 +53,12 @@ static void find_features(void)
 /* Where its buffer is a higher level's, other accesses are trapped (PMBIDR_EL1, D19.7). */
 bool cpu_has_spe(void)
 {
-    return id_field(sysreg_read(id_aa64dfr0_el1), DFR0_PMSVER) && !(sysreg_read(PMBIDR_EL1) & PMBIDR_P);
+    return id_field(sysreg_read(id_aa64dfr0_el1), DFR0_PMSVER) &&
+           !(sysreg_read(PMBIDR_EL1) & PMBIDR_P);
 }
 
-/* Most of it has no defined value after a reset: nothing is sampled or written, no interrupt is due. */
+/* Most of it has no defined value after a reset: nothing is sampled or written, no interrupt is
+ * due. */
 static void spe_off(void)
 {
     sysreg_write(PMSCR_EL1, 0);
@@ -84,7 +89,8 @@ void cpu_init(struct cpu *cpu)
     sysreg_write(tpidrro_el0, 0);
     if (pmuver && pmuver != PMUVER_NONE) {
         sysreg_write(pmuserenr_el0, 0);
-        sysreg_write(pmintenclr_el1, UINT32_MAX); /* firmware may have left it on, or nobody has set it */
+        /* firmware may have left it on, or nobody has set it */
+        sysreg_write(pmintenclr_el1, UINT32_MAX);
     }
     if (cpu_has_spe())
         spe_off();
@@ -98,7 +104,8 @@ void cpu_protect(void)
 {
     sysreg_write(sctlr_el1, sctlr() | SCTLR_WXN);
     isb();
-    /* The TLB may hold what the bit was (D8.4.3); DSB waits until it does not, ISB drops what was fetched by it. */
+    /* The TLB may hold what the bit was (D8.4.3); DSB waits until it does not, ISB drops what was
+     * fetched by it. */
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 }
 

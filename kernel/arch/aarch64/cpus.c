@@ -1,6 +1,7 @@
 /*
- * Which CPUs there are and where they sit: as firmware says.  If it says nothing of places, MPIDR tells threads from
- * cores; its other fields number what they like (DDI 0487, D17.2.101), so all cores are one chip's.
+ * Which CPUs there are and where they sit: as firmware says.  If it says nothing of places, MPIDR
+ * tells threads from cores; its other fields number what they like (DDI 0487, D17.2.101), so all
+ * cores are one chip's.
  */
 #include "platform_find.h"
 #include "sysreg.h"
@@ -23,7 +24,8 @@ static uint64_t place_id(const struct platform *p, uint64_t hwid)
     for (unsigned i = 0; i < p->cpu_count; i++) {
         const struct platform_cpu *c = &p->cpu[i];
         if (c->hwid == hwid)
-            return (uint64_t)c->chip << 2 * FIELD_BITS | (uint64_t)c->core << FIELD_BITS | c->thread;
+            return (uint64_t)c->chip << 2 * FIELD_BITS | (uint64_t)c->core << FIELD_BITS |
+                   c->thread;
     }
     return 0;
 }
@@ -41,8 +43,8 @@ static void place(struct cpus_list *list, const struct platform *p)
     cpus_place_by_ids(list, bits, ids);
 }
 
-unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape, struct cpu *cpus,
-                        unsigned max)
+unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape,
+                        struct cpu *cpus, unsigned max)
 {
     const struct platform *p = platform_find(info);
     struct cpus_list list;

@@ -1,10 +1,12 @@
 /*
- * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch between threads.
+ * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch
+ * between threads.
  *
- * The kernel runs on SP_EL1, which at each return to user mode is the end of the thread's stack.  An exception of the
- * kernel's own may come from an overflowed stack, where nothing can be saved.  Stacks lie in slots of 64 KB whose first
- * page is not mapped (KSTACK_SLOT in kernel/arch/arch.h), so the stack pointer's bits tell; then the CPU's emergency
- * stack is used, from which there is no return.
+ * The kernel runs on SP_EL1, which at each return to user mode is the end of the thread's stack.
+ * An exception of the kernel's own may come from an overflowed stack, where nothing can be saved.
+ * Stacks lie in slots of 64 KB whose first page is not mapped (KSTACK_SLOT in kernel/arch/arch.h),
+ * so the stack pointer's bits tell; then the CPU's emergency stack is used, from which there is no
+ * return.
  */
 #include "sysreg.h"
 
@@ -62,8 +64,8 @@
 	str	x28, [sp, #224]
 	.endm
 
-	/* Calls a C function with the frame.  \link and the interrupted address look like a call from there, which keeps
-	 * backtraces going; x9 is the interrupted stack pointer. */
+	/* Calls a C function with the frame.  \link and the interrupted address look like a call
+	 * from there, which keeps backtraces going; x9 is the interrupted stack pointer. */
 	.macro call_with_frame function, link, masked
 	stp	x30, x9, [sp, #F_LR]
 	mrs	x10, elr_el1
@@ -82,9 +84,10 @@
 	.endm
 
 	/*
-	 * An interrupt, x0 and x1 being saved and x9 the interrupted stack pointer.  The counters' are frequent, wake nobody and need no
-	 * more of the frame than is saved at first; nothing has to be seen to before what was interrupted goes on.  FIQs and system
-	 * errors wait for as long.
+	 * An interrupt, x0 and x1 being saved and x9 the interrupted stack pointer.  The counters'
+	 * are frequent, wake nobody and need no more of the frame than is saved at first; nothing
+	 * has to be seen to before what was interrupted goes on.  FIQs and system errors wait for
+	 * as long.
 	 */
 	.macro interrupt link
 	stp	x30, x9, [sp, #F_LR]
@@ -269,7 +272,8 @@ context_start:
 	blr	x19
 	udf	#0
 
-/* void user_enter(struct arch_frame *frame): leaves the kernel by the frame at the end of the thread's stack. */
+/* void user_enter(struct arch_frame *frame): leaves the kernel by the frame at the end of the
+ * thread's stack. */
 	.globl	user_enter
 user_enter:
 	mov	sp, x0

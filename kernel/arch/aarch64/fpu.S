@@ -1,4 +1,5 @@
-/* User mode's floating-point and vector state; the kernel itself uses none.  Layout: FPU_AREA_SIZE in arch_types.h. */
+/* User mode's floating-point and vector state; the kernel itself uses none.  Layout: FPU_AREA_SIZE
+ * in arch_types.h. */
 	.arch_extension fp
 	.arch_extension simd
 	.text

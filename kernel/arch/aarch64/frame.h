@@ -8,7 +8,7 @@ struct arch_frame {
     uint64_t x[31], sp;
     uint64_t pc, pstate;
     uint64_t esr, far;  /* of the exception, whatever has happened since */
-    uint64_t record[2]; /* link and return address, for backtraces       */
+    uint64_t record[2]; /* link and return address, for backtraces */
 };
 
 #define FRAME_LR        30

@@ -28,7 +28,7 @@ static struct {
     } range[RANGES_MAX];
 } gic HOT;
 
-/* ---- Banks of registers: one bit, byte or pair of bits for each interrupt ---- */
+/* ---- Banks of registers: one bit, byte or pair of bits for each interrupt -------------------- */
 
 void gic_bank_reset(char *bank, uint32_t from, uint32_t to)
 {
@@ -67,7 +67,8 @@ void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority)
     char *reg = bank + GIC_IPRIORITYR + ALIGN_DOWN(irq, 4);
     unsigned shift = irq % 4 * 8;
 
-    arch_io_write32(reg, (arch_io_read32(reg) & ~((uint32_t)0xff << shift)) | (uint32_t)priority << shift);
+    arch_io_write32(reg, (arch_io_read32(reg) & ~((uint32_t)0xff << shift)) | (uint32_t)priority
+                                                                                  << shift);
 }
 
 void gic_bank_set_edge(char *bank, uint32_t irq)
@@ -77,7 +78,7 @@ void gic_bank_set_edge(char *bank, uint32_t irq)
     arch_io_write32(reg, arch_io_read32(reg) | (uint32_t)EDGE << irq % 16 * 2);
 }
 
-/* ---- Handlers ---- */
+/* ---- Handlers -------------------------------------------------------------------------------- */
 
 static void attach(const struct range *r)
 {
@@ -85,7 +86,8 @@ static void attach(const struct range *r)
     gic.range[gic.ranges++] = *r;
 }
 
-void gic_attach(uint32_t first, uint32_t count, void (*handler)(uint32_t irq, struct arch_frame *frame))
+void gic_attach(uint32_t first, uint32_t count,
+                void (*handler)(uint32_t irq, struct arch_frame *frame))
 {
     attach(&(struct range){.first = first, .count = count, .handler = handler});
 }
@@ -97,7 +99,8 @@ HOT_CODE static void handle_counters(UNUSED uint32_t irq, struct arch_frame *fra
 
 void gic_attach_counters(uint32_t first, uint32_t count)
 {
-    attach(&(struct range){.first = first, .count = count, .quiet = true, .handler = handle_counters});
+    attach(
+        &(struct range){.first = first, .count = count, .quiet = true, .handler = handle_counters});
     gic.quick_first = first;
     gic.quick_count = count;
 }
@@ -167,7 +170,7 @@ void arch_ipi_send(struct cpu *target, enum arch_ipi kind)
     arch_irq_restore(on);
 }
 
-/* ---- Start ---- */
+/* ---- Start ----------------------------------------------------------------------------------- */
 
 int gic_init(const struct platform_gic *description)
 {

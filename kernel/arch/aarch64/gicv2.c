@@ -1,8 +1,9 @@
 /*
- * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.  Where the controller knows two
- * worlds, the other one has made our interrupts group 1, groups are not ours to choose, and bit 0 enables what is ours (4.3.1,
- * 4.4.1).  Where there is but one world, groups are ours: all are group 1, delivered as IRQs, but for IPI_STOP, which is group
- * 0 and an FIQ, and so reaches a CPU that spins with interrupts off.
+ * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.
+ * Where the controller knows two worlds, the other one has made our interrupts group 1, groups are
+ * not ours to choose, and bit 0 enables what is ours (4.3.1, 4.4.1).  Where there is but one world,
+ * groups are ours: all are group 1, delivered as IRQs, but for IPI_STOP, which is group 0 and an
+ * FIQ, and so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
 #include "kernel/core/cpu.h"
@@ -24,7 +25,8 @@ enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC
 static char *distributor, *interface;
 static bool groups; /* ours to choose */
 static uint8_t
-    target_of[CPU_MAX]; /* by index: the interface's bit; written by each CPU, read after it has arrived */
+    /* by index: the interface's bit; written by each CPU, read after it has arrived */
+    target_of[CPU_MAX];
 
 static int probe(const struct platform_gic *gic)
 {
@@ -75,7 +77,8 @@ static void init_cpu(UNUSED uint64_t hwid, unsigned index)
     arch_io_write32(interface + GICC_CTLR, groups ? ENABLE_FIQ : ENABLE);
 }
 
-/* The end of an SGI names its sender again, which the token therefore keeps above the INTID (4.4.5). */
+/* The end of an SGI names its sender again, which the token therefore keeps above the INTID
+ * (4.4.5). */
 HOT_CODE static uint32_t acknowledge(void)
 {
     uint32_t v = arch_io_read32(interface + GICC_IAR);
@@ -85,14 +88,16 @@ HOT_CODE static uint32_t acknowledge(void)
 
 HOT_CODE static void end(uint32_t token)
 {
-    arch_io_write32(interface + GICC_EOIR, (token & IAR_INTID) | token >> TOKEN_SENDER << IAR_SENDER);
+    arch_io_write32(interface + GICC_EOIR,
+                    (token & IAR_INTID) | token >> TOKEN_SENDER << IAR_SENDER);
 }
 
 static void send(const struct cpu *target, unsigned sgi)
 {
     uint32_t group = groups && sgi != IPI_STOP ? SGIR_GROUP1 : 0;
 
-    arch_io_write32(distributor + GICD_SGIR, (uint32_t)target_of[target->index] << SGIR_TARGET | group | sgi);
+    arch_io_write32(distributor + GICD_SGIR,
+                    (uint32_t)target_of[target->index] << SGIR_TARGET | group | sgi);
 }
 
 static bool fiq_is_stop(void)
@@ -115,8 +120,8 @@ static void route(uint32_t spi, const struct cpu *target)
 }
 
 /* Private interrupts' registers are each CPU's own: a device sees nobody's. */
-static bool private_message(UNUSED const struct cpu *target, UNUSED uint32_t irq, UNUSED paddr_t *address,
-                            UNUSED uint32_t *data)
+static bool private_message(UNUSED const struct cpu *target, UNUSED uint32_t irq,
+                            UNUSED paddr_t *address, UNUSED uint32_t *data)
 {
     return false;
 }

@@ -1,8 +1,8 @@
 /*
- * GICv3 and v4 (Arm IHI 0069H): a distributor for shared interrupts, a redistributor for each CPU's private ones, and
- * the CPU interface in system registers.  Interrupts are group 1 of our security state, delivered as IRQs.  Where there
- * is but one security state, group 0 is ours, too, and delivered as FIQs: IPI_STOP, which so reaches a CPU that spins with
- * interrupts off.
+ * GICv3 and v4 (Arm IHI 0069H): a distributor for shared interrupts, a redistributor for each CPU's
+ * private ones, and the CPU interface in system registers.  Interrupts are group 1 of our security
+ * state, delivered as IRQs.  Where there is but one security state, group 0 is ours, too, and
+ * delivered as FIQs: IPI_STOP, which so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
 #include "gicv3.h"
@@ -13,7 +13,8 @@
 enum { GICD_IGROUPR = 0x80, GICD_IROUTER = 0x6000 };
 enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 = 0x80 };
 
-#define CTLR_ENABLE    0x13     /* affinity routing, group 1: both security states' bits for it (12.9.4) */
+/* affinity routing, group 1: both security states' bits for it (12.9.4) */
+#define CTLR_ENABLE    0x13
 #define CTLR_ONE_STATE BIT32(6) /* DS: security is not looked at */
 #define CTLR_PENDING   BIT32(31)
 #define TYPER_VIRTUAL  2  /* two more frames follow */
@@ -54,8 +55,8 @@ static uint32_t packed(uint64_t hwid)
 
 static void wait_for_writes(void)
 {
-    for (unsigned spins = 0; (arch_io_read32(distributor + GICD_CTLR) & CTLR_PENDING) && spins < SPINS_MAX;
-         spins++)
+    for (unsigned spins = 0;
+         (arch_io_read32(distributor + GICD_CTLR) & CTLR_PENDING) && spins < SPINS_MAX; spins++)
         arch_cpu_relax();
 }
 
@@ -65,7 +66,8 @@ static int map_region(const struct platform_region *region, uint64_t stride)
 
     if (!regs)
         return -ENOMEM;
-    for (uint64_t at = 0; at + 2 * GICR_FRAME <= region->size && redist_count < PLATFORM_CPUS_MAX;) {
+    for (uint64_t at = 0;
+         at + 2 * GICR_FRAME <= region->size && redist_count < PLATFORM_CPUS_MAX;) {
         uint64_t typer = arch_io_read64(regs + at + GICR_TYPER);
         redists[redist_count++] =
             (struct redist){.hwid = typer >> 32, .regs = regs + at, .base = region->base + at};
@@ -154,7 +156,8 @@ static void init_cpu(uint64_t hwid, unsigned index)
     isb(); /* interrupts may be let in from here on */
 }
 
-/* DSB: what the acknowledgement tells of has reached this CPU before its handler looks (IHI 0069, 4.1.1). */
+/* DSB: what the acknowledgement tells of has reached this CPU before its handler looks (IHI 0069,
+ * 4.1.1). */
 HOT_CODE static uint32_t acknowledge(void)
 {
     uint32_t irq = (uint32_t)sysreg_read(ICC_IAR1_EL1);
@@ -163,7 +166,8 @@ HOT_CODE static uint32_t acknowledge(void)
     return irq;
 }
 
-/* The next acknowledgement, which is to see the priority dropped, is in another exception: entering that synchronises. */
+/* The next acknowledgement, which is to see the priority dropped, is in another exception: entering
+ * that synchronises. */
 HOT_CODE static void end(uint32_t token)
 {
     sysreg_write(ICC_EOIR1_EL1, token);
@@ -172,10 +176,12 @@ HOT_CODE static void end(uint32_t token)
 static void send(const struct cpu *target, unsigned sgi)
 {
     uint64_t hwid = target->hwid, aff0 = hwid & 0xff;
-    uint64_t request = (hwid >> 32 & 0xff) << 48 | aff0 / SGI_RANGE << 44 | (hwid >> 16 & 0xff) << 32 |
-                       (uint64_t)sgi << 24 | (hwid >> 8 & 0xff) << 16 | UINT64_C(1) << aff0 % SGI_RANGE;
+    uint64_t request = (hwid >> 32 & 0xff) << 48 | aff0 / SGI_RANGE << 44 |
+                       (hwid >> 16 & 0xff) << 32 | (uint64_t)sgi << 24 | (hwid >> 8 & 0xff) << 16 |
+                       UINT64_C(1) << aff0 % SGI_RANGE;
 
-    /* System registers do not wait for stores: what the target is to find.  ISB: it is sent now, not when time comes. */
+    /* System registers do not wait for stores: what the target is to find.  ISB: it is sent now,
+     * not when time comes. */
     __asm__ volatile("dsb ishst" : : : "memory");
     if (one_state && sgi == IPI_STOP)
         sysreg_write(ICC_SGI0R_EL1, request);
@@ -204,7 +210,8 @@ static void route(uint32_t spi, const struct cpu *target)
     arch_io_write64(distributor + GICD_IROUTER + spi * 8, target->hwid);
 }
 
-static bool private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data)
+static bool private_message(const struct cpu *target, uint32_t irq, paddr_t *address,
+                            uint32_t *data)
 {
     const struct redist *redist = find(target->hwid);
 

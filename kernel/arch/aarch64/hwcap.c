@@ -1,4 +1,5 @@
-/* What programs may use but cannot ask for: the ID registers are EL1's (Linux, Documentation/arch/arm64/elf_hwcaps.rst). */
+/* What programs may use but cannot ask for: the ID registers are EL1's (Linux,
+ * Documentation/arch/arm64/elf_hwcaps.rst). */
 #include "kernel/arch/arch.h"
 
 #define HWCAP_ATOMICS ((uint64_t)1 << 8)

@@ -13,11 +13,14 @@
 unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX])
 {
     const struct arch_word words[] = {
-        WORD(midr_el1),         WORD(revidr_el1),       WORD(ctr_el0),
-        WORD(dczid_el0),        WORD(cntfrq_el0),       WORD(id_aa64pfr0_el1),
-        WORD(id_aa64pfr1_el1),  WORD(id_aa64dfr0_el1),  WORD(id_aa64dfr1_el1),
-        WORD(id_aa64isar0_el1), WORD(id_aa64isar1_el1), {"id_aa64isar2_el1", sysreg_read(S3_0_C0_C6_2)},
-        WORD(id_aa64mmfr0_el1), WORD(id_aa64mmfr1_el1), WORD(id_aa64mmfr2_el1),
+        WORD(midr_el1),         WORD(revidr_el1),
+        WORD(ctr_el0),          WORD(dczid_el0),
+        WORD(cntfrq_el0),       WORD(id_aa64pfr0_el1),
+        WORD(id_aa64pfr1_el1),  WORD(id_aa64dfr0_el1),
+        WORD(id_aa64dfr1_el1),  WORD(id_aa64isar0_el1),
+        WORD(id_aa64isar1_el1), {"id_aa64isar2_el1", sysreg_read(S3_0_C0_C6_2)},
+        WORD(id_aa64mmfr0_el1), WORD(id_aa64mmfr1_el1),
+        WORD(id_aa64mmfr2_el1),
     };
     _Static_assert(ARRAY_SIZE(words) <= ARCH_WORDS_MAX, "ARCH_WORDS_MAX");
 

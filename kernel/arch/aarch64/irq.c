@@ -1,4 +1,5 @@
-/* Interrupts as the rest of the kernel sees them: controller and clock start, the PMU's interrupt and its message. */
+/* Interrupts as the rest of the kernel sees them: controller and clock start, the PMU's interrupt
+ * and its message. */
 #include "cpu_init.h"
 #include "gic.h"
 #include "its.h"
@@ -11,13 +12,13 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-#define PMU_IRQ \
-    23 /* what the Base System Architecture gives to it (DEN 0094, 3.8), if firmware says nothing */
+/* what the Base System Architecture gives to it (DEN 0094, 3.8), if firmware says nothing */
+#define PMU_IRQ 23
 
 #define SPE_IRQ 21 /* likewise of the profiling buffer */
 
-/* The simulated multiprocessor's page-access trackers send their message there: the Base System Architecture gives it to what
- * no kernel uses (cross triggers). */
+/* The simulated multiprocessor's page-access trackers send their message there: the Base System
+ * Architecture gives it to what no kernel uses (cross triggers). */
 #define PATH_IRQ 24
 
 static uint32_t pmu_irq, spe_irq; /* spe_irq 0: this machine has none */
@@ -37,15 +38,18 @@ static void init_pmu(uint32_t described)
 {
     pmu_irq = is_private(described) ? described : PMU_IRQ;
     if (described && !is_private(described))
-        kprintf("irq: the counters interrupt by shared interrupt %u, which is not driven\n", described);
+        kprintf("irq: the counters interrupt by shared interrupt %u, which is not driven\n",
+                described);
     gic_attach_counters(pmu_irq, 1);
 }
 
-/* Firmware that says nothing is believed only as far as that the processor has it: the number may be another device's. */
+/* Firmware that says nothing is believed only as far as that the processor has it: the number may
+ * be another device's. */
 static void init_spe(uint32_t described)
 {
     if (described && !is_private(described))
-        kprintf("irq: profiling buffers interrupt by shared interrupt %u, which is not driven\n", described);
+        kprintf("irq: profiling buffers interrupt by shared interrupt %u, which is not driven\n",
+                described);
     if (!cpu_has_spe())
         return;
     spe_irq = is_private(described) ? described : SPE_IRQ;
@@ -104,7 +108,8 @@ void irq_init_cpu(void)
     clock_init_cpu();
 }
 
-/* Without a way to set the CPU's private PMU interrupt pending, a message frame's shared ones stand for it. */
+/* Without a way to set the CPU's private PMU interrupt pending, a message frame's shared ones stand
+ * for it. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
 {
     if (!gic_private_message(cpu, pmu_irq, &msi->address, &msi->data) && !v2m_pmu_message(cpu, msi))

@@ -1,6 +1,7 @@
 /*
- * See its.h.  A collection is a CPU and has its index; LPI_FIRST + n is message n.  Each device gets one interrupt
- * translation table for all its events.  One command at a time: each is waited for.
+ * See its.h.  A collection is a CPU and has its index; LPI_FIRST + n is message n.  Each device
+ * gets one interrupt translation table for all its events.  One command at a time: each is waited
+ * for.
  */
 #include "its.h"
 #include "cache.h"
@@ -11,7 +12,13 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-enum { GITS_CTLR = 0x0, GITS_TYPER = 0x8, GITS_CBASER = 0x80, GITS_CWRITER = 0x88, GITS_CREADR = 0x90 };
+enum {
+    GITS_CTLR = 0x0,
+    GITS_TYPER = 0x8,
+    GITS_CBASER = 0x80,
+    GITS_CWRITER = 0x88,
+    GITS_CREADR = 0x90
+};
 enum { GITS_BASER = 0x100, BASERS = 8, GITS_TRANSLATER = 0x10040, GICR_TYPER = 0x8 };
 #define CTLR_ENABLED    1u
 #define CTLR_QUIESCENT  (1u << 31)
@@ -57,7 +64,7 @@ static struct {
 static const struct platform *platform;
 static arch_alloc_fn *alloc_frames;
 
-/* ---- Memory it reads ---- */
+/* ---- Memory it reads ------------------------------------------------------------------------- */
 
 /* DSB: it is there before the register is written that makes the ITS read it. */
 static void publish(const struct its *s, const void *p, size_t size)
@@ -84,7 +91,7 @@ static void *alloc_table(uint64_t bytes, paddr_t *pa)
     return table;
 }
 
-/* ---- Commands ---- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static int send(struct its *s, struct its_command c)
 {
@@ -116,7 +123,8 @@ static uint64_t redist_of(const struct its *s, const struct cpu *cpu)
 }
 
 /* The first that fails ends it; what concerned a CPU is over when SYNC is. */
-static int send_all(struct its *s, const struct its_command *commands, unsigned n, const struct cpu *target)
+static int send_all(struct its *s, const struct its_command *commands, unsigned n,
+                    const struct cpu *target)
 {
     int err = 0;
 
@@ -125,7 +133,7 @@ static int send_all(struct its *s, const struct its_command *commands, unsigned 
     return err ? err : send(s, its_sync(redist_of(s, target)));
 }
 
-/* ---- Devices ---- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 /* With two levels, the page of the second that has the device must be there. */
 static int make_room(struct its *s, uint32_t id)
@@ -186,7 +194,7 @@ static int find_device(uint32_t requester, struct device **out)
     return add_device(&services[its], id, out);
 }
 
-/* ---- Messages ---- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static bool reaches(const struct its *s, const struct cpu *cpu)
 {
@@ -225,7 +233,8 @@ static int bind(unsigned n, uint32_t requester, const struct cpu *target, struct
     return 0;
 }
 
-static int move(unsigned n, const struct cpu *from, const struct cpu *to, UNUSED struct arch_msi *out)
+static int move(unsigned n, const struct cpu *from, const struct cpu *to,
+                UNUSED struct arch_msi *out)
 {
     const struct device *d = messages[n].device;
 
@@ -262,9 +271,10 @@ const struct msi_ops its_messages = {
     .unbind = unbind,
 };
 
-/* ---- Start ---- */
+/* ---- Start ----------------------------------------------------------------------------------- */
 
-/* Writes a register that holds an address, shared if it takes that; false: something else than that was not taken. */
+/* Writes a register that holds an address, shared if it takes that; false: something else than that
+ * was not taken. */
 static bool set_base(struct its *s, char *reg, uint64_t value)
 {
     arch_io_write64(reg, value | ITS_BASE_SHARED);
@@ -290,7 +300,8 @@ static void plan_table(char *reg, unsigned id_bits, unsigned *page, struct its_t
                    PAGE_SIZE << TABLE_ORDER_MAX);
 }
 
-static int set_table(struct its *s, char *reg, unsigned id_bits, struct its_table *table, uint64_t **memory)
+static int set_table(struct its *s, char *reg, unsigned id_bits, struct its_table *table,
+                     uint64_t **memory)
 {
     unsigned page;
     paddr_t pa;
@@ -300,7 +311,8 @@ static int set_table(struct its *s, char *reg, unsigned id_bits, struct its_tabl
     if (!*memory)
         return -ENOMEM;
     uint64_t value = pa | ITS_BASER_VALID | ITS_BASER_PAGE(page) |
-                     (table->indirect ? ITS_BASER_INDIRECT : 0) | (table->bytes / table->page_bytes - 1);
+                     (table->indirect ? ITS_BASER_INDIRECT : 0) |
+                     (table->bytes / table->page_bytes - 1);
     return set_base(s, reg, value) ? 0 : -EIO;
 }
 
@@ -372,14 +384,16 @@ int its_init(const struct platform *p, arch_alloc_fn *alloc, unsigned *count)
         return -ENODEV;
     int err = lpi_init(alloc, count);
     if (err) {
-        kprintf("its: %s\n", err == -ENOMEM ? "no memory for LPIs" : "this interrupt controller has no LPIs");
+        kprintf("its: %s\n",
+                err == -ENOMEM ? "no memory for LPIs" : "this interrupt controller has no LPIs");
         return err;
     }
     for (; service_count < p->gic.its_count; service_count++) {
         struct its *s = &services[service_count];
         err = start(s, &p->gic.its[service_count].region);
         if (err) {
-            kprintf("its: the one at %#llx cannot be used: error %d\n", (unsigned long long)s->base, -err);
+            kprintf("its: the one at %#llx cannot be used: error %d\n", (unsigned long long)s->base,
+                    -err);
             s->regs = NULL;
         }
         services_running += !err;
@@ -387,11 +401,12 @@ int its_init(const struct platform *p, arch_alloc_fn *alloc, unsigned *count)
     if (!services_running)
         return -ENODEV;
     if (!p->msi_mapped)
-        kprintf("its: %s does not say which device a PCI function is: it is taken by its own number\n",
-                p->source);
+        kprintf(
+            "its: %s does not say which device a PCI function is: it is taken by its own number\n",
+            p->source);
     if (p->msi_maps_ignored)
-        kprintf("its: %u maps of PCI functions beyond the first %u are left alone\n", p->msi_maps_ignored,
-                PLATFORM_MSI_MAPS);
+        kprintf("its: %u maps of PCI functions beyond the first %u are left alone\n",
+                p->msi_maps_ignored, PLATFORM_MSI_MAPS);
     *count = MIN(*count, (unsigned)ARCH_MSI_MAX);
     gic_attach(LPI_FIRST, *count, arrived);
     return 0;
@@ -402,7 +417,8 @@ static void map_collection(struct its *s, const struct cpu *cpu)
     const struct its_command mapc = its_mapc((uint16_t)cpu->index, redist_of(s, cpu));
 
     if (cpu->index >= its_collections(s->typer, s->collections.ids))
-        kprintf("its: the one at %#llx has no collection for CPU %u: its messages do not reach that CPU\n",
+        kprintf("its: the one at %#llx has no collection for CPU %u: its messages do not reach "
+                "that CPU\n",
                 (unsigned long long)s->base, cpu->index);
     else if (!send_all(s, &mapc, 1, cpu))
         s->cpus |= (uint64_t)1 << cpu->index;

@@ -51,7 +51,8 @@ struct its_command its_mapc(uint16_t collection, uint64_t redist)
 
 struct its_command its_mapti(uint32_t device, uint32_t event, uint32_t intid, uint16_t collection)
 {
-    return (struct its_command){{MAPTI | (uint64_t)device << 32, event | (uint64_t)intid << 32, collection}};
+    return (struct its_command){
+        {MAPTI | (uint64_t)device << 32, event | (uint64_t)intid << 32, collection}};
 }
 
 struct its_command its_movi(uint32_t device, uint32_t event, uint16_t collection)

@@ -1,12 +1,13 @@
 /*
- * What an ITS and its tables look like (Arm IHI 0069H, 5.3 commands, 12.13, 12.19 registers): commands as words, the size
- * of tables.  Pure.
+ * What an ITS and its tables look like (Arm IHI 0069H, 5.3 commands, 12.13, 12.19 registers):
+ * commands as words, the size of tables.  Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
-/* ---- Registers that hold a table's address: how the controller reads it ---- */
-/* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or not cached. */
+/* ---- Registers that hold a table's address: how the controller reads it ---------------------- */
+/* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or not
+ * cached. */
 #define ITS_BASE_SHARED     (UINT64_C(7) << 59 | UINT64_C(1) << 10)
 #define ITS_BASE_UNCACHED   (UINT64_C(1) << 59)
 #define ITS_BASE_SHARE_MASK (UINT64_C(3) << 10)
@@ -15,7 +16,7 @@
 #define GICR_BASE_UNCACHED   (UINT64_C(1) << 7)
 #define GICR_BASE_SHARE_MASK (UINT64_C(3) << 10)
 
-/* ---- GITS_TYPER ---- */
+/* ---- GITS_TYPER ------------------------------------------------------------------------------ */
 static inline bool its_has_physical(uint64_t typer)
 {
     return typer & 1;
@@ -32,7 +33,8 @@ static inline unsigned its_device_bits(uint64_t typer)
 {
     return (unsigned)(typer >> 13 & 31) + 1;
 }
-/* How many collections may be mapped: those its registers can name, if it keeps them itself or the table has them. */
+/* How many collections may be mapped: those its registers can name, if it keeps them itself or the
+ * table has them. */
 static inline uint64_t its_collections(uint64_t typer, uint64_t in_table)
 {
     uint64_t named = typer >> 36 & 1 ? UINT64_C(2) << (typer >> 32 & 15) : UINT64_C(1) << 16;
@@ -42,15 +44,16 @@ static inline uint64_t its_collections(uint64_t typer, uint64_t in_table)
 /* How commands name a redistributor: by its address, or by the number its GICR_TYPER gives it. */
 static inline uint64_t its_redist(uint64_t its_typer, paddr_t redist, uint64_t gicr_typer)
 {
-    return its_typer >> 19 & 1 ? redist & UINT64_C(0xfffffffff0000) : (gicr_typer >> 8 & 0xffff) << 16;
+    return its_typer >> 19 & 1 ? redist & UINT64_C(0xfffffffff0000)
+                               : (gicr_typer >> 8 & 0xffff) << 16;
 }
 
-/* ---- GITS_BASER<n> ---- */
+/* ---- GITS_BASER<n> --------------------------------------------------------------------------- */
 enum { ITS_TABLE_NONE = 0, ITS_TABLE_DEVICES = 1, ITS_TABLE_COLLECTIONS = 4 };
 #define ITS_BASER_VALID    (UINT64_C(1) << 63)
 #define ITS_BASER_INDIRECT (UINT64_C(1) << 62)
 #define ITS_BASER_RO       (UINT64_C(7) << 56 | UINT64_C(31) << 48) /* type, entry size */
-#define ITS_BASER_PAGE(n)  ((uint64_t)(n) << 8)                     /* 0: 4 KB, 1: 16 KB, 2: 64 KB */
+#define ITS_BASER_PAGE(n)  ((uint64_t)(n) << 8) /* 0: 4 KB, 1: 16 KB, 2: 64 KB */
 #define ITS_BASER_CACHE    (UINT64_C(7) << 59 | UINT64_C(7) << 53 | UINT64_C(3) << 10)
 static inline unsigned its_table_type(uint64_t baser)
 {
@@ -68,8 +71,8 @@ struct its_table {
     uint64_t bytes;       /* of what GITS_BASER refers to: whole pages */
     uint64_t ids;         /* that have an entry: 0 to ids - 1 */
 };
-/* The table for numbers of so many bits.  Two levels where they may be and one would take more than a page.  bytes_max:
- * more cannot be had in a row; then some numbers have no entry. */
+/* The table for numbers of so many bits.  Two levels where they may be and one would take more than
+ * a page.  bytes_max: more cannot be had in a row; then some numbers have no entry. */
 void its_table_plan(struct its_table *t, unsigned id_bits, uint64_t entry_bytes, unsigned page_code,
                     bool can_indirect, uint64_t bytes_max);
 /* What the first level says of a page of the second. */
@@ -78,7 +81,7 @@ static inline uint64_t its_level1_entry(paddr_t page)
     return page | UINT64_C(1) << 63;
 }
 
-/* ---- Commands ---- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 struct its_command {
     uint64_t word[4];
 };

@@ -13,11 +13,12 @@ enum { GICR_CTLR = 0x0, GICR_TYPER = 0x8, GICR_PROPBASER = 0x70, GICR_PENDBASER 
 
 #define GICD_TYPER_LPIS       (1u << 17)
 #define GICD_TYPER_ID_BITS(v) (((v) >> 19 & 31) + 1)
-#define GICD_TYPER_NUMBER(v)  ((v) >> 11 & 31) /* 0: as many as there are INTIDs for, else 2 << of them */
+/* 0: as many as there are INTIDs for, else 2 << of them */
+#define GICD_TYPER_NUMBER(v) ((v) >> 11 & 31)
 
 #define ID_BITS       14 /* of the INTIDs the tables have room for */
 #define CONFIG_ORDER  1
-#define PENDING_ORDER 4    /* 2 KB of it are used; 64 KB is the alignment the register has bits for */
+#define PENDING_ORDER 4 /* 2 KB of it are used; 64 KB is the alignment the register has bits for */
 #define CONFIG_ON     0xa3 /* priority, a bit that is 1, enabled */
 #define CONFIG_OFF    0xa2
 #define SPINS_MAX     1000000
@@ -51,13 +52,15 @@ static bool switch_off(char *regs)
 {
     unsigned spins = 0;
 
-    arch_io_write32(regs + GICR_CTLR, arch_io_read32(regs + GICR_CTLR) & ~(uint32_t)CTLR_ENABLE_LPIS);
+    arch_io_write32(regs + GICR_CTLR,
+                    arch_io_read32(regs + GICR_CTLR) & ~(uint32_t)CTLR_ENABLE_LPIS);
     while ((arch_io_read32(regs + GICR_CTLR) & CTLR_PENDING) && ++spins < SPINS_MAX)
         arch_cpu_relax();
     return !(arch_io_read32(regs + GICR_CTLR) & (CTLR_ENABLE_LPIS | CTLR_PENDING));
 }
 
-/* Stores a table's address, shared with the CPUs' caches if the register takes that.  False: it does not. */
+/* Stores a table's address, shared with the CPUs' caches if the register takes that.  False: it
+ * does not. */
 static bool set_base(char *reg, uint64_t value)
 {
     arch_io_write64(reg, value | GICR_BASE_SHARED);
@@ -73,7 +76,8 @@ bool lpi_init_cpu(const struct redist *redist)
     paddr_t pending;
 
     if (!(arch_io_read64(regs + GICR_TYPER) & TYPER_LPIS) || !switch_off(regs)) {
-        kprintf("lpi: a redistributor's LPIs cannot be used: no device's message reaches that CPU\n");
+        kprintf(
+            "lpi: a redistributor's LPIs cannot be used: no device's message reaches that CPU\n");
         return false;
     }
     if (alloc_frames(PENDING_ORDER, &pending)) {

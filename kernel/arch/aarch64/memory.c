@@ -1,10 +1,12 @@
 /*
- * Address spaces, the part of the processor (Arm ARM DDI 0487, D8).  TTBR1_EL1 is the kernel's root for good and its pages
- * are global; TTBR0_EL1 is the space's root together with the identifier (ASID) its pages are tagged with, so a switch is
- * one store and forgets nothing.  Identifier 0 is that of the empty root.
+ * Address spaces, the part of the processor (Arm ARM DDI 0487, D8).  TTBR1_EL1 is the kernel's root
+ * for good and its pages are global; TTBR0_EL1 is the space's root together with the identifier
+ * (ASID) its pages are tagged with, so a switch is one store and forgets nothing.  Identifier 0 is
+ * that of the empty root.
  *
- * Invalidation names the space by its identifier, here or, by broadcast, on all CPUs, whatever they run.  A CPU that has
- * translations of a space under an earlier identifier forgets everything before it uses another one (kernel/arch/asid.h).
+ * Invalidation names the space by its identifier, here or, by broadcast, on all CPUs, whatever they
+ * run.  A CPU that has translations of a space under an earlier identifier forgets everything
+ * before it uses another one (kernel/arch/asid.h).
  */
 #include "boot.h"
 #include "console.h"
@@ -19,8 +21,8 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
 
-/* Beyond these, forgetting everything is cheaper.  Each broadcast is a message that all CPUs answer; under an emulator
- * every CPU gets its turn in between. */
+/* Beyond these, forgetting everything is cheaper.  Each broadcast is a message that all CPUs
+ * answer; under an emulator every CPU gets its turn in between. */
 #define PAGES_MAX_HERE       32
 #define PAGES_MAX_EVERYWHERE 1
 #define TLBI_PAGE            ((UINT64_C(1) << 44) - 1)
@@ -31,7 +33,8 @@
 #define ASIDBITS_16    2
 
 _Static_assert(CPU_MAX <= ASID_CPUS_MAX, "an entry for each CPU");
-_Static_assert(ARCH_SPACE_IDS_MIN >= ASID_COUNT_MIN && ARCH_SPACE_IDS_MAX <= ASID_COUNT_MAX, "mem.space_ids");
+_Static_assert(ARCH_SPACE_IDS_MIN >= ASID_COUNT_MIN && ARCH_SPACE_IDS_MAX <= ASID_COUNT_MAX,
+               "mem.space_ids");
 
 /* Where there is no space. */
 static uint64_t empty_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
@@ -69,7 +72,9 @@ void memory_load_kernel(struct pt *kernel)
     replace(kernel->root, start_image_pa(empty_root));
     sysreg_write(ttbr0_el1, start_image_pa(empty_root));
     init_asids();
-    isb(); /* empty root and identifiers are in use, so nothing of the old ones comes back behind what follows */
+    /* empty root and identifiers are in use, so nothing of the old ones comes back behind what
+     * follows */
+    isb();
     forget_everything();
     cpu_protect();
 }
@@ -87,8 +92,9 @@ void memory_root_init(UNUSED uint64_t *root, UNUSED const uint64_t *kernel_root)
 }
 
 /*
- * The DSB is for a shootdown of this very space: it changes the tables, then reads the tag, while we have written the tag
- * and then walk the tables.  Either it sees the new tag, or we see the new tables.
+ * The DSB is for a shootdown of this very space: it changes the tables, then reads the tag, while
+ * we have written the tag and then walk the tables.  Either it sees the new tag, or we see the new
+ * tables.
  */
 static uint64_t assign(struct arch_space *space, unsigned cpu)
 {
@@ -115,22 +121,26 @@ void arch_space_switch(struct arch_space *space)
     isb(); /* a user copy may follow at once */
 }
 
-/* Invalidation by address takes the kernel's pages, too, whatever the identifier.  The first DSB: the tables were changed
- * before.  The second, and ISB: nobody concerned uses what is forgotten any more, this CPU's next instructions included. */
-#define DEFINE_FLUSH(name, whose, domain, pages_max)                                                        \
-    static void name(const struct arch_space *space, vaddr_t va, size_t n)                                  \
-    {                                                                                                       \
-        __asm__ volatile("dsb ish" : : : "memory");                                                         \
-        uint64_t tag = space ? __atomic_load_n(&space->tag, __ATOMIC_RELAXED) : 0;                          \
-        uint64_t asid = (uint64_t)asid_of(tag) << ASID_SHIFT, page = va >> PAGE_SHIFT;                      \
-        bool by_page = n && n <= (pages_max);                                                               \
-        for (size_t i = 0; by_page && i < n; i++)                                                           \
-            __asm__ volatile("tlbi vae1" whose ", %0" : : "r"(asid | ((page + i) & TLBI_PAGE)) : "memory"); \
-        if (!by_page && space)                                                                              \
-            __asm__ volatile("tlbi aside1" whose ", %0" : : "r"(asid) : "memory");                          \
-        else if (!by_page)                                                                                  \
-            __asm__ volatile("tlbi vmalle1" whose : : : "memory");                                          \
-        __asm__ volatile("dsb " domain "\n\tisb" : : : "memory");                                           \
+/* Invalidation by address takes the kernel's pages, too, whatever the identifier.  The first DSB:
+ * the tables were changed before.  The second, and ISB: nobody concerned uses what is forgotten any
+ * more, this CPU's next instructions included. */
+#define DEFINE_FLUSH(name, whose, domain, pages_max)                                   \
+    static void name(const struct arch_space *space, vaddr_t va, size_t n)             \
+    {                                                                                  \
+        __asm__ volatile("dsb ish" : : : "memory");                                    \
+        uint64_t tag = space ? __atomic_load_n(&space->tag, __ATOMIC_RELAXED) : 0;     \
+        uint64_t asid = (uint64_t)asid_of(tag) << ASID_SHIFT, page = va >> PAGE_SHIFT; \
+        bool by_page = n && n <= (pages_max);                                          \
+        for (size_t i = 0; by_page && i < n; i++)                                      \
+            __asm__ volatile("tlbi vae1" whose ", %0"                                  \
+                             :                                                         \
+                             : "r"(asid | ((page + i) & TLBI_PAGE))                    \
+                             : "memory");                                              \
+        if (!by_page && space)                                                         \
+            __asm__ volatile("tlbi aside1" whose ", %0" : : "r"(asid) : "memory");     \
+        else if (!by_page)                                                             \
+            __asm__ volatile("tlbi vmalle1" whose : : : "memory");                     \
+        __asm__ volatile("dsb " domain "\n\tisb" : : : "memory");                      \
     }
 DEFINE_FLUSH(flush_here, "", "nsh", PAGES_MAX_HERE)
 DEFINE_FLUSH(flush_everywhere, "is", "ish", PAGES_MAX_EVERYWHERE)

@@ -1,4 +1,5 @@
-/* The PCI host bridge is the device tree's or ACPI's; its configuration space is in memory (ECAM) and nowhere else. */
+/* The PCI host bridge is the device tree's or ACPI's; its configuration space is in memory (ECAM)
+ * and nowhere else. */
 #include "platform_find.h"
 #include "kernel/arch/arch.h"
 
@@ -12,14 +13,14 @@ int arch_pci_host(const struct boot_info *info, struct pci_host *out)
     return 0;
 }
 
-int arch_pci_read(UNUSED unsigned bus, UNUSED unsigned slot, UNUSED unsigned function, UNUSED unsigned reg,
-                  UNUSED uint32_t *v)
+int arch_pci_read(UNUSED unsigned bus, UNUSED unsigned slot, UNUSED unsigned function,
+                  UNUSED unsigned reg, UNUSED uint32_t *v)
 {
     return -ENODEV;
 }
 
-int arch_pci_write(UNUSED unsigned bus, UNUSED unsigned slot, UNUSED unsigned function, UNUSED unsigned reg,
-                   UNUSED uint32_t v)
+int arch_pci_write(UNUSED unsigned bus, UNUSED unsigned slot, UNUSED unsigned function,
+                   UNUSED unsigned reg, UNUSED uint32_t v)
 {
     return -ENODEV;
 }

@@ -16,12 +16,12 @@ enum { NOT_SUPPORTED = -1 };
 static enum psci_conduit conduit;
 
 /* Both calls keep x18 to x30; the older convention gives away x4 to x17. */
-#define CALL(instruction)                                                                                   \
-    __asm__ volatile(instruction " #0"                                                                      \
-                     : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)                                               \
-                     :                                                                                      \
-                     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", \
-                       "x17", "memory")
+#define CALL(instruction)                                                                     \
+    __asm__ volatile(instruction " #0"                                                        \
+                     : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)                                 \
+                     :                                                                        \
+                     : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", \
+                       "x15", "x16", "x17", "memory")
 
 static int32_t call(int function, uint64_t a, uint64_t b, uint64_t c)
 {

@@ -1,4 +1,5 @@
-/* Page-table entries of AArch64 with the 4 KB granule (Arm ARM DDI 0487, D8.3), as kernel/arch/pt.h wants them. */
+/* Page-table entries of AArch64 with the 4 KB granule (Arm ARM DDI 0487, D8.3), as kernel/arch/pt.h
+ * wants them. */
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/memory.h"
@@ -16,11 +17,13 @@
 #define PTE_NG       BIT(11) /* not global */
 #define PTE_PXN      BIT(53)
 #define PTE_UXN      BIT(54)
-/* Without PTE_VALID the processor ignores the rest: a page that stays in its place, but whose every access faults. */
+/* Without PTE_VALID the processor ignores the rest: a page that stays in its place, but whose every
+ * access faults. */
 #define PTE_KEPT BIT(55)
 /*
- * Bits for software (D8.3.2).  A program's page is marked by faults: without AF the next access faults, and a page that may
- * be written is read-only until it has been (FEAT_HAFDBS would do the same, by AF and AP[2]; it is not asked for).
+ * Bits for software (D8.3.2).  A program's page is marked by faults: without AF the next access
+ * faults, and a page that may be written is read-only until it has been (FEAT_HAFDBS would do the
+ * same, by AF and AP[2]; it is not asked for).
  */
 #define PTE_WRITABLE BIT(56) /* a program's page that may be written */
 #define PTE_WRITTEN  BIT(57) /* ... and has been */
@@ -40,7 +43,9 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
     e |= (prot & PROT_W) && (prot & (PROT_USER | PROT_WRITTEN)) != PROT_USER ? 0 : PTE_RO;
     e |= prot & PROT_USER ? PTE_EL0 | PTE_NG | PTE_PXN : PTE_UXN;
     e |= prot & PROT_X ? 0 : PTE_PXN | PTE_UXN;
-    e |= PTE_ATTR(prot & PROT_DEVICE ? ATTR_DEVICE : prot & PROT_GATHER ? ATTR_GATHER : ATTR_NORMAL);
+    e |= PTE_ATTR(prot & PROT_DEVICE   ? ATTR_DEVICE
+                  : prot & PROT_GATHER ? ATTR_GATHER
+                                       : ATTR_NORMAL);
     return e | (level + 1 == pte_format.levels ? PTE_NOBLOCK : 0);
 }
 
@@ -70,13 +75,14 @@ static unsigned prot(uint64_t e)
         return PROT_USER;
     bool writable = e & PTE_EL0 ? e & PTE_WRITABLE : !(e & PTE_RO);
     return PROT_R | (writable ? PROT_W : 0) | (e & (e & PTE_EL0 ? PTE_UXN : PTE_PXN) ? 0 : PROT_X) |
-           (e & PTE_EL0 ? PROT_USER : 0) | ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_DEVICE) ? PROT_DEVICE : 0) |
+           (e & PTE_EL0 ? PROT_USER : 0) |
+           ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_DEVICE) ? PROT_DEVICE : 0) |
            ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_GATHER) ? PROT_GATHER : 0);
 }
 
-/* The walker sees the entry before anything that follows is done with it (D8.2.6 "Ordering and completion of
- * translation table updates"): DSB; and what follows is fetched and executed after that: ISB.  Release: the page's contents,
- * too, precede it. */
+/* The walker sees the entry before anything that follows is done with it (D8.2.6 "Ordering and
+ * completion of translation table updates"): DSB; and what follows is fetched and executed after
+ * that: ISB.  Release: the page's contents, too, precede it. */
 static void store(uint64_t *slot, uint64_t e)
 {
     __atomic_store_n(slot, e, __ATOMIC_RELEASE);
@@ -102,7 +108,8 @@ static uint64_t mark(uint64_t e, unsigned marks)
     e |= (marks & ARCH_USED ? PTE_AF : 0) | (marks & ARCH_WRITTEN ? PTE_WRITTEN : 0);
     if ((e & (PTE_VALID | PTE_EL0)) != (PTE_VALID | PTE_EL0))
         return e;
-    return (e & (PTE_WRITABLE | PTE_WRITTEN)) == (PTE_WRITABLE | PTE_WRITTEN) ? e & ~PTE_RO : e | PTE_RO;
+    return (e & (PTE_WRITABLE | PTE_WRITTEN)) == (PTE_WRITABLE | PTE_WRITTEN) ? e & ~PTE_RO
+                                                                              : e | PTE_RO;
 }
 
 static uint64_t protect(uint64_t e, unsigned prot)

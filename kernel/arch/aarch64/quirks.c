@@ -1,4 +1,5 @@
-/* What is peculiar about an AArch64 machine: registers that should be the same on all CPUs, and what static tables tell. */
+/* What is peculiar about an AArch64 machine: registers that should be the same on all CPUs, and
+ * what static tables tell. */
 #include "quirks.h"
 #include "platform_find.h"
 #include "sysreg.h"
@@ -29,7 +30,8 @@ void quirks_note_cpu(void)
 
 static bool cpus_are_of_several_kinds(char *text, size_t size)
 {
-    ksnprintf(text, size, "%u of %u are of another model than the boot CPU, %u of another revision of it",
+    ksnprintf(text, size,
+              "%u of %u are of another model than the boot CPU, %u of another revision of it",
               other_models, noted, other_revisions - other_models);
     return other_revisions;
 }
@@ -39,7 +41,8 @@ static bool frequency_is_not_in_cntfrq(char *text, size_t size)
     uint32_t described = platform_find(NULL)->timer.hz;
 
     if (boot_hz < HZ_MIN)
-        ksnprintf(text, size, "CNTFRQ says %llu Hz, which cannot be; the device tree's %u Hz are believed",
+        ksnprintf(text, size,
+                  "CNTFRQ says %llu Hz, which cannot be; the device tree's %u Hz are believed",
                   (unsigned long long)boot_hz, described);
     else
         ksnprintf(text, size, "CNTFRQ says %llu Hz, the device tree %u Hz; the former are believed",
@@ -49,7 +52,8 @@ static bool frequency_is_not_in_cntfrq(char *text, size_t size)
 
 static bool frequency_differs_between_cpus(char *text, size_t size)
 {
-    ksnprintf(text, size, "CNTFRQ of %u CPUs is not the boot CPU's: programs that read it are wrong there",
+    ksnprintf(text, size,
+              "CNTFRQ of %u CPUs is not the boot CPU's: programs that read it are wrong there",
               other_rates);
     return other_rates;
 }
@@ -59,7 +63,8 @@ static bool firmware_sets_the_frequency(char *text, size_t size)
 {
     struct acpi_table table;
 
-    ksnprintf(text, size, "firmware has a channel for it (ACPI PCCT): it may vary, so cycles are not time");
+    ksnprintf(text, size,
+              "firmware has a channel for it (ACPI PCCT): it may vary, so cycles are not time");
     return !acpi_table_get("PCCT", &table);
 }
 

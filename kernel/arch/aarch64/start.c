@@ -1,6 +1,6 @@
 /*
- * From boot.S to kernel_main: gets boot_info from the loader or out of the device tree, and maps at DIRECT_BASE what
- * kernel/arch/arch.h promises.
+ * From boot.S to kernel_main: gets boot_info from the loader or out of the device tree, and maps at
+ * DIRECT_BASE what kernel/arch/arch.h promises.
  */
 #include "start.h"
 #include "boot.h"
@@ -61,7 +61,8 @@ static void map_early(paddr_t from, paddr_t to)
     }
 }
 
-/* Firmware's tables and the image wherever they are: those say where the console is, in it lie the kernel's first tables. */
+/* Firmware's tables and the image wherever they are: those say where the console is, in it lie the
+ * kernel's first tables. */
 static void map_memory(const struct boot_info *info)
 {
     const unsigned anywhere = 1u << BOOT_MEM_ACPI | 1u << BOOT_MEM_KERNEL;
@@ -87,8 +88,9 @@ static void map_framebuffer(const struct boot_framebuffer *fb)
                      ALIGN_UP(fb->base + boot_framebuffer_size(fb), PAGE_SIZE) - from,
                      PROT_R | PROT_W | PROT_GATHER);
     if (err)
-        start_fail(err == -ERANGE ? "firmware's framebuffer lies beyond this CPU's physical addresses"
-                                  : "no room for the first page tables");
+        start_fail(err == -ERANGE
+                       ? "firmware's framebuffer lies beyond this CPU's physical addresses"
+                       : "no room for the first page tables");
 }
 
 static void take_info(paddr_t at)

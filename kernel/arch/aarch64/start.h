@@ -9,5 +9,6 @@ const struct boot_info *start_info(void);
 struct pt *start_tables(void);
 /* Physical address of something in the image. */
 paddr_t start_image_pa(const void *symbol);
-/* Root of the tables that map the first instructions at their physical address, for starting CPUs. */
+/* Root of the tables that map the first instructions at their physical address, for starting
+ * CPUs. */
 paddr_t start_identity_root(void);

@@ -7,21 +7,23 @@
 #define ATTR_GATHER 2 /* normal memory, not cached */
 #define MAIR_KERNEL 0x4404ff
 
-/* TCR_EL1 (D17.2.131): both halves 48 bits, 4 KB granule, walks cacheable and inner shareable; IPS is added. */
+/* TCR_EL1 (D17.2.131): both halves 48 bits, 4 KB granule, walks cacheable and inner shareable; IPS
+ * is added. */
 #define TCR_KERNEL    0xb5103510
 #define TCR_IPS_SHIFT 32
 #define TCR_AS        (UINT64_C(1) << 36) /* address-space identifiers of 16 bits */
-#define TCR_IPS_MAX   5                   /* 48 bits: what the 4 KB granule reaches without FEAT_LPA2 */
+#define TCR_IPS_MAX   5 /* 48 bits: what the 4 KB granule reaches without FEAT_LPA2 */
 
-/* SCTLR_EL1 (D17.2.118).  Bits that are 1 where their feature is missing: EOS, TSCXT, EIS, nTLSMD, LSMAOE. */
+/* SCTLR_EL1 (D17.2.118).  Bits that are 1 where their feature is missing: EOS, TSCXT, EIS, nTLSMD,
+ * LSMAOE. */
 #define SCTLR_RES1 0x30500800
-#define SCTLR_M    0x00000001 /* MMU                                             */
-#define SCTLR_C    0x00000004 /* data cache                                      */
-#define SCTLR_SA   0x00000018 /* SA, SA0: the stack pointer is aligned           */
-#define SCTLR_I    0x00001000 /* instruction cache                               */
+#define SCTLR_M    0x00000001 /* MMU */
+#define SCTLR_C    0x00000004 /* data cache */
+#define SCTLR_SA   0x00000018 /* SA, SA0: the stack pointer is aligned */
+#define SCTLR_I    0x00001000 /* instruction cache */
 #define SCTLR_USER 0x0405c000 /* UCI, nTWE, nTWI, UCT, DZE: harmless to programs */
-#define SCTLR_WXN  0x00080000 /* what is writable is not executable              */
-#define SCTLR_SPAN 0x00800000 /* exceptions leave PAN as it is                   */
+#define SCTLR_WXN  0x00080000 /* what is writable is not executable */
+#define SCTLR_SPAN 0x00800000 /* exceptions leave PAN as it is */
 #define SCTLR_MMU  (SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_USER)
 
 #define CPACR_FPEN 0x300000 /* FP and SIMD do not trap */
@@ -39,8 +41,9 @@
 #define PMBPTR_EL1    S3_0_C9_C10_1
 #define PMBSR_EL1     S3_0_C9_C10_3
 #define PMBIDR_EL1    S3_0_C9_C10_7
-#define PMBIDR_P      0x10 /* the buffer is a higher exception level's, or the other security state's */
-#define PMSCR_EL2     S3_4_C9_C9_0
+/* the buffer is a higher exception level's, or the other security state's */
+#define PMBIDR_P  0x10
+#define PMSCR_EL2 S3_4_C9_C9_0
 
 /* SPSR_EL1 (C5.2.18). */
 #define SPSR_MODE        0xf
@@ -60,8 +63,9 @@
         sysreg_v_;                                            \
     })
 /* Takes effect for what follows only after isb(). */
-#define sysreg_write(name, v)  sysreg_write_(name, v)
-#define sysreg_write_(name, v) __asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(v)) : "memory")
+#define sysreg_write(name, v) sysreg_write_(name, v)
+#define sysreg_write_(name, v) \
+    __asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(v)) : "memory")
 
 static inline void isb(void)
 {

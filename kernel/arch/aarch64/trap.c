@@ -1,4 +1,5 @@
-/* Exceptions (Arm ARM DDI 0487, D1.3 and D17.2.37 ESR_EL1), decoded; kernel/arch/fault.c knows what becomes of them. */
+/* Exceptions (Arm ARM DDI 0487, D1.3 and D17.2.37 ESR_EL1), decoded; kernel/arch/fault.c knows what
+ * becomes of them. */
 #include "frame.h"
 #include "gic.h"
 #include "kernel/arch/fault.h"
@@ -8,7 +9,8 @@
 #define ESR_CLASS(esr) ((esr) >> 26 & 63)
 #define ISS_STATUS     0x3f
 #define ISS_WRITE      0x40
-#define ISS_CACHE      0x100 /* a cache maintenance instruction: reported as a write, needs to read only */
+/* a cache maintenance instruction: reported as a write, needs to read only */
+#define ISS_CACHE 0x100
 
 enum class {
     CLASS_SVC = 0x15,
@@ -115,7 +117,8 @@ static NORETURN void die(const struct arch_frame *frame)
     panic_frame(frame, "%s, syndrome %#llx", class_name(frame), (unsigned long long)frame->esr);
 }
 
-/* All of these are called by entry.S, interrupts off; FIQs and system errors are let through unless it is one. */
+/* All of these are called by entry.S, interrupts off; FIQs and system errors are let through unless
+ * it is one. */
 void trap_kernel(struct arch_frame *frame);
 void trap_kernel(struct arch_frame *frame)
 {
@@ -180,7 +183,8 @@ void trap_overflow(struct arch_frame *frame)
     struct fault fault;
 
     if (fault_of(frame, &fault))
-        panic_frame(frame, "%s: access to %#llx", fault_explain(frame, &fault), (unsigned long long)fault.va);
+        panic_frame(frame, "%s: access to %#llx", fault_explain(frame, &fault),
+                    (unsigned long long)fault.va);
     panic_frame(frame, "stack overflow: %s", class_name(frame));
 }
 

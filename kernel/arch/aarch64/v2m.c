@@ -1,4 +1,5 @@
-/* See v2m.h.  Of the frame's interrupts the first are the CPUs' PMUs', where devices cannot raise those by other means. */
+/* See v2m.h.  Of the frame's interrupts the first are the CPUs' PMUs', where devices cannot raise
+ * those by other means. */
 #include "v2m.h"
 #include "gic.h"
 #include "kernel/core/cpu.h"
@@ -60,14 +61,16 @@ uint32_t v2m_pmu_count(void)
     return pmus;
 }
 
-static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target, struct arch_msi *out)
+static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target,
+                struct arch_msi *out)
 {
     *out = (struct arch_msi){base + MSI_SETSPI_NS, first + pmus + n};
     gic_enable_message(out->data, target);
     return 0;
 }
 
-static int move(unsigned n, UNUSED const struct cpu *from, const struct cpu *to, UNUSED struct arch_msi *out)
+static int move(unsigned n, UNUSED const struct cpu *from, const struct cpu *to,
+                UNUSED struct arch_msi *out)
 {
     gic_move_message(first + pmus + n, to);
     return 0;

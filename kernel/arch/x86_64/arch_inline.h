@@ -70,7 +70,8 @@ static inline uint64_t arch_ticks_near(void)
     return lo | (uint64_t)hi << 32;
 }
 
-/* Uncached loads and stores are not reordered with others (SDM vol. 3A, 11.3 "Methods of Caching Available"). */
+/* Uncached loads and stores are not reordered with others (SDM vol. 3A, 11.3 "Methods of Caching
+ * Available"). */
 static inline uint8_t arch_io_read8(const volatile void *reg)
 {
     uint8_t v;

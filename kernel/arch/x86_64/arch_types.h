@@ -1,6 +1,7 @@
 /*
- * The x86-64 parts of structures the rest of the kernel embeds.  Their members are private to this folder.
- * entry.S knows the offsets of the first members of struct arch_cpu; cpu_init.c checks them at compile time.
+ * The x86-64 parts of structures the rest of the kernel embeds.  Their members are private to this
+ * folder. entry.S knows the offsets of the first members of struct arch_cpu; cpu_init.c checks them
+ * at compile time.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -22,24 +23,24 @@ struct x86_tss {
 #define GDT_ENTRIES 8
 
 struct arch_cpu {
-    struct cpu *self;             /* %gs:0                                                      */
+    struct cpu *self;             /* %gs:0 */
     uint64_t kernel_stack;        /* %gs:8: where entries from user mode start; equals tss.rsp0 */
-    uint64_t user_sp;             /* %gs:16: scratch of the syscall entry                       */
+    uint64_t user_sp;             /* %gs:16: scratch of the syscall entry */
     struct arch_context *context; /* the running thread's */
     bool stop;                    /* the next NMI is IPI_STOP */
     uint64_t gdt[GDT_ENTRIES];
     struct x86_tss tss;
 };
 
-/* x87, SSE and AVX in the standard XSAVE layout: 512 + 64 + 256 bytes (SDM vol. 1, 13.4); the rest is for
- * alignment. */
+/* x87, SSE and AVX in the standard XSAVE layout: 512 + 64 + 256 bytes (SDM vol. 1, 13.4); the rest
+ * is for alignment. */
 #define FPU_AREA_SIZE 832
 
 struct arch_context {
     uint64_t sp;        /* while switched out: its stack, callee-saved registers on top */
-    uint64_t stack_top; /* where its entries from user mode start                       */
-    uint64_t fs_base;   /* TLS register                                                 */
-    uint64_t gs_base;   /* user mode's                                                  */
+    uint64_t stack_top; /* where its entries from user mode start */
+    uint64_t fs_base;   /* TLS register */
+    uint64_t gs_base;   /* user mode's */
     bool user;          /* has been in user mode: FP, FS and GS state are worth keeping */
     uint8_t fpu[FPU_AREA_SIZE + 64];
 };

@@ -1,10 +1,12 @@
 /*
  * The first instructions, by either way of starting.
- *   boot_pvh    32-bit, paging off, %ebx = struct hvm_start_info (Xen public/arch-x86/hvm/start_info.h); named by the
+ *   boot_pvh    32-bit, paging off, %ebx = struct hvm_start_info (Xen
+ *   public/arch-x86/hvm/start_info.h); named by the
  *               ELF note below, which QEMU's -kernel looks for.
- *   boot_entry  64-bit, the loader's page tables already as kernel/arch/arch.h demands, %rdi = struct boot_info.
- * The tables made here map the first 4 GB at 0 and DIRECT_BASE and the first 1 GB at KERNEL_BASE, all writable and
- * executable; arch_init_memory replaces them.
+ *   boot_entry  64-bit, the loader's page tables already as kernel/arch/arch.h demands, %rdi =
+ *   struct boot_info.
+ * The tables made here map the first 4 GB at 0 and DIRECT_BASE and the first 1 GB at KERNEL_BASE,
+ * all writable and executable; arch_init_memory replaces them.
  */
 #include "kernel/boot/memory_need.h"
 
@@ -32,9 +34,11 @@
 
 #define SHORT_STACK 0x9000   /* free at the start, and never left again */
 #define KIB_SHIFT   10
-/* At the end of memory: what firmware has worked in before, over the image where that was, and what of it firmware keeps. */
+/* At the end of memory: what firmware has worked in before, over the image where that was, and what
+ * of it firmware keeps. */
 #define FIRMWARE_WORKED 0x40000
-#define ROOM            (FIRMWARE_WORKED + MEMORY_NEED_START - (1 << 20)) /* a megabyte is in front of the image */
+/* A megabyte is in front of the image. */
+#define ROOM            (FIRMWARE_WORKED + MEMORY_NEED_START - (1 << 20))
 #define FIRMWARE_KEEPS  0x40000
 
 #define PTE_TABLE 0x003 /* present, writable */
@@ -54,7 +58,8 @@ boot_pvh:
 	cld
 	jmp	check_memory
 enough_memory:
-	/* Firmware may have worked where the image was loaded before: SeaBIOS, where memory ends 16 MB behind. */
+	/* Firmware may have worked where the image was loaded before: SeaBIOS, where memory ends 16
+	 * MB behind. */
 	movl	$PA(bss_start), %edi
 	movl	$PA(image_end), %ecx
 	subl	%edi, %ecx
@@ -96,8 +101,9 @@ enough_memory:
 	lgdt	PA(boot_gdt_pointer)
 	ljmp	$8, $PA(long_mode)
 
-/* The image may end beyond memory: with its stack, its tables and its variables.  So this uses none of them.  Start information
- * that is none, or has no map, goes on to x86_start_pvh, which says so. */
+/* The image may end beyond memory: with its stack, its tables and its variables.  So this uses none
+ * of them.  Start information that is none, or has no map, goes on to x86_start_pvh, which says
+ * so. */
 check_memory:
 	cmpl	$START_MAGIC, (%ebx)
 	jne	enough_memory

@@ -1,7 +1,7 @@
 /*
- * The clock is the TSC; its frequency comes from CPUID or is measured against a counter of known frequency.
- * The timer is the local APIC's: by TSC deadline where there is one, else counting down, its frequency
- * measured against the TSC.
+ * The clock is the TSC; its frequency comes from CPUID or is measured against a counter of known
+ * frequency. The timer is the local APIC's: by TSC deadline where there is one, else counting down,
+ * its frequency measured against the TSC.
  */
 #include "lapic.h"
 #include "quirks.h"
@@ -148,8 +148,8 @@ int clock_init(void)
             return -ENODEV;
         }
     }
-    kprintf("clock: TSC %llu kHz (%s), timer by %s, %s\n", (unsigned long long)tsc_hz / 1000, source,
-            lapic_mode(), x86_features.tsc_deadline ? "TSC deadline" : "countdown");
+    kprintf("clock: TSC %llu kHz (%s), timer by %s, %s\n", (unsigned long long)tsc_hz / 1000,
+            source, lapic_mode(), x86_features.tsc_deadline ? "TSC deadline" : "countdown");
     return 0;
 }
 
@@ -164,13 +164,15 @@ bool arch_ticks_user(void)
     return true;
 }
 
-/* Rounded up, so that the interrupt is not early; what is too short for the deadline is continued. */
+/* Rounded up, so that the interrupt is not early; what is too short for the deadline is
+ * continued. */
 void clock_timer_start(uint64_t wait_ns)
 {
     if (x86_features.tsc_deadline)
         wrmsr(MSR_TSC_DEADLINE, arch_ticks() + clock_ticks_of(wait_ns, arch_ticks_hz()) + 1);
     else
-        lapic_timer_start((uint32_t)MIN(clock_ticks_of(wait_ns, lapic_hz) + 1, (uint64_t)UINT32_MAX));
+        lapic_timer_start(
+            (uint32_t)MIN(clock_ticks_of(wait_ns, lapic_hz) + 1, (uint64_t)UINT32_MAX));
 }
 
 void clock_timer_stop(void)

@@ -1,13 +1,25 @@
 /*
- * The serial console: a 16550 at COM1, polled, 115200 8N1 (National Semiconductor PC16550D data sheet, table
- * 2). Without one, output vanishes and input never comes.
+ * The serial console: a 16550 at COM1, polled, 115200 8N1 (National Semiconductor PC16550D data
+ * sheet, table 2). Without one, output vanishes and input never comes.
  */
 #include "kernel/arch/arch.h"
 #include "quirks.h"
 #include "x86.h"
 
 #define COM1 0x3f8
-enum { THR = 0, RBR = 0, DLL = 0, IER = 1, DLM = 1, FCR = 2, IIR = 2, LCR = 3, MCR = 4, LSR = 5, SCR = 7 };
+enum {
+    THR = 0,
+    RBR = 0,
+    DLL = 0,
+    IER = 1,
+    DLM = 1,
+    FCR = 2,
+    IIR = 2,
+    LCR = 3,
+    MCR = 4,
+    LSR = 5,
+    SCR = 7
+};
 #define LSR_DR    0x01
 #define LSR_BAD   0x1c /* parity, framing, break: the byte is none that was sent */
 #define LSR_THRE  0x20

@@ -19,7 +19,8 @@ void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(
     vaddr_t top = ALIGN_DOWN((vaddr_t)stack_top, 16);
     struct switch_frame *f = (struct switch_frame *)top - 1;
 
-    *f = (struct switch_frame){.rbx = (uint64_t)entry, .r12 = (uint64_t)arg, .ret = (uint64_t)context_start};
+    *f = (struct switch_frame){
+        .rbx = (uint64_t)entry, .r12 = (uint64_t)arg, .ret = (uint64_t)context_start};
     ctx->sp = (uint64_t)f;
     ctx->stack_top = top;
     ctx->fs_base = ctx->gs_base = 0;
@@ -44,8 +45,8 @@ static void write_fs_base(uint64_t v)
         wrmsr(MSR_FS_BASE, v);
 }
 
-/* User mode can change its GS base only with FSGSBASE.  In the kernel SWAPGS has put it aside; NMI copes with
- * the swap. */
+/* User mode can change its GS base only with FSGSBASE.  In the kernel SWAPGS has put it aside; NMI
+ * copes with the swap. */
 static uint64_t read_user_gs_base(void)
 {
     uint64_t v;

@@ -1,6 +1,7 @@
 /*
  * Descriptor tables, control and model-specific registers of one CPU (SDM vol. 3A, chapters 2,
- * 3, 5.8.8, 6.14). The interrupt descriptor table is the same for all CPUs; GDT and TSS are each CPU's own.
+ * 3, 5.8.8, 6.14). The interrupt descriptor table is the same for all CPUs; GDT and TSS are each
+ * CPU's own.
  */
 #include "cpu_init.h"
 #include "fpu.h"
@@ -76,12 +77,13 @@ static void fill_gdt(struct arch_cpu *cpu)
 
     cpu->gdt[SEL_KERNEL_CODE / 8] = 0x00af9b000000ffff;
     cpu->gdt[SEL_KERNEL_DATA / 8] = 0x00cf93000000ffff;
-    /* SYSCALL from 32-bit code goes to CSTAR on AMD processors, with the user's stack: there is no such code. */
+    /* SYSCALL from 32-bit code goes to CSTAR on AMD processors, with the user's stack: there is no
+     * such code. */
     cpu->gdt[SEL_USER_BASE / 8] = 0;
     cpu->gdt[SEL_USER_DATA / 8] = 0x00cff3000000ffff;
     cpu->gdt[SEL_USER_CODE / 8] = 0x00affb000000ffff;
-    cpu->gdt[SEL_TSS / 8] =
-        (sizeof(cpu->tss) - 1) | (tss & 0xffffff) << 16 | (uint64_t)0x89 << 40 | (tss >> 24 & 0xff) << 56;
+    cpu->gdt[SEL_TSS / 8] = (sizeof(cpu->tss) - 1) | (tss & 0xffffff) << 16 | (uint64_t)0x89 << 40 |
+                            (tss >> 24 & 0xff) << 56;
     cpu->gdt[SEL_TSS / 8 + 1] = tss >> 32;
 }
 
@@ -104,7 +106,8 @@ static void load_segments(struct arch_cpu *cpu)
                      "lldt %w4\n\t" /* INIT leaves one at address 0 (SDM vol. 3A, table 9-1) */
                      "ltr %w5"
                      :
-                     : "m"(gdtr), "m"(idtr), "i"(SEL_KERNEL_CODE), "r"(SEL_KERNEL_DATA), "r"(0), "r"(SEL_TSS)
+                     : "m"(gdtr), "m"(idtr), "i"(SEL_KERNEL_CODE), "r"(SEL_KERNEL_DATA), "r"(0),
+                       "r"(SEL_TSS)
                      : "rax", "memory");
 }
 
@@ -172,7 +175,8 @@ void cpu_load_control(void)
     wrmsr(MSR_STAR, (uint64_t)SEL_KERNEL_CODE << 32 | (uint64_t)(SEL_USER_BASE | 3) << 48);
     wrmsr(MSR_LSTAR, (uint64_t)syscall_entry);
     wrmsr(MSR_SFMASK, SYSCALL_OFF);
-    write_cr0((read_cr0() | CR0_MP | CR0_NE | CR0_WP | CR0_AM) & ~(CR0_EM | CR0_TS | CR0_NW | CR0_CD));
+    write_cr0((read_cr0() | CR0_MP | CR0_NE | CR0_WP | CR0_AM) &
+              ~(CR0_EM | CR0_TS | CR0_NW | CR0_CD));
     cr4 |= (f->smep ? CR4_SMEP : 0) | (f->smap ? CR4_SMAP : 0) | (f->umip ? CR4_UMIP : 0);
     cr4 |= (f->fsgsbase ? CR4_FSGSBASE : 0) | (f->xsave ? CR4_OSXSAVE : 0);
     wrmsr(MSR_PAT, PAT_KERNEL); /* no mapping used so far has the entry that changes */

@@ -4,7 +4,8 @@
 
 struct cpu;
 
-/* Stacks the processor switches to by itself, so that a broken kernel stack still gives a readable panic. */
+/* Stacks the processor switches to by itself, so that a broken kernel stack still gives a readable
+ * panic. */
 enum ist { IST_NMI = 1, IST_DOUBLE_FAULT, IST_MACHINE_CHECK, IST_DEBUG, IST_COUNT = IST_DEBUG };
 #define IST_STACK_SIZE 8192
 

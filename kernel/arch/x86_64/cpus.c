@@ -1,6 +1,6 @@
 /*
- * Which CPUs there are and where they sit: the MADT lists them, CPUID tells how to read their ids, and a
- * simulated machine says by itself what it simulates.
+ * Which CPUs there are and where they sit: the MADT lists them, CPUID tells how to read their ids,
+ * and a simulated machine says by itself what it simulates.
  */
 #include "lapic.h"
 #include "smp.h"
@@ -54,7 +54,8 @@ static void read_madt(struct cpus_list *list)
             unreached++;
     }
     if (unreached)
-        kprintf("cpus: %u CPUs have APIC ids that only x2APIC reaches: they are left alone\n", unreached);
+        kprintf("cpus: %u CPUs have APIC ids that only x2APIC reaches: they are left alone\n",
+                unreached);
 }
 
 static void place_by_cpuid(struct cpus_list *list)
@@ -67,8 +68,8 @@ static void place_by_cpuid(struct cpus_list *list)
     cpus_place_by_ids(list, topology_decode(leaves, read_leaves(leaves)), ids);
 }
 
-unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape, struct cpu *cpus,
-                        unsigned max)
+unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape,
+                        struct cpu *cpus, unsigned max)
 {
     struct cpus_list list;
 

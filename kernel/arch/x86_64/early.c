@@ -1,4 +1,5 @@
-/* First call of kernel_main: the boot CPU gets its tables and stacks before anything can go wrong. */
+/* First call of kernel_main: the boot CPU gets its tables and stacks before anything can go
+ * wrong. */
 #include "cpu_init.h"
 #include "kernel/core/cpu.h"
 

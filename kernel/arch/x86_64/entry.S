@@ -1,9 +1,11 @@
 /*
- * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch between threads.
+ * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch
+ * between threads.
  *
- * GS: in the kernel GS.base is this CPU's struct cpu; in user mode it is the user's own, which the user may set to any
- * value (FSGSBASE), so the privilege of the interrupted code segment decides about SWAPGS.  NMI, #DF, #MC and kernel #DB
- * can strike between the two states: they save GS.base, load it with the pointer above their own stack, and put it back.
+ * GS: in the kernel GS.base is this CPU's struct cpu; in user mode it is the user's own, which the
+ * user may set to any value (FSGSBASE), so the privilege of the interrupted code segment decides
+ * about SWAPGS.  NMI, #DF, #MC and kernel #DB can strike between the two states: they save GS.base,
+ * load it with the pointer above their own stack, and put it back.
  */
 #define MSR_GS_BASE   0xc0000101
 #define SEL_USER_DATA 0x23
@@ -66,7 +68,8 @@
 	addq	$16, %rsp
 	.endm
 
-	/* Calls a C function with the frame; a link that looks like a call from the interrupted place keeps backtraces going. */
+	/* Calls a C function with the frame; a link that looks like a call from the interrupted
+	 * place keeps backtraces going. */
 	.macro call_with_frame function
 	movq	%rsp, %rdi
 	pushq	F_RIP(%rsp)
@@ -85,7 +88,8 @@ vector_stubs:
 vector = 0
 	.rept 256
 	.balign 16
-	.if !(vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || vector == 29 || vector == 30)
+	.if !(vector == 8 || (vector >= 10 && vector <= 14) || vector == 17 || vector == 21 || \
+	      vector == 29 || vector == 30)
 	pushq	$0
 	.endif
 	pushq	$vector
@@ -117,8 +121,8 @@ trap_return:
 2:	pop_registers
 	iretq
 
-/* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode goes on, and the frame is without the
- * registers that functions preserve. */
+/* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode
+ * goes on, and the frame is without the registers that functions preserve. */
 	.section .text.HOT, "ax", @progbits
 trap_pmu:
 	testb	$3, F_CS - 120(%rsp)
@@ -203,7 +207,8 @@ syscall_entry:
 	pushq	$VEC_SYSCALL
 	push_registers
 	call_with_frame syscall_enter
-	/* SYSRET wants RIP and RFLAGS in RCX and R11, and faults in the kernel on a RIP that is not canonical. */
+	/* SYSRET wants RIP and RFLAGS in RCX and R11, and faults in the kernel on a RIP that is not
+	 * canonical. */
 	movq	F_RIP(%rsp), %rcx
 	movq	%rcx, %rax
 	shrq	$47, %rax
@@ -256,7 +261,8 @@ context_start:
 	call	*%rbx
 	ud2
 
-/* void user_enter(const struct arch_frame *frame): leaves the kernel by a frame made by hand at the top of the stack. */
+/* void user_enter(const struct arch_frame *frame): leaves the kernel by a frame made by hand at the
+ * top of the stack. */
 	.globl user_enter
 user_enter:
 	movq	%rdi, %rsp

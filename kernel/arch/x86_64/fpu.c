@@ -1,6 +1,7 @@
 /*
- * Eager saving by XSAVE in its standard layout, or FXSAVE (SDM vol. 1, 10.5 and 13).  XCR0 enables x87, SSE
- * and AVX: what fits FPU_AREA_SIZE.  AVX-512 and AMX stay off; programs that ask CPUID and XGETBV see that.
+ * Eager saving by XSAVE in its standard layout, or FXSAVE (SDM vol. 1, 10.5 and 13).  XCR0 enables
+ * x87, SSE and AVX: what fits FPU_AREA_SIZE.  AVX-512 and AMX stay off; programs that ask CPUID and
+ * XGETBV see that.
  */
 #include "fpu.h"
 #include "x86.h"
@@ -32,7 +33,10 @@ void fpu_init(void)
 void fpu_save(void *area)
 {
     if (x86_features.xsave)
-        __asm__ volatile("xsave64 (%0)" : : "r"(area), "a"((uint32_t)-1), "d"((uint32_t)-1) : "memory");
+        __asm__ volatile("xsave64 (%0)"
+                         :
+                         : "r"(area), "a"((uint32_t)-1), "d"((uint32_t)-1)
+                         : "memory");
     else
         __asm__ volatile("fxsave64 (%0)" : : "r"(area) : "memory");
 }
@@ -40,7 +44,10 @@ void fpu_save(void *area)
 void fpu_restore(const void *area)
 {
     if (x86_features.xsave)
-        __asm__ volatile("xrstor64 (%0)" : : "r"(area), "a"((uint32_t)-1), "d"((uint32_t)-1) : "memory");
+        __asm__ volatile("xrstor64 (%0)"
+                         :
+                         : "r"(area), "a"((uint32_t)-1), "d"((uint32_t)-1)
+                         : "memory");
     else
         __asm__ volatile("fxrstor64 (%0)" : : "r"(area) : "memory");
 }

@@ -51,7 +51,8 @@ static uint32_t read_word(uint32_t leaf, uint32_t sub, enum reg reg)
 unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX])
 {
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        out[i] = (struct arch_word){words[i].name, read_word(words[i].leaf, words[i].sub, words[i].reg)};
+        out[i] =
+            (struct arch_word){words[i].name, read_word(words[i].leaf, words[i].sub, words[i].reg)};
     return ARRAY_SIZE(words);
 }
 

@@ -1,5 +1,5 @@
-/* Interrupts as the rest of the kernel sees them: controller start-up, inter-processor interrupts, the PMU's
- * message. */
+/* Interrupts as the rest of the kernel sees them: controller start-up, inter-processor interrupts,
+ * the PMU's message. */
 #include "lapic.h"
 #include "power.h"
 #include "x86.h"
@@ -19,8 +19,8 @@
 #define MSI_DESTINATION 12
 #define MSI_ID_MAX      254 /* 255: all of them */
 
-/* Moves the legacy controllers' vectors away from the exceptions and masks every line (Intel 8259A data
- * sheet). */
+/* Moves the legacy controllers' vectors away from the exceptions and masks every line (Intel 8259A
+ * data sheet). */
 static void pic_mask(void)
 {
     static const struct {
@@ -77,12 +77,14 @@ int arch_path_msi(struct cpu *cpu, struct arch_msi *msi)
 }
 
 /* Each message has a vector of its own on all CPUs; whose it is makes no difference. */
-static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target, struct arch_msi *out)
+static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target,
+                struct arch_msi *out)
 {
     return compose(target, VEC_MSI + n, out);
 }
 
-static int move(unsigned n, UNUSED const struct cpu *from, const struct cpu *to, struct arch_msi *out)
+static int move(unsigned n, UNUSED const struct cpu *from, const struct cpu *to,
+                struct arch_msi *out)
 {
     return compose(to, VEC_MSI + n, out);
 }

@@ -1,6 +1,6 @@
 /*
- * Local APIC: identity, end of interrupt, commands to other CPUs, timer (SDM vol. 3A, chapter 10).  x2APIC
- * when the processor has it, else the memory-mapped registers.
+ * Local APIC: identity, end of interrupt, commands to other CPUs, timer (SDM vol. 3A, chapter 10).
+ * x2APIC when the processor has it, else the memory-mapped registers.
  */
 #include "lapic.h"
 #include "x86.h"
@@ -196,5 +196,6 @@ void lapic_timer_mode(bool tsc_deadline)
 {
     reg_write(REG_LVT_TIMER, VEC_TIMER | (tsc_deadline ? LVT_TSC_DEADLINE : 0));
     if (tsc_deadline)
-        __asm__ volatile("mfence" : : : "memory"); /* before the first deadline (SDM vol. 3A, 10.5.4.1) */
+        /* before the first deadline (SDM vol. 3A, 10.5.4.1) */
+        __asm__ volatile("mfence" : : : "memory");
 }

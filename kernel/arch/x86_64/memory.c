@@ -1,6 +1,7 @@
 /*
- * Address spaces, the part of the processor.  The upper half of every root is the kernel's.  Kernel pages are global;
- * there are no process-context identifiers, so loading CR3 forgets a space's pages.
+ * Address spaces, the part of the processor.  The upper half of every root is the kernel's.  Kernel
+ * pages are global; there are no process-context identifiers, so loading CR3 forgets a space's
+ * pages.
  */
 #include "memory.h"
 #include "x86.h"
@@ -68,7 +69,8 @@ void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)
     }
 }
 
-/* Stores reach the instruction caches by themselves, and IRET and SYSRET do the rest (SDM vol. 3A, 11.6). */
+/* Stores reach the instruction caches by themselves, and IRET and SYSRET do the rest (SDM vol. 3A,
+ * 11.6). */
 void arch_code_written(UNUSED const void *frame)
 {
 }

@@ -1,5 +1,5 @@
-/* PCI configuration mechanism #1 (PCI Local Bus Specification 3.0, 3.2.2.3.2): an address port and a data
- * port. */
+/* PCI configuration mechanism #1 (PCI Local Bus Specification 3.0, 3.2.2.3.2): an address port and
+ * a data port. */
 #include "kernel/arch/arch.h"
 #include "x86.h"
 

@@ -13,9 +13,11 @@
 #define PTE_PS BIT(7) /* a leaf above the last level */
 #define PTE_G  BIT(8)
 #define PTE_NX BIT(63)
-/* Without PTE_P the processor ignores the rest: a page that stays in its place, but whose every access faults. */
+/* Without PTE_P the processor ignores the rest: a page that stays in its place, but whose every
+ * access faults. */
 #define PTE_KEPT BIT(9)
-/* The same, and the address is a number's complement: what the processor might speculate on lies far beyond any memory. */
+/* The same, and the address is a number's complement: what the processor might speculate on lies
+ * far beyond any memory. */
 #define PTE_NUMBER BIT(10)
 
 #define PTE_ADDRESS       0x000ffffffffff000
@@ -31,7 +33,8 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
     e |= prot & PROT_X ? 0 : PTE_NX;
     e |= prot & PROT_DEVICE ? PTE_CD | PTE_WT : prot & PROT_GATHER ? PTE_WT : 0;
     /* The kernel's pages are the same in every space, and their being used is nobody's business. */
-    e |= prot & PROT_USER ? PTE_U | PTE_A | (prot & PROT_WRITTEN ? PTE_D : 0) : PTE_G | PTE_A | PTE_D;
+    e |= prot & PROT_USER ? PTE_U | PTE_A | (prot & PROT_WRITTEN ? PTE_D : 0)
+                          : PTE_G | PTE_A | PTE_D;
     return e | (level + 1 < pte_format.levels ? PTE_PS : 0);
 }
 
@@ -59,7 +62,8 @@ static unsigned prot(uint64_t e)
 {
     if (!(e & PTE_P))
         return PROT_USER;
-    return PROT_R | (e & PTE_W ? PROT_W : 0) | (e & PTE_NX ? 0 : PROT_X) | (e & PTE_U ? PROT_USER : 0) |
+    return PROT_R | (e & PTE_W ? PROT_W : 0) | (e & PTE_NX ? 0 : PROT_X) |
+           (e & PTE_U ? PROT_USER : 0) |
            (e & PTE_CD   ? PROT_DEVICE
             : e & PTE_WT ? PROT_GATHER
                          : 0);
@@ -82,7 +86,8 @@ static unsigned marks(uint64_t e)
 
 static uint64_t mark(uint64_t e, unsigned marks)
 {
-    return (e & ~(PTE_A | PTE_D)) | (marks & ARCH_USED ? PTE_A : 0) | (marks & ARCH_WRITTEN ? PTE_D : 0);
+    return (e & ~(PTE_A | PTE_D)) | (marks & ARCH_USED ? PTE_A : 0) |
+           (marks & ARCH_WRITTEN ? PTE_D : 0);
 }
 
 static uint64_t protect(uint64_t e, unsigned prot)

@@ -1,6 +1,7 @@
 /*
  * Turns what a PVH start hands over into boot_info.  Layout: Xen,
- * xen/include/public/arch-x86/hvm/start_info.h; the memory types are those of ACPI's "INT 15h, E820h" table.
+ * xen/include/public/arch-x86/hvm/start_info.h; the memory types are those of ACPI's "INT 15h,
+ * E820h" table.
  */
 #include "start.h"
 #include "kernel/arch/arch.h"
@@ -65,8 +66,9 @@ void x86_start_pvh(paddr_t start_info)
     struct boot_info *info = &pvh_info;
 
     if (start->magic != HVM_START_MAGIC || start->version < 1)
-        start_fail("no PVH start information of version 1 or later; QEMU's firmware destroys it when the "
-                   "command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
+        start_fail(
+            "no PVH start information of version 1 or later; QEMU's firmware destroys it when the "
+            "command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
     memcpy(info->protocol, "pvh", sizeof("pvh"));
     info->kernel_base = (vaddr_t)image_start - KERNEL_BASE;
     info->kernel_size = (uint64_t)(image_end - image_start);

@@ -1,4 +1,5 @@
-/* What is peculiar about an x86-64 machine: CPUID (SDM vol. 2A; APM vol. 3, appendix E) and the FADT (ACPI 6.4, 5.2.9). */
+/* What is peculiar about an x86-64 machine: CPUID (SDM vol. 2A; APM vol. 3, appendix E) and the
+ * FADT (ACPI 6.4, 5.2.9). */
 #include "quirks.h"
 #include "reference.h"
 #include "x86.h"
@@ -37,12 +38,13 @@ static bool tsc_is_not_what_cpuid_says(char *text, size_t size)
     if (clock_measured_by() || x86_features.hypervisor || arch_clock_check(&name, &hz))
         return false;
     uint64_t believed = arch_ticks_hz(), off = hz > believed ? hz - believed : believed - hz;
-    ksnprintf(text, size, "CPUID says %llu kHz, %s measures %llu kHz", (unsigned long long)believed / 1000,
-              name, (unsigned long long)hz / 1000);
+    ksnprintf(text, size, "CPUID says %llu kHz, %s measures %llu kHz",
+              (unsigned long long)believed / 1000, name, (unsigned long long)hz / 1000);
     return off / (believed / MILLION) > RATE_PPM_MAX;
 }
 
-/* What there is is used to measure the TSC where CPUID does not say how fast it runs, and for nothing else. */
+/* What there is is used to measure the TSC where CPUID does not say how fast it runs, and for
+ * nothing else. */
 static bool hpet_is_missing(char *text, size_t size)
 {
     struct acpi_table table;
@@ -78,7 +80,7 @@ static bool frequency_varies(char *text, size_t size)
     return n;
 }
 
-/* ---- FADT ---- */
+/* ---- FADT ------------------------------------------------------------------------------------ */
 
 enum { FADT_BOOT_FLAGS = 109, FADT_FLAGS = 112 };
 #define BOOT_LEGACY_DEVICES BIT(0)
@@ -94,7 +96,8 @@ static uint64_t fadt_field(uint32_t at, unsigned bytes)
 
 static bool acpi_is_reduced(char *text, size_t size)
 {
-    ksnprintf(text, size, "hardware-reduced: no ACPI timer, and no way known to switch the machine off");
+    ksnprintf(text, size,
+              "hardware-reduced: no ACPI timer, and no way known to switch the machine off");
     return fadt_field(FADT_FLAGS, 4) & FLAG_REDUCED;
 }
 
@@ -118,10 +121,12 @@ static bool legacy_is_missing(char *text, size_t size)
 {
     struct acpi_table fadt;
 
-    if (acpi_table_get("FACP", &fadt) || acpi_field(&fadt, FADT_BOOT_FLAGS, 2) & BOOT_LEGACY_DEVICES)
+    if (acpi_table_get("FACP", &fadt) ||
+        acpi_field(&fadt, FADT_BOOT_FLAGS, 2) & BOOT_LEGACY_DEVICES)
         return false;
     bool com1 = console_found(), pit = counts(&pit_reference);
-    ksnprintf(text, size, "no legacy devices; missing:%s%s", com1 ? "" : " COM1", pit ? "" : " PIT");
+    ksnprintf(text, size, "no legacy devices; missing:%s%s", com1 ? "" : " COM1",
+              pit ? "" : " PIT");
     return !com1 || !pit;
 }
 

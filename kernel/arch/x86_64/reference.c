@@ -1,6 +1,6 @@
 /*
- * HPET (IA-PC HPET Specification 1.0a, 2.3), ACPI power-management timer (ACPI 4.8.3.3), and channel 2 of the
- * interval timer (Intel 8254 data sheet), each as a counter that counts up.
+ * HPET (IA-PC HPET Specification 1.0a, 2.3), ACPI power-management timer (ACPI 4.8.3.3), and
+ * channel 2 of the interval timer (Intel 8254 data sheet), each as a counter that counts up.
  */
 #include "reference.h"
 #include "x86.h"
@@ -87,7 +87,9 @@ static bool pit_probe(uint64_t *hz)
 }
 
 static const struct reference hpet_reference = {"HPET", hpet_probe, hpet_read, UINT32_MAX};
-static const struct reference pm_timer_reference = {"ACPI timer", pm_timer_probe, pm_timer_read, 0xffffff};
+static const struct reference pm_timer_reference = {"ACPI timer", pm_timer_probe, pm_timer_read,
+                                                    0xffffff};
 const struct reference pit_reference = {"PIT", pit_probe, pit_read, 0xffff};
 
-const struct reference *const references[] = {&hpet_reference, &pm_timer_reference, &pit_reference, NULL};
+const struct reference *const references[] = {&hpet_reference, &pm_timer_reference, &pit_reference,
+                                              NULL};

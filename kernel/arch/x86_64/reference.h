@@ -5,7 +5,7 @@
 struct reference {
     const char *name;
     bool (*probe)(uint64_t *hz); /* false: not on this machine */
-    uint32_t (*read)(void);      /* counts up, wraps at mask   */
+    uint32_t (*read)(void);      /* counts up, wraps at mask */
     uint32_t mask;
 };
 

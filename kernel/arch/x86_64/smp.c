@@ -1,7 +1,7 @@
 /*
- * Starts the other CPUs: INIT, then STARTUP with the page their first code lies in (SDM vol. 3A, 8.4.4).
- * All get INIT at once; then one after the other is started, since they share the page's three words of
- * arguments.
+ * Starts the other CPUs: INIT, then STARTUP with the page their first code lies in (SDM vol. 3A,
+ * 8.4.4). All get INIT at once; then one after the other is started, since they share the page's
+ * three words of arguments.
  */
 #include "cpu_init.h"
 #include "lapic.h"
@@ -24,7 +24,8 @@ extern char trampoline_start[], trampoline_end[];
 extern uint64_t trampoline_root[], trampoline_stack[], trampoline_cpu[];
 extern char image_start[];
 
-/* The kernel's root with the first 2 MB at their own address; used until a CPU has reached the kernel. */
+/* The kernel's root with the first 2 MB at their own address; used until a CPU has reached the
+ * kernel. */
 static uint64_t start_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static uint64_t start_pdpt[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static uint64_t start_pd[PT_ENTRIES] ALIGNED(PAGE_SIZE);
@@ -97,8 +98,8 @@ bool smp_prepare(struct cpu *cpus, unsigned n)
         kprintf("cpus: no memory below 1 MB to start the other CPUs with\n");
         return false;
     }
-    memcpy(start_root + PT_ENTRIES / 2, (uint64_t *)phys_to_virt(memory_kernel_root()) + PT_ENTRIES / 2,
-           sizeof(start_root) / 2);
+    memcpy(start_root + PT_ENTRIES / 2,
+           (uint64_t *)phys_to_virt(memory_kernel_root()) + PT_ENTRIES / 2, sizeof(start_root) / 2);
     for (unsigned i = 1; i < n; i++)
         lapic_send_init((uint32_t)cpus[i].hwid);
     clock_wait_ns(INIT_WAIT_NS);

@@ -1,6 +1,6 @@
 /*
- * Where the ways of starting meet: keeps the boot information, makes this_cpu() work, keeps a page for
- * starting the other CPUs, and calls kernel_main.
+ * Where the ways of starting meet: keeps the boot information, makes this_cpu() work, keeps a page
+ * for starting the other CPUs, and calls kernel_main.
  */
 #include "start.h"
 #include "x86.h"
@@ -13,8 +13,8 @@ const char arch_name[] = "x86_64";
 
 static struct boot_info boot_info;
 
-/* Real-mode code below 1 MB must avoid page 0 and what firmware keeps near the top: the lowest usable page
- * from 32 KB. */
+/* Real-mode code below 1 MB must avoid page 0 and what firmware keeps near the top: the lowest
+ * usable page from 32 KB. */
 #define START_PAGE_LOWEST  0x8000
 #define START_PAGE_HIGHEST 0x9f000
 

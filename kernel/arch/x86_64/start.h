@@ -3,5 +3,5 @@
 #include "kernel/boot/boot_info.h"
 
 /* Both: boot CPU, boot stack, interrupts off. */
-NORETURN void x86_start(const struct boot_info *info); /* a loader that speaks boot_info        */
-NORETURN void x86_start_pvh(paddr_t start_info);       /* a machine monitor that speaks PVH      */
+NORETURN void x86_start(const struct boot_info *info); /* a loader that speaks boot_info */
+NORETURN void x86_start_pvh(paddr_t start_info);       /* a machine monitor that speaks PVH */

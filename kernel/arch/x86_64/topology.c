@@ -1,7 +1,7 @@
 /*
- * CPUID's three ways of describing a topology, newest first: the extended topology leaves (SDM vol. 2A, CPUID
- * leaves 1Fh and 0Bh), AMD's leaves 8000_0008h and 8000_001Eh (APM vol. 3, appendix E), Intel's leaves 1 and
- * 4 (SDM vol. 3A, 8.9).
+ * CPUID's three ways of describing a topology, newest first: the extended topology leaves (SDM vol.
+ * 2A, CPUID leaves 1Fh and 0Bh), AMD's leaves 8000_0008h and 8000_001Eh (APM vol. 3, appendix E),
+ * Intel's leaves 1 and 4 (SDM vol. 3A, 8.9).
  */
 #include "topology.h"
 
@@ -12,7 +12,8 @@
 #define WIDTH_MAX    31u
 #define LEAF1_HTT    ((uint32_t)1 << 28)
 
-static struct cpuid_leaf find(const struct cpuid_leaf *leaves, size_t n, uint32_t leaf, uint32_t sub)
+static struct cpuid_leaf find(const struct cpuid_leaf *leaves, size_t n, uint32_t leaf,
+                              uint32_t sub)
 {
     for (size_t i = 0; i < n; i++) {
         if (leaves[i].leaf == leaf && leaves[i].sub == sub)
@@ -73,8 +74,8 @@ struct topology_bits topology_decode(const struct cpuid_leaf *leaves, size_t n)
     struct topology_bits bits;
 
     if (!decode_extended(leaves, n, 0x1f, &bits) && !decode_extended(leaves, n, 0x0b, &bits))
-        bits =
-            vendor == VENDOR_AMD || vendor == VENDOR_HYGON ? decode_amd(leaves, n) : decode_intel(leaves, n);
+        bits = vendor == VENDOR_AMD || vendor == VENDOR_HYGON ? decode_amd(leaves, n)
+                                                              : decode_intel(leaves, n);
     bits.chip = MIN(MAX(bits.chip, bits.thread), WIDTH_MAX);
     bits.thread = MIN(bits.thread, bits.chip);
     return bits;

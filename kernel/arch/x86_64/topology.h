@@ -10,6 +10,6 @@ struct cpuid_leaf {
     uint32_t eax, ebx, ecx, edx;
 };
 
-/* Leaves 0, 1, 4, 0xb, 0x1f, 0x80000008, 0x8000001e are looked at, with all their subleaves; absent ones
- * count as zero. */
+/* Leaves 0, 1, 4, 0xb, 0x1f, 0x80000008, 0x8000001e are looked at, with all their subleaves; absent
+ * ones count as zero. */
 struct topology_bits topology_decode(const struct cpuid_leaf *leaves, size_t n);

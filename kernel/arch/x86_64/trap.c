@@ -1,4 +1,5 @@
-/* Exceptions and interrupts (SDM vol. 3A, chapter 6), decoded; kernel/arch/fault.c knows what becomes of them. */
+/* Exceptions and interrupts (SDM vol. 3A, chapter 6), decoded; kernel/arch/fault.c knows what
+ * becomes of them. */
 #include "frame.h"
 #include "lapic.h"
 #include "x86.h"
@@ -123,8 +124,8 @@ static void leave(const struct arch_frame *frame)
         arch_handlers.user_return(frame);
 }
 
-/* All four are called by entry.S.  The processor leaves AC as user mode had it, and with SMAP that is a
- * permission. */
+/* All four are called by entry.S.  The processor leaves AC as user mode had it, and with SMAP that
+ * is a permission. */
 void trap_enter(struct arch_frame *frame);
 void trap_enter(struct arch_frame *frame)
 {
@@ -154,8 +155,8 @@ void trap_paranoid_enter(struct arch_frame *frame)
     }
     if (frame->vector == VEC_DF) {
         struct fault fault = fault_of(frame);
-        panic_frame(frame, "double fault: %s, last page fault at %#llx", fault_explain(frame, &fault),
-                    (unsigned long long)fault.va);
+        panic_frame(frame, "double fault: %s, last page fault at %#llx",
+                    fault_explain(frame, &fault), (unsigned long long)fault.va);
     }
     panic_frame(frame, "%s", exception_name(frame->vector));
 }

@@ -1,5 +1,6 @@
 /*
- * Registers and instructions of x86-64, named as the Intel SDM names them (volume 3A chapter 2, volume 4).
+ * Registers and instructions of x86-64, named as the Intel SDM names them (volume 3A chapter 2,
+ * volume 4).
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -45,7 +46,8 @@
 #define MSR_GS_BASE      0xc0000101
 #define MSR_KERNEL_GS    0xc0000102
 
-/* Memory types by page attribute (SDM vol. 3A, 11.12.4): as after a reset, but entry 1 is write combining. */
+/* Memory types by page attribute (SDM vol. 3A, 11.12.4): as after a reset, but entry 1 is write
+ * combining. */
 #define PAT_KERNEL 0x0007040600070106
 
 #define EFER_SCE BIT(0)
@@ -80,8 +82,8 @@ enum {
     VEC_EXCEPTIONS = 32,
 };
 
-/* Interrupts.  The legacy controllers are moved to 0x20 and masked; their spurious interrupts may still
- * arrive. */
+/* Interrupts.  The legacy controllers are moved to 0x20 and masked; their spurious interrupts may
+ * still arrive. */
 enum {
     VEC_PIC = 0x20,
     VEC_MSI = 0x30, /* and up: devices' messages */
@@ -95,7 +97,8 @@ enum {
     VEC_SPURIOUS = 0xff,
 };
 
-/* What this processor can do; filled by cpu_features_find() on the boot CPU and the same for all. */
+/* What this processor can do; filled by cpu_features_find() on the boot CPU and the same for
+ * all. */
 struct x86_features {
     bool smep, smap, umip, fsgsbase, xsave, avx, pdpe1gb;
     bool x2apic, tsc_deadline, tsc_invariant, tsc_adjust, hypervisor;
@@ -110,7 +113,9 @@ struct x86_cpuid {
 static inline struct x86_cpuid cpuid(uint32_t leaf, uint32_t sub)
 {
     struct x86_cpuid r;
-    __asm__ volatile("cpuid" : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx) : "a"(leaf), "c"(sub));
+    __asm__ volatile("cpuid"
+                     : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx)
+                     : "a"(leaf), "c"(sub));
     return r;
 }
 

@@ -1,4 +1,5 @@
-/* See block.h.  A device's lock guards its lists and the driver's own state; done is called without it. */
+/* See block.h.  A device's lock guards its lists and the driver's own state; done is called without
+ * it. */
 #include "block_core.h"
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
@@ -29,7 +30,7 @@ const struct arg disk_args[] = {
     {0},
 };
 
-/* ---- Devices ---- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 void block_init(const struct block_driver *const *drivers)
 {
@@ -55,8 +56,8 @@ void block_add(struct block_device *d, const char *what)
     while (*end)
         end = &(*end)->next;
     *end = d;
-    kprintf("disk: %s: %s, %llu KB%s\n", d->name, what, (unsigned long long)(d->pages * (PAGE_SIZE / KIB)),
-            d->read_only ? ", read-only" : "");
+    kprintf("disk: %s: %s, %llu KB%s\n", d->name, what,
+            (unsigned long long)(d->pages * (PAGE_SIZE / KIB)), d->read_only ? ", read-only" : "");
 }
 
 struct block_device *block_first(void)
@@ -81,7 +82,7 @@ void block_read_stats(struct block_device *d, struct block_stats *out)
     spin_unlock(&d->lock, irq);
 }
 
-/* ---- Requests ---- */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static int check_request(const struct block_device *d, const struct block_request *r)
 {
@@ -127,7 +128,7 @@ int block_submit(struct block_device *d, struct block_request *r)
     return err;
 }
 
-/* ---- For drivers ---- */
+/* ---- For drivers ----------------------------------------------------------------------------- */
 
 bool block_lock(struct block_device *d)
 {
@@ -243,7 +244,8 @@ void block_check(struct block_device *d)
 {
     bool irq = spin_lock(&d->lock);
 
-    ASSERT(check_list(d, &d->in_flight) + check_list(d, &d->late) + check_list(d, &d->back) == d->busy);
+    ASSERT(check_list(d, &d->in_flight) + check_list(d, &d->late) + check_list(d, &d->back) ==
+           d->busy);
     ASSERT(d->busy <= d->depth);
     ASSERT(!d->failed || (list_empty(&d->in_flight) && list_empty(&d->late)));
     spin_unlock(&d->lock, irq);

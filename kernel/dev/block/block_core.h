@@ -1,4 +1,5 @@
-/* Between the files of block devices (block.c, block_watch.c, block_wait.c); drivers and users need block.h alone. */
+/* Between the files of block devices (block.c, block_watch.c, block_wait.c); drivers and users need
+ * block.h alone. */
 #pragma once
 #include "block.h"
 
@@ -6,10 +7,11 @@ extern const struct block_driver block_virtio_driver, block_model_driver, block_
 extern uint64_t block_ram_bytes, block_timeout_ms; /* boot arguments */
 
 void block_watch_start(void);
-/* There is something to do for the watching thread at that time.  Any context whose locks rank up to LOCK_BLOCK. */
+/* There is something to do for the watching thread at that time.  Any context whose locks rank up
+ * to LOCK_BLOCK. */
 void block_watch_by(uint64_t due_ns);
-/* One look at all devices: gives back what is due, stops devices that do not answer.  When to look again, or UINT64_MAX.
- * Thread context. */
+/* One look at all devices: gives back what is due, stops devices that do not answer.  When to look
+ * again, or UINT64_MAX. Thread context. */
 uint64_t block_watch_look(void);
 /* The device is not used any more: all it has is back, with that status.  Lock held. */
 void block_give_up(struct block_device *d, int status);

@@ -1,7 +1,8 @@
 /* See block_faults.h. */
 #include "block_faults.h"
 
-/* The mixing function of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
+/* The mixing function of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+ * generators, 2014). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;

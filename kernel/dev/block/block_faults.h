@@ -1,6 +1,6 @@
 /*
- * Faults to inject below any block device, for tests: which requests fail, are delayed, or never come back.
- * Pure: the fate of the nth request follows from the seed alone.
+ * Faults to inject below any block device, for tests: which requests fail, are delayed, or never
+ * come back. Pure: the fate of the nth request follows from the seed alone.
  */
 #pragma once
 #include "kernel/lib/base.h"

@@ -1,6 +1,6 @@
 /*
- * A disk in memory: frames set aside at boot.  A thread does what it is asked, one request after the other, so that a
- * caller who uses a page before it is there is found out.
+ * A disk in memory: frames set aside at boot.  A thread does what it is asked, one request after
+ * the other, so that a caller who uses a page before it is there is found out.
  */
 #include "block_core.h"
 #include "kernel/core/printf.h"
@@ -21,7 +21,8 @@ static struct {
     struct wait_queue idle; /* [L] for that to end */
 } ram;
 
-/* The oldest request that is not done yet: what is done but was made to get lost stays in flight. */
+/* The oldest request that is not done yet: what is done but was made to get lost stays in
+ * flight. */
 static struct block_request *next_asked(void)
 {
     if (ram.device.failed)

@@ -55,7 +55,8 @@ static int transfer(struct block_device *d, struct block_request *r)
     return w.status;
 }
 
-int block_transfer(struct block_device *d, uint64_t page, size_t count, bool write, const paddr_t *frames)
+int block_transfer(struct block_device *d, uint64_t page, size_t count, bool write,
+                   const paddr_t *frames)
 {
     struct block_request r = {.write = write};
     int err = count ? 0 : -EINVAL;

@@ -1,6 +1,7 @@
 /*
- * The thread that watches all block devices: for requests that do not come back, and to end injected delays.  It sleeps
- * while nothing is in flight, and is woken for a request only if it would look too late for it: once in disk.timeout_ms.
+ * The thread that watches all block devices: for requests that do not come back, and to end
+ * injected delays.  It sleeps while nothing is in flight, and is woken for a request only if it
+ * would look too late for it: once in disk.timeout_ms.
  */
 #include "block_core.h"
 #include "kernel/core/printf.h"
@@ -8,7 +9,7 @@
 static struct {
     struct spinlock lock;    /* [W] */
     struct wait_queue queue; /* [W] */
-    bool asked;              /* [W] to look again                      */
+    bool asked;              /* [W] to look again */
     uint64_t until_ns;       /* [A] when it looks again; written under the lock */
 } watch = {.lock = SPINLOCK(LOCK_THREAD, "disk watch")};
 
@@ -17,8 +18,8 @@ static void set_until(uint64_t ns)
     __atomic_store_n(&watch.until_ns, ns, __ATOMIC_RELAXED);
 }
 
-/* Either the thread has not yet looked at the device whose lock the caller had just now, and will; or it had set until_ns
- * before it did, which is seen here. */
+/* Either the thread has not yet looked at the device whose lock the caller had just now, and will;
+ * or it had set until_ns before it did, which is seen here. */
 void block_watch_by(uint64_t due_ns)
 {
     if (__atomic_load_n(&watch.until_ns, __ATOMIC_RELAXED) <= due_ns)
@@ -42,8 +43,8 @@ static uint64_t answer_by_ns(const struct block_request *r)
 static void stop(struct block_device *d, const struct block_request *r)
 {
     d->failed = true; /* from now on nothing is submitted, and nothing believed */
-    kprintf("disk: %s: a %s of %u pages at %llu has not come back for %llu ms: not used any more\n", d->name,
-            r->write ? "write" : "read", r->count, (unsigned long long)r->page,
+    kprintf("disk: %s: a %s of %u pages at %llu has not come back for %llu ms: not used any more\n",
+            d->name, r->write ? "write" : "read", r->count, (unsigned long long)r->page,
             (unsigned long long)block_timeout_ms);
 }
 
@@ -110,7 +111,8 @@ void block_watch_start(void)
     wait_init(&watch.queue);
     set_until(UINT64_MAX);
     if (thread_create(&params, &t)) {
-        kprintf("disk: no memory for the thread that watches: what does not come back is not noticed\n");
+        kprintf("disk: no memory for the thread that watches: what does not come back is not "
+                "noticed\n");
         return;
     }
     thread_start(t);

@@ -1,6 +1,6 @@
 /*
- * The simulated machine's disk, in model time: registers of kernel/dev/model/machine.h.  Completions go to the CPU that asked, by a
- * message of its own, where there are as many.
+ * The simulated machine's disk, in model time: registers of kernel/dev/model/machine.h.
+ * Completions go to the CPU that asked, by a message of its own, where there are as many.
  */
 #include "block_core.h"
 #include "kernel/core/cpu.h"
@@ -13,7 +13,8 @@
 #define RING_ENTRIES   MACHINE_DISK_SLOTS
 #define REQUESTS_ORDER 3
 #define RING_ORDER     0
-_Static_assert(DEPTH * sizeof(struct machine_disk_request) <= PAGE_SIZE << REQUESTS_ORDER, "room for all");
+_Static_assert(DEPTH * sizeof(struct machine_disk_request) <= PAGE_SIZE << REQUESTS_ORDER,
+               "room for all");
 _Static_assert(sizeof(struct machine_disk_ring) + RING_ENTRIES * sizeof(struct machine_disk_done) <=
                    PAGE_SIZE << RING_ORDER,
                "room for all");
@@ -101,7 +102,7 @@ static void stop(UNUSED struct block_device *d)
 
 static const struct block_ops ops = {submit, stop};
 
-/* ---- Finding it ---- */
+/* ---- Finding it ------------------------------------------------------------------------------ */
 
 /* A CPU without a message of its own uses the first one's. */
 static int connect(uint32_t requester)

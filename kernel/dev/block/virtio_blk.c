@@ -1,6 +1,7 @@
 /*
- * Virtio block devices (Virtual I/O Device 1.2, 5.2) on PCI: one queue each, its interrupt on the CPU that found them.
- * A request is a header that the device reads, the frames, and a status byte that it writes.
+ * Virtio block devices (Virtual I/O Device 1.2, 5.2) on PCI: one queue each, its interrupt on the
+ * CPU that found them. A request is a header that the device reads, the frames, and a status byte
+ * that it writes.
  */
 #include "block_core.h"
 #include "kernel/core/cpu.h"
@@ -22,11 +23,14 @@
     (FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_READ_ONLY | FEATURE_BLK_SIZE | FEATURE_FLUSH | \
      VIRTIO_FEATURE_INDIRECT)
 
-enum { CONFIG_CAPACITY = 0, CONFIG_SIZE_MAX = 8, CONFIG_SEG_MAX = 12, CONFIG_BLK_SIZE = 20 }; /* 5.2.4 */
-enum { TYPE_IN = 0, TYPE_OUT = 1, TYPE_FLUSH = 4 };                                           /* 5.2.6 */
+/* 5.2.4 */
+enum { CONFIG_CAPACITY = 0, CONFIG_SIZE_MAX = 8, CONFIG_SEG_MAX = 12, CONFIG_BLK_SIZE = 20 };
+/* 5.2.6 */
+enum { TYPE_IN = 0, TYPE_OUT = 1, TYPE_FLUSH = 4 };
 enum { STATUS_OK = 0, STATUS_IOERR = 1, STATUS_UNSUPP = 2, STATUS_NONE = 0xff };
 
-/* What the device is given besides the frames, for each request in flight; slots are next to each other in memory. */
+/* What the device is given besides the frames, for each request in flight; slots are next to each
+ * other in memory. */
 struct slot {
     struct {
         uint32_t type, reserved;
@@ -36,7 +40,8 @@ struct slot {
     struct virtq_descriptor table[SEGMENTS_MAX] ALIGNED(16);
 };
 #define SLOTS_ORDER 4
-_Static_assert(sizeof(struct slot) * DEPTH_MAX <= PAGE_SIZE << SLOTS_ORDER, "slots for all requests");
+_Static_assert(sizeof(struct slot) * DEPTH_MAX <= PAGE_SIZE << SLOTS_ORDER,
+               "slots for all requests");
 
 /* Locking: [L] the block device's. */
 struct disk {
@@ -44,19 +49,21 @@ struct disk {
     struct virtio_device device;
     struct virtio_queue queue; /* [L] */
     struct slot *slots;        /* [-] */
-    uint8_t free[DEPTH_MAX];   /* [L] slots not in use  */
+    uint8_t free[DEPTH_MAX];   /* [L] slots not in use */
     unsigned free_count;       /* [L] */
-    uint32_t segment_bytes;    /* [-] largest segment   */
-    bool ready;                /* [A] block is set up   */
+    uint32_t segment_bytes;    /* [-] largest segment */
+    bool ready;                /* [A] block is set up */
 };
 
-static unsigned fill_segments(const struct disk *k, const struct block_request *r, struct virtq_buffer *out)
+static unsigned fill_segments(const struct disk *k, const struct block_request *r,
+                              struct virtq_buffer *out)
 {
     unsigned n = 0;
 
     for (uint32_t i = 0; i < r->count; i++) {
         struct virtq_buffer *last = &out[n - 1];
-        if (n && last->at + last->bytes == r->frame[i] && last->bytes + PAGE_SIZE <= k->segment_bytes)
+        if (n && last->at + last->bytes == r->frame[i] &&
+            last->bytes + PAGE_SIZE <= k->segment_bytes)
             last->bytes += PAGE_SIZE;
         else
             out[n++] = (struct virtq_buffer){r->frame[i], PAGE_SIZE, !r->write};
@@ -145,7 +152,7 @@ static void stop(struct block_device *d)
 
 static const struct block_ops ops = {submit, stop};
 
-/* ---- Finding them ---- */
+/* ---- Finding them ---------------------------------------------------------------------------- */
 
 /* Its sectors can become more while they are read, in two halves. */
 static uint64_t capacity(const struct virtio_device *d)
@@ -181,7 +188,8 @@ static const char *measure(struct disk *k)
     if (k->segment_bytes < PAGE_SIZE || !segments || queue < 3)
         return "it does not take a page at once";
     k->block.pages_max = MIN(segments, queue - 2);
-    k->block.depth = d->features & VIRTIO_FEATURE_INDIRECT ? queue : queue / (k->block.pages_max + 2);
+    k->block.depth =
+        d->features & VIRTIO_FEATURE_INDIRECT ? queue : queue / (k->block.pages_max + 2);
     k->block.depth = MIN(k->block.depth, (unsigned)DEPTH_MAX);
     return NULL;
 }
@@ -215,7 +223,8 @@ static bool open_disk(unsigned nth, unsigned number, bool *usable)
         kprintf("disk: no memory for one more\n");
         return false;
     }
-    int err = virtio_open(KIND_BLOCK, nth, "disk", 0, FEATURES, this_cpu(), interrupt, k, &k->device);
+    int err =
+        virtio_open(KIND_BLOCK, nth, "disk", 0, FEATURES, this_cpu(), interrupt, k, &k->device);
     if (err) { /* an unusable one may still have its interrupt: it keeps its memory */
         if (err == -ENODEV)
             kfree(k);

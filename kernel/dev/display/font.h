@@ -7,8 +7,9 @@
 #define FONT_GLYPHS (FONT_LAST - FONT_FIRST + 1)
 
 struct font {
-    uint8_t width, height; /* pixels; width at most 8                                                    */
-    const uint8_t *rows; /* height bytes for each character; the leftmost pixel is the most significant bit */
+    uint8_t width, height; /* pixels; width at most 8 */
+    /* height bytes for each character; the leftmost pixel is the most significant bit */
+    const uint8_t *rows;
 };
 
 /* The console's; made by tools/font.sh. */

@@ -12,7 +12,8 @@ static uint32_t channel_level(struct boot_channel c, uint32_t level)
     return (uint32_t)((largest * level + 127) / 255) << c.shift;
 }
 
-int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixels, const struct font *font)
+int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixels,
+                const struct font *font)
 {
     memset(s, 0, sizeof(*s));
     s->fb = *fb;
@@ -33,7 +34,7 @@ int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixel
     return 0;
 }
 
-/* ---- Text ---- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static char *text_row(struct screen *s, unsigned row)
 {
@@ -92,7 +93,7 @@ void screen_put(struct screen *s, const char *text, size_t n)
         put_char(s, text[i]);
 }
 
-/* ---- Pixels ---- */
+/* ---- Pixels ---------------------------------------------------------------------------------- */
 
 static uint8_t *store(uint8_t *at, uint32_t pixel, unsigned bytes)
 {
@@ -110,7 +111,8 @@ static uint8_t *store(uint8_t *at, uint32_t pixel, unsigned bytes)
     return at + bytes;
 }
 
-/* Those of some characters that change, one line of the framebuffer; y counts from the row's top. */
+/* Those of some characters that change, one line of the framebuffer; y counts from the row's
+ * top. */
 static void draw_line(struct screen *s, unsigned row, unsigned y, unsigned from, unsigned to)
 {
     const struct font *f = s->font;
@@ -148,7 +150,8 @@ static unsigned draw_part(struct screen *s, unsigned row, unsigned column)
     return next_change(s, row, to);
 }
 
-/* Around the display and on from where the last call was: no row and no end of a row waits for ever. */
+/* Around the display and on from where the last call was: no row and no end of a row waits for
+ * ever. */
 bool screen_draw(struct screen *s)
 {
     for (unsigned i = 0; i < s->rows; i++) {

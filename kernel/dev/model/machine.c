@@ -1,6 +1,6 @@
 /*
- * The registers of the simulated multiprocessor: the first ivshmem device whose memory starts with its cookie.
- * Other users of ivshmem, and a plain QEMU, are no error.
+ * The registers of the simulated multiprocessor: the first ivshmem device whose memory starts with
+ * its cookie. Other users of ivshmem, and a plain QEMU, are no error.
  */
 #include "machine_find.h"
 #include "kernel/dev/pci/pci.h"
@@ -24,8 +24,8 @@ bool machine_shape(struct arch_shape *out)
 
     if (!id)
         return false;
-    *out =
-        (struct arch_shape){.cpus = id->cpus, .chips = id->chips, .home_block_bytes = id->home_block_bytes};
+    *out = (struct arch_shape){
+        .cpus = id->cpus, .chips = id->chips, .home_block_bytes = id->home_block_bytes};
     for (unsigned i = 0; i < out->cpus && i < CPU_MAX; i++)
         out->place[i] = (struct cpu_place){.chip = id->place[i].chip,
                                            .core = id->place[i].core,
@@ -75,21 +75,21 @@ static int take(paddr_t base)
         return -ENODEV;
     }
     if (id->version != MACHINE_VERSION || !id->cpus || id->cpus > MACHINE_CPUS) {
-        kprintf(
-            "machine: the simulated machine speaks version %u with %u CPUs; this kernel knows version %u\n",
-            id->version, id->cpus, MACHINE_VERSION);
+        kprintf("machine: the simulated machine speaks version %u with %u CPUs; this kernel knows "
+                "version %u\n",
+                id->version, id->cpus, MACHINE_VERSION);
         return -ENODEV;
     }
     registers = (volatile uint8_t *)id;
-    kprintf("machine: simulated %.32s: %u chips x %u cores x %u threads\n", (const char *)id->name, id->chips,
-            id->cores_per_chip, id->threads_per_core);
+    kprintf("machine: simulated %.32s: %u chips x %u cores x %u threads\n", (const char *)id->name,
+            id->chips, id->cores_per_chip, id->threads_per_core);
     return 0;
 }
 
 int machine_init(void)
 {
-    for (unsigned n = 0; n < DEVICES_MAX && !pci_find(MACHINE_PCI_VENDOR, MACHINE_PCI_DEVICE, n, &device);
-         n++) {
+    for (unsigned n = 0;
+         n < DEVICES_MAX && !pci_find(MACHINE_PCI_VENDOR, MACHINE_PCI_DEVICE, n, &device); n++) {
         paddr_t base;
         uint64_t size;
         if (pci_bar(&device, MACHINE_PCI_BAR, &base, &size) || size < MACHINE_BYTES)

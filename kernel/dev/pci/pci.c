@@ -1,6 +1,6 @@
 /*
- * PCI configuration space (PCI Local Bus Specification 3.0, chapter 6; PCI Express Base Specification, 7.2.2
- * for ECAM). Buses behind bridges are those the firmware numbered.
+ * PCI configuration space (PCI Local Bus Specification 3.0, chapter 6; PCI Express Base
+ * Specification, 7.2.2 for ECAM). Buses behind bridges are those the firmware numbered.
  */
 #include "pci_bar.h"
 #include "kernel/firmware/acpi.h"
@@ -69,9 +69,11 @@ int pci_init(const struct boot_info *info)
 static volatile uint32_t *ecam_at(const struct pci_device *d, unsigned reg)
 {
     uint64_t at = ((uint64_t)(d->bus - host.first_bus) << ECAM_SHIFT_BUS) +
-                  ((uint64_t)d->slot << ECAM_SHIFT_SLOT) + ((uint64_t)d->function << ECAM_SHIFT_FN) + reg;
+                  ((uint64_t)d->slot << ECAM_SHIFT_SLOT) +
+                  ((uint64_t)d->function << ECAM_SHIFT_FN) + reg;
 
-    if (d->bus < host.first_bus || d->bus > host.last_bus || reg >= CONFIG_SIZE || at >= host.ecam.size)
+    if (d->bus < host.first_bus || d->bus > host.last_bus || reg >= CONFIG_SIZE ||
+        at >= host.ecam.size)
         return NULL;
     return (volatile uint32_t *)(ecam + at);
 }
@@ -125,7 +127,8 @@ void pci_walk(bool (*visit)(const struct pci_device *d, void *arg), void *arg)
         if (!buses[at / SLOTS])
             continue;
         for (unsigned f = 0; f == 0 || (multi && f < FUNCTIONS); f++) {
-            struct pci_device d = {.bus = (uint8_t)(at / SLOTS), .slot = at % SLOTS, .function = (uint8_t)f};
+            struct pci_device d = {
+                .bus = (uint8_t)(at / SLOTS), .slot = at % SLOTS, .function = (uint8_t)f};
             if (!walk_function(&d, buses, visit, arg, &multi))
                 return;
         }
@@ -183,7 +186,8 @@ int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *siz
 
 void pci_enable(const struct pci_device *d, bool bus_master)
 {
-    uint32_t command = pci_read(d, REG_COMMAND) & 0xffff; /* the status half clears what is written as 1 */
+    /* the status half clears what is written as 1 */
+    uint32_t command = pci_read(d, REG_COMMAND) & 0xffff;
 
     pci_write(d, REG_COMMAND, command | COMMAND_MEMORY | (bus_master ? COMMAND_MASTER : 0));
 }

@@ -82,7 +82,8 @@ static void keep(struct places *p, UNUSED const struct pci_device *d, UNUSED uns
     }
 }
 
-/* The highest place that the BAR can express, which leaves room to those that can only express low ones. */
+/* The highest place that the BAR can express, which leaves room to those that can only express low
+ * ones. */
 static uint64_t place(struct places *p, const struct pci_bar *bar)
 {
     uint64_t room = MAX(bar->size, (uint64_t)PAGE_SIZE), best = 0;
@@ -91,8 +92,8 @@ static uint64_t place(struct places *p, const struct pci_bar *bar)
     for (unsigned i = 0; i < p->host->window_count; i++) {
         const struct pci_window *w = &p->host->window[i];
         uint64_t at = ALIGN_UP(p->next[i], room), end = w->bus + w->size;
-        if (at < p->next[i] || at >= end || room > end - at || (!bar->wide && at + room > BELOW_4GB) ||
-            at < best)
+        if (at < p->next[i] || at >= end || room > end - at ||
+            (!bar->wide && at + room > BELOW_4GB) || at < best)
             continue;
         best = at;
         from = i;
@@ -102,7 +103,8 @@ static uint64_t place(struct places *p, const struct pci_bar *bar)
     return best;
 }
 
-static void assign(struct places *p, const struct pci_device *d, unsigned n, const struct pci_bar *bar)
+static void assign(struct places *p, const struct pci_device *d, unsigned n,
+                   const struct pci_bar *bar)
 {
     unsigned reg = REG_BAR0 + 4 * n;
 
@@ -110,8 +112,8 @@ static void assign(struct places *p, const struct pci_device *d, unsigned n, con
         return;
     uint64_t at = place(p, bar);
     if (!at) {
-        kprintf("pci: %02x:%02x.%u: no room for the %lu bytes of BAR %u\n", d->bus, d->slot, d->function,
-                bar->size, n);
+        kprintf("pci: %02x:%02x.%u: no room for the %lu bytes of BAR %u\n", d->bus, d->slot,
+                d->function, bar->size, n);
         return;
     }
     uint32_t command = pci_read(d, REG_COMMAND) & COMMAND_BITS;

@@ -12,7 +12,13 @@ enum { REG_COMMAND = 0x04, REG_CAPABILITIES = 0x34 };
 enum { CAPABILITY_MSI = 0x05, CAPABILITY_MSIX = 0x11 };
 
 /* MSI: registers behind the first, whose upper half is the message control. */
-enum { MSI_ADDRESS = 4, MSI_DATA_32 = 8, MSI_ADDRESS_HIGH = 8, MSI_DATA_64 = 12, MSI_MASKS_AFTER_DATA = 4 };
+enum {
+    MSI_ADDRESS = 4,
+    MSI_DATA_32 = 8,
+    MSI_ADDRESS_HIGH = 8,
+    MSI_DATA_64 = 12,
+    MSI_MASKS_AFTER_DATA = 4
+};
 #define MSI_ENABLE   (1u << 16)
 #define MSI_MULTIPLE (7u << 20)
 #define MSI_64       (1u << 23)
@@ -74,7 +80,8 @@ static void change(const struct pci_device *d, unsigned reg, uint32_t clear, uin
     pci_write(d, reg, (pci_read(d, reg) & ~clear) | set);
 }
 
-/* Before the first of the function's entries: none is sent that nobody has programmed, and MSI is off (PCI 3.0, 6.8.2). */
+/* Before the first of the function's entries: none is sent that nobody has programmed, and MSI is
+ * off (PCI 3.0, 6.8.2). */
 static void begin_entries(const struct pci_msi *m, unsigned n)
 {
     uint32_t control = pci_read(&m->device, m->capability);
@@ -130,8 +137,8 @@ static int program(const struct pci_msi *m)
     return 0;
 }
 
-int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target, void (*handler)(void *arg),
-                    void *arg, struct pci_msi *out)
+int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target,
+                    void (*handler)(void *arg), void *arg, struct pci_msi *out)
 {
     uint32_t requester = (uint32_t)d->bus << 8 | (uint32_t)d->slot << 3 | d->function;
 

@@ -54,8 +54,8 @@ static void add_status(const struct virtio_device *d, uint8_t bits)
 
 static void say(const struct virtio_device *d, const char *why)
 {
-    kprintf("virtio: %s at %02x:%02x.%u: %s: left alone\n", d->what, d->pci.bus, d->pci.slot, d->pci.function,
-            why);
+    kprintf("virtio: %s at %02x:%02x.%u: %s: left alone\n", d->what, d->pci.bus, d->pci.slot,
+            d->pci.function, why);
 }
 
 static int find_device(unsigned kind, unsigned nth, struct pci_device *out)
@@ -68,11 +68,13 @@ static int find_device(unsigned kind, unsigned nth, struct pci_device *out)
         return 0;
     if (kind >= ARRAY_SIZE(transitional_ids) || !kind)
         return -ENODEV;
-    return pci_find(VENDOR, (uint16_t)(TRANSITIONAL_ID + transitional_ids[kind]), nth - modern, out);
+    return pci_find(VENDOR, (uint16_t)(TRANSITIONAL_ID + transitional_ids[kind]), nth - modern,
+                    out);
 }
 
 /* NULL: it does not lie where it says, or there is no room to map it. */
-static char *map(const struct virtio_device *d, const struct virtio_region *r, uint32_t needed, uint32_t most)
+static char *map(const struct virtio_device *d, const struct virtio_region *r, uint32_t needed,
+                 uint32_t most)
 {
     paddr_t base;
     uint64_t size;
@@ -162,7 +164,8 @@ static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t 
 }
 
 /* Queues share one message; changes of the configuration send none. */
-static const char *connect(struct virtio_device *d, struct cpu *target, void (*handler)(void *), void *arg)
+static const char *connect(struct virtio_device *d, struct cpu *target, void (*handler)(void *),
+                           void *arg)
 {
     if (pci_msi_connect(&d->pci, QUEUE_VECTOR, target, handler, arg, &d->msi))
         return "it has no message interrupts, or nothing here delivers them";
@@ -171,7 +174,8 @@ static const char *connect(struct virtio_device *d, struct cpu *target, void (*h
 }
 
 int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, uint64_t wanted,
-                struct cpu *target, void (*handler)(void *arg), void *arg, struct virtio_device *out)
+                struct cpu *target, void (*handler)(void *arg), void *arg,
+                struct virtio_device *out)
 {
     *out = (struct virtio_device){.what = what};
     if (find_device(kind, nth, &out->pci))
@@ -211,7 +215,8 @@ static const char *program_queue(struct virtio_queue *q)
     struct virtio_device *d = q->device;
     uint32_t doorbell;
 
-    if (virtio_doorbell(&d->layout, arch_io_read16(d->common + QUEUE_NOTIFY_OFF), d->notify_bytes, &doorbell))
+    if (virtio_doorbell(&d->layout, arch_io_read16(d->common + QUEUE_NOTIFY_OFF), d->notify_bytes,
+                        &doorbell))
         return "a doorbell of its lies outside of them";
     q->doorbell = d->notify + doorbell;
     arch_io_write16(d->common + QUEUE_SIZE, q->ring.size);
@@ -225,7 +230,8 @@ static const char *program_queue(struct virtio_queue *q)
     return NULL;
 }
 
-int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_max, struct virtio_queue *q)
+int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_max,
+                      struct virtio_queue *q)
 {
     paddr_t memory;
 
@@ -240,10 +246,10 @@ int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_ma
         return -ENOENT;
     if (frame_alloc(0, &memory))
         return -ENOMEM;
-    const char *why =
-        virtq_init(&q->ring, phys_to_virt(memory), MIN(MIN(size, size_max), (unsigned)VIRTQ_SIZE_MAX))
-            ? "the size of a queue is no power of two"
-            : program_queue(q);
+    const char *why = virtq_init(&q->ring, phys_to_virt(memory),
+                                 MIN(MIN(size, size_max), (unsigned)VIRTQ_SIZE_MAX))
+                          ? "the size of a queue is no power of two"
+                          : program_queue(q);
     if (why)
         virtio_fail(d, why);
     return why ? -EIO : 0;

@@ -1,5 +1,5 @@
-/* See virtio_console.h.  Port p's bytes go out by the second of its two queues; what devices of several ports say of them
- * comes by a third pair.  Nothing is read from a port. */
+/* See virtio_console.h.  Port p's bytes go out by the second of its two queues; what devices of
+ * several ports say of them comes by a third pair.  Nothing is read from a port. */
 #include "virtio_console.h"
 #include "virtio.h"
 #include "kernel/arch/arch.h"
@@ -157,8 +157,10 @@ static int open_control(void)
     console.memory = phys_to_virt(frame);
     err = virtio_queue_open(&console.device, QUEUE_CONTROL_IN, CONTROL_IN_COUNT, &console.in);
     if (!err)
-        err = virtio_queue_open(&console.device, QUEUE_CONTROL_OUT, CONTROL_OUT_COUNT, &console.out);
-    for (unsigned i = 0; !err && i < MIN((unsigned)CONTROL_IN_COUNT, (unsigned)console.in.ring.size); i++)
+        err =
+            virtio_queue_open(&console.device, QUEUE_CONTROL_OUT, CONTROL_OUT_COUNT, &console.out);
+    for (unsigned i = 0;
+         !err && i < MIN((unsigned)CONTROL_IN_COUNT, (unsigned)console.in.ring.size); i++)
         err = listen(console.memory->in[i]);
     return err;
 }
@@ -168,7 +170,8 @@ static int open_queues(void)
     int err = console.multiport ? open_control() : 0;
 
     for (unsigned i = 0; !err && i < console.ports; i++)
-        err = virtio_queue_open(&console.device, queue_out(i), CONSOLE_IN_FLIGHT_MAX, &console.port[i].queue);
+        err = virtio_queue_open(&console.device, queue_out(i), CONSOLE_IN_FLIGHT_MAX,
+                                &console.port[i].queue);
     return err;
 }
 
@@ -182,10 +185,12 @@ int console_open(struct cpu *target, void (*wake)(void *arg), void *arg)
     if (err)
         return err;
     console.multiport = d->features & FEATURE_MULTIPORT;
-    console.ports = console.multiport ? MIN(virtio_config(d, CONFIG_PORTS), (uint32_t)PORTS_MAX) : 1;
+    console.ports =
+        console.multiport ? MIN(virtio_config(d, CONFIG_PORTS), (uint32_t)PORTS_MAX) : 1;
     err = open_queues();
     if (err) {
-        virtio_fail(d, err == -ENOMEM ? "no memory for its queues" : "it has not the queues it must have");
+        virtio_fail(d, err == -ENOMEM ? "no memory for its queues"
+                                      : "it has not the queues it must have");
         return err == -ENOMEM ? err : -EIO;
     }
     virtio_start(d);

@@ -1,7 +1,11 @@
 /* See virtio_layout.h. */
 #include "virtio_layout.h"
 
-enum { WORD_STATUS = 0x04 / 4, WORD_CAPABILITIES = 0x34 / 4, CONFIG_BYTES = VIRTIO_CONFIG_WORDS * 4 };
+enum {
+    WORD_STATUS = 0x04 / 4,
+    WORD_CAPABILITIES = 0x34 / 4,
+    CONFIG_BYTES = VIRTIO_CONFIG_WORDS * 4
+};
 #define STATUS_CAPABILITIES (1u << 20)
 #define CAPABILITY_FIRST    0x40
 #define CAPABILITIES_MAX    48
@@ -33,7 +37,10 @@ static int take(struct virtio_layout *out, const uint32_t *config, unsigned at)
         return 0; /* reserved: for another driver than this */
     if (kind == KIND_NOTIFY && !out->notify.bytes)
         out->notify_multiplier = cap[4];
-    take_region(kind == KIND_COMMON ? &out->common : kind == KIND_NOTIFY ? &out->notify : &out->device, cap);
+    take_region(kind == KIND_COMMON   ? &out->common
+                : kind == KIND_NOTIFY ? &out->notify
+                                      : &out->device,
+                cap);
     return 0;
 }
 
@@ -48,16 +55,17 @@ int virtio_layout_find(const uint32_t config[VIRTIO_CONFIG_WORDS], struct virtio
         uint32_t head = config[at / 4];
         if (i == CAPABILITIES_MAX)
             return -EINVAL; /* the list goes round */
-        int err =
-            (head & 0xff) == CAPABILITY_VENDOR && at + CAP_BYTES <= CONFIG_BYTES ? take(out, config, at) : 0;
+        int err = (head & 0xff) == CAPABILITY_VENDOR && at + CAP_BYTES <= CONFIG_BYTES
+                      ? take(out, config, at)
+                      : 0;
         if (err)
             return err;
         at = head >> 8 & 0xfc;
     }
     if (!out->common.bytes || !out->notify.bytes)
         return -ENOENT;
-    bool aligned =
-        IS_ALIGNED(out->common.at, 4) && IS_ALIGNED(out->notify.at, 2) && IS_ALIGNED(out->device.at, 4);
+    bool aligned = IS_ALIGNED(out->common.at, 4) && IS_ALIGNED(out->notify.at, 2) &&
+                   IS_ALIGNED(out->device.at, 4);
     bool spaced = !out->notify_multiplier ||
                   (out->notify_multiplier >= DOORBELL_BYTES && is_pow2(out->notify_multiplier));
     return aligned && spaced ? 0 : -EINVAL;
@@ -68,7 +76,8 @@ bool virtio_region_fits(const struct virtio_region *r, uint64_t bar_bytes, uint3
     return r->bytes >= wanted && r->bytes <= bar_bytes && r->at <= bar_bytes - r->bytes;
 }
 
-int virtio_doorbell(const struct virtio_layout *l, uint16_t notify_off, uint32_t region_bytes, uint32_t *at)
+int virtio_doorbell(const struct virtio_layout *l, uint16_t notify_off, uint32_t region_bytes,
+                    uint32_t *at)
 {
     uint64_t offset = (uint64_t)notify_off * l->notify_multiplier;
 

@@ -21,7 +21,8 @@ int virtq_init(struct virtq *q, void *memory, unsigned size)
     return 0;
 }
 
-static int check(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n, unsigned descriptors)
+static int check(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n,
+                 unsigned descriptors)
 {
     if (q->broken)
         return -EIO;
@@ -38,12 +39,14 @@ static struct virtq_descriptor describe(const struct virtq_buffer *b, bool last,
     return (struct virtq_descriptor){
         .address = b->at,
         .bytes = b->bytes,
-        .flags = (uint16_t)((last ? 0 : DESCRIPTOR_NEXT) | (b->device_writes ? DESCRIPTOR_WRITE : 0)),
+        .flags =
+            (uint16_t)((last ? 0 : DESCRIPTOR_NEXT) | (b->device_writes ? DESCRIPTOR_WRITE : 0)),
         .next = last ? 0 : next,
     };
 }
 
-/* n buffers, described from the first free descriptor on, in so many of them, up to the free one at. */
+/* n buffers, described from the first free descriptor on, in so many of them, up to the free one
+ * at. */
 static void make_available(struct virtq *q, const struct virtq_buffer *buffers, unsigned n,
                            unsigned descriptors, uint16_t at, void *token)
 {

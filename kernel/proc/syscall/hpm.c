@@ -175,7 +175,7 @@ int64_t sys_hpm_show(struct process *p, const uint64_t a[6])
     return a[0] > UINT32_MAX ? -ESRCH : counts_show(p, (uint32_t)a[0]);
 }
 
-/* ---- Samples ---- */
+/* ---- Samples --------------------------------------------------------------------------------- */
 
 int64_t sys_sample_open(struct process *p, const uint64_t a[6])
 {

@@ -74,7 +74,8 @@ static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, 
     if (process_memory_for(reader, pid, &exists))
         return -ESRCH;
     for (; process_next_region(pid, from, &region); n++, from = region.start + region.bytes) {
-        if ((size_t)n < room && arch_copy_to_user(at + (uint64_t)n * sizeof(region), &region, sizeof(region)))
+        if ((size_t)n < room &&
+            arch_copy_to_user(at + (uint64_t)n * sizeof(region), &region, sizeof(region)))
             return -EFAULT;
         sched_point();
     }

@@ -1,4 +1,5 @@
-/* System calls about processes: starting, waiting, their threads and symbols; the machine they run on. */
+/* System calls about processes: starting, waiting, their threads and symbols; the machine they run
+ * on. */
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/abi.h"
@@ -7,7 +8,8 @@
 #include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
 
-/* Words, each ended by NUL, all of n bytes.  Their number; -EINVAL: none, or the last is not ended; -E2BIG. */
+/* Words, each ended by NUL, all of n bytes.  Their number; -EINVAL: none, or the last is not ended;
+ * -E2BIG. */
 static int split_words(const char *text, size_t n, const char **argv)
 {
     int argc = 0;
@@ -56,13 +58,15 @@ int64_t sys_wait(struct process *p, const uint64_t a[6])
 }
 
 /* Those of one process behind n others, as far as there is room.  How many there are then. */
-static unsigned put_threads(struct process *p, struct sys_thread_info *infos, unsigned room, unsigned n)
+static unsigned put_threads(struct process *p, struct sys_thread_info *infos, unsigned room,
+                            unsigned n)
 {
     bool irq = spin_lock(&p->lock);
 
     list_for_each (it, &p->threads) {
         if (n < room) {
-            infos[n] = (struct sys_thread_info){p->pid, container_of(it, struct thread, siblings)->tid, ""};
+            infos[n] = (struct sys_thread_info){p->pid,
+                                                container_of(it, struct thread, siblings)->tid, ""};
             ksnprintf(infos[n].name, sizeof(infos->name), "%s", p->name);
         }
         n++;
@@ -85,7 +89,8 @@ static struct process *next_visible(const struct process *p, uint32_t pid)
 
 int64_t sys_threads(struct process *p, const uint64_t a[6])
 {
-    unsigned n = 0, room = (unsigned)MIN(a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
+    unsigned n = 0,
+             room = (unsigned)MIN(a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
     struct process *other = !a[0]                ? next_visible(p, 0)
                             : a[0] <= UINT32_MAX ? process_to_read(p, (uint32_t)a[0])
                                                  : NULL;

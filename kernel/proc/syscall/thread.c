@@ -17,7 +17,7 @@ static uint64_t deadline_after(uint64_t ns)
     return ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 int64_t sys_exit(struct process *p, const uint64_t a[6])
 {
@@ -72,7 +72,7 @@ int64_t sys_set_tls(UNUSED struct process *p, const uint64_t a[6])
     return 0;
 }
 
-/* ---- Waiting, time ---- */
+/* ---- Waiting, time --------------------------------------------------------------------------- */
 
 int64_t sys_futex_wait(struct process *p, const uint64_t a[6])
 {
@@ -108,7 +108,7 @@ int64_t sys_cpu_time(struct process *p, const uint64_t a[6])
     return (int64_t)(a[0] == SYS_SCOPE_THREAD ? sched_run_ns(thread_current()) : process_run_ns(p));
 }
 
-/* ---- Placement ---- */
+/* ---- Placement ------------------------------------------------------------------------------- */
 
 int64_t sys_getcpu(UNUSED struct process *p, UNUSED const uint64_t a[6])
 {

@@ -1,19 +1,21 @@
 /*
  * Reuse distances under LRU.
- * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words from i less its lowest set bit up to i,
- * excluded; tree[0] is not used, and those from `entered` on are to come.  The word that slots are being given from is in bits only, and
- * enters the tree when it is full; its slots that are still to be given are set beforehand.  What has left the near word is taken from the
- * tree when another comes near.
+ * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words
+ * from i less its lowest set bit up to i, excluded; tree[0] is not used, and those from `entered`
+ * on are to come.  The word that slots are being given from is in bits only, and enters the tree
+ * when it is full; its slots that are still to be given are set beforehand.  What has left the near
+ * word is taken from the tree when another comes near.
  *
- * A distance is the pages less those with slots before.  Pages used in the order of the last time free slots in a row: before
- * the second one there are as many as before the first.
+ * A distance is the pages less those with slots before.  Pages used in the order of the last time
+ * free slots in a row: before the second one there are as many as before the first.
  */
 #include "mm/policy/curve/lrudist.h"
 
 enum { WORD = 64, SLOTS_PER_NODE = 8 };
 
 /* The last slot of the last word, and one more, are numbers of 32 bits. */
-_Static_assert((uint64_t)LRUDIST_NODES_MAX *SLOTS_PER_NODE <= UINT32_MAX - WORD + 1, "slots overflow");
+_Static_assert((uint64_t)LRUDIST_NODES_MAX *SLOTS_PER_NODE <= UINT32_MAX - WORD + 1,
+               "slots overflow");
 
 static uint32_t words_of(uint32_t nodes)
 {
@@ -45,7 +47,8 @@ size_t lrudist_bytes(uint32_t nodes)
     uint32_t words = words_of(nodes);
 
     ASSERT(nodes >= 1 && nodes <= LRUDIST_NODES_MAX);
-    return ALIGN_UP(bits_offset(nodes) + words * sizeof(uint64_t) + tree_bytes(words), sizeof(uint64_t));
+    return ALIGN_UP(bits_offset(nodes) + words * sizeof(uint64_t) + tree_bytes(words),
+                    sizeof(uint64_t));
 }
 
 static void set_nodes(struct lrudist *d, uint32_t nodes)
@@ -99,7 +102,8 @@ static uint32_t tree_sum(const struct lrudist *d, uint32_t word)
     return n;
 }
 
-/* Makes a word the near one.  Out of line, as all that is seldom done: the rest then needs few registers. */
+/* Makes a word the near one.  Out of line, as all that is seldom done: the rest then needs few
+ * registers. */
 static __attribute__((noinline)) void come_near(struct lrudist *d, uint32_t word)
 {
     if (d->gone)
@@ -117,7 +121,8 @@ static __attribute__((noinline)) void enter_tree(struct lrudist *d, uint32_t wor
         bits_of(d)[word + 1] = ~0ull;
 }
 
-/* The first slots are taken, as many as there are pages; everything behind the slots' numbers is cleared. */
+/* The first slots are taken, as many as there are pages; everything behind the slots' numbers is
+ * cleared. */
 static void fill_first(struct lrudist *d)
 {
     uint64_t *bits = bits_of(d);
@@ -138,7 +143,8 @@ static ALWAYS_INLINE uint32_t rank(const uint64_t *bits, const uint32_t *sums, u
     return sums[slot / WORD] + ones(bits[slot / WORD] & ((2ull << slot % WORD) - 1));
 }
 
-/* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums, which are quicker to ask. */
+/* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums,
+ * which are quicker to ask. */
 static __attribute__((noinline)) void renumber(struct lrudist *d)
 {
     const uint64_t *bits = bits_of(d);
@@ -169,7 +175,8 @@ void lrudist_grow(struct lrudist *d, uint32_t nodes)
     fill_first(d);
 }
 
-static ALWAYS_INLINE uint32_t distance_of(struct lrudist *d, uint64_t in_word, uint32_t word, uint32_t bit)
+static ALWAYS_INLINE uint32_t distance_of(struct lrudist *d, uint64_t in_word, uint32_t word,
+                                          uint32_t bit)
 {
     if (word != d->near)
         come_near(d, word);
@@ -189,11 +196,13 @@ struct run {
     uint32_t distance, pages;
 };
 
-/* Pages from *node on, most at most, the first of which has this slot, as far as their slots are in a row and in one word, and so are their
- * new ones: they are given them. */
-static ALWAYS_INLINE struct run touch_row(struct lrudist *d, const uint32_t *node, size_t most, uint32_t slot)
+/* Pages from *node on, most at most, the first of which has this slot, as far as their slots are in
+ * a row and in one word, and so are their new ones: they are given them. */
+static ALWAYS_INLINE struct run touch_row(struct lrudist *d, const uint32_t *node, size_t most,
+                                          uint32_t slot)
 {
-    uint32_t word = (slot - 1) / WORD, bit = (slot - 1) % WORD, at = *node, nodes = d->nodes, next = d->next;
+    uint32_t word = (slot - 1) / WORD, bit = (slot - 1) % WORD, at = *node, nodes = d->nodes,
+             next = d->next;
     const uint32_t *end = node + MIN(most, (size_t)(WORD - MAX(bit, next % WORD)));
     uint64_t *bits = &bits_of(d)[word];
     uint32_t distance = distance_of(d, *bits, word, bit);
@@ -230,7 +239,8 @@ static ALWAYS_INLINE struct run touch_some(struct lrudist *d, const uint32_t *no
     return run;
 }
 
-uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n, struct tally distances)
+uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n,
+                           struct tally distances)
 {
     uint32_t size = d->size;
 
@@ -279,7 +289,8 @@ const char *lrudist_check(const struct lrudist *d)
     uint32_t taken = 0, pages = 0;
     const uint64_t *bits = bits_of(d);
 
-    if (d->words != words_of(d->nodes) || d->next >= d->words * WORD || d->entered != d->next / WORD)
+    if (d->words != words_of(d->nodes) || d->next >= d->words * WORD ||
+        d->entered != d->next / WORD)
         return "slots were given beyond the row";
     for (uint32_t node = 0; node < d->nodes; node++) {
         uint32_t slot = d->slot[node];
@@ -300,6 +311,7 @@ const char *lrudist_check(const struct lrudist *d)
             return "a slot that is still to be given is free";
         taken -= ones(to_give);
     }
-    return taken == pages && pages == d->size ? NULL
-                                              : "two pages have one slot, or the number of pages is wrong";
+    return taken == pages && pages == d->size
+               ? NULL
+               : "two pages have one slot, or the number of pages is wrong";
 }

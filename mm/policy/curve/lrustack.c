@@ -1,7 +1,8 @@
 /*
  * The LRU stack.
- * last[i] is the page at depth at[i], for each boundary the stack reaches.  When a page comes up from below boundary i, or is
- * new, the pages above it sink by one: last[i] sinks below the boundary, and the page above it becomes the last.
+ * last[i] is the page at depth at[i], for each boundary the stack reaches.  When a page comes up
+ * from below boundary i, or is new, the pages above it sink by one: last[i] sinks below the
+ * boundary, and the page above it becomes the last.
  */
 #include "mm/policy/curve/lrustack.h"
 
@@ -126,7 +127,8 @@ unsigned lrustack_touch(struct lrustack *s, uint32_t node)
     if (group == LRUSTACK_COLD) {
         enter(s, node);
     } else if (s->top != node) {
-        /* It may be the last of its own group: then the page above it, which sinks to its depth, is. */
+        /* It may be the last of its own group: then the page above it, which sinks to its depth,
+         * is. */
         if (group < s->reached && s->last[group] == node)
             s->last[group] = s->link[node].up;
         sink(s, group, node);

@@ -1,11 +1,12 @@
 /*
- * The LRU stack: pages by how recently they were used, with the boundaries that say how deep a page lies
- * ([Azimi 2007, 4.2.2], after Mattson 1970 and Kim 1991).
+ * The LRU stack: pages by how recently they were used, with the boundaries that say how deep a page
+ * lies ([Azimi 2007, 4.2.2], after Mattson 1970 and Kim 1991).
  *
- * A doubly linked list over node numbers, eight bytes a page.  Boundaries lie at fixed depths; a page's group is the number of
- * boundaries above it.  At a touch only the pages next to the boundaries passed change their group, so a touch costs O(groups), whatever
- * the number of pages.  Boundaries every g pages give ranks exact to g; three around a present allocation (lrustack_bounds_around) are
- * [A]'s four groups.
+ * A doubly linked list over node numbers, eight bytes a page.  Boundaries lie at fixed depths; a
+ * page's group is the number of boundaries above it.  At a touch only the pages next to the
+ * boundaries passed change their group, so a touch costs O(groups), whatever the number of pages.
+ * Boundaries every g pages give ranks exact to g; three around a present allocation
+ * (lrustack_bounds_around) are [A]'s four groups.
  *
  * The structure holds node numbers, no pointers: it may be moved as a block of bytes.
  * Pure: memory comes from the caller, nothing is locked; one caller at a time for each stack.
@@ -16,48 +17,52 @@
 enum {
     LRUSTACK_NODE_BITS = 26,
     LRUSTACK_NODES_MAX = (1 << LRUSTACK_NODE_BITS) - 1, /* 256 GB of pages */
-    LRUSTACK_NONE = LRUSTACK_NODES_MAX,                 /* no node         */
+    LRUSTACK_NONE = LRUSTACK_NODES_MAX,                 /* no node */
     LRUSTACK_BOUNDS_MAX = 128,
     LRUSTACK_COLD = 0xfff, /* the group of a page that is not in the stack */
 };
 
 struct lrustack_link {
-    uint64_t up : LRUSTACK_NODE_BITS; /* towards the top, the most recently used; LRUSTACK_NONE at the end */
-    uint64_t down
-        : LRUSTACK_NODE_BITS; /* towards the bottom                                                */
-    uint64_t place : 12;      /* 1 + boundaries above the page, 0: it is not in the stack          */
+    /* towards the top, the most recently used; LRUSTACK_NONE at the end */
+    uint64_t up : LRUSTACK_NODE_BITS;
+    uint64_t down : LRUSTACK_NODE_BITS; /* towards the bottom */
+    uint64_t place : 12; /* 1 + boundaries above the page, 0: it is not in the stack */
 };
 
 struct lrustack {
-    uint32_t nodes;                     /* node numbers are below this          */
-    uint32_t size;                      /* pages in the stack                   */
-    uint32_t top, bottom;               /* nodes, LRUSTACK_NONE when empty      */
-    uint32_t bounds;                    /* boundaries asked for                 */
-    uint32_t reached;                   /* ... the stack is deep enough for     */
-    uint32_t at[LRUSTACK_BOUNDS_MAX];   /* pages above boundary i, rising   */
+    uint32_t nodes;                     /* node numbers are below this */
+    uint32_t size;                      /* pages in the stack */
+    uint32_t top, bottom;               /* nodes, LRUSTACK_NONE when empty */
+    uint32_t bounds;                    /* boundaries asked for */
+    uint32_t reached;                   /* ... the stack is deep enough for */
+    uint32_t at[LRUSTACK_BOUNDS_MAX];   /* pages above boundary i, rising */
     uint32_t last[LRUSTACK_BOUNDS_MAX]; /* [reached] the page right above it */
-    struct lrustack_link link[];        /* [nodes]                           */
+    struct lrustack_link link[];        /* [nodes] */
 };
 
 /* Bytes of a stack for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
 size_t lrustack_bytes(uint32_t nodes);
-/* An empty stack in memory of lrustack_bytes(nodes), all zeros, aligned to 8, without boundaries: every page is in group 0. */
+/* An empty stack in memory of lrustack_bytes(nodes), all zeros, aligned to 8, without boundaries:
+ * every page is in group 0. */
 void lrustack_init(struct lrustack *s, uint32_t nodes);
 /* There is memory for more nodes, zeros behind what it was: makes it one for them. */
 void lrustack_grow(struct lrustack *s, uint32_t nodes);
 /*
- * Boundaries below the first at[0], at[1], ... pages; none when bounds is 0.  Walks the whole stack.
- * -EINVAL: more than LRUSTACK_BOUNDS_MAX, or depths that do not rise from 1.
+ * Boundaries below the first at[0], at[1], ... pages; none when bounds is 0.  Walks the whole
+ * stack. -EINVAL: more than LRUSTACK_BOUNDS_MAX, or depths that do not rise from 1.
  */
 int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds);
-/* Fills at[] with boundaries every group pages, LRUSTACK_BOUNDS_MAX at most, as far as pages; how many. */
+/* Fills at[] with boundaries every group pages, LRUSTACK_BOUNDS_MAX at most, as far as pages; how
+ * many. */
 unsigned lrustack_bounds_every(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t pages);
-/* ... with those at memory - group, memory and memory + group; fewer where memory is not larger than group. */
+/* ... with those at memory - group, memory and memory + group; fewer where memory is not larger
+ * than group. */
 unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t memory);
 
 /*
- * The page was used: it goes to the top.  Returns the group it was in, so that it would have been found in memory of at[i] pages for
- * all i from that group on; LRUSTACK_COLD when it was not in the stack.
+ * The page was used: it goes to the top.  Returns the group it was in, so that it would have been
+ * found in memory of at[i] pages for all i from that group on; LRUSTACK_COLD when it was not in the
+ * stack.
  */
 unsigned lrustack_touch(struct lrustack *s, uint32_t node);
 /* The page is unmapped: nothing of it remains.  Nothing happens when it is not in the stack. */

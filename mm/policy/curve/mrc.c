@@ -51,11 +51,12 @@ static size_t lay_out(struct mrc *m, const struct mrc_config *c)
 {
     m->config = *c;
     m->group_shift = log2_floor(c->group);
-    while (1ull << m->group_shift < c->group || (uint64_t)MRC_GROUPS_MAX << m->group_shift < c->memory)
+    while (1ull << m->group_shift < c->group ||
+           (uint64_t)MRC_GROUPS_MAX << m->group_shift < c->memory)
         m->group_shift++;
     m->groups = ((c->memory - 1) >> m->group_shift) + 1;
-    m->lru_at = ALIGN_UP(sizeof *m + (size_t)policies(c) *
-                                         (m->groups * sizeof(uint64_t) + (m->groups + 1) * sizeof(uint32_t)),
+    m->lru_at = ALIGN_UP(sizeof *m + (size_t)policies(c) * (m->groups * sizeof(uint64_t) +
+                                                            (m->groups + 1) * sizeof(uint32_t)),
                          sizeof(uint64_t));
     m->mru_at = m->lru_at + lrudist_bytes(c->nodes);
     return m->mru_at + (c->lru_only ? 0 : mrustack_bytes(c->nodes));
@@ -125,7 +126,8 @@ void mrc_grow(struct mrc *m, unsigned shift)
 
     config.nodes <<= shift;
     config.memory <<= shift;
-    ASSERT(config.nodes >> shift == had.config.nodes && config.memory >> shift == had.config.memory);
+    ASSERT(config.nodes >> shift == had.config.nodes &&
+           config.memory >> shift == had.config.memory);
     lay_out(m, &config);
     if (!config.lru_only) {
         memmove(mru_of(m), at(m, had.mru_at), mrustack_bytes(had.config.nodes));

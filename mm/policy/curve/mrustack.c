@@ -1,9 +1,10 @@
 /*
- * MRU's stack.  Let s[1], s[2], ... be its pages; memory of C pages holds s[1..C], and s[1] is the page used last.
- * An access to s[d] misses where C < d: s[1] is evicted, and the page comes in as the new s[1].  Where C >= d nothing changes but
- * which one was used last.  Both are the swap of s[1] and s[d].
- * With a hole at h < d, memories of h <= C < d pages have a frame free, so that nothing is evicted: s[1] goes to the hole, and the hole
- * to d, where larger memories still have it.
+ * MRU's stack.  Let s[1], s[2], ... be its pages; memory of C pages holds s[1..C], and s[1] is the
+ * page used last. An access to s[d] misses where C < d: s[1] is evicted, and the page comes in as
+ * the new s[1].  Where C >= d nothing changes but which one was used last.  Both are the swap of
+ * s[1] and s[d]. With a hole at h < d, memories of h <= C < d pages have a frame free, so that
+ * nothing is evicted: s[1] goes to the hole, and the hole to d, where larger memories still have
+ * it.
  */
 #include "mm/policy/curve/mrustack.h"
 
@@ -74,7 +75,8 @@ static void fill_hole(struct mrustack *s, uint32_t depth)
     s->holes--;
 }
 
-/* A page from depth, or one that is new (0), goes to the top.  Where the one that was there goes. */
+/* A page from depth, or one that is new (0), goes to the top.  Where the one that was there
+ * goes. */
 static uint32_t make_room(struct mrustack *s, uint32_t depth)
 {
     if (s->holes && (depth == 0 || lowest_hole(s) < depth)) {
@@ -103,8 +105,10 @@ uint32_t mrustack_touch(struct mrustack *s, uint32_t node)
     return from;
 }
 
-/* Pages of a stack with a top and without holes, as far as they are in it: each takes the top's place, and the top its.  How many. */
-static size_t swap_all(struct mrustack *s, const uint32_t *node, size_t n, const struct tally *depths)
+/* Pages of a stack with a top and without holes, as far as they are in it: each takes the top's
+ * place, and the top its.  How many. */
+static size_t swap_all(struct mrustack *s, const uint32_t *node, size_t n,
+                       const struct tally *depths)
 {
     uint32_t top = s->top, from;
     size_t i;

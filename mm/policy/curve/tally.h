@@ -1,6 +1,6 @@
 /*
- * Counts of distances, by groups of as many: what has been found at distances 1..2^shift, at the next 2^shift, ..., and beyond all groups.
- * The counts are the caller's.
+ * Counts of distances, by groups of as many: what has been found at distances 1..2^shift, at the
+ * next 2^shift, ..., and beyond all groups. The counts are the caller's.
  */
 #pragma once
 #include "kernel/lib/base.h"

@@ -2,8 +2,8 @@
 #include "mm/policy/divide/demand.h"
 #include "kernel/lib/fixed.h"
 
-/* An epoch contradicts what is remembered when it misses so many times as often as that foretells, and by
- * so many more that this is no chance; then so many times its accesses are kept. */
+/* An epoch contradicts what is remembered when it misses so many times as often as that foretells,
+ * and by so many more that this is no chance; then so many times its accesses are kept. */
 enum { CONTRADICTS_TIMES = 4, CONTRADICTS_MORE = 8, KEPT_TIMES = 4 };
 
 void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us)
@@ -32,19 +32,21 @@ static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e
     return e->misses(e->curve, pages - d->hot);
 }
 
-/* What was to be used again with the pages that there were will be with those that there are now. */
+/* What was to be used again with the pages that there were will be with those that there are
+ * now. */
 static void begin_more(struct demand *d, const struct demand_epoch *e)
 {
-    for (uint64_t i = (d->pages + e->spacing - 1) / e->spacing; i < SHARE_POINTS && i * e->spacing < e->pages;
-         i++)
+    for (uint64_t i = (d->pages + e->spacing - 1) / e->spacing;
+         i < SHARE_POINTS && i * e->spacing < e->pages; i++)
         d->misses[i] += d->begun;
     d->begun += e->begins;
     d->pages = MAX(d->pages, e->pages);
 }
 
-/* How often to halve what is remembered, because of how often the epoch's accesses, those to hot pages
- * included, miss with the pages there were. */
-static unsigned contradicted(const struct demand *d, const struct demand_epoch *e, uint64_t hot_uses)
+/* How often to halve what is remembered, because of how often the epoch's accesses, those to hot
+ * pages included, miss with the pages there were. */
+static unsigned contradicted(const struct demand *d, const struct demand_epoch *e,
+                             uint64_t hot_uses)
 {
     uint64_t uses = misses_with(d, e, hot_uses, 0), missed = misses_with(d, e, hot_uses, e->has);
     uint64_t before = d->misses[MIN(e->has / e->spacing, (uint32_t)SHARE_POINTS - 1)];

@@ -17,14 +17,16 @@
 #include "mm/policy/divide/plan.h"
 
 struct demand {
-    /* Misses with 0, spacing, 2 * spacing, ... pages, not rising, and the work from the first of them to the last, in us. */
+    /* Misses with 0, spacing, 2 * spacing, ... pages, not rising, and the work from the first of
+     * them to the last, in us. */
     uint64_t misses[SHARE_POINTS], work;
-    uint32_t hot; /* pages, in the last epoch                         */
+    uint32_t hot; /* pages, in the last epoch */
     /* Its own. */
     uint32_t hot_before;
     uint64_t begun; /* of what is remembered, pages used for the first time */
-    uint64_t pages; /* that it had used by then                              */
-    int64_t since;  /* work, in us; waits are counted when they end, so that a time may have less than none */
+    uint64_t pages; /* that it had used by then */
+    /* work, in us; waits are counted when they end, so that a time may have less than none */
+    int64_t since;
 };
 
 struct demand_epoch {
@@ -34,9 +36,10 @@ struct demand_epoch {
     uint32_t spacing; /* pages, at least 1 */
     uint32_t hot;     /* pages used in the last soon_us; soon_us at least 1 */
     uint64_t soon_us;
-    uint64_t begins; /* pages used for the first time, where that is most of what the program does; else 0 */
-    uint64_t pages;  /* that it has used */
-    uint32_t has;    /* pages it has had, or fewer */
+    /* pages used for the first time, where that is most of what the program does; else 0 */
+    uint64_t begins;
+    uint64_t pages;          /* that it has used */
+    uint32_t has;            /* pages it has had, or fewer */
     uint64_t accesses, work; /* more than these are half forgotten */
 };
 

@@ -6,7 +6,8 @@
 
 enum {
     MILLION = 1000000,
-    WORTH_EPOCHS = 8 /* misses saved in so many epochs must outweigh the pages that are read again */
+    /* misses saved in so many epochs must outweigh the pages that are read again */
+    WORTH_EPOCHS = 8
 };
 
 /* The first counts for more than all of the second. */
@@ -21,7 +22,8 @@ static uint32_t pages_of(const struct share_pool *pool, unsigned i, const uint32
 }
 
 /* How far the lowest rate is from the highest one, of pools that could be near that. */
-static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint32_t *pages, uint64_t highest)
+static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint32_t *pages,
+                      uint64_t highest)
 {
     uint64_t near = share_near(highest), most = 0;
 
@@ -33,8 +35,8 @@ static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint3
     return most;
 }
 
-/* Slowdowns in thousandths where rates come before them: in the 32 bits that before() has for them, those
- * of starved programs fit that way. */
+/* Slowdowns in thousandths where rates come before them: in the 32 bits that before() has for them,
+ * those of starved programs fit that way. */
 static uint64_t behind_rates(const struct share_pool *pool, uint64_t cost)
 {
     return pool[0].fault_time ? cost / 1000 : cost;
@@ -67,13 +69,16 @@ static uint64_t cost_of(const struct share_config *c, const struct share_pool *p
     }
 }
 
-/* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts are in it. */
-static bool holds(const struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+/* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts
+ * are in it. */
+static bool holds(const struct share *s, const struct share_pool *pool, unsigned pools,
+                  uint32_t memory)
 {
     uint64_t planned = s->planned_spare;
 
     for (unsigned i = 0; i < pools; i++) {
-        if (pool[i].planned < pool[i].minimum || (pool[i].points == 0 && pool[i].planned < s->best[i]))
+        if (pool[i].planned < pool[i].minimum ||
+            (pool[i].points == 0 && pool[i].planned < s->best[i]))
             return false;
         planned += pool[i].planned;
     }
@@ -85,12 +90,13 @@ static uint64_t wanted_back(const struct share_pool *p, uint32_t best)
 {
     if (best >= p->planned)
         return 0;
-    return p->points ? MIN((uint64_t)p->planned - best, share_misses(p, best) - share_misses(p, p->planned))
+    return p->points ? MIN((uint64_t)p->planned - best,
+                           share_misses(p, best) - share_misses(p, p->planned))
                      : p->planned - best;
 }
 
-/* Slowdown, weighted, of a pool that reads so many pages again while the plan lasts: its time, as slow as
- * it is then, is longer by that part. */
+/* Slowdown, weighted, of a pool that reads so many pages again while the plan lasts: its time, as
+ * slow as it is then, is longer by that part. */
 static uint64_t delayed(const struct share_config *c, const struct share_pool *p, uint64_t pages,
                         uint32_t best, uint32_t memory)
 {
@@ -100,10 +106,10 @@ static uint64_t delayed(const struct share_config *c, const struct share_pool *p
     return fixed_muldiv(slowed, part, MILLION);
 }
 
-/* What must be saved because pages will be read again: misses in an epoch, or how much longer pools take
- * that read them. */
-static uint64_t price(const struct share *s, const struct share_config *c, const struct share_pool *pool,
-                      unsigned pools, uint32_t memory)
+/* What must be saved because pages will be read again: misses in an epoch, or how much longer pools
+ * take that read them. */
+static uint64_t price(const struct share *s, const struct share_config *c,
+                      const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint64_t again = 0, longer = 0;
 
@@ -119,8 +125,9 @@ static uint64_t price(const struct share *s, const struct share_config *c, const
 }
 
 /* Whether the best division is worth a new plan; sets the report's costs. */
-static bool worth_it(const struct share *s, const struct share_config *c, const struct share_pool *pool,
-                     unsigned pools, uint32_t memory, struct share_report *report)
+static bool worth_it(const struct share *s, const struct share_config *c,
+                     const struct share_pool *pool, unsigned pools, uint32_t memory,
+                     struct share_report *report)
 {
     uint64_t h = c->hysteresis_permil;
 
@@ -131,18 +138,21 @@ static bool worth_it(const struct share *s, const struct share_config *c, const 
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN || saved >= price(s, c, pool, pools, memory);
+    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN ||
+           saved >= price(s, c, pool, pools, memory);
 }
 
-/* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up to amount. */
+/* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up
+ * to amount. */
 static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t all)
 {
     return (uint32_t)(fixed_muldiv(amount, before + own, all) - fixed_muldiv(amount, before, all));
 }
 
-/* Pools above their plan give so many pages in all, those below it take so many, each by how far it is off. */
-static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64_t above, uint64_t takes,
-                 uint64_t below)
+/* Pools above their plan give so many pages in all, those below it take so many, each by how far it
+ * is off. */
+static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64_t above,
+                 uint64_t takes, uint64_t below)
 {
     uint64_t given = 0, taken = 0;
 
@@ -160,7 +170,8 @@ static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64
     }
 }
 
-/* A step towards the plan; pages that are too many for memory besides, and as many of those that nobody has as it plans for.  How many moved. */
+/* A step towards the plan; pages that are too many for memory besides, and as many of those that
+ * nobody has as it plans for.  How many moved. */
 static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools,
                          uint32_t memory)
 {
@@ -180,8 +191,8 @@ static uint32_t approach(const struct share_config *c, struct share_pool *pool, 
     return (uint32_t)MAX(gives, takes);
 }
 
-int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
-                uint32_t memory, struct share_report *report)
+int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool,
+                unsigned pools, uint32_t memory, struct share_report *report)
 {
     int error = share_divide(s, config, pool, pools, memory);
 

@@ -1,27 +1,34 @@
 /*
- * Memory for pools: how many pages each is to have, from their miss-rate curves ([Azimi 2007, 4.4]).
+ * Memory for pools: how many pages each is to have, from their miss-rate curves ([Azimi 2007,
+ * 4.4]).
  *
  * Goals, by name:
  *   throughput  the highest harmonic mean of speedups ([Luo 2001]), of each against itself
- *               alone with all the memory, by weight: the least sum of slowdowns.  One that is starved makes it bad,
- *               which the sum of speedups does not.  Where it is not known what a miss costs, the fewest misses ([A])
- *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the weight at half of it: the lowest such rate, within
- *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on its way down, the first stays on top of it, and memory
- *               is spare; pools that could not miss as often with the fewest pages have what they want
+ *               alone with all the memory, by weight: the least sum of slowdowns.  One that is
+ *               starved makes it bad, which the sum of speedups does not.  Where it is not known
+ *               what a miss costs, the fewest misses ([A])
+ *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the
+ *   weight at half of it: the lowest such rate, within
+ *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on
+ *               its way down, the first stays on top of it, and memory is spare; pools that could
+ *               not miss as often with the fewest pages have what they want
  *   maxmin      the lowest rate that all can have; what cliffs leave over goes where it saves most
- *   service     pools with a range of rates asked for have the pages that keep them inside it, the heaviest first; the rest as for throughput,
+ *   service     pools with a range of rates asked for have the pages that keep them inside it, the
+ *   heaviest first; the rest as for throughput,
  *               and what would save nothing is spare
  *
- * [A] moves g pages at a time from the lowest penalty to the highest benefit, which stops before a cliff: of a loop that is larger than
- * its pool, the first pages save nothing.  Here the best division of memory in steps is found whole, by dynamic programming over the pools.
- * It becomes the plan if it is better than the old one by more than the hysteresis, and pools go towards the plan by a
- * bounded number of pages an epoch.
+ * [A] moves g pages at a time from the lowest penalty to the highest benefit, which stops before a
+ * cliff: of a loop that is larger than its pool, the first pages save nothing.  Here the best
+ * division of memory in steps is found whole, by dynamic programming over the pools. It becomes the
+ * plan if it is better than the old one by more than the hysteresis, and pools go towards the plan
+ * by a bounded number of pages an epoch.
  *
- * A curve holds for the work that was done meanwhile.  Where that is time, and fault_time is known, the same work takes work + fault_time *
- * misses with other memory: a program that misses seldom is faster, and would miss more often in the same time.  Rates are misses
- * per million of that time, or of work.  A curve that foretells other misses than were seen is scaled to them.
- * What is known of a program over more than an epoch, mm/policy/divide/demand.h remembers.
- * Pure: memory comes from the caller, nothing is locked; one caller at a time for each struct.
+ * A curve holds for the work that was done meanwhile.  Where that is time, and fault_time is known,
+ * the same work takes work + fault_time * misses with other memory: a program that misses seldom is
+ * faster, and would miss more often in the same time.  Rates are misses per million of that time,
+ * or of work.  A curve that foretells other misses than were seen is scaled to them. What is known
+ * of a program over more than an epoch, mm/policy/divide/demand.h remembers. Pure: memory comes
+ * from the caller, nothing is locked; one caller at a time for each struct.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -39,42 +46,55 @@ enum {
 /* A thousand million times as long as alone; of all pools, weighted, the sum fits 64 bits. */
 #define SHARE_SLOWED_MAX ((uint64_t)1 << 50)
 
-enum share_goal { SHARE_EVEN, SHARE_THROUGHPUT, SHARE_FAIRNESS, SHARE_MAXMIN, SHARE_SERVICE, SHARE_GOALS };
+enum share_goal {
+    SHARE_EVEN,
+    SHARE_THROUGHPUT,
+    SHARE_FAIRNESS,
+    SHARE_MAXMIN,
+    SHARE_SERVICE,
+    SHARE_GOALS
+};
 extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
 
 struct share_config {
     enum share_goal goal;
-    uint32_t step;     /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them */
-    uint32_t move_max; /* pages that change their pool in an epoch, at least 1 */
+    /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them */
+    uint32_t step;
+    uint32_t move_max;          /* pages that change their pool in an epoch, at least 1 */
     uint32_t hysteresis_permil; /* 0..1000: gain needed to change, of the old plan's cost */
-    uint64_t lasts; /* where fault_time is known: in so much time what a pool takes longer to read pages
-                     * again that it gave must have paid; 0: that costs nothing */
+    /* where fault_time is known: in so much time what a pool takes longer to read pages again that
+     * it gave must have paid; 0: that costs nothing */
+    uint64_t lasts;
 };
 
 struct share_pool {
-    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages, 0..SHARE_MISSES_MAX, not rising; where fault_time is not
-     * known, of as long a time for all pools. */
+    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages,
+     * 0..SHARE_MISSES_MAX, not rising; where fault_time is not known, of as long a time for all
+     * pools. */
     const uint64_t *misses;
-    uint32_t points;  /* 0: no curve yet; it keeps what it holds, or gets twice that, up to an equal part */
-    uint32_t spacing; /* pages, at least 1                                                        */
-    uint64_t work;    /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX             */
-    uint64_t fault_time; /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
-    int64_t seen;        /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN */
+    /* 0: no curve yet; it keeps what it holds, or gets twice that, up to an equal part */
+    uint32_t points;
+    uint32_t spacing; /* pages, at least 1 */
+    uint64_t work;    /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX */
+    /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
+    uint64_t fault_time;
+    int64_t seen; /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN */
     /* What is asked for. */
-    uint32_t minimum; /* pages, always granted                                         */
-    uint32_t weight;  /* 1..SHARE_WEIGHT_MAX                                           */
-    uint64_t low,
-        high; /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
+    uint32_t minimum; /* pages, always granted */
+    uint32_t weight;  /* 1..SHARE_WEIGHT_MAX */
+    /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
+    uint64_t low, high;
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
-    bool bound;    /* fairness: more than planned is kept from it, though nobody else has a use for that */
+    /* fairness: more than planned is kept from it, though nobody else has a use for that */
+    bool bound;
     uint32_t held; /* that are really its own: what a pool without a curve is to keep */
 };
 
 /* What an epoch's decision was. */
 struct share_report {
     bool replanned;
-    uint32_t moved;           /* pages                                                    */
+    uint32_t moved;           /* pages */
     uint64_t cost, cost_best; /* by the goal, of the old plan and of the best; lower is better */
 };
 
@@ -84,30 +104,32 @@ struct share {
     uint8_t taken[SHARE_POOLS_MAX][SHARE_STEPS_MAX + 1];
     uint64_t least[2][SHARE_STEPS_MAX + 1];
     uint32_t low[SHARE_POOLS_MAX], high[SHARE_POOLS_MAX]; /* pages between which a pool is to be */
-    bool bound[SHARE_POOLS_MAX];                          /* by how often others miss            */
-    uint32_t best[SHARE_POOLS_MAX], spare;                /* the result of share_divide()        */
-    uint32_t planned_spare;                               /* of the plan; 0 at first             */
+    bool bound[SHARE_POOLS_MAX];                          /* by how often others miss */
+    uint32_t best[SHARE_POOLS_MAX], spare;                /* the result of share_divide() */
+    uint32_t planned_spare;                               /* of the plan; 0 at first */
 };
 
 /*
- * The best division of memory by the goal, into s->best, whatever pools have now.  Its sum and s->spare are memory.
- * 0; -EINVAL: a number out of range; -ENOMEM: memory is less than the minima.
+ * The best division of memory by the goal, into s->best, whatever pools have now.  Its sum and
+ * s->spare are memory. 0; -EINVAL: a number out of range; -ENOMEM: memory is less than the minima.
  */
 int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
                  unsigned pools, uint32_t memory);
 /*
- * An epoch has ended: plans anew where that is worth it, and sets each pool's planned, bound and pages, whose sum is not above memory.  Pools lose more than
- * move_max pages only where memory has changed or one is below its minimum.  Errors as above; then nothing is changed.
+ * An epoch has ended: plans anew where that is worth it, and sets each pool's planned, bound and
+ * pages, whose sum is not above memory.  Pools lose more than move_max pages only where memory has
+ * changed or one is below its minimum.  Errors as above; then nothing is changed.
  */
-int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool, unsigned pools,
-                uint32_t memory, struct share_report *report);
+int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool,
+                unsigned pools, uint32_t memory, struct share_report *report);
 
 /* Misses foretold with so many pages. */
 uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
-/* What throughput makes least: how much longer the pool takes than alone with all the memory, in millionths of the
- * time alone, up to SHARE_SLOWED_MAX of them, weighted; or misses. */
+/* What throughput makes least: how much longer the pool takes than alone with all the memory, in
+ * millionths of the time alone, up to SHARE_SLOWED_MAX of them, weighted; or misses. */
 uint64_t share_cost(const struct share_pool *pool, uint32_t pages, uint32_t memory);
-/* Of its speed alone the part that it loses, in millionths; 0 where it is not known what a miss costs. */
+/* Of its speed alone the part that it loses, in millionths; 0 where it is not known what a miss
+ * costs. */
 uint64_t share_lost(const struct share_pool *pool, uint32_t pages, uint32_t memory);
 /* A weighted rate, which fairness makes equal. */
 uint64_t share_rate(const struct share_pool *pool, uint32_t pages);

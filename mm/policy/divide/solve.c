@@ -1,8 +1,8 @@
 /*
  * The best division of memory among pools.
- * A goal gives each pool two bounds, and what lies between is divided for throughput: least[k] is the cost of the pools so far with k steps in
- * all, for one pool after another (a knapsack with one choice a pool; Bellman 1957).  Exact on any curves, in time pools x
- * steps^2.
+ * A goal gives each pool two bounds, and what lies between is divided for throughput: least[k] is
+ * the cost of the pools so far with k steps in all, for one pool after another (a knapsack with one
+ * choice a pool; Bellman 1957).  Exact on any curves, in time pools x steps^2.
  */
 #include "mm/policy/divide/plan.h"
 #include "kernel/lib/fixed.h"
@@ -15,10 +15,11 @@ enum {
     SCALE_MIN = SCALE_ONE / 16
 };
 
-const char *const share_goal_names[] = {"even", "throughput", "fairness", "maxmin", "service", NULL};
+const char *const share_goal_names[] = {"even",   "throughput", "fairness",
+                                        "maxmin", "service",    NULL};
 
-/* By the curve alone; straight between its points, level behind the last.  At a cliff, between two points, a program misses as on top of it
- * or as below, but not at any rate between. */
+/* By the curve alone; straight between its points, level behind the last.  At a cliff, between two
+ * points, a program misses as on top of it or as below, but not at any rate between. */
 static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs)
 {
     uint32_t i = pages / p->spacing, rest = pages % p->spacing;
@@ -30,13 +31,14 @@ static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs
     return p->misses[i] - fixed_muldiv(p->misses[i] - p->misses[i + 1], rest, p->spacing);
 }
 
-/* How far to trust the curve: what was seen by what it foretold for the pages there were, as SCALE_ONE-ths.  One miss more on both
- * sides, so that few misses mean little. */
+/* How far to trust the curve: what was seen by what it foretold for the pages there were, as
+ * SCALE_ONE-ths.  One miss more on both sides, so that few misses mean little. */
 static uint64_t scale(const struct share_pool *p)
 {
     if (p->seen == SHARE_SEEN_UNKNOWN || p->pages == 0)
         return SCALE_ONE;
-    uint64_t factor = fixed_muldiv((uint64_t)p->seen + 1, SCALE_ONE, on_curve(p, p->pages, false) + 1);
+    uint64_t factor =
+        fixed_muldiv((uint64_t)p->seen + 1, SCALE_ONE, on_curve(p, p->pages, false) + 1);
     return MIN(MAX(factor, (uint64_t)SCALE_MIN), (uint64_t)SCALE_MAX);
 }
 
@@ -87,7 +89,8 @@ uint64_t share_lost(const struct share_pool *p, uint32_t pages, uint32_t memory)
     return more * MILLION / (alone + more);
 }
 
-/* The fewest pages, from..to, with which one of plan.h's measures of the pool is not above the level; to + 1 where there are none. */
+/* The fewest pages, from..to, with which one of plan.h's measures of the pool is not above the
+ * level; to + 1 where there are none. */
 static uint32_t pages_for(const struct share_pool *p,
                           uint64_t (*measure)(const struct share_pool *, uint32_t), uint64_t level,
                           uint32_t from, uint32_t to)
@@ -109,7 +112,8 @@ static int check_pool(const struct share_pool *p)
     if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->work > SHARE_WORK_MAX ||
         p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX)
         return -EINVAL;
-    if (p->points && (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN || p->misses[0] > SHARE_MISSES_MAX))
+    if (p->points &&
+        (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN || p->misses[0] > SHARE_MISSES_MAX))
         return -EINVAL;
     for (uint32_t i = 1; i < p->points; i++) {
         if (p->misses[i] > p->misses[i - 1])
@@ -123,8 +127,9 @@ static int check_all(const struct share_config *c, const struct share_pool *pool
 {
     uint64_t minima = 0;
 
-    if (pools < 1 || pools > SHARE_POOLS_MAX || c->goal == SHARE_EVEN || (unsigned)c->goal >= SHARE_GOALS ||
-        c->step < 1 || c->move_max < 1 || c->hysteresis_permil > 1000 || memory > SHARE_MEMORY_MAX)
+    if (pools < 1 || pools > SHARE_POOLS_MAX || c->goal == SHARE_EVEN ||
+        (unsigned)c->goal >= SHARE_GOALS || c->step < 1 || c->move_max < 1 ||
+        c->hysteresis_permil > 1000 || memory > SHARE_MEMORY_MAX)
         return -EINVAL;
     for (unsigned i = 0; i < pools; i++) {
         if (check_pool(&pool[i]) || !pool[i].fault_time != !pool[0].fault_time)
@@ -143,9 +148,10 @@ static uint64_t sum(const uint32_t *pages, unsigned pools)
     return total;
 }
 
-/* Pools without a curve are to have so many times what they hold, `most` at most, as far as that is left; how many are then. */
-static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t left,
-                             uint64_t times, uint32_t most)
+/* Pools without a curve are to have so many times what they hold, `most` at most, as far as that is
+ * left; how many are then. */
+static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, unsigned pools,
+                             uint32_t left, uint64_t times, uint32_t most)
 {
     for (unsigned i = 0; i < pools; i++) {
         uint32_t wanted = (uint32_t)MIN(times * pool[i].held, (uint64_t)most);
@@ -158,10 +164,12 @@ static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, uns
     return left;
 }
 
-/* Every pool between its minimum and all memory.  What one without a curve would miss is not known: it keeps what it holds, first of all an
- * equal part of that, and may have twice as much, up to an equal part.  One that could have had more and holds little is in no need of what
- * others are known to use. */
-static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+/* Every pool between its minimum and all memory.  What one without a curve would miss is not known:
+ * it keeps what it holds, first of all an equal part of that, and may have twice as much, up to an
+ * equal part.  One that could have had more and holds little is in no need of what others are known
+ * to use. */
+static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools,
+                       uint32_t memory)
 {
     uint32_t left = memory;
 
@@ -203,9 +211,10 @@ uint64_t share_near(uint64_t rate)
     return rate - fixed_muldiv(rate, UNEVEN_PERMIL, 1000);
 }
 
-/* The most pages with which its rate is still near the level; all memory where it is below that however few the pool has. */
-static uint32_t most_near(const struct share *s, const struct share_pool *pool, unsigned i, uint64_t level,
-                          uint32_t memory)
+/* The most pages with which its rate is still near the level; all memory where it is below that
+ * however few the pool has. */
+static uint32_t most_near(const struct share *s, const struct share_pool *pool, unsigned i,
+                          uint64_t level, uint32_t memory)
 {
     uint64_t least = share_near(level);
 
@@ -214,8 +223,8 @@ static uint32_t most_near(const struct share *s, const struct share_pool *pool, 
     return pages_for(&pool[i], share_rate, least - 1, s->low[i], memory) - 1;
 }
 
-/* The lowest level, from this one, that no curve passes with a cliff: all that can miss so often can do so as often.  A pool's curve has no
- * more cliffs to pass than fit one above the other. */
+/* The lowest level, from this one, that no curve passes with a cliff: all that can miss so often
+ * can do so as often.  A pool's curve has no more cliffs to pass than fit one above the other. */
 static uint64_t even_level(const struct share *s, const struct share_pool *pool, unsigned pools,
                            uint32_t memory, uint64_t from)
 {
@@ -258,7 +267,8 @@ static unsigned heaviest(const struct share_pool *pool, unsigned pools, uint64_t
     return found;
 }
 
-/* Raises low[] to what the rates asked for need, as far as memory goes, and takes from high[] what is more than they need. */
+/* Raises low[] to what the rates asked for need, as far as memory goes, and takes from high[] what
+ * is more than they need. */
 static void serve(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint64_t served = 0;
@@ -267,10 +277,11 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
     for (unsigned i; (i = heaviest(pool, pools, served)) < pools; served |= 1ull << i) {
         uint32_t most = s->low[i] + left;
         /* Rates asked for are not weighted. */
-        uint32_t need =
-            MIN(pages_for(&pool[i], share_rate, pool[i].high * pool[i].weight, s->low[i], most), most);
+        uint32_t need = MIN(
+            pages_for(&pool[i], share_rate, pool[i].high * pool[i].weight, s->low[i], most), most);
         uint32_t enough =
-            MIN(pages_for(&pool[i], share_rate, pool[i].low * pool[i].weight, s->low[i], memory), memory);
+            MIN(pages_for(&pool[i], share_rate, pool[i].low * pool[i].weight, s->low[i], memory),
+                memory);
         left -= need - s->low[i];
         s->low[i] = need;
         s->high[i] = MAX(need, enough);
@@ -278,8 +289,8 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
 }
 
 /* What the goal asks for, as bounds. */
-static void narrow(struct share *s, enum share_goal goal, const struct share_pool *pool, unsigned pools,
-                   uint32_t memory)
+static void narrow(struct share *s, enum share_goal goal, const struct share_pool *pool,
+                   unsigned pools, uint32_t memory)
 {
     uint64_t level;
 
@@ -320,11 +331,12 @@ static void add_pool(struct share *s, const struct share_pool *pool, unsigned i,
 }
 
 /* Divides what the low bounds leave for the least cost; pages that save nothing remain. */
-static void divide_steps(struct share *s, const struct share_config *c, const struct share_pool *pool,
-                         unsigned pools, uint32_t memory)
+static void divide_steps(struct share *s, const struct share_config *c,
+                         const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t rest = memory - (uint32_t)sum(s->low, pools);
-    uint32_t step = MAX(c->step, (rest + SHARE_STEPS_MAX - 1) / SHARE_STEPS_MAX), steps = rest / step;
+    uint32_t step = MAX(c->step, (rest + SHARE_STEPS_MAX - 1) / SHARE_STEPS_MAX),
+             steps = rest / step;
 
     memset(s->least[0], 0, sizeof s->least[0]);
     for (unsigned i = 0; i < pools; i++)
@@ -340,8 +352,8 @@ static void trim(struct share *s, const struct share_pool *pool, unsigned pools)
 {
     for (unsigned i = 0; i < pools; i++) {
         if (pool[i].points)
-            s->best[i] =
-                pages_for(&pool[i], share_misses, share_misses(&pool[i], s->best[i]), s->low[i], s->best[i]);
+            s->best[i] = pages_for(&pool[i], share_misses, share_misses(&pool[i], s->best[i]),
+                                   s->low[i], s->best[i]);
     }
 }
 
@@ -354,15 +366,17 @@ static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
     return left - more;
 }
 
-/* Whether more pages might serve it: what has no curve yet, or no misses with what it has, as an idle or tiny one, wants none. */
+/* Whether more pages might serve it: what has no curve yet, or no misses with what it has, as an
+ * idle or tiny one, wants none. */
 static bool wants_more(const struct share_pool *p, uint32_t has)
 {
     return p->points && share_misses(p, has) > 0;
 }
 
-/* So many pages in even parts for those that might use them, up to their bounds; how many are left. */
-static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t left,
-                              bool all)
+/* So many pages in even parts for those that might use them, up to their bounds; how many are
+ * left. */
+static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, unsigned pools,
+                              uint32_t left, bool all)
 {
     unsigned takers = 0;
 
@@ -377,8 +391,9 @@ static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, un
     return left;
 }
 
-/* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss; the others are spread, first among those.
- * Who is bound to miss gets none: so near a cliff a curve need not be right. */
+/* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss;
+ * the others are spread, first among those. Who is bound to miss gets none: so near a cliff a curve
+ * need not be right. */
 static void spread(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t left = memory - (uint32_t)sum(s->best, pools);

@@ -1,21 +1,25 @@
 /*
- * The chooser of prefetchers: in each region it fetches what those experts foretell that did no harm there of late, as far ahead as they
- * did none.
+ * The chooser of prefetchers: in each region it fetches what those experts foretell that did no
+ * harm there of late, as far ahead as they did none.
  *
- * Experts are streams (streams.h), the pages behind the one faulted on, and the page proximity graph.  Each ranks pages, those wanted
- * next first.  A fetched page takes the frame of another, and that does no harm if it is wanted first (Cao et al., A Study of Integrated
- * Prefetching and Caching Strategies, 1995).  Whether it is can be seen without fetching: at each fault or first use one or two pages that
- * are out are remembered of an expert's ranking, and one an event of the pages that leave memory; how many events later they are
- * wanted is seen.  A page foretold gains what part of the pages that left come back later; one that is not wanted for long loses what part of
- * them does come back.
+ * Experts are streams (streams.h), the pages behind the one faulted on, and the page proximity
+ * graph.  Each ranks pages, those wanted next first.  A fetched page takes the frame of another,
+ * and that does no harm if it is wanted first (Cao et al., A Study of Integrated Prefetching and
+ * Caching Strategies, 1995).  Whether it is can be seen without fetching: at each fault or first
+ * use one or two pages that are out are remembered of an expert's ranking, and one an event of the
+ * pages that leave memory; how many events later they are wanted is seen.  A page foretold gains
+ * what part of the pages that left come back later; one that is not wanted for long loses what part
+ * of them does come back.
  *
- * Ranks are taken together by powers of two.  A group is *open* where its gains are above FAIR on the average and enough of its pages are wanted at all; the
- * window of an expert in a region ends before the first group that is not.  So of random accesses nothing is fetched, as any page is wanted as soon
- * as another, but a table that is used at random beside arrays that are read once is: what leaves is of the arrays.
+ * Ranks are taken together by powers of two.  A group is *open* where its gains are above FAIR on
+ * the average and enough of its pages are wanted at all; the window of an expert in a region ends
+ * before the first group that is not.  So of random accesses nothing is fetched, as any page is
+ * wanted as soon as another, but a table that is used at random beside arrays that are read once
+ * is: what leaves is of the arrays.
  *
- * Pages that are waited for long fill the part of memory that may be fetched and not used yet.  The window ends before
- * groups of such; where the first is one, the expert fetches only while that part is nearly empty, and what it lists that is in memory stays
- * all the same.
+ * Pages that are waited for long fill the part of memory that may be fetched and not used yet.  The
+ * window ends before groups of such; where the first is one, the expert fetches only while that
+ * part is nearly empty, and what it lists that is in memory stays all the same.
  */
 #include "mm/policy/prefetch/shadow.h"
 #include "mm/policy/prefetch/streams.h"
@@ -23,34 +27,36 @@
 enum expert { BY_STREAM, BEHIND, BY_GRAPH, EXPERTS };
 
 enum {
-    GROUPS = 8, /* of ranks: 0, 1, 2 and 3, 4 to 7, .., 64 to 127                         */
-    GAIN = 16,  /* of a page that is wanted before any that left comes back               */
-    FAIR = 10,  /* must be gained on the average: pages no better than those that left gain half of GAIN */
+    GROUPS = 8, /* of ranks: 0, 1, 2 and 3, 4 to 7, .., 64 to 127 */
+    GAIN = 16,  /* of a page that is wanted before any that left comes back */
+    /* must be gained on the average: pages no better than those that left gain half of GAIN */
+    FAIR = 10,
     SCORE_FIRST = -4 * (GAIN - FAIR),
     SCORE_MIN = -24 * (GAIN - FAIR),
     SCORE_MAX = 6 * (GAIN - FAIR),
     HIT = 3, /* a page that is wanted makes up for three that are not */
     USEFUL_MAX = 32,
     LONGEST_PCT = 50,   /* a page is waited for as many events as this part of memory has pages, */
-    LONGEST_MAX = 4096, /* ... and no more                                                       */
-    WAIT_SHIFT = 3,     /* a wait is an eighth of their mean                                     */
-    SLOW = 3,           /* longer ones than so many times what may be fetched and not used yet   */
-    ROOM_PCT = 75,      /* ... of which so much is to be left for them                           */
-    TRIES = 8,          /* pages looked at for one that is out                                   */
-    TIMES = 14,         /* when pages come back: after 0, 1, 2 and 3, .. events; the last: not for long */
-    RETURNS_FIRST = 32, /* taken for seen at first: expect_returns            */
-    RETURNS_MAX = 1024, /* then all are halved                                                   */
+    LONGEST_MAX = 4096, /* ... and no more */
+    WAIT_SHIFT = 3,     /* a wait is an eighth of their mean */
+    SLOW = 3,           /* longer ones than so many times what may be fetched and not used yet */
+    ROOM_PCT = 75,      /* ... of which so much is to be left for them */
+    TRIES = 8,          /* pages looked at for one that is out */
+    /* when pages come back: after 0, 1, 2 and 3, .. events; the last: not for long */
+    TIMES = 14,
+    RETURNS_FIRST = 32, /* taken for seen at first: expect_returns */
+    RETURNS_MAX = 1024, /* then all are halved */
 };
 
 struct group {
     uint16_t wait;  /* for its pages, the mean */
     int16_t score;  /* SCORE_MIN..SCORE_MAX, what was gained above FAIR */
-    int16_t useful; /* -USEFUL_MAX..USEFUL_MAX, pages that were wanted  */
+    int16_t useful; /* -USEFUL_MAX..USEFUL_MAX, pages that were wanted */
 };
 
 struct chooser {
-    uint32_t now;                      /* events                                  */
-    uint32_t longest;                  /* 1..LONGEST_MAX                          */
+    uint32_t now;                      /* events */
+    uint32_t longest;                  /* 1..LONGEST_MAX */
     uint32_t unused_max;               /* pages that may be fetched and not used yet */
     uint32_t left_at;                  /* when a page that left was remembered last */
     uint32_t returned, returns[TIMES]; /* pages that came back, in all and after how many events */
@@ -76,12 +82,12 @@ static uint32_t age(const struct chooser *c, const struct shadow_mark *mark)
     return (uint16_t)(c->now - mark->since);
 }
 
-/* ---- When pages come back ---- */
+/* ---- When pages come back -------------------------------------------------------------------- */
 
 /*
- * Expects, before any page has come back, half of them as likely at any time up to the longest, and as
- * many of the other half at each power of two.  By the first half alone pages of random accesses that
- * happen to be foretold seem to be wanted before those that left.
+ * Expects, before any page has come back, half of them as likely at any time up to the longest, and
+ * as many of the other half at each power of two.  By the first half alone pages of random accesses
+ * that happen to be foretold seem to be wanted before those that left.
  */
 static void expect_returns(struct chooser *c)
 {
@@ -108,7 +114,8 @@ static void count_return(struct chooser *c, unsigned time)
         c->returned += c->returns[t] /= 2;
 }
 
-/* What is gained by a page wanted after so many events: of GAIN, the part of those that left which come back later. */
+/* What is gained by a page wanted after so many events: of GAIN, the part of those that left which
+ * come back later. */
 static int gain(const struct chooser *c, uint32_t events)
 {
     unsigned time = power(events, TIMES - 2);
@@ -119,7 +126,8 @@ static int gain(const struct chooser *c, uint32_t events)
     return (int)((c->returned - sooner) * GAIN / c->returned);
 }
 
-/* What is lost by a page that is not wanted for long: of FAIR, the part of those that left which do come back. */
+/* What is lost by a page that is not wanted for long: of FAIR, the part of those that left which do
+ * come back. */
 static int loss(const struct chooser *c)
 {
     return (int)((c->returned - c->returns[TIMES - 1]) * FAIR / c->returned);
@@ -135,13 +143,15 @@ static void chooser_left(void *state, uint32_t node)
     shadow_put(&c->gone, (struct shadow_mark){.node = node, .since = (uint16_t)c->now});
 }
 
-/* ---- What came of what was foretold ---- */
+/* ---- What came of what was foretold ---------------------------------------------------------- */
 
 /* waited: events; hit: then it was wanted. */
-static void judge(struct chooser *c, enum expert e, const struct shadow_mark *mark, uint32_t waited, bool hit)
+static void judge(struct chooser *c, enum expert e, const struct shadow_mark *mark, uint32_t waited,
+                  bool hit)
 {
     struct group *g = &c->group[mark->region][e][mark->rank];
-    int score = g->score + (hit ? gain(c, waited) - FAIR : -loss(c)), useful = g->useful + (hit ? HIT : -1);
+    int score = g->score + (hit ? gain(c, waited) - FAIR : -loss(c)),
+        useful = g->useful + (hit ? HIT : -1);
 
     g->score = (int16_t)MIN(MAX(score, (int)SCORE_MIN), (int)SCORE_MAX);
     g->useful = (int16_t)MIN(MAX(useful, -(int)USEFUL_MAX), (int)USEFUL_MAX);
@@ -167,7 +177,7 @@ static void settle(struct chooser *c, uint32_t node)
         count_return(c, TIMES - 1);
 }
 
-/* ---- What experts foretell ---- */
+/* ---- What experts foretell ------------------------------------------------------------------- */
 
 /* An expert's ranking: pages so far apart, or a list of nodes. */
 struct ranking {
@@ -226,9 +236,10 @@ static void remember_one(struct chooser *c, const struct ranking *r, unsigned gr
         uint32_t node = ranked(r, first + (start + i) % size);
         if (!is_out(r, node))
             continue;
-        shadow_put(&c->foretold[r->expert],
-                   (struct shadow_mark){
-                       .node = node, .since = (uint16_t)c->now, .region = r->use->region, .rank = group});
+        shadow_put(&c->foretold[r->expert], (struct shadow_mark){.node = node,
+                                                                 .since = (uint16_t)c->now,
+                                                                 .region = r->use->region,
+                                                                 .rank = group});
         return;
     }
 }
@@ -263,7 +274,8 @@ static unsigned ranks_needed(const struct chooser *c, const struct ranking *r)
 }
 
 /* Whether the expert's pages may be fetched now, not only touched. */
-static bool has_room(const struct chooser *c, const struct ranking *r, const struct prefetch_list *list)
+static bool has_room(const struct chooser *c, const struct ranking *r,
+                     const struct prefetch_list *list)
 {
     return !is_slow(c, &c->group[r->use->region][r->expert][0]) ||
            list->fetch > (uint64_t)c->unused_max * ROOM_PCT / 100;
@@ -283,8 +295,8 @@ static void append(const struct chooser *c, struct prefetch_list *list, const st
 }
 
 /* Many together: no more are listed until half of the window has been used. */
-static void follow_stream(struct chooser *c, const struct prefetch_use *use, struct prefetch_list *list,
-                          bool fault)
+static void follow_stream(struct chooser *c, const struct prefetch_use *use,
+                          struct prefetch_list *list, bool fault)
 {
     struct stream *s = streams_event(&c->streams, use, fault);
 
@@ -298,15 +310,16 @@ static void follow_stream(struct chooser *c, const struct prefetch_use *use, str
     s->ahead = (uint16_t)window;
 }
 
-static void look_behind(struct chooser *c, const struct prefetch_use *use, struct prefetch_list *list)
+static void look_behind(struct chooser *c, const struct prefetch_use *use,
+                        struct prefetch_list *list)
 {
     struct ranking r = {.expert = BEHIND, .use = use, .stride = 1};
 
     append(c, list, &r, 0, MIN(remember(c, &r), (unsigned)PREFETCH_FETCH_MAX));
 }
 
-static void follow_graph(struct chooser *c, const struct prefetch_use *use, struct prefetch_list *list,
-                         bool fault)
+static void follow_graph(struct chooser *c, const struct prefetch_use *use,
+                         struct prefetch_list *list, bool fault)
 {
     struct ranking r = {.expert = BY_GRAPH, .use = use, .listed = &c->listed};
 
@@ -319,7 +332,7 @@ static void follow_graph(struct chooser *c, const struct prefetch_use *use, stru
     append(c, list, &r, 0, remember(c, &r));
 }
 
-/* ---- The policy ---- */
+/* ---- The policy ------------------------------------------------------------------------------ */
 
 static void chooser_init(void *state, uint32_t nodes)
 {
@@ -362,7 +375,8 @@ static void chooser_fault(void *state, const struct prefetch_use *use, struct pr
     follow_graph(c, use, list, true);
 }
 
-static void chooser_first_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+static void chooser_first_use(void *state, const struct prefetch_use *use,
+                              struct prefetch_list *list)
 {
     struct chooser *c = state;
 

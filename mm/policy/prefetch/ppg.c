@@ -1,23 +1,28 @@
 /*
  * Temporal prefetching by the page proximity graph ([Azimi 2007, 4.5]).
  *
- * An edge p -> q says that q was wanted soon after p, its weight how often of late.  At a miss of p, a fault or the first use of a page that was
- * fetched, which is a miss that was foreseen, the WINDOW pages are looked at that came after p when it was last used, or last missed:
- * edges to pages seen there gain one, pages that have no edge yet take what room there is, the soonest first, and the other edges, in what
- * room is then left, lose one and go at 0.  Edges are kept in the order of the window, so that the list of a breadth-first walk is in the
- * order in which the pages are likely to be wanted.
+ * An edge p -> q says that q was wanted soon after p, its weight how often of late.  At a miss of
+ * p, a fault or the first use of a page that was fetched, which is a miss that was foreseen, the
+ * WINDOW pages are looked at that came after p when it was last used, or last missed: edges to
+ * pages seen there gain one, pages that have no edge yet take what room there is, the soonest
+ * first, and the other edges, in what room is then left, lose one and go at 0.  Edges are kept in
+ * the order of the window, so that the list of a breadth-first walk is in the order in which the
+ * pages are likely to be wanted.
  *
- * Last used or last missed: whichever order has led to more of the pages missed of late.  Where two passes over memory take turns and one
- * finds its pages there, what came after the last use foretells, at each miss of the other, the wrong pass (blocked LU by rows: down a column
- * of blocks, and over all behind it); where what is in memory changes from pass to pass, the last miss may be long ago.
+ * Last used or last missed: whichever order has led to more of the pages missed of late.  Where two
+ * passes over memory take turns and one finds its pages there, what came after the last use
+ * foretells, at each miss of the other, the wrong pass (blocked LU by rows: down a column of
+ * blocks, and over all behind it); where what is in memory changes from pass to pass, the last miss
+ * may be long ago.
  *
- * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that are being read, farther, up to
- * AHEAD, but not so far that what is fetched for later keeps what is wanted next from being fetched.  Edges of less
- * than half the weight of their page's heaviest are not followed, and where many pages were not used soon, only those of a larger weight
- * still, until guesses by lighter ones are right again.
+ * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that
+ * are being read, farther, up to AHEAD, but not so far that what is fetched for later keeps what is
+ * wanted next from being fetched.  Edges of less than half the weight of their page's heaviest are
+ * not followed, and where many pages were not used soon, only those of a larger weight still, until
+ * guesses by lighter ones are right again.
  *
- * As published ([A]) the order is that of uses, which the LRU stack has; edges give room when they have lost their weight; first uses are
- * ignored, and every edge is followed.
+ * As published ([A]) the order is that of uses, which the LRU stack has; edges give room when they
+ * have lost their weight; first uses are ignored, and every edge is followed.
  */
 #include "mm/policy/prefetch/prefetch.h"
 
@@ -25,13 +30,14 @@ enum {
     DEGREE = 10,
     WINDOW = 64,
     DEPTH = 3,
-    AHEAD = 8,                 /* edges from where threads wait for pages that are being read, at most */
-    AHEAD_PART = 4,            /* ... and no farther than to a quarter of the pages that may wait      */
+    /* edges from where threads wait for pages that are being read, at most */
+    AHEAD = 8,
+    AHEAD_PART = 4,            /* ... and no farther than to a quarter of the pages that may wait */
     WEIGHT_MAX = 7,            /* so that a program's next habit soon outweighs its last */
     WEIGHT_MAX_PUBLISHED = 63, /* [A] names no bound */
-    ROUND = 64,                /* outcomes; first uses                             */
+    ROUND = 64,                /* outcomes; first uses */
     GOOD_PCT = 75,             /* used soon, of a round: lighter edges are followed */
-    POOR_PCT = 50,             /* ... heavier ones only                            */
+    POOR_PCT = 50,             /* ... heavier ones only */
     CALM = 512,                /* first uses in a row that nobody waited for: less far ahead */
     FLOOR_MAX = 8,
     BY_MISS_MAX = 64,
@@ -58,18 +64,20 @@ struct ppg {
     uint32_t weight_max;
     bool published;
     uint32_t floor;       /* edges of less weight are not followed, 1..FLOOR_MAX */
-    uint32_t soon, known; /* outcomes of this round                              */
-    uint32_t ahead;       /* edges from a page first used, 1..ahead_max      */
-    uint32_t ahead_max;   /* 2..AHEAD                                        */
+    uint32_t soon, known; /* outcomes of this round */
+    uint32_t ahead;       /* edges from a page first used, 1..ahead_max */
+    uint32_t ahead_max;   /* 2..AHEAD */
     uint32_t in_time;     /* first uses in a row that nobody waited for, below CALM */
     uint32_t by_miss;     /* 0..BY_MISS_MAX: from above half of it on the order is that of misses */
     uint32_t next[PREFETCH_ORDERS][DEGREE]; /* page + 1 that each order says comes next; 0: none */
-    uint32_t right, guesses;                /* of this round, those used since; all                   */
-    uint32_t guess[ROUND]; /* page + 1 on an edge too light to be followed; 0: none, or used since */
-    struct seen seen;      /* by the present walk */
+    uint32_t right, guesses;                /* of this round, those used since; all */
+    /* page + 1 on an edge too light to be followed; 0: none, or used since */
+    uint32_t guess[ROUND];
+    struct seen seen; /* by the present walk */
     struct ppg_node node[];
 };
-_Static_assert(sizeof(struct ppg) == PREFETCH_PPG_BYTES && sizeof(struct ppg_node) == PREFETCH_PPG_NODE_BYTES,
+_Static_assert(sizeof(struct ppg) == PREFETCH_PPG_BYTES &&
+                   sizeof(struct ppg_node) == PREFETCH_PPG_NODE_BYTES,
                "where it is a part, its nodes are in a row behind it");
 
 static void ppg_init(void *state, uint32_t nodes)
@@ -132,8 +140,10 @@ static void append_others(struct ppg_node *n, unsigned *edges, const struct ppg_
     }
 }
 
-/* Which order would have led from the page missed last to this one, and what each says comes next. */
-static void compare(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW], const unsigned *seen)
+/* Which order would have led from the page missed last to this one, and what each says comes
+ * next. */
+static void compare(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW],
+                    const unsigned *seen)
 {
     bool led[PREFETCH_ORDERS] = {false};
 
@@ -195,7 +205,8 @@ static bool see(struct seen *s, uint32_t node)
     return true;
 }
 
-/* The least weight to be followed: half of the heaviest, for beside edges seen every time those seen once are chance. */
+/* The least weight to be followed: half of the heaviest, for beside edges seen every time those
+ * seen once are chance. */
 static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
 {
     unsigned heaviest = 0;
@@ -208,7 +219,8 @@ static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
 static void follow(struct ppg *g, uint32_t from, struct prefetch_list *list)
 {
     unsigned least = g->published ? 1 : least_weight(g, &g->node[from]);
-    unsigned most = list->most ? MIN((unsigned)list->most, (unsigned)PREFETCH_LIST_MAX) : PREFETCH_LIST_MAX;
+    unsigned most =
+        list->most ? MIN((unsigned)list->most, (unsigned)PREFETCH_LIST_MAX) : PREFETCH_LIST_MAX;
 
     for (unsigned e = 0; e < DEGREE && list->length < most; e++) {
         struct edge edge = g->node[from].edge[e];
@@ -231,8 +243,9 @@ static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_lis
     }
 }
 
-/* While light edges are not followed nothing that is fetched tells whether they lead anywhere.  So the first of each page is remembered: where
- * most of those are used next, lighter ones are followed again. */
+/* While light edges are not followed nothing that is fetched tells whether they lead anywhere.  So
+ * the first of each page is remembered: where most of those are used next, lighter ones are
+ * followed again. */
 static void guess(struct ppg *g, uint32_t used)
 {
     const struct edge *first = g->node[used].edge;
@@ -263,7 +276,8 @@ static void ppg_fault(void *state, const struct prefetch_use *use, struct prefet
     walk(g, use->node, MAX(g->ahead, (uint32_t)DEPTH), list);
 }
 
-/* Where threads wait for pages that are being read it is gone farther at once; less far only when that has not been for long. */
+/* Where threads wait for pages that are being read it is gone farther at once; less far only when
+ * that has not been for long. */
 static void look_ahead(struct ppg *g, bool late)
 {
     if (late)

@@ -1,4 +1,5 @@
-/* What prefetching policies have in common: the limit on pages fetched and not used yet, what became of them, the table. */
+/* What prefetching policies have in common: the limit on pages fetched and not used yet, what
+ * became of them, the table. */
 #include "mm/policy/prefetch/prefetch.h"
 
 static void no_init(void *state, uint32_t nodes)
@@ -62,7 +63,8 @@ size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes)
     return ALIGN_UP(sizeof(struct prefetch) + ops->bytes + nodes * ops->per_node, sizeof(uint64_t));
 }
 
-void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes, uint32_t frames)
+void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes,
+                   uint32_t frames)
 {
     ASSERT(nodes >= 1 && nodes <= LRUSTACK_NODES_MAX);
     p->ops = ops;
@@ -109,7 +111,8 @@ static void judge_oldest(struct prefetch *p)
 static void count_event(struct prefetch *p)
 {
     p->events++;
-    while (p->judged != p->fetches && p->events - p->ring[p->judged % PREFETCH_JUDGED].since > p->soon)
+    while (p->judged != p->fetches &&
+           p->events - p->ring[p->judged % PREFETCH_JUDGED].since > p->soon)
         judge_oldest(p);
 }
 
@@ -141,9 +144,11 @@ void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct p
     end_list(p, list);
 }
 
-void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list)
+void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
+                        struct prefetch_list *list)
 {
-    ASSERT(use->node < p->nodes && use->region < REPLACE_REGIONS_MAX && has_orders(p, use) && p->unused);
+    ASSERT(use->node < p->nodes && use->region < REPLACE_REGIONS_MAX && has_orders(p, use) &&
+           p->unused);
     p->unused--;
     p->used++;
     p->late += use->late;

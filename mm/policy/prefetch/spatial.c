@@ -1,16 +1,17 @@
 /*
  * Spatial prefetching: the next window pages of the address space ([Azimi 2007, 4.5]).
- * The window starts at its largest.  Every ROUND pages whose outcome is known it doubles where nearly all were used, and halves where many
- * were not.  At its smallest a bad outcome lets most faults pass without, so that a program without spatial locality pays for little but
- * the question whether it still has none.
+ * The window starts at its largest.  Every ROUND pages whose outcome is known it doubles where
+ * nearly all were used, and halves where many were not.  At its smallest a bad outcome lets most
+ * faults pass without, so that a program without spatial locality pays for little but the question
+ * whether it still has none.
  */
 #include "mm/policy/prefetch/prefetch.h"
 
 enum {
     WINDOW_MAX = PREFETCH_FETCH_MAX,
-    ROUND = 64,      /* outcomes                                    */
-    GOOD_PCT = 85,   /* used soon, of a round: more may be fetched   */
-    POOR_PCT = 60,   /* ... fewer                                   */
+    ROUND = 64,      /* outcomes */
+    GOOD_PCT = 85,   /* used soon, of a round: more may be fetched */
+    POOR_PCT = 60,   /* ... fewer */
     QUIET_MAX = 128, /* faults for each that is fetched for, at most */
 };
 
@@ -42,7 +43,8 @@ static void spatial_fault(void *state, const struct prefetch_use *use, struct pr
         list->page[list->length++] = use->page + i;
 }
 
-static void spatial_first_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+static void spatial_first_use(void *state, const struct prefetch_use *use,
+                              struct prefetch_list *list)
 {
     (void)state, (void)use, (void)list;
 }
@@ -75,7 +77,9 @@ static const char *spatial_check(const void *state)
 
     if (s->window < 1 || s->window > WINDOW_MAX || !is_pow2(s->window))
         return "the window is out of range";
-    return s->soon <= s->known && s->known < ROUND && s->passed < s->quiet ? NULL : "a round is out of range";
+    return s->soon <= s->known && s->known < ROUND && s->passed < s->quiet
+               ? NULL
+               : "a round is out of range";
 }
 
 const struct prefetch_ops prefetch_spatial = {

@@ -96,20 +96,22 @@ const char *streams_check(const struct streams *s)
 {
     for (unsigned i = 0; i < STREAMS; i++) {
         const struct stream *t = &s->stream[i];
-        if (t->region >= REPLACE_REGIONS_MAX || t->ahead > PREFETCH_FETCH_MAX || t->sure > PREFETCH_FETCH_MAX)
+        if (t->region >= REPLACE_REGIONS_MAX || t->ahead > PREFETCH_FETCH_MAX ||
+            t->sure > PREFETCH_FETCH_MAX)
             return "a stream is out of range";
     }
     return NULL;
 }
 
-/* ---- The policy ---- */
+/* ---- The policy ------------------------------------------------------------------------------ */
 
 static void streams_keep(void *state, uint32_t number)
 {
     (void)state, (void)number;
 }
 
-static void follow(struct streams *s, const struct prefetch_use *use, struct prefetch_list *list, bool fault)
+static void follow(struct streams *s, const struct prefetch_use *use, struct prefetch_list *list,
+                   bool fault)
 {
     struct stream *t = streams_event(s, use, fault);
 
@@ -122,7 +124,8 @@ static void streams_fault(void *state, const struct prefetch_use *use, struct pr
     follow(state, use, list, true);
 }
 
-static void streams_first_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)
+static void streams_first_use(void *state, const struct prefetch_use *use,
+                              struct prefetch_list *list)
 {
     follow(state, use, list, false);
 }

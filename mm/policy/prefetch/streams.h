@@ -16,10 +16,10 @@ enum {
 
 /* Page numbers are modulo 2^32. */
 struct stream {
-    uint32_t last;  /* page wanted last                                      */
-    int32_t stride; /* 0: there is no such stream                            */
-    uint32_t used;  /* when that was, by the count of events                 */
-    uint16_t ahead; /* pages behind the last one that have been listed       */
+    uint32_t last;  /* page wanted last */
+    int32_t stride; /* 0: there is no such stream */
+    uint32_t used;  /* when that was, by the count of events */
+    uint16_t ahead; /* pages behind the last one that have been listed */
     uint16_t sure;  /* pages wanted since it began, up to PREFETCH_FETCH_MAX */
     uint8_t region;
 };
@@ -28,7 +28,7 @@ struct streams {
     uint32_t events;
     struct stream stream[STREAMS];
     uint32_t history[REPLACE_REGIONS_MAX][STREAMS_HISTORY]; /* a ring of page numbers */
-    uint32_t seen[REPLACE_REGIONS_MAX];                     /* ever put in           */
+    uint32_t seen[REPLACE_REGIONS_MAX];                     /* ever put in */
 };
 
 /* A page was wanted, which is a fault or was foreseen: the stream that it is of, or NULL. */

@@ -109,9 +109,10 @@ bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end)
 
 static bool joinable(const struct region *a, const struct region *b)
 {
-    return a->end == b->start && a->prot == b->prot && a->kind == b->kind && a->advice == b->advice &&
-           a->source == b->source && region_source_page(a, a->end) == b->source_page && !a->dying &&
-           !b->dying && memcmp(a->name, b->name, sizeof(a->name)) == 0;
+    return a->end == b->start && a->prot == b->prot && a->kind == b->kind &&
+           a->advice == b->advice && a->source == b->source &&
+           region_source_page(a, a->end) == b->source_page && !a->dying && !b->dying &&
+           memcmp(a->name, b->name, sizeof(a->name)) == 0;
 }
 
 static void join(struct region *a, const struct region *b)
@@ -149,7 +150,8 @@ unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigne
     vaddr_t page = ALIGN_DOWN(va, PAGE_SIZE);
     unsigned twice = 2u * region->ahead;
 
-    ASSERT(va >= region->start && va < region->end && least >= 1 && least <= most && most <= UINT8_MAX);
+    ASSERT(va >= region->start && va < region->end && least >= 1 && least <= most &&
+           most <= UINT8_MAX);
     unsigned pages = page == region->ahead_next ? MIN(MAX(twice, least), most) : least;
     region->ahead = (uint8_t)pages;
     return (unsigned)MIN((uint64_t)pages, (region->end - page) >> PAGE_SHIFT);
@@ -177,7 +179,8 @@ void regions_check(const struct regions *r, vaddr_t low, vaddr_t high)
         const struct region *x = &r->items[i];
         ASSERT(x->start >= end && x->start < x->end && x->end <= high);
         ASSERT(IS_ALIGNED(x->start | x->end | x->touched_lo | x->touched_hi, PAGE_SIZE));
-        ASSERT(x->touched_lo <= x->touched_hi && x->touched_lo >= x->start && x->touched_hi <= x->end);
+        ASSERT(x->touched_lo <= x->touched_hi && x->touched_lo >= x->start &&
+               x->touched_hi <= x->end);
         end = x->end;
     }
 }

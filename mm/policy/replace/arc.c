@@ -21,7 +21,8 @@ struct arc {
     struct replace_list list[B2 + 1]; /* by number, the first unused; latest first */
     struct replace_unused unused;
     uint32_t adapted; /* p is adapted to this incoming page, or LINK_END */
-    uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
+    /* the latest victim, until anything else is said: touched at once, it is in use now */
+    uint32_t offered;
     struct replace_links link;
 };
 
@@ -73,7 +74,8 @@ static uint32_t from_list(const struct arc *s, uint32_t node)
     return list == UNUSED_LIST ? link_of(&s->link, node)->mark : WAS_NEW;
 }
 
-/* A page that was remembered is used: p moves by 1, or by how much shorter its list is than the other. */
+/* A page that was remembered is used: p moves by 1, or by how much shorter its list is than the
+ * other. */
 static void adapt(struct arc *s, uint32_t was)
 {
     uint64_t b1 = MAX(s->list[B1].size, 1u), b2 = MAX(s->list[B2].size, 1u);
@@ -227,7 +229,8 @@ static void arc_report(const void *state, struct replace_report *out)
     const struct arc *s = state;
 
     *out = (struct replace_report){.policy = replace_arc.name,
-                                   .resident = s->list[T1].size + s->list[T2].size + s->unused.list.size,
+                                   .resident =
+                                       s->list[T1].size + s->list[T2].size + s->unused.list.size,
                                    .history = s->list[B1].size + s->list[B2].size};
 }
 

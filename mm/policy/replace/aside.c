@@ -1,4 +1,5 @@
-/* Two lists of used pages, those set aside and the others: all that does not decide about victims. */
+/* Two lists of used pages, those set aside and the others: all that does not decide about
+ * victims. */
 #include "mm/policy/replace/aside.h"
 
 size_t aside_bytes(uint32_t nodes)
@@ -125,8 +126,9 @@ void aside_report(const void *state, struct replace_report *out)
 {
     const struct aside *s = state;
 
-    *out = (struct replace_report){.policy = replace_mru.name,
-                                   .resident = s->others.size + s->aside.size + s->unused.list.size};
+    *out =
+        (struct replace_report){.policy = replace_mru.name,
+                                .resident = s->others.size + s->aside.size + s->unused.list.size};
 }
 
 const char *aside_check(const void *state)

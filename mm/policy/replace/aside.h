@@ -1,6 +1,6 @@
 /*
- * Two lists of used pages, those set aside and the others, and prefetched pages: what policies share that name the page used
- * last.  Internal to mm/replace_*.c.
+ * Two lists of used pages, those set aside and the others, and prefetched pages: what policies
+ * share that name the page used last.  Internal to mm/replace_*.c.
  */
 #pragma once
 #include "mm/policy/replace/list.h"
@@ -11,9 +11,9 @@ struct aside {
     uint32_t nodes, frames;
     struct replace_list others, aside; /* latest use first */
     struct replace_unused unused;
-    uint32_t offered; /* the victim named last, if nothing came after     */
+    uint32_t offered; /* the victim named last, if nothing came after */
     uint32_t tried;   /* pages set aside that were offered for this eviction */
-    uint32_t walked;  /* set aside last in this eviction, or LINK_END     */
+    uint32_t walked;  /* set aside last in this eviction, or LINK_END */
     uint32_t spare;
     struct replace_links link;
 };

@@ -1,22 +1,27 @@
 /*
- * The chooser: does what the expert among the policies does that has missed least (weigh.h), and is never much worse than the best of
- * them on the whole.
+ * The chooser: does what the expert among the policies does that has missed least (weigh.h), and is
+ * never much worse than the best of them on the whole.
  *
- * Each expert has a memory of its own without pages in it: the *set* of what it would have resident had it been in force all the time.
- * So what each would have missed is known, not estimated, as far as the log has the uses that it would have with that one alone.  Memory is made
- * to follow the set of the one in force: pages outside it, *strays*, go first, and when there are none the page goes that leaves the set.  A miss
- * of memory that the expert does not have brings a page of the set, so that from when an expert takes over on memory misses no more often than it,
- * but for the pages that were to be fetched.
- * A memory that another has filled does not become what an expert would have by itself: MRU keeps what it finds, what ARC
- * keeps follows from what it once kept, gap knows of a page what it saw.  No page is evicted when another takes over.
+ * Each expert has a memory of its own without pages in it: the *set* of what it would have resident
+ * had it been in force all the time. So what each would have missed is known, not estimated, as far
+ * as the log has the uses that it would have with that one alone.  Memory is made to follow the set
+ * of the one in force: pages outside it, *strays*, go first, and when there are none the page goes
+ * that leaves the set.  A miss of memory that the expert does not have brings a page of the set, so
+ * that from when an expert takes over on memory misses no more often than it, but for the pages
+ * that were to be fetched. A memory that another has filled does not become what an expert would
+ * have by itself: MRU keeps what it finds, what ARC keeps follows from what it once kept, gap knows
+ * of a page what it saw.  No page is evicted when another takes over.
  *
- * But for strays the one in force does as it does alone: it is asked when memory is short, not when it misses, and told of what leaves.
+ * But for strays the one in force does as it does alone: it is asked when memory is short, not when
+ * it misses, and told of what leaves.
  *
- * A page in constant use stays in the page access buffer, and is logged no more.  So that no set loses it, the buffer is asked about what an
- * expert would have go, as the mechanism does about what memory is to lose.  It tells once that the page was used; who did not ask is owed
- * the answer, as long as the buffer keeps the page.  What a set has lost all the same may be used there unseen, where the expert alone would
- * miss it: lost pages that the buffer keeps are looked at now and then.  And a page that memory has lost comes back with a use that no record
- * would tell of while the buffer keeps it: those who have the page are not told.
+ * A page in constant use stays in the page access buffer, and is logged no more.  So that no set
+ * loses it, the buffer is asked about what an expert would have go, as the mechanism does about
+ * what memory is to lose.  It tells once that the page was used; who did not ask is owed the
+ * answer, as long as the buffer keeps the page.  What a set has lost all the same may be used there
+ * unseen, where the expert alone would miss it: lost pages that the buffer keeps are looked at now
+ * and then.  And a page that memory has lost comes back with a use that no record would tell of
+ * while the buffer keeps it: those who have the page are not told.
  *
  * What a change costs is reckoned by what became of pages of the set that were not resident: used,
  * they would have had to be fetched; if they left the set first, they would not. Pages used only
@@ -29,25 +34,26 @@
 #include "mm/policy/replace/list.h"
 #include "mm/policy/replace/weigh.h"
 
-static const struct replace_ops *const expert[] = {
-    &replace_lru, &replace_wtinylfu_margin, &replace_lirs_recent, &replace_gap, &replace_arc, &replace_mru};
+static const struct replace_ops *const expert[] = {&replace_lru,         &replace_wtinylfu_margin,
+                                                   &replace_lirs_recent, &replace_gap,
+                                                   &replace_arc,         &replace_mru};
 enum {
     EXPERTS = ARRAY_SIZE(expert),
     ALL = (1 << EXPERTS) - 1,
     UNUSED_LIST = 1,
     MEMBER, /* of either turn, MEMBER and MEMBER + 2: a page of the set in force ... */
-    STRAY,  /* ... and STRAY and STRAY + 2: one that is not                          */
+    STRAY,  /* ... and STRAY and STRAY + 2: one that is not */
     LISTS = STRAY + 3,
-    SORTED = 32,        /* pages that are looked through at an access ...                      */
-    SHRINK_MAX = 32,    /* pages that leave a set in one call, where it is too large           */
-    ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes       */
-    LOST_MAX = 1024,    /* pages that are looked at, ...                                       */
-    LOST_FOR = 4,       /* ... after so many accesses at first, ...                            */
-    LOST_TURNS = 4,     /* ... and after twice as many each time that it was not used,         */
-    LOOKS = 8,          /* ... at most so many at an access                                    */
-    LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these                             */
-    FATES = 4,          /* N pages whose fate is known: then they are halved                   */
-    FATES_FIRST = 16,   /* N / 16 are taken for used at first                                  */
+    SORTED = 32,        /* pages that are looked through at an access ... */
+    SHRINK_MAX = 32,    /* pages that leave a set in one call, where it is too large */
+    ASKED_MAX = 16,     /* so many pages of a set the buffer is asked, for one that goes */
+    LOST_MAX = 1024,    /* pages that are looked at, ... */
+    LOST_FOR = 4,       /* ... after so many accesses at first, ... */
+    LOST_TURNS = 4,     /* ... and after twice as many each time that it was not used, */
+    LOOKS = 8,          /* ... at most so many at an access */
+    LOOKED_AT = 1 << 7, /* beside what is owed: it is one of these */
+    FATES = 4,          /* N pages whose fate is known: then they are halved */
+    FATES_FIRST = 16,   /* N / 16 are taken for used at first */
 };
 
 /* What the chooser has of a page besides its link. */
@@ -60,17 +66,22 @@ struct page_state {
 struct chooser {
     uint32_t nodes, frames;
     uint64_t switches;
-    uint32_t current; /* expert in force         */
+    uint32_t current; /* expert in force */
     uint32_t until;   /* accesses to the next decision */
-    uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
-    bool newest;      /* of strays the latest used goes next, and then the one used longest ago */
-    uint32_t size[EXPERTS]; /* of its set ...            */
+    /* the latest victim, until anything else is said: touched at once, it is in use now */
+    uint32_t offered;
+    bool newest; /* of strays the latest used goes next, and then the one used longest ago */
+    uint32_t size[EXPERTS]; /* of its set ... */
     uint32_t far[EXPERTS];  /* ... pages that are not resident; what became of such: */
+    /* no set but that in force has more pages */
+    /* its state, in bytes from this one's start */
+    /* accesses */
+    /* of lost[]: the first that is none; LOST_MAX: all are */
     uint32_t used[EXPERTS], unused_left[EXPERTS];
-    uint32_t largest;     /* no set but that in force has more pages */
-    uint64_t at[EXPERTS]; /* its state, in bytes from this one's start */
-    uint32_t now;         /* accesses */
-    uint32_t lost_free;   /* of lost[]: the first that is none; LOST_MAX: all are */
+    uint32_t largest;
+    uint64_t at[EXPERTS];
+    uint32_t now;
+    uint32_t lost_free;
     struct lost_queue {
         uint32_t first, last;
     } waiting[LOST_TURNS]; /* by how long they wait, each in the order in which they were put */
@@ -90,7 +101,8 @@ struct chooser {
     struct replace_links link; /* of resident pages */
 };
 
-/* ---- Memory: a state for each expert behind this one's; of a node the link, what each expert has of it, and what they are owed ---- */
+/* ---- Memory: a state for each expert behind this one's; of a node the link, what each expert has
+ * of it, and what they are owed ---- */
 
 /* Of the experts: a link, and what W-TinyLFU, LIRS and `gap` have besides. */
 #define OWED_AT  (9 * sizeof(struct replace_link) + 16)
@@ -138,8 +150,8 @@ static int init_experts(struct chooser *s, const struct replace_config *config,
 
     for (uint32_t i = 0; i < EXPERTS && !rc; i++) {
         struct replace_config its = *config;
-        its.place =
-            (struct replace_layout){.at = place->at + (int64_t)(within - at), .stride = place->stride};
+        its.place = (struct replace_layout){.at = place->at + (int64_t)(within - at),
+                                            .stride = place->stride};
         s->at[i] = at;
         rc = expert[i]->init(state_of(s, i), &its);
         at += expert_bytes(i);
@@ -152,7 +164,8 @@ static int init_experts(struct chooser *s, const struct replace_config *config,
 static int chooser_init(void *state, const struct replace_config *config)
 {
     struct chooser *s = state;
-    const struct replace_ops *first = config->first ? replace_find(config->first) : &replace_wtinylfu_margin;
+    const struct replace_ops *first =
+        config->first ? replace_find(config->first) : &replace_wtinylfu_margin;
     struct replace_layout place = replace_layout(config, states_bytes(), PER_NODE);
     int rc = replace_config_check(config);
 
@@ -191,7 +204,7 @@ static void chooser_grow(void *state, uint32_t nodes)
         expert[i]->grow(state_of(s, i), nodes);
 }
 
-/* ---- Memory, and the sets ---- */
+/* ---- Memory, and the sets -------------------------------------------------------------------- */
 
 static bool resident(const struct chooser *s, uint32_t node)
 {
@@ -276,7 +289,8 @@ static bool sort(struct chooser *s, uint32_t pages)
 static void sort_for_a_stray(struct chooser *s)
 {
     sort(s, LOOKS_MAX);
-    for (uint32_t looks = 0; looks < LOOKS_MAX && !strays(s)->size && unsorted(s, false)->size; looks++)
+    for (uint32_t looks = 0; looks < LOOKS_MAX && !strays(s)->size && unsorted(s, false)->size;
+         looks++)
         sort_one(s, false);
 }
 
@@ -364,8 +378,8 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
     }
 }
 
-/* A resident page is used.  Whether the expert would have missed.  The one in force is asked when memory is short, which is when it would be
- * alone, once all of its set is there. */
+/* A resident page is used.  Whether the expert would have missed.  The one in force is asked when
+ * memory is short, which is when it would be alone, once all of its set is there. */
 static bool set_use(struct chooser *s, uint32_t i, uint32_t node)
 {
     if (in_set(s, i, node)) {
@@ -445,7 +459,7 @@ static void look_at_lost(struct chooser *s)
     }
 }
 
-/* ---- Decisions ---- */
+/* ---- Decisions ------------------------------------------------------------------------------- */
 
 /* All pages of the turn before have been looked through. */
 static void take_over(struct chooser *s, uint32_t next)
@@ -504,7 +518,7 @@ static void used(struct chooser *s, uint32_t node, bool kept)
         decide(s);
 }
 
-/* ---- What it is told ---- */
+/* ---- What it is told ------------------------------------------------------------------------- */
 
 static void chooser_touch(void *state, uint32_t node)
 {
@@ -561,8 +575,9 @@ static void owed_touch(struct chooser *s, uint32_t node)
 }
 
 /*
- * While there are strays the set is to become no larger than memory, and they go, from both ends in turn: in a loop the one used longest ago is
- * used next, on the way back the latest, and each that goes too soon has another one go.
+ * While there are strays the set is to become no larger than memory, and they go, from both ends in
+ * turn: in a loop the one used longest ago is used next, on the way back the latest, and each that
+ * goes too soon has another one go.
  */
 static uint32_t next_stray(struct chooser *s, uint32_t incoming)
 {

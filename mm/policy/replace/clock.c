@@ -67,8 +67,8 @@ static uint32_t clock_victim(void *state, uint32_t incoming)
     uint32_t node = s->circle.tail;
 
     (void)incoming;
-    for (uint32_t looks = 0; looks < LOOKS_MAX && node != LINK_END && link_of(&s->link, node)->mark == USED;
-         looks++) {
+    for (uint32_t looks = 0;
+         looks < LOOKS_MAX && node != LINK_END && link_of(&s->link, node)->mark == USED; looks++) {
         link_of(&s->link, node)->mark = 0;
         list_to_head(&s->link, &s->circle, node);
         node = s->circle.tail;

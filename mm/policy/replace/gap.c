@@ -28,42 +28,44 @@ enum {
     LEVEL_SHIFT = 3,
     SLOTS = 64,
     AHEAD_MAX = SLOTS - 3, /* whole slots to go, so that no slot that has just passed is filed in */
-    GAP_MAX = 1 << 26,     /* below AHEAD_MAX of the widest slots                       */
+    GAP_MAX = 1 << 26,     /* below AHEAD_MAX of the widest slots */
     RULE_LAST = 4,         /* from here on the last gap is foretold, below the one before */
     RULE_MAX = 7,
     SURE_MAX = 7,
-    NEAR_SHIFT = 2,     /* foretold well: to a quarter of the gap                   */
-    PATIENCE_SHIFT = 1, /* of a page foretold well the last time: half its gap      */
-    PATIENCE_GAPS = 16, /* ... of others                                            */
-    LATE_SHIFT = 3,     /* a page that is late is looked for after 1/8 of its gap   */
-    AFRESH = 16,        /* gaps                                                     */
+    NEAR_SHIFT = 2,     /* foretold well: to a quarter of the gap */
+    PATIENCE_SHIFT = 1, /* of a page foretold well the last time: half its gap */
+    PATIENCE_GAPS = 16, /* ... of others */
+    LATE_SHIFT = 3,     /* a page that is late is looked for after 1/8 of its gap */
+    AFRESH = 16,        /* gaps */
     FIRSTS = 64,        /* first gaps remembered: so many, and half of those before */
-    BACK_SHIFT = 3,     /* weight of one page that came back                        */
-    HOT_SHIFT = 5,      /* in the page access buffer: expected in frames / 32 uses  */
-    STEPS_MAX = 32,     /* pages refiled, and times the wheel goes on by, at a use  */
+    BACK_SHIFT = 3,     /* weight of one page that came back */
+    HOT_SHIFT = 5,      /* in the page access buffer: expected in frames / 32 uses */
+    STEPS_MAX = 32,     /* pages refiled, and times the wheel goes on by, at a use */
     AGE_MAX = 1 << 30,  /* further than GAP_MAX; with one use for each node below 2^31 */
-    NOW_FIRST = -4096,  /* uses: time wraps soon, that it may be seen to            */
+    NOW_FIRST = -4096,  /* uses: time wraps soon, that it may be seen to */
 };
 
 struct page {
-    uint32_t last; /* use                          */
+    uint32_t last; /* use */
     uint32_t due;  /* of WAITING pages: which slot */
     uint32_t gap : 28, known : 1, rule : 3;
     uint32_t before : 29; /* gap, or 0 */
-    uint32_t sure   : 3;  /* gaps foretold well one after the other; of a page without a gap: it came back */
+    /* gaps foretold well one after the other; of a page without a gap: it came back */
+    uint32_t sure : 3;
 };
 
 struct gap {
     uint32_t nodes, frames;
     uint32_t now;
     uint32_t wheel;  /* the time up to which slots have been emptied: now, or before it */
-    uint32_t held;   /* whose age is held next               */
-    uint32_t firsts; /* first gaps ...                       */
-    uint64_t gaps;   /* ... their sum                        */
+    uint32_t held;   /* whose age is held next */
+    uint32_t firsts; /* first gaps ... */
+    uint64_t gaps;   /* ... their sum */
     uint64_t ages;   /* time since the use of all ONCE pages */
     uint32_t waiting, history;
-    uint32_t offered;       /* the victim named last, if nothing came after */
-    uint32_t back;          /* what pages that were over had not been used for, 0 before one came back */
+    uint32_t offered; /* the victim named last, if nothing came after */
+    /* what pages that were over had not been used for, 0 before one came back */
+    uint32_t back;
     uint64_t taken[LEVELS]; /* slots with pages */
     struct replace_list slot[LEVELS][SLOTS];
     struct replace_list once, over, recent; /* latest use, latest to be over, latest use first */
@@ -71,7 +73,7 @@ struct gap {
     struct replace_links link; /* mark: level of a WAITING page; a struct page follows each */
 };
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 #define PER_NODE (sizeof(struct replace_link) + sizeof(struct page))
 
@@ -117,7 +119,7 @@ static void gap_grow(void *state, uint32_t nodes)
     s->nodes = nodes;
 }
 
-/* ---- Slots ---- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 static unsigned slot_of(uint32_t time, unsigned level)
 {
@@ -174,7 +176,7 @@ static void take_out(struct gap *s, uint32_t node)
     }
 }
 
-/* ---- What is foretold ---- */
+/* ---- What is foretold ------------------------------------------------------------------------ */
 
 static uint32_t foretold(const struct page *p)
 {
@@ -247,7 +249,7 @@ static void learn(struct gap *s, struct page *p, uint32_t gap)
     p->gap = gap & (2 * GAP_MAX - 1);
 }
 
-/* ---- Where pages are ---- */
+/* ---- Where pages are ------------------------------------------------------------------------- */
 
 static void push_once(struct gap *s, uint32_t node)
 {
@@ -268,7 +270,8 @@ static void file(struct gap *s, uint32_t node)
     else if (age < gap)
         wait_until(s, node, p->last + gap);
     else if (age - gap < patience(p))
-        wait_until(s, node, s->now + MIN(MAX(MAX(age - gap, gap >> LATE_SHIFT), 1u), (uint32_t)GAP_MAX));
+        wait_until(s, node,
+                   s->now + MIN(MAX(MAX(age - gap, gap >> LATE_SHIFT), 1u), (uint32_t)GAP_MAX));
     else
         list_push_head(&s->link, &s->over, node);
 }
@@ -312,7 +315,8 @@ static uint32_t empty_passed(struct gap *s, uint32_t time, uint32_t steps)
     for (unsigned level = 0; level < LEVELS; level++) {
         if (time & ((1u << (level * LEVEL_SHIFT)) - 1))
             break;
-        struct replace_list *passed = &s->slot[level][slot_of(time - (1u << (level * LEVEL_SHIFT)), level)];
+        struct replace_list *passed =
+            &s->slot[level][slot_of(time - (1u << (level * LEVEL_SHIFT)), level)];
         for (; passed->size && steps; steps--)
             refile(s, passed->tail);
     }
@@ -321,8 +325,8 @@ static uint32_t empty_passed(struct gap *s, uint32_t time, uint32_t steps)
 
 static void turn_wheel(struct gap *s)
 {
-    for (uint32_t steps = STEPS_MAX; s->wheel != s->now && (steps = empty_passed(s, s->wheel + 1, steps));
-         steps--)
+    for (uint32_t steps = STEPS_MAX;
+         s->wheel != s->now && (steps = empty_passed(s, s->wheel + 1, steps)); steps--)
         s->wheel++;
 }
 
@@ -348,7 +352,7 @@ static void tick(struct gap *s)
     turn_wheel(s);
 }
 
-/* ---- What it is told ---- */
+/* ---- What it is told ------------------------------------------------------------------------- */
 
 static bool gap_resident(const void *state, uint32_t node)
 {
@@ -498,12 +502,12 @@ static void gap_report(const void *state, struct replace_report *out)
     const struct gap *s = state;
 
     *out = (struct replace_report){.policy = replace_gap.name,
-                                   .resident = s->waiting + s->once.size + s->over.size + s->recent.size +
-                                               s->unused.list.size,
+                                   .resident = s->waiting + s->once.size + s->over.size +
+                                               s->recent.size + s->unused.list.size,
                                    .history = s->history};
 }
 
-/* ---- Invariants ---- */
+/* ---- Invariants ------------------------------------------------------------------------------ */
 
 static const char *check_slot(const struct gap *s, unsigned level, unsigned i, uint32_t *found)
 {
@@ -512,10 +516,11 @@ static const char *check_slot(const struct gap *s, unsigned level, unsigned i, u
 
     for (uint32_t n = l->head; n != LINK_END && size <= l->size;
          before = n, n = link_of(&s->link, n)->next, size++) {
-        if (n >= s->nodes || link_of(&s->link, n)->list != WAITING || link_of(&s->link, n)->mark != level ||
-            link_of(&s->link, n)->prev != before)
+        if (n >= s->nodes || link_of(&s->link, n)->list != WAITING ||
+            link_of(&s->link, n)->mark != level || link_of(&s->link, n)->prev != before)
             return "gap: a slot has what does not wait there";
-        uint32_t ahead = (page_of(s, n)->due >> (level * LEVEL_SHIFT)) - (s->wheel >> (level * LEVEL_SHIFT));
+        uint32_t ahead =
+            (page_of(s, n)->due >> (level * LEVEL_SHIFT)) - (s->wheel >> (level * LEVEL_SHIFT));
         if (slot_of(page_of(s, n)->due, level) != i ||
             (ahead & (UINT32_MAX >> (level * LEVEL_SHIFT))) > AHEAD_MAX + 1)
             return "gap: a page waits in a slot of another time";

@@ -1,19 +1,23 @@
 /*
- * LIRS [Jiang and Zhang, SIGMETRICS 2002].  Pages used again after few others (LIR) stay; of the others (HIR) a small part
- * is resident, and victims come from there alone.  Stack S orders pages by their latest use down to the LIR page used least
- * recently, HIR pages in between resident or not; queue Q has the resident HIR pages, the next victim in front.  A HIR page
- * used while in S has been reused sooner than the LIR page at the bottom, and changes places with it.
+ * LIRS [Jiang and Zhang, SIGMETRICS 2002].  Pages used again after few others (LIR) stay; of the
+ * others (HIR) a small part is resident, and victims come from there alone.  Stack S orders pages
+ * by their latest use down to the LIR page used least recently, HIR pages in between resident or
+ * not; queue Q has the resident HIR pages, the next victim in front.  A HIR page used while in S
+ * has been reused sooner than the LIR page at the bottom, and changes places with it.
  *
- * S is not kept as a list.  A page is in it if it was used later than the LIR page used least recently: a list of the LIR pages
- * alone and the time of each page's latest use say the same, nothing is pruned, and each call costs a constant time.
+ * S is not kept as a list.  A page is in it if it was used later than the LIR page used least
+ * recently: a list of the LIR pages alone and the time of each page's latest use say the same,
+ * nothing is pruned, and each call costs a constant time.
  *
- *   lirs         as published: one frame in 100, two at least, is for HIR pages, and an access to the page accessed last is
+ *   lirs         as published: one frame in 100, two at least, is for HIR pages, and an access to
+ *   the page accessed last is
  *                none, as in the authors' program.  S has no limit but the nodes that there are.
- *   lirs-recent  our variant: more frames for HIR pages where a hundredth is few of the nodes (recent_frames), and every
+ *   lirs-recent  our variant: more frames for HIR pages where a hundredth is few of the nodes
+ *   (recent_frames), and every
  *                access counts.
  *
- * Beyond the paper, in both: memory that comes and goes, prefetched pages (out of Q until used, then as if they entered), LIR
- * pages that leave, and victims that turn out to be in use.
+ * Beyond the paper, in both: memory that comes and goes, prefetched pages (out of Q until used,
+ * then as if they entered), LIR pages that leave, and victims that turn out to be in use.
  */
 #include "mm/policy/replace/list.h"
 
@@ -28,11 +32,12 @@ struct page {
 struct lirs {
     uint32_t nodes, frames;
     uint32_t remembered; /* pages that are out, the time of whose latest use is known */
-    uint32_t offered; /* the latest victim, until anything else is said: touched at once, it is in use now */
-    uint32_t last;    /* the page used last, or LINK_END */
-    bool recent;      /* lirs-recent */
-    uint64_t now;     /* uses */
-    struct replace_list lir;   /* LIR pages, latest use first    */
+    /* the latest victim, until anything else is said: touched at once, it is in use now */
+    uint32_t offered;
+    uint32_t last;             /* the page used last, or LINK_END */
+    bool recent;               /* lirs-recent */
+    uint64_t now;              /* uses */
+    struct replace_list lir;   /* LIR pages, latest use first */
     struct replace_list queue; /* Q: the next victim at the tail */
     struct replace_unused unused;
     struct replace_links link;
@@ -257,9 +262,10 @@ static void lirs_report(const void *state, struct replace_report *out)
 {
     const struct lirs *s = state;
 
-    *out = (struct replace_report){.policy = s->recent ? replace_lirs_recent.name : replace_lirs.name,
-                                   .resident = s->lir.size + s->queue.size + s->unused.list.size,
-                                   .history = s->remembered};
+    *out =
+        (struct replace_report){.policy = s->recent ? replace_lirs_recent.name : replace_lirs.name,
+                                .resident = s->lir.size + s->queue.size + s->unused.list.size,
+                                .history = s->remembered};
 }
 
 static const char *lirs_check(const void *state)
@@ -276,19 +282,20 @@ static const char *lirs_check(const void *state)
     }
     for (uint32_t n = 0; n < s->nodes; n++)
         remembered += page_of(s, n)->used && !lirs_resident(s, n);
-    for (uint32_t n = s->lir.head; n != LINK_END; later = page_of(s, n)->used, n = link_of(&s->link, n)->next)
+    for (uint32_t n = s->lir.head; n != LINK_END;
+         later = page_of(s, n)->used, n = link_of(&s->link, n)->next)
         if (page_of(s, n)->used >= later)
             return "lirs: LIR pages are not in the order of their uses";
     return remembered == s->remembered ? NULL : "lirs: pages that are out are miscounted";
 }
 
-#define LIRS(name_, init_)                                                                              \
-    {                                                                                                   \
-        .name = name_, .per_node = sizeof(struct page), .use_once = true, .bytes = lirs_bytes,          \
-        .init = init_, .grow = lirs_grow, .touch = lirs_touch, .enter = lirs_enter,                     \
-        .enter_unused = lirs_enter_unused, .victim = lirs_victim, .leave = lirs_leave,                  \
-        .forget = lirs_forget, .resize = lirs_resize, .resident = lirs_resident, .report = lirs_report, \
-        .check = lirs_check,                                                                            \
+#define LIRS(name_, init_)                                                                     \
+    {                                                                                          \
+        .name = name_, .per_node = sizeof(struct page), .use_once = true, .bytes = lirs_bytes, \
+        .init = init_, .grow = lirs_grow, .touch = lirs_touch, .enter = lirs_enter,            \
+        .enter_unused = lirs_enter_unused, .victim = lirs_victim, .leave = lirs_leave,         \
+        .forget = lirs_forget, .resize = lirs_resize, .resident = lirs_resident,               \
+        .report = lirs_report, .check = lirs_check,                                            \
     }
 
 const struct replace_ops replace_lirs = LIRS("lirs", lirs_init);

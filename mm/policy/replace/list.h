@@ -1,9 +1,10 @@
 /*
- * Lists of nodes, as replacement policies keep them: doubly linked by node numbers, 8 bytes a node for its place in one list of
- * up to seven and three marks.  Internal to mm/replace_*.c.
+ * Lists of nodes, as replacement policies keep them: doubly linked by node numbers, 8 bytes a node
+ * for its place in one list of up to seven and three marks.  Internal to mm/replace_*.c.
  *
- * What a policy has of a node is together, and those of all nodes are in a row behind its state, so that more nodes are room behind them and
- * nothing is moved.  A policy that asks others (chooser.c) has theirs of a node in its own.
+ * What a policy has of a node is together, and those of all nodes are in a row behind its state, so
+ * that more nodes are room behind them and nothing is moved.  A policy that asks others (chooser.c)
+ * has theirs of a node in its own.
  */
 #pragma once
 #include "mm/policy/replace/replace.h"
@@ -15,19 +16,19 @@ enum { LOOKS_MAX = 256 };
 
 struct replace_link {
     uint32_t next : 29, list : 3; /* list: which it is in, LIST_NONE: none */
-    uint32_t prev : 29, mark : 3; /* mark: the policy's own                */
+    uint32_t prev : 29, mark : 3; /* mark: the policy's own */
 };
 
 /* Where the links of all nodes are. */
 struct replace_links {
     int64_t at;      /* node 0's, in bytes from here */
-    uint32_t stride; /* from one to the next         */
+    uint32_t stride; /* from one to the next */
     uint32_t spare;
 };
 
 /* The link that is `offset` bytes into what the policy of this state has of each node. */
-static inline void links_init(struct replace_links *k, const void *state, const struct replace_layout *place,
-                              size_t offset)
+static inline void links_init(struct replace_links *k, const void *state,
+                              const struct replace_layout *place, size_t offset)
 {
     k->at = (const char *)state - (const char *)k + place->at + (int64_t)offset;
     k->stride = place->stride;
@@ -48,7 +49,8 @@ static inline void list_init(struct replace_list *l, uint32_t id)
     *l = (struct replace_list){.head = LINK_END, .tail = LINK_END, .id = id};
 }
 
-static inline void list_push_head(const struct replace_links *k, struct replace_list *l, uint32_t node)
+static inline void list_push_head(const struct replace_links *k, struct replace_list *l,
+                                  uint32_t node)
 {
     ASSERT(link_of(k, node)->list == LIST_NONE);
     link_of(k, node)->list = l->id;
@@ -62,7 +64,8 @@ static inline void list_push_head(const struct replace_links *k, struct replace_
     l->size++;
 }
 
-static inline void list_push_tail(const struct replace_links *k, struct replace_list *l, uint32_t node)
+static inline void list_push_tail(const struct replace_links *k, struct replace_list *l,
+                                  uint32_t node)
 {
     ASSERT(link_of(k, node)->list == LIST_NONE);
     link_of(k, node)->list = l->id;
@@ -77,8 +80,8 @@ static inline void list_push_tail(const struct replace_links *k, struct replace_
 }
 
 /* Next to a node of the list on the tail's side, or at the head: after == LINK_END. */
-static inline void list_push_after(const struct replace_links *k, struct replace_list *l, uint32_t after,
-                                   uint32_t node)
+static inline void list_push_after(const struct replace_links *k, struct replace_list *l,
+                                   uint32_t after, uint32_t node)
 {
     if (after == LINK_END || after == l->tail) {
         if (after == LINK_END)
@@ -113,7 +116,8 @@ static inline void list_remove(const struct replace_links *k, struct replace_lis
     l->size--;
 }
 
-static inline void list_to_head(const struct replace_links *k, struct replace_list *l, uint32_t node)
+static inline void list_to_head(const struct replace_links *k, struct replace_list *l,
+                                uint32_t node)
 {
     if (l->head == node) {
         ASSERT(link_of(k, node)->list == l->id);
@@ -124,8 +128,9 @@ static inline void list_to_head(const struct replace_links *k, struct replace_li
 }
 
 /*
- * So many pages stay behind their use whatever is thought of them, for they may be used again at once: one in 100, but two at least of
- * each 1,024 that there are, as far as a quarter of memory goes: what a program uses at once grows with its data, not with memory.
+ * So many pages stay behind their use whatever is thought of them, for they may be used again at
+ * once: one in 100, but two at least of each 1,024 that there are, as far as a quarter of memory
+ * goes: what a program uses at once grows with its data, not with memory.
  */
 static inline uint32_t recent_frames(uint32_t nodes, uint32_t frames)
 {
@@ -149,11 +154,13 @@ int replace_config_check(const struct replace_config *config);
 /* A state of so many bytes, and what there is of each node; 0: so many nodes cannot be. */
 size_t replace_bytes(uint32_t nodes, size_t state, size_t per_node);
 /* Where the configuration, or nobody, says that it is. */
-struct replace_layout replace_layout(const struct replace_config *config, size_t state, size_t per_node);
+struct replace_layout replace_layout(const struct replace_config *config, size_t state,
+                                     size_t per_node);
 
 /*
- * Prefetched pages that were not used yet, oldest first at the tail, for policies that know no place for a page without a
- * use.  They go as old pages of an LRU list would: each has about as many evictions to be used in as there are frames.
+ * Prefetched pages that were not used yet, oldest first at the tail, for policies that know no
+ * place for a page without a use.  They go as old pages of an LRU list would: each has about as
+ * many evictions to be used in as there are frames.
  */
 struct replace_unused {
     struct replace_list list;
@@ -178,7 +185,8 @@ static inline uint32_t unused_due(const struct replace_unused *u, uint32_t frame
     return u->credit >= frames ? u->list.tail : LINK_END;
 }
 
-static inline void unused_remove(const struct replace_links *k, struct replace_unused *u, uint32_t node)
+static inline void unused_remove(const struct replace_links *k, struct replace_unused *u,
+                                 uint32_t node)
 {
     if (u->list.tail == node)
         u->credit = 0;

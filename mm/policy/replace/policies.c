@@ -1,13 +1,14 @@
 /* The table of replacement policies, and what they share. */
 #include "mm/policy/replace/list.h"
 
-const struct replace_ops *const replace_policies[] = {&replace_lru,         &replace_clock,
-                                                      &replace_mru,         &replace_lirs,
-                                                      &replace_lirs_recent, &replace_arc,
-                                                      &replace_sieve,       &replace_s3fifo,
-                                                      &replace_wtinylfu,    &replace_wtinylfu_margin,
-                                                      &replace_gap,         &replace_region,
-                                                      &replace_chooser,     NULL};
+const struct replace_ops *const replace_policies[] = {
+    &replace_lru,         &replace_clock,
+    &replace_mru,         &replace_lirs,
+    &replace_lirs_recent, &replace_arc,
+    &replace_sieve,       &replace_s3fifo,
+    &replace_wtinylfu,    &replace_wtinylfu_margin,
+    &replace_gap,         &replace_region,
+    &replace_chooser,     NULL};
 
 static bool same(const char *a, const char *b)
 {
@@ -26,7 +27,8 @@ const struct replace_ops *replace_find(const char *name)
 
 int replace_config_check(const struct replace_config *config)
 {
-    return config->nodes < 1 || config->nodes > REPLACE_NODES_MAX || config->frames < 1 ? -EINVAL : 0;
+    return config->nodes < 1 || config->nodes > REPLACE_NODES_MAX || config->frames < 1 ? -EINVAL
+                                                                                        : 0;
 }
 
 size_t replace_bytes(uint32_t nodes, size_t state, size_t per_node)
@@ -36,7 +38,8 @@ size_t replace_bytes(uint32_t nodes, size_t state, size_t per_node)
     return ALIGN_UP(state + (size_t)nodes * per_node, sizeof(uint64_t));
 }
 
-struct replace_layout replace_layout(const struct replace_config *config, size_t state, size_t per_node)
+struct replace_layout replace_layout(const struct replace_config *config, size_t state,
+                                     size_t per_node)
 {
     if (config->place.stride)
         return config->place;
@@ -59,7 +62,8 @@ const char *list_check(const struct replace_links *k, uint32_t nodes, const stru
     }
     if (l->tail != before || size != l->size)
         return "a list's end or size is wrong";
-    return list_claimed(k, nodes, l->id) == size ? NULL : "a node says it is in a list that it is not in";
+    return list_claimed(k, nodes, l->id) == size ? NULL
+                                                 : "a node says it is in a list that it is not in";
 }
 
 uint32_t list_claimed(const struct replace_links *k, uint32_t nodes, uint32_t id)

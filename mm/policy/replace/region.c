@@ -1,14 +1,17 @@
 /*
- * Region-specific replacement ([Azimi 2007, 4.3.1]): each region of a pool is replaced by LRU or by MRU, whichever its curves say
- * misses less, and memory goes to the regions that it saves most misses in.
+ * Region-specific replacement ([Azimi 2007, 4.3.1]): each region of a pool is replaced by LRU or by
+ * MRU, whichever its curves say misses less, and memory goes to the regions that it saves most
+ * misses in.
  *
- * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is made anew (region_choice.h); pages
- * stay where they are, but in a region of MRU's what MRU would not have, left by LRU or used since, goes before others.
- * Then memory is divided by the curves of the policies in force, the best division and not only the best next step (plan.h),
- * an eighth of memory at most changing hands.  A victim comes from the region that has most above what it is meant to have, the
- * faulting page's own counted with that page.
+ * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is
+ * made anew (region_choice.h); pages stay where they are, but in a region of MRU's what MRU would
+ * not have, left by LRU or used since, goes before others. Then memory is divided by the curves of
+ * the policies in force, the best division and not only the best next step (plan.h), an eighth of
+ * memory at most changing hands.  A victim comes from the region that has most above what it is
+ * meant to have, the faulting page's own counted with that page.
  *
- * Until memory has been full at an epoch's end regions take what they ask for, and a new region is meant to have an equal part.
+ * Until memory has been full at an epoch's end regions take what they ask for, and a new region is
+ * meant to have an equal part.
  */
 #include "mm/policy/replace/region_choice.h"
 #include "mm/policy/divide/plan.h"
@@ -25,12 +28,13 @@ enum {
 struct part {
     struct region_curves curves;
     struct region_choice choice;
-    struct replace_list recent; /* resident, latest use first                                   */
-    struct replace_list parked; /* of these in the buffer when they were to go, latest first (mru.c) */
-    struct replace_list stray;  /* of these what MRU would not have resident, latest first */
-    uint64_t misses;            /* this epoch, on pages used before */
-    uint32_t unused;            /* resident and not used yet        */
-    uint32_t meant;             /* pages it is to have              */
+    struct replace_list recent; /* resident, latest use first */
+    /* of these in the buffer when they were to go, latest first (mru.c) */
+    struct replace_list parked;
+    struct replace_list stray; /* of these what MRU would not have resident, latest first */
+    uint64_t misses;           /* this epoch, on pages used before */
+    uint32_t unused;           /* resident and not used yet */
+    uint32_t meant;            /* pages it is to have */
     uint32_t planned;
     bool asked; /* what it is meant to have has been decided */
 };
@@ -47,7 +51,7 @@ struct region_state {
     struct share share;
     struct share_pool pool[REPLACE_REGIONS_MAX]; /* of share_epoch(), between calls meaningless */
     struct replace_links link;                   /* in curves */
-    struct replace_links queued;                 /* in lists  */
+    struct replace_links queued;                 /* in lists */
 };
 
 struct page {
@@ -56,7 +60,7 @@ struct page {
     uint8_t of; /* its region + 1, 0: nobody's */
 };
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static size_t region_bytes(uint32_t nodes)
 {
@@ -128,7 +132,7 @@ static void region_grow(void *state, uint32_t nodes)
     s->nodes = nodes;
 }
 
-/* ---- Pages ---- */
+/* ---- Pages ----------------------------------------------------------------------------------- */
 
 static bool region_resident(const void *state, uint32_t node)
 {
@@ -196,7 +200,7 @@ static void find_strays(struct region_state *s, struct part *p)
     }
 }
 
-/* ---- Epochs ---- */
+/* ---- Epochs ---------------------------------------------------------------------------------- */
 
 static bool active(const struct part *p)
 {
@@ -280,9 +284,10 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
         end_epoch(s);
 }
 
-/* ---- What it is told ---- */
+/* ---- What it is told ------------------------------------------------------------------------- */
 
-/* In MRU's order of what the buffer held when asked about: mru.c.  A walk through another region was another walk. */
+/* In MRU's order of what the buffer held when asked about: mru.c.  A walk through another region
+ * was another walk. */
 static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
 {
     bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
@@ -438,8 +443,8 @@ static void region_report(const void *state, struct replace_report *out)
 {
     const struct region_state *s = state;
 
-    *out =
-        (struct replace_report){.policy = replace_lru.name, .resident = s->resident, .switches = s->switches};
+    *out = (struct replace_report){
+        .policy = replace_lru.name, .resident = s->resident, .switches = s->switches};
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         out->history += s->part[r].curves.size;
         out->mru_regions |= (uint64_t)(s->part[r].choice.policy == REGION_MRU) << r;
@@ -453,13 +458,15 @@ static const char *check_lists(const struct region_state *s)
     uint32_t listed = s->unused.list.size, unused = 0;
 
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
-        const struct replace_list *list[] = {&s->part[r].recent, &s->part[r].parked, &s->part[r].stray};
+        const struct replace_list *list[] = {&s->part[r].recent, &s->part[r].parked,
+                                             &s->part[r].stray};
         unused += s->part[r].unused;
         for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
             uint32_t size = 0;
             for (uint32_t n = list[i]->head; n != LINK_END && size <= list[i]->size;
                  n = link_of(&s->queued, n)->next, size++)
-                if (n >= s->nodes || link_of(&s->queued, n)->list != list[i]->id || region_of(s, n) != r)
+                if (n >= s->nodes || link_of(&s->queued, n)->list != list[i]->id ||
+                    region_of(s, n) != r)
                     return "region: a list has a page of another";
             if (size != list[i]->size)
                 return "region: a list's size is wrong";

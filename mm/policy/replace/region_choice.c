@@ -1,7 +1,7 @@
 /* Which policy suits a region: the choice, and the curves it is made from. */
 #include "mm/policy/replace/region_choice.h"
 
-/* ---- The choice ---- */
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,
                    const uint64_t lambda[REGION_POLICIES])
@@ -21,12 +21,13 @@ bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,
     return c->policy != before;
 }
 
-/* ---- LRU's stack: groups of a list, [A] Algorithm 2 ---- */
+/* ---- LRU's stack: groups of a list, [A] Algorithm 2 ------------------------------------------ */
 
 static uint32_t group_of(const struct replace_links *p, uint32_t node)
 {
-    return region_known(p, node) ? (link_of(p, node)->list | (uint32_t)link_of(p, node)->mark << 3) - 1
-                                 : REGION_COLD;
+    return region_known(p, node)
+               ? (link_of(p, node)->list | (uint32_t)link_of(p, node)->mark << 3) - 1
+               : REGION_COLD;
 }
 
 /* REGION_COLD: out of the stack. */
@@ -41,7 +42,8 @@ static void set_group(const struct replace_links *p, uint32_t node, uint32_t gro
 void region_init(struct region_curves *c, uint32_t group)
 {
     ASSERT(group >= 1);
-    *c = (struct region_curves){.group = group, .head = LINK_END, .tail = LINK_END, .top = LINK_END};
+    *c =
+        (struct region_curves){.group = group, .head = LINK_END, .tail = LINK_END, .top = LINK_END};
     for (uint32_t i = 0; i < REGION_GROUPS; i++)
         c->last[i] = LINK_END;
 }
@@ -125,7 +127,7 @@ static void lru_forget(struct region_curves *c, const struct replace_links *p, u
     }
 }
 
-/* ---- MRU's stack ---- */
+/* ---- MRU's stack ----------------------------------------------------------------------------- */
 
 /* The depth it had, 0: none. */
 static uint32_t mru_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
@@ -159,7 +161,7 @@ static void mru_forget(struct region_curves *c, const struct replace_links *p, u
     region_page(p, node)->depth = 0;
 }
 
-/* ---- Both ---- */
+/* ---- Both ------------------------------------------------------------------------------------ */
 
 bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
@@ -225,7 +227,8 @@ uint64_t region_lambda(const struct region_curves *c, enum region_policy policy,
     return lambda[g] - (lambda[g] - lambda[g + 1]) * rest / c->group;
 }
 
-const char *region_check(const struct region_curves *c, const struct replace_links *p, uint32_t nodes)
+const char *region_check(const struct region_curves *c, const struct replace_links *p,
+                         uint32_t nodes)
 {
     uint32_t depth = 0, before = LINK_END;
 
@@ -243,5 +246,6 @@ const char *region_check(const struct region_curves *c, const struct replace_lin
     for (uint32_t g = c->size / c->group; g < REGION_GROUPS; g++)
         if (c->last[g] != LINK_END)
             return "region: a group that is not full has a last page";
-    return depth == c->size && c->tail == before ? NULL : "region: the stack's size or end is wrong";
+    return depth == c->size && c->tail == before ? NULL
+                                                 : "region: the stack's size or end is wrong";
 }

@@ -19,8 +19,8 @@ struct s3fifo {
     uint32_t spare;
     struct replace_list queue[UNUSED_LIST]; /* by number; the latest first */
     struct replace_unused unused;
-    struct replace_links
-        link; /* mark: uses since it came into S, or since it came into M or went round, up to 3 */
+    /* mark: uses since it came into S, or since it came into M or went round, up to 3 */
+    struct replace_links link;
 };
 
 static size_t s3fifo_bytes(uint32_t nodes)
@@ -205,7 +205,8 @@ static void s3fifo_report(const void *state, struct replace_report *out)
     const struct s3fifo *s = state;
 
     *out = (struct replace_report){.policy = replace_s3fifo.name,
-                                   .resident = s->queue[S].size + s->queue[M].size + s->unused.list.size,
+                                   .resident =
+                                       s->queue[S].size + s->queue[M].size + s->unused.list.size,
                                    .history = s->queue[G].size};
 }
 

@@ -2,9 +2,9 @@
 #include "mm/policy/replace/weigh.h"
 
 enum {
-    STEPS = 16,     /* decisions in N accesses        */
-    LEAD_SHIFT = 4, /* least lead: N / 16             */
-    TURNS_MAX = 16, /* doublings                      */
+    STEPS = 16,     /* decisions in N accesses */
+    LEAD_SHIFT = 4, /* least lead: N / 16 */
+    TURNS_MAX = 16, /* doublings */
     BEYOND = 3,     /* leads are compared without this part of those pages */
     LONG = 4096,    /* N accesses: then all that was counted is halved */
 };
@@ -84,7 +84,8 @@ uint32_t weigh_decide(struct weigh *w, uint32_t current, const uint32_t *fetches
 
     note_leads(w);
     for (uint32_t i = 0; i < w->experts; i++) {
-        int64_t lead = (int64_t)(w->misses[current] - w->misses[i]), beyond = lead - fetches[i] / BEYOND;
+        int64_t lead = (int64_t)(w->misses[current] - w->misses[i]),
+                beyond = lead - fetches[i] / BEYOND;
         if (gains(w, current, i) && lead > (int64_t)least_lead(w, current, i, fetches[i], frames) &&
             beyond > most) {
             most = beyond;

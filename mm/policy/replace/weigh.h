@@ -23,7 +23,8 @@
 enum { WEIGH_EXPERTS_MAX = 8 };
 
 struct weigh_lead {
-    uint64_t high, lost; /* the largest since there is one; the largest of those that came to nothing */
+    /* the largest since there is one; the largest of those that came to nothing */
+    uint64_t high, lost;
 };
 
 /* All counts are halved once in a long while. */

@@ -1,16 +1,20 @@
 /*
- * W-TinyLFU [Einziger, Friedman and Manes, ACM TOS 2017].  New pages come into a window, a hundredth of memory, replaced by LRU.  The page that
- * is to leave it is compared with the one that the rest of memory would have go: whichever was used less often goes.  The rest is segmented LRU:
+ * W-TinyLFU [Einziger, Friedman and Manes, ACM TOS 2017].  New pages come into a window, a
+ * hundredth of memory, replaced by LRU.  The page that is to leave it is compared with the one that
+ * the rest of memory would have go: whichever was used less often goes.  The rest is segmented LRU:
  * a page of its probation that is used again is protected, four fifths of it at most.
  *
  *   wtinylfu         as published
- *   wtinylfu-margin  our variant: a page comes into the rest only if it was used twice more often than the one that would go.  Where every page
- *                    is used once in each pass, whatever the order, what is there stays, as under MRU: the page used just now has
- *                    been used once more than one whose turn in this pass is still to come, and that is no reason to change them.
+ *   wtinylfu-margin  our variant: a page comes into the rest only if it was used twice more often
+ *   than the one that would go.  Where every page
+ *                    is used once in each pass, whatever the order, what is there stays, as under
+ *                    MRU: the page used just now has been used once more than one whose turn in
+ *                    this pass is still to come, and that is no reason to change them.
  *
- * How often a page was used is counted up to 15, and all counts are halved once in ten accesses a frame.  The paper has a sketch of them, for
- * names that are many; here each node has its own, and is halved when it is looked at, by how often that was due.
- * Beyond the paper: prefetched pages wait apart for their first use, and a victim that is in use becomes the latest of its list.
+ * How often a page was used is counted up to 15, and all counts are halved once in ten accesses a
+ * frame.  The paper has a sketch of them, for names that are many; here each node has its own, and
+ * is halved when it is looked at, by how often that was due. Beyond the paper: prefetched pages
+ * wait apart for their first use, and a victim that is in use becomes the latest of its list.
  */
 #include "mm/policy/replace/list.h"
 
@@ -26,7 +30,7 @@ enum {
 
 struct page {
     struct replace_link link;
-    uint32_t uses;   /* up to USES_MAX                    */
+    uint32_t uses;   /* up to USES_MAX */
     uint32_t halved; /* halvings that the count has had */
 };
 
@@ -93,7 +97,7 @@ static bool wtinylfu_resident(const void *state, uint32_t node)
     return list_of(state, node) != LIST_NONE;
 }
 
-/* ---- How often a page was used ---- */
+/* ---- How often a page was used --------------------------------------------------------------- */
 
 static uint32_t uses_of(const struct wtinylfu *s, uint32_t node)
 {
@@ -115,7 +119,7 @@ static void count(struct wtinylfu *s, uint32_t node)
     }
 }
 
-/* ---- Lists ---- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 static uint32_t window_frames(const struct wtinylfu *s)
 {
@@ -124,7 +128,8 @@ static uint32_t window_frames(const struct wtinylfu *s)
 
 static uint32_t protected_frames(const struct wtinylfu *s)
 {
-    return (uint32_t)((uint64_t)(s->frames - MIN(s->frames, window_frames(s))) * PROTECTED_PERCENT / 100);
+    return (uint32_t)((uint64_t)(s->frames - MIN(s->frames, window_frames(s))) * PROTECTED_PERCENT /
+                      100);
 }
 
 static void take_out(struct wtinylfu *s, uint32_t node)
@@ -153,7 +158,7 @@ static void come_into_window(struct wtinylfu *s, uint32_t node)
     to_probation(s, WINDOW, window_frames(s));
 }
 
-/* ---- What it is told ---- */
+/* ---- What it is told ------------------------------------------------------------------------- */
 
 static void wtinylfu_touch(void *state, uint32_t node)
 {
@@ -199,12 +204,14 @@ static void wtinylfu_enter_unused(void *state, uint32_t node, uint32_t region)
 static uint32_t of_lists(const struct wtinylfu *s)
 {
     const struct replace_list *l = s->list;
-    uint32_t goes = l[PROBATION].size ? l[PROBATION].tail : l[PROTECTED].tail, comes = l[WINDOW].tail;
+    uint32_t goes = l[PROBATION].size ? l[PROBATION].tail : l[PROTECTED].tail,
+             comes = l[WINDOW].tail;
 
     if (goes == LINK_END)
         return comes;
-    return l[WINDOW].size >= window_frames(s) && uses_of(s, comes) <= uses_of(s, goes) + s->margin ? comes
-                                                                                                   : goes;
+    return l[WINDOW].size >= window_frames(s) && uses_of(s, comes) <= uses_of(s, goes) + s->margin
+               ? comes
+               : goes;
 }
 
 static uint32_t wtinylfu_victim(void *state, uint32_t incoming)
@@ -252,7 +259,8 @@ static void wtinylfu_report(const void *state, struct replace_report *out)
 {
     const struct wtinylfu *s = state;
 
-    *out = (struct replace_report){.policy = s->margin ? replace_wtinylfu_margin.name : replace_wtinylfu.name,
+    *out = (struct replace_report){.policy = s->margin ? replace_wtinylfu_margin.name
+                                                       : replace_wtinylfu.name,
                                    .resident = s->unused.list.size};
     for (uint32_t i = WINDOW; i <= PROTECTED; i++)
         out->resident += s->list[i].size;
@@ -281,4 +289,5 @@ static const char *wtinylfu_check(const void *state)
     }
 
 const struct replace_ops replace_wtinylfu = WTINYLFU("wtinylfu", wtinylfu_init);
-const struct replace_ops replace_wtinylfu_margin = WTINYLFU("wtinylfu-margin", wtinylfu_margin_init);
+const struct replace_ops replace_wtinylfu_margin =
+    WTINYLFU("wtinylfu-margin", wtinylfu_margin_init);

@@ -1,23 +1,26 @@
 /*
  * Placement by sharing: see assign.h.
  *
- * What moves together is a unit: a cluster; the silent threads of one chip that were one cluster before, or never
- * were seen to share (a group that sits on one chip gives no samples and must not be torn apart); a thread that
- * shares with nobody.  Clusters choose first, from the largest to the smallest, each the chip with the least load;
- * chips being alike, they are then exchanged as long as that saves migrations.  Silent units follow, then single
- * threads of clusters that fit nowhere whole, then those that share with nobody; all of these stay where they are
- * unless the chip is full.  A chip is full when one more would put it past its fair part of the load and the slack,
- * or a thread, and past one thread per CPU.
+ * What moves together is a unit: a cluster; the silent threads of one chip that were one cluster
+ * before, or never were seen to share (a group that sits on one chip gives no samples and must not
+ * be torn apart); a thread that shares with nobody.  Clusters choose first, from the largest to the
+ * smallest, each the chip with the least load; chips being alike, they are then exchanged as long
+ * as that saves migrations.  Silent units follow, then single threads of clusters that fit nowhere
+ * whole, then those that share with nobody; all of these stay where they are unless the chip is
+ * full.  A chip is full when one more would put it past its fair part of the load and the slack, or
+ * a thread, and past one thread per CPU.
  *
- * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that have a chip.
+ * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that
+ * have a chip.
  */
 #include "sched/sharing/policy/assign_unit.h"
 
 #define LOAD_NOISE 16 /* loads that differ by one part in so many are equal */
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-#define PART(pointer, count) (pointer = (void *)(memory + used), used += (count) * sizeof *(pointer))
+#define PART(pointer, count) \
+    (pointer = (void *)(memory + used), used += (count) * sizeof *(pointer))
 
 static size_t lay_out(struct placement *p, char *memory)
 {
@@ -49,8 +52,8 @@ size_t assign_bytes(unsigned threads, unsigned cpus, unsigned chips)
 {
     struct placement p = {.threads = threads, .cpus = cpus, .chips = chips};
 
-    if (threads < 1 || threads > ASSIGN_THREADS_MAX || cpus < 1 || cpus > ASSIGN_CPUS_MAX || chips < 1 ||
-        chips > ASSIGN_CHIPS_MAX)
+    if (threads < 1 || threads > ASSIGN_THREADS_MAX || cpus < 1 || cpus > ASSIGN_CPUS_MAX ||
+        chips < 1 || chips > ASSIGN_CHIPS_MAX)
         return 0;
     return lay_out(&p, NULL);
 }
@@ -70,7 +73,7 @@ int assign_init(struct placement *p, unsigned threads, unsigned cpus, unsigned c
     return 0;
 }
 
-/* ---- what there is ---- */
+/* ---- what there is --------------------------------------------------------------------------- */
 
 static bool may_use_chip(const struct placement *p, unsigned t, unsigned chip)
 {
@@ -94,7 +97,8 @@ static void look_at_machine(struct placement *p, const struct assign_input *in)
         total += in->thread[t].load;
         p->chips_allowed[t] = 0;
         for (unsigned cpu = 0; cpu < top->cpus; cpu++)
-            p->chips_allowed[t] |= (uint64_t)assign_may_use(&in->thread[t], cpu) << top->cpu[cpu].chip;
+            p->chips_allowed[t] |= (uint64_t)assign_may_use(&in->thread[t], cpu)
+                                   << top->cpu[cpu].chip;
     }
     for (unsigned k = 0; k < top->chips; k++) {
         uint64_t fair = total * p->chip_cpus[k] / top->cpus;
@@ -155,7 +159,8 @@ static void drop_anchors(struct placement *p, const struct assign_input *in)
             continue;
         for (unsigned u = 0; u < in->threads; u++) {
             unsigned unit = p->unit_of[u];
-            if (in->thread[u].last_cluster != last || p->unit[unit].kind != UNIT_CLUSTER || unit == pulled)
+            if (in->thread[u].last_cluster != last || p->unit[unit].kind != UNIT_CLUSTER ||
+                unit == pulled)
                 continue;
             p->stay[unit * p->chips + assign_chip_now(in, t)] += in->thread[t].load;
             pulled = unit;
@@ -170,7 +175,8 @@ static void sort_units(struct placement *p, unsigned units)
         unsigned place = i;
         for (; place; place--) {
             const struct assign_unit *before = &p->unit[p->order[place - 1]];
-            if (before->kind < unit->kind || (before->kind == unit->kind && before->load >= unit->load))
+            if (before->kind < unit->kind ||
+                (before->kind == unit->kind && before->load >= unit->load))
                 break;
             p->order[place] = p->order[place - 1];
         }
@@ -178,7 +184,7 @@ static void sort_units(struct placement *p, unsigned units)
     }
 }
 
-/* ---- chips for whole units ---- */
+/* ---- chips for whole units ------------------------------------------------------------------- */
 
 static bool fits(const struct placement *p, unsigned chip, uint64_t load)
 {
@@ -192,7 +198,8 @@ static bool less_loaded(const struct placement *p, unsigned a, unsigned b)
 }
 
 /* At least half of the unit may run there. */
-static bool may_host(const struct placement *p, const struct assign_input *in, unsigned u, unsigned chip)
+static bool may_host(const struct placement *p, const struct assign_input *in, unsigned u,
+                     unsigned chip)
 {
     unsigned may = 0;
 
@@ -223,10 +230,10 @@ static void choose_chip(struct placement *p, const struct assign_input *in, unsi
         put(p, u, (unsigned)best);
 }
 
-/* Would clusters a and b (b may be ASSIGN_NONE) keep more threads in place on each other's chips, in balance?  Loads are
- * measured, so a little more on the fuller chip is no difference. */
-static bool exchange_helps(const struct placement *p, const struct assign_input *in, unsigned a, int b,
-                           unsigned to)
+/* Would clusters a and b (b may be ASSIGN_NONE) keep more threads in place on each other's chips,
+ * in balance?  Loads are measured, so a little more on the fuller chip is no difference. */
+static bool exchange_helps(const struct placement *p, const struct assign_input *in, unsigned a,
+                           int b, unsigned to)
 {
     unsigned from = (unsigned)p->unit[a].chip;
     const uint64_t *stay_a = &p->stay[a * p->chips];
@@ -237,7 +244,8 @@ static bool exchange_helps(const struct placement *p, const struct assign_input 
         loss += p->stay[(unsigned)b * p->chips + to];
         load_b = p->unit[b].load;
     }
-    if (gain <= loss || !may_host(p, in, a, to) || (b != ASSIGN_NONE && !may_host(p, in, (unsigned)b, from)))
+    if (gain <= loss || !may_host(p, in, a, to) ||
+        (b != ASSIGN_NONE && !may_host(p, in, (unsigned)b, from)))
         return false;
     from_load = p->chip_load[from] - p->unit[a].load + load_b;
     to_load = p->chip_load[to] - load_b + p->unit[a].load;
@@ -269,7 +277,8 @@ static bool exchange_clusters(struct placement *p, const struct assign_input *in
             if ((int)to == p->unit[a].chip)
                 continue;
             for (int b = ASSIGN_NONE; b < (int)units; b++) {
-                if (b != ASSIGN_NONE && (p->unit[b].kind != UNIT_CLUSTER || p->unit[b].chip != (int)to))
+                if (b != ASSIGN_NONE &&
+                    (p->unit[b].kind != UNIT_CLUSTER || p->unit[b].chip != (int)to))
                     continue;
                 if (exchange_helps(p, in, a, b, to)) {
                     exchange(p, a, b, to);
@@ -299,7 +308,7 @@ static void assign_whole_units(struct placement *p, const struct assign_input *i
     }
 }
 
-/* ---- chips for single threads ---- */
+/* ---- chips for single threads ---------------------------------------------------------------- */
 
 static bool follows_unit(const struct placement *p, unsigned t)
 {
@@ -308,7 +317,8 @@ static bool follows_unit(const struct placement *p, unsigned t)
     return chip != ASSIGN_NONE && may_use_chip(p, t, (unsigned)chip);
 }
 
-static unsigned least_loaded_chip(const struct placement *p, const struct assign_input *in, unsigned t)
+static unsigned least_loaded_chip(const struct placement *p, const struct assign_input *in,
+                                  unsigned t)
 {
     unsigned best = UINT32_MAX;
 
@@ -320,7 +330,8 @@ static unsigned least_loaded_chip(const struct placement *p, const struct assign
                               : best; /* no CPU allowed: the scheduler's own trouble */
 }
 
-/* Threads whose unit has no chip, or one they may not use: first all that can stay do, then the others move. */
+/* Threads whose unit has no chip, or one they may not use: first all that can stay do, then the
+ * others move. */
 static void assign_single_threads(struct placement *p, const struct assign_input *in,
                                   enum assign_unit_kind kind)
 {
@@ -348,10 +359,12 @@ static void assign_single_threads(struct placement *p, const struct assign_input
     }
 }
 
-/* ---- is it worth it? ---- */
+/* ---- is it worth it? ------------------------------------------------------------------------- */
 
-/* Thousandths of the sharing of a cluster's pairs of threads that is within chips: now, or as chosen. */
-static unsigned together(struct placement *p, const struct assign_input *in, unsigned units, bool chosen)
+/* Thousandths of the sharing of a cluster's pairs of threads that is within chips: now, or as
+ * chosen. */
+static unsigned together(struct placement *p, const struct assign_input *in, unsigned units,
+                         bool chosen)
 {
     uint64_t sum = 0, total = 0;
 
@@ -373,7 +386,7 @@ static unsigned together(struct placement *p, const struct assign_input *in, uns
     return total ? (unsigned)(sum / total) : 1000;
 }
 
-/* ---- the policies ---- */
+/* ---- the policies ---------------------------------------------------------------------------- */
 
 static enum assign_why reason(const struct placement *p, const struct assign_input *in, unsigned t)
 {

@@ -3,7 +3,8 @@
  */
 #include "sched/sharing/policy/assign.h"
 
-const char *const assign_verdict_names[] = {"move", "right", "no-gain", "no-clusters", "one-chip", NULL};
+const char *const assign_verdict_names[] = {"move",        "right",    "no-gain",
+                                            "no-clusters", "one-chip", NULL};
 
 const char *assign_check(const struct placement *p, const struct assign_input *in)
 {

@@ -1,10 +1,12 @@
 /*
- * CPUs within chips: threads of a cluster share a core and its first-level cache, as far as cores and CPUs stay even.
+ * CPUs within chips: threads of a cluster share a core and its first-level cache, as far as cores
+ * and CPUs stay even.
  *
- * Every core gets its part of the chip's threads, and some cores of a chip one more where that does not divide.  Threads that
- * may not use all of their chip choose first.  Clusters follow, from the largest to the smallest, each the core that holds
- * all of it, that more of it is on already, and that is left with the least room.  All others keep their core if they can.
- * Those of them that hardly run take no room.
+ * Every core gets its part of the chip's threads, and some cores of a chip one more where that does
+ * not divide.  Threads that may not use all of their chip choose first.  Clusters follow, from the
+ * largest to the smallest, each the core that holds all of it, that more of it is on already, and
+ * that is left with the least room.  All others keep their core if they can. Those of them that
+ * hardly run take no room.
  */
 #include "sched/sharing/policy/assign_unit.h"
 
@@ -18,7 +20,7 @@ static bool takes_room(const struct placement *p, const struct assign_input *in,
     return p->unit[p->unit_of[t]].kind == UNIT_CLUSTER || in->thread[t].load >= IDLE_LOAD;
 }
 
-/* ---- cores ---- */
+/* ---- cores ----------------------------------------------------------------------------------- */
 
 static unsigned core_now(const struct assign_input *in, unsigned t)
 {
@@ -49,7 +51,8 @@ static void take_core(struct placement *p, const struct assign_input *in, unsign
 
 static bool emptier(const struct placement *p, unsigned a, unsigned b)
 {
-    return (uint64_t)p->core_threads[a] * p->core_cpus[b] < (uint64_t)p->core_threads[b] * p->core_cpus[a];
+    return (uint64_t)p->core_threads[a] * p->core_cpus[b] <
+           (uint64_t)p->core_threads[b] * p->core_cpus[a];
 }
 
 /* Of the chip's cores that the thread may use the emptiest; of equal ones its own. */
@@ -66,7 +69,8 @@ static unsigned emptiest_core(const struct placement *p, const struct assign_inp
             (best == NO_CORE || emptier(p, top->cpu[cpu].core, best)))
             best = top->cpu[cpu].core;
     }
-    return best == NO_CORE ? core_now(in, t) : best; /* no CPU allowed: the scheduler's own trouble */
+    /* no CPU allowed: the scheduler's own trouble */
+    return best == NO_CORE ? core_now(in, t) : best;
 }
 
 static bool may_use_whole_chip(const struct placement *p, const struct assign_input *in, unsigned t)
@@ -83,8 +87,10 @@ static bool waits(const struct placement *p, unsigned t, unsigned u, unsigned ch
     return p->unit_of[t] == u && p->chip_of[t] == chip && p->core_of[t] == NO_CORE;
 }
 
-/* Is core a better one than b for so many threads of a unit, of which p->mates are on each core already? */
-static bool better_core(const struct placement *p, unsigned chip, unsigned threads, unsigned a, unsigned b)
+/* Is core a better one than b for so many threads of a unit, of which p->mates are on each core
+ * already? */
+static bool better_core(const struct placement *p, unsigned chip, unsigned threads, unsigned a,
+                        unsigned b)
 {
     unsigned room_a = room(p, a, chip), room_b = room(p, b, chip);
 
@@ -134,7 +140,8 @@ static void assign_cluster_on_chip(struct placement *p, const struct assign_inpu
     }
 }
 
-static bool can_keep_core(const struct placement *p, const struct assign_input *in, unsigned t, bool surely)
+static bool can_keep_core(const struct placement *p, const struct assign_input *in, unsigned t,
+                          bool surely)
 {
     unsigned core = core_now(in, t), chip = p->chip_of[t];
 
@@ -183,7 +190,7 @@ static void choose_cores(struct placement *p, const struct assign_input *in, uns
     assign_others(p, in);
 }
 
-/* ---- CPUs ---- */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static void take_cpu(struct placement *p, const struct assign_input *in, unsigned t, unsigned cpu)
 {

@@ -1,7 +1,7 @@
 /*
  * What all cluster policies share: memory, global lines, the tidying of a result, and its check.
- * Invariant of a result: clusters are numbered from 0 without gaps in order of their first thread, and each has at
- * least two members; a thread on its own is in none.
+ * Invariant of a result: clusters are numbered from 0 without gaps in order of their first thread,
+ * and each has at least two members; a thread on its own is in none.
  */
 #include "sched/sharing/policy/cluster.h"
 
@@ -60,12 +60,14 @@ size_t cluster_bytes(unsigned threads, unsigned entries)
 {
     struct clustering c = {.threads = threads, .entries = entries};
 
-    if (threads < 1 || threads > CLUSTER_THREADS_MAX || entries < 1 || entries > CLUSTER_ENTRIES_MAX)
+    if (threads < 1 || threads > CLUSTER_THREADS_MAX || entries < 1 ||
+        entries > CLUSTER_ENTRIES_MAX)
         return 0;
     return lay_out(&c, NULL);
 }
 
-int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void *memory, size_t bytes)
+int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void *memory,
+                 size_t bytes)
 {
     size_t needed = cluster_bytes(threads, entries);
 
@@ -124,7 +126,8 @@ static void total_lines(struct clustering *c, const uint8_t *counts)
     }
 }
 
-static void count_users(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts)
+static void count_users(struct clustering *c, const struct cluster_policy *policy,
+                        const uint8_t *counts)
 {
     memset(c->users, 0, c->entries * sizeof *c->users);
     for (unsigned t = 0; t < c->threads; t++) {
@@ -133,8 +136,10 @@ static void count_users(struct clustering *c, const struct cluster_policy *polic
     }
 }
 
-/* Marks the lines that strictly more than half of the threads use, and counts what is on them and what is not. */
-static void find_global(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts)
+/* Marks the lines that strictly more than half of the threads use, and counts what is on them and
+ * what is not. */
+static void find_global(struct clustering *c, const struct cluster_policy *policy,
+                        const uint8_t *counts)
 {
     total_lines(c, counts);
     count_users(c, policy, counts);
@@ -198,7 +203,8 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
     finish(c);
 }
 
-/* The cluster that has somebody of an earlier one; CLUSTER_NONE if that has broken up altogether. */
+/* The cluster that has somebody of an earlier one; CLUSTER_NONE if that has broken up
+ * altogether. */
 static int16_t heir_of(const struct clustering *c, const int16_t *earlier, int16_t cluster)
 {
     for (unsigned t = 0; t < c->threads; t++) {

@@ -1,21 +1,27 @@
 /*
  * Clustering that is right from few samples.
  *
- *   gather  Threads, those with most samples first, join the cluster whose members' summed counts have the highest
- *           cosine with theirs, if it passes the threshold, else found one.  The cosine makes it independent of how
- *           many samples there are, the sum makes it sharper with every member.
- *   merge   Clusters that come out alike become one: the first few threads of a group may share no line yet.
- *   majority  A group of more than half of the threads has lines that look global.  Who stays away tells them: at least
+ *   gather  Threads, those with most samples first, join the cluster whose members' summed counts
+ *   have the highest
+ *           cosine with theirs, if it passes the threshold, else found one.  The cosine makes it
+ *           independent of how many samples there are, the sum makes it sharper with every member.
+ *   merge   Clusters that come out alike become one: the first few threads of a group may share no
+ *   line yet.
+ *   majority  A group of more than half of the threads has lines that look global.  Who stays away
+ *   tells them: at least
  *           a quarter of the threads, where there are samples enough for each to have been seen.
- *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others took there, what part
- *           is a cluster's, beyond the part that cluster has on global lines?  A line used by everybody, even one too
- *           cold to be known for it, gives every cluster just its part; a line of the cluster gives it nearly all.
- *           A thread belongs where this excess is largest, is not chance (Z standard deviations) and makes up a part of
- *           its samples worth moving for.  Threads that only meet on global and stray lines so stay alone, as do those
- *           of a program that shares nothing.
+ *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others
+ *   took there, what part
+ *           is a cluster's, beyond the part that cluster has on global lines?  A line used by
+ *           everybody, even one too cold to be known for it, gives every cluster just its part; a
+ *           line of the cluster gives it nearly all. A thread belongs where this excess is largest,
+ *           is not chance (Z standard deviations) and makes up a part of its samples worth moving
+ *           for.  Threads that only meet on global and stray lines so stay alone, as do those of a
+ *           program that shares nothing.
  *
- * Lines used by more than half of the threads are left out before; a thread uses a line when it has at least two fifths of
- * an equal part of its samples, so that a few touches by strangers make no group's line global.
+ * Lines used by more than half of the threads are left out before; a thread uses a line when it has
+ * at least two fifths of an equal part of its samples, so that a few touches by strangers make no
+ * group's line global.
  */
 #include "sched/sharing/policy/cluster.h"
 #include "kernel/lib/fixed.h"
@@ -24,16 +30,18 @@ enum {
     SIMILAR_PERMILLE = 300,
     VOTE_ROUNDS = 2,
     NORM_BITS = 36,  /* of a norm that a cosine is taken from */
-    SCORE_BITS = 24, /* fractional bits of scores             */
-    SHARE_BITS = 16, /* fractional bits of shares             */
-    MIN_SCORE = 2,   /* one shared sample proves nothing      */
-    Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000   */
+    SCORE_BITS = 24, /* fractional bits of scores */
+    SHARE_BITS = 16, /* fractional bits of shares */
+    MIN_SCORE = 2,   /* one shared sample proves nothing */
+    Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000 */
     Z_SQUARED_UNSURE = 4,
     MIN_PART = 100, /* one of so many of its samples: less is not worth a move */
     AWAY_SAMPLES =
-        3, /* who has none where an equal part would be so many stays away: by chance 1 in 20, a quarter of all never */
+        /* who has none where an equal part would be so many stays away: by chance 1 in 20, a
+         * quarter of all never */
+    3,
     AWAY_PART = 5,    /* ..., or has less than one of so many of them */
-    AWAY_THREADS = 4, /* one of so many threads stays away from a majority's line                      */
+    AWAY_THREADS = 4, /* one of so many threads stays away from a majority's line */
 };
 
 static bool uses(const struct clustering *c, unsigned entry, uint8_t count)
@@ -41,7 +49,7 @@ static bool uses(const struct clustering *c, unsigned entry, uint8_t count)
     return (uint64_t)5 * count * c->threads >= (uint64_t)2 * c->line[entry];
 }
 
-/* ---- gather, merge ---- */
+/* ---- gather, merge --------------------------------------------------------------------------- */
 
 static void sort_by_kept(struct clustering *c)
 {
@@ -53,7 +61,8 @@ static void sort_by_kept(struct clustering *c)
     }
 }
 
-/* In thousandths; norms are sums of squares, so dot * dot <= norm_a * norm_b.  The roots keep 8 fractional bits each. */
+/* In thousandths; norms are sums of squares, so dot * dot <= norm_a * norm_b.  The roots keep 8
+ * fractional bits each. */
 static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
 {
     uint64_t length;
@@ -86,7 +95,8 @@ static void clear_cluster(struct clustering *c, unsigned cluster)
 }
 
 /* The counts of the thread whose lines are listed go to the cluster; norm is kept up to date. */
-static void add_to_cluster(struct clustering *c, const uint8_t *row, unsigned cluster, uint64_t *norm)
+static void add_to_cluster(struct clustering *c, const uint8_t *row, unsigned cluster,
+                           uint64_t *norm)
 {
     for (unsigned i = 0; i < c->own_lines; i++) {
         unsigned e = c->own[i];
@@ -163,7 +173,8 @@ static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint6
     }
 }
 
-/* Leaves in dot the product of cluster a with each later one, in members how many lines both have. */
+/* Leaves in dot the product of cluster a with each later one, in members how many lines both
+ * have. */
 static void multiply_cluster(struct clustering *c, unsigned a, unsigned clusters)
 {
     memset(c->dot, 0, clusters * sizeof *c->dot);
@@ -183,7 +194,8 @@ static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
     for (unsigned a = 0; a < clusters; a++) {
         multiply_cluster(c, a, clusters);
         for (unsigned b = a + 1; b < clusters; b++) {
-            if (c->members[b] < MIN_SCORE || cosine_permille(c->dot[b], c->score[a], c->score[b]) < threshold)
+            if (c->members[b] < MIN_SCORE ||
+                cosine_permille(c->dot[b], c->score[a], c->score[b]) < threshold)
                 continue;
             merge_pair(c, a, b, c->dot[b]);
             multiply_cluster(c, a, clusters);
@@ -191,7 +203,8 @@ static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
     }
 }
 
-/* Numbers anew the clusters of at least two threads, the only ones that win votes.  Returns how many they are. */
+/* Numbers anew the clusters of at least two threads, the only ones that win votes.  Returns how
+ * many they are. */
 static unsigned drop_small(struct clustering *c, unsigned clusters)
 {
     unsigned left = 0;
@@ -210,7 +223,7 @@ static unsigned drop_small(struct clustering *c, unsigned clusters)
     return left;
 }
 
-/* ---- majority ---- */
+/* ---- majority -------------------------------------------------------------------------------- */
 
 /* Leaves in score each thread's samples; returns their sum. */
 static uint64_t count_samples(struct clustering *c, const uint8_t *counts)
@@ -232,7 +245,8 @@ static bool stays_away(const struct clustering *c, unsigned e, uint64_t count)
     return c->line[e] >= AWAY_SAMPLES * c->threads && AWAY_PART * count * c->threads < c->line[e];
 }
 
-/* Sets c->own to the lines that look global but that a quarter of the threads stays away from; returns their samples. */
+/* Sets c->own to the lines that look global but that a quarter of the threads stays away from;
+ * returns their samples. */
 static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts)
 {
     uint64_t samples = 0;
@@ -260,8 +274,8 @@ static void keep_line(struct clustering *c, const uint8_t *counts, unsigned entr
         c->kept[t] += cluster_row(c, counts, t)[entry];
 }
 
-/* Threads that have their part of those lines, and more there than elsewhere, become a cluster if they are most of the
- * threads.  Returns how many clusters there are. */
+/* Threads that have their part of those lines, and more there than elsewhere, become a cluster if
+ * they are most of the threads.  Returns how many clusters there are. */
 static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsigned clusters)
 {
     uint64_t all = count_samples(c, counts), samples = list_majority_lines(c, counts);
@@ -285,9 +299,10 @@ static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsig
     return clusters + 1;
 }
 
-/* ---- vote ---- */
+/* ---- vote ------------------------------------------------------------------------------------ */
 
-/* Each thread's part of the samples on global lines; one sample more for everybody, for when there are none. */
+/* Each thread's part of the samples on global lines; one sample more for everybody, for when there
+ * are none. */
 static void find_shares(struct clustering *c, const uint8_t *counts)
 {
     uint64_t total = c->threads;
@@ -321,12 +336,14 @@ static void sum_clusters(struct clustering *c, const uint8_t *counts)
 
 /* What a thread's lines say. */
 struct ballot {
-    uint64_t samples;  /* of the thread, on kept lines that others use, too      */
+    uint64_t samples;  /* of the thread, on kept lines that others use, too */
     uint64_t variance; /* of a score by chance, before the cluster's own factor; SCORE_BITS */
 };
 
-/* Leaves in score, for every cluster, the thread's samples times the part the cluster's other members have there. */
-static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsigned t, unsigned clusters)
+/* Leaves in score, for every cluster, the thread's samples times the part the cluster's other
+ * members have there. */
+static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsigned t,
+                                 unsigned clusters)
 {
     struct ballot ballot = {0, 0};
 
@@ -357,13 +374,17 @@ static uint64_t share_of_others(const struct clustering *c, unsigned t, unsigned
     return (share << SHARE_BITS) / ((1u << SHARE_BITS) - c->share[t] + 1);
 }
 
-/* Is an excess more than z standard deviations?  A line's part is binomial: variance share (1 - share) / samples. */
-static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t share, unsigned z_squared)
+/* Is an excess more than z standard deviations?  A line's part is binomial: variance share (1 -
+ * share) / samples. */
+static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t share,
+                          unsigned z_squared)
 {
     uint64_t e = excess >> (SCORE_BITS - 8);
-    uint64_t factor = share * ((1u << SHARE_BITS) - MIN(share, (uint64_t)1 << SHARE_BITS)) >> SHARE_BITS;
+    uint64_t factor =
+        share * ((1u << SHARE_BITS) - MIN(share, (uint64_t)1 << SHARE_BITS)) >> SHARE_BITS;
 
-    return e * e >= (z_squared * (ballot->variance >> (SCORE_BITS - 8)) * factor) >> (SHARE_BITS - 8);
+    return e * e >= (z_squared * (ballot->variance >> (SCORE_BITS - 8)) * factor) >>
+           (SHARE_BITS - 8);
 }
 
 static int choose(struct clustering *c, const uint8_t *counts, unsigned t, unsigned clusters)

@@ -1,8 +1,9 @@
 /*
- * The published clustering [Azimi 2007, 3.3.3, Algorithm 1]: one pass; a thread joins the first cluster whose first
- * member is more similar to it than a threshold, else it founds a cluster.  Similarity is the dot product, counts
- * below 3 taken as zero.  The threshold of 40,000 is meant for counters near their limit: a single line that both
- * have fetched 200 times.  The scaled form lets it follow the highest counter, squared like the product.
+ * The published clustering [Azimi 2007, 3.3.3, Algorithm 1]: one pass; a thread joins the first
+ * cluster whose first member is more similar to it than a threshold, else it founds a cluster.
+ * Similarity is the dot product, counts below 3 taken as zero.  The threshold of 40,000 is meant
+ * for counters near their limit: a single line that both have fetched 200 times.  The scaled form
+ * lets it follow the highest counter, squared like the product.
  */
 #include "sched/sharing/policy/cluster.h"
 
@@ -13,7 +14,8 @@ static bool uses(const struct clustering *c UNUSED, unsigned entry UNUSED, uint8
     return count >= FLOOR;
 }
 
-static uint64_t similarity(const struct clustering *c, const uint8_t *counts, unsigned first, unsigned second)
+static uint64_t similarity(const struct clustering *c, const uint8_t *counts, unsigned first,
+                           unsigned second)
 {
     const uint8_t *a = cluster_row(c, counts, first), *b = cluster_row(c, counts, second);
     uint64_t dot = 0;
@@ -51,4 +53,5 @@ static void group_scaled(struct clustering *c, const uint8_t *counts, uint32_t t
 }
 
 const struct cluster_policy cluster_published = {"published", THRESHOLD, uses, group};
-const struct cluster_policy cluster_published_scaled = {"published-scaled", THRESHOLD, uses, group_scaled};
+const struct cluster_policy cluster_published_scaled = {"published-scaled", THRESHOLD, uses,
+                                                        group_scaled};

@@ -1,12 +1,13 @@
 /*
- * When to stop sampling.  The shMaps are clustered again each time the samples have grown by a quarter; the answer is
- * final when it has come out the same SAME times in a row and no thread is in doubt.  That a thread shares with nobody
- * is believed later than that it shares, because it looks the same as having seen too little of it.
+ * When to stop sampling.  The shMaps are clustered again each time the samples have grown by a
+ * quarter; the answer is final when it has come out the same SAME times in a row and no thread is
+ * in doubt.  That a thread shares with nobody is believed later than that it shares, because it
+ * looks the same as having seen too little of it.
  */
 #include "sched/sharing/policy/cluster.h"
 
 enum {
-    FIRST_PER_THREAD = 32,    /* samples before the first check                     */
+    FIRST_PER_THREAD = 32,    /* samples before the first check */
     ABSENCE_PER_THREAD = 128, /* samples before not seen to share means not sharing */
     GROWTH_PERCENT = 25,
     SAME = 3,
@@ -14,7 +15,8 @@ enum {
 
 const char *const cluster_verdict_names[] = {"wait", "stable", "no-sharing", "expired", NULL};
 
-void cluster_watch_start(struct cluster_watch *w, unsigned threads, uint64_t sample_limit, int16_t *of)
+void cluster_watch_start(struct cluster_watch *w, unsigned threads, uint64_t sample_limit,
+                         int16_t *of)
 {
     *w = (struct cluster_watch){
         .threads = threads,
@@ -44,8 +46,9 @@ static bool in_doubt(const struct clustering *c, uint64_t samples)
            (!all_in && samples < (uint64_t)ABSENCE_PER_THREAD * c->threads);
 }
 
-/* Do two partitions agree about everybody who is in a cluster in both?  The first thread that shares a cluster in one of
- * them must do so in the other; those between are then right by the same test. */
+/* Do two partitions agree about everybody who is in a cluster in both?  The first thread that
+ * shares a cluster in one of them must do so in the other; those between are then right by the same
+ * test. */
 static bool agree(const int16_t *a, const int16_t *b, unsigned threads)
 {
     for (unsigned t = 0; t < threads; t++) {
@@ -60,7 +63,8 @@ static bool agree(const int16_t *a, const int16_t *b, unsigned threads)
     return true;
 }
 
-enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct clustering *c, uint64_t samples)
+enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct clustering *c,
+                                   uint64_t samples)
 {
     ASSERT(w->threads == c->threads);
     w->agreed = agree(w->of, c->of, c->threads) ? w->agreed + 1 : 1;
@@ -70,7 +74,8 @@ enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct cluster
         memcpy(w->of, c->of, c->threads * sizeof *c->of);
         w->same = 1;
     }
-    w->next_check = MIN(samples + MAX(samples * GROWTH_PERCENT / 100, (uint64_t)1), w->sample_limit);
+    w->next_check =
+        MIN(samples + MAX(samples * GROWTH_PERCENT / 100, (uint64_t)1), w->sample_limit);
     if (w->same >= SAME && !in_doubt(c, samples))
         return c->clusters ? CLUSTER_STABLE : CLUSTER_NO_SHARING;
     return samples >= w->sample_limit ? CLUSTER_EXPIRED : CLUSTER_WAIT;

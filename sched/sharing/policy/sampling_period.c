@@ -1,25 +1,27 @@
 /* See sampling_period.h. */
 #include "sched/sharing/policy/sampling_period.h"
 
-#define SAMPLE_COST_NS 700 /* assumed of a sample, until COST_KNOWN have been seen              */
+#define SAMPLE_COST_NS 700 /* assumed of a sample, until COST_KNOWN have been seen */
 #define COST_KNOWN     1000
-#define BURST_MAX      4               /* times the affordable rate: what a burst like the last may come to */
-#define ADVANCE_NS     (1 * NS_PER_MS) /* of the budget, so much may be spent at once                      */
-#define BRAKE_AFTER_NS (NS_PER_MS / 2) /* it is braked by the samples of so long                           */
-#define JUDGE_AFTER_NS (2 * NS_PER_MS) /* and else judged by those of so long                              */
+#define BURST_MAX      4 /* times the affordable rate: what a burst like the last may come to */
+#define ADVANCE_NS     (1 * NS_PER_MS) /* of the budget, so much may be spent at once */
+#define BRAKE_AFTER_NS (NS_PER_MS / 2) /* it is braked by the samples of so long */
+#define JUDGE_AFTER_NS (2 * NS_PER_MS) /* and else judged by those of so long */
 
 /* Samples in a millisecond that cost no more than allowed. */
 static uint64_t affordable_per_ms(const struct sampling_state *s)
 {
     uint64_t each_ns = s->taken > COST_KNOWN ? s->spent_ns / s->taken : SAMPLE_COST_NS;
 
-    return MAX((uint64_t)s->budget_permille * s->cpus * NS_PER_MS / 1000 / MAX(each_ns, (uint64_t)1),
+    return MAX((uint64_t)s->budget_permille * s->cpus * NS_PER_MS / 1000 /
+                   MAX(each_ns, (uint64_t)1),
                (uint64_t)1);
 }
 
 static void set_period(struct sampling_period *p, const struct sampling_state *s, uint64_t period)
 {
-    p->period = (uint32_t)MIN(MAX(period, (uint64_t)MAX(s->period_min, 1u)), (uint64_t)SAMPLING_PERIOD_MAX);
+    p->period =
+        (uint32_t)MIN(MAX(period, (uint64_t)MAX(s->period_min, 1u)), (uint64_t)SAMPLING_PERIOD_MAX);
     p->since_ns = s->now_ns;
     p->taken = s->taken;
 }
@@ -46,7 +48,8 @@ bool sampling_period_adapt(struct sampling_period *p, const struct sampling_stat
 
     if (elapsed_ns < BRAKE_AFTER_NS)
         return false;
-    uint64_t per_ms = (s->taken - p->taken) * NS_PER_MS / elapsed_ns, affordable = affordable_per_ms(s);
+    uint64_t per_ms = (s->taken - p->taken) * NS_PER_MS / elapsed_ns,
+             affordable = affordable_per_ms(s);
     p->peak_per_ms = MAX(p->peak_per_ms, old * per_ms);
     if (sampling_period_over_budget(p, s) && 2 * per_ms > affordable) {
         set_period(p, s, MAX(2 * old, old * per_ms / affordable));

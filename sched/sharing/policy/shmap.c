@@ -1,7 +1,7 @@
 /*
  * Sharing signatures: see shmap.h.
- * Invariants: a line owns or waits at the entry it hashes to and nowhere else; an entry that is owned has no
- * candidates, one that is not has zero counters; every sample has exactly one outcome.
+ * Invariants: a line owns or waits at the entry it hashes to and nowhere else; an entry that is
+ * owned has no candidates, one that is not has zero counters; every sample has exactly one outcome.
  */
 #include "sched/sharing/policy/shmap.h"
 
@@ -18,9 +18,9 @@ unsigned shmap_entries_for(unsigned threads)
 
 static bool config_valid(const struct shmap_config *c)
 {
-    return c->threads >= 1 && c->threads <= SHMAP_THREADS_MAX && is_pow2(c->entries) && c->entries >= 16 &&
-           c->entries <= SHMAP_ENTRIES_MAX && is_pow2(c->line_bytes) && c->line_bytes >= 16 &&
-           c->grant < SHMAP_GRANT_COUNT;
+    return c->threads >= 1 && c->threads <= SHMAP_THREADS_MAX && is_pow2(c->entries) &&
+           c->entries >= 16 && c->entries <= SHMAP_ENTRIES_MAX && is_pow2(c->line_bytes) &&
+           c->line_bytes >= 16 && c->grant < SHMAP_GRANT_COUNT;
 }
 
 size_t shmap_bytes(const struct shmap_config *c)
@@ -34,7 +34,8 @@ size_t shmap_bytes(const struct shmap_config *c)
     return ALIGN_UP(bytes, (size_t)8);
 }
 
-int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory, size_t bytes)
+int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory,
+               size_t bytes)
 {
     size_t needed = shmap_bytes(config);
 
@@ -58,7 +59,8 @@ void shmap_reset(struct shmap_table *table, uint64_t seed)
     memset(table->outcomes, 0, sizeof table->outcomes);
 }
 
-/* Neighbouring lines must not be neighbouring entries only, and another seed must give other rivals. */
+/* Neighbouring lines must not be neighbouring entries only, and another seed must give other
+ * rivals. */
 static unsigned entry_of(const struct shmap_table *table, uint64_t line)
 {
     uint64_t x = line ^ table->config.seed;
@@ -95,7 +97,8 @@ static void remember(struct shmap_candidate *set, unsigned place, struct shmap_c
     set[0] = hit;
 }
 
-static enum shmap_outcome stand_for(struct shmap_table *table, unsigned entry, struct shmap_candidate hit)
+static enum shmap_outcome stand_for(struct shmap_table *table, unsigned entry,
+                                    struct shmap_candidate hit)
 {
     struct shmap_candidate *set = candidates_at(table, entry);
     unsigned place = 0;
@@ -147,7 +150,8 @@ void shmap_forget(struct shmap_table *table, unsigned thread)
 
 uint64_t shmap_samples(const struct shmap_table *table)
 {
-    return table->outcomes[SHMAP_COUNTED] + table->outcomes[SHMAP_PENDING] + table->outcomes[SHMAP_COLLIDED];
+    return table->outcomes[SHMAP_COUNTED] + table->outcomes[SHMAP_PENDING] +
+           table->outcomes[SHMAP_COLLIDED];
 }
 
 const uint8_t *shmap_of(const struct shmap_table *table, unsigned thread)

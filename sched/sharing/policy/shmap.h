@@ -2,13 +2,16 @@
  * shMaps: which coherence lines each thread of a process fetched from another chip's caches ([Azimi
  * 2007, 3.3.2]).
  *
- * A thread's shMap is a vector of saturating 8-bit counters, one per entry; the entry of a line is a hash of
- * its address.  One filter for the whole process gives each entry to a single line until the next reset, so
- * two lines never share a counter; samples of other lines at that entry are dropped.  Who gets an entry is
- * the granting rule: first   the first line that hits it.  As published; private lines and small groups'
- * rivals may take it. second  the first line that two threads have hit.  Until then a few candidates per
- * entry are remembered, the least recently hit one giving way, so that a line used by one thread alone never
- * holds an entry.
+ * A thread's shMap is a vector of saturating 8-bit counters, one per entry; the entry of a line is
+ * a hash of its address.  One filter for the whole process gives each entry to a single line until
+ * the next reset, so two lines never share a counter; samples of other lines at that entry are
+ * dropped.  Who gets an entry is
+ * the granting rule: first   the first line that hits it.  As published; private lines and small
+ * groups'
+ * rivals may take it. second  the first line that two threads have hit.  Until then a few
+ * candidates per
+ * entry are remembered, the least recently hit one giving way, so that a line used by one thread
+ * alone never holds an entry.
  *
  * Pure: memory comes from the caller, nothing is locked; one caller at a time per table.
  */
@@ -29,17 +32,17 @@ extern const char *const shmap_grant_names[]; /* by enum shmap_grant, NULL-termi
 /* What became of a sample. */
 enum shmap_outcome {
     SHMAP_COUNTED,  /* its line owns the entry, or has just been granted it */
-    SHMAP_PENDING,  /* its line is a candidate for the entry                */
-    SHMAP_COLLIDED, /* dropped: the entry belongs to another line           */
+    SHMAP_PENDING,  /* its line is a candidate for the entry */
+    SHMAP_COLLIDED, /* dropped: the entry belongs to another line */
     SHMAP_OUTCOME_COUNT
 };
 
 struct shmap_config {
-    unsigned threads;    /* slots, 1..SHMAP_THREADS_MAX                         */
-    unsigned entries;    /* power of two, 16..SHMAP_ENTRIES_MAX                 */
-    unsigned line_bytes; /* coherence line, power of two from 16                   */
+    unsigned threads;    /* slots, 1..SHMAP_THREADS_MAX */
+    unsigned entries;    /* power of two, 16..SHMAP_ENTRIES_MAX */
+    unsigned line_bytes; /* coherence line, power of two from 16 */
     enum shmap_grant grant;
-    uint64_t seed; /* of the hash: another seed, other lines are rivals   */
+    uint64_t seed; /* of the hash: another seed, other lines are rivals */
 };
 
 struct shmap_candidate {
@@ -49,21 +52,25 @@ struct shmap_candidate {
 
 struct shmap_table {
     struct shmap_config config;
-    uint64_t *owner;                   /* [entries] line number + 1, 0: not granted        */
-    struct shmap_candidate *candidate; /* [entries][SHMAP_CANDIDATES], latest first        */
+    uint64_t *owner;                   /* [entries] line number + 1, 0: not granted */
+    struct shmap_candidate *candidate; /* [entries][SHMAP_CANDIDATES], latest first */
     uint32_t *sampled;                 /* [threads] samples of each thread, dropped or not */
-    uint8_t *count;                    /* [threads][entries], the shMaps                   */
+    uint8_t *count;                    /* [threads][entries], the shMaps */
     uint64_t outcomes[SHMAP_OUTCOME_COUNT];
 };
 
-/* Entries that let the hot lines of so many threads' groups find a place each: 32 a thread, 1024 at least. */
+/* Entries that let the hot lines of so many threads' groups find a place each: 32 a thread, 1024 at
+ * least. */
 unsigned shmap_entries_for(unsigned threads);
-/* Bytes of memory a table of this configuration needs, aligned to 8; 0 when the configuration is invalid. */
+/* Bytes of memory a table of this configuration needs, aligned to 8; 0 when the configuration is
+ * invalid. */
 size_t shmap_bytes(const struct shmap_config *config);
-/* Lays the table out in memory and resets it.  -EINVAL: bad configuration or alignment, -ENOMEM: bytes too
- * few. */
-int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory, size_t bytes);
-/* Start of a detection phase: forgets all samples and every granted entry; seed as in the configuration. */
+/* Lays the table out in memory and resets it.  -EINVAL: bad configuration or alignment, -ENOMEM:
+ * bytes too few. */
+int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory,
+               size_t bytes);
+/* Start of a detection phase: forgets all samples and every granted entry; seed as in the
+ * configuration. */
 void shmap_reset(struct shmap_table *table, uint64_t seed);
 /* A sampled miss of thread (slot number) on the line at address. */
 enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint64_t address);

@@ -53,7 +53,8 @@ static int owner_of(const struct shmap_picture *p, unsigned entry)
     return owner;
 }
 
-static void set_column(struct shmap_picture *p, unsigned place, unsigned entry, int owner, uint32_t total)
+static void set_column(struct shmap_picture *p, unsigned place, unsigned entry, int owner,
+                       uint32_t total)
 {
     p->entry[place] = (uint16_t)entry;
     p->owner[place] = (int16_t)owner;
@@ -92,8 +93,8 @@ static void group_columns(struct shmap_picture *p)
     }
 }
 
-void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_input *in, unsigned columns_max,
-                        uint16_t *row)
+void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_input *in,
+                        unsigned columns_max, uint16_t *row)
 {
     ASSERT(columns_max >= 1 && columns_max <= SHMAP_PICTURE_COLUMNS_MAX);
     *p = (struct shmap_picture){.in = in, .row = row};
@@ -102,7 +103,7 @@ void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_inpu
     group_columns(p);
 }
 
-/* ---- lines ---- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static size_t put_text(char *line, size_t at, const char *text)
 {
@@ -127,13 +128,15 @@ static size_t put_number(char *line, size_t at, uint32_t number, unsigned places
     return at;
 }
 
-/* Each shade is twice the one before, so that a few samples can be told from none beside hundreds. */
+/* Each shade is twice the one before, so that a few samples can be told from none beside
+ * hundreds. */
 static char shade(uint8_t count)
 {
     return shades[count ? log2_floor(count) + 1 : 0];
 }
 
-size_t shmap_picture_text(const struct shmap_picture *p, unsigned i, char line[SHMAP_PICTURE_LINE_MAX])
+size_t shmap_picture_text(const struct shmap_picture *p, unsigned i,
+                          char line[SHMAP_PICTURE_LINE_MAX])
 {
     int cluster = p->in->cluster[p->row[i]];
     size_t at = put_text(line, 0, "  ");
@@ -148,7 +151,8 @@ size_t shmap_picture_text(const struct shmap_picture *p, unsigned i, char line[S
     return at;
 }
 
-size_t shmap_picture_counts(const struct shmap_picture *p, unsigned i, char line[SHMAP_PICTURE_LINE_MAX])
+size_t shmap_picture_counts(const struct shmap_picture *p, unsigned i,
+                            char line[SHMAP_PICTURE_LINE_MAX])
 {
     static const char hex[] = "0123456789abcdef";
     int cluster = p->in->cluster[p->row[i]];

@@ -1,4 +1,5 @@
-/* The applications' arguments: what is accepted, and that every refusal names the argument and what it takes.
+/* The applications' arguments: what is accepted, and that every refusal names the argument and what
+ * it takes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,8 @@ static const struct args_entry entries[] = {
     {"sizes", ARGS_LIST, &list, 1, 9, NULL, "a list"},
     {"text", ARGS_TEXT, &text, 2, 6, NULL, "a text"},
 };
-static const struct args_table table = {"program", "for tests", entries, sizeof entries / sizeof entries[0]};
+static const struct args_table table = {"program", "for tests", entries,
+                                        sizeof entries / sizeof entries[0]};
 
 static int parse(const char *argument)
 {
@@ -94,7 +96,8 @@ static void the_nearest_argument_is_named(void **state)
     (void)state;
     assert_int_equal(parse("color=red"), -1);
     assert_string_equal(
-        error, "unknown argument 'color=red'; nearest: colour; accepted are n=, colour=, sizes=, text=");
+        error,
+        "unknown argument 'color=red'; nearest: colour; accepted are n=, colour=, sizes=, text=");
     assert_int_equal(parse("sizse=1"), -1);
     assert_non_null(strstr(error, "; nearest: sizes; "));
     assert_int_equal(parse("taxed=1"), -1);
@@ -140,7 +143,8 @@ static void an_unknown_choice_is_refused_with_the_choices(void **state)
 
 static void a_bad_list_is_refused_with_its_range(void **state)
 {
-    static const char *const bad[] = {"sizes=", "sizes=0", "sizes=1,10", "sizes=1,", "sizes=,1", "sizes=1;2"};
+    static const char *const bad[] = {"sizes=",   "sizes=0",  "sizes=1,10",
+                                      "sizes=1,", "sizes=,1", "sizes=1;2"};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

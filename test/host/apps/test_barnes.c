@@ -67,8 +67,8 @@ static void pulls_come_near_those_of_all_bodies_as_cells_open(void **state)
 }
 
 /* The walk by its definition, a cell inside another. */
-static void pull_by_cell(const struct tree *tree, size_t cell, const struct body *body, double opening,
-                         double out[3])
+static void pull_by_cell(const struct tree *tree, size_t cell, const struct body *body,
+                         double opening, double out[3])
 {
     const struct node *node = &tree->node[cell];
     double square = 0;
@@ -136,8 +136,9 @@ static void what_is_changed_is_named(void **state)
     for (unsigned which = 0; which < 5; which++) {
         begin("bodies=500 threads=3");
         struct tree *tree = &barnes_state.tree;
-        const char *wanted[] = {"order_is_that_of_places", "order_is_that_of_places", "masses_add_up",
-                                "cells_hold_each_body_once", "forces_are_near_exact_ones"};
+        const char *wanted[] = {"order_is_that_of_places", "order_is_that_of_places",
+                                "masses_add_up", "cells_hold_each_body_once",
+                                "forces_are_near_exact_ones"};
         switch (which) {
         case 0:
             tree->body[77].position[1] += 0.01;

@@ -1,4 +1,5 @@
-/* The warehouse's B-tree against a sorted array, with every invariant checked after every change. */
+/* The warehouse's B-tree against a sorted array, with every invariant checked after every
+ * change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +65,8 @@ static void take_out(struct fixture *f, uint64_t key)
     assert_sound(&f->tree);
 }
 
-/* Every key is found or missing as expected, and a scan from any place visits exactly what is there. */
+/* Every key is found or missing as expected, and a scan from any place visits exactly what is
+ * there. */
 static void assert_same(const struct fixture *f)
 {
     struct btree_cursor cursor;
@@ -190,11 +192,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_empty_tree_finds_and_removes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_changes_agree_with_an_array, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_queue_taken_from_the_front_stays_sound_and_recycles_its_nodes,
-                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_queue_taken_from_the_front_stays_sound_and_recycles_its_nodes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_added_in_order_fill_the_nodes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(keys_added_backwards_and_removed_from_the_end_stay_sound, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(keys_added_backwards_and_removed_from_the_end_stay_sound,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_whole_range_of_keys_is_usable, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_check_notices_a_wrong_count, set_up, tear_down),
     };

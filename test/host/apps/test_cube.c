@@ -61,11 +61,13 @@ static size_t compare(unsigned mask)
 
 static void every_cell_is_that_of_the_sorted_rows(void **state)
 {
-    static const char *const shapes[] = {
-        "rows=64 dimensions=1 values=1 support=1",     "rows=64 dimensions=2 support=64",
-        "rows=300 dimensions=3 values=4 support=1",    "rows=1000 dimensions=5 values=7 support=3 threads=4",
-        "rows=5000 dimensions=4 values=256 support=2", "rows=500 dimensions=8 values=3 support=5 threads=64",
-        "rows=3000 dimensions=5 support=16 rounds=2"};
+    static const char *const shapes[] = {"rows=64 dimensions=1 values=1 support=1",
+                                         "rows=64 dimensions=2 support=64",
+                                         "rows=300 dimensions=3 values=4 support=1",
+                                         "rows=1000 dimensions=5 values=7 support=3 threads=4",
+                                         "rows=5000 dimensions=4 values=256 support=2",
+                                         "rows=500 dimensions=8 values=3 support=5 threads=64",
+                                         "rows=3000 dimensions=5 support=16 rounds=2"};
 
     (void)state;
     for (unsigned s = 0; s < sizeof shapes / sizeof *shapes; s++) {

@@ -26,7 +26,8 @@ static void transform(unsigned log2n, unsigned threads, unsigned block)
     char arguments[80];
 
     once.round = forward_only;
-    snprintf(arguments, sizeof arguments, "log2n=%u threads=%u block=%u seed=9", log2n, threads, block);
+    snprintf(arguments, sizeof arguments, "log2n=%u threads=%u block=%u seed=9", log2n, threads,
+             block);
     assert_int_equal(program_begin(&run, &once, arguments), 0);
     spmd_work(&run);
     for (size_t k = 0; k < fft_state.n; k++)
@@ -40,8 +41,8 @@ static struct complex_number by_definition(size_t n, size_t k)
 
     for (size_t j = 0; j < n; j++) {
         struct complex_number x = fft_element(9, j);
-        long double angle =
-            -2 * 3.141592653589793238462643383279502884L * (long double)(j * k % n) / (long double)n;
+        long double angle = -2 * 3.141592653589793238462643383279502884L *
+                            (long double)(j * k % n) / (long double)n;
         re += x.re * cosl(angle) - x.im * sinl(angle);
         im += x.re * sinl(angle) + x.im * cosl(angle);
     }

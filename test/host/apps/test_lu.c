@@ -32,10 +32,14 @@ static void factor_plainly(size_t n)
 
 static void every_element_is_that_of_plain_elimination(void **state)
 {
-    static const char *const shapes[] = {
-        "n=16 block=16",          "n=16 block=4 layout=rows",          "n=60 block=5 threads=6",
-        "n=96 block=8 threads=4", "n=96 block=12 threads=64",          "n=96 block=16 layout=rows threads=3",
-        "n=77 block=7 threads=2", "n=96 block=4 layout=rows threads=8"};
+    static const char *const shapes[] = {"n=16 block=16",
+                                         "n=16 block=4 layout=rows",
+                                         "n=60 block=5 threads=6",
+                                         "n=96 block=8 threads=4",
+                                         "n=96 block=12 threads=64",
+                                         "n=96 block=16 layout=rows threads=3",
+                                         "n=77 block=7 threads=2",
+                                         "n=96 block=4 layout=rows threads=8"};
 
     (void)state;
     for (unsigned s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -46,7 +50,8 @@ static void every_element_is_that_of_plain_elimination(void **state)
         factor_plainly(lu_state.n);
         for (size_t i = 0; i < lu_state.n; i++) {
             for (size_t j = 0; j < lu_state.n; j++)
-                assert_true(fabs(*lu_at(&lu_state, i, j) - factors[i][j]) < 1e-12 * (double)lu_state.n);
+                assert_true(fabs(*lu_at(&lu_state, i, j) - factors[i][j]) <
+                            1e-12 * (double)lu_state.n);
         }
         spmd_end(&run);
     }
@@ -63,7 +68,8 @@ static void a_threads_blocks_follow_one_another(void **state)
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < N; j++) {
             size_t offset = (size_t)(lu_at(&lu_state, i, j) - lu_state.a);
-            assert_true(offset < N * N && offset % (BLOCK * BLOCK) == i % BLOCK * BLOCK + j % BLOCK);
+            assert_true(offset < N * N &&
+                        offset % (BLOCK * BLOCK) == i % BLOCK * BLOCK + j % BLOCK);
             owner[offset / (BLOCK * BLOCK)] = (unsigned)(i / BLOCK % 2 * 3 + j / BLOCK % 3);
         }
     }

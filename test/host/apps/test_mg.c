@@ -26,13 +26,15 @@ static double eigenvalue(const size_t wave[3])
 
     for (unsigned d = 0; d < 3; d++)
         c[d] = cos(angle(wave[d], 1));
-    return -8.0 / 3 + 4 * (c[0] * c[1] + c[1] * c[2] + c[2] * c[0]) / 6 + 8 * c[0] * c[1] * c[2] / 12;
+    return -8.0 / 3 + 4 * (c[0] * c[1] + c[1] * c[2] + c[2] * c[0]) / 6 +
+           8 * c[0] * c[1] * c[2] / 12;
 }
 
 static void waves_are_stretched_as_known(void **state)
 {
     const struct mg_grid grid = {points, N};
-    static const size_t waves[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 5}, {1, 2, 3}, {6, 6, 6}};
+    static const size_t waves[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0},
+                                      {0, 0, 5}, {1, 2, 3}, {6, 6, 6}};
 
     (void)state;
     for (unsigned w = 0; w < sizeof waves / sizeof *waves; w++) {

@@ -1,4 +1,5 @@
-/* The basin's currents: where points are, what the Jacobian conserves, waves whose equation is known, steps done anew. */
+/* The basin's currents: where points are, what the Jacobian conserves, waves whose equation is
+ * known, steps done anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +23,8 @@ static void begin(const char *arguments)
 
 static void every_point_has_a_place_of_its_own(void **state)
 {
-    static const char *const shapes[] = {"n=16", "n=48 layout=rows tiles=6", "n=48 tiles=6", "n=32 tiles=256",
-                                         "n=80 threads=7"};
+    static const char *const shapes[] = {"n=16", "n=48 layout=rows tiles=6", "n=48 tiles=6",
+                                         "n=32 tiles=256", "n=80 threads=7"};
 
     (void)state;
     for (unsigned s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -34,7 +35,8 @@ static void every_point_has_a_place_of_its_own(void **state)
             memset(met, 0, sizeof met);
             for (size_t i = 0; i <= level->n; i++) {
                 for (size_t j = 0; j <= level->n; j++)
-                    assert_true(grid_at(level, i, j) < grid_doubles(level) && !met[grid_at(level, i, j)]++);
+                    assert_true(grid_at(level, i, j) < grid_doubles(level) &&
+                                !met[grid_at(level, i, j)]++);
             }
         }
         spmd_end(&run);
@@ -89,8 +91,9 @@ static void waves_are_solved_as_known(void **state)
     (void)state;
     solver.round = solve_only;
     for (unsigned waves = 1; waves < 4; waves++) {
-        assert_int_equal(
-            program_begin(&run, &solver, waves == 2 ? "n=48 threads=4 tiles=9" : "n=32 layout=rows"), 0);
+        assert_int_equal(program_begin(&run, &solver,
+                                       waves == 2 ? "n=48 threads=4 tiles=9" : "n=32 layout=rows"),
+                         0);
         solver.prepare(&run);
         const struct grid_level *g = &ocean_state.grids.level[0];
         double pi = 3.14159265358979323846, n = (double)g->n;
@@ -108,15 +111,15 @@ static void waves_are_solved_as_known(void **state)
         for (size_t i = 0; i <= g->n; i++) {
             for (size_t j = 0; j <= g->n; j++)
                 assert_true(fabs(ocean_state.mode[0][grid_at(g, i, j)] -
-                                 sin(waves * pi * (double)i / n) * sin((waves + 1) * pi * (double)j / n)) <
-                            1e-11);
+                                 sin(waves * pi * (double)i / n) *
+                                     sin((waves + 1) * pi * (double)j / n)) < 1e-11);
         }
         pthread_barrier_destroy(&run.barrier);
         spmd_end(&run);
     }
 }
 
-/* ---- Steps done anew, by Arakawa's three forms of the Jacobian written as derivatives ---- */
+/* ---- Steps done anew, by Arakawa's three forms of the Jacobian written as derivatives -------- */
 
 static field psi[3][OCEAN_LAYERS], pv[3][OCEAN_LAYERS];
 
@@ -182,7 +185,8 @@ static double tendency(unsigned step, unsigned layer, size_t i, size_t j)
     double by_p = along_x(p_qy, *p, i, j) - along_y(p_qx, *p, i, j);
     double by_q = along_y(q_px, *p, i, j) - along_x(q_py, *p, i, j);
     double laplacian =
-        ((*p)[i + 1][j] + (*p)[i - 1][j] + (*p)[i][j + 1] + (*p)[i][j - 1] - 4 * (*p)[i][j]) * N * N;
+        ((*p)[i + 1][j] + (*p)[i - 1][j] + (*p)[i][j + 1] + (*p)[i][j - 1] - 4 * (*p)[i][j]) * N *
+        N;
     return (layer == 0 ? 8 * y * (1 - y) * (1 - 2 * y) : 0) - (plain + by_p + by_q) / 3 -
            along_x(itself, *p, i, j) - 0.1 * laplacian;
 }
@@ -207,7 +211,8 @@ static void steps_are_those_of_the_equations(void **state)
         for (size_t i = 2; i < N - 1; i++) {
             for (size_t j = 2; j < N - 1; j++) {
                 double first = tendency(0, layer, i, j), second = tendency(1, layer, i, j);
-                assert_true(fabs(pv[1][layer][i][j] - pv[0][layer][i][j] - first * 0.25 / N) < 1e-13);
+                assert_true(fabs(pv[1][layer][i][j] - pv[0][layer][i][j] - first * 0.25 / N) <
+                            1e-13);
                 assert_true(fabs(pv[2][layer][i][j] - pv[1][layer][i][j] -
                                  (1.5 * second - 0.5 * first) * 0.25 / N) < 1e-13);
             }

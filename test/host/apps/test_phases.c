@@ -1,4 +1,5 @@
-/* The kinds of work in phases: laws hold, the same seed gives the same sum, and a check sees what is wrong. */
+/* The kinds of work in phases: laws hold, the same seed gives the same sum, and a check sees what
+ * is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +25,8 @@ void hpm_mark(const char *label)
 }
 
 /* Violation of the last of so many rounds. */
-static const char *run(const struct phases_kind *kind, uint64_t size, uint64_t seed, unsigned rounds,
-                       bool spoil, uint64_t *sum)
+static const char *run(const struct phases_kind *kind, uint64_t size, uint64_t seed,
+                       unsigned rounds, bool spoil, uint64_t *sum)
 {
     struct phases_job job = {
         .size = size, .prng = prng_seeded(seed, 0), .spoil = spoil, .marks = rounds == 1};
@@ -59,7 +60,8 @@ static void laws_hold_for_every_size_and_seed(void **state)
             uint64_t sum, size = small_size(phases_kinds[k], s);
             const char *violation = run(phases_kinds[k], size, s, 3, false, &sum);
             if (violation)
-                fail_msg("%s size=%u seed=%u: %s", phases_kinds[k]->name, (unsigned)size, s, violation);
+                fail_msg("%s size=%u seed=%u: %s", phases_kinds[k]->name, (unsigned)size, s,
+                         violation);
         }
     }
 }
@@ -104,7 +106,7 @@ static void phases_are_named_and_the_last_checks(void **state)
     assert_string_equal(labels[1], "sieve");
 }
 
-/* ---- The compressor ---- */
+/* ---- The compressor -------------------------------------------------------------------------- */
 
 static uint8_t text[70000], packed[71000], unpacked[70000];
 static struct lz_tables tables;
@@ -164,7 +166,7 @@ static void any_bytes_may_be_decompressed(void **state)
     free(out);
 }
 
-/* ---- The interpreter ---- */
+/* ---- The interpreter ------------------------------------------------------------------------- */
 
 static int run_one(struct vm_code first)
 {

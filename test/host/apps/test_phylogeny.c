@@ -18,7 +18,7 @@ static void begin(const char *arguments)
     spmd_work(&run);
 }
 
-/* ---- Every base at every inner node ---- */
+/* ---- Every base at every inner node ---------------------------------------------------------- */
 
 /* Kimura's probabilities by his formulas, written with his two rates. */
 static double substitution(double length, double rate, unsigned from, unsigned to)
@@ -55,7 +55,8 @@ static double site_by_brute_force(size_t site)
 
 static void likelihoods_are_sums_over_all_ways(void **state)
 {
-    static const char *const shapes[] = {"taxa=4 sites=16 moves=1", "taxa=5 sites=20 moves=30 threads=3",
+    static const char *const shapes[] = {"taxa=4 sites=16 moves=1",
+                                         "taxa=5 sites=20 moves=30 threads=3",
                                          "taxa=6 sites=16 moves=40 rounds=2"};
 
     (void)state;
@@ -69,7 +70,7 @@ static void likelihoods_are_sums_over_all_ways(void **state)
     }
 }
 
-/* ---- Without scaling, in a type with room for it ---- */
+/* ---- Without scaling, in a type with room for it --------------------------------------------- */
 
 static void prune_unscaled(uint32_t node, size_t site, unsigned rate, long double out[BASES])
 {
@@ -87,7 +88,8 @@ static void prune_unscaled(uint32_t node, size_t site, unsigned rate, long doubl
         const struct transition *t = &family->transition[child][rate];
         prune_unscaled(child, site, rate, below);
         for (unsigned base = 0; base < BASES; base++)
-            out[base] *= (long double)t->same * below[base] + (long double)t->partner * below[base ^ 1] +
+            out[base] *= (long double)t->same * below[base] +
+                         (long double)t->partner * below[base ^ 1] +
                          (long double)t->other * (below[base ^ 2] + below[base ^ 3]);
     }
 }
@@ -114,7 +116,7 @@ static void many_tips_do_not_underflow(void **state)
     spmd_end(&run);
 }
 
-/* ---- The chain ---- */
+/* ---- The chain ------------------------------------------------------------------------------- */
 
 static void the_chain_comes_to_trees_as_likely_as_the_true_one(void **state)
 {
@@ -124,7 +126,8 @@ static void the_chain_comes_to_trees_as_likely_as_the_true_one(void **state)
         struct prng data = prng_seeded(seed, 0);
         snprintf(arguments, sizeof arguments, "taxa=8 sites=300 moves=3000 seed=%u", seed);
         begin(arguments);
-        double found = phylogeny_state.likelihood, accepted = (double)phylogeny_state.accepted / 3000;
+        double found = phylogeny_state.likelihood,
+               accepted = (double)phylogeny_state.accepted / 3000;
         family_make(family, &data);
         uint32_t order[TAXA_MAX];
         size_t count = family_order(family, order);

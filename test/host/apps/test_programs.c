@@ -1,4 +1,5 @@
-/* The programs on large arrays: laws hold, results do not depend on threads, and a check sees what is wrong. */
+/* The programs on large arrays: laws hold, results do not depend on threads, and a check sees what
+ * is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +126,8 @@ static void the_size_is_the_largest_that_fits(void **state)
             assert_int_equal(*size % *program->size_step, 0);
             *size += *program->size_step;
             if (*size <= program->entries[0].max && program->bytes(&run) <= limit)
-                fail_msg("%s %s mb=%u: there is room for more", program->name, shapes[i].arguments, mb);
+                fail_msg("%s %s mb=%u: there is room for more", program->name, shapes[i].arguments,
+                         mb);
             spmd_end(&run);
         }
     }
@@ -136,8 +138,9 @@ static void arguments_keep_their_defaults(void **state)
     (void)state;
     for (unsigned i = 0; i < SHAPES; i++) {
         const uint64_t *size = shapes[i].program->entries[0].value, before = *size;
-        assert_int_equal(program_begin(&run, shapes[i].program, with(&shapes[i], "mb=%u threads=%u", 100, 1)),
-                         0);
+        assert_int_equal(
+            program_begin(&run, shapes[i].program, with(&shapes[i], "mb=%u threads=%u", 100, 1)),
+            0);
         assert_true(*size != before);
         spmd_end(&run);
         assert_int_equal(*size, before);

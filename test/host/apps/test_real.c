@@ -25,8 +25,8 @@ static void roots_of_unity_are_where_they_should_be(void **state)
     for (unsigned trial = 0; trial < TRIALS; trial++) {
         unsigned k = trial % REAL_ROOTS_MAX;
         uint64_t e = prng_at(1, 0, trial) & (((uint64_t)1 << k) - 1);
-        long double angle =
-            2 * 3.141592653589793238462643383279502884L * (long double)e / (long double)((uint64_t)1 << k);
+        long double angle = 2 * 3.141592653589793238462643383279502884L * (long double)e /
+                            (long double)((uint64_t)1 << k);
         struct complex_number root = real_root(&roots, k, e);
         near(root.re, (double)cosl(angle), 1);
         near(root.im, (double)-sinl(angle), 1);

@@ -1,4 +1,5 @@
-/* What samples add up to, and the names of places: what is asked for, what is remembered, and what is one row. */
+/* What samples add up to, and the names of places: what is asked for, what is remembered, and what
+ * is one row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 #define KERNEL 0xffffffff80200000u
 
-/* ---- A machine: two programs, whose functions begin every 0x100 bytes, and a kernel ---- */
+/* ---- A machine: two programs, whose functions begin every 0x100 bytes, and a kernel ---------- */
 
 static unsigned asked;
 static bool ended;              /* everybody has */
@@ -277,7 +278,8 @@ static void many_keys_are_found_again(void **state)
         ((struct share *)table_get(&t, &(struct table_key){{i, i % 7, 0}}))->weight = i + 1;
     assert_int_equal(t.count, MANY);
     for (unsigned i = 0; i < MANY; i++)
-        assert_int_equal(((struct share *)table_get(&t, &(struct table_key){{i, i % 7, 0}}))->weight, i + 1);
+        assert_int_equal(
+            ((struct share *)table_get(&t, &(struct table_key){{i, i % 7, 0}}))->weight, i + 1);
     assert_int_equal(t.count, MANY);
     while (table_next(&t, &cursor))
         n++;

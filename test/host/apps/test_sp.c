@@ -1,4 +1,5 @@
-/* The implicit solver, against elimination in the matrix of all points; and where its steps lead. */
+/* The implicit solver, against elimination in the matrix of all points; and where its steps
+ * lead. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,13 +59,15 @@ static void eliminate(void)
         solved[i] /= product[i][i];
 }
 
-/* The first step begins with u = 0: the right-hand side is the forcing term, which is K u of the solution. */
+/* The first step begins with u = 0: the right-hand side is the forcing term, which is K u of the
+ * solution. */
 static void a_step_solves_the_product_of_the_factors(void **state)
 {
     (void)state;
     for (unsigned v = 0; v < SP_VARIABLES; v++) {
         assert_int_equal(
-            program_begin(&run, &sp_program, v % 2 ? "n=5 steps=1 seed=3" : "n=5 steps=1 threads=4 seed=3"),
+            program_begin(&run, &sp_program,
+                          v % 2 ? "n=5 steps=1 seed=3" : "n=5 steps=1 threads=4 seed=3"),
             0);
         spmd_work(&run);
         build_factors();
@@ -92,7 +95,8 @@ static void steps_lead_to_the_solution(void **state)
     assert_int_equal(program_begin(&run, &sp_program, "n=8 steps=400 rounds=2"), 0);
     spmd_work(&run);
     for (size_t i = 0; i < 8 * 8 * 8 * SP_VARIABLES; i++)
-        assert_true(fabs(sp_state.u[i] - sp_solution(1, i / SP_VARIABLES, i % SP_VARIABLES)) < 1e-9);
+        assert_true(fabs(sp_state.u[i] - sp_solution(1, i / SP_VARIABLES, i % SP_VARIABLES)) <
+                    1e-9);
     spmd_end(&run);
 }
 

@@ -1,7 +1,8 @@
 /*
- * Address-space identifiers against what must hold of TLBs: each CPU's is a list, for each identifier, of the space whose
- * translations it may hold.  Random switches of random spaces, spaces that end and begin, few identifiers; the same with
- * other CPUs' switches in the midst of each; and by threads that really run at the same time.
+ * Address-space identifiers against what must hold of TLBs: each CPU's is a list, for each
+ * identifier, of the space whose translations it may hold.  Random switches of random spaces,
+ * spaces that end and begin, few identifiers; the same with other CPUs' switches in the midst of
+ * each; and by threads that really run at the same time.
  */
 #include <pthread.h>
 #include "test/host/double/expect_panic.h"
@@ -34,7 +35,8 @@ static struct space spaces[SPACES];
 static uint64_t serials;
 
 struct cpu {
-    uint64_t held[ASID_COUNT_MAX]; /* by identifier: serial of the space whose translations are there */
+    /* by identifier: serial of the space whose translations are there */
+    uint64_t held[ASID_COUNT_MAX];
     struct space *space;
     uint64_t serial, tag;
 };
@@ -54,7 +56,8 @@ static void forget(struct cpu *c)
     memset(c->held, 0, asids.count * sizeof(*c->held));
 }
 
-/* As arch_space_switch does it; the lock's part is left to the caller.  False: two spaces' translations under one tag. */
+/* As arch_space_switch does it; the lock's part is left to the caller.  False: two spaces'
+ * translations under one tag. */
 static bool use(struct cpu *c, struct space *s, uint64_t tag, bool stale)
 {
     uint64_t *held = &c->held[asid_of(tag)];
@@ -163,7 +166,8 @@ static struct space *random_space(void)
 static void switch_elsewhere(void)
 {
     unsigned cpu = test_random(&random_state.seed) % random_state.cpus;
-    unsigned switches = test_random(&random_state.seed) % 8 ? 0 : test_random(&random_state.seed) % 100;
+    unsigned switches =
+        test_random(&random_state.seed) % 8 ? 0 : test_random(&random_state.seed) % 100;
 
     meanwhile = NULL;
     while (cpu != random_state.now && switches--)
@@ -198,7 +202,8 @@ static void random_switches_never_mix_spaces(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++)
-        random_run(seed * 7919, counts[seed % ARRAY_SIZE(counts)], 1 + (unsigned)(seed * 11 % CPUS), NULL);
+        random_run(seed * 7919, counts[seed % ARRAY_SIZE(counts)], 1 + (unsigned)(seed * 11 % CPUS),
+                   NULL);
 }
 
 static void switches_in_the_midst_of_others_never_mix_spaces(void **state)
@@ -208,7 +213,7 @@ static void switches_in_the_midst_of_others_never_mix_spaces(void **state)
         random_run(seed * 7919, counts[seed % 3], 2 + (unsigned)(seed * 11 % 30), switch_elsewhere);
 }
 
-/* ---- At the same time ---- */
+/* ---- At the same time ------------------------------------------------------------------------ */
 
 #define THREADS 4
 #define STEPS   20000

@@ -1,4 +1,5 @@
-/* Places out of CPUID leaves as processors of several makes report them, and out of APIC ids of any size. */
+/* Places out of CPUID leaves as processors of several makes report them, and out of APIC ids of any
+ * size. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/x86_64/topology.h"
 
@@ -101,8 +102,8 @@ static void nonsense_gives_widths_that_can_be_shifted_by(void **state)
     }
 }
 
-static void expect_places(struct topology_bits bits, const uint64_t *ids, const struct topology_place *want,
-                          size_t n)
+static void expect_places(struct topology_bits bits, const uint64_t *ids,
+                          const struct topology_place *want, size_t n)
 {
     struct topology_place got[16];
 

@@ -1,4 +1,5 @@
-/* Commands and tables of an ITS: words as the tables of IHI 0069H, 5.3 have them, sizes for every kind of controller. */
+/* Commands and tables of an ITS: words as the tables of IHI 0069H, 5.3 have them, sizes for every
+ * kind of controller. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/aarch64/its_layout.h"
 
@@ -13,7 +14,8 @@ static void expect_words(struct its_command c, uint64_t w0, uint64_t w1, uint64_
 static void commands_have_their_fields_where_the_architecture_says(void **state)
 {
     (void)state;
-    expect_words(its_mapd(0x12345678, 5, 0xabcdef4321 << 8), 0x1234567800000008, 4, 0x8000abcdef432100);
+    expect_words(its_mapd(0x12345678, 5, 0xabcdef4321 << 8), 0x1234567800000008, 4,
+                 0x8000abcdef432100);
     expect_words(its_mapc(0x3f, 0x8080a0000), 9, 0, 0x80000008080a003f);
     expect_words(its_mapti(0xffffffff, 0x1e, 0x2001, 7), 0xffffffff0000000a, 0x000020010000001e, 7);
     expect_words(its_movi(8, 3, 0xffff), 0x0000000800000001, 3, 0xffff);
@@ -30,7 +32,8 @@ static void redistributors_are_named_by_address_or_by_number(void **state)
     (void)state;
     assert_int_equal(its_redist(pta, 0x800080a0000, number_17), 0x800080a0000);
     assert_int_equal(its_redist(~pta, 0x800080a0000, number_17), 17 << 16);
-    assert_int_equal(its_redist(0, 0, UINT64_C(0xffffffffff0000ff) | 0xffff << 8), UINT64_C(0xffff0000));
+    assert_int_equal(its_redist(0, 0, UINT64_C(0xffffffffff0000ff) | 0xffff << 8),
+                     UINT64_C(0xffff0000));
 }
 
 /* As QEMU's and a large one's say it. */
@@ -60,7 +63,8 @@ static void collections_are_what_registers_name_and_something_keeps(void **state
     assert_int_equal(its_collections(kept, 0), 17);
     assert_int_equal(its_collections(kept, 64), 64);
     assert_int_equal(its_collections(few | kept, 64), 16);
-    assert_int_equal(its_collections(few & ~(UINT64_C(1) << 36), 64), 64); /* the field says nothing */
+    /* the field says nothing */
+    assert_int_equal(its_collections(few & ~(UINT64_C(1) << 36), 64), 64);
     assert_int_equal(its_collections(0, UINT64_C(1) << 20), 1 << 16);
 }
 
@@ -122,11 +126,13 @@ static void every_plan_holds_what_it_says(void **state)
             for (unsigned kind = 0; kind < 6; kind++) {
                 its_table_plan(&t, bits, entry, kind % 3, kind >= 3, 4 * MIB);
                 assert_int_equal(t.page_bytes, (4 * KIB) << 2 * (kind % 3));
-                assert_true(t.bytes && t.bytes % t.page_bytes == 0 && t.bytes / t.page_bytes <= 256);
+                assert_true(t.bytes && t.bytes % t.page_bytes == 0 &&
+                            t.bytes / t.page_bytes <= 256);
                 assert_true(t.bytes <= 4 * MIB && t.ids && t.ids <= UINT64_C(1) << bits);
                 assert_true(kind >= 3 || !t.indirect);
                 uint64_t last = t.ids - 1, each = t.page_bytes / entry;
-                assert_true(t.indirect ? last / each * 8 + 8 <= t.bytes : last * entry + entry <= t.bytes);
+                assert_true(t.indirect ? last / each * 8 + 8 <= t.bytes
+                                       : last * entry + entry <= t.bytes);
                 /* None is left out for which there were room. */
                 assert_true(t.ids == UINT64_C(1) << bits ||
                             t.bytes + t.page_bytes > MIN(256 * t.page_bytes, 4 * MIB));

@@ -1,6 +1,7 @@
 /*
- * The page-table walker against a plain list of pages.  Tables live in the host's memory: the direct map is only an
- * offset, so a "physical" address is a pointer less DIRECT_BASE, and the entry format here keeps all its bits.
+ * The page-table walker against a plain list of pages.  Tables live in the host's memory: the
+ * direct map is only an offset, so a "physical" address is a pointer less DIRECT_BASE, and the
+ * entry format here keeps all its bits.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/arch.h"
@@ -376,7 +377,8 @@ static void a_row_of_pages_is_looked_at_in_one_go(void **state)
     (void)state;
     assert_int_equal(pt_look(&pt, LARGE, 32, row), 0);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(pt_map(&pt, LARGE + 2 * i * PAGE_SIZE, i * PAGE_SIZE, PAGE_SIZE, PROT_R), 0);
+        assert_int_equal(pt_map(&pt, LARGE + 2 * i * PAGE_SIZE, i * PAGE_SIZE, PAGE_SIZE, PROT_R),
+                         0);
     assert_int_equal(pt_evict(&pt, LARGE + 2 * PAGE_SIZE, 9, &pa, &marks), 0);
     assert_int_equal(pt_look(&pt, LARGE, 32, row), 3);
     assert_true(row[0].kind == ARCH_PAGE_HERE && row[0].pa == 0 && row[0].prot == PROT_R);
@@ -404,7 +406,8 @@ int main(void)
                                         no_frame_is_lost),
         cmocka_unit_test_setup_teardown(what_the_processor_marks_amid_a_change_is_not_lost, fresh,
                                         no_frame_is_lost),
-        cmocka_unit_test_setup_teardown(a_row_of_pages_is_looked_at_in_one_go, fresh, no_frame_is_lost),
+        cmocka_unit_test_setup_teardown(a_row_of_pages_is_looked_at_in_one_go, fresh,
+                                        no_frame_is_lost),
         cmocka_unit_test_setup_teardown(what_has_too_many_bits_is_refused_as_a_whole, fresh,
                                         no_frame_is_lost),
     };

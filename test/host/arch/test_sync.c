@@ -1,11 +1,13 @@
-/* Clocks that are made up, with known differences: the bounds hold them, and what is added makes them agree. */
+/* Clocks that are made up, with known differences: the bounds hold them, and what is added makes
+ * them agree. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/sync.h"
 
 #define ROUNDS 16
 
 /* Rounds of up to 1000 ticks each way; theirs runs ahead of ours by offset. */
-static void make_rounds(struct sync_round *r, unsigned n, int64_t offset, uint64_t start, uint64_t *seed)
+static void make_rounds(struct sync_round *r, unsigned n, int64_t offset, uint64_t start,
+                        uint64_t *seed)
 {
     uint64_t now = start;
 

@@ -1,4 +1,5 @@
-/* The ACPI parser over a small made-up memory: good tables are read, each single thing wrong is refused. */
+/* The ACPI parser over a small made-up memory: good tables are read, each single thing wrong is
+ * refused. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/acpi.h"
 
@@ -17,7 +18,8 @@ static uint8_t memory[4096];
 static const void *map(void *ctx, paddr_t pa, uint64_t size)
 {
     (void)ctx;
-    if (pa < MEMORY_BASE || pa - MEMORY_BASE > sizeof(memory) || size > sizeof(memory) - (pa - MEMORY_BASE))
+    if (pa < MEMORY_BASE || pa - MEMORY_BASE > sizeof(memory) ||
+        size > sizeof(memory) - (pa - MEMORY_BASE))
         return NULL;
     return memory + (pa - MEMORY_BASE);
 }
@@ -55,9 +57,9 @@ static void table(paddr_t pa, const char *signature, uint32_t size)
 static void make_madt(void)
 {
     static const uint8_t entries[] = {
-        0, 8,  7, 0, 1, 0, 0, 0,                         /* local APIC 0, enabled    */
-        1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,             /* I/O APIC: no CPU         */
-        0, 8,  8, 3, 0, 0, 0, 0,                         /* local APIC 3, disabled   */
+        0, 8,  7, 0, 1, 0, 0, 0,                         /* local APIC 0, enabled */
+        1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,             /* I/O APIC: no CPU */
+        0, 8,  8, 3, 0, 0, 0, 0,                         /* local APIC 3, disabled */
         9, 16, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, /* x2APIC 256, enabled, uid 9 */
     };
     memcpy(at(MADT_AT + 44), entries, sizeof(entries));
@@ -138,7 +140,8 @@ static void the_madt_lists_cpus_of_either_kind(void **state)
 /* Every bit of an x2APIC id is kept, and of ACPI's number of the CPU. */
 static void x2apic_ids_are_of_32_bits(void **state)
 {
-    static const uint32_t ids[] = {0, 254, 255, 256, 257, 0x1ff, 0x10000, 0x12345678, 0x80000000, 0xfffffffe};
+    static const uint32_t ids[] = {0,     254,     255,        256,        257,
+                                   0x1ff, 0x10000, 0x12345678, 0x80000000, 0xfffffffe};
     struct acpi_cpu cpu;
     uint32_t pos = 0;
 

@@ -1,4 +1,5 @@
-/* Tables as an Arm machine has them become one description; what is broken or missing is left out. */
+/* Tables as an Arm machine has them become one description; what is broken or missing is left
+ * out. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/acpi_platform.h"
 #include "test/host/double/acpi_tables.h"
@@ -75,7 +76,8 @@ static void gic_v3_takes_its_regions_from_the_madt(void **state)
     assert_int_equal(p.spe_irq, 21);
 }
 
-/* Before ACPI 6.3 there were reserved bytes, or none, where the interrupt of statistical profiling is now. */
+/* Before ACPI 6.3 there were reserved bytes, or none, where the interrupt of statistical profiling
+ * is now. */
 static void an_interrupt_that_is_missing_or_shared_is_none(void **state)
 {
     (void)state;
@@ -192,7 +194,8 @@ static void firmware_is_called_by_smc_where_hvc_is_not_asked_for(void **state)
     assert_int_equal(p.psci, PSCI_NONE);
 }
 
-/* Two packages; a core of two threads in the first, in the second a cluster with an id of its own. */
+/* Two packages; a core of two threads in the first, in the second a cluster with an id of its
+ * own. */
 static void make_pptt(unsigned revision)
 {
     unsigned leaf = revision >= 2 ? 8 : 0;
@@ -251,7 +254,7 @@ static void nodes_that_are_their_own_ancestors_end_the_climb(void **state)
     assert_int_equal(p.cpu[0].chip, p.cpu[0].core);
 }
 
-/* ---- IORT ---- */
+/* ---- IORT ------------------------------------------------------------------------------------ */
 
 /* A node with room for data and its mappings, at the end. */
 static uint32_t iort_node(uint8_t type, uint16_t data, uint32_t maps)
@@ -267,7 +270,8 @@ static uint32_t iort_node(uint8_t type, uint16_t data, uint32_t maps)
     return at;
 }
 
-static void iort_map(uint32_t node, uint32_t n, uint32_t input, uint32_t count, uint32_t output, uint32_t to)
+static void iort_map(uint32_t node, uint32_t n, uint32_t input, uint32_t count, uint32_t output,
+                     uint32_t to)
 {
     uint32_t at = node + (uint32_t)acpi_number(&table_bytes[IORT][node + 12], 4) + 20 * n;
 

@@ -1,6 +1,6 @@
 /*
- * Block devices on a disk in memory, with threads that are functions called until they sleep, and a clock that moves when
- * all of them do.
+ * Block devices on a disk in memory, with threads that are functions called until they sleep, and a
+ * clock that moves when all of them do.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/said.h"
@@ -14,7 +14,7 @@ static const struct block_driver *const drivers[] = {&block_ram_driver, NULL};
 #define PAGES    1024
 #define REQUESTS 64
 
-/* ---- What block devices stand on ---- */
+/* ---- What block devices stand on ------------------------------------------------------------- */
 
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
@@ -22,7 +22,8 @@ uint64_t host_ticks = 1;
 static unsigned frames_left;
 static void *frame_blocks[4]; /* that are out */
 
-/* A thread begins anew whenever it is let run: those here keep nothing from one sleep to the next. */
+/* A thread begins anew whenever it is let run: those here keep nothing from one sleep to the
+ * next. */
 static struct worker {
     void (*entry)(void *);
     jmp_buf asleep;
@@ -158,7 +159,7 @@ void sched_yield(void) /* also the sanitizers' */
 {
 }
 
-/* ---- What the tests say ---- */
+/* ---- What the tests say ---------------------------------------------------------------------- */
 
 static struct block_device *ram;
 static uint8_t memory[REQUESTS][PAGE_SIZE] ALIGNED(4096);
@@ -233,8 +234,12 @@ static struct block_device *add_keeper(const char *name, bool read_only)
 {
     struct block_device *d = calloc(1, sizeof(*d));
 
-    *d = (struct block_device){
-        .kind = "double", .pages = 100, .depth = 4, .pages_max = 8, .ops = &keeping, .read_only = read_only};
+    *d = (struct block_device){.kind = "double",
+                               .pages = 100,
+                               .depth = 4,
+                               .pages_max = 8,
+                               .ops = &keeping,
+                               .read_only = read_only};
     strcpy(d->name, name);
     kept_count = stops = 0;
     block_add(d, "a double");
@@ -249,7 +254,7 @@ static void back(struct block_device *d, struct block_request *r, int status)
     block_unlock(d, irq);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void what_was_written_is_read(void **state)
 {
@@ -260,7 +265,8 @@ static void what_was_written_is_read(void **state)
         fill(memory[i], i + 1);
         frames[i] = virt_to_phys(memory[39 - i]);
     }
-    assert_int_equal(block_transfer(ram, 200, 40, true, frames), 0); /* over the end of a block of frames */
+    /* over the end of a block of frames */
+    assert_int_equal(block_transfer(ram, 200, 40, true, frames), 0);
     for (unsigned i = 0; i < 40; i++) {
         uint8_t expected[PAGE_SIZE];
         paddr_t at = virt_to_phys(memory[40]);
@@ -378,7 +384,8 @@ static void a_device_that_does_not_answer_is_stopped_with_a_line(void **state)
     }
     assert_true(host_ticks >= 30 * NS_PER_S && host_ticks < 31 * NS_PER_S);
     assert_string_equal(
-        said, "disk: mute: a write of 2 pages at 7 has not come back for 30000 ms: not used any more\n");
+        said,
+        "disk: mute: a write of 2 pages at 7 has not come back for 30000 ms: not used any more\n");
     assert_int_equal(stops, 1);
     assert_int_equal(done[0].calls, 1);
     assert_int_equal(done[0].status, -ETIMEDOUT);
@@ -459,7 +466,8 @@ static void delayed_requests_change_their_order_and_come_back(void **state)
 
 static void fates_follow_from_the_seed(void **state)
 {
-    struct block_faults f = {.seed = 1, .fail_reads = 100, .fail_writes = 50, .lose = 1000, .delay_us = 10};
+    struct block_faults f = {
+        .seed = 1, .fail_reads = 100, .fail_writes = 50, .lose = 1000, .delay_us = 10};
     unsigned reads = 0, writes = 0, lost = 0, differ = 0;
     uint64_t delay_ns = 0;
 
@@ -498,7 +506,8 @@ static void random_requests_keep_what_was_written(void **state)
         assert_int_equal(block_transfer(ram, page, 32, true, frames), 0);
     set("disk.delay_us", 50);
     for (unsigned round = 0; round < 3000; round++) {
-        uint64_t page = test_random(&seed) % PAGES, count = 1 + test_random(&seed) % BLOCK_PAGES_MAX;
+        uint64_t page = test_random(&seed) % PAGES,
+                 count = 1 + test_random(&seed) % BLOCK_PAGES_MAX;
         bool write = test_random(&seed) % 2;
         count = MIN(count, PAGES - page);
         for (uint64_t i = 0; write && i < count; i++) {

@@ -1,9 +1,11 @@
-/* Two device trees are read for what they say; each single thing wrong with one is refused or left out. */
+/* Two device trees are read for what they say; each single thing wrong with one is refused or left
+ * out. */
 #include "test/host/double/expect_panic.h"
 #include <stdlib.h>
 #include "kernel/firmware/devtree.h"
 
-extern const uint8_t virt_dt_blob_start[], virt_dt_blob_end[], board_dt_blob_start[], board_dt_blob_end[];
+extern const uint8_t virt_dt_blob_start[], virt_dt_blob_end[], board_dt_blob_start[],
+    board_dt_blob_end[];
 
 static struct platform p;
 static struct boot_info info;
@@ -48,7 +50,7 @@ static void expect_region(struct platform_region r, paddr_t base, uint64_t size)
     assert_int_equal(r.size, size);
 }
 
-/* ---- What is right ---- */
+/* ---- What is right --------------------------------------------------------------------------- */
 
 static void memory_reservations_and_arguments_become_boot_information(void **state)
 {
@@ -230,7 +232,7 @@ static void cpus_and_memory_belong_to_nodes(void **state)
     assert_int_equal(n.node_count, 1);
 }
 
-/* ---- What is wrong ---- */
+/* ---- What is wrong --------------------------------------------------------------------------- */
 
 static uint8_t *find_bytes(const void *what, size_t size)
 {
@@ -360,25 +362,28 @@ static void any_changed_byte_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(memory_reservations_and_arguments_become_boot_information, virt,
-                                        no_blob),
+        cmocka_unit_test_setup_teardown(memory_reservations_and_arguments_become_boot_information,
+                                        virt, no_blob),
         cmocka_unit_test_setup_teardown(gic_v3_has_all_its_redistributors_and_its, virt, no_blob),
         cmocka_unit_test_setup_teardown(requesters_are_mapped_to_the_its, virt, no_blob),
         cmocka_unit_test_setup_teardown(interrupts_are_numbered_as_the_gic_does, virt, no_blob),
         cmocka_unit_test_setup_teardown(the_console_is_the_one_chosen, virt, no_blob),
         cmocka_unit_test_setup_teardown(firmware_is_called_as_the_tree_says, virt, no_blob),
         cmocka_unit_test_setup_teardown(configuration_space_comes_with_its_buses, virt, no_blob),
-        cmocka_unit_test_setup_teardown(memory_the_pci_bridge_passes_on_becomes_windows, virt, no_blob),
+        cmocka_unit_test_setup_teardown(memory_the_pci_bridge_passes_on_becomes_windows, virt,
+                                        no_blob),
         cmocka_unit_test_setup_teardown(cpus_sit_where_the_map_says, virt, no_blob),
         cmocka_unit_test_setup_teardown(cpus_and_memory_belong_to_nodes, virt, no_blob),
         cmocka_unit_test_setup_teardown(the_machine_has_the_name_the_tree_gives_it, board, no_blob),
         cmocka_unit_test_setup_teardown(buses_on_the_way_move_addresses, board, no_blob),
         cmocka_unit_test_setup_teardown(an_alias_with_options_names_the_console, board, no_blob),
-        cmocka_unit_test_setup_teardown(an_interrupt_of_another_controller_is_none_of_ours, board, no_blob),
+        cmocka_unit_test_setup_teardown(an_interrupt_of_another_controller_is_none_of_ours, board,
+                                        no_blob),
         cmocka_unit_test_setup_teardown(a_cpu_listed_twice_is_one, board, no_blob),
         cmocka_unit_test_setup_teardown(a_blob_cut_short_anywhere_is_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(a_wrong_magic_or_size_is_refused, virt, no_blob),
-        cmocka_unit_test_setup_teardown(a_property_that_ends_where_it_begins_is_refused, virt, no_blob),
+        cmocka_unit_test_setup_teardown(a_property_that_ends_where_it_begins_is_refused, virt,
+                                        no_blob),
         cmocka_unit_test_setup_teardown(a_tree_without_memory_is_said_so, virt, no_blob),
         cmocka_unit_test_setup_teardown(an_unknown_interrupt_controller_is_none, virt, no_blob),
         cmocka_unit_test_setup_teardown(a_string_without_end_is_no_string, virt, no_blob),

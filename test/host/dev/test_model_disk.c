@@ -1,6 +1,6 @@
 /*
- * The driver of the simulated machine's disk against a double of its registers: what it asks, who is told, and what becomes of a
- * disk that says what cannot be.
+ * The driver of the simulated machine's disk against a double of its registers: what it asks, who
+ * is told, and what becomes of a disk that says what cannot be.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/said.h"
@@ -18,7 +18,7 @@ bool host_irqs_on;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks;
 
-/* ---- What the driver stands on ---- */
+/* ---- What the driver stands on --------------------------------------------------------------- */
 
 static struct machine_id id;
 static union {
@@ -58,7 +58,8 @@ unsigned cpu_count(void)
 {
     return CPUS;
 }
-int arch_msi_alloc(uint32_t requester, struct cpu *target, void (*to)(void *arg), void *arg, unsigned *out)
+int arch_msi_alloc(uint32_t requester, struct cpu *target, void (*to)(void *arg), void *arg,
+                   unsigned *out)
 {
     assert_int_equal(requester, 1 << 8 | 2 << 3 | 3);
     assert_ptr_equal(target, &cpus[messages]);
@@ -111,7 +112,7 @@ void block_broken(struct block_device *d)
     broken++;
 }
 
-/* ---- The disk ---- */
+/* ---- The disk -------------------------------------------------------------------------------- */
 
 static struct machine_disk_ring *ring;
 static struct machine_disk_request asked[MACHINE_DISK_SLOTS];
@@ -185,7 +186,7 @@ static int end(void **state)
     return begin(state);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void it_is_found_where_the_machine_has_one(void **state)
 {

@@ -1,4 +1,5 @@
-/* Memory nodes out of SRAT, the MADT and SLIT: dense numbers, what contradicts itself refused as a whole. */
+/* Memory nodes out of SRAT, the MADT and SLIT: dense numbers, what contradicts itself refused as a
+ * whole. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/acpi_numa.h"
 #include "test/host/double/acpi_tables.h"
@@ -168,7 +169,8 @@ static void what_contradicts_itself_is_refused(void **state)
     static const struct {
         paddr_t base;
         uint64_t size;
-    } wrong[] = {{0x1fff, 1}, {0, UINT64_MAX}, {0x1000, 0x1000}, {UINT64_MAX, 1}, {0x2000, UINT64_MAX}};
+    } wrong[] = {
+        {0x1fff, 1}, {0, UINT64_MAX}, {0x1000, 0x1000}, {UINT64_MAX, 1}, {0x2000, UINT64_MAX}};
 
     for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++) {
         empty(state);

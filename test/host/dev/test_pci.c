@@ -1,5 +1,5 @@
-/* BARs without an address get one in the host bridge's windows.  Configuration space is this test's memory, whose BARs
- * keep only the bits that they have. */
+/* BARs without an address get one in the host bridge's windows.  Configuration space is this test's
+ * memory, whose BARs keep only the bits that they have. */
 #include "test/host/double/expect_panic.h"
 #include <stdarg.h>
 #include "kernel/firmware/acpi.h"
@@ -19,7 +19,8 @@
 #define IO          0x1
 
 static uint8_t bus[SLOTS * 8 * FUNCTION];
-static uint32_t keeps[SLOTS][6], flags[SLOTS][6]; /* of each BAR: what can be written, what is read besides */
+/* of each BAR: what can be written, what is read besides */
+static uint32_t keeps[SLOTS][6], flags[SLOTS][6];
 static struct pci_host host;
 static unsigned answered_while_probed, complaints;
 
@@ -250,7 +251,8 @@ static void a_size_that_is_no_power_of_two_is_no_bar(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_32_bit_bar_gets_a_low_place_which_the_cpu_finds_in_the_window, empty_bus),
+        cmocka_unit_test_setup(a_32_bit_bar_gets_a_low_place_which_the_cpu_finds_in_the_window,
+                               empty_bus),
         cmocka_unit_test_setup(a_64_bit_bar_gets_a_high_place, empty_bus),
         cmocka_unit_test_setup(a_64_bit_bar_makes_do_with_a_low_place, empty_bus),
         cmocka_unit_test_setup(places_are_aligned_to_their_size_and_do_not_overlap, empty_bus),

@@ -1,6 +1,7 @@
 /*
- * Connecting message interrupts: configuration space is an array whose registers keep only the bits that can be written,
- * the MSI-X table a page of memory, and what delivers messages a double that says what was asked of it.
+ * Connecting message interrupts: configuration space is an array whose registers keep only the bits
+ * that can be written, the MSI-X table a page of memory, and what delivers messages a double that
+ * says what was asked of it.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/arch.h"
@@ -111,7 +112,8 @@ void arch_msi_free(unsigned id)
     asked.freed++;
 }
 
-/* A function with capabilities 0x40, then MSI if wanted, then MSI-X of 5 entries in BAR 3 if wanted. */
+/* A function with capabilities 0x40, then MSI if wanted, then MSI-X of 5 entries in BAR 3 if
+ * wanted. */
 static void make_function(bool msi, bool wide, bool msix)
 {
     memset(config, 0, sizeof(config));

@@ -1,6 +1,6 @@
 /*
- * Text becomes pixels.  What is on the display is read back pixel by pixel with the font, by a reader that shares nothing
- * with the renderer; around the framebuffer lie bytes that must stay.
+ * Text becomes pixels.  What is on the display is read back pixel by pixel with the font, by a
+ * reader that shares nothing with the renderer; around the framebuffer lie bytes that must stay.
  */
 #include <stdlib.h>
 #include <stdio.h>
@@ -108,8 +108,9 @@ static char seen(unsigned column, unsigned row)
         for (unsigned y = 0; same && y < f->height * screen.scale; y++) {
             uint8_t bits = f->rows[(c - FONT_FIRST) * f->height + y / screen.scale];
             for (unsigned x = 0; same && x < f->width * screen.scale; x++)
-                same = lit(column * f->width * screen.scale + x, row * f->height * screen.scale + y) ==
-                       (bits >> (7 - x / screen.scale) & 1u);
+                same =
+                    lit(column * f->width * screen.scale + x, row * f->height * screen.scale + y) ==
+                    (bits >> (7 - x / screen.scale) & 1u);
         }
         if (same)
             return (char)c;
@@ -209,8 +210,9 @@ static void large_displays_get_large_characters(void **state)
     static const struct {
         unsigned width, height, scale, columns, rows;
     } cases[] = {
-        {1920, 1080, 1, 240, 67}, {2048, 2048, 1, 256, 128}, {2056, 16, 2, 128, 0},    {2056, 32, 2, 128, 1},
-        {3840, 2160, 2, 240, 67}, {800, 2064, 2, 50, 64},    {7680, 4320, 4, 240, 67},
+        {1920, 1080, 1, 240, 67}, {2048, 2048, 1, 256, 128}, {2056, 16, 2, 128, 0},
+        {2056, 32, 2, 128, 1},    {3840, 2160, 2, 240, 67},  {800, 2064, 2, 50, 64},
+        {7680, 4320, 4, 240, 67},
     };
 
     (void)state;
@@ -345,7 +347,8 @@ static size_t bytes_written(void)
     return n;
 }
 
-/* All characters change.  On the last of the displays one is larger than what is to be written at once. */
+/* All characters change.  On the last of the displays one is larger than what is to be written at
+ * once. */
 static void little_is_written_at_once(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* The names of machine and firmware, out of a small made-up memory; each single thing wrong is refused or ends the reading. */
+/* The names of machine and firmware, out of a small made-up memory; each single thing wrong is
+ * refused or ends the reading. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/smbios.h"
 
@@ -76,7 +77,8 @@ static int good(void **state)
     (void)state;
     memset(memory, 0, sizeof(memory));
     table_size = 0;
-    STRUCTURE("\x00\x0a\x00\x00\x01\x02\x00\x00\x03\x00", "Maker of firmware\0v1.2  \0\x30\x36/15/2025");
+    STRUCTURE("\x00\x0a\x00\x00\x01\x02\x00\x00\x03\x00",
+              "Maker of firmware\0v1.2  \0\x30\x36/15/2025");
     STRUCTURE("\x04\x06\x01\x00\x01\x02", "a processor\0nobody asked for");
     structure("\x11\x04\x02\x00", 4, "\0", 2); /* without strings */
     STRUCTURE("\x01\x08\x03\x00\x01\x02\x00\x00", "Maker\0A m\xe4"

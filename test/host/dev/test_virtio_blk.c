@@ -1,6 +1,6 @@
 /*
- * A virtio block device from finding it to pages that come and go, against a double of the device whose medium is an array;
- * and every way not to keep to the standard.
+ * A virtio block device from finding it to pages that come and go, against a double of the device
+ * whose medium is an array; and every way not to keep to the standard.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/dev/block/block_core.h"
@@ -10,10 +10,16 @@
 #define PAGES        256
 #define IN_FLIGHT    64
 #define FEATURES_ALL (F_SIZE_MAX | F_SEG_MAX | F_BLK_SIZE | F_FLUSH | VIRTIO_FEATURE_INDIRECT)
-enum { F_SIZE_MAX = 1 << 1, F_SEG_MAX = 1 << 2, F_READ_ONLY = 1 << 5, F_BLK_SIZE = 1 << 6, F_FLUSH = 1 << 9 };
+enum {
+    F_SIZE_MAX = 1 << 1,
+    F_SEG_MAX = 1 << 2,
+    F_READ_ONLY = 1 << 5,
+    F_BLK_SIZE = 1 << 6,
+    F_FLUSH = 1 << 9
+};
 enum { AT_CAPACITY = 0, AT_SIZE_MAX = 8, AT_SEG_MAX = 12, AT_BLK_SIZE = 20 };
 
-/* ---- What the driver stands on, besides the device ---- */
+/* ---- What the driver stands on, besides the device ------------------------------------------- */
 
 static struct block_device *found;
 static unsigned added, broken;
@@ -63,7 +69,7 @@ void block_broken(struct block_device *d)
     broken++;
 }
 
-/* ---- The device ---- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 static uint8_t medium[PAGES][PAGE_SIZE];
 static unsigned flushes, most_segments, held_count;
@@ -104,7 +110,8 @@ static void answer(uint32_t id)
         uint64_t sector;
     } header;
 
-    assert_true(n >= 2 && d[0]->bytes == sizeof(header) && d[n - 1]->bytes == 1 && d[n - 1]->flags == 2);
+    assert_true(n >= 2 && d[0]->bytes == sizeof(header) && d[n - 1]->bytes == 1 &&
+                d[n - 1]->flags == 2);
     memcpy(&header, phys_to_virt(d[0]->address), sizeof(header));
     assert_int_equal(header.reserved, 0);
     most_segments = MAX(most_segments, n - 2);
@@ -148,7 +155,7 @@ static void interrupt(void)
     virtio_double.handler(virtio_double.arg);
 }
 
-/* ---- What the tests say ---- */
+/* ---- What the tests say ---------------------------------------------------------------------- */
 
 static uint8_t memory[IN_FLIGHT + 2][PAGE_SIZE] ALIGNED(4096);
 static struct block_request requests[IN_FLIGHT];
@@ -195,7 +202,8 @@ static struct block_device *open_disk(void)
 }
 
 /* Frames every second page, so that none are next to each other, or all next to each other. */
-static struct block_request *ask(unsigned i, uint64_t page, uint32_t count, bool write, bool scattered)
+static struct block_request *ask(unsigned i, uint64_t page, uint32_t count, bool write,
+                                 bool scattered)
 {
     struct block_request *r = &requests[i];
 
@@ -215,7 +223,7 @@ static void only_back(const struct block_request *r, int status)
     back_count = 0;
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_disk_is_found_with_its_size(void **state)
 {
@@ -255,7 +263,8 @@ static void pages_are_written_and_read(void **state)
         memset(memory, 0, sizeof(memory));
         only_back(ask(0, 100, 32, false, scattered), 0);
         for (unsigned i = 0; i < 32; i++)
-            assert_int_equal(memory[scattered ? 2 * i : i][4095], (scattered ? 2 * i : i) + 1 + scattered);
+            assert_int_equal(memory[scattered ? 2 * i : i][4095],
+                             (scattered ? 2 * i : i) + 1 + scattered);
         assert_int_equal(most_segments, scattered ? 32 : 1);
     }
     only_back(ask(0, 0, 0, true, false), 0);

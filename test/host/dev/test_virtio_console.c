@@ -1,6 +1,7 @@
 /*
- * A virtio console from finding it to the bytes that go out, against a double of the device: registers in a page of memory,
- * queues where the driver put them, ports that are announced as the standard says; and every way not to keep to it.
+ * A virtio console from finding it to the bytes that go out, against a double of the device:
+ * registers in a page of memory, queues where the driver put them, ports that are announced as the
+ * standard says; and every way not to keep to it.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/arch.h"
@@ -12,7 +13,7 @@
 static bool silent;
 static unsigned sent_bytes;
 
-/* ---- The device ---- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 static void say(const void *message, uint32_t bytes)
 {
@@ -88,7 +89,7 @@ static int open_console(void)
     return console_open(NULL, NULL, NULL);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_port_is_found_by_its_name_and_takes_bytes(void **state)
 {
@@ -191,7 +192,8 @@ static void an_unusable_device_gives_one_line(void **state)
         assert_int_equal(console_send(0, 0x1000, 5, NULL), -EIO);
         assert_int_equal(virtio_double.doorbells, 0);
         assert_int_equal(virtio_double.silenced,
-                         virtio_double.stuck); /* what does not reset accesses memory no more all the same */
+                         /* what does not reset accesses memory no more all the same */
+                         virtio_double.stuck);
     }
     begin(NULL);
     virtio_double.absent = true;
@@ -220,7 +222,8 @@ static void a_device_that_returns_what_is_not_its_is_stopped(void **state)
     assert_int_equal(virtio_double_lines(), 1);
 }
 
-/* Any bytes as messages: nothing is touched outside (the sanitizers see to that), and the ports still work. */
+/* Any bytes as messages: nothing is touched outside (the sanitizers see to that), and the ports
+ * still work. */
 static void random_messages_are_survived(void **state)
 {
     uint64_t seed = 3;
@@ -259,7 +262,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_port_without_names_is_taken_as_it_is, begin, end),
         cmocka_unit_test_setup_teardown(a_silent_device_has_no_port_yet, begin, end),
         cmocka_unit_test_setup_teardown(an_unusable_device_gives_one_line, begin, end),
-        cmocka_unit_test_setup_teardown(a_device_that_returns_what_is_not_its_is_stopped, begin, end),
+        cmocka_unit_test_setup_teardown(a_device_that_returns_what_is_not_its_is_stopped, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(random_messages_are_survived, begin, end),
     };
 

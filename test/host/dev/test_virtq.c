@@ -1,4 +1,5 @@
-/* Split virtqueues against a device that takes requests as the standard says, completes them in any order, and lies. */
+/* Split virtqueues against a device that takes requests as the standard says, completes them in any
+ * order, and lies. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/dev/virtio/virtq.h"
 
@@ -228,8 +229,9 @@ static void random_requests_all_come_back_once(void **state)
         for (unsigned i = 0; i < n; i++)
             b[i] = (struct virtq_buffer){0x1000 * (i + 1), 16, false};
         bool indirect = test_random(&seed) % 3 == 0;
-        if (added < ARRAY_SIZE(out) && !(indirect ? virtq_add_indirect(&q, table, 0x1000, b, n, &out[added])
-                                                  : virtq_add(&q, b, n, &out[added])))
+        if (added < ARRAY_SIZE(out) &&
+            !(indirect ? virtq_add_indirect(&q, table, 0x1000, b, n, &out[added])
+                       : virtq_add(&q, b, n, &out[added])))
             added++;
         for (int head; in_flight < 64 && (head = device_next()) >= 0;)
             held[in_flight++] = head;

@@ -4,7 +4,8 @@
 
 uint8_t table_bytes[TABLES][16384];
 uint32_t table_sizes[TABLES];
-static const char signatures[TABLES][5] = {"APIC", "GTDT", "SPCR", "FACP", "PPTT", "IORT", "SRAT", "SLIT"};
+static const char signatures[TABLES][5] = {"APIC", "GTDT", "SPCR", "FACP",
+                                           "PPTT", "IORT", "SRAT", "SLIT"};
 
 int table_get(const char signature[4], struct acpi_table *out)
 {

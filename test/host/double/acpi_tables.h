@@ -10,5 +10,6 @@ extern uint32_t table_sizes[TABLES]; /* 0: there is no such table */
 int table_get(const char signature[4], struct acpi_table *out);
 /* A field of so many bytes, which makes the table as long as it takes. */
 void table_put(unsigned table, uint32_t at, uint64_t v, unsigned size);
-/* Begins an entry at the table's end, all of it there and nothing but its type and size set; where it is. */
+/* Begins an entry at the table's end, all of it there and nothing but its type and size set; where
+ * it is. */
 uint32_t table_entry(unsigned table, uint8_t type, uint8_t size);

@@ -3,7 +3,8 @@
 #include <string.h>
 #include "test/host/double/amd_double.h"
 
-#define SELECT_EVENT     ((uint64_t)0xffff | (uint64_t)15 << 32 | (uint64_t)0xff << 24 | BIT_OF(18) | BIT_OF(23))
+#define SELECT_EVENT \
+    ((uint64_t)0xffff | (uint64_t)15 << 32 | (uint64_t)0xff << 24 | BIT_OF(18) | BIT_OF(23))
 #define SELECT_WRITABLE  (SELECT_EVENT | SELECT_USER | SELECT_KERNEL | SELECT_INT | SELECT_EN)
 #define OP_CURRENT_OF(v) ((v) >> 32 & 0x7ffffff)
 #define OP_MAX_OF(v)     (((v)&0xffff) << 4 | ((v)&0x7f00000))
@@ -29,7 +30,7 @@ static void require(bool ok)
         abort();
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static unsigned counters(const struct amd_double *d)
 {
@@ -49,7 +50,8 @@ static bool is_wide(uint64_t select)
 
 static bool is_merged(const struct amd_double *d, unsigned n)
 {
-    return n + 1 < counters(d) && (d->select[n + 1] & SELECT_EVENT) == EVENT_MERGE && counts(d, n + 1);
+    return n + 1 < counters(d) && (d->select[n + 1] & SELECT_EVENT) == EVENT_MERGE &&
+           counts(d, n + 1);
 }
 
 /* The overflow flag is there whether an interrupt is asked for or not. */
@@ -112,7 +114,7 @@ void double_deliver(void)
     }
 }
 
-/* ---- Sampling ---- */
+/* ---- Sampling -------------------------------------------------------------------------------- */
 
 static bool samples(const struct amd_double *d)
 {
@@ -149,7 +151,7 @@ void amd_operate(uint64_t n, const struct amd_op *op)
     }
 }
 
-/* ---- Registers ---- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 static void access_one(void)
 {
@@ -179,7 +181,8 @@ struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub)
     case LEAF_EXTENDED:
         return (struct x86_leaf){.eax = last};
     case LEAF_FEATURES:
-        return (struct x86_leaf){.ecx = (k->ibs ? ECX_IBS : 0) | (k->no_extended ? 0 : ECX_PERF_CORE)};
+        return (struct x86_leaf){.ecx =
+                                     (k->ibs ? ECX_IBS : 0) | (k->no_extended ? 0 : ECX_PERF_CORE)};
     case LEAF_L1:
         return (struct x86_leaf){.ecx = 0x20080140};
     case LEAF_IBS:
@@ -270,7 +273,8 @@ uint64_t x86_read(uint32_t msr)
     return read_record(d, msr);
 }
 
-/* Another event may be chosen only while the counter is disabled, and not together with enabling it. */
+/* Another event may be chosen only while the counter is disabled, and not together with enabling
+ * it. */
 static void write_select(struct amd_double *d, unsigned n, uint64_t v)
 {
     bool another = (v ^ d->select[n]) & SELECT_EVENT, runs = !d->kind.v2 || (d->global >> n & 1);
@@ -281,12 +285,14 @@ static void write_select(struct amd_double *d, unsigned n, uint64_t v)
         require(is_merged(d, n));
     if ((v & SELECT_EVENT) == EVENT_MERGE)
         require((n & 1) && !(v & (SELECT_USER | SELECT_KERNEL | SELECT_INT)));
-    if (n && is_wide(d->select[n - 1]) && counts(d, n - 1) && (d->select[n] & SELECT_EVENT) == EVENT_MERGE)
+    if (n && is_wide(d->select[n - 1]) && counts(d, n - 1) &&
+        (d->select[n] & SELECT_EVENT) == EVENT_MERGE)
         require(!another && (v & SELECT_EN));
     d->select[n] = v;
 }
 
-/* Writing a counter that counts takes away what it has counted since it was read, which must be just before. */
+/* Writing a counter that counts takes away what it has counted since it was read, which must be
+ * just before. */
 static void write_counter(struct amd_double *d, unsigned n, uint64_t v)
 {
     require(v == AMD_COUNT(v));
@@ -348,7 +354,8 @@ void x86_write(uint32_t msr, uint64_t v)
 
 /* ---- Set-up ---- */
 
-/* The firmware has left everything on: counters that count and interrupt, flags up, both halves of sampling. */
+/* The firmware has left everything on: counters that count and interrupt, flags up, both halves of
+ * sampling. */
 void amd_machine(const struct amd_kind *kind)
 {
     kernel_reset();
@@ -370,7 +377,7 @@ void amd_machine(const struct amd_kind *kind)
     }
 }
 
-/* ---- For the checks of every driver ---- */
+/* ---- For the checks of every driver ---------------------------------------------------------- */
 
 static void again(void)
 {
@@ -392,7 +399,7 @@ static struct truth truth(unsigned cpu)
                           .accesses = d->accesses};
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 void x86_open_counters(bool on)
 {

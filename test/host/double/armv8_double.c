@@ -28,9 +28,10 @@ static void require(bool ok)
         abort();
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
-/* In non-secure state of a CPU that has EL3: EL1 counts where P equals NSK, EL0 where U equals NSU. */
+/* In non-secure state of a CPU that has EL3: EL1 counts where P equals NSK, EL0 where U equals
+ * NSU. */
 static bool passes(uint64_t filter, bool user)
 {
     return user ? !(filter & TYPE_NOT_EL0) == !(filter & TYPE_NSU)
@@ -57,7 +58,8 @@ void armv8_count(uint64_t code, uint64_t n, bool user)
     for (unsigned i = 0; i < d->kind.counters; i++)
         if ((c->enabled >> i & 1) && (c->type[i] & 0xffff) == code && passes(c->type[i], user))
             advance(d, i, n, c->control & CR_LP);
-    if (code == CODE_CYCLES && (c->enabled >> ARMV8_CYCLES & 1) && passes(c->filter, user) && !d->kind.stuck)
+    if (code == CODE_CYCLES && (c->enabled >> ARMV8_CYCLES & 1) && passes(c->filter, user) &&
+        !d->kind.stuck)
         advance(d, ARMV8_CYCLES, n, c->control & CR_LC);
 }
 
@@ -95,7 +97,7 @@ void double_deliver(void)
     }
 }
 
-/* ---- Registers ---- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 void armv8_access(void)
 {
@@ -247,7 +249,8 @@ void armv8_write_counter(unsigned n, uint64_t v)
 
     require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && (has_lp(d) || v <= UINT32_MAX));
     armv8_access();
-    require(!counts(&d->now, n) || d->accesses <= d->read_at[n] + 2); /* its flag may be read in between */
+    /* its flag may be read in between */
+    require(!counts(&d->now, n) || d->accesses <= d->read_at[n] + 2);
     write_counter(d, n, v);
 }
 
@@ -270,7 +273,8 @@ void armv8_sync(void)
 
 /* ---- Set-up ---- */
 
-/* Registers whose reset value is unknown have one that does harm: interrupts on, flags up, junk counted. */
+/* Registers whose reset value is unknown have one that does harm: interrupts on, flags up, junk
+ * counted. */
 void armv8_machine(const struct armv8_kind *kind)
 {
     kernel_reset();
@@ -290,7 +294,7 @@ void armv8_machine(const struct armv8_kind *kind)
     }
 }
 
-/* ---- For the checks of every driver ---- */
+/* ---- For the checks of every driver ---------------------------------------------------------- */
 
 static void again(void)
 {
@@ -311,7 +315,7 @@ static struct truth truth(unsigned cpu)
                           .accesses = d->accesses};
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 static uint64_t user_read(uint32_t index)
 {

@@ -1,8 +1,9 @@
 /*
- * Arm's PMUv3, register by register, for host tests (Arm ARM DDI 0487, D13 and D19.5).  CPUs execute nothing: a test says
- * how many of which event happen on which CPU and at which level.  Every access to a register is an instruction, too, so the
- * driver's own work is part of what it counts.  What is written to a control register takes effect with the
- * next synchronization only.  It aborts where the driver writes a reserved bit, a counter that is not there, the type of a
+ * Arm's PMUv3, register by register, for host tests (Arm ARM DDI 0487, D13 and D19.5).  CPUs
+ * execute nothing: a test says how many of which event happen on which CPU and at which level.
+ * Every access to a register is an instruction, too, so the driver's own work is part of what it
+ * counts.  What is written to a control register takes effect with the next synchronization only.
+ * It aborts where the driver writes a reserved bit, a counter that is not there, the type of a
  * counter that counts, or its value without having read it just before.
  */
 #pragma once
@@ -19,7 +20,7 @@ struct armv8_kind {
     uint64_t ceid0, ceid1;
     uint32_t midr; /* 0: a core that no table knows */
     bool no_lp;    /* a hypervisor keeps event counters to 32 bits */
-    bool stuck;    /* cycles are not counted                        */
+    bool stuck;    /* cycles are not counted */
     struct spe_kind spe;
 };
 
@@ -31,11 +32,11 @@ struct armv8_double {
     struct armv8_kind kind;
     struct armv8_control written, now; /* in effect */
     uint64_t flags, counter[ARMV8_COUNTERS + 1];
-    uint64_t happened[ARMV8_COUNTERS + 1]; /* increments made to each counter since CR_E was set           */
-    uint64_t seen[ARMV8_COUNTERS + 1];     /* the same when it was last read                        */
-    uint64_t set_back[ARMV8_COUNTERS + 1]; /* increments between reading and writing it             */
-    uint64_t at_read[ARMV8_COUNTERS + 1];  /* seen without set_back                                 */
-    unsigned read_at[ARMV8_COUNTERS + 1];  /* the last reading: how many accesses there had been    */
+    uint64_t happened[ARMV8_COUNTERS + 1]; /* increments made to each counter since CR_E was set */
+    uint64_t seen[ARMV8_COUNTERS + 1];     /* the same when it was last read */
+    uint64_t set_back[ARMV8_COUNTERS + 1]; /* increments between reading and writing it */
+    uint64_t at_read[ARMV8_COUNTERS + 1];  /* seen without set_back */
+    unsigned read_at[ARMV8_COUNTERS + 1];  /* the last reading: how many accesses there had been */
     uint64_t user;                         /* PMUSERENR_EL0 */
     unsigned accesses;
 };

@@ -1,4 +1,5 @@
-/* panic() for host tests: fails the test, or, inside EXPECT_PANIC, ends the statement that called it. */
+/* panic() for host tests: fails the test, or, inside EXPECT_PANIC, ends the statement that called
+ * it. */
 #pragma once
 #include <stdarg.h>
 #include <setjmp.h>

@@ -55,7 +55,7 @@ static unsigned below(unsigned n)
     return (unsigned)(test_random(&seed) % n);
 }
 
-/* ---- Taking turns ---- */
+/* ---- Taking turns ---------------------------------------------------------------------------- */
 
 #ifdef __SANITIZE_ADDRESS__
 static void leave_stack(void **fake, const void *bottom, size_t size)
@@ -139,11 +139,12 @@ void host_interrupt(void)
         give_way();
 }
 
-/* ---- Who is next ---- */
+/* ---- Who is next ----------------------------------------------------------------------------- */
 
 static bool can_run(struct fiber *f)
 {
-    if (f->state == SLEEPS && (f->woken || f->until_ns <= host_ticks || (f->interrupted && !f->through)))
+    if (f->state == SLEEPS &&
+        (f->woken || f->until_ns <= host_ticks || (f->interrupted && !f->through)))
         f->state = RUNS;
     return f->state == RUNS;
 }
@@ -189,8 +190,8 @@ static void deadlock(const char *what)
             name_code(f->where, where, sizeof where);
         fprintf(stderr, "  thread %u%s: %s since %llu ms for %s%s%s\n", f->thread.tid,
                 f->kernel ? " (kernel)" : "", f->state == SLEEPS ? "waits" : "runs",
-                (unsigned long long)((host_ticks - f->since_ns) / NS_PER_MS), f->lock ? f->lock : "",
-                f->lock ? ": " : "", where);
+                (unsigned long long)((host_ticks - f->since_ns) / NS_PER_MS),
+                f->lock ? f->lock : "", f->lock ? ": " : "", where);
     }
     abort();
 }
@@ -235,7 +236,7 @@ void fibers_run(void)
     host_cpu = cpus;
 }
 
-/* ---- Threads ---- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 static void prepare(struct fiber *f)
 {
@@ -313,15 +314,15 @@ void fiber_interrupt(struct thread *t)
     container_of(t, struct fiber, thread)->interrupted = true;
 }
 
-/* ---- Sleeping ---- */
+/* ---- Sleeping -------------------------------------------------------------------------------- */
 
 void wait_init(struct wait_queue *q)
 {
     list_init(&q->waiters);
 }
 
-static int sleep_on(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t until_ns, bool through,
-                    const void *where)
+static int sleep_on(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t until_ns,
+                    bool through, const void *where)
 {
     struct fiber *f = current;
 

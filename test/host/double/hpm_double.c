@@ -29,7 +29,7 @@ volatile struct machine_cpu *machine_cpu(unsigned index)
     return (volatile struct machine_cpu *)(registers + MACHINE_CPU_OFFSET + index * PAGE_SIZE);
 }
 
-/* ---- The machine ---- */
+/* ---- The machine ----------------------------------------------------------------------------- */
 
 static struct double_cpu *here(void)
 {
@@ -132,7 +132,8 @@ void double_access(enum machine_source source, vaddr_t va, bool user)
     double_count(MACHINE_EVENT_SERVED_LOCAL_L2 + source - MACHINE_LOCAL_L2, 1);
     spend(MACHINE_EVENT_STALL_DCACHE, latency);
     double_count(MACHINE_EVENT_DCACHE_LOCAL_L2 + source - MACHINE_LOCAL_L2, latency);
-    if ((cpu->sources >> source & 1) && (cpu->flags & (user ? MACHINE_COUNT_USER : MACHINE_COUNT_KERNEL)) &&
+    if ((cpu->sources >> source & 1) &&
+        (cpu->flags & (user ? MACHINE_COUNT_USER : MACHINE_COUNT_KERNEL)) &&
         --cpu->until_sample == 0) {
         cpu->until_sample = distance(cpu);
         record(source, va, user);
@@ -155,7 +156,8 @@ void double_deliver(void)
 static int32_t configure(struct double_cpu *cpu, struct machine_cpu *page)
 {
     for (unsigned c = 0; c < MACHINE_COUNTERS; c++)
-        if (page->counter[c].event && !(machine_id()->counter_mask[page->counter[c].event] >> c & 1))
+        if (page->counter[c].event &&
+            !(machine_id()->counter_mask[page->counter[c].event] >> c & 1))
             return page->bad_counter = c, -EINVAL;
     for (unsigned c = 0; c < MACHINE_COUNTERS; c++) {
         cpu->taken[c].event = page->counter[c].event;

@@ -1,7 +1,7 @@
 /*
- * The simulated machine's performance monitor, register by register, for host tests.  CPUs execute nothing: a test says how
- * many of which event happen on which CPU.  Register accesses cost cycles as on the machine, so hpm's own work is part of
- * what it measures.
+ * The simulated machine's performance monitor, register by register, for host tests.  CPUs execute
+ * nothing: a test says how many of which event happen on which CPU.  Register accesses cost cycles
+ * as on the machine, so hpm's own work is part of what it measures.
  */
 #pragma once
 #include "kernel/dev/model/machine_find.h"
@@ -10,10 +10,11 @@
 enum { REGISTER_CYCLES = 50 };
 
 struct double_cpu {
-    uint64_t truth[MACHINE_EVENTS];   /* everything that ever happened            */
-    uint64_t at_read[MACHINE_EVENTS]; /* the same at the latest READ or turn        */
+    uint64_t truth[MACHINE_EVENTS];   /* everything that ever happened */
+    uint64_t at_read[MACHINE_EVENTS]; /* the same at the latest READ or turn */
     uint64_t time, time_at_read;
-    struct machine_counter taken[MACHINE_COUNTERS]; /* as CONFIGUREd; value and left are the live ones */
+    /* as CONFIGUREd; value and left are the live ones */
+    struct machine_counter taken[MACHINE_COUNTERS];
     uint64_t until_sample;
     uint32_t sources, flags, period, jitter;
     bool running, irq_raised;
@@ -31,6 +32,7 @@ void double_execute(uint64_t instructions, uint64_t cycles);
 void double_stall(enum machine_event cause, uint64_t cycles);
 /* A count of some event, with no cycles. */
 void double_count(enum machine_event event, uint64_t n);
-/* An access beyond the L1; its latency becomes stall cycles.  Interrupts that become due are taken. */
+/* An access beyond the L1; its latency becomes stall cycles.  Interrupts that become due are
+ * taken. */
 void double_access(enum machine_source source, vaddr_t va, bool user);
 void double_idle(uint64_t cycles);

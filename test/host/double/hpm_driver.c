@@ -75,7 +75,7 @@ void check_left_out(unsigned cpu)
     assert_in_range(b.instructions, 300, 330);
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 /* One of those that hpm counts, or what nobody does. */
 static uint64_t any_event(uint64_t *seed)
@@ -136,12 +136,13 @@ struct hpm_breakdown live(const struct life *l)
     return machine;
 }
 
-/* ---- Wrapping ---- */
+/* ---- Wrapping -------------------------------------------------------------------------------- */
 
 static bool is_first(unsigned figure)
 {
     for (unsigned i = 0; i < figure; i++)
-        if (hpm_state.event[i].counters && hpm_state.event[i].config == hpm_state.event[figure].config)
+        if (hpm_state.event[i].counters &&
+            hpm_state.event[i].config == hpm_state.event[figure].config)
             return false;
     return true;
 }
@@ -204,7 +205,7 @@ void check_wraps_during_a_reading(uint64_t first_wrap)
         wrap_at_access(at, first_wrap);
 }
 
-/* ---- Turns ---- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 void check_turns_by_interrupt(void)
 {
@@ -273,10 +274,10 @@ void end_turn_by_ticks(void)
     host_irqs_on = false;
     pmu->execute(1000, SLICE + 5, true);
     hpm_tick(); /* sees that it has lasted long enough */
-    hpm_tick(); /* ends it                             */
+    hpm_tick(); /* ends it */
 }
 
-/* ---- Modes, time ---- */
+/* ---- Modes, time ----------------------------------------------------------------------------- */
 
 struct hpm_breakdown count_both_modes(unsigned times, uint64_t event)
 {
@@ -323,8 +324,8 @@ void check_remote_inputs(void)
     double_output[0] = 0;
     struct hpm_breakdown b = counted(0);
     hpm_breakdown_print("test", &b);
-    assert_non_null(
-        strstr(double_output, "  remote L3              1000     300       0.300 M   not measured\n"));
+    assert_non_null(strstr(double_output,
+                           "  remote L3              1000     300       0.300 M   not measured\n"));
     assert_null(strstr(double_output, "local L2"));
     assert_null(strstr(double_output, "all but L1"));
 }
@@ -363,7 +364,8 @@ void check_stops_while_measured(void)
             double_on_access = stop_once;
             kernel_start_hpm();
             double_on_access = NULL;
-            assert_in_range(hpm_state.pmu.cycles_per_tick, CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 99,
+            assert_in_range(hpm_state.pmu.cycles_per_tick,
+                            CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 99,
                             CYCLES_PER_TICK * PMU_RATE_ONE / 100 * 101);
         }
     }

@@ -37,7 +37,8 @@ static unsigned lowest(uint32_t counters)
     return (unsigned)__builtin_ctz(counters);
 }
 
-/* The first two different events of the breakdown, or one in two modes, on counters of their own. */
+/* The first two different events of the breakdown, or one in two modes, on counters of their
+ * own. */
 static void choose(void)
 {
     uint32_t all = (1u << hpm_state.pmu.counters) - 1, taken = 0;
@@ -46,7 +47,8 @@ static void choose(void)
     programme = (struct hpm_programme){0};
     for (unsigned e = 0; e < HPM_EVENTS && n < 2; e++) {
         const struct event *event = &hpm_state.event[e];
-        if (!(event->counters & all & ~taken) || (n && event->config == due_counters[0].event.config))
+        if (!(event->counters & all & ~taken) ||
+            (n && event->config == due_counters[0].event.config))
             continue;
         due_counters[n] = (struct due_counter){*event, lowest(event->counters & all & ~taken)};
         programme.event[due_counters[n].counter] = &due_counters[n].event;
@@ -124,7 +126,7 @@ unsigned due_heard(void)
     return which;
 }
 
-/* ---- The checks ---- */
+/* ---- The checks ------------------------------------------------------------------------------ */
 
 static void an_armed_counter_interrupts_when_its_count_is_due_and_not_before(unsigned kind)
 {
@@ -333,7 +335,8 @@ static uint64_t truth_of(unsigned i)
     return pmu_double.truth(0).at_read[due_counters[i].counter];
 }
 
-/* Its own events, which happen in user mode only, and those of the driver: what arming costs is what happens between two accesses. */
+/* Its own events, which happen in user mode only, and those of the driver: what arming costs is
+ * what happens between two accesses. */
 static void counts_are_exact_whatever_is_armed(unsigned kind)
 {
     uint64_t seed = 17 + kind, counted[2] = {0}, first[2];
@@ -344,8 +347,8 @@ static void counts_are_exact_whatever_is_armed(unsigned kind)
         first[i] = due_count(i);
     for (unsigned step = 0; step < 5000; step++) {
         unsigned i = test_random(&seed) % 2;
-        uint64_t n =
-            test_random(&seed) % 4 ? test_random(&seed) % 3000 : test_random(&seed) % ((uint64_t)1 << 30);
+        uint64_t n = test_random(&seed) % 4 ? test_random(&seed) % 3000
+                                            : test_random(&seed) % ((uint64_t)1 << 30);
         double_late = test_random(&seed) % 4 == 0;
         if (test_random(&seed) % 3 == 0)
             due_arm(i, test_random(&seed) % 5000);
@@ -375,7 +378,8 @@ static void burst(void)
         pmu_double.count(due_counters[0].event.config, 50, true);
 }
 
-/* ... that brings the counter, armed for `near` events until then, to its overflow; which may be heard of or not. */
+/* ... that brings the counter, armed for `near` events until then, to its overflow; which may be
+ * heard of or not. */
 static void arm_in_a_burst(unsigned kind, unsigned near, unsigned at, bool heard_of)
 {
     due_start(kind);
@@ -399,8 +403,8 @@ static void arm_in_a_burst(unsigned kind, unsigned near, unsigned at, bool heard
     assert_int_equal(due_count(0), due);
 }
 
-/* Whichever register is being accessed: nothing is lost but what happens between reading and writing a counter, and the
- * interrupt comes. */
+/* Whichever register is being accessed: nothing is lost but what happens between reading and
+ * writing a counter, and the interrupt comes. */
 static void events_may_happen_at_any_moment_of_arming(unsigned kind)
 {
     for (unsigned at = 1; at <= due_machine->arm_accesses + 1; at++)
@@ -442,7 +446,7 @@ static void what_is_not_armed_costs_nothing(unsigned kind)
     assert_int_equal(interrupt_accesses(), idle);
 }
 
-/* ---- What it is for ---- */
+/* ---- What it is for -------------------------------------------------------------------------- */
 
 enum { MISSES = 50000, PERIOD = 1000 };
 
@@ -485,7 +489,7 @@ static void events_are_sampled_one_in_so_many(unsigned kind)
     hpm_profile_close(profile);
 }
 
-/* ---- All of them ---- */
+/* ---- All of them ----------------------------------------------------------------------------- */
 
 typedef void (*check)(unsigned kind);
 

@@ -4,16 +4,18 @@
 
 struct due_machine {
     unsigned kinds;
-    void (*make)(unsigned kind); /* a fresh machine, and nothing of hpm yet         */
+    void (*make)(unsigned kind); /* a fresh machine, and nothing of hpm yet */
     unsigned least;              /* a counter overflows after so many events or more */
-    unsigned arm_accesses;       /* to registers, that arming takes                 */
-    uint32_t
-        unflagged; /* kinds (bit k) without flags that say which counter overflowed: each interrupt reads what is armed */
+    unsigned arm_accesses;       /* to registers, that arming takes */
+    /* kinds (bit k) without flags that say which counter overflowed: each interrupt reads what is
+     * armed */
+    uint32_t unflagged;
 };
 /* All checks on all kinds, and those tests; the exit status. */
-int due_tests(const struct due_machine *machine, const struct CMUnitTest *others, unsigned other_count);
+int due_tests(const struct due_machine *machine, const struct CMUnitTest *others,
+              unsigned other_count);
 
-/* ---- For a driver's own tests ---- */
+/* ---- For a driver's own tests ---------------------------------------------------------------- */
 
 /* hpm on a machine of that kind, thread 0 on CPU 0, which counts two events on two counters. */
 void due_start(unsigned kind);

@@ -12,7 +12,7 @@
 
 static struct hpm_user_page page;
 static unsigned away; /* times that the thread is switched while it reads */
-static uint64_t back; /* how far registers stand lower than they should     */
+static uint64_t back; /* how far registers stand lower than they should */
 
 static uint64_t read_counter(uint32_t index)
 {

@@ -1,6 +1,6 @@
 /*
- * The few things hpm expects of the kernel, for host tests with a double of some PMU: CPUs that execute nothing, a clock
- * that a test moves (host_ticks), memory, and what is printed.
+ * The few things hpm expects of the kernel, for host tests with a double of some PMU: CPUs that
+ * execute nothing, a clock that a test moves (host_ticks), memory, and what is printed.
  */
 #pragma once
 #include "hpm/internal.h"
@@ -18,7 +18,8 @@ void kernel_start_hpm(void);
 void double_shut_down(void);
 /* Makes this CPU the one that executes. */
 void double_run_on(unsigned cpu);
-/* How many things frame_alloc has given and not got back; it gives no more than double_frames_max. */
+/* How many things frame_alloc has given and not got back; it gives no more than
+ * double_frames_max. */
 unsigned double_frames(void);
 extern unsigned double_frames_max;
 /* So many calls of other CPUs go unanswered from now on. */

@@ -186,7 +186,8 @@ void lives_run(const struct lives *l, struct lives_count *out)
     double_boot();
     threads_begin(THREADS);
     for (unsigned e = 0; e < l->events; e++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s,", counted_events[e].name);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s,",
+                 counted_events[e].name);
     if (hpm_session_open(names, &s, why, sizeof why))
         panic("%s: %s", names, why);
     memset(truth, 0, sizeof truth);
@@ -198,7 +199,8 @@ void lives_run(const struct lives *l, struct lives_count *out)
     for (unsigned e = 0; e < l->events; e++) {
         struct hpm_value v;
         hpm_session_value(s, e, &past, &v);
-        out[e] = (struct lives_count){counted_events[e].name, v.estimate, truth[counted_events[e].event]};
+        out[e] = (struct lives_count){counted_events[e].name, v.estimate,
+                                      truth[counted_events[e].event]};
     }
     hpm_session_close(s);
     threads_end(NULL);

@@ -1,4 +1,5 @@
-/* Samples by criteria on the double of the simulated machine: one profile at a time, and what was taken of it. */
+/* Samples by criteria on the double of the simulated machine: one profile at a time, and what was
+ * taken of it. */
 #pragma once
 #include "test/host/double/hpm_double.h"
 #include "test/host/double/hpm_sessions.h"
@@ -9,7 +10,8 @@ enum { TAKE = 4096, SLICE_CYCLES = 1000000 };
 extern struct hpm_sample taken[TAKE];
 extern struct hpm_profile *profile;
 
-/* Opens it, a thousand samples a second at most and all of the time; its error, with the cause in why[160]. */
+/* Opens it, a thousand samples a second at most and all of the time; its error, with the cause in
+ * why[160]. */
 int open_error(const char *criteria, uint32_t pid, char *why);
 /* As open_error; an error fails the test. */
 void open_profile(const char *criteria, uint32_t pid);

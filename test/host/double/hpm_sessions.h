@@ -14,7 +14,8 @@ static inline struct hpm_session *open_names(const char *names)
     return s;
 }
 
-static inline struct hpm_value value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums)
+static inline struct hpm_value value(const struct hpm_session *s, unsigned i,
+                                     const struct hpm_sums *sums)
 {
     struct hpm_value v;
 

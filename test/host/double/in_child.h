@@ -1,5 +1,6 @@
 /*
- * What a test does in a process of its own: mm is not made to begin twice, and a crash is told by who does it best, which is not cmocka.
+ * What a test does in a process of its own: mm is not made to begin twice, and a crash is told by
+ * who does it best, which is not cmocka.
  */
 #pragma once
 #include <signal.h>

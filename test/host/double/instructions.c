@@ -1,4 +1,5 @@
-/* Instructions of a piece of code: ptrace(2), PTRACE_SINGLESTEP between two signals of the child's own. */
+/* Instructions of a piece of code: ptrace(2), PTRACE_SINGLESTEP between two signals of the child's
+ * own. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -32,8 +33,8 @@ static uint64_t steps_of(void (*work)(void *), void *data)
         child(work, data);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
         return UINT64_MAX;
-    while (!ptrace(PTRACE_SINGLESTEP, pid, 0, 0) && waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) &&
-           WSTOPSIG(status) == SIGTRAP)
+    while (!ptrace(PTRACE_SINGLESTEP, pid, 0, 0) && waitpid(pid, &status, 0) == pid &&
+           WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP)
         steps++;
     if (WIFSTOPPED(status)) {
         kill(pid, SIGKILL);

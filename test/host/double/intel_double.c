@@ -45,7 +45,7 @@ static unsigned format_of(const struct intel_kind *k)
     return k->no_pebs ? 0 : k->capabilities >> 8 & 15;
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static bool counts(const struct intel_double *d, unsigned n)
 {
@@ -162,12 +162,14 @@ static void advance_fixed(struct intel_double *d, unsigned f, uint64_t by)
 static void count(unsigned code, uint64_t n, bool user, const struct intel_load *l)
 {
     struct intel_double *d = here();
-    static const unsigned fixed_code[] = {CODE_INSTRUCTIONS, CODE_CYCLES, CODE_REFERENCE, CODE_SLOTS};
+    static const unsigned fixed_code[] = {CODE_INSTRUCTIONS, CODE_CYCLES, CODE_REFERENCE,
+                                          CODE_SLOTS};
 
     if (code == CODE_CYCLES && d->kind.stuck)
         return;
     for (unsigned i = 0; i < d->kind.counters; i++)
-        if (counts(d, i) && (d->select[i] & CODE_MASK) == code && (d->select[i] >> (user ? 16 : 17) & 1))
+        if (counts(d, i) && (d->select[i] & CODE_MASK) == code &&
+            (d->select[i] >> (user ? 16 : 17) & 1))
             advance(d, i, n, l);
     for (unsigned f = 0; f < ARRAY_SIZE(fixed_code); f++)
         if (fixed_counts(d, f) && fixed_code[f] == code && (d->fixed_control >> (4 * f + user) & 1))
@@ -183,8 +185,8 @@ void intel_slots(const uint64_t kind[SLOT_KINDS], bool user)
 {
     struct intel_double *d = here();
     uint64_t all = 0;
-    bool counted =
-        fixed_counts(d, 3) && (d->fixed_control >> (12 + user) & 1) && (d->global_control >> 48 & 1);
+    bool counted = fixed_counts(d, 3) && (d->fixed_control >> (12 + user) & 1) &&
+                   (d->global_control >> 48 & 1);
 
     for (unsigned i = 0; i < SLOT_KINDS; i++) {
         all += kind[i];
@@ -239,7 +241,7 @@ void double_deliver(void)
     }
 }
 
-/* ---- Registers ---- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 void x86_unmask_counters(void)
 {
@@ -291,7 +293,8 @@ static uint64_t read_counter(struct intel_double *d, unsigned at)
     return at >= INTEL_COUNTERS ? d->fixed[at - INTEL_COUNTERS] : d->counter[at];
 }
 
-/* Shares of what fixed counter 3 counted, in 255ths; reading them is part of reading the counter. */
+/* Shares of what fixed counter 3 counted, in 255ths; reading them is part of reading the
+ * counter. */
 static uint64_t read_metrics(struct intel_double *d)
 {
     uint64_t all = 0, shares = 0;
@@ -318,7 +321,8 @@ uint64_t x86_read_counter(uint32_t counter)
     return read_counter(d, counter & RDPMC_FIXED ? INTEL_FIXED_AT(n) : n);
 }
 
-/* A counter is written while it counts only by whoever has just read it, to have it overflow at some time. */
+/* A counter is written while it counts only by whoever has just read it, to have it overflow at
+ * some time. */
 static void write_counter(struct intel_double *d, unsigned at, uint64_t v)
 {
     bool fixed = at >= INTEL_COUNTERS;
@@ -346,7 +350,8 @@ static uint64_t global_bits(const struct intel_double *d)
 
 static uint64_t clear_bits(const struct intel_double *d)
 {
-    return global_bits(d) | BIT(62) | BIT(63) | (d->kind.version >= 4 ? BIT(58) | BIT(59) | BIT(60) : 0);
+    return global_bits(d) | BIT(62) | BIT(63) |
+           (d->kind.version >= 4 ? BIT(58) | BIT(59) | BIT(60) : 0);
 }
 
 static uint64_t select_bits(const struct intel_kind *k)
@@ -362,7 +367,9 @@ static uint64_t fixed_control_bits(const struct intel_kind *k)
     uint64_t bits = 0;
 
     for (unsigned f = 0; f < INTEL_FIXED; f++)
-        bits |= has_fixed(k, f) ? (uint64_t)(k->version >= 3 && !k->no_any_thread ? 15 : 11) << 4 * f : 0;
+        bits |= has_fixed(k, f)
+                    ? (uint64_t)(k->version >= 3 && !k->no_any_thread ? 15 : 11) << 4 * f
+                    : 0;
     return bits;
 }
 
@@ -484,7 +491,8 @@ void x86_write(uint32_t msr, uint64_t v)
 
 /* ---- Set-up ---- */
 
-/* What firmware may leave does harm: everything on, interrupts too, status bits up, freezing at interrupts. */
+/* What firmware may leave does harm: everything on, interrupts too, status bits up, freezing at
+ * interrupts. */
 void intel_machine(const struct intel_kind *kind)
 {
     kernel_reset();
@@ -508,7 +516,7 @@ void intel_machine(const struct intel_kind *kind)
     }
 }
 
-/* ---- For the checks of every driver ---- */
+/* ---- For the checks of every driver ---------------------------------------------------------- */
 
 static void again(void)
 {
@@ -535,7 +543,7 @@ static struct truth truth(unsigned cpu)
                           .accesses = d->accesses};
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 void x86_open_counters(bool on)
 {

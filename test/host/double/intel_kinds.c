@@ -2,9 +2,9 @@
 #include "test/host/double/intel_kinds.h"
 
 /* With three fixed counters. */
-#define KIND(v, n, bits, m, caps)                                                                           \
-    .version = v, .counters = n, .width = bits, .fixed = 3, .fixed_width = bits, .enumerated = ARCH_EVENTS, \
-    .model = m, .capabilities = caps
+#define KIND(v, n, bits, m, caps)                                                \
+    .version = v, .counters = n, .width = bits, .fixed = 3, .fixed_width = bits, \
+    .enumerated = ARCH_EVENTS, .model = m, .capabilities = caps
 
 /* In the manner of a Core Duo; of a Core 2; of KVM's; of Skylake and Ice Lake servers. */
 const struct intel_kind intel_first = {
@@ -21,11 +21,14 @@ const struct intel_kind intel_icelake = {.version = 5,
                                          .fixed_width = 48,
                                          .enumerated = 8,
                                          .model = MODEL_ICELAKE_SP,
-                                         .capabilities = FULL_WRITE | BASELINE | METRICS | FORMAT(4),
+                                         .capabilities =
+                                             FULL_WRITE | BASELINE | METRICS | FORMAT(4),
                                          .no_any_thread = true};
 
 const struct intel_kind intel_westmere_ep = {KIND(3, 4, 48, 0x2c, FORMAT(1))};
 const struct intel_kind intel_haswell = {KIND(3, 4, 48, 0x3c, FORMAT(2) | FULL_WRITE)};
 const struct intel_kind intel_broadwell_ep = {KIND(3, 4, 48, 0x4f, FORMAT(2) | FULL_WRITE)};
-const struct intel_kind intel_skylake_client = {KIND(4, 4, 48, MODEL_SKYLAKE, FORMAT(3) | FULL_WRITE)};
-const struct intel_kind intel_sapphire = {KIND(5, 8, 48, MODEL_SAPPHIRE, FORMAT(4) | FULL_WRITE | BASELINE)};
+const struct intel_kind intel_skylake_client = {
+    KIND(4, 4, 48, MODEL_SKYLAKE, FORMAT(3) | FULL_WRITE)};
+const struct intel_kind intel_sapphire = {
+    KIND(5, 8, 48, MODEL_SAPPHIRE, FORMAT(4) | FULL_WRITE | BASELINE)};

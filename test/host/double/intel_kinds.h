@@ -13,5 +13,5 @@ enum { ARCH_EVENTS = 7 };
 /* In the manner of a Core Duo; of a Core 2; of KVM's; of Skylake and Ice Lake servers. */
 extern const struct intel_kind intel_first, intel_second, intel_guest, intel_skylake, intel_icelake;
 /* Others with records of accesses. */
-extern const struct intel_kind intel_westmere_ep, intel_haswell, intel_broadwell_ep, intel_skylake_client,
-    intel_sapphire;
+extern const struct intel_kind intel_westmere_ep, intel_haswell, intel_broadwell_ep,
+    intel_skylake_client, intel_sapphire;

@@ -26,9 +26,10 @@ static bool one_in(unsigned n)
     return n && below(n) == 0;
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_areas_made, mm_map_fails, mm_frame_fails;
+unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_areas_made, mm_map_fails,
+                         mm_frame_fails;
 uint64_t mm_frames_refused;
 bool mm_tlb_keeps;
 static uint8_t memory[MM_FRAMES + 1][PAGE_SIZE] ALIGNED(4096); /* 0 is none */
@@ -159,7 +160,7 @@ void area_free(void *p)
     kfree(p ? (struct area *)p - 1 : NULL);
 }
 
-/* ---- Page tables and TLBs ---- */
+/* ---- Page tables and TLBs -------------------------------------------------------------------- */
 
 struct tlb_entry {
     bool valid, dirty;
@@ -275,7 +276,8 @@ unsigned arch_space_look(struct arch_space *space, vaddr_t va, unsigned n, struc
     return any;
 }
 
-int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks)
+int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa,
+                     unsigned *marks)
 {
     struct entry *e = entry_here(space, va);
 
@@ -336,7 +338,7 @@ void arch_code_written(const void *frame)
     is_code[frame_number(frame_page(virt_to_phys(frame)))] = true;
 }
 
-/* ---- A PMU ---- */
+/* ---- A PMU ----------------------------------------------------------------------------------- */
 
 bool mm_double_samples, mm_double_sampling_busy;
 static struct hpm_sample sample[64]; /* what a tracker takes in one go */
@@ -391,7 +393,7 @@ static void record_access(const struct space *s, vaddr_t va, bool write)
         mm_double_sampled(s, va);
 }
 
-/* ---- User mode ---- */
+/* ---- User mode ------------------------------------------------------------------------------- */
 
 static bool permits(unsigned prot, enum fault_access a)
 {
@@ -450,7 +452,7 @@ struct arch_page mm_look(struct space *s, vaddr_t va)
     return entry_of(&s->arch, va)->page;
 }
 
-/* ---- Disks ---- */
+/* ---- Disks ----------------------------------------------------------------------------------- */
 
 struct disk_double swap_double, source_double;
 
@@ -467,7 +469,8 @@ static const struct block_ops ops = {submit, stop};
 static void make_disk(struct disk_double *k, const char *name, const char *kind, uint64_t size)
 {
     k->page = calloc(size, PAGE_SIZE);
-    k->device = (struct block_device){.kind = kind, .pages = size, .depth = 12, .pages_max = 8, .ops = &ops};
+    k->device = (struct block_device){
+        .kind = kind, .pages = size, .depth = 12, .pages_max = 8, .ops = &ops};
     strcpy(k->device.name, name);
     block_add(&k->device, "double");
 }
@@ -538,7 +541,7 @@ bool fibers_event(void)
     return answer(first) || answer(first == &swap_double ? &source_double : &swap_double);
 }
 
-/* ---- Beginning ---- */
+/* ---- Beginning ------------------------------------------------------------------------------- */
 
 void mm_double_boot(uint64_t from)
 {

@@ -1,8 +1,11 @@
 /*
- * What mm stands on, for host tests that run it complete: frames that are filled with something else whenever they change hands, page tables
- * and TLBs that keep what nobody told them to forget, and disks that answer late, in any order, or with an error.  Threads are test/host/double/fibers.h's.
+ * What mm stands on, for host tests that run it complete: frames that are filled with something
+ * else whenever they change hands, page tables and TLBs that keep what nobody told them to forget,
+ * and disks that answer late, in any order, or with an error.  Threads are
+ * test/host/double/fibers.h's.
  *
- * A frame that is given back while some TLB still knows it fails the test, and one that could be executed before caches were told of it.
+ * A frame that is given back while some TLB still knows it fails the test, and one that could be
+ * executed before caches were told of it.
  */
 #pragma once
 #include "test/host/double/fibers.h"
@@ -30,7 +33,7 @@ struct disk_double {
     struct block_device device;
     uint8_t (*page)[PAGE_SIZE];
     uint64_t bad_page; /* ... and this one whenever it is read; 0: none */
-    uint64_t takes_ns; /* at the least, for a request                   */
+    uint64_t takes_ns; /* at the least, for a request */
     unsigned read_fails, write_fails;
     uint64_t failed_reads, failed_writes; /* requests */
 };
@@ -47,17 +50,20 @@ extern unsigned
     mm_frame_fails; /* a frame is refused although there are some, one time in so many; 0: never */
 extern uint64_t mm_frames_refused; /* ... so often */
 extern bool mm_tlb_keeps;          /* TLBs forget only what they are told to */
-extern unsigned mm_map_fails; /* mapping where nothing was finds no memory, one time in so many; 0: never */
+/* mapping where nothing was finds no memory, one time in so many; 0: never */
+extern unsigned mm_map_fails;
 
 /* Disks there are, and memory; before anything of mm is called, once in a process. */
 void mm_double_boot(uint64_t seed);
-/* The CPU accesses the page, in user mode: use gets what is there, at once.  0, or what the page fault said. */
-int mm_access(struct space *s, vaddr_t va, enum fault_access access, void (*use)(void *frame, void *arg),
-              void *arg);
+/* The CPU accesses the page, in user mode: use gets what is there, at once.  0, or what the page
+ * fault said. */
+int mm_access(struct space *s, vaddr_t va, enum fault_access access,
+              void (*use)(void *frame, void *arg), void *arg);
 /* What the tables say of it, as arch_space_look. */
 struct arch_page mm_look(struct space *s, vaddr_t va);
 
-/* A PMU that records accesses which miss a TLB, one in so many as it was asked; false: there is none.  Set before track_init. */
+/* A PMU that records accesses which miss a TLB, one in so many as it was asked; false: there is
+ * none.  Set before track_init. */
 extern bool mm_double_samples;
 /* The test's, where it has one: an access was recorded, the latest of all. */
 void mm_double_sampled(const struct space *s, vaddr_t va) __attribute__((weak));

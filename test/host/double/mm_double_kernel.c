@@ -1,4 +1,5 @@
-/* What mm calls of the rest of the kernel, see mm_double.h: telemetry that is off, a clock, calls of other CPUs, boot arguments. */
+/* What mm calls of the rest of the kernel, see mm_double.h: telemetry that is off, a clock, calls
+ * of other CPUs, boot arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What tests of multiplexing begin with: four groups, and random numbers that are the same in each test. */
+/* What tests of multiplexing begin with: four groups, and random numbers that are the same in each
+ * test. */
 #pragma once
 #include "hpm/policy/mux.h"
 

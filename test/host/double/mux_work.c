@@ -44,7 +44,8 @@ void count_by_place(unsigned group, const uint64_t *by_event, uint64_t *by_place
     }
 }
 
-void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length, uint64_t n)
+void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
+               uint64_t n)
 {
     uint64_t by_event[EVENTS] = {n, n, n, n, n, n}, count[GROUP_PLACES];
 

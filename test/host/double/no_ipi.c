@@ -1,4 +1,5 @@
-/* For tests of code that takes locks and in which no other CPU is asked to look at its run queue. */
+/* For tests of code that takes locks and in which no other CPU is asked to look at its run
+ * queue. */
 #include <stdlib.h>
 #include "kernel/core/cpu.h"
 

@@ -8,7 +8,7 @@ struct memory {
     uint32_t frames, pages;
     struct lrustack *order[PREFETCH_ORDERS]; /* every page ever used */
     struct lrustack *resident; /* ... those in memory; prefetched and touched ones rise as well */
-    bool *unused;              /* [pages] prefetched, and not used yet  */
+    bool *unused;              /* [pages] prefetched, and not used yet */
     struct prefetch *prefetch;
     uint64_t now, *arrives; /* [pages] when a prefetched page has been read */
     unsigned latency;
@@ -88,8 +88,9 @@ static uint32_t node_of(const void *of, uint64_t page)
 {
     const struct memory *m = of;
 
-    return page < m->pages && lrustack_holds(m->order[PREFETCH_BY_USE], (uint32_t)page) ? (uint32_t)page
-                                                                                        : PREFETCH_NO_NODE;
+    return page < m->pages && lrustack_holds(m->order[PREFETCH_BY_USE], (uint32_t)page)
+               ? (uint32_t)page
+               : PREFETCH_NO_NODE;
 }
 
 static void access_page(struct memory *m, uint32_t page)
@@ -139,8 +140,8 @@ static void check_all(const struct memory *m)
         panic("%s", broken);
 }
 
-struct paging_result paging_run(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames,
-                                unsigned latency, bool check)
+struct paging_result paging_run(const struct prefetch_ops *ops, const struct trace *t,
+                                uint32_t frames, unsigned latency, bool check)
 {
     struct memory m = {.trace = t,
                        .frames = frames,

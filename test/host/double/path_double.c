@@ -17,12 +17,13 @@ static struct {
     struct machine_path regs ALIGNED(4096);
 } page[PATH_DOUBLE_CPUS];
 
-#define INSIST(cond)                                                                                 \
-    do {                                                                                             \
-        if (!(cond)) {                                                                               \
-            fprintf(stderr, "%s:%d: the unit does not allow this: %s\n", __FILE__, __LINE__, #cond); \
-            abort();                                                                                 \
-        }                                                                                            \
+#define INSIST(cond)                                                                         \
+    do {                                                                                     \
+        if (!(cond)) {                                                                       \
+            fprintf(stderr, "%s:%d: the unit does not allow this: %s\n", __FILE__, __LINE__, \
+                    #cond);                                                                  \
+            abort();                                                                         \
+        }                                                                                    \
     } while (0)
 
 static struct path_double_unit *here(void)
@@ -35,7 +36,7 @@ static volatile struct machine_path *regs_here(void)
     return &page[host_cpu->index].regs;
 }
 
-/* ---- Where it is ---- */
+/* ---- Where it is ----------------------------------------------------------------------------- */
 
 volatile struct machine_id *machine_id(void)
 {
@@ -55,7 +56,7 @@ int arch_path_msi(struct cpu *cpu, struct arch_msi *msi)
     return 0;
 }
 
-/* ---- Interrupts ---- */
+/* ---- Interrupts ------------------------------------------------------------------------------ */
 
 static void take_interrupt(void)
 {
@@ -78,14 +79,15 @@ void path_double_spurious(void)
     take_interrupt();
 }
 
-/* ---- The unit ---- */
+/* ---- The unit -------------------------------------------------------------------------------- */
 
 static uint32_t append(struct path_double_unit *u)
 {
     struct machine_path_ring *ring = phys_to_virt(u->ring_base);
     uint32_t n = u->logged;
 
-    INSIST(ring->head - ring->tail + n <= u->ring_entries); /* or it would overwrite what nobody has taken */
+    /* or it would overwrite what nobody has taken */
+    INSIST(ring->head - ring->tail + n <= u->ring_entries);
     for (uint32_t i = 0; i < n; i++)
         ring->entry[ring->head++ & (u->ring_entries - 1)] = u->log[i];
     ring->lost = u->lost_told = u->lost;
@@ -111,7 +113,8 @@ static void interrupt_if_due(struct path_double_unit *u)
 
     if (u->unacknowledged || !due || !regs_here()->irq_address)
         return;
-    INSIST(regs_here()->irq_address == (0xfee00000 | host_cpu->index << 12) && regs_here()->irq_data == 0xe1);
+    INSIST(regs_here()->irq_address == (0xfee00000 | host_cpu->index << 12) &&
+           regs_here()->irq_data == 0xe1);
     u->unacknowledged = u->irq_raised = true;
     u->interrupts++;
 }
@@ -187,7 +190,7 @@ uint64_t path_double_waiting(void)
     return sum;
 }
 
-/* ---- Commands ---- */
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 static int configure(struct path_double_unit *u, const volatile struct machine_path *r)
 {

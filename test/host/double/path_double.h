@@ -1,9 +1,11 @@
 /*
- * The simulated machine's page-access trackers, register by register.  A test says which page the CPU that executes accesses in the space
- * its unit was told of, and hears what the unit makes of it.
+ * The simulated machine's page-access trackers, register by register.  A test says which page the
+ * CPU that executes accesses in the space its unit was told of, and hears what the unit makes of
+ * it.
  *
- * The page access buffer keeps whatever was accessed last, with no sets, so that the filter behind it has nothing left to do.  The unit
- * insists on what kernel/dev/model/machine.h says of who may write what and when, and fails the test otherwise.
+ * The page access buffer keeps whatever was accessed last, with no sets, so that the filter behind
+ * it has nothing left to do.  The unit insists on what kernel/dev/model/machine.h says of who may
+ * write what and when, and fails the test otherwise.
  */
 #pragma once
 #include "hpm/path/path.h"
@@ -13,21 +15,23 @@
 enum { PATH_DOUBLE_CPUS = 4 };
 
 enum path_double_use {
-    PATH_UNSEEN, /* the unit is off, or no space runs           */
-    PATH_KNOWN,  /* in the buffer, or not one of the sample     */
+    PATH_UNSEEN, /* the unit is off, or no space runs */
+    PATH_KNOWN,  /* in the buffer, or not one of the sample */
     PATH_LOGGED,
-    PATH_LOST /* the log was full                            */
+    PATH_LOST /* the log was full */
 };
 
 struct path_double_unit {
-    uint64_t known[MACHINE_PATH_PAB_MAX]; /* keys, the least recent first; the highest bit: used since */
+    /* keys, the least recent first; the highest bit: used since */
+    uint64_t known[MACHINE_PATH_PAB_MAX];
     uint32_t count;
     uint64_t log[MACHINE_PATH_LOG_MAX];
     uint32_t logged, pab_entries, log_entries, threshold, spill, ring_entries; /* as CONFIGUREd */
     uint64_t ring_base, lost, lost_told;
     uint32_t spilled, space, sample_shift;
     bool unacknowledged, irq_raised;
-    uint64_t drains, spills, interrupts, configures, registers; /* how often; registers: accesses to them */
+    /* how often; registers: accesses to them */
+    uint64_t drains, spills, interrupts, configures, registers;
 };
 extern struct path_double_unit path_double[PATH_DOUBLE_CPUS];
 

@@ -1,5 +1,6 @@
 /*
- * What hpm/path stands on, for host tests: CPUs that execute nothing, a clock that a test moves (host_ticks), memory, calls of other CPUs.
+ * What hpm/path stands on, for host tests: CPUs that execute nothing, a clock that a test moves
+ * (host_ticks), memory, calls of other CPUs.
  */
 #pragma once
 #include "test/host/double/path_double.h"

@@ -35,10 +35,12 @@ vaddr_t some_page(void)
 {
     uint32_t n = below(PAGES);
 
-    return n == 0 ? 0 : n == 1 ? (vaddr_t)MACHINE_PATH_PAGE << PAGE_SHIFT : (vaddr_t)n * n << PAGE_SHIFT;
+    return n == 0   ? 0
+           : n == 1 ? (vaddr_t)MACHINE_PATH_PAGE << PAGE_SHIFT
+                    : (vaddr_t)n * n << PAGE_SHIFT;
 }
 
-/* ---- The scheduler ---- */
+/* ---- The scheduler --------------------------------------------------------------------------- */
 
 static bool counts(int thread)
 {
@@ -84,8 +86,8 @@ enum path_double_use access_page(vaddr_t va, bool write)
     uint32_t at = t->count;
 
     assert_true(thread != NOBODY && at < SEEN_MAX);
-    t->entry[at] = (uint64_t)space_of((unsigned)thread) << PAGE_ENTRY_SPACE_SHIFT | va >> PAGE_SHIFT |
-                   (write ? PAGE_ENTRY_WRITE : 0);
+    t->entry[at] = (uint64_t)space_of((unsigned)thread) << PAGE_ENTRY_SPACE_SHIFT |
+                   va >> PAGE_SHIFT | (write ? PAGE_ENTRY_WRITE : 0);
     t->count++; /* its interrupt may hand it out at once */
     enum path_double_use is = path_double_access(va, write);
     logged += is == PATH_LOGGED;
@@ -94,7 +96,7 @@ enum path_double_use access_page(vaddr_t va, bool write)
     return is;
 }
 
-/* ---- The consumer ---- */
+/* ---- The consumer ---------------------------------------------------------------------------- */
 
 /* Entries between may have been lost; nothing comes twice, or from elsewhere. */
 static void expect(struct thread_log *t, uint64_t entry)
@@ -102,7 +104,8 @@ static void expect(struct thread_log *t, uint64_t entry)
     while (t->out < t->count && t->entry[t->out] != entry)
         t->out++;
     if (t->out == t->count)
-        fail_msg("thread %d has not accessed %#lx, or long ago", (int)(t - threads), (unsigned long)entry);
+        fail_msg("thread %d has not accessed %#lx, or long ago", (int)(t - threads),
+                 (unsigned long)entry);
     t->out++;
     taken++;
 }
@@ -110,7 +113,8 @@ static void expect(struct thread_log *t, uint64_t entry)
 bool take_one(void)
 {
     unsigned count;
-    struct page_log *const *logs = path_logs(&count), *l = page_log_earliest(logs, count, UINT64_MAX);
+    struct page_log *const *logs = path_logs(&count),
+                           *l = page_log_earliest(logs, count, UINT64_MAX);
     struct page_run r;
 
     if (!l)

@@ -1,6 +1,6 @@
 /*
- * Threads that access pages on the machine of path_kernel.h, and know what they logged: a scheduler, a consumer that compares, and the
- * reckoning at the end.
+ * Threads that access pages on the machine of path_kernel.h, and know what they logged: a
+ * scheduler, a consumer that compares, and the reckoning at the end.
  */
 #pragma once
 #include "test/host/double/path_kernel.h"
@@ -22,10 +22,10 @@ struct thread_log {
 extern struct thread_log threads[THREADS];
 extern int on_cpu[PATH_DOUBLE_CPUS]; /* the thread that runs there, or NOBODY */
 extern uint64_t random_state;
-extern uint64_t logged;  /* entries, by units                          */
-extern uint64_t refused; /* ... of software, for want of room          */
-extern uint64_t taken;   /* ... that came out of the logs              */
-extern uint64_t ran;     /* ticks that threads of watched spaces ran   */
+extern uint64_t logged;  /* entries, by units */
+extern uint64_t refused; /* ... of software, for want of room */
+extern uint64_t taken;   /* ... that came out of the logs */
+extern uint64_t ran;     /* ticks that threads of watched spaces ran */
 extern uint64_t ran_since[PATH_DOUBLE_CPUS];
 extern bool watched[SPACES];
 extern struct path_caps unit_caps;

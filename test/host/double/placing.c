@@ -15,7 +15,8 @@ void placing_build_machine(struct placing *f, unsigned chips, unsigned cores, un
     f->topology = (struct assign_topology){
         .cpus = chips * cores * hw, .chips = chips, .cores = chips * cores, .cpu = f->cpu};
     for (unsigned i = 0; i < f->topology.cpus; i++)
-        f->cpu[i] = (struct assign_cpu){.chip = (uint16_t)(i / (cores * hw)), .core = (uint16_t)(i / hw)};
+        f->cpu[i] =
+            (struct assign_cpu){.chip = (uint16_t)(i / (cores * hw)), .core = (uint16_t)(i / hw)};
 }
 
 int placing_set_up(void **state)
@@ -25,7 +26,8 @@ int placing_set_up(void **state)
 
     f->memory = malloc(bytes);
     assert_int_equal(
-        assign_init(&f->placement, PLACING_THREADS, PLACING_CPUS, PLACING_CHIPS, f->memory, bytes), 0);
+        assign_init(&f->placement, PLACING_THREADS, PLACING_CPUS, PLACING_CHIPS, f->memory, bytes),
+        0);
     placing_build_machine(f, 2, 2, 2);
     *state = f;
     return 0;

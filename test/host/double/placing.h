@@ -1,4 +1,5 @@
-/* What the tests of placement share: a machine, threads on it, and questions about where they end up. */
+/* What the tests of placement share: a machine, threads on it, and questions about where they end
+ * up. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,8 +26,8 @@ int placing_set_up(void **state);
 int placing_tear_down(void **state);
 /* chips x cores x hardware threads, CPUs numbered in that order. */
 void placing_build_machine(struct placing *f, unsigned chips, unsigned cores, unsigned hw);
-/* Clusters as a text, a letter a thread, '.' for one that shares with nobody, '-' for a silent one; and the CPU of
- * thread i is cpus[i]. */
+/* Clusters as a text, a letter a thread, '.' for one that shares with nobody, '-' for a silent one;
+ * and the CPU of thread i is cpus[i]. */
 void placing_plant(struct placing *f, const char *clusters, const unsigned *cpus);
 /* Runs the policy and checks the result's invariants. */
 void placing_run(struct placing *f, const struct assign_policy *policy);

@@ -17,7 +17,8 @@ enum {
 static uint16_t zipf_rank[RANK_SLOTS], global_rank[RANK_SLOTS];
 static pthread_once_t ranks_once = PTHREAD_ONCE_INIT;
 
-/* Weight 1 / (rank + 5): the hottest line gets 4 % of the uses of a thousand lines, 7 % of those of 100. */
+/* Weight 1 / (rank + 5): the hottest line gets 4 % of the uses of a thousand lines, 7 % of those of
+ * 100. */
 static double popularity(unsigned rank)
 {
     return 1.0 / (rank + 5);
@@ -66,7 +67,8 @@ static void shuffle(struct planted *p, int *item, unsigned count)
     }
 }
 
-/* Chips get the same number of threads each, at random; then the settled groups' members swap places. */
+/* Chips get the same number of threads each, at random; then the settled groups' members swap
+ * places. */
 static void place(struct planted *p)
 {
     int chip[PLANTED_THREADS_MAX];
@@ -82,7 +84,8 @@ static void place(struct planted *p)
         if (g < 0 || (unsigned)g >= p->shape->settled || p->chip[t] == home)
             continue;
         for (unsigned u = 0; u < p->threads; u++) {
-            if (p->chip[u] == home && (p->group[u] < 0 || (unsigned)p->group[u] >= p->shape->settled)) {
+            if (p->chip[u] == home &&
+                (p->group[u] < 0 || (unsigned)p->group[u] >= p->shape->settled)) {
                 p->chip[u] = p->chip[t];
                 break;
             }
@@ -196,12 +199,13 @@ struct planted_sample planted_next(struct planted *p)
     unsigned t = p->by_rate[prng_below(&p->prng, p->by_rate_count)];
 
     if (kind < p->shape->private_pct)
-        return (struct planted_sample){t, p->base[p->groups + 1] +
-                                              (t * PRIVATE_LINES + prng_below(&p->prng, PRIVATE_LINES)) *
-                                                  (uint64_t)LINE};
+        return (struct planted_sample){
+            t, p->base[p->groups + 1] +
+                   (t * PRIVATE_LINES + prng_below(&p->prng, PRIVATE_LINES)) * (uint64_t)LINE};
     kind -= p->shape->private_pct;
     if (kind < p->shape->stray_pct)
-        return (struct planted_sample){t, p->base[p->groups + 2] + prng_below(&p->prng, STRAY_LINES) * LINE};
+        return (struct planted_sample){t, p->base[p->groups + 2] +
+                                              prng_below(&p->prng, STRAY_LINES) * LINE};
     kind -= p->shape->stray_pct;
     if (kind < p->shape->global_pct || p->in_split_count == 0)
         return global_sample(p);

@@ -1,10 +1,12 @@
 /*
- * Planted sharing: a stream of sampled misses of a program whose groups are known, for judging the clustering.
+ * Planted sharing: a stream of sampled misses of a program whose groups are known, for judging the
+ * clustering.
  *
- * Threads of a group read and write the group's lines; everybody uses some global lines; threads pull private lines
- * of theirs from other chips as if migrated, and stray lines that two threads meet on by accident.  Lines live in
- * the caches of whole chips, never evicted, under an invalidation protocol; a sample is a miss that another chip's
- * cache served.  So a group that sits on one chip gives no samples of its lines, as on a real machine.
+ * Threads of a group read and write the group's lines; everybody uses some global lines; threads
+ * pull private lines of theirs from other chips as if migrated, and stray lines that two threads
+ * meet on by accident.  Lines live in the caches of whole chips, never evicted, under an
+ * invalidation protocol; a sample is a miss that another chip's cache served.  So a group that sits
+ * on one chip gives no samples of its lines, as on a real machine.
  */
 #pragma once
 #include <stdbool.h>
@@ -14,8 +16,8 @@
 enum { PLANTED_THREADS_MAX = 256, PLANTED_GROUPS_MAX = 64, PLANTED_CHIPS_MAX = 8 };
 
 enum planted_popularity {
-    PLANTED_BOARD, /* few lines, used alike                                  */
-    PLANTED_TREE,  /* a thousand lines, some hot (Zipf-Mandelbrot)           */
+    PLANTED_BOARD, /* few lines, used alike */
+    PLANTED_TREE,  /* a thousand lines, some hot (Zipf-Mandelbrot) */
     PLANTED_FLAT,  /* a thousand lines used alike: hardly a line comes twice */
 };
 
@@ -39,13 +41,14 @@ struct planted {
     const struct planted_shape *shape;
     struct prng prng;
     unsigned threads, groups;
-    int group[PLANTED_THREADS_MAX];      /* of a thread, -1: a loner                  */
-    uint8_t chip[PLANTED_THREADS_MAX];   /* where it runs                             */
+    int group[PLANTED_THREADS_MAX];      /* of a thread, -1: a loner */
+    uint8_t chip[PLANTED_THREADS_MAX];   /* where it runs */
     bool nearly_all[PLANTED_GROUPS_MAX]; /* more than three quarters of the threads are in it */
-    bool split[PLANTED_GROUPS_MAX];      /* the group's members sit on several chips  */
+    bool split[PLANTED_GROUPS_MAX];      /* the group's members sit on several chips */
     uint8_t rate[PLANTED_THREADS_MAX];
     unsigned by_rate[3 * PLANTED_THREADS_MAX], by_rate_count;
-    unsigned in_split[3 * PLANTED_THREADS_MAX], in_split_count; /* the same, only members of split groups */
+    /* the same, only members of split groups */
+    unsigned in_split[3 * PLANTED_THREADS_MAX], in_split_count;
     uint64_t base[PLANTED_GROUPS_MAX + 3];
     struct planted_line *lines; /* [groups + 1][PLANTED_LINES_MAX]; the last are the global ones */
 };
@@ -60,7 +63,8 @@ void planted_init(struct planted *p, const struct planted_shape *shape, uint64_t
 void planted_free(struct planted *p);
 unsigned planted_threads(const struct planted_shape *shape);
 struct planted_sample planted_next(struct planted *p);
-/* Are these clusters, -1 for none, those planted?  Every split group must be one cluster and nothing but it.  Only the
- * second half holds for a group that sits on one chip, which gives nothing to find, and for one with more than half
- * of the threads, which no chip can hold in balance: members may be left out or be together, never with others. */
+/* Are these clusters, -1 for none, those planted?  Every split group must be one cluster and
+ * nothing but it.  Only the second half holds for a group that sits on one chip, which gives
+ * nothing to find, and for one with more than half of the threads, which no chip can hold in
+ * balance: members may be left out or be together, never with others. */
 bool planted_right(const struct planted *p, const int16_t *cluster);

@@ -11,11 +11,12 @@
 #include "kernel/mem/mem.h"
 #include "mm/track/track.h"
 
-/* ---- What pools stand on ---- */
+/* ---- What pools stand on --------------------------------------------------------------------- */
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks = 1;
-uint64_t memory_process_max = LIMIT * PAGE_SIZE, memory_user_max = MEMORY_UNLIMITED, memory_pool_global;
+uint64_t memory_process_max = LIMIT * PAGE_SIZE, memory_user_max = MEMORY_UNLIMITED,
+         memory_pool_global;
 uint64_t memory_goal, memory_seed = 1, memory_weight = 1, memory_rate, memory_pools_always,
                       memory_accessed = 1;
 const struct replace_ops *policy;
@@ -216,7 +217,7 @@ unsigned wait_wake(struct wait_queue *q, unsigned max)
     return 0;
 }
 
-/* ---- The world ---- */
+/* ---- The world ------------------------------------------------------------------------------- */
 
 struct pool *pool;
 struct space space;
@@ -304,7 +305,8 @@ void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
     assert_true(sleep_until_a_transfer_ends(guard, irq));
 }
 
-/* As mm/pool/evict.c, of a page at a time; what the page table would say of a mapped page is drawn. */
+/* As mm/pool/evict.c, of a page at a time; what the page table would say of a mapped page is
+ * drawn. */
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
     unsigned left = 0;
@@ -323,7 +325,8 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         assert_true(node->state == NODE_HERE || node->state == NODE_READY);
         if (node->state == NODE_HERE && below(2))
             node->flags |= NODE_DIRTY;
-        bool needs = (node->flags & NODE_DIRTY) && node->slot == SLOT_NONE && !(node->flags & NODE_BEHIND);
+        bool needs =
+            (node->flags & NODE_DIRTY) && node->slot == SLOT_NONE && !(node->flags & NODE_BEHIND);
         if (needs)
             node->slot = swap_slot_take(SLOT_NONE, n % SLOT_CLUSTER);
         if ((node->flags & NODE_BEHIND) || (needs && node->slot == SLOT_NONE)) {

@@ -8,11 +8,12 @@
 
 enum { BLOCK = 16, PAGE_DOUBLES = 512, EDGES = 4, FILTER_MAX = 256 };
 
-const char *const program_names[] = {"lu",        "stream",  "loop",     "stencil", "list",       "walk",
-                                     "random",    "strided", "backward", "streams", "transposed", "btree",
-                                     "hash_join", "sparse",  "extents",  NULL};
+const char *const program_names[] = {
+    "lu",       "stream",  "loop",       "stencil", "list",      "walk",   "random",  "strided",
+    "backward", "streams", "transposed", "btree",   "hash_join", "sparse", "extents", NULL};
 
-/* Where accesses go: through the filter, which forgets the page not used for longest, into a trace. */
+/* Where accesses go: through the filter, which forgets the page not used for longest, into a
+ * trace. */
 struct log {
     struct trace trace;
     size_t room;
@@ -143,7 +144,8 @@ static void random_walk(struct log *l, const struct program *p, uint64_t *seed)
     for (size_t i = 0; i < p->length; i++) {
         use(l, at);
         /* Now and then elsewhere, so that no part is left for good. */
-        at = i % 64 ? edge[at * EDGES + test_random(seed) % EDGES] : (uint32_t)(test_random(seed) % p->pages);
+        at = i % 64 ? edge[at * EDGES + test_random(seed) % EDGES]
+                    : (uint32_t)(test_random(seed) % p->pages);
     }
     free(edge);
 }
@@ -197,7 +199,8 @@ static void transposed(struct log *l, const struct program *p)
 /* The inner pages are in a region of their own.  From 10 to 60 leaves are scanned. */
 static void btree(struct log *l, const struct program *p, uint64_t *seed)
 {
-    uint32_t inner = p->pages / 64, leaves = p->pages - inner, *order = trace_shuffled(leaves, seed);
+    uint32_t inner = p->pages / 64, leaves = p->pages - inner,
+             *order = trace_shuffled(leaves, seed);
     uint32_t *popular = trace_shuffled(leaves, seed);
     struct zipf keys = zipf_make(leaves, 0.9);
 
@@ -269,7 +272,8 @@ static void extents(struct log *l, const struct program *p, uint64_t *seed)
 
 struct trace program_run(const struct program *p)
 {
-    struct log l = {.trace = {.pages = p->pages}, .filter = p->filter < FILTER_MAX ? p->filter : FILTER_MAX};
+    struct log l = {.trace = {.pages = p->pages},
+                    .filter = p->filter < FILTER_MAX ? p->filter : FILTER_MAX};
     uint64_t seed = p->seed * 0x9e3779b97f4a7c15 + 1;
 
     memset(l.held, 0xff, sizeof l.held);

@@ -7,8 +7,9 @@
 #include "test/host/double/random.h"
 #include "test/host/double/replace_random.h"
 
-struct replace_random replace_random_start(const struct replace_ops *ops, uint32_t nodes, uint32_t room,
-                                           uint32_t frames, const char *first, uint64_t seed)
+struct replace_random replace_random_start(const struct replace_ops *ops, uint32_t nodes,
+                                           uint32_t room, uint32_t frames, const char *first,
+                                           uint64_t seed)
 {
     struct replace_random r = {.ops = ops, .nodes = nodes, .room = room, .frames = frames};
     struct replace_config config = {.nodes = nodes, .frames = frames, .seed = seed, .first = first};

@@ -28,7 +28,7 @@ static void require(bool ok)
         abort();
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static size_t put(uint8_t *to, uint8_t header, uint64_t payload, unsigned n)
 {
@@ -39,7 +39,8 @@ static size_t put(uint8_t *to, uint8_t header, uint64_t payload, unsigned n)
 }
 
 /* How long it is. */
-static size_t format(const struct spe_double *d, const struct spe_op *op, uint64_t time, uint8_t *to)
+static size_t format(const struct spe_double *d, const struct spe_op *op, uint64_t time,
+                     uint8_t *to)
 {
     uint64_t place = BIT(63) | (uint64_t)op->level << 61;
     bool access = op->load || op->store;
@@ -108,11 +109,12 @@ static void let_go(struct spe_double *d)
     d->held = 0;
 }
 
-/* ---- Sampling ---- */
+/* ---- Sampling -------------------------------------------------------------------------------- */
 
 static bool samples(const struct spe_double *d, unsigned level)
 {
-    return (d->now.cr & (level ? CR_E1SPE : CR_E0SPE)) && (d->now.limitr & LIMITR_E) && !(d->sr & SR_S);
+    return (d->now.cr & (level ? CR_E1SPE : CR_E0SPE)) && (d->now.limitr & LIMITR_E) &&
+           !(d->sr & SR_S);
 }
 
 static void load(struct spe_double *d)
@@ -133,7 +135,8 @@ static bool passes(const struct spe_double *d, const struct spe_op *op)
 
     if ((c->fcr & FCR_FE) && (op->events & wanted) != wanted)
         return false;
-    return !(c->fcr & FCR_FT) || (op->load && (c->fcr & FCR_LD)) || (op->store && (c->fcr & FCR_ST));
+    return !(c->fcr & FCR_FT) || (op->load && (c->fcr & FCR_LD)) ||
+           (op->store && (c->fcr & FCR_ST));
 }
 
 static void tag(struct spe_double *d, const struct spe_op *op)
@@ -198,7 +201,8 @@ void spe_operate_own(void)
                                       .level = 1,
                                       .coded = true,
                                       .code = 0xd,
-                                      .events = SPE_EVENT_RETIRED | SPE_EVENT_L1_MISS | SPE_EVENT_REMOTE,
+                                      .events =
+                                          SPE_EVENT_RETIRED | SPE_EVENT_L1_MISS | SPE_EVENT_REMOTE,
                                       .pc = 0xffffffff80001000,
                                       .data = SPE_OWN_DATA};
     struct spe_double *d = here();
@@ -217,7 +221,7 @@ bool spe_due(void)
     return d->kind.version && !d->kind.foreign && (d->sr & SR_S);
 }
 
-/* ---- Registers ---- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 static struct spe_double *ours(void)
 {
@@ -254,8 +258,9 @@ static void write_cr(struct spe_double *d, uint64_t v)
 
     require(!(v & ~CR_WRITABLE));
     if (v & CR_ON) /* all else is in effect by then */
-        require(now->irr == written->irr && now->fcr == written->fcr && now->evfr == written->evfr &&
-                now->latfr == written->latfr && now->limitr == written->limitr);
+        require(now->irr == written->irr && now->fcr == written->fcr &&
+                now->evfr == written->evfr && now->latfr == written->latfr &&
+                now->limitr == written->limitr);
     d->written.cr = v;
 }
 
@@ -263,7 +268,8 @@ static void write_limitr(struct spe_double *d, uint64_t v)
 {
     require(!(v & (LIMITR_UNIT - 1) & ~LIMITR_E) && !(d->now.cr & CR_ON));
     if (v & LIMITR_E)
-        require(d->ptr % RECORD_UNIT(&d->kind) == 0 && d->ptr + RECORD_MAX(&d->kind) <= (v & ~LIMITR_E));
+        require(d->ptr % RECORD_UNIT(&d->kind) == 0 &&
+                d->ptr + RECORD_MAX(&d->kind) <= (v & ~LIMITR_E));
     else
         require(!d->held); /* nobody knows where they would go */
     d->written.limitr = v;
@@ -348,7 +354,8 @@ void spe_machine(unsigned cpu, const struct spe_kind *kind)
     struct spe_double *d = &spe_double[cpu];
 
     *d = (struct spe_double){.kind = *kind, .random = cpu + 1, .ptr = 0x7777, .count = 99};
-    d->written = (struct spe_control){.irr = 0x100, .fcr = FCR_WRITABLE, .evfr = BIT(5), .latfr = 9};
+    d->written =
+        (struct spe_control){.irr = 0x100, .fcr = FCR_WRITABLE, .evfr = BIT(5), .latfr = 9};
     d->ptr_seen = d->ptr;
     d->now = d->written;
 }

@@ -13,7 +13,8 @@ const struct armv8_kind spe_known = {
     .spe = {.version = 1, .interval = 4, .max = 6, .align = 6, .features = ALL_FILTERS | IDR_LDS}};
 const struct armv8_kind spe_packed = {
     COUNTS, .midr = 0x410fd4f1,
-    .spe = {.version = 3, .interval = 4, .max = 7, .cuts = true, .features = ALL_FILTERS | IDR_LDS}};
+    .spe = {
+        .version = 3, .interval = 4, .max = 7, .cuts = true, .features = ALL_FILTERS | IDR_LDS}};
 const struct armv8_kind spe_unknown = {
     COUNTS, .midr = 0x480fd010,
     .spe = {.version = 4, .interval = 4, .max = 6, .align = 6, .features = ALL_FILTERS | IDR_LDS}};
@@ -21,8 +22,12 @@ const struct armv8_kind spe_unknown = {
 #define PLACED .pc = USER_PC, .data = 0x7000128, .phys = 0x9128
 
 const struct spe_op spe_hit = {.load = true, .coded = true, .events = HIT, .latency = 4, PLACED};
-const struct spe_op spe_remote = {
-    .load = true, .coded = true, .code = 0xd, .events = MISS | SPE_EVENT_REMOTE, .latency = 321, PLACED};
+const struct spe_op spe_remote = {.load = true,
+                                  .coded = true,
+                                  .code = 0xd,
+                                  .events = MISS | SPE_EVENT_REMOTE,
+                                  .latency = 321,
+                                  PLACED};
 const struct spe_op spe_branch = {.events = SPE_EVENT_RETIRED, .pc = USER_PC};
 
 void spe_start(const struct armv8_kind *kind)

@@ -37,8 +37,9 @@ static inline int64_t share_of(const struct event_pmu *pmu, const char *metric, 
 }
 
 /* They are these, and nothing is left over. */
-static inline void assert_shares(const struct event_pmu *pmu, const char *unit, const struct counted *counted,
-                                 double retiring, double bad_speculation, double frontend, double backend)
+static inline void assert_shares(const struct event_pmu *pmu, const char *unit,
+                                 const struct counted *counted, double retiring,
+                                 double bad_speculation, double frontend, double backend)
 {
     int64_t r = share_of(pmu, "topdown.retiring", unit, counted);
     int64_t s = share_of(pmu, "topdown.bad_speculation", unit, counted);

@@ -26,7 +26,7 @@ static uint64_t seeded(uint64_t seed)
     return (seed + 1) * 0x9e3779b97f4a7c15 | 1;
 }
 
-/* ---- Draws ---- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 struct zipf zipf_make(uint32_t n, double alpha)
 {
@@ -138,7 +138,8 @@ static void drift(struct trace *t, uint64_t *random)
 
     for (size_t i = 0; i < t->length; i++) {
         uint64_t point = (uint64_t)((double)i / (double)t->length * 2 * t->pages);
-        t->page[i] = (uint32_t)((point + test_random(random) % wide + test_random(random) % wide) % t->pages);
+        t->page[i] = (uint32_t)((point + test_random(random) % wide + test_random(random) % wide) %
+                                t->pages);
     }
 }
 
@@ -286,8 +287,8 @@ struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uin
     return t;
 }
 
-struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t phase, uint32_t pages,
-                         size_t length, uint64_t seed)
+struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t phase,
+                         uint32_t pages, size_t length, uint64_t seed)
 {
     struct trace t = trace_room(pages, length), made[TRACE_PARTS_MAX];
     size_t at[TRACE_PARTS_MAX] = {0};

@@ -1,25 +1,30 @@
 /*
- * Page traces for host tests and benches: the shapes that replacement policies are known to differ on.
- * The same kind, pages, length and seed make the same trace on every host with IEEE doubles.
+ * Page traces for host tests and benches: the shapes that replacement policies are known to differ
+ * on. The same kind, pages, length and seed make the same trace on every host with IEEE doubles.
  */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
 enum trace_kind {
-    TRACE_LOOP,       /* 0 .. pages-1, over and over */
-    TRACE_ZIPF,       /* independent draws, the k-th most frequent page with weight k^-0.9, scattered */
-    TRACE_UNIFORM,    /* independent draws, all alike */
-    TRACE_SCAN_ZIPF,  /* every second access a zipf draw among a quarter, the others loop over the rest */
+    TRACE_LOOP, /* 0 .. pages-1, over and over */
+    /* independent draws, the k-th most frequent page with weight k^-0.9, scattered */
+    TRACE_ZIPF,
+    TRACE_UNIFORM, /* independent draws, all alike */
+    /* every second access a zipf draw among a quarter, the others loop over the rest */
+    TRACE_SCAN_ZIPF,
     TRACE_SCAN_BURST, /* zipf draws, and now and then one scan of everything */
     TRACE_PHASES,     /* four phases: zipf among a third, loop, zipf among another third, zigzag */
     TRACE_DRIFT,      /* draws near a point that wanders through the pages */
     TRACE_ZIGZAG,     /* 0 .. pages-1 .. 0, over and over */
-    TRACE_BACK_FORTH, /* forward over an eighth of the pages and back again, then over the next eighth */
-    TRACE_LU,         /* right-looking blocked LU of a matrix stored by blocks, two pages a block */
-    TRACE_STENCIL, /* two halves in turn: along one, and again the page before, to the same place of the other */
+    /* forward over an eighth of the pages and back again, then over the next eighth */
+    TRACE_BACK_FORTH,
+    TRACE_LU, /* right-looking blocked LU of a matrix stored by blocks, two pages a block */
+    /* two halves in turn: along one, and again the page before, to the same place of the other */
+    TRACE_STENCIL,
     TRACE_AGAIN, /* zipf draws, each once more three draws later */
-    TRACE_JOIN,  /* one half read in order, with as many draws among the other, then draws alone, in turns */
+    /* one half read in order, with as many draws among the other, then draws alone, in turns */
+    TRACE_JOIN,
     TRACE_KINDS
 };
 extern const char *const trace_names[]; /* by kind, NULL-terminated */
@@ -41,10 +46,12 @@ struct trace_part {
     enum trace_kind kind;
     uint32_t first, pages;
 };
-/* The parts in turn, each for `phase` accesses, each going on where it was; at random for each access when phase is 0. */
-struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t phase, uint32_t pages,
-                         size_t length, uint64_t seed);
-/* Each access is followed by another one of a page that one of the last `window` accesses of t was to, as TLB misses come. */
+/* The parts in turn, each for `phase` accesses, each going on where it was; at random for each
+ * access when phase is 0. */
+struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t phase,
+                         uint32_t pages, size_t length, uint64_t seed);
+/* Each access is followed by another one of a page that one of the last `window` accesses of t was
+ * to, as TLB misses come. */
 struct trace trace_again(const struct trace *t, unsigned window, uint64_t seed);
 /* Room for so many accesses, all of page 0: for traces of a test's own. */
 struct trace trace_room(uint32_t pages, size_t length);

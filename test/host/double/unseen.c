@@ -290,7 +290,8 @@ const char *unseen_name(enum unseen_kind kind)
 
 struct trace unseen_make(enum unseen_kind kind, uint32_t pages, size_t length, uint64_t seed)
 {
-    struct making m = {.t = trace_room(pages, length), .random = (seed + 1) * 0x9e3779b97f4a7c15 | 1};
+    struct making m = {.t = trace_room(pages, length),
+                       .random = (seed + 1) * 0x9e3779b97f4a7c15 | 1};
 
     shapes[kind].make(&m);
     return m.t;

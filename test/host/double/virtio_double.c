@@ -47,12 +47,14 @@ static void *address(unsigned at)
     return phys_to_virt(virtio_double_get32(at) | (uint64_t)virtio_double_get32(at + 4) << 32);
 }
 
-/* ---- What the driver stands on ---- */
+/* ---- What the driver stands on --------------------------------------------------------------- */
 
 int pci_find(uint16_t vendor, uint16_t device, unsigned nth, struct pci_device *out)
 {
     *out = (struct pci_device){.vendor = vendor, .device = device};
-    return !virtio_double.absent && vendor == 0x1af4 && device == virtio_double.id && !nth ? 0 : -ENODEV;
+    return !virtio_double.absent && vendor == 0x1af4 && device == virtio_double.id && !nth
+               ? 0
+               : -ENODEV;
 }
 uint32_t pci_read(const struct pci_device *d, unsigned reg)
 {
@@ -75,8 +77,8 @@ void pci_silence(const struct pci_device *d)
     (void)d;
     virtio_double.silenced++;
 }
-int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target, void (*handler)(void *arg),
-                    void *arg, struct pci_msi *out)
+int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target,
+                    void (*handler)(void *arg), void *arg, struct pci_msi *out)
 {
     (void)d, (void)n, (void)target, (void)out;
     virtio_double.handler = handler;
@@ -120,7 +122,7 @@ void frame_free(paddr_t pa, unsigned order)
     abort();
 }
 
-/* ---- The device ---- */
+/* ---- The device ------------------------------------------------------------------------------ */
 
 void virtio_double_done(unsigned queue, uint32_t id, uint32_t bytes)
 {
@@ -168,8 +170,9 @@ void host_io_written(volatile void *reg)
     }
     switch (at) {
     case 0x00:
-        virtio_double_set32(
-            4, virtio_double_get32(0) < 2 ? (uint32_t)(d->features >> 32 * virtio_double_get32(0)) : 0);
+        virtio_double_set32(4, virtio_double_get32(0) < 2
+                                   ? (uint32_t)(d->features >> 32 * virtio_double_get32(0))
+                                   : 0);
         break;
     case 0x14:
         if (d->stuck)

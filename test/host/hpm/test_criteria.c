@@ -1,4 +1,5 @@
-/* What is to be sampled, by name: what is accepted and what comes of it, what is refused and with which words. */
+/* What is to be sampled, by name: what is accepted and what comes of it, what is refused and with
+ * which words. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/policy/breakdown.h"
 #include "hpm/policy/criteria.h"
@@ -20,9 +21,13 @@ static int parse_on(const struct criteria_caps *caps, const char *text)
 
 static int parse(const char *text)
 {
-    const struct event_pmu pmu = {.table = event_table_named("model"), .counters = 4, .fixed = 0x30};
-    const struct criteria_caps caps = {
-        .counters = true, .events = &pmu, .sources = ALL_SOURCES, .access_min = 16, .time_min_ns = 1000};
+    const struct event_pmu pmu = {
+        .table = event_table_named("model"), .counters = 4, .fixed = 0x30};
+    const struct criteria_caps caps = {.counters = true,
+                                       .events = &pmu,
+                                       .sources = ALL_SOURCES,
+                                       .access_min = 16,
+                                       .time_min_ns = 1000};
 
     assert_non_null(pmu.table);
     return parse_on(&caps, text);
@@ -60,7 +65,8 @@ static void a_list_is_separated_by_commas_or_blanks(void **state)
     };
 
     (void)state;
-    assert_int_equal(parse(" cycles@100000, L1D_MISSES:u,time@1ms  entries@10\taccess.remote@100:u,,\n"), 0);
+    assert_int_equal(
+        parse(" cycles@100000, L1D_MISSES:u,time@1ms  entries@10\taccess.remote@100:u,,\n"), 0);
     assert_int_equal(criteria.count, ARRAY_SIZE(expected));
     for (unsigned i = 0; i < ARRAY_SIZE(expected); i++) {
         const struct criterion *c = &criteria.criterion[i];
@@ -73,9 +79,10 @@ static void a_list_is_separated_by_commas_or_blanks(void **state)
 
 static void an_event_is_what_it_is_for_event_parse(void **state)
 {
-    static const char *const texts[] = {"cycles",       "cycles:k", "L1D_MISSES", "served:remote_l2:u",
-                                        "mem.local:uk", "r11:k"};
-    const struct event_pmu pmu = {.table = event_table_named("model"), .counters = 4, .fixed = 0x30};
+    static const char *const texts[] = {
+        "cycles", "cycles:k", "L1D_MISSES", "served:remote_l2:u", "mem.local:uk", "r11:k"};
+    const struct event_pmu pmu = {
+        .table = event_table_named("model"), .counters = 4, .fixed = 0x30};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -110,8 +117,9 @@ static void what_is_no_event_has_modes_too(void **state)
     assert_int_equal(only("entries:u@7")->modes, EVENT_USER);
     assert_int_equal(only("time:k@1ms")->modes, EVENT_KERNEL);
     assert_int_equal(only("access.any:k")->modes, EVENT_KERNEL);
-    assert_refused("entries:k@7", -EINVAL,
-                   "'entries:k@7': entries are out of user mode, so there are none of mode k alone");
+    assert_refused(
+        "entries:k@7", -EINVAL,
+        "'entries:k@7': entries are out of user mode, so there are none of mode k alone");
     assert_int_equal(only("access.any:u:k")->modes, BOTH);
     assert_refused("time:x", -EINVAL, "'time:x': 'x' is neither u nor k");
     assert_refused("entries:uu", -EINVAL, "'entries:uu': mode 'u' is given twice");
@@ -156,15 +164,15 @@ static void groups_are_what_the_pmu_records_of_them(void **state)
     assert_int_equal(parse_on(&caps, "access.remote"), 0);
     assert_int_equal(criteria.criterion[0].sources, 1u << SOURCE_REMOTE_L2);
     assert_int_equal(parse_on(&caps, "access.memory"), -ENOTSUP);
-    assert_string_equal(err,
-                        "'access.memory': accesses are recorded here by l2, remote_l2, remote, any only");
+    assert_string_equal(
+        err, "'access.memory': accesses are recorded here by l2, remote_l2, remote, any only");
     assert_int_equal(parse_on(&none, "access.any"), -ENOTSUP);
     assert_string_equal(err, "'access.any': accesses are recorded here by nobody");
     assert_int_equal(parse_on(&none, "access.l9"), -ENOENT);
     assert_non_null(strstr(err, "what does: l1, l2, l3, "));
     assert_int_equal(parse_on(&caps, "access.l9@100"), -ENOENT);
-    assert_string_equal(err,
-                        "'access.l9@100': 'l9' serves no accesses; what does: l2, remote_l2, remote, any");
+    assert_string_equal(
+        err, "'access.l9@100': 'l9' serves no accesses; what does: l2, remote_l2, remote, any");
 }
 
 static void numbers_may_be_shortened(void **state)
@@ -203,7 +211,8 @@ static void absurd_periods_are_refused_with_the_range(void **state)
     assert_refused("cycles@4294967297", -EINVAL,
                    "'cycles@4294967297': the period must be from 1 to 4294967296");
     assert_refused("entries@5G", -EINVAL, "'entries@5G': the period must be from 1 to 4294967296");
-    assert_refused("access.l2@15:u", -EINVAL, "'access.l2@15:u': the period must be from 16 to 4294967296");
+    assert_refused("access.l2@15:u", -EINVAL,
+                   "'access.l2@15:u': the period must be from 16 to 4294967296");
     assert_refused("time@999ns", -EINVAL,
                    "'time@999ns': the period must be from 1000 ns to 3600000000000 ns");
     assert_refused("time@3601s", -EINVAL,
@@ -229,7 +238,8 @@ static void zero_is_refused_where_the_pmu_has_no_minimum(void **state)
 
 static void what_is_no_period_is_refused_with_what_is_one(void **state)
 {
-    static const char *const counts[] = {"", "x", "k", "10K", "10kk", "1.5k", "-1", "0x10", "10ms", "10@20"},
+    static const char *const counts[] = {"",     "x",  "k",    "10K",  "10kk",
+                                         "1.5k", "-1", "0x10", "10ms", "10@20"},
                              *const times[] = {"", "10", "10k", "ms", "10 ms", "10min", "1.5ms"};
     char text[64], message[160];
 
@@ -237,33 +247,39 @@ static void what_is_no_period_is_refused_with_what_is_one(void **state)
     for (unsigned i = 0; i < ARRAY_SIZE(counts); i++) {
         snprintf(text, sizeof text, "cycles@%s", counts[i]);
         snprintf(message, sizeof message,
-                 "'%s': '%s' is no period, which is a number that may end in k, M or G", text, counts[i]);
+                 "'%s': '%s' is no period, which is a number that may end in k, M or G", text,
+                 counts[i]);
         assert_refused(text, -EINVAL, message);
     }
     for (unsigned i = 0; i < ARRAY_SIZE(times); i++) {
         snprintf(text, sizeof text, "time@%s", times[i]);
         assert_int_equal(parse(text), -EINVAL);
-        assert_non_null(strstr(err, " is no period of time, which is a number that ends in ns, us, ms or s"));
+        assert_non_null(
+            strstr(err, " is no period of time, which is a number that ends in ns, us, ms or s"));
     }
 }
 
 static void an_unknown_name_is_refused_with_what_there_is(void **state)
 {
     (void)state;
-    assert_refused("cycels@5", -ENOENT,
-                   "'cycels@5': 'cycels' is no event of model; nearest: cycles; beside events there are "
-                   "time, entries and access.SOURCE");
-    assert_refused("cycles,l1d.misss", -ENOENT,
-                   "'l1d.misss': 'l1d.misss' is no event of model; nearest: l1d.miss; beside events there "
-                   "are time, entries and access.SOURCE");
+    assert_refused(
+        "cycels@5", -ENOENT,
+        "'cycels@5': 'cycels' is no event of model; nearest: cycles; beside events there are "
+        "time, entries and access.SOURCE");
+    assert_refused(
+        "cycles,l1d.misss", -ENOENT,
+        "'l1d.misss': 'l1d.misss' is no event of model; nearest: l1d.miss; beside events there "
+        "are time, entries and access.SOURCE");
     assert_int_equal(parse("Time@1ms"), -ENOENT);
     assert_int_equal(parse("access"), -ENOENT);
-    assert_refused("access.:u", -ENOENT,
-                   "'access.:u': '' serves no accesses; what does: l1, l2, l3, remote_l2, remote_l3, "
-                   "local_memory, remote_memory, remote, memory, any");
-    assert_refused("SERVED:ELSEWHERE", -ENOENT,
-                   "'SERVED:ELSEWHERE': 'ELSEWHERE' is no part of SERVED; beside events there are time, "
-                   "entries and access.SOURCE");
+    assert_refused(
+        "access.:u", -ENOENT,
+        "'access.:u': '' serves no accesses; what does: l1, l2, l3, remote_l2, remote_l3, "
+        "local_memory, remote_memory, remote, memory, any");
+    assert_refused(
+        "SERVED:ELSEWHERE", -ENOENT,
+        "'SERVED:ELSEWHERE': 'ELSEWHERE' is no part of SERVED; beside events there are time, "
+        "entries and access.SOURCE");
 }
 
 static void an_event_that_is_refused_says_why(void **state)
@@ -279,12 +295,14 @@ static void an_event_that_is_refused_says_why(void **state)
 static void without_a_pmu_time_and_entries_are_left(void **state)
 {
     const struct event_pmu no_table = {.counters = 4};
-    const struct criteria_caps none = {.counters = true}, nameless = {.counters = true, .events = &no_table};
+    const struct criteria_caps none = {.counters = true},
+                               nameless = {.counters = true, .events = &no_table};
 
     (void)state;
     assert_int_equal(parse_on(&none, "time@1ms,entries"), 0);
     assert_int_equal(parse_on(&none, "cycles"), -ENOTSUP);
-    assert_string_equal(err, "'cycles': no events are known here; there are time, entries and access.SOURCE");
+    assert_string_equal(
+        err, "'cycles': no events are known here; there are time, entries and access.SOURCE");
     assert_int_equal(parse_on(&nameless, "cycles"), -ENOTSUP);
 }
 
@@ -311,9 +329,11 @@ static void a_word_longer_than_any_name_is_refused(void **state)
     (void)state;
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    assert_refused(text, -EINVAL, "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...': longer than any name");
+    assert_refused(text, -EINVAL,
+                   "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...': longer than any name");
     text[EVENT_TEXT_MAX] = '\0';
-    assert_refused(text, -EINVAL, "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...': longer than any name");
+    assert_refused(text, -EINVAL,
+                   "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...': longer than any name");
     text[EVENT_TEXT_MAX - 1] = '\0';
     assert_int_equal(parse(text), -ENOENT);
     memset(text, '0', sizeof text - 1);
@@ -345,7 +365,8 @@ static void no_event_has_the_name_of_something_else(void **state)
     for (unsigned t = 0; event_tables[t]; t++)
         for (unsigned i = 0; event_name(event_tables[t], i); i++) {
             const char *name = event_name(event_tables[t], i);
-            assert_true(strcmp(name, "time") && strcmp(name, "entries") && strncmp(name, "access.", 7));
+            assert_true(strcmp(name, "time") && strcmp(name, "entries") &&
+                        strncmp(name, "access.", 7));
             assert_null(strpbrk(name, "@, \t"));
         }
     for (unsigned i = 0; event_generics[i].name; i++) {

@@ -1,4 +1,5 @@
-/* Variance and interval of multiplexed counts, against the same in floating point and against coverage. */
+/* Variance and interval of multiplexed counts, against the same in floating point and against
+ * coverage. */
 #include <math.h>
 #include "test/host/double/expect_panic.h"
 #include "hpm/policy/estimate.h"
@@ -264,7 +265,7 @@ static void nothing_overflows(void **state)
     assert_true(kinds[ESTIMATE_INTERVAL] > 1000 && kinds[ESTIMATE_BEYOND] > 1000);
 }
 
-/* ---- Coverage ---- */
+/* ---- Coverage -------------------------------------------------------------------------------- */
 
 static uint64_t poisson(double mean)
 {
@@ -405,7 +406,8 @@ int main(void)
         cmocka_unit_test_setup(t_is_students, set_up),
         cmocka_unit_test_setup(intervals_are_those_of_floating_point, set_up),
         cmocka_unit_test_setup(few_counts_have_wilsons_interval, set_up),
-        cmocka_unit_test_setup(where_nothing_is_counted_the_limit_goes_by_the_spread_of_others, set_up),
+        cmocka_unit_test_setup(where_nothing_is_counted_the_limit_goes_by_the_spread_of_others,
+                               set_up),
         cmocka_unit_test_setup(what_is_counted_does_not_go_by_others, set_up),
         cmocka_unit_test_setup(a_spread_without_variance_is_that_of_one_bunch, set_up),
         cmocka_unit_test_setup(there_is_no_interval_where_none_is_known, set_up),

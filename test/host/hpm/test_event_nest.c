@@ -15,7 +15,8 @@ static unsigned nests_of(const char *table, unsigned counters, const char *const
 {
     char why[160];
 
-    pmu = (struct event_pmu){.table = event_table_named(table), .counters = counters, .fixed = 0x3f};
+    pmu =
+        (struct event_pmu){.table = event_table_named(table), .counters = counters, .fixed = 0x3f};
     assert_non_null(pmu.table);
     for (unsigned i = 0; i < n; i++)
         if (event_parse(&pmu, names[i], &event[i], why, sizeof why))
@@ -32,8 +33,8 @@ static unsigned nests_of(const char *table, unsigned counters, const char *const
 static void wholes_stand_before_their_parts(void **state)
 {
     (void)state;
-    unsigned n = NESTS("model", 4, "DCACHE:LOCAL_L2", "STALL:DCACHE", "cycles", "STALL:TLB", "LOADS",
-                       "DCACHE:REMOTE_L3");
+    unsigned n = NESTS("model", 4, "DCACHE:LOCAL_L2", "STALL:DCACHE", "cycles", "STALL:TLB",
+                       "LOADS", "DCACHE:REMOTE_L3");
     assert_int_equal(n, 2);
     assert_int_equal(set[0].whole, 2);
     assert_int_equal(set[0].parts, 1 << 1 | 1 << 3);
@@ -44,8 +45,9 @@ static void wholes_stand_before_their_parts(void **state)
 static void an_event_has_no_more_in_one_mode_than_in_both(void **state)
 {
     (void)state;
-    unsigned n = NESTS("model", 4, "LOADS:u", "LOADS", "STALL:DCACHE:u", "STALL:DCACHE", "DCACHE:LOCAL_L2:u",
-                       "LOADS:k", "STORES:u", "DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3:k");
+    unsigned n =
+        NESTS("model", 4, "LOADS:u", "LOADS", "STALL:DCACHE:u", "STALL:DCACHE", "DCACHE:LOCAL_L2:u",
+              "LOADS:k", "STORES:u", "DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3:k");
     assert_int_equal(n, 5);
     /* In both modes a part in one of them stands for what there is not in both. */
     assert_int_equal(set[0].whole, 3);
@@ -63,8 +65,9 @@ static void an_event_has_no_more_in_one_mode_than_in_both(void **state)
 static void of_other_pmus_only_what_all_vendors_say_is_known(void **state)
 {
     (void)state;
-    assert_int_equal(NESTS("pmuv3", 6, "cycles", "stall.frontend", "stall.backend", "l1d.access", "l1d.miss"),
-                     2);
+    assert_int_equal(
+        NESTS("pmuv3", 6, "cycles", "stall.frontend", "stall.backend", "l1d.access", "l1d.miss"),
+        2);
     assert_true(set[0].whole == 0 && set[0].parts == 1 << 1);
     assert_true(set[1].whole == 0 && set[1].parts == 1 << 2);
     assert_int_equal(NESTS("pmuv3", 6, "l1d.access", "l1d.miss", "instructions"), 0);

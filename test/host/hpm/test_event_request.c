@@ -1,4 +1,5 @@
-/* Requests by name: what becomes of wishes, how they are packed, what is said where they cannot be. */
+/* Requests by name: what becomes of wishes, how they are packed, what is said where they cannot
+ * be. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/request.h"
 #include "hpm/events/table.h"
@@ -10,7 +11,8 @@ static char err[256];
 
 static void start(const char *pmu, unsigned counters, uint32_t fixed)
 {
-    const struct event_pmu names = {.table = event_table_named(pmu), .counters = counters, .fixed = fixed};
+    const struct event_pmu names = {
+        .table = event_table_named(pmu), .counters = counters, .fixed = fixed};
 
     assert_non_null(names.table);
     event_request_init(&request, &names);
@@ -61,7 +63,7 @@ static bool share_a_group(uint64_t events)
     return false;
 }
 
-/* ---- Wishes ---- */
+/* ---- Wishes ---------------------------------------------------------------------------------- */
 
 static void an_event_wanted_twice_is_counted_once(void **state)
 {
@@ -104,7 +106,8 @@ static void what_is_refused_changes_nothing(void **state)
     assert_int_equal(add("l1d.mis"), -ENOENT);
     assert_string_equal(err, "'l1d.mis' is no event of zen2");
     assert_int_equal(add("llc.mpki"), -ENOTSUP);
-    assert_string_equal(err, "llc.mpki is not available on zen2: 'llc.miss' is not available on zen2");
+    assert_string_equal(err,
+                        "llc.mpki is not available on zen2: 'llc.miss' is not available on zen2");
     assert_int_equal(add(""), -EINVAL);
     assert_int_equal(add("cycles:"), -EINVAL);
     assert_int_equal(request.wishes, 1);
@@ -138,7 +141,7 @@ static void there_is_room_for_so_many(void **state)
     assert_int_equal(request.events, GROUP_EVENTS_MAX);
 }
 
-/* ---- Groups ---- */
+/* ---- Groups ---------------------------------------------------------------------------------- */
 
 static void a_metrics_events_share_a_group(void **state)
 {
@@ -243,8 +246,8 @@ static void what_cannot_be_counted_is_said_by_name(void **state)
     start("skylake", 2, 7);
     want("topdown.bad_speculation");
     assert_int_equal(pack(0), -ENOSPC);
-    assert_string_equal(err,
-                        "topdown.bad_speculation: there are fewer counters than it takes at the same time");
+    assert_string_equal(
+        err, "topdown.bad_speculation: there are fewer counters than it takes at the same time");
 
     start("skylake", 4, 0);
     want("ipc");
@@ -261,9 +264,10 @@ static void what_cannot_be_counted_is_said_by_name(void **state)
     want("OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE");
     request.pinned = 1;
     assert_int_equal(pack(0), -EINVAL);
-    assert_string_equal(err, "OFFCORE_RESPONSE_0:DMND_RFO:ANY_RESPONSE and "
-                             "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE: they cannot be counted at "
-                             "the same time");
+    assert_string_equal(err,
+                        "OFFCORE_RESPONSE_0:DMND_RFO:ANY_RESPONSE and "
+                        "OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE: they cannot be counted at "
+                        "the same time");
 
     start("skylake", 4, 1);
     want("instructions");
@@ -286,14 +290,15 @@ static void no_more_counters_are_used_than_packing_has_places_for(void **state)
     assert_packs_into(1);
 }
 
-/* ---- Every metric ---- */
+/* ---- Every metric ---------------------------------------------------------------------------- */
 
 static unsigned counters_of(const char *pmu)
 {
     return !strncmp(pmu, "zen", 3) ? 6 : strstr(pmu, "icelake") || strstr(pmu, "rapids") ? 8 : 4;
 }
 
-/* On each PMU with the counters it has when both threads of a core run.  Prints how many metrics there are. */
+/* On each PMU with the counters it has when both threads of a core run.  Prints how many metrics
+ * there are. */
 static void every_metric_fits_into_one_group(void **state)
 {
     (void)state;
@@ -312,7 +317,7 @@ static void every_metric_fits_into_one_group(void **state)
     }
 }
 
-/* ---- Figures ---- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 static void a_metric_finds_its_counts_among_all(void **state)
 {

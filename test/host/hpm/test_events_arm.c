@@ -36,7 +36,8 @@ static void chaining_is_no_event(void **state)
 /* Bit n of the first word: event n; of the second: 0x4000 + n. */
 static int parse_told(const char *pmu, uint64_t low, uint64_t high, const char *text)
 {
-    const struct event_pmu names = {.table = event_table_named(pmu), .says = true, .present = {low, high}};
+    const struct event_pmu names = {
+        .table = event_table_named(pmu), .says = true, .present = {low, high}};
 
     return event_parse(&names, text, &event, err, sizeof err);
 }
@@ -53,7 +54,8 @@ static void what_a_cpu_says_of_common_events_goes_before_its_table(void **state)
     assert_string_equal(err, "'l1d.miss' is not available on neoverse-n1");
     assert_int_equal(parse_told("neoverse-n1", BIT(0x03), 0, "l1d.miss"), 0);
     assert_int_equal(parse_told("neoverse-n1", BIT(0x05), 0, "stall.mem"), -ENOTSUP);
-    assert_int_equal(parse_told("neoverse-n1", 0, BIT(0x05), "stall.mem"), 0); /* not in its table */
+    /* not in its table */
+    assert_int_equal(parse_told("neoverse-n1", 0, BIT(0x05), "stall.mem"), 0);
     assert_int_equal(event.config, 0x4005);
     assert_int_equal(parse_told("neoverse-n1", 0, 0, "load"), 0); /* no common event: the table's */
     assert_int_equal(event.config, 0x70);
@@ -121,7 +123,8 @@ static void generic_names_go_by_the_architectures_numbers(void **state)
     }
 }
 
-/* One map serves cores that count more and less: what a table does not list, its core does not count. */
+/* One map serves cores that count more and less: what a table does not list, its core does not
+ * count. */
 static void numbers_that_a_core_does_not_list_are_not_available(void **state)
 {
     (void)state;
@@ -148,14 +151,16 @@ static void the_simulated_machine_has_its_table_here_too(void **state)
 /* ---- Top-down ---- */
 
 static void assert_shares_of(const char *pmu, const char *unit, const struct counted *counted,
-                             double retiring, double bad_speculation, double frontend, double backend)
+                             double retiring, double bad_speculation, double frontend,
+                             double backend)
 {
     const struct event_pmu names = {.table = event_table_named(pmu)};
 
     assert_shares(&names, unit, counted, retiring, bad_speculation, frontend, backend);
 }
 
-/* Half of the slots stalled, 1 in 4 of them at the front end; three operations in four completed. */
+/* Half of the slots stalled, 1 in 4 of them at the front end; three operations in four
+ * completed. */
 static void slots_are_shared_out_where_they_are_counted(void **state)
 {
     const struct counted eight[] = {{"cycles", 1000},
@@ -196,8 +201,9 @@ static void early_neoverse_n2_is_corrected(void **state)
 
 static void cycles_are_shared_out_where_slots_are_not_counted(void **state)
 {
-    const struct counted counted[] = {{"cycles", 1000},      {"STALL_FRONTEND", 125}, {"STALL_BACKEND", 375},
-                                      {"instructions", 900}, {"INST_SPEC", 1200},     {NULL, 0}};
+    const struct counted counted[] = {{"cycles", 1000},       {"STALL_FRONTEND", 125},
+                                      {"STALL_BACKEND", 375}, {"instructions", 900},
+                                      {"INST_SPEC", 1200},    {NULL, 0}};
 
     (void)state;
     assert_shares_of("neoverse-n1", "% of cycles", counted, 37.5, 12.5, 12.5, 37.5);
@@ -212,10 +218,10 @@ static void a_core_that_counts_no_stalls_does_not_know_the_shares(void **state)
     struct event events[METRIC_EVENTS_MAX];
 
     (void)state;
-    assert_int_equal(metric_find(&names, "topdown.frontend", &row, &program, events, err, sizeof err),
-                     -ENOTSUP);
-    assert_non_null(
-        strstr(err, "topdown.frontend is not available on cortex-a72: 'STALL_FRONTEND' is no event"));
+    assert_int_equal(
+        metric_find(&names, "topdown.frontend", &row, &program, events, err, sizeof err), -ENOTSUP);
+    assert_non_null(strstr(
+        err, "topdown.frontend is not available on cortex-a72: 'STALL_FRONTEND' is no event"));
 }
 
 static const char *table_of(uint32_t midr)
@@ -228,14 +234,14 @@ static void cores_have_their_tables(void **state)
     (void)state;
     assert_string_equal(table_of(0x411fd070), "cortex-a57");
     assert_string_equal(table_of(0x410fd083), "cortex-a72");  /* Graviton, Raspberry Pi 4 */
-    assert_string_equal(table_of(0x413fd0c1), "neoverse-n1"); /* Graviton2, Altra         */
-    assert_string_equal(table_of(0x411fd401), "neoverse-v1"); /* Graviton3                */
+    assert_string_equal(table_of(0x413fd0c1), "neoverse-n1"); /* Graviton2, Altra */
+    assert_string_equal(table_of(0x411fd401), "neoverse-v1"); /* Graviton3 */
     assert_string_equal(table_of(0x410fd490), "neoverse-n2-r0p2");
     assert_string_equal(table_of(0x410fd492), "neoverse-n2-r0p2");
     assert_string_equal(table_of(0x410fd493), "neoverse-n2");
-    assert_string_equal(table_of(0x410fd4f0), "neoverse-v2"); /* Grace, Graviton4         */
-    assert_string_equal(table_of(0x410fd034), "pmuv3");       /* Cortex-A53               */
-    assert_string_equal(table_of(0x610f0220), "pmuv3");       /* another implementer      */
+    assert_string_equal(table_of(0x410fd4f0), "neoverse-v2"); /* Grace, Graviton4 */
+    assert_string_equal(table_of(0x410fd034), "pmuv3");       /* Cortex-A53 */
+    assert_string_equal(table_of(0x610f0220), "pmuv3");       /* another implementer */
 }
 
 int main(void)

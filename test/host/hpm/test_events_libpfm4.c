@@ -1,13 +1,14 @@
 /*
- * The event tables against libpfm4 itself: every event of every x86 PMU, with each part and each two parts, must come out as
- * libpfm4 encodes it, or be refused by both.  (Arm's events are numbers without parts: test_events_arm.c.)  The library must be of
- * the version that the tables are from.
+ * The event tables against libpfm4 itself: every event of every x86 PMU, with each part and each
+ * two parts, must come out as libpfm4 encodes it, or be refused by both.  (Arm's events are numbers
+ * without parts: test_events_arm.c.)  The library must be of the version that the tables are from.
  */
 #include "test/host/double/expect_panic.h"
 #include <perfmon/pfmlib.h>
 #include "hpm/events/event.h"
 
-/* Bits of a selector that are no part of the event: user, kernel, interrupt, enable; AMD's guest and host. */
+/* Bits of a selector that are no part of the event: user, kernel, interrupt, enable; AMD's guest
+ * and host. */
 #define NO_EVENT (3ull << 16 | 1ull << 20 | 1ull << 22 | 3ull << 40)
 
 /* Of an event with more parts than this, which are alternatives, only neighbours are paired. */
@@ -29,12 +30,14 @@ static const struct pmu {
 };
 
 /*
- * Where libpfm4 4.13 is wrong, or means less than it says; tools/events/intel_correct.c puts it right:
- * TOPDOWN's parts have no event select; three parts of Sapphire Rapids have a register's value for their mask or a bit too many;
- * MEM_LOAD_MISC_RETIRED of Ice Lake is another event; EXE takes its parts for a register that it has not; MEM_TRANS_RETIRED forgets the threshold
- * when it supplies LOAD_LATENCY itself; the second off-core event of Sapphire Rapids becomes the first; L3_MISS of a machine
- * with sockets leaves the other sockets' memory out; ANY_RESPONSE is added to a snoop that cannot stand beside it, and, as a
- * bit of its own, to the request that is meant when none is named.
+ * Where libpfm4 4.13 is wrong, or means less than it says; tools/events/intel_correct.c puts it
+ * right: TOPDOWN's parts have no event select; three parts of Sapphire Rapids have a register's
+ * value for their mask or a bit too many; MEM_LOAD_MISC_RETIRED of Ice Lake is another event; EXE
+ * takes its parts for a register that it has not; MEM_TRANS_RETIRED forgets the threshold when it
+ * supplies LOAD_LATENCY itself; the second off-core event of Sapphire Rapids becomes the first;
+ * L3_MISS of a machine with sockets leaves the other sockets' memory out; ANY_RESPONSE is added to
+ * a snoop that cannot stand beside it, and, as a bit of its own, to the request that is meant when
+ * none is named.
  */
 static bool is_corrected(const struct pmu *pmu, const char *event, const char *text)
 {
@@ -54,8 +57,8 @@ static bool is_corrected(const struct pmu *pmu, const char *event, const char *t
 
 static bool misses_sockets(const struct pmu *pmu, const char *event, const char *text)
 {
-    return strstr("skx clx", pmu->theirs) && strstr(event, "OFFCORE_RESPONSE") && strstr(text, ":L3_MISS") &&
-           !strstr(text, ":L3_MISS_");
+    return strstr("skx clx", pmu->theirs) && strstr(event, "OFFCORE_RESPONSE") &&
+           strstr(text, ":L3_MISS") && !strstr(text, ":L3_MISS_");
 }
 
 static bool lacks_supplier(const char *event, const char *text)
@@ -85,7 +88,8 @@ static void compare(const struct event_pmu *found, const struct pmu *pmu, const 
     int r = event_parse(found, ours, &out, err, sizeof err);
     if (expected != PFM_SUCCESS) {
         if (!r)
-            fail_msg("%s: %s is accepted, libpfm4 says %s", pmu->ours, ours, pfm_strerror(expected));
+            fail_msg("%s: %s is accepted, libpfm4 says %s", pmu->ours, ours,
+                     pfm_strerror(expected));
         tally->refused++;
     } else if (is_corrected(pmu, event, ours) || misses_sockets(pmu, event, ours)) {
         tally->corrected++;
@@ -111,7 +115,8 @@ static void compare(const struct event_pmu *found, const struct pmu *pmu, const 
     free(arg.codes);
 }
 
-/* Second names of parts are compared alone: libpfm4 puts what they stand for in their place before it looks for clashes. */
+/* Second names of parts are compared alone: libpfm4 puts what they stand for in their place before
+ * it looks for clashes. */
 static unsigned parts_of(int event, const pfm_event_info_t *info, char names[][64], bool *second,
                          unsigned max)
 {
@@ -171,7 +176,8 @@ static void every_event_is_encoded_as_libpfm4_does(void **state)
         print_message("# %s: %u events: %u texts encoded alike, %u refused by both, %u corrected\n",
                       pmus[p].ours, events, tally.encoded, tally.refused, tally.corrected);
         assert_int_equal(ours,
-                         events + !!strstr("icelake-sp sapphirerapids", pmus[p].ours)); /* PERF_METRICS */
+                         /* PERF_METRICS */
+                         events + !!strstr("icelake-sp sapphirerapids", pmus[p].ours));
         assert_true(tally.encoded > 100 && tally.corrected < tally.encoded / 4);
     }
 }

@@ -1,4 +1,5 @@
-/* Names of events in a kernel that is built without libpfm4's tables: what is left, and what is said of the rest. */
+/* Names of events in a kernel that is built without libpfm4's tables: what is left, and what is
+ * said of the rest. */
 #include "test/host/double/event_names.h"
 #include "hpm/events/metric.h"
 
@@ -9,7 +10,8 @@ static void processors_have_the_tables_that_need_no_vendors(void **state)
 {
     (void)state;
     assert_string_equal(table_name_for(event_identity_x86(INTEL, 0x806f8)), "intel-architectural");
-    assert_string_equal(table_name_for(event_identity_x86(AMD, 0xa10f11)), "amd-common"); /* EPYC 9654 */
+    /* EPYC 9654 */
+    assert_string_equal(table_name_for(event_identity_x86(AMD, 0xa10f11)), "amd-common");
 }
 
 static void generic_names_of_architectural_events_work(void **state)
@@ -47,8 +49,9 @@ static void a_vendors_name_is_refused_with_the_reason(void **state)
 {
     (void)state;
     assert_int_equal(parse("intel-architectural", "L2_RQSTS:MISS"), -ENOENT);
-    assert_string_equal(err, "'L2_RQSTS' is no event of intel-architectural; "
-                             "vendors' names of events are not in this kernel (built without libpfm4)");
+    assert_string_equal(err,
+                        "'L2_RQSTS' is no event of intel-architectural; "
+                        "vendors' names of events are not in this kernel (built without libpfm4)");
     assert_int_equal(parse("amd-common", "l1d.miss"), -ENOTSUP);
     assert_string_equal(err, "'l1d.miss' is not available on amd-common");
 }

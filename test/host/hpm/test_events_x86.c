@@ -1,4 +1,5 @@
-/* Names of events on x86: what is accepted and what comes of it, what is refused and with which words, which table is whose. */
+/* Names of events on x86: what is accepted and what comes of it, what is refused and with which
+ * words, which table is whose. */
 #include "test/host/double/event_names.h"
 #include "hpm/events/generic.h"
 #include "hpm/events/lookup.h"
@@ -81,7 +82,8 @@ static void counters_that_cannot_are_left_out(void **state)
     assert_int_equal(event.fixed, 0);
 }
 
-/* Counter, fixed counter, and, where Intel's list says so, the frontend register of parts that libpfm4 4.13 has wrong. */
+/* Counter, fixed counter, and, where Intel's list says so, the frontend register of parts that
+ * libpfm4 4.13 has wrong. */
 static void parts_that_libpfm4_has_wrong_are_right(void **state)
 {
     static const struct {
@@ -118,8 +120,9 @@ static void parts_that_libpfm4_has_wrong_are_right(void **state)
     assert_int_equal(event.exclusion, EVENT_FRONTEND);
 }
 
-/* Selects from..to (with a mask of parts, whole selectors of 16 bits) are counted by these counters only: the column "Counter" of
- * Intel's event lists, as Linux has it summed up.  The first row that fits counts. */
+/* Selects from..to (with a mask of parts, whole selectors of 16 bits) are counted by these counters
+ * only: the column "Counter" of Intel's event lists, as Linux has it summed up.  The first row that
+ * fits counts. */
 struct restriction {
     const char *pmu;
     unsigned from, to;
@@ -145,7 +148,8 @@ static const struct restriction restrictions[] = {
 
 static uint32_t allowed(const char *pmu, uint64_t config)
 {
-    for (const struct restriction *r = restrictions; r < restrictions + ARRAY_SIZE(restrictions); r++) {
+    for (const struct restriction *r = restrictions; r < restrictions + ARRAY_SIZE(restrictions);
+         r++) {
         unsigned bits = config & (r->part ? 0xffff : 0xff);
         if (!strncmp(pmu, r->pmu, strlen(r->pmu)) && bits >= r->from && bits <= r->to)
             return r->counters;
@@ -160,8 +164,8 @@ static void check_counters(const struct event_table *t, const struct event_entry
     uint64_t config = u ? unit_config(entry_config(e), u) : entry_config(e);
 
     if (l->counters & ~allowed(t->name, config))
-        fail_msg("%s: %s:%s, %llx: counters %x", t->name, entry_name(t, e), u ? unit_name(t, u) : "",
-                 (unsigned long long)config, l->counters);
+        fail_msg("%s: %s:%s, %llx: counters %x", t->name, entry_name(t, e),
+                 u ? unit_name(t, u) : "", (unsigned long long)config, l->counters);
 }
 
 static void no_counter_is_promised_that_cannot(void **state)
@@ -209,7 +213,8 @@ static void parts_of_several_groups_are_put_together(void **state)
     expect_event("skylake-sp", "OFFCORE_RESPONSE_1:DMND_DATA_RD", 0x1bb); /* and ANY_RESPONSE */
     assert_int_equal(event.extra, 1 | 1 << 16);
     assert_int_equal(event.exclusion, EVENT_OFFCORE_1);
-    assert_int_equal(parse("skylake-sp", "OFFCORE_RESPONSE_0:DMND_RFO:L3_MISS"), 0); /* and SNP_ANY */
+    /* and SNP_ANY */
+    assert_int_equal(parse("skylake-sp", "OFFCORE_RESPONSE_0:DMND_RFO:L3_MISS"), 0);
     assert_int_equal(event.extra, 2ull | 0xfull << 26 | 0x7full << 31);
     expect_event("sapphirerapids", "OFFCORE_RESPONSE_1:DEMAND_DATA_RD_DRAM", 0x12b);
     assert_int_equal(event.exclusion, EVENT_OFFCORE_1);
@@ -223,11 +228,13 @@ static void parts_that_do_not_go_together_are_named(void **state)
     assert_refused("skylake", "OFFCORE_RESPONSE_0:DMND_RFO:ANY_RESPONSE:SNP_HITM", -EINVAL,
                    "'ANY_RESPONSE' and 'SNP_HITM' do not go together");
     assert_int_equal(parse("skylake", "OFFCORE_RESPONSE_0:DMND_RFO:SNP_HITM"), -EINVAL);
-    assert_non_null(strstr(err, "OFFCORE_RESPONSE_0 needs one of its parts: ANY_RESPONSE SUPPLIER_NONE"));
+    assert_non_null(
+        strstr(err, "OFFCORE_RESPONSE_0 needs one of its parts: ANY_RESPONSE SUPPLIER_NONE"));
     expect_event("skylake", "L2_RQSTS:MISS:miss", 0x3f24);
 }
 
-/* A table of one event: part A on counters 0 and 1 or fixed counter 2, B on 1 and 2 or the same, C on 3, ANY on all. */
+/* A table of one event: part A on counters 0 and 1 or fixed counter 2, B on 1 and 2 or the same, C
+ * on 3, ANY on all. */
 static void parts_are_counted_where_all_of_them_can_be(void **state)
 {
     static const char names[] = "EVENT\0A\0B\0C\0ANY";
@@ -270,8 +277,9 @@ static void parts_are_counted_where_all_of_them_can_be(void **state)
 static void an_event_that_needs_a_part_says_which(void **state)
 {
     (void)state;
-    assert_refused("icelake", "TOPDOWN", -EINVAL,
-                   "TOPDOWN needs one of its parts: BR_MISPREDICT_SLOTS BACKEND_BOUND_SLOTS SLOTS_P SLOTS");
+    assert_refused(
+        "icelake", "TOPDOWN", -EINVAL,
+        "TOPDOWN needs one of its parts: BR_MISPREDICT_SLOTS BACKEND_BOUND_SLOTS SLOTS_P SLOTS");
 }
 
 static void events_of_the_other_variants_of_a_family_are_unknown(void **state)
@@ -294,9 +302,12 @@ static void the_upper_bits_of_amds_select_are_bits_32_to_35(void **state)
 static void unknown_names_are_refused_with_the_nearest(void **state)
 {
     (void)state;
-    assert_refused("skylake", "l1d.mis", -ENOENT, "'l1d.mis' is no event of skylake; nearest: l1d.miss");
-    assert_refused("skylake", "L2_RQST:MISS", -ENOENT, "'L2_RQST' is no event of skylake; nearest: L2_RQSTS");
-    assert_refused("skylake", "l2_rqsts:mist", -ENOENT, "'mist' is no part of L2_RQSTS; nearest: MISS");
+    assert_refused("skylake", "l1d.mis", -ENOENT,
+                   "'l1d.mis' is no event of skylake; nearest: l1d.miss");
+    assert_refused("skylake", "L2_RQST:MISS", -ENOENT,
+                   "'L2_RQST' is no event of skylake; nearest: L2_RQSTS");
+    assert_refused("skylake", "l2_rqsts:mist", -ENOENT,
+                   "'mist' is no part of L2_RQSTS; nearest: MISS");
     assert_refused("skylake", "brnch.mis", -ENOENT,
                    "'brnch.mis' is no event of skylake; nearest: branch.miss");
     assert_refused("skylake", "xyzzy.plugh", -ENOENT, "'xyzzy.plugh' is no event of skylake");
@@ -314,7 +325,8 @@ static void malformed_texts_are_refused(void **state)
     assert_refused("skylake", "", -EINVAL, "an event's name is missing in ''");
     assert_refused("skylake", ":u", -EINVAL, "an event's name is missing in ':u'");
     assert_refused("skylake", "cycles:", -EINVAL, "nothing stands behind a ':' of 'cycles:'");
-    assert_refused("skylake", "L2_RQSTS::MISS", -EINVAL, "nothing stands behind a ':' of 'L2_RQSTS::MISS'");
+    assert_refused("skylake", "L2_RQSTS::MISS", -EINVAL,
+                   "nothing stands behind a ':' of 'L2_RQSTS::MISS'");
     memset(text, 'a', sizeof text);
     text[EVENT_TEXT_MAX] = 0;
     assert_int_equal(parse("skylake", text), -EINVAL);
@@ -358,10 +370,12 @@ static void bits_are_taken_as_they_are(void **state)
 static void bits_that_select_nothing_are_refused(void **state)
 {
     (void)state;
-    assert_refused("skylake", "r4300c0", -EINVAL, "'r4300c0' has bits that do not select an event: 0x430000");
+    assert_refused("skylake", "r4300c0", -EINVAL,
+                   "'r4300c0' has bits that do not select an event: 0x430000");
     assert_refused("skylake", "r1000000c0", -EINVAL,
                    "'r1000000c0' has bits that do not select an event: 0x100000000"); /* IN_TX */
-    assert_refused("zen2", "r1000c0", -EINVAL, "'r1000c0' has bits that do not select an event: 0x100000");
+    assert_refused("zen2", "r1000c0", -EINVAL,
+                   "'r1000c0' has bits that do not select an event: 0x100000");
 }
 
 static void a_select_that_needs_a_register_must_be_named(void **state)
@@ -369,12 +383,15 @@ static void a_select_that_needs_a_register_must_be_named(void **state)
     (void)state;
     assert_refused("skylake", "r1b7", -EINVAL,
                    "'r1b7' needs a second register's value too: name it, as OFFCORE_RESPONSE_0");
-    assert_refused("skylake", "r10401b7", -EINVAL,
-                   "'r10401b7' needs a second register's value too: name it, as OFFCORE_RESPONSE_0");
+    assert_refused(
+        "skylake", "r10401b7", -EINVAL,
+        "'r10401b7' needs a second register's value too: name it, as OFFCORE_RESPONSE_0");
     assert_refused("sapphirerapids", "r4c2", -EINVAL,
                    "'r4c2' needs a second register's value too: name it, as UOPS_RETIRED");
-    assert_refused("skylake", "r11111111111111111", -EINVAL, "'r11111111111111111' has more than 64 bits");
-    assert_refused("skylake", "rc4:MISS", -EINVAL, "'MISS' stands behind bits, which have no parts");
+    assert_refused("skylake", "r11111111111111111", -EINVAL,
+                   "'r11111111111111111' has more than 64 bits");
+    assert_refused("skylake", "rc4:MISS", -EINVAL,
+                   "'MISS' stands behind bits, which have no parts");
     assert_int_equal(parse("skylake", "r"), -ENOENT);
     assert_int_equal(parse("skylake", "r12g"), -ENOENT);
 }
@@ -385,10 +402,14 @@ static void generic_names_lead_to_the_pmus_own_events(void **state)
         const char *pmu, *name;
         uint64_t config;
     } expected[] = {
-        {"skylake", "llc.miss", 0x412e},      {"skylake", "branch.miss", 0xc5},
-        {"icelake", "l2.miss", 0x2724},       {"zen2", "instructions", 0xc0},
-        {"zen4", "tlb.miss", 0xf045},         {"zen3", "mem.remote_cache", 0x1443},
-        {"skylake-sp", "mem.remote", 0x02d3}, {"model", "mem.remote_cache", MACHINE_EVENT_SERVED_REMOTE_L2},
+        {"skylake", "llc.miss", 0x412e},
+        {"skylake", "branch.miss", 0xc5},
+        {"icelake", "l2.miss", 0x2724},
+        {"zen2", "instructions", 0xc0},
+        {"zen4", "tlb.miss", 0xf045},
+        {"zen3", "mem.remote_cache", 0x1443},
+        {"skylake-sp", "mem.remote", 0x02d3},
+        {"model", "mem.remote_cache", MACHINE_EVENT_SERVED_REMOTE_L2},
     };
 
     (void)state;
@@ -415,9 +436,10 @@ static void what_a_pmu_has_not_is_not_available(void **state)
 /* A name in a map that its table does not have would silently be "not available". */
 static void every_event_in_the_maps_exists(void **state)
 {
-    static const char *const pmus[] = {"skylake",    "skylake-sp",     "cascadelake",         "icelake",
-                                       "icelake-sp", "sapphirerapids", "intel-architectural", "zen2",
-                                       "zen3",       "zen4",           "amd-common",          "model"};
+    static const char *const pmus[] = {
+        "skylake",    "skylake-sp",     "cascadelake",         "icelake",
+        "icelake-sp", "sapphirerapids", "intel-architectural", "zen2",
+        "zen3",       "zen4",           "amd-common",          "model"};
 
     (void)state;
     for (unsigned p = 0; p < ARRAY_SIZE(pmus); p++) {
@@ -430,8 +452,8 @@ static void every_event_in_the_maps_exists(void **state)
             const char *text;
             size_t n = event_of_generic(&names, event_generics[g].name, &text);
             if (n != (m->events[g] ? strlen(m->events[g]) : 0))
-                fail_msg("%s: %s is mapped to %s, which it has not", pmus[p], event_generics[g].name,
-                         m->events[g]);
+                fail_msg("%s: %s is mapped to %s, which it has not", pmus[p],
+                         event_generics[g].name, m->events[g]);
             if (n)
                 assert_int_equal(parse(pmus[p], event_generics[g].name), 0);
         }
@@ -460,25 +482,25 @@ static const char *table_of(uint32_t vendor, uint32_t leaf1_eax)
 static void processors_have_their_tables(void **state)
 {
     (void)state;
-    assert_string_equal(table_of(INTEL, 0x506e3), "skylake");    /* Core i7-6700        */
-    assert_string_equal(table_of(INTEL, 0x906ea), "skylake");    /* Core i7-8700        */
-    assert_string_equal(table_of(INTEL, 0x50654), "skylake-sp"); /* Xeon Gold 6148      */
+    assert_string_equal(table_of(INTEL, 0x506e3), "skylake");    /* Core i7-6700 */
+    assert_string_equal(table_of(INTEL, 0x906ea), "skylake");    /* Core i7-8700 */
+    assert_string_equal(table_of(INTEL, 0x50654), "skylake-sp"); /* Xeon Gold 6148 */
     assert_string_equal(table_of(INTEL, 0x50655), "cascadelake");
-    assert_string_equal(table_of(INTEL, 0x50657), "cascadelake");         /* Xeon Gold 6248      */
-    assert_string_equal(table_of(INTEL, 0x706e5), "icelake");             /* Core i7-1065G7      */
-    assert_string_equal(table_of(INTEL, 0x606a6), "icelake-sp");          /* Xeon Platinum 8380  */
+    assert_string_equal(table_of(INTEL, 0x50657), "cascadelake");         /* Xeon Gold 6248 */
+    assert_string_equal(table_of(INTEL, 0x706e5), "icelake");             /* Core i7-1065G7 */
+    assert_string_equal(table_of(INTEL, 0x606a6), "icelake-sp");          /* Xeon Platinum 8380 */
     assert_string_equal(table_of(INTEL, 0x806f8), "sapphirerapids");      /* Xeon Platinum 8480+ */
-    assert_string_equal(table_of(INTEL, 0xc06f2), "sapphirerapids");      /* Xeon Platinum 8580  */
-    assert_string_equal(table_of(INTEL, 0x306c3), "intel-architectural"); /* Core i7-4770        */
-    assert_string_equal(table_of(INTEL, 0x00f43), "none");                /* Pentium 4           */
-    assert_string_equal(table_of(AMD, 0x830f10), "zen2");                 /* EPYC 7742           */
-    assert_string_equal(table_of(AMD, 0x870f10), "zen2");                 /* Ryzen 7 3700X       */
-    assert_string_equal(table_of(AMD, 0xa00f11), "zen3");                 /* EPYC 7763           */
-    assert_string_equal(table_of(AMD, 0xa20f10), "zen3");                 /* Ryzen 9 5950X       */
-    assert_string_equal(table_of(AMD, 0xa10f11), "zen4");                 /* EPYC 9654           */
-    assert_string_equal(table_of(AMD, 0xa60f12), "zen4");                 /* Ryzen 9 7950X       */
-    assert_string_equal(table_of(AMD, 0x800f12), "amd-common");           /* EPYC 7601, Zen      */
-    assert_string_equal(table_of(0x746e6543, 0x006f1), "none");           /* "Cent"              */
+    assert_string_equal(table_of(INTEL, 0xc06f2), "sapphirerapids");      /* Xeon Platinum 8580 */
+    assert_string_equal(table_of(INTEL, 0x306c3), "intel-architectural"); /* Core i7-4770 */
+    assert_string_equal(table_of(INTEL, 0x00f43), "none");                /* Pentium 4 */
+    assert_string_equal(table_of(AMD, 0x830f10), "zen2");                 /* EPYC 7742 */
+    assert_string_equal(table_of(AMD, 0x870f10), "zen2");                 /* Ryzen 7 3700X */
+    assert_string_equal(table_of(AMD, 0xa00f11), "zen3");                 /* EPYC 7763 */
+    assert_string_equal(table_of(AMD, 0xa20f10), "zen3");                 /* Ryzen 9 5950X */
+    assert_string_equal(table_of(AMD, 0xa10f11), "zen4");                 /* EPYC 9654 */
+    assert_string_equal(table_of(AMD, 0xa60f12), "zen4");                 /* Ryzen 9 7950X */
+    assert_string_equal(table_of(AMD, 0x800f12), "amd-common");           /* EPYC 7601, Zen */
+    assert_string_equal(table_of(0x746e6543, 0x006f1), "none");           /* "Cent" */
     assert_null(event_table_named("skylak"));
 }
 
@@ -500,7 +522,8 @@ static void the_simulated_machines_table_is_the_machines(void **state)
             assert_in_range(event.config, 1, MACHINE_EVENTS - 1);
             uint8_t mask = pmu_counter_mask[event.config];
             assert_int_equal(event.counters, mask & 0xf);
-            assert_int_equal(event.fixed, mask >> 4 ? 4 + __builtin_ctz(mask >> 4) : EVENT_NO_FIXED);
+            assert_int_equal(event.fixed,
+                             mask >> 4 ? 4 + __builtin_ctz(mask >> 4) : EVENT_NO_FIXED);
             seen++;
         }
     }

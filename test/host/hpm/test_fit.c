@@ -125,7 +125,8 @@ static void figures_of_a_breakdown_fit(void **state)
  * one. */
 static void differences_go_by_what_was_seen_between(void **state)
 {
-    struct fit_reading before = {1000000, 40000, 10000, 250000}, now = {2000000, 1500000, 60000, 500000};
+    struct fit_reading before = {1000000, 40000, 10000, 250000},
+                       now = {2000000, 1500000, 60000, 500000};
 
     (void)state;
     assert_int_equal(fit_since(&now, &before), 200000);

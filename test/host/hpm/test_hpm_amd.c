@@ -1,4 +1,5 @@
-/* The driver of AMD's core counters, and hpm on top of it, against a register-level double that knows the truth. */
+/* The driver of AMD's core counters, and hpm on top of it, against a register-level double that
+ * knows the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/amd_kinds.h"
 #include "hpm/count.h"
@@ -16,7 +17,7 @@ static uint64_t config_of(unsigned figure)
     return hpm_state.event[figure].config;
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 static void another_processor_has_no_such_counters(void **state)
 {
@@ -39,11 +40,12 @@ static void what_was_found_is_one_line(void **state)
 {
     (void)state;
     start(&amd_zen2);
-    assert_non_null(strstr(double_output, "hpm: amd: 48 bits, IBS, 4 counters and two for cycles and "
-                                          "instructions, 2 groups of 1000000 cycles, records of accesses"));
+    assert_non_null(strstr(double_output,
+                           "hpm: amd: 48 bits, IBS, 4 counters and two for cycles and "
+                           "instructions, 2 groups of 1000000 cycles, records of accesses"));
     start(&amd_zen4);
-    assert_non_null(
-        strstr(double_output, "hpm: amd: PerfMonV2, 48 bits, IBS with L3 filter, 4 counters and two"));
+    assert_non_null(strstr(double_output,
+                           "hpm: amd: PerfMonV2, 48 bits, IBS with L3 filter, 4 counters and two"));
     assert_non_null(strstr(double_output, "4 groups of"));
     start(&amd_bare);
     assert_non_null(strstr(double_output, "hpm: amd: 48 bits, 4 counters and two"));
@@ -114,8 +116,9 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     threads_begin(3);
     for (unsigned i = 1; i < DOUBLE_CPUS; i++)
         assert_null(hpm_counted(&cpus[i]));
-    assert_non_null(strstr(double_output,
-                           "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
+    assert_non_null(
+        strstr(double_output,
+               "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
     check_left_out(2);
     amd_machine(&amd_zen4);
     amd_double[2].kind.ibs = IBS_ALL;
@@ -144,7 +147,7 @@ static void what_firmware_left_on_is_off(void **state)
     }
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* Hundreds of millions of millions of events, so that counters wrap. */
 static void live_on(const struct amd_kind *kind, uint64_t seed)
@@ -193,7 +196,8 @@ static void nearly_all_of_a_counter_may_pass_between_two_readings(void **state)
     }
 }
 
-/* Floating-point operations are counted by counter 2, with 3 merged to it; then each counts something else. */
+/* Floating-point operations are counted by counter 2, with 3 merged to it; then each counts
+ * something else. */
 static void an_event_too_wide_for_a_counter_has_two(void **state)
 {
     static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen4};
@@ -202,7 +206,8 @@ static void an_event_too_wide_for_a_counter_has_two(void **state)
     (void)state;
     for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
         start(kinds[k]);
-        struct event flops = event_named("RETIRED_SSE_AVX_FLOPS:ANY"), miss = event_named("branch.miss");
+        struct event flops = event_named("RETIRED_SSE_AVX_FLOPS:ANY"),
+                     miss = event_named("branch.miss");
         struct hpm_programme wide = {.event = {[0] = &miss, [2] = &flops}};
         struct hpm_programme narrow = {.event = {[2] = &miss, [3] = &miss}};
         assert_true(flops.wide);
@@ -226,7 +231,7 @@ static void an_event_too_wide_for_a_counter_has_two(void **state)
     }
 }
 
-/* ---- Turns and interrupts ---- */
+/* ---- Turns and interrupts -------------------------------------------------------------------- */
 
 static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
@@ -295,7 +300,7 @@ static void a_switch_costs_a_handful_of_register_accesses(void **state)
     assert_in_range(amd_double[0].accesses - before, 1, AMD_COUNTERS);
 }
 
-/* ---- Modes ---- */
+/* ---- Modes ----------------------------------------------------------------------------------- */
 
 static struct hpm_breakdown run_both_modes(uint64_t modes)
 {
@@ -323,7 +328,7 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
     assert_in_range(kernel.missed[MISS_BRANCH], 400 * 40, 400 * 60);
 }
 
-/* ---- Sharing ---- */
+/* ---- Sharing --------------------------------------------------------------------------------- */
 
 static void policy_cluster_has_what_it_goes_by(void **state)
 {
@@ -336,7 +341,7 @@ static void policy_cluster_has_what_it_goes_by(void **state)
     }
 }
 
-/* ---- Time ---- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
 {

@@ -11,8 +11,11 @@ static void make(unsigned kind)
     amd_machine(kinds[kind]);
 }
 
-static const struct due_machine machine = {
-    .kinds = ARRAY_SIZE(kinds), .make = make, .least = 2, .arm_accesses = 2, .unflagged = WITHOUT_FLAGS};
+static const struct due_machine machine = {.kinds = ARRAY_SIZE(kinds),
+                                           .make = make,
+                                           .least = 2,
+                                           .arm_accesses = 2,
+                                           .unflagged = WITHOUT_FLAGS};
 
 static void further_than_a_counter_is_wide(void **state)
 {

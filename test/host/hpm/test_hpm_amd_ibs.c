@@ -1,4 +1,5 @@
-/* Samples of AMD's operations: what they say, whose they are, how often they come, and that none is lost unseen. */
+/* Samples of AMD's operations: what they say, whose they are, how often they come, and that none is
+ * lost unseen. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/amd_kinds.h"
 #include "hpm/sampling.h"
@@ -17,7 +18,8 @@ static void start(const struct amd_kind *kind)
 #define STORED    (DATA3_STORE | DATA3_LINEAR_VALID | DATA3_PHYS_VALID)
 #define FAR_MISS  (DATA3_MISS | DATA3_L2_MISS)
 
-static const struct amd_op at_l1 = {.data3 = LOADED, .rip = USER_PC, .linear = 0x7000123, .physical = 0x9123};
+static const struct amd_op at_l1 = {
+    .data3 = LOADED, .rip = USER_PC, .linear = 0x7000123, .physical = 0x9123};
 static const struct amd_op at_memory = {.data2 = 3,
                                         .data3 = LOADED | FAR_MISS,
                                         .rip = USER_PC,
@@ -252,7 +254,8 @@ static void jitter_leaves_the_rate_as_it_is(void **state)
     assert_in_range(samples_of(20000000, &at_l1), 3900, 4100);
 }
 
-/* With the filter the hardware starts over by itself, and as many operations are tagged as without it. */
+/* With the filter the hardware starts over by itself, and as many operations are tagged as without
+ * it. */
 static void the_filter_leaves_the_rate_as_it_is(void **state)
 {
     struct amd_double *d = &amd_double[0];
@@ -394,7 +397,8 @@ static void sampling_without_an_interrupt_is_not_offered(void **state)
     zen1.model = 0x01;
     start(&zen1);
     assert_false(hpm_caps()->can_sample);
-    struct amd_kind odd = amd_zen2; /* a filter where there is none: its data sources are not known */
+    /* a filter where there is none: its data sources are not known */
+    struct amd_kind odd = amd_zen2;
     odd.ibs |= IBS_L3_FILTER;
     start(&odd);
     assert_false(hpm_caps()->can_sample);

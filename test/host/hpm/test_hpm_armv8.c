@@ -1,4 +1,5 @@
-/* The driver of Arm's PMUv3 and hpm on top of it, against a register-level double that knows the truth. */
+/* The driver of Arm's PMUv3 and hpm on top of it, against a register-level double that knows the
+ * truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/armv8_kinds.h"
 #include "hpm/count.h"
@@ -11,7 +12,7 @@ static void start(const struct armv8_kind *kind)
     threads_begin(3);
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 static void a_cpu_without_pmuv3_has_no_counters(void **state)
 {
@@ -31,20 +32,23 @@ static void what_was_found_is_one_line(void **state)
 {
     (void)state;
     start(&armv8_wide);
-    assert_non_null(strstr(
-        double_output,
-        "hpm: armv8: PMUv3p5, 64 bits, 5 counters and two for cycles and "
-        "instructions, 2 groups of 1000000 cycles, no records of accesses\n"
-        "hpm: armv8: does not count stalls by cause, accesses by source but those of remote caches\n"));
+    assert_non_null(strstr(double_output,
+                           "hpm: armv8: PMUv3p5, 64 bits, 5 counters and two for cycles and "
+                           "instructions, 2 groups of 1000000 cycles, no records of accesses\n"
+                           "hpm: armv8: does not count stalls by cause, accesses by source but "
+                           "those of remote caches\n"));
     start(&armv8_narrow);
     assert_non_null(
-        strstr(double_output, "PMUv3, 32 bits, 5 counters and two for cycles and instructions, 1 group of"));
+        strstr(double_output,
+               "PMUv3, 32 bits, 5 counters and two for cycles and instructions, 1 group of"));
     assert_non_null(
-        strstr(double_output, "does not count stalls by cause, stalls of front and back end, accesses by"));
+        strstr(double_output,
+               "does not count stalls by cause, stalls of front and back end, accesses by"));
     start(&armv8_bare);
     assert_non_null(strstr(double_output, "PMUv3, 32 bits, 6 counters and one for cycles,"));
-    assert_non_null(strstr(double_output, "does not count instructions, stalls by cause, stalls of front and "
-                                          "back end, accesses by source, misses\n"));
+    assert_non_null(strstr(double_output,
+                           "does not count instructions, stalls by cause, stalls of front and "
+                           "back end, accesses by source, misses\n"));
     struct armv8_kind newer = armv8_wide;
     newer.version = 12;
     start(&newer);
@@ -67,7 +71,8 @@ static void an_event_is_counted_by_the_best_code_there_is(void **state)
     assert_int_equal(caps->missed, 1 << MISS_BRANCH | 1 << MISS_L1I | 1 << MISS_L1D | 1 << MISS_L2);
     switch_to(0, 0);
     armv8_count(0x10, 7,
-                true); /* there is 0x22, which does not count mispredictions of what is never executed */
+                /* there is 0x22, which does not count mispredictions of what is never executed */
+                true);
     armv8_count(0x22, 5, true);
     armv8_count(0x03, 11, false);
     struct hpm_breakdown b;
@@ -126,7 +131,8 @@ static void a_cycle_counter_that_stands_still_is_not_used(void **state)
     stuck.stuck = true;
     start(&stuck);
     assert_false(hpm_caps()->present);
-    assert_non_null(strstr(double_output, "hpm: armv8: the cycle counter stands still: not used\n"));
+    assert_non_null(
+        strstr(double_output, "hpm: armv8: the cycle counter stands still: not used\n"));
 }
 
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
@@ -140,19 +146,20 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     threads_begin(3);
     for (unsigned i = 1; i < DOUBLE_CPUS; i++)
         assert_null(hpm_counted(&cpus[i]));
-    assert_non_null(strstr(double_output,
-                           "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
+    assert_non_null(
+        strstr(double_output,
+               "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
     check_left_out(2);
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 /* Some billions of events, so that narrow counters wrap dozens of times. */
 static void live_on(const struct armv8_kind *kind, uint64_t seed)
 {
     start(kind);
-    struct hpm_breakdown b = live(
-        &(struct life){.steps = 4000, .seed = seed, .events_max = 100000000, .instructions_max = 200000000});
+    struct hpm_breakdown b = live(&(struct life){
+        .steps = 4000, .seed = seed, .events_max = 100000000, .instructions_max = 200000000});
     if (kind->ceid0 >> CODE_INSTRUCTIONS & 1)
         assert_true(b.instructions > 15 * ((uint64_t)1 << 32));
 }
@@ -221,7 +228,8 @@ static void wraps_are_taken_in_by_interrupt_without_any_tick(void **state)
     assert_exact(0);
 }
 
-/* As QEMU's counters do: its timer may find a CPU that returns from an exception between reading and setting them. */
+/* As QEMU's counters do: its timer may find a CPU that returns from an exception between reading
+ * and setting them. */
 static void a_counter_that_steps_back_counts_nothing_then(void **state)
 {
     static const struct armv8_kind *const kinds[] = {&armv8_narrow, &armv8_wide};
@@ -241,11 +249,12 @@ static void a_counter_that_steps_back_counts_nothing_then(void **state)
         armv8_execute(1000000, 1000, true);
         hpm_read_thread(&threads[0], &b);
         assert_in_range(b.instructions - before, 1000000, 1000400);
-        assert_non_null(strstr(double_output, "hpm: armv8: CPU 0: counter 5 stepped back from 0x4c"));
+        assert_non_null(
+            strstr(double_output, "hpm: armv8: CPU 0: counter 5 stepped back from 0x4c"));
     }
 }
 
-/* ---- Turns ---- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
@@ -325,7 +334,7 @@ static void a_switch_costs_a_handful_of_register_accesses(void **state)
     assert_in_range(armv8_double[0].accesses - before, 1, 9);
 }
 
-/* ---- Modes ---- */
+/* ---- Modes ----------------------------------------------------------------------------------- */
 
 static struct hpm_breakdown run_both_modes(uint64_t modes)
 {
@@ -358,7 +367,7 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
     assert_null(strstr(double_output, "idle"));
 }
 
-/* ---- What is said ---- */
+/* ---- What is said ---------------------------------------------------------------------------- */
 
 static void idle_time_is_in_cycles_of_a_cpu_that_runs(void **state)
 {
@@ -396,17 +405,18 @@ static void what_is_not_counted_is_named_and_not_shown(void **state)
     b.missed[MISS_L1D] = 1234;
     double_output[0] = 0;
     hpm_breakdown_print("test", &b);
+    assert_non_null(strstr(
+        double_output, "500000 instructions, idle 50.0 %, each figure seen for at least 100.0"));
     assert_non_null(
-        strstr(double_output, "500000 instructions, idle 50.0 %, each figure seen for at least 100.0"));
-    assert_non_null(strstr(double_output, "  completion                     0.600 M   60.0 %    1.200\n"));
-    assert_non_null(strstr(double_output, "  back end                       0.300 M   30.0 %    0.600\n"));
+        strstr(double_output, "  completion                     0.600 M   60.0 %    1.200\n"));
+    assert_non_null(
+        strstr(double_output, "  back end                       0.300 M   30.0 %    0.600\n"));
     assert_non_null(strstr(double_output, "  L1 data misses                 1234"));
     assert_non_null(strstr(double_output, "2.468\n"));
     assert_null(strstr(double_output, "branch misprediction"));
     assert_null(strstr(double_output, "remote L2"));
-    assert_non_null(
-        strstr(double_output,
-               "not counted by this PMU: stalls by cause, accesses by source but those of remote caches\n"));
+    assert_non_null(strstr(double_output, "not counted by this PMU: stalls by cause, accesses by "
+                                          "source but those of remote caches\n"));
     struct armv8_kind half = armv8_wide;
     half.ceid1 &= ~CEID(0x23);
     start(&half);

@@ -38,7 +38,8 @@ static void what_has_gone_all_the_way_round_before_it_is_armed_is_counted(void *
 int main(void)
 {
     const struct CMUnitTest others[] = {
-        cmocka_unit_test_teardown(what_has_gone_all_the_way_round_before_it_is_armed_is_counted, threads_end),
+        cmocka_unit_test_teardown(what_has_gone_all_the_way_round_before_it_is_armed_is_counted,
+                                  threads_end),
     };
     return due_tests(&machine, others, ARRAY_SIZE(others));
 }

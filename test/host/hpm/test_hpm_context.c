@@ -4,7 +4,8 @@
 
 enum { COUNTERS = 2, SLICE = 10000, INSTRUCTIONS = 0, PINNED, FIRST, SECOND, THIRD, ASKED };
 
-static const struct event instructions = {.config = 1, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
+static const struct event instructions = {
+    .config = 1, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
 static struct context_figures figures;
 static struct mux_sum part[GROUP_EVENTS_MAX]; /* for context_sum */
 
@@ -13,7 +14,8 @@ static struct event event_number(unsigned n)
     return (struct event){.config = 10 + n, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
 }
 
-/* Remote stalls on one counter of every group; stalls 0 and 1 and remote accesses take turns on the other. */
+/* Remote stalls on one counter of every group; stalls 0 and 1 and remote accesses take turns on the
+ * other. */
 static const struct hpm_plan *make_plan(uint32_t generation, uint64_t more)
 {
     static struct hpm_plan plans[2];
@@ -107,8 +109,8 @@ static void figures_are_scaled_by_the_part_they_were_seen_in(void **state)
 
     (void)state;
     for (int i = 0; i < 3000; i++)
-        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, 1000 * (1 + next_random(&seed) % 20),
-            rate);
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups,
+            1000 * (1 + next_random(&seed) % 20), rate);
     context_read(&c, &plan->mux, &figures, &b);
     assert_in_range(b.stall[0], b.cycles / 10 - b.cycles / 10000, b.cycles / 10);
     assert_in_range(b.stall[1], b.cycles / 4 - b.cycles / 10000, b.cycles / 4);
@@ -126,8 +128,10 @@ static void the_few_figures_of_remote_accesses_are_those_of_the_breakdown(void *
 
     (void)state;
     for (int i = 0; i < 200; i++) {
-        uint64_t rate[GROUP_EVENTS_MAX] = {900, next_random(&seed) % 300, 1, 1, next_random(&seed) % 300};
-        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, 500 + next_random(&seed) % 20000, rate);
+        uint64_t rate[GROUP_EVENTS_MAX] = {900, next_random(&seed) % 300, 1, 1,
+                                           next_random(&seed) % 300};
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups,
+            500 + next_random(&seed) % 20000, rate);
         context_read(&c, &plan->mux, &figures, &b);
         context_read_remote(&c, &plan->mux, &figures, &r);
         assert_int_equal(r.cycles, b.cycles);
@@ -150,7 +154,8 @@ static void remote_stalls_that_are_not_counted_are_estimated(void **state)
     figures.remote_latency = 300;
     for (int i = 0; i < 200; i++) {
         uint64_t rate[GROUP_EVENTS_MAX] = {900, 0, 1, 1, i < 100 ? 2 : 100};
-        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups, 500 + next_random(&seed) % 20000, rate);
+        add(&c, plan, next_random(&seed) % plan->mux.rounds.groups,
+            500 + next_random(&seed) % 20000, rate);
         context_read_remote(&c, &plan->mux, &figures, &r);
         assert_int_equal(r.stall, MIN(300 * r.served, r.cycles));
         assert_true(i >= 100 || r.stall < r.cycles);
@@ -175,8 +180,8 @@ static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **st
     for (int i = 0; i < 900; i++) {
         uint64_t rate[GROUP_EVENTS_MAX] = {900, next_random(&seed) % 300, 1 + i, i % 7,
                                            next_random(&seed) % 300};
-        add(&c[i % 3], plan, next_random(&seed) % plan->mux.rounds.groups, 500 + next_random(&seed) % 20000,
-            rate);
+        add(&c[i % 3], plan, next_random(&seed) % plan->mux.rounds.groups,
+            500 + next_random(&seed) % 20000, rate);
     }
     for (int i = 0; i < 3; i++) {
         context_read(&c[i], &plan->mux, &figures, &each);
@@ -191,7 +196,8 @@ static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **st
     assert_true(all.stall[0] && all.stall[1]);
 }
 
-/* A number whose logical count has been born again: what its predecessor came to is forgotten, the others go on. */
+/* A number whose logical count has been born again: what its predecessor came to is forgotten, the
+ * others go on. */
 static void sums_forget_what_a_number_meant_before(void **state)
 {
     static const uint64_t rate[GROUP_EVENTS_MAX] = {900, 50, 100, 250, 20, 500};
@@ -210,7 +216,8 @@ static void sums_forget_what_a_number_meant_before(void **state)
         add(&c, plan, g, SLICE, rate);
     context_sum(&c, &plan->mux, plan->mux.events, false, &sums, part);
     assert_int_equal(sums.count[ASKED].count, plan->mux.rounds.groups * SLICE / 2);
-    assert_int_equal(sums.count[INSTRUCTIONS].count, (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
+    assert_int_equal(sums.count[INSTRUCTIONS].count,
+                     (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
 }
 
 /* A sum that was kept is as good as its threads, but for what numbers have meant before. */
@@ -263,7 +270,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(instructions_and_pinned_events_are_exact_at_any_time, set_up),
         cmocka_unit_test_setup(figures_are_scaled_by_the_part_they_were_seen_in, set_up),
-        cmocka_unit_test_setup(the_few_figures_of_remote_accesses_are_those_of_the_breakdown, set_up),
+        cmocka_unit_test_setup(the_few_figures_of_remote_accesses_are_those_of_the_breakdown,
+                               set_up),
         cmocka_unit_test_setup(remote_stalls_that_are_not_counted_are_estimated, set_up),
         cmocka_unit_test_setup(sums_of_threads_have_the_figures_of_their_breakdowns_added, set_up),
         cmocka_unit_test_setup(sums_forget_what_a_number_meant_before, set_up),

@@ -1,4 +1,5 @@
-/* Counting across context switches, against a register-level double of the simulated machine that knows the truth. */
+/* Counting across context switches, against a register-level double of the simulated machine that
+ * knows the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_double.h"
 #include "test/host/double/hpm_threads.h"
@@ -110,7 +111,8 @@ static void raw(uint64_t *cycles, uint64_t *instructions)
     }
 }
 
-/* One step of a CPU's life: its thread or nobody works, interrupts come, inside each other too, somebody else's turn comes. */
+/* One step of a CPU's life: its thread or nobody works, interrupts come, inside each other too,
+ * somebody else's turn comes. */
 static void live_a_step(uint64_t *seed)
 {
     unsigned cpu = test_random(seed) % DOUBLE_CPUS;
@@ -177,15 +179,18 @@ static void threads_idle_interrupts_and_monitoring_are_the_machine(void **state)
     uint64_t all_cycles = 0;
     for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
         assert_true(after[a].cycles > before[a].cycles);
-        assert_true(hpm_sums_count(&after[a], number).count > hpm_sums_count(&before[a], number).count ||
+        assert_true(hpm_sums_count(&after[a], number).count >
+                        hpm_sums_count(&before[a], number).count ||
                     a == HPM_MONITORING);
         hpm_sums_sub(&after[a], &before[a]);
         all_cycles += after[a].cycles;
         hpm_sums_add(&whole, &after[a]);
     }
     assert_int_equal(of_threads.cycles, after[HPM_THREADS].cycles);
-    assert_int_equal(hpm_sums_count(&of_threads, number).count, after[HPM_THREADS].count[number].count);
-    assert_int_equal(hpm_sums_count(&of_threads, remote).count, after[HPM_THREADS].count[remote].count);
+    assert_int_equal(hpm_sums_count(&of_threads, number).count,
+                     after[HPM_THREADS].count[number].count);
+    assert_int_equal(hpm_sums_count(&of_threads, remote).count,
+                     after[HPM_THREADS].count[remote].count);
     assert_int_equal(all_cycles, cycles - cycles_before);
     assert_int_equal(hpm_sums_count(&whole, number).count, instructions - instructions_before);
     assert_int_equal(hpm_sums_count(&whole, remote).count, remote_after - remote_before);
@@ -268,8 +273,8 @@ static void a_steady_program_is_estimated_within_three_percent(void **state)
     const uint64_t *now = double_cpus[0].at_read, *then = start.at_read;
     assert_int_equal(b.cycles, now[MACHINE_EVENT_CYCLES] - then[MACHINE_EVENT_CYCLES]);
     for (unsigned i = 0; i < STALL_CAUSES; i++)
-        assert_near(b.stall[i], now[MACHINE_EVENT_STALL_ICACHE + i] - then[MACHINE_EVENT_STALL_ICACHE + i],
-                    30);
+        assert_near(b.stall[i],
+                    now[MACHINE_EVENT_STALL_ICACHE + i] - then[MACHINE_EVENT_STALL_ICACHE + i], 30);
     for (unsigned s = 1; s < SOURCE_COUNT; s++) {
         unsigned served = MACHINE_EVENT_SERVED_LOCAL_L2 + s - 1,
                  stall = MACHINE_EVENT_DCACHE_LOCAL_L2 + s - 1;
@@ -303,7 +308,8 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
     assert_int_equal(seen, (1u << hpm_state.plan->mux.rounds.groups) - 1);
 }
 
-/* What happens once in so many instructions is right after slices of instructions, however fast they are executed. */
+/* What happens once in so many instructions is right after slices of instructions, however fast
+ * they are executed. */
 static void slices_can_be_of_instructions(void **state)
 {
     struct hpm_breakdown b;
@@ -377,7 +383,8 @@ static void a_mark_reaches_the_machine_as_one_word(void **state)
     memset(longer, 'x', sizeof longer - 1);
     longer[99] = 0;
     hpm_mark(longer);
-    assert_int_equal(strlen((const char *)machine_id()->mark_label), sizeof machine_id()->mark_label - 1);
+    assert_int_equal(strlen((const char *)machine_id()->mark_label),
+                     sizeof machine_id()->mark_label - 1);
 }
 
 static void switching_from_a_thread_that_did_not_run_is_a_broken_invariant(void **state)
@@ -422,9 +429,10 @@ static void without_counters_everything_answers_with_nothing(void **state)
     double_machine_present = false;
     double_boot();
     assert_false(hpm_caps()->present);
-    assert_string_equal(double_output,
-                        "hpm: this machine has no performance counters that are known: no stall breakdown, "
-                        "samples by time and entries only, all else works\n");
+    assert_string_equal(
+        double_output,
+        "hpm: this machine has no performance counters that are known: no stall breakdown, "
+        "samples by time and entries only, all else works\n");
     hpm_switch(NULL, &threads[0]);
     hpm_tick();
     hpm_interrupt(NULL);
@@ -433,8 +441,9 @@ static void without_counters_everything_answers_with_nothing(void **state)
     assert_int_equal(b.cycles, 0);
     hpm_read_thread(&threads[0], &b);
     assert_int_equal(b.cycles, 0);
-    assert_int_equal(hpm_sampling_start(&(struct hpm_sampling){.sources = 8, .period = 1, .user = true}),
-                     -ENODEV);
+    assert_int_equal(
+        hpm_sampling_start(&(struct hpm_sampling){.sources = 8, .period = 1, .user = true}),
+        -ENODEV);
     hpm_sampling_stop();
     assert_int_equal(hpm_sampling_take(&sample, 1), 0);
     hpm_sampling_account(&account);

@@ -15,9 +15,14 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* ---- Oracle ---- */
+/* ---- Oracle ---------------------------------------------------------------------------------- */
 
-enum { ORACLE_EVENTS = 7, ORACLE_SETS = 3, ORACLE_FIXED = 3, STATES = 1 << (ORACLE_EVENTS + ORACLE_SETS) };
+enum {
+    ORACLE_EVENTS = 7,
+    ORACLE_SETS = 3,
+    ORACLE_FIXED = 3,
+    STATES = 1 << (ORACLE_EVENTS + ORACLE_SETS)
+};
 
 static bool event_may_use(const struct group_request *r, unsigned e, unsigned place)
 {
@@ -34,7 +39,8 @@ static bool seatable(const struct group_request *r, unsigned left, unsigned take
         return true;
     unsigned e = (unsigned)__builtin_ctz(left);
     for (unsigned p = 0; p < r->counters + ORACLE_FIXED; p++)
-        if (!(taken >> p & 1) && event_may_use(r, e, p) && seatable(r, left & (left - 1), taken | 1u << p))
+        if (!(taken >> p & 1) && event_may_use(r, e, p) &&
+            seatable(r, left & (left - 1), taken | 1u << p))
             return true;
     return false;
 }
@@ -64,7 +70,8 @@ static unsigned sets_within(const struct group_request *r, unsigned group)
     return sets;
 }
 
-/* The least number of groups that count everything, or 0.  Breadth first over what has been covered. */
+/* The least number of groups that count everything, or 0.  Breadth first over what has been
+ * covered. */
 static unsigned fewest_groups(const struct group_request *r)
 {
     static uint8_t groups_to[STATES];
@@ -118,10 +125,10 @@ static void assert_optimal(const struct group_request *r)
         assert_good(r, &plan);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
-/* Every choice of masks and pinned events for up to four events on two or three counters; of the largest set,
- * a seventh. */
+/* Every choice of masks and pinned events for up to four events on two or three counters; of the
+ * largest set, a seventh. */
 static void packs_as_few_groups_as_trying_everything_finds(void **state)
 {
     (void)state;
@@ -161,7 +168,8 @@ static void random_requests_are_packed_as_well_as_trying_everything(void **state
         unsigned classes = next_random(&seed) % 3;
         for (unsigned e = 0; e < r.events; e++) {
             uint32_t mask = next_random(&seed) | next_random(&seed);
-            event[e] = (struct group_event){.mask = mask & ((1u << r.counters) - 1), .fixed = GROUP_NIL};
+            event[e] =
+                (struct group_event){.mask = mask & ((1u << r.counters) - 1), .fixed = GROUP_NIL};
             if (next_random(&seed) % 4 == 0 || !event[e].mask)
                 event[e].fixed = next_random(&seed) % ORACLE_FIXED;
             if (classes && next_random(&seed) % 3 == 0)
@@ -315,7 +323,8 @@ static void the_largest_requests_are_packed(void **state)
     (void)state;
     for (unsigned e = 0; e < GROUP_EVENTS_MAX; e++)
         event[e] = on(~0u);
-    struct group_request r = {.events = GROUP_EVENTS_MAX, .counters = 1, .event = event, .set = set};
+    struct group_request r = {
+        .events = GROUP_EVENTS_MAX, .counters = 1, .event = event, .set = set};
     assert_int_equal(group_pack(&r, &plan, &work, NULL), 0);
     assert_int_equal(plan.groups, 64);
     assert_good(&r, &plan);
@@ -331,7 +340,8 @@ static void the_largest_requests_are_packed(void **state)
     assert_good(&r, &plan);
 }
 
-/* Large requests of every kind: valid, and in all hardly more groups than are proven to be needed. */
+/* Large requests of every kind: valid, and in all hardly more groups than are proven to be
+ * needed. */
 static void large_random_requests_come_close_to_the_bound(void **state)
 {
     uint32_t seed = 77;
@@ -350,8 +360,10 @@ static void large_random_requests_come_close_to_the_bound(void **state)
                                   .set = set,
                                   .pinned = 3};
         for (unsigned e = 0; e < r.events; e++) {
-            event[e] = on(next_random(&seed) % 3 ? 0xffff : 1u << next_random(&seed) % r.counters | 1);
-            event[e].exclusion = e > 2 && next_random(&seed) % 5 == 0 ? 1 + next_random(&seed) % 3 : 0;
+            event[e] =
+                on(next_random(&seed) % 3 ? 0xffff : 1u << next_random(&seed) % r.counters | 1);
+            event[e].exclusion =
+                e > 2 && next_random(&seed) % 5 == 0 ? 1 + next_random(&seed) % 3 : 0;
         }
         event[0].fixed = 0;
         event[1].fixed = 1;
@@ -370,7 +382,8 @@ static void large_random_requests_come_close_to_the_bound(void **state)
     assert_in_range(groups, least, least * 102 / 100);
 }
 
-/* Sets hidden in six groups of eight: the search may give up before it finds them, but must not call that proof. */
+/* Sets hidden in six groups of eight: the search may give up before it finds them, but must not
+ * call that proof. */
 static void what_was_not_tried_is_not_called_impossible(void **state)
 {
     enum { PLANTED = 6, COUNTERS = 8 };

@@ -1,4 +1,5 @@
-/* Requests that cannot be met: the cause that is named is one, and nothing that is not part of it is named. */
+/* Requests that cannot be met: the cause that is named is one, and nothing that is not part of it
+ * is named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,8 @@ static struct group_event on(uint32_t mask)
     return (struct group_event){.mask = mask, .fixed = GROUP_NIL};
 }
 
-static struct group_cause assert_refused(const struct group_request *r, int expected, enum group_why why)
+static struct group_cause assert_refused(const struct group_request *r, int expected,
+                                         enum group_why why)
 {
     struct group_cause cause;
 
@@ -95,10 +97,12 @@ static void two_events_that_exclude_each_other_are_named(void **state)
     event[0].exclusion = event[3].exclusion = 7;
     r.pinned = 9; /* both in every group */
     cause = assert_refused(&r, -EINVAL, GROUP_EXCLUDED);
-    assert_int_equal(cause.event | cause.other << 8 | cause.set << 16, 0 | 3 << 8 | GROUP_NIL << 16);
+    assert_int_equal(cause.event | cause.other << 8 | cause.set << 16,
+                     0 | 3 << 8 | GROUP_NIL << 16);
     r.pinned = 8; /* one in every group, so the other in none */
     cause = assert_refused(&r, -EINVAL, GROUP_EXCLUDED);
-    assert_int_equal(cause.event | cause.other << 8 | cause.set << 16, 0 | 3 << 8 | GROUP_NIL << 16);
+    assert_int_equal(cause.event | cause.other << 8 | cause.set << 16,
+                     0 | 3 << 8 | GROUP_NIL << 16);
     r.pinned = 0;
     assert_int_equal(group_pack(&r, &plan, &work, NULL), 0);
     r.sets = 2; /* the second wants both */

@@ -29,20 +29,23 @@ static void what_was_found_is_one_line(void **state)
 {
     (void)state;
     start(&intel_first);
-    assert_non_null(strstr(double_output, "hpm: intel: version 1, 40 bits, 2 counters and two for cycles and "
-                                          "instructions, "));
+    assert_non_null(strstr(double_output,
+                           "hpm: intel: version 1, 40 bits, 2 counters and two for cycles and "
+                           "instructions, "));
     start(&intel_second);
-    assert_non_null(strstr(double_output, "hpm: intel: version 2, 40 bits, 4 counters and two for cycles"));
+    assert_non_null(
+        strstr(double_output, "hpm: intel: version 2, 40 bits, 4 counters and two for cycles"));
     assert_non_null(strstr(double_output, "no records of accesses\n"));
     start(&intel_skylake);
     assert_non_null(strstr(
-        double_output,
-        "hpm: intel: version 4, 48 bits, 3 counters and two for cycles and "
-        "instructions, 5 groups of 1000000 cycles, records of accesses by source\n"
-        "hpm: intel: does not count stalls by cause, accesses by source but those of remote caches\n"));
+        double_output, "hpm: intel: version 4, 48 bits, 3 counters and two for cycles and "
+                       "instructions, 5 groups of 1000000 cycles, records of accesses by source\n"
+                       "hpm: intel: does not count stalls by cause, accesses by source but those "
+                       "of remote caches\n"));
     start(&intel_icelake);
     assert_non_null(
-        strstr(double_output, "hpm: intel: version 5, 48 bits, PERF_METRICS, 8 counters and two for cycles"));
+        strstr(double_output,
+               "hpm: intel: version 5, 48 bits, PERF_METRICS, 8 counters and two for cycles"));
 }
 
 /* One counter is kept for records, and no event may have it. */
@@ -89,7 +92,8 @@ static void an_event_the_cpu_does_not_have_is_not_counted(void **state)
     assert_int_equal(parsed("r4f2e").counters & 15, 7);
     assert_int_equal(hpm_caps()->missed >> MISS_LAST_LEVEL & 1, 0);
     assert_int_equal(hpm_caps()->missed >> MISS_BRANCH & 1, 0);
-    /* Off-core response and front end have registers of their own, load latency counts with records only. */
+    /* Off-core response and front end have registers of their own, load latency counts with records
+     * only. */
     assert_int_equal(parsed("OFFCORE_RESPONSE_0:DMND_RFO:L3_HIT:SNP_HITM").counters, 7);
     assert_int_equal(parsed("FRONTEND_RETIRED:DSB_MISS").counters, 7);
     start(&intel_icelake);
@@ -190,7 +194,8 @@ static void a_cycle_counter_that_stands_still_is_not_used(void **state)
     stuck.stuck = true;
     start(&stuck);
     assert_false(hpm_caps()->present);
-    assert_non_null(strstr(double_output, "hpm: intel: the cycle counter stands still: not used\n"));
+    assert_non_null(
+        strstr(double_output, "hpm: intel: the cycle counter stands still: not used\n"));
 }
 
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
@@ -205,8 +210,9 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
     assert_non_null(cpus[0].hpm);
     for (unsigned i = 1; i < DOUBLE_CPUS; i++)
         assert_null(hpm_counted(&cpus[i]));
-    assert_non_null(strstr(double_output,
-                           "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
+    assert_non_null(
+        strstr(double_output,
+               "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
     intel_machine(&intel_skylake);
     intel_double[1].kind.counters = 8; /* its threads have the core to themselves */
     intel_double[2].kind.version = 3;

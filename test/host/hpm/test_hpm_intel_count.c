@@ -1,4 +1,5 @@
-/* Counting with Intel's counters, and hpm on top of it, against a register-level double that knows the truth. */
+/* Counting with Intel's counters, and hpm on top of it, against a register-level double that knows
+ * the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
 
@@ -14,7 +15,7 @@ static void start(const struct intel_kind *kind)
     threads_begin(3);
 }
 
-/* ---- Counting ---- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 static void nothing_is_lost_or_counted_twice(void **state)
 {
@@ -37,7 +38,7 @@ static void counters_may_wrap_at_any_moment_of_a_reading(void **state)
     }
 }
 
-/* ---- Turns ---- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 static void groups_take_turns_by_interrupt_without_any_tick(void **state)
 {
@@ -123,7 +124,7 @@ static void a_switch_costs_a_handful_of_register_accesses(void **state)
     assert_int_equal(intel_double[0].accesses - before, 5); /* one for each counter, none written */
 }
 
-/* ---- Modes, and registers that events share ---- */
+/* ---- Modes, and registers that events share -------------------------------------------------- */
 
 static struct hpm_breakdown run_both_modes(const struct intel_kind *kind, uint64_t modes)
 {
@@ -203,11 +204,12 @@ static void an_event_brings_its_second_register_with_it(void **state)
     assert_in_range(intel_double[0].accesses - accesses, 1, 30);
 }
 
-/* ---- Sharing ---- */
+/* ---- Sharing --------------------------------------------------------------------------------- */
 
 static void servers_have_what_policy_cluster_goes_by(void **state)
 {
-    static const struct intel_kind *const servers[] = {&intel_skylake, &intel_icelake, &intel_sapphire};
+    static const struct intel_kind *const servers[] = {&intel_skylake, &intel_icelake,
+                                                       &intel_sapphire};
 
     (void)state;
     for (unsigned k = 0; k < ARRAY_SIZE(servers); k++) {
@@ -218,7 +220,7 @@ static void servers_have_what_policy_cluster_goes_by(void **state)
     assert_int_equal(hpm_caps()->served, 0);
 }
 
-/* ---- Time ---- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 /* ... by a hypervisor, say, while its cycles are compared with the clock. */
 static void a_cpu_that_is_stopped_for_a_while_at_boot_is_measured_all_the_same(void **state)

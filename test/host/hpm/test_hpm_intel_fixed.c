@@ -1,5 +1,6 @@
-/* Reference cycles, slots of the pipeline and what became of them: Intel's fixed counters 2 and 3 and PERF_METRICS, and sessions
- * that ask for them, against a register-level double that knows the truth. */
+/* Reference cycles, slots of the pipeline and what became of them: Intel's fixed counters 2 and 3
+ * and PERF_METRICS, and sessions that ask for them, against a register-level double that knows the
+ * truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
 #include "hpm/count.h"
@@ -49,7 +50,8 @@ static void run(const uint64_t kind[SLOT_KINDS], bool user)
 #define SHARES "topdown.retiring,topdown.bad_speculation,topdown.frontend,topdown.backend"
 
 /* Three quarters are one program's, whose shares are others than the kernel's. */
-static const uint64_t of_user[SLOT_KINDS] = {3000, 1000, 500, 3500}, of_kernel[SLOT_KINDS] = {0, 0, 8000, 0};
+static const uint64_t of_user[SLOT_KINDS] = {3000, 1000, 500, 3500},
+                      of_kernel[SLOT_KINDS] = {0, 0, 8000, 0};
 
 static void the_shares_of_slots_are_what_became_of_them(void **state)
 {
@@ -151,7 +153,8 @@ static void reading_and_clearing_the_shares_takes_four_accesses(void **state)
     assert_int_equal(intel_double[0].accesses - before, without + 4);
     before = intel_double[0].accesses;
     switch_to(0, 0);
-    assert_int_equal(intel_double[0].accesses - before, without + 1); /* no slots, nothing to clear */
+    /* no slots, nothing to clear */
+    assert_int_equal(intel_double[0].accesses - before, without + 1);
 }
 
 static void reference_cycles_have_a_counter_of_their_own(void **state)
@@ -177,7 +180,8 @@ static void reference_cycles_have_a_counter_of_their_own(void **state)
     }
 }
 
-/* Skylake counts no shares, nor does a guest that is not told of them: the formulas' events are counted, together. */
+/* Skylake counts no shares, nor does a guest that is not told of them: the formulas' events are
+ * counted, together. */
 static void without_perf_metrics_the_formulas_events_are_counted(void **state)
 {
     struct intel_kind kinds[] = {intel_skylake, intel_icelake};
@@ -209,7 +213,8 @@ static void what_cannot_be_counted_is_refused_by_name(void **state)
     assert_int_equal(hpm_session_open("PERF_METRICS:RETIRING", &session, why, sizeof why), -ENOENT);
     no_slots.fixed_mask = 0x4;
     start(&no_slots);
-    assert_int_equal(hpm_session_open("PERF_METRICS:RETIRING", &session, why, sizeof why), -ENOTSUP);
+    assert_int_equal(hpm_session_open("PERF_METRICS:RETIRING", &session, why, sizeof why),
+                     -ENOTSUP);
     assert_string_equal(why, "'PERF_METRICS' is not counted by this CPU");
     start(&intel_first);
     assert_int_equal(hpm_session_open("cycles.ref", &session, why, sizeof why), -EINVAL);

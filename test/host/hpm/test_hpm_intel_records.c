@@ -1,4 +1,5 @@
-/* Records of accesses on Intel's processors: what they say, whose they are, and that none is lost unseen. */
+/* Records of accesses on Intel's processors: what they say, whose they are, and that none is lost
+ * unseen. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
 #include "hpm/sampling.h"
@@ -10,8 +11,8 @@ enum { TAKE = 4096 };
 #define HITM_REMOTE 0x04d3
 #define FWD_REMOTE  0x08d3
 
-static const struct intel_kind *const servers[] = {&intel_broadwell_ep, &intel_skylake, &intel_icelake,
-                                                   &intel_sapphire};
+static const struct intel_kind *const servers[] = {&intel_broadwell_ep, &intel_skylake,
+                                                   &intel_icelake, &intel_sapphire};
 
 static struct hpm_sample taken[TAKE];
 
@@ -57,7 +58,7 @@ static void assert_conserved(void)
     assert_int_equal(a.taken, a.delivered + a.lost_hardware + a.lost_buffer);
 }
 
-/* ---- What can be recorded ---- */
+/* ---- What can be recorded -------------------------------------------------------------------- */
 
 #define ONLY(s) (1u << (s))
 #define WITHIN_CHIP \
@@ -91,7 +92,8 @@ static void which_sources_there_are_depends_on_the_model(void **state)
 
 static void without_the_hardware_there_are_no_records_and_all_counters_count(void **state)
 {
-    struct intel_kind none[5] = {intel_skylake, intel_skylake, intel_icelake, intel_skylake, intel_skylake};
+    struct intel_kind none[5] = {intel_skylake, intel_skylake, intel_icelake, intel_skylake,
+                                 intel_skylake};
 
     (void)state;
     none[0].no_pebs = true;
@@ -122,7 +124,7 @@ static void transactions_do_not_take_the_counter_away(void **state)
     assert_int_equal(intel_double[0].force_abort, 1);
 }
 
-/* ---- What a record says ---- */
+/* ---- What a record says ---------------------------------------------------------------------- */
 
 static void a_record_of_a_precise_event_says_where_and_when(void **state)
 {
@@ -161,8 +163,12 @@ static void one_source_alone_is_one_events(void **state)
         unsigned source;
         uint16_t event;
     } each[] = {
-        {SOURCE_REMOTE_L2, HITM_REMOTE}, {SOURCE_REMOTE_L3, FWD_REMOTE}, {SOURCE_L1, 0x01d1},
-        {SOURCE_LOCAL_L2, 0x02d1},       {SOURCE_LOCAL_L3, 0x04d1},      {SOURCE_LOCAL_MEMORY, 0x01d3},
+        {SOURCE_REMOTE_L2, HITM_REMOTE},
+        {SOURCE_REMOTE_L3, FWD_REMOTE},
+        {SOURCE_L1, 0x01d1},
+        {SOURCE_LOCAL_L2, 0x02d1},
+        {SOURCE_LOCAL_L3, 0x04d1},
+        {SOURCE_LOCAL_MEMORY, 0x01d3},
         {SOURCE_REMOTE_MEMORY, 0x02d3},
     };
 
@@ -182,9 +188,11 @@ static void one_source_alone_is_one_events(void **state)
 }
 
 #define NONE 0xff
-/* By data source 0 to 15: SDM, "Data Source Encoding for Load Latency Record"; Linux for Skylake. */
+/* By data source 0 to 15: SDM, "Data Source Encoding for Load Latency Record"; Linux for
+ * Skylake. */
 static const uint8_t of_westmere_ep[16] = {NONE, 0, 0, 1, 2, 2, 2, 2, 4, 3, 5, 6, 5, 6, NONE, NONE};
-static const uint8_t of_haswell[16] = {NONE, 0, 0, 1, 2, 2, 2, 2, NONE, NONE, 5, NONE, 5, NONE, NONE, NONE};
+static const uint8_t of_haswell[16] = {NONE, 0,    0, 1,    2, 2,    2,    2,
+                                       NONE, NONE, 5, NONE, 5, NONE, NONE, NONE};
 static const uint8_t of_skylake[16] = {NONE, 0, 0, 1, 2, 2, 2, 2, 5, 6, 5, 6, 4, 3, NONE, NONE};
 
 static void a_record_of_the_latency_event_says_its_source(void **state)
@@ -237,7 +245,8 @@ static void sources_nobody_asked_for_are_neither_taken_nor_lost(void **state)
     size_t n = hpm_sampling_take(taken, TAKE);
     assert_int_equal(n, 4);
     for (size_t i = 0; i < n; i++)
-        assert_true(taken[i].source == SOURCE_LOCAL_MEMORY || taken[i].source == SOURCE_REMOTE_MEMORY);
+        assert_true(taken[i].source == SOURCE_LOCAL_MEMORY ||
+                    taken[i].source == SOURCE_REMOTE_MEMORY);
     assert_int_equal(account().lost_hardware, 0);
     assert_conserved();
 }
@@ -273,7 +282,7 @@ static void a_mode_that_is_not_asked_for_is_not_recorded(void **state)
     assert_false(taken[0].user);
 }
 
-/* ---- How often ---- */
+/* ---- How often ------------------------------------------------------------------------------- */
 
 static void one_access_in_period_is_recorded(void **state)
 {
@@ -314,7 +323,8 @@ static void distances_are_never_the_same_for_long(void **state)
         access(HITM_REMOTE, 0, 100, k);
         if (!hpm_sampling_take(taken, TAKE))
             continue;
-        assert_in_range(k - last, first++ ? 88 : 0, 112); /* an eighth, for it stays for some records */
+        /* an eighth, for it stays for some records */
+        assert_in_range(k - last, first++ ? 88 : 0, 112);
         different += k - last != distance;
         distance = k - last;
         last = k;
@@ -322,7 +332,7 @@ static void distances_are_never_the_same_for_long(void **state)
     assert_true(different > 150);
 }
 
-/* ---- None is lost unseen ---- */
+/* ---- None is lost unseen --------------------------------------------------------------------- */
 
 static void a_buffer_that_fills_interrupts_before_it_is_full(void **state)
 {

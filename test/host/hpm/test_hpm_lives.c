@@ -1,5 +1,5 @@
-/* Counts of a process whose threads live for a fraction of a round, and of a family of processes, of
- * events that take turns: those of the sum, not of its parts. */
+/* Counts of a process whose threads live for a fraction of a round, and of a family of processes,
+ * of events that take turns: those of the sum, not of its parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,8 @@ static void judge(const struct lives_count *c)
     all.held += e->low <= c->truth && c->truth <= e->high;
 }
 
-static void run_cell(unsigned processes, unsigned threads, uint64_t cycles, unsigned events, uint64_t slice)
+static void run_cell(unsigned processes, unsigned threads, uint64_t cycles, unsigned events,
+                     uint64_t slice)
 {
     static struct lives_count count[LIVES_EVENTS_MAX];
 
@@ -82,8 +83,8 @@ static void their_intervals_hold(void **state)
     assert_true(all.held * 100 >= all.intervals * 93);
 }
 
-/* Processes with hardly more than a unit each, some of them forgotten: units in a row are pairs whichever process
- * they are of, and what each leaves open is not. */
+/* Processes with hardly more than a unit each, some of them forgotten: units in a row are pairs
+ * whichever process they are of, and what each leaves open is not. */
 static void families_have_intervals(void **state)
 {
     (void)state;

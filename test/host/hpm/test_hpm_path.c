@@ -1,6 +1,7 @@
 /*
- * Page logs and the driver of the simulated machine's page-access trackers, complete, against units that know what they logged: each
- * thread's accesses come out in its order wherever it ran, none under another's name, and what is lost is counted to the entry.
+ * Page logs and the driver of the simulated machine's page-access trackers, complete, against units
+ * that know what they logged: each thread's accesses come out in its order wherever it ran, none
+ * under another's name, and what is lost is counted to the entry.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/path_threads.h"
@@ -18,7 +19,8 @@ static void the_unit_is_as_the_machine_says(void **state)
     assert_int_equal(log_account().lost, 0);
     for (unsigned shift = 0; shift <= MACHINE_PATH_SAMPLE_SHIFT_MAX; shift++)
         for (uint64_t p = 0; p < 10000; p += 7)
-            assert_int_equal(path_sampled(p << 20 ^ p, shift), MACHINE_PATH_SAMPLED(p << 20 ^ p, shift));
+            assert_int_equal(path_sampled(p << 20 ^ p, shift),
+                             MACHINE_PATH_SAMPLED(p << 20 ^ p, shift));
 }
 
 static void nothing_is_asked_of_units_that_are_off(void **state)
@@ -130,7 +132,8 @@ static void a_watch_begins_and_ends_on_every_cpu_at_once(void **state)
     expect_nothing_lost();
 }
 
-/* As many as the threshold, and the unit appends them itself; it interrupts when its part of the ring is full. */
+/* As many as the threshold, and the unit appends them itself; it interrupts when its part of the
+ * ring is full. */
 static void the_unit_spills_by_itself_and_then_interrupts(void **state)
 {
     (void)state;
@@ -233,7 +236,8 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     page_log_next(logs[0], &r);
     assert_int_equal(r.tid, tid_of(0));
     assert_int_equal(r.space, space_of(0));
-    assert_int_equal(r.entry[0][0], (uint64_t)space_of(0) << PAGE_ENTRY_SPACE_SHIFT | PAGE_ENTRY_WRITE | 5);
+    assert_int_equal(r.entry[0][0],
+                     (uint64_t)space_of(0) << PAGE_ENTRY_SPACE_SHIFT | PAGE_ENTRY_WRITE | 5);
     page_log_taken(logs[0]);
     page_log_next(logs[0], &r);
     assert_int_equal(r.tid, 0);
@@ -241,7 +245,8 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     assert_int_equal(r.count[0], 2);
     page_log_taken(logs[0]);
     assert_null(page_log_earliest(logs, count, UINT64_MAX));
-    /* A program that makes no switch ends its batches all the same; what finds no room is counted. */
+    /* A program that makes no switch ends its batches all the same; what finds no room is
+     * counted. */
     run_thread(0);
     unsigned noted = 0;
     while (path_note(space_of(0), noted * PAGE_SIZE, false) && noted < 10000)
@@ -395,7 +400,8 @@ static void without_memory_there_are_no_logs(void **state)
     path_kernel_boot();
     path_frames_max = PATH_DOUBLE_CPUS - 1;
     assert_int_equal(path_logs_init(), -ENOMEM);
-    assert_int_equal(path_heap, PATH_DOUBLE_CPUS - 1); /* what was taken for the last one went back */
+    /* what was taken for the last one went back */
+    assert_int_equal(path_heap, PATH_DOUBLE_CPUS - 1);
     path_frames_max = 256;
     path_kernel_end();
     begin();
@@ -425,7 +431,8 @@ static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
     expect_nothing_uncounted();
 }
 
-/* A program that never enters the kernel finds the log full: its unit interrupts no more, whoever makes room. */
+/* A program that never enters the kernel finds the log full: its unit interrupts no more, whoever
+ * makes room. */
 static void a_unit_that_found_no_room_goes_on_when_there_is_some(void **state)
 {
     unsigned page = 0;
@@ -456,7 +463,8 @@ static void what_units_hold_when_they_stop_is_counted(void **state)
         access_page((vaddr_t)i << PAGE_SHIFT, false);
     path_hardware_stop();
     take_all();
-    assert_int_equal(log_account().lost, ENTRIES_MAX); /* those five the unit tells when it next drains */
+    /* those five the unit tells when it next drains */
+    assert_int_equal(log_account().lost, ENTRIES_MAX);
     assert_int_equal(path_hardware_start(&unit_config), 0);
     access_page(PAGE_SIZE, false);
     expect_nothing_uncounted();
@@ -482,7 +490,7 @@ static void more_batches_than_there_is_room_for_are_lost(void **state)
     expect_nothing_uncounted();
 }
 
-/* ---- At random ---- */
+/* ---- At random ------------------------------------------------------------------------------- */
 
 static void step(bool starved)
 {

@@ -1,4 +1,5 @@
-/* Page logs where there is no page-access tracker: that is said, and software's entries go their way. */
+/* Page logs where there is no page-access tracker: that is said, and software's entries go their
+ * way. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/path_kernel.h"
 

@@ -1,4 +1,5 @@
-/* Plans of all that is counted at a time: who shares a place, who is where, and who is named when it is impossible. */
+/* Plans of all that is counted at a time: who shares a place, who is where, and who is named when
+ * it is impossible. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/request.h"
 #include "hpm/policy/plan.h"
@@ -12,8 +13,11 @@ static struct group_cause cause;
 
 static struct event on(uint32_t counters, unsigned config)
 {
-    return (struct event){
-        .config = config, .counters = counters, .fixed = EVENT_NO_FIXED, .modes = BOTH, .exclusion = 0};
+    return (struct event){.config = config,
+                          .counters = counters,
+                          .fixed = EVENT_NO_FIXED,
+                          .modes = BOTH,
+                          .exclusion = 0};
 }
 
 static const struct event cycles = {.config = 1, .counters = 1, .fixed = 5, .modes = BOTH},
@@ -43,7 +47,7 @@ static void assert_refused(const struct plan_request *r, int error, enum group_w
     assert_int_equal(cause.why, why);
 }
 
-/* ---- What any plan must keep ---- */
+/* ---- What any plan must keep ----------------------------------------------------------------- */
 
 /* Where the logical count sits in the group, which is at most one place; GROUP_NIL: nowhere. */
 static unsigned place_of(unsigned group, unsigned i)
@@ -78,7 +82,8 @@ static bool exclude(const struct event *a, const struct event *b)
 }
 
 /* Cycles, instructions, or the fixed counter of that rank. */
-static void check_fixed_place(const struct plan_request *r, unsigned group, unsigned i, unsigned place)
+static void check_fixed_place(const struct plan_request *r, unsigned group, unsigned i,
+                              unsigned place)
 {
     const struct event *e = &r->event[i];
 
@@ -88,7 +93,8 @@ static void check_fixed_place(const struct plan_request *r, unsigned group, unsi
     }
     assert_true(r->fixed >> e->fixed & 1);
     assert_int_equal(place, PLAN_FIXED(__builtin_popcount(r->fixed & ((1u << e->fixed) - 1))));
-    assert_true(event_same(plan.programme[group].event[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)], e));
+    assert_true(
+        event_same(plan.programme[group].event[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)], e));
 }
 
 static void check_place(const struct plan_request *r, unsigned group, unsigned i)
@@ -151,7 +157,7 @@ static void check(const struct plan_request *r)
         assert_true(groups_with(r->set[s]) >= 1);
 }
 
-/* ---- What is possible ---- */
+/* ---- What is possible ------------------------------------------------------------------------ */
 
 static void equal_events_share_a_place_and_all_count(void **state)
 {
@@ -193,8 +199,11 @@ static void a_round_has_as_many_passes_as_it_takes(void **state)
     static const struct {
         uint64_t round;
         unsigned passes;
-    } cases[] = {
-        {0, 1}, {4 * SLICE, 1}, {4 * SLICE + 1, 2}, {40 * SLICE, 10}, {4000 * SLICE, MUX_PASSES_MAX}};
+    } cases[] = {{0, 1},
+                 {4 * SLICE, 1},
+                 {4 * SLICE + 1, 2},
+                 {40 * SLICE, 10},
+                 {4000 * SLICE, MUX_PASSES_MAX}};
     for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
         r.round = cases[i].round;
         make(&r);
@@ -376,7 +385,7 @@ static void nothing_wanted_is_one_empty_group(void **state)
     assert_int_equal(plan.mux.group[0].seats, 0);
 }
 
-/* ---- What is not ---- */
+/* ---- What is not ----------------------------------------------------------------------------- */
 
 static void an_event_without_a_counter_is_named(void **state)
 {
@@ -455,14 +464,15 @@ static void slices_and_rounds_out_of_range_are_refused(void **state)
     make(&r);
 }
 
-/* ---- At random ---- */
+/* ---- At random ------------------------------------------------------------------------------- */
 
 enum { KINDS = 24, TRIALS = 2000 };
 
 static void draw_kinds(struct event kinds[KINDS], unsigned counters, uint64_t *seed)
 {
     for (unsigned k = 0; k < KINDS; k++) {
-        kinds[k] = on((uint32_t)(test_random(seed) % (1u << counters)) | 1u << test_random(seed) % counters,
+        kinds[k] = on((uint32_t)(test_random(seed) % (1u << counters)) |
+                          1u << test_random(seed) % counters,
                       100 + k);
         if (test_random(seed) % 6 == 0) {
             kinds[k].exclusion = EVENT_OFFCORE_0;

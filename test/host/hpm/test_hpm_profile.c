@@ -1,4 +1,5 @@
-/* Samples by criteria: when they come, whose they are, what they stand for, and that none is lost unsaid. */
+/* Samples by criteria: when they come, whose they are, what they stand for, and that none is lost
+ * unsaid. */
 #include "hpm/policy/period.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_profiles.h"
@@ -186,7 +187,8 @@ static void a_storm_is_held_back_and_said(void **state)
     assert_true(later.taken > a.taken);
 }
 
-/* Most of what happens is held back; what could be sampled stands for all of it, if it is scaled. */
+/* Most of what happens is held back; what could be sampled stands for all of it, if it is
+ * scaled. */
 static void what_is_held_back_was_not_seen(void **state)
 {
     struct hpm_profile_account a;
@@ -268,7 +270,8 @@ static void time_is_sampled_while_a_cpu_is_busy(void **state)
     double_idle(50 * NS_PER_MS);
     switch_to(0, 1);
     uint64_t end = arch_clock_ns() + 20 * NS_PER_MS;
-    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2, arch_clock_ns() + 2 * NS_PER_MS);
+    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2,
+                    arch_clock_ns() + 2 * NS_PER_MS);
     while (arch_clock_ns() < end) {
         double_execute(100, 10000);
         hpm_timer(NULL);
@@ -292,7 +295,8 @@ static void time_in_which_no_interrupt_comes_is_the_next_samples(void **state)
     hpm_timer(NULL);
     assert_int_equal(take_all(), 1);
     assert_in_range(taken[0].period, 10 * NS_PER_MS - 100, 10 * NS_PER_MS + 100 * NS_PER_US);
-    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2, arch_clock_ns() + 2 * NS_PER_MS);
+    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2,
+                    arch_clock_ns() + 2 * NS_PER_MS);
     host_ticks = hpm_timer_ns() + 10;
     hpm_timer(NULL);
     assert_int_equal(take_all(), 1);
@@ -319,7 +323,8 @@ static void time_and_entries_are_sampled_without_counters(void **state)
     host_ticks += 50 * NS_PER_MS;
     size_t n = take_all();
     hpm_profile_account(profile, 0, &later);
-    assert_in_range(later.passed - a.passed, 70 * NS_PER_MS * DOUBLE_CPUS, 71 * NS_PER_MS * DOUBLE_CPUS);
+    assert_in_range(later.passed - a.passed, 70 * NS_PER_MS * DOUBLE_CPUS,
+                    71 * NS_PER_MS * DOUBLE_CPUS);
     assert_in_range(later.idle - a.idle, later.passed - a.passed - 21 * NS_PER_MS,
                     later.passed - a.passed - 20 * NS_PER_MS);
     assert_in_range(later.taken, 18, 22);
@@ -340,7 +345,8 @@ static void time_is_sampled_of_a_cpu_that_was_busy_before(void **state)
     assert_true(hpm_timer_ns() <= arch_clock_ns()); /* begins as soon as it can */
     hpm_timer(NULL);
     assert_int_equal(take_all(), 0);
-    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2, arch_clock_ns() + 2 * NS_PER_MS);
+    assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2,
+                    arch_clock_ns() + 2 * NS_PER_MS);
     host_ticks = hpm_timer_ns() + 10;
     hpm_timer(NULL);
     assert_int_equal(take_all(), 1);
@@ -451,7 +457,7 @@ static void lost_records_count_as_what_they_stood_for(void **state)
     assert_in_range(a.stood_for, 1900000, 2100000);
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 /* The interrupted program counter says who ran. */
 static void samples_belong_to_who_ran_whatever_happens(void **state)

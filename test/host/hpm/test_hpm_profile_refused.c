@@ -31,7 +31,8 @@ static void what_cannot_be_is_refused_with_its_cause(void **state)
 
 static void what_is_in_use_is_refused(void **state)
 {
-    static const struct hpm_sampling somebody = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
+    static const struct hpm_sampling somebody = {
+        .sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
     char why[160];
 
     (void)state;
@@ -97,9 +98,9 @@ static void what_needs_counters_is_refused_without_them(void **state)
     double_boot();
     for (unsigned i = 0; i < ARRAY_SIZE(needing); i++) {
         assert_int_equal(open_error(needing[i], 0, why), -ENODEV);
-        assert_non_null(strstr(why,
-                               ": this machine has no performance counters that are known, or hpm.pmu=none; "
-                               "without them there are time and entries"));
+        assert_non_null(strstr(
+            why, ": this machine has no performance counters that are known, or hpm.pmu=none; "
+                 "without them there are time and entries"));
     }
 }
 

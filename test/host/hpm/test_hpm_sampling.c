@@ -11,7 +11,8 @@ enum { TAKE = 4096 };
 
 static struct hpm_sample taken[TAKE];
 
-static const struct hpm_sampling every_remote = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
+static const struct hpm_sampling every_remote = {
+    .sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
 
 static void boot(unsigned records, unsigned samples)
 {
@@ -167,7 +168,8 @@ static void the_kernels_own_accesses_are_left_out_unless_asked_for(void **state)
 static void one_in_n_with_jitter_is_met_within_the_machines_half(void **state)
 {
     struct hpm_sample_account a;
-    struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE, .period = 100, .jitter = 40, .user = true};
+    struct hpm_sampling config = {
+        .sources = SOURCES_REMOTE_CACHE, .period = 100, .jitter = 40, .user = true};
 
     (void)state;
     srand(1);
@@ -271,7 +273,8 @@ static void the_cost_of_sampling_is_accounted(void **state)
     assert_int_equal(hpm_sampling_take(taken, TAKE), 10);
     accesses = double_cpus[0].accesses - accesses;
     hpm_sampling_account(&a);
-    assert_int_equal(a.cycles - before, accesses * REGISTER_CYCLES + 10 * machine_id()->record_cycles);
+    assert_int_equal(a.cycles - before,
+                     accesses * REGISTER_CYCLES + 10 * machine_id()->record_cycles);
     assert_true(hpm_own_cycles() > 0);
 }
 
@@ -288,7 +291,7 @@ static void while_nobody_samples_a_switch_pays_nothing_for_it(void **state)
     assert_int_equal(double_cpus[0].accesses - before, off + 1);
 }
 
-/* ---- The buffer between one producer and one consumer that really run at the same time ---- */
+/* ---- The buffer between one producer and one consumer that really run at the same time ------- */
 
 static struct sample_ring shared;
 static uint64_t dropped;

@@ -1,4 +1,5 @@
-/* Sessions on the simulated machine's double: each has its own events counted from its opening on, whatever others do. */
+/* Sessions on the simulated machine's double: each has its own events counted from its opening on,
+ * whatever others do. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_double.h"
 #include "test/host/double/hpm_sessions.h"
@@ -14,7 +15,8 @@ static int set_up(void **state)
     return 0;
 }
 
-/* ---- Truth: what happened on a thread's CPUs between the readings that began and ended its stretches ---- */
+/* ---- Truth: what happened on a thread's CPUs between the readings that began and ended its
+ * stretches ---- */
 
 static uint64_t of_thread[THREADS][MACHINE_EVENTS], at_switch[DOUBLE_CPUS][MACHINE_EVENTS];
 
@@ -60,7 +62,7 @@ static void move_to(unsigned cpu, int next)
     double_deliver();
 }
 
-/* ---- Sessions ---- */
+/* ---- Sessions -------------------------------------------------------------------------------- */
 
 static void assert_exact(const struct hpm_value *v, uint64_t count)
 {
@@ -79,7 +81,7 @@ static void work(uint64_t *seed)
         double_access(MACHINE_LOCAL_L2 + test_random(seed) % 6, test_random(seed), true);
 }
 
-/* ---- At random ---- */
+/* ---- At random ------------------------------------------------------------------------------- */
 
 /* What is exact by the names that each session begins with. */
 static const char *const always_names = "instructions,cycles,DCACHE:REMOTE_L2,DCACHE:REMOTE_L3";
@@ -98,13 +100,14 @@ static uint64_t past_truth[ALWAYS];
 
 static void open_one(struct opened *o, uint64_t *seed)
 {
-    static const char *const more[] = {"ipc",           "LOADS",      "STORES:u",        "MISPREDICTS",
-                                       "STALL:TLB",     "TLB_MISSES", "SERVED:LOCAL_L2", "l1d.mpki",
-                                       "L1I_MISSES:k",  "COMPLETION", "EXCEPTIONS",      "cycles:u",
-                                       "stall.mem_pct", "llc.miss:u"};
+    static const char *const more[] = {
+        "ipc",        "LOADS",           "STORES:u",      "MISPREDICTS",  "STALL:TLB",
+        "TLB_MISSES", "SERVED:LOCAL_L2", "l1d.mpki",      "L1I_MISSES:k", "COMPLETION",
+        "EXCEPTIONS", "cycles:u",        "stall.mem_pct", "llc.miss:u"};
     char names[160], why[160];
 
-    snprintf(names, sizeof names, "%s,%s,%s", always_names, more[test_random(seed) % (ARRAY_SIZE(more) - 1)],
+    snprintf(names, sizeof names, "%s,%s,%s", always_names,
+             more[test_random(seed) % (ARRAY_SIZE(more) - 1)],
              more[test_random(seed) % ARRAY_SIZE(more)]);
     double_run_on(test_random(seed) % DOUBLE_CPUS);
     double_calls_refused = (unsigned)(test_random(seed) % 3);
@@ -279,7 +282,7 @@ static void an_update_brings_in_what_other_cpus_have_done(void **state)
     hpm_session_close(s);
 }
 
-/* ---- Of events that take turns ---- */
+/* ---- Of events that take turns --------------------------------------------------------------- */
 
 static void steady_work(uint64_t *seed)
 {
@@ -383,8 +386,8 @@ static void forty_events_at_a_time_are_all_counted(void **state)
     begin_truth();
     for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
         for (unsigned k = 0; k < 2; k++)
-            snprintf(text[k] + strlen(text[k]), sizeof text[k] - strlen(text[k]), "%s:%c,", names[i],
-                     "uk"[k]);
+            snprintf(text[k] + strlen(text[k]), sizeof text[k] - strlen(text[k]), "%s:%c,",
+                     names[i], "uk"[k]);
     for (unsigned k = 0; k < 2; k++)
         s[k] = open_names(text[k]);
     assert_true(__builtin_popcountll(hpm_state.plan->mux.events) >= 58);
@@ -466,7 +469,7 @@ static void no_part_is_larger_than_its_whole(void **state)
     assert_true(changed > 20);
 }
 
-/* ---- Numbers that are born again ---- */
+/* ---- Numbers that are born again ------------------------------------------------------------- */
 
 static void run_thread_0(enum machine_event event, uint64_t n)
 {
@@ -524,7 +527,8 @@ static void a_thread_that_slept_through_a_session_has_nothing_of_it(void **state
     (void)state;
     begin_truth();
     run_thread_0(MACHINE_EVENT_STORES, 3);
-    struct hpm_session *kept = open_names("instructions,STORES"), *other = open_names("LOADS:u,STORES:k");
+    struct hpm_session *kept = open_names("instructions,STORES"),
+                       *other = open_names("LOADS:u,STORES:k");
     struct hpm_value v = value_of_thread(kept, 0, 0);
     assert_int_equal(v.estimate.count, 0);
     hpm_session_close(other);

@@ -99,13 +99,15 @@ static void events_come_to_an_end_and_metrics_do_not_for_them(void **state)
     assert_int_equal(__builtin_popcountll(hpm_session_counts(s[1])), 1);
     strcat(loads, "LOADS");
     assert_refused(loads, -ENOSPC, "too many events and metrics");
-    s[2] = open_names("LOADS:u,STORES:u,L1D_MISSES:u,L1I_MISSES:u,MISPREDICTS:u,TLB_MISSES:u,COMPLETION:u,"
-                      "EXCEPTIONS:u,IDLE:u,CYCLES:u,INSTRUCTIONS:u,STALL:TLB:u,STALL:OTHER:u,STALL:BRANCH:u,"
-                      "LOADS:k,STORES:k,L1D_MISSES:k,L1I_MISSES:k,MISPREDICTS:k,TLB_MISSES:k,COMPLETION:k,"
-                      "EXCEPTIONS:k,IDLE:k,CYCLES:k,INSTRUCTIONS:k,STALL:TLB:k,STALL:OTHER:k,STALL:BRANCH:k");
-    assert_refused("LOADS,STORES,COMPLETION,IDLE,EXCEPTIONS,STALL:TLB,STALL:DCACHE:u,STALL:DCACHE:k,"
-                   "MISPREDICTS,TLB_MISSES,L1D_MISSES,L1I_MISSES,DCACHE:LOCAL_L2:u,DCACHE:LOCAL_L2:k",
-                   -ENOSPC, "too many events at a time");
+    s[2] = open_names(
+        "LOADS:u,STORES:u,L1D_MISSES:u,L1I_MISSES:u,MISPREDICTS:u,TLB_MISSES:u,COMPLETION:u,"
+        "EXCEPTIONS:u,IDLE:u,CYCLES:u,INSTRUCTIONS:u,STALL:TLB:u,STALL:OTHER:u,STALL:BRANCH:u,"
+        "LOADS:k,STORES:k,L1D_MISSES:k,L1I_MISSES:k,MISPREDICTS:k,TLB_MISSES:k,COMPLETION:k,"
+        "EXCEPTIONS:k,IDLE:k,CYCLES:k,INSTRUCTIONS:k,STALL:TLB:k,STALL:OTHER:k,STALL:BRANCH:k");
+    assert_refused(
+        "LOADS,STORES,COMPLETION,IDLE,EXCEPTIONS,STALL:TLB,STALL:DCACHE:u,STALL:DCACHE:k,"
+        "MISPREDICTS,TLB_MISSES,L1D_MISSES,L1I_MISSES,DCACHE:LOCAL_L2:u,DCACHE:LOCAL_L2:k",
+        -ENOSPC, "too many events at a time");
     hpm_session_close(s[2]);
     loads[0] = '\0';
     for (unsigned i = 0; i < 31; i++)
@@ -139,8 +141,10 @@ static void without_counters_there_are_no_sessions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(names_that_mean_nothing_are_refused),    TEST(a_metric_with_too_few_counters_is_named),
-        TEST(sessions_and_memory_come_to_an_end),     TEST(events_come_to_an_end_and_metrics_do_not_for_them),
+        TEST(names_that_mean_nothing_are_refused),
+        TEST(a_metric_with_too_few_counters_is_named),
+        TEST(sessions_and_memory_come_to_an_end),
+        TEST(events_come_to_an_end_and_metrics_do_not_for_them),
         TEST(without_counters_there_are_no_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

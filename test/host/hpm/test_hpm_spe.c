@@ -1,4 +1,5 @@
-/* Records of Arm's Statistical Profiling Extension, taken by the driver and hpm on top of it, against a double that knows the truth. */
+/* Records of Arm's Statistical Profiling Extension, taken by the driver and hpm on top of it,
+ * against a double that knows the truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/spe_kinds.h"
 
@@ -35,7 +36,7 @@ static void policy_cluster_has_what_it_goes_by(void **state)
     }
 }
 
-/* ---- Finding out ---- */
+/* ---- Finding out ----------------------------------------------------------------------------- */
 
 static void what_was_found_is_one_line(void **state)
 {
@@ -43,7 +44,8 @@ static void what_was_found_is_one_line(void **state)
 
     (void)state;
     spe_start(&spe_known);
-    assert_non_null(strstr(double_output, "hpm: armv8: PMUv3p1, 32 bits, SPEv1.0, 5 counters and two for"));
+    assert_non_null(
+        strstr(double_output, "hpm: armv8: PMUv3p1, 32 bits, SPEv1.0, 5 counters and two for"));
     assert_non_null(strstr(double_output, "records of accesses by source\n"));
     assert_null(strstr(double_output, "hpm: spe:"));
     assert_int_equal(hpm_caps()->sampled, EVERY);
@@ -76,7 +78,9 @@ static void what_is_not_usable_is_said_once(void **state)
         "hpm: spe: the profiling buffer belongs to a higher exception level: no records\n",
         "hpm: spe: records of format 1, up to 64 bytes, at multiples of 64: not known, not used\n",
         "hpm: spe: records of format 0, up to 8 bytes, at multiples of 64: not known, not used\n",
-        "hpm: spe: records of format 0, up to 64 bytes, at multiples of 4096: not known, not used\n", NULL};
+        "hpm: spe: records of format 0, up to 64 bytes, at multiples of 4096: not known, not "
+        "used\n",
+        NULL};
 
     (void)state;
     kinds[0].spe.foreign = true;
@@ -116,7 +120,8 @@ static void each_code_of_the_shortest_interval_is_what_it_means(void **state)
         config.period = means[i];
         config.jitter = means[i] - 1;
         assert_int_equal(hpm_sampling_start(&config), 0);
-        assert_in_range(spe_double[0].now.irr & IRR_INTERVAL, means[i], means[i]); /* there is none shorter */
+        /* there is none shorter */
+        assert_in_range(spe_double[0].now.irr & IRR_INTERVAL, means[i], means[i]);
         hpm_sampling_stop();
     }
 }
@@ -165,7 +170,7 @@ static void a_cpu_may_have_smaller_records(void **state)
     assert_int_equal(lost(), 0);
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static void a_sample_says_what_the_record_said(void **state)
 {
@@ -247,7 +252,8 @@ static void each_kind_of_record_becomes_what_it_says(void **state)
         {{.store = true, .events = SPE_EVENT_RETIRED}, PASSED, PASSED},
         {{.load = true, .store = true, .events = HIT}, SOURCE_L1, SOURCE_L1},
         {{.events = SPE_EVENT_RETIRED}, PASSED, PASSED},
-        {{.load = true, .coded = true, .events = SPE_EVENT_L1}, PASSED, PASSED}, /* it never happened */
+        /* it never happened */
+        {{.load = true, .coded = true, .events = SPE_EVENT_L1}, PASSED, PASSED},
         {{.load = true, .coded = true, .events = HIT, .placeless = true}, LOST, LOST},
         {{.load = true, .coded = true, .events = HIT, .broken = 0xc1}, LOST, LOST},
         {{.bare = true}, LOST, LOST},
@@ -323,7 +329,7 @@ static void the_remote_event_is_a_filter_where_events_say_all(void **state)
     }
 }
 
-/* ---- How often ---- */
+/* ---- How often ------------------------------------------------------------------------------- */
 
 /* Operations for each record of so many. */
 static uint64_t average_interval(uint32_t period, uint32_t jitter, unsigned records)
@@ -397,7 +403,8 @@ static void jitter_is_drawn_anew_at_each_drain(void **state)
     assert_int_equal(lost(), 0);
 }
 
-/* Draining is not a new interval: however often there is one, operations are as likely as before. */
+/* Draining is not a new interval: however often there is one, operations are as likely as
+ * before. */
 static void draining_does_not_lengthen_the_interval(void **state)
 {
     const struct spe_double *d = &spe_double[0];
@@ -415,7 +422,7 @@ static void draining_does_not_lengthen_the_interval(void **state)
     assert_int_equal(take_all(), 100);
 }
 
-/* ---- Whose, and when ---- */
+/* ---- Whose, and when ------------------------------------------------------------------------- */
 
 static void a_record_belongs_to_the_thread_that_leaves(void **state)
 {
@@ -462,7 +469,8 @@ static void what_is_sampled_before_the_end_is_forgotten(void **state)
     assert_int_equal(lost(), 0);
 }
 
-/* Whoever asks for one at a time gets the next, in order; whoever stops asking has lost the rest. */
+/* Whoever asks for one at a time gets the next, in order; whoever stops asking has lost the
+ * rest. */
 static void what_is_half_taken_when_sampling_ends_is_forgotten(void **state)
 {
     const struct pmu_ops *pmu = &pmu_armv8;

@@ -1,6 +1,7 @@
 /*
- * The profiling buffer of Arm's Statistical Profiling Extension, as the driver and hpm on top of it keep it: full, cut off, unwritable,
- * and that every record taken is a sample, lost, or of no interest, whatever happens.
+ * The profiling buffer of Arm's Statistical Profiling Extension, as the driver and hpm on top of it
+ * keep it: full, cut off, unwritable, and that every record taken is a sample, lost, or of no
+ * interest, whatever happens.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/random.h"
@@ -72,7 +73,8 @@ static void a_full_buffer_interrupts_and_sampling_goes_on(void **state)
     }
 }
 
-/* It is interrupted in time: what was sampled until then is taken, no matter how little can be taken at once. */
+/* It is interrupted in time: what was sampled until then is taken, no matter how little can be
+ * taken at once. */
 static void a_buffer_that_fills_again_and_again_loses_what_it_says(void **state)
 {
     const struct spe_double *d = &spe_double[0];
@@ -91,7 +93,8 @@ static void a_buffer_that_fills_again_and_again_loses_what_it_says(void **state)
     assert_int_equal(account().delivered, d->recorded);
 }
 
-/* What is there of the record that did not fit is nobody's; the stop is counted, and it is counted once. */
+/* What is there of the record that did not fit is nobody's; the stop is counted, and it is counted
+ * once. */
 static void a_record_that_was_cut_off_is_lost_once(void **state)
 {
     struct spe_double *d = &spe_double[0];
@@ -173,11 +176,12 @@ static void samples_due_too_early_are_a_loss(void **state)
     assert_int_equal(take_all(), 2);
 }
 
-/* Translation fault; external abort; a reason that only its maker knows; one that is not defined. */
+/* Translation fault; external abort; a reason that only its maker knows; one that is not
+ * defined. */
 static void a_buffer_that_cannot_be_written_is_said_and_left(void **state)
 {
-    static const uint64_t faults[] = {(uint64_t)0x24 << 26 | SR_DL | 7, SR_EA | SR_DL, (uint64_t)0x1f << 26,
-                                      0x3e};
+    static const uint64_t faults[] = {(uint64_t)0x24 << 26 | SR_DL | 7, SR_EA | SR_DL,
+                                      (uint64_t)0x1f << 26, 0x3e};
     struct spe_double *d = &spe_double[0];
 
     (void)state;
@@ -189,7 +193,8 @@ static void a_buffer_that_cannot_be_written_is_said_and_left(void **state)
         sample_many(4);
         double_deliver();
         tick(0); /* at the latest, for it may not have been written before */
-        const char *said = strstr(double_output, "hpm: spe: CPU 0 cannot write its buffer (PMBSR 0x");
+        const char *said =
+            strstr(double_output, "hpm: spe: CPU 0 cannot write its buffer (PMBSR 0x");
         assert_non_null(said);
         assert_int_equal(take_all(), 3);
         assert_int_equal(lost(), 1);
@@ -269,7 +274,7 @@ static void the_least_memory_is_a_page(void **state)
     assert_int_equal(lost(), 1);
 }
 
-/* ---- Random lives ---- */
+/* ---- Random lives ---------------------------------------------------------------------------- */
 
 /* Where an operation says whose it was. */
 #define DATA_OF(thread) ((uint64_t)0x10000 + (uint64_t)(thread)*8)
@@ -312,8 +317,11 @@ static void sample_some(uint64_t *seed)
 
 static void check_account(const struct armv8_kind *kind, bool kernel)
 {
-    const struct life l = {
-        .steps = 6000, .seed = 11, .events_max = 1 << 16, .instructions_max = 5000, .also = sample_some};
+    const struct life l = {.steps = 6000,
+                           .seed = 11,
+                           .events_max = 1 << 16,
+                           .instructions_max = 5000,
+                           .also = sample_some};
     uint64_t recorded = 0, passed = 0, known_losses = 0, stops = 0;
 
     start_with(kind, 64);
@@ -334,7 +342,8 @@ static void check_account(const struct armv8_kind *kind, bool kernel)
     if (kind->spe.align)
         assert_int_equal(a.taken + passed, recorded + known_losses);
     else
-        assert_true(a.taken + passed <= recorded + known_losses); /* what is broken takes others with it */
+        /* what is broken takes others with it */
+        assert_true(a.taken + passed <= recorded + known_losses);
     assert_true(a.lost_hardware > known_losses);
     hpm_sampling_stop();
 }

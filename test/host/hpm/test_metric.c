@@ -1,4 +1,5 @@
-/* Metrics: the arithmetic, formulas, what is refused and how, and the table of metrics on every PMU. */
+/* Metrics: the arithmetic, formulas, what is refused and how, and the table of metrics on every
+ * PMU. */
 #include "test/host/double/expect_panic.h"
 #include <math.h>
 #include "hpm/events/metric.h"
@@ -9,7 +10,7 @@
 static struct metric_program program;
 static char err[256];
 
-/* ---- Arithmetic, against long double ---- */
+/* ---- Arithmetic, against long double --------------------------------------------------------- */
 
 static long double value_of(struct scaled a)
 {
@@ -74,7 +75,7 @@ static void rounding_goes_to_the_nearest_whole_number(void **state)
     EXPECT_PANIC(scaled_div(scaled_of(1), scaled_of(0)));
 }
 
-/* ---- Formulas ---- */
+/* ---- Formulas -------------------------------------------------------------------------------- */
 
 static int64_t evaluate(const char *formula, const uint64_t *count)
 {
@@ -117,11 +118,13 @@ static void neither_large_nor_small_counts_are_lost(void **state)
 {
     (void)state;
     assert_int_equal(evaluate("a / b", (uint64_t[]){UINT64_MAX, UINT64_MAX}), METRIC_ONE);
-    assert_int_equal(evaluate("1000 * a / b", (uint64_t[]){UINT64_MAX / 1000, UINT64_MAX}), METRIC_ONE);
+    assert_int_equal(evaluate("1000 * a / b", (uint64_t[]){UINT64_MAX / 1000, UINT64_MAX}),
+                     METRIC_ONE);
     assert_int_equal(evaluate("a / b", (uint64_t[]){1, 1000000}), 1);
     assert_int_equal(evaluate("1000000 * a / b", (uint64_t[]){1, UINT64_MAX}), 0);
     assert_int_equal(evaluate("100 - 100 * a / b", (uint64_t[]){999999999999, 1000000000000}), 0);
-    assert_int_equal(evaluate("a * a / b / b", (uint64_t[]){UINT64_MAX, 1ull << 63}), 4 * METRIC_ONE);
+    assert_int_equal(evaluate("a * a / b / b", (uint64_t[]){UINT64_MAX, 1ull << 63}),
+                     4 * METRIC_ONE);
 }
 
 static void troubles_are_told_apart(void **state)
@@ -184,7 +187,7 @@ static void wrong_formulas_are_refused_where_they_are_wrong(void **state)
     assert_string_equal(err, "the formula is too long at the end");
 }
 
-/* ---- The table ---- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static const struct metric *row;
 static struct event event[METRIC_EVENTS_MAX];
@@ -235,23 +238,26 @@ static void what_a_pmu_cannot_measure_is_said_with_what_it_lacks(void **state)
 {
     (void)state;
     assert_int_equal(find("zen2", "llc.mpki"), -ENOTSUP);
-    assert_string_equal(err, "llc.mpki is not available on zen2: 'llc.miss' is not available on zen2");
+    assert_string_equal(err,
+                        "llc.mpki is not available on zen2: 'llc.miss' is not available on zen2");
     assert_int_equal(find("zen2", "topdown.backend"), -ENOTSUP);
-    assert_string_equal(err, "topdown.backend is not available on zen2: 'STALL_BACKEND' is no event of zen2");
+    assert_string_equal(
+        err, "topdown.backend is not available on zen2: 'STALL_BACKEND' is no event of zen2");
     assert_int_equal(find("zen2", "ipcc"), -ENOENT);
     assert_string_equal(err, "'ipcc' is no metric; nearest: ipc");
 }
 
 /* ---- Top-down ---- */
 
-/* 1000 cycles: 4, 5 or 6 times as many slots, of which an eighth got nothing from the front end and half retired; what was issued
- * besides, and 50 cycles of recovery, was an eighth, too. */
+/* 1000 cycles: 4, 5 or 6 times as many slots, of which an eighth got nothing from the front end and
+ * half retired; what was issued besides, and 50 cycles of recovery, was an eighth, too. */
 static void intels_cores_without_perf_metrics_have_formulas(void **state)
 {
     static const struct {
         const char *pmu;
         uint64_t slots;
-    } cores[] = {{"skylake", 4000}, {"cascadelake", 4000}, {"icelake", 5000}, {"sapphirerapids", 6000}};
+    } cores[] = {
+        {"skylake", 4000}, {"cascadelake", 4000}, {"icelake", 5000}, {"sapphirerapids", 6000}};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(cores); i++) {
@@ -280,8 +286,8 @@ static void those_with_perf_metrics_measure_the_shares(void **state)
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(pmus); i++)
-        assert_shares(&(struct event_pmu){.table = event_table_named(pmus[i])}, "% of slots", counted, 37.5,
-                      12.5, 6.25, 43.75);
+        assert_shares(&(struct event_pmu){.table = event_table_named(pmus[i])}, "% of slots",
+                      counted, 37.5, 12.5, 6.25, 43.75);
 }
 
 static void the_simulated_machine_shares_out_cycles(void **state)
@@ -291,16 +297,19 @@ static void the_simulated_machine_shares_out_cycles(void **state)
         {"STALL:TLB", 40}, {"STALL:OTHER", 100}, {"STALL:DCACHE", 200}, {NULL, 0}};
 
     (void)state;
-    assert_shares(&(struct event_pmu){.table = event_table_named("model")}, "% of cycles", counted, 60, 5, 1,
-                  34);
+    assert_shares(&(struct event_pmu){.table = event_table_named("model")}, "% of cycles", counted,
+                  60, 5, 1, 34);
 }
 
 static void zens_know_what_retired_and_zen_4_why_the_rest_did_not(void **state)
 {
     (void)state;
-    assert_int_equal(measure("zen2", "topdown.retiring", (uint64_t[]){3000, 1000}), 50 * METRIC_ONE);
-    assert_int_equal(measure("zen3", "topdown.retiring", (uint64_t[]){1500, 1000}), 25 * METRIC_ONE);
-    assert_int_equal(measure("zen4", "topdown.retiring", (uint64_t[]){1500, 1000}), 25 * METRIC_ONE);
+    assert_int_equal(measure("zen2", "topdown.retiring", (uint64_t[]){3000, 1000}),
+                     50 * METRIC_ONE);
+    assert_int_equal(measure("zen3", "topdown.retiring", (uint64_t[]){1500, 1000}),
+                     25 * METRIC_ONE);
+    assert_int_equal(measure("zen4", "topdown.retiring", (uint64_t[]){1500, 1000}),
+                     25 * METRIC_ONE);
     assert_int_equal(measure("zen4", "topdown.bad_speculation", (uint64_t[]){2100, 1500, 1000}),
                      10 * METRIC_ONE);
 }
@@ -313,7 +322,8 @@ static void metrics_are_named_and_described(void **state)
         if (metric_parse(m->formula, 4, &program, err, sizeof err))
             fail_msg("%s: %s", m->formula, err);
         for (const struct metric *other = m + 1; other->name; other++)
-            if (!strcmp(m->name, other->name)) /* rows of one name stand together and say the same */
+            if (!strcmp(m->name,
+                        other->name)) /* rows of one name stand together and say the same */
                 assert_string_equal((other - 1)->name, m->name);
     }
 }

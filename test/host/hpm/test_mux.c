@@ -62,7 +62,8 @@ static void oracle_close(struct oracle *o, long double pass)
         long double rate = o->open[e] * pass / seen, difference = rate - o->rate[e];
         o->total[e] += o->open[e] * o->length / seen;
         if (o->units)
-            o->variance[e] += difference * difference / 2 * o->length * (o->length - seen) / pass / pass;
+            o->variance[e] +=
+                difference * difference / 2 * o->length * (o->length - seen) / pass / pass;
         o->rate[e] = rate;
         o->open[e] = 0;
     }
@@ -76,15 +77,18 @@ static void assert_as_oracle(const struct mux_counts *c, const struct oracle *o)
     for (unsigned e = 0; e < EVENTS; e++) {
         const struct mux_count *got = &c->event[e];
         assert_int_equal(got->units, o->units);
-        long double total = got->total + got->fraction / 4294967296.0L, variance = got->variance / 65536.0L;
+        long double total = got->total + got->fraction / 4294967296.0L,
+                    variance = got->variance / 65536.0L;
         assert_true(fabsl(total - o->total[e]) <= 1e-6L + o->total[e] * 1e-9L);
         /* A rate is known to 2^-8, a weight to 2^-12. */
         assert_true(fabsl(variance - o->variance[e]) <=
-                    o->variance[e] * 2e-3L + 0.01L * (sqrtl(o->variance[e] * (o->units + 1)) + o->units));
+                    o->variance[e] * 2e-3L +
+                        0.01L * (sqrtl(o->variance[e] * (o->units + 1)) + o->units));
     }
 }
 
-/* Slices in pieces, cut rounds, slices that run over, at random; turns of the thread's own and of others. */
+/* Slices in pieces, cut rounds, slices that run over, at random; turns of the thread's own and of
+ * others. */
 static void random_work_is_summed_up_as_by_an_oracle(void **state)
 {
     static const uint8_t shares[][GROUPS] = {{1, 1, 1, 1}, {1, 2, 3, 1}};
@@ -100,7 +104,8 @@ static void random_work_is_summed_up_as_by_an_oracle(void **state)
         mux_turns_init(&t, &p.rounds, run);
         for (unsigned step = 0; step < 3000; step++) {
             unsigned group = below(8) ? mux_turns_group(&t) : (unsigned)below(GROUPS);
-            uint64_t length = below(3) ? t.left : below(t.left + 100), by_event[EVENTS], count[GROUP_PLACES];
+            uint64_t length = below(3) ? t.left : below(t.left + 100), by_event[EVENTS],
+                     count[GROUP_PLACES];
             for (unsigned e = 0; e < EVENTS; e++)
                 by_event[e] = below(1 + scale * (step / 500 + 1));
             pinned += by_event[PINNED];
@@ -120,7 +125,8 @@ static void random_work_is_summed_up_as_by_an_oracle(void **state)
     }
 }
 
-/* Events 0 to 3 are in a group each, 4 in two, PINNED in all; what was asked for twice is seen alike. */
+/* Events 0 to 3 are in a group each, 4 in two, PINNED in all; what was asked for twice is seen
+ * alike. */
 static void events_of_the_same_groups_are_in_a_row(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -140,8 +146,8 @@ static void events_of_the_same_groups_are_in_a_row(void **state)
             assert_int_equal(p.order[i + 1], 7);
     }
     for (unsigned g = 0; g < GROUPS; g++)
-        assert_int_equal(p.group[g].events,
-                         1ull << g | (g % 2 ? 0 : 1 << 4) | 1 << PINNED | 1 << 7 | (g == 1 ? 1ull << 60 : 0));
+        assert_int_equal(p.group[g].events, 1ull << g | (g % 2 ? 0 : 1 << 4) | 1 << PINNED |
+                                                1 << 7 | (g == 1 ? 1ull << 60 : 0));
 }
 
 /* All the same but for how sure it is. */
@@ -216,7 +222,8 @@ static void a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth(void **state)
     assert_true(mux_close(&c, &p));
 }
 
-/* The slices of a pass last differently; each stands for as much of the pass as the others, whatever it counted. */
+/* The slices of a pass last differently; each stands for as much of the pass as the others,
+ * whatever it counted. */
 static void counts_are_scaled_by_the_lengths_that_were_measured(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -415,11 +422,13 @@ int main(void)
         cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, mux_set_up),
         cmocka_unit_test_setup(events_of_the_same_groups_are_in_a_row, mux_set_up),
         cmocka_unit_test_setup(an_event_nobody_wants_an_interval_of_has_none, mux_set_up),
-        cmocka_unit_test_setup(a_unit_stays_open_until_each_event_had_a_quarter_of_its_share, mux_set_up),
+        cmocka_unit_test_setup(a_unit_stays_open_until_each_event_had_a_quarter_of_its_share,
+                               mux_set_up),
         cmocka_unit_test_setup(a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth, mux_set_up),
         cmocka_unit_test_setup(counts_are_scaled_by_the_lengths_that_were_measured, mux_set_up),
         cmocka_unit_test_setup(what_is_rare_is_not_rounded_away, mux_set_up),
-        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before, mux_set_up),
+        cmocka_unit_test_setup(an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before,
+                               mux_set_up),
         cmocka_unit_test_setup(figures_beyond_the_ranges_saturate, mux_set_up),
         cmocka_unit_test_setup(a_unit_too_long_for_its_weight_has_no_interval, mux_set_up),
         cmocka_unit_test_setup(a_group_that_there_is_not_is_a_broken_invariant, mux_set_up),

@@ -1,4 +1,5 @@
-/* Counts that go on while plans change: events are born, units are cut, others ask for the same event. */
+/* Counts that go on while plans change: events are born, units are cut, others ask for the same
+ * event. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/mux_work.h"
 
@@ -149,10 +150,12 @@ static void an_alias_counts_what_its_event_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(an_event_that_is_born_starts_from_nothing_and_the_others_go_on, mux_set_up),
+        cmocka_unit_test_setup(an_event_that_is_born_starts_from_nothing_and_the_others_go_on,
+                               mux_set_up),
         cmocka_unit_test_setup(a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known, mux_set_up),
         cmocka_unit_test_setup(what_is_cut_before_the_first_unit_stays_in_the_pool, mux_set_up),
-        cmocka_unit_test_setup(counts_of_a_later_plan_are_never_added_to_by_an_earlier_one, mux_set_up),
+        cmocka_unit_test_setup(counts_of_a_later_plan_are_never_added_to_by_an_earlier_one,
+                               mux_set_up),
         cmocka_unit_test_setup(an_alias_counts_what_its_event_counts, mux_set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,7 +157,8 @@ static void a_difference_of_pools_is_of_what_was_seen_in_it(void **state)
     assert_int_equal(before.count, 0); /* it is as it was */
 }
 
-/* What an earlier reading took the open unit for is not made good in the next window: that has what was seen in it. */
+/* What an earlier reading took the open unit for is not made good in the next window: that has what
+ * was seen in it. */
 static void a_short_window_has_what_was_seen_in_it(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);

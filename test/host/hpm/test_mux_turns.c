@@ -182,7 +182,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(rounds_are_cut_into_passes_and_slices, mux_set_up),
         cmocka_unit_test_setup(rounds_that_cannot_be_cut_are_refused, mux_set_up),
-        cmocka_unit_test_setup(each_group_has_its_share_of_every_pass_and_orders_differ, mux_set_up),
+        cmocka_unit_test_setup(each_group_has_its_share_of_every_pass_and_orders_differ,
+                               mux_set_up),
         cmocka_unit_test_setup(every_group_is_as_likely_in_every_place, mux_set_up),
         cmocka_unit_test_setup(turns_of_different_seeds_differ, mux_set_up),
         cmocka_unit_test_setup(a_slice_ends_when_it_is_spent_in_whatever_pieces, mux_set_up),

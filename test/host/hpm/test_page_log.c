@@ -1,4 +1,5 @@
-/* Page logs: what is appended comes out, each thread's accesses in its order wherever it ran, and nothing is overwritten. */
+/* Page logs: what is appended comes out, each thread's accesses in its order wherever it ran, and
+ * nothing is overwritten. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -119,7 +120,8 @@ static void there_is_room_until_it_is_full_of_entries_or_batches(void **state)
     page_log_taken(&logs[0]);
     assert_true(page_log_has_room(&logs[0], SIZE));
 
-    struct page_ring *large = calloc(1, sizeof(struct page_ring) + 2 * PAGE_BATCHES * sizeof(uint64_t));
+    struct page_ring *large =
+        calloc(1, sizeof(struct page_ring) + 2 * PAGE_BATCHES * sizeof(uint64_t));
     struct page_log l;
     page_log_init(&l, 0, large, 2 * PAGE_BATCHES);
     for (unsigned i = 0; i < PAGE_BATCHES; i++) {
@@ -137,7 +139,8 @@ static void there_is_room_until_it_is_full_of_entries_or_batches(void **state)
 /* Hardware appends entries on and on, whether there is room for a batch or not. */
 static void a_batch_for_which_there_is_no_room_is_lost(void **state)
 {
-    struct page_ring *large = calloc(1, sizeof(struct page_ring) + 2 * PAGE_BATCHES * sizeof(uint64_t));
+    struct page_ring *large =
+        calloc(1, sizeof(struct page_ring) + 2 * PAGE_BATCHES * sizeof(uint64_t));
     struct page_log l;
     struct page_run run;
 
@@ -161,7 +164,8 @@ static void a_batch_for_which_there_is_no_room_is_lost(void **state)
     free(large);
 }
 
-/* Threads run here and there, and log the numbers from 0 on; whoever takes them finds each thread's in order. */
+/* Threads run here and there, and log the numbers from 0 on; whoever takes them finds each thread's
+ * in order. */
 static void threads_that_move_stay_in_order(void **state)
 {
     (void)state;
@@ -188,7 +192,8 @@ static void threads_that_move_stay_in_order(void **state)
             append(&logs[c], logged[t], 8);
             logged[t] += 8;
         } else if (action == 3) {
-            for (unsigned n = seed >> 50 & 7; n && (l = page_log_earliest(all, CPUS, UINT64_MAX)); n--) {
+            for (unsigned n = seed >> 50 & 7; n && (l = page_log_earliest(all, CPUS, UINT64_MAX));
+                 n--) {
                 page_log_next(l, &run);
                 for (unsigned part = 0; part < 2; part++)
                     for (size_t i = 0; i < run.count[part]; i++)
@@ -207,8 +212,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_batch_is_its_threads_entries_in_order, make, unmake),
         cmocka_unit_test_setup_teardown(batches_that_end_later_wait, make, unmake),
-        cmocka_unit_test_setup_teardown(a_batch_across_the_rings_end_comes_in_two_parts, make, unmake),
-        cmocka_unit_test_setup_teardown(there_is_room_until_it_is_full_of_entries_or_batches, make, unmake),
+        cmocka_unit_test_setup_teardown(a_batch_across_the_rings_end_comes_in_two_parts, make,
+                                        unmake),
+        cmocka_unit_test_setup_teardown(there_is_room_until_it_is_full_of_entries_or_batches, make,
+                                        unmake),
         cmocka_unit_test(what_hardware_has_lost_begins_at_none),
         cmocka_unit_test(a_batch_for_which_there_is_no_room_is_lost),
         cmocka_unit_test_setup_teardown(threads_that_move_stay_in_order, make, unmake),

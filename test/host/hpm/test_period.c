@@ -10,12 +10,13 @@ struct sampled {
     struct governor g;
     uint64_t random;
     uint64_t left[CPUS], period[CPUS]; /* to the next sample, and what it will stand for */
-    uint64_t samples;                  /* of the latest window                         */
+    uint64_t samples;                  /* of the latest window */
 };
 
 static struct sampled sampling(uint64_t wanted, uint64_t first, uint64_t seed)
 {
-    const struct period_config config = {.samples = wanted, .window = WINDOW, .min = 1, .max = PERIOD_MAX};
+    const struct period_config config = {
+        .samples = wanted, .window = WINDOW, .min = 1, .max = PERIOD_MAX};
     struct sampled s = {.random = seed * 0x9e3779b97f4a7c15 | 1};
 
     period_init(&s.p, &config, first);
@@ -28,7 +29,8 @@ static struct sampled sampling(uint64_t wanted, uint64_t first, uint64_t seed)
 }
 
 /* n samples, the first of which ends the distance that there was. */
-static void take(struct sampled *s, unsigned cpu, uint64_t n, uint64_t period, struct period_window *w)
+static void take(struct sampled *s, unsigned cpu, uint64_t n, uint64_t period,
+                 struct period_window *w)
 {
     w->samples += n;
     w->events += s->period[cpu] + (n - 1) * period;
@@ -75,7 +77,7 @@ static void assert_close(uint64_t is, uint64_t should, unsigned percent)
                  (unsigned long long)should);
 }
 
-/* ---- Adaptation ---- */
+/* ---- Adaptation ------------------------------------------------------------------------------ */
 
 static void a_constant_rate_is_settled_in_one_update_from_any_period(void **state)
 {
@@ -83,7 +85,8 @@ static void a_constant_rate_is_settled_in_one_update_from_any_period(void **stat
 
     (void)state;
     for (int off = -10; off <= 10; off++) {
-        struct sampled s = sampling(wanted, off < 0 ? right >> -off : right << off, 1 + (unsigned)off);
+        struct sampled s =
+            sampling(wanted, off < 0 ? right >> -off : right << off, 1 + (unsigned)off);
         pass(&s, wanted * right, WINDOW);
         assert_close(s.p.period, right, 4); /* 64 samples know it so well */
         pass(&s, wanted * right, WINDOW);
@@ -113,7 +116,8 @@ static void nothing_sampled_does_not_lead_to_the_shortest_period_at_once(void **
     struct sampled s = sampling(100, PERIOD_MAX, 1);
 
     (void)state;
-    for (uint64_t expected = PERIOD_MAX / PERIOD_SHRINK_MAX; expected > 1; expected /= PERIOD_SHRINK_MAX) {
+    for (uint64_t expected = PERIOD_MAX / PERIOD_SHRINK_MAX; expected > 1;
+         expected /= PERIOD_SHRINK_MAX) {
         pass(&s, 0, WINDOW);
         assert_int_equal(s.p.period, expected);
     }
@@ -183,7 +187,8 @@ static void noise_is_averaged_not_amplified(void **state)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct sampled s = sampling(wanted, right << 5, seed);
         for (unsigned i = 0; i < 300; i++) {
-            uint64_t noise = right / 2 + test_random(&s.random) % right; /* uniform, half to one and a half */
+            /* uniform, half to one and a half */
+            uint64_t noise = right / 2 + test_random(&s.random) % right;
             pass(&s, wanted * noise, WINDOW);
             if (i >= 3)
                 assert_in_range(s.p.period, right * 45 / 100, right * 155 / 100);
@@ -221,7 +226,8 @@ static void short_windows_count_by_their_length(void **state)
 
 static void no_rate_leads_out_of_range(void **state)
 {
-    const struct period_config config = {.samples = 1, .window = PERIOD_WINDOW_MAX, .min = 40, .max = 5000};
+    const struct period_config config = {
+        .samples = 1, .window = PERIOD_WINDOW_MAX, .min = 40, .max = 5000};
     const struct period_window most = {UINT64_MAX, UINT64_MAX, 1}, none = {0, 0, UINT64_MAX};
     struct period p;
 
@@ -245,10 +251,11 @@ static void random_windows_break_nothing(void **state)
     (void)state;
     for (unsigned run = 0; run < 2000; run++) {
         uint64_t min = 1 + (test_random(&seed) >> (32 + test_random(&seed) % 32));
-        struct period_config config = {.samples = 1 + (test_random(&seed) >> (44 + test_random(&seed) % 20)),
-                                       .window = 1 + (test_random(&seed) >> (24 + test_random(&seed) % 40)),
-                                       .min = min,
-                                       .max = MIN(min + (test_random(&seed) >> 32), PERIOD_MAX)};
+        struct period_config config = {
+            .samples = 1 + (test_random(&seed) >> (44 + test_random(&seed) % 20)),
+            .window = 1 + (test_random(&seed) >> (24 + test_random(&seed) % 40)),
+            .min = min,
+            .max = MIN(min + (test_random(&seed) >> 32), PERIOD_MAX)};
         struct period p;
         period_init(&p, &config, test_random(&seed) >> test_random(&seed) % 64);
         for (unsigned i = 0; i < 50; i++) {
@@ -264,7 +271,7 @@ static void random_windows_break_nothing(void **state)
     }
 }
 
-/* ---- Cost ---- */
+/* ---- Cost ------------------------------------------------------------------------------------ */
 
 /* CPUS that sample at a cost; windows of so many cycles. */
 enum { CYCLES = 200000000, EACH = 4000, PERMILLE = 10 };
@@ -330,7 +337,8 @@ static void the_governor_comes_back_slowly_and_says_so(void **state)
     assert_close(g.stretch, 8 * GOVERNOR_ONE * 8 / 7, 1);
     for (uint64_t last = g.stretch; g.reason != GOVERNOR_IDLE; last = g.stretch, windows++) {
         governor_update(&g, 0, 1000, PERMILLE);
-        assert_true(g.stretch < last && (g.stretch >= last - last / 8 || g.stretch == GOVERNOR_ONE));
+        assert_true(g.stretch < last &&
+                    (g.stretch >= last - last / 8 || g.stretch == GOVERNOR_ONE));
     }
     assert_int_equal(g.stretch, GOVERNOR_ONE);
     assert_in_range(windows, 16, 20);
@@ -399,7 +407,7 @@ static void stretched_periods_stay_in_range(void **state)
     assert_int_equal(governor_stretched(&g, PERIOD_MAX * 100), PERIOD_MAX * 100);
 }
 
-/* ---- Primes ---- */
+/* ---- Primes ---------------------------------------------------------------------------------- */
 
 static bool divides(uint64_t n)
 {
@@ -424,7 +432,8 @@ static void primes_are_those_that_nothing_divides(void **state)
     }
 }
 
-/* Composite, but taken for primes by one or two of the bases (OEIS A001262, A072276; Jaeschke 1993). */
+/* Composite, but taken for primes by one or two of the bases (OEIS A001262, A072276; Jaeschke
+ * 1993). */
 static void strong_pseudoprimes_are_no_primes(void **state)
 {
     static const uint64_t liars[] = {

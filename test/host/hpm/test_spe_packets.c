@@ -1,4 +1,5 @@
-/* Records of the Statistical Profiling Extension: what is read from bytes as the manual writes them, and from any others. */
+/* Records of the Statistical Profiling Extension: what is read from bytes as the manual writes
+ * them, and from any others. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/pmu/arm/spe_sources.h"
 
@@ -43,16 +44,16 @@ static void put_load(uint64_t pc)
 {
     size_t start = size;
 
-    put(0x49, 0x00, 1);                                /* a load                */
-    put(0xb2, 0xaaff800000001238, 8);                  /* data, with a tag      */
-    put(0xb3, 0x80000008fb24ebc8, 8);                  /* physical, non-secure  */
-    put(0x9a, 7, 2);                                   /* translation latency   */
-    put(0x99, 5, 2);                                   /* issue latency         */
-    put(0x98, 321, 2);                                 /* total latency         */
-    put(0x43, 0x0d, 1);                                /* source                */
-    put(0x52, 0x41e, 2);                               /* events, two bytes     */
+    put(0x49, 0x00, 1);                                /* a load */
+    put(0xb2, 0xaaff800000001238, 8);                  /* data, with a tag */
+    put(0xb3, 0x80000008fb24ebc8, 8);                  /* physical, non-secure */
+    put(0x9a, 7, 2);                                   /* translation latency */
+    put(0x99, 5, 2);                                   /* issue latency */
+    put(0x98, 321, 2);                                 /* total latency */
+    put(0x43, 0x0d, 1);                                /* source */
+    put(0x52, 0x41e, 2);                               /* events, two bytes */
     put(0xb0, 0xa000000000000000 | (pc << 8 >> 8), 8); /* pc: non-secure, EL1 */
-    put(0x71, 0x123456789abcdef0, 8);                  /* time                  */
+    put(0x71, 0x123456789abcdef0, 8);                  /* time */
     while (size - start < 64)
         bytes[size++] = 0;
 }
@@ -106,8 +107,9 @@ static void only_loads_and_stores_are_accesses(void **state)
     static const struct {
         uint8_t header, payload;
         bool access, store;
-    } operations[] = {{0x48, 0x01, false, false}, {0x49, 0x00, true, false}, {0x49, 0x01, true, true},
-                      {0x49, 0x0f, true, true},   {0x49, 0x04, true, false}, {0x4a, 0x01, false, false}};
+    } operations[] = {{0x48, 0x01, false, false}, {0x49, 0x00, true, false},
+                      {0x49, 0x01, true, true},   {0x49, 0x0f, true, true},
+                      {0x49, 0x04, true, false},  {0x4a, 0x01, false, false}};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(operations); i++) {
@@ -185,7 +187,8 @@ static void an_alignment_packet_skips_to_its_boundary(void **state)
             memset(bytes, 0, before);
             put((uint8_t)(0x20 | log), 0, 1);
             size_t boundary = (before / (2 << log) + 1) * (2 << log);
-            bytes[boundary] = boundary == before + 1 ? 0 : bytes[boundary]; /* the header's own second byte */
+            /* the header's own second byte */
+            bytes[boundary] = boundary == before + 1 ? 0 : bytes[boundary];
             size = MAX(boundary, before + 2);
             put(0x98, 42, 2);
             put(0x01, 0, 0);
@@ -307,7 +310,8 @@ static void a_record_may_be_cut_off_anywhere(void **state)
 /* Half of them headers that make sense. */
 static void any_bytes_come_to_an_end(void **state)
 {
-    static const uint8_t likely[] = {0x00, 0x01, 0x71, 0x42, 0x43, 0x49, 0xb0, 0xb2, 0x98, 0x20, 0x23};
+    static const uint8_t likely[] = {0x00, 0x01, 0x71, 0x42, 0x43, 0x49,
+                                     0xb0, 0xb2, 0x98, 0x20, 0x23};
     static const size_t sizes[] = {1, 4, 16, 64, 2048};
     uint64_t seed = 7;
     unsigned found[4] = {0};
@@ -322,7 +326,8 @@ static void any_bytes_come_to_an_end(void **state)
         b = (struct spe_bytes){.base = some,
                                .size = n,
                                .align = sizes[test_random(&seed) % ARRAY_SIZE(sizes)],
-                               .record_max = MAX(sizes[test_random(&seed) % ARRAY_SIZE(sizes)], (size_t)16)};
+                               .record_max =
+                                   MAX(sizes[test_random(&seed) % ARRAY_SIZE(sizes)], (size_t)16)};
         enum spe_found f;
         for (size_t steps = 0; (f = next()) != SPE_NOTHING; steps++) {
             found[f]++;
@@ -333,7 +338,7 @@ static void any_bytes_come_to_an_end(void **state)
     assert_true(found[SPE_RECORD] > 1000 && found[SPE_BROKEN] > 1000 && found[SPE_CUT] > 1000);
 }
 
-/* ---- Sources ---- */
+/* ---- Sources --------------------------------------------------------------------------------- */
 
 #define NEOVERSE_N1 0x413fd0c1
 #define NOT_LISTED  0x410fd0b0
@@ -342,7 +347,8 @@ static void processors_with_known_codes_are_those_listed(void **state)
 {
     static const uint32_t known[] = {0x413fd0c1, 0x411fd401, 0x410fd493, 0x410fd4f1, 0x410fd4c0,
                                      0x411fd4e0, 0x410fd811, 0x410fd850, 0x410fd870};
-    static const uint32_t others[] = {0, NOT_LISTED, 0x420fd0c1, 0x410fd0d0, 0x410fd080, 0xc00fac40};
+    static const uint32_t others[] = {0,          NOT_LISTED, 0x420fd0c1,
+                                      0x410fd0d0, 0x410fd080, 0xc00fac40};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(known); i++)
@@ -366,7 +372,8 @@ static void each_code_has_its_source(void **state)
         struct spe_record load = {.has = SPE_HAS_ACCESS | SPE_HAS_SOURCE, .source = code};
         assert_int_equal(spe_source(codes, &load), means[code]);
         load.events = SPE_EVENT_REMOTE;
-        assert_int_equal(spe_source(codes, &load), code == 0xe ? SOURCE_REMOTE_MEMORY : means[code]);
+        assert_int_equal(spe_source(codes, &load),
+                         code == 0xe ? SOURCE_REMOTE_MEMORY : means[code]);
         load.has = SPE_HAS_SOURCE;
         assert_int_equal(spe_source(codes, &load), SPE_NOT_SERVED);
     }
@@ -384,13 +391,15 @@ static void events_alone_tell_some_sources(void **state)
                  {SPE_EVENT_L1, SOURCE_L1},
                  {SPE_EVENT_L1 | SPE_EVENT_L1_MISS, SPE_NOT_SERVED},
                  {SPE_EVENT_L1 | SPE_EVENT_L1_MISS | SPE_EVENT_LLC, SOURCE_LOCAL_L3},
-                 {SPE_EVENT_L1 | SPE_EVENT_L1_MISS | SPE_EVENT_LLC | SPE_EVENT_LLC_MISS, SOURCE_LOCAL_MEMORY},
+                 {SPE_EVENT_L1 | SPE_EVENT_L1_MISS | SPE_EVENT_LLC | SPE_EVENT_LLC_MISS,
+                  SOURCE_LOCAL_MEMORY},
                  {SPE_EVENT_LLC_MISS | SPE_EVENT_REMOTE, SOURCE_REMOTE_L3}};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(means); i++) {
-        struct spe_record load = {
-            .has = SPE_HAS_ACCESS | SPE_HAS_SOURCE | SPE_HAS_EVENTS, .source = 8, .events = means[i].events};
+        struct spe_record load = {.has = SPE_HAS_ACCESS | SPE_HAS_SOURCE | SPE_HAS_EVENTS,
+                                  .source = 8,
+                                  .events = means[i].events};
         assert_int_equal(spe_source(NULL, &load), means[i].source);
         load.has &= ~(uint32_t)SPE_HAS_SOURCE; /* as of a store */
         assert_int_equal(spe_source(spe_codes_of(NEOVERSE_N1), &load), means[i].source);

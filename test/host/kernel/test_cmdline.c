@@ -1,4 +1,5 @@
-/* Boot arguments: what is accepted, what is refused and with which words, and that refusal changes nothing.
+/* Boot arguments: what is accepted, what is refused and with which words, and that refusal changes
+ * nothing.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -87,13 +88,15 @@ static void a_set_takes_any_of_its_words(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
         assert_int_equal(parse(good[i].line), 0);
         assert_int_equal(record, good[i].value);
-        assert_string_equal(cmdline_value(&choices[2], record, shown, sizeof(shown)), good[i].shown);
+        assert_string_equal(cmdline_value(&choices[2], record, shown, sizeof(shown)),
+                            good[i].shown);
     }
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         record = 2;
         assert_int_equal(parse(bad[i]), -EINVAL);
         assert_int_equal(record, 2);
-        assert_non_null(strstr(err, "none, all, or some, with commas between them, of sched samples marks"));
+        assert_non_null(
+            strstr(err, "none, all, or some, with commas between them, of sched samples marks"));
     }
 }
 
@@ -115,12 +118,15 @@ static void an_unknown_argument_brings_the_nearest_to_mind(void **state)
 {
     (void)state;
     assert_int_equal(parse("slise_us=200"), -EINVAL);
-    assert_string_equal(err, "unknown argument 'slise_us'; nearest: slice_us; 'help' lists the known ones");
+    assert_string_equal(
+        err, "unknown argument 'slise_us'; nearest: slice_us; 'help' lists the known ones");
     assert_int_equal(parse("-- ploicy=cluster app"), -EINVAL);
-    assert_string_equal(err, "unknown argument 'ploicy'; nearest: policy; 'help' lists the known ones");
+    assert_string_equal(err,
+                        "unknown argument 'ploicy'; nearest: policy; 'help' lists the known ones");
     assert_int_equal(parse("hello"), -EINVAL);
     assert_string_equal(
-        err, "unknown argument 'hello'; applications stand behind '--'; 'help' lists the known ones");
+        err,
+        "unknown argument 'hello'; applications stand behind '--'; 'help' lists the known ones");
 }
 
 static void distances_are_those_of_single_changes(void **state)
@@ -128,10 +134,11 @@ static void distances_are_those_of_single_changes(void **state)
     static const struct {
         const char *a, *b;
         unsigned distance;
-    } pairs[] = {{"", "", 0},       {"", "abc", 3},           {"abc", "", 3},        {"abc", "ABC", 0},
-                 {"abc", "abd", 1}, {"abc", "ab", 1},         {"ab", "abc", 1},      {"abcd", "acbd", 1},
-                 {"ca", "abc", 3},  {"kitten", "sitting", 3}, {"hello", "ehllo", 1}, {"a_b", "a?b", 1},
-                 {"[", "{", 1},     {"flaw", "lawn", 2}};
+    } pairs[] = {
+        {"", "", 0},       {"", "abc", 3},           {"abc", "", 3},        {"abc", "ABC", 0},
+        {"abc", "abd", 1}, {"abc", "ab", 1},         {"ab", "abc", 1},      {"abcd", "acbd", 1},
+        {"ca", "abc", 3},  {"kitten", "sitting", 3}, {"hello", "ehllo", 1}, {"a_b", "a?b", 1},
+        {"[", "{", 1},     {"flaw", "lawn", 2}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
@@ -171,13 +178,14 @@ static void the_nearest_is_near(void **state)
     assert_string_equal(nearest_of(longest, (const char *const[]){longest, NULL}), longest);
 }
 
-/* ---- Quotation ---- */
+/* ---- Quotation ------------------------------------------------------------------------------- */
 
 static void quoted_blanks_and_separators_belong_to_the_word(void **state)
 {
     (void)state;
-    assert_int_equal(
-        parse("'trace=on' policy=\"cluster\" -- app 'one two' name=\"a;b & c\"tail '' \"it's\";'b c' x"), 0);
+    assert_int_equal(parse("'trace=on' policy=\"cluster\" -- app 'one two' name=\"a;b & c\"tail '' "
+                           "\"it's\";'b c' x"),
+                     0);
     assert_int_equal(trace, 1);
     assert_int_equal(policy, 1);
     assert_int_equal(line.count, 2);
@@ -197,8 +205,8 @@ static void a_quoted_assignment_is_one(void **state)
     assert_int_equal(slice, 400);
     assert_int_equal(line.commands[0].assign_count, 1);
     assert_int_equal(parse("policy='clus ter'"), -EINVAL);
-    assert_string_equal(err,
-                        "argument 'policy' does not accept 'clus ter'; accepted: one of default cluster");
+    assert_string_equal(
+        err, "argument 'policy' does not accept 'clus ter'; accepted: one of default cluster");
 }
 
 static void a_mark_without_partner_is_refused_with_its_place(void **state)
@@ -206,7 +214,8 @@ static void a_mark_without_partner_is_refused_with_its_place(void **state)
     static const struct {
         const char *line, *message;
     } bad[] = {
-        {"slice_us=300 -- app 'one two", "the quotation mark at character 21 has no partner: 'one two"},
+        {"slice_us=300 -- app 'one two",
+         "the quotation mark at character 21 has no partner: 'one two"},
         {"slice_us=300 '", "the quotation mark at character 14 has no partner: '"},
         {"-- app \"a' b", "the quotation mark at character 8 has no partner: \"a' b"},
         {"-- app 'a' ''b'c d", "the quotation mark at character 15 has no partner: 'c d"},
@@ -257,13 +266,15 @@ static void a_malformed_value_is_shown_with_what_is_accepted(void **state)
 {
     (void)state;
     assert_int_equal(parse("policy=fastest"), -EINVAL);
-    assert_string_equal(err, "argument 'policy' does not accept 'fastest'; accepted: one of default cluster");
+    assert_string_equal(
+        err, "argument 'policy' does not accept 'fastest'; accepted: one of default cluster");
     assert_int_equal(parse("mem.limit=15M"), -EINVAL);
-    assert_string_equal(err,
-                        "argument 'mem.limit' does not accept '15M'; accepted: bytes, with K M or G behind "
-                        "the number, from 16M to 4G");
+    assert_string_equal(
+        err, "argument 'mem.limit' does not accept '15M'; accepted: bytes, with K M or G behind "
+             "the number, from 16M to 4G");
     assert_int_equal(parse("slice_us"), -EINVAL);
-    assert_string_equal(err, "argument 'slice_us' needs a value; accepted: a number from 100 to 1000000");
+    assert_string_equal(
+        err, "argument 'slice_us' needs a value; accepted: a number from 100 to 1000000");
 }
 
 static void numbers_outside_their_range_or_with_a_tail_are_refused(void **state)
@@ -316,7 +327,8 @@ static void an_assignment_that_holds_for_the_whole_boot_is_refused_at_an_applica
 {
     (void)state;
     assert_int_equal(parse("-- trace=on app"), -EINVAL);
-    assert_string_equal(err, "argument 'trace' holds for the whole boot: it must stand in front of '--'");
+    assert_string_equal(
+        err, "argument 'trace' holds for the whole boot: it must stand in front of '--'");
 }
 
 static void separators_need_an_application(void **state)
@@ -362,7 +374,8 @@ static void too_many_applications_or_arguments_are_refused_not_dropped(void **st
     assert_int_equal(line.commands[0].argc, CMD_ARGS_MAX);
     strcat(many, " x");
     assert_int_equal(parse(many), -EINVAL);
-    assert_string_equal(err, "at most 64 words, its name included, can be given to application 'app'");
+    assert_string_equal(err,
+                        "at most 64 words, its name included, can be given to application 'app'");
 }
 
 static void unprintable_bytes_are_refused_and_not_echoed(void **state)

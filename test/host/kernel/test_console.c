@@ -1,6 +1,7 @@
 /*
- * Text on its way to a transmitter that takes what it likes and to a display: nothing is lost or mixed, and interrupts are never
- * off for more than a portion.  Interrupts "come" whenever they are let in, and what they do is up to each test.
+ * Text on its way to a transmitter that takes what it likes and to a display: nothing is lost or
+ * mixed, and interrupts are never off for more than a portion.  Interrupts "come" whenever they are
+ * let in, and what they do is up to each test.
  */
 #include <stdio.h>
 #include "test/host/double/expect_panic.h"
@@ -181,7 +182,8 @@ static void many_texts_wrap_around_in_the_ring(void **state)
     for (unsigned i = 0; i < 2000; i++) {
         char want[80];
         takes = 1 + i % CONSOLE_PORTION;
-        kprintf("text %u%.*s\n", i, (int)(i % 50), "--------------------------------------------------");
+        kprintf("text %u%.*s\n", i, (int)(i % 50),
+                "--------------------------------------------------");
         int n = snprintf(want, sizeof(want), "text %u%.*s\r\n", i, (int)(i % 50),
                          "--------------------------------------------------");
         assert_memory_equal(out + at, want, (size_t)n);
@@ -293,7 +295,8 @@ static void a_panic_gets_through_whoever_has_the_console(void **state)
     host_interrupt();
     assert_string_equal(out, "panic\r\n");
     assert_string_equal(shown, "halfpanic\n");
-    assert_int_equal(undrawn, 0); /* with interrupts off, and whether or not a thread draws otherwise */
+    /* with interrupts off, and whether or not a thread draws otherwise */
+    assert_int_equal(undrawn, 0);
 }
 
 static void what_was_on_its_way_comes_before_a_panic(void **state)
@@ -316,9 +319,11 @@ int main(void)
         cmocka_unit_test_setup(many_texts_wrap_around_in_the_ring, start),
         cmocka_unit_test_setup(a_stuck_transmitter_costs_its_text_and_not_the_kernel, start),
         cmocka_unit_test_setup(a_display_is_drawn_with_interrupts_let_in, start_with_display),
-        cmocka_unit_test_setup(a_stuck_transmitter_does_not_keep_text_from_the_display, start_with_display),
+        cmocka_unit_test_setup(a_stuck_transmitter_does_not_keep_text_from_the_display,
+                               start_with_display),
         cmocka_unit_test_setup(who_prints_does_not_draw_for_others_for_ever, start_with_display),
-        cmocka_unit_test_setup(once_a_thread_draws_nobody_does_with_interrupts_off, start_with_display),
+        cmocka_unit_test_setup(once_a_thread_draws_nobody_does_with_interrupts_off,
+                               start_with_display),
         cmocka_unit_test_setup(a_panic_gets_through_whoever_has_the_console, start_with_display),
         cmocka_unit_test_setup(what_was_on_its_way_comes_before_a_panic, start),
     };

@@ -1,6 +1,6 @@
 /*
- * What is written in the Common Trace Format is read back equal by babeltrace2, the format's reference reader: events of every
- * kind of field, several packets and CPUs, what was discarded.
+ * What is written in the Common Trace Format is read back equal by babeltrace2, the format's
+ * reference reader: events of every kind of field, several packets and CPUs, what was discarded.
  */
 #include "test/host/double/expect_panic.h"
 #include <sys/stat.h>
@@ -19,14 +19,16 @@ static const struct ctf_event types[] = {
                                            {"huge", CTF_U64, NULL},
                                            {"less", CTF_S32, NULL},
                                            {0}}},
-    {"address", (const struct ctf_field[]){{"at", CTF_HEX, NULL}, {"colour", CTF_U8, colours}, {0}}},
+    {"address",
+     (const struct ctf_field[]){{"at", CTF_HEX, NULL}, {"colour", CTF_U8, colours}, {0}}},
     {"words",
      (const struct ctf_field[]){
          {"first", CTF_TEXT, NULL}, {"n", CTF_U8, NULL}, {"last", CTF_TEXT, NULL}, {0}}},
     {"nothing", (const struct ctf_field[]){{0}}},
     {0},
 };
-static const uint8_t uuid[CTF_UUID_BYTES] = {0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0xff};
+static const uint8_t uuid[CTF_UUID_BYTES] = {0xde, 0xad, 0xbe, 0xef, 1, 2,  3,  4,
+                                             5,    6,    7,    8,    9, 10, 11, 0xff};
 static const struct ctf_trace trace = {uuid, types, 1000000000, "test", "0 0 1"};
 
 static char folder[] = "/tmp/vigil-ctf.XXXXXX", output[1 << 20];
@@ -134,8 +136,8 @@ static unsigned invent(uint64_t *seed, uint64_t *values, char *text, size_t size
     switch (id) {
     case 0:
         snprintf(text, size, "numbers: small = %u, middle = %u, large = %u, huge = %llu, less = %d",
-                 (uint8_t)values[0], (uint16_t)values[1], (uint32_t)values[2], (unsigned long long)values[3],
-                 (int32_t)values[4]);
+                 (uint8_t)values[0], (uint16_t)values[1], (uint32_t)values[2],
+                 (unsigned long long)values[3], (int32_t)values[4]);
         break;
     case 1:
         values[1] %= 3;
@@ -157,7 +159,8 @@ static unsigned invent(uint64_t *seed, uint64_t *values, char *text, size_t size
     return id;
 }
 
-/* Takes "[123] name: { cpu_id = 1 }, { fields }" apart into what invent() wrote, the time and the CPU. */
+/* Takes "[123] name: { cpu_id = 1 }, { fields }" apart into what invent() wrote, the time and the
+ * CPU. */
 static bool take_line(char **at, unsigned long long *time, unsigned *cpu, char *text, size_t size)
 {
     char name[32], *line = *at, *end = strchr(line, '\n');

@@ -51,8 +51,8 @@ static void numbers_look_as_the_c_library_prints_them(void **state)
         long long v = values[i];
         SAME("%lld|%20lld|%-20lld|%020lld|%+lld|% lld", v, v, v, v, v, v);
         SAME("%llu|%llx|%llX|%#llx|%#20llx|%#020llx|%-#20llx|", v, v, v, v, v, v, v);
-        SAME("%d|%u|%x|%5d|%-5d|%05d|%.3d|%8.3d|%-8.3d|%.0d", (int)v, (int)v, (int)v, (int)v, (int)v, (int)v,
-             (int)v, (int)v, (int)v, (int)v);
+        SAME("%d|%u|%x|%5d|%-5d|%05d|%.3d|%8.3d|%-8.3d|%.0d", (int)v, (int)v, (int)v, (int)v,
+             (int)v, (int)v, (int)v, (int)v, (int)v, (int)v);
         SAME("%hd|%hu|%hhd|%hhu|%ld|%zu|%jd|%td", (short)v, (unsigned short)v, (signed char)v,
              (unsigned char)v, (long)v, (size_t)v, (intmax_t)v, (ptrdiff_t)v);
         SAME("%*d|%-*d|%.*d", 7, (int)v, 7, (int)v, 4, (int)v);
@@ -62,8 +62,8 @@ static void numbers_look_as_the_c_library_prints_them(void **state)
 static void strings_and_characters_have_widths_and_precisions(void **state)
 {
     (void)state;
-    SAME("%s|%10s|%-10s|%.2s|%10.2s|%-10.2s|%.0s|%c|%5c|%-5c|%%", "vigil", "vigil", "vigil", "vigil", "vigil",
-         "vigil", "vigil", 'v', 'v', 'v');
+    SAME("%s|%10s|%-10s|%.2s|%10.2s|%-10.2s|%.0s|%c|%5c|%-5c|%%", "vigil", "vigil", "vigil",
+         "vigil", "vigil", "vigil", "vigil", 'v', 'v', 'v');
     SAME("%.*s", -1, "all of it");
     SAME("%*s|", -8, "left");
     EXPECT("(null)", "%s", (char *)NULL);

@@ -86,11 +86,11 @@ static void masks_that_make_no_pixel_are_refused(void **state)
         uint32_t red, green, blue, rest;
         int error;
     } cases[] = {
-        {0, 0xff00, 0xff, 0, -EINVAL},                      /* a colour is missing    */
-        {0xff00ff00, 0xff0000, 0xff, 0, -EINVAL},           /* two runs               */
-        {0xff0000, 0xff00, 0xff, 0x80, -EINVAL},            /* overlap                */
-        {0xff0000, 0xff0000, 0xff, 0, -EINVAL},             /* overlap                */
-        {0xffffffff, 0xffffffff, 0xffffffff, ~0u, -EINVAL}, /* overlap everywhere     */
+        {0, 0xff00, 0xff, 0, -EINVAL},                      /* a colour is missing */
+        {0xff00ff00, 0xff0000, 0xff, 0, -EINVAL},           /* two runs */
+        {0xff0000, 0xff00, 0xff, 0x80, -EINVAL},            /* overlap */
+        {0xff0000, 0xff0000, 0xff, 0, -EINVAL},             /* overlap */
+        {0xffffffff, 0xffffffff, 0xffffffff, ~0u, -EINVAL}, /* overlap everywhere */
         {0xe0, 0x1c, 0x03, 0, -ENOTSUP},                    /* a byte for all colours */
     };
 

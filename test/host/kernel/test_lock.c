@@ -1,4 +1,5 @@
-/* What unlocking does beside letting the lock go: CPUs are asked to look at their run queues when no lock is held any more. */
+/* What unlocking does beside letting the lock go: CPUs are asked to look at their run queues when
+ * no lock is held any more. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"

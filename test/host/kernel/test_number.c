@@ -73,7 +73,8 @@ static void none_in_use_is_given_out(void **state)
     (void)state;
     numbers_first = 1;
     for (unsigned step = 0; step < STEPS; step++) {
-        struct number *n = &thing[test_random(&seed) % THINGS], *to = &thing[test_random(&seed) % THINGS];
+        struct number *n = &thing[test_random(&seed) % THINGS],
+                      *to = &thing[test_random(&seed) % THINGS];
         switch (test_random(&seed) % 4) {
         case 0:
             number_give(&kind, n);

@@ -1,4 +1,5 @@
-/* Tables made here by hand: what is found where, what is not known, and which tables are refused. */
+/* Tables made here by hand: what is found where, what is not known, and which tables are
+ * refused. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/lib/symbols.h"
 
@@ -17,7 +18,8 @@ static const char *why;
 
 #define PLACE(file, line) ((file) << SYMBOLS_LINE_BITS | (line))
 
-/* main at 0x10, 0x20 bytes; gap; helper at 0x40, 8; last at 0x100, 0x10.  Names: 0 main, 5 helper, 12 last, 17 a.c, 21 dir/b.h. */
+/* main at 0x10, 0x20 bytes; gap; helper at 0x40, 8; last at 0x100, 0x10.  Names: 0 main, 5 helper,
+ * 12 last, 17 a.c, 21 dir/b.h. */
 static int three_functions(void **state)
 {
     (void)state;
@@ -36,7 +38,8 @@ static int three_functions(void **state)
     return 0;
 }
 
-static void is(uint64_t offset, const char *function, uint64_t into, const char *file, uint32_t line)
+static void is(uint64_t offset, const char *function, uint64_t into, const char *file,
+               uint32_t line)
 {
     bool found = symbols_find(&symbols, BASE + offset, &place);
 

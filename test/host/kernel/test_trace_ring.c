@@ -145,7 +145,8 @@ static void a_wanted_flush_comes_with_the_next_event(void **state)
     assert_int_equal(read_packet(2, 2), 1);
 }
 
-/* A writer and a reader in turns, in every rhythm: nothing is lost that is not counted, nothing comes twice. */
+/* A writer and a reader in turns, in every rhythm: nothing is lost that is not counted, nothing
+ * comes twice. */
 static void random_turns_keep_the_account(void **state)
 {
     uint64_t seed = 5, expected_sequence = 0, events = 0;

@@ -1,4 +1,5 @@
-/* Threads on fibers that wait for ever, and no disk at work for them: that is told at once, with who waits where. */
+/* Threads on fibers that wait for ever, and no disk at work for them: that is told at once, with
+ * who waits where. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"

@@ -42,7 +42,7 @@ static uint64_t misses_after(const struct demand_epoch *e, uint64_t worked_us, u
     return d.misses[pages / SPACING];
 }
 
-/* ---- What is remembered ---- */
+/* ---- What is remembered ---------------------------------------------------------------------- */
 
 static void the_past_is_of_accesses_and_not_of_epochs(void **state)
 {
@@ -78,7 +78,8 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     assert_in_range(d.work, 500000, 1500000);
 }
 
-/* Ten million accesses to 100 pages, then to ten times as many by a program that waits for nearly all of them. */
+/* Ten million accesses to 100 pages, then to ten times as many by a program that waits for nearly
+ * all of them. */
 static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
 {
     struct demand d = {0};
@@ -154,7 +155,7 @@ static void a_long_wait_is_soon_made_up_for(void **state)
     assert_int_equal(d.work, 1000);
 }
 
-/* ---- Pages that no curve knows ---- */
+/* ---- Pages that no curve knows --------------------------------------------------------------- */
 
 static void hot_pages_stay_and_the_others_have_the_rest(void **state)
 {
@@ -222,7 +223,8 @@ static void more_are_hot_that_were_so_before_the_epochs_end(void **state)
     assert_int_equal(d.hot, 20);
 }
 
-/* 100 pages, 60 of which it has used for the first time just now: it is not known not to need them. */
+/* 100 pages, 60 of which it has used for the first time just now: it is not known not to need
+ * them. */
 static void what_a_program_begins_with_it_is_taken_to_use_again(void **state)
 {
     const struct loop loop = {.pages = 0};

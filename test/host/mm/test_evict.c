@@ -1,6 +1,6 @@
 /*
- * Which pages are looked at before one leaves, and for how long, where most of them cannot: on memory complete (test/host/double/mm_double.h), one
- * process with one thread.
+ * Which pages are looked at before one leaves, and for how long, where most of them cannot: on
+ * memory complete (test/host/double/mm_double.h), one process with one thread.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
@@ -16,7 +16,7 @@ enum { LRU, CLOCK, MRU, LIRS, ARC, GAP, REGION, CHOOSER };
 static struct space *space;
 static uint64_t policy;
 
-/* ---- A process ---- */
+/* ---- A process ------------------------------------------------------------------------------- */
 
 static void nothing(void *frame, void *arg)
 {
@@ -25,14 +25,16 @@ static void nothing(void *frame, void *arg)
 
 static int access_page(unsigned page, bool write)
 {
-    return mm_access(space, MM_BASE + page * PAGE_SIZE, write ? FAULT_WRITE : FAULT_READ, nothing, NULL);
+    return mm_access(space, MM_BASE + page * PAGE_SIZE, write ? FAULT_WRITE : FAULT_READ, nothing,
+                     NULL);
 }
 
 static void map_anon(unsigned pages)
 {
     vaddr_t at;
 
-    INSIST(!space_map(space, MM_BASE, pages * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+    INSIST(
+        !space_map(space, MM_BASE, pages * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
 }
 
 static unsigned out_pages(void)
@@ -76,7 +78,7 @@ static void run(void (*live)(void *arg), uint64_t swap)
         fail_msg("policy %u: status %#x", (unsigned)policy, (unsigned)status);
 }
 
-/* ---- What it does ---- */
+/* ---- What it does ---------------------------------------------------------------------------- */
 
 static void fill_and_want_more(void *arg)
 {
@@ -110,7 +112,8 @@ static void fill_and_use_a_disk(void *arg)
 
     (void)arg;
     map_anon(FRAMES + 1);
-    INSIST(!space_map_disk(space, &source_double.device, 0, shown * PAGE_SIZE, PROT_R, &at, &mapped));
+    INSIST(
+        !space_map_disk(space, &source_double.device, 0, shown * PAGE_SIZE, PROT_R, &at, &mapped));
     for (; page < FRAMES - 64 - shown; page++)
         INSIST(!access_page(page, true));
     for (unsigned i = 0; i < shown; i++)

@@ -1,4 +1,5 @@
-/* Single page faults, above disks and page tables that are doubles: what a program gets, what is accounted, in which order. */
+/* Single page faults, above disks and page tables that are doubles: what a program gets, what is
+ * accounted, in which order. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
@@ -64,7 +65,8 @@ static void fill_pages(void)
 {
     vaddr_t at;
 
-    INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+    INSIST(
+        !space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
     for (unsigned page = 0; page < PAGES; page++)
         INSIST(!mm_access(space, page_at(page), FAULT_WRITE, store, &page));
 }
@@ -75,8 +77,9 @@ static uint32_t node_out(unsigned page)
     struct arch_page at = mm_look(space, page_at(page));
     const struct node *node = &space->pool->nodes[at.number];
 
-    return at.kind == ARCH_PAGE_OUT && node->state == NODE_OUT && node->slot != SLOT_NONE ? at.number
-                                                                                          : NODE_NONE;
+    return at.kind == ARCH_PAGE_OUT && node->state == NODE_OUT && node->slot != SLOT_NONE
+               ? at.number
+               : NODE_NONE;
 }
 
 /* The first of two pages that are out and neighbours on the disk. */
@@ -116,7 +119,7 @@ static void play_bad_neighbour(uint64_t seed)
     run(use_the_neighbour_of_a_bad_page, seed);
 }
 
-/* ---- Code: the page tables' double looks when caches are told of it ---- */
+/* ---- Code: the page tables' double looks when caches are told of it -------------------------- */
 
 static void nothing(void *frame, void *arg)
 {
@@ -150,9 +153,10 @@ static void execute(void *arg)
 
     (void)arg;
     fiber_start(execute_meanwhile, NULL, space_number(space));
-    INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_X, REGION_ANON, "test", &zeros));
-    INSIST(
-        !space_map_disk(space, &source_double.device, 1, CODE * PAGE_SIZE, PROT_R | PROT_X, &disk, &mapped));
+    INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_X, REGION_ANON, "test",
+                      &zeros));
+    INSIST(!space_map_disk(space, &source_double.device, 1, CODE * PAGE_SIZE, PROT_R | PROT_X,
+                           &disk, &mapped));
     use_all(disk, CODE, FAULT_EXEC);
     use_all(zeros, PAGES, FAULT_EXEC);
     for (unsigned i = 0; i < 20; i++) {
@@ -171,7 +175,7 @@ static void play_code(uint64_t seed)
     run_in(seed, execute, seed);
 }
 
-/* ---- Waiting ---- */
+/* ---- Waiting --------------------------------------------------------------------------------- */
 
 static void wait_for_a_disk(void *arg)
 {
@@ -182,7 +186,8 @@ static void wait_for_a_disk(void *arg)
 
     (void)arg;
     source_double.takes_ns = TAKES_NS;
-    INSIST(!space_map_disk(space, &source_double.device, 0, SHOWN * PAGE_SIZE, PROT_R, &disk, &mapped));
+    INSIST(!space_map_disk(space, &source_double.device, 0, SHOWN * PAGE_SIZE, PROT_R, &disk,
+                           &mapped));
     INSIST(!space_advise(space, disk, SHOWN * PAGE_SIZE, ADVICE_RANDOM));
     use_all(disk, SHOWN, FAULT_READ);
     INSIST(!stats->major_faults); /* pages come into being */
@@ -198,7 +203,7 @@ static void play_waiting(uint64_t seed)
     run(wait_for_a_disk, seed);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void a_page_read_together_with_a_bad_one_is_read_alone(void **state)
 {

@@ -1,5 +1,5 @@
-/* The buddy system against a map of who owns each page, and the boot memory table against a page-by-page
- * reading of it. */
+/* The buddy system against a map of who owns each page, and the boot memory table against a
+ * page-by-page reading of it. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/mem/bootmem.h"
 #include "kernel/mem/buddy.h"
@@ -123,7 +123,7 @@ static void memory_added_twice_panics(void **state)
     EXPECT_PANIC(buddy_add(&buddy, 79, 2));
 }
 
-/* ---- The memory table ---- */
+/* ---- The memory table ------------------------------------------------------------------------ */
 
 #define TABLE_PAGES 2048 /* 8 MB, of which the first is never usable */
 
@@ -140,7 +140,8 @@ static bool usable_by_reading(const struct boot_info *info, paddr_t page)
                 return false;
             usable = true;
         }
-        if (!usable || pa < MIB || (pa >= info->kernel_base && pa - info->kernel_base < info->kernel_size))
+        if (!usable || pa < MIB ||
+            (pa >= info->kernel_base && pa - info->kernel_base < info->kernel_size))
             return false;
     }
     return true;
@@ -180,8 +181,9 @@ static void any_table_unsorted_and_overlapping_is_read_right(void **state)
             uint64_t room = TABLE_PAGES * PAGE_SIZE - base;
             info.mem[i].base = base;
             info.mem[i].size = ALIGN_DOWN(test_random(&seed) % room, (uint64_t)256);
-            info.mem[i].type =
-                test_random(&seed) % 10 < 6 ? BOOT_MEM_USABLE : (enum boot_mem_type)(test_random(&seed) % 4);
+            info.mem[i].type = test_random(&seed) % 10 < 6
+                                   ? BOOT_MEM_USABLE
+                                   : (enum boot_mem_type)(test_random(&seed) % 4);
         }
         compare_with_reading(&info);
     }

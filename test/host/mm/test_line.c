@@ -1,4 +1,5 @@
-/* The line of those who wait for memory: who is called when frames become free, against a model, and that a call takes no longer the more wait. */
+/* The line of those who wait for memory: who is called when frames become free, against a model,
+ * and that a call takes no longer the more wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t
     return -ETIMEDOUT;
 }
 
-/* ---- The model: places in the order of coming ---- */
+/* ---- The model: places in the order of coming ------------------------------------------------ */
 
 static struct line_ticket place[PLACES];
 static struct model {
@@ -124,7 +125,8 @@ static void the_first_who_have_not_been_called_are(void **state)
     }
 }
 
-/* None of them gets to look before all have been called; when they do, in the worst of orders, they are called anew. */
+/* None of them gets to look before all have been called; when they do, in the worst of orders, they
+ * are called anew. */
 static void a_call_takes_no_longer_the_more_wait(void **state)
 {
     struct line_ticket *crowd = calloc(CROWD, sizeof(*crowd));

@@ -171,7 +171,8 @@ static void a_grown_row_goes_on_where_it_was(void **state)
     }
 }
 
-/* Against the times of uses and marks; the row is given anew some times between marks, or the other way round. */
+/* Against the times of uses and marks; the row is given anew some times between marks, or the other
+ * way round. */
 static void pages_used_since_the_mark_before_the_last_are_recent(void **state)
 {
     struct fixture *f = *state;
@@ -197,7 +198,8 @@ static void pages_used_since_the_mark_before_the_last_are_recent(void **state)
             last_at_mark[0] = last;
         }
         for (unsigned i = 0; i < 2; i++)
-            last_at_mark[i] = last_at_mark[i] == NODES || used[last_at_mark[i]] ? last_at_mark[i] : NODES;
+            last_at_mark[i] =
+                last_at_mark[i] == NODES || used[last_at_mark[i]] ? last_at_mark[i] : NODES;
         for (uint32_t i = 0; i < NODES; i++)
             assert_int_equal(lrudist_is_recent(f->d, i),
                              used[i] && (used[i] > mark[1] || i == last_at_mark[1]));

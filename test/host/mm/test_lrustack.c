@@ -228,7 +228,8 @@ static void step(struct fixture *f, uint64_t *seed)
 
     switch (test_random(seed) % 64) {
     case 0:
-        bound_every(f, 1 + (uint32_t)(test_random(seed) % 20), (uint32_t)(test_random(seed) % GROWN));
+        bound_every(f, 1 + (uint32_t)(test_random(seed) % 20),
+                    (uint32_t)(test_random(seed) % GROWN));
         break;
     case 1:
         bound(f, at,

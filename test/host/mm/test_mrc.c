@@ -65,10 +65,14 @@ static void benefit_is_of_more_memory_and_penalty_of_less(void **state)
     (void)state;
     run(m, &t);
     for (uint32_t g = GROUP; g <= MEMORY; g += GROUP) {
-        assert_int_equal(mrc_benefit(m, MRC_LRU, MEMORY, g), lru.misses[MEMORY] - lru.misses[MEMORY + g]);
-        assert_int_equal(mrc_penalty(m, MRC_LRU, MEMORY, g), lru.misses[MEMORY - g] - lru.misses[MEMORY]);
-        assert_int_equal(mrc_benefit(m, MRC_MRU, MEMORY, g), mru.misses[MEMORY] - mru.misses[MEMORY + g]);
-        assert_int_equal(mrc_penalty(m, MRC_MRU, MEMORY, g), mru.misses[MEMORY - g] - mru.misses[MEMORY]);
+        assert_int_equal(mrc_benefit(m, MRC_LRU, MEMORY, g),
+                         lru.misses[MEMORY] - lru.misses[MEMORY + g]);
+        assert_int_equal(mrc_penalty(m, MRC_LRU, MEMORY, g),
+                         lru.misses[MEMORY - g] - lru.misses[MEMORY]);
+        assert_int_equal(mrc_benefit(m, MRC_MRU, MEMORY, g),
+                         mru.misses[MEMORY] - mru.misses[MEMORY + g]);
+        assert_int_equal(mrc_penalty(m, MRC_MRU, MEMORY, g),
+                         mru.misses[MEMORY - g] - mru.misses[MEMORY]);
     }
     free(m);
     mattson_free(&lru);
@@ -255,8 +259,11 @@ static void grown_curves_go_on_where_they_were(void **state)
 {
     (void)state;
     for (unsigned lru_only = 0; lru_only < 2; lru_only++) {
-        struct mrc_config few = {
-            .nodes = PAGES / 4, .group = 4, .memory = PAGES / 4, .decay_shift = 1, .lru_only = lru_only};
+        struct mrc_config few = {.nodes = PAGES / 4,
+                                 .group = 4,
+                                 .memory = PAGES / 4,
+                                 .decay_shift = 1,
+                                 .lru_only = lru_only};
         struct mrc_config many = few;
         many.nodes = many.memory = PAGES;
         struct mrc *m = make(&few), *from_start = make(&many);
@@ -280,7 +287,8 @@ static void grown_curves_go_on_where_they_were(void **state)
 
 static void where_groups_grow_nothing_counted_is_lost(void **state)
 {
-    struct mrc_config few = {.nodes = PAGES, .group = 1, .memory = MRC_GROUPS_MAX, .decay_shift = 1};
+    struct mrc_config few = {
+        .nodes = PAGES, .group = 1, .memory = MRC_GROUPS_MAX, .decay_shift = 1};
     struct mrc *m = make(&few), *same = make(&few);
 
     (void)state;

@@ -105,7 +105,8 @@ static void a_loop_misses_where_memory_is_short_by_a_part_of_it(void **state)
     }
     /* (N - M) / (N - 1), in whole rounds of the pattern, which takes N (N - 1) accesses. */
     for (unsigned size = 1; size <= NODES; size++)
-        assert_int_equal(ROUNDS * NODES - hits[size], ROUNDS * NODES * (NODES - size) / (NODES - 1));
+        assert_int_equal(ROUNDS * NODES - hits[size],
+                         ROUNDS * NODES * (NODES - size) / (NODES - 1));
 }
 
 static void any_accesses_hit_as_in_memories_of_each_size(void **state)

@@ -1,4 +1,5 @@
-/* Numbers for pages: rows of them, in the order they came, also after a move into a larger index. */
+/* Numbers for pages: rows of them, in the order they came, also after a move into a larger
+ * index. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,7 +30,8 @@ static void rows_are_numbered_as_they_come_and_stay(void **state)
     for (unsigned round = 0; round < 3; round++)
         for (unsigned row = 0; row < 1024 / ROW; row++)
             for (unsigned i = 0; i < ROW; i += 3)
-                assert_int_equal(page_index_of(x, (0x10000000ull + (row ^ 5) * 3) * ROW + i), row * ROW + i);
+                assert_int_equal(page_index_of(x, (0x10000000ull + (row ^ 5) * 3) * ROW + i),
+                                 row * ROW + i);
     page_index_check(x);
     assert_int_equal(x->used, 1024);
     assert_int_equal(page_index_of(x, 1), PAGE_INDEX_NONE); /* full */
@@ -42,7 +44,8 @@ static void entries_are_numbered_as_far_as_there_is_room(void **state)
 {
     (void)state;
     struct page_index *x = index_for(2 * ROW, ROW_SHIFT);
-    uint64_t entry[] = {0x7000000000000003, 0x7000000000000004, 0x5000000000000003 + ROW, 3, 9 * ROW};
+    uint64_t entry[] = {0x7000000000000003, 0x7000000000000004, 0x5000000000000003 + ROW, 3,
+                        9 * ROW};
     uint32_t number[5];
     assert_int_equal(page_index_of_all(x, entry, 0xfffffffff, number, 5), 4);
     assert_int_equal(number[0], 3);

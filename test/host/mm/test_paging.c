@@ -1,7 +1,9 @@
 /*
- * Paging complete: processes whose threads use, map, unmap, protect and forget memory at random, more than fits, on disks that answer late, in
- * any order, or with an error; threads take turns wherever a CPU could be taken from them.  Every byte that anybody reads is what was written
- * there last; every error is one that the disk made, on that very page; and when all have gone nothing is missing.
+ * Paging complete: processes whose threads use, map, unmap, protect and forget memory at random,
+ * more than fits, on disks that answer late, in any order, or with an error; threads take turns
+ * wherever a CPU could be taken from them.  Every byte that anybody reads is what was written there
+ * last; every error is one that the disk made, on that very page; and when all have gone nothing is
+ * missing.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
@@ -17,12 +19,12 @@ enum { PROCESSES = 3, THREADS = 3, WORDS = PAGE_SIZE / sizeof(uint64_t) };
 
 /* Where what is, in pages from MM_BASE on. */
 enum {
-    COPIED = 1,     /* a disk's pages, each process has its own    */
-    SHOWN = 258,    /* a disk's pages, only read                   */
-    PLAIN = 400,    /* all used in common                          */
-    SCRATCH = 800,  /* unmapped and mapped anew                    */
-    GUARDED = 900,  /* may or may not be written to                */
-    DROPPED = 1000, /* is zeros again, now and then                */
+    COPIED = 1,     /* a disk's pages, each process has its own */
+    SHOWN = 258,    /* a disk's pages, only read */
+    PLAIN = 400,    /* all used in common */
+    SCRATCH = 800,  /* unmapped and mapped anew */
+    GUARDED = 900,  /* may or may not be written to */
+    DROPPED = 1000, /* is zeros again, now and then */
     END = 1064,
 };
 
@@ -58,7 +60,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(test_random(&seed) % n);
 }
 
-/* ---- Contents ---- */
+/* ---- Contents -------------------------------------------------------------------------------- */
 
 static uint64_t word(uint64_t stamp, unsigned i)
 {
@@ -130,7 +132,7 @@ void mm_double_walked(struct space *s, vaddr_t va, bool write)
     path_double_access(va, write);
 }
 
-/* ---- What threads do ---- */
+/* ---- What threads do ------------------------------------------------------------------------- */
 
 static bool between(unsigned page, unsigned from, unsigned to)
 {
@@ -192,7 +194,8 @@ static void access_one(struct process *p, unsigned page)
         u.write = true;
     unsigned remaps = p->remaps;
     bool remapping = p->remapping;
-    int err = mm_access(p->space, MM_BASE + page * PAGE_SIZE, u.write ? FAULT_WRITE : FAULT_READ, use, &u);
+    int err = mm_access(p->space, MM_BASE + page * PAGE_SIZE, u.write ? FAULT_WRITE : FAULT_READ,
+                        use, &u);
 
     INSIST(!err || err < 0);
     if (err)
@@ -217,8 +220,8 @@ static void map_anon(struct process *p, unsigned from, unsigned n)
 {
     vaddr_t at;
 
-    INSIST(!space_map(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON,
-                      "test", &at));
+    INSIST(!space_map(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, PROT_R | PROT_W,
+                      REGION_ANON, "test", &at));
     INSIST(at == MM_BASE + from * PAGE_SIZE);
 }
 
@@ -227,7 +230,8 @@ static void map_disk(struct process *p, unsigned from, unsigned first, unsigned 
     vaddr_t at;
     uint64_t mapped;
 
-    INSIST(!space_map_disk(p->space, &source_double.device, first, n * PAGE_SIZE, prot, &at, &mapped));
+    INSIST(
+        !space_map_disk(p->space, &source_double.device, first, n * PAGE_SIZE, prot, &at, &mapped));
     INSIST(at == MM_BASE + from * PAGE_SIZE && mapped == n * PAGE_SIZE);
     for (unsigned i = 0; i < n; i++)
         p->stamp[from + i] = stamp_on_disk(first + i);
@@ -272,7 +276,8 @@ static void advise(struct process *p)
 {
     unsigned from = PLAIN + below(300), n = 1 + below(100);
 
-    INSIST(!space_advise(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, below(ADVICE_DONTNEED)));
+    INSIST(
+        !space_advise(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, below(ADVICE_DONTNEED)));
 }
 
 static void step(struct process *p)
@@ -295,7 +300,7 @@ static void step(struct process *p)
         space_check(p->space);
 }
 
-/* ---- Processes ---- */
+/* ---- Processes ------------------------------------------------------------------------------- */
 
 static void live(void *arg);
 
@@ -346,7 +351,7 @@ static void live(void *arg)
         end(p);
 }
 
-/* ---- Scenarios, each in a process of its own: mm is not made to begin twice ---- */
+/* ---- Scenarios, each in a process of its own: mm is not made to begin twice ------------------ */
 
 static void check_nothing_is_missing(unsigned heap)
 {
@@ -458,8 +463,12 @@ static void a_pool_for_all_keeps_every_byte(void **state)
 static void memory_short_as_a_whole_keeps_every_byte(void **state)
 {
     (void)state;
-    run_scenario(&(struct scenario){
-        .name = "user", .policy = CLOCK, .tracker = NO_TRACKER, .user_kb = 1024, .steps = 1000, .lives = 6});
+    run_scenario(&(struct scenario){.name = "user",
+                                    .policy = CLOCK,
+                                    .tracker = NO_TRACKER,
+                                    .user_kb = 1024,
+                                    .steps = 1000,
+                                    .lives = 6});
     run_scenario(&(struct scenario){.name = "frames",
                                     .policy = LRU,
                                     .prefetch = SPATIAL,

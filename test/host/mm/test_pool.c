@@ -1,6 +1,7 @@
 /*
- * Pools against a model of every page: which frames are whose, which slots, who is resident; under random uses, evictions, readings and
- * writings that end in any order, or fail, while the pool grows and its target moves.
+ * Pools against a model of every page: which frames are whose, which slots, who is resident; under
+ * random uses, evictions, readings and writings that end in any order, or fail, while the pool
+ * grows and its target moves.
  */
 #include "test/host/double/pooling.h"
 #include "mm/pool/prefetching.h"
@@ -9,7 +10,7 @@
 
 enum { NODES = 8192, STEPS = 6000 };
 
-/* ---- Steps ---- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void begin_a_page(void)
 {
@@ -18,8 +19,9 @@ static void begin_a_page(void)
     if (pool->free_head == NODE_NONE || pool_charge(pool, NODE_NONE))
         return;
     bool irq = spin_lock(&pool->lock);
-    uint32_t n = pool_node_new(pool, &space, (vaddr_t)(test_random(&seed) % 10000 + 1) << PAGE_SHIFT,
-                               get_frame(), (uint8_t)below(4));
+    uint32_t n =
+        pool_node_new(pool, &space, (vaddr_t)(test_random(&seed) % 10000 + 1) << PAGE_SHIFT,
+                      get_frame(), (uint8_t)below(4));
     assert_int_not_equal(n, NODE_NONE);
     spin_unlock(&pool->lock, irq);
 }
@@ -223,7 +225,8 @@ static void pages_that_fail_together_keep_their_slots_and_alone_lose_them(void *
     end();
 }
 
-/* A page that is out, in a slot, with a frame to be read into: because somebody asked for it, or ahead of that. */
+/* A page that is out, in a slot, with a frame to be read into: because somebody asked for it, or
+ * ahead of that. */
 static uint32_t page_being_read(bool asked)
 {
     uint32_t n = page_being_written();
@@ -243,7 +246,8 @@ static uint32_t page_being_read(bool asked)
     return n;
 }
 
-/* Whoever comes later than that is to try again, and who asked for one that was read with others. */
+/* Whoever comes later than that is to try again, and who asked for one that was read with
+ * others. */
 static void only_who_asked_hears_that_a_page_could_not_be_read(void **state)
 {
     (void)state;
@@ -254,7 +258,8 @@ static void only_who_asked_hears_that_a_page_could_not_be_read(void **state)
         const struct node *node = &pool->nodes[n];
         swap_read_done(pool, n, -EIO, alone);
         assert_int_equal(node->state, NODE_OUT);
-        assert_int_equal(node->flags & (NODE_FAILED | NODE_UNUSED), asked && alone ? NODE_FAILED : 0);
+        assert_int_equal(node->flags & (NODE_FAILED | NODE_UNUSED),
+                         asked && alone ? NODE_FAILED : 0);
         assert_int_equal(node->slot, slot);
         assert_int_equal(node->frame, 0);
         assert_int_equal(pool->frames, frames - 1);
@@ -325,7 +330,8 @@ static void a_policy_may_ask_what_the_buffer_has_of_a_page(void **state)
     bool irq = spin_lock(&pool->lock);
     assert_int_equal(had.in_buffer(had.whose, first), BUFFER_NOT_KEPT);
     assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
-    pool_set_state(pool, second, NODE_COMING); /* it enters, and what was known of it before still is */
+    /* it enters, and what was known of it before still is */
+    pool_set_state(pool, second, NODE_COMING);
     assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
     pool_set_state(pool, second, NODE_HERE);
     spin_unlock(&pool->lock, irq);
@@ -352,7 +358,8 @@ static void waits_at_the_same_time_hold_up_once(void **state)
     end();
 }
 
-/* A wait that goes on is known as far as it has come: a program that waits for one page after another does not work. */
+/* A wait that goes on is known as far as it has come: a program that waits for one page after
+ * another does not work. */
 static void a_wait_holds_up_before_it_ends(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Threads that use new pages all at once, on memory complete (test/host/double/mm_double.h): one makes the pool larger, the others wait. */
+/* Threads that use new pages all at once, on memory complete (test/host/double/mm_double.h): one
+ * makes the pool larger, the others wait. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
@@ -29,8 +30,8 @@ static void check_page(void *frame, void *page)
 
 static int access_page(unsigned page, void (*use)(void *frame, void *arg))
 {
-    return mm_access(space, MM_BASE + page * PAGE_SIZE, use == write_page ? FAULT_WRITE : FAULT_READ, use,
-                     &page);
+    return mm_access(space, MM_BASE + page * PAGE_SIZE,
+                     use == write_page ? FAULT_WRITE : FAULT_READ, use, &page);
 }
 
 static void live(void *arg)
@@ -60,7 +61,8 @@ static void play(uint64_t seed)
     paging_start();
     INSIST(!space_create(NULL, NULL, &space));
     space_set_pid(space, 1);
-    INSIST(!space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
+    INSIST(
+        !space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
     uint32_t before = space->pool->capacity, growths = 0;
     unsigned made = mm_areas_made, tables = 2;
     if (space->pool->ahead)

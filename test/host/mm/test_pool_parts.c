@@ -1,4 +1,5 @@
-/* How much memory pools may have: what two that together may have LIMIT frames take from each other, and what a new one is given. */
+/* How much memory pools may have: what two that together may have LIMIT frames take from each
+ * other, and what a new one is given. */
 #include "test/host/double/pooling.h"
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim.h"
@@ -40,7 +41,8 @@ static void end_two(void)
     end();
 }
 
-/* Whichever of them is larger: a loop that just fits misses on every page once it has lost a few. */
+/* Whichever of them is larger: a loop that just fits misses on every page once it has lost a
+ * few. */
 static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(void **state)
 {
     (void)state;
@@ -103,7 +105,8 @@ static uint64_t bytes_to_grow(void)
            prefetching->orders * (lrustack_bytes(2 * nodes) - lrustack_bytes(nodes));
 }
 
-/* All nodes there are have a page, most of them out; tables for twice as many take more than is kept for the kernel. */
+/* All nodes there are have a page, most of them out; tables for twice as many take more than is
+ * kept for the kernel. */
 static void make_full(void)
 {
     enum { MANY = 20000 };
@@ -171,7 +174,8 @@ static void a_pools_tables_are_charged_to_its_process(void **state)
     assert_int_equal(pool_join(NULL, &account, &other), 0);
     uint32_t nodes = other->capacity;
     assert_in_range(account.used,
-                    nodes * sizeof(struct node) + policy->bytes(nodes) + prefetch_bytes(prefetching, nodes),
+                    nodes * sizeof(struct node) + policy->bytes(nodes) +
+                        prefetch_bytes(prefetching, nodes),
                     pool_tables_bytes(other, nodes));
     swap_pools();
     while (pool->free_head != NODE_NONE)
@@ -205,7 +209,8 @@ static void tables_of_the_common_pool_are_charged_to_none(void **state)
 
 static unsigned sleeps, in_hand;
 
-/* A thread of the other pool, whose page has just left and which is awake, wants whatever is free. */
+/* A thread of the other pool, whose page has just left and which is awake, wants whatever is
+ * free. */
 static void other_takes_what_is_free(void)
 {
     assert_true(++sleeps <= 2 * BURST); /* else the first would sleep for ever */
@@ -258,7 +263,8 @@ static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
     end_two();
 }
 
-/* Where memory is to be divided by curves, which there are none of yet.  Otherwise parts are even. */
+/* Where memory is to be divided by curves, which there are none of yet.  Otherwise parts are
+ * even. */
 static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
 {
     struct pool *small[2];
@@ -327,7 +333,8 @@ static void what_is_on_its_way_out_is_reckoned_with(void **state)
         begin_a_dirty_page();
         swap_pools();
     }
-    /* The first of a burst has left, or could not be written, as others will: no further ones go before all of them have ended. */
+    /* The first of a burst has left, or could not be written, as others will: no further ones go
+     * before all of them have ended. */
     assert_true(other->leaving < BURST);
     for (uint32_t leaving; (leaving = other->leaving) > 1;) {
         swap_pools();

@@ -305,8 +305,8 @@ static void of_uses_and_misses_those_tell_that_have_told_better(void **state)
     for (unsigned round = 0; round < 4; round++) {
         for (uint32_t page = 0; page < PAGES; page++) {
             fault(f, page);
-            right +=
-                round == 3 && page < PAGES - 10 && listed(f, page + 1) && (!page || !listed(f, page - 1));
+            right += round == 3 && page < PAGES - 10 && listed(f, page + 1) &&
+                     (!page || !listed(f, page - 1));
         }
         for (uint32_t page = PAGES; page-- > 0;)
             hit(f, page);
@@ -344,7 +344,8 @@ static void unused_pages_are_never_more_than_a_tenth_of_memory(void **state)
     assert_int_equal(f->list.fetch, 1);
 }
 
-/* Twice the same pages: the second time they are not to be taken for what was fetched the first time. */
+/* Twice the same pages: the second time they are not to be taken for what was fetched the first
+ * time. */
 static unsigned level_where_all_are_used_after(struct fixture *f, uint32_t frames, unsigned faults)
 {
     use_policy(f, &prefetch_spatial);
@@ -483,7 +484,8 @@ static void a_grown_state_goes_on_where_it_was_and_moves_nothing(void **state)
     struct prefetch *larger = calloc(1, prefetch_bytes(&prefetch_ppg, grown));
     memcpy(larger, f->p, prefetch_bytes(&prefetch_ppg, NODES));
     prefetch_grow(larger, grown);
-    assert_in_range(bytes_changed(f->p, larger, prefetch_bytes(&prefetch_ppg, NODES)), 1, 2 * sizeof grown);
+    assert_in_range(bytes_changed(f->p, larger, prefetch_bytes(&prefetch_ppg, NODES)), 1,
+                    2 * sizeof grown);
     free(f->p);
     f->p = larger;
     check(f);
@@ -496,7 +498,8 @@ static void a_grown_state_goes_on_where_it_was_and_moves_nothing(void **state)
 
 static struct trace small(enum program_kind kind)
 {
-    struct program p = {.kind = kind, .side = 128, .pages = 96, .length = 3000, .filter = 4, .seed = 3};
+    struct program p = {
+        .kind = kind, .side = 128, .pages = 96, .length = 3000, .filter = 4, .seed = 3};
 
     return program_run(&p);
 }

@@ -18,7 +18,7 @@ void panic(const char *fmt, ...)
     abort();
 }
 
-/* ---- Streams ---- */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
 static struct streams streams;
 static struct prefetch_list list;
@@ -119,13 +119,14 @@ static void pages_are_listed_once_and_many_together(void **state)
     assert_int_equal(list.length, 8);
 }
 
-/* ---- Pages that are waited for ---- */
+/* ---- Pages that are waited for --------------------------------------------------------------- */
 
 static struct shadow shadow;
 
 static void put(uint32_t node, uint32_t since)
 {
-    shadow_put(&shadow, (struct shadow_mark){.node = node, .since = (uint16_t)since, .region = 5, .rank = 3});
+    shadow_put(&shadow, (struct shadow_mark){
+                            .node = node, .since = (uint16_t)since, .region = 5, .rank = 3});
 }
 
 static void a_page_that_comes_is_known_and_no_longer_waited_for(void **state)
@@ -146,7 +147,8 @@ static void a_page_that_comes_is_known_and_no_longer_waited_for(void **state)
     }
 }
 
-/* By the modulo count of events, too; and none is forgotten before its time, however many are put in. */
+/* By the modulo count of events, too; and none is forgotten before its time, however many are put
+ * in. */
 static void none_is_waited_for_longer_than_that(void **state)
 {
     enum { LONGEST = 300 };
@@ -167,11 +169,12 @@ static void none_is_waited_for_longer_than_that(void **state)
     assert_in_range(gone, put_in / 2, put_in - LONGEST);
 }
 
-/* ---- The chooser ---- */
+/* ---- The chooser ----------------------------------------------------------------------------- */
 
 enum { ROUNDS = 40 };
 
-static struct trace rounds_of(enum program_kind kind, uint32_t pages, unsigned rounds, uint64_t seed)
+static struct trace rounds_of(enum program_kind kind, uint32_t pages, unsigned rounds,
+                              uint64_t seed)
 {
     struct program p = {
         .kind = kind, .pages = pages, .length = (size_t)rounds * pages, .filter = 64, .seed = seed};
@@ -185,7 +188,8 @@ static struct trace run_of(enum program_kind kind, uint32_t pages)
 }
 
 /* In percent of what is waited without prefetching. */
-static double waited(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames, uint64_t without)
+static double waited(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames,
+                     uint64_t without)
 {
     return 100.0 * (double)paging_run(ops, t, frames, 140, false).waited / (double)without;
 }
@@ -210,8 +214,8 @@ static void no_prefetcher_waits_three_points_less(void **state)
         for (const struct prefetch_ops *const *ops = prefetch_policies; *ops; ops++) {
             double other = *ops == &prefetch_chooser ? 100 : waited(*ops, &t, frames, without);
             if (chosen > other + 3)
-                fail_msg("%s: waits are %.1f %%, %.1f %% by %s", program_names[runs[k].kind], chosen, other,
-                         (*ops)->name);
+                fail_msg("%s: waits are %.1f %%, %.1f %% by %s", program_names[runs[k].kind],
+                         chosen, other, (*ops)->name);
         }
         trace_free(&t);
     }
@@ -269,12 +273,13 @@ static void a_region_has_experts_of_its_own(void **state)
         t.page[i] = i % 2 ? EACH + (uint32_t)(test_random(&seed) % EACH) : (uint32_t)(i / 2 % EACH);
     struct paging_result none = paging_run(&prefetch_none, &t, EACH, 140, false);
     struct paging_result both = paging_run(&prefetch_chooser, &t, EACH, 140, false);
-    assert_true(both.faults < none.faults - 18 * EACH); /* of 20 passes, all but the first are foreseen */
+    /* of 20 passes, all but the first are foreseen */
+    assert_true(both.faults < none.faults - 18 * EACH);
     trace_free(&t);
 }
 
-/* Two regions in turn: one is read in order; of the other the page behind each is wanted, but only after a long time.  Were
- * all of these fetched, no room would be left for the first region's. */
+/* Two regions in turn: one is read in order; of the other the page behind each is wanted, but only
+ * after a long time.  Were all of these fetched, no room would be left for the first region's. */
 static void pages_that_are_waited_for_long_leave_room_for_others(void **state)
 {
     enum { FIRST = 2048, LANES = 200, LANE = 16, FRAMES = 1024, EVENTS = 80000 };

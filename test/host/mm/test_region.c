@@ -1,11 +1,12 @@
-/* Regions: curves against brute force, the saturating counter, and memory that goes where it saves misses. */
+/* Regions: curves against brute force, the saturating counter, and memory that goes where it saves
+ * misses. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
 #include "mm/policy/replace/region_choice.h"
 #include "tools/replay/simulate.h"
 
-/* ---- Curves ---- */
+/* ---- Curves ---------------------------------------------------------------------------------- */
 
 enum { PAGES = 200 };
 
@@ -104,7 +105,7 @@ static void both_curves_foretell_what_either_policy_misses(void **state)
     }
 }
 
-/* ---- The choice ---- */
+/* ---- The choice ------------------------------------------------------------------------------ */
 
 static void the_policy_changes_at_the_counters_ends_only(void **state)
 {
@@ -135,7 +136,7 @@ static void few_capacity_misses_change_nothing(void **state)
     assert_int_equal(c.counter, 0);
 }
 
-/* ---- The policy ---- */
+/* ---- The policy ------------------------------------------------------------------------------ */
 
 /* Pages of several regions: where each ends, in order. */
 struct layout {
@@ -151,8 +152,8 @@ static uint32_t region(const struct layout *l, uint32_t page)
     return r;
 }
 
-static uint64_t with_regions(const struct replace_ops *ops, const struct trace *t, const struct layout *l,
-                             uint32_t frames)
+static uint64_t with_regions(const struct replace_ops *ops, const struct trace *t,
+                             const struct layout *l, uint32_t frames)
 {
     struct replace_config config = {.nodes = t->pages, .frames = frames};
     void *state = calloc(1, ops->bytes(t->pages));
@@ -192,8 +193,10 @@ static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
     trace_free(&t);
 }
 
-/* An array gone through over and over, larger than memory, and another used at random with a favourite third. */
-/* Blocked LU: a loop that becomes smaller.  What LRU has left is not what MRU would have, and must not stay. */
+/* An array gone through over and over, larger than memory, and another used at random with a
+ * favourite third. */
+/* Blocked LU: a loop that becomes smaller.  What LRU has left is not what MRU would have, and must
+ * not stay. */
 static void a_region_that_turns_to_mru_becomes_what_mru_would_have(void **state)
 {
     (void)state;
@@ -211,7 +214,8 @@ static void a_loop_gets_mru_and_its_neighbour_lru(void **state)
     const struct trace_part part[] = {{TRACE_LOOP, 0, 3000}, {TRACE_ZIPF, 3000, 1000}};
     struct trace t = trace_turns(part, 2, 0, 4000, 600000, 1);
     const struct layout two = {.end = {3000, 4000}}, one = {.end = {4000}};
-    uint64_t of_lru = misses(&replace_lru, &t, 2000), apart = with_regions(&replace_region, &t, &two, 2000);
+    uint64_t of_lru = misses(&replace_lru, &t, 2000),
+             apart = with_regions(&replace_region, &t, &two, 2000);
     uint64_t together = with_regions(&replace_region, &t, &one, 2000);
 
     assert_true(apart < of_lru * 7 / 10);
@@ -233,7 +237,8 @@ static void memory_goes_where_it_saves_misses(void **state)
     trace_free(&t);
 }
 
-/* Two loops, both MRU's: pages in use that one region was asked for stay, and so do then those of the other. */
+/* Two loops, both MRU's: pages in use that one region was asked for stay, and so do then those of
+ * the other. */
 static void pages_that_stay_are_remembered_by_their_own_region(void **state)
 {
     (void)state;
@@ -251,7 +256,8 @@ static void pages_that_stay_are_remembered_by_their_own_region(void **state)
             continue;
         }
         for (unsigned stay = test_random(&seed) % 8; stay && resident == FRAMES; stay--)
-            replace_region.touch(policy, replace_region.victim(policy, stay % 2 ? page : REPLACE_NONE));
+            replace_region.touch(policy,
+                                 replace_region.victim(policy, stay % 2 ? page : REPLACE_NONE));
         if (resident == FRAMES)
             replace_region.leave(policy, replace_region.victim(policy, page));
         else

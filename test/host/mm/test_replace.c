@@ -29,7 +29,7 @@ static uint64_t least(const struct trace *t, uint32_t frames)
     return n;
 }
 
-/* ---- Oracles, by brute force ---- */
+/* ---- Oracles, by brute force ----------------------------------------------------------------- */
 
 struct oracle {
     uint32_t frames, count;
@@ -113,7 +113,7 @@ static void clock_misses_exactly_where_a_hand_going_round_says(void **state)
     compare(&replace_clock, clock_hit);
 }
 
-/* ---- Every policy ---- */
+/* ---- Every policy ---------------------------------------------------------------------------- */
 
 static void random_operations_keep_every_policys_invariants(void **state)
 {
@@ -154,7 +154,8 @@ static void every_policy_misses_each_page_once_when_all_fit(void **state)
     trace_free(&t);
 }
 
-/* Of a loop of n pages all but one of m frames keep their page for a round: (n - m) / (n - 1) of the accesses miss. */
+/* Of a loop of n pages all but one of m frames keep their page for a round: (n - m) / (n - 1) of
+ * the accesses miss. */
 static void the_optimum_of_a_loop_is_as_known(void **state)
 {
     (void)state;
@@ -205,7 +206,8 @@ static void numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
     static uint64_t memory[1 << 15];
-    const struct replace_config none = {.nodes = 0, .frames = 1}, many = {.nodes = UINT32_MAX, .frames = 1},
+    const struct replace_config none = {.nodes = 0, .frames = 1},
+                                many = {.nodes = UINT32_MAX, .frames = 1},
                                 no_frames = {.nodes = 16, .frames = 0};
 
     for (const struct replace_ops *const *p = replace_policies; *p; p++) {

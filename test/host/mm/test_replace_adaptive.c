@@ -1,4 +1,5 @@
-/* MRU, LIRS and ARC, each against its paper by brute force, and on the traces they were made for. */
+/* MRU, LIRS and ARC, each against its paper by brute force, and on the traces they were made
+ * for. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
@@ -50,13 +51,13 @@ static uint64_t misses(const struct replace_ops *ops, const struct trace *t, uin
 struct paper {
     uint32_t c;
     double p;
-    struct order t1, b1, t2, b2; /* ARC; t1 alone: MRU        */
-    struct order s, q;           /* LIRS                      */
+    struct order t1, b1, t2, b2; /* ARC; t1 alone: MRU */
+    struct order s, q;           /* LIRS */
     bool lir[PAGES_MANY];
     uint32_t lirs, previous; /* the page accessed last + 1 */
 };
 
-/* ---- MRU ---- */
+/* ---- MRU ------------------------------------------------------------------------------------- */
 
 static bool mru(struct paper *m, uint32_t x)
 {
@@ -68,7 +69,7 @@ static bool mru(struct paper *m, uint32_t x)
     return hit;
 }
 
-/* ---- ARC: figure 4 of the paper ---- */
+/* ---- ARC: figure 4 of the paper -------------------------------------------------------------- */
 
 static void replace(struct paper *a, uint32_t x)
 {
@@ -80,7 +81,8 @@ static void replace(struct paper *a, uint32_t x)
     last(to, page);
 }
 
-/* Fractions of 2^-16, as p has them in mm/policy/replace/arc.c: what they are equal to must not depend on rounding. */
+/* Fractions of 2^-16, as p has them in mm/policy/replace/arc.c: what they are equal to must not
+ * depend on rounding. */
 static double ratio(uint32_t a, uint32_t b)
 {
     return a < b ? 1 : (double)(a * 65536ull / b) / 65536;
@@ -183,7 +185,8 @@ static bool lirs(struct paper *l, uint32_t x)
 }
 
 static void compare_on(const struct replace_ops *ops, bool (*hit)(struct paper *, uint32_t),
-                       enum trace_kind kind, uint32_t pages, uint32_t frames, size_t length, uint64_t seed)
+                       enum trace_kind kind, uint32_t pages, uint32_t frames, size_t length,
+                       uint64_t seed)
 {
     static struct paper paper;
     struct trace t = trace_make(kind, pages, length, seed);
@@ -196,7 +199,8 @@ static void compare_on(const struct replace_ops *ops, bool (*hit)(struct paper *
         uint64_t before = s.misses;
         simulation_access(&s, t.page[i]);
         if ((s.misses == before) != hit(&paper, t.page[i]))
-            fail_msg("%s, %s, %u frames: access %zu differs", ops->name, trace_names[kind], frames, i);
+            fail_msg("%s, %s, %u frames: access %zu differs", ops->name, trace_names[kind], frames,
+                     i);
         if (pages == PAGES)
             assert_null(ops->check(s.state));
     }
@@ -207,7 +211,8 @@ static void compare_on(const struct replace_ops *ops, bool (*hit)(struct paper *
 static void compare(const struct replace_ops *ops, bool (*hit)(struct paper *, uint32_t))
 {
     for (uint64_t seed = 0; seed < 100; seed++)
-        compare_on(ops, hit, seed % TRACE_KINDS, PAGES, 1 + (uint32_t)(seed * 7 % (PAGES - 1)), 3000, seed);
+        compare_on(ops, hit, seed % TRACE_KINDS, PAGES, 1 + (uint32_t)(seed * 7 % (PAGES - 1)),
+                   3000, seed);
 }
 
 static void mru_hits_exactly_where_the_latest_used_goes(void **state)
@@ -238,7 +243,7 @@ static void lirs_has_the_papers_part_for_pages_used_once(void **state)
         compare_on(&replace_lirs, lirs, kinds[i], PAGES_MANY, 100 + 250 * i, 4 * PAGES_MANY, i);
 }
 
-/* ---- What they are for ---- */
+/* ---- What they are for ----------------------------------------------------------------------- */
 
 static void mru_is_the_optimum_on_a_loop(void **state)
 {
@@ -278,7 +283,7 @@ static void a_scan_costs_arc_and_lirs_less_than_lru(void **state)
     trace_free(&t);
 }
 
-/* ---- Prefetched pages ---- */
+/* ---- Prefetched pages ------------------------------------------------------------------------ */
 
 static void start(const struct replace_ops *ops, uint64_t *memory, uint32_t nodes, uint32_t frames)
 {
@@ -297,7 +302,8 @@ static void evict(const struct replace_ops *ops, uint64_t *memory, uint32_t inco
     ops->leave(memory, victim);
 }
 
-/* 100 frames, 10 of them prefetched: half a memory of faults later most are still there, after four none. */
+/* 100 frames, 10 of them prefetched: half a memory of faults later most are still there, after four
+ * none. */
 static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
 {
     (void)state;
@@ -323,7 +329,8 @@ static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
     }
 }
 
-/* LIRS: what was evicted while in S, and comes back ahead of its use, is promoted by the use as it would be by the fault. */
+/* LIRS: what was evicted while in S, and comes back ahead of its use, is promoted by the use as it
+ * would be by the fault. */
 static void a_prefetched_page_is_judged_by_its_first_use(void **state)
 {
     (void)state;
@@ -357,9 +364,10 @@ static void a_prefetched_page_is_judged_by_its_first_use(void **state)
     assert_int_equal(a.history, b.history);
 }
 
-/* ---- Pages in the page access buffer ---- */
+/* ---- Pages in the page access buffer --------------------------------------------------------- */
 
-/* The 20 pages used last are hot: MRU takes the latest that is not, without asking about all of them each time. */
+/* The 20 pages used last are hot: MRU takes the latest that is not, without asking about all of
+ * them each time. */
 static void mru_asks_about_once_for_an_eviction(void **state)
 {
     (void)state;
@@ -384,7 +392,8 @@ static void mru_asks_about_once_for_an_eviction(void **state)
         assert_true(replace_mru.resident(memory, n));
 }
 
-/* A loop of 300 pages in 200 frames, each page used for a while: the policy's choice is found in use once, and asked for anew. */
+/* A loop of 300 pages in 200 frames, each page used for a while: the policy's choice is found in
+ * use once, and asked for anew. */
 static void a_page_still_in_use_is_not_used_twice(void **state)
 {
     static const struct replace_ops *const all[] = {&replace_lirs, &replace_gap, &replace_chooser};

@@ -29,7 +29,8 @@ static uint32_t looked_at_most(struct chooser *s, uint32_t node)
 
 static struct chooser *start(const char *first)
 {
-    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = first};
+    const struct replace_config config = {
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = first};
     struct chooser *s = calloc(1, chooser_bytes(PAGES));
 
     assert_int_equal(chooser_init(s, &config), 0);

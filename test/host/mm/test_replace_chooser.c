@@ -1,4 +1,5 @@
-/* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it changes its mind. */
+/* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it
+ * changes its mind. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "mm/policy/replace/weigh.h"
@@ -29,9 +30,10 @@ static double rate(const struct replace_ops *ops, const struct access_trace *t, 
     return 100.0 - 100.0 * (double)misses / (double)logged;
 }
 
-/* From `starts` of the experts, the first being number `from`; in points of the accesses that the buffer logs. */
-static void bounded_behind(const struct access_trace *t, const char *name, unsigned percent, unsigned from,
-                           unsigned starts, double points)
+/* From `starts` of the experts, the first being number `from`; in points of the accesses that the
+ * buffer logs. */
+static void bounded_behind(const struct access_trace *t, const char *name, unsigned percent,
+                           unsigned from, unsigned starts, double points)
 {
     uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
     double best = -100;
@@ -44,13 +46,13 @@ static void bounded_behind(const struct access_trace *t, const char *name, unsig
         const char *first = experts[e % ARRAY_SIZE(experts)];
         double chosen = rate(&replace_chooser, t, frames, first);
         if (chosen < best - points)
-            fail_msg("%s, %u pages, memory for %u %%, from %s: %.2f %% hits, the best has %.2f", name,
-                     t->pages, percent, first, chosen, best);
+            fail_msg("%s, %u pages, memory for %u %%, from %s: %.2f %% hits, the best has %.2f",
+                     name, t->pages, percent, first, chosen, best);
     }
 }
 
-static void bounded(const struct trace *t, const char *name, unsigned percent, unsigned from, unsigned starts,
-                    double points)
+static void bounded(const struct trace *t, const char *name, unsigned percent, unsigned from,
+                    unsigned starts, double points)
 {
     struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
 
@@ -125,8 +127,8 @@ static void short_runs_cost_no_more_than_is_said(void **state)
     for (unsigned r = 0; r < ARRAY_SIZE(run) - !longer; r++) {
         struct points p = of_unseen(longer ? 1500 : 600, run[r].passes);
         if (p.worst > run[r].worst || p.sum / p.cases > run[r].mean)
-            fail_msg("%u accesses a page: %.2f points at most, %.2f on average", run[r].passes, p.worst,
-                     p.sum / p.cases);
+            fail_msg("%u accesses a page: %.2f points at most, %.2f on average", run[r].passes,
+                     p.worst, p.sum / p.cases);
     }
 }
 
@@ -138,7 +140,8 @@ static void a_sweep_there_and_back_is_told_from_one_to_follow(void **state)
         struct trace t = trace_make(TRACE_ZIGZAG, 750, 750 * passes, 1);
         for (unsigned percent = 30; percent <= 70; percent += 20)
             if (below(&t, percent) > 1)
-                fail_msg("%u passes, memory for %u %%: %.2f points", passes, percent, below(&t, percent));
+                fail_msg("%u passes, memory for %u %%: %.2f points", passes, percent,
+                         below(&t, percent));
         trace_free(&t);
     }
 }
@@ -156,7 +159,8 @@ static void uses_that_follow_at_once_do_not_deceive_it(void **state)
     }
 }
 
-/* With hardly more memory than the table, ARC has all of it or never gets there, by what it kept before. */
+/* With hardly more memory than the table, ARC has all of it or never gets there, by what it kept
+ * before. */
 static void memory_follows_what_arc_would_have(void **state)
 {
     (void)state;
@@ -171,7 +175,10 @@ static void five_points_where_there_are_few_pages(void **state)
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
         struct trace t = trace_make(kind, 1024, 1024 * 60, 2);
-        for (unsigned percent = longer ? 10 : kind % 2 ? 30 : 70; percent <= 90; percent += longer ? 20 : 80)
+        for (unsigned percent = longer     ? 10
+                                : kind % 2 ? 30
+                                           : 70;
+             percent <= 90; percent += longer ? 20 : 80)
             bounded(&t, trace_names[kind], percent, kind + percent / 20, longer ? 2 : 1, 5);
         trace_free(&t);
     }
@@ -197,7 +204,8 @@ static void a_loop_is_found_within_one_round_from_any_start(void **state)
     (void)state;
     enum { PAGES = 4096, FRAMES = 2048 };
     for (unsigned e = 0; e < ARRAY_SIZE(experts); e++) {
-        struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
+        struct replace_config config = {
+            .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
         struct simulation s;
         assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
         for (uint32_t i = 0; i < 2 * PAGES; i++)
@@ -226,8 +234,10 @@ static void its_state_may_grow_at_any_time(void **state)
     }
 }
 
-/* What is to go is named, and is used again while it is of the quarter of pages that are hot just then (4 .. 7: none); then it goes. */
-static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t incoming, uint64_t hot)
+/* What is to go is named, and is used again while it is of the quarter of pages that are hot just
+ * then (4 .. 7: none); then it goes. */
+static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t incoming,
+                          uint64_t hot)
 {
     uint32_t node = ops->victim(state, incoming);
 
@@ -239,7 +249,8 @@ static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t i
     return node;
 }
 
-/* Pages in the buffer, batches that leave ahead of misses, and more pages than memory is for while reads are under way: no set knows of these. */
+/* Pages in the buffer, batches that leave ahead of misses, and more pages than memory is for while
+ * reads are under way: no set knows of these. */
 static void the_one_in_force_decides_as_it_does_alone(void **state)
 {
     enum { PAGES = 1024, FRAMES = 512, BATCH = 8, ACCESSES = 40 * PAGES };
@@ -248,8 +259,8 @@ static void the_one_in_force_decides_as_it_does_alone(void **state)
         const struct replace_config config = {
             .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = experts[e]};
         const struct replace_ops *alone = replace_find(experts[e]);
-        uint64_t *one = calloc(1, alone->bytes(PAGES)), *both = calloc(1, replace_chooser.bytes(PAGES)),
-                 seed = e + 1;
+        uint64_t *one = calloc(1, alone->bytes(PAGES)),
+                 *both = calloc(1, replace_chooser.bytes(PAGES)), seed = e + 1;
         struct replace_report report = {.switches = 0};
         unsigned resident = 0, gone = 0;
         assert_int_equal(alone->init(one, &config), 0);
@@ -282,7 +293,8 @@ static void the_one_in_force_decides_as_it_does_alone(void **state)
     }
 }
 
-/* Its set, too, while memory is only becoming it: pages of another's that are still there are misses of its own. */
+/* Its set, too, while memory is only becoming it: pages of another's that are still there are
+ * misses of its own. */
 static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
 {
     enum { PAGES = 2048, FRAMES = 1024 };
@@ -296,7 +308,8 @@ static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
     for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
         struct trace t = trace_turns(shapes[i], 2, 3 * PAGES, PAGES, 60 * PAGES, 1);
         struct access_trace seen = {.page = t.page, .length = t.length, .pages = t.pages};
-        struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
+        struct replace_config config = {
+            .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
         struct replace_report report;
         struct simulation s;
         assert_int_equal(simulation_start(&s, &replace_chooser, &config, 0), 0);
@@ -306,7 +319,8 @@ static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
         assert_in_range(report.switches, 1, UINT32_MAX);
         for (unsigned e = 0; e < report.experts; e++) {
             uint64_t misses;
-            assert_int_equal(simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
+            assert_int_equal(
+                simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
             assert_int_equal(report.expert[e].misses, misses);
         }
         simulation_end(&s);
@@ -314,7 +328,8 @@ static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
     }
 }
 
-/* TLB misses in a buffer's reach: what sets lose there, or memory loses that sets have, is used without a log. */
+/* TLB misses in a buffer's reach: what sets lose there, or memory loses that sets have, is used
+ * without a log. */
 enum { BEHIND_PAGES = 2048, BEHIND_FRAMES = 1024, BEHIND_BUFFER = 128, BEHIND_WINDOW = 64 };
 
 static struct trace soon_again(enum trace_kind kind)
@@ -335,7 +350,8 @@ static unsigned apart_at_most(const char *policy)
     static const struct {
         const char *policy;
         unsigned percent;
-    } most[] = {{"lru", 1}, {"arc", 1}, {"lirs-recent", 3}, {"gap", 6}, {"mru", 20}, {"wtinylfu-margin", 30}};
+    } most[] = {{"lru", 1}, {"arc", 1},  {"lirs-recent", 3},
+                {"gap", 6}, {"mru", 20}, {"wtinylfu-margin", 30}};
 
     for (unsigned i = 0; i < ARRAY_SIZE(most); i++)
         if (!strcmp(policy, most[i].policy))
@@ -371,7 +387,8 @@ static void behind_a_buffer_each_is_reckoned_as_it_is_alone(void **state)
         assert_null(replace_chooser.check(s.state));
         for (unsigned e = 0; e < report.experts; e++) {
             uint64_t misses;
-            assert_int_equal(simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
+            assert_int_equal(
+                simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
             near(trace_names[kinds[i]], report.expert[e].policy, report.expert[e].misses, misses);
         }
         simulation_end(&s);
@@ -394,7 +411,8 @@ static void behind_a_buffer_it_is_as_near_to_the_best(void **state)
 static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state)
 {
     enum { PAGES = 512, FRAMES = 256 };
-    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
+    const struct replace_config config = {
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "lru"};
     struct replace_report report = {.switches = 0};
     struct simulation s;
     uint32_t i = 0, gone[4];
@@ -439,12 +457,16 @@ static enum page_buffered keeps_five(const void *whose, uint32_t node)
     return node == 5 ? BUFFER_KEPT : BUFFER_NOT_KEPT;
 }
 
-/* LRU alone would not have lost the page, and be told of that use when it would have the page go: it has the next one go instead. */
+/* LRU alone would not have lost the page, and be told of that use when it would have the page go:
+ * it has the next one go instead. */
 static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void **state)
 {
     enum { FRAMES = 256, KEPT = 5 };
-    const struct replace_config config = {
-        .nodes = 2 * FRAMES, .frames = FRAMES, .seed = 1, .first = "lirs-recent", .in_buffer = keeps_five};
+    const struct replace_config config = {.nodes = 2 * FRAMES,
+                                          .frames = FRAMES,
+                                          .seed = 1,
+                                          .first = "lirs-recent",
+                                          .in_buffer = keeps_five};
     uint64_t *memory = calloc(1, replace_chooser.bytes(2 * FRAMES));
     struct replace_report report;
 
@@ -467,11 +489,13 @@ static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void *
     free(memory);
 }
 
-/* The page that ARC would have go is in the page access buffer: it is used, and another one goes, while it stays in ARC's set and in memory. */
+/* The page that ARC would have go is in the page access buffer: it is used, and another one goes,
+ * while it stays in ARC's set and in memory. */
 static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
 {
     enum { PAGES = 64, FRAMES = 16 };
-    const struct replace_config config = {.nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "arc"};
+    const struct replace_config config = {
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "arc"};
     uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
 
     (void)state;
@@ -493,7 +517,8 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
     free(memory);
 }
 
-/* Pages in the page access buffer, where the program uses them without a log: it is told once of each, whoever asks. */
+/* Pages in the page access buffer, where the program uses them without a log: it is told once of
+ * each, whoever asks. */
 enum { BUFFERED = 32 };
 static bool used_there[BUFFERED];
 
@@ -627,8 +652,8 @@ static void sets_shrink_by_a_few_pages_in_a_call(void **state)
 }
 
 /* Of two experts one misses so often and the other does not. */
-static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t who, unsigned misses, uint32_t far,
-                             uint32_t frames)
+static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t who, unsigned misses,
+                             uint32_t far, uint32_t frames)
 {
     const uint32_t to_fetch[] = {current == 0 ? 0 : far, current == 1 ? 0 : far};
 

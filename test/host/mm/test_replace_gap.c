@@ -1,4 +1,5 @@
-/* Replacement by gaps: near the optimum where gaps are regular, and what becomes of pages that are late. */
+/* Replacement by gaps: near the optimum where gaps are regular, and what becomes of pages that are
+ * late. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
@@ -74,7 +75,7 @@ static void a_page_stays_for_a_use_that_follows_at_once(void **state)
     trace_free(&t);
 }
 
-/* ---- Three loops that take turns: everything is known ---- */
+/* ---- Three loops that take turns: everything is known ---------------------------------------- */
 
 enum { LOOPS = 3, STEPS = 12000 };
 static const uint32_t around[LOOPS] = {40, 150, 400}, from[LOOPS] = {0, 40, 190};
@@ -127,7 +128,7 @@ static void the_victim_is_the_one_used_last_of_all(void **state)
     assert_null(replace_gap.check(memory));
 }
 
-/* ---- Pages that are late ---- */
+/* ---- Pages that are late --------------------------------------------------------------------- */
 
 static void start(uint64_t *memory, uint32_t nodes, uint32_t frames)
 {

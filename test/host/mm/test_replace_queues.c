@@ -47,7 +47,7 @@ static void put(struct order *o, uint32_t page)
     o->page[o->count++] = page;
 }
 
-/* ---- SIEVE: algorithm 1 of the paper ---- */
+/* ---- SIEVE: algorithm 1 of the paper --------------------------------------------------------- */
 
 static bool sieve(struct paper *p, uint32_t x)
 {
@@ -165,7 +165,8 @@ static bool wtinylfu(struct paper *p, uint32_t x)
     return hit;
 }
 
-static void compare(const struct replace_ops *ops, bool (*hit)(struct paper *, uint32_t), uint32_t margin)
+static void compare(const struct replace_ops *ops, bool (*hit)(struct paper *, uint32_t),
+                    uint32_t margin)
 {
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct trace t = trace_make(seed % TRACE_KINDS, PAGES, 3000, seed);
@@ -177,8 +178,8 @@ static void compare(const struct replace_ops *ops, bool (*hit)(struct paper *, u
             uint64_t before = s.misses;
             simulation_access(&s, t.page[i]);
             if ((s.misses == before) != hit(&paper, t.page[i]))
-                fail_msg("%s, %s, %u frames: access %zu differs", ops->name, trace_names[seed % TRACE_KINDS],
-                         paper.frames, i);
+                fail_msg("%s, %s, %u frames: access %zu differs", ops->name,
+                         trace_names[seed % TRACE_KINDS], paper.frames, i);
             assert_null(ops->check(s.state));
         }
         simulation_end(&s);
@@ -227,11 +228,12 @@ static void with_a_margin_passes_in_any_order_miss_as_under_mru(void **state)
             simulation_access(&s, order[i]);
         free(order);
     }
-    assert_in_range(s.misses, ALL + (PASSES - 1) * (ALL - FRAMES), ALL + (PASSES - 1) * (ALL - FRAMES + 6));
+    assert_in_range(s.misses, ALL + (PASSES - 1) * (ALL - FRAMES),
+                    ALL + (PASSES - 1) * (ALL - FRAMES + 6));
     simulation_end(&s);
 }
 
-/* ---- What one call may do ---- */
+/* ---- What one call may do -------------------------------------------------------------------- */
 
 enum { NODES = 9000, FRAMES = 8000, CHANGED_MAX = FRAMES / 4 };
 

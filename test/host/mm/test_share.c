@@ -14,7 +14,8 @@ static void divide(struct fixture *f, uint32_t memory)
         total += f->share.best[i];
     }
     assert_int_equal(total + f->share.spare, memory);
-    assert_true(f->share.spare == 0 || f->config.goal == SHARE_FAIRNESS || f->config.goal == SHARE_SERVICE);
+    assert_true(f->share.spare == 0 || f->config.goal == SHARE_FAIRNESS ||
+                f->config.goal == SHARE_SERVICE);
 }
 
 static void pages_go_where_each_saves_most(void **state)
@@ -65,8 +66,8 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->share.best[0], 96);
 }
 
-/* Against itself alone: one that misses at every size is slowed by a part of the memory only as far as all
- * of it would make it faster. */
+/* Against itself alone: one that misses at every size is slowed by a part of the memory only as far
+ * as all of it would make it faster. */
 static void slowdown_is_by_that_alone(void **state)
 {
     struct fixture *f = *state;
@@ -110,9 +111,10 @@ static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **stat
     assert_int_equal(f->share.best[1], 80);
 }
 
-/* Pool i is so many times slower than alone with less than `below` pages, and another number of times up to
- * all of its curve. */
-static void make_slowed(struct fixture *f, unsigned i, uint32_t below, uint64_t times, uint64_t then)
+/* Pool i is so many times slower than alone with less than `below` pages, and another number of
+ * times up to all of its curve. */
+static void make_slowed(struct fixture *f, unsigned i, uint32_t below, uint64_t times,
+                        uint64_t then)
 {
     make_slope(f, i, 0);
     for (uint32_t k = 0; k + 1 < POINTS; k++)
@@ -125,11 +127,12 @@ static double speedup(const struct fixture *f, unsigned i, uint32_t pages, uint3
     const struct share_pool *p = &f->pool[i];
     double work = (double)p->work, fault = (double)p->fault_time;
 
-    return (work + fault * (double)share_misses(p, memory)) / (work + fault * (double)share_misses(p, pages));
+    return (work + fault * (double)share_misses(p, memory)) /
+           (work + fault * (double)share_misses(p, pages));
 }
 
-/* Both at a third of their speeds, and not one at all of it and the other at a hundredth, though the sum of
- * that is larger. */
+/* Both at a third of their speeds, and not one at all of it and the other at a hundredth, though
+ * the sum of that is larger. */
 static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
 {
     struct fixture *f = *state;
@@ -148,7 +151,8 @@ static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
     assert_int_equal(f->share.best[1], 96);
 }
 
-static double weighted_misses(const struct fixture *f, const uint32_t *pages, UNUSED uint32_t memory)
+static double weighted_misses(const struct fixture *f, const uint32_t *pages,
+                              UNUSED uint32_t memory)
 {
     double misses = 0;
 
@@ -172,8 +176,8 @@ static double slowed(const struct fixture *f, const uint32_t *pages, uint32_t me
 typedef double measure_t(const struct fixture *f, const uint32_t *pages, uint32_t memory);
 
 /* Pool i and those after it have so many steps: the least of all divisions. */
-static double least(const struct fixture *f, measure_t *measure, uint32_t *pages, unsigned i, uint32_t steps,
-                    uint32_t memory)
+static double least(const struct fixture *f, measure_t *measure, uint32_t *pages, unsigned i,
+                    uint32_t steps, uint32_t memory)
 {
     double best = 1e30;
 
@@ -186,8 +190,8 @@ static double least(const struct fixture *f, measure_t *measure, uint32_t *pages
     return best;
 }
 
-/* Any curves, cliffs included, and any weights: the fewest misses where a miss's cost is not known, else the
- * highest harmonic mean. */
+/* Any curves, cliffs included, and any weights: the fewest misses where a miss's cost is not known,
+ * else the highest harmonic mean. */
 static void throughput_is_the_best_of_all_divisions_in_steps(void **state)
 {
     struct fixture *f = *state;
@@ -200,7 +204,8 @@ static void throughput_is_the_best_of_all_divisions_in_steps(void **state)
         for (unsigned i = 0; i < 1 + round / 2 % POOLS; i++) {
             make_any(f, i, &seed);
             if (test_random(&seed) % 3 == 0)
-                make_loop(f, i, 16 + (uint32_t)(test_random(&seed) % 64), test_random(&seed) % 5000);
+                make_loop(f, i, 16 + (uint32_t)(test_random(&seed) % 64),
+                          test_random(&seed) % 5000);
             f->pool[i].fault_time = round % 2 * (1 + test_random(&seed) % 2000);
             memory += f->pool[i].minimum;
         }
@@ -249,13 +254,15 @@ static bool alike(const struct fixture *f, const uint32_t *pages)
     uint64_t near = share_near(highest_rate(f, pages));
 
     for (unsigned i = 0; i < f->pools; i++) {
-        if (share_rate(&f->pool[i], pages[i]) < near && share_rate(&f->pool[i], f->pool[i].minimum) >= near)
+        if (share_rate(&f->pool[i], pages[i]) < near &&
+            share_rate(&f->pool[i], f->pool[i].minimum) >= near)
             return false;
     }
     return true;
 }
 
-/* Any curves, cliffs included: of all divisions with which rates are equal, spare memory or not, one in which they are lowest. */
+/* Any curves, cliffs included: of all divisions with which rates are equal, spare memory or not,
+ * one in which they are lowest. */
 static void fairness_finds_the_lowest_equal_rates(void **state)
 {
     struct fixture *f = *state;
@@ -284,7 +291,8 @@ static void fairness_finds_the_lowest_equal_rates(void **state)
     }
 }
 
-/* One page more is all that a loop needs to miss nothing: who misses less than the loop could is given no more, and memory is spare. */
+/* One page more is all that a loop needs to miss nothing: who misses less than the loop could is
+ * given no more, and memory is spare. */
 static void fairness_keeps_a_loop_from_what_it_needs_while_another_misses(void **state)
 {
     struct fixture *f = *state;
@@ -294,7 +302,8 @@ static void fairness_keeps_a_loop_from_what_it_needs_while_another_misses(void *
     for (unsigned maxmin = 0; maxmin < 2; maxmin++) {
         f->config.goal = maxmin ? SHARE_MAXMIN : SHARE_FAIRNESS;
         divide(f, 96);
-        uint64_t a = share_rate(&f->pool[0], f->share.best[0]), b = share_rate(&f->pool[1], f->share.best[1]);
+        uint64_t a = share_rate(&f->pool[0], f->share.best[0]),
+                 b = share_rate(&f->pool[1], f->share.best[1]);
         if (maxmin) {
             assert_int_equal(b, 0);
         } else {
@@ -314,7 +323,8 @@ static void fairness_makes_rates_equal_where_curves_are_smooth(void **state)
     make_slope(f, 0, 120000);
     make_slope(f, 1, 60000);
     divide(f, 100);
-    uint64_t a = share_rate(&f->pool[0], f->share.best[0]), b = share_rate(&f->pool[1], f->share.best[1]);
+    uint64_t a = share_rate(&f->pool[0], f->share.best[0]),
+             b = share_rate(&f->pool[1], f->share.best[1]);
     assert_true(MAX(a, b) - MIN(a, b) <= MAX(a, b) / 20);
     f->pool[1].weight = 2;
     divide(f, 100);
@@ -371,7 +381,8 @@ static void a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_p
     }
 }
 
-/* Some that have just begun, and hold next to nothing, are no reason to take from a loop what it needs. */
+/* Some that have just begun, and hold next to nothing, are no reason to take from a loop what it
+ * needs. */
 static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
 {
     struct fixture *f = *state;
@@ -408,7 +419,8 @@ static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
         f->pool[1].high = 400; /* no rate is known to be kept */
         divide(f, 81);
         assert_int_equal(f->share.best[1], 70);
-        /* Of several, each an equal part of what it holds first; one that does not use its part leaves it to the others. */
+        /* Of several, each an equal part of what it holds first; one that does not use its part
+         * leaves it to the others. */
         make_unknown(f, 0, 10);
         make_unknown(f, 2, 40);
         divide(f, 90);

@@ -94,8 +94,8 @@ static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
     assert_int_equal(f->pool[1].planned, 96);
 }
 
-/* 96 pages that miss once each go to a pool that is half as fast without; a page takes as long to read as a
- * miss, and a pool that is slower by that takes longer by as much more. */
+/* 96 pages that miss once each go to a pool that is half as fast without; a page takes as long to
+ * read as a miss, and a pool that is slower by that takes longer by as much more. */
 static void moves_must_pay_while_the_plan_lasts(void **state)
 {
     struct fixture *f = *state;
@@ -115,8 +115,9 @@ static void moves_must_pay_while_the_plan_lasts(void **state)
     }
 }
 
-/* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1: no number of
- * 64 bits.  A pool that takes twice as long as alone meanwhile is delayed by twice that. */
+/* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1:
+ * no number of 64 bits.  A pool that takes twice as long as alone meanwhile is delayed by twice
+ * that. */
 static void the_dearest_moves_are_not_free(void **state)
 {
     struct fixture *f = *state;
@@ -125,8 +126,11 @@ static void the_dearest_moves_are_not_free(void **state)
     const struct {
         uint64_t lasts;
         bool pays;
-    } cases[] = {
-        {1, false}, {SHARE_WORK_MAX, false}, {1ull << 58, false}, {1ull << 59, true}, {UINT64_MAX, true}};
+    } cases[] = {{1, false},
+                 {SHARE_WORK_MAX, false},
+                 {1ull << 58, false},
+                 {1ull << 59, true},
+                 {UINT64_MAX, true}};
 
     f->config.step = f->config.move_max = all;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -180,7 +184,8 @@ static void ends_of_ranges_do_not_wrap(void **state)
             f->pool[i].weight = bits & 256 ? SHARE_WEIGHT_MAX : 1;
             f->pool[i].high = bits & 512 ? SHARE_MISSES_MAX : bits & 1;
             f->pool[i].seen = bits & 1024 ? INT64_MAX : 0;
-            f->pool[i].pages = f->pool[i].planned = bits & 2048 ? SHARE_MEMORY_MAX / 2 : i * SHARE_MEMORY_MAX;
+            f->pool[i].pages = f->pool[i].planned =
+                bits & 2048 ? SHARE_MEMORY_MAX / 2 : i * SHARE_MEMORY_MAX;
         }
         for (unsigned i = 0; i < 2; i++) {
             const struct share_pool *p = &f->pool[i];
@@ -195,7 +200,8 @@ static void ends_of_ranges_do_not_wrap(void **state)
                         share_cost(p, SHARE_MEMORY_MAX, SHARE_MEMORY_MAX));
             assert_true(share_rate(p, 0) >= share_rate(p, SHARE_MEMORY_MAX));
             if (p->fault_time)
-                assert_in_range(share_cost(p, 0, SHARE_MEMORY_MAX), 0, SHARE_SLOWED_MAX * p->weight);
+                assert_in_range(share_cost(p, 0, SHARE_MEMORY_MAX), 0,
+                                SHARE_SLOWED_MAX * p->weight);
             assert_in_range(share_lost(p, 0, SHARE_MEMORY_MAX), 0, 1000000);
         }
         epoch(f, SHARE_MEMORY_MAX, &report);
@@ -204,8 +210,8 @@ static void ends_of_ranges_do_not_wrap(void **state)
     }
 }
 
-/* As many pools as there can be, all as slow as can be: what is saved by one of them is still seen, but where
- * rates come first. */
+/* As many pools as there can be, all as slow as can be: what is saved by one of them is still seen,
+ * but where rates come first. */
 static void sums_of_the_slowest_do_not_wrap(void **state)
 {
     struct fixture *f = *state;
@@ -226,7 +232,8 @@ static void sums_of_the_slowest_do_not_wrap(void **state)
         assert_int_equal(report.replanned, !goal);
         if (!goal) {
             assert_int_equal(report.cost, SHARE_SLOWED_MAX * SHARE_WEIGHT_MAX * SHARE_POOLS_MAX);
-            assert_int_equal(report.cost_best, report.cost / SHARE_POOLS_MAX * (SHARE_POOLS_MAX - 1));
+            assert_int_equal(report.cost_best,
+                             report.cost / SHARE_POOLS_MAX * (SHARE_POOLS_MAX - 1));
         }
     }
 }
@@ -352,8 +359,10 @@ static void numbers_out_of_range_are_refused(void **state)
     f->pool[0].minimum = 101;
     REFUSED(-ENOMEM);
     assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 0, 100, &report), -EINVAL);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, SHARE_POOLS_MAX + 1, 100, &report), -EINVAL);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX + 1, &report), -EINVAL);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, SHARE_POOLS_MAX + 1, 100, &report),
+                     -EINVAL);
+    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX + 1, &report),
+                     -EINVAL);
     assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX, &report), 0);
 }
 

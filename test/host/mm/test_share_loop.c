@@ -1,6 +1,7 @@
 /*
- * What plans make of programs, and these of plans: programs with known curves, whose pages come only as they miss, are divided among epoch
- * by epoch as mm/pool/divide.c does it.  Rates and speeds are what the programs then have, not what was foretold.
+ * What plans make of programs, and these of plans: programs with known curves, whose pages come
+ * only as they miss, are divided among epoch by epoch as mm/pool/divide.c does it.  Rates and
+ * speeds are what the programs then have, not what was foretold.
  */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/divide/demand.h"
@@ -13,20 +14,23 @@ enum {
     SETTLED = 60, /* epochs */
     EPOCHS = 100,
     ENOUGH = 4, /* accesses to a page */
-    LASTS = 64, /* epochs            */
+    LASTS = 64, /* epochs */
 };
 
-/* Of a thousand accesses to pages used before so many miss with no, a 16th, ... all of its pages. */
+/* Of a thousand accesses to pages used before so many miss with no, a 16th, ... all of its
+ * pages. */
 struct program {
     uint32_t pages, accesses_per_ms; /* while it does not wait */
     uint32_t shape[SHAPE];
     uint32_t weight, rate, since; /* asked for; the epoch it begins in */
-    uint32_t fills; /* epochs that it begins with, in which a 64th of its pages serve it, uses being many */
+    /* epochs that it begins with, in which a 64th of its pages serve it, uses being many */
+    uint32_t fills;
     uint32_t held;
     uint64_t worked_us, misses; /* in the last epoch */
 };
 
-/* As memstat showed them, of 2 MB each: transactions on B-trees, and sweeps through a cube by lines in three directions. */
+/* As memstat showed them, of 2 MB each: transactions on B-trees, and sweeps through a cube by lines
+ * in three directions. */
 static const struct program warehouse = {
     .pages = 827,
     .accesses_per_ms = 500,
@@ -40,8 +44,8 @@ static const struct program sweeps = {
 static const struct program loop = {.pages = 400,
                                     .accesses_per_ms = 200,
                                     .weight = 1,
-                                    .shape = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000,
-                                              1000, 1000, 1000, 1000, 1000, 1000, 0}};
+                                    .shape = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000,
+                                              1000, 1000, 1000, 1000, 1000, 1000, 1000, 0}};
 
 struct world {
     struct share share;
@@ -102,7 +106,8 @@ static uint64_t misses_with(const void *program, uint32_t pages)
     return misses_in(p, p->worked_us, pages) / 1000000;
 }
 
-/* An epoch with the pages it holds; each miss brings one, if the pool is to have more.  Its curve is that of the work it has done. */
+/* An epoch with the pages it holds; each miss brings one, if the pool is to have more.  Its curve
+ * is that of the work it has done. */
 static void run(struct world *w, unsigned i)
 {
     struct program *p = &w->program[i];
@@ -199,8 +204,9 @@ static double best_speedup(const struct world *w, uint32_t memory)
     return best;
 }
 
-/* Sizes from a third of what they have to nearly all of it.  What a program is to have it may take a while to
- * read, at a page a fault; and plans are in steps, so that a loop may be given a step more than it needs. */
+/* Sizes from a third of what they have to nearly all of it.  What a program is to have it may take
+ * a while to read, at a page a fault; and plans are in steps, so that a loop may be given a step
+ * more than it needs. */
 static void throughput_settles_near_the_best_division_there_is(void **state)
 {
     struct world *w = *state;
@@ -221,8 +227,8 @@ static void throughput_settles_near_the_best_division_there_is(void **state)
     }
 }
 
-/* What was learnt from many accesses at its beginning is of no use then, and a starved program makes few:
- * it takes as long to read what it is to have. */
+/* What was learnt from many accesses at its beginning is of no use then, and a starved program
+ * makes few: it takes as long to read what it is to have. */
 static void one_that_needs_more_than_at_first_has_it_soon(void **state)
 {
     struct world *w = *state;
@@ -234,14 +240,16 @@ static void one_that_needs_more_than_at_first_has_it_soon(void **state)
     assert_true(mean >= 0.9 * best_speedup(w, w->memory));
 }
 
-/* Whoever else there is, and whatever its weight does not outweigh; the asker may be the last to come. */
+/* Whoever else there is, and whatever its weight does not outweigh; the asker may be the last to
+ * come. */
 static void a_service_asked_for_is_kept(void **state)
 {
     struct world *w = *state;
 
     for (uint32_t asked = 100; asked <= 800; asked += 100) {
         for (unsigned late = 0; late < 2; late++) {
-            begin(w, SHARE_SERVICE, 900, 3, late ? &sweeps : &warehouse, &loop, late ? &warehouse : &sweeps);
+            begin(w, SHARE_SERVICE, 900, 3, late ? &sweeps : &warehouse, &loop,
+                  late ? &warehouse : &sweeps);
             struct program *asker = &w->program[late ? 2 : 0];
             asker->rate = asked;
             asker->since = late ? 20 : 0;

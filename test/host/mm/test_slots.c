@@ -23,7 +23,8 @@ static struct slots *make(void)
 static void pages_beside_each_other_get_slots_beside_each_other(void **state)
 {
     struct slots *s = make();
-    uint32_t a = slots_take(s, SLOT_NONE, 5), b = slots_take(s, a + 1, 6), c = slots_take(s, a - 1, 4);
+    uint32_t a = slots_take(s, SLOT_NONE, 5), b = slots_take(s, a + 1, 6),
+             c = slots_take(s, a - 1, 4);
 
     (void)state;
     assert_int_equal(a % SLOT_CLUSTER, 5);
@@ -85,7 +86,7 @@ static void the_smallest_area_has_all_but_one_of_a_cluster(void **state)
     free(s);
 }
 
-/* ---- The oracle ---- */
+/* ---- The oracle ------------------------------------------------------------------------------ */
 
 static bool cluster_is_whole(const bool *taken, uint32_t cluster)
 {
@@ -107,7 +108,8 @@ static uint32_t whole_clusters(const bool *taken)
 /* Takes one as slots_take says it does. */
 static void take_and_compare(struct slots *s, bool *taken, uint32_t held, uint64_t *random)
 {
-    uint32_t want = random_below(random, 3) ? (uint32_t)random_below(random, SLOTS + 40) : SLOT_NONE;
+    uint32_t want =
+        random_below(random, 3) ? (uint32_t)random_below(random, SLOTS + 40) : SLOT_NONE;
     unsigned index = (unsigned)random_below(random, SLOT_CLUSTER);
     bool possible = want != SLOT_NONE && want <= SLOTS && !taken[want];
     uint32_t slot = slots_take(s, want, index);
@@ -135,7 +137,8 @@ static void give_some_slot(struct slots *s, bool *taken, uint64_t *random)
     taken[slot] = false;
 }
 
-/* Filled, half emptied and filled again, more than once: whole clusters become none, and come back. */
+/* Filled, half emptied and filled again, more than once: whole clusters become none, and come
+ * back. */
 static void random_operations_agree_with_the_oracle(void **state)
 {
     uint64_t random = 1;

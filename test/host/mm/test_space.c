@@ -81,7 +81,8 @@ static void step_protect(unsigned page, unsigned n, uint8_t prot)
     for (unsigned i = page; i < page + n; i++)
         all &= model[i].mapped;
     assert_int_equal(regions_cover(&regions, address(page), address(page + n)), all);
-    if (!all || regions_split(&regions, address(page)) || regions_split(&regions, address(page + n)))
+    if (!all || regions_split(&regions, address(page)) ||
+        regions_split(&regions, address(page + n)))
         return;
     for (uint32_t i = regions_index(&regions, address(page));
          i < regions.count && regions.items[i].start < address(page + n); i++)
@@ -173,7 +174,8 @@ static void full_storage_is_reported_and_changes_nothing(void **state)
     regions_check(&regions, LOW, HIGH);
 }
 
-/* Pieces of what a disk shows know where on it they are, and join only where they follow each other there. */
+/* Pieces of what a disk shows know where on it they are, and join only where they follow each other
+ * there. */
 static void pieces_of_a_disk_keep_their_place_on_it(void **state)
 {
     (void)state;
@@ -215,7 +217,8 @@ static void reading_in_a_row_goes_on_with_twice_as_much(void **state)
     assert_int_equal(region_ahead(&r, address(150), 1, 32), 1);
     r.ahead_next = address(151);
     assert_int_equal(region_ahead(&r, address(151), 1, 32), 2);
-    assert_int_equal(region_ahead(&r, address(40), 32, 32), 32); /* it is said to be read in a row */
+    /* it is said to be read in a row */
+    assert_int_equal(region_ahead(&r, address(40), 32, 32), 32);
     assert_int_equal(region_ahead(&r, address(195), 32, 32), 5); /* to its end */
     r.ahead_next = address(60);
     assert_int_equal(region_ahead(&r, address(60), 1, 1), 1); /* it is said not to be */
@@ -225,7 +228,8 @@ static void a_gap_larger_than_everything_is_refused(void **state)
 {
     (void)state;
     vaddr_t va;
-    assert_int_equal(regions_find_gap(&regions, UINT64_MAX - PAGE_SIZE + 1, LOW, HIGH, &va), -ENOMEM);
+    assert_int_equal(regions_find_gap(&regions, UINT64_MAX - PAGE_SIZE + 1, LOW, HIGH, &va),
+                     -ENOMEM);
     assert_int_equal(regions_find_gap(&regions, HIGH - LOW, LOW, HIGH, &va), -ENOMEM);
     assert_int_equal(regions_find_gap(&regions, HIGH - LOW - 2 * PAGE_SIZE, LOW, HIGH, &va), 0);
     assert_int_equal(va, LOW + PAGE_SIZE);

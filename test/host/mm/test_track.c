@@ -1,7 +1,8 @@
 /*
- * Trackers complete, above page tables, TLBs and units that are doubles: what a tracker reports was accessed, in that space and no other, and
- * what was accessed it reports, as far as it says it does; while pages go away, spaces end and their numbers come back, and what is watched
- * changes at any moment.
+ * Trackers complete, above page tables, TLBs and units that are doubles: what a tracker reports was
+ * accessed, in that space and no other, and what was accessed it reports, as far as it says it
+ * does; while pages go away, spaces end and their numbers come back, and what is watched changes at
+ * any moment.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
@@ -14,7 +15,15 @@
 #include "mm/space.h"
 #include "mm/track/internal.h"
 
-enum { PROCESSES = 3, THREADS = 3, PLAIN = 0, SCRATCH = 512, END = 576, ACTIVE = 64, SAMPLES = 1 << 16 };
+enum {
+    PROCESSES = 3,
+    THREADS = 3,
+    PLAIN = 0,
+    SCRATCH = 512,
+    END = 576,
+    ACTIVE = 64,
+    SAMPLES = 1 << 16
+};
 enum { PATH = 1, SOFT, SCAN, SAMPLED, NO_TRACKER };
 
 static struct scenario {
@@ -44,7 +53,7 @@ static uint32_t below(uint32_t n)
     return (uint32_t)(test_random(&seed) % n);
 }
 
-/* ---- What was accessed, and what is said of it ---- */
+/* ---- What was accessed, and what is said of it ----------------------------------------------- */
 
 static struct process *process_of(const struct space *s)
 {
@@ -102,10 +111,12 @@ static void hear(struct space *s, const struct page_run *run)
     INSIST(run->space == s->number);
     for (unsigned part = 0; part < 2; part++)
         for (size_t i = 0; i < run->count[part]; i++) {
-            uint64_t entry = run->entry[part][i], page = (entry & PAGE_ENTRY_PAGE) - (MM_BASE >> PAGE_SHIFT);
+            uint64_t entry = run->entry[part][i],
+                     page = (entry & PAGE_ENTRY_PAGE) - (MM_BASE >> PAGE_SHIFT);
             INSIST(entry >> PAGE_ENTRY_SPACE_SHIFT == s->number && page < END);
             INSIST(p->accessed[page]);
-            /* Where nothing ever leaves, pages are marked as written from the start, and that is all that tracker scan sees. */
+            /* Where nothing ever leaves, pages are marked as written from the start, and that is
+             * all that tracker scan sees. */
             INSIST(now.tracker == SCAN || p->written[page] || !(entry & PAGE_ENTRY_WRITE));
             p->reported[page]++;
             if (now.record)
@@ -121,7 +132,7 @@ static void hear(struct space *s, const struct page_run *run)
     host_ticks += now.cost * (run->count[0] + run->count[1]);
 }
 
-/* ---- What threads do ---- */
+/* ---- What threads do ------------------------------------------------------------------------- */
 
 static void nothing(void *frame, void *arg)
 {
@@ -134,8 +145,8 @@ static void access_one(struct process *p, unsigned page)
 
     p->accessed[page]++;
     p->written[page] += write;
-    int err =
-        mm_access(p->space, MM_BASE + page * PAGE_SIZE, write ? FAULT_WRITE : FAULT_READ, nothing, NULL);
+    int err = mm_access(p->space, MM_BASE + page * PAGE_SIZE, write ? FAULT_WRITE : FAULT_READ,
+                        nothing, NULL);
     INSIST(!err || (err == -EFAULT && racing));
     host_ticks += now.cost;
 }
@@ -149,8 +160,8 @@ static void remap(struct process *p)
     p->remapping = true;
     unsigned from = SCRATCH + below(60), n = 1 + below(END - from);
     INSIST(!space_unmap(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE));
-    INSIST(!space_map(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON,
-                      "scratch", &at));
+    INSIST(!space_map(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, PROT_R | PROT_W,
+                      REGION_ANON, "scratch", &at));
     p->remapping = false;
 }
 
@@ -180,7 +191,7 @@ static void step(struct process *p)
         sched_sleep_until(host_ticks + 3 * NS_PER_MS);
 }
 
-/* ---- At a quiet end ---- */
+/* ---- At a quiet end -------------------------------------------------------------------------- */
 
 static unsigned usable(struct process *p)
 {
@@ -215,7 +226,7 @@ static void expect_all_reported(struct process *p)
     }
 }
 
-/* ---- Processes ---- */
+/* ---- Processes ------------------------------------------------------------------------------- */
 
 static void live(void *arg);
 
@@ -260,7 +271,7 @@ static void live(void *arg)
         begin(p);
 }
 
-/* ---- Scenarios, each in a process of its own ---- */
+/* ---- Scenarios, each in a process of its own ------------------------------------------------- */
 
 static void start(uint64_t from)
 {
@@ -305,8 +316,8 @@ static void run_scenario(const struct scenario *s, void (*f)(uint64_t from), uin
     now = *s;
     int status = in_child(f, from, 600);
     if (status)
-        fail_msg("%s, tracker %u, seed %lu: status %#x", s->name, (unsigned)s->tracker, (unsigned long)from,
-                 (unsigned)status);
+        fail_msg("%s, tracker %u, seed %lu: status %#x", s->name, (unsigned)s->tracker,
+                 (unsigned long)from, (unsigned)status);
 }
 
 static void what_is_accessed_is_reported_by_each_tracker(void **state)
@@ -325,8 +336,9 @@ static void pages_go_and_spaces_end_while_they_are_tracked(void **state)
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
         for (uint64_t from = 1; from <= 2; from++)
-            run_scenario(&(struct scenario){.name = "busy", .tracker = tracker, .steps = 800, .lives = 9},
-                         play, from);
+            run_scenario(
+                &(struct scenario){.name = "busy", .tracker = tracker, .steps = 800, .lives = 9},
+                play, from);
 }
 
 static void what_is_watched_changes_at_any_moment(void **state)
@@ -352,11 +364,12 @@ static void tracking_costs_what_it_may(void **state)
                  play, 1);
 }
 
-/* ---- Marks that TLBs hide ---- */
+/* ---- Marks that TLBs hide -------------------------------------------------------------------- */
 
 enum { ROUNDS = 50, ROUND_PAGES = 10 };
 
-/* A TLB that knows the page sets no mark: unless it was told to forget, the page would look unused from its first scan on. */
+/* A TLB that knows the page sets no mark: unless it was told to forget, the page would look unused
+ * from its first scan on. */
 static void use_again_and_again(void *arg)
 {
     struct process *p = arg;
@@ -411,11 +424,12 @@ static void a_delivery_ends_though_more_is_logged_meanwhile(void **state)
         play_echo, 1);
 }
 
-/* ---- Records ---- */
+/* ---- Records --------------------------------------------------------------------------------- */
 
 static void expect_header(const struct page_trace_header *h)
 {
-    INSIST(h->magic == PAGE_TRACE_MAGIC && h->version == PAGE_TRACE_VERSION && h->header_bytes == sizeof(*h));
+    INSIST(h->magic == PAGE_TRACE_MAGIC && h->version == PAGE_TRACE_VERSION &&
+           h->header_bytes == sizeof(*h));
     INSIST(h->record_bytes == sizeof(struct page_trace_record) && h->page_shift == PAGE_SHIFT);
     INSIST(h->cpus == FIBER_CPUS && !h->reserved && h->time_hz == NS_PER_S);
 }
@@ -425,7 +439,8 @@ static void expect_file(uint64_t lost)
 {
     const struct page_trace_record *at =
         (const void *)(path_double_output + sizeof(struct page_trace_header));
-    const struct page_trace_record *end = (const void *)(path_double_output + path_double_output_bytes);
+    const struct page_trace_record *end =
+        (const void *)(path_double_output + path_double_output_bytes);
     unsigned n = 0;
 
     expect_header((const void *)path_double_output);
@@ -476,7 +491,7 @@ static void what_is_delivered_is_recorded(void **state)
             play_record, 1);
 }
 
-/* ---- Where they cannot work ---- */
+/* ---- Where they cannot work ------------------------------------------------------------------ */
 
 static void without(uint64_t tracker)
 {
@@ -487,10 +502,11 @@ static void without(uint64_t tracker)
     mm_argument("mem.track", 1);
     mm_double_boot(1);
     track_init(false);
-    INSIST(strstr(said, tracker == PATH ? "tracker: path cannot work here: no such hardware\ntracker: none\n"
-                        : tracker == SAMPLED ? "tracker: sampled cannot work here: there is no PMU that "
-                                               "records data addresses\ntracker: none\n"
-                                             : "tracker: none\n"));
+    INSIST(strstr(
+        said, tracker == PATH ? "tracker: path cannot work here: no such hardware\ntracker: none\n"
+              : tracker == SAMPLED ? "tracker: sampled cannot work here: there is no PMU that "
+                                     "records data addresses\ntracker: none\n"
+                                   : "tracker: none\n"));
     begin(&processes[0]);
     fibers_run();
     INSIST(!mm_frames_used);
@@ -500,7 +516,8 @@ static void no_file(uint64_t from)
 {
     path_double_no_machine = true;
     start(from);
-    INSIST(strstr(said, "tracker: nothing is recorded: only a simulated machine has a file for it"));
+    INSIST(
+        strstr(said, "tracker: nothing is recorded: only a simulated machine has a file for it"));
     begin(&processes[0]);
     fibers_run();
     track_end();
@@ -517,7 +534,8 @@ static void what_is_missing_is_said(void **state)
     run_scenario(&s, without, SAMPLED);
     run_scenario(&s, without, NO_TRACKER);
     run_scenario(
-        &(struct scenario){.name = "no file", .tracker = SOFT, .steps = 100, .lives = 1, .record = true},
+        &(struct scenario){
+            .name = "no file", .tracker = SOFT, .steps = 100, .lives = 1, .record = true},
         no_file, 1);
 }
 

@@ -99,10 +99,12 @@ static void windows_in_which_nobody_ran_say_nothing(void **state)
     (void)state;
     assert_int_equal(track_governor_tell(&g, RAN, 0), 2);
     assert_int_equal(g.cost, before.cost);
-    assert_int_equal(track_governor_tell(&g, 1, RAN / 1000), 2); /* nor is it charged to who runs then */
+    /* nor is it charged to who runs then */
+    assert_int_equal(track_governor_tell(&g, 1, RAN / 1000), 2);
 }
 
-/* What a program costs that runs for so many windows, told of every 64th of one, in thousandths of a window. */
+/* What a program costs that runs for so many windows, told of every 64th of one, in thousandths of
+ * a window. */
 static uint64_t cost_of_short(unsigned windows, unsigned permille)
 {
     enum { PARTS = 64 };

@@ -1,4 +1,5 @@
-/* What is watched, and what trackers do to a space when it is: threads that tell of it at the same time, spaces that are large. */
+/* What is watched, and what trackers do to a space when it is: threads that tell of it at the same
+ * time, spaces that are large. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
@@ -31,7 +32,7 @@ static void end(void *arg)
     space_destroy(space);
 }
 
-/* ---- Told by several at once ---- */
+/* ---- Told by several at once ----------------------------------------------------------------- */
 
 static bool told;
 
@@ -59,7 +60,7 @@ static void play_telling(uint64_t from)
     INSIST(!mm_frames_used);
 }
 
-/* ---- Large ---- */
+/* ---- Large ----------------------------------------------------------------------------------- */
 
 enum { LARGE_PAGES = 1 << 20 };
 
@@ -72,8 +73,10 @@ static void watch_large(void *arg)
 
     (void)arg;
     thread_leave_space();
-    INSIST(!space_map(space, MM_BASE, LARGE_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
-    space->regions.items[0].touched_hi = space->regions.items[0].end; /* by its first page and its last */
+    INSIST(!space_map(space, MM_BASE, LARGE_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test",
+                      &at));
+    /* by its first page and its last */
+    space->regions.items[0].touched_hi = space->regions.items[0].end;
     track_short(space, true);
     watched = true;
     INSIST(space->active);
@@ -97,7 +100,7 @@ static void play_large(uint64_t active_pages)
     INSIST(turns > LARGE_PAGES / 2048 / 10);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void the_last_that_was_told_holds(void **state)
 {
@@ -121,7 +124,8 @@ static void an_active_set_is_as_large_as_the_argument_allows(void **state)
 static void no_tracker_leaves_a_call_out(void **state)
 {
     (void)state;
-    const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan, &track_sampled};
+    const struct tracker_ops *const trackers[] = {&track_path, &track_soft, &track_scan,
+                                                  &track_sampled};
 
     for (unsigned i = 0; i < ARRAY_SIZE(trackers); i++) {
         const struct tracker_ops *ops = trackers[i];

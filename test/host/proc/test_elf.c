@@ -1,4 +1,5 @@
-/* A good program is planned as its headers say; each single thing wrong with it is refused by name. */
+/* A good program is planned as its headers say; each single thing wrong with it is refused by
+ * name. */
 #include "test/host/double/expect_panic.h"
 #include <elf.h>
 #include "kernel/proc/elf.h"
@@ -32,8 +33,10 @@ static int good_program(void **state)
         .e_phentsize = sizeof(Elf64_Phdr),
         .e_phnum = 3,
     };
-    program.segments[0] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, CODE_VA, 0, 0x1800, 0x1800, PAGE_SIZE};
-    program.segments[1] = (Elf64_Phdr){PT_LOAD, PF_R | PF_W, 0x1010, DATA_VA, 0, 0x100, 0x5000, PAGE_SIZE};
+    program.segments[0] =
+        (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, CODE_VA, 0, 0x1800, 0x1800, PAGE_SIZE};
+    program.segments[1] =
+        (Elf64_Phdr){PT_LOAD, PF_R | PF_W, 0x1010, DATA_VA, 0, 0x100, 0x5000, PAGE_SIZE};
     program.segments[2] = (Elf64_Phdr){.p_type = PT_NOTE};
     return 0;
 }
@@ -107,9 +110,12 @@ static void each_wrong_segment_is_refused_by_name(void **state)
     REFUSED(data->p_align = 3, "segment badly aligned");
     REFUSED(data->p_vaddr += 8, "segment badly aligned");
     REFUSED(data->p_vaddr = CODE_VA + 0x1010, "segments overlap, share a page or are out of order");
-    REFUSED(data->p_vaddr = CODE_VA - 0x10000 + 0x10, "segments overlap, share a page or are out of order");
-    REFUSED(program.segments[2].p_type = PT_INTERP, "dynamically linked, only static programs are loaded");
-    REFUSED(program.segments[2].p_type = PT_DYNAMIC, "dynamically linked, only static programs are loaded");
+    REFUSED(data->p_vaddr = CODE_VA - 0x10000 + 0x10,
+            "segments overlap, share a page or are out of order");
+    REFUSED(program.segments[2].p_type = PT_INTERP,
+            "dynamically linked, only static programs are loaded");
+    REFUSED(program.segments[2].p_type = PT_DYNAMIC,
+            "dynamically linked, only static programs are loaded");
     REFUSED(program.segments[0].p_type = data->p_type = PT_NULL, "nothing to load");
 }
 
@@ -118,7 +124,8 @@ static void more_segments_than_a_plan_holds_are_refused(void **state)
     (void)state;
     Elf64_Phdr *table = (Elf64_Phdr *)program.contents;
     for (unsigned i = 0; i <= ELF_SEGMENTS_MAX; i++)
-        table[i] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0, CODE_VA + i * 0x10000, 0, 0x1000, 0x1000, PAGE_SIZE};
+        table[i] = (Elf64_Phdr){PT_LOAD, PF_R | PF_X, 0,      CODE_VA + i * 0x10000,
+                                0,       0x1000,      0x1000, PAGE_SIZE};
     program.header.e_phoff = offsetof(struct program, contents);
     program.header.e_phnum = ELF_SEGMENTS_MAX;
     assert_int_equal(check(), 0);

@@ -1,4 +1,5 @@
-/* Sleepers by name against a plain list of them; names chosen to be in each other's way make nothing longer than their bits. */
+/* Sleepers by name against a plain list of them; names chosen to be in each other's way make
+ * nothing longer than their bits. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/proc/sleepers.h"
 
@@ -27,7 +28,8 @@ static struct sleeper *first_of(struct word_name name)
     struct sleeper *first = NULL;
 
     for (unsigned i = 0; i < SLEEPERS; i++) {
-        if (pool[i].asleep && named(&pool[i], name) && (!first || arrival[i] < arrival[first - pool]))
+        if (pool[i].asleep && named(&pool[i], name) &&
+            (!first || arrival[i] < arrival[first - pool]))
             first = &pool[i];
     }
     return first;
@@ -137,8 +139,8 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
     nobody(state);
     for (unsigned i = 0; i < 128; i++) {
         unsigned bit = 127 - i;
-        add(i,
-            (struct word_name){bit < 64 ? (uint64_t)1 << bit : 0, bit < 64 ? 0 : (uint64_t)1 << (bit - 64)});
+        add(i, (struct word_name){bit < 64 ? (uint64_t)1 << bit : 0,
+                                  bit < 64 ? 0 : (uint64_t)1 << (bit - 64)});
     }
     assert_true(sleepers_check(&all) <= 128);
 }

@@ -1,5 +1,5 @@
-/* Load balancing: placement of new and woken threads and what is pulled, on a machine of 2 chips x 2 cores x
- * 2 threads. */
+/* Load balancing: placement of new and woken threads and what is pulled, on a machine of 2 chips x
+ * 2 cores x 2 threads. */
 #include "test/host/double/expect_panic.h"
 #include "sched/policy/balance.h"
 
@@ -73,7 +73,8 @@ static void a_woken_thread_stays_near_an_idle_previous_cpu(void **state)
     assert_int_equal(balance_wake_idle(&view, 5, 5), 5);
 }
 
-static void a_woken_thread_follows_a_waker_on_another_chip_only_where_there_is_less_to_do(void **state)
+static void
+a_woken_thread_follows_a_waker_on_another_chip_only_where_there_is_less_to_do(void **state)
 {
     (void)state;
     load("10001000");
@@ -196,7 +197,8 @@ static void placing_without_any_cpu_is_a_broken_invariant(void **state)
     EXPECT_PANIC(balance_place_new(&view, 0));
 }
 
-/* Whatever the load: repeated pulls end, keep every thread, and leave no CPU idle while another has two. */
+/* Whatever the load: repeated pulls end, keep every thread, and leave no CPU idle while another has
+ * two. */
 static void pulling_ends_and_levels_any_load(void **state)
 {
     (void)state;
@@ -237,7 +239,8 @@ static unsigned ask_everybody(unsigned from, enum balance_level level)
 {
     for (unsigned i = 0; i < CPUS; i++) {
         struct balance_move m;
-        bool near = level == BALANCE_MACHINE || (level == BALANCE_CHIP && cpu[i].chip == cpu[from].chip) ||
+        bool near = level == BALANCE_MACHINE ||
+                    (level == BALANCE_CHIP && cpu[i].chip == cpu[from].chip) ||
                     (level == BALANCE_CORE && cpu[i].core == cpu[from].core);
         if (near && mask >> i & 1 && !cpu[i].running && balance_find(&view, i, level, 117, &m) &&
             m.from == from)

@@ -1,4 +1,5 @@
-/* Clustering: small cases worked out by hand, planted sharing, random counters, and when to stop sampling. */
+/* Clustering: small cases worked out by hand, planted sharing, random counters, and when to stop
+ * sampling. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,10 +82,12 @@ static void plant(struct fixture *f, unsigned threads, const char *const *rows)
 static void assert_clusters(const struct fixture *f, const char *expected)
 {
     for (unsigned t = 0; t < f->clustering.threads; t++)
-        assert_int_equal(f->clustering.of[t], expected[t] == '-' ? CLUSTER_NONE : expected[t] - 'a');
+        assert_int_equal(f->clustering.of[t],
+                         expected[t] == '-' ? CLUSTER_NONE : expected[t] - 'a');
 }
 
-/* Two pairs, a thread with lines of its own, one with global lines only, one without samples; line 0 is global. */
+/* Two pairs, a thread with lines of its own, one with global lines only, one without samples; line
+ * 0 is global. */
 static const char *const village[] = {"599.....", "5..88...", "588.....", "5..99...",
                                       "5....99.", "5.......", "........"};
 
@@ -121,7 +124,8 @@ static void a_line_shared_by_most_threads_joins_nobody(void **state)
     assert_clusters(f, "-----");
 }
 
-/* Strictly more than half: of two groups with half of the threads each, neither's line is global. */
+/* Strictly more than half: of two groups with half of the threads each, neither's line is
+ * global. */
 static void a_line_shared_by_half_of_the_threads_joins_them(void **state)
 {
     struct fixture *f = *state;
@@ -153,7 +157,8 @@ static void the_published_policy_joins_the_first_similar_cluster(void **state)
     struct fixture *f = *state;
 
     plant(f, 9,
-          (const char *const[]){"9...", ".9..", "89..", "....", "....", "....", "....", "....", "...."});
+          (const char *const[]){"9...", ".9..", "89..", "....", "....", "....", "....", "....",
+                                "...."});
     run(f, &cluster_published);
     assert_clusters(f, "a-a------");
 }
@@ -181,7 +186,8 @@ static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(
     struct fixture *f = *state;
 
     plant(f, 8,
-          (const char *const[]){"599..", "599..", "599..", "599..", "599..", "5..99", "5..99", "5..99"});
+          (const char *const[]){"599..", "599..", "599..", "599..", "599..", "5..99", "5..99",
+                                "5..99"});
     run(f, &cluster_cosine);
     assert_clusters(f, "aaaaabbb");
     assert_int_equal(f->clustering.global[0], 1);
@@ -190,12 +196,14 @@ static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(
     assert_clusters(f, "-----aaa");
 }
 
-/* As when the small groups have been placed already.  But a few samples say nothing of who stays away. */
+/* As when the small groups have been placed already.  But a few samples say nothing of who stays
+ * away. */
 static void threads_without_samples_stay_away_once_there_are_enough_samples(void **state)
 {
     struct fixture *f = *state;
 
-    plant(f, 8, (const char *const[]){"99..", "99..", "99..", "99..", "99..", "....", "....", "...."});
+    plant(f, 8,
+          (const char *const[]){"99..", "99..", "99..", "99..", "99..", "....", "....", "...."});
     run(f, &cluster_cosine);
     assert_clusters(f, "aaaaa---");
     start(f, 8, 4);
@@ -205,7 +213,8 @@ static void threads_without_samples_stay_away_once_there_are_enough_samples(void
     assert_clusters(f, "--------");
 }
 
-/* A single stranger's touch of a group's line, or a few, do not make the line global: half of all is in the group. */
+/* A single stranger's touch of a group's line, or a few, do not make the line global: half of all
+ * is in the group. */
 static void touches_by_strangers_make_no_line_global(void **state)
 {
     struct fixture *f = *state;
@@ -233,7 +242,7 @@ static void cold_lines_of_everybody_make_no_clusters(void **state)
     }
 }
 
-/* ---- planted sharing ---- */
+/* ---- planted sharing ------------------------------------------------------------------------- */
 
 struct stream {
     struct planted planted;
@@ -241,7 +250,8 @@ struct stream {
     void *memory;
 };
 
-static void stream_open(struct stream *s, struct fixture *f, const struct planted_shape *shape, uint64_t seed)
+static void stream_open(struct stream *s, struct fixture *f, const struct planted_shape *shape,
+                        uint64_t seed)
 {
     struct shmap_config config = {.line_bytes = 128, .grant = SHMAP_SECOND, .seed = seed};
     size_t bytes;
@@ -336,15 +346,16 @@ static void clusters_do_not_depend_on_the_order_of_the_threads(void **state)
     run(f, &cluster_cosine);
     for (unsigned a = 0; a < 16; a++) {
         for (unsigned b = 0; b < 16; b++)
-            assert_int_equal(first[a] == first[b], f->clustering.of[15 - a] == f->clustering.of[15 - b]);
+            assert_int_equal(first[a] == first[b],
+                             f->clustering.of[15 - a] == f->clustering.of[15 - b]);
     }
     stream_close(&s);
 }
 
-/* ---- when to stop ---- */
+/* ---- when to stop ---------------------------------------------------------------------------- */
 
-static enum cluster_verdict stop(struct fixture *f, const struct planted_shape *shape, uint64_t seed,
-                                 uint64_t limit, uint64_t *samples, bool *right)
+static enum cluster_verdict stop(struct fixture *f, const struct planted_shape *shape,
+                                 uint64_t seed, uint64_t limit, uint64_t *samples, bool *right)
 {
     static struct stream s;
     struct cluster_watch watch;
@@ -387,7 +398,8 @@ static void a_program_that_shares_nothing_is_called_so(void **state)
     for (uint64_t seed = 0; seed < 20; seed++) {
         uint64_t samples;
         bool right;
-        assert_int_equal(stop(*state, &strangers, seed, 128000, &samples, &right), CLUSTER_NO_SHARING);
+        assert_int_equal(stop(*state, &strangers, seed, 128000, &samples, &right),
+                         CLUSTER_NO_SHARING);
         assert_true(right);
         assert_in_range(samples, 16 * 128, 16 * 256);
     }
@@ -459,7 +471,8 @@ static void the_placed_go_back_to_whom_they_were_with(void **state)
 
 static void what_has_broken_up_altogether_is_put_together_again(void **state)
 {
-    static const int16_t earlier[] = {CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, 1, 0, 1};
+    static const int16_t earlier[] = {
+        CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, 1, 0, 1};
     struct fixture *f = *state;
 
     plant(f, 7, village);
@@ -471,7 +484,7 @@ static void what_has_broken_up_altogether_is_put_together_again(void **state)
     assert_int_equal(f->clustering.why[5], CLUSTER_GLOBAL);
 }
 
-/* ---- anything ---- */
+/* ---- anything -------------------------------------------------------------------------------- */
 
 static void random_counters_break_nothing(void **state)
 {

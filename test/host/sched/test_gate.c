@@ -8,7 +8,8 @@
 
 enum { THREADS = 12, TURNS = 20, SEEDS = 200 };
 
-static struct gate outer = GATE(outer, GATE_SESSIONS, "outer"), inner = GATE(inner, GATE_DELIVERY, "inner");
+static struct gate outer = GATE(outer, GATE_SESSIONS, "outer"),
+                   inner = GATE(inner, GATE_DELIVERY, "inner");
 static struct thread *thread[THREADS];
 static unsigned came[THREADS * TURNS], entered[THREADS * TURNS], comers, entrants, inside;
 

@@ -7,7 +7,8 @@ static void equal_groups_come_together_in_balance(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "abcdabcdabcdabcd", (const unsigned[]){0, 4, 1, 5, 4, 0, 5, 1, 2, 6, 3, 7, 6, 2, 7, 3});
+    placing_plant(f, "abcdabcdabcdabcd",
+                  (const unsigned[]){0, 4, 1, 5, 4, 0, 5, 1, 2, 6, 3, 7, 6, 2, 7, 3});
     placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     for (int c = 0; c < 4; c++)
@@ -18,12 +19,14 @@ static void equal_groups_come_together_in_balance(void **state)
     placing_assert_even(f);
 }
 
-/* Two groups with 7 + 1 and 1 + 7 members on the chips: two migrations put that right, sixteen minus two would too. */
+/* Two groups with 7 + 1 and 1 + 7 members on the chips: two migrations put that right, sixteen
+ * minus two would too. */
 static void groups_go_where_most_of_them_are(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "aaaaaaabbbbbbbba", (const unsigned[]){4, 5, 6, 7, 4, 5, 6, 7, 0, 1, 2, 3, 0, 1, 2, 3});
+    placing_plant(f, "aaaaaaabbbbbbbba",
+                  (const unsigned[]){4, 5, 6, 7, 4, 5, 6, 7, 0, 1, 2, 3, 0, 1, 2, 3});
     placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.migrations, 2);
     assert_int_equal(placing_chip_of(f, 0), 1);
@@ -75,7 +78,8 @@ static void beside_a_group_that_fits_nowhere_a_small_one_still_comes_together(vo
 {
     struct placing *f = *state;
 
-    placing_plant(f, "abaaabaaabaaabaa", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3, 4, 5, 6, 7});
+    placing_plant(f, "abaaabaaabaaabaa",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3, 4, 5, 6, 7});
     placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     assert_true(placing_is_whole(f, 1));
@@ -86,7 +90,8 @@ static void groups_that_are_together_are_not_moved(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "aaaabbbbccccdddd", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 3, 2, 1, 0, 7, 6, 5, 4});
+    placing_plant(f, "aaaabbbbccccdddd",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 3, 2, 1, 0, 7, 6, 5, 4});
     placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.verdict, ASSIGN_RIGHT);
     assert_int_equal(f->placement.migrations, 0);
@@ -96,13 +101,15 @@ static void balance_alone_moves_no_group(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "aaaabbbbccccdddd", (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 7, 6, 5, 4});
+    placing_plant(f, "aaaabbbbccccdddd",
+                  (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0, 7, 6, 5, 4});
     placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.verdict, ASSIGN_RIGHT);
     assert_int_equal(f->placement.migrations, 0);
 }
 
-/* Groups on one chip give no samples: here c and d of the chips 0 and 1, silent.  a and b change places around them. */
+/* Groups on one chip give no samples: here c and d of the chips 0 and 1, silent.  a and b change
+ * places around them. */
 static void silent_groups_are_not_torn_apart(void **state)
 {
     struct placing *f = *state;
@@ -124,7 +131,8 @@ static void a_silent_group_moves_whole_if_it_must(void **state)
     struct placing *f = *state;
     unsigned silent_on[2] = {0};
 
-    placing_plant(f, "aaaa----aaaa....", (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7});
+    placing_plant(f, "aaaa----aaaa....",
+                  (const unsigned[]){0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7});
     placing_run(f, &assign_cluster);
     assert_true(placing_is_whole(f, 0));
     for (unsigned t = 4; t < 8; t++)
@@ -133,14 +141,16 @@ static void a_silent_group_moves_whole_if_it_must(void **state)
     assert_int_equal(placing_on_chip(f, 0), 8);
 }
 
-/* Without the memory of the last detection chip 1 would do as well: one of the two that give samples is there. */
+/* Without the memory of the last detection chip 1 would do as well: one of the two that give
+ * samples is there. */
 static void silent_partners_of_before_pull_a_group_to_their_chip(void **state)
 {
     struct placing *f = *state;
 
     for (unsigned home = 0; home < 2; home++) {
         unsigned other = 1 - home;
-        unsigned cpus[] = {home * 4, home * 4 + 1, home * 4 + 2, other * 4, other * 4 + 1, other * 4 + 2};
+        unsigned cpus[] = {home * 4,  home * 4 + 1,  home * 4 + 2,
+                           other * 4, other * 4 + 1, other * 4 + 2};
         placing_plant(f, "--aa..", cpus);
         for (unsigned t = 0; t < 4; t++)
             f->thread[t].last_cluster = 0;
@@ -155,7 +165,8 @@ static void single_threads_give_way_last_and_only_for_balance(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "aaaaaaaa........", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
+    placing_plant(f, "aaaaaaaa........",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
     placing_run(f, &assign_cluster);
     assert_true(placing_is_whole(f, 0));
     assert_in_range(placing_on_chip(f, 0), 7, 9);
@@ -192,7 +203,8 @@ static void a_small_gain_moves_nobody(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "aaaabbbbccccccdd", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 0, 1, 4, 0});
+    placing_plant(f, "aaaabbbbccccccdd",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 0, 1, 4, 0});
     f->in.weight = f->weight;
     f->weight[0] = f->weight[1] = f->weight[2] = 1000;
     f->weight[3] = 10;
@@ -257,7 +269,8 @@ static void a_group_goes_where_most_of_it_may_run(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "aaaabbbb........", (const unsigned[]){4, 5, 6, 0, 7, 4, 5, 1, 0, 1, 2, 3, 2, 3, 6, 7});
+    placing_plant(f, "aaaabbbb........",
+                  (const unsigned[]){4, 5, 6, 0, 7, 4, 5, 1, 0, 1, 2, 3, 2, 3, 6, 7});
     for (unsigned t = 4; t < 7; t++) {
         f->mask[t] = 0xf0;
         f->thread[t].allowed = &f->mask[t];
@@ -283,7 +296,8 @@ static void within_a_chip_clusters_keep_to_cores(void **state)
 {
     struct placing *f = *state;
 
-    placing_plant(f, "abcdabcdabcdabcd", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
+    placing_plant(f, "abcdabcdabcdabcd",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
     placing_run(f, &assign_cluster);
     for (int c = 0; c < 4; c++)
         assert_int_equal(placing_cores_of(f, c), 1);
@@ -294,7 +308,8 @@ static void a_cluster_larger_than_a_core_takes_all_of_one_and_leaves_the_rest(vo
 {
     struct placing *f = *state;
 
-    placing_plant(f, "ccbbaaaaacccccbc", (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
+    placing_plant(f, "ccbbaaaaacccccbc",
+                  (const unsigned[]){0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7});
     placing_run(f, &assign_cluster);
     assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
     for (int c = 0; c < 3; c++) {

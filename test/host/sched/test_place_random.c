@@ -4,7 +4,8 @@
 #include "test/host/double/placing.h"
 
 /* Fewest migrations of any assignment of whole equal groups to chips, by trying all. */
-static unsigned fewest_migrations(const struct placing *f, unsigned groups, unsigned group, unsigned *room)
+static unsigned fewest_migrations(const struct placing *f, unsigned groups, unsigned group,
+                                  unsigned *room)
 {
     unsigned best = UINT32_MAX;
 
@@ -135,7 +136,8 @@ static void random_shapes_keep_the_rules(void **state)
     }
 }
 
-/* Clusters small against a chip, everybody free to move: no chip gets more than its fair part, the slack and one. */
+/* Clusters small against a chip, everybody free to move: no chip gets more than its fair part, the
+ * slack and one. */
 static void random_small_groups_leave_the_chips_in_balance(void **state)
 {
     struct placing *f = *state;

@@ -43,7 +43,8 @@ static struct thread *add(struct cpu *c, uint8_t prio, uint64_t run_ns, uint64_t
 {
     struct thread *t = &c->thread[c->threads++];
 
-    *t = (struct thread){.ready.prio = prio, .run_ns = run_ns, .sleep_ns = sleep_ns, .state = ASLEEP};
+    *t = (struct thread){
+        .ready.prio = prio, .run_ns = run_ns, .sleep_ns = sleep_ns, .state = ASLEEP};
     list_init(&t->ready.link);
     t->wake_ns = c->now_ns;
     return t;
@@ -140,7 +141,7 @@ static void run(struct cpu *c, uint64_t ns)
     }
 }
 
-/* ---- Between priorities ---- */
+/* ---- Between priorities ---------------------------------------------------------------------- */
 
 static void a_higher_priority_runs_as_soon_as_it_wants_to(void **state)
 {
@@ -209,7 +210,7 @@ static void a_thread_that_comes_from_another_cpu_brings_its_waiting_with_it(void
     assert_ptr_equal(ready_take(&q, 60 * NS_PER_MS, STARVE_NS), &low);
 }
 
-/* ---- In one priority ---- */
+/* ---- In one priority ------------------------------------------------------------------------- */
 
 static void threads_that_compute_get_equal_shares(void **state)
 {
@@ -341,7 +342,7 @@ static void a_thread_takes_its_lead_or_lag_with_it(void **state)
     assert_int_equal(t.start, to.level[PRIO_HIGH].now + READY_SLICE / 2);
 }
 
-/* ---- Against a plain list ---- */
+/* ---- Against a plain list -------------------------------------------------------------------- */
 
 /* The same rules, looked up one by one: tags within a bucket count as equal, a preempted thread is
  * before them. */
@@ -355,7 +356,9 @@ static bool earlier(const struct plain *a, const struct plain *b)
 {
     uint64_t at = a->t.start / READY_BUCKET, bt = b->t.start / READY_BUCKET;
 
-    return a->t.prio != b->t.prio ? a->t.prio > b->t.prio : at != bt ? at < bt : a->order < b->order;
+    return a->t.prio != b->t.prio ? a->t.prio > b->t.prio
+           : at != bt             ? at < bt
+                                  : a->order < b->order;
 }
 
 static struct plain *best_of(struct plain *all, unsigned n, const struct plain *after)
@@ -363,7 +366,8 @@ static struct plain *best_of(struct plain *all, unsigned n, const struct plain *
     struct plain *best = NULL;
 
     for (unsigned i = 0; i < n; i++)
-        if (all[i].waits && (!after || earlier(after, &all[i])) && (!best || earlier(&all[i], best)))
+        if (all[i].waits && (!after || earlier(after, &all[i])) &&
+            (!best || earlier(&all[i], best)))
             best = &all[i];
     return best;
 }

@@ -82,7 +82,8 @@ static unsigned count_of(const struct fixture *f, unsigned thread, uint64_t line
     return e == ENTRIES ? 0 : shmap_of(&f->table, thread)[e];
 }
 
-/* Another line than the given one that hashes to the same entry, found by trying on a scratch table. */
+/* Another line than the given one that hashes to the same entry, found by trying on a scratch
+ * table. */
 static uint64_t rival_of(uint64_t line, uint64_t above)
 {
     struct fixture f = {.memory = NULL};
@@ -176,7 +177,7 @@ static void the_candidate_not_hit_for_longest_gives_way(void **state)
     for (unsigned i = 0; i < SHMAP_CANDIDATES; i++)
         record(f, 0, rivals[i]);
     record(f, 0, rivals[0]);                /* now 1 is the oldest */
-    record(f, 0, rivals[SHMAP_CANDIDATES]); /* and gone            */
+    record(f, 0, rivals[SHMAP_CANDIDATES]); /* and gone */
     assert_int_equal(record(f, 1, rivals[1]), SHMAP_PENDING);
     assert_int_equal(record(f, 1, rivals[0]), SHMAP_COUNTED);
 }
@@ -240,11 +241,11 @@ static void bad_configurations_are_refused(void **state)
     assert_int_equal(shmap_entries_for(SHMAP_THREADS_MAX), SHMAP_ENTRIES_MAX);
 }
 
-/* ---- against the oracle ---- */
+/* ---- against the oracle ---------------------------------------------------------------------- */
 
 struct oracle {
-    unsigned hits[THREADS][LINES]; /* that count                                             */
-    unsigned owner[ENTRIES];       /* line + 1                                               */
+    unsigned hits[THREADS][LINES];                                              /* that count */
+    unsigned owner[ENTRIES];                                                    /* line + 1 */
     unsigned waiting[ENTRIES][SHMAP_CANDIDATES], by[ENTRIES][SHMAP_CANDIDATES]; /* latest first */
 };
 
@@ -326,13 +327,13 @@ static void lines_spread_evenly_over_the_entries(void **state)
         assert_in_range(load[e], 2, 3 * LINES / ENTRIES);
 }
 
-/* ---- pictures ---- */
+/* ---- pictures -------------------------------------------------------------------------------- */
 
 static const uint8_t picture_counts[4][6] = {
     {0, 9, 0, 50, 0, 200}, /* tid 10, cluster 1 */
     {4, 0, 1, 60, 0, 0},   /* tid 11, cluster 0 */
     {0, 4, 0, 70, 0, 100}, /* tid 12, cluster 1 */
-    {0, 0, 0, 80, 0, 0},   /* tid 13, none      */
+    {0, 0, 0, 80, 0, 0},   /* tid 13, none */
 };
 static const uint32_t picture_tids[] = {10, 11, 12, 13};
 static const int16_t picture_clusters[] = {1, 0, 1, -1};
@@ -361,8 +362,8 @@ static void a_picture_is_sorted_by_cluster_and_has_no_global_lines(void **state)
 {
     (void)state;
     assert_picture(64,
-                   (const char *const[]){"   0    11 |-.  |", "   1    10 |  @=|", "   1    12 |  #-|",
-                                         "  --    13 |    |"},
+                   (const char *const[]){"   0    11 |-.  |", "   1    10 |  @=|",
+                                         "   1    12 |  #-|", "  --    13 |    |"},
                    (const char *const[]){"shmap: tid=11 cluster=0 counts=04010000",
                                          "shmap: tid=10 cluster=1 counts=0000c809",
                                          "shmap: tid=12 cluster=1 counts=00006404",
@@ -372,10 +373,13 @@ static void a_picture_is_sorted_by_cluster_and_has_no_global_lines(void **state)
 static void a_narrow_picture_keeps_the_most_used_lines(void **state)
 {
     (void)state;
-    assert_picture(
-        2, (const char *const[]){"   0    11 |  |", "   1    10 |@=|", "   1    12 |#-|", "  --    13 |  |"},
-        (const char *const[]){"shmap: tid=11 cluster=0 counts=0000", "shmap: tid=10 cluster=1 counts=c809",
-                              "shmap: tid=12 cluster=1 counts=6404", "shmap: tid=13 cluster=-1 counts=0000"});
+    assert_picture(2,
+                   (const char *const[]){"   0    11 |  |", "   1    10 |@=|", "   1    12 |#-|",
+                                         "  --    13 |  |"},
+                   (const char *const[]){"shmap: tid=11 cluster=0 counts=0000",
+                                         "shmap: tid=10 cluster=1 counts=c809",
+                                         "shmap: tid=12 cluster=1 counts=6404",
+                                         "shmap: tid=13 cluster=-1 counts=0000"});
 }
 
 static void the_longest_lines_fit(void **state)

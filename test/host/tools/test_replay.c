@@ -28,14 +28,15 @@ static void refused(const char *text, enum trace_format format, const char *line
     assert_string_equal(why, line);
 }
 
-/* ---- Text ---- */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 static void text_has_a_page_a_line_in_either_base(void **state)
 {
     (void)state;
     const uint32_t page[] = {0, 1, 0, 2};
 
-    assert_int_equal(open_text("17\n 0xfF \r\n# a comment\n\n17\n18446744073709551615", TRACE_GUESS), 0);
+    assert_int_equal(
+        open_text("17\n 0xfF \r\n# a comment\n\n17\n18446744073709551615", TRACE_GUESS), 0);
     assert_int_equal(t.format, TRACE_TEXT);
     assert_int_equal(t.pages, 3);
     assert_pages(page, 4);
@@ -51,8 +52,9 @@ static void stars_part_the_traces_of_lirs_authors(void **state)
     assert_int_equal(t.format, TRACE_LIRS);
     assert_pages(page, 3);
     trace_close(&t);
-    refused("5\n*\n", TRACE_TEXT,
-            "at byte 2: line 2: expected a page number, decimal or 0x and hexadecimal, found \"*\"");
+    refused(
+        "5\n*\n", TRACE_TEXT,
+        "at byte 2: line 2: expected a page number, decimal or 0x and hexadecimal, found \"*\"");
 }
 
 static void a_star_far_behind_the_beginning_is_seen(void **state)
@@ -82,25 +84,30 @@ static void comments_may_be_in_any_language(void **state)
     assert_int_equal(t.pages, 2);
     trace_close(&t);
     refused("5\n\xc3\n", TRACE_GUESS,
-            "at byte 0: cannot tell the format: expected \"vpgtrace\", text or oracle records; say --format "
+            "at byte 0: cannot tell the format: expected \"vpgtrace\", text or oracle records; say "
+            "--format "
             "u32, u64 or oracle if it is one of them");
 }
 
 static void bad_text_is_refused_with_its_place(void **state)
 {
     (void)state;
-    refused("1\n2x\n", TRACE_TEXT, "at byte 3: line 2: expected one page number a line, found \"x\"");
+    refused("1\n2x\n", TRACE_TEXT,
+            "at byte 3: line 2: expected one page number a line, found \"x\"");
     refused("1 2\n", TRACE_TEXT, "at byte 2: line 1: expected one page number a line, found \"2\"");
-    refused("-1\n", TRACE_TEXT,
-            "at byte 0: line 1: expected a page number, decimal or 0x and hexadecimal, found \"-1\"");
-    refused("0x\n", TRACE_TEXT,
-            "at byte 0: line 1: expected a page number, decimal or 0x and hexadecimal, found \"0x\"");
+    refused(
+        "-1\n", TRACE_TEXT,
+        "at byte 0: line 1: expected a page number, decimal or 0x and hexadecimal, found \"-1\"");
+    refused(
+        "0x\n", TRACE_TEXT,
+        "at byte 0: line 1: expected a page number, decimal or 0x and hexadecimal, found \"0x\"");
     refused("18446744073709551616", TRACE_TEXT,
-            "at byte 0: line 1: expected a page number of at most 64 bits, found \"18446744073709551616\"");
+            "at byte 0: line 1: expected a page number of at most 64 bits, found "
+            "\"18446744073709551616\"");
     refused("# nothing\n", TRACE_TEXT, "at byte 10: expected accesses to pages, found none");
 }
 
-/* ---- Numbers ---- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 static void numbers_are_little_endian(void **state)
 {
@@ -129,7 +136,7 @@ static void plain_numbers_are_not_guessed(void **state)
     assert_non_null(strstr(why, "at byte 0: cannot tell the format"));
 }
 
-/* ---- oracleGeneral ---- */
+/* ---- oracleGeneral --------------------------------------------------------------------------- */
 
 static void oracle(uint8_t *p, uint32_t time, uint64_t id, int64_t next)
 {
@@ -158,7 +165,7 @@ static void oracle_records_are_known_by_their_next_accesses(void **state)
     assert_string_equal(why, "at byte 72: expected a time of at least 1, found 0");
 }
 
-/* ---- Vigil's own ---- */
+/* ---- Vigil's own ----------------------------------------------------------------------------- */
 
 struct own {
     struct page_trace_header header;
@@ -184,7 +191,8 @@ static void pages_of_two_spaces_differ_and_an_unmapped_one_comes_back_as_another
     (void)state;
     const struct own o = own();
     const uint32_t page[] = {0, 1, 2, 0, 3};
-    const uint8_t event[] = {TRACE_ACCESS, TRACE_ACCESS, TRACE_PREFETCHED, TRACE_UNMAPPED, TRACE_ACCESS};
+    const uint8_t event[] = {TRACE_ACCESS, TRACE_ACCESS, TRACE_PREFETCHED, TRACE_UNMAPPED,
+                             TRACE_ACCESS};
 
     assert_int_equal(open_bytes(&o, sizeof o, TRACE_GUESS), 0);
     assert_int_equal(t.format, TRACE_VIGIL);
@@ -227,7 +235,8 @@ static void a_bad_header_or_record_is_refused_by_its_field(void **state)
     own_refused(&o, sizeof o, "at byte 54: expected flags of one kind, found 0xa");
     o = own();
     o.record[2].page = UINT64_C(1) << 52;
-    own_refused(&o, sizeof o, "at byte 80: expected a page number of 52 bits, found 0x10000000000000");
+    own_refused(&o, sizeof o,
+                "at byte 80: expected a page number of 52 bits, found 0x10000000000000");
     o = own();
     o.record[5].space = PAGE_TRACE_SPACES_MAX;
     own_refused(&o, sizeof o, "at byte 168: expected a space below 1048576, found 1048576");
@@ -249,7 +258,7 @@ static void time_goes_on_on_each_cpu(void **state)
     own_refused(&o, sizeof o, "at byte 160: expected a time of at least 8 on CPU 0, found 7");
 }
 
-/* ---- Requests and results ---- */
+/* ---- Requests and results -------------------------------------------------------------------- */
 
 static void sizes_are_numbers_or_percents_of_the_pages(void **state)
 {
@@ -269,7 +278,8 @@ static void sizes_are_numbers_or_percents_of_the_pages(void **state)
     assert_int_equal(replay_sizes(&q, "", 0, &pages, why), -EINVAL);
     assert_int_equal(replay_sizes(&q, "5,0", 0, &pages, why), -EINVAL);
     assert_string_equal(
-        why, "--frames: expected a number of pages from 1 to 536870911, or 1% to 100%, found \"0\"");
+        why,
+        "--frames: expected a number of pages from 1 to 536870911, or 1% to 100%, found \"0\"");
 }
 
 static void policies_are_named_or_all(void **state)
@@ -284,11 +294,12 @@ static void policies_are_named_or_all(void **state)
     assert_ptr_equal(q.policy[q.policies - 1], &replace_chooser);
     assert_int_equal(replay_policies(&q, "lru,", why), -EINVAL);
     assert_int_equal(replay_policies(&q, "lfu", why), -EINVAL);
-    assert_string_equal(why,
-                        "--policy: expected one of lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu "
-                        "wtinylfu-margin gap region chooser, found \"lfu\"");
+    assert_string_equal(
+        why, "--policy: expected one of lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu "
+             "wtinylfu-margin gap region chooser, found \"lfu\"");
     assert_int_equal(
-        replay_policies(&q, "lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru", why),
+        replay_policies(&q, "lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru,lru",
+                        why),
         -EINVAL);
     assert_string_equal(why, "--policy: expected 16 policies at most");
 }
@@ -308,7 +319,8 @@ static void the_first_policy_is_one_that_the_chooser_has(void **state)
     q.first = "region";
     assert_int_equal(replay_first(&q, why), -EINVAL);
     assert_string_equal(
-        why, "--first: expected one of lru wtinylfu-margin lirs-recent gap arc mru, found \"region\"");
+        why,
+        "--first: expected one of lru wtinylfu-margin lirs-recent gap arc mru, found \"region\"");
 }
 
 static void what_a_trace_has_not_cannot_be_asked_of_it(void **state)
@@ -335,12 +347,15 @@ static void a_plot_is_refused_before_anything_is_drawn(void **state)
 {
     (void)state;
     assert_int_equal(replay_plot_to("curve.pdf", why), -EINVAL);
-    assert_string_equal(why, "--plot: expected a name that ends in .svg or .png, found \"curve.pdf\"");
+    assert_string_equal(why,
+                        "--plot: expected a name that ends in .svg or .png, found \"curve.pdf\"");
     assert_int_equal(replay_plot_to("/no/such/folder/curve.svg", why), -EINVAL);
-    assert_string_equal(why, "--plot: cannot write \"/no/such/folder/curve.svg\": No such file or directory");
+    assert_string_equal(
+        why, "--plot: cannot write \"/no/such/folder/curve.svg\": No such file or directory");
 }
 
-/* A loop of three pages in two frames: LRU always misses, OPT and MRU every second time, but for first uses. */
+/* A loop of three pages in two frames: LRU always misses, OPT and MRU every second time, but for
+ * first uses. */
 static void misses_are_counted_for_each_policy_and_for_opt(void **state)
 {
     (void)state;

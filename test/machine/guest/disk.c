@@ -4,7 +4,8 @@
 #define REFUSED ((uint32_t)-22)
 #define FULL    ((uint32_t)-11)
 #define ENTRIES 64
-#define SLACK   1000 /* cycles: stores before a register access, the entry of an interrupt, a block */
+/* cycles: stores before a register access, the entry of an interrupt, a block */
+#define SLACK 1000
 
 static volatile struct machine_disk_ring *ring;
 static struct machine_disk_request *request;
@@ -110,7 +111,8 @@ static void a_page_is_there_at_its_time_and_not_before(void)
     check("a page is not there a microsecond before its time", early, 1, 1);
     check("  nor is it said to be", early_head, head, head);
     check("a running CPU is interrupted at its time", i->time - begin, took, took + SLACK);
-    check("  which the completion says", ring->done[head % ENTRIES].time - begin, took, took + SLACK);
+    check("  which the completion says", ring->done[head % ENTRIES].time - begin, took,
+          took + SLACK);
     check("  and the page is there", load(frames + 4 * PAGE_SIZE), 100, 100);
 
     uint64_t worst = 0;
@@ -138,11 +140,11 @@ static void requests_share_the_channel(void)
     }
     check("several are in flight", disk()->in_flight, 4, 4);
     wait_for(head + 4);
-    check("the first of four takes its latency and its pages", done[head % ENTRIES].time - begin, duration(8),
-          duration(8) + 4 * SLACK);
+    check("the first of four takes its latency and its pages", done[head % ENTRIES].time - begin,
+          duration(8), duration(8) + 4 * SLACK);
     for (unsigned i = 1; i < 4; i++)
-        good +=
-            done[(head + i) % ENTRIES].time - done[(head + i - 1) % ENTRIES].time == 8 * disk()->page_cycles;
+        good += done[(head + i) % ENTRIES].time - done[(head + i - 1) % ENTRIES].time ==
+                8 * disk()->page_cycles;
     check("  and the others the channel's time each", good, 3, 3);
 }
 
@@ -167,7 +169,8 @@ static void another_cpu_can_be_told(void)
     submit();
     while (i->count == before)
         spin(2);
-    check("the CPU that was asked for is interrupted", i->time - ring->done[head % ENTRIES].time, 0, SLACK);
+    check("the CPU that was asked for is interrupted", i->time - ring->done[head % ENTRIES].time, 0,
+          SLACK);
     check("  and no other", interrupts[0].count, own, own);
 }
 
@@ -217,7 +220,8 @@ static void what_cannot_be_is_refused(void)
         ask(i, 1, false, 0);
         taken += submit() == 0;
     }
-    check("as many requests as there are slots are taken", taken, MACHINE_DISK_SLOTS, MACHINE_DISK_SLOTS);
+    check("as many requests as there are slots are taken", taken, MACHINE_DISK_SLOTS,
+          MACHINE_DISK_SLOTS);
     check("  and no more", submit(), FULL, FULL);
 }
 
@@ -231,7 +235,8 @@ static void a_reset_forgets_what_is_in_flight(void)
     spin(duration(MACHINE_DISK_SLOTS));
     check("  nothing comes back", ring->head, 0, 0);
     check("  and frames are not touched", load(frames), 77, 77);
-    check("a ring for less than all slots is refused", begin_ring(base, ENTRIES / 2), REFUSED, REFUSED);
+    check("a ring for less than all slots is refused", begin_ring(base, ENTRIES / 2), REFUSED,
+          REFUSED);
     check("  and one that is no power of two", begin_ring(base, ENTRIES + 1), REFUSED, REFUSED);
     check("  that is not aligned", begin_ring(base + 8, ENTRIES), REFUSED, REFUSED);
     check("  or not in memory", begin_ring((uint64_t)1 << 46, ENTRIES), REFUSED, REFUSED);

@@ -13,7 +13,7 @@ static struct {
     void *arg;
 } ALIGNED(128) work[GUEST_CPUS];
 
-/* ---- Console ---------------------------------------------------------------------------------------------- */
+/* ---- Console --------------------------------------------------------------------------------- */
 
 void print(const char *text)
 {
@@ -40,11 +40,14 @@ void panic(const char *fmt, ...)
     power_off(99);
 }
 
-/* ---- CPUs ------------------------------------------------------------------------------------------------- */
+/* ---- CPUs
+ * -------------------------------------------------------------------------------------------------
+ * */
 
 volatile struct machine_cpu *regs(void)
 {
-    return (volatile struct machine_cpu *)((uint64_t)id + MACHINE_CPU_OFFSET + this_cpu() * PAGE_SIZE);
+    return (volatile struct machine_cpu *)((uint64_t)id + MACHINE_CPU_OFFSET +
+                                           this_cpu() * PAGE_SIZE);
 }
 
 void guest_interrupt(void)
@@ -96,7 +99,7 @@ static void start_others(void)
     }
 }
 
-/* ---- The register pages ----------------------------------------------------------------------------------- */
+/* ---- The register pages ---------------------------------------------------------------------- */
 
 #define PCI_COMMAND        4
 #define PCI_COMMAND_MEMORY 2
@@ -120,7 +123,7 @@ static void find_registers(void)
     panic("there is no machine device");
 }
 
-/* ---- Counting --------------------------------------------------------------------------------------------- */
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 int command(enum machine_command c)
 {
@@ -182,7 +185,9 @@ void count_stop(struct counting *c)
     c->cycles = r->counter[MACHINE_COUNTER_CYCLES].value;
 }
 
-/* ---- Tests ------------------------------------------------------------------------------------------------ */
+/* ---- Tests
+ * ------------------------------------------------------------------------------------------------
+ * */
 
 static unsigned checks, failures;
 

@@ -1,7 +1,8 @@
 /*
- * The machine's test guest: as little as it takes to run exact programs on each CPU and to see what the machine made of
- * them.  No kernel underneath; one program at a time.  What depends on the instruction set is in a folder of its name:
- * start.S, platform.c, and platform.h with what must be inline:
+ * The machine's test guest: as little as it takes to run exact programs on each CPU and to see what
+ * the machine made of them.  No kernel underneath; one program at a time.  What depends on the
+ * instruction set is in a folder of its name: start.S, platform.c, and platform.h with what must be
+ * inline:
  *
  *   ARENA                              physical = virtual: free memory from here on, 64 MB aligned
  *   uint64_t ticks(void)               the clock, in model cycles
@@ -10,7 +11,8 @@
  *   void invalidate_page(uint64_t va)  one instruction
  *   void system_call(void)             an exception that returns at once
  *   void halt(void)                    waits for an interrupt
- *   void halt_unless(const volatile void *word)   ... unless the word at that place is set; loses no interrupt
+ *   void halt_unless(const volatile void *word)   ... unless the word at that place is set; loses
+ *   no interrupt
  */
 #pragma once
 #include "kernel/dev/model/machine.h"
@@ -45,7 +47,7 @@ struct interrupts {
 };
 extern struct interrupts interrupts[GUEST_CPUS];
 
-/* ---- The platform's ---- */
+/* ---- The platform's -------------------------------------------------------------------------- */
 unsigned this_cpu(void);
 void console_put(char c);
 NORETURN void power_off(unsigned code); /* becomes QEMU's status as tools/qemu.sh has it */
@@ -60,7 +62,7 @@ extern const uint32_t pci_bar_place;
 void wake(unsigned cpu);                            /* sends it one */
 void timer_in(uint64_t cycles);                     /* raises one here, later */
 void message(volatile struct machine_cpu *r);       /* lets the performance monitor raise it here */
-void path_message(volatile struct machine_path *r); /* ... the page-access tracker      */
+void path_message(volatile struct machine_path *r); /* ... the page-access tracker */
 void interrupt_done(void);
 
 /* What the platform's code calls: each CPU, the first one before the others; at each interrupt. */
@@ -70,7 +72,8 @@ void guest_interrupt(void);
 /* A machine command that must work. */
 int command(enum machine_command c);
 
-/* Counts up to four events on this CPU around what lies between; mode: MACHINE_COUNT_USER, MACHINE_COUNT_KERNEL. */
+/* Counts up to four events on this CPU around what lies between; mode: MACHINE_COUNT_USER,
+ * MACHINE_COUNT_KERNEL. */
 struct counting {
     enum machine_event event[4];
     uint64_t value[4];

@@ -1,6 +1,7 @@
 /*
- * The page-access tracker: which accesses are logged and in which order, what a drain writes and costs, and when it interrupts.
- * The guest's code, stacks and registers are not in the lower half or no memory, so only the accesses below are seen.
+ * The page-access tracker: which accesses are logged and in which order, what a drain writes and
+ * costs, and when it interrupts. The guest's code, stacks and registers are not in the lower half
+ * or no memory, so only the accesses below are seen.
  */
 #include "test/machine/guest/guest.h"
 
@@ -13,7 +14,8 @@ static volatile struct machine_path_ring *ring;
 
 static volatile struct machine_path *tracker(void)
 {
-    return (volatile struct machine_path *)((uint64_t)id + MACHINE_PATH_OFFSET + this_cpu() * PAGE_SIZE);
+    return (volatile struct machine_path *)((uint64_t)id + MACHINE_PATH_OFFSET +
+                                            this_cpu() * PAGE_SIZE);
 }
 
 static uint64_t path_command(enum machine_path_command c)
@@ -128,8 +130,8 @@ static void a_page_is_known_until_it_is_forgotten(void)
     check("a page that was not used is not known", about_page(MACHINE_PATH_CMD_PROBE, at), 0, 0);
     load(at);
     invalidate_page(at);
-    check("a page that was used once is kept", about_page(MACHINE_PATH_CMD_PROBE, at), MACHINE_PATH_IS_KEPT,
-          MACHINE_PATH_IS_KEPT);
+    check("a page that was used once is kept", about_page(MACHINE_PATH_CMD_PROBE, at),
+          MACHINE_PATH_IS_KEPT, MACHINE_PATH_IS_KEPT);
     load(at);
     check("a page that is used again is known as used", about_page(MACHINE_PATH_CMD_PROBE, at),
           MACHINE_PATH_IS_KEPT | MACHINE_PATH_IS_USED, MACHINE_PATH_IS_KEPT | MACHINE_PATH_IS_USED);
@@ -175,8 +177,8 @@ static void a_page_is_looked_for_on_every_cpu(void)
     configure(PAB, 0);
     run_on(guest_cpus() - 1, use_page, (void *)at);
     run_wait(guest_cpus() - 1);
-    check("what another CPU used is known", about_page(MACHINE_PATH_CMD_PROBE, at), MACHINE_PATH_IS_KEPT,
-          MACHINE_PATH_IS_KEPT);
+    check("what another CPU used is known", about_page(MACHINE_PATH_CMD_PROBE, at),
+          MACHINE_PATH_IS_KEPT, MACHINE_PATH_IS_KEPT);
     about_page(MACHINE_PATH_CMD_FORGET_PAGE, at);
     check("  until it is forgotten", about_page(MACHINE_PATH_CMD_PROBE, at), 0, 0);
 }
@@ -239,7 +241,8 @@ static void the_unit_spills_by_itself(void)
     touch_pages(at + 300 * PAGE_SIZE, 100, false);
     spin(1000);
     check("where there is no room it interrupts as well", i->count - before, 2, 2);
-    check("  and keeps its log", r->waiting, 100, 101); /* code of the interrupt may be among them */
+    /* code of the interrupt may be among them */
+    check("  and keeps its log", r->waiting, 100, 101);
     r->spill = 0;
     r->irq_address = 0;
     set_ring(0, 0);
@@ -291,10 +294,12 @@ static void bad_sizes_are_refused(void)
     check("a threshold beyond the log is", configure(PAB, 129), REFUSED, REFUSED);
     configure(PAB, 0);
     r->ring_base = (uint64_t)ring + 8;
-    check("a ring that is not aligned is", path_command(MACHINE_PATH_CMD_CONFIGURE), REFUSED, REFUSED);
+    check("a ring that is not aligned is", path_command(MACHINE_PATH_CMD_CONFIGURE), REFUSED,
+          REFUSED);
     r->ring_base = (uint64_t)ring;
     r->ring_entries = 100;
-    check("a ring smaller than the log is", path_command(MACHINE_PATH_CMD_CONFIGURE), REFUSED, REFUSED);
+    check("a ring smaller than the log is", path_command(MACHINE_PATH_CMD_CONFIGURE), REFUSED,
+          REFUSED);
     check("an unknown command is", path_command(MACHINE_PATH_COMMANDS), REFUSED, REFUSED);
     check("off is a size", configure(0, 0), 0, 0);
     check("  and nothing to drain", path_command(MACHINE_PATH_CMD_DRAIN), REFUSED, REFUSED);

@@ -12,7 +12,8 @@ static uint64_t turn(volatile struct machine_cpu *r, uint64_t selects)
     return (uint32_t)r->result;
 }
 
-/* Each register access stalls, so between a reading and a configuration of its own there would be some. */
+/* Each register access stalls, so between a reading and a configuration of its own there would be
+ * some. */
 void a_turn_counts_nothing_for_the_wrong_event(void)
 {
     volatile struct machine_cpu *r = regs();
@@ -43,10 +44,11 @@ void a_turn_counts_nothing_for_the_wrong_event(void)
     command(MACHINE_CMD_READ);
     check("a turn has the low half of the value", (uint32_t)r->counter[c].value, value, value);
     check("a turn to an unknown event is refused",
-          turn(r, MACHINE_TURN_SELECT | MACHINE_TURN_EVENT(c, MACHINE_EVENTS, MACHINE_COUNT_USER)), refused,
-          refused);
+          turn(r, MACHINE_TURN_SELECT | MACHINE_TURN_EVENT(c, MACHINE_EVENTS, MACHINE_COUNT_USER)),
+          refused, refused);
     check("  and the counter named", r->bad_counter, c, c);
-    check("a turn with unknown bits is refused", turn(r, MACHINE_TURN_SELECT << 1), refused, refused);
+    check("a turn with unknown bits is refused", turn(r, MACHINE_TURN_SELECT << 1), refused,
+          refused);
     command(MACHINE_CMD_STOP);
 }
 
@@ -55,7 +57,8 @@ static void overflow_cycles_after(volatile struct machine_cpu *r, uint64_t cycle
     for (unsigned i = 0; i < MACHINE_COUNTERS; i++)
         r->counter[i].event = MACHINE_EVENT_NONE;
     r->counter[MACHINE_COUNTER_CYCLES].event = MACHINE_EVENT_CYCLES;
-    r->counter[MACHINE_COUNTER_CYCLES].flags = MACHINE_COUNT_USER | MACHINE_COUNT_KERNEL | MACHINE_COUNT_IRQ;
+    r->counter[MACHINE_COUNTER_CYCLES].flags =
+        MACHINE_COUNT_USER | MACHINE_COUNT_KERNEL | MACHINE_COUNT_IRQ;
     r->counter[MACHINE_COUNTER_CYCLES].period = cycles;
     command(MACHINE_CMD_CONFIGURE);
     command(MACHINE_CMD_START);
@@ -98,15 +101,17 @@ void bad_settings_are_refused(void)
     for (unsigned i = 0; i < MACHINE_COUNTERS; i++)
         r->counter[i].event = MACHINE_EVENT_NONE;
     r->counter[1].event = MACHINE_EVENT_CYCLES;
-    check("an event the counter cannot count is refused", (uint32_t)command(MACHINE_CMD_CONFIGURE), refused,
-          refused);
+    check("an event the counter cannot count is refused", (uint32_t)command(MACHINE_CMD_CONFIGURE),
+          refused, refused);
     check("  and the counter named", r->bad_counter, 1, 1);
     r->counter[1].event = MACHINE_EVENTS;
-    check("an unknown event is refused", (uint32_t)command(MACHINE_CMD_CONFIGURE), refused, refused);
-    r->counter[1].event = MACHINE_EVENT_NONE;
-    check("a command beyond the last is refused", (uint32_t)command(MACHINE_COMMANDS), refused, refused);
-    check("a counter without an event cannot be armed", (uint32_t)command(MACHINE_COMMAND_ARM(1)), refused,
+    check("an unknown event is refused", (uint32_t)command(MACHINE_CMD_CONFIGURE), refused,
           refused);
+    r->counter[1].event = MACHINE_EVENT_NONE;
+    check("a command beyond the last is refused", (uint32_t)command(MACHINE_COMMANDS), refused,
+          refused);
+    check("a counter without an event cannot be armed", (uint32_t)command(MACHINE_COMMAND_ARM(1)),
+          refused, refused);
     check("a counter beyond the last cannot be armed",
           (uint32_t)command(MACHINE_COMMAND_ARM(MACHINE_COUNTERS)), refused, refused);
     r->sample_sources = 1u << MACHINE_L1;

@@ -1,7 +1,7 @@
 /*
- * Programs whose misses, walks, mispredictions and times are known beforehand, and what the machine counted for them.
- * Figures that a topology decides are taken from the identification page.  Slack is for the few accesses that starting
- * and stopping the counters makes itself.
+ * Programs whose misses, walks, mispredictions and times are known beforehand, and what the machine
+ * counted for them. Figures that a topology decides are taken from the identification page.  Slack
+ * is for the few accesses that starting and stopping the counters makes itself.
  */
 #include "test/machine/guest/guest.h"
 
@@ -23,11 +23,14 @@ static void touch_lines(uint64_t at, uint64_t lines)
         load(at + i * line);
 }
 
-/* ---- Caches ----------------------------------------------------------------------------------------------- */
+/* ---- Caches
+ * -----------------------------------------------------------------------------------------------
+ * */
 
 static void memory_is_local_or_remote_by_address(void)
 {
-    struct counting c = {.event = {MACHINE_EVENT_SERVED_LOCAL_MEMORY, MACHINE_EVENT_SERVED_REMOTE_MEMORY}};
+    struct counting c = {
+        .event = {MACHINE_EVENT_SERVED_LOCAL_MEMORY, MACHINE_EVENT_SERVED_REMOTE_MEMORY}};
     const uint64_t lines = 1000;
     uint64_t block = id->home_block_bytes, own = 0, other = 0;
     uint64_t at = ALIGN_UP(fresh, block * id->chips);
@@ -46,9 +49,10 @@ static void memory_is_local_or_remote_by_address(void)
     check("cold lines come from their home's memory: remote", c.value[1], other, other + 20);
 }
 
-/* A loop over more lines than a level holds misses it each time (LRU), and hits the one that holds them all. */
-static void loop_over(const char *what, uint64_t bytes, enum machine_event served, enum machine_event stalls,
-                      unsigned source)
+/* A loop over more lines than a level holds misses it each time (LRU), and hits the one that holds
+ * them all. */
+static void loop_over(const char *what, uint64_t bytes, enum machine_event served,
+                      enum machine_event stalls, unsigned source)
 {
     struct counting c = {.event = {served, stalls, MACHINE_EVENT_LOADS}};
     uint64_t lines = bytes / line, at = arena(bytes);
@@ -74,8 +78,8 @@ static void loops_miss_the_levels_they_do_not_fit(void)
     touch_lines(at, bytes / line);
     count_stop(&c);
     check("a loop that fits the L1 misses nothing", c.value[0], 0, 4);
-    loop_over("a loop of four L1s is served by the L2", 4 * id->l1d_bytes, MACHINE_EVENT_SERVED_LOCAL_L2,
-              MACHINE_EVENT_DCACHE_LOCAL_L2, MACHINE_LOCAL_L2);
+    loop_over("a loop of four L1s is served by the L2", 4 * id->l1d_bytes,
+              MACHINE_EVENT_SERVED_LOCAL_L2, MACHINE_EVENT_DCACHE_LOCAL_L2, MACHINE_LOCAL_L2);
     if (id->l3_bytes)
         loop_over("a loop of four L2s is served by the L3", 4 * (uint64_t)id->l2_bytes,
                   MACHINE_EVENT_SERVED_LOCAL_L3, MACHINE_EVENT_DCACHE_LOCAL_L3, MACHINE_LOCAL_L3);
@@ -103,7 +107,7 @@ static void store_misses_hide_in_the_store_buffer(void)
           208 * id->latency[MACHINE_REMOTE_MEMORY]);
 }
 
-/* ---- Sharing ---------------------------------------------------------------------------------------------- */
+/* ---- Sharing --------------------------------------------------------------------------------- */
 
 #define ROUNDS 1000
 
@@ -138,7 +142,8 @@ static void play_second(void *game)
     play(game, 1);
 }
 
-/* A line goes to and fro.  Each time its reader misses once, and its write, of a line that is shared by then, once. */
+/* A line goes to and fro.  Each time its reader misses once, and its write, of a line that is
+ * shared by then, once. */
 static void ping_pong(const char *what, unsigned cpu, uint64_t remote, uint64_t local)
 {
     struct game g = {.ball = arena(line)};
@@ -149,8 +154,8 @@ static void ping_pong(const char *what, unsigned cpu, uint64_t remote, uint64_t 
     run_wait(cpu);
     check(what, g.remote[0] + g.remote[1], remote * 2 * ROUNDS - remote * ROUNDS / 50,
           remote * 2 * ROUNDS + remote * ROUNDS / 50 + 60);
-    check("  and by the own L2", g.local_l2[0] + g.local_l2[1], local * 2 * ROUNDS - local * ROUNDS / 50,
-          local * 2 * ROUNDS + local * ROUNDS / 50 + 60);
+    check("  and by the own L2", g.local_l2[0] + g.local_l2[1],
+          local * 2 * ROUNDS - local * ROUNDS / 50, local * 2 * ROUNDS + local * ROUNDS / 50 + 60);
 }
 
 static void a_line_between_two_cpus(void)
@@ -182,10 +187,11 @@ static void atomic_additions_are_not_lost(void)
     add_atomically((void *)5000);
     for (unsigned cpu = 1; cpu < guest_cpus(); cpu++)
         run_wait(cpu);
-    check("atomic additions of all CPUs arrive", load(sum_at), 5000 * guest_cpus(), 5000 * guest_cpus());
+    check("atomic additions of all CPUs arrive", load(sum_at), 5000 * guest_cpus(),
+          5000 * guest_cpus());
 }
 
-/* ---- Translation, branches, costs ------------------------------------------------------------------------- */
+/* ---- Translation, branches, costs ------------------------------------------------------------ */
 
 static uint64_t walks(uint64_t at, uint64_t pages)
 {
@@ -198,7 +204,8 @@ static uint64_t walks(uint64_t at, uint64_t pages)
     for (uint64_t i = 0; i < pages; i++)
         load(at + i * PAGE_SIZE);
     count_stop(&c);
-    check("  a walk has its price", c.value[1], c.value[0] * id->walk_cycles, c.value[0] * id->walk_cycles);
+    check("  a walk has its price", c.value[1], c.value[0] * id->walk_cycles,
+          c.value[0] * id->walk_cycles);
     return c.value[0];
 }
 
@@ -275,7 +282,8 @@ static void completion_has_its_rate(void)
     count_stop(&c);
     check("instructions are counted", c.instructions, 200000, 200060);
     check("completion cycles are instructions times CPI", c.value[0] * 256,
-          c.instructions * id->completion_cpi_256 - 1024, c.instructions * id->completion_cpi_256 + 1024);
+          c.instructions * id->completion_cpi_256 - 1024,
+          c.instructions * id->completion_cpi_256 + 1024);
     check("nothing else takes time", c.cycles, c.value[0],
           c.value[0] + 4 * id->latency[MACHINE_REMOTE_MEMORY] + 1000);
 }
@@ -306,7 +314,8 @@ static void a_running_sibling_slows_completion(void)
     sibling_stops = true;
     run_wait(1);
     uint64_t alone = c.instructions * id->completion_cpi_256 / 256;
-    check("a sibling that runs slows completion", c.value[0], alone * id->smt_factor_256 / 256 * 99 / 100,
+    check("a sibling that runs slows completion", c.value[0],
+          alone * id->smt_factor_256 / 256 * 99 / 100,
           alone * id->smt_factor_256 / 256 * 101 / 100);
 }
 
@@ -327,7 +336,7 @@ static void modes_are_told_apart_by_address(void)
     check("and not kernel mode", c.value[0], 5, 60);
 }
 
-/* ---- Samples ---------------------------------------------------------------------------------------------- */
+/* ---- Samples --------------------------------------------------------------------------------- */
 
 static uint64_t ring_at;
 
@@ -368,9 +377,9 @@ static void records_are_precise(void)
     sample_off();
     check("every tenth access is recorded", head, lines / 10 - 2, lines / 10 + 2);
     for (uint64_t i = 0; i < head; i++)
-        good += ring[i].data == ring[i].data_phys && ring[i].data >= at && ring[i].data < at + bytes &&
-                ring[i].source == MACHINE_LOCAL_L2 && ring[i].latency == id->latency[MACHINE_LOCAL_L2] &&
-                ring[i].flags == 0 &&
+        good += ring[i].data == ring[i].data_phys && ring[i].data >= at &&
+                ring[i].data < at + bytes && ring[i].source == MACHINE_LOCAL_L2 &&
+                ring[i].latency == id->latency[MACHINE_LOCAL_L2] && ring[i].flags == 0 &&
                 (i == 0 || (ring[i].data > ring[i - 1].data && ring[i].time > ring[i - 1].time &&
                             ring[i].pc == ring[i - 1].pc));
     check("  with its address, place, source and latency", good, head - 3, head);
@@ -381,12 +390,14 @@ static void records_are_precise(void)
         touch_lines(at, lines);
     head = r->ring_head;
     sample_off();
-    check("jitter keeps the mean distance", head, 4 * lines / 16 * 9 / 10, 4 * lines / 16 * 11 / 10);
+    check("jitter keeps the mean distance", head, 4 * lines / 16 * 9 / 10,
+          4 * lines / 16 * 11 / 10);
 
     sample(1u << MACHINE_LOCAL_L2, 1, 0, 64);
     touch_lines(at, lines);
     check("a full ring takes no more", r->ring_head, 64, 64);
-    check("  and counts what it loses", r->ring_lost, lines - 64 - lines / 50, lines - 64 + lines / 50);
+    check("  and counts what it loses", r->ring_lost, lines - 64 - lines / 50,
+          lines - 64 + lines / 50);
     sample_off();
 }
 

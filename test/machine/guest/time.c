@@ -14,7 +14,8 @@ static void the_clock_counts_model_cycles(void)
     command(MACHINE_CMD_READ);
     time = r->time - time;
     check("the clock counts model cycles", clock, time - 1000, time);
-    check("  of which the loop takes what it should", clock, 2000000 * (uint64_t)id->completion_cpi_256 / 256,
+    check("  of which the loop takes what it should", clock,
+          2000000 * (uint64_t)id->completion_cpi_256 / 256,
           2000000 * (uint64_t)id->completion_cpi_256 / 256 * 102 / 100);
 }
 
@@ -68,7 +69,8 @@ static void overflows_interrupt_on_time(void)
     struct interrupts *i = &interrupts[this_cpu()];
     uint64_t worst = 0, best = UINT64_MAX;
     uint64_t entry =
-        id->exception_entry_cycles + 2 * id->register_cycles; /* and the store of START, reading the clock */
+        /* and the store of START, reading the clock */
+        id->exception_entry_cycles + 2 * id->register_cycles;
 
     message(r);
     for (unsigned k = 0; k < MACHINE_COUNTERS; k++)
@@ -133,7 +135,8 @@ static void an_armed_counter_interrupts_once_when_it_is_due(void)
     command(MACHINE_CMD_ACK);
     r->due = due + 1000000;
     command(MACHINE_COMMAND_ARM(cycles));
-    r->turn = MACHINE_TURN_SELECT | MACHINE_TURN_EVENT(cycles, MACHINE_EVENT_CYCLES, MACHINE_COUNT_KERNEL);
+    r->turn = MACHINE_TURN_SELECT |
+              MACHINE_TURN_EVENT(cycles, MACHINE_EVENT_CYCLES, MACHINE_COUNT_KERNEL);
     r->due = 0;
     spin(1000000);
     check("a turn disarms", i->count - before, 2, 2);

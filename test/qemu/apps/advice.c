@@ -1,5 +1,6 @@
 /*
- * What a program says of how it reads is heeded: of memory that is swapped, and of a disk that is mapped.
+ * What a program says of how it reads is heeded: of memory that is swapped, and of a disk that is
+ * mapped.
  *   advice swap          memory of several times what the process may have; prefetching is spatial
  *   advice disk [NAME]   word i of the disk is i
  */
@@ -82,19 +83,23 @@ static void swapped(void)
     memory_advise(kept, KEPT * PAGE, SYS_ADVICE_RANDOM);
     uint64_t ahead = prefetched();
     uint64_t n = read_as(large, SYS_ADVICE_RANDOM, "random");
-    tap_check(prefetched() - ahead < LARGE / 8, "random: but for code and the like nothing is read ahead");
+    tap_check(prefetched() - ahead < LARGE / 8,
+              "random: but for code and the like nothing is read ahead");
     tap_check(n >= LARGE - LARGE / 4, "random: each page is waited for");
     n = read_as(large, SYS_ADVICE_SEQUENTIAL, "sequential");
     tap_check(n < LARGE / 4, "sequential: few are");
-    uint64_t without = lost(kept, large, SYS_ADVICE_NORMAL), with = lost(kept, large, SYS_ADVICE_SEQUENTIAL);
+    uint64_t without = lost(kept, large, SYS_ADVICE_NORMAL),
+             with = lost(kept, large, SYS_ADVICE_SEQUENTIAL);
     printf("# of %d pages used before a long reading, %" PRIu64 " left by it, %" PRIu64
            " by one said to be sequential\n",
            KEPT, without, with);
     tap_check(without > KEPT / 2, "a long reading drives out what was used before");
-    tap_check(with < KEPT / 4, "... one that is said to be sequential does not: pages behind it leave first");
+    tap_check(with < KEPT / 4,
+              "... one that is said to be sequential does not: pages behind it leave first");
 }
 
-/* On a busy host the disk may answer so late that what is read ahead is waited for, too: then it is read anew. */
+/* On a busy host the disk may answer so late that what is read ahead is waited for, too: then it is
+ * read anew. */
 static uint64_t read_in_a_row(const char *name, uint32_t **at, int advice, const char *what)
 {
     uint64_t n = read_as(*at, advice, what);

@@ -1,5 +1,6 @@
 /*
- * Pages that come, go and come again where they were: 64 of them, all zeros whenever they come, 50 times.
+ * Pages that come, go and come again where they were: 64 of them, all zeros whenever they come, 50
+ * times.
  */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -9,7 +10,8 @@ enum { PAGE = 4096, PAGES = 64, TIMES = 50 };
 
 int main(void)
 {
-    uint8_t *at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *at =
+        mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned wrong = 0;
 
     tap_check(at != MAP_FAILED, "pages are mapped");

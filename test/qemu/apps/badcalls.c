@@ -1,6 +1,7 @@
 /*
- * Every system call with arguments it must refuse: wild pointers, huge and wrapping lengths, misaligned addresses,
- * identifiers of nobody, numbers out of range.  Then random calls.  The process must live through all of it.
+ * Every system call with arguments it must refuse: wild pointers, huge and wrapping lengths,
+ * misaligned addresses, identifiers of nobody, numbers out of range.  Then random calls.  The
+ * process must live through all of it.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 
 #define PAGE 4096u
 
-static uint64_t unmapped;  /* a page that was unmapped again       */
-static uint64_t edge;      /* eight bytes in front of such a page  */
+static uint64_t unmapped;  /* a page that was unmapped again */
+static uint64_t edge;      /* eight bytes in front of such a page */
 static uint64_t read_only; /* a mapped page that cannot be written */
 static uint64_t closed;    /* a page that was written and then lost all rights */
 
@@ -106,27 +107,38 @@ static void wild_pointers(void)
             if (accepts(call, result))
                 continue;
             wrong++;
-            printf("# %s %#llx gave %lld\n", call->what, (unsigned long long)pointer, (long long)result);
+            printf("# %s %#llx gave %lld\n", call->what, (unsigned long long)pointer,
+                   (long long)result);
         }
         tap_check(!wrong, "%s a wild pointer is refused", call->what);
     }
 }
 
-/* What is written to must be writable; what crosses into an unmapped page must not be half done unnoticed. */
+/* What is written to must be writable; what crosses into an unmapped page must not be half done
+ * unnoticed. */
 static void half_bad_memory(void)
 {
     const struct call writes[] = {
         {"get_affinity to read-only memory", SYS_GET_AFFINITY, {0, read_only, 8}, {EFAULT}},
-        {"sysinfo to read-only memory", SYS_SYSINFO, {read_only, sizeof(struct sys_info)}, {EFAULT}},
+        {"sysinfo to read-only memory",
+         SYS_SYSINFO,
+         {read_only, sizeof(struct sys_info)},
+         {EFAULT}},
         {"sysinfo across a hole", SYS_SYSINFO, {edge, sizeof(struct sys_info)}, {EFAULT}},
         {"hpm_read to read-only memory", SYS_HPM_READ, {MACHINE, read_only, 64}, {EFAULT}},
         {"place to read-only memory", SYS_SYMBOL, {0, 0x401000, read_only, 64}, {EFAULT}},
-        {"place across a hole", SYS_SYMBOL, {0, 0x401000, edge, sizeof(struct sys_symbol)}, {EFAULT}},
+        {"place across a hole",
+         SYS_SYMBOL,
+         {0, 0x401000, edge, sizeof(struct sys_symbol)},
+         {EFAULT}},
         {"read to read-only memory", SYS_READ, {0, read_only, 64}, {EFAULT}},
         {"thread_create across a hole", SYS_THREAD_CREATE, {edge}, {EFAULT}},
         {"mark across a hole", SYS_MARK, {edge}, {EFAULT}},
         {"write from memory without access", SYS_WRITE, {1, closed, 8}, {EFAULT}},
-        {"sysinfo to memory without access", SYS_SYSINFO, {closed, sizeof(struct sys_info)}, {EFAULT}},
+        {"sysinfo to memory without access",
+         SYS_SYSINFO,
+         {closed, sizeof(struct sys_info)},
+         {EFAULT}},
         {"futex_wait on memory without access", SYS_FUTEX_WAIT, {closed, 0, 0}, {EFAULT}},
         {"spawn across a hole", SYS_SPAWN, {edge, 16}, {EFAULT}},
         {"threads to read-only memory",
@@ -135,7 +147,10 @@ static void half_bad_memory(void)
          {EFAULT}},
         {"threads across a hole", SYS_THREADS, {0, edge, sizeof(struct sys_thread_info)}, {EFAULT}},
         {"hpm_open of names across a hole", SYS_HPM_OPEN, {edge}, {EFAULT}},
-        {"hpm_open that cannot say why", SYS_HPM_OPEN, {(uint64_t) "nosuch", read_only, 64}, {EFAULT}},
+        {"hpm_open that cannot say why",
+         SYS_HPM_OPEN,
+         {(uint64_t) "nosuch", read_only, 64},
+         {EFAULT}},
         {"hpm_values across a hole", SYS_HPM_VALUES, {edge, 0, 0}, {EFAULT}},
         {"sample_open across a hole", SYS_SAMPLE_OPEN, {edge, 0, 0}, {EFAULT}},
         {"thread_exit that clears read-only memory", SYS_THREAD_EXIT, {read_only}, {EFAULT}},
@@ -146,7 +161,8 @@ static void half_bad_memory(void)
     for (unsigned i = 0; i < sizeof writes / sizeof writes[0]; i++) {
         memset((void *)edge, 'x', 8);
         int64_t result = make(&writes[i], 0);
-        tap_check(accepts(&writes[i], result), "%s is refused (%lld)", writes[i].what, (long long)result);
+        tap_check(accepts(&writes[i], result), "%s is refused (%lld)", writes[i].what,
+                  (long long)result);
     }
 }
 
@@ -193,10 +209,16 @@ static const struct call value_calls[] = {
     {"hpm_read of an unknown scope", SYS_HPM_READ, {READ(.scope = SYS_SCOPES), 0, 8}, {EINVAL}},
     {"hpm_read of a session", SYS_HPM_READ, {READ(.scope = 2, .session = 1), 0, 8}, {EINVAL}},
     {"hpm_read since last", SYS_HPM_READ, {READ(.scope = 2, .since_last = 1), 0, 8}, {EINVAL}},
-    {"hpm_read of what is reserved", SYS_HPM_READ, {READ(.scope = 2, .reserved = 1), 0, 8}, {EINVAL}},
+    {"hpm_read of what is reserved",
+     SYS_HPM_READ,
+     {READ(.scope = 2, .reserved = 1), 0, 8},
+     {EINVAL}},
     {"hpm_read of no process", SYS_HPM_READ, {READ(.scope = 1, .pid = 999999), 0, 8}, {ESRCH}},
     {"hpm_read of no thread", SYS_HPM_READ, {READ(.tid = 999999), 0, 8}, {ESRCH}},
-    {"hpm_read of a thread of no process", SYS_HPM_READ, {READ(.pid = 999999, .tid = 1), 0, 8}, {ESRCH}},
+    {"hpm_read of a thread of no process",
+     SYS_HPM_READ,
+     {READ(.pid = 999999, .tid = 1), 0, 8},
+     {ESRCH}},
     {"place in no process", SYS_SYMBOL, {999999, 0x401000, 0, 8}, {ESRCH}},
     {"place in a process of no number", SYS_SYMBOL, {UINT64_MAX, 0x401000, 0, 8}, {ESRCH}},
     {"place of no size", SYS_SYMBOL, {0, 0x401000, 0, 0}, {EINVAL}},
@@ -225,7 +247,10 @@ static const struct call value_calls[] = {
     {"hpm_close of a number beyond 32 bits", SYS_HPM_CLOSE, {0x100000001}, {ESRCH}},
     {"sample_take of no session", SYS_SAMPLE_TAKE, {0, 0x400000, 80}, {ESRCH}},
     {"sample_account of what was never opened", SYS_SAMPLE_ACCOUNT, {3, 0, 0x400000, 80}, {ESRCH}},
-    {"sample_account of a criterion beyond 32 bits", SYS_SAMPLE_ACCOUNT, {3, 0x100000000, 0, 80}, {ENOENT}},
+    {"sample_account of a criterion beyond 32 bits",
+     SYS_SAMPLE_ACCOUNT,
+     {3, 0x100000000, 0, 80},
+     {ENOENT}},
     {"sample_close of a number beyond 32 bits", SYS_SAMPLE_CLOSE, {0x100000001}, {ESRCH}},
     {"thread_exit that clears an odd address", SYS_THREAD_EXIT, {0x400001}, {EINVAL}},
 };
@@ -282,10 +307,12 @@ static void wrong_sessions(void)
 
     memset(endless, ',', sizeof endless - 1);
     tap_check(syscall1(SYS_HPM_OPEN, endless) == -E2BIG, "endless names are refused");
-    tap_check(syscall1(SYS_WAIT, syscall0(SYS_GETPID)) == -ESRCH, "who waits for itself is refused");
+    tap_check(syscall1(SYS_WAIT, syscall0(SYS_GETPID)) == -ESRCH,
+              "who waits for itself is refused");
     tap_check(values((struct sys_hpm_read){.session = 1, .scope = 2}, at, sizeof v) == -ESRCH,
               "values of somebody's session are refused");
-    tap_check(values((struct sys_hpm_read){.session = UINT32_MAX, .scope = 2}, at, sizeof v) == -ESRCH,
+    tap_check(values((struct sys_hpm_read){.session = UINT32_MAX, .scope = 2}, at, sizeof v) ==
+                  -ESRCH,
               "values of no session are refused");
     int64_t session = syscall1(SYS_HPM_OPEN, "cycles,cycles:u");
     if (session == -ENODEV) {
@@ -295,7 +322,8 @@ static void wrong_sessions(void)
     struct sys_hpm_read read = {.session = (uint32_t)session, .scope = SYS_SCOPE_MACHINE}, r = read;
     tap_check(session > 0 && values(read, at, sizeof v) == 2, "a session can be read");
     tap_check(values(read, 0, sizeof v[0] - 1) == 2, "without room it says how many there are");
-    tap_check(values(read, unmapped, UINT64_MAX) == -EFAULT && values(read, read_only, sizeof v) == -EFAULT &&
+    tap_check(values(read, unmapped, UINT64_MAX) == -EFAULT &&
+                  values(read, read_only, sizeof v) == -EFAULT &&
                   values(read, 0xffff800000100000, sizeof v) == -EFAULT,
               "values to memory that is not there are refused");
     r.scope = SYS_SCOPES;
@@ -376,7 +404,8 @@ int main(int argc, char **argv)
     closed = read_only + 3 * PAGE;
     *(volatile char *)closed = 1;
     tap_check(syscall2(SYS_MUNMAP, unmapped, PAGE) == 0, "a page can be unmapped");
-    tap_check(syscall3(SYS_MPROTECT, read_only, PAGE, SYS_PROT_READ) == 0, "a page can be made read-only");
+    tap_check(syscall3(SYS_MPROTECT, read_only, PAGE, SYS_PROT_READ) == 0,
+              "a page can be made read-only");
     tap_check(syscall3(SYS_MPROTECT, closed, PAGE, 0) == 0, "a page can lose all rights");
     wild_pointers();
     half_bad_memory();

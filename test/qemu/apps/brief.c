@@ -1,7 +1,9 @@
 /*
- * Many threads that live for a short while each, some at a time: none is there long enough for every event's turn to come.
+ * Many threads that live for a short while each, some at a time: none is there long enough for
+ * every event's turn to come.
  *   brief [threads=N] [work=N] [at_once=N] [kinds=N]
- * Each does `work` steps of one kind: adds to an array of its own, follows a chain through 1 MB, or takes branches that cannot be foreseen.
+ * Each does `work` steps of one kind: adds to an array of its own, follows a chain through 1 MB, or
+ * takes branches that cannot be foreseen.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -76,10 +78,12 @@ int main(int argc, char **argv)
     static const struct args_entry entries[] = {
         {"threads", ARGS_NUMBER, &threads, 1, 1000000, NULL, "how many, in all"},
         {"work", ARGS_NUMBER, &work, 1, 100000000, NULL, "steps that each takes"},
-        {"at_once", ARGS_NUMBER, &at_once, 1, AT_ONCE_MAX, NULL, "threads that live at the same time"},
+        {"at_once", ARGS_NUMBER, &at_once, 1, AT_ONCE_MAX, NULL,
+         "threads that live at the same time"},
         {"kinds", ARGS_NUMBER, &kinds, 1, KINDS, NULL, "kinds of work; 1: all threads do the same"},
     };
-    static const struct args_table table = {"brief", "many threads, each of which lives for a short while",
+    static const struct args_table table = {"brief",
+                                            "many threads, each of which lives for a short while",
                                             entries, sizeof entries / sizeof entries[0]};
     static struct life life[AT_ONCE_MAX];
     uint64_t sum = 0;
@@ -102,7 +106,7 @@ int main(int argc, char **argv)
             sum += life[i].result;
         }
     }
-    printf("RESULT app=brief threads=%" PRIu64 " work=%" PRIu64 " sum=%" PRIu64 " check=ok\n", threads, work,
-           sum);
+    printf("RESULT app=brief threads=%" PRIu64 " work=%" PRIu64 " sum=%" PRIu64 " check=ok\n",
+           threads, work, sum);
     return 0;
 }

@@ -1,11 +1,11 @@
 /*
- * What a program reads of its own counts: exactly the instructions it executed, in the modes that are counted, whatever
- * interrupts it and whoever else runs in between.
+ * What a program reads of its own counts: exactly the instructions it executed, in the modes that
+ * are counted, whatever interrupts it and whoever else runs in between.
  *
  *   counts user | kernel | both [SLACK]     as hpm.modes says
  *
- * SLACK: so many instructions the kernel may need more or less from one reading to the next, where it has figures to
- * estimate; 0 if not given.
+ * SLACK: so many instructions the kernel may need more or less from one reading to the next, where
+ * it has figures to estimate; 0 if not given.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -50,7 +50,7 @@ static uint64_t least_of(uint64_t n)
     return least;
 }
 
-/* ---- User mode: nothing disturbs ---- */
+/* ---- User mode: nothing disturbs ------------------------------------------------------------- */
 
 static void loops_are_exact(void)
 {
@@ -108,8 +108,9 @@ static void threads_that_take_turns_are_exact(void)
     run_turns(all, 1000);
     for (int i = 0; i < THREADS; i++) {
         uint64_t expected = 2 * ROUNDS * (all[i].n - 1), counted = all[i].counted - rest[i].counted;
-        tap_check(counted == expected, "thread %d of %d on one CPU: %llu instructions are counted as %llu", i,
-                  THREADS, (unsigned long long)expected, (unsigned long long)counted);
+        tap_check(counted == expected,
+                  "thread %d of %d on one CPU: %llu instructions are counted as %llu", i, THREADS,
+                  (unsigned long long)expected, (unsigned long long)counted);
     }
 }
 
@@ -119,7 +120,7 @@ static void user(void)
     threads_that_take_turns_are_exact();
 }
 
-/* ---- With the kernel's part, interrupts are in it ---- */
+/* ---- With the kernel's part, interrupts are in it -------------------------------------------- */
 
 static uint64_t slack;
 
@@ -142,7 +143,8 @@ static void both(void)
     uint64_t one = least_of(1), many = least_of(50000);
 
     tap_check(one > 100, "counting takes %u instructions in both modes", (unsigned)one);
-    tap_check(near(many - one, 2 * 49999), "99998 instructions are counted as %u", (unsigned)(many - one));
+    tap_check(near(many - one, 2 * 49999), "99998 instructions are counted as %u",
+              (unsigned)(many - one));
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /*
- * One thing a program must not do, chosen by the argument.  The kernel has to end it with status 139 and one line that
- * says what happened; a program that comes back from its misdeed ends with status 1.
+ * One thing a program must not do, chosen by the argument.  The kernel has to end it with status
+ * 139 and one line that says what happened; a program that comes back from its misdeed ends with
+ * status 1.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 static volatile uint64_t sink;
 static volatile uintptr_t near_null = 8;           /* unknown to the compiler, as is ... */
-static volatile unsigned depth_max = (unsigned)-1; /* ... that this is never reached     */
+static volatile unsigned depth_max = (unsigned)-1; /* ... that this is never reached */
 static uint32_t data_code[4];
 
 static void call(uint64_t address)

@@ -1,9 +1,10 @@
 /*
- * Results written to memory that is not there yet, by calls about what all processes share: a fault in the middle of
- * one must not stop the others.
+ * Results written to memory that is not there yet, by calls about what all processes share: a fault
+ * in the middle of one must not stop the others.
  *
  *   gates eat      samples are taken into fresh pages while another process has nearly all memory
- *   gates invert   samples are taken into pages of a slow disk, at the lowest priority, while processes end at the highest
+ *   gates invert   samples are taken into pages of a slow disk, at the lowest priority, while
+ *   processes end at the highest
  *
  * The other words are for the children it starts: eater, mother.
  */
@@ -15,7 +16,13 @@
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
-enum { PAGE = 4096, MIB = 1 << 20, PROT = SYS_PROT_READ | SYS_PROT_WRITE, FINE = 7, NO_MEMORY = 137 };
+enum {
+    PAGE = 4096,
+    MIB = 1 << 20,
+    PROT = SYS_PROT_READ | SYS_PROT_WRITE,
+    FINE = 7,
+    NO_MEMORY = 137
+};
 enum { SPARED = MIB, FILLED = 64 * MIB, ROUNDS = 8, SLOW_PAGES = 16 };
 #define MS ((uint64_t)1000000)
 
@@ -61,7 +68,7 @@ static void run_at(unsigned priority)
     syscall2(SYS_SET_PRIORITY, 0, priority);
 }
 
-/* ---- Exhausted memory ---- */
+/* ---- Exhausted memory ------------------------------------------------------------------------ */
 
 /* Takes memory, but leaves the last of it to the other. */
 static _Noreturn void eater(void)
@@ -96,7 +103,7 @@ static void eat(void)
     samples_close(session);
 }
 
-/* ---- Inverted priorities ---- */
+/* ---- Inverted priorities --------------------------------------------------------------------- */
 
 static void *sleep_for_ever(void *arg)
 {
@@ -140,8 +147,8 @@ static void invert(void)
         ended += application_wait(child) == FINE;
     }
     samples_close(session);
-    tap_check(ended == ROUNDS, "processes end beside one that takes samples slowly (%u of %u)", ended,
-              ROUNDS);
+    tap_check(ended == ROUNDS, "processes end beside one that takes samples slowly (%u of %u)",
+              ended, ROUNDS);
 }
 
 int main(int argc, char **argv)

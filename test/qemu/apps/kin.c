@@ -2,7 +2,8 @@
  * Processes and those they start: their numbers, and what they may see of each other.
  *
  *   kin numbers            with numbers.first near the largest: numbers begin anew
- *   kin all | kin own      with that value of proc.visible: what a process sees of its child's child, and a child of another child
+ *   kin all | kin own      with that value of proc.visible: what a process sees of its child's
+ *   child, and a child of another child
  *
  * The other words are for the children that it starts: open, forever, middle, probe WORD PID.
  */
@@ -42,7 +43,7 @@ static int open_samples(uint32_t pid)
     return samples_open("time@100us", pid, 1000, 100, NULL, 0);
 }
 
-/* ---- Numbers ---- */
+/* ---- Numbers --------------------------------------------------------------------------------- */
 
 static int open_and_end(void)
 {
@@ -71,7 +72,8 @@ static void processes_begin_anew(void)
         highest = pid > highest ? pid : highest;
     }
     tap_check(!wrong, "a number is reserved once, and each child's is its own (%u wrong)", wrong);
-    tap_check(highest <= LARGEST && lowest == 1, "behind the largest comes 1 (%d..%d)", lowest, highest);
+    tap_check(highest <= LARGEST && lowest == 1, "behind the largest comes 1 (%d..%d)", lowest,
+              highest);
     tap_check(application_wait(0) == -ESRCH, "none is 0");
 }
 
@@ -91,7 +93,7 @@ static void threads_begin_anew(void)
     tap_check(!wrong && least < own, "threads' numbers begin anew, too (%d behind %d)", least, own);
 }
 
-/* ---- Sight ---- */
+/* ---- Sight ----------------------------------------------------------------------------------- */
 
 /* What a reading comes to if it is allowed, and if not. */
 static void expect(bool allowed, int64_t result, int refusal, const char *what)

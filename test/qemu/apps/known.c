@@ -1,4 +1,5 @@
-/* known N: executes 2 N instructions, and what it takes to start and to end, in user mode; its status is the last digit of N. */
+/* known N: executes 2 N instructions, and what it takes to start and to end, in user mode; its
+ * status is the last digit of N. */
 #include <stdlib.h>
 #include "test/qemu/apps/known_loop.h"
 

@@ -1,12 +1,16 @@
 /*
  * Leaves processes and threads behind.
- *   leaves bomb       every process starts two more, as long as it can; the first ends when no more can be had, or soon
+ *   leaves bomb       every process starts two more, as long as it can; the first ends when no more
+ *   can be had, or soon
  *   leaves threads    four processes make sleeping threads until they are refused; the first ends
  *   leaves free       prints how much memory is free
- *   leaves limit      makes threads until they are refused, and regions and a session of samples, which are, too; and then as many
+ *   leaves limit      makes threads until they are refused, and regions and a session of samples,
+ *   which are, too; and then as many
  *                     threads again as have ended
- *   leaves tables     makes threads until they are refused, and touches pages that need page tables of their own
- *   leaves hoard      makes a thousand sleeping threads, which is kernel memory for the most part, and sleeps for some seconds
+ *   leaves tables     makes threads until they are refused, and touches pages that need page tables
+ *   of their own
+ *   leaves hoard      makes a thousand sleeping threads, which is kernel memory for the most part,
+ *   and sleeps for some seconds
  *   leaves eat        touches page after page until there are none, when hoard has its threads
  */
 #include <pthread.h>
@@ -104,7 +108,8 @@ static int64_t map(uint64_t bytes)
     return syscall3(SYS_MMAP, bytes, SYS_PROT_READ | SYS_PROT_WRITE, "more");
 }
 
-/* What else takes kernel memory, when there is none left.  Nothing is printed then: that may take a region, too. */
+/* What else takes kernel memory, when there is none left.  Nothing is printed then: that may take a
+ * region, too. */
 static int take_more(unsigned *regions, char *why, size_t size)
 {
     *regions = 0;

@@ -1,4 +1,5 @@
-/* The C library's lower half: threads, keys, thread-local storage, memory, clocks; what synchronizes them is in libctest_sync.c. */
+/* The C library's lower half: threads, keys, thread-local storage, memory, clocks; what
+ * synchronizes them is in libctest_sync.c. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -34,7 +35,7 @@ void run_threads(void *(*body)(void *), void *arg)
         pthread_join(t[i], NULL);
 }
 
-/* ---- Threads: results, storage, stacks ---- */
+/* ---- Threads: results, storage, stacks ------------------------------------------------------- */
 
 static _Thread_local unsigned local = 41;
 static _Thread_local _Alignas(512) char page_part[700] = "as asked";
@@ -91,7 +92,8 @@ static void *pinned(void *arg)
     return NULL;
 }
 
-/* Most vector registers are in use all the time, so any switch that mixes them up shows in the sum. */
+/* Most vector registers are in use all the time, so any switch that mixes them up shows in the
+ * sum. */
 typedef double vector __attribute__((vector_size(16)));
 #define VECTORS 24
 static double sums[THREADS];
@@ -124,8 +126,8 @@ static void vector_registers(void)
     for (int i = 0; i < THREADS; i++)
         sums[i] = sum_of(i);
     run_threads(sum_again, NULL);
-    tap_check(sums[1] != sums[2] && !bad_sums, "each thread has its own vector registers: %u do not",
-              bad_sums);
+    tap_check(sums[1] != sums[2] && !bad_sums,
+              "each thread has its own vector registers: %u do not", bad_sums);
 }
 
 static void *leave_at_once(void *arg)
@@ -139,7 +141,8 @@ static void threads(void)
     pthread_t t;
     void *result = NULL;
     pthread_create(&t, NULL, return_42, NULL);
-    tap_check(!pthread_join(t, &result) && result == (void *)42, "join gives what pthread_exit was given");
+    tap_check(!pthread_join(t, &result) && result == (void *)42,
+              "join gives what pthread_exit was given");
     tap_check(pthread_join(pthread_self(), NULL) == EDEADLK, "joining oneself is refused");
 
     pthread_key_create(&key, destroy);
@@ -160,7 +163,8 @@ static void threads(void)
                   pthread_attr_setguardsize(&attr, SIZE_MAX - 100) == EINVAL,
               "sizes that no address space has are refused");
     pthread_attr_setstacksize(&attr, (size_t)1 << 46);
-    tap_check(pthread_create(&t, &attr, return_42, NULL) == EAGAIN, "a stack that does not fit is an error");
+    tap_check(pthread_create(&t, &attr, return_42, NULL) == EAGAIN,
+              "a stack that does not fit is an error");
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     for (int i = 0; i < 300; i++)
@@ -171,7 +175,7 @@ static void threads(void)
     tap_check(ended == 300, "300 detached threads ran: %u", ended);
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 #define SLOTS 200
 static unsigned char *slot[SLOTS];
@@ -239,7 +243,8 @@ static void clocks(void)
     uint64_t before = now_ns();
     usleep(3000);
     uint64_t slept = now_ns() - before;
-    tap_check(slept >= 3000000, "a sleep of 3 ms lasts that long: %llu ns", (unsigned long long)slept);
+    tap_check(slept >= 3000000, "a sleep of 3 ms lasts that long: %llu ns",
+              (unsigned long long)slept);
     bool forward = true;
     for (uint64_t i = 0, last = 0; i < 20000; i++) {
         uint64_t t = now_ns();
@@ -250,10 +255,11 @@ static void clocks(void)
     }
     tap_check(forward, "the clock never goes back");
     struct timespec ts;
-    tap_check(clock_gettime((clockid_t)99, &ts) == -1 && errno == EINVAL, "an unknown clock is refused");
+    tap_check(clock_gettime((clockid_t)99, &ts) == -1 && errno == EINVAL,
+              "an unknown clock is refused");
 }
 
-/* ---- The end ---- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static pthread_t first_thread;
 
@@ -269,7 +275,8 @@ static void say_end(void)
     printf("ended in order\n");
 }
 
-/* libctest last: the first thread leaves before another one does; what is buffered is written all the same. */
+/* libctest last: the first thread leaves before another one does; what is buffered is written all
+ * the same. */
 static int last_thread_ends(void)
 {
     pthread_t t;

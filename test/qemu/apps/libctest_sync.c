@@ -1,4 +1,5 @@
-/* Mutexes, conditions, barriers, reader-writer locks and once, and those whose memory is used again. */
+/* Mutexes, conditions, barriers, reader-writer locks and once, and those whose memory is used
+ * again. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +12,7 @@
 #include "test/qemu/apps/libctest.h"
 #include "test/qemu/apps/tap.h"
 
-/* ---- Mutexes ---- */
+/* ---- Mutexes --------------------------------------------------------------------------------- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long counter;
@@ -92,8 +93,8 @@ static void handing_over(void)
     pthread_join(t, NULL);
     tap_check(true, "a mutex that is taken again and again comes round to others");
     run_threads(take_or_give_up, &m);
-    tap_check(!crowded && taken >= THREADS * 4, "a mutex that is handed over admits one at a time, %u times",
-              taken);
+    tap_check(!crowded && taken >= THREADS * 4,
+              "a mutex that is handed over admits one at a time, %u times", taken);
     tap_check(trylock_elsewhere(&m) == 0, "and is free when all have had it or given up");
 }
 
@@ -117,8 +118,8 @@ static void mutexes(void)
     unsigned depth = 0;
     while (depth < 100000 && !pthread_mutex_lock(&m))
         depth++;
-    tap_check(depth == 65535 && pthread_mutex_lock(&m) == EAGAIN, "but not more often than it can count: %u",
-              depth);
+    tap_check(depth == 65535 && pthread_mutex_lock(&m) == EAGAIN,
+              "but not more often than it can count: %u", depth);
 
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
     pthread_mutex_init(&m, &attr);
@@ -245,7 +246,7 @@ static void waiting(void)
     tap_check(once_runs == 1 && !once_early, "once runs once, before anybody goes on");
 }
 
-/* ---- Objects whose memory is used again as soon as they may be destroyed ---- */
+/* ---- Objects whose memory is used again as soon as they may be destroyed --------------------- */
 
 #define REUSES 200
 
@@ -323,11 +324,13 @@ static void reusing(void)
     tap_check(true, "a barrier can be made anew as soon as it has opened");
     for (unsigned i = 0; i < REUSES; i++)
         untouched += open_gate();
-    tap_check(untouched == REUSES, "no thread looks at a condition variable that was destroyed: %u of %u",
-              untouched, REUSES);
+    tap_check(untouched == REUSES,
+              "no thread looks at a condition variable that was destroyed: %u of %u", untouched,
+              REUSES);
     struct timespec for_ever = {.tv_sec = INT64_MAX}, never = {.tv_sec = -1};
     pthread_mutex_lock(&mutex);
-    tap_check(pthread_mutex_timedlock(&mutex, &never) == ETIMEDOUT, "a time before all times has passed");
+    tap_check(pthread_mutex_timedlock(&mutex, &never) == ETIMEDOUT,
+              "a time before all times has passed");
     pthread_mutex_unlock(&mutex);
     tap_check(pthread_mutex_timedlock(&mutex, &for_ever) == 0, "the end of all times has not");
     pthread_mutex_unlock(&mutex);

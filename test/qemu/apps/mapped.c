@@ -76,8 +76,10 @@ static void refused(void)
     tap_check(map(disk, 0, 100, SYS_PROT_READ) == -EINVAL, "... to its end");
     tap_check(map(disk, (uint64_t)1 << 40, PAGE, SYS_PROT_READ) == -EINVAL, "beyond the disk");
     tap_check(map(disk, 0, (uint64_t)1 << 40, SYS_PROT_READ) == -EINVAL, "... and to beyond it");
-    tap_check(map(disk, 0, PAGE, SYS_PROT_WRITE | SYS_PROT_EXEC) == -EACCES, "to be written and executed");
-    tap_check(syscall5(SYS_MMAP_DISK, disk, 0, 0, SYS_PROT_READ, 8) == -EFAULT, "a length to nowhere");
+    tap_check(map(disk, 0, PAGE, SYS_PROT_WRITE | SYS_PROT_EXEC) == -EACCES,
+              "to be written and executed");
+    tap_check(syscall5(SYS_MMAP_DISK, disk, 0, 0, SYS_PROT_READ, 8) == -EFAULT,
+              "a length to nowhere");
     if (other)
         tap_check(map(other, 0, 0, SYS_PROT_READ) == -EBUSY, "the disk that is swapped to");
 }

@@ -20,10 +20,11 @@ static unsigned calls;
         return x;   \
     }
 /* clang-format off */
-OWN(lock_take) OWN(lock_give) OWN(futex_wait) OWN(clock_ns) OWN(thread_main) OWN(memory_read) OWN(memory_map) OWN(symbol_of)
-OWN(hpm_open) OWN(libc_start) OWN(tls_init) OWN(thread_entry) OWN(application_start) OWN(samples_take)
-OWN(write) OWN(read) OWN(close) OWN(isatty) OWN(fstat) OWN(kill) OWN(getpid) OWN(times) OWN(gettimeofday)
-OWN(sleep) OWN(sbrk) OWN(sysconf) OWN(mmap) OWN(munmap) OWN(link) OWN(wait)
+OWN(lock_take) OWN(lock_give) OWN(futex_wait) OWN(clock_ns) OWN(thread_main) OWN(memory_read)
+OWN(memory_map) OWN(symbol_of) OWN(hpm_open) OWN(libc_start) OWN(tls_init) OWN(thread_entry)
+OWN(application_start) OWN(samples_take) OWN(write) OWN(read) OWN(close) OWN(isatty) OWN(fstat)
+OWN(kill) OWN(getpid) OWN(times) OWN(gettimeofday) OWN(sleep) OWN(sbrk) OWN(sysconf) OWN(mmap)
+OWN(munmap) OWN(link) OWN(wait)
     /* clang-format on */
 
     int main(void)

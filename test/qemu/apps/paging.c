@@ -1,8 +1,10 @@
 /*
- * More memory than the process may have: threads write patterns by seed into pages and look whether they are still there.
+ * More memory than the process may have: threads write patterns by seed into pages and look whether
+ * they are still there.
  *   paging [pages=N] [threads=N] [ops=N] [seed=N] [end=MS]
- * One half of the pages never changes: all threads read them at once, without a lock.  The other half lies in chunks, each under
- * a lock: its pages are rewritten, and whole chunks are unmapped and mapped anew, protected, given up and asked for.
+ * One half of the pages never changes: all threads read them at once, without a lock.  The other
+ * half lies in chunks, each under a lock: its pages are rewritten, and whole chunks are unmapped
+ * and mapped anew, protected, given up and asked for.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -40,7 +42,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* ---- What is in a page ---- */
+/* ---- What is in a page ----------------------------------------------------------------------- */
 
 static uint64_t word_of(uint64_t page, uint64_t version, unsigned i)
 {
@@ -62,15 +64,15 @@ static void verify(const uint64_t *at, uint64_t page, uint64_t version)
         if (is == word_of(page, version, i))
             continue;
         if (!__atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED))
-            printf("# page %llu at %p, version %llu, word %u: %#llx, not %#llx\n", (unsigned long long)page,
-                   (const void *)at, (unsigned long long)version, i, (unsigned long long)is,
-                   (unsigned long long)word_of(page, version, i));
+            printf("# page %llu at %p, version %llu, word %u: %#llx, not %#llx\n",
+                   (unsigned long long)page, (const void *)at, (unsigned long long)version, i,
+                   (unsigned long long)is, (unsigned long long)word_of(page, version, i));
         return;
     }
     __atomic_fetch_add(&verified, 1, __ATOMIC_RELAXED);
 }
 
-/* ---- Chunks ---- */
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
 static uint64_t *map(uint64_t n, const char *name)
 {
@@ -180,11 +182,12 @@ static void change_some_chunk(uint64_t *state)
     __atomic_store_n(&c->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- Threads ---- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 static void *work(void *arg)
 {
-    uint64_t index = (uint64_t)(uintptr_t)arg, state = (seed * THREADS_MAX + index) * 0x9e3779b97f4a7c15 + 1;
+    uint64_t index = (uint64_t)(uintptr_t)arg,
+             state = (seed * THREADS_MAX + index) * 0x9e3779b97f4a7c15 + 1;
 
     for (uint64_t p = index; p < constants; p += threads)
         write_page(constant + p * WORDS, p, 1);
@@ -233,7 +236,8 @@ int main(int argc, char **argv)
         {"end", ARGS_NUMBER, &end_ms, 0, 3600000, NULL,
          "milliseconds after which it ends amid all; 0: when it is done"},
     };
-    const struct args_table table = {"paging", "writes pages and looks whether they stay what they are",
+    const struct args_table table = {"paging",
+                                     "writes pages and looks whether they stay what they are",
                                      entries, sizeof entries / sizeof entries[0]};
 
     args_parse_or_exit(&table, argc, argv);

@@ -1,6 +1,6 @@
 /*
- * What is where: the program asks the kernel about addresses of its own.  `places wait` tells its number and sleeps; `places N`
- * asks about process N, another one of this program.
+ * What is where: the program asks the kernel about addresses of its own.  `places wait` tells its
+ * number and sleeps; `places N` asks about process N, another one of this program.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -39,9 +39,11 @@ static struct sys_symbol at(uint64_t address)
     struct sys_symbol place;
 
     memset(&place, 0xee, sizeof place);
-    tap_check(symbol_of(0, address, &place) == 0, "%#llx can be asked about", (unsigned long long)address);
-    printf("# %s+%llu %s+%llu %s:%u\n", place.region, (unsigned long long)place.region_offset, place.function,
-           (unsigned long long)place.function_offset, place.file, (unsigned)place.line);
+    tap_check(symbol_of(0, address, &place) == 0, "%#llx can be asked about",
+              (unsigned long long)address);
+    printf("# %s+%llu %s+%llu %s:%u\n", place.region, (unsigned long long)place.region_offset,
+           place.function, (unsigned long long)place.function_offset, place.file,
+           (unsigned)place.line);
     return place;
 }
 
@@ -61,13 +63,16 @@ static void code_is_known_by_line(void)
 {
     struct sys_symbol place = at(ADDRESS(call));
 
-    tap_check(is_code(&place, "call", THIS) && place.function_offset == 0, "a function's first instruction");
+    tap_check(is_code(&place, "call", THIS) && place.function_offset == 0,
+              "a function's first instruction");
     call();
     place = at(caller - 1);
     tap_check(is_code(&place, "call", THIS) && place.line == line_of_call, "a call, by its line");
-    tap_check(caller - 1 - place.function_offset == ADDRESS(call), "... and how far into the function it is");
+    tap_check(caller - 1 - place.function_offset == ADDRESS(call),
+              "... and how far into the function it is");
     place = at(ADDRESS(pthread_create));
-    tap_check(is_code(&place, "pthread_create", "apps/libc/thread.c"), "a function of the library beside it");
+    tap_check(is_code(&place, "pthread_create", "apps/libc/thread.c"),
+              "a function of the library beside it");
     place = at(ADDRESS(qsort));
     tap_check(is_code(&place, "qsort", "qsort.c"), "a function of newlib, by the name of its file");
     place = at(ADDRESS(longjmp));
@@ -85,7 +90,8 @@ static void memory_is_known_by_region(void)
     next = at(ADDRESS(&variable) + 8);
     tap_check(is_memory(&place, "data", next.region_offset - 8), "a variable");
     place = at(ADDRESS(&place));
-    tap_check(strcmp(place.region, "main stack") == 0 && !place.function[0], "a variable on the stack");
+    tap_check(strcmp(place.region, "main stack") == 0 && !place.function[0],
+              "a variable on the stack");
     place = at(8);
     tap_check(is_memory(&place, "", 0), "nothing is at a null pointer");
     place = at(0x7ffffffffff0);
@@ -93,7 +99,8 @@ static void memory_is_known_by_region(void)
     place = at(UINT64_MAX);
     tap_check(is_memory(&place, "", 0), "nothing is at the last address");
     place = at(0xffffffff80200000 + 0x10000);
-    tap_check(strcmp(place.region, "kernel") == 0 && place.region_offset == 0x10000 && place.function[0],
+    tap_check(strcmp(place.region, "kernel") == 0 && place.region_offset == 0x10000 &&
+                  place.function[0],
               "the kernel's code");
 }
 
@@ -102,12 +109,15 @@ static void answers_are_as_long_as_asked_for(void)
     struct sys_symbol place;
 
     memset(&place, 'x', sizeof place);
-    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), &place, offsetof(struct sys_symbol, function) + 2) == 0,
+    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), &place,
+                       offsetof(struct sys_symbol, function) + 2) == 0,
               "a part can be asked for");
     tap_check(memcmp(place.function, "caxx", 4) == 0, "... and no more is written");
     tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), &place, 0) == -EINVAL, "no room is refused");
-    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), 8, sizeof place) == -EFAULT, "a bad pointer is refused");
-    tap_check(symbol_of(999999, ADDRESS(call), &place) == ESRCH, "a process that does not exist is refused");
+    tap_check(syscall4(SYS_SYMBOL, 0, ADDRESS(call), 8, sizeof place) == -EFAULT,
+              "a bad pointer is refused");
+    tap_check(symbol_of(999999, ADDRESS(call), &place) == ESRCH,
+              "a process that does not exist is refused");
 }
 
 /* While it lives, and once it does no more. */
@@ -121,7 +131,8 @@ static void other_processes_are_known(unsigned pid)
         asked++;
         wrong += strcmp(place.function, "call") != 0 || strcmp(place.region, "code") != 0;
     }
-    tap_check(asked && !wrong, "the other's code is known as long as it lives (%u times asked)", asked);
+    tap_check(asked && !wrong, "the other's code is known as long as it lives (%u times asked)",
+              asked);
     tap_check(error == ESRCH, "... and then refused");
 }
 
@@ -131,7 +142,8 @@ static void code_of_a_child_that_has_ended_is_known(void)
     int pid = application_start((char *[]){"places", "nothing"}, 2);
 
     tap_check(pid > 0 && application_wait(pid) == 0, "a child runs and ends");
-    tap_check(symbol_of(pid, ADDRESS(call), &place) == 0, "its code can be asked about all the same");
+    tap_check(symbol_of(pid, ADDRESS(call), &place) == 0,
+              "its code can be asked about all the same");
     tap_check(strcmp(place.function, "call") == 0 && strcmp(place.file, THIS) == 0 && place.line &&
                   !place.region[0] && !place.region_offset && !place.region_bytes,
               "... and is known, without a region");

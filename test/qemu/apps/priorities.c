@@ -1,6 +1,6 @@
 /*
- * Threads of the highest priority that never stop computing, on every CPU or on one, and one of the lowest beside them:
- * says for how long at most it had no CPU.
+ * Threads of the highest priority that never stop computing, on every CPU or on one, and one of the
+ * lowest beside them: says for how long at most it had no CPU.
  *   priorities [on=all|one] [loops=N] [gaps=N]
  */
 #ifndef _GNU_SOURCE
@@ -62,10 +62,11 @@ int main(int argc, char **argv)
     static const struct args_entry entries[] = {
         {"on", ARGS_CHOICE, &on, 0, 0, on_names, "CPUs that the threads may use"},
         {"gaps", ARGS_NUMBER, &gaps, 1, 1000, NULL, "times without a CPU that are waited for"},
-        {"loops", ARGS_NUMBER, &loops, 0, LOOPS_MAX, NULL, "threads that compute; 0: two for each CPU"},
+        {"loops", ARGS_NUMBER, &loops, 0, LOOPS_MAX, NULL,
+         "threads that compute; 0: two for each CPU"},
     };
-    static const struct args_table table = {"priorities", "a low priority beside high ones", entries,
-                                            sizeof entries / sizeof entries[0]};
+    static const struct args_table table = {"priorities", "a low priority beside high ones",
+                                            entries, sizeof entries / sizeof entries[0]};
     pthread_attr_t attr;
 
     args_parse_or_exit(&table, argc, argv);
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
         return 1;
     for (uint64_t i = 0; i <= loops; i++)
         pthread_join(thread[i], NULL);
-    printf("RESULT app=priorities cpus=%" PRIu64 " loops=%" PRIu64 " longest_us=%" PRIu64 "\n", cpus, loops,
-           longest_ns / 1000);
+    printf("RESULT app=priorities cpus=%" PRIu64 " loops=%" PRIu64 " longest_us=%" PRIu64 "\n",
+           cpus, loops, longest_ns / 1000);
     return 0;
 }

@@ -1,10 +1,12 @@
 /*
  * What samples of it must be is known:
  *
- *   ratio ROUNDS [THREADS]   each thread spends three quarters of its instructions, and of its cycles, in three_parts(), the rest in one_part()
+ *   ratio ROUNDS [THREADS]   each thread spends three quarters of its instructions, and of its
+ *   cycles, in three_parts(), the rest in one_part()
  *   ratio calls N            3 N system calls from three_calls(), N from one_call()
  *   ratio bursts N           N times some 300 us of the same work, and a sleep
- *   ratio pages N            touches N pages of a region called "touched", a line of each, again and again
+ *   ratio pages N            touches N pages of a region called "touched", a line of each, again
+ *   and again
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -20,7 +22,8 @@ void one_part(uint64_t n);
 
 static unsigned long rounds;
 
-/* Rounds differ in length by chance: were they all alike, many samples as far apart as each other could all be at one place of them. */
+/* Rounds differ in length by chance: were they all alike, many samples as far apart as each other
+ * could all be at one place of them. */
 static void *work(void *unused)
 {
     uint32_t random = 1;

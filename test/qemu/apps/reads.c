@@ -1,6 +1,7 @@
 /*
- * Counts that a program reads without a system call.  reads exact: each instruction is counted (QEMU's -icount, one CPU); reads: what
- * holds on any machine whose counters user mode can read; reads call: on one whose counters it cannot.
+ * Counts that a program reads without a system call.  reads exact: each instruction is counted
+ * (QEMU's -icount, one CPU); reads: what holds on any machine whose counters user mode can read;
+ * reads call: on one whose counters it cannot.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -160,7 +161,8 @@ static void sessions_follow_each_other(void)
     uint64_t first = 0, second = 0, count = 0;
     int more = hpm_open("cycles:u", why, sizeof why);
 
-    tap_check(more > 0 && hpm_count_read(more, 0, &second) == 1, "another session has counts of its own");
+    tap_check(more > 0 && hpm_count_read(more, 0, &second) == 1,
+              "another session has counts of its own");
     tap_check(hpm_count_read(session, 0, &first) == 1 && second < first, "... from its opening on");
     tap_check(hpm_count_read(session, EVENTS, &count) == -EINVAL &&
                   hpm_count_read(session, 99, &count) == -EINVAL,

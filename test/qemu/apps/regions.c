@@ -1,7 +1,9 @@
 /*
- * Regions whose instructions are known: counted in user mode, two regions that differ by a loop differ by its instructions.
+ * Regions whose instructions are known: counted in user mode, two regions that differ by a loop
+ * differ by its instructions.
  *
- *   regions NAMES      counts these, instructions first; what is checked is true where they are exact and in user mode
+ *   regions NAMES      counts these, instructions first; what is checked is true where they are
+ *   exact and in user mode
  *   regions none       what is said where regions cannot be counted
  */
 #include <errno.h>
@@ -67,10 +69,12 @@ static void counts_are_the_regions_own(void)
     tap_check(b.inner - a.inner == 200000, "a region has the instructions of what is in it (%lld)",
               b.inner - a.inner);
     tap_check(b.outer_alone - a.outer_alone == 8000,
-              "alone, those of the regions inside it are not in it (%lld)", b.outer_alone - a.outer_alone);
+              "alone, those of the regions inside it are not in it (%lld)",
+              b.outer_alone - a.outer_alone);
     tap_check(a.outer == a.outer_alone + a.inner && b.outer == b.outer_alone + b.inner,
               "with them, it is all of both");
-    tap_check(a.outer > 5000 && a.outer < 6000, "what it takes to count is little (%lld)", a.outer - 5000);
+    tap_check(a.outer > 5000 && a.outer < 6000, "what it takes to count is little (%lld)",
+              a.outer - 5000);
     tap_check(exclusive("inner") == inclusive("inner") && region("inner")->calls == 3,
               "where nothing is inside both are the same");
 }
@@ -124,19 +128,22 @@ static void what_does_not_fit_is_refused(void)
 
     tap_check(hpm_region_end("outer") == -EINVAL, "the end of what was not begun");
     hpm_region_begin("one");
-    tap_check(hpm_region_end("another") == -EINVAL && hpm_region_end("one") == 0, "the end of another");
+    tap_check(hpm_region_end("another") == -EINVAL && hpm_region_end("one") == 0,
+              "the end of another");
     for (int i = 0; i < HPM_REGION_DEPTH + 2; i++)
         refused += hpm_region_begin("deep") == -ENOSPC;
     for (int i = 0; i < HPM_REGION_DEPTH; i++)
         refused += hpm_region_end("deep") != 0;
-    tap_check(refused == 2 && region("deep")->calls == HPM_REGION_DEPTH, "more than 16 inside one another");
+    tap_check(refused == 2 && region("deep")->calls == HPM_REGION_DEPTH,
+              "more than 16 inside one another");
     refused = 0;
     size_t before = hpm_regions_read(&found, 1);
     for (int i = 0; i < HPM_REGIONS; i++) {
         snprintf(name, sizeof name, "number %d", i);
         refused += hpm_region_begin(name) ? 1 : hpm_region_end(name) != 0;
     }
-    tap_check(refused == before && hpm_regions_read(&found, 1) == HPM_REGIONS, "more than 64 names");
+    tap_check(refused == before && hpm_regions_read(&found, 1) == HPM_REGIONS,
+              "more than 64 names");
     tap_check(hpm_regions_start("cycles", 0, why, sizeof why) == -EBUSY, "a second table");
 }
 
@@ -146,12 +153,14 @@ static void what_cannot_be_counted_is_said(void)
 
     tap_check(hpm_region_begin("early") == -ENODEV && hpm_region_end("early") == -ENODEV,
               "without a start nothing is counted");
-    tap_check(hpm_regions_start("nosuch", 0, why, sizeof why) < 0 && why[0], "an unknown name: %s", why);
+    tap_check(hpm_regions_start("nosuch", 0, why, sizeof why) < 0 && why[0], "an unknown name: %s",
+              why);
     int err = hpm_regions_start("cycles,ipc", 0, why, sizeof why);
-    tap_check((err == -EINVAL && !strcmp(why, "'ipc' is a metric: regions sum up counts")) || err == -ENODEV,
+    tap_check((err == -EINVAL && !strcmp(why, "'ipc' is a metric: regions sum up counts")) ||
+                  err == -ENODEV,
               "a metric: %s", why);
-    err = hpm_regions_start("cycles cycles cycles cycles cycles cycles cycles cycles cycles", 0, why,
-                            sizeof why);
+    err = hpm_regions_start("cycles cycles cycles cycles cycles cycles cycles cycles cycles", 0,
+                            why, sizeof why);
     tap_check((err == -ENOSPC && !strcmp(why, "regions have 8 counts at most")) || err == -ENODEV,
               "nine counts: %s", why);
 }

@@ -29,7 +29,8 @@ enum {
     FAULTED = 139,
     WORK = 10000000
 };
-_Static_assert(FAMILY == OWN + 1, "a child has one when its parent has all that one process may have");
+_Static_assert(FAMILY == OWN + 1,
+               "a child has one when its parent has all that one process may have");
 
 static struct sys_sample samples[BATCH];
 static const char *criteria; /* that this machine can sample by */
@@ -58,7 +59,7 @@ static int run(const char *word, const char *more)
     return pid < 0 ? pid : application_wait(pid);
 }
 
-/* ---- Children ---- */
+/* ---- Children -------------------------------------------------------------------------------- */
 
 static void __attribute__((noinline)) spin(void)
 {
@@ -70,7 +71,8 @@ static int use_foreign(int session)
 {
     struct sys_sample_account a;
 
-    return samples_take(session, samples, BATCH) == -ESRCH && samples_account(session, 0, &a) == -ESRCH &&
+    return samples_take(session, samples, BATCH) == -ESRCH &&
+                   samples_account(session, 0, &a) == -ESRCH &&
                    syscall1(SYS_SAMPLE_CLOSE, session) == -ESRCH
                ? FINE
                : 1;
@@ -86,7 +88,8 @@ static bool open_all(const char *what, int session[OWN])
     while (n < OWN && (session[n] = open_of(what, 0)) > 0)
         n++;
     return n == OWN && samples_open(what, 0, 1000, 1000, why, sizeof why) == -ENOSPC &&
-           !strcmp(why, "this process has 2 sessions of samples open, as many as one process may have");
+           !strcmp(why,
+                   "this process has 2 sessions of samples open, as many as one process may have");
 }
 
 static int have_more(const char *what)
@@ -94,10 +97,9 @@ static int have_more(const char *what)
     char why[160] = "";
 
     return open_of(what, 0) > 0 && samples_open(what, 0, 1000, 1000, why, sizeof why) == -ENOSPC &&
-                   !strcmp(
-                       why,
-                       "this application and those that it has started have 3 sessions of samples open, as "
-                       "many as they may have") &&
+                   !strcmp(why, "this application and those that it has started have 3 sessions of "
+                                "samples open, as "
+                                "many as they may have") &&
                    run("hold", what) == FULL
                ? FINE
                : 1;
@@ -123,7 +125,7 @@ static int child(int argc, char **argv)
     return FINE;
 }
 
-/* ---- Checks ---- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 struct sum {
     uint64_t samples, weight, others, functions;
@@ -160,10 +162,13 @@ static void a_child_is_sampled(void)
     take_all(session, (uint32_t)pid, &sum);
     tap_check(!samples_account(session, 0, &a), "there is an account");
     printf("# taken %llu delivered %llu lost %llu, %llu in spin\n", (unsigned long long)a.taken,
-           (unsigned long long)a.delivered, (unsigned long long)a.lost, (unsigned long long)sum.functions);
+           (unsigned long long)a.delivered, (unsigned long long)a.lost,
+           (unsigned long long)sum.functions);
     tap_check(sum.samples > 10 && !sum.others, "all samples are its own");
-    tap_check(sum.functions * 2 > sum.samples, "... most of them in the function that it spends its time in");
-    tap_check(a.taken == a.delivered + a.lost && a.delivered == sum.samples && a.stood_for >= sum.weight,
+    tap_check(sum.functions * 2 > sum.samples,
+              "... most of them in the function that it spends its time in");
+    tap_check(a.taken == a.delivered + a.lost && a.delivered == sum.samples &&
+                  a.stood_for >= sum.weight,
               "taken = delivered + lost");
     tap_check(samples_account(session, 1, &a) == -ENOENT, "there is no account behind the last");
     samples_close(session);
@@ -192,7 +197,8 @@ static void what_is_wrong_is_refused(void)
     tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EINVAL, "what is reserved is 0");
     what.reserved = 0;
     what.criteria = kernel;
-    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EFAULT, "criteria in the kernel are refused");
+    tap_check(syscall3(SYS_SAMPLE_OPEN, &what, 0, 0) == -EFAULT,
+              "criteria in the kernel are refused");
     tap_check(open_of("nosuch", 0) < 0 && open_of("", 0) < 0, "and those that there are not");
     tap_check(samples_open(criteria, 0, 0, 10, NULL, 0) == -EINVAL &&
                   samples_open(criteria, 0, 1000, 0, NULL, 0) == -EINVAL &&
@@ -214,7 +220,8 @@ static void what_is_wrong_is_refused(void)
     struct sys_sample_account a;
     tap_check(syscall3(SYS_SAMPLE_TAKE, session, kernel, sizeof samples) == -EFAULT,
               "samples to the kernel are refused");
-    tap_check(!samples_account(session, 0, &a) && a.taken > 0 && !a.delivered, "... and stay to be taken");
+    tap_check(!samples_account(session, 0, &a) && a.taken > 0 && !a.delivered,
+              "... and stay to be taken");
     tap_check(samples_take(session, samples, 0) == 0, "no room is fine");
     samples_close(session);
 }

@@ -5,11 +5,13 @@
  *
  *   sessions hog      has all that an application and its children may have, for a while
  *   sessions beside   is there meanwhile, and has its share nevertheless
- *   sessions litter   starts more children than it can wait for, one after the other, and one that starts others
+ *   sessions litter   starts more children than it can wait for, one after the other, and one that
+ *   starts others
  *
- * The other words are for the children that it starts: hold (ends with three sessions open), foreign N (uses somebody else's
- * session), orphan (ends with a child that never would), greedy N (opens what it can, and so does each of N children, one the other's
- * child: how many they are), brood N (works, with N children, which have one less), forever, nothing.
+ * The other words are for the children that it starts: hold (ends with three sessions open),
+ * foreign N (uses somebody else's session), orphan (ends with a child that never would), greedy N
+ * (opens what it can, and so does each of N children, one the other's child: how many they are),
+ * brood N (works, with N children, which have one less), forever, nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -57,7 +59,7 @@ static int open_names(const char *names)
     return hpm_open(names, why, sizeof why);
 }
 
-/* ---- Children ---- */
+/* ---- Children -------------------------------------------------------------------------------- */
 
 static int hold(void)
 {
@@ -72,7 +74,9 @@ static int use_foreign(uint32_t session)
     struct sys_hpm_value v[VALUES];
     struct sys_hpm_read read = {.session = session, .scope = SYS_SCOPE_MACHINE};
 
-    return hpm_values(&read, v, VALUES) == -ESRCH && syscall1(SYS_HPM_CLOSE, session) == -ESRCH ? FINE : 1;
+    return hpm_values(&read, v, VALUES) == -ESRCH && syscall1(SYS_HPM_CLOSE, session) == -ESRCH
+               ? FINE
+               : 1;
 }
 
 /* Opens all that one process may have. True: there were as many as that, and the next is refused
@@ -88,11 +92,12 @@ static bool open_all(int session[OWN])
            !strcmp(why, "this process has 4 sessions open, as many as one process may have");
 }
 
-/* How many sessions it and its children have at the same time; WRONG: the limit is not named to the next. */
+/* How many sessions it and its children have at the same time; WRONG: the limit is not named to the
+ * next. */
 static int greedy(int more)
 {
-    static const char limit[] =
-        "this application and those that it has started have 8 sessions open, as many as they may have";
+    static const char limit[] = "this application and those that it has started have 8 sessions "
+                                "open, as many as they may have";
     char number[16], why[160] = "";
     int n = 0, others = 0;
 
@@ -169,7 +174,7 @@ static _Noreturn void forever(void)
         sched_yield();
 }
 
-/* ---- Stress ---- */
+/* ---- Stress ---------------------------------------------------------------------------------- */
 
 static unsigned rounds;
 static atomic_uint opened, full, wrong;
@@ -209,19 +214,23 @@ static void use(int session)
     uint64_t part = own_cycles(session, true), second = own_cycles(session, false);
     uint64_t rest = own_cycles(session, true), third = own_cycles(session, false);
 
-    expect(first <= part && part <= second && second <= third, "cycles that go back", (long long)second);
+    expect(first <= part && part <= second && second <= third, "cycles that go back",
+           (long long)second);
     expect(part + rest >= second && part + rest <= third, "parts that are not the whole",
            (long long)(part + rest));
     const struct sys_hpm_read own = {.scope = SYS_SCOPE_THREAD};
     struct sys_breakdown b = {0};
-    expect(!hpm_breakdown(&own, &b) && third <= b.cycles, "more than the thread ever had", (long long)third);
-    expect(process_cycles(session) >= third, "a process with less than its thread", (long long)third);
+    expect(!hpm_breakdown(&own, &b) && third <= b.cycles, "more than the thread ever had",
+           (long long)third);
+    expect(process_cycles(session) >= third, "a process with less than its thread",
+           (long long)third);
 }
 
 static void *open_and_close(void *arg)
 {
     static const char *const names[] = {"cycles", "cycles,cycles:u", "cycles,ipc",
-                                        "cycles,branch.miss,l1d.miss:k", "cycles cycles:k,l1i.miss:u"};
+                                        "cycles,branch.miss,l1d.miss:k",
+                                        "cycles cycles:k,l1i.miss:u"};
     uint64_t random = (uintptr_t)arg * 0x9e3779b97f4a7c15 | 1;
 
     for (unsigned i = 0; i < rounds;) {
@@ -256,7 +265,7 @@ static void stress(unsigned threads)
     tap_check(opened == threads * rounds, "there were %u of them, and %u too many", opened, full);
 }
 
-/* ---- Ends ---- */
+/* ---- Ends ------------------------------------------------------------------------------------ */
 
 static void all_are_free(void)
 {
@@ -265,8 +274,8 @@ static void all_are_free(void)
 
     tap_check(open_all(session), "a process has as many sessions as it may");
     int others = run("greedy", "3");
-    tap_check(others == FAMILY - OWN, "its children have the rest of what they may have together (%d)",
-              others);
+    tap_check(others == FAMILY - OWN,
+              "its children have the rest of what they may have together (%d)", others);
     for (unsigned i = 0; i < OWN; i++)
         hpm_close(session[i]);
     snprintf(number, sizeof number, "%d", SESSIONS / OWN - 1);
@@ -276,7 +285,8 @@ static void all_are_free(void)
 
 static struct sys_hpm_read reading_of(int session, uint32_t scope, bool since_last)
 {
-    return (struct sys_hpm_read){.session = (uint32_t)session, .scope = scope, .since_last = since_last};
+    return (struct sys_hpm_read){
+        .session = (uint32_t)session, .scope = scope, .since_last = since_last};
 }
 
 /* The cycles that were not handed over are in the next reading. */
@@ -284,7 +294,8 @@ static void nothing_is_lost(uint32_t scope, const char *whose)
 {
     struct sys_hpm_value v[VALUES];
     int session = open_names("cycles");
-    struct sys_hpm_read since = reading_of(session, scope, true), all = reading_of(session, scope, false);
+    struct sys_hpm_read since = reading_of(session, scope, true),
+                        all = reading_of(session, scope, false);
 
     hpm_values(&since, v, VALUES);
     hpm_values(&all, v, VALUES);
@@ -331,12 +342,15 @@ static void families(void)
     parts += cycles_of(session, SYS_SCOPE_FAMILY, 0, true);
     tap_check(!status && least > WORK, "each child is among its family's cycles (%llu at least)",
               (unsigned long long)least);
-    tap_check(all <= parts && all > parts - parts / 100, "they stay, and are there once (%llu of %llu)",
-              (unsigned long long)all, (unsigned long long)parts);
+    tap_check(all <= parts && all > parts - parts / 100,
+              "they stay, and are there once (%llu of %llu)", (unsigned long long)all,
+              (unsigned long long)parts);
     /* A child's last few are counted when it has been waited for. */
     tap_check(all >= self + children && all <= self_later + children + children / 100,
-              "a family's are those that its %d children had when they ended, and its own (%llu, %llu, %llu)",
-              CHILDREN + 8, (unsigned long long)all, (unsigned long long)children, (unsigned long long)self);
+              "a family's are those that its %d children had when they ended, and its own (%llu, "
+              "%llu, %llu)",
+              CHILDREN + 8, (unsigned long long)all, (unsigned long long)children,
+              (unsigned long long)self);
     struct sys_hpm_read read = {.scope = SYS_SCOPE_FAMILY};
     tap_check(!hpm_breakdown(&read, &whole) && whole.cycles >= all, "a family has a breakdown");
     read.scope = SYS_SCOPE_PROCESS;
@@ -370,11 +384,13 @@ static int many;
 static void *read_own(void *arg)
 {
     struct sys_hpm_value v[VALUES];
-    struct sys_hpm_read read = {.session = (uint32_t)many, .scope = SYS_SCOPE_THREAD, .since_last = 1};
+    struct sys_hpm_read read = {
+        .session = (uint32_t)many, .scope = SYS_SCOPE_THREAD, .since_last = 1};
 
     (void)arg;
     int n = hpm_values(&read, v, VALUES);
-    expect(n == 1 && v[0].count > 0 && v[0].count < process_cycles(many), "own cycles since the last", n);
+    expect(n == 1 && v[0].count > 0 && v[0].count < process_cycles(many),
+           "own cycles since the last", n);
     read.tid = (uint32_t)syscall0(SYS_GETTID);
     uint64_t first = v[0].count;
     expect(hpm_values(&read, v, VALUES) == 1 && first + v[0].count <= own_cycles(many, false),
@@ -403,7 +419,8 @@ static void children(void)
     struct sys_hpm_value v[VALUES];
 
     tap_check(run("no", "such") == 1, "a child's status is known");
-    tap_check(application_start((char *[]){"nosuch"}, 1) == -ENOENT, "an application that there is not");
+    tap_check(application_start((char *[]){"nosuch"}, 1) == -ENOENT,
+              "an application that there is not");
     for (int i = 0; i < CHILDREN + 8; i++)
         status |= run("nothing", NULL);
     tap_check(!status, "who has been waited for makes room (%d)", status);

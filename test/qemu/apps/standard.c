@@ -1,9 +1,12 @@
 /*
- * What standards promise of the C library: numbers and text, keys of threads, signals, times, descriptors.
+ * What standards promise of the C library: numbers and text, keys of threads, signals, times,
+ * descriptors.
  *   standard          checks all of it
  *   standard closes   closes standard output: the status is 0 if nothing can be written any more
- *   standard memory   takes memory until it is refused, in large pieces and in small ones, and goes on
- *   standard times    the clocks of processors' time; where time is the host's, what it does shows in them
+ *   standard memory   takes memory until it is refused, in large pieces and in small ones, and goes
+ *   on
+ *   standard times    the clocks of processors' time; where time is the host's, what it does shows
+ *   in them
  *   standard ends     a signal that nothing handles ends it: 128 and SIGTERM
  */
 #include <errno.h>
@@ -20,7 +23,7 @@
 #include <wchar.h>
 #include "test/qemu/apps/tap.h"
 
-/* ---- Numbers and text ---- */
+/* ---- Numbers and text ------------------------------------------------------------------------ */
 
 static void number_is(const char *text, long double value, const char *rest)
 {
@@ -47,14 +50,16 @@ static void numbers(void)
 
     long double scanned = 0;
     double plain = 0;
-    tap_check(sscanf("2.75 1e-5", "%Lf %lf", &scanned, &plain) == 2 && scanned == 2.75L && plain == 1e-5,
+    tap_check(sscanf("2.75 1e-5", "%Lf %lf", &scanned, &plain) == 2 && scanned == 2.75L &&
+                  plain == 1e-5,
               "scanf reads %%Lf");
     int first = 0, second = 0;
     tap_check(sscanf("1 2", "%2$d %1$d", &first, &second) == 2 && first == 2 && second == 1,
               "scanf stores by position");
 }
 
-static void __attribute__((format(printf, 2, 3))) text_is(const char *expected, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+text_is(const char *expected, const char *format, ...)
 {
     char text[200];
     va_list args;
@@ -62,8 +67,8 @@ static void __attribute__((format(printf, 2, 3))) text_is(const char *expected, 
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    tap_check(n == (int)strlen(expected) && strcmp(text, expected) == 0, "'%s' is printed as '%s'", expected,
-              text);
+    tap_check(n == (int)strlen(expected) && strcmp(text, expected) == 0, "'%s' is printed as '%s'",
+              expected, text);
 }
 
 static void texts(void)
@@ -81,8 +86,8 @@ static void texts(void)
     text_is("0x1.8p+1", "%La", 3.0L);
     text_is("2 one 1", "%2$d %3$s %1$d", 1, 2, "one");
     text_is("   7|1.50", "%2$*1$d|%3$.2Lf", 4, 7, 1.5L);
-    text_is("9 8 7 6 5 4 3 2 1 0.5", "%10$d %9$d %8$d %7$d %6$d %5$d %4$d %3$d %2$ld %1$.1f", 0.5, 1l, 2, 3,
-            4, 5, 6, 7, 8, 9);
+    text_is("9 8 7 6 5 4 3 2 1 0.5", "%10$d %9$d %8$d %7$d %6$d %5$d %4$d %3$d %2$ld %1$.1f", 0.5,
+            1l, 2, 3, 4, 5, 6, 7, 8, 9);
     text_is("wide", "%ls", L"wide");
     text_is("wi  ", "%-4.2ls", L"wide");
     text_is("c", "%lc", (wint_t)L'c');
@@ -94,16 +99,19 @@ static void wide(void)
     wchar_t read[20];
 
     tap_check(setlocale(LC_CTYPE, "C.UTF-8") != NULL, "there is a locale of UTF-8");
-    tap_check(snprintf(text, sizeof text, "%ls", L"\u00fc\u20ac") == 5 && strcmp(text, "\u00fc\u20ac") == 0,
+    tap_check(snprintf(text, sizeof text, "%ls", L"\u00fc\u20ac") == 5 &&
+                  strcmp(text, "\u00fc\u20ac") == 0,
               "wide characters are printed as UTF-8");
     tap_check(swprintf(read, 20, L"%2$d %1$ls", L"one", 2) == 5 && wcscmp(read, L"2 one") == 0,
               "and wide text has positions, too");
-    tap_check(mbstowcs(read, "\u20ac1", 20) == 2 && read[0] == 0x20ac && read[1] == L'1', "and read from it");
-    tap_check(mbstowcs(read, "\xff", 20) == (size_t)-1 && errno == EILSEQ, "what is no UTF-8 is refused");
+    tap_check(mbstowcs(read, "\u20ac1", 20) == 2 && read[0] == 0x20ac && read[1] == L'1',
+              "and read from it");
+    tap_check(mbstowcs(read, "\xff", 20) == (size_t)-1 && errno == EILSEQ,
+              "what is no UTF-8 is refused");
     setlocale(LC_CTYPE, "C");
 }
 
-/* ---- Keys of threads ---- */
+/* ---- Keys of threads ------------------------------------------------------------------------- */
 
 static pthread_key_t key;
 static pthread_barrier_t barrier;
@@ -147,7 +155,7 @@ static void keys(void)
     pthread_key_delete(key);
 }
 
-/* ---- Signals ---- */
+/* ---- Signals --------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t caught, depth, deepest;
 
@@ -198,11 +206,12 @@ static void signals(void)
               "a handler is not interrupted by its own signal, which waits: %d, %d", (int)caught,
               (int)deepest);
     tap_check(signal(SIGKILL, catch_it) == SIG_ERR && errno == EINVAL, "SIGKILL has no handler");
-    tap_check(signal(-1, catch_it) == SIG_ERR && errno == EINVAL, "nor has a signal that there is not");
+    tap_check(signal(-1, catch_it) == SIG_ERR && errno == EINVAL,
+              "nor has a signal that there is not");
     tap_check(kill(getpid(), SIGCHLD) == 0, "what is ignored by default ends nothing");
 }
 
-/* ---- Times ---- */
+/* ---- Times ----------------------------------------------------------------------------------- */
 
 static uint64_t clock_is(clockid_t clock)
 {
@@ -228,7 +237,8 @@ static void time_spent(void)
     void *thread_ns;
     pthread_t t;
 
-    tap_check(sysconf(_SC_CLK_TCK) > 0, "sysconf knows the ticks of a second: %ld", sysconf(_SC_CLK_TCK));
+    tap_check(sysconf(_SC_CLK_TCK) > 0, "sysconf knows the ticks of a second: %ld",
+              sysconf(_SC_CLK_TCK));
     clock_t start = clock();
     usleep(30000);
     double slept = (double)(clock() - start) / CLOCKS_PER_SEC;
@@ -252,7 +262,7 @@ static void time_spent(void)
     tap_check(ticks > used - 0.001 && ticks < used + 0.001, "and so does times: %.6f s", ticks);
 }
 
-/* ---- Descriptors ---- */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 static int closes(void)
 {
@@ -262,14 +272,15 @@ static int closes(void)
         return 1;
     if (close(1) || write(1, "written to what is closed\n", 26) != -1 || errno != EBADF)
         return 2;
-    if (isatty(1) || errno != EBADF || fstat(1, &st) != -1 || lseek(1, 0, SEEK_SET) != -1 || errno != EBADF)
+    if (isatty(1) || errno != EBADF || fstat(1, &st) != -1 || lseek(1, 0, SEEK_SET) != -1 ||
+        errno != EBADF)
         return 3;
     if (printf("buffered for what is closed\n") >= 0 && fflush(stdout) == 0)
         return 4;
     return write(2, "closed\n", 7) == 7 ? 0 : 5;
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 struct piece {
     struct piece *next;
@@ -311,11 +322,14 @@ static void numbers_without_memory(void)
         }
     bool none = !malloc(1);
     int length = snprintf(text, sizeof text, "%.3f %g", 1e300, 0.1);
-    bool right = length == 309 && strcmp(text + 301, ".000 0.1") == 0 && strtod(text, &end) == 1e300;
+    bool right =
+        length == 309 && strcmp(text + 301, ".000 0.1") == 0 && strtod(text, &end) == 1e300;
     int longer = snprintf(text, sizeof text, "%.2Lf", 0x1p16000L);
     give_all(first);
-    tap_check(none && right && end == text + 305, "doubles are printed and read without memory (%d)", length);
-    tap_check(longer == 4820 && strcmp(text + 4817, ".00") == 0, "... and a long double (%d)", longer);
+    tap_check(none && right && end == text + 305,
+              "doubles are printed and read without memory (%d)", length);
+    tap_check(longer == 4820 && strcmp(text + 4817, ".00") == 0, "... and a long double (%d)",
+              longer);
     tap_check(printf("# %.1f\n", 2.5) == 6, "... and doubles behind them");
 }
 
@@ -326,15 +340,15 @@ static void to_the_limit(void)
     numbers_without_memory();
     errno = 0;
     unsigned long large = take_all(100000);
-    tap_check(large > 500 && errno == ENOMEM, "malloc of 100 KB is refused when there is no memory: %lu KB",
-              large);
+    tap_check(large > 500 && errno == ENOMEM,
+              "malloc of 100 KB is refused when there is no memory: %lu KB", large);
     unsigned long huge = take_all(10 << 20), again = take_all(100000);
-    tap_check(again > large * 8 / 10, "what was freed can be had again, after larger ones (%lu KB): %lu KB",
-              huge, again);
+    tap_check(again > large * 8 / 10,
+              "what was freed can be had again, after larger ones (%lu KB): %lu KB", huge, again);
     errno = 0;
     unsigned long small = take_all(2000);
-    tap_check(small > large * 8 / 10 && errno == ENOMEM, "malloc of 2 KB is refused then, too: %lu KB",
-              small);
+    tap_check(small > large * 8 / 10 && errno == ENOMEM,
+              "malloc of 2 KB is refused then, too: %lu KB", small);
     tap_check(clock_gettime(CLOCK_MONOTONIC, &moment) == 0, "and the program goes on");
 }
 

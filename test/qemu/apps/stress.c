@@ -1,7 +1,9 @@
 /*
- * Threads, futexes, sleeps, exits and memory changes all at once; in the end every count must add up.
+ * Threads, futexes, sleeps, exits and memory changes all at once; in the end every count must add
+ * up.
  *   stress [threads [rounds [seed]]]   default 16 threads, 60 rounds
- *   stress exit N                      ends while N threads sleep, wait, spin, fault and make threads: nothing may hold it back
+ *   stress exit N                      ends while N threads sleep, wait, spin, fault and make
+ *   threads: nothing may hold it back
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +26,7 @@ static unsigned threads = 16, rounds = 60;
 static uint64_t seed = 1;
 
 static uint64_t guarded;                 /* under lock, not atomic on purpose */
-static uint64_t handed, taken;           /* under lock: tokens through turn   */
+static uint64_t handed, taken;           /* under lock: tokens through turn */
 static uint32_t children, detached_done; /* atomic */
 static uint32_t wrong;                   /* atomic: contents that were not what was written */
 static uint32_t *common;                 /* COMMON pages, fresh in every round */
@@ -59,7 +61,8 @@ static void count_under_lock(struct worker *w)
     }
 }
 
-/* Whoever comes with an even number hands over a token, others take one if there is any; timeouts are fine, loss is not. */
+/* Whoever comes with an even number hands over a token, others take one if there is any; timeouts
+ * are fine, loss is not. */
 static void pass_token(struct worker *w)
 {
     struct timespec until;
@@ -110,7 +113,8 @@ static void churn_memory(struct worker *w)
     if (middle)
         expect(syscall2(SYS_MUNMAP, at, middle * PAGE) == 0);
     if (middle + 1 < pages)
-        expect(syscall2(SYS_MUNMAP, at + (int64_t)((middle + 1) * PAGE), (pages - middle - 1) * PAGE) == 0);
+        expect(syscall2(SYS_MUNMAP, at + (int64_t)((middle + 1) * PAGE),
+                        (pages - middle - 1) * PAGE) == 0);
 }
 
 static void *child(void *arg)
@@ -175,7 +179,8 @@ static void (*const deeds[])(struct worker *) = {count_under_lock, pass_token, c
                                                  bear_children,    doze,       wander};
 #define DEEDS (sizeof deeds / sizeof deeds[0])
 
-/* All threads add to the same fresh pages at the same moment: if two of them got different frames, sums are short. */
+/* All threads add to the same fresh pages at the same moment: if two of them got different frames,
+ * sums are short. */
 static void fault_together(void)
 {
     if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
@@ -246,8 +251,9 @@ static int stress(void)
         syscall1(SYS_SLEEP, 10000000);
     tap_check(guarded == sum.increments, "%llu increments under a lock, %llu counted",
               (unsigned long long)sum.increments, (unsigned long long)guarded);
-    tap_check(handed == sum.given && taken == sum.got && taken <= handed, "%llu tokens given, %llu taken",
-              (unsigned long long)handed, (unsigned long long)taken);
+    tap_check(handed == sum.given && taken == sum.got && taken <= handed,
+              "%llu tokens given, %llu taken", (unsigned long long)handed,
+              (unsigned long long)taken);
     tap_check(children == sum.born && sum.born > 0, "%llu children born, %u lived",
               (unsigned long long)sum.born, children);
     tap_check(detached_done == 20, "%u of 20 detached threads ran", detached_done);
@@ -256,7 +262,7 @@ static int stress(void)
     return tap_done();
 }
 
-/* ---- Ending in the middle of everything ---- */
+/* ---- Ending in the middle of everything ------------------------------------------------------ */
 
 static void *nothing(void *arg)
 {

@@ -1,6 +1,7 @@
 /*
- * Memory and string functions: against loops over bytes, at every alignment and at the edge of a page that cannot be accessed; and
- * what they cost, as a clock tells that counts the simulated machine's cycles.
+ * Memory and string functions: against loops over bytes, at every alignment and at the edge of a
+ * page that cannot be accessed; and what they cost, as a clock tells that counts the simulated
+ * machine's cycles.
  *   strings          checks what they do
  *   strings costs    prints what they cost, a line each: cost NAME BYTES CYCLES
  */
@@ -27,9 +28,11 @@ static uint32_t next_random(void)
 
 static unsigned char *between_guards(void)
 {
-    char *p = mmap(NULL, AREA + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *p =
+        mmap(NULL, AREA + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    if (p == MAP_FAILED || mprotect(p, PAGE, PROT_NONE) || mprotect(p + PAGE + AREA, PAGE, PROT_NONE))
+    if (p == MAP_FAILED || mprotect(p, PAGE, PROT_NONE) ||
+        mprotect(p + PAGE + AREA, PAGE, PROT_NONE))
         abort();
     return (unsigned char *)p + PAGE;
 }
@@ -108,9 +111,10 @@ static void check_compare(size_t a, size_t b, size_t n)
     if (!n)
         return;
     to[b + next_random() % n] ^= 1u << next_random() % 8;
-    wrong_compares += sign(memcmp(from + a, to + b, n)) != compare_slowly(from + a, to + b, n, false);
     wrong_compares +=
-        sign(strncmp((char *)from + a, (char *)to + b, n)) != compare_slowly(from + a, to + b, n, true);
+        sign(memcmp(from + a, to + b, n)) != compare_slowly(from + a, to + b, n, false);
+    wrong_compares += sign(strncmp((char *)from + a, (char *)to + b, n)) !=
+                      compare_slowly(from + a, to + b, n, true);
 }
 
 static void check_find(size_t a, size_t n)
@@ -138,7 +142,8 @@ static void check_string(size_t a, size_t b, size_t n)
     to[b + next_random() % n] ^= 1u << next_random() % 8;
     to[b + n - 1] = 0;
     wrong_strings += sign(strcmp(s, t)) != compare_slowly(from + a, to + b, n, true);
-    wrong_strings += sign(strncmp(s, t, part)) != compare_slowly(from + a, to + b, part < n ? part : n, true);
+    wrong_strings +=
+        sign(strncmp(s, t, part)) != compare_slowly(from + a, to + b, part < n ? part : n, true);
     for (size_t i = 0; i < part && b + i < AREA; i++)
         expected[b + i] = i < n ? from[a + i] : 0;
     if (b + part <= AREA) {
@@ -175,7 +180,8 @@ static void joins(void)
                   strcmp(strncat(text, " three", four), "one two thr") == 0,
               "strcat and strncat append");
     char *end = stpncpy(text, "ab", 5);
-    tap_check(end == text + 2 && memcmp(text, "ab\0\0\0wo thr", 12) == 0, "stpncpy fills up with zeros");
+    tap_check(end == text + 2 && memcmp(text, "ab\0\0\0wo thr", 12) == 0,
+              "stpncpy fills up with zeros");
     tap_check(mempcpy(text, "xyz", 3) == text + 3 && memccpy(text, "k=v", '=', 3) == text + 2 &&
                   !memccpy(text, "kv", '=', 2),
               "mempcpy and memccpy say where they end");
@@ -185,7 +191,8 @@ static void checks(void)
 {
     for (unsigned i = 0; i < ROUNDS; i++)
         check_one();
-    tap_check(!wrong_moves, "memcpy and memmove move bytes, whatever overlaps: %u times not", wrong_moves);
+    tap_check(!wrong_moves, "memcpy and memmove move bytes, whatever overlaps: %u times not",
+              wrong_moves);
     tap_check(!wrong_sets, "memset sets them: %u times not", wrong_sets);
     tap_check(!wrong_compares, "memcmp and strncmp find the first that differs: %u times not",
               wrong_compares);
@@ -195,7 +202,7 @@ static void checks(void)
     joins();
 }
 
-/* ---- What they cost ---- */
+/* ---- What they cost -------------------------------------------------------------------------- */
 
 #define SIZE   20000
 #define PLACES 5

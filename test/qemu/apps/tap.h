@@ -1,4 +1,5 @@
-/* Test Anything Protocol lines of a test program; its exit status is 0 when everything was as expected. */
+/* Test Anything Protocol lines of a test program; its exit status is 0 when everything was as
+ * expected. */
 #pragma once
 #include <stdarg.h>
 #include <stdbool.h>

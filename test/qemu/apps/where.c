@@ -1,6 +1,6 @@
 /*
- * Where threads run: THREADS of them, all busy, in GROUPS that are stated in turn, say after MS milliseconds on which CPU they
- * are.  `where THREADS GROUPS MS`; GROUPS 0: none is stated.
+ * Where threads run: THREADS of them, all busy, in GROUPS that are stated in turn, say after MS
+ * milliseconds on which CPU they are.  `where THREADS GROUPS MS`; GROUPS 0: none is stated.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -53,6 +53,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
     for (unsigned i = 0; i < threads; i++)
-        printf("RESULT where thread=%u group=%d cpu=%d\n", i, groups ? (int)(i % groups) : -1, cpu_of[i]);
+        printf("RESULT where thread=%u group=%d cpu=%d\n", i, groups ? (int)(i % groups) : -1,
+               cpu_of[i]);
     return 0;
 }

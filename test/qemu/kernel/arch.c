@@ -1,4 +1,5 @@
-/* What the architecture promises, looked at from inside: protection of the image, user copies, clock, backtraces. */
+/* What the architecture promises, looked at from inside: protection of the image, user copies,
+ * clock, backtraces. */
 #include "kernel/core/cpu.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/lib/text.h"
@@ -248,7 +249,8 @@ static const struct suite_test tests[] = {
     {"the clock never runs backwards between CPUs", clock_never_runs_backwards_between_cpus},
     {"sleeps are never short", sleeps_are_never_short},
     {"backtraces name their callers", backtraces_name_their_callers},
-    {"memory functions do every length and alignment", memory_functions_do_every_length_and_alignment},
+    {"memory functions do every length and alignment",
+     memory_functions_do_every_length_and_alignment},
     {0},
 };
 

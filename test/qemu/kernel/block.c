@@ -1,6 +1,6 @@
 /*
- * Every disk there is: pages written and read back by all CPUs at once, whatever errors and delays are injected, and one that
- * does not answer.  A disk's contents are lost.
+ * Every disk there is: pages written and read back by all CPUs at once, whatever errors and delays
+ * are injected, and one that does not answer.  A disk's contents are lost.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block.h"
@@ -42,7 +42,8 @@ static bool holds(paddr_t frame, uint64_t page, uint64_t version)
 }
 
 /* Until it works: what is injected passes, a disk that is not used any more does not come back. */
-static bool transfer(struct block_device *d, uint64_t page, size_t count, bool write, const paddr_t *frames)
+static bool transfer(struct block_device *d, uint64_t page, size_t count, bool write,
+                     const paddr_t *frames)
 {
     unsigned tries = 0;
 
@@ -117,7 +118,7 @@ static void pages_keep_what_each_thread_wrote(void)
     }
 }
 
-/* ---- Several in flight ---- */
+/* ---- Several in flight ----------------------------------------------------------------------- */
 
 #define REQUESTS 200
 static struct block_request *requests;
@@ -143,7 +144,8 @@ static bool all_back(void)
     return all;
 }
 
-/* All are asked for as fast as the device takes them; the largest number in flight, 0 if it is not used any more. */
+/* All are asked for as fast as the device takes them; the largest number in flight, 0 if it is not
+ * used any more. */
 static unsigned ask_all(struct block_device *d, bool write)
 {
     unsigned most = 0;
@@ -191,7 +193,7 @@ static void several_requests_are_in_flight(void)
     kfree(requests);
 }
 
-/* ---- What cannot be done ---- */
+/* ---- What cannot be done --------------------------------------------------------------------- */
 
 static void what_a_disk_cannot_do_is_refused(void)
 {
@@ -228,12 +230,13 @@ static void what_fails_is_reported(void)
 }
 
 const struct suite block_suite = {
-    "block",
-    (const struct suite_test[]){
-        {"pages keep what each thread wrote, on all CPUs at once", pages_keep_what_each_thread_wrote},
-        {"several requests are in flight", several_requests_are_in_flight},
-        {"what a disk cannot do is refused", what_a_disk_cannot_do_is_refused},
-        {0},
-    }};
+    "block", (const struct suite_test[]){
+                 {"pages keep what each thread wrote, on all CPUs at once",
+                  pages_keep_what_each_thread_wrote},
+                 {"several requests are in flight", several_requests_are_in_flight},
+                 {"what a disk cannot do is refused", what_a_disk_cannot_do_is_refused},
+                 {0},
+             }};
 const struct suite block_failing_suite = {
-    "block-failing", (const struct suite_test[]){{"what fails is reported", what_fails_is_reported}, {0}}};
+    "block-failing",
+    (const struct suite_test[]){{"what fails is reported", what_fails_is_reported}, {0}}};

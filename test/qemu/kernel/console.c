@@ -1,4 +1,5 @@
-/* Lines of many threads on all CPUs at once, some with interrupts off; test/qemu/stress.t looks at what came out. */
+/* Lines of many threads on all CPUs at once, some with interrupts off; test/qemu/stress.t looks at
+ * what came out. */
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "sched/cpuset.h"
@@ -33,7 +34,8 @@ static void lines_of_all_cpus_come_out_whole(void)
 {
     threads_begin();
     for (unsigned i = 0; i < cpu_count(); i++)
-        start_thread_on(i, (struct thread_params){.entry = write_lines, .arg = (void *)(uint64_t)i});
+        start_thread_on(i,
+                        (struct thread_params){.entry = write_lines, .arg = (void *)(uint64_t)i});
     wait_for_ends(cpu_count());
     kprintf("#lines %u\n", LINES_ALL / cpu_count() * cpu_count());
 }

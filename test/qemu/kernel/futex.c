@@ -1,4 +1,5 @@
-/* Futexes by the thousand, from inside: words that share a bucket, sleepers that share a word, deadlines that race. */
+/* Futexes by the thousand, from inside: words that share a bucket, sleepers that share a word,
+ * deadlines that race. */
 #include "kernel/core/cpu.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sleepers.h"
@@ -42,7 +43,8 @@ static void begin(void)
 
 static void spawn(void (*entry)(void *), uint64_t arg)
 {
-    start_thread((struct thread_params){.entry = entry, .arg = (void *)arg, .space = space_arch(space)});
+    start_thread(
+        (struct thread_params){.entry = entry, .arg = (void *)arg, .space = space_arch(space)});
 }
 
 static void finish(unsigned threads)
@@ -134,7 +136,10 @@ static void doze(void *arg)
         seed = seed * 6364136223846793005 + 1442695040888963407;
         int err = futex_wait(space, words[(seed >> 33) % SHARED], 0,
                              arch_clock_ns() + (seed >> 40) % (100 * NS_PER_US));
-        __atomic_add_fetch(err == 0 ? &woken : err == -ETIMEDOUT ? &timed_out : &wrong, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(err == 0            ? &woken
+                           : err == -ETIMEDOUT ? &timed_out
+                                               : &wrong,
+                           1, __ATOMIC_RELAXED);
     }
     note_end();
 }

@@ -42,8 +42,8 @@ static uint64_t allocations_of(unsigned n)
     threads_begin();
     until_ns = arch_clock_ns() + WINDOW_NS;
     for (unsigned i = 0; i < n; i++)
-        start_thread_on(2 * i,
-                        (struct thread_params){.entry = allocate_for_a_while, .arg = (void *)(uint64_t)i});
+        start_thread_on(2 * i, (struct thread_params){.entry = allocate_for_a_while,
+                                                      .arg = (void *)(uint64_t)i});
     wait_for_ends(n);
     for (unsigned i = 0; i < n; i++)
         sum += rounds[i];
@@ -59,12 +59,12 @@ static void two_cpus_allocate_nearly_twice_as_much_as_one(void)
     }
     allocations_of(2); /* caches are full then */
     uint64_t one = allocations_of(1), two = allocations_of(2);
-    kprintf("# %llu allocations by one CPU, %llu by two at the same time\n", (unsigned long long)one,
-            (unsigned long long)two);
+    kprintf("# %llu allocations by one CPU, %llu by two at the same time\n",
+            (unsigned long long)one, (unsigned long long)two);
     CHECK(two * 10 >= one * 17);
 }
 
-/* ---- What one CPU has taken another gives back ---- */
+/* ---- What one CPU has taken another gives back ----------------------------------------------- */
 
 static struct letter {
     size_t size;
@@ -126,7 +126,8 @@ static void objects_that_other_cpus_free_stay_whole(void)
     spoilt = 0;
     threads_begin();
     for (unsigned i = 0; i < n; i++)
-        start_thread_on(i, (struct thread_params){.entry = exchange_letters, .arg = (void *)(uint64_t)i});
+        start_thread_on(
+            i, (struct thread_params){.entry = exchange_letters, .arg = (void *)(uint64_t)i});
     wait_for_ends(n);
     for (unsigned i = 0; i < MAILBOXES; i++) {
         read_letter(mailbox[i]);
@@ -139,7 +140,8 @@ static void objects_that_other_cpus_free_stay_whole(void)
 
 static const struct suite_test tests[] = {
     {"objects that other CPUs free stay whole", objects_that_other_cpus_free_stay_whole},
-    {"two CPUs allocate nearly twice as much as one", two_cpus_allocate_nearly_twice_as_much_as_one},
+    {"two CPUs allocate nearly twice as much as one",
+     two_cpus_allocate_nearly_twice_as_much_as_one},
     {0},
 };
 

@@ -1,6 +1,7 @@
 /*
- * Monitoring on the simulated machine, from inside: known work gives known counts, samples land on who made them, nothing
- * is lost or counted twice while threads sleep, move and end.  Needs two chips and at least six CPUs.
+ * Monitoring on the simulated machine, from inside: known work gives known counts, samples land on
+ * who made them, nothing is lost or counted twice while threads sleep, move and end.  Needs two
+ * chips and at least six CPUs.
  */
 #include "hpm/count.h"
 #include "hpm/internal.h"
@@ -43,7 +44,7 @@ static void drop(struct worker *w)
     thread_put(w->thread);
 }
 
-/* ---- Known work ---- */
+/* ---- Known work ------------------------------------------------------------------------------ */
 
 static void loop(uint64_t n)
 {
@@ -64,15 +65,18 @@ static uint64_t instructions_of_loop(uint64_t n)
 static void a_loop_counts_the_instructions_it_is_made_of(void)
 {
     const uint64_t n = 2000000;
-    /* The first loop is long enough to have the first timer interrupt of this CPU, with all that is due by then, in it. */
+    /* The first loop is long enough to have the first timer interrupt of this CPU, with all that is
+     * due by then, in it. */
     uint64_t first = instructions_of_loop(n);
-    uint64_t once = instructions_of_loop(n), twice = instructions_of_loop(2 * n), each = (once + n / 2) / n;
+    uint64_t once = instructions_of_loop(n), twice = instructions_of_loop(2 * n),
+             each = (once + n / 2) / n;
 
     kprintf("# instructions of a loop: %llu at first, then %llu, of twice as many rounds %llu\n",
             (unsigned long long)first, (unsigned long long)once, (unsigned long long)twice);
     CHECK(each >= 2 && each <= 4);
     CHECK(first >= each * n && first < each * n + n / 50);
-    CHECK(once >= each * n && once < each * n + n / 50); /* interrupts and the reading itself are in it */
+    /* interrupts and the reading itself are in it */
+    CHECK(once >= each * n && once < each * n + n / 50);
     CHECK(twice >= 2 * each * n && twice < 2 * each * n + n / 50);
 }
 
@@ -90,7 +94,7 @@ static void busy_cycles_are_the_time_that_passed(void)
     CHECK(cycles >= took && cycles < took + took / 100 + 10000);
 }
 
-/* ---- Two threads and one line ---- */
+/* ---- Two threads and one line ---------------------------------------------------------------- */
 
 static uint64_t rounds_wanted;
 static bool go;
@@ -148,7 +152,8 @@ static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
         finish(&near[i]);
     for (unsigned i = 0; i < 2; i++) {
         uint64_t stalls = remote_stalls(&far[i].counted);
-        /* Reading the line stalls, writing it goes through the store buffer; the first turn finds it near. */
+        /* Reading the line stalls, writing it goes through the store buffer; the first turn finds
+         * it near. */
         CHECK(stalls >= (rounds_wanted - 1) * latency);
         CHECK(stalls <= (rounds_wanted + rounds_wanted / 20) * latency);
         CHECK(remote_stalls(&near[i].counted) < rounds_wanted * latency / 20);
@@ -157,7 +162,8 @@ static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
     }
 }
 
-/* As on a machine whose PMU does not count the stalls; here it is known.  What is beyond it are the loop's own cycles. */
+/* As on a machine whose PMU does not count the stalls; here it is known.  What is beyond it are the
+ * loop's own cycles. */
 static void what_another_chips_cache_takes_to_serve_an_access_can_be_measured(void)
 {
     uint32_t measured = remote_latency(), latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
@@ -166,7 +172,7 @@ static void what_another_chips_cache_takes_to_serve_an_access_can_be_measured(vo
     CHECK(measured >= latency && measured <= latency + latency / 10);
 }
 
-/* ---- Samples ---- */
+/* ---- Samples --------------------------------------------------------------------------------- */
 
 static struct hpm_sample samples[512];
 static const struct hpm_sampling kernel_remote = {
@@ -227,8 +233,8 @@ static void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
     hpm_sampling_account(&after);
     for (unsigned i = 0; i < 2; i++) {
         finish(&pair[i]);
-        /* In each round the line crosses once to be read and once to be written; it may be read once more before the
-         * partner's store, which waits in its store buffer, takes it away. */
+        /* In each round the line crosses once to be read and once to be written; it may be read
+         * once more before the partner's store, which waits in its store buffer, takes it away. */
         uint64_t expected = 2 * rounds_wanted / kernel_remote.period;
         CHECK(of[i] > expected - expected / 20 && of[i] < 3 * expected / 2 + expected / 20);
         drop(&pair[i]);
@@ -240,8 +246,11 @@ static void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
             (unsigned long long)(after.lost_buffer - before.lost_buffer),
             (unsigned long long)(after.cycles - before.cycles));
     CHECK(wrong == 0);
-    /* Whoever takes them may come late now and then; what is lost then is counted, and it is little. */
-    CHECK((after.lost_hardware + after.lost_buffer - before.lost_hardware - before.lost_buffer) * 20 < in);
+    /* Whoever takes them may come late now and then; what is lost then is counted, and it is
+     * little. */
+    CHECK((after.lost_hardware + after.lost_buffer - before.lost_hardware - before.lost_buffer) *
+              20 <
+          in);
     no_samples_are_left();
 }
 
@@ -258,7 +267,8 @@ static void write_and_yield(void *arg)
     }
 }
 
-/* Four pairs, one member of each on either of two CPUs, so that each CPU switches between four threads. */
+/* Four pairs, one member of each on either of two CPUs, so that each CPU switches between four
+ * threads. */
 static void attribution_is_exact_at_switches(void)
 {
     enum { PAIRS = 4 };
@@ -293,7 +303,8 @@ static void attribution_is_exact_at_switches(void)
                         wrong += samples[i].cpu != at[samples[i].tid == w[2 * p + 1].thread->tid];
                     }
     }
-    kprintf("# %llu samples of the lines, %llu wrong\n", (unsigned long long)in, (unsigned long long)wrong);
+    kprintf("# %llu samples of the lines, %llu wrong\n", (unsigned long long)in,
+            (unsigned long long)wrong);
     CHECK(in > rounds_wanted);
     CHECK(wrong == 0);
     for (unsigned i = 0; i < 2 * PAIRS; i++) {
@@ -333,7 +344,7 @@ static void a_burst_that_nobody_takes_is_accounted_for(void)
         drop(&pair[i]);
 }
 
-/* ---- Conservation ---- */
+/* ---- Conservation ---------------------------------------------------------------------------- */
 
 enum { HERD = 24 };
 static struct worker herd[HERD];
@@ -402,8 +413,9 @@ static void threads_that_sleep_move_and_end_add_up_to_the_machine(void)
     for (unsigned i = 0; i < HERD; i++) {
         const struct hpm_breakdown *c = &herd[i].counted;
         hpm_breakdown_add(&sum, c);
-        kprintf("# herd tag=%u cycles=%llu instructions=%llu dcache_remote_l2=%llu\n", herd[i].thread->tid,
-                (unsigned long long)c->cycles, (unsigned long long)c->instructions,
+        kprintf("# herd tag=%u cycles=%llu instructions=%llu dcache_remote_l2=%llu\n",
+                herd[i].thread->tid, (unsigned long long)c->cycles,
+                (unsigned long long)c->instructions,
                 (unsigned long long)c->dcache[SOURCE_REMOTE_L2]);
         CHECK(herd[i].steps == rounds_wanted);
         CHECK(herd[i].thread->migrations > 0);
@@ -419,7 +431,8 @@ static void threads_that_sleep_move_and_end_add_up_to_the_machine(void)
     CHECK(remote_stalls(&sum) == remote_stalls(&after));
 }
 
-/* What all CPUs' counters have counted, each at its last reading, but for what is not yet handed out. */
+/* What all CPUs' counters have counted, each at its last reading, but for what is not yet handed
+ * out. */
 static void read_counters(uint64_t *cycles, uint64_t *instructions)
 {
     *cycles = *instructions = 0;
@@ -438,7 +451,8 @@ struct accounts {
     struct hpm_sums sum[HPM_ACCOUNTS], own;
     uint64_t cycles, instructions;
 };
-/* All there is at one reading of each CPU: none of the others does anything but in its idle thread, which this waits for. */
+/* All there is at one reading of each CPU: none of the others does anything but in its idle thread,
+ * which this waits for. */
 static void read_accounts(struct accounts *a, uint64_t counts, const char *mark)
 {
     memset(a, 0, sizeof *a);
@@ -485,15 +499,18 @@ static void threads_idle_interrupts_and_monitoring_add_up_to_the_machine(void)
                 (unsigned long long)after.sum[a].cycles,
                 (unsigned long long)after.sum[a].count[instructions].count,
                 (unsigned long long)after.sum[a].count[remote].count);
-        CHECK((after.sum[a].count[instructions].count > 0) == (a < HPM_INTERRUPTS || hpm_caps()->apart));
+        CHECK((after.sum[a].count[instructions].count > 0) ==
+              (a < HPM_INTERRUPTS || hpm_caps()->apart));
     }
     kprintf("# account cycles=%llu instructions=%llu dcache_remote_l2=%llu\n",
-            (unsigned long long)machine.cycles, (unsigned long long)machine.count[instructions].count,
+            (unsigned long long)machine.cycles,
+            (unsigned long long)machine.count[instructions].count,
             (unsigned long long)machine.count[remote].count);
     CHECK(machine.cycles == after.cycles - before.cycles);
     CHECK(machine.count[instructions].count == after.instructions - before.instructions);
     CHECK(threads.cycles == after.sum[HPM_THREADS].cycles);
-    CHECK(hpm_sums_count(&threads, instructions).count == after.sum[HPM_THREADS].count[instructions].count);
+    CHECK(hpm_sums_count(&threads, instructions).count ==
+          after.sum[HPM_THREADS].count[instructions].count);
     CHECK(hpm_sums_count(&threads, remote).count == after.sum[HPM_THREADS].count[remote].count);
 }
 
@@ -516,7 +533,7 @@ static void busy_and_idle_cycles_are_the_machines_time(void)
     hpm_breakdown_print("a short while", &after);
 }
 
-/* ---- Scaled figures, which the host compares with the ground truth ---- */
+/* ---- Scaled figures, which the host compares with the ground truth --------------------------- */
 
 enum { MIX_CPUS = 8, MIX_LINES = 2048 };
 
@@ -551,8 +568,8 @@ static void mix_everywhere(struct worker *w, unsigned n, struct line *line, uint
 
 static void print_figures(const struct hpm_breakdown *b)
 {
-    static const char *const causes[] = {"stall_icache", "stall_branch", "stall_dcache", "stall_tlb",
-                                         "stall_other"};
+    static const char *const causes[] = {"stall_icache", "stall_branch", "stall_dcache",
+                                         "stall_tlb", "stall_other"};
     static const char *const sources[] = {"l1",        "local_l2",     "local_l3",     "remote_l2",
                                           "remote_l3", "local_memory", "remote_memory"};
 
@@ -561,8 +578,8 @@ static void print_figures(const struct hpm_breakdown *b)
     for (unsigned i = 0; i < STALL_CAUSES; i++)
         kprintf("# figure %s=%llu\n", causes[i], (unsigned long long)b->stall[i]);
     for (unsigned i = SOURCE_L1 + 1; i < SOURCE_COUNT; i++)
-        kprintf("# figure %s=%llu\n# figure dcache_%s=%llu\n", sources[i], (unsigned long long)b->served[i],
-                sources[i], (unsigned long long)b->dcache[i]);
+        kprintf("# figure %s=%llu\n# figure dcache_%s=%llu\n", sources[i],
+                (unsigned long long)b->served[i], sources[i], (unsigned long long)b->dcache[i]);
 }
 
 static void figures_of_a_mixed_load_are_seen_enough_to_be_scaled(void)

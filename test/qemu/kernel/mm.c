@@ -1,4 +1,5 @@
-/* Memory from inside the booted kernel: frames, heap, stacks and address spaces, used by all CPUs at once. */
+/* Memory from inside the booted kernel: frames, heap, stacks and address spaces, used by all CPUs
+ * at once. */
 #include "kernel/core/cpu.h"
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
@@ -36,11 +37,13 @@ static void run_threads(unsigned n, void (*entry)(void *))
 
     threads_begin();
     for (unsigned i = 0; i < n; i++)
-        start_thread_on(i, (struct thread_params){.entry = entry, .arg = (void *)(uint64_t)i, .space = in});
+        start_thread_on(
+            i, (struct thread_params){.entry = entry, .arg = (void *)(uint64_t)i, .space = in});
     wait_for_ends(n);
 }
 
-/* Stacks and heap pages of earlier threads may still be on their way back; a bounded number of stacks stays cached. */
+/* Stacks and heap pages of earlier threads may still be on their way back; a bounded number of
+ * stacks stays cached. */
 #define CACHED_PAGES 150
 static void check_returned(uint64_t before)
 {
@@ -51,7 +54,7 @@ static void check_returned(uint64_t before)
     heap_check();
 }
 
-/* ---- Frames, heap, stacks ---- */
+/* ---- Frames, heap, stacks -------------------------------------------------------------------- */
 
 static void use_frames(void *arg)
 {
@@ -65,7 +68,8 @@ static void use_frames(void *arg)
         unsigned i = next_random(&state) % ARRAY_SIZE(held);
         if (held[i].pa) {
             uint64_t *page = phys_to_virt(held[i].pa);
-            CHECK(page[0] == held[i].pa && page[(PAGE_SIZE << held[i].order) / 8 - 1] == ~held[i].pa);
+            CHECK(page[0] == held[i].pa &&
+                  page[(PAGE_SIZE << held[i].order) / 8 - 1] == ~held[i].pa);
             frame_free(held[i].pa, held[i].order);
             held[i].pa = 0;
             continue;
@@ -169,7 +173,8 @@ static void an_area_is_extended_where_it_is_used(void)
 {
     enum { WORDS = PAGE_SIZE / sizeof(uint64_t), SMALL = 70, LARGE = 140 };
     uint64_t before = free_pages(), wrong = 0;
-    uint64_t *small = area_alloc(SMALL * PAGE_SIZE - 8), *large = area_extend(small, LARGE * PAGE_SIZE);
+    uint64_t *small = area_alloc(SMALL * PAGE_SIZE - 8),
+             *large = area_extend(small, LARGE * PAGE_SIZE);
 
     CHECK(small && large && small != large);
     area_free(large); /* nothing has come of it */
@@ -191,7 +196,7 @@ static void an_area_is_extended_where_it_is_used(void)
     check_returned(before);
 }
 
-/* ---- Address spaces ---- */
+/* ---- Address spaces -------------------------------------------------------------------------- */
 
 static void make_space(void)
 {
@@ -211,15 +216,18 @@ static void wrong_mappings_are_refused(void)
     vaddr_t va;
 
     make_space();
-    CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_R | PROT_W | PROT_X, REGION_ANON, "x", &va) == -EACCES);
+    CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_R | PROT_W | PROT_X, REGION_ANON, "x", &va) ==
+          -EACCES);
     CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_USER, REGION_ANON, "x", &va) == -EINVAL);
     CHECK(space_map(space, USER_VA + 1, PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == -EINVAL);
     CHECK(space_map(space, PAGE_SIZE, PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == -EINVAL);
-    CHECK(space_map(space, USER_MAX - PAGE_SIZE, 2 * PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == -EINVAL);
+    CHECK(space_map(space, USER_MAX - PAGE_SIZE, 2 * PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) ==
+          -EINVAL);
     CHECK(space_map(space, KERNEL_BASE, PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == -EINVAL);
     CHECK(space_map(space, USER_VA, 0, PROT_R, REGION_ANON, "x", &va) == -EINVAL);
     CHECK(space_map(space, 0, UINT64_MAX, PROT_R, REGION_ANON, "x", &va) == -EINVAL);
-    CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == 0 && va == USER_VA);
+    CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == 0 &&
+          va == USER_VA);
     CHECK(space_map(space, USER_VA, PAGE_SIZE, PROT_R, REGION_ANON, "x", &va) == -EEXIST);
     CHECK(space_protect(space, USER_VA, PAGE_SIZE, PROT_W | PROT_X) == -EACCES);
     CHECK(space_protect(space, USER_VA, 2 * PAGE_SIZE, PROT_R) == -ENOMEM);
@@ -272,7 +280,8 @@ static void pages_faulted_by_many_at_once_get_one_frame_each(void)
     vaddr_t va;
 
     make_space();
-    CHECK(space_map(space, USER_VA, SHARED_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va) == 0);
+    CHECK(space_map(space, USER_VA, SHARED_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x",
+                    &va) == 0);
     arrived = 0;
     run_threads(WORKERS, fault_all);
     space_stats(space, &stats);
@@ -281,8 +290,9 @@ static void pages_faulted_by_many_at_once_get_one_frame_each(void)
     check_returned(before);
 }
 
-/* One writer maps a page anew again and again, filled with the number of the round.  Readers on all CPUs look at it; once
- * a round is announced, nobody may read an earlier one: that would be a translation that outlived its page. */
+/* One writer maps a page anew again and again, filled with the number of the round.  Readers on all
+ * CPUs look at it; once a round is announced, nobody may read an earlier one: that would be a
+ * translation that outlived its page. */
 #define ROUNDS 100
 static uint64_t announced;
 static uint64_t reads;
@@ -303,7 +313,8 @@ static paddr_t poison_frame(paddr_t last)
     return pa;
 }
 
-/* Until somebody has read the page: a reader's CPU may be away for long where a host shares it out. */
+/* Until somebody has read the page: a reader's CPU may be away for long where a host shares it
+ * out. */
 static void wait_for_reader(uint64_t before, uint64_t deadline)
 {
     while (__atomic_load_n(&reads, __ATOMIC_RELAXED) == before && arch_clock_ns() < deadline)
@@ -377,7 +388,8 @@ static void unmap_whole(void)
     vaddr_t va;
 
     for (unsigned round = 0; round < OVERLAP_ROUNDS;) {
-        if (space_map(space, USER_VA, SHARED_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va)) {
+        if (space_map(space, USER_VA, SHARED_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x",
+                      &va)) {
             sched_yield();
             continue;
         }
@@ -414,13 +426,15 @@ static void unmappings_that_overlap_account_for_each_page_once(void)
 
     make_space();
     over = false;
-    run_threads(1 + MIN(cpu_count(), 3u), unmap_whole_or_parts); /* more only get in each other's way */
+    /* more only get in each other's way */
+    run_threads(1 + MIN(cpu_count(), 3u), unmap_whole_or_parts);
     space_stats(space, &stats);
     CHECK(stats.mapped_pages == 0 && stats.resident_pages == 0);
     drop_space();
 }
 
-/* Everybody asks everybody at the same time: those who wait must answer.  So many together, as each concerns all CPUs. */
+/* Everybody asks everybody at the same time: those who wait must answer.  So many together, as each
+ * concerns all CPUs. */
 #define SHOOTDOWNS 800
 
 static void shoot(void *arg)
@@ -444,14 +458,16 @@ static void shootdowns_from_all_cpus_at_once_all_come_to_an_end(void)
 
 static const struct suite_test tests[] = {
     {"no frame has two owners", no_frame_has_two_owners},
-    {"heap objects are zero at first and nobody else's", heap_objects_are_zero_at_first_and_nobody_elses},
+    {"heap objects are zero at first and nobody else's",
+     heap_objects_are_zero_at_first_and_nobody_elses},
     {"sizes the heap cannot serve are refused", sizes_the_heap_cannot_serve_are_refused},
     {"stacks have an unmapped page below them and go back",
      stacks_have_an_unmapped_page_below_them_and_go_back},
     {"an area is extended where it is used", an_area_is_extended_where_it_is_used},
     {"wrong mappings are refused", wrong_mappings_are_refused},
     {"faults obey the rights of the region", faults_obey_the_rights_of_the_region},
-    {"pages faulted by many at once get one frame each", pages_faulted_by_many_at_once_get_one_frame_each},
+    {"pages faulted by many at once get one frame each",
+     pages_faulted_by_many_at_once_get_one_frame_each},
     {"no CPU sees a page after it was unmapped", no_cpu_sees_a_page_after_it_was_unmapped},
     {"unmappings that overlap account for each page once",
      unmappings_that_overlap_account_for_each_page_once},

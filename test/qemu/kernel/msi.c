@@ -1,6 +1,7 @@
 /*
- * Message interrupts: those the kernel raises itself, and those of real devices, QEMU's "edu" (MSI; docs/specs/edu.rst) and
- * "e1000e" (MSI-X; Intel 82574 datasheet, 10.2.4), which send them when they are told to.
+ * Message interrupts: those the kernel raises itself, and those of real devices, QEMU's "edu" (MSI;
+ * docs/specs/edu.rst) and "e1000e" (MSI-X; Intel 82574 datasheet, 10.2.4), which send them when
+ * they are told to.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -289,7 +290,8 @@ static void a_cpu_out_of_reach_is_refused(void)
 }
 
 static const struct suite_test tests[] = {
-    {"a message arrives on the CPU it was allocated for", a_message_arrives_on_the_cpu_it_was_allocated_for},
+    {"a message arrives on the CPU it was allocated for",
+     a_message_arrives_on_the_cpu_it_was_allocated_for},
     {"a message follows to another CPU", a_message_follows_to_another_cpu},
     {"messages are told apart and can run out", messages_are_told_apart_and_can_run_out},
     {"a freed message is silent", a_freed_message_is_silent},

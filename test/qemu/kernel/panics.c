@@ -1,4 +1,5 @@
-/* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them returns. */
+/* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them
+ * returns. */
 #include "kernel/core/cpu.h"
 #include "kernel/core/end.h"
 #include "kernel/core/lock.h"
@@ -61,7 +62,8 @@ static void user_memory_touched(void)
 
 static void locks_out_of_order(void)
 {
-    static struct spinlock inner = SPINLOCK(LOCK_HEAP, "inner"), outer = SPINLOCK(LOCK_PROC, "outer");
+    static struct spinlock inner = SPINLOCK(LOCK_HEAP, "inner"),
+                           outer = SPINLOCK(LOCK_PROC, "outer");
 
     spin_lock(&inner);
     spin_lock(&outer);
@@ -77,7 +79,8 @@ static void lock_taken_twice(void)
 
 static bool spinning, panicking;
 
-/* Interrupts go off on the last CPU, which then does what deed does, again and again, while another one panics. */
+/* Interrupts go off on the last CPU, which then does what deed does, again and again, while another
+ * one panics. */
 static void be_deaf(void *deed)
 {
     arch_irq_save();
@@ -138,7 +141,8 @@ static void another_cpu_is_deaf_and_prints(void)
     panic_beside(print_deaf);
 }
 
-/* Asked to stop in the midst of something that must be whole, it comes to its end, and no further. */
+/* Asked to stop in the midst of something that must be whole, it comes to its end, and no
+ * further. */
 static volatile unsigned steps;
 
 static void say_steps(void)

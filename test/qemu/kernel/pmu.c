@@ -1,6 +1,6 @@
 /*
- * Hardware's own counters, from inside the kernel on plain QEMU with -icount: each instruction takes one cycle, so it is
- * known what must be counted.  One CPU.
+ * Hardware's own counters, from inside the kernel on plain QEMU with -icount: each instruction
+ * takes one cycle, so it is known what must be counted.  One CPU.
  */
 #include "hpm/count.h"
 #include "hpm/internal.h"
@@ -25,7 +25,7 @@ static bool none_skipped(bool instructions)
     return false;
 }
 
-/* ---- Known work, undisturbed ---- */
+/* ---- Known work, undisturbed ----------------------------------------------------------------- */
 
 static struct pmu_latch count_loop(uint64_t n)
 {
@@ -56,8 +56,10 @@ static void the_count_is_exact_when_a_counter_wraps(void)
     uint64_t n = (ARMV8_FIRST_WRAP - now.instructions) / 2 + 1000;
     uint64_t counted = count_loop(n).instructions - overhead;
     kprintf("# %llu instructions before, %llu across the wrap counted as %llu\n",
-            (unsigned long long)now.instructions, (unsigned long long)(2 * n), (unsigned long long)counted);
-    /* Where a wrap must be looked for, the counter is read a second time, some instructions later. */
+            (unsigned long long)now.instructions, (unsigned long long)(2 * n),
+            (unsigned long long)counted);
+    /* Where a wrap must be looked for, the counter is read a second time, some instructions
+     * later. */
     CHECK(counted >= 2 * n && counted < 2 * n + 200);
     CHECK(count_loop(1).instructions == overhead + 2);
 }
@@ -69,8 +71,8 @@ static void a_loop_counts_the_instructions_and_cycles_it_is_made_of(void)
     if (!none_skipped(true))
         return;
     struct pmu_latch one = count_loop(1);
-    kprintf("# counting takes %llu instructions, %llu cycles\n", (unsigned long long)one.instructions - 2,
-            (unsigned long long)one.cycles - 2);
+    kprintf("# counting takes %llu instructions, %llu cycles\n",
+            (unsigned long long)one.instructions - 2, (unsigned long long)one.cycles - 2);
     CHECK(one.instructions < 500 && one.cycles < 500);
     for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
         struct pmu_latch l = count_loop(sizes[i]);
@@ -91,13 +93,14 @@ static void cycles_pass_at_the_rate_that_was_measured(void)
         struct pmu_latch l = count_loop(3000000);
         uint64_t ticks = arch_ticks() - began;
         uint64_t expected = fixed_muldiv(ticks, hpm_state.pmu.cycles_per_tick, PMU_RATE_ONE);
-        kprintf("# %llu cycles in %llu ticks\n", (unsigned long long)l.cycles, (unsigned long long)ticks);
+        kprintf("# %llu cycles in %llu ticks\n", (unsigned long long)l.cycles,
+                (unsigned long long)ticks);
         agree = l.cycles > expected - expected / 50 && l.cycles < expected + expected / 50;
     }
     CHECK(agree);
 }
 
-/* ---- Turns ---- */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 /* QEMU finds that an event counter has overflown when somebody looks at the counters. */
 static void loop_and_look(uint64_t n)
@@ -125,11 +128,12 @@ static void each_turn_ends_by_an_interrupt(void)
         else
             known_loop(slice_cycles / 2 / LOOKS);
     uint64_t interrupts = this_cpu()->hpm->interrupts - before;
-    kprintf("# %llu interrupts in %llu turns\n", (unsigned long long)interrupts, (unsigned long long)turns);
+    kprintf("# %llu interrupts in %llu turns\n", (unsigned long long)interrupts,
+            (unsigned long long)turns);
     CHECK(interrupts >= turns - 1 && interrupts <= turns + 1);
 }
 
-/* ---- Counters that are armed ---- */
+/* ---- Counters that are armed ----------------------------------------------------------------- */
 
 static const struct pmu_ops *driver;
 static unsigned armed_heard;
@@ -179,7 +183,8 @@ static void an_armed_counter_interrupts_when_its_count_is_due(void)
 
     if (!none_skipped(true))
         return;
-    CHECK(hpm_state.pmu.arms && !event_parse(&hpm_state.pmu.events, "instructions", &event, why, sizeof why));
+    CHECK(hpm_state.pmu.arms &&
+          !event_parse(&hpm_state.pmu.events, "instructions", &event, why, sizeof why));
     driver = hpm_state.ops;
     listening = *driver;
     listening.interrupted = listen;
@@ -201,7 +206,7 @@ static void an_armed_counter_interrupts_when_its_count_is_due(void)
     hpm_state.ops = driver;
 }
 
-/* ---- Threads that take turns on one CPU ---- */
+/* ---- Threads that take turns on one CPU ------------------------------------------------------ */
 
 enum { THREADS = 6, ROUNDS = 200 };
 
@@ -274,7 +279,8 @@ static void threads_that_take_turns_have_their_own_counts(void)
         uint64_t counted = workers[i].counted.instructions - rest[i].instructions;
         kprintf("# thread %u: %llu instructions counted as %llu\n", i, (unsigned long long)expected,
                 (unsigned long long)counted);
-        CHECK(counted + 20000 > expected && counted < expected + expected / 100 + 20000); /* interrupts */
+        /* interrupts */
+        CHECK(counted + 20000 > expected && counted < expected + expected / 100 + 20000);
         hpm_breakdown_add(&sum, &workers[i].counted);
     }
     hpm_breakdown_add(&sum, &own);
@@ -311,7 +317,8 @@ static void every_cpu_counts_and_interrupts(void)
     }
     for (unsigned i = 0; i < n; i++) {
         finish_worker(&workers[i]);
-        kprintf("# CPU %u: %llu interrupts, %llu cycles\n", i, (unsigned long long)workers[i].interrupts,
+        kprintf("# CPU %u: %llu interrupts, %llu cycles\n", i,
+                (unsigned long long)workers[i].interrupts,
                 (unsigned long long)workers[i].counted.cycles);
         CHECK(workers[i].interrupts >= 3);
         CHECK(workers[i].counted.cycles >= 1000000);
@@ -343,7 +350,8 @@ static void busy_and_idle_cycles_are_the_time_that_passed(void)
 
 static void accesses_cannot_be_sampled(void)
 {
-    const struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE, .period = 10, .user = true};
+    const struct hpm_sampling config = {
+        .sources = SOURCES_REMOTE_CACHE, .period = 10, .user = true};
 
     if (!none_skipped(false))
         return;
@@ -357,10 +365,13 @@ static const struct suite_test tests[] = {
      a_loop_counts_the_instructions_and_cycles_it_is_made_of},
     {"cycles pass at the rate that was measured", cycles_pass_at_the_rate_that_was_measured},
     {"each turn ends by an interrupt", each_turn_ends_by_an_interrupt},
-    {"an armed counter interrupts when its count is due", an_armed_counter_interrupts_when_its_count_is_due},
-    {"threads that take turns have their own counts", threads_that_take_turns_have_their_own_counts},
+    {"an armed counter interrupts when its count is due",
+     an_armed_counter_interrupts_when_its_count_is_due},
+    {"threads that take turns have their own counts",
+     threads_that_take_turns_have_their_own_counts},
     {"every CPU counts and interrupts", every_cpu_counts_and_interrupts},
-    {"busy and idle cycles are the time that passed", busy_and_idle_cycles_are_the_time_that_passed},
+    {"busy and idle cycles are the time that passed",
+     busy_and_idle_cycles_are_the_time_that_passed},
     {"accesses cannot be sampled", accesses_cannot_be_sampled},
     {0},
 };

@@ -22,7 +22,8 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static struct thread *create(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
+static struct thread *create(void (*entry)(void *), void *arg, const struct cpuset *affinity,
+                             uint8_t prio)
 {
     return make_thread(
         (struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
@@ -30,7 +31,8 @@ static struct thread *create(void (*entry)(void *), void *arg, const struct cpus
 
 static void spawn(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
 {
-    start_thread((struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
+    start_thread(
+        (struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
 }
 
 static void reset(void)
@@ -41,7 +43,7 @@ static void reset(void)
     wait_init(&queue);
 }
 
-/* ---- Life ---- */
+/* ---- Life ------------------------------------------------------------------------------------ */
 
 static void count_and_end(void *arg)
 {
@@ -75,7 +77,7 @@ static void every_thread_runs_once_and_gives_its_memory_back(void)
     check_queues();
 }
 
-/* ---- Waking ---- */
+/* ---- Waking ---------------------------------------------------------------------------------- */
 
 #define TURNS 500
 
@@ -138,7 +140,8 @@ static void doze(void *arg)
 
     for (unsigned i = 0; i < DOZES; i++) {
         bool irq = spin_lock(&lock);
-        int r = wait_sleep(&queue, &lock, &irq, arch_clock_ns() + next_random(&seed) % (50 * NS_PER_US));
+        int r = wait_sleep(&queue, &lock, &irq,
+                           arch_clock_ns() + next_random(&seed) % (50 * NS_PER_US));
         if (r == 0)
             woken++;
         else if (r == -ETIMEDOUT)
@@ -203,7 +206,7 @@ static void the_end_of_its_process_wakes_a_sleeper_and_keeps_it_awake(void)
     CHECK(list_empty(&queue.waiters));
 }
 
-/* ---- Time ---- */
+/* ---- Time ------------------------------------------------------------------------------------ */
 
 #define SLEEPERS 20
 static uint64_t deadline_ns[SLEEPERS];
@@ -237,7 +240,8 @@ static bool sleepers_were_in_time(uint64_t ahead_ns, uint64_t apart_ns)
 
     reset();
     arrived = late = 0;
-    for (uint64_t i = 0; i < SLEEPERS; i++) { /* 7 and 20 have no common divisor: every place once */
+    /* 7 and 20 have no common divisor: every place once */
+    for (uint64_t i = 0; i < SLEEPERS; i++) {
         deadline_ns[i] = start_ns + i * 7 % SLEEPERS * apart_ns;
         spawn(sleep_once, (void *)i, &last, PRIO_NORMAL);
     }
@@ -247,7 +251,8 @@ static bool sleepers_were_in_time(uint64_t ahead_ns, uint64_t apart_ns)
 
 static void sleepers_of_one_cpu_wake_in_order_and_never_early(void)
 {
-    /* A host that is busy may run none of us for that long; two that are due at once may run in any order. */
+    /* A host that is busy may run none of us for that long; two that are due at once may run in any
+     * order. */
     uint64_t apart_ns = NS_PER_MS;
 
     while (apart_ns < NS_PER_S && !sleepers_were_in_time(20 * apart_ns, apart_ns))
@@ -255,7 +260,7 @@ static void sleepers_of_one_cpu_wake_in_order_and_never_early(void)
     CHECK(apart_ns < NS_PER_S);
 }
 
-/* ---- Places ---- */
+/* ---- Places ---------------------------------------------------------------------------------- */
 
 static void stay_within(void *arg)
 {
@@ -365,11 +370,12 @@ static void threads_that_move_each_other_about_all_come_to_their_end(void)
     }
 }
 
-/* ---- Locks ---- */
+/* ---- Locks ----------------------------------------------------------------------------------- */
 
 #define LOCK_ROUNDS 200
 
-/* Lets go of the lock only to take it again; device access while it is held is where QEMU likes to change CPUs. */
+/* Lets go of the lock only to take it again; device access while it is held is where QEMU likes to
+ * change CPUs. */
 static void hog_lock(UNUSED void *arg)
 {
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
@@ -403,16 +409,19 @@ static void a_lock_that_is_taken_over_and_over_reaches_every_waiter(void)
 }
 
 static const struct suite_test tests[] = {
-    {"every thread runs once and gives its memory back", every_thread_runs_once_and_gives_its_memory_back},
+    {"every thread runs once and gives its memory back",
+     every_thread_runs_once_and_gives_its_memory_back},
     {"pairs of threads hand over to each other without loss",
      pairs_of_threads_hand_over_to_each_other_without_loss},
     {"every wake-up is seen by exactly one sleeper though deadlines race",
      every_wake_up_is_seen_by_exactly_one_sleeper_though_deadlines_race},
     {"the end of its process wakes a sleeper and keeps it awake",
      the_end_of_its_process_wakes_a_sleeper_and_keeps_it_awake},
-    {"sleepers of one CPU wake in order and never early", sleepers_of_one_cpu_wake_in_order_and_never_early},
+    {"sleepers of one CPU wake in order and never early",
+     sleepers_of_one_cpu_wake_in_order_and_never_early},
     {"no thread runs outside its affinity", no_thread_runs_outside_its_affinity},
-    {"a running thread follows its affinity at once", a_running_thread_follows_its_affinity_at_once},
+    {"a running thread follows its affinity at once",
+     a_running_thread_follows_its_affinity_at_once},
     {"threads that move each other about all come to their end",
      threads_that_move_each_other_about_all_come_to_their_end},
     {"a lock that is taken over and over reaches every waiter",

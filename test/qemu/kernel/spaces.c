@@ -1,6 +1,7 @@
 /*
- * Address spaces that take turns on the CPUs, more of them than the TLB has identifiers for (mem.space_ids): each sees its
- * own pages at the address all of them use, and no page outlives its mapping, whoever ran in between.
+ * Address spaces that take turns on the CPUs, more of them than the TLB has identifiers for
+ * (mem.space_ids): each sees its own pages at the address all of them use, and no page outlives its
+ * mapping, whoever ran in between.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
@@ -44,7 +45,8 @@ static void drop_tenants(unsigned n)
 
 static void run_in(struct tenant *t, void (*entry)(void *), unsigned cpu)
 {
-    start_thread_on(cpu, (struct thread_params){.entry = entry, .arg = t, .space = space_arch(t->space)});
+    start_thread_on(
+        cpu, (struct thread_params){.entry = entry, .arg = t, .space = space_arch(t->space)});
 }
 
 /* What a round of a space has in its page: neither another round nor another space has the same. */
@@ -92,7 +94,8 @@ static void change(void *arg)
         while (t->watched && !__atomic_load_n(&reads, __ATOMIC_ACQUIRE))
             sched_yield();
         for (unsigned i = 0; i < 3; i++) {
-            CHECK(arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0 && value == value_of(t, round));
+            CHECK(arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0 &&
+                  value == value_of(t, round));
             sched_yield();
         }
         unmap_round(t, &frame);
@@ -153,7 +156,8 @@ static void spaces_that_outnumber_the_identifiers_have_their_own_data(void)
     drop_tenants(SPACES);
 }
 
-/* CPU 0 uses one space all the time, while others go through so many that its identifier is of an earlier generation. */
+/* CPU 0 uses one space all the time, while others go through so many that its identifier is of an
+ * earlier generation. */
 static void a_space_that_stays_on_its_cpu_is_still_told_of_pages_that_went(void)
 {
     unsigned others = cpu_count() - 1;
@@ -179,7 +183,8 @@ static void remember(void *arg)
     for (; round <= ROUNDS; round++) {
         while (__atomic_load_n(&t->least, __ATOMIC_ACQUIRE) < value_of(t, round))
             nap(NS_PER_MS);
-        CHECK(arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0 && value == value_of(t, round));
+        CHECK(arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0 &&
+              value == value_of(t, round));
         __atomic_add_fetch(&reads, 1, __ATOMIC_RELEASE);
     }
     note_end();

@@ -79,7 +79,8 @@ static void copies_that_are_not_aligned_alike_cost_less_than_four_times_as_much(
     }
     fill();
     for (unsigned i = 0; i < ARRAY_SIZE(run); i++) {
-        uint64_t alike = ticks_of(run[i], 0, 0), up = ticks_of(run[i], 1, 4), down = ticks_of(run[i], 4, 1);
+        uint64_t alike = ticks_of(run[i], 0, 0), up = ticks_of(run[i], 1, 4),
+                 down = ticks_of(run[i], 4, 1);
         kprintf("# %u: %llu cycles for %u bytes, %llu and %llu not aligned alike\n", i,
                 (unsigned long long)alike, BYTES, (unsigned long long)up, (unsigned long long)down);
         CHECK(up < 4 * alike && down < 4 * alike);

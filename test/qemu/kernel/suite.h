@@ -1,6 +1,7 @@
 /*
- * Suites that run as threads of a booted kernel.  The image of these tests is the kernel with run.c replaced: what stands
- * behind '--' on the command line are suites instead of applications.  Output is TAP.
+ * Suites that run as threads of a booted kernel.  The image of these tests is the kernel with run.c
+ * replaced: what stands behind '--' on the command line are suites instead of applications.  Output
+ * is TAP.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -15,9 +16,9 @@ struct suite {
     const struct suite_test *tests; /* ended by name NULL */
 };
 
-extern const struct suite turns_suite, sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite, msi_suite,
-    panics_suite, pmu_suite, console_suite, futex_suite, virtio_suite, telemetry_suite, block_suite,
-    block_failing_suite, swap_suite, heap_suite, string_suite;
+extern const struct suite turns_suite, sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite,
+    msi_suite, panics_suite, pmu_suite, console_suite, futex_suite, virtio_suite, telemetry_suite,
+    block_suite, block_failing_suite, swap_suite, heap_suite, string_suite;
 
 /* The running test fails; it goes on. */
 void suite_fail(const char *file, int line, const char *what);

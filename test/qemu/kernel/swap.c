@@ -1,4 +1,5 @@
-/* Swapping from inside the booted kernel: slots, a space larger than it may be, one that ends while its pages are on their way. */
+/* Swapping from inside the booted kernel: slots, a space larger than it may be, one that ends while
+ * its pages are on their way. */
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
 #include "mm/mm.h"
@@ -44,7 +45,8 @@ static void neighbouring_pages_get_neighbouring_slots(void)
 
     if (!can_swap())
         return;
-    uint32_t a = swap_slot_take(SLOT_NONE, 5), b = swap_slot_take(a + 1, 6), c = swap_slot_take(a, 5);
+    uint32_t a = swap_slot_take(SLOT_NONE, 5), b = swap_slot_take(a + 1, 6),
+             c = swap_slot_take(a, 5);
     CHECK(a % SWAP_CLUSTER == 5 && b == a + 1);
     CHECK(c % SWAP_CLUSTER == 5 && c / SWAP_CLUSTER != a / SWAP_CLUSTER);
     CHECK(free_slots() == before - 3);
@@ -108,7 +110,8 @@ static void make_space(void)
 
     if (space_create(NULL, NULL, &space))
         panic("no memory for a test's space");
-    CHECK(space_map(space, USER_VA, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va) == 0);
+    CHECK(space_map(space, USER_VA, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "x", &va) ==
+          0);
 }
 
 static void fill_space(void)
@@ -134,7 +137,8 @@ static void a_space_larger_than_it_may_be_keeps_its_contents(void)
     make_space();
     fill_space();
     space_stats(space, &stats);
-    CHECK(stats.resident_pages + stats.out_pages == PAGES && stats.resident_pages <= stats.limit_pages);
+    CHECK(stats.resident_pages + stats.out_pages == PAGES &&
+          stats.resident_pages <= stats.limit_pages);
     CHECK(stats.out_pages > PAGES / 2 && stats.pool.page_ins > PAGES);
     space_destroy(space);
     CHECK(free_slots() == slots && free_pages() + CACHED_PAGES >= frames);
@@ -164,7 +168,8 @@ static void pages_on_their_way_are_unmapped_and_lose_nothing(void)
 static const struct suite_test tests[] = {
     {"neighbouring pages get neighbouring slots", neighbouring_pages_get_neighbouring_slots},
     {"every slot is given out once", every_slot_is_given_out_once},
-    {"a space larger than it may be keeps its contents", a_space_larger_than_it_may_be_keeps_its_contents},
+    {"a space larger than it may be keeps its contents",
+     a_space_larger_than_it_may_be_keeps_its_contents},
     {"pages on their way are unmapped, and nothing is lost",
      pages_on_their_way_are_unmapped_and_lose_nothing},
     {0},

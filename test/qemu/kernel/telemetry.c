@@ -1,4 +1,5 @@
-/* More marks on every CPU than there is room for: test/qemu/telemetry.t looks at what has become of them. */
+/* More marks on every CPU than there is room for: test/qemu/telemetry.t looks at what has become of
+ * them. */
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -37,8 +38,9 @@ static void a_flood_is_recorded_as_far_as_there_is_room(void)
     }
 }
 
-const struct suite telemetry_suite = {"telemetry", (const struct suite_test[]){
-                                                       {"a flood is recorded as far as there is room",
-                                                        a_flood_is_recorded_as_far_as_there_is_room},
-                                                       {0},
-                                                   }};
+const struct suite telemetry_suite = {"telemetry",
+                                      (const struct suite_test[]){
+                                          {"a flood is recorded as far as there is room",
+                                           a_flood_is_recorded_as_far_as_there_is_room},
+                                          {0},
+                                      }};

@@ -1,9 +1,11 @@
-/* Threads of the suites: made, counted as they end, and waited for.  Where there is no memory for one the kernel panics. */
+/* Threads of the suites: made, counted as they end, and waited for.  Where there is no memory for
+ * one the kernel panics. */
 #pragma once
 #include "sched/cpuset.h"
 #include "sched/sched.h"
 
-/* A thread in no group, of normal priority unless p says another, not started yet; the caller holds a reference. */
+/* A thread in no group, of normal priority unless p says another, not started yet; the caller holds
+ * a reference. */
 struct thread *make_thread(struct thread_params p);
 /* The same, started, and nobody holds it; on one CPU only, counted round. */
 void start_thread(struct thread_params p);

@@ -1,4 +1,5 @@
-/* Who runs when several want one CPU: priorities, gates, slices, shares, and how balancing levels them. */
+/* Who runs when several want one CPU: priorities, gates, slices, shares, and how balancing levels
+ * them. */
 #include "kernel/core/printf.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
@@ -7,7 +8,8 @@
 
 static volatile bool go, stop;
 
-static struct thread *create(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
+static struct thread *create(void (*entry)(void *), void *arg, const struct cpuset *affinity,
+                             uint8_t prio)
 {
     return make_thread(
         (struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
@@ -15,7 +17,8 @@ static struct thread *create(void (*entry)(void *), void *arg, const struct cpus
 
 static void spawn(void (*entry)(void *), void *arg, const struct cpuset *affinity, uint8_t prio)
 {
-    start_thread((struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
+    start_thread(
+        (struct thread_params){.entry = entry, .arg = arg, .affinity = affinity, .prio = prio});
 }
 
 static void reset(void)
@@ -24,7 +27,7 @@ static void reset(void)
     go = stop = false;
 }
 
-/* ---- Priorities ---- */
+/* ---- Priorities ------------------------------------------------------------------------------ */
 
 static uint64_t high_steps, low_steps;
 
@@ -110,7 +113,7 @@ static void a_lower_priority_is_not_kept_waiting_for_ever(void)
     sched_starve_ms = starve_ms;
 }
 
-/* ---- Gates ---- */
+/* ---- Gates ----------------------------------------------------------------------------------- */
 
 static struct gate gate = GATE(gate, GATE_SESSIONS, "test");
 static volatile bool in_gate;
@@ -145,7 +148,8 @@ static void wait_at_gate(UNUSED void *arg)
     note_end();
 }
 
-/* The owner shares its CPU with a thread of higher priority that never sleeps, until the one that waits is let in. */
+/* The owner shares its CPU with a thread of higher priority that never sleeps, until the one that
+ * waits is let in. */
 static void the_owner_of_a_gate_runs_while_others_wait(void)
 {
     struct cpuset first = cpuset_one(0), last = cpuset_one(cpu_count() - 1);
@@ -163,9 +167,10 @@ static void the_owner_of_a_gate_runs_while_others_wait(void)
     sched_starve_ms = starve_ms;
 }
 
-/* ---- Slices and shares ---- */
+/* ---- Slices and shares ----------------------------------------------------------------------- */
 
-/* All on one CPU, so plain variables do; volatile, since they change while a thread waits in sched_point(). */
+/* All on one CPU, so plain variables do; volatile, since they change while a thread waits in
+ * sched_point(). */
 #define SLICES 12
 static volatile uint64_t turns_of[4];
 static volatile unsigned last_of;
@@ -226,7 +231,8 @@ static void compute_and_doze(UNUSED void *arg)
     note_end();
 }
 
-/* In permille: what one that now and then sleeps for a moment gets of the CPU that it shares with one that does not. */
+/* In permille: what one that now and then sleeps for a moment gets of the CPU that it shares with
+ * one that does not. */
 static uint64_t share_of_one_that_dozes(void)
 {
     struct cpuset last = cpuset_one(cpu_count() - 1);
@@ -250,7 +256,8 @@ static uint64_t share_of_one_that_dozes(void)
     return run_ns[1] * 1000 / (run_ns[0] + run_ns[1]);
 }
 
-/* Were turns counted, not the time, it would be a sixth.  A host that stalls may cost it some of its time. */
+/* Were turns counted, not the time, it would be a sixth.  A host that stalls may cost it some of
+ * its time. */
 static void what_a_thread_has_run_is_charged_to_it(void)
 {
     uint64_t permille = 0;
@@ -320,7 +327,8 @@ static void balancing_levels_a_heap_of_threads(void)
 static const struct suite_test tests[] = {
     {"a lower priority waits while a higher one wants to run",
      a_lower_priority_waits_while_a_higher_one_wants_to_run},
-    {"a lower priority is not kept waiting for ever", a_lower_priority_is_not_kept_waiting_for_ever},
+    {"a lower priority is not kept waiting for ever",
+     a_lower_priority_is_not_kept_waiting_for_ever},
     {"the owner of a gate runs while others wait", the_owner_of_a_gate_runs_while_others_wait},
     {"slices go round among equals", slices_go_round_among_equals},
     {"what a thread has run is charged to it", what_a_thread_has_run_is_charged_to_it},

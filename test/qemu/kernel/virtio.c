@@ -1,4 +1,5 @@
-/* A virtio console's port: pages go out in order, several at a time; the host looks at what has arrived. */
+/* A virtio console's port: pages go out in order, several at a time; the host looks at what has
+ * arrived. */
 #include "kernel/core/cpu.h"
 #include "kernel/dev/virtio/virtio_console.h"
 #include "kernel/core/lock.h"

@@ -1,4 +1,5 @@
-/* The inline part of an instruction set for host tests: the test's own machine provides what has an effect. */
+/* The inline part of an instruction set for host tests: the test's own machine provides what has an
+ * effect. */
 #pragma once
 struct arch_frame;
 #include "kernel/lib/base.h"
@@ -7,8 +8,8 @@ struct cpu;
 
 /* Test double's variables. */
 extern bool host_irqs_on;
-extern struct cpu *host_cpu; /* the CPU that executes   */
-extern uint64_t host_ticks;  /* the free-running clock  */
+extern struct cpu *host_cpu; /* the CPU that executes */
+extern uint64_t host_ticks;  /* the free-running clock */
 /* Where a test has one: called whenever interrupts are let in. */
 void host_interrupt(void) __attribute__((weak));
 /* A device sees every access to its registers. */

@@ -1,4 +1,5 @@
-/* An instruction set for host tests of code above arch: nothing to save, and what there is to map is a double's. */
+/* An instruction set for host tests of code above arch: nothing to save, and what there is to map
+ * is a double's. */
 #pragma once
 #include "kernel/lib/base.h"
 

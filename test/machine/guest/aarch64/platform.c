@@ -1,6 +1,6 @@
 /*
- * The test guest on AArch64: QEMU's "virt" with a GICv3, as its memory map (hw/arm/virt.c) has been since the machine
- * exists.  GIC: Arm IHI 0069, chapter 12.
+ * The test guest on AArch64: QEMU's "virt" with a GICv3, as its memory map (hw/arm/virt.c) has been
+ * since the machine exists.  GIC: Arm IHI 0069, chapter 12.
  */
 #include "test/machine/guest/guest.h"
 
@@ -29,7 +29,8 @@
 #define SEMIHOSTING_EXIT 0x18
 #define APPLICATION_EXIT 0x20026 /* ADP_Stopped_ApplicationExit */
 
-#define MSR(name, value) __asm__ volatile("msr " name ", %0\n isb" ::"r"((uint64_t)(value)) : "memory")
+#define MSR(name, value) \
+    __asm__ volatile("msr " name ", %0\n isb" ::"r"((uint64_t)(value)) : "memory")
 
 const uint32_t pci_bar_place = 0x10000000; /* the window of 32-bit addresses */
 
@@ -43,7 +44,7 @@ static uint32_t read32(uint64_t address)
     return *(volatile uint32_t *)address;
 }
 
-/* ---- Console, end ----------------------------------------------------------------------------------------- */
+/* ---- Console, end ---------------------------------------------------------------------------- */
 
 void console_put(char c)
 {
@@ -75,7 +76,7 @@ void guest_fault(uint64_t syndrome, uint64_t at, uint64_t address)
     panic("an exception that must not happen");
 }
 
-/* ---- CPUs, interrupts ------------------------------------------------------------------------------------- */
+/* ---- CPUs, interrupts ------------------------------------------------------------------------ */
 
 unsigned this_cpu(void)
 {
@@ -120,7 +121,8 @@ void platform_init_cpu(void)
 void wake(unsigned cpu)
 {
     /* ICC_SGI1R_EL1 */
-    MSR("s3_0_c12_c11_5", (uint64_t)WAKE_SGI << 24 | (cpu / CPUS_OF_AFF0) << 16 | 1u << cpu % CPUS_OF_AFF0);
+    MSR("s3_0_c12_c11_5",
+        (uint64_t)WAKE_SGI << 24 | (cpu / CPUS_OF_AFF0) << 16 | 1u << cpu % CPUS_OF_AFF0);
 }
 
 void timer_in(uint64_t cycles)
@@ -153,7 +155,7 @@ void interrupt_done(void)
     MSR("s3_0_c12_c12_1", interrupt); /* ICC_EOIR1_EL1 */
 }
 
-/* ---- PCI -------------------------------------------------------------------------------------------------- */
+/* ---- PCI ------------------------------------------------------------------------------------- */
 
 uint32_t pci_read(unsigned device, unsigned offset)
 {

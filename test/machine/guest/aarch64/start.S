@@ -1,12 +1,14 @@
 /*
- * Start of the machine's test guest on AArch64: EL1, MMU off, from QEMU's ELF loader for the first CPU and from PSCI
- * CPU_ON for the others.  The first 512 GB of addresses are mapped where they are (the first and everything from 256 GB
- * on, where "virt" has its devices, as device memory) and the first GB of RAM at -2 GB, in blocks of 1 GB.
+ * Start of the machine's test guest on AArch64: EL1, MMU off, from QEMU's ELF loader for the first
+ * CPU and from PSCI CPU_ON for the others.  The first 512 GB of addresses are mapped where they are
+ * (the first and everything from 256 GB on, where "virt" has its devices, as device memory) and the
+ * first GB of RAM at -2 GB, in blocks of 1 GB.
  */
 #define RAM  0x40000000
 #define BASE (0xffffffff80000000 - RAM)
 
-/* DDI 0487, D8.3: block descriptors; attribute 0 of MAIR is Device-nGnRnE, 1 is Normal write-back. */
+/* DDI 0487, D8.3: block descriptors; attribute 0 of MAIR is Device-nGnRnE, 1 is Normal
+ * write-back. */
 #define BLOCK_DEVICE 0x401	/* AF */
 #define BLOCK_NORMAL 0x705	/* AF, inner shareable, attribute 1 */
 #define MAIR         0xff00

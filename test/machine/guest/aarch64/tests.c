@@ -1,6 +1,6 @@
 /*
- * What only AArch64 has: exclusive pairs, blocks zeroed by one instruction, invalidations that name an address space or
- * reach all CPUs, waiting in firmware.
+ * What only AArch64 has: exclusive pairs, blocks zeroed by one instruction, invalidations that name
+ * an address space or reach all CPUs, waiting in firmware.
  */
 #include "test/machine/guest/guest.h"
 
@@ -107,8 +107,8 @@ static void invalidations_take_what_they_name(void)
 {
     uint64_t at = arena(2 * PAGE_SIZE);
 
-    check("invalidating a page for all CPUs takes it here", walked_after(at, by_address_everywhere), ROUNDS,
-          ROUNDS + 4);
+    check("invalidating a page for all CPUs takes it here", walked_after(at, by_address_everywhere),
+          ROUNDS, ROUNDS + 4);
     check("invalidating the next page does not", walked_after(at, another_address), 0, 4);
     check("nor does another address space", walked_after(at, another_space), 0, 4);
 }

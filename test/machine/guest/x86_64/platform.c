@@ -35,7 +35,7 @@ static struct {
 
 extern char isr_interrupt[], isr_fault[], isr_empty[];
 
-/* ---- Registers -------------------------------------------------------------------------------------------- */
+/* ---- Registers ------------------------------------------------------------------------------- */
 
 static void outb(uint16_t port, uint8_t value)
 {
@@ -56,7 +56,8 @@ static uint32_t inl(uint16_t port)
 
 static void wrmsr(uint32_t msr, uint64_t value)
 {
-    __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
+    __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32))
+                     : "memory");
 }
 
 static uint64_t rdmsr(uint32_t msr)
@@ -66,7 +67,7 @@ static uint64_t rdmsr(uint32_t msr)
     return (uint64_t)high << 32 | low;
 }
 
-/* ---- Console, end ----------------------------------------------------------------------------------------- */
+/* ---- Console, end ---------------------------------------------------------------------------- */
 
 void console_put(char c)
 {
@@ -86,7 +87,7 @@ void guest_fault(void)
     panic("an exception that must not happen");
 }
 
-/* ---- Interrupts ------------------------------------------------------------------------------------------- */
+/* ---- Interrupts ------------------------------------------------------------------------------ */
 
 unsigned this_cpu(void)
 {
@@ -164,7 +165,7 @@ void platform_start(unsigned cpu, void *stack_top)
     wrmsr(X2APIC_ICR, (uint64_t)cpu << 32 | ICR_STARTUP | START_PAGE >> 12);
 }
 
-/* ---- PCI -------------------------------------------------------------------------------------------------- */
+/* ---- PCI ------------------------------------------------------------------------------------- */
 
 uint32_t pci_read(unsigned device, unsigned offset)
 {

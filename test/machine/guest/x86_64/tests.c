@@ -17,7 +17,8 @@ static void copy(uint64_t to, uint64_t from, uint64_t bytes)
 static void a_string_instruction_accesses_each_line_once(void)
 {
     struct counting c = {.event = {MACHINE_EVENT_LOADS, MACHINE_EVENT_STORES}};
-    uint64_t bytes = LINES * id->line_bytes, from = arena(bytes), to = arena(bytes + id->line_bytes);
+    uint64_t bytes = LINES * id->line_bytes, from = arena(bytes),
+             to = arena(bytes + id->line_bytes);
 
     count_start(&c, MACHINE_COUNT_KERNEL);
     fill(from, bytes);

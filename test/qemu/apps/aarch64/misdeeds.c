@@ -60,7 +60,8 @@ static void odd_jump(void)
                      : "x16");
 }
 
-/* Exclusive loads must be aligned whatever the system's settings, or with FEAT_LSE2 not cross 16 bytes (DDI 0487, B2.5.2). */
+/* Exclusive loads must be aligned whatever the system's settings, or with FEAT_LSE2 not cross 16
+ * bytes (DDI 0487, B2.5.2). */
 static void odd_atomic(void)
 {
     static _Alignas(16) uint32_t words[8];
@@ -77,7 +78,8 @@ static void debug_channel(void)
     __asm__ volatile("mrs %0, mdccsr_el0" : "=r"(v));
 }
 
-/* No misdeed where there is pointer authentication, but what is above EL1 must have allowed it; the misdeed follows. */
+/* No misdeed where there is pointer authentication, but what is above EL1 must have allowed it; the
+ * misdeed follows. */
 static void signature(void)
 {
     __asm__ volatile(".inst 0x9ac03000\n\t" /* pacga x0, x0, x0 */
