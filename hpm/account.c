@@ -1,12 +1,12 @@
 /*
- * Who ran which counts up.  At every context switch one reading of the hardware ends the stretch of
+ * Who ran which counts up. At every context switch one reading of the hardware ends the stretch of
  * the thread that leaves and begins that of the one that comes, so nothing is counted twice or not
- * at all: the threads' and the idle time's counts add up to the machine's.  With hpm.accounts=on
+ * at all: the threads' and the idle time's counts add up to the machine's. With hpm.accounts=on
  * interrupts and monitoring are two more of those that come and leave, by readings at both ends of
  * their handlers.
  *
  * Invariants: hpm_cpu and the running thread's context are written by their CPU only, interrupts
- * off; a context that another CPU reads is copied under its sequence number.  Counter groups change
+ * off; a context that another CPU reads is copied under its sequence number. Counter groups change
  * at slice interrupts and ticks, never at a switch, so that the groups' turns have nothing to do
  * with what the threads do.
  */
@@ -149,11 +149,11 @@ static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
 #define TAG_MONITORING (TAG_INTERRUPTS - 1)
 #define SAME_TAG       ((int64_t)-1)
 
-/* What else is over with a stretch: nothing, whoever ran, or the slice.  Who runs on is given what
+/* What else is over with a stretch: nothing, whoever ran, or the slice. Who runs on is given what
  * he counted later. */
 enum over { STRETCH, RUN, SLICE };
 
-/* A stretch is over.  From then on another group counts if the slice is, or a new plan's; and it is
+/* A stretch is over. From then on another group counts if the slice is, or a new plan's; and it is
  * for tag. */
 HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 {

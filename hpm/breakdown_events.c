@@ -1,5 +1,5 @@
 /*
- * See figures.h.  The simulated machine counts stalls by cause and source.  Real PMUs, as far as
+ * See figures.h. The simulated machine counts stalls by cause and source. Real PMUs, as far as
  * their names are known, say in which half of the pipeline instructions were waited for, how often
  * what is known to cost time happened, and how often another chip's caches had the data.
  */
@@ -33,7 +33,7 @@ static const struct figure of_model[] = {
 };
 
 /* Accesses of which no more is known than that another chip's caches served them are said to be of
- * the remote L3; Arm's, those that its memory served are among them.  Of several rows for one
+ * the remote L3; Arm's, those that its memory served are among them. Of several rows for one
  * figure the first that the PMU has. */
 static const struct figure of_others[] = {
     {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote_cache"},

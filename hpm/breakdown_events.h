@@ -3,6 +3,6 @@
 #include "hpm/policy/context.h"
 #include "hpm/events/event.h"
 
-/* The event of figure number e (EVENT_*) on this PMU.  False: none that programmable counters
+/* The event of figure number e (EVENT_*) on this PMU. False: none that programmable counters
  * count. */
 bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *out);

@@ -1,6 +1,6 @@
 /*
- * Hardware performance monitoring, as the scheduler and the architecture drive it.  count.h and
- * sampling.h are for those that read.  One PMU backend (hpm/pmu/) is chosen at boot; without one
+ * Hardware performance monitoring, as the scheduler and the architecture drive it. count.h and
+ * sampling.h are for those that read. One PMU backend (hpm/pmu/) is chosen at boot; without one
  * every call still works and says -ENODEV or zero counts, with hpm_caps()->present == false; time
  * and entries into the kernel are sampled.
  */
@@ -39,11 +39,11 @@ void hpm_cpus_started(void);
 const struct hpm_caps *hpm_caps(void);
 
 void hpm_thread_init(struct hpm_thread *t, uint32_t tid, uint32_t pid);
-/* Scheduler, interrupts off: out stops, in starts; NULL is the idle thread.  One hardware read
+/* Scheduler, interrupts off: out stops, in starts; NULL is the idle thread. One hardware read
  * serves both sides. */
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in);
 /* Around the handlers of all other interrupts, interrupts off: what is done between them is counted
- * apart, if anything is.  end gets what begin returned. */
+ * apart, if anything is. end gets what begin returned. */
 unsigned hpm_interrupt_begin(void);
 void hpm_interrupt_end(unsigned begin);
 /* PMU interrupt, interrupts off. */
@@ -56,7 +56,7 @@ void hpm_tick(void);
  * Interrupts off. */
 uint64_t hpm_timer_ns(void);
 /* The timer's interrupt; and before a return to user mode, from an interrupt, a fault or a system
- * call.  Interrupts off. */
+ * call. Interrupts off. */
 void hpm_timer(const struct arch_frame *frame);
 void hpm_entered_slots(const struct arch_frame *frame);
 extern uint32_t hpm_entries; /* who samples by entries; see hpm/slot.h */

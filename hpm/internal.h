@@ -8,7 +8,7 @@
 #include "hpm/sample_ring.h"
 #include "kernel/core/cpu.h"
 
-/* A CPU's part in sampling.  Written by the CPU itself, interrupts off, but for the ring's tail and
+/* A CPU's part in sampling. Written by the CPU itself, interrupts off, but for the ring's tail and
  * delivered. */
 struct sampler {
     struct sample_ring ring;
@@ -65,7 +65,7 @@ struct hpm_cpu {
     struct hpm_sums sums; /* hpm_sums_here */
 };
 
-/* A CPU's part, if its counters count; else NULL.  Time and entries are sampled without. */
+/* A CPU's part, if its counters count; else NULL. Time and entries are sampled without. */
 static inline struct hpm_cpu *hpm_counted(const struct cpu *cpu)
 {
     return cpu->hpm && cpu->hpm->plan ? cpu->hpm : NULL;
@@ -101,7 +101,7 @@ uint32_t remote_latency(void);
 /* init.c: remote stalls are accesses times so many cycles from now on. */
 void remote_estimate(uint32_t latency);
 
-/* session.c: the figures' events as the first plan, for that PMU.  0, or an error of plan_make. */
+/* session.c: the figures' events as the first plan, for that PMU. 0, or an error of plan_make. */
 int plans_init(const struct pmu_ops *ops);
 /* As hpm_session_open, where slots are given for events alone that are to be sampled: slots[i] is
  * that of name i. */
@@ -111,7 +111,7 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
 uint64_t session_count(const struct hpm_session *s, unsigned i);
 /* Returns when every CPU has followed what was asked for until now. */
 void follow_everywhere(void);
-/* estimate_spread of a logical count, the largest of all CPUs' accounts.  Any context. */
+/* estimate_spread of a logical count, the largest of all CPUs' accounts. Any context. */
 uint64_t hpm_spread(unsigned count);
 /* account.c: this CPU, interrupts off, is to count what the plan says, from its next reading on. */
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
@@ -122,14 +122,14 @@ void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
 void interrupted(struct hpm_cpu *hpm, unsigned why);
 /* user.c: after a reading, or when somebody else is current: what current may read by itself. */
 void user_follow(struct hpm_cpu *hpm);
-/* session.c: the session's events as counts of the page.  How many. */
+/* session.c: the session's events as counts of the page. How many. */
 unsigned session_user(const struct hpm_session *s, struct hpm_user_page *page);
-/* account.c: follows a new plan at once.  For call_cpu. */
+/* account.c: follows a new plan at once. For call_cpu. */
 void counting_follow(void *unused);
 /* account.c: ticks of the clock in cycles of a CPU that runs; of the clock, where none are
  * counted. */
 uint64_t hpm_cycles_of(uint64_t ticks);
-/* account.c: how long it has been idle until now, by the clock.  Any CPU. */
+/* account.c: how long it has been idle until now, by the clock. Any CPU. */
 uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now);
 
 /* This CPU, interrupts off: takes what the hardware recorded, for the thread that ran until now,
@@ -141,7 +141,7 @@ static inline void sampler_poll(struct hpm_cpu *hpm)
         hpm->sampler.applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         sampler_attend(hpm);
 }
-/* Memory for records and samples.  0 or -ENOMEM. */
+/* Memory for records and samples. 0 or -ENOMEM. */
 int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup);
 /* Gives it back, where the CPU turns out to have no counters. */
 void sampler_free(struct hpm_cpu *hpm, struct pmu_setup *setup);

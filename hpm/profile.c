@@ -1,6 +1,6 @@
 /*
- * Who wants what sampled.  A profile has a ring for each CPU, which that CPU fills (hpm/slot.c),
- * and a slot for each criterion.  What it samples of events is a session's (session.c): opening and
+ * Who wants what sampled. A profile has a ring for each CPU, which that CPU fills (hpm/slot.c),
+ * and a slot for each criterion. What it samples of events is a session's (session.c): opening and
  * closing go through the plan, so that when either returns every CPU has followed, and nobody uses
  * a ring that is given back.
  *

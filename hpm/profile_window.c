@@ -1,6 +1,6 @@
 /*
  * Windows of a profile: what came in one decides about the periods of the next
- * (hpm/policy/period.h).  Events of the whole machine are known from their counts, whether they
+ * (hpm/policy/period.h). Events of the whole machine are known from their counts, whether they
  * were sampled or not; all else is known from the samples.
  */
 #include "hpm/count.h"
@@ -259,7 +259,7 @@ static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
     __atomic_store_n(&profile_slot(p, i)->window, profile_slot(p, i)->window + 1, __ATOMIC_RELAXED);
 }
 
-/* Were there any since the last window?  A criterion's first are said. */
+/* Were there any since the last window? A criterion's first are said. */
 static bool had_storms(struct hpm_profile *p, unsigned i)
 {
     struct profile_criterion *c = &p->of[i];

@@ -1,8 +1,8 @@
 /*
  * What waiting for other chips' caches costs, where the PMU counts how many accesses they serve but
- * not the cycles: accesses times the latency of one, which is measured at boot.  A CPU of another
+ * not the cycles: accesses times the latency of one, which is measured at boot. A CPU of another
  * chip writes lines; this one reads them, each saying where the next is, so that it waits for every
- * one.  Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
+ * one. Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
  */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
@@ -25,7 +25,7 @@ struct line {
     uint8_t rest[STRIDE - sizeof(void *)];
 };
 
-/* For call_cpu: all lines are in this CPU's caches then, modified.  They are one chain, in an order
+/* For call_cpu: all lines are in this CPU's caches then, modified. They are one chain, in an order
  * no prefetcher knows (a congruential generator of full period: Knuth, volume 2, 3.2.1.2). */
 static void write_lines(void *arg)
 {

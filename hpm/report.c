@@ -1,7 +1,7 @@
 /*
  * The stall breakdown as a table ([A] 2.5): cycles by cause, CPI = completion + sum of stalls, and
  * the data-cache part by source, where "estimate" is latency x accesses, which counts overlapping
- * misses once each, beside what the hardware measured ([A] Table 2.7).  A row is printed only if
+ * misses once each, beside what the hardware measured ([A] Table 2.7). A row is printed only if
  * the PMU counts what is in it.
  */
 #include "hpm/count.h"

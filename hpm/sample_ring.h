@@ -1,6 +1,6 @@
 /*
  * A CPU's buffer of attributed samples: one producer, the CPU itself with interrupts off; one
- * consumer at a time, on any CPU.  A full buffer drops the newest sample, never a stored one, and
+ * consumer at a time, on any CPU. A full buffer drops the newest sample, never a stored one, and
  * the producer counts the loss.
  */
 #pragma once

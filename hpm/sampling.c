@@ -1,10 +1,10 @@
 /*
- * Samples of accesses by what they were served from.  The hardware writes records into a ring of
+ * Samples of accesses by what they were served from. The hardware writes records into a ring of
  * each CPU; the CPU itself takes them over into its buffer before it changes threads, so whoever
  * ran is whoever made them; anyone takes samples from the buffers.
  *
  * A request to start or stop is published with a new generation number and followed by each CPU at
- * its next switch, tick or counter interrupt, for a PMU can be told only by its own CPU.  Idle CPUs
+ * its next switch, tick or counter interrupt, for a PMU can be told only by its own CPU. Idle CPUs
  * follow when they wake. Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer +
  * samples in the buffer.
  */

@@ -1,7 +1,7 @@
 /*
- * Who wants what counted.  The breakdown's figures are wanted always, sessions come and go; each
+ * Who wants what counted. The breakdown's figures are wanted always, sessions come and go; each
  * time a new plan of all that is wanted is made in the memory of the plan before the present one,
- * and every CPU told to follow it.  When all have, nobody uses the present one's memory any more
+ * and every CPU told to follow it. When all have, nobody uses the present one's memory any more
  * (see hpm/policy/context.h).
  */
 #include "hpm/count.h"
@@ -175,7 +175,7 @@ static void collect_sets(struct plan_request *r, const struct hpm_session *s, ui
             add_sets(r, wanted.session[i], whose);
 }
 
-/* Makes request's plan the present one.  whose and cause as collect_sets and plan_make give
+/* Makes request's plan the present one. whose and cause as collect_sets and plan_make give
  * them. */
 static int change_plan(struct plan_request *request, struct group_cause *cause)
 {
@@ -313,7 +313,7 @@ static void pin_if_possible(struct plan_request *request, uint64_t counts)
 }
 
 /* Cycles or instructions of one mode: both modes' are always known, and those of one should not
- * have to wait for a turn, which may not come while a short program runs.  Where there is room for
+ * have to wait for a turn, which may not come while a short program runs. Where there is room for
  * them, and not beside many others, which would have half as many turns. */
 static uint64_t by_mode(const struct hpm_session *s)
 {

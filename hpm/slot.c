@@ -24,7 +24,7 @@ static uint32_t draw(struct profiler *p)
 }
 
 /*
- * Some samples in a row are as far apart as each other.  Multiples of a prime fall on the sites of
+ * Some samples in a row are as far apart as each other. Multiples of a prime fall on the sites of
  * a short loop in turn, so that each has as many of them; with another distance for each sample,
  * chance alone gives one of eight sites some more than another.
  */
@@ -55,7 +55,7 @@ static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
                   at->source, at->user, 0, ctf_text(s->of->name), at->period);
 }
 
-/* One of so many, at the profiler's place.  Those that are kept are counted by who takes them
+/* One of so many, at the profiler's place. Those that are kept are counted by who takes them
  * out. */
 static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s,
                                    uint32_t stands_for, bool telling)

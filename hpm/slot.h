@@ -2,9 +2,9 @@
  * Samples of what a CPU is doing, by criteria: this is each CPU's part, hpm/profile.c has who asked
  * for what.
  *
- * A criterion has a slot in every CPU.  Events are counted by a counter that is armed for the next
+ * A criterion has a slot in every CPU. Events are counted by a counter that is armed for the next
  * sample (pmu.h); when its group's turn is over what was left of the distance is kept, so rare
- * events get there in the end.  Time and entries into the kernel are counted down where they
+ * events get there in the end. Time and entries into the kernel are counted down where they
  * happen.
  */
 #pragma once
@@ -20,21 +20,21 @@
 struct hpm_cpu;
 struct arch_frame;
 
-/* Of the machine.  Written before its kind is, and while nothing counts for it. */
+/* Of the machine. Written before its kind is, and while nothing counts for it. */
 struct profile_slot {
     bool used; /* by somebody; hpm/profile.c */
     uint8_t criterion, modes;
     uint32_t pid; /* 0: everybody */
-    /* Distances of the next samples, one of which is picked each time.  Written at any time. */
+    /* Distances of the next samples, one of which is picked each time. Written at any time. */
     uint32_t distance[PROFILE_DISTANCES];
     uint32_t window;  /* number of the present window */
     const char *name; /* the criterion's */
 };
 extern struct profile_slot profile_slots[PROFILE_SLOTS];
-/* Which slots sample by time and by entries into the kernel.  Atomic. */
+/* Which slots sample by time and by entries into the kernel. Atomic. */
 extern uint32_t profile_timed;
 
-/* Of each CPU.  Written by the CPU itself, interrupts off; totals are read by anyone. */
+/* Of each CPU. Written by the CPU itself, interrupts off; totals are read by anyone. */
 struct profiler {
     uint64_t time; /* and place of a sample that is found to be due now */
     vaddr_t pc;
@@ -73,7 +73,7 @@ struct profiler {
 };
 
 /* All for this CPU, interrupts off. */
-/* Before a slot's criterion begins, from anywhere.  timed: it is time. */
+/* Before a slot's criterion begins, from anywhere. timed: it is time. */
 void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool timed,
                          struct sample_ring *ring);
 /* A reading that ends the turn of the armed counters; then the next group's, which has begun at

@@ -1,7 +1,7 @@
 /*
- * Counts that threads read by themselves (user_page.h).  The page says what the thread's counts
+ * Counts that threads read by themselves (user_page.h). The page says what the thread's counts
  * were at its CPU's latest reading, and where the counters stood then; every reading while it runs,
- * every turn and every switch to it writes it anew.  Registers can be read in user mode only while
+ * every turn and every switch to it writes it anew. Registers can be read in user mode only while
  * a thread runs that asked for it, and its session is open.
  */
 #include "hpm/count.h"
@@ -47,7 +47,7 @@ static bool write_count(const struct hpm_cpu *hpm, struct hpm_user_page *p, unsi
     return c->valid;
 }
 
-/* The thread is not in user mode, so that nobody sees it half written.  Is there anything to be
+/* The thread is not in user mode, so that nobody sees it half written. Is there anything to be
  * read? */
 static bool write_page(struct hpm_cpu *hpm, struct hpm_user_page *p)
 {

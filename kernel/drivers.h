@@ -1,4 +1,4 @@
-/* The kinds of devices there are, by class, in the order they are looked for.  Each ends with
+/* The kinds of devices there are, by class, in the order they are looked for. Each ends with
  * NULL. */
 #pragma once
 

@@ -28,7 +28,7 @@ struct group {
 
 static struct group group; /* too large for a stack; only the init thread runs groups */
 
-/* The command's assignments of one scope take effect until restore().  They were checked with the
+/* The command's assignments of one scope take effect until restore(). They were checked with the
  * rest of the command line. */
 static void assign(const struct command *c, enum arg_scope scope)
 {
@@ -44,7 +44,7 @@ static void assign(const struct command *c, enum arg_scope scope)
     }
 }
 
-/* All but the first `keep` have the values that they had.  In reverse order: an argument that was
+/* All but the first `keep` have the values that they had. In reverse order: an argument that was
  * set twice gets its first value back. */
 static void restore(unsigned keep)
 {

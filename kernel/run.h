@@ -3,5 +3,5 @@
 #pragma once
 #include "kernel/core/cmdline.h"
 
-/* Runs all commands; returns the first exit status that is not 0, else 0.  Thread context. */
+/* Runs all commands; returns the first exit status that is not 0, else 0. Thread context. */
 unsigned run_commands(const struct cmdline *line);

@@ -1,19 +1,19 @@
 /*
- * A pool: the memory of one process, or with mem.pool=global of all of them.  It knows each page
+ * A pool: the memory of one process, or with mem.pool=global of all of them. It knows each page
  * that is or was resident as a node, how many frames it may have, and by a policy which page goes
- * next.  There are pools only where pages can go anywhere or memory is limited (pools_wanted);
+ * next. There are pools only where pages can go anywhere or memory is limited (pools_wanted);
  * without, address spaces manage by themselves.
  *
  * How others plug in:
  *   a replacement policy is a struct replace_ops (mm/policy/replace/replace.h), chosen by
- *   mem.policy when a pool is made.  All its calls are
+ *   mem.policy when a pool is made. All its calls are
  *       made under the pool's lock; its state is moved when the pool's nodes have become too few.
  *   a tracker (mm/track/track.h) hands pages that were used, in their order, to pool_sink(), and is
- *   asked before a page leaves.  Where none
+ *   asked before a page leaves. Where none
  *       watches, faults are all that a policy hears of, and with mem.accessed the accessed bits of
  *       pages about to go.
  *   a prefetcher names nodes when a page is read in or a prefetched one first used; pool_fetch()
- *   starts their reading.  They come
+ *   starts their reading. They come
  *       back READY: not mapped, so that their first use is a fault, and seen.
  *   who divides memory between pools calls pool_set_target().
  *
@@ -159,9 +159,9 @@ struct pool {
     bool global;
 };
 
-/* ---- Pools (pool.c).  Thread context unless they say otherwise. ------------------------------ */
+/* ---- Pools (pool.c). Thread context unless they say otherwise. ------------------------------ */
 /* Are there to be pools, by what the arguments say now: is there a disk to swap to, or memory
- * limited, or mem.pools=always?  Any context; who begins a space without another one to be like
+ * limited, or mem.pools=always? Any context; who begins a space without another one to be like
  * asks (space_create). */
 bool pools_wanted(void);
 /* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one
@@ -170,10 +170,10 @@ bool pools_wanted(void);
 int pool_join(const struct pool *like, struct memory_account *account, struct pool **out);
 /* The space, which has no page in it any more, leaves; the last one ends the pool, after waiting,
  * whatever becomes of the process, for all that is still being read or written and for who works on
- * it (pools_each).  No lock held. */
+ * it (pools_each). No lock held. */
 void pool_leave(struct pool *p);
 /* [P] held: a thread waits for a page from then on, by arch_clock_ns(); until now, and the page
- * came, which is a major fault.  Threads' waits may be at the same time. */
+ * came, which is a major fault. Threads' waits may be at the same time. */
 void pool_wait_begins_locked(struct pool *p, uint64_t since_ns);
 void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came);
 /* [P] held: p->held_up_ns up to now. */
@@ -196,7 +196,7 @@ void pool_set_target(struct pool *p, uint32_t frames, bool bound);
 uint32_t pool_cap_locked(const struct pool *p);
 /* Calls f for each pool, pinned, no lock held. */
 void pools_each(void (*f)(struct pool *p, void *arg), void *arg);
-/* Is memory short for it, as of the last frame that anybody asked for?  Any context, without a
+/* Is memory short for it, as of the last frame that anybody asked for? Any context, without a
  * lock. */
 static inline bool pool_is_short(const struct pool *p)
 {
@@ -205,15 +205,15 @@ static inline bool pool_is_short(const struct pool *p)
 /* Panics on a broken invariant. */
 void pool_check(struct pool *p);
 
-/* ---- Nodes.  [P] held. ----------------------------------------------------------------------- */
+/* ---- Nodes. [P] held. ----------------------------------------------------------------------- */
 /* A new page that is HERE, or NODE_NONE: pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
-/* A new page that is READY, read ahead, or NODE_NONE: pool_grow.  The frame is charged. */
+/* A new page that is READY, read ahead, or NODE_NONE: pool_grow. The frame is charged. */
 uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
                          uint8_t region);
 /* The same for a node that is OUT and has no slot. */
 void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame);
-/* Its region is read sequentially: it is to leave when reading has gone on a little.  The next such
+/* Its region is read sequentially: it is to leave when reading has gone on a little. The next such
  * node, which may have become anything else since, or NODE_NONE. */
 void pool_behind_add(struct pool *p, uint32_t n);
 uint32_t pool_behind_next(struct pool *p);
@@ -225,7 +225,7 @@ void pool_node_free(struct pool *p, uint32_t n);
 void pool_frame_free(struct pool *p, uint32_t n);
 void pool_set_state(struct pool *p, uint32_t n, enum node_state state);
 /* A page that has been taken out of its table, or its number has, is gone for ever; not one that is
- * BEHIND.  Its frame, if it was HERE: it goes back, and is uncharged, when no TLB knows it.  Else
+ * BEHIND. Its frame, if it was HERE: it goes back, and is uncharged, when no TLB knows it. Else
  * 0: all is done, or will be. */
 uint32_t pool_forget(struct pool *p, uint32_t n);
 /* Where who waits for the node sleeps. */
@@ -236,17 +236,17 @@ static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)
 
 /* ---- Frames of pools (reclaim.c) ------------------------------------------------------------- */
 /* The caller gets the right to one more frame of the pool, for a node that is read in or NODE_NONE,
- * after others' pages have left if need be.  0; -ENOMEM: nothing can leave; -EDQUOT: the same of
+ * after others' pages have left if need be. 0; -ENOMEM: nothing can leave; -EDQUOT: the same of
  * the process's own pages, which has all that it may; -EINTR: the process ends. No lock held. */
 int pool_charge(struct pool *p, uint32_t incoming);
 void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its lock */
 
 /* hot.c: pages of the space, which has a curve, that are mapped and have been used since this was
  * asked last, as the tracker has it, though nothing was logged of them in the epoch before, or that
- * was their first use.  In the turn of track_each_curve, no lock held. */
+ * was their first use. In the turn of track_each_curve, no lock held. */
 uint32_t pool_hot_pages(struct pool *p, struct space *s);
 
-/* ---- What trackers and prefetchers call.  No lock held. -------------------------------------- */
+/* ---- What trackers and prefetchers call. No lock held. -------------------------------------- */
 /* A sink of trackers (mm/track/track.h): the pages of a run were used, in this order. */
 void pool_sink(struct space *s, const struct page_run *run);
 enum pool_fetch {
@@ -254,7 +254,7 @@ enum pool_fetch {
     FETCH_PREDICTED = 2, /* the prefetch policy wants them */
 };
 /* Starts reading those of these nodes of p that are out, in this order, `max` at most, as long as
- * frames are free or others leave without being written.  How many it has begun. */
+ * frames are free or others leave without being written. How many it has begun. */
 unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, unsigned how);
 /* The nodes of those of n pages, by their virtual numbers, that have one, in the same order: how
  * many. */

@@ -53,9 +53,9 @@ static inline unsigned space_page_prot(unsigned prot)
 /* space_check.c: the same as space_check when its last thread has gone, mostly with interrupts
  * on. */
 void space_check_end(struct space *s);
-/* readahead.c: pages of a mapped disk that are read together.  How many from va on, at least 1, [S]
+/* readahead.c: pages of a mapped disk that are read together. How many from va on, at least 1, [S]
  * held; reads them, the first into `first`, and keeps the others where nobody else has brought them
- * meanwhile.  0 or -EIO: the first could not be read.  Thread context, no lock held. */
+ * meanwhile. 0 or -EIO: the first could not be read. Thread context, no lock held. */
 unsigned ahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
 int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
                paddr_t first);

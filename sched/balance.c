@@ -3,7 +3,7 @@
  * with the run queues locked, checking again what the snapshot claimed.
  *
  * Who pulls: a CPU that becomes idle, for one thread; a busy CPU at the end of a slice, at the
- * level's interval.  Idle CPUs do not poll: a busy CPU that has threads to spare asks one to look.
+ * level's interval. Idle CPUs do not poll: a busy CPU that has threads to spare asks one to look.
  * Threads of a fixed policy are never moved, threads with a home chip leave it only for a chip that
  * is wholly idle, and warm threads leave their chip only when pulling has failed repeatedly for
  * their sake.
@@ -120,7 +120,7 @@ static const enum trace_moved moved_by[BALANCE_LEVELS] = {[BALANCE_CORE] = TRACE
                                                           [BALANCE_CHIP] = TRACE_PULLED_CHIP,
                                                           [BALANCE_MACHINE] = TRACE_PULLED_MACHINE};
 
-/* Both locked.  The coldest first: those that would run last. */
+/* Both locked. The coldest first: those that would run last. */
 static unsigned pull_queued_locked(struct pull *p, unsigned count)
 {
     unsigned moved = 0;
@@ -138,7 +138,7 @@ static unsigned pull_queued_locked(struct pull *p, unsigned count)
     return moved;
 }
 
-/* Both locked.  The thread is only asked; its CPU hands it over. */
+/* Both locked. The thread is only asked; its CPU hands it over. */
 static void ask_running_locked(struct pull *p)
 {
     struct thread *t = p->from->cpu->current;
@@ -206,7 +206,7 @@ static bool pull_level(struct runqueue *rq, enum balance_level level)
 
 /*
  * A CPU that usually idles only for moments keeps its hands off other cores: what it pulled would
- * have been picked up where its cache is, and the thread it waits for would find it busy.  Unless
+ * have been picked up where its cache is, and the thread it waits for would find it busy. Unless
  * it was asked.
  */
 bool balance_pull_idle(struct runqueue *rq)
@@ -226,7 +226,7 @@ bool balance_pull_idle(struct runqueue *rq)
     return false;
 }
 
-/* Would some idle CPU pull from this one?  Then ask it. */
+/* Would some idle CPU pull from this one? Then ask it. */
 static void offer(struct runqueue *rq, enum balance_level level)
 {
     struct cpuset span = domain(rq->cpu->index, level), online = cpuset_first(cpu_count());

@@ -1,4 +1,4 @@
-/* Operations on sets of CPUs.  Pure. */
+/* Operations on sets of CPUs. Pure. */
 #pragma once
 #include "sched/sched.h"
 

@@ -9,7 +9,7 @@
  */
 #include "sched/runqueue.h"
 
-/* The thread that calls has it.  Its own data, and its CPU's, which stays its own until it
+/* The thread that calls has it. Its own data, and its CPU's, which stays its own until it
  * sleeps. */
 static void note_entered(struct gate *g, struct thread *self)
 {
@@ -74,7 +74,7 @@ bool gate_try_enter(struct gate *g)
     return free;
 }
 
-/* Guard held.  A thread that gets the gate while others wait gets the priority, too, before it is
+/* Guard held. A thread that gets the gate while others wait gets the priority, too, before it is
  * woken. */
 static void hand_over_locked(struct gate *g)
 {

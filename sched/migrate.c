@@ -1,5 +1,5 @@
 /*
- * Moving threads on request: affinity, home chips, the sharing placer's decisions.  A queued thread
+ * Moving threads on request: affinity, home chips, the sharing placer's decisions. A queued thread
  * moves at once; a running one is asked to, and its own CPU hands it over when it switches; a
  * blocked one remembers it for its wake-up.
  */
@@ -18,7 +18,7 @@ struct cpuset thread_allowed(const struct thread *t)
     return cpuset_empty(&home) ? all : home;
 }
 
-/* Both run queues locked.  Returns whether the thread was still there. */
+/* Both run queues locked. Returns whether the thread was still there. */
 static bool move_locked(struct runqueue *from, struct runqueue *to, struct thread *t)
 {
     if (&runqueues[t->cpu] != from)

@@ -1,4 +1,4 @@
-/* The run queues as the scheduler uses them, above ready.c.  Locking rules in runqueue.h. */
+/* The run queues as the scheduler uses them, above ready.c. Locking rules in runqueue.h. */
 #include "sched/runqueue.h"
 
 struct runqueue runqueues[CPU_MAX];

@@ -1,7 +1,7 @@
 /*
  * Run queues: private to sched/.  One a CPU, each with its own lock.
  *
- * A thread belongs to the run queue of thread->cpu, whose lock guards its [R] members.  thread->cpu
+ * A thread belongs to the run queue of thread->cpu, whose lock guards its [R] members. thread->cpu
  * changes only with the locks of the old and the new run queue held, so whoever holds one and finds
  * thread->cpu naming it holds the thread still. A CPU holds its run queue's lock across the switch:
  * a thread that others can see READY or BLOCKED is completely saved. Two run queues are locked in
@@ -50,7 +50,7 @@ static inline unsigned rq_running(unsigned cpu)
     return __atomic_load_n(&runqueues[cpu].running, __ATOMIC_RELAXED);
 }
 
-/* ---- runqueue.c.  `_locked`: the run queue's lock is held ------------------------------------ */
+/* ---- runqueue.c. `_locked`: the run queue's lock is held ------------------------------------ */
 void rq_init(struct runqueue *rq, struct cpu *cpu);
 /* All three with interrupts off. */
 struct runqueue *rq_lock_thread(struct thread *t);
@@ -75,17 +75,17 @@ void rq_kick_locked(struct runqueue *rq);
 void rq_check(struct runqueue *rq); /* panics on a broken invariant; takes the lock */
 
 /* ---- sched.c --------------------------------------------------------------------------------- */
-/* Gives the CPU away.  Own run queue locked, which it unlocks; interrupts off, as they are when it
- * returns.  The caller has set its own state: BLOCKED, DEAD, or RUNNING to stay in line. */
+/* Gives the CPU away. Own run queue locked, which it unlocks; interrupts off, as they are when it
+ * returns. The caller has set its own state: BLOCKED, DEAD, or RUNNING to stay in line. */
 enum give_way { GIVE_WAY_PREEMPTED, GIVE_WAY_YIELD };
 void sched_switch_locked(struct runqueue *rq, enum give_way how);
-/* Makes a BLOCKED thread READY and places it.  False: it was not blocked.  Any context. */
+/* Makes a BLOCKED thread READY and places it. False: it was not blocked. Any context. */
 bool sched_wake(struct thread *t);
 /* Programs this CPU's timer for what comes first; interrupts off. */
 void sched_program_timer(void);
 void thread_entry(void); /* thread.c calls it first thing in a new thread */
 
-/* ---- timer.c: sleepers.  Interrupts off ------------------------------------------------------ */
+/* ---- timer.c: sleepers. Interrupts off ------------------------------------------------------ */
 void timer_arm(struct thread *t, uint64_t deadline_ns); /* the running thread */
 /* after this nobody wakes it for its deadline */
 void timer_cancel(struct thread *t);

@@ -75,9 +75,9 @@ void thread_leave_space(void)
 }
 
 /*
- * A quarter more or less than asked for, at random.  With slices of one length CPUs march in step:
+ * A quarter more or less than asked for, at random. With slices of one length CPUs march in step:
  * threads of a group that always run at different times then fetch their lines from each other
- * never, or always.  The generator is Knuth's MMIX.
+ * never, or always. The generator is Knuth's MMIX.
  */
 static uint64_t new_slice_ns(struct runqueue *rq, struct thread *t)
 {
@@ -122,7 +122,7 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
 }
 
 /* Where a thread that goes on wanting to run must continue: its own CPU's queue, or the one it is
- * to migrate to.  Locks that one too and notes it in rq->also; rq itself may have been unlocked for
+ * to migrate to. Locks that one too and notes it in rq->also; rq itself may have been unlocked for
  * a moment. */
 static struct runqueue *lock_destination(struct runqueue *rq, const struct thread *t)
 {

@@ -125,7 +125,7 @@ struct thread_params {
     uint8_t prio;
     int group;
 };
-/* A new thread, runnable only after thread_start.  0 or -ENOMEM.  Thread context. */
+/* A new thread, runnable only after thread_start. 0 or -ENOMEM. Thread context. */
 int thread_create(const struct thread_params *params, struct thread **out);
 void thread_start(struct thread *t);
 NORETURN void thread_exit(void); /* of the caller; its stack is freed once it is off the CPU */
@@ -135,7 +135,7 @@ void thread_put(struct thread *t); /* drops the creator's reference */
 struct thread *thread_current(void);
 
 /* ---- Blocking -------------------------------------------------------------------------------- */
-/* A queue of sleeping threads.  guard is the caller's lock that also guards the condition slept on
+/* A queue of sleeping threads. guard is the caller's lock that also guards the condition slept on
  * (rank below LOCK_TIMER). */
 struct wait_queue {
     struct list waiters;
@@ -158,9 +158,9 @@ void sched_interrupt_thread(struct thread *t);
 /* ---- Gates ----------------------------------------------------------------------------------- */
 /*
  * A gate is entered by one thread at a time; others wait for it asleep, first come, first served,
- * whatever becomes of their processes.  While threads wait, the owner runs at the kernel's
+ * whatever becomes of their processes. While threads wait, the owner runs at the kernel's
  * priority. With a gate held no user memory is touched, and nothing is called that can fault, wait
- * for I/O or for a process; results go to kernel memory first.  Debug builds panic otherwise:
+ * for I/O or for a process; results go to kernel memory first. Debug builds panic otherwise:
  * may_wait(), and any sleep that is not for a gate further in.
  */
 /* Outermost first: a thread that holds one enters only those behind it. */
@@ -185,20 +185,20 @@ struct gate {
             {&(self).waiters.waiters, &(self).waiters.waiters}                              \
         }                                                                                   \
     }
-/* Enters and leaves, the last one entered first.  Thread context, no spinlock held; entering may
+/* Enters and leaves, the last one entered first. Thread context, no spinlock held; entering may
  * sleep. */
 void gate_enter(struct gate *g);
 void gate_leave(struct gate *g);
-/* Enters if the gate is free.  Thread context, no spinlock held; does not sleep. */
+/* Enters if the gate is free. Thread context, no spinlock held; does not sleep. */
 bool gate_try_enter(struct gate *g);
-/* The kernel's priority for a thread, until it is returned; calls nest.  Any context whose locks
+/* The kernel's priority for a thread, until it is returned; calls nest. Any context whose locks
  * rank below LOCK_RUNQUEUE. */
 void sched_lend_priority(struct thread *t);
 void sched_return_priority(struct thread *t);
 
 /* ---- Placement ------------------------------------------------------------------------------- */
 /* Moves a thread to another CPU: now if it is queued, as soon as its CPU can be interrupted if it
- * runs, at its wake-up if it is blocked.  -EINVAL: not in its affinity. */
+ * runs, at its wake-up if it is blocked. -EINVAL: not in its affinity. */
 int sched_migrate(struct thread *t, unsigned cpu);
 int sched_set_affinity(struct thread *t, const struct cpuset *set); /* -EINVAL: no such CPU in it */
 void sched_set_priority(struct thread *t, uint8_t prio);
@@ -211,7 +211,7 @@ uint64_t sched_wanted_ns(struct thread *t);
  * queue's lock. Any context. */
 uint64_t sched_run_ns(struct thread *t);
 
-/* The machine's shape, from cpus[].place.  Fixed before any other CPU has threads. */
+/* The machine's shape, from cpus[].place. Fixed before any other CPU has threads. */
 struct sched_topology {
     unsigned cpus, chips, cores, nodes;        /* cores: over the whole machine; nodes: of memory */
     unsigned cores_per_chip, threads_per_core; /* the largest of each */

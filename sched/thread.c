@@ -1,6 +1,6 @@
 /*
- * Threads from creation to the end of their memory.  A thread has two references: its creator's and
- * its own.  Its own is dropped by the thread that runs next on its CPU, since nobody can free the
+ * Threads from creation to the end of their memory. A thread has two references: its creator's and
+ * its own. Its own is dropped by the thread that runs next on its CPU, since nobody can free the
  * stack he stands on; the memory itself is given back by a kernel thread, since unmapping a stack
  * needs interrupts on.
  */

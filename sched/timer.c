@@ -1,9 +1,9 @@
 /*
- * Sleepers.  Each CPU keeps those that went to sleep on it, sorted by deadline.
+ * Sleepers. Each CPU keeps those that went to sleep on it, sorted by deadline.
  *
  * A sleeper is woken with its timer lock held, and takes that lock itself (timer_cancel) before it
- * goes on.  So no wake-up for an old deadline can reach it later, in another sleep or after its
- * end.  Waking for a deadline decides nothing: the woken thread looks at the clock and at its wait
+ * goes on. So no wake-up for an old deadline can reach it later, in another sleep or after its
+ * end. Waking for a deadline decides nothing: the woken thread looks at the clock and at its wait
  * queue itself.
  */
 #include "sched/runqueue.h"

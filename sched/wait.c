@@ -3,7 +3,7 @@
  *
  * No wake-up is lost: a sleeper enters the queue with the guard held, and becomes BLOCKED with its
  * run queue locked before the guard is released; a waker holds the guard, and sched_wake() waits
- * for the run queue's lock, which is held until the sleeper is switched out.  Whether it was woken
+ * for the run queue's lock, which is held until the sleeper is switched out. Whether it was woken
  * is what the queue says: a waker takes the sleeper out, a deadline or the end of its process does
  * not.
  */
@@ -14,7 +14,7 @@ void wait_init(struct wait_queue *q)
     list_init(&q->waiters);
 }
 
-/* Blocks the caller unless its process is being ended and it heeds that.  Interrupts off; guard, if
+/* Blocks the caller unless its process is being ended and it heeds that. Interrupts off; guard, if
  * any, is released meanwhile. */
 static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns, bool heeds)
 {

@@ -1,7 +1,7 @@
 /*
- * Hang watchdog of debug builds.  Busy CPUs look at one another at their timer interrupts: one that
+ * Hang watchdog of debug builds. Busy CPUs look at one another at their timer interrupts: one that
  * runs a thread but takes no timer interrupt has interrupts off or is dead; one where a priority
- * waits for ever never reaches the scheduler.  Either panics, which prints the backtraces of all
+ * waits for ever never reaches the scheduler. Either panics, which prints the backtraces of all
  * CPUs.
  */
 #include "kernel/core/printf.h"

@@ -4,9 +4,9 @@
  * flight and pages in each as Vigil's driver has (kernel/dev/block/model_disk.c).
  *
  * The machine's registers are on a PCI device without interrupts: the disk writes the message that
- * a request names.  Here that is the message of QEMU's device edu, which serves no other purpose.
+ * a request names. Here that is the message of QEMU's device edu, which serves no other purpose.
  *
- * Requests in flight are blk-mq's tags.  disk.lock guards the registers; `seen` belongs to the
+ * Requests in flight are blk-mq's tags. disk.lock guards the registers; `seen` belongs to the
  * interrupt.
  */
 #include <linux/blk-mq.h>

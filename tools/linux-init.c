@@ -5,8 +5,8 @@
  *   ... NAME=value ... -- scoreboard ms=500 ; private threads=8
  *
  * The kernel passes what stands behind "--" as arguments and the settings before it as environment,
- * so neither is parsed here.  A program is /bin/NAME.  What is said about the guest itself starts
- * with "GUEST"; a program's own output is left as it is.  The status is that of the first program
+ * so neither is parsed here. A program is /bin/NAME. What is said about the guest itself starts
+ * with "GUEST"; a program's own output is left as it is. The status is that of the first program
  * that failed, 0 if none did.
  *
  * Settings of its own:

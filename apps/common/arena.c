@@ -1,6 +1,6 @@
 /*
  * Blocks are chained so that they can be freed; the newest is cut from the front, and what is left
- * of a block when the next one is begun is wasted.  An object larger than a block gets a block of
+ * of a block when the next one is begun is wasted. An object larger than a block gets a block of
  * its own size.
  */
 #include "apps/common/arena.h"

@@ -1,6 +1,6 @@
 /*
  * Memory that is only ever taken, never given back piece by piece: a few large blocks from malloc,
- * cut from the front.  Data that belongs together lies together, apart from what others own, and on
+ * cut from the front. Data that belongs together lies together, apart from what others own, and on
  * lines of its own. Not safe for use by several threads at once: whoever owns the arena holds the
  * lock that guards it.
  */
@@ -20,10 +20,10 @@ struct arena {
     size_t size;       /* of the newest block */
 };
 
-/* Zeroed memory at a multiple of align (a power of two).  Ends the program with a message when
+/* Zeroed memory at a multiple of align (a power of two). Ends the program with a message when
  * there is none.
  */
 void *arena_alloc(struct arena *arena, size_t size, size_t align);
 
-/* Gives everything back.  The arena is empty afterwards and may be used again. */
+/* Gives everything back. The arena is empty afterwards and may be used again. */
 void arena_free(struct arena *arena);

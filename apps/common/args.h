@@ -1,5 +1,5 @@
 /*
- * Arguments of the form name=value, described by a table.  Anything the table does not allow is an
+ * Arguments of the form name=value, described by a table. Anything the table does not allow is an
  * error that names the argument and says what is accepted; nothing is silently ignored or clamped.
  */
 #pragma once
@@ -22,7 +22,7 @@ enum args_kind {
     ARGS_TEXT,   /* value points to a const char *, min..max characters */
 };
 
-/* One argument.  *value holds the default before parsing and the result after it. */
+/* One argument. *value holds the default before parsing and the result after it. */
 struct args_entry {
     const char *name;
     enum args_kind kind;
@@ -41,13 +41,13 @@ struct args_table {
 };
 
 /*
- * Reads argv[1..argc-1] into the values of the table.  Returns 0, or -1 with a message in error;
- * the values are then partly overwritten.  An argument given twice: the last one counts.
+ * Reads argv[1..argc-1] into the values of the table. Returns 0, or -1 with a message in error;
+ * the values are then partly overwritten. An argument given twice: the last one counts.
  */
 int args_parse(const struct args_table *table, int argc, char **argv, char *error,
                size_t error_size);
 
-/* Prints every argument, its default, its range and its meaning.  Call before parsing: defaults are
+/* Prints every argument, its default, its range and its meaning. Call before parsing: defaults are
  * the values. */
 void args_help(const struct args_table *table);
 

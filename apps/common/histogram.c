@@ -1,6 +1,6 @@
 /*
- * Log-linear buckets.  Values below 2^(SUB_BITS+1) have buckets of width 1; above, the position of
- * the top bit selects the power of two and the SUB_BITS below it the bucket.  Bucket bounds
+ * Log-linear buckets. Values below 2^(SUB_BITS+1) have buckets of width 1; above, the position of
+ * the top bit selects the power of two and the SUB_BITS below it the bucket. Bucket bounds
  * increase without gaps.
  */
 #include "apps/common/histogram.h"

@@ -27,6 +27,6 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 
 /*
  * The duration that permille of 1000 recorded ones do not exceed: the upper bound of its bucket,
- * and never more than the longest recorded.  500 is the median.  0 when empty.
+ * and never more than the longest recorded. 500 is the median. 0 when empty.
  */
 uint64_t histogram_permille_ns(const struct histogram *histogram, unsigned permille);

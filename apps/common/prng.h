@@ -1,6 +1,6 @@
 /*
  * The applications' random numbers: xorshift64* seeded through splitmix64, so that neighbouring
- * seeds give unrelated sequences.  State is one word of the caller; equal seeds give equal
+ * seeds give unrelated sequences. State is one word of the caller; equal seeds give equal
  * sequences on every platform. (Vigna, "An experimental exploration of Marsaglia's xorshift
  * generators, scrambled".)
  */
@@ -30,7 +30,7 @@ static inline uint64_t prng_next(struct prng *prng)
     return x * 0x2545f4914f6cdd1du;
 }
 
-/* A number in 0..bound-1; bound must not be 0.  The bias, bound / 2^32, does not matter here. */
+/* A number in 0..bound-1; bound must not be 0. The bias, bound / 2^32, does not matter here. */
 static inline uint32_t prng_below(struct prng *prng, uint32_t bound)
 {
     return (uint32_t)(((prng_next(prng) >> 32) * bound) >> 32);

@@ -23,7 +23,7 @@ struct real_roots {
 };
 void real_roots_init(struct real_roots *roots);
 
-/* exp(-2 pi i e / 2^k), within 10^-14.  k < REAL_ROOTS_MAX, e < 2^k. */
+/* exp(-2 pi i e / 2^k), within 10^-14. k < REAL_ROOTS_MAX, e < 2^k. */
 struct complex_number real_root(const struct real_roots *roots, unsigned k, uint64_t e);
 
 /* e^x for |x| <= 700, within 10^-14 of it. */

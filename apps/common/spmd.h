@@ -1,6 +1,6 @@
 /*
  * A program on large arrays: threads that all do the same on shares of them, phase by phase, with a
- * barrier between phases (single program, multiple data).  Everything follows from the arguments,
+ * barrier between phases (single program, multiple data). Everything follows from the arguments,
  * and is checked at the end.
  *
  * Work is dealt out in SPMD_CHUNKS chunks whatever the number of threads is, and sums are added up
@@ -28,26 +28,26 @@ struct spmd_program {
      * last. */
     void *context;
     size_t context_bytes;
-    /* Its own arguments.  The first is an ARGS_NUMBER, the size, which must be a multiple of
+    /* Its own arguments. The first is an ARGS_NUMBER, the size, which must be a multiple of
      * *size_step, and by which bytes grows. */
     const struct args_entry *entries;
     size_t entry_count;
     const uint64_t *size_step;
-    /* What ranges cannot say about the arguments.  0, or -1 with a line in why. */
+    /* What ranges cannot say about the arguments. 0, or -1 with a line in why. */
     int (*accept)(const struct spmd_run *run, char *why, size_t size);
     /* Of all arrays, with the arguments as they are. */
     uint64_t (*bytes)(const struct spmd_run *run);
-    /* Takes the arrays, by spmd_array.  Main thread, once. */
+    /* Takes the arrays, by spmd_array. Main thread, once. */
     void (*prepare)(struct spmd_run *run);
-    /* Initial data.  Each thread, once. */
+    /* Initial data. Each thread, once. */
     void (*fill)(struct spmd_thread *t);
-    /* The work.  Each thread, run->rounds times. */
+    /* The work. Each thread, run->rounds times. */
     void (*round)(struct spmd_thread *t);
-    /* Changes one element of the result, at random: the check must see it.  Main thread, after all
+    /* Changes one element of the result, at random: the check must see it. Main thread, after all
      * rounds. */
     void (*spoil)(struct spmd_run *run, struct prng *prng);
-    /* NULL, or the name of the law that was found broken, one word.  Calls spmd_result, sets
-     * run->error.  Main thread, at the end. */
+    /* NULL, or the name of the law that was found broken, one word. Calls spmd_result, sets
+     * run->error. Main thread, at the end. */
     const char *(*check)(struct spmd_run *run);
     /* Operations of a round, as the program's documentation counts them. */
     uint64_t (*ops)(const struct spmd_run *run);
@@ -104,7 +104,7 @@ struct spmd_run {
 
 /* ---- For programs ---------------------------------------------------------------------------- */
 
-/* A zeroed array, page-aligned: a memory region of that name (up to 15 characters).  Ends the
+/* A zeroed array, page-aligned: a memory region of that name (up to 15 characters). Ends the
  * program with a message when there is no memory. */
 void *spmd_array(struct spmd_run *run, const char *name, size_t bytes);
 
@@ -131,7 +131,7 @@ void spmd_spoil(double *values, size_t count, struct prng *prng);
 
 /* ---- For main, and for tests, in this order -------------------------------------------------- */
 
-/* Reads the arguments.  0, or -1 with a line in why.  spmd_end is due in both cases. */
+/* Reads the arguments. 0, or -1 with a line in why. spmd_end is due in both cases. */
 int spmd_begin(struct spmd_run *run, const struct spmd_program *program, int argc, char **argv,
                char *why, size_t size);
 /* Arrays, threads, rounds; then the check, whose verdict is in run->violation. */
@@ -140,5 +140,5 @@ void spmd_check(struct spmd_run *run);
 /* Gives the arrays back, and the program its defaults. */
 void spmd_end(struct spmd_run *run);
 
-/* All of it, with a RESULT line.  The exit status for main. */
+/* All of it, with a RESULT line. The exit status for main. */
 int spmd_main(const struct spmd_program *program, int argc, char **argv);

@@ -1,5 +1,5 @@
 /*
- * The run itself.  Threads agree on the moments of the run by the clock alone, so that measuring
+ * The run itself. Threads agree on the moments of the run by the clock alone, so that measuring
  * adds no shared data that is written while they work; the first to see a moment pass sets its
  * mark. Invariant: a member passes every moment exactly once, in order.
  */

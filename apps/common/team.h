@@ -2,7 +2,7 @@
  * A measured run: threads that repeat an operation for a given time, in sharing groups, created in
  * a chosen order, with marks at the moments that matter and one summary line at the end.
  *
- * Every thread prepares its data, waits for all others, and then repeats plan->operate.  An
+ * Every thread prepares its data, waits for all others, and then repeats plan->operate. An
  * operation counts for the part of the run in which it ends; what ends after "end" is executed but
  * not counted.
  */
@@ -88,7 +88,7 @@ void team_form_equal(struct team_plan *plan, unsigned groups, unsigned per_group
 void team_form_sized(struct team_plan *plan, const struct args_list *sizes);
 
 /*
- * Runs the plan to its end.  Ends the program with a message if threads cannot be created.
+ * Runs the plan to its end. Ends the program with a message if threads cannot be created.
  * members: plan->count of them, zeroed; their counts may be read after the return.
  */
 void team_run(const struct team_plan *plan, struct team_member *members,
@@ -102,13 +102,13 @@ void team_creation_order(const struct team_plan *plan, unsigned *order);
 
 /*
  * The group of each thread after the change: sizes stay, and the members of an old group are spread
- * over the new ones as evenly as sizes allow.  group has room for plan->count.
+ * over the new ones as evenly as sizes allow. group has room for plan->count.
  */
 void team_changed_groups(const struct team_plan *plan, unsigned *group);
 
 /*
- * Prints "RESULT app=... check=...".  violation: NULL if every invariant of the application held,
- * else its name, one word.  Returns the exit status for main: 0, or 1 on a violation.
+ * Prints "RESULT app=... check=...". violation: NULL if every invariant of the application held,
+ * else its name, one word. Returns the exit status for main: 0, or 1 on a violation.
  */
 int team_report(const char *app, const struct team_plan *plan, const struct team_result *result,
                 const char *violation);

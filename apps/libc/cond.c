@@ -1,5 +1,5 @@
 /*
- * Condition variables, barriers, reader-writer locks, once.  A condition variable is a counter: a
+ * Condition variables, barriers, reader-writer locks, once. A condition variable is a counter: a
  * waiter sleeps while the counter has the value it saw under the mutex, so a signal after that can
  * not be missed.
  *

@@ -89,7 +89,7 @@ static void add_tally(struct tally *sum, const struct tally *part)
     sum->count += part->count;
 }
 
-/* What it comes to.  Never seen: as the threads' estimates went on. */
+/* What it comes to. Never seen: as the threads' estimates went on. */
 static uint64_t scaled(const struct tally *t)
 {
     if (t->seen >= t->length)

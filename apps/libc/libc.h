@@ -13,7 +13,7 @@
 #define LIBC_PAGE 4096u
 
 /*
- * One per thread.  It begins at the thread pointer, with thread-local storage in front of it
+ * One per thread. It begins at the thread pointer, with thread-local storage in front of it
  * (variant II of the ELF TLS ABI), or ends there, with thread-local storage behind (variant I).
  * tid is written by the kernel before the thread runs, and cleared by it, with a futex wake, when
  * the thread is gone.
@@ -54,7 +54,7 @@ void keys_run_destructors(struct pthread *self) VIGIL(keys_run_destructors);
 void malloc_thread_exit(struct pthread *self) VIGIL(malloc_thread_exit);
 void mappings_thread_exit(struct pthread *self) VIGIL(mappings_thread_exit);
 
-/* Futex: wait while *word == expected, until deadline_ns (UINT64_MAX: none).  0 or -Exxx. */
+/* Futex: wait while *word == expected, until deadline_ns (UINT64_MAX: none). 0 or -Exxx. */
 uint64_t clock_ns(void) VIGIL(clock_ns);
 int futex_wait(uint32_t *word, uint32_t expected, uint64_t deadline_ns) VIGIL(futex_wait);
 void futex_wake(uint32_t *word, uint32_t count) VIGIL(futex_wake);

@@ -190,7 +190,7 @@ static void *large_alloc(size_t n, size_t align, bool *used)
 }
 
 /* What malloc does, under a name whose meaning the compiler does not know: it would turn calloc's
- * malloc and memset into a call of calloc.  *used: it may not be zero. */
+ * malloc and memset into a call of calloc. *used: it may not be zero. */
 static void *allocate(size_t n, bool *used)
 {
     *used = true;
@@ -322,8 +322,8 @@ POSIX size_t malloc_usable_size(void *p)
 
 /*
  * newlib makes decimals of numbers, and numbers of decimals, with integers of any size from
- * _calloc_r, and ends the program when it gets none.  So that printf works where malloc is refused
- * there are some bytes for them: enough for a long double, or some threads' doubles.  All are there
+ * _calloc_r, and ends the program when it gets none. So that printf works where malloc is refused
+ * there are some bytes for them: enough for a long double, or some threads' doubles. All are there
  * again when all have been given back; newlib keeps them for its thread's next numbers.
  */
 enum { RESERVE_BYTES = 49152 };

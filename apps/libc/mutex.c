@@ -88,7 +88,7 @@ static void unlock(pthread_mutex_t *m)
             futex_wake(&m->state, 1);
             return;
         }
-        /* Claimed, or withdrawn.  One that claims from now on marks the word again. */
+        /* Claimed, or withdrawn. One that claims from now on marks the word again. */
         __atomic_store_n(&m->state, SLEEPERS, __ATOMIC_SEQ_CST);
         uint32_t next = __atomic_load_n(&m->turn, __ATOMIC_SEQ_CST);
         if (next && change(&m->turn, next, 0)) {

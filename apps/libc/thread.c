@@ -1,7 +1,7 @@
 /*
  * Threads: creation, joining, detaching, keys, affinity.
  * One mapping holds, from low to high: a guard page, the stack, thread-local storage and the
- * descriptor.  A joinable thread's mapping is freed by its joiner, a detached one's by a later
+ * descriptor. A joinable thread's mapping is freed by its joiner, a detached one's by a later
  * pthread_create, once the kernel has cleared its tid.
  */
 #include <errno.h>

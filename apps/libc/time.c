@@ -1,5 +1,5 @@
 /*
- * Clocks and sleeping.  The clock is read in user mode where the CPU lets us (the kernel says its
+ * Clocks and sleeping. The clock is read in user mode where the CPU lets us (the kernel says its
  * frequency and its value at boot), else by a system call.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * Events given by the bits of their selector.  What the table knows of them holds for them too:
+ * Events given by the bits of their selector. What the table knows of them holds for them too:
  * which counters count them, and that some need more than a selector.
  */
 #include "hpm/events/lookup.h"

@@ -1,5 +1,5 @@
 /*
- * Which x86 processor has which events.  Models: Intel SDM volume 4, table 2-1; AMD, the PPR of
+ * Which x86 processor has which events. Models: Intel SDM volume 4, table 2-1; AMD, the PPR of
  * each family. A table that this kernel's version of libpfm4 does not have is passed over, and so
  * are all of them where it was built without.
  */

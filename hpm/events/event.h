@@ -1,9 +1,9 @@
 /*
  * What can be counted, by name: `l1d.miss`, `L2_RQSTS:MISS`, `r412e`, each with modes: `cycles:u`.
  *
- * Events are data.  Every PMU has a table of its vendor's names (printed by tools/events/ from
+ * Events are data. Every PMU has a table of its vendor's names (printed by tools/events/ from
  * libpfm4's when the kernel is built); a few generic names lead to different events on different
- * PMUs.  Which table belongs to a processor is a table too.  Everything here is pure and knows no
+ * PMUs. Which table belongs to a processor is a table too. Everything here is pure and knows no
  * hardware: nothing is counted by it.
  */
 #pragma once
@@ -11,7 +11,7 @@
 
 struct event_table; /* hpm/events/table.h: only those who make or read tables look inside */
 
-/* Are vendors' events in the tables?  Without libpfm4's, from which they are made, only PMUs that
+/* Are vendors' events in the tables? Without libpfm4's, from which they are made, only PMUs that
  * need no vendor's table have one. */
 extern const bool event_vendors;
 #define EVENT_NO_VENDORS "vendors' names of events are not in this kernel (built without libpfm4)"
@@ -21,13 +21,13 @@ extern const bool event_vendors;
 enum event_modes { EVENT_USER = 1, EVENT_KERNEL = 2 };
 
 /*
- * An event, ready to be programmed.  It may be counted by one of `counters`, or by the fixed
- * counter.  How many counters a CPU really has is for the PMU's driver to find out: it takes away
+ * An event, ready to be programmed. It may be counted by one of `counters`, or by the fixed
+ * counter. How many counters a CPU really has is for the PMU's driver to find out: it takes away
  * from the mask those that are not there.
  *
- * Fixed counters.  Intel: as IA32_FIXED_CTR numbers them; 16 and up are the fields of PERF_METRICS,
+ * Fixed counters. Intel: as IA32_FIXED_CTR numbers them; 16 and up are the fields of PERF_METRICS,
  * which are fractions of fixed counter 3, so whoever counts one runs that counter too (SDM volume
- * 3, "Performance Metrics").  Arm: 0 is PMCCNTR_EL0.  Simulated machine: the number of the counter,
+ * 3, "Performance Metrics"). Arm: 0 is PMCCNTR_EL0. Simulated machine: the number of the counter,
  * 4 and 5.
  *
  * Events of one exclusion class other than 0 may share a group only when their `extra` is the same:
@@ -81,7 +81,7 @@ struct event_pmu {
     unsigned counters; /* programmable ones */
     uint32_t fixed;    /* bit f: it has fixed counter f */
     /* Arm's common events are there if the CPU says so, whatever the table lists: PMCEID0 and
-     * PMCEID1.  Bit n of present[k]: event 0x4000 * k + n is counted. */
+     * PMCEID1. Bit n of present[k]: event 0x4000 * k + n is counted. */
     bool says;
     uint64_t present[2];
     /* What the table lists and this CPU lacks. */
@@ -97,7 +97,7 @@ struct event_pmu {
 
 /* ---- Which event ----------------------------------------------------------------------------- */
 
-/* Is the event with this selector counted, as far as the CPU says?  true where it says nothing. */
+/* Is the event with this selector counted, as far as the CPU says? true where it says nothing. */
 bool event_counts(const struct event_pmu *pmu, uint64_t config);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * AMD's cores, by the names of libpfm4 (after the PPRs).  A chip here is a core complex: the cores
+ * AMD's cores, by the names of libpfm4 (after the PPRs). A chip here is a core complex: the cores
  * that share an L3, which has counters of its own that are not the core's.
  */
 #include "hpm/events/generic.h"

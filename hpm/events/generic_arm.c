@@ -1,6 +1,6 @@
 /*
  * Arm's cores, by the numbers that the architecture gives events, because their names differ from
- * table to table (DDI 0487, D13.12).  A number that neither the CPU nor its table knows is passed
+ * table to table (DDI 0487, D13.12). A number that neither the CPU nor its table knows is passed
  * over.
  * - Where retired branches are not counted, predicted ones are, those on wrong paths too.
  * - Of the last level, reads alone are counted where that is all there is.

@@ -30,7 +30,7 @@
                    [GENERIC_L2_MISS] = "L2_RQSTS:ALL_DEMAND_MISS",         \
                    [GENERIC_LLC_ACCESS] = "LONGEST_LAT_CACHE:REFERENCES",  \
                    [GENERIC_STALL_MEM] = "CYCLE_ACTIVITY:STALLS_MEM_ANY"
-/* Of several sockets.  Data from another socket's caches is REMOTE_HITM and REMOTE_FWD of event
+/* Of several sockets. Data from another socket's caches is REMOTE_HITM and REMOTE_FWD of event
  * 0xd3: 0x04 and 0x08. */
 #define SOCKETS                                                    \
     [GENERIC_MEM_LOCAL] = "MEM_LOAD_L3_MISS_RETIRED:LOCAL_DRAM",   \

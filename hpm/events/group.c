@@ -1,11 +1,11 @@
 /*
  * Packing of events into counter groups; see group.h.
  *
- * An *item* is what must be seated together: a set, or an event that another excludes.  All other
- * events are single and may go anywhere.  For a growing number of groups the items are tried in
+ * An *item* is what must be seated together: a set, or an event that another excludes. All other
+ * events are single and may go anywhere. For a growing number of groups the items are tried in
  * every group (depth first, empty groups being alike); a placement goes on only if a maximum
  * matching (augmenting paths) still seats every event, those of items without a group yet going
- * anywhere too.  With all items placed that matching is the plan.
+ * anywhere too. With all items placed that matching is the plan.
  */
 #include "hpm/events/group.h"
 
@@ -75,7 +75,7 @@ static void shift_along(struct group_work *w, unsigned event, unsigned place)
 }
 
 /* Puts the places of groups first..last-1 that event could have and no path has been to into the
- * queue.  Returns a free one, or NOWHERE. */
+ * queue. Returns a free one, or NOWHERE. */
 static unsigned look(struct group_work *w, unsigned event, unsigned first, unsigned last,
                      unsigned from, unsigned *queued)
 {
@@ -98,7 +98,7 @@ static unsigned look(struct group_work *w, unsigned event, unsigned first, unsig
     return NOWHERE;
 }
 
-/* Finds event a place in groups first..last-1, moving others where need be.  False: impossible, and
+/* Finds event a place in groups first..last-1, moving others where need be. False: impossible, and
  * w->queue's first *queued places are those that event and whoever could make room for it compete
  * for. */
 static bool seat(struct group_work *w, unsigned event, unsigned first, unsigned last,
@@ -151,7 +151,7 @@ static int refuse(struct group_cause *cause, enum group_why why, unsigned event,
     return why == GROUP_CROWDED || why == GROUP_TOO_MANY ? -ENOSPC : -EINVAL;
 }
 
-/* Do these events fit into one group?  event and set are the demand that brings them together. */
+/* Do these events fit into one group? event and set are the demand that brings them together. */
 static int check_together(struct group_work *w, uint64_t together, unsigned event, unsigned set,
                           struct group_cause *cause)
 {
@@ -313,7 +313,7 @@ static bool hopeful(struct group_work *w, unsigned placed)
 }
 
 /* The group that needs the fewest new events to have item i, of those not tried yet; GROUP_NIL:
- * there is none.  Of empty groups only the first is one to try. */
+ * there is none. Of empty groups only the first is one to try. */
 static unsigned next_group(const struct group_work *w, unsigned i)
 {
     unsigned used = 0, best = GROUP_NIL, least = 0;
@@ -348,7 +348,7 @@ static bool place_item(struct group_work *w, unsigned i)
     }
 }
 
-/* Depth first.  True: w->plan has everybody seated.  *all: every possibility was tried, so that
+/* Depth first. True: w->plan has everybody seated. *all: every possibility was tried, so that
  * false is proof. */
 static bool search(struct group_work *w, uint64_t effort, bool *all)
 {

@@ -1,5 +1,5 @@
 /*
- * Which events are counted together ([A] 2.4).  A PMU has few counters, an event may use only some
+ * Which events are counted together ([A] 2.4). A PMU has few counters, an event may use only some
  * of them, and some events exclude each other, so what is wanted is packed into groups that take
  * turns; within a group every event has a counter of its own.
  *
@@ -11,7 +11,7 @@
  * - Counters left over count events again, those seen least first.
  *
  * Without sets and classes packing is one bipartite matching (events to the counters of all groups)
- * and always finds the fewest groups.  Sets and classes make it a search, with that matching to
+ * and always finds the fewest groups. Sets and classes make it a search, with that matching to
  * prune it; it is exhaustive up to an effort. Pure: no clock, lock, allocation or register.
  */
 #pragma once
@@ -70,7 +70,7 @@ enum group_why {
      * is in every group. */
     GROUP_EXCLUDED,
     /* The events of crowd must be in one group and have fewer counters than they are; any one less
-     * would fit.  That is for set, or for event to be with the pinned ones, or, with neither, for
+     * would fit. That is for set, or for event to be with the pinned ones, or, with neither, for
      * the pinned ones themselves. */
     GROUP_CROWDED,
     /* It takes more than groups_max groups. */
@@ -105,8 +105,8 @@ struct group_work {
 };
 
 /*
- * Fewest groups that count every event and every set.  0; -EINVAL: what no number of counters could
- * serve; -ENOSPC: what more counters or groups could serve.  cause, if not NULL, says what stands
+ * Fewest groups that count every event and every set. 0; -EINVAL: what no number of counters could
+ * serve; -ENOSPC: what more counters or groups could serve. cause, if not NULL, says what stands
  * in the way.
  */
 int group_pack(const struct group_request *request, struct group_plan *plan,

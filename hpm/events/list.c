@@ -21,7 +21,7 @@ static void append(char out[EVENT_TEXT_MAX], const char *text, size_t length)
     out[at + n] = '\0';
 }
 
-/* Can it be counted on this PMU at all?  Then it is described. */
+/* Can it be counted on this PMU at all? Then it is described. */
 static bool describe(const struct event_pmu *pmu, struct event_listed *out)
 {
     struct event event;

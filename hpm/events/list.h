@@ -13,5 +13,5 @@ struct event_listed {
     uint32_t counters;          /* of an event: programmable ones that can count it */
     bool fixed;                 /* of an event: it has a counter that counts only that */
 };
-/* The next one behind *cursor, which it moves on; 0: the first.  False: there are no more. */
+/* The next one behind *cursor, which it moves on; 0: the first. False: there are no more. */
 bool event_list(const struct event_pmu *pmu, uint32_t *cursor, struct event_listed *out);

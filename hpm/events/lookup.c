@@ -1,7 +1,7 @@
 /*
- * A vendor's names to events.  Parts of an event come in groups; each group must be chosen from, or
+ * A vendor's names to events. Parts of an event come in groups; each group must be chosen from, or
  * has a default; some parts do not go together (libpfm4's rules for unit masks).
- * The text comes from outside: nothing here relies on its form.  Pure: no clock, lock, allocation
+ * The text comes from outside: nothing here relies on its form. Pure: no clock, lock, allocation
  * or register.
  */
 #include "hpm/events/lookup.h"

@@ -14,7 +14,7 @@ struct word {
 int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out,
                          struct text *err);
 
-/* words.c: text between colons.  Modes are taken out; the other words keep their order, the name is
+/* words.c: text between colons. Modes are taken out; the other words keep their order, the name is
  * the first. */
 #define EVENT_WORDS_MAX 16
 struct event_words {

@@ -1,8 +1,8 @@
 /*
- * Metrics: figures made of counts.  A metric is data: a formula whose names are events
+ * Metrics: figures made of counts. A metric is data: a formula whose names are events
  * (hpm/events/event.h), which must have been counted at the same time, in one group.
  *
- *     formula:  + - * / and brackets, numbers (12, 0.5), events (l1d.miss, TOPDOWN:SLOTS), and
+ *     formula: + - * / and brackets, numbers (12, 0.5), events (l1d.miss, TOPDOWN:SLOTS), and
  *     $slots, the width of the
  *               pipeline in operations per cycle, which a PMU's table knows
  *
@@ -23,7 +23,7 @@ struct metric {
     const char *pmu; /* only of this one; NULL: of every PMU that has the events */
     const char *formula;
 };
-/* Rows of one name are tried in order.  Ended by a NULL name. */
+/* Rows of one name are tried in order. Ended by a NULL name. */
 extern const struct metric metrics[];
 
 struct metric_program {
@@ -36,14 +36,14 @@ struct metric_program {
     } step[METRIC_STEPS_MAX];
 };
 
-/* Translates a formula.  slots: of the table, 0 where it is not known.  0, or -EINVAL with what is
+/* Translates a formula. slots: of the table, 0 where it is not known. 0, or -EINVAL with what is
  * wrong in err. */
 int metric_parse(const char *formula, unsigned slots, struct metric_program *out, char *err,
                  size_t err_size);
 
 /*
  * The metric on this PMU: the first row of that name whose events it has, translated; `event` gets
- * the events of the program, in its order.  0; -ENOENT: no such metric, err names the nearest;
+ * the events of the program, in its order. 0; -ENOENT: no such metric, err names the nearest;
  * -ENOTSUP: not on this PMU, err names what it lacks.
  */
 int metric_find(const struct event_pmu *pmu, const char *name, const struct metric **row,

@@ -8,12 +8,12 @@
  * - Intel's other cores, and those whose hypervisor keeps that back: Yasin's formulas, for a core
  * whose other thread is idle.
  * - Zen 4: slots without an operation, by reason (PPR, "Pipeline Utilization").
- * - Arm with STALL_SLOT: what was not stalled was an operation, completed or not.  So is bad
+ * - Arm with STALL_SLOT: what was not stalled was an operation, completed or not. So is bad
  * speculation what the other three
  *   leave: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT / slots), where
  *   STALL_SLOT is both kinds of stall.
  * - Other Arm cores: the same with cycles for slots and instructions for operations.
- * - The simulated machine: cycles by what completed in them or why nothing did.  It completes what
+ * - The simulated machine: cycles by what completed in them or why nothing did. It completes what
  * it issues, so all that bad speculation
  *   costs is the stalls behind mispredictions.
  */

@@ -4,8 +4,8 @@
 enum { PARTS_MAX = 7, BOTH = EVENT_USER | EVENT_KERNEL };
 
 /*
- * A whole stands before the rows of its parts.  The simulated machine's are as
- * kernel/dev/model/machine.h defines its events.  Of real PMUs no more is taken for granted than
+ * A whole stands before the rows of its parts. The simulated machine's are as
+ * kernel/dev/model/machine.h defines its events. Of real PMUs no more is taken for granted than
  * what their vendors' definitions have in common: stalls are cycles, and those for data some of
  * those of the back end.
  */

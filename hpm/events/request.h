@@ -4,13 +4,13 @@
  *
  *     event_request_init(&r, &pmu);
  *     event_request_add(&r, "ipc", err, sizeof err);              a metric: its events share a
- *     group event_request_add(&r, "L2_RQSTS:MISS:u", err, sizeof err);  an event
+ *     group event_request_add(&r, "L2_RQSTS:MISS:u", err, sizeof err); an event
  *     event_request_pack(&r, 0, &plan, &work, err, sizeof err);
  *     ... event e of the plan is r.event[e]: program it, count it ...
  *     event_request_value(&r, 0, count, counted);
  *
- * An event that is asked for more than once is counted once.  Modes behind a metric's name, as in
- * ipc:u, are those of all its events.  Pure: no clock, lock, allocation or register.
+ * An event that is asked for more than once is counted once. Modes behind a metric's name, as in
+ * ipc:u, are those of all its events. Pure: no clock, lock, allocation or register.
  */
 #pragma once
 #include "hpm/events/event.h"
@@ -42,13 +42,13 @@ struct event_request {
 /* Nothing is asked for yet. */
 void event_request_init(struct event_request *r, const struct event_pmu *pmu);
 /* The number of the wish; or as event_parse and metric_find, with what is wrong in err; -ENOSPC: no
- * room for so many.  A refusal changes nothing. */
+ * room for so many. A refusal changes nothing. */
 int event_request_add(struct event_request *r, const char *text, char *err, size_t err_size);
 /* 0 and a plan whose events have the request's numbers; -EINVAL, -ENOSPC: as group_pack, with the
  * names in err. */
 int event_request_pack(struct event_request *r, unsigned groups_max, struct group_plan *plan,
                        struct group_work *work, char *err, size_t err_size);
-/* The parts of it, for who packs several requests together.  Wishes that are sets, their events and
+/* The parts of it, for who packs several requests together. Wishes that are sets, their events and
  * numbers: how many. */
 unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WISHES_MAX],
                             uint8_t wish[EVENT_WISHES_MAX]);
@@ -63,7 +63,7 @@ void event_demands(const struct event *event, unsigned events, unsigned counters
 /* Do they count the same? */
 bool event_same(const struct event *a, const struct event *b);
 
-/* A metric's figure.  count[e] belongs to event e and was counted while a group ran that has all of
+/* A metric's figure. count[e] belongs to event e and was counted while a group ran that has all of
  * the wish's events, if bit e of counted is set. */
 struct metric_value event_request_value(const struct event_request *r, unsigned wish,
                                         const uint64_t *count, uint64_t counted);

@@ -1,6 +1,6 @@
 /*
  * Numbers for formulas over counts: whole 64 bits of precision at any size, so that neither a count
- * of years nor a ratio of one in a million is lost, without floating point.  value = (negative ? -1
+ * of years nor a ratio of one in a million is lost, without floating point. value = (negative ? -1
  * : 1) * bits * 2^exponent. Pure; every operation rounds towards zero.
  */
 #pragma once

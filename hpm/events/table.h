@@ -75,7 +75,7 @@ struct event_choice {
 };
 extern const struct event_choice event_choices[]; /* ended by a NULL table */
 
-/* What the generic names are on one PMU, in the order of event_generics; NULL: not available.  Of
+/* What the generic names are on one PMU, in the order of event_generics; NULL: not available. Of
  * several, with blanks between them, the first that the PMU has. */
 struct event_generic_map {
     /* its name, NULL: of every table that has no row of its own before this one */

@@ -1,4 +1,4 @@
-/* The text of an event, cut at its colons.  It comes from outside: nothing here relies on its
+/* The text of an event, cut at its colons. It comes from outside: nothing here relies on its
  * form. */
 #include "hpm/events/lookup.h"
 

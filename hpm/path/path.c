@@ -2,7 +2,7 @@
  * The CPUs' page logs, and whose turn it is on each.
  *
  * Invariants: a CPU's log, but for the consumer's side, and its unit are touched by that CPU only,
- * interrupts off.  When a thread leaves a CPU its batch has ended, before any other CPU can run it.
+ * interrupts off. When a thread leaves a CPU its batch has ended, before any other CPU can run it.
  * While a thread with a space runs, the unit tracks that if it is watched, else none.
  */
 #include "hpm/path/path.h"
@@ -58,7 +58,7 @@ static bool is_watched(uint16_t space)
 
 /* ---- On the CPU concerned, interrupts off ---------------------------------------------------- */
 
-/* The thread's batch ends.  One with another's entries in it, which is after there was no room,
+/* The thread's batch ends. One with another's entries in it, which is after there was no room,
  * nobody can tell apart: it is lost. */
 static void end_batch(struct path_cpu *c, uint64_t now)
 {

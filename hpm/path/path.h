@@ -27,20 +27,20 @@ struct path_config {
     uint32_t spill; /* interrupt when so many have gone there by themselves */
 };
 
-/* A hardware page-access tracker.  All calls but probe: on the CPU concerned, interrupts off. */
+/* A hardware page-access tracker. All calls but probe: on the CPU concerned, interrupts off. */
 struct path_ops {
     const char *name;
-    /* Boot CPU, thread context, once.  0, or -ENODEV: there is none. */
+    /* Boot CPU, thread context, once. 0, or -ENODEV: there is none. */
     int (*probe)(struct path_caps *caps);
     /* Each CPU once, before what follows: its drains go to this ring, which is in the direct map,
-     * in a row, and has so many entries.  *interrupts: the unit can, here; else it must be drained
-     * often enough.  0 or -EIO. */
+     * in a row, and has so many entries. *interrupts: the unit can, here; else it must be drained
+     * often enough. 0 or -EIO. */
     int (*cpu_init)(const struct cpu *cpu, struct page_ring *ring, uint64_t entries,
                     bool *interrupts);
     /* With these sizes, which caps allow; nothing is known from then on, and no space runs. */
     void (*start)(const struct path_config *c);
     /* One page of 2^shift is logged from now on, drawn by a hash of its number; those of a larger
-     * shift are among them.  At the start shift is 0. */
+     * shift are among them. At the start shift is 0. */
     void (*sample)(unsigned shift);
     /* The space runs from now on; 0: none. */
     void (*enter)(uint16_t space);
@@ -59,41 +59,41 @@ struct path_ops {
 extern const struct path_ops *const path_backends[];
 
 /* ---- The logs (path.c) ----------------------------------------------------------------------- */
-/* Boot, after all CPUs have been started: a log for each.  0 or -ENOMEM.  Thread context. */
+/* Boot, after all CPUs have been started: a log for each. 0 or -ENOMEM. Thread context. */
 int path_logs_init(void);
-/* The hardware that was found, or NULL.  Probes at the first call; thread context. */
+/* The hardware that was found, or NULL. Probes at the first call; thread context. */
 const struct path_ops *path_hardware(struct path_caps *caps);
-/* Switches the hardware of every CPU on with that, or off.  0, or -EIO.  Thread context, no lock
+/* Switches the hardware of every CPU on with that, or off. 0, or -EIO. Thread context, no lock
  * held. */
 int path_hardware_start(const struct path_config *c);
 void path_hardware_stop(void);
 /* The hardware of each CPU logs one page of 2^shift, as far as it can: where that is more than
- * before from now on, else from its next interrupt or switch.  Thread context, no lock held. */
+ * before from now on, else from its next interrupt or switch. Thread context, no lock held. */
 void path_sample(unsigned shift);
 unsigned path_sample_shift(void);
 /* The most it can be: 0 where there is no hardware, or it was not looked for. */
 unsigned path_sample_max(void);
 /* Is the page, by its number, one of those? */
 bool path_sampled(uint64_t page, unsigned shift);
-/* Does the hardware watch what this space accesses?  Takes effect on every CPU before it returns.
+/* Does the hardware watch what this space accesses? Takes effect on every CPU before it returns.
  * Thread context, no lock held. */
 void path_watch(uint16_t space, bool on);
 
-/* Scheduler, interrupts off, at each switch: who runs from now on.  space 0: the kernel, or
+/* Scheduler, interrupts off, at each switch: who runs from now on. space 0: the kernel, or
  * nobody. */
 void path_switch(uint32_t tid, uint16_t space);
 /* The hardware's interrupt. */
 void path_interrupt(void);
-/* Software has seen an access in that space, by the thread that runs if it is its space.  False:
- * there is no room.  Any context. */
+/* Software has seen an access in that space, by the thread that runs if it is its space. False:
+ * there is no room. Any context. */
 bool path_note(uint16_t space, vaddr_t va, bool write);
-/* What this CPU has logged until now can be taken.  Any context. */
+/* What this CPU has logged until now can be taken. Any context. */
 void path_flush(void);
-/* The consumer, having taken what there was: hardware that found no room goes on.  Until then it
- * interrupts no more, and what the thread that runs accesses is lost.  Thread context, no lock
+/* The consumer, having taken what there was: hardware that found no room goes on. Until then it
+ * interrupts no more, and what the thread that runs accesses is lost. Thread context, no lock
  * held. */
 void path_resume(void);
-/* Entries of this CPU that wait to be taken.  Any context. */
+/* Entries of this CPU that wait to be taken. Any context. */
 uint64_t path_waiting(void);
 /* The logs, by CPU; for the consumer. */
 struct page_log *const *path_logs(unsigned *count);

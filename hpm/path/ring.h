@@ -1,15 +1,15 @@
 /*
  * A CPU's log of page accesses: a ring of entries, which hardware may write to by itself, and
- * beside it a ring of batches, which say whose they are.  One producer, the CPU itself with
+ * beside it a ring of batches, which say whose they are. One producer, the CPU itself with
  * interrupts off; one consumer at a time, on any CPU.
  *
- * A batch is what one thread accessed in a stretch, in order, and when that ended.  A thread's
+ * A batch is what one thread accessed in a stretch, in order, and when that ended. A thread's
  * batches on one CPU are in its order; on several, in the order of their times, since a thread
- * leaves a CPU with its batch ended.  So whoever takes the earliest batch of all logs each time
+ * leaves a CPU with its batch ended. So whoever takes the earliest batch of all logs each time
  * gets every thread's accesses in that thread's order, and those of different threads about as they
  * happened.
  *
- * Nothing is overwritten: the producer looks for room first.  Pure but for the atomic counters
+ * Nothing is overwritten: the producer looks for room first. Pure but for the atomic counters
  * between the two sides.
  */
 #pragma once
@@ -87,8 +87,8 @@ static inline void page_log_drop_batch(struct page_log *l)
     l->ring->head = l->begun;
 }
 
-/* The producer: what has been appended since the batch before is one, by this thread.  Nothing:
- * there is none.  Hardware appends without asking for a batch: where there is no room for one, it
+/* The producer: what has been appended since the batch before is one, by this thread. Nothing:
+ * there is none. Hardware appends without asking for a batch: where there is no room for one, it
  * is dropped. */
 static inline void page_log_end_batch(struct page_log *l, uint32_t tid, uint16_t space,
                                       uint64_t time)
@@ -111,12 +111,12 @@ static inline uint64_t page_log_waiting(const struct page_log *l)
     return l->begun - __atomic_load_n(&l->ring->tail, __ATOMIC_RELAXED);
 }
 
-/* The consumer: the log with the earliest batch that waits, if that ended by then, or NULL.  n
+/* The consumer: the log with the earliest batch that waits, if that ended by then, or NULL. n
  * logs; those that are NULL are left out. */
 struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n, uint64_t end);
-/* The consumer: its next batch, which there is.  Stays until page_log_taken. */
+/* The consumer: its next batch, which there is. Stays until page_log_taken. */
 void page_log_next(const struct page_log *l, struct page_run *out);
 void page_log_taken(struct page_log *l);
 
-/* Panics on a broken invariant.  Neither side is at work. */
+/* Panics on a broken invariant. Neither side is at work. */
 void page_log_check(const struct page_log *l);

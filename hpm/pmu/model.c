@@ -20,7 +20,7 @@ _Static_assert(STALL_ICACHE == 0 &&
 
 enum { RECORDS = 1, ARMED = 2 }; /* the latter until the next turn */
 
-/* What this driver knows of each CPU's page.  Owned by that CPU. */
+/* What this driver knows of each CPU's page. Owned by that CPU. */
 static struct model_cpu {
     volatile struct machine_cpu *regs;
     const struct machine_record *records;

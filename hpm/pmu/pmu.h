@@ -1,7 +1,7 @@
 /*
- * What a PMU backend does for hpm.  A backend knows one kind of hardware and nothing of threads.
+ * What a PMU backend does for hpm. A backend knows one kind of hardware and nothing of threads.
  *
- * Events are those that caps name (hpm/events/event.h); hpm packs them into groups.  Cycles always
+ * Events are those that caps name (hpm/events/event.h); hpm packs them into groups. Cycles always
  * have a counter of their own, instructions too where the PMU counts them.
  * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
  */
@@ -41,7 +41,7 @@ struct pmu_caps {
 };
 
 /* Everything counted since the CPU was set up; counts go on growing when a counter gets another
- * event.  The n-th fixed counter of caps is counter HPM_COUNTERS_MAX + n. */
+ * event. The n-th fixed counter of caps is counter HPM_COUNTERS_MAX + n. */
 struct pmu_latch {
     uint64_t cycles, instructions;
     uint64_t count[HPM_PLACES];
@@ -67,42 +67,42 @@ enum { PMU_SLICE = 1, PMU_RECORDS = 2, PMU_COUNTER = 1 << 8 };
 
 struct pmu_ops {
     const char *name;
-    /* Boot CPU, thread context, once.  0, or -ENODEV when this hardware is absent. */
+    /* Boot CPU, thread context, once. 0, or -ENODEV when this hardware is absent. */
     int (*probe)(struct pmu_caps *caps);
     /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are
-     * routed.  0; -EIO; -ENODEV (without sampling only): this CPU lacks what caps promise or one of
+     * routed. 0; -EIO; -ENODEV (without sampling only): this CPU lacks what caps promise or one of
      * the setup's events, nothing below is called on it. */
     int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
     /* What latch is to find in the image of a programme of these events, so that a turn need not
-     * look at them.  Any CPU. */
+     * look at them. Any CPU. */
     uint64_t (*image)(const struct event *const *event);
     /* Reads all counters, each at one moment, so that between two readings nothing is lost or
-     * counted twice.  next: from that moment on, they count its events, of caps, which stay as they
+     * counted twice. next: from that moment on, they count its events, of caps, which stay as they
      * are; NULL: as before. */
     void (*latch)(struct pmu_latch *out, const struct hpm_programme *next);
     /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives
-     * it, reaches due; if it has, soon. A later call replaces an earlier one.  A latch with next
+     * it, reaches due; if it has, soon. A later call replaces an earlier one. A latch with next
      * disarms all counters and forgets what of them is pending. Only where caps say that it can. */
     void (*arm)(unsigned c, uint64_t due);
     /* How user mode reads that counter (index in struct pmu_latch, or one of the above) and where
-     * it stands: index 0, it cannot.  Its value is right until the next latch, for a counter that
-     * is not armed.  Only where caps say that it can. */
+     * it stands: index 0, it cannot. Its value is right until the next latch, for a counter that
+     * is not armed. Only where caps say that it can. */
     void (*user)(unsigned counter, struct hpm_user_register *out);
-    /* Lets user mode read counters on this CPU, or no more.  Off at first. */
+    /* Lets user mode read counters on this CPU, or no more. Off at first. */
     void (*open)(bool on);
     /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
     void (*tag)(uint32_t tid);
-    /* Starts sampling as config says, NULL stops it.  Records not drained are forgotten, uncounted.
+    /* Starts sampling as config says, NULL stops it. Records not drained are forgotten, uncounted.
      * config is valid. */
     void (*sample)(const struct hpm_sampling *config);
-    /* Records waiting, or something to say of them.  Cheap: a few registers at most. */
+    /* Records waiting, or something to say of them. Cheap: a few registers at most. */
     uint64_t (*waiting)(void);
     /* Takes up to max records, oldest first, into out (who ran is left 0); *lost grows by those the
      * hardware dropped. */
     size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t *lost);
     /* In the PMU interrupt: mask of PMU_*, acknowledged; 0: it was no news. */
     unsigned (*interrupted)(void);
-    /* Ground truth: a labelled moment.  Any CPU, the caller serialises. */
+    /* Ground truth: a labelled moment. Any CPU, the caller serialises. */
     void (*mark)(const char *label);
 };
 

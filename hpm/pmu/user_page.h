@@ -1,7 +1,7 @@
 /*
  * A thread's page of counts that it may read by itself, and how it does: the kernel writes it
  * whenever a reading of the counters ends or begins what is in it, user mode reads it and adds what
- * the counter's register has counted since.  Shared by the kernel, programs and tests; nothing in
+ * the counter's register has counted since. Shared by the kernel, programs and tests; nothing in
  * it is secret, and no program can write it.
  */
 #pragma once
@@ -40,7 +40,7 @@ struct hpm_user_page {
     } of[HPM_USER_COUNTS];
 };
 
-/* What a register that counts has counted since the page was written.  What would be an eighth from
+/* What a register that counts has counted since the page was written. What would be an eighth from
  * all the way round is a step back, as QEMU's counters do (hpm/pmu/arm/armv8.c): nothing. */
 static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *r,
                                        uint64_t (*read)(uint32_t index))
@@ -51,9 +51,9 @@ static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *
 }
 
 /*
- * Count i of the page, as of now.  False: it has to be asked for.  What changed hands while the
+ * Count i of the page, as of now. False: it has to be asked for. What changed hands while the
  * register was read is read again: the thread was switched, went elsewhere, or its event's turn
- * came or ended.  An event whose turn it is not is taken to happen as often as until now.
+ * came or ended. An event whose turn it is not is taken to happen as often as until now.
  */
 static inline bool hpm_user_read(const volatile struct hpm_user_page *p, unsigned i,
                                  uint64_t (*read)(uint32_t index), uint64_t *out)

@@ -1,4 +1,4 @@
-/* Sums and differences of stall breakdowns.  Pure arithmetic. */
+/* Sums and differences of stall breakdowns. Pure arithmetic. */
 #include "hpm/policy/breakdown.h"
 #include "hpm/policy/context.h"
 

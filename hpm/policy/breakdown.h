@@ -20,7 +20,7 @@ enum hpm_source {
 };
 #define SOURCES_REMOTE_CACHE ((1u << SOURCE_REMOTE_L2) | (1u << SOURCE_REMOTE_L3))
 
-/* Why no instruction completed.  Completion cycles are the rest ([A] 2.5).  Behind the causes: a
+/* Why no instruction completed. Completion cycles are the rest ([A] 2.5). Behind the causes: a
  * PMU that does not know them may know in which half of the pipeline it was, for want of
  * instructions or for want of room to execute them. */
 enum hpm_stall {
@@ -48,9 +48,9 @@ enum hpm_miss {
     MISS_COUNT
 };
 
-/* Where cycles went, cumulative; subtract two readings.  Cycles and instructions are exact; what
+/* Where cycles went, cumulative; subtract two readings. Cycles and instructions are exact; what
  * shared a counter with others is scaled from the part of the cycles it was counted in ("seen") to
- * all of them, and fitted (hpm/events/fit.h): no part is larger than its whole.  What the PMU does
+ * all of them, and fitted (hpm/events/fit.h): no part is larger than its whole. What the PMU does
  * not count is 0: hpm_caps() says what that is. */
 struct hpm_breakdown {
     uint64_t cycles;       /* not idle */
@@ -89,7 +89,7 @@ struct hpm_context {
 };
 
 /* Whose counts they are: together these are all that CPUs do while they are not halted, each of it
- * once.  Idle: what the idle thread does between halts.  Interrupts of devices, timers and other
+ * once. Idle: what the idle thread does between halts. Interrupts of devices, timers and other
  * CPUs, and those of monitoring itself, each from its handler's first reading of the counters to
  * its last, are counted to whom they interrupt unless the boot says hpm.accounts=on. */
 enum hpm_account { HPM_THREADS, HPM_IDLE, HPM_INTERRUPTS, HPM_MONITORING, HPM_ACCOUNTS };

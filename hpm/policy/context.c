@@ -46,7 +46,7 @@ static bool read_again(const struct hpm_context *c, uint32_t begin)
     return (begin & 1) || begin != __atomic_load_n(&c->sequence, __ATOMIC_RELAXED);
 }
 
-/* In place: a copy of everything would take the writer's cache ten times as many lines.  Halves of
+/* In place: a copy of everything would take the writer's cache ten times as many lines. Halves of
  * two states may give any number, which is then thrown away, but nothing worse. */
 static void read_remote(const struct hpm_context *c, const struct mux_plan *plan,
                         const struct context_figures *figures, struct hpm_remote *out)

@@ -3,7 +3,7 @@
  * interrupts off), read by anyone, who looks again if they were written meanwhile; and what is made
  * of them: sums, and the stall breakdown.
  *
- * The plan says which logical counts there are.  A reader keeps interrupts off, so that its CPU
+ * The plan says which logical counts there are. A reader keeps interrupts off, so that its CPU
  * cannot follow a new plan, which is what whoever makes plans waits for before it uses the old
  * one's memory again. No clock, lock, allocation or register.
  */
@@ -38,8 +38,8 @@ void context_read_remote(const struct hpm_context *c, const struct mux_plan *pla
 /* All of them, the open unit estimated; any CPU. */
 void context_read(const struct hpm_context *c, const struct mux_plan *plan,
                   const struct context_figures *figures, struct hpm_breakdown *out);
-/* Adds the logical counts of the mask; any CPU.  kept: as those of a thread that has ended
- * (mux_sum_keep), and closes as units what the sums' pools can be closed of.  part: memory to work
+/* Adds the logical counts of the mask; any CPU. kept: as those of a thread that has ended
+ * (mux_sum_keep), and closes as units what the sums' pools can be closed of. part: memory to work
  * in, the caller's alone. */
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
                  bool kept, struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX]);

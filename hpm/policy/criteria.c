@@ -1,4 +1,4 @@
-/* Texts to criteria; see criteria.h.  They come from outside: nothing here relies on their form. */
+/* Texts to criteria; see criteria.h. They come from outside: nothing here relies on their form. */
 #include "hpm/policy/breakdown.h"
 #include "hpm/policy/criteria.h"
 #include "hpm/events/lookup.h"

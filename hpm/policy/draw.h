@@ -1,4 +1,4 @@
-/* Random distances between samples.  Each CPU has a row of numbers of its own, whose state its
+/* Random distances between samples. Each CPU has a row of numbers of its own, whose state its
  * driver keeps. */
 #pragma once
 #include "kernel/lib/base.h"

@@ -4,7 +4,7 @@
  *
  * The interval is a score interval: all counts N that are not further from the estimate than t
  * standard deviations *as they would be if N were true*, the variance of a count being in
- * proportion to it (as for events that come singly, or in bunches of whatever size).  Where much
+ * proportion to it (as for events that come singly, or in bunches of whatever size). Where much
  * was seen that is estimate +- t deviations; where little was, it leans upwards as it should, and
  * with events that come singly it is Wilson's (1927) interval for a binomial share. t is Student's,
  * at two thirds of the pairs of successive units, which is what differences have for degrees of
@@ -13,9 +13,9 @@
  *
  * Where nothing was counted there is no variance, and how high the true count may be is a matter of
  * how many come at once: a miss stalls for a hundred cycles, what comes in bursts is missed a burst
- * at a time.  At t^2 (1 - seen) / seen bunches none of which was seen the limit is that number
+ * at a time. At t^2 (1 - seen) / seen bunches none of which was seen the limit is that number
  * times the largest bunch, for which the event's *spread* stands, its variance for each count, in
- * those counts, other threads' or earlier ones, that have some.  Where there are none nothing is
+ * those counts, other threads' or earlier ones, that have some. Where there are none nothing is
  * known of it, and no interval given (ESTIMATE_NONE). Pure: no clock, lock, allocation or register.
  */
 #pragma once
@@ -51,7 +51,7 @@ struct estimate {
 /* Variance for each count, in 2^-16, at least ESTIMATE_SINGLES; as if all came at once where less
  * than two closed units have some. 0: nothing was counted. */
 uint64_t estimate_spread(const struct mux_sum *sum);
-/* sum's units were closed by rounds like these.  spread: the largest of the event wherever it was
+/* sum's units were closed by rounds like these. spread: the largest of the event wherever it was
  * counted, for where sum has none; 0: nowhere. */
 void estimate_make(const struct mux_sum *sum, const struct mux_rounds *rounds, uint64_t spread,
                    struct estimate *out);

@@ -26,7 +26,7 @@ static unsigned first_of(uint64_t events)
 }
 
 /* The unit is cut: the event goes by itself where it was seen all the time, else by the mean so far
- * where there is one, and is as unsure as it was.  Before the first unit it goes by nothing yet,
+ * where there is one, and is as unsure as it was. Before the first unit it goes by nothing yet,
  * but stays a part of pools. */
 static void cut_event(struct mux_count *e, const struct mux_open *open, uint64_t length)
 {
@@ -427,7 +427,7 @@ void mux_sum_settle(struct mux_sum *s)
 }
 
 /* Over few units the open one at either end weighs much, and what the earlier reading took it for,
- * too much or too little, would be made good in the difference.  So that goes by what was seen in
+ * too much or too little, would be made good in the difference. So that goes by what was seen in
  * it, where that is a fair part of what is seen in all. */
 static bool goes_by_itself(const struct mux_sum *s, uint64_t all_seen, uint64_t all)
 {

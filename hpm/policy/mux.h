@@ -1,25 +1,25 @@
 /*
  * Logical counters: more events than counters, by fine-grained multiplexing ([A] 2.4).
  *
- * Groups of events that fit on the counters together (hpm/events/group.h) take turns.  A *round* is
+ * Groups of events that fit on the counters together (hpm/events/group.h) take turns. A *round* is
  * R long; it is made of *passes*, and in a pass every group has as many *slices* as its share says,
- * in an order drawn anew for each pass.  So the slices a group gets in a round are spread over it,
- * and a program whose period is that of the round or of a pass cannot hide behind it.  What was
+ * in an order drawn anew for each pass. So the slices a group gets in a round are spread over it,
+ * and a program whose period is that of the round or of a pass cannot hide behind it. What was
  * counted in a group's slices stands for the whole pass, by the length the slices were measured to
- * have, never by wall time.  Lengths are in cycles or in retired instructions, whichever counter is
+ * have, never by wall time. Lengths are in cycles or in retired instructions, whichever counter is
  * the slices' timer.
  *
  * Three parts, to be combined:
- * - struct mux_turns: whose turn it is.  One for each CPU, or one for each thread, saved and
+ * - struct mux_turns: whose turn it is. One for each CPU, or one for each thread, saved and
  * restored with it.
  * - struct mux_counts: what was counted, of one thread or CPU, whoever decided whose turn it was.
  * - hpm/policy/estimate.h: how sure that is.
  *
  * With one pass a round, equal shares and no interval this is [A]'s own form (published).
  *
- * Statistics.  Passes are strata, and the slices in them a random sample without replacement of
+ * Statistics. Passes are strata, and the slices in them a random sample without replacement of
  * equal parts of the stratum, so the sum of the scaled counts is unbiased whatever the program
- * does.  Its variance is estimated from the differences between successive passes (von Neumann
+ * does. Its variance is estimated from the differences between successive passes (von Neumann
  * 1941; Wolter, Introduction to Variance Estimation, ch. 8), which the program's phases can only
  * make too large, with the finite-population factor 1 - seen / length. Pure: no clock, lock,
  * allocation or register.
@@ -48,7 +48,7 @@ struct mux_config {
 };
 
 /* Sets config's shares so that event e is counted in at least weight[e] slices of a pass, weight[e]
- * being 1..MUX_SHARE_MAX for each event that is in a group; the others' are ignored.  0, or
+ * being 1..MUX_SHARE_MAX for each event that is in a group; the others' are ignored. 0, or
  * -EINVAL: a weight out of range. */
 int mux_weigh(struct mux_config *config, const struct group_plan *groups,
               const uint8_t weight[GROUP_EVENTS_MAX]);
@@ -82,7 +82,7 @@ struct mux_turns {
     uint8_t order[MUX_SLOTS_MAX]; /* groups of the pass's slices */
 };
 
-/* A round begins.  Turns that are to differ need different seeds. */
+/* A round begins. Turns that are to differ need different seeds. */
 void mux_turns_init(struct mux_turns *t, const struct mux_rounds *r, uint64_t seed);
 /* The group that counts now. */
 static inline unsigned mux_turns_group(const struct mux_turns *t)
@@ -90,12 +90,12 @@ static inline unsigned mux_turns_group(const struct mux_turns *t)
     return t->order[t->position];
 }
 /* length of the present slice has passed since the last call; what is left of it is t->left, for
- * the timer when the thread runs again.  A slice ends when nothing is left; running over shortens
+ * the timer when the thread runs again. A slice ends when nothing is left; running over shortens
  * no other. */
 enum mux_step mux_turns_spend(struct mux_turns *t, const struct mux_rounds *r, uint64_t length);
 /* The present slice ends, whatever is left of it. */
 enum mux_step mux_turns_next(struct mux_turns *t, const struct mux_rounds *r);
-/* The round ends here, and the next begins.  Returns the groups (bit g) that had no part of the
+/* The round ends here, and the next begins. Returns the groups (bit g) that had no part of the
  * pass that was cut. */
 uint64_t mux_turns_cut(struct mux_turns *t, const struct mux_rounds *r);
 /* What is wrong, or NULL. */
@@ -106,7 +106,7 @@ const char *mux_turns_check(const struct mux_turns *t, const struct mux_rounds *
 /* What the counts of one set of events need to know. */
 struct mux_plan {
     struct mux_rounds rounds;
-    /* The caller's, where plans follow each other: from 1; else 0.  Of two plans the later one has
+    /* The caller's, where plans follow each other: from 1; else 0. Of two plans the later one has
      * the higher number, and an event that the earlier one did not have, or that is another one
      * under the same number, is born in it. */
     uint32_t generation, born[GROUP_EVENTS_MAX];
@@ -125,17 +125,17 @@ struct mux_plan {
         } seat[GROUP_EVENTS_MAX]; /* what sits where */
     } group[GROUP_MAX];
 };
-/* As mux_rounds_init.  groups is a valid plan. */
+/* As mux_rounds_init. groups is a valid plan. */
 int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
                   const struct group_plan *groups);
 /* alias, which is in no group, is counted wherever event is. */
 void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias);
 
 /*
- * Counts of one thread or CPU; zeroed at first.  One CPU writes at a time; who reads meanwhile is
+ * Counts of one thread or CPU; zeroed at first. One CPU writes at a time; who reads meanwhile is
  * the owner's matter. The pieces since the last closing are the open *unit*: a pass, or, where
  * passes were cut or the turns are not this thread's own, as many as it takes for each event to
- * have had a quarter of its share.  A plan that follows another cuts the unit. Ranges: all figures
+ * have had a quarter of its share. A plan that follows another cuts the unit. Ranges: all figures
  * are right while there are fewer than 2^39 counts for each length of a pass and 2^64 in all, and
  * units are shorter than 2^14 passes; what is beyond saturates, and then no interval is given.
  */
@@ -159,28 +159,28 @@ struct mux_counts {
     } event[GROUP_EVENTS_MAX];
 };
 
-/* For a length the group counted; count is by place, as in the plan's groups.  The plan is no
+/* For a length the group counted; count is by place, as in the plan's groups. The plan is no
  * earlier than that of the call before. */
 void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
              const uint64_t *count);
 /* Events (bit e) that were counted for less than a quarter of their share of the open unit. */
 uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p);
-/* A pass is over.  Closes the unit and returns true, unless it is shorter than a pass (but for a
+/* A pass is over. Closes the unit and returns true, unless it is shorter than a pass (but for a
  * sixteenth, as slices vary) or leaves an event unseen: then it stays open and the next pass adds
- * to it.  To be called at the end of every pass; where turns are not the thread's own, at the end
+ * to it. To be called at the end of every pass; where turns are not the thread's own, at the end
  * of any slice. */
 bool mux_close(struct mux_counts *c, const struct mux_plan *p);
 /* What is wrong, or NULL. */
 const char *mux_check(const struct mux_counts *c, const struct mux_plan *p);
 
 /*
- * What is known of one event.  Sums of threads, and differences of two readings of one, are such
+ * What is known of one event. Sums of threads, and differences of two readings of one, are such
  * sums as well.
  *
  * What a thread counted that has closed no unit says nothing by itself: most such threads never saw
- * the event, for its turn did not come while they ran, and the others saw it all the time.  So a
+ * the event, for its turn did not come while they ran, and the others saw it all the time. So a
  * sum keeps their parts together, its *pool*, which is scaled as a whole: counted x length / seen,
- * the ratio estimator (Cochran, Sampling Techniques, ch. 6).  Where threads end one after the other
+ * the ratio estimator (Cochran, Sampling Techniques, ch. 6). Where threads end one after the other
  * the pool is closed as a unit whenever it is long enough, so that its variance is found as that of
  * a thread is; what a thread leaves open when it ends joins the pool, and a unit that is a thread's
  * only one makes a pair with the latest unit before it.
@@ -202,15 +202,15 @@ struct mux_sum {
     wide_t variance;   /* from the pairs, counts squared, in 2^-16 */
 };
 
-/* What one thread or CPU adds to a sum.  The open unit is scaled by itself where the event was seen
+/* What one thread or CPU adds to a sum. The open unit is scaled by itself where the event was seen
  * for a quarter of its share, else it goes by the rate of the unit before; a later reading may
- * correct that downwards.  Before its first unit all is of the pool. */
+ * correct that downwards. Before its first unit all is of the pool. */
 void mux_part(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
               struct mux_sum *out);
 /* What a thread adds to a sum that is kept when it has ended: its open unit is of the pool. */
 void mux_ended(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
                struct mux_sum *out);
-/* What mux_part says, by itself and settled.  All 0: nothing was counted since the event was
+/* What mux_part says, by itself and settled. All 0: nothing was counted since the event was
  * born. */
 void mux_read(const struct mux_counts *c, const struct mux_plan *p, unsigned event,
               struct mux_sum *out);
@@ -228,7 +228,7 @@ bool mux_sum_close(struct mux_sum *sum, const struct mux_plan *p, unsigned event
 void mux_sum_settle(struct mux_sum *sum);
 /* A difference over fewer units than this is scaled as a whole. */
 #define MUX_FEW_UNITS 50
-/* earlier: a reading of the same counts.  Where the difference is over few units its count is that
+/* earlier: a reading of the same counts. Where the difference is over few units its count is that
  * of what was seen in it, so that such differences do not add up to the counts themselves; over
- * more it is the difference of the counts.  The result is settled. */
+ * more it is the difference of the counts. The result is settled. */
 void mux_sum_sub(struct mux_sum *from, const struct mux_sum *earlier);

@@ -2,9 +2,9 @@
  * What the machine counts at a time: all that anybody asked for, as *logical counts* with numbers
  * that stay, packed into groups that take turns (hpm/events/group.h, hpm/policy/mux.h).
  *
- * A plan is made anew whenever somebody asks for more or wants no more.  A logical count keeps its
- * number from birth to death; the same number may later be another one, with a later birth.  Counts
- * of the same event share its place on the counters.  Pure: no clock, lock, allocation or register.
+ * A plan is made anew whenever somebody asks for more or wants no more. A logical count keeps its
+ * number from birth to death; the same number may later be another one, with a later birth. Counts
+ * of the same event share its place on the counters. Pure: no clock, lock, allocation or register.
  */
 #pragma once
 #include "hpm/events/event.h"
@@ -74,7 +74,7 @@ struct plan_work {
     struct group_plan groups;
 };
 
-/* 0; -EINVAL, -ENOSPC: as group_pack, cause naming logical counts and the request's sets.  -ERANGE:
+/* 0; -EINVAL, -ENOSPC: as group_pack, cause naming logical counts and the request's sets. -ERANGE:
  * rounds would be too long or too short (mux_rounds_init). */
 int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_work *work,
               struct group_cause *cause);

@@ -1,13 +1,13 @@
 /*
  * Address-space identifiers: what a TLB's entries are tagged with, so that a change of the address
- * space forgets nothing (AArch64's ASIDs; x86-64's PCIDs are of the same kind).  There are fewer of
+ * space forgets nothing (AArch64's ASIDs; x86-64's PCIDs are of the same kind). There are fewer of
  * them than spaces, so they are given out in generations: when none is left a new generation
  * begins, in which only those that a CPU uses at that moment are kept, and each CPU forgets
  * everything before it next uses another one.
  *
- * A space's tag is its identifier and the generation it is of; 0: none yet.  Identifier 0 belongs
+ * A space's tag is its identifier and the generation it is of; 0: none yet. Identifier 0 belongs
  * to no space. Invariants: no two tags of a generation have the same identifier, and while a CPU
- * uses a space its identifier stays. Pure: no lock, allocation, or register.  The way that nearly
+ * uses a space its identifier stays. Pure: no lock, allocation, or register. The way that nearly
  * always suffices is lock-free and inline.
  */
 #pragma once
@@ -39,7 +39,7 @@ static inline uint32_t asid_of(uint64_t tag)
     return tag & (ASID_COUNT_MAX - 1);
 }
 
-/* Has the tag an identifier of this generation?  [L], or the answer may be out of date. */
+/* Has the tag an identifier of this generation? [L], or the answer may be out of date. */
 static inline bool asid_current(const struct asids *a, uint64_t tag)
 {
     return tag >> ASID_BITS_MAX ==
@@ -48,7 +48,7 @@ static inline bool asid_current(const struct asids *a, uint64_t tag)
 
 /*
  * On the CPU concerned, which is about to use the space with this tag, interrupts off, no lock: 0
- * if it needs asid_assign; else the tag, and the CPU counts as using it.  A new generation clears
+ * if it needs asid_assign; else the tag, and the CPU counts as using it. A new generation clears
  * every active tag, so whoever read the old generation's number fails here.
  */
 static inline uint64_t asid_enter(struct asids *a, unsigned cpu, const uint64_t *tag)
@@ -70,5 +70,5 @@ static inline uint64_t asid_enter(struct asids *a, unsigned cpu, const uint64_t 
  * True: the CPU must forget everything, the kernel's own excepted, before it uses the tag. */
 bool asid_assign(struct asids *a, unsigned cpu, uint64_t *tag);
 
-/* NULL, or which invariant is broken.  [L], nobody in asid_enter. */
+/* NULL, or which invariant is broken. [L], nobody in asid_enter. */
 const char *asid_check(const struct asids *a);

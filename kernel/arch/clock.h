@@ -5,7 +5,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-/* From now on arch_clock_ns counts, from 0, ticks of this frequency.  Boot CPU, once. */
+/* From now on arch_clock_ns counts, from 0, ticks of this frequency. Boot CPU, once. */
 void clock_start(uint64_t hz);
 /* So many nanoseconds in ticks of a clock of that frequency, rounded down; frequencies up to 17
  * GHz. */
@@ -19,11 +19,11 @@ int clock_init(
     /* boot CPU: finds out how fast the clocks run, calls clock_start; 0 or -ENODEV with a line */
     void);
 void clock_init_cpu(void); /* each CPU, interrupts off, its interrupt controller ready */
-/* Adds ticks to this CPU's clock, for good; false where that cannot be done.  Interrupts off, at
+/* Adds ticks to this CPU's clock, for good; false where that cannot be done. Interrupts off, at
  * its start. */
 bool clock_correct(int64_t ticks);
 /* This CPU's timer interrupts once, wait_ns from now or a little later, should that not be too long
- * for it: then earlier.  At most CLOCK_WAIT_MAX_NS. */
+ * for it: then earlier. At most CLOCK_WAIT_MAX_NS. */
 void clock_timer_start(uint64_t wait_ns);
 void clock_timer_stop(void);
 

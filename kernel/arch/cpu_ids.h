@@ -1,5 +1,5 @@
 /*
- * Where CPUs sit, out of ids that are numbers of three fields, chip : core : thread.  Pure.
+ * Where CPUs sit, out of ids that are numbers of three fields, chip : core : thread. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"

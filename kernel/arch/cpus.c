@@ -59,7 +59,7 @@ unsigned cpus_end(struct cpus_list *list)
     return list->count;
 }
 
-/* A simulated machine knows best what it simulates.  Its CPUs are in the order of cpus[]. */
+/* A simulated machine knows best what it simulates. Its CPUs are in the order of cpus[]. */
 bool cpus_place_by_shape(struct cpus_list *list, const struct arch_shape *shape)
 {
     if (!shape)

@@ -14,9 +14,9 @@ struct cpus_list {
     unsigned count, max, ignored;
 };
 void cpus_begin(struct cpus_list *list, struct cpu *cpus, unsigned max, uint64_t boot_hwid);
-/* Keeps the order of ids behind the boot CPU.  One that is there already is not added again. */
+/* Keeps the order of ids behind the boot CPU. One that is there already is not added again. */
 void cpus_add(struct cpus_list *list, uint64_t hwid);
-/* Numbers them, and says how many were beyond max.  Then places them: by a simulated machine's
+/* Numbers them, and says how many were beyond max. Then places them: by a simulated machine's
  * shape (false: there is none, or it cannot be), else by ids, of which ids[i] belongs to cpus[i].
  * Returns their number. */
 unsigned cpus_end(struct cpus_list *list);
@@ -37,11 +37,11 @@ bool cpus_wait_for(const struct cpu *cpu, uint64_t ns);
  * given: no more are started. */
 void cpus_lost(void);
 
-/* The CPUs whose clocks did not agree with the boot CPU's when they started.  False: all did. */
+/* The CPUs whose clocks did not agree with the boot CPU's when they started. False: all did. */
 bool cpus_clocks_quirk(char *text, size_t size);
 
-/* What the ISA supplies.  Before the first is started, with all that were found; false: none can
- * be, and a line says why.  Then for each, one at a time; true: it has arrived, else a line says
+/* What the ISA supplies. Before the first is started, with all that were found; false: none can
+ * be, and a line says why. Then for each, one at a time; true: it has arrived, else a line says
  * why not. */
 bool smp_prepare(struct cpu *cpus, unsigned n);
 bool smp_start_one(struct cpu *cpu);

@@ -1,4 +1,4 @@
-/* See fault.h.  Of the frame this knows what every ISA's frame.h offers: frame_sp, frame_irqs,
+/* See fault.h. Of the frame this knows what every ISA's frame.h offers: frame_sp, frame_irqs,
  * frame_go. */
 #include "kernel/arch/fault.h"
 #include "frame.h"

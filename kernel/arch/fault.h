@@ -1,6 +1,6 @@
 /*
  * Exceptions, the part that is the same everywhere: a user's ends in the handlers main attached,
- * the kernel's own is repaired by the fixup table or ends in a panic that says what happened.  An
+ * the kernel's own is repaired by the fixup table or ends in a panic that says what happened. An
  * ISA's trap.c decodes what its processor reports and calls these.
  */
 #pragma once
@@ -16,7 +16,7 @@ struct fault {
 
 extern struct arch_handlers arch_handlers; /* what main attached; NULL before */
 
-/* Both return when the access is to be tried again or has been repaired.  Interrupts off at
+/* Both return when the access is to be tried again or has been repaired. Interrupts off at
  * entry. */
 void fault_from_user(struct arch_frame *frame, const struct fault *fault);
 void fault_in_kernel(struct arch_frame *frame, const struct fault *fault);

@@ -28,7 +28,7 @@ static bool in_text(vaddr_t pc)
 }
 
 /*
- * A link of the chain is two words: the caller's link, and the address to return to.  The entry
+ * A link of the chain is two words: the caller's link, and the address to return to. The entry
  * code links interrupted code into the chain, so one walk crosses interrupts and stack switches.
  */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg)

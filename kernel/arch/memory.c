@@ -1,5 +1,5 @@
 /*
- * See memory.h.  The kernel's entries in its root are all made before the first space is, so where
+ * See memory.h. The kernel's entries in its root are all made before the first space is, so where
  * spaces have copies of them, what is mapped later below them is seen everywhere at once.
  */
 #include "kernel/arch/memory.h"

@@ -17,7 +17,7 @@ static uint64_t span_at(const struct pt *pt, unsigned level)
     return (uint64_t)1 << pt->format->level[level].shift;
 }
 
-/* The table below *slot, made if there is none.  0, -ENOMEM, or -EEXIST when a leaf is in the
+/* The table below *slot, made if there is none. 0, -ENOMEM, or -EEXIST when a leaf is in the
  * way. */
 static int descend(struct pt *pt, uint64_t *slot, unsigned level, unsigned prot, uint64_t **out)
 {

@@ -1,6 +1,6 @@
 /*
  * Page tables, portably: the walker knows trees of 512-entry tables whose levels are described by
- * data; the format of an entry is an ISA's table of small functions.  It allocates tables through
+ * data; the format of an entry is an ISA's table of small functions. It allocates tables through
  * the caller's frames, does no TLB work and takes no lock: the owner of a tree serialises changes.
  * Tables are reached through the direct map.
  */
@@ -18,7 +18,7 @@ struct pt_level {
     bool leaf;     /* may an entry map memory directly? */
 };
 
-/* Entry format of one ISA.  All functions are pure but for store. */
+/* Entry format of one ISA. All functions are pure but for store. */
 struct pt_format {
     unsigned levels;        /* depth; level 0 is the root, the last one maps pages */
     unsigned physical_bits; /* of the addresses that can be mapped, at most 52 */
@@ -49,11 +49,11 @@ struct pt {
     paddr_t root;
 };
 
-/* Maps [va, va + size) to pa on, all multiples of 4 KB, by the largest pages that fit.  0; -ERANGE:
+/* Maps [va, va + size) to pa on, all multiples of 4 KB, by the largest pages that fit. 0; -ERANGE:
  * [pa, pa + size) has more bits than can be mapped; -ENOMEM or -EEXIST, and then the part before
  * the failure stays mapped. */
 int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot);
-/* One 4 KB page; larger leaves are refused with -EINVAL.  0 and the page that was there, or
+/* One 4 KB page; larger leaves are refused with -EINVAL. 0 and the page that was there, or
  * -ENOENT. */
 int pt_unmap(struct pt *pt, vaddr_t va, paddr_t *pa);
 int pt_protect(struct pt *pt, vaddr_t va, unsigned prot);
@@ -61,10 +61,10 @@ int pt_protect(struct pt *pt, vaddr_t va, unsigned prot);
 int pt_evict(struct pt *pt, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks);
 /* Clears and sets marks of the page; what they were. */
 int pt_mark(struct pt *pt, vaddr_t va, unsigned clear, unsigned set, unsigned *were);
-/* The number at va goes.  0 or -ENOENT. */
+/* The number at va goes. 0 or -ENOENT. */
 int pt_forget(struct pt *pt, vaddr_t va);
 /* What is at the n pages from va on, all below one entry of the last level but one; a part of a
- * larger leaf: nothing.  How many of them are something. */
+ * larger leaf: nothing. How many of them are something. */
 unsigned pt_look(const struct pt *pt, vaddr_t va, unsigned n, struct arch_page *out);
 /* Any leaf: pa is that of va's own 4 KB page. */
 int pt_query(const struct pt *pt, vaddr_t va, paddr_t *pa, unsigned *prot);

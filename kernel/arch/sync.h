@@ -1,6 +1,6 @@
 /*
- * Do two CPUs' clocks agree?  One asks, the other answers with its clock, and the answer must lie
- * between the asking and the hearing of it.  Pure; cpus.c does it.
+ * Do two CPUs' clocks agree? One asks, the other answers with its clock, and the answer must lie
+ * between the asking and the hearing of it. Pure; cpus.c does it.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -9,7 +9,7 @@ struct sync_round {
     uint64_t asked, answered, heard; /* ticks: ours, theirs, ours */
 };
 
-/* Theirs minus ours lies between the two.  low > high: their clock runs at another speed, or
+/* Theirs minus ours lies between the two. low > high: their clock runs at another speed, or
  * jumps. */
 struct sync_bounds {
     int64_t low, high;

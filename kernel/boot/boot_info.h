@@ -1,6 +1,6 @@
 /*
  * What every way of starting hands to the kernel: the UEFI loader, PVH, and (on AArch64) the Image
- * header all end in this one structure.  All addresses are physical.  The strings and tables it
+ * header all end in this one structure. All addresses are physical. The strings and tables it
  * points at stay untouched because their memory is listed as BOOT_MEM_RESERVED or BOOT_MEM_KERNEL.
  */
 #pragma once
@@ -19,7 +19,7 @@ struct boot_channel {
     uint8_t shift, bits; /* at least one bit */
 };
 
-/* Lines of pixels, little-endian numbers, that may be written to.  What is in it has been checked
+/* Lines of pixels, little-endian numbers, that may be written to. What is in it has been checked
  * (gop.h). */
 struct boot_framebuffer {
     paddr_t base; /* 0: there is none */
@@ -55,7 +55,7 @@ struct boot_info {
     char cmdline[BOOT_CMDLINE_MAX];    /* NUL-terminated; a longer one is refused by the starter */
 };
 
-/* Adds a range in its place by base.  0, or -ENOSPC when the table is full.  Empty ranges are
+/* Adds a range in its place by base. 0, or -ENOSPC when the table is full. Empty ranges are
  * ignored. */
 int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type);
 /* Type of the page that holds pa; memory that nothing mentions is reserved. */

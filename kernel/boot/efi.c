@@ -1,7 +1,7 @@
 /*
  * The UEFI loader (UEFI Specification 2.10): one EFI application with the kernel, and in it the
  * applications, inside. It loads the kernel's segments, gathers boot_info, leaves boot services and
- * enters the kernel.  Everything that can fail happens before that, and says on the console what
+ * enters the kernel. Everything that can fail happens before that, and says on the console what
  * failed.
  */
 #include "efi_arch.h"
@@ -216,7 +216,7 @@ static bool has_console(EFI_HANDLE handle)
     return !EFI_ERROR(BS->HandleProtocol(handle, &guid, &interface));
 }
 
-/* Of the displays that can be written to, one that firmware writes to, or else the first.  Firmware
+/* Of the displays that can be written to, one that firmware writes to, or else the first. Firmware
  * may add one of its own that stands for all, which has no memory. */
 static void find_framebuffer(struct boot_info *info)
 {

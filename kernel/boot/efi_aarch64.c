@@ -1,6 +1,6 @@
 /*
  * From the firmware's address space into the kernel's, on AArch64 (Arm ARM DDI 0487; UEFI 2.10,
- * 2.3.6).  The firmware maps memory at its physical address, caches on, at EL2 or EL1.  The
+ * 2.3.6). The firmware maps memory at its physical address, caches on, at EL2 or EL1. The
  * kernel's entry wants what a CPU has that PSCI starts: MMU and data cache off, interrupts masked,
  * the exception level as it is, its own memory up to date behind the caches.
  */

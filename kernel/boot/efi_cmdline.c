@@ -1,6 +1,6 @@
 /*
  * Load options are UCS-2 text when a person or a shell gave them; some boot managers put other data
- * there, which is not taken for arguments.  The UEFI shell puts the program's name first.
+ * there, which is not taken for arguments. The UEFI shell puts the program's name first.
  */
 #include "efi_cmdline.h"
 

@@ -1,5 +1,5 @@
 /*
- * From the firmware's address space into the kernel's, on x86-64.  The tables map the first 4 GB at
+ * From the firmware's address space into the kernel's, on x86-64. The tables map the first 4 GB at
  * 0 and DIRECT_BASE, the image at KERNEL_BASE wherever it was loaded, and a framebuffer at
  * FRAMEBUFFER_BASE, uncached.
  */

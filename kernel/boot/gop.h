@@ -17,5 +17,5 @@ struct gop_mode {
 };
 
 /* 0; -ENOTSUP when pixels cannot be written to memory, or not as bytes in a row; -EINVAL when
- * numbers contradict one another.  Then *out has no base, and says so as error. */
+ * numbers contradict one another. Then *out has no base, and says so as error. */
 int gop_framebuffer(const struct gop_mode *mode, struct boot_framebuffer *out);

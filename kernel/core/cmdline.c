@@ -1,5 +1,5 @@
 /*
- * Boot arguments and the list of applications: text in, checked values out.  Grammar in cmdline.h.
+ * Boot arguments and the list of applications: text in, checked values out. Grammar in cmdline.h.
  *
  * Pure but for the values that the tables point at, and those are written only once the whole text
  * has been accepted. The text comes from outside: every byte of it is checked, and nothing here may

@@ -48,14 +48,14 @@ struct cmdline {
     bool help;
 };
 
-/* Splits text in place, checks and applies the boot arguments.  0, or -EINVAL with a message in err
+/* Splits text in place, checks and applies the boot arguments. 0, or -EINVAL with a message in err
  * that names the argument and says what is accepted; then nothing has been applied. */
 int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *out, char *err,
                   size_t err_size);
 /* Entry whose name is what stands in front of the '=' in assign, or NULL: to keep its value and
  * restore it later. */
 const struct arg *cmdline_find(const char *assign, const struct arg *const *tables);
-/* Text of a value as it may be written behind '=', for tables of arguments and messages.  Returns
+/* Text of a value as it may be written behind '=', for tables of arguments and messages. Returns
  * buf. */
 const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size_t size);
 /* What the argument accepts: "one of a b c", "a number from 1 to 9", ...  Returns buf. */

@@ -1,11 +1,11 @@
 /*
- * Text between its writers and the outputs.  See console.h.
+ * Text between its writers and the outputs. See console.h.
  *
  * A text is put as a whole behind what waits in a ring, with the lock held, at the speed of memory.
  * Then its writer passes on what the ring holds, a portion at a time, until its own text is out;
- * between portions the lock is free and interrupts are as the writer had them.  So whoever needs
+ * between portions the lock is free and interrupts are as the writer had them. So whoever needs
  * the console drives it for all whose text comes first: nobody waits for a CPU that was
- * interrupted, and an interrupt handler may write amid the text of the thread it interrupted.  Of
+ * interrupted, and an interrupt handler may write amid the text of the thread it interrupted. Of
  * several writers one drives and the others look on: a lock that is passed around for each portion
  * would take its time where a hypervisor runs not all CPUs at once.
  *
@@ -25,7 +25,7 @@
 
 static struct spinlock lock = SPINLOCK(LOCK_CONSOLE, "console");
 static bool lockless, thread_draws;
-/* All guarded by lock, but that sent may be looked at.  Counts of bytes: sent <= ended <= put <=
+/* All guarded by lock, but that sent may be looked at. Counts of bytes: sent <= ended <= put <=
  * sent + RING_BYTES. */
 static char ring[RING_BYTES];
 static uint64_t put, ended, sent;
@@ -61,7 +61,7 @@ static void release(bool irq)
         arch_irq_restore(irq);
 }
 
-/* Offers the transmitter a portion; false: it takes nothing now.  What it refuses for too long is
+/* Offers the transmitter a portion; false: it takes nothing now. What it refuses for too long is
  * lost. */
 static bool pass_on_locked(void)
 {
@@ -135,7 +135,7 @@ void console_put(const char *s, size_t n)
     outputs_show(s, n);
 }
 
-/* What others put meanwhile is theirs to draw.  Not waiting: no more than can be done before others
+/* What others put meanwhile is theirs to draw. Not waiting: no more than can be done before others
  * need the console. */
 static void draw(bool wait)
 {

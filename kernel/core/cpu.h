@@ -1,5 +1,5 @@
 /*
- * Per-CPU data.  One array for the whole machine; this_cpu() is the caller's entry.  A subsystem's
+ * Per-CPU data. One array for the whole machine; this_cpu() is the caller's entry. A subsystem's
  * part is a pointer it owns or a small struct it embeds, and only its own files touch it.
  */
 #pragma once

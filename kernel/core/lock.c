@@ -1,7 +1,7 @@
 /*
- * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it.  Not first come
+ * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it. Not first come
  * first served on purpose: under a hypervisor the CPU whose turn it is may not be running, and
- * every other one would wait for it. Waiters look without writing.  One that has waited PATIENCE_NS
+ * every other one would wait for it. Waiters look without writing. One that has waited PATIENCE_NS
  * claims the next turn, so that a CPU that takes the lock over and over cannot keep the others from
  * it. In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting
  * for one longer than SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.

@@ -1,5 +1,5 @@
 /*
- * Spinlocks, taken with interrupts off so that an interrupt handler may take the same lock.  Nobody
+ * Spinlocks, taken with interrupts off so that an interrupt handler may take the same lock. Nobody
  * sleeps, copies user memory or sends a TLB shootdown while holding one (cpu->spin_depth says how
  * many are held). Debug builds check the order: a lock may only be taken while all held ones have a
  * lower rank.
@@ -7,7 +7,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-/* Outermost first.  Two locks of one rank are taken in address order. */
+/* Outermost first. Two locks of one rank are taken in address order. */
 enum lock_rank {
     LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
     LOCK_POOLS,     /* mm: the list of pools */

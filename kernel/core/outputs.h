@@ -1,5 +1,5 @@
 /*
- * Where text goes: the serial port, the display, or both.  The serial port gets a portion whenever
+ * Where text goes: the serial port, the display, or both. The serial port gets a portion whenever
  * it takes one; the display's text is complete at once and is drawn a portion at a time.
  */
 #pragma once
@@ -24,13 +24,13 @@ bool outputs_on_display(void);
 
 /* ---- For console.c, under its lock or in a panic --------------------------------------------- */
 /* Hands text to the serial port; how much of it that took, which is all where text does not go
- * there.  Before outputs_init: to whatever serial port there is. */
+ * there. Before outputs_init: to whatever serial port there is. */
 size_t outputs_send(const char *s, size_t n);
 /* Adds text to the display's, at the speed of memory. */
 void outputs_show(const char *s, size_t n);
-/* Brings a portion of the display up to date (screen.h: SCREEN_DRAW_BYTES).  False: all of it
+/* Brings a portion of the display up to date (screen.h: SCREEN_DRAW_BYTES). False: all of it
  * is. */
 bool outputs_draw(void);
-/* So many calls of outputs_draw bring all of it up to date; 0: text goes to no display.  Without a
+/* So many calls of outputs_draw bring all of it up to date; 0: text goes to no display. Without a
  * lock, too. */
 unsigned outputs_draws(void);

@@ -1,8 +1,8 @@
 /*
  * A readable end: message, registers, a backtrace with names on every CPU, and a run that fails.
- * The first CPU to panic owns the console; the others are stopped and print in turn.  Most are
- * stopped by an interrupt they cannot mask (NMI, FIQ).  Where there is none, a CPU with interrupts
- * off stops when it next takes a lock or prints; one that does neither is named.  A panic within
+ * The first CPU to panic owns the console; the others are stopped and print in turn. Most are
+ * stopped by an interrupt they cannot mask (NMI, FIQ). Where there is none, a CPU with interrupts
+ * off stops when it next takes a lock or prints; one that does neither is named. A panic within
  * the panic ends at once.
  */
 #include "kernel/core/panic.h"
@@ -79,7 +79,7 @@ void panic_backtrace(const struct arch_frame *frame)
     print_again(&trace);
 }
 
-/* Waits until done(cpu) says so.  False: it took too long. */
+/* Waits until done(cpu) says so. False: it took too long. */
 static bool wait_until(bool (*done)(const struct cpu *cpu), const struct cpu *cpu, uint64_t wait_ns)
 {
     uint64_t since_ns = arch_clock_ns();

@@ -1,5 +1,5 @@
 /*
- * The few ACPI tables the kernel reads.  The parser is pure: it sees memory through a function and
+ * The few ACPI tables the kernel reads. The parser is pure: it sees memory through a function and
  * trusts nothing in it; lengths and checksums are checked before anything else.
  */
 #pragma once
@@ -28,12 +28,12 @@ uint64_t acpi_field(const struct acpi_table *t, uint32_t at, unsigned bytes);
 int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signature[4],
               struct acpi_table *out);
 
-/* How those who read several tables find them: as acpi_table_get.  A table stays valid while others
+/* How those who read several tables find them: as acpi_table_get. A table stays valid while others
  * are looked for. */
 typedef int acpi_get_fn(const char signature[4], struct acpi_table *out);
 
 /* Signature of table n, in the order of the root, and of its maker: what it calls its table, 8
- * characters, and 6 of itself. As they stand there, but printable.  0; -ENOENT: there are no more;
+ * characters, and 6 of itself. As they stand there, but printable. 0; -ENOENT: there are no more;
  * -EINVAL, -ERANGE as above, or that table cannot be read. */
 struct acpi_name {
     char signature[5], oem[7], table[9];
@@ -46,7 +46,7 @@ struct acpi_cpu {
     uint32_t uid;
     bool enabled;
 };
-/* The next CPU; *pos starts at 0.  False at the end, also where an entry is malformed. */
+/* The next CPU; *pos starts at 0. False at the end, also where an entry is malformed. */
 bool acpi_madt_next_cpu(const struct acpi_table *madt, uint32_t *pos, struct acpi_cpu *out);
 /* Any entry: its type, body and length, header included. */
 struct acpi_entry {

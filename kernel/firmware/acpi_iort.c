@@ -30,7 +30,7 @@ static unsigned type_of(const struct acpi_table *t, uint32_t node)
     return (unsigned)acpi_field(t, node + NODE_TYPE, 1);
 }
 
-/* The nth mapping of a node that is a range; false: there is none such.  Beyond the table all
+/* The nth mapping of a node that is a range; false: there is none such. Beyond the table all
  * fields are 0. */
 static bool get_map(const struct acpi_table *t, uint32_t node, uint32_t n, struct map *out)
 {

@@ -4,6 +4,6 @@
 #include "kernel/firmware/acpi.h"
 #include "kernel/firmware/platform.h"
 
-/* Fills out.  0, or -ENOENT or -EINVAL: what became of the MADT, without which there is nothing; of
+/* Fills out. 0, or -ENOENT or -EINVAL: what became of the MADT, without which there is nothing; of
  * the others, what is missing or broken is zero. */
 int acpi_platform(acpi_get_fn *get, struct platform *out);

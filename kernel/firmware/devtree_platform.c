@@ -1,5 +1,5 @@
 /*
- * CPUs, interrupt controller, timer, serial port and firmware interface of a device tree.  Each
+ * CPUs, interrupt controller, timer, serial port and firmware interface of a device tree. Each
  * kind is a row of the table at the end: the names it goes by, and what to take from it (Linux
  * bindings, Documentation/devicetree).
  */
@@ -235,7 +235,7 @@ static void place_core(const void *dtb, int core, struct map_walk *w)
     w->cores++;
 }
 
-/* Clusters may lie within clusters; without sockets all of them are one chip.  Iterative: a level
+/* Clusters may lie within clusters; without sockets all of them are one chip. Iterative: a level
  * is the tree's own. */
 static void read_cpu_map(const void *dtb, struct platform *p)
 {

@@ -70,7 +70,7 @@ static int size_cells(const void *dtb, int node)
     return (int)MIN(devtree_u32(dtb, node, "#size-cells", 1), (uint32_t)CELLS_MAX + 1);
 }
 
-/* An address on the bus below parent as one above it.  False where the bus does not pass it on. */
+/* An address on the bus below parent as one above it. False where the bus does not pass it on. */
 static bool translate(const void *dtb, int parent, int grandparent, uint64_t size,
                       uint64_t *address)
 {
@@ -93,7 +93,7 @@ static bool translate(const void *dtb, int parent, int grandparent, uint64_t siz
     return false;
 }
 
-/* A region on the bus below parent as the CPU sees it.  0; -ENOENT: nobody passes it on; -EINVAL:
+/* A region on the bus below parent as the CPU sees it. 0; -ENOENT: nobody passes it on; -EINVAL:
  * it wraps around. */
 static int to_cpu(const void *dtb, int parent, struct platform_region *r)
 {

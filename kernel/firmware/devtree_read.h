@@ -1,6 +1,6 @@
 /*
  * Reading single properties of a device tree that devtree_check has found sound: numbers, addresses
- * as the CPU sees them, interrupts as the interrupt controller numbers them.  A node is its offset
+ * as the CPU sees them, interrupts as the interrupt controller numbers them. A node is its offset
  * in the blob.
  */
 #pragma once
@@ -18,10 +18,10 @@ bool devtree_compatible(const void *dtb, int node, const char *const *compatible
 uint32_t devtree_u32(const void *dtb, int node, const char *name, uint32_t otherwise);
 /* A property that is a string with its end in it, or NULL. */
 const char *devtree_string(const void *dtb, int node, const char *name);
-/* The nth pair of "reg" as a CPU address, translated by every bus on the way up.  0; -ENOENT: there
+/* The nth pair of "reg" as a CPU address, translated by every bus on the way up. 0; -ENOENT: there
  * is no such pair or nobody translates it; -EINVAL: it wraps around. */
 int devtree_reg(const void *dtb, int node, unsigned n, struct platform_region *out);
-/* "reg" of a node whose addresses are no memory (a CPU's): the first one.  0 or -ENOENT. */
+/* "reg" of a node whose addresses are no memory (a CPU's): the first one. 0 or -ENOENT. */
 int devtree_reg_id(const void *dtb, int node, uint64_t *out);
 /* The nth interrupt as GIC INTID, whose interrupt controller must have GIC bindings; 0: there is
  * none. */

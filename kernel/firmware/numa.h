@@ -1,7 +1,7 @@
 /*
- * Memory nodes: which CPUs and which memory are near one another.  Firmware's numbers for them
+ * Memory nodes: which CPUs and which memory are near one another. Firmware's numbers for them
  * (proximity domains, ACPI; numa-node-id, device tree) are sparse; nodes are numbered from 0 in the
- * order of those.  CPUs and memory that nobody gives to a node are node 0's.  Pure.
+ * order of those. CPUs and memory that nobody gives to a node are node 0's. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -38,7 +38,7 @@ void numa_begin(struct numa *n, const char *source);
  * Memory of size 0 is none. */
 int numa_add_cpu(struct numa *n, uint64_t hwid, uint32_t domain);
 int numa_add_memory(struct numa *n, paddr_t base, uint64_t size, uint32_t domain);
-/* Numbers the nodes; err: what became of filling it in, handed on.  After any error, or without a
+/* Numbers the nodes; err: what became of filling it in, handed on. After any error, or without a
  * node, all is one node. */
 int numa_end(struct numa *n, int err);
 /* Nodes that take blocks of memory in turn; their CPUs are not listed. */

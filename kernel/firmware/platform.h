@@ -1,7 +1,7 @@
 /*
  * What firmware says of a machine that cannot be asked itself: CPUs, interrupt controller, timer,
- * serial port, how to call the firmware.  A device tree (devtree.h) and ACPI (acpi_platform.h) fill
- * in the same structure; drivers read it and do not know which it was.  All addresses are physical,
+ * serial port, how to call the firmware. A device tree (devtree.h) and ACPI (acpi_platform.h) fill
+ * in the same structure; drivers read it and do not know which it was. All addresses are physical,
  * interrupt numbers the controller's own (GIC INTIDs).
  */
 #pragma once
@@ -22,7 +22,7 @@ struct platform_cpu {
     uint64_t hwid; /* MPIDR_FIELDS of its MPIDR */
     uint32_t uid;  /* ACPI processor id; the device-tree node's phandle */
     bool enabled;
-    /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same.  Valid if
+    /* Where it sits, as firmware says; sparse numbers below 2^20, equal means the same. Valid if
      * platform.has_places. */
     uint32_t chip, core, thread;
 };
@@ -100,8 +100,8 @@ struct platform {
  * is counted). */
 struct platform_cpu *platform_add_cpu(struct platform *p, uint64_t hwid);
 void platform_add_msi_map(struct platform *p, struct platform_msi_map map);
-/* The device that a requester is, and to which of gic.its[].  0; -ENODEV: no map has it, or the ITS
- * is not there.  Where firmware says nothing it is the device of its own number of the first
+/* The device that a requester is, and to which of gic.its[]. 0; -ENODEV: no map has it, or the ITS
+ * is not there. Where firmware says nothing it is the device of its own number of the first
  * ITS. */
 int platform_msi_device(const struct platform *p, uint32_t requester, uint32_t *device,
                         unsigned *its);

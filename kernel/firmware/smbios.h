@@ -1,6 +1,6 @@
 /*
  * What the machine and its firmware are called (System Management BIOS Reference Specification 3.7,
- * DMTF DSP0134).  For reports only.  The parser is pure, sees memory as ACPI's does, and trusts
+ * DMTF DSP0134). For reports only. The parser is pure, sees memory as ACPI's does, and trusts
  * nothing in it.
  */
 #pragma once
@@ -17,6 +17,6 @@ struct smbios {
     char board_vendor[SMBIOS_TEXT_MAX], board[SMBIOS_TEXT_MAX];
 };
 
-/* entry: where the entry point lies, of either kind.  0; -EINVAL when it is broken.  A table that
+/* entry: where the entry point lies, of either kind. 0; -EINVAL when it is broken. A table that
  * is broken is read up to there. */
 int smbios_read(const struct acpi_memory *memory, paddr_t entry, struct smbios *out);

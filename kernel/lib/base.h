@@ -1,6 +1,6 @@
 /*
  * What every file may assume: fixed-width types, addresses and cycles as types of their own, a few
- * macros, ASSERT, and the memory functions.  Policy files include this and their own header,
+ * macros, ASSERT, and the memory functions. Policy files include this and their own header,
  * nothing else, and compile unchanged for the kernel and for the host.
  */
 #pragma once
@@ -72,7 +72,7 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
  * a failure. */
 NORETURN void panic(const char *fmt, ...) PRINTF(1, 2);
 
-/* A broken invariant of our own.  Never used for what a user, an application or a device
+/* A broken invariant of our own. Never used for what a user, an application or a device
  * supplied. */
 #define ASSERT(cond)                                                         \
     do {                                                                     \

@@ -1,5 +1,5 @@
 /*
- * Error numbers.  The kernel returns them negated; applications see the same numbers in newlib's
+ * Error numbers. The kernel returns them negated; applications see the same numbers in newlib's
  * errno.h, whose values these are, so nothing is translated at the system-call boundary.
  */
 #pragma once

@@ -38,7 +38,7 @@ static inline uint64_t fixed_isqrt_wide(wide_t x)
     return (uint64_t)root;
 }
 
-/* n / d and the remainder; d must not be 0.  Long division, for the compiler's own would call a
+/* n / d and the remainder; d must not be 0. Long division, for the compiler's own would call a
  * library. */
 static inline wide_t fixed_div_wide(wide_t n, uint64_t d, uint64_t *remainder)
 {

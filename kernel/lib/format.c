@@ -1,4 +1,4 @@
-/* Conversions of printf, over a sink.  Keeps no state, allocates nothing, cannot be led outside its
+/* Conversions of printf, over a sink. Keeps no state, allocates nothing, cannot be led outside its
  * small buffer. */
 #include "kernel/lib/format.h"
 

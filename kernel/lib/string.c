@@ -52,7 +52,7 @@ static word_t bytes_at(const uint8_t *p, size_t n)
     return word;
 }
 
-/* ---- Words to an aligned target, upwards: as many as there are.  Bytes that are done. -------- */
+/* ---- Words to an aligned target, upwards: as many as there are. Bytes that are done. -------- */
 
 static inline __attribute__((always_inline)) size_t words_up(uint8_t *d, const uint8_t *s, size_t n,
                                                              bool aligned)
@@ -103,7 +103,7 @@ static void copy_up(uint8_t *d, const uint8_t *s, size_t n)
         d[done] = s[done];
 }
 
-/* ---- Downwards, from aligned ends.  Bytes that are left. ------------------------------------- */
+/* ---- Downwards, from aligned ends. Bytes that are left. ------------------------------------- */
 
 static inline __attribute__((always_inline)) size_t words_down(uint8_t *d, const uint8_t *s,
                                                                size_t n, bool aligned)

@@ -1,11 +1,11 @@
 /*
  * From an address of code to function, file and line, by a table that is made beside each program
- * when it is linked (tools/symbols.c) and travels in the image.  Pure; any context.
+ * when it is linked (tools/symbols.c) and travels in the image. Pure; any context.
  *
  * Layout, little-endian, every offset in bytes: struct symbols_header, then functions (struct
  * symbols_function, ascending), then changes of line (struct symbols_line, ascending), then where
  * each file's name begins, 32 bits each, then all names, each ended by NUL. Offsets of code count
- * from base.  A function inlined into another is that one's code, with its own file and lines.
+ * from base. A function inlined into another is that one's code, with its own file and lines.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -33,7 +33,7 @@ struct symbols_line {
 #define SYMBOLS_LINE_MAX  ((1u << SYMBOLS_LINE_BITS) - 1)
 #define SYMBOLS_FILE_MAX  ((1u << (32 - SYMBOLS_LINE_BITS)) - 1)
 
-/* A table, somewhere in memory that stays.  Zeroed: one that knows nothing. */
+/* A table, somewhere in memory that stays. Zeroed: one that knows nothing. */
 struct symbols {
     struct symbols_header header;
     const uint8_t *functions, *lines, *files;
@@ -47,9 +47,9 @@ struct symbol_found {
     uint32_t line;        /* from 1; 0 where file is not known */
 };
 
-/* Any bytes may be given.  0, or -EINVAL with *why, and a table that knows nothing. */
+/* Any bytes may be given. 0, or -EINVAL with *why, and a table that knows nothing. */
 int symbols_open(const void *table, uint64_t size, struct symbols *out, const char **why);
-/* What is at an address; true if anything is known.  Of a broken table answers may be wrong, never
+/* What is at an address; true if anything is known. Of a broken table answers may be wrong, never
  * beyond its bytes. */
 bool symbols_find(const struct symbols *symbols, vaddr_t address, struct symbol_found *out);
 

@@ -17,7 +17,7 @@ extern uint64_t memory_kernel_max;
 /* Its limit is as mem.kernel says now or, of a process that another one starts, that one's
  * account's (like). */
 void memory_account_init(struct memory_account *a, const struct memory_account *like);
-/* 0 or -EDQUOT: that would be more than its limit.  Any context, as the next two. */
+/* 0 or -EDQUOT: that would be more than its limit. Any context, as the next two. */
 int memory_charge(struct memory_account *a, uint64_t bytes);
 void memory_uncharge(struct memory_account *a, uint64_t bytes);
 /* Returns whether memory_charge of that many bytes would fail now. */

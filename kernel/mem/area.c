@@ -1,6 +1,6 @@
 /*
  * Large arrays of the kernel's own: frames from anywhere, mapped in a row into a window of the VMAP
- * area, with an unmapped page between two.  Areas lie in a list by address; there are few of them.
+ * area, with an unmapped page between two. Areas lie in a list by address; there are few of them.
  *
  * One that is to be larger is mapped a second time, elsewhere, with further frames behind: nothing
  * is copied, whoever uses it meanwhile.

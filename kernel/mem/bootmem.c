@@ -1,4 +1,4 @@
-/* See bootmem.h.  Walks from boundary to boundary; quadratic in the entries, of which there are
+/* See bootmem.h. Walks from boundary to boundary; quadratic in the entries, of which there are
  * few. */
 #include "kernel/mem/bootmem.h"
 

@@ -1,5 +1,5 @@
 /*
- * Which memory the starter left to us.  Its table may be unsorted, overlap and start at odd
+ * Which memory the starter left to us. Its table may be unsorted, overlap and start at odd
  * addresses: where entries overlap the strictest type wins, what no entry covers is not memory, and
  * only whole pages count. Pure.
  */

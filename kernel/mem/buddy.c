@@ -1,4 +1,4 @@
-/* See buddy.h.  Invariant: no two free buddies of one order exist side by side; they would have
+/* See buddy.h. Invariant: no two free buddies of one order exist side by side; they would have
  * been merged.
  */
 #include "kernel/mem/buddy.h"

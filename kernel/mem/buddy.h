@@ -1,5 +1,5 @@
 /*
- * The buddy system over an array of page descriptors (Knowlton 1965).  It knows page numbers only,
+ * The buddy system over an array of page descriptors (Knowlton 1965). It knows page numbers only,
  * never touches the memory they stand for, and does no locking: frame.c adds addresses, the lock
  * and per-CPU caches. Pure: works the same on the host.
  */
@@ -17,7 +17,7 @@ enum page_state {
     PAGE_SLAB,     /* a single page the kernel heap cuts into objects */
 };
 
-/* One per page of RAM.  next and prev are page numbers, 0 is none: page 0 is never handed out. */
+/* One per page of RAM. next and prev are page numbers, 0 is none: page 0 is never handed out. */
 struct page {
     uint32_t next, prev;
     uint8_t state; /* enum page_state */

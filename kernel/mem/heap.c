@@ -39,7 +39,7 @@ static const uint8_t class_by[] = {0,
                                    [86 ... 128] = 13};
 _Static_assert(ARRAY_SIZE(class_by) == 2048 / 16 + 1, "up to the largest class");
 
-/* A free object in a cache.  The tag tells it from one in use, whatever cache it is in. */
+/* A free object in a cache. The tag tells it from one in use, whatever cache it is in. */
 struct cached {
     struct cached *next;
     uint64_t tag;

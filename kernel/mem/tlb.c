@@ -1,14 +1,14 @@
 /*
- * TLB shootdown.  Where the processor does it by itself, that is all.  Else each CPU has one
- * request of its own and a set of requesters that wait for its answer.  A requester fills in its
+ * TLB shootdown. Where the processor does it by itself, that is all. Else each CPU has one
+ * request of its own and a set of requesters that wait for its answer. A requester fills in its
  * request, puts itself into the set of every CPU that runs in the space, interrupts them and waits
  * until all have taken it out again; while waiting it answers others, so two requesters never wait
  * for each other.
  *
- * A CPU counts as running in the space while cpu->space says so.  That is enough where a switch of
+ * A CPU counts as running in the space while cpu->space says so. That is enough where a switch of
  * spaces forgets translations: a CPU publishes cpu->space before it loads the tables, and the
  * requester changes the tables before it looks at cpu->space, so whoever is not seen here loads
- * tables that are changed already.  Idle CPUs have no space loaded and are left alone.
+ * tables that are changed already. Idle CPUs have no space loaded and are left alone.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/core/cpu.h"

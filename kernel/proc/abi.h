@@ -1,5 +1,5 @@
 /*
- * The system-call interface, shared by the kernel and apps/libc.  Every call returns 0 or a value
+ * The system-call interface, shared by the kernel and apps/libc. Every call returns 0 or a value
  * >= 0, or -Exxx. Every pointer and every number is checked by the kernel; a bad one costs the
  * caller an error, nobody else anything. Convention: number and up to six arguments in the ISA's
  * system-call registers (x86-64: rax; rdi rsi rdx r10 r8 r9; result in rax; rcx and r11 are lost.
@@ -11,9 +11,9 @@
 
 enum sys_number {
     SYS_EXIT,  /* (status) ends the process; 0..255 */
-    SYS_WRITE, /* (fd, buf, len) fd 1 and 2: the console.  Bytes written; -EBADF -EFAULT */
-    SYS_READ,  /* (fd, buf, len) fd 0: console line.  Bytes, 0 at its end */
-    /* (len, prot, name) memory; name may be 0.  Address; -ENOMEM -EINVAL; -EACCES: W+X */
+    SYS_WRITE, /* (fd, buf, len) fd 1 and 2: the console. Bytes written; -EBADF -EFAULT */
+    SYS_READ,  /* (fd, buf, len) fd 0: console line. Bytes, 0 at its end */
+    /* (len, prot, name) memory; name may be 0. Address; -ENOMEM -EINVAL; -EACCES: W+X */
     SYS_MMAP,
     SYS_MUNMAP,        /* (addr, len) holes are fine; -EINVAL -ENOMEM */
     SYS_MPROTECT,      /* (addr, len, prot) -EINVAL; -ENOMEM: a hole; -EACCES: W+X */
@@ -91,7 +91,7 @@ enum sys_number {
 };
 
 /* How the memory will be used: as may be; in a row, so that much is read ahead and what is behind
- * leaves first; here and there, so that nothing is read ahead.  Then: is read in ahead; is
+ * leaves first; here and there, so that nothing is read ahead. Then: is read in ahead; is
  * forgotten, and all zeros when next used. */
 enum {
     SYS_ADVICE_NORMAL,
@@ -160,7 +160,7 @@ struct sys_thread_info {
 };
 
 /* What is read, of a thread, a process and those of its threads that have ended, a family, or the
- * machine.  What a session's names come to is from the session's opening or, since_last, from this
+ * machine. What a session's names come to is from the session's opening or, since_last, from this
  * session's last such reading of the same; the breakdown is from the beginning. */
 struct sys_hpm_read {
     uint32_t session, scope; /* SYS_SCOPE_ */
@@ -260,7 +260,7 @@ struct sys_sample_account {
     uint64_t stretched;     /* SYS_STRETCHED_: why the period is longer than it would be */
 };
 
-/* What lies at an address of a process, or of the kernel.  Texts end with NUL; an empty one: not
+/* What lies at an address of a process, or of the kernel. Texts end with NUL; an empty one: not
  * known. */
 struct sys_symbol {
     uint64_t region_offset;   /* from the first byte of the region; "kernel": of the image */
@@ -279,7 +279,7 @@ struct sys_expert {
     char name[16];
 };
 
-/* Memory of a process, and of the machine.  It grows at its end: who asks for fewer bytes gets what
+/* Memory of a process, and of the machine. It grows at its end: who asks for fewer bytes gets what
  * they hold. */
 struct sys_memory {
     uint64_t mapped_bytes, resident_bytes, swapped_bytes;

@@ -11,7 +11,7 @@ struct ustar {
 };
 _Static_assert(sizeof(struct ustar) == BLOCK, "a ustar header is one block");
 
-/* Octal digits up to a space or NUL.  False when there are none or others. */
+/* Octal digits up to a space or NUL. False when there are none or others. */
 static bool parse_octal(const char *field, size_t n, uint64_t *out)
 {
     size_t i = 0;

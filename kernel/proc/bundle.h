@@ -13,7 +13,7 @@ struct bundle_file {
     uint64_t size;
 };
 
-/* The next regular file at or behind *cursor (0 at first).  0; -ENOENT at the end; -EINVAL and *why
+/* The next regular file at or behind *cursor (0 at first). 0; -ENOENT at the end; -EINVAL and *why
  * when the archive is broken. */
 int bundle_next(const void *archive, uint64_t size, uint64_t *cursor, struct bundle_file *out,
                 const char **why);

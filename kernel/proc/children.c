@@ -1,5 +1,5 @@
 /*
- * Applications that a process has started.  It may wait for them and read their counts when they
+ * Applications that a process has started. It may wait for them and read their counts when they
  * have ended; they end with it.
  */
 #include "kernel/proc/internal.h"

@@ -1,4 +1,4 @@
-/* See count_session.h.  All under one gate: opening and closing change what every CPU counts. */
+/* See count_session.h. All under one gate: opening and closing change what every CPU counts. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
@@ -151,7 +151,7 @@ static struct work {
     struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
 } work;
 
-/* alone: no other reading is subtracted from this one.  -ESRCH: it is no more.  Other CPUs' counts
+/* alone: no other reading is subtracted from this one. -ESRCH: it is no more. Other CPUs' counts
  * are as old as hpm_update has left them. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, bool alone,
                   struct hpm_sums *sums)
@@ -306,7 +306,7 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
     return n;
 }
 
-/* The reading is in user memory.  False: meanwhile another one was, or the session was closed. */
+/* The reading is in user memory. False: meanwhile another one was, or the session was closed. */
 static bool commit(struct process *owner, uint32_t session, const struct seen *seen)
 {
     gate_enter(&sessions_gate);

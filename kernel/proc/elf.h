@@ -1,6 +1,6 @@
 /*
  * Static ELF64 programs: checks every header field that matters and says what is to be mapped
- * where. After the System V ABI, chapters 4 and 5.  Accepted: little-endian ET_EXEC for one
+ * where. After the System V ABI, chapters 4 and 5. Accepted: little-endian ET_EXEC for one
  * machine, whose PT_LOAD segments lie in ascending order, on pages of their own, inside the limits
  * given, never writable and executable at once. Pure: reads the file, maps nothing.
  */

@@ -1,5 +1,5 @@
 /*
- * What a process and all that it has started count together.  A process is in its parent's list as
+ * What a process and all that it has started count together. A process is in its parent's list as
  * long as there is a structure of it, and then among what its parent keeps, in one step under the
  * parent's lock: no reading has less than an earlier one.
  */

@@ -1,6 +1,6 @@
 /*
- * See futex.h.  Sleepers are found by the name of their word, in the bucket of that name; a
- * bucket's lock makes "look at the word, then sleep" one step as seen by futex_wake.  The word is
+ * See futex.h. Sleepers are found by the name of their word, in the bucket of that name; a
+ * bucket's lock makes "look at the word, then sleep" one step as seen by futex_wake. The word is
  * read under that lock without faulting; if its page is not there, the lock is let go, the page
  * fetched, and everything starts again.
  */
@@ -44,7 +44,7 @@ static int check_address(vaddr_t va)
     return va >= USER_MIN && va < USER_MAX ? 0 : -EFAULT;
 }
 
-/* With the bucket's lock held, the word is resident and holds expected: 0.  Without it: why not. */
+/* With the bucket's lock held, the word is resident and holds expected: 0. Without it: why not. */
 static int lock_if_equal(struct bucket *b, vaddr_t va, uint32_t expected, bool *irq)
 {
     for (;;) {

@@ -78,10 +78,10 @@ uint32_t process_reserved_pid(const struct process *parent);
  * memory arguments it has, and whose reserved pid. */
 int process_start_as(const char *const *argv, unsigned argc, struct family *family,
                      struct process *parent, struct process **out);
-/* process.c: kernel memory for it.  0; -EDQUOT: it has all that mem.kernel allows, which a line on
+/* process.c: kernel memory for it. 0; -EDQUOT: it has all that mem.kernel allows, which a line on
  * the console says the first time. Thread context, no lock held. */
 int process_charge(struct process *p, uint64_t bytes);
-/* ... which is free again.  Any context. */
+/* ... which is free again. Any context. */
 void process_uncharge(struct process *p, uint64_t bytes);
 /* process.c: one reference more. */
 void process_get(struct process *p);
@@ -97,7 +97,7 @@ struct process *process_look_for(const struct process *reader, uint32_t pid);
  * Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
 /* process.c: logical counts of its threads, past (those with all counts) and present; of those
- * present (its lock held); of one of them (-ESRCH).  alone: for a reading that no other one is
+ * present (its lock held); of one of them (-ESRCH). alone: for a reading that no other one is
  * subtracted from. */
 void process_sum(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
 void process_sum_threads(const struct process *p, uint64_t counts, bool alone,
@@ -106,11 +106,11 @@ int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct 
 /* family_sum.c: the same of p and all that it has started, and these, those that have ended
  * included. sessions_gate held. */
 void process_sum_family(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
-/* family_sum.c: where their cycles went; -ENOMEM.  Thread context, no lock held. */
+/* family_sum.c: where their cycles went; -ENOMEM. Thread context, no lock held. */
 int process_hpm_family(struct process *p, struct hpm_breakdown *out);
 /* family_sum.c: p has been started by its parent; nothing refers to it any more. */
 void family_sum_join(struct process *p);
-/* family_sum.c: parent, or NULL, is about to start a process.  0 or -ENOMEM.  Thread context, no
+/* family_sum.c: parent, or NULL, is about to start a process. 0 or -ENOMEM. Thread context, no
  * lock held. */
 int family_sum_prepare(struct process *parent);
 void family_sum_leave(struct process *p);
@@ -123,8 +123,8 @@ int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *ou
  * memory of p, which is referenced; may any process read those of all together, the machine's? */
 bool visible_process(const struct process *reader, const struct process *p);
 bool visible_machine(void);
-/* children.c: starts an application as process_start does.  Its pid, or an error; -EAGAIN: too many
- * that have not been waited for.  Of those that have, some may be forgotten. */
+/* children.c: starts an application as process_start does. Its pid, or an error; -EAGAIN: too many
+ * that have not been waited for. Of those that have, some may be forgotten. */
 int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
 /* children.c: the pid of the next it starts. */
 uint32_t children_next_pid(struct process *parent);
@@ -137,27 +137,27 @@ struct process *children_find(struct process *parent, uint32_t pid);
 int children_wait(struct process *parent, struct process *child);
 /* children.c: its last thread has gone; so must they. */
 void children_end(struct process *parent);
-/* process.c: is it a file of the bundle that can be started?  Those in folders go with others. */
+/* process.c: is it a file of the bundle that can be started? Those in folders go with others. */
 bool process_is_program(const char *file);
 /* process.c: says on the console that there is no such application, which is nearest, and which
  * there are. */
 void process_say_unknown(const char *name);
 /* process.c: the one with most memory, resident or swapped out, referenced, or NULL. */
 struct process *process_largest(void);
-/* process.c: how often a process's memory has begun and finished being freed.  While they differ,
+/* process.c: how often a process's memory has begun and finished being freed. While they differ,
  * or have changed since a page could not be had, there is hope without ending anybody. */
 struct process_reaps {
     uint32_t begun, finished;
 };
 struct process_reaps process_reaps(void);
 /* process.c: sleeps until a process's memory has been freed since then, or this thread's process is
- * being ended; for a second at most, as memory may come back in other ways.  No lock or gate
+ * being ended; for a second at most, as memory may come back in other ways. No lock or gate
  * held. */
 void process_wait_reap(struct process_reaps since);
 /* process.c: its last thread has gone. */
 void process_reap(struct process *p);
 
-/* load.c: an address space with the program and its arguments.  0, or an error with a line on the
+/* load.c: an address space with the program and its arguments. 0, or an error with a line on the
  * console. */
 int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry,
                  vaddr_t *sp);
@@ -170,7 +170,7 @@ void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out);
 void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out);
 
 /* uthread.c: a thread of p that starts in user mode; inherits affinity and priority of like, if not
- * NULL. Puts its tid at tid_addr, if not 0, before it runs.  0; -EAGAIN too many or p is ending;
+ * NULL. Puts its tid at tid_addr, if not 0, before it runs. 0; -EAGAIN too many or p is ending;
  * -ENOMEM; -EFAULT tid_addr. */
 struct uthread_start {
     vaddr_t pc, sp, arg, tls;
@@ -186,5 +186,5 @@ struct thread *uthread_find_locked(struct process *p, uint32_t tid);
 void stdio_put(struct process *p, const char *text, size_t n);
 /* stdio.c: what is still waiting for the end of its line. */
 void stdio_flush(struct process *p);
-/* stdio.c: one line typed, at most n bytes of it.  Their number, 0 at the end of input, -EINTR. */
+/* stdio.c: one line typed, at most n bytes of it. Their number, 0 at the end of input, -EINTR. */
 int stdio_get(struct process *p, char *text, size_t n);

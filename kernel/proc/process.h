@@ -4,7 +4,7 @@
  *
  * A process ends when its last thread has: by SYS_EXIT, a fault, a lack of memory or process_end.
  * "Ending" is then set, sleeping threads are woken with -EINTR, running ones interrupted, and each
- * leaves on its next way to user mode.  The last one frees the memory and tells the waiters.
+ * leaves on its next way to user mode. The last one frees the memory and tells the waiters.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -29,7 +29,7 @@ struct track_curve;
 #define STATUS_IO        135 /* a page could not be read in */
 
 extern const struct arg process_args[]; /* boot arguments proc.* */
-/* Boot CPU, thread context.  Checks the bundle; a broken one is the image's fault and panics. */
+/* Boot CPU, thread context. Checks the bundle; a broken one is the image's fault and panics. */
 void process_init(void);
 /* Starts the application argv[0] of the bundle. 0; -ENOENT no such application, -ENOEXEC broken
  * program, -E2BIG arguments too long, -ENOMEM, -EAGAIN too many threads, -EDQUOT mem.kernel allows
@@ -42,7 +42,7 @@ int process_wait(struct process *p);
  * have ended, too, and their memory is back; they end soon after it. Once, behind process_wait. */
 void process_finish(struct process *p);
 void process_put(struct process *p); /* drops a reference */
-/* Ends a process from anywhere; false when it was ending already: the first status counts.  Thread
+/* Ends a process from anywhere; false when it was ending already: the first status counts. Thread
  * context, no spinlock held. */
 bool process_end(struct process *p, int status);
 
@@ -58,12 +58,12 @@ struct process_thread_counts {
     bool news; /* it has run since this was asked the last time, or did for the last time then */
     struct hpm_breakdown counts;
 };
-/* Of up to max threads, those behind tid in the order of their numbers: how many there are.  One
+/* Of up to max threads, those behind tid in the order of their numbers: how many there are. One
  * caller at a time. */
 unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out,
                              unsigned max);
-/* Its memory, and how often it would miss with more or less (mm/track/track.h).  False: there is no
- * such process, or nothing is known.  Thread context, no lock held, as the next. */
+/* Its memory, and how often it would miss with more or less (mm/track/track.h). False: there is no
+ * such process, or nothing is known. Thread context, no lock held, as the next. */
 bool process_memory(uint32_t pid, struct space_stats *out);
 bool process_curve(uint32_t pid, struct track_curve *out);
 /* The name of a region that memory policies know by this number; name: REGION_NAME_MAX. */

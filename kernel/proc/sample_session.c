@@ -1,7 +1,7 @@
 /*
- * See sample_session.h.  A thread of the kernel, the collector, takes what the CPUs have in their
+ * See sample_session.h. A thread of the kernel, the collector, takes what the CPUs have in their
  * rings, some hundred times a second, into one buffer for each session, and ends the windows in
- * which periods are adapted.  A buffer that is full leaves samples where they are; when the rings
+ * which periods are adapted. A buffer that is full leaves samples where they are; when the rings
  * are full as well, they count what is lost.
  *
  * All under the gate of count_session.h.
@@ -169,7 +169,7 @@ static struct session *find_free(const struct process *owner, char *why, size_t 
     return own == SYS_SAMPLE_SESSIONS || family >= SYS_SAMPLE_FAMILY ? NULL : free;
 }
 
-/* May owner have samples of this process, or of all?  0, or an error, with why. */
+/* May owner have samples of this process, or of all? 0, or an error, with why. */
 static int check_visible(struct process *owner, uint32_t pid, char *why, size_t size)
 {
     if (!pid && !visible_machine()) {
@@ -243,7 +243,7 @@ struct position {
     uint64_t serial, delivered;
 };
 
-/* The next samples, at most max, and where they stand.  How many; -ESRCH. */
+/* The next samples, at most max, and where they stand. How many; -ESRCH. */
 static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part,
                     size_t max, struct position *at)
 {
@@ -261,7 +261,7 @@ static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sa
     return n;
 }
 
-/* The n samples there have been copied.  False: meanwhile another thread has taken some, or the
+/* The n samples there have been copied. False: meanwhile another thread has taken some, or the
  * session was closed. */
 static bool commit(const struct process *owner, uint32_t session, size_t n,
                    const struct position *at)

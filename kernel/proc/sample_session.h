@@ -12,9 +12,9 @@
  * number; -EACCES: all processes, with proc.visible=own; -ENOSPC: the owner has as many as one
  * process may have, or all are open; or an error of hpm_profile_open. */
 int samples_open(struct process *owner, const struct hpm_profiling *what, char *why, size_t size);
-/* Copies samples, at most max, to user address `to`: how many.  None is lost: one that cannot be
- * copied stays for the next call, and of threads that take at once each gets others.  -ESRCH: no
- * such session of the owner's; -EFAULT; -ENOMEM.  May fault: no gate or lock held. */
+/* Copies samples, at most max, to user address `to`: how many. None is lost: one that cannot be
+ * copied stays for the next call, and of threads that take at once each gets others. -ESRCH: no
+ * such session of the owner's; -EFAULT; -ENOMEM. May fault: no gate or lock held. */
 int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max);
 /* -ESRCH; -ENOENT: it has no such criterion. */
 int samples_account(const struct process *owner, uint32_t session, uint32_t criterion,

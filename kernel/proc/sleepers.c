@@ -1,6 +1,6 @@
 /*
  * A digital search tree (Coffman and Eve 1970; Knuth, TAOCP vol. 3, 6.3): every name stands where
- * it was the first to come by on its way down, which is given by its own bits.  So all below a name
+ * it was the first to come by on its way down, which is given by its own bits. So all below a name
  * share the bits that led to it, and any of them could stand in its place.
  */
 #include "kernel/proc/sleepers.h"

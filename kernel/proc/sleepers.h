@@ -1,13 +1,13 @@
 /*
  * Who sleeps on which word: sleepers by name, any number of names, any number of sleepers of a
- * name.  Finding a name takes as many steps as it has bits at the very most, however the names were
- * chosen.  Pure, and its callers' lock guards it.
+ * name. Finding a name takes as many steps as it has bits at the very most, however the names were
+ * chosen. Pure, and its callers' lock guards it.
  */
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/lib/list.h"
 
-/* A word of an address space.  Different words have different names; hash is evenly spread. */
+/* A word of an address space. Different words have different names; hash is evenly spread. */
 struct word_name {
     uint64_t hash, space;
 };

@@ -1,5 +1,5 @@
 /*
- * What a program did wrong, in one readable message, and its end.  Memory exhausted: the process
+ * What a program did wrong, in one readable message, and its end. Memory exhausted: the process
  * that holds most of it ends, and whoever else needed a page waits for that.
  */
 #include "kernel/proc/internal.h"

@@ -1,4 +1,4 @@
-/* What a boot prints of the machine and of its arguments.  Boot CPU or the first thread. */
+/* What a boot prints of the machine and of its arguments. Boot CPU or the first thread. */
 #pragma once
 #include "kernel/core/cmdline.h"
 

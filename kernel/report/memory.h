@@ -4,5 +4,5 @@
 #include "kernel/lib/base.h"
 
 /* If they were asked for and it is time: pools of processes, policies and prefetching where they
- * have changed, the tracker.  Sets when it is next, or UINT64_MAX.  Thread context. */
+ * have changed, the tracker. Sets when it is next, or UINT64_MAX. Thread context. */
 void memory_record(uint64_t *next_ns);

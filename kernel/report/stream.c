@@ -1,6 +1,6 @@
 /*
  * The way out: a thread hands each CPU's full packets to the port, whose device reads them where
- * they are, and takes them back when they are read.  It looks every few milliseconds, for who
+ * they are, and takes them back when they are read. It looks every few milliseconds, for who
  * records an event can wake nobody; and sooner while the device is behind.
  */
 #include "kernel/report/counters.h"
@@ -253,7 +253,7 @@ static bool may_send(bool *locked, bool *irq)
     return false;
 }
 
-/* A panic, mostly: no other CPU runs, or none that matters, and nobody can sleep.  Bounded. */
+/* A panic, mostly: no other CPU runs, or none that matters, and nobody can sleep. Bounded. */
 static void last_words(void)
 {
     uint64_t since_ns = arch_clock_ns();
@@ -306,7 +306,7 @@ static void list_chips(char *out, size_t size)
         n += ksnprintf(out + n, size - n, "%s%u", i ? " " : "", topo->of[i].chip);
 }
 
-/* In pieces of a packet each, one after the other in memory.  Returns whether the device has read
+/* In pieces of a packet each, one after the other in memory. Returns whether the device has read
  * all of them. */
 static bool send_description(char *text, uint8_t *memory)
 {

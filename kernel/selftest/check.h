@@ -21,9 +21,9 @@ extern const struct check memory_checks[], clock_checks[], cpu_checks[], program
 /* ---- For checks ------------------------------------------------------------------------------ */
 extern const struct boot_info *selftest_boot;
 
-/* Runs fn(cpu's index) in a thread on every CPU at once and waits for all.  -ENOMEM: not on all. */
+/* Runs fn(cpu's index) in a thread on every CPU at once and waits for all. -ENOMEM: not on all. */
 int on_every_cpu(void (*fn)(unsigned cpu));
-/* The same in a thread on that CPU alone.  -ENOMEM: not at all. */
+/* The same in a thread on that CPU alone. -ENOMEM: not at all. */
 int on_cpu(unsigned cpu, void (*fn)(unsigned cpu));
 /* Index of the largest of the first cpu_count() values. */
 unsigned largest_of_cpus(const uint64_t *values);

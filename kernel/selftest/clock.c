@@ -89,7 +89,7 @@ static void sleep_often(UNUSED unsigned cpu)
 }
 
 /*
- * One CPU after the other.  To a CPU of its own it is all the same who else sleeps; but where CPUs
+ * One CPU after the other. To a CPU of its own it is all the same who else sleeps; but where CPUs
  * take turns, as under an emulator, sleeps that end together would measure how many there are.
  */
 static void the_timer_is_in_time(struct measured *m)

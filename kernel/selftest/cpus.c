@@ -65,7 +65,7 @@ static uint64_t too_many(uint64_t instructions)
     return instructions > 10 * ROUNDS ? instructions - 10 * ROUNDS : 10 * ROUNDS - instructions;
 }
 
-/* The try that is nearest to the truth, since interrupts are counted, too; or the shortest.  The
+/* The try that is nearest to the truth, since interrupts are counted, too; or the shortest. The
  * clock is read outside of the counters, so that what comes between the two cannot make cycles out
  * of nothing. */
 static void count_loop(unsigned cpu)

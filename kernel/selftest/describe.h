@@ -4,5 +4,5 @@
 
 struct boot_info;
 
-/* Names of machine and firmware, processors, shape, memory, quirks.  Thread context. */
+/* Names of machine and firmware, processors, shape, memory, quirks. Thread context. */
 void describe_machine(const struct boot_info *info);

@@ -1,6 +1,6 @@
 /*
  * Writing the Common Trace Format, version 1.8 (diamon.org/ctf): packets of events, and the text
- * that describes them to a reader (TSDL).  Everything is bytes in a row, little-endian, nothing is
+ * that describes them to a reader (TSDL). Everything is bytes in a row, little-endian, nothing is
  * aligned. Pure: memory, time and tables are the caller's; so the host reads back what it wrote
  * with the format's own reader.
  */
@@ -42,7 +42,7 @@ struct ctf_packet {
 
 /* Begins an empty packet in memory, of at least CTF_HEADER_BYTES. */
 void ctf_begin(struct ctf_packet *p, void *memory, uint32_t size, uint64_t now);
-/* Adds an event; values[i] belongs to field i.  Times do not go back.  False: there is no room,
+/* Adds an event; values[i] belongs to field i. Times do not go back. False: there is no room,
  * nothing was changed. */
 bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, uint64_t now,
              const uint64_t *values);
@@ -52,7 +52,7 @@ struct ctf_context {
     uint64_t sequence;  /* of this CPU's packets, from 0 on */
     uint64_t discarded; /* by this CPU, until the packet's end */
 };
-/* Writes the header; now is the packet's end.  Returns the packet's bytes, a multiple of 8: what is
+/* Writes the header; now is the packet's end. Returns the packet's bytes, a multiple of 8: what is
  * behind the content is 0. */
 uint32_t ctf_end(struct ctf_packet *p, uint64_t now, const struct ctf_context *c);
 
@@ -70,5 +70,5 @@ size_t ctf_describe(const struct ctf_trace *t, char *out, size_t size);
 #define CTF_METADATA_MAGIC        0x75d11d57u
 #define CTF_METADATA_HEADER_BYTES 37
 /* A packet with a piece of the description in memory, of at least CTF_METADATA_HEADER_BYTES + bytes
- * + 8.  Returns its bytes, a multiple of 8. */
+ * + 8. Returns its bytes, a multiple of 8. */
 uint32_t ctf_metadata(void *memory, const uint8_t *uuid, const char *text, uint32_t bytes);

@@ -1,6 +1,6 @@
 /*
  * A CPU's packets: one is filled with events, full ones wait to be read, by somebody else, in
- * order.  One writer and one reader at a time, no lock: what each writes is its own.  When no
+ * order. One writer and one reader at a time, no lock: what each writes is its own. When no
  * packet is free events are discarded and counted. Invariant: taken = delivered + discarded +
  * events in packets that are still here. Pure: time and memory are the caller's.
  */
@@ -34,7 +34,7 @@ struct ring {
     } slot[RING_PACKETS_MAX];
 };
 
-/* packets: a power of two from RING_PACKETS_MIN to RING_PACKETS_MAX.  An empty packet is the first:
+/* packets: a power of two from RING_PACKETS_MIN to RING_PACKETS_MAX. An empty packet is the first:
  * readers of the format count what is discarded from a packet on. */
 void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_event *types,
                const uint8_t *uuid, uint32_t cpu, uint64_t now);
@@ -42,15 +42,15 @@ void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_
 /* ---- Writer ---------------------------------------------------------------------------------- */
 /* Times do not go back. */
 void ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values);
-/* Closes the open packet if there is anything to say: events, or that some were discarded.  False:
+/* Closes the open packet if there is anything to say: events, or that some were discarded. False:
  * no packet is free for the latter. */
 bool ring_flush(struct ring *r, uint64_t now);
 
 /* ---- Reader ---------------------------------------------------------------------------------- */
-/* The oldest packet not yet given; it stays as it is until it is returned.  False: there is
+/* The oldest packet not yet given; it stays as it is until it is returned. False: there is
  * none. */
 bool ring_give(struct ring *r, uint32_t *slot, void **packet, uint32_t *bytes);
 /* It is read; in any order. */
 void ring_return(struct ring *r, uint32_t slot);
-/* Panics on a broken invariant.  Neither writes meanwhile. */
+/* Panics on a broken invariant. Neither writes meanwhile. */
 void ring_check(const struct ring *r);

@@ -1,8 +1,8 @@
 /*
  * What the kernel does, as events in the order of time, for a reader outside (docs/telemetry.md).
- * Each function below records one event if it was asked for, and costs a branch if not.  They are
+ * Each function below records one event if it was asked for, and costs a branch if not. They are
  * called from wherever something happens: they know numbers and texts, nothing above this layer,
- * and neither wait nor take a lock.  Any context, but no NMI or FIQ.
+ * and neither wait nor take a lock. Any context, but no NMI or FIQ.
  */
 #pragma once
 #include "kernel/core/cmdline.h"
@@ -119,7 +119,7 @@ static inline void telemetry_tracker_sample(unsigned shift)
  * asked for is recorded. */
 void telemetry_init(unsigned cpus);
 /* The first thread, once all CPUs run: opens the port and starts the thread that empties the CPUs'
- * memory into it.  Without a port a line says so, and nothing is recorded any more. */
+ * memory into it. Without a port a line says so, and nothing is recorded any more. */
 void telemetry_start(void);
 /* Thread context: nothing is recorded any more, all that was goes out, and a line says how much;
  * within a bound. */

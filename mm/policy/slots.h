@@ -3,7 +3,7 @@
  *
  * SLOT_CLUSTER aligned pages of memory share as many aligned slots as long as whole clusters are
  * free: who knows where a neighbour is asks for the slot beside it, who knows of none gets his
- * place in a whole free cluster.  Then whatever is free is taken. Invariants: slots_check.  Pure:
+ * place in a whole free cluster. Then whatever is free is taken. Invariants: slots_check. Pure:
  * memory comes from the caller, who serialises access.
  */
 #pragma once
@@ -25,7 +25,7 @@ uint64_t slots_bytes(uint32_t pages);
 /* All are free, but slot 0, which is nobody's. */
 void slots_init(struct slots *s, uint32_t pages);
 /* A free slot, at best `want`, which may be any number; or the index-th (0 to SLOT_CLUSTER - 1) of
- * a whole free cluster when that is not to be had.  SLOT_NONE: none is left. */
+ * a whole free cluster when that is not to be had. SLOT_NONE: none is left. */
 uint32_t slots_take(struct slots *s, uint32_t want, unsigned index);
 void slots_give(struct slots *s, uint32_t slot);
 /* What is wrong with it, or NULL. */

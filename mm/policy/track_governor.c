@@ -53,7 +53,7 @@ static void forgive(struct track_governor *g)
     g->lasted = 0;
 }
 
-/* The window's end: it is in the sums, which fade as long as it was.  Was it a whole one? */
+/* The window's end: it is in the sums, which fade as long as it was. Was it a whole one? */
 static bool end_window(struct track_governor *g)
 {
     bool whole = g->now.ran >= g->window;

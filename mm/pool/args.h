@@ -1,4 +1,4 @@
-/* What the boot arguments mem.* and swap.* say (args.c).  Those that are a process's own
+/* What the boot arguments mem.* and swap.* say (args.c). Those that are a process's own
  * (ARG_PROCESS) are looked at when its space and pool are made; those that it starts have its
  * own. */
 #pragma once

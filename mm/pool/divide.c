@@ -1,7 +1,7 @@
 /*
- * See divide.h.  Once an epoch (mem.epoch_ms) the curves of all watched spaces are read,
+ * See divide.h. Once an epoch (mem.epoch_ms) the curves of all watched spaces are read,
  * mm/policy/divide/plan.h decides, and each pool is told its target: so many frames it keeps when
- * memory is short.  A pool may have more as long as nobody misses them.
+ * memory is short. A pool may have more as long as nobody misses them.
  *
  * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and
  * for the chooser whichever misses less. Pages that are used all the time are in no curve: they are
@@ -91,7 +91,7 @@ static struct past *past_of(const struct space *s)
 }
 
 /* The time since the last look or since the pool began, in which its threads worked, or any of them
- * waited for a page.  [P] held. */
+ * waited for a page. [P] held. */
 static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;

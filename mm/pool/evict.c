@@ -4,11 +4,11 @@
  * dirty ones are written, neighbours in one request.
  *
  * The policy is asked with [P] held, but a page is taken out of its table under its space's [S],
- * which comes first.  So the space is pinned, and what the policy said is looked at again under
+ * which comes first. So the space is pinned, and what the policy said is looked at again under
  * both.
  *
  * Where what the policy names cannot leave, for want of a slot, it may name the same few pages for
- * ever.  So after many looks in vain all pages have their turn, a part of them in each call;
+ * ever. So after many looks in vain all pages have their turn, a part of them in each call;
  * pool->vain counts on from one call to the next.
  */
 #include "mm/pool/reclaim.h"
@@ -57,7 +57,7 @@ static void unpin(struct space *s)
 }
 
 /* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of
- * pages.  [S] and [P] held. */
+ * pages. [S] and [P] held. */
 static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
 {
     struct arch_page row[SWAP_CLUSTER];
@@ -87,7 +87,7 @@ static void add_locked(struct batch *b, struct space *s, uint32_t n)
     b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
 }
 
-/* A page that is not mapped can leave at once.  [P] held. */
+/* A page that is not mapped can leave at once. [P] held. */
 static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
 {
     struct pool *p = b->pool;
@@ -153,7 +153,7 @@ static bool is_sequential(const struct space *s, vaddr_t va)
 }
 
 /* Node n, which the policy named or a sequential reading has passed, unless it has become something
- * else since.  [S] and [P] held. */
+ * else since. [S] and [P] held. */
 static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
                                  bool passed)
 {
@@ -274,7 +274,7 @@ static void forget_translations(struct batch *b)
             unpin(b->page[i].space);
 }
 
-/* Nobody can write to the page any more.  What is clean, or has lost its space meanwhile, is done
+/* Nobody can write to the page any more. What is clean, or has lost its space meanwhile, is done
  * with; true: it is to be written. [P] held. */
 static bool settle_locked(struct pool *p, uint32_t n)
 {

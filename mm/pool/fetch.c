@@ -1,6 +1,6 @@
 /*
  * Reading pages in before anybody asks for them: what a program says it will need, what prefetchers
- * foresee.  Nobody waits: pages become COMING, then READY.  Where no frame is free, others leave
+ * foresee. Nobody waits: pages become COMING, then READY. Where no frame is free, others leave
  * first, but only if that needs no writing.
  */
 #include "mm/pool/prefetching.h"
@@ -13,7 +13,7 @@
 
 #define BATCH 32
 
-/* Is it out, on the disk?  What is resident may be touched instead. */
+/* Is it out, on the disk? What is resident may be touched instead. */
 static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
 {
     bool irq = spin_lock(&p->lock);

@@ -1,6 +1,6 @@
 /*
  * Pages that are used, but not logged: those that stay in the tracker's own buffer, or in its
- * active set.  No curve knows them.
+ * active set. No curve knows them.
  */
 #include "hpm/path/path.h"
 #include "mm/pool.h"

@@ -237,7 +237,7 @@ void pool_leave(struct pool *p)
     destroy(p);
 }
 
-/* The pool behind at, pinned; at is unpinned.  NULL: there is none. */
+/* The pool behind at, pinned; at is unpinned. NULL: there is none. */
 static struct pool *next_pinned(struct pool *at)
 {
     bool irq = spin_lock(&pools_lock);

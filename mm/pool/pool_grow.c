@@ -2,9 +2,9 @@
  * A pool's tables grow: twice as many nodes, with all that policies know of each.
  *
  * One thread does it, the others that need a node wait: each would make tables, of which one is
- * used.  What there is stays where it is in memory and is seen at another place, with room behind
+ * used. What there is stays where it is in memory and is seen at another place, with room behind
  * it (area_extend); under the pool's lock those who have it are told, and nothing moves.
- * Tables are the kernel's, and pages leave for them.  Else a pool whose table became full when
+ * Tables are the kernel's, and pages leave for them. Else a pool whose table became full when
  * memory was full would never have more nodes than memory has frames, however much could be
  * swapped.
  */

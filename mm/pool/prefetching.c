@@ -39,7 +39,7 @@ void prefetching_resize(struct pool *p, uint32_t frames)
         prefetch_resize(p->prefetch, frames_for(p, frames));
 }
 
-/* ---- What it hears.  [P] held. --------------------------------------------------------------- */
+/* ---- What it hears. [P] held. --------------------------------------------------------------- */
 
 void prefetching_used(struct pool *p, uint32_t n)
 {
@@ -169,7 +169,7 @@ void prefetching_check(const struct pool *p)
         panic("pool: prefetch policy %s: %s", p->prefetch->ops->name, why);
 }
 
-/* ---- What it wants.  No lock held. ----------------------------------------------------------- */
+/* ---- What it wants. No lock held. ----------------------------------------------------------- */
 
 /* The list has pages, or nodes. */
 static void fetch(struct space *s, struct prefetch_list *list, bool pages, unsigned how)
@@ -196,7 +196,7 @@ void prefetching_fetch(struct space *s, struct prefetch_list *list)
               FETCH_PREDICTED | (list->touch ? FETCH_TOUCH : 0));
 }
 
-/* ---- What a program has said.  The policy does not hear of it. ------------------------------- */
+/* ---- What a program has said. The policy does not hear of it. ------------------------------- */
 
 void prefetching_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list)
 {

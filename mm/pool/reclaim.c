@@ -91,7 +91,7 @@ static bool memory_short(uint32_t more)
     return now(&user_frames) + more > user_limit() || frame_free_about() < kernel_keeps() + more;
 }
 
-/* Will it be, when all that is to leave has left?  Then further pages must. */
+/* Will it be, when all that is to leave has left? Then further pages must. */
 static bool memory_stays_short(uint32_t more)
 {
     uint64_t leaving = (uint64_t)now(&user_leaving) + now(&user_donated);
@@ -227,7 +227,7 @@ static void take_from_donor(struct pool *p, void *arg)
 }
 
 /* Pages leave the pool that has most beyond its part, or where none of its pages can leave now the
- * next one; how many.  Who has no more than his part is not asked as long as something is leaving
+ * next one; how many. Who has no more than his part is not asked as long as something is leaving
  * otherwise. */
 static unsigned evict_anywhere(void)
 {
@@ -343,7 +343,7 @@ static void each_asked(struct pool *p, bool own, void (*f)(struct pool *p, void 
 }
 
 /* What is left to do when a look has been in vain and nothing is on its way; looks: so many were,
- * behind those at all pages.  Who has been told that nothing can leave looks at all of them again
+ * behind those at all pages. Who has been told that nothing can leave looks at all of them again
  * the next time. */
 static enum outlook { WAIT, LOOK_ON, HOPELESS } outlook(struct pool *p, bool own, unsigned *looks)
 {
@@ -363,7 +363,7 @@ static void set_short_locked(struct pool *p, bool is_short)
     __atomic_store_n(&p->is_short, is_short, __ATOMIC_RELAXED);
 }
 
-/* True: the caller has the right to a frame.  Whoever finds few left asks for more to be made. */
+/* True: the caller has the right to a frame. Whoever finds few left asks for more to be made. */
 static bool try_charge(struct pool *p, const struct line_ticket *w)
 {
     bool irq = spin_lock(&p->lock);
@@ -381,7 +381,7 @@ static bool try_charge(struct pool *p, const struct line_ticket *w)
     return done;
 }
 
-/* 0: it may be worth to try again; 1: the caller has the right to a frame.  Errors as of
+/* 0: it may be worth to try again; 1: the caller has the right to a frame. Errors as of
  * pool_charge. */
 static int make_room(struct pool *p, uint32_t incoming, struct line_ticket *w, unsigned *hopeless)
 {

@@ -1,4 +1,4 @@
-/* See reclaim_line.h.  Locks: [L] = line.lock, under a pool's; [-] = fixed while in line. */
+/* See reclaim_line.h. Locks: [L] = line.lock, under a pool's; [-] = fixed while in line. */
 #include "mm/pool/reclaim_line.h"
 #include "kernel/core/lock.h"
 

@@ -1,5 +1,5 @@
 /*
- * Who waits for a frame where memory as a whole is short: first come, first served.  Of the frames
+ * Who waits for a frame where memory as a whole is short: first come, first served. Of the frames
  * that become free, and that pools may have, one is each waiter's before anybody else has any.
  * Else they would go to whom pages have just been taken from, who misses most and is awake then,
  * and who has too little would look on.
@@ -27,8 +27,8 @@ void line_join(struct line_ticket *w);
 /* It waits no longer, whatever has come of it. */
 void line_leave(struct line_ticket *w);
 /* So many frames have become free: as many are called that have not been since they looked, first
- * come first.  Any context, under a pool's lock; takes as long as there are frames, however many
+ * come first. Any context, under a pool's lock; takes as long as there are frames, however many
  * wait. */
 void line_call(uint32_t frames);
-/* Until something has become free since the last wait, or until the deadline.  As wait_sleep. */
+/* Until something has become free since the last wait, or until the deadline. As wait_sleep. */
 int line_wait(struct line_ticket *w, uint64_t deadline_ns);

@@ -1,11 +1,11 @@
-/* What becomes of a page that has been read or written.  Called by interrupts: the pool's lock is
+/* What becomes of a page that has been read or written. Called by interrupts: the pool's lock is
  * all that is taken. */
 #include "mm/pool/swap.h"
 #include "mm/pool/prefetching.h"
 #include "mm/pool/reclaim.h"
 #include "kernel/mem/frame.h"
 
-/* Nobody's any more: whoever unmapped it left the rest to us.  A waiter of the pool's end is woken
+/* Nobody's any more: whoever unmapped it left the rest to us. A waiter of the pool's end is woken
  * by the node's going. */
 static void bury_locked(struct pool *p, uint32_t n)
 {
@@ -26,7 +26,7 @@ static void arrive_locked(struct pool *p, uint32_t n)
     pool_set_state(p, n, NODE_READY);
 }
 
-/* Who waits for it is told; who might have wanted it later tries again then.  Of several pages read
+/* Who waits for it is told; who might have wanted it later tries again then. Of several pages read
  * together it is not known which could not be: who waits for one reads it alone. */
 static void fail_to_read_locked(struct pool *p, uint32_t n, bool alone)
 {
@@ -85,7 +85,7 @@ static void stay_locked(struct pool *p, uint32_t n)
 }
 
 /* Of several pages written together it is not known which could not be: each is written alone next
- * time.  One that was goes to another slot; this one is not used again.  True: it is lost. */
+ * time. One that was goes to another slot; this one is not used again. True: it is lost. */
 static bool give_up_slot_locked(struct pool *p, struct node *node, bool alone)
 {
     if (!alone) {

@@ -2,8 +2,8 @@
  * A page is made to be there: it comes into being, all zeros or read from the disk its region
  * shows, when it is first touched; one that is out is read in; one that was about to leave stays.
  *
- * Each try looks under the space's lock what holds.  What it lacks, a frame of the pool's or zeros
- * in it, is got without any lock, where pages may have to leave first; then it is tried anew.  So
+ * Each try looks under the space's lock what holds. What it lacks, a frame of the pool's or zeros
+ * in it, is got without any lock, where pages may have to leave first; then it is tried anew. So
  * there is one page, whoever else faults on it: who finds it being read or about to leave sleeps
  * until that is done.
  */
@@ -163,7 +163,7 @@ static void first_use_locked(struct bring *b, const struct region *r, uint32_t n
         read_on_locked(b, r);
 }
 
-/* The page that a thread of the space waited for is there.  [S] and [P] held. */
+/* The page that a thread of the space waited for is there. [S] and [P] held. */
 static void waited_locked(struct bring *b)
 {
     uint64_t now = arch_clock_ns();
@@ -174,7 +174,7 @@ static void waited_locked(struct bring *b)
     b->space->waited_ns += now - b->slow_ns;
 }
 
-/* The node's frame becomes the page.  [S] and [P] held. */
+/* The node's frame becomes the page. [S] and [P] held. */
 static int return_locked(struct bring *b, struct region *r, uint32_t n)
 {
     struct pool *p = b->pool;

@@ -1,10 +1,10 @@
 /*
  * Mapped disks are read ahead: what follows the page that a thread waits for comes with it, in the
- * same requests.  How much follows from how it was read before, by page of the region, and from
+ * same requests. How much follows from how it was read before, by page of the region, and from
  * what the program has said of it: sequential, as much as can be at once; random, nothing.
  *
  * In a pool such pages are READY, so that their first use is seen and counted, and leave like
- * others; without one they are mapped at once, for nothing ever leaves then.  What cannot be read
+ * others; without one they are mapped at once, for nothing ever leaves then. What cannot be read
  * ahead is read when it is asked for, and an error is said then.
  */
 #include "kernel/mem/frame.h"

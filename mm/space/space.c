@@ -1,8 +1,8 @@
 /*
- * Address spaces: regions over page tables.  Memory is demand-zero (fault.c).  No region is
+ * Address spaces: regions over page tables. Memory is demand-zero (fault.c). No region is
  * writable and executable.
  *
- * Unmapping: the region is marked dying first.  It then admits no fault and nobody else maps,
+ * Unmapping: the region is marked dying first. It then admits no fault and nobody else maps,
  * changes or unmaps it, so its pages can be taken away in batches: out of the tables under the
  * lock, out of the TLBs without it, and only then back to the frames.
  */
@@ -225,7 +225,7 @@ struct batch {
     uint32_t waiting; /* the node that must be waited for before it goes on, or NODE_NONE */
 };
 
-/* A page in the table.  False: it is still being written, although it has come back; that must be
+/* A page in the table. False: it is still being written, although it has come back; that must be
  * over first. */
 static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page,
                                 struct batch *b)
@@ -251,7 +251,7 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
     return true;
 }
 
-/* A page that is out or on its way.  If it is leaving at the moment, TLBs may know it still. */
+/* A page that is out or on its way. If it is leaving at the moment, TLBs may know it still. */
 static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct batch *b)
 {
     struct pool *p = s->pool;
@@ -266,7 +266,7 @@ static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct b
 }
 
 /* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough;
- * how far it came.  The tracker forgets them: of what comes there the first use is one that is
+ * how far it came. The tracker forgets them: of what comes there the first use is one that is
  * logged. */
 static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
 {
@@ -299,7 +299,7 @@ static void wait_for_writing(struct pool *p, uint32_t n)
     spin_unlock(&p->lock, irq);
 }
 
-/* All pages of [va, end).  Faults may bring new ones unless the regions are dying. */
+/* All pages of [va, end). Faults may bring new ones unless the regions are dying. */
 static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
 {
     struct batch b;
@@ -363,7 +363,7 @@ void space_destroy(struct space *s)
     kfree(s);
 }
 
-/* Boundaries at both ends, so that a change concerns whole regions.  0 or -ENOMEM. */
+/* Boundaries at both ends, so that a change concerns whole regions. 0 or -ENOMEM. */
 static int cut_locked(struct space *s, vaddr_t va, vaddr_t end)
 {
     int err = reserve_regions_locked(s, 2);
@@ -388,7 +388,7 @@ static int condemn_locked(struct space *s, vaddr_t va, vaddr_t end, const void *
     return err;
 }
 
-/* The first of those; false when none is left.  Meanwhile others may map what is free again between
+/* The first of those; false when none is left. Meanwhile others may map what is free again between
  * them. */
 static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void *who,
                            struct region *out)
@@ -447,7 +447,7 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len)
 
 /* ---- Protection ------------------------------------------------------------------------------ */
 
-/* The page at va gets its region's rights.  Was one there?  What is about to leave has gone from
+/* The page at va gets its region's rights. Was one there? What is about to leave has gone from
  * the tables, but not from the TLBs. */
 static bool apply_prot_page(struct space *s, vaddr_t va, const struct region *r)
 {

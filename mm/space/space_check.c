@@ -1,4 +1,4 @@
-/* Is an address space in order?  For debug builds and tests. */
+/* Is an address space in order? For debug builds and tests. */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
 #include "mm/space.h"

@@ -2,9 +2,9 @@
  * Curves of misses by memory (mm/policy/curve/mrc.h), one for each space that is watched: a sink of
  * what trackers deliver.
  *
- * Pages are numbered as they come, whatever pool they are in or none.  Where the tracker logs a
+ * Pages are numbered as they come, whatever pool they are in or none. Where the tracker logs a
  * sample of the pages, one of 2^shift, the curve is one of a memory as much smaller (SHARDS,
- * Waldspurger 2015); with another shift it begins anew.  MRU's curve is made for whoever looks at
+ * Waldspurger 2015); with another shift it begins anew. MRU's curve is made for whoever looks at
  * it only. All under the delivery's turn, [D] of track.c.
  */
 #include "hpm/path/path.h"

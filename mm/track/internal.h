@@ -22,11 +22,11 @@ void track_watch_nothing(struct space *s, bool on);
 void track_forget_nothing(struct space *s, vaddr_t va);
 bool track_marked(struct space *s, vaddr_t va);
 
-/* track.c: calls f for each space that is watched, which stays meanwhile.  Thread context, no lock
+/* track.c: calls f for each space that is watched, which stays meanwhile. Thread context, no lock
  * held. */
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
 /* rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some
- * of which are there or out.  How far it came, USER_MAX at the end.  Thread context, no lock
+ * of which are there or out. How far it came, USER_MAX at the end. Thread context, no lock
  * held. */
 #define TRACK_ROW 32 /* pages: an aligned block of them, or a part of it */
 struct arch_page;

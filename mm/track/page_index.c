@@ -29,7 +29,7 @@ void page_index_init(struct page_index *x, uint32_t numbers, unsigned row_shift)
 
 /*
  * Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4) of LINE
- * rows, which are next to each other.  Where one is taken the next line is tried, a place further
+ * rows, which are next to each other. Where one is taken the next line is tried, a place further
  * on, so that all slots are in the end.
  */
 static uint32_t search(const struct page_index *x, uint64_t row)

@@ -1,6 +1,6 @@
 /*
- * Vigil's page trace: what a kernel's page trackers saw, as a file (docs/page-trace.md).  A header,
- * then records until the end. Little-endian throughout.  Shared by the recorder in the kernel and
+ * Vigil's page trace: what a kernel's page trackers saw, as a file (docs/page-trace.md). A header,
+ * then records until the end. Little-endian throughout. Shared by the recorder in the kernel and
  * tools/vigil-replay on the host.
  */
 #pragma once
@@ -15,7 +15,7 @@ enum {
     PAGE_TRACE_PAGE_SHIFT_MAX = 30,
 };
 
-/* flags of a record.  None of fault and prefetch: the tracker's log has it. */
+/* flags of a record. None of fault and prefetch: the tracker's log has it. */
 enum {
     PAGE_TRACE_WRITE = 1,    /* stored to, where the tracker knows */
     PAGE_TRACE_FAULT = 2,    /* a thread waited for it to be read: a use as well */

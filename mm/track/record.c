@@ -1,6 +1,6 @@
 /*
  * The recorder: what trackers deliver, as a page trace (mm/track/page_trace.h, docs/page-trace.md),
- * to a file of the simulated machine's host.  A sink like any other: one call at a time.
+ * to a file of the simulated machine's host. A sink like any other: one call at a time.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/cpu.h"

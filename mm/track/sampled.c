@@ -1,10 +1,10 @@
 /*
  * Tracker sampled: data addresses that the PMU records (hpm.h), one access in mem.sample_period of
- * those that the first-level cache does not serve, taken as accesses to their pages.  It tells
+ * those that the first-level cache does not serve, taken as accesses to their pages. It tells
  * which pages are used most, and about in which order; a page used seldom may never be seen.
  *
  * A thread takes the records of all CPUs every millisecond and logs those of watched spaces in the
- * order of their times.  There is one sampling session on a machine: while somebody else has it
+ * order of their times. There is one sampling session on a machine: while somebody else has it
  * nothing is tracked, and while this has it others are refused.
  */
 #include "hpm/hpm.h"

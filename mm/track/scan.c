@@ -1,5 +1,5 @@
 /*
- * Tracker scan: accessed marks, looked at and cleared every so often.  It tells which pages were
+ * Tracker scan: accessed marks, looked at and cleared every so often. It tells which pages were
  * used in between, not in which order nor how often; where the processor sets no marks (Arm without
  * FEAT_HAFDBS) an access to a page whose mark is clear faults.
  *

@@ -7,7 +7,7 @@
  * was used since the hand passed stays, by the accessed marks; others lose their rights, and the
  * TLBs forget them, together.
  *
- * The set is a row of pages in the order they came in, from tail to head, and around again.  [S] =
+ * The set is a row of pages in the order they came in, from tail to head, and around again. [S] =
  * the space's lock.
  */
 #include "hpm/path/path.h"

@@ -164,7 +164,7 @@ static void deliver_run(const struct page_run *run)
 }
 
 /* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt
- * with.  [D] */
+ * with. [D] */
 static void deliver(void)
 {
     unsigned count;

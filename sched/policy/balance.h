@@ -1,10 +1,10 @@
 /*
  * Where a thread should run, as far as load, idleness and warm caches tell: placement of new and of
- * woken threads, and what an under-used CPU should pull from where.  Knows nothing of sharing.
+ * woken threads, and what an under-used CPU should pull from where. Knows nothing of sharing.
  *
  * Input: a snapshot of the CPUs' load, sparse: only CPUs of the given mask are looked at (a
  * snapshot of other chips costs cache misses across chips, so callers ask for no more than they
- * need).  Modelled on what Linux' fair class does.
+ * need). Modelled on what Linux' fair class does.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -30,7 +30,7 @@ struct balance_view {
 unsigned balance_place_new(const struct balance_view *v, unsigned from);
 
 /* Which CPU's surroundings a woken thread belongs to: prev, or waker when the waker has clearly
- * less to do (its own departure into sleep not counted).  Both must be in the view. */
+ * less to do (its own departure into sleep not counted). Both must be in the view. */
 unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned waker);
 
 /* An idle CPU in the view for a woken thread: target itself, prev, a CPU of a wholly idle core, one
@@ -51,12 +51,12 @@ struct balance_move {
     bool running;   /* nobody waits there: it is a running thread that must move */
 };
 
-/* Should `self` pull threads within its domain of this level?  A busy CPU pulls only across an
- * imbalance of more than margin_pct (117: 17 %); an idle one whenever a move helps.  No move makes
+/* Should `self` pull threads within its domain of this level? A busy CPU pulls only across an
+ * imbalance of more than margin_pct (117: 17 %); an idle one whenever a move helps. No move makes
  * the pulling side the fuller one. */
 bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level,
                   unsigned margin_pct, struct balance_move *out);
-/* The first idle CPU in the view that would pull from that one at this level, or BALANCE_NONE.  In
+/* The first idle CPU in the view that would pull from that one at this level, or BALANCE_NONE. In
  * as many steps as there are CPUs. */
 unsigned balance_taker(const struct balance_view *v, unsigned from, enum balance_level level,
                        unsigned margin_pct);

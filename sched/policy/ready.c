@@ -1,4 +1,4 @@
-/* See ready.h.  Each operation takes a bounded number of steps, however many threads there are. */
+/* See ready.h. Each operation takes a bounded number of steps, however many threads there are. */
 #include "sched/policy/ready.h"
 
 static struct ready_thread *thread_of(struct list *link)

@@ -2,18 +2,18 @@
  * The READY threads of one CPU: which one runs next, and when the running one must give way.
  *
  * Priorities are strict, but for one thing: one whose threads have not had a full slice for
- * starve_ns while others ran gets a slice, which no other thread cuts short.  So a thread that is
+ * starve_ns while others ran gets a slice, which no other thread cuts short. So a thread that is
  * alone at its priority waits at most for starve_ns, the running thread's slice and one of each
  * other starved priority, and each of n threads 3 n times as long, whatever others do: no tag is
  * more than three slices later than another.
  *
  * Within a priority the CPU is shared evenly, by start-time fair queueing (Goyal, Guo and Vin, "A
- * hierarchical CPU scheduler for multimedia operating systems", OSDI 1996).  A thread's start tag
+ * hierarchical CPU scheduler for multimedia operating systems", OSDI 1996). A thread's start tag
  * is the virtual time at which its turn began, or is due: that of its last turn and what it used of
- * it.  The smallest tag runs next, and is the priority's virtual time.  One that has slept keeps
+ * it. The smallest tag runs next, and is the priority's virtual time. One that has slept keeps
  * its tag, or is READY_CREDIT behind virtual time if that is later (bounded borrowing, as in Duda
  * and Cheriton's BVT, SOSP 1999): so who uses less than an even share runs as soon as it wakes, and
- * sleeping gains no more than that.  One that was preempted keeps its tag, and goes on with the
+ * sleeping gains no more than that. One that was preempted keeps its tag, and goes on with the
  * rest of its slice before others have theirs. Pure: no clock, lock, allocation or register.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* Boot arguments of the sharing detector.  The same thresholds hold for all programs. */
+/* Boot arguments of the sharing detector. The same thresholds hold for all programs. */
 #include "kernel/core/cmdline.h"
 #include "sched/sharing/internal.h"
 

@@ -1,5 +1,5 @@
 /*
- * The samples of one process during one detection: its threads' shMaps and their clustering.  The
+ * The samples of one process during one detection: its threads' shMaps and their clustering. The
  * pure policies do the work (shmap.c, cluster*.c); here is their memory and who is in which row.
  */
 #include "kernel/mem/mem.h"

@@ -13,7 +13,7 @@
  *
  * It never bounces: a detection that changed nothing is followed by a pause that doubles each time,
  * and what is left after a decision must grow by half, or the threads must change, before the pause
- * is cut short.  A process that shares little is never sampled.  Under policy hand the clusters are
+ * is cut short. A process that shares little is never sampled. Under policy hand the clusters are
  * what the application has stated, and there is nothing to detect. Where the PMU records no
  * accesses there is nothing to detect from, which is said.
  */
@@ -315,7 +315,7 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
 }
 
 /* Records samples of all processes, at most BATCHES_MAX batches: where they come faster than they
- * are recorded, the period has to be lengthened before more are.  The lock keeps the processes, not
+ * are recorded, the period has to be lengthened before more are. The lock keeps the processes, not
  * the detections, which are the detector's. */
 static void take_samples(void)
 {
@@ -406,7 +406,7 @@ static void end_detection(struct sharing_process *p, const char *why, bool place
 
 /*
  * Most threads' clusters are often clear long before the last one's, which may have been silent
- * only because its partners were on its chip.  Those are placed at once and sampling goes on:
+ * only because its partners were on its chip. Those are placed at once and sampling goes on:
  * whoever is in the wrong place now shows it, and is placed when it is clear, too.
  */
 static void assign_early(struct sharing_process *p, uint64_t now_ns)
@@ -452,7 +452,7 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
 /*
  * After an early placement, threads that were silent may turn out to be in the wrong place, so
  * everybody is looked at again while samples come in, as often as the budget allows: a judgement of
- * many threads costs as much as thousands of samples.  It is over when it is quiet and no thread is
+ * many threads costs as much as thousands of samples. It is over when it is quiet and no thread is
  * in doubt, or those in doubt have hardly been seen lately.
  */
 static void detect(struct sharing_process *p, uint64_t now_ns)
@@ -535,7 +535,7 @@ static void step(struct sharing_process *p, uint64_t now_ns)
         detect(p, now_ns);
 }
 
-/* Goes through all processes; lock held, given up in between.  Returns when the next of them is
+/* Goes through all processes; lock held, given up in between. Returns when the next of them is
  * due. */
 static uint64_t round_locked(bool *irq)
 {

@@ -3,7 +3,7 @@
  *
  * One kernel thread, the detector, goes through the processes whose policy wants sharing known and
  * moves each through the cycle watch -> detect -> cluster -> place -> watch ([Tam, Azimi, Stumm
- * 2007]).  [S] = sharing_lock, [D] = the detector alone, [-] = fixed.  The detector works on a
+ * 2007]). [S] = sharing_lock, [D] = the detector alone, [-] = fixed. The detector works on a
  * process without the lock, with busy set, so the process stays; its threads may go meanwhile, so
  * whoever needs one finds it in the list, under the lock.
  */
@@ -16,7 +16,7 @@
 
 enum sharing_phase { SHARING_WATCH, SHARING_DETECT };
 
-/* Samples of one process during one detection.  Row n of the shMaps is the thread with tid[n]. */
+/* Samples of one process during one detection. Row n of the shMaps is the thread with tid[n]. */
 struct detection {
     unsigned threads;
     uint32_t *tid; /* ascending */
@@ -98,7 +98,7 @@ extern uint64_t sharing_watch_ms, sharing_remote_pct, sharing_period, sharing_co
 unsigned sharing_entries(unsigned threads);
 
 /* ---- detection.c: the samples of one process ------------------------------------------------- */
-/* Starts with the threads the process has now.  0, -ENOMEM. */
+/* Starts with the threads the process has now. 0, -ENOMEM. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
 void detection_record(struct detection *d, uint32_t tid, uint64_t address);
@@ -123,7 +123,7 @@ struct sharing_placement {
  * a while ago. */
 void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns);
 /* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups
- * they have stated.  -ENOMEM. */
+ * they have stated. -ENOMEM. */
 int sharing_place(struct sharing_process *p, const struct detection *d,
                   struct sharing_placement *out);
 

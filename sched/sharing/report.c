@@ -1,6 +1,6 @@
 /*
  * What the sharing detector tells people: a line for each decision, the shMaps as a picture on the
- * console, and the same as numbers for the host to draw.  Nothing is decided here; the groups that
+ * console, and the same as numbers for the host to draw. Nothing is decided here; the groups that
  * an application states are looked at only to say how right the clusters are.
  */
 #include "kernel/core/printf.h"
@@ -66,7 +66,7 @@ static unsigned list_known(struct sharing_process *p, struct known *known, unsig
     return n;
 }
 
-/* With a stranger, or without one of its group.  A thread in no cluster that is on the chip of its
+/* With a stranger, or without one of its group. A thread in no cluster that is on the chip of its
  * group is where it should be: sharing within a chip is not to be seen. */
 static bool wrong_pair(const struct known *a, const struct known *b)
 {

@@ -1,6 +1,6 @@
 /*
  * Any bytes as what is to be sampled, on any PMU: no crash; what is accepted can be sampled, with a
- * period in its range, and means the same when it is written again; what is refused says why.  The
+ * period in its range, and means the same when it is written again; what is refused says why. The
  * first byte chooses the PMU, the second what it records.
  */
 #include <stdio.h>

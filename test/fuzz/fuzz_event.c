@@ -1,6 +1,6 @@
 /*
  * Any bytes as the names of events and metrics, on any PMU: no crash; what is accepted can be
- * counted; what is refused writes nothing.  The first byte chooses the PMU, the second how many
+ * counted; what is refused writes nothing. The first byte chooses the PMU, the second how many
  * counters it has; names are lines.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * Any bytes as records of the Statistical Profiling Extension: nothing beyond them is read, every
- * step takes some, and what is found is possible.  The first byte chooses how records are aligned,
+ * step takes some, and what is found is possible. The first byte chooses how records are aligned,
  * and how long one may be.
  */
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * A tagged table of blocks that have once jumped gives the target; gshare (McFarling, "Combining
  * Branch Predictors", 1993) gives the direction of those that have also fallen through; a second
  * table indexed by path history gives the target of those that have jumped to several places
- * (indirect jumps, returns).  A block that is not in the table is predicted to fall through.
+ * (indirect jumps, returns). A block that is not in the table is predicted to fall through.
  */
 #pragma once
 #include "kernel/lib/base.h"

@@ -2,9 +2,9 @@
  * The coherence protocol.
  *
  * Per chip a line is in the L2 or in the L3 or in neither, shared (others may have it), exclusive
- * (nobody else has) or modified.  Per core the L1s hold some of the L2's lines; `holders` of the L2
- * line has a bit for each L1 that does.  An L1 line may be written without asking (exclusive or
- * modified) only in a data L1 that is the sole holder on a chip that has the line exclusively.  Its
+ * (nobody else has) or modified. Per core the L1s hold some of the L2's lines; `holders` of the L2
+ * line has a bit for each L1 that does. An L1 line may be written without asking (exclusive or
+ * modified) only in a data L1 that is the sole holder on a chip that has the line exclusively. Its
  * state and writer are then newer than the L2's, which learns them when the L1 loses the line or
  * the right to write it (l1_report).
  */
@@ -54,7 +54,7 @@ static void l1_drop(struct cache *c, unsigned chip, struct cache_line *l2_line, 
     l2_line->holders &= keep;
 }
 
-/* No L1 of the chip may write the line any more.  One that could is its sole holder. */
+/* No L1 of the chip may write the line any more. One that could is its sole holder. */
 static void l1_share(struct cache *c, unsigned chip, struct cache_line *l2_line)
 {
     if (!is_pow2(l2_line->holders))

@@ -1,14 +1,14 @@
 /*
  * The caches of a simulated multiprocessor: an L1 for data and one for instructions per core, an L2
  * per chip that includes them, an L3 per chip that takes what the L2 evicts (a line is in one of
- * the two), and MESI between the chips.  Every access says who served it and what it cost; the cost
+ * the two), and MESI between the chips. Every access says who served it and what it cost; the cost
  * depends on the source alone.
  *
  * Rules worth knowing when reading results:
- * - A store needs the line exclusively.  If the chip has it shared, the other chips' copies are
+ * - A store needs the line exclusively. If the chip has it shared, the other chips' copies are
  * invalidated
  * and the access is an upgrade: served by the remote cache when one still had a copy, else by its
- * own (a snoop filter answers).  An atomic read-modify-write is one store: one read for ownership.
+ * own (a snoop filter answers). An atomic read-modify-write is one store: one read for ownership.
  * - Any chip with a copy, clean or not, supplies it rather than memory; an L2 is preferred to an
  * L3.
  * - The first reader of a line that nobody has gets it exclusively and can write later without
@@ -19,7 +19,7 @@
  * - The caches hold a tag of whoever wrote a line last; it is forgotten when the line leaves all
  * caches.
  *
- * An access must not cross a line: the caller splits it.  One thread at a time; cores are numbered
+ * An access must not cross a line: the caller splits it. One thread at a time; cores are numbered
  * through all chips.
  */
 #pragma once
@@ -45,12 +45,12 @@ struct cache {
     struct cache_array *l3;  /* per chip; ways 0 where there is none */
 
     /* Snoop filter: how many lines each chip has of those whose numbers are equal modulo `buckets`;
-     * a chip with none is not searched.  A count that reaches 255 stays there. */
+     * a chip with none is not searched. A count that reaches 255 stays there. */
     uint64_t buckets; /* a power of two */
     uint8_t (*lines_on_chip)[TOPOLOGY_MAX_CHIPS];
 };
 
-/* NULL if there is no memory.  The topology must have passed topology_check() and outlive the
+/* NULL if there is no memory. The topology must have passed topology_check() and outlive the
  * caches. */
 struct cache *cache_create(const struct topology *t);
 void cache_destroy(struct cache *c);
@@ -61,7 +61,7 @@ void cache_reset(struct cache *c);
 /* A device wrote these bytes of memory: no cache has them any more. */
 void cache_discard(struct cache *c, paddr_t pa, uint64_t bytes);
 
-/* NULL, or what is wrong.  Slow: walks everything. */
+/* NULL, or what is wrong. Slow: walks everything. */
 const char *cache_check(const struct cache *c);
 
 /* The parts of the accesses below that are not inline. */
@@ -94,7 +94,7 @@ static inline struct cache_result cache_fetch(struct cache *c, unsigned core, pa
     return cache_fetch_slow(c, core, number);
 }
 
-/* Also an atomic read-modify-write.  writer: any tag but CACHE_NO_WRITER, kept with the line. */
+/* Also an atomic read-modify-write. writer: any tag but CACHE_NO_WRITER, kept with the line. */
 static inline struct cache_result cache_store(struct cache *c, unsigned core, paddr_t pa,
                                               uint32_t writer)
 {

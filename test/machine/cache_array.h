@@ -1,5 +1,5 @@
 /*
- * One set-associative array of cache lines.  The order of the ways within a set is their recency,
+ * One set-associative array of cache lines. The order of the ways within a set is their recency,
  * most recent first, so replacement is exact LRU without clocks that could wrap, and the likeliest
  * line is looked at first. What a line's state and holders mean is the business of cache.c.
  *
@@ -8,7 +8,7 @@
 #pragma once
 #include "test/machine/topology.h"
 
-/* A line's key: its number (address / line size) and its MESI state.  Physical addresses have at
+/* A line's key: its number (address / line size) and its MESI state. Physical addresses have at
  * most 52 bits, so no line has the number of LINE_INVALID. */
 enum line_state { LINE_SHARED = 1, LINE_EXCLUSIVE = 2, LINE_MODIFIED = 3 };
 #define LINE_INVALID UINT64_MAX
@@ -44,7 +44,7 @@ static inline enum line_state line_state(const struct cache_line *l)
 }
 
 /*
- * Consecutive lines go to consecutive sets.  The remainder of a division by a constant of 32 bits
+ * Consecutive lines go to consecutive sets. The remainder of a division by a constant of 32 bits
  * takes two multiplications (Lemire, Kaser and Kurz, "Faster remainder by direct computation",
  * 2019); lines beyond 2^32 are folded.
  */
@@ -66,7 +66,7 @@ int array_init(struct cache_array *a, struct geometry g);
 void array_free(struct cache_array *a);
 void array_clear(struct cache_array *a);
 
-/* The line, or NULL.  Recency is left alone. */
+/* The line, or NULL. Recency is left alone. */
 struct cache_line *array_peek(const struct cache_array *a, uint64_t number);
 
 /* The line, made the most recent of its set, or NULL. */

@@ -1,4 +1,4 @@
-/* What must hold in the caches between two accesses.  Each test of it is the definition of one
+/* What must hold in the caches between two accesses. Each test of it is the definition of one
  * sentence in cache.h. */
 #include <stdlib.h>
 #include "test/machine/cache.h"

@@ -1,6 +1,6 @@
 /*
  * A second model of the caches, for comparison with cache.c: slow, for few lines, and turned inside
- * out.  It keeps for each line where it is and when it was last used there, and works out sets,
+ * out. It keeps for each line where it is and when it was last used there, and works out sets,
  * victims and ownership by looking at all lines.
  */
 #pragma once

@@ -1,11 +1,11 @@
 /*
- * Model time is the guest's time.  QEMU asks its accelerator for the virtual clock (which drives
+ * Model time is the guest's time. QEMU asks its accelerator for the virtual clock (which drives
  * timers) and for the ticks of the time-stamp counter; the two slots of the accelerator's table are
- * replaced, after checking that the table is laid out as expected.  One model cycle is one
+ * replaced, after checking that the table is laid out as expected. One model cycle is one
  * nanosecond and one tick.
  *
  * A vCPU sees its own clock, but never less than what any vCPU has read before, so that time is
- * monotonic across CPUs. Everybody else sees the machine's time.  While all vCPUs wait for
+ * monotonic across CPUs. Everybody else sees the machine's time. While all vCPUs wait for
  * interrupts a thread of our own, under QEMU's big lock, moves the machine's time on to the next
  * timer and runs it.
  *
@@ -28,12 +28,12 @@ enum { SLOT_KICK = 16, SLOT_HANDLE_INTERRUPT = 23, SLOT_GET_CLOCK, SLOT_SET_CLOC
 #define IDLE_RETRY_NS (50 * NS_PER_US)
 #define SKIP_NS       NS_PER_MS /* for each further timer, after this many that woke nobody */
 #define SKIPS_AT_ONCE 1000
-/* Devices of QEMU's own answer in the host's time.  If all vCPUs wait for one, the next timer may
+/* Devices of QEMU's own answer in the host's time. If all vCPUs wait for one, the next timer may
  * be the one that gives it up: before a jump that far the host's time passes, too, this much more
  * slowly, so that there is an answer first. */
 #define SLOWER       100
 #define PATIENCE_MIN (20 * NS_PER_US)
-/* The host's disks can take seconds.  Once in so much of the guest's time it does not go on before
+/* The host's disks can take seconds. Once in so much of the guest's time it does not go on before
  * they have answered. */
 #define DISKS_NS (10 * NS_PER_MS)
 
@@ -70,7 +70,7 @@ static void set_clock(int64_t ns)
 
 /*
  * QEMU's main loop waits until the next timer, in the host's time, which passes much faster than
- * the guest's: it would wake up again and again, a fifth of all that QEMU does.  Timers do not need
+ * the guest's: it would wake up again and again, a fifth of all that QEMU does. Timers do not need
  * it, so it sees them as far away.
  */
 static void main_loop(struct qemu_notifier *self, void *which)
@@ -165,7 +165,7 @@ static uint64_t patience_ns(uint64_t deadline)
     return ns;
 }
 
-/* Whether all still wait when disks that have not been waited for lately have answered.  Big lock
+/* Whether all still wait when disks that have not been waited for lately have answered. Big lock
  * held. */
 static bool disks_answered(uint64_t deadline)
 {
@@ -178,7 +178,7 @@ static bool disks_answered(uint64_t deadline)
     return all_wait();
 }
 
-/* Skips to the next timer.  0, or how long to wait before it is tried again: there is none, or
+/* Skips to the next timer. 0, or how long to wait before it is tried again: there is none, or
  * something woke up, or it is far. */
 static uint64_t skip(void)
 {

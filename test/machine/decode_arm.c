@@ -1,17 +1,17 @@
 /*
- * AArch64: which instructions matter, and what they do to the model.  Encodings: Arm ARM (DDI 0487)
- * C4.1 and C6.2, system registers and instructions D24 and C5.  Every instruction is one
+ * AArch64: which instructions matter, and what they do to the model. Encodings: Arm ARM (DDI 0487)
+ * C4.1 and C6.2, system registers and instructions D24 and C5. Every instruction is one
  * little-endian word, so a table of patterns says it all; the first that fits counts.
  *
  * Exceptions need no instruction here: SVC, HVC and the rest pass through QEMU's exception
- * function.  Loads and stores report themselves, however many registers they move.  A
+ * function. Loads and stores report themselves, however many registers they move. A
  * load-exclusive is a load and the store-exclusive behind it an atomic operation: a read and an
  * upgrade, as in a real cache; the atomic instructions of FEAT_LSE are one access.
  */
 #include <string.h>
 #include "test/machine/effects.h"
 
-/* Places in struct vcpu.registers.  An instruction that names ZR reads 0: see operand(). */
+/* Places in struct vcpu.registers. An instruction that names ZR reads 0: see operand(). */
 enum { X0, ZR = 31, TTBR0 = 31, TTBR1, TCR };
 static const char *const registers[] = {
     "x0",  "x1",  "x2",  "x3",  "x4",        "x5",        "x6",      "x7",  "x8",
@@ -37,7 +37,7 @@ static const char *const registers[] = {
 
 #define ZVA_BYTES 64 /* DCZID_EL0.BS = 4: all of QEMU's processors */
 
-/* GICv2 of QEMU's "virt": GICD_SGIR.  A GICv3 sends by system register. */
+/* GICv2 of QEMU's "virt": GICD_SGIR. A GICv3 sends by system register. */
 #define GICD_SGIR 0x08000f00
 
 /* Arm DEN 0022, 5.1, without the bit that tells 64-bit calls. */

@@ -1,6 +1,6 @@
 /*
- * x86-64: which instructions matter, and what they do to the model.  Encodings: Intel SDM volume 2,
- * chapter 2 and appendix A.  The first instructions of a boot run in 16 and 32-bit mode, where 0x40
+ * x86-64: which instructions matter, and what they do to the model. Encodings: Intel SDM volume 2,
+ * chapter 2 and appendix A. The first instructions of a boot run in 16 and 32-bit mode, where 0x40
  * to 0x4f are no prefixes but instructions of one byte; nothing that matters here is that short.
  */
 #include "test/machine/effects.h"
@@ -166,7 +166,7 @@ static int32_t displacement(const uint8_t *at, size_t bytes)
     return value;
 }
 
-/* The memory operand of a ModRM byte; `left` counts from that byte on.  False: it does not fit. */
+/* The memory operand of a ModRM byte; `left` counts from that byte on. False: it does not fit. */
 static bool decode_address(struct insn *i, const uint8_t *modrm, size_t left, uint8_t rex)
 {
     unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -211,7 +211,7 @@ static void decode_group7(struct insn *i, const uint8_t *modrm, size_t left,
     }
 }
 
-/* Behind 0x0f.  `left` counts from the opcode on. */
+/* Behind 0x0f. `left` counts from the opcode on. */
 static void decode_two_byte(struct insn *i, const uint8_t *op, size_t left,
                             const struct prefixes *p)
 {

@@ -1,5 +1,5 @@
 /*
- * The time and the contents of the machine's disk.  What it promises is in
+ * The time and the contents of the machine's disk. What it promises is in
  * kernel/dev/model/machine.h (struct machine_disk); this file knows neither registers nor QEMU.
  * Times are in any unit, the same for all.
  */
@@ -31,7 +31,7 @@ struct disk {
     unsigned most_in_flight;
 };
 
-/* A request comes at time now.  0; -EAGAIN: too many are in flight; -EINVAL: it asks for what
+/* A request comes at time now. 0; -EAGAIN: too many are in flight; -EINVAL: it asks for what
  * cannot be. */
 int disk_submit(struct disk *d, uint64_t now, const struct disk_request *r);
 /* When the next request is done; UINT64_MAX: none is in flight. */

@@ -4,7 +4,7 @@
  * (clock.c) acts only while no vCPU can run.
  *
  * Time is kept per vCPU, in 1/256 of a model cycle: instructions take completion time, and each
- * cause of a stall adds cycles.  A vCPU's cycles are its completion and stall cycles, and its clock
+ * cause of a stall adds cycles. A vCPU's cycles are its completion and stall cycles, and its clock
  * adds idle ones, by construction.
  */
 #pragma once
@@ -22,7 +22,7 @@
 #define CYCLE_SHIFT 8
 #define NEVER       UINT64_MAX
 
-/* By enum machine_event.  COMPLETION is in 1/256 cycles; CYCLES and IDLE are not kept: see
+/* By enum machine_event. COMPLETION is in 1/256 cycles; CYCLES and IDLE are not kept: see
  * event_count(). */
 struct counts {
     uint64_t n[MACHINE_EVENTS];
@@ -30,7 +30,7 @@ struct counts {
 
 enum mode { MODE_KERNEL, MODE_USER, MODES };
 
-/* A translated block.  Its bytes lie in one page or in two. */
+/* A translated block. Its bytes lie in one page or in two. */
 struct block {
     uint64_t pc;
     uint64_t line; /* number of its first line */
@@ -216,13 +216,13 @@ static inline uint64_t vcpu_cycles(const struct vcpu *v)
     return v->now >> CYCLE_SHIFT;
 }
 
-/* True count of an event in one mode.  IDLE has no mode: see vcpu.idle_cycles. */
+/* True count of an event in one mode. IDLE has no mode: see vcpu.idle_cycles. */
 uint64_t event_count(const struct counts *c, enum machine_event e);
 
 /*
- * execute.c: the callbacks of every block and access.  QEMU names a vCPU in its first argument, but
+ * execute.c: the callbacks of every block and access. QEMU names a vCPU in its first argument, but
  * with thread=single compiles the number of the one that translated the block into it: wrong for
- * all others.  So execute_block() looks who executes, and everything that follows goes by
+ * all others. So execute_block() looks who executes, and everything that follows goes by
  * machine.running.
  */
 void execute_block(unsigned cpu, void *block);
@@ -240,7 +240,7 @@ void execute_device(
 void execute_charge(struct vcpu *v, uint64_t cycles); /* fixed cost: a stall for another reason */
 void execute_exception(struct vcpu *v);               /* taken: interrupt, fault, system call */
 void execute_exception_return(struct vcpu *v);
-/* Stores of a whole aligned block in one instruction, which QEMU makes without telling.  Before it
+/* Stores of a whole aligned block in one instruction, which QEMU makes without telling. Before it
  * is executed. */
 void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc);
 /* Is there a translation of va, for data or for instructions, in the space that runs? */
@@ -307,7 +307,7 @@ void page_trace_access(struct vcpu *v, vaddr_t va, bool store);
 void page_trace_output(paddr_t at, uint32_t bytes);
 void page_trace_end(void);
 
-/* disk_regs.c: the disk.  The first two before disk_regs_init, if at all. */
+/* disk_regs.c: the disk. The first two before disk_regs_init, if at all. */
 #define DISK_LATENCY_CYCLES 1000000
 #define DISK_PAGE_CYCLES    4096
 void disk_open(const char *size_or_file);

@@ -1,11 +1,11 @@
 /*
- * What a block and a memory access cost.  QEMU calls execute_block() at the start of each
+ * What a block and a memory access cost. QEMU calls execute_block() at the start of each
  * translated block, before its accesses, and the others after each access has been made.
  *
- * - A block's instructions take completion time at once.  Its bytes are fetched through the L1I,
+ * - A block's instructions take completion time at once. Its bytes are fetched through the L1I,
  * its successor was
  *   predicted or not.
- * - A load or an atomic operation that misses stalls for the latency of its source.  A store enters
+ * - A load or an atomic operation that misses stalls for the latency of its source. A store enters
  * the store buffer and
  *   stalls only when that is full; atomic operations and fences wait until it is empty.
  * - The modelled TLB is also the simulator's translation cache: QEMU is asked only on a modelled
@@ -76,7 +76,7 @@ static void fetch_lines(struct vcpu *v, uint64_t line, unsigned lines)
     }
 }
 
-/* A loop runs in few lines.  Lines next to each other are in different sets, so none of them drives
+/* A loop runs in few lines. Lines next to each other are in different sets, so none of them drives
  * out another. */
 #define CODE_LINES 4
 
@@ -282,7 +282,7 @@ static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, 
     served(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
 }
 
-/* Does the access end in another line than it begins in?  Most can be told not to without asking
+/* Does the access end in another line than it begins in? Most can be told not to without asking
  * for their size. */
 static inline bool crosses_line(qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t *next)
 {

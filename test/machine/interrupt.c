@@ -2,9 +2,9 @@
  * Interrupts and exceptions, in both directions: messages that the machine's own devices send, and
  * the entry of each exception, which costs time.
  *
- * The plugin interface of QEMU 10.0 does not report exceptions.  Each class of CPUs points to a
+ * The plugin interface of QEMU 10.0 does not report exceptions. Each class of CPUs points to a
  * constant table of operations; the table is found as the one that contains QEMU's exception
- * function, and replaced by a copy in which our functions come first.  System calls that are no
+ * function, and replaced by a copy in which our functions come first. System calls that are no
  * exceptions to QEMU (x86) are recognised as instructions.
  */
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 /*
  * What differs between the guests' instruction sets: which instructions matter to the model beside
- * their memory accesses, what they do to it, and how QEMU names its exception entry.  One table
+ * their memory accesses, what they do to it, and how QEMU names its exception entry. One table
  * entry per ISA, chosen by the name of the target.
  */
 #pragma once
@@ -36,7 +36,7 @@ struct isa {
     /* Fills in what it recognises; the caller has zeroed the rest. */
     void (*decode)(struct insn *i, const uint8_t *bytes, size_t size);
     /* Functions in QEMU's table of CPU operations: which enters exceptions, and which takes
-     * interrupts.  NULL: that enters exceptions through the same table. */
+     * interrupts. NULL: that enters exceptions through the same table. */
     const char *exception, *interrupt;
     /* A store to this device address sends an interrupt to a CPU. */
     bool (*sends_ipi)(paddr_t pa);

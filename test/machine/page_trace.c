@@ -1,7 +1,7 @@
 /*
- * Page accesses as files, in the format of mm/track/page_trace.h.  One is ground truth: what the
+ * Page accesses as files, in the format of mm/track/page_trace.h. One is ground truth: what the
  * spaces that the guest has tracked accessed, unfiltered, each TLB miss or each change of the page
- * from one access to the next; the trackers see the first, and policies much less.  The other is
+ * from one access to the next; the trackers see the first, and policies much less. The other is
  * what the guest itself has to say.
  */
 #include <errno.h>

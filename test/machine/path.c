@@ -66,7 +66,7 @@ static void to_front(uint64_t *list, unsigned at, uint64_t entry)
     list[0] = entry;
 }
 
-/* True: it was in there.  It is the most recent one afterwards. */
+/* True: it was in there. It is the most recent one afterwards. */
 static bool filter(struct path *p, uint64_t key)
 {
     unsigned at = 0;

@@ -1,6 +1,6 @@
 /*
  * The registers of the page-access trackers (kernel/dev/model/machine.h, struct machine_path):
- * commands, interrupt, and the ring in the guest's memory that a drain writes to.  The trackers
+ * commands, interrupt, and the ring in the guest's memory that a drain writes to. The trackers
  * themselves are path.c.
  */
 #include <errno.h>
@@ -131,7 +131,7 @@ static int drain(struct vcpu *v)
     return (int)append(v, &ring);
 }
 
-/* Does the CPU run the space, with the page in its TLB?  Then no walk would tell of its use. */
+/* Does the CPU run the space, with the page in its TLB? Then no walk would tell of its use. */
 static bool in_tlb(struct vcpu *v, uint64_t key)
 {
     vaddr_t va = (key & MACHINE_PATH_PAGE) << PAGE_SHIFT;

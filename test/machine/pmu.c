@@ -1,8 +1,8 @@
 /*
  * The performance monitor of a CPU, as kernel/dev/model/machine.h promises it.
  *
- * True counts are always kept (struct vcpu.count).  A counter is a window on one of them: its value
- * at the last snapshot and the true count then.  Overflows need attention at the right moment: for
+ * True counts are always kept (struct vcpu.count). A counter is a window on one of them: its value
+ * at the last snapshot and the true count then. Overflows need attention at the right moment: for
  * events that occur one by one, event_done() counts down to the earliest that can overflow; for
  * those that flow with every block, a time is computed before which they cannot, and looked at
  * again then.

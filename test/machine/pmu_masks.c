@@ -2,7 +2,7 @@
 
 /*
  * Which programmable counters (bits 0 to 3) can count an event, in the manner of POWER5's: related
- * events share a pair, so that few sets fit at once and the others must take turns.  Bits 4 and 5
+ * events share a pair, so that few sets fit at once and the others must take turns. Bits 4 and 5
  * are the fixed counters.
  */
 const uint8_t pmu_counter_mask[MACHINE_EVENTS] = {

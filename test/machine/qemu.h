@@ -1,7 +1,7 @@
 /*
  * What the simulator uses of QEMU: a few functions of the plugin interface (no package carries its
  * header; this is API version 4, QEMU 9.2 to 10.x), and a few internals that Debian's QEMU exports
- * for its modules.  The latter are looked up at run time; qemu_find() says which of them this QEMU
+ * for its modules. The latter are looked up at run time; qemu_find() says which of them this QEMU
  * lacks.
  */
 #pragma once
@@ -75,7 +75,7 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
 struct glib_array *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_plugin_register *, struct glib_array *bytes);
 
-/* QEMU's internals.  CPUState and the like stay pointers without type. */
+/* QEMU's internals. CPUState and the like stay pointers without type. */
 #define QEMU_CLOCK_VIRTUAL 1
 
 /* Called by the main loop before and after it waits: struct MainLoopPoll (include/qemu/main-loop.h)

@@ -1,7 +1,7 @@
 /*
  * The register pages: the memory of the ivshmem device "machine", mapped here from the same file.
  * Guest accesses are recognised by their physical address, wherever the guest or its firmware has
- * put the BAR.  Layout and meaning: kernel/dev/model/machine.h.
+ * put the BAR. Layout and meaning: kernel/dev/model/machine.h.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * The store buffer of one hardware thread.  Stores leave it in order, each taking the time its line
+ * The store buffer of one hardware thread. Stores leave it in order, each taking the time its line
  * needs to become writable, so the thread waits only when the buffer is full, or where it must be
  * empty: at a fence or an atomic operation.
  */
@@ -22,8 +22,8 @@ void storebuf_init(struct storebuf *s, unsigned entries, unsigned drain);
 
 cycles_t storebuf_put_slow(struct storebuf *s, cycles_t now, cycles_t latency);
 
-/* A store issued now, whose line takes latency cycles to get (0: L1 hit).  Returns the cycles the
- * thread waits for a free entry.  now must not go back by more than what the calls returned. */
+/* A store issued now, whose line takes latency cycles to get (0: L1 hit). Returns the cycles the
+ * thread waits for a free entry. now must not go back by more than what the calls returned. */
 static inline cycles_t storebuf_put(struct storebuf *s, cycles_t now, cycles_t latency)
 {
     /* An L1 hit with nothing in front leaves in the shadow of the following instruction. */

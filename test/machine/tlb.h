@@ -1,7 +1,7 @@
 /*
  * The TLB of one hardware thread, which is also the simulator's own translation cache: what is in
- * here needs no question to the emulator.  Entries cover 4 KB; larger pages are split.  Each is
- * tagged with its address space (PCID, ASID) unless it is global.  Exact LRU: the order of the ways
+ * here needs no question to the emulator. Entries cover 4 KB; larger pages are split. Each is
+ * tagged with its address space (PCID, ASID) unless it is global. Exact LRU: the order of the ways
  * is their recency.
  */
 #pragma once
@@ -57,7 +57,7 @@ static inline struct tlb_entry *tlb_set(const struct tlb *t, vaddr_t va)
 
 const struct tlb_entry *tlb_lookup_slow(struct tlb *t, vaddr_t va, uint16_t space);
 
-/* The entry, or NULL on a miss.  Valid until the next call on this TLB. */
+/* The entry, or NULL on a miss. Valid until the next call on this TLB. */
 static inline const struct tlb_entry *tlb_lookup(struct tlb *t, vaddr_t va, uint16_t space)
 {
     const struct tlb_entry *front = tlb_set(t, va);
@@ -66,7 +66,7 @@ static inline const struct tlb_entry *tlb_lookup(struct tlb *t, vaddr_t va, uint
     return tlb_lookup_slow(t, va, space);
 }
 
-/* Is it in there?  Nothing becomes more recent. */
+/* Is it in there? Nothing becomes more recent. */
 bool tlb_holds(const struct tlb *t, vaddr_t va, uint16_t space);
 
 /* Enters the translation after a miss, in place of the set's least recent one, or of what it had

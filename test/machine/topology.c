@@ -1,13 +1,13 @@
 /*
  * The table of machines, and what makes an entry consistent.
  *
- * Sources.  openpower720: sizes, ways and latencies by source as published for the IBM OpenPower
+ * Sources. openpower720: sizes, ways and latencies by source as published for the IBM OpenPower
  * 720 (two POWER5 chips, 1.5 GHz); the L2 is 1,536 sets of 10 ways, 1,920 KB, as POWER5 has three
- * slices of 512 sets. openpower-8chip is the same chip eight times.  epyc-like: cache sizes, ways
+ * slices of 512 sets. openpower-8chip is the same chip eight times. epyc-like: cache sizes, ways
  * and L2/L3 latencies from AMD, "Software Optimization Guide for AMD Family 17h Models 30h and
  * Greater", 2.6-2.12, for complexes of four cores; latencies beyond the complex are round figures
  * in the range published for such parts; the four private L2s of a complex are taken as one of
- * their joint size.  Fixed costs (exceptions, interrupts, invalidations) are round figures of a
+ * their joint size. Fixed costs (exceptions, interrupts, invalidations) are round figures of a
  * plausible size: an overhead that hinges on one of them must be shown for others too.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
  * The machines that can be simulated: how many chips, cores and hardware threads, the geometry of
- * their caches and TLBs, and what everything costs in processor cycles.  A machine is one constant
+ * their caches and TLBs, and what everything costs in processor cycles. A machine is one constant
  * table entry; nothing else in the simulator knows a machine by name.
  *
  * CPU numbers run through the threads of a core, then the cores of a chip, then the chips; core
@@ -14,7 +14,7 @@
 #define TOPOLOGY_MAX_CORES   16 /* per chip */
 #define TOPOLOGY_MAX_THREADS 4  /* per core */
 
-/* Where an access was served from.  The order is that of the tables of costs and counts. */
+/* Where an access was served from. The order is that of the tables of costs and counts. */
 enum cache_source {
     CACHE_L1,
     CACHE_LOCAL_L2,
@@ -26,7 +26,7 @@ enum cache_source {
     CACHE_SOURCES
 };
 
-/* A set-associative array.  ways == 0: the machine has none. */
+/* A set-associative array. ways == 0: the machine has none. */
 struct geometry {
     uint32_t sets;
     uint32_t ways;

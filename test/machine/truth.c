@@ -1,6 +1,6 @@
 /*
  * Ground truth: what really happened, kept beside what the guest can see and written to a text file
- * at each mark and at exit.  Everything is cumulative; the part between two marks is a difference
+ * at each mark and at exit. Everything is cumulative; the part between two marks is a difference
  * (tools/truth.sh).
  *
  *   mark LABEL time=CYCLES host_ms=N        begins a snapshot; LABEL "exit" is the last
@@ -19,7 +19,7 @@
  *   checked and wrong end LABEL
  *
  * Tags are arbitrary numbers; each gets a slot when it is first seen, and the caches remember
- * slots.  When there are too many, further ones share the last slot, whose tag is shown as "other".
+ * slots. When there are too many, further ones share the last slot, whose tag is shown as "other".
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /*
- * Whose turn it is.  QEMU's single vCPU thread goes round all vCPUs and runs each until it is told
- * to leave (cpu_exit), waits for an interrupt, or spins (PAUSE).  What is decided here is when to
+ * Whose turn it is. QEMU's single vCPU thread goes round all vCPUs and runs each until it is told
+ * to leave (cpu_exit), waits for an interrupt, or spins (PAUSE). What is decided here is when to
  * leave, so that all vCPUs advance together in model time:
  *
  * - A turn lasts Q cycles, a quarter more or less at random (equal slices can beat with spin
  * loops), and ends before
  *   this vCPU is that far ahead of the slowest one and at the next timer's deadline.
- * - At its end the vCPU goes on if it still is the slowest, else the next one gets its turn.  One
+ * - At its end the vCPU goes on if it still is the slowest, else the next one gets its turn. One
  * that is too far ahead
  *   when its turn comes leaves after the block it has entered.
  * - The slowest vCPU's clock is the machine's time; timers run when that has reached them, so a

@@ -1,10 +1,10 @@
 /*
- * How many samples do right clusters take?  Planted sharing of several shapes (planted.h) goes
+ * How many samples do right clusters take? Planted sharing of several shapes (planted.h) goes
  * through the shMaps and the clustering policies at growing numbers of samples; one line per
  * policy, shape and number says in how many percent of the trials the clusters were those planted.
  * A second table stops where cluster_judge says so.
  *
- * Every trial is one stream of samples, which all policies and filter rules see.  Environment:
+ * Every trial is one stream of samples, which all policies and filter rules see. Environment:
  * TRIALS (500), QUICK=1 (20 trials, few shapes), SHAPE=name (only that one), SEED (1).
  */
 #include <stdio.h>

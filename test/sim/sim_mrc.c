@@ -1,8 +1,8 @@
 /*
- * What do miss-rate curves cost, and how near are they?  Traces of several shapes (traces.h) go
+ * What do miss-rate curves cost, and how near are they? Traces of several shapes (traces.h) go
  * through mrc.h and through the LRU stack's boundaries (lrustack.h) in two forms; a line for each
  * says how far its curve is from the exact one, found naively (mattson.h), and how many
- * instructions an access takes, counted one by one.  Further lines for each shape: how far the
+ * instructions an access takes, counted one by one. Further lines for each shape: how far the
  * curve of a tracker's log, and that of a sample of the pages, are from that of all accesses.
  * Environment: QUICK=1 (fewer pages), SEED (1).
  */

@@ -2,8 +2,8 @@
  * How good multiplexed counts are: simulated events of many kinds, counted in full and by
  * hpm/policy/mux.c.
  *
- * Two measures.  The 95 % interval over the session: how often does it hold the true count, and how
- * wide is it?  And [A]'s own (2.7.1): KL(P||P') = sum P log2(P/P'), P the distribution of the
+ * Two measures. The 95 % interval over the session: how often does it hold the true count, and how
+ * wide is it? And [A]'s own (2.7.1): KL(P||P') = sum P log2(P/P'), P the distribution of the
  * events over the rounds, P' that of the estimates, each with half a count more than was seen.
  */
 #include <math.h>
@@ -331,7 +331,7 @@ static void end_run(struct session *s)
     s->switch_at = s->cell + (unsigned)(exponential(s->form->run) / CELL) + 1;
 }
 
-/* A slice, or what there is of it before the thread is switched.  True: a round has ended. */
+/* A slice, or what there is of it before the thread is switched. True: a round has ended. */
 static bool step(struct session *s)
 {
     unsigned group = mux_turns_group(&s->turns), from = s->cell;

@@ -1,7 +1,7 @@
 /*
  * Memory for two programs: one LRU list for all pages (global), or a pool for each, divided by
- * their curves (mrc.h, plan.h).  Each program has a processor of its own; an access takes one unit
- * of time, a fault LATENCY of them.  One line per pair, part of both footprints that memory has,
+ * their curves (mrc.h, plan.h). Each program has a processor of its own; an access takes one unit
+ * of time, a fault LATENCY of them. One line per pair, part of both footprints that memory has,
  * and way of dividing it:
  * ops        accesses of both in the time there is, of those with global allocation in percent
  * speedup    weighted: of each its accesses by those that it makes alone with all the memory, and

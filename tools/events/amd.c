@@ -1,4 +1,4 @@
-/* AMD's core PMUs.  Every event may be counted by every counter (PPR, "Core Performance Monitor
+/* AMD's core PMUs. Every event may be counted by every counter (PPR, "Core Performance Monitor
  * Counters"). */
 #include "found.h"
 #include "pfmlib_priv.h"

@@ -1,6 +1,6 @@
 /*
  * Events that need no vendor's table: those that an architecture gives names and numbers, and what
- * all of AMD's cores have.  Which of them a CPU counts it says itself.
+ * all of AMD's cores have. Which of them a CPU counts it says itself.
  */
 #include "tools/events/selectors.h"
 #include "tools/events/source.h"
@@ -47,7 +47,7 @@ static const struct common_event amd[] = {
     EVENT(0xc0, "RETIRED_INSTRUCTIONS"),
 };
 
-/* PMUv3's common events (DDI 0487, D13.12.2 and D13.12.4), but for CHAIN, which is none.  Which of
+/* PMUv3's common events (DDI 0487, D13.12.2 and D13.12.4), but for CHAIN, which is none. Which of
  * them a core has, its PMCEID0_EL0 and PMCEID1_EL0 say. */
 static const struct common_event pmuv3[] = {
     EVENT(0x00, "SW_INCR"),

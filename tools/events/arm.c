@@ -1,5 +1,5 @@
 /*
- * Arm's PMUs.  Every counter counts every event.  Cycles have a counter of their own, PMCCNTR_EL0.
+ * Arm's PMUs. Every counter counts every event. Cycles have a counter of their own, PMCCNTR_EL0.
  * CHAIN is not an event but a counter's way to continue the one below it (DDI 0487, D13.12.3): on
  * its own it would count whatever that one does.
  */

@@ -1,5 +1,5 @@
 /*
- * Intel's core PMUs.  libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx; a ucode's low
+ * Intel's core PMUs. libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx; a ucode's low
  * eight bits matter only where they override the event's (INTEL_X86_CODE_OVERRIDE).
  */
 #include "found.h"

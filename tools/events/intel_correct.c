@@ -10,7 +10,7 @@
 #define FIXED_METRICS 16 /* fields of PERF_METRICS, as event.h numbers them */
 #define L3_MISS_ALL   (0xfull << 26)
 
-/* What fixed counters count.  Without a select of its own no programmable counter can count the
+/* What fixed counters count. Without a select of its own no programmable counter can count the
  * same. */
 static const struct {
     uint64_t config;
@@ -104,7 +104,7 @@ static void correct_part(const char *pmu, const struct source_event *e, struct s
 }
 
 /*
- * Since Ice Lake.  TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the
+ * Since Ice Lake. TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the
  * others, as its SLOTS_P does; libpfm4 gives all of them the fixed counter, and the parts event 0.
  */
 static void correct_topdown(const char *pmu, struct source_unit *u, uint32_t counters)
@@ -122,7 +122,7 @@ static void correct_topdown(const char *pmu, struct source_unit *u, uint32_t cou
         u->limit.counters = 1;
 }
 
-/* Since Ice Lake.  libpfm4 gives all parts of these events one counter: a fixed one on Ice Lake,
+/* Since Ice Lake. libpfm4 gives all parts of these events one counter: a fixed one on Ice Lake,
  * number 0 on Sapphire Rapids. */
 static void correct_fixed(const struct source_event *e, struct source_unit *u, uint32_t counters)
 {
@@ -156,7 +156,7 @@ void intel_correct_part(const char *pmu, bool perf_metrics, const struct source_
 
 /* ---- What is missing ------------------------------------------------------------------------- */
 
-/* PERF_METRICS: eighths of a register, each a part of fixed counter 3's slots.  Configured as Linux
+/* PERF_METRICS: eighths of a register, each a part of fixed counter 3's slots. Configured as Linux
  * numbers them, event 0 with masks from 0x80. */
 struct source_event intel_perf_metrics(bool halves, unsigned variants)
 {

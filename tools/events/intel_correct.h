@@ -4,7 +4,7 @@
 #include "tools/events/source.h"
 
 void intel_correct_event(const char *pmu, struct source_event *e);
-/* Before it is one of e's.  perf_metrics: Ice Lake and later.  counters: all programmable ones. */
+/* Before it is one of e's. perf_metrics: Ice Lake and later. counters: all programmable ones. */
 void intel_correct_part(const char *pmu, bool perf_metrics, const struct source_event *e,
                         struct source_unit *u, uint32_t counters);
 /* Why the counters cannot be those of the event, or NULL. */

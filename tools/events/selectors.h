@@ -2,7 +2,7 @@
  * away those that are not there. */
 #pragma once
 
-/* Intel SDM volume 3, "IA32_PERFEVTSELx": event, unit mask, edge, inversion, threshold.  Without
+/* Intel SDM volume 3, "IA32_PERFEVTSELx": event, unit mask, edge, inversion, threshold. Without
  * IN_TX and IN_TXCP, which fault on a processor without transactions. */
 #define INTEL_RAW_BITS (0xffffull | 1 << 18 | 1 << 23 | 0xffull << 24)
 

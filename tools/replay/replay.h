@@ -23,14 +23,14 @@ struct replay_result {
 };
 
 /*
- * "1000,20%,5000" or NULL: so many sizes evenly up to all pages.  0, or -EINVAL with a line in why.
+ * "1000,20%,5000" or NULL: so many sizes evenly up to all pages. 0, or -EINVAL with a line in why.
  * Percentages are of t->pages.
  */
 int replay_sizes(struct replay_request *q, const char *list, unsigned points,
                  const struct page_trace *t, char why[TRACE_WHY]);
 /* "lru,lirs" or NULL: all there are. */
 int replay_policies(struct replay_request *q, const char *list, char why[TRACE_WHY]);
-/* Whether q->first is one that a chooser among the policies can start with; NULL: it need not.  0,
+/* Whether q->first is one that a chooser among the policies can start with; NULL: it need not. 0,
  * or -EINVAL with a line in why. */
 int replay_first(const struct replay_request *q, char why[TRACE_WHY]);
 /* Whether the trace has what is asked of it: a space, or TRACE_SPACES; pages that were read ahead.
@@ -43,9 +43,9 @@ int replay_run(const struct replay_request *q, const struct page_trace *t,
 /* A line for each size: frames, then misses. */
 void replay_print(FILE *out, const struct replay_request *q, const struct page_trace *t,
                   const struct replay_result *result);
-/* Whether the file's name ends in .svg or .png, and it can be written to: it is made.  0, or
+/* Whether the file's name ends in .svg or .png, and it can be written to: it is made. 0, or
  * -EINVAL with a line in why. */
 int replay_plot_to(const char *file, char why[TRACE_WHY]);
-/* Miss-rate curves by gnuplot, to such a file.  0, or -EINVAL with a line in why. */
+/* Miss-rate curves by gnuplot, to such a file. 0, or -EINVAL with a line in why. */
 int replay_plot(const char *file, const struct replay_request *q, const struct page_trace *t,
                 const struct replay_result *result, char why[TRACE_WHY]);

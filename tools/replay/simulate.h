@@ -1,13 +1,13 @@
 /*
  * A memory of so many frames under a replacement policy, or under the best there could be, on a
- * trace of page accesses.  The policy sees each of them, or what a page access buffer lets through:
+ * trace of page accesses. The policy sees each of them, or what a page access buffer lets through:
  * then these are TLB misses, and memory asks the buffer before it evicts, as the kernel does.
  */
 #pragma once
 #include "mm/policy/replace/replace.h"
 #include "test/machine/path.h"
 
-/* pages: every page of the trace is below.  buffer: entries of the page access buffer, as
+/* pages: every page of the trace is below. buffer: entries of the page access buffer, as
  * path_configure() takes them; 0: there is none. */
 struct access_trace {
     const uint32_t *page;
@@ -25,8 +25,8 @@ struct simulation {
     bool *fresh;      /* by page: it has come, and nothing was logged since */
 };
 
-/* config->in_buffer and ->whose are not looked at.  -EINVAL: as the policy's init(), or
- * path_configure(); -ENOMEM.  s is not to move until its end. */
+/* config->in_buffer and ->whose are not looked at. -EINVAL: as the policy's init(), or
+ * path_configure(); -ENOMEM. s is not to move until its end. */
 int simulation_start(struct simulation *s, const struct replace_ops *ops,
                      const struct replace_config *config, uint32_t buffer);
 void simulation_access(struct simulation *s, uint32_t page);
@@ -39,8 +39,8 @@ int simulate(const struct replace_ops *ops, const struct replace_config *config,
              const struct access_trace *t, uint64_t *misses);
 
 /* So many of the accesses the buffer logs where every page is resident; all of them where there is
- * none.  0 or -ENOMEM. */
+ * none. 0 or -ENOMEM. */
 int simulate_log(const struct access_trace *t, uint64_t *logged);
 
-/* Misses of OPT: whose next use is farthest goes [Belady 1966].  0 or -ENOMEM. */
+/* Misses of OPT: whose next use is farthest goes [Belady 1966]. 0 or -ENOMEM. */
 int belady(const struct access_trace *t, uint32_t frames, uint64_t *misses);

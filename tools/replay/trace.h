@@ -1,4 +1,4 @@
-/* Page traces of several formats, from bytes in memory to dense page numbers.  docs/page-trace.md
+/* Page traces of several formats, from bytes in memory to dense page numbers. docs/page-trace.md
  * has Vigil's own. */
 #pragma once
 #include "kernel/lib/base.h"
@@ -32,7 +32,7 @@ struct page_trace {
 enum { TRACE_WHY = 200 };
 
 /*
- * 0; -EINVAL: why has one line that names the offset and what was expected there; -ENOMEM.  space:
+ * 0; -EINVAL: why has one line that names the offset and what was expected there; -ENOMEM. space:
  * of a TRACE_VIGIL, one address space alone, or TRACE_SPACES: all, their pages being different.
  */
 #define TRACE_SPACES UINT32_MAX

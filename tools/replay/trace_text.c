@@ -44,7 +44,7 @@ static unsigned digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10u : 99;
 }
 
-/* -ERANGE: too large; -EINVAL: no digit.  at: behind the number. */
+/* -ERANGE: too large; -EINVAL: no digit. at: behind the number. */
 static int number(const struct trace_reading *r, size_t *at, uint64_t *out)
 {
     unsigned base = 10;

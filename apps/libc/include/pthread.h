@@ -1,4 +1,4 @@
-/* POSIX threads on Vigil.  What is here works as POSIX says; cancellation, priorities of mutexes
+/* POSIX threads on Vigil. What is here works as POSIX says; cancellation, priorities of mutexes
  * and process-shared objects are not here. */
 #ifndef _PTHREAD_H
 #define _PTHREAD_H

@@ -1,6 +1,6 @@
 /*
  * Where the cycles of programs went: by cause, and those stalled for data by source, beside what
- * the accesses and the machine's documented latencies make one expect ([A] 2.5, Table 2.7).  As
+ * the accesses and the machine's documented latencies make one expect ([A] 2.5, Table 2.7). As
  * text for people, or as a series that tools/plot_breakdown.sh draws.
  */
 #include <errno.h>
@@ -96,7 +96,7 @@ static struct {
     size_t count, room;
 } earlier;
 
-/* One that was not read before had nothing.  NULL: no memory. */
+/* One that was not read before had nothing. NULL: no memory. */
 static struct earlier *find_earlier(const struct sys_hpm_read *what)
 {
     for (size_t i = 0; i < earlier.count; i++)

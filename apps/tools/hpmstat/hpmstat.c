@@ -8,8 +8,8 @@
  *
  * For the program and all that it starts, for the program alone, for each of its threads, or for
  * the whole machine; at the end, or every interval what was
- * new in it.  A count that took turns with others has its 95 % interval and the part of the time it
- * was seen.  In place of events by name it can say where the cycles went (breakdown.c).
+ * new in it. A count that took turns with others has its 95 % interval and the part of the time it
+ * was seen. In place of events by name it can say where the cycles went (breakdown.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -107,7 +107,7 @@ static void keep(const struct sys_hpm_value *values, size_t n)
     series.readings++;
 }
 
-/* The last reading is that of all the run.  SERIES reading name count low high sure seen_permille,
+/* The last reading is that of all the run. SERIES reading name count low high sure seen_permille,
  * with `-` where there is no interval. */
 static void print_series(void)
 {

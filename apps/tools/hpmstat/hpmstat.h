@@ -11,9 +11,9 @@ struct reading {
     struct sys_hpm_read what;
 };
 
-/* breakdown.c: where the machine's cycles go counts from now on.  false: there are no counters. */
+/* breakdown.c: where the machine's cycles go counts from now on. false: there are no counters. */
 bool breakdown_begin(void);
-/* Prints where cycles went, or keeps it for a series.  0, or -ESRCH: the process or thread is no
+/* Prints where cycles went, or keeps it for a series. 0, or -ESRCH: the process or thread is no
  * more; -ENOMEM. */
 int breakdown_take(const struct reading *r, bool keep);
 /* A line for each that was kept. */

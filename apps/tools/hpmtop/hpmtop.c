@@ -70,7 +70,7 @@ static void note(const struct sys_sample *s)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* What is new in a thread's metrics.  0, or -Exxx. */
+/* What is new in a thread's metrics. 0, or -Exxx. */
 static int read_metrics(const struct share *thread, struct sys_hpm_value out[METRICS_MAX])
 {
     struct sys_hpm_read read = {.session = (uint32_t)shown.session,

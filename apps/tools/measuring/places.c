@@ -1,4 +1,4 @@
-/* See places.h.  Where memory runs out things are called "?", and are not remembered. */
+/* See places.h. Where memory runs out things are called "?", and are not remembered. */
 #include "apps/tools/measuring/places.h"
 #include <stdbool.h>
 #include <stdlib.h>

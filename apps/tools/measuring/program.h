@@ -16,12 +16,12 @@ struct program {
     struct timespec began;
 };
 
-/* Begins, without a program if argc is 0.  0; -Exxx, and a line on the console of what is not a
+/* Begins, without a program if argc is 0. 0; -Exxx, and a line on the console of what is not a
  * matter of threads. */
 int program_begin(struct program *p, char *const *argv, int argc);
 /* Sleeps so long, or until the program has ended: then false. */
 bool program_sleep(struct program *p, uint64_t ms);
 /* Since it began. */
 double program_ms(const struct program *p);
-/* Sleeps until it has ended.  Its exit status; 0 without one. */
+/* Sleeps until it has ended. Its exit status; 0 without one. */
 int program_end(struct program *p);

@@ -1,6 +1,6 @@
 /*
  * What samples add up to: how many, and what they stand for, by function, line, thread, process, or
- * region of memory.  One thread at a time.
+ * region of memory. One thread at a time.
  */
 #pragma once
 #include <stdbool.h>
@@ -32,7 +32,7 @@ struct shares {
 
 /* Asks about the sample's places if they are new: soon, or its process has ended. */
 void shares_add(struct shares *s, const struct sys_sample *sample);
-/* Largest weight first; *n of them, those for which there was no memory included.  free() it; NULL:
+/* Largest weight first; *n of them, those for which there was no memory included. free() it; NULL:
  * no memory. */
 const struct share **shares_sorted(const struct shares *s, size_t *n);
 struct shares_form {

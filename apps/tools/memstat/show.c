@@ -37,7 +37,7 @@ static void show_faults(const struct sys_memory *m)
                m->write_errors);
 }
 
-/* Recall: of the pages that had to be read, those that were read ahead.  Precision: of the pages
+/* Recall: of the pages that had to be read, those that were read ahead. Precision: of the pages
  * read ahead whose fate is known, those that were used. */
 static void show_prefetching(const struct sys_memory *m)
 {
@@ -112,7 +112,7 @@ static void show_division(const struct sys_memory *m)
     printf("    hot: %" PRIu64 " KB are used all the time\n", kilobytes(m->hot_bytes));
 }
 
-/* Of the machine.  Lost: could not be written, and is not used again. */
+/* Of the machine. Lost: could not be written, and is not used again. */
 static void show_swap(const struct sys_memory *m)
 {
     printf("  swap: %" PRIu64 " of %" PRIu64 " KB free", kilobytes(m->swap_free_bytes),

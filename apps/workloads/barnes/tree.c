@@ -1,8 +1,8 @@
 /*
  * The tree of cells by which Barnes and Hut ("A hierarchical O(N log N) force-calculation
- * algorithm", Nature 324, 1986) sum up what is far away.  Bodies stay where they are; their places
+ * algorithm", Nature 324, 1986) sum up what is far away. Bodies stay where they are; their places
  * are sorted by a key in which cells of every level are in one piece (Warren & Salmon, 1993), and
- * the tree is built over that order.  A cell with no more than TREE_LEAF bodies is not divided; one
+ * the tree is built over that order. A cell with no more than TREE_LEAF bodies is not divided; one
  * all of whose bodies are in the same part is left out.
  */
 #include "apps/workloads/barnes/tree.h"

@@ -15,7 +15,7 @@ struct place {
     uint64_t body;
 };
 
-/* A cell.  Cells follow one another with what is inside them first, so that next leads past
+/* A cell. Cells follow one another with what is inside them first, so that next leads past
  * that. */
 struct node {
     double centre[3], mass; /* of mass */
@@ -37,9 +37,9 @@ struct tree {
 
 /* Of a place in the cube. */
 uint64_t tree_key(const struct tree *tree, const double position[3]);
-/* Cube and order of all bodies.  All threads; ends with a barrier. */
+/* Cube and order of all bodies. All threads; ends with a barrier. */
 void tree_sort(struct spmd_thread *t, struct tree *tree);
-/* Over the order.  One thread. */
+/* Over the order. One thread. */
 void tree_build(struct tree *tree);
 /* What pulls at a body: cells whose side is below opening times their distance are taken as one
  * mass. */

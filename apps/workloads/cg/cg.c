@@ -3,9 +3,9 @@
  * benchmark CG (Bailey et al., "The NAS parallel benchmarks", 1991): each round solves A z = x by a
  * fixed number of steps (Hestenes & Stiefel, 1952) and continues with x = z / |z|, an inverse power
  * iteration. The matrix: degree / 2 random permutations; row i has a random element of -1..1 at
- * permuted(i) for each, and, for symmetry, the element of the row that is permuted to i.  The
+ * permuted(i) for each, and, for symmetry, the element of the row that is permuted to i. The
  * diagonal is 2 degree, so that all eigenvalues lie in degree..3 degree, and each step leaves less
- * than 0.27 of the error.  Any row can be made by itself.  Stored by rows, columns ascending. Laws:
+ * than 0.27 of the error. Any row can be made by itself. Stored by rows, columns ascending. Laws:
  * the residual, computed anew, is small; elements on both sides of the diagonal are alike.
  */
 #include "apps/workloads/cg/cg.h"

@@ -1,9 +1,9 @@
 /*
  * A data cube: rows of facts are summed up by every combination of their dimensions, 2^dimensions
  * group-bys, without the cells that have fewer rows than the support (Gray et al., "Data cube",
- * 1996).  Computed from the top down, as Beyer & Ramakrishnan do ("Bottom-up computation of sparse
+ * 1996). Computed from the top down, as Beyer & Ramakrishnan do ("Bottom-up computation of sparse
  * and iceberg cubes", 1999): rows are partitioned by a dimension, and each part that has the
- * support is a cell, and is partitioned by each of the dimensions behind.  What is partitioned are
+ * support is a cell, and is partitioned by each of the dimensions behind. What is partitioned are
  * row numbers; facts stay in their columns. The first partition of each dimension is made by all
  * threads, and its parts dealt out to them. A cell's slot is where its rows begin, divided by the
  * support: no two are the same, whoever computes them. Laws: rows in cells and rows left out are

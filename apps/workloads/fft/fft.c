@@ -2,8 +2,8 @@
  * A Fourier transform of n = rows x columns complex numbers in six steps: transpose, transform the
  * rows, multiply by roots of unity, transpose, transform the rows, transpose; after it n is back in
  * natural order (Bailey, "FFTs in external or hierarchical memory", 1990; Woo et al., "The SPLASH-2
- * programs", 1995).  Transposes go block by block; each thread begins with another block of its
- * rows, so that not all read from one place.  Rows are transformed in place, radix 2. A round is a
+ * programs", 1995). Transposes go block by block; each thread begins with another block of its
+ * rows, so that not all read from one place. Rows are transformed in place, radix 2. A round is a
  * transform and its inverse, which uses conjugated roots: the data comes back. Laws: the data comes
  * back; two elements of the last transform, chosen by seed, are what the definition says.
  */
@@ -131,7 +131,7 @@ static void transform_rows(const struct spmd_thread *t, const struct fft *fft,
     }
 }
 
-/* Leaves the result in to; what was in from is lost.  sign 1: the transform; -1: its inverse. */
+/* Leaves the result in to; what was in from is lost. sign 1: the transform; -1: its inverse. */
 static void transform(struct spmd_thread *t, const struct fft *fft, struct complex_number *from,
                       struct complex_number *to, double sign)
 {

@@ -24,6 +24,6 @@ extern struct fft fft_state;
 /* Element j of the data that seed stands for. */
 struct complex_number fft_element(uint64_t seed, uint64_t j);
 
-/* From x to other, which loses what is in x; and back.  All threads together. */
+/* From x to other, which loses what is in x; and back. All threads together. */
 void fft_forward(struct spmd_thread *t);
 void fft_back(struct spmd_thread *t);

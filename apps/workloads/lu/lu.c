@@ -1,9 +1,9 @@
 /*
  * Dense LU factorisation in blocks, right-looking, without pivoting, of a matrix whose diagonal
- * dominates.  Each step factors the diagonal block, then solves for the blocks below it and right
+ * dominates. Each step factors the diagonal block, then solves for the blocks below it and right
  * of it, then subtracts their products from all that remains (Woo et al., "The SPLASH-2 programs",
  * 1995, section 3; Golub & Van Loan, "Matrix Computations", 3.2). Blocks are dealt out to a grid of
- * threads in both directions.  layout=contiguous: a block's elements follow one another, and the
+ * threads in both directions. layout=contiguous: a block's elements follow one another, and the
  * blocks of a thread too; layout=rows: the matrix is stored by rows, and a block is spread over as
  * many places as it has rows. Every element is computed in the same order whatever the layout and
  * the number of threads. Laws: L (U x) = A x for a random x (Freivalds), A being made anew from the

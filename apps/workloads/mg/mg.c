@@ -1,7 +1,7 @@
 /*
  * Multigrid in three dimensions, as in the NAS parallel benchmark MG (Bailey et al., "The NAS
  * parallel benchmarks", 1991, 2.4): V-cycles for A u = v on a periodic cube, where v is 1 at ten
- * points, -1 at ten others and 0 elsewhere.  A, the smoother, restriction and interpolation are
+ * points, -1 at ten others and 0 elsewhere. A, the smoother, restriction and interpolation are
  * stencils of 27 points, whose weights depend on the distance only: point itself, 6 faces, 12
  * edges, 8 corners. Each level has half the points in each direction, down to an odd number or two.
  * Rows of four face and four edge neighbours are added up first, and used for three points each.

@@ -1,6 +1,6 @@
 /*
  * Multigrid for elliptic equations on the unit square (Briggs, Henson & McCormick, "A Multigrid
- * Tutorial", 2000): red-black Gauss-Seidel, full weighting, bilinear interpolation.  Red points
+ * Tutorial", 2000): red-black Gauss-Seidel, full weighting, bilinear interpolation. Red points
  * depend on black ones only, so results do not depend on who owns what.
  */
 #include "apps/workloads/ocean/grid.h"

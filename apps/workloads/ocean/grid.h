@@ -1,5 +1,5 @@
 /*
- * Square grids whose points are stored by rows, or by tiles, and the elliptic equations on them.  A
+ * Square grids whose points are stored by rows, or by tiles, and the elliptic equations on them. A
  * point is at row[i] + column[j] whatever the layout.
  */
 #pragma once
@@ -23,7 +23,7 @@ struct grid_set {
     struct grid_level level[GRID_LEVELS_MAX];
 };
 
-/* How many levels and tiles there are, and their sizes.  No memory yet. */
+/* How many levels and tiles there are, and their sizes. No memory yet. */
 void grid_arrange(struct grid_set *set, size_t n, size_t tiles, bool contiguous);
 /* Of a grid, in doubles: tiles are all of one size, so a few are not used. */
 size_t grid_doubles(const struct grid_level *level);
@@ -43,6 +43,6 @@ void grid_each(const struct spmd_thread *t, const struct grid_set *set,
                const struct grid_level *level, grid_work *work, void *arg);
 
 /* (Laplace - lambda) solution = level[0].given, from the solution there is, by so many V-cycles;
- * intervals are 1/n long.  All threads; ends with a barrier. */
+ * intervals are 1/n long. All threads; ends with a barrier. */
 void grid_solve(struct spmd_thread *t, const struct grid_set *set, double lambda, double *solution,
                 uint64_t cycles);

@@ -7,7 +7,7 @@
  *     Laplace psi_1 + F (psi_2 - psi_1) = q_1,  Laplace psi_2 + F (psi_1 - psi_2) = q_2,  psi = 0
  *     at the edge
  * J is Arakawa's (1966), which makes neither energy nor enstrophy; time steps are Adams and
- * Bashforth's.  Sum and difference of both layers obey equations of their own, which are solved by
+ * Bashforth's. Sum and difference of both layers obey equations of their own, which are solved by
  * multigrid (grid.c) from the last step's solution. Laws: psi obeys its equations in every point.
  */
 #include "apps/workloads/ocean/ocean.h"

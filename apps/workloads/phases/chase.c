@@ -1,7 +1,7 @@
 /*
- * Pointer chasing over footprints that grow by four until they outgrow each cache in turn.  For
+ * Pointer chasing over footprints that grow by four until they outgrow each cache in turn. For
  * each footprint two phases: "build" links its lines to one random cycle (Sattolo), "NK" walks it,
- * each load waiting for the one before.  Then "check". Laws: after whole laps a walk is back where
+ * each load waiting for the one before. Then "check". Laws: after whole laps a walk is back where
  * it began, and has met every line as often as it made laps.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * Compressing text.  Phases: "generate" writes words of a small vocabulary, some far more often
+ * Compressing text. Phases: "generate" writes words of a small vocabulary, some far more often
  * than others, and now and then a stretch without any order; "compress"; "decompress"; "check".
  * Laws: text is smaller when compressed; what comes out is what went in.
  */

@@ -1,6 +1,6 @@
 /*
  * A graph whose degrees follow a power law: R-MAT (Chakrabarti, Zhan, Faloutsos, "R-MAT: a
- * recursive model for graph mining", 2004), with the probabilities of Graph500.  Phases: "generate"
+ * recursive model for graph mining", 2004), with the probabilities of Graph500. Phases: "generate"
  * its edges; "build" the list of neighbours of each vertex; "bfs", a breadth-first search; "rank",
  * sweeps in the manner of PageRank, in whole numbers; "check". Laws: degrees add up to twice the
  * edges; levels of neighbours differ by one at most, each vertex but the root has a parent one

@@ -1,7 +1,7 @@
 /*
  * An interpreter (vm.h) of four programs, a phase each: "sieve", Eratosthenes', which mostly
  * stores; "fib", a recursion of nothing but calls; "hash", arithmetic on registers; "sort", a
- * bubble sort, which loads and branches.  Then "check". Law: each gives what the same computed here
+ * bubble sort, which loads and branches. Then "check". Law: each gives what the same computed here
  * gives.
  */
 #include <string.h>

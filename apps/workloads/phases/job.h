@@ -1,5 +1,5 @@
 /*
- * A kind of work in phases that load a processor in different ways, repeated in rounds.  Everything
+ * A kind of work in phases that load a processor in different ways, repeated in rounds. Everything
  * a round computes follows from the job's seed, and is checked: what a round is wrong about ends
  * the program.
  */
@@ -11,7 +11,7 @@
 #include "apps/common/arena.h"
 #include "apps/common/prng.h"
 
-/* One thread's work.  Only that thread touches it while it works. */
+/* One thread's work. Only that thread touches it while it works. */
 struct phases_job {
     uint64_t size;    /* what it means is the kind's */
     bool marks;       /* name each phase by a mark */
@@ -29,9 +29,9 @@ struct phases_kind {
     const char *name;
     const char *unit; /* what size counts */
     uint64_t size_default, size_min, size_max;
-    /* Takes memory from the arena.  Once, before the first round. */
+    /* Takes memory from the arena. Once, before the first round. */
     void (*prepare)(struct phases_job *job);
-    /* All phases, the last of them "check".  NULL, or the name of the law that was found broken,
+    /* All phases, the last of them "check". NULL, or the name of the law that was found broken,
      * one word. */
     const char *(*round)(struct phases_job *job);
 };
@@ -41,12 +41,12 @@ extern const struct phases_kind *const phases_kinds[];
 extern const struct phases_kind phases_sort, phases_matrix, phases_chase, phases_compress,
     phases_graph, phases_interp;
 
-/* A phase begins.  name: one word; "check" is the one that checks. */
+/* A phase begins. name: one word; "check" is the one that checks. */
 void phases_enter(struct phases_job *job, const char *name);
 
 /* Takes a result into the job's sum; order counts. */
 void phases_result(struct phases_job *job, uint64_t value);
 
-/* Zeroed memory of the job, on lines of its own.  Ends the program with a message when there is
+/* Zeroed memory of the job, on lines of its own. Ends the program with a message when there is
  * none. */
 void *phases_alloc(struct phases_job *job, size_t bytes);

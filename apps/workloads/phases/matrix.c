@@ -1,5 +1,5 @@
 /*
- * Products of square matrices.  Phases: "fill"; "naive", a row by a column, each of whose elements
+ * Products of square matrices. Phases: "fill"; "naive", a row by a column, each of whose elements
  * is on a line of its own; "blocked", the same in blocks that a first-level cache holds; "check".
  * Elements are small whole numbers, so that all sums are exact whatever their order: with n = 1024
  * none exceeds 2^28, nor one of the check 2^43.

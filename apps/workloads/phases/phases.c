@@ -1,6 +1,6 @@
 /*
  * Work with phases that differ, to measure how well something watches them: kinds of work (job.h),
- * each thread with data of its own.  A round is all phases of a kind once; rounds are repeated by
+ * each thread with data of its own. A round is all phases of a kind once; rounds are repeated by
  * number, by time, or both.
  */
 #ifndef _POSIX_C_SOURCE

@@ -1,5 +1,5 @@
 /*
- * Sorting random keys.  Phases: "fill"; "merge", a bottom-up merge sort, which streams through two
+ * Sorting random keys. Phases: "fill"; "merge", a bottom-up merge sort, which streams through two
  * arrays; "quick", a quicksort in place by median of three, whose branches cannot be predicted;
  * "search", binary searches, of which each step waits for the last; "check".
  * Laws: both arrays ascend and are equal; their keys add up to what was filled in; every key that

@@ -1,7 +1,7 @@
 /*
  * A small register machine, for programs whose interpreter is what is measured: sixteen registers
- * of 64 bits, a memory of words, a stack of return addresses and saved registers.  Any program may
- * be given: what it may not do ends it.  Pure.
+ * of 64 bits, a memory of words, a stack of return addresses and saved registers. Any program may
+ * be given: what it may not do ends it. Pure.
  */
 #pragma once
 #include <stddef.h>
@@ -44,6 +44,6 @@ struct vm {
     uint64_t steps; /* executed by vm_run */
 };
 
-/* Runs from instruction 0 to VM_HALT.  0; -1 when it left the program, the memory or the stack, met
+/* Runs from instruction 0 to VM_HALT. 0; -1 when it left the program, the memory or the stack, met
  * an unknown instruction, or took more than steps_max. */
 int vm_run(struct vm *vm, const struct vm_code *code, size_t count, uint64_t steps_max);

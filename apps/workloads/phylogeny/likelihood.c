@@ -1,7 +1,7 @@
 /*
  * Likelihood of sequences by a tree, by pruning (Felsenstein, "Evolutionary trees from DNA
  * sequences", 1981): each inner node has, for each site, the likelihood of everything below it by
- * the base it has itself, which follows from its children's.  Substitutions are after Kimura
+ * the base it has itself, which follows from its children's. Substitutions are after Kimura
  * (1980), partners twice as often as others; sites evolve at one of four rates, which stand for a
  * gamma distribution of shape 0.5 (Yang, 1994). Likelihoods of many tips are tiny: when all of a
  * site's are below 2^-SCALE they are multiplied by 2^SCALE, and that is counted.

@@ -16,7 +16,7 @@ struct partial {
     double of[RATES][BASES];
 };
 
-/* A rooted binary tree.  Nodes 0..taxa-1 are its tips, the last is its root. */
+/* A rooted binary tree. Nodes 0..taxa-1 are its tips, the last is its root. */
 struct family {
     size_t taxa, sites;
     uint32_t parent[NODES_MAX], child[NODES_MAX][2]; /* children of inner nodes */
@@ -54,13 +54,13 @@ void family_replace(struct family *f, uint32_t parent, uint32_t was, uint32_t no
 void family_set_length(struct family *f, uint32_t node, double length);
 /* Sequences that descend from a random one. */
 void family_evolve(struct family *f, struct prng *prng);
-/* Inner nodes, children first.  How many. */
+/* Inner nodes, children first. How many. */
 size_t family_order(const struct family *f, uint32_t order[TAXA_MAX]);
 
 /* The current partials of a node, from its children's, for sites from..to-1. */
 void family_prune(struct family *f, uint32_t node, size_t from, size_t to);
 /* Log likelihood of these sites, from the root's partials. */
 double family_likelihood(const struct family *f, size_t from, size_t to);
-/* NULL, or the law that is broken.  Sets the largest difference of a partial from its children's,
+/* NULL, or the law that is broken. Sets the largest difference of a partial from its children's,
  * as part of its site's. */
 const char *family_check(const struct family *f, double *worst);

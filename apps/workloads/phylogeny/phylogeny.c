@@ -1,9 +1,9 @@
 /*
  * Bayesian inference of phylogeny, as in MrBayes (Huelsenbeck & Ronquist, 2001): a Markov chain
  * over trees (Metropolis, 1953; Hastings, 1970), from a random one, for sequences that descend by
- * another.  A move stretches a branch, or swaps a node with its parent's sibling (nearest-neighbour
+ * another. A move stretches a branch, or swaps a node with its parent's sibling (nearest-neighbour
  * interchange); the partials from there up to the root are computed anew, into each node's other
- * buffer, so that a rejected move is taken back without computing.  Branches are exponential a
+ * buffer, so that a rejected move is taken back without computing. Branches are exponential a
  * priori, of mean 0.1. Each thread computes its share of the sites; the first proposes and decides.
  * Laws: the tree is one, each partial follows from those of the children (likelihood.c), and the
  * chain's likelihood is the tree's.

@@ -1,6 +1,6 @@
 /*
- * The control: threads that share nothing.  Every thread walks data of its own, larger than the
- * first-level cache; some of them have so much that it does not fit a second-level cache either.  A
+ * The control: threads that share nothing. Every thread walks data of its own, larger than the
+ * first-level cache; some of them have so much that it does not fit a second-level cache either. A
  * scheduler that sees sharing here is wrong, and moving these threads for it can only cost.
  *
  * Invariant, checked at the end: the words of a chunk add up to the lines its thread worked on.

@@ -1,7 +1,7 @@
 /*
  * Groups of threads that share a scoreboard each ([Azimi 2007, 3.4.2], synthetic microbenchmark):
  * every thread alternates between a private chunk of data, larger than the first-level cache, and
- * its group's scoreboard, of which it reads and modifies some lines.  The private part makes local
+ * its group's scoreboard, of which it reads and modifies some lines. The private part makes local
  * misses, the shared part misses that cross chips whenever the members of a group sit on several.
  *
  * Invariants, checked at the end: the slots of a scoreboard add up to the updates its members made,
@@ -22,7 +22,7 @@ struct shared_line {
     alignas(ARENA_LINE) _Atomic uint64_t slot[WORDS_PER_LINE];
 };
 
-/* What one thread works on and has done.  Only the thread itself touches it during the run. */
+/* What one thread works on and has done. Only the thread itself touches it during the run. */
 struct worker {
     alignas(ARENA_LINE) struct private_line *chunk;
     size_t next_line; /* of the chunk */

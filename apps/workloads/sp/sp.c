@@ -1,11 +1,11 @@
 /*
  * An implicit solver in three dimensions by approximate factorisation, in the manner of the NAS
  * parallel benchmark SP (Bailey et al., "The NAS parallel benchmarks", 1991; Beam & Warming, 1978):
- * five quantities on a cube diffuse, are carried along and damped by fourth differences.  With K
+ * five quantities on a cube diffuse, are carried along and damped by fourth differences. With K
  * the operator's part in direction d, a time step solves
  *     (1 + K_x) (1 + K_y) (1 + K_z) delta = forcing - (K_x + K_y + K_z) u
  * by pentadiagonal systems along all lines of each direction in turn, and adds delta to u.
- * Diffusion differs from point to point, so the factors do not commute.  forcing is such that u
+ * Diffusion differs from point to point, so the factors do not commute. forcing is such that u
  * comes to a known random solution; beyond the cube all is 0. Lines along y and z are solved by
  * planes, a row of x at a time, as those along x follow one another in memory and others do not.
  * Laws: the factors, applied to the last delta one after the other, give the right-hand side of the

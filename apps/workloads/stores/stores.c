@@ -1,5 +1,5 @@
 /*
- * Is every store of a loop sampled as often as its neighbours?  Eight stores in turn miss the
+ * Is every store of a loop sampled as often as its neighbours? Eight stores in turn miss the
  * first-level cache, all alike, so a profile that has more samples of one than of another is wrong
  * ([S] 3.5, figure 3.10).
  *

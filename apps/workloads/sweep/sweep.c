@@ -1,9 +1,9 @@
 /*
  * Goes over pages again and again, in order or at random, reading or writing some lines of each:
- * what swapping costs, and reading ahead saves.  A random order is drawn anew for every access, so
+ * what swapping costs, and reading ahead saves. A random order is drawn anew for every access, so
  * it tells nothing.
  *
- * The pages are filled first.  Marks: "start" behind that, "steady" after the first round, "end".
+ * The pages are filled first. Marks: "start" behind that, "steady" after the first round, "end".
  * Laws: a page holds its number wherever it has been, and the counts of its lines add up to the
  * accesses that wrote.
  */

@@ -1,12 +1,12 @@
 /*
- * B+-tree with lazy growth to the right.  Comer, "The Ubiquitous B-Tree", 1979, for the structure;
+ * B+-tree with lazy growth to the right. Comer, "The Ubiquitous B-Tree", 1979, for the structure;
  * two choices are ours:
  *  - A full node that is split because of a key beyond all others stays full and its new neighbour
  *  starts
  *    nearly empty, so that trees filled in key order (all loading, all order books) are dense.
  *  - After a removal a node below half merges with a neighbour if both fit in one node, else takes
  *  one
- *    entry from it.  That is correct for any fill, so the sparse nodes need no special case.
+ *    entry from it. That is correct for any fill, so the sparse nodes need no special case.
  *
  * Invariants (btree_check): keys ascend; a separator is greater than every key left of it and not
  * greater than any key right of it; all leaves are at one depth; every node but those on the right
@@ -35,7 +35,7 @@ struct btree_node {
 _Static_assert(sizeof(struct btree_node) == 256 - 8,
                "a node is two lines of 128 bytes, less one word");
 
-/* A node split in two: what its parent has to take in.  right is NULL when there was no split. */
+/* A node split in two: what its parent has to take in. right is NULL when there was no split. */
 struct split {
     uint64_t key;
     struct btree_node *right;
@@ -153,7 +153,7 @@ static struct split leaf_insert(struct btree *tree, struct btree_node *leaf, uin
     return (struct split){right->key[0], right};
 }
 
-/* Takes in a split of child i.  A full node splits itself, and the key between the halves moves
+/* Takes in a split of child i. A full node splits itself, and the key between the halves moves
  * up. */
 static struct split inner_insert(struct btree *tree, struct btree_node *node, unsigned i,
                                  struct split below, bool edge)

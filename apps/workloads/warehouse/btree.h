@@ -1,7 +1,7 @@
 /*
  * Ordered maps from 64-bit keys to pointers: B+-trees with up to 14 keys a node, so that the keys
- * of a node fill one line of 128 bytes and its children or values the next.  Values are in the
- * leaves, and leaves are chained in key order.  Nodes come from the arena of the owner and are
+ * of a node fill one line of 128 bytes and its children or values the next. Values are in the
+ * leaves, and leaves are chained in key order. Nodes come from the arena of the owner and are
  * recycled within the tree. Not safe for use by several threads at once: the owner's lock guards
  * the tree and its arena.
  */
@@ -32,7 +32,7 @@ void btree_init(struct btree *tree, struct arena *arena);
 /* The value of key, or NULL. */
 void *btree_find(const struct btree *tree, uint64_t key);
 
-/* Adds key with a value that is not NULL.  False, and nothing changes, if the key is there
+/* Adds key with a value that is not NULL. False, and nothing changes, if the key is there
  * already. */
 bool btree_insert(struct btree *tree, uint64_t key, void *value);
 

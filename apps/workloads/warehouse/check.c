@@ -1,5 +1,5 @@
 /*
- * The laws of conservation of the company, checked when nobody works.  Each law has a name that is
+ * The laws of conservation of the company, checked when nobody works. Each law has a name that is
  * reported when it does not hold; a law reads the data alone and trusts no total that it does not
  * verify.
  */

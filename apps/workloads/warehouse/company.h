@@ -9,7 +9,7 @@
  *   company   the totals, which every thread adds to once in TOTALS_EVERY transactions
  * A letter at a field says which one guards it: (r) (d) (w) (c); (-) constant once loaded.
  *
- * Money is in cents.  Nothing is lost or made up: company_check says what is conserved.
+ * Money is in cents. Nothing is lost or made up: company_check says what is conserved.
  */
 #pragma once
 #include <pthread.h>
@@ -140,7 +140,7 @@ struct company {
 
 enum transaction { NEW_ORDER, PAYMENT, ORDER_STATUS, DELIVERY, STOCK_LEVEL, TRANSACTIONS };
 
-/* One terminal: whoever runs transactions against one warehouse.  Belongs to one thread. */
+/* One terminal: whoever runs transactions against one warehouse. Belongs to one thread. */
 struct terminal {
     alignas(ARENA_LINE) struct company *company;
     unsigned warehouse;
@@ -176,7 +176,7 @@ void terminal_step(struct terminal *terminal);
 void terminal_settle(struct terminal *terminal);
 
 /*
- * NULL, or the name of the first law that does not hold.  When no transaction is running and every
+ * NULL, or the name of the first law that does not hold. When no transaction is running and every
  * terminal has settled.
  */
 const char *company_check(const struct company *company);

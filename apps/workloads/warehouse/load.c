@@ -1,6 +1,6 @@
 /*
  * Builds a company and fills its warehouses: as many orders as a district keeps, seven in ten of
- * them delivered, over customers and items drawn at random.  Loaded orders count as sold and owed,
+ * them delivered, over customers and items drawn at random. Loaded orders count as sold and owed,
  * so that every law of company_check holds before the first transaction.
  */
 #include "apps/workloads/warehouse/company.h"

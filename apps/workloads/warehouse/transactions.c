@@ -1,5 +1,5 @@
 /*
- * The five transactions.  Each takes the locks it needs one after the other, never two at a time,
+ * The five transactions. Each takes the locks it needs one after the other, never two at a time,
  * so there is no order of locks to keep; what is visible in between is a state a reader may see,
  * and everything adds up once a transaction is over.
  *

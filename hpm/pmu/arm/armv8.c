@@ -1,17 +1,17 @@
 /*
  * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each
- * CPU.  It has no records; where the CPU has the Statistical Profiling Extension, armv8_spe.c adds
+ * CPU. It has no records; where the CPU has the Statistical Profiling Extension, armv8_spe.c adds
  * those.
  *
  * The first event counters are the programmable ones, the one behind them counts instructions,
- * PMCCNTR cycles.  Counters are never stopped to be read, so nothing is lost; every reading adds
- * what has passed since the one before to a 64-bit sum.  Event counters of 32 bits say in PMOVSCLR
- * that they have wrapped; at the latest the interrupt that comes with it makes a reading.  So no
+ * PMCCNTR cycles. Counters are never stopped to be read, so nothing is lost; every reading adds
+ * what has passed since the one before to a 64-bit sum. Event counters of 32 bits say in PMOVSCLR
+ * that they have wrapped; at the latest the interrupt that comes with it makes a reading. So no
  * more than 2^32 events, 2^31 of one that is armed for, may pass while interrupts are off.
  *
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
- * set back so that it overflows a slice later.  A programmable counter that is armed is set so that
- * it overflows where it is due.  The few events between reading and writing a counter are the only
+ * set back so that it overflows a slice later. A programmable counter that is armed is set so that
+ * it overflows where it is due. The few events between reading and writing a counter are the only
  * ones nobody gets.
  */
 #include "hpm/events/event.h"
@@ -39,7 +39,7 @@ struct ability {
     struct spe_ability spe;
 };
 
-/* What is used of it, on all CPUs.  Written by probe. */
+/* What is used of it, on all CPUs. Written by probe. */
 static struct {
     struct ability has;
     unsigned programmable, used; /* counters: those hpm programs; with the one for instructions */
@@ -179,7 +179,7 @@ static uint64_t filter_of(unsigned modes)
     return (modes & EVENT_KERNEL ? 0 : TYPE_NOT_EL1) | (modes & EVENT_USER ? 0 : TYPE_NOT_EL0);
 }
 
-/* Does this CPU, whose counters stand still, have all that is used?  Cores of one machine may
+/* Does this CPU, whose counters stand still, have all that is used? Cores of one machine may
  * differ. */
 static bool suffices(const struct pmu_setup *setup, const struct cpu *cpu)
 {
@@ -251,7 +251,7 @@ static void add_cycles(struct counter *c)
     c->raw = now;
 }
 
-/* No hardware does that; QEMU's does now and then.  What it counted since it was last read is not
+/* No hardware does that; QEMU's does now and then. What it counted since it was last read is not
  * known. */
 static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
 {
@@ -264,7 +264,7 @@ static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
 }
 
 /* A counter whose flag is up after it was read may have wrapped before or behind that: read again
- * it is what comes behind.  If it is no lower than it was, it has gone all the way round.  One that
+ * it is what comes behind. If it is no lower than it was, it has gone all the way round. One that
  * is lower without a flag has not wrapped; but one that is armed keeps its flag to itself, and may
  * have come half way round and somewhat further until its interrupt was taken. */
 static __attribute__((noinline, cold)) void add_wrapped(struct armv8_cpu *a, unsigned n,
@@ -297,7 +297,7 @@ static void add_event(struct armv8_cpu *a, unsigned n, uint64_t now, bool wrappe
     c->raw = now;
 }
 
-/* What wraps later than the flags were read is found next time.  Flags of armed counters stay up,
+/* What wraps later than the flags were read is found next time. Flags of armed counters stay up,
  * or their interrupt would not come, and so does the timer's; nothing is to be learned from them,
  * for neither is ever half way round between two readings. */
 static void add_events(struct armv8_cpu *a)
@@ -341,7 +341,7 @@ static void program(struct armv8_cpu *a, const struct event *const *next, uint64
         armv8_write(ARMV8_CNTENSET, counting);
 }
 
-/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what
+/* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
  * they count next. */
 static void disarm(struct armv8_cpu *a, uint64_t set)
 {
@@ -398,7 +398,7 @@ static void armv8_arm(unsigned c, uint64_t due)
     aim(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters whose flags were up, as news.  Only the
+/* Those that have got where they are due, of the counters whose flags were up, as news. Only the
  * count tells; one that has come to the end of a part of its way goes on. */
 static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
 {
@@ -414,8 +414,8 @@ static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
     return news;
 }
 
-/* An interrupt that comes although a reading has seen to its reason finds no flag.  Flags of
- * counters that are not ours go, too, for they would bring it again.  They go before the counters
+/* An interrupt that comes although a reading has seen to its reason finds no flag. Flags of
+ * counters that are not ours go, too, for they would bring it again. They go before the counters
  * are read, so that what overflows behind interrupts anew. */
 static unsigned armv8_interrupted(void)
 {

@@ -1,6 +1,6 @@
 /*
  * Registers of Arm's PMUv3 (Arm ARM DDI 0487, D13 and D19.5): what armv8.c knows of them, and how
- * it reaches those of the CPU it runs on.  armv8_regs.c is the real thing; on the host a double
+ * it reaches those of the CPU it runs on. armv8_regs.c is the real thing; on the host a double
  * takes its place.
  */
 #pragma once
@@ -58,7 +58,7 @@ void armv8_sync(void);
 #define SET_CYCLES ((uint64_t)1 << 31)
 #define SET_ALL    ((uint64_t)UINT32_MAX)
 
-/* PMEVTYPER<n>_EL0 and PMCCFILTR_EL0.  The other filters stay 0: whatever security state this is,
+/* PMEVTYPER<n>_EL0 and PMCCFILTR_EL0. The other filters stay 0: whatever security state this is,
  * EL1 and EL0 follow the first two, and EL2 does not count. */
 #define TYPE_NOT_EL1  ((uint64_t)1 << 31) /* P */
 #define TYPE_NOT_EL0  ((uint64_t)1 << 30) /* U */

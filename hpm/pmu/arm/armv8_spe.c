@@ -3,15 +3,15 @@
  * the processor picks one in so many, follows it, and writes a record of what became of it into a
  * buffer in memory, unless a filter says no.
  *
- * The buffer is the kernel's memory, which is mapped whoever runs.  It is filled once from its
- * beginning: full, it stops and interrupts.  It is emptied whenever records wait at a switch, a
+ * The buffer is the kernel's memory, which is mapped whoever runs. It is filled once from its
+ * beginning: full, it stops and interrupts. It is emptied whenever records wait at a switch, a
  * tick or an interrupt: sampling stands still for that time, and with it the interval, so nothing
- * but this driver goes unseen; then it starts from the beginning.  The processor holds back what it
+ * but this driver goes unseen; then it starts from the beginning. The processor holds back what it
  * has sampled, and whose a record is is told by who runs when it is taken, so each look first makes
  * it write everything (PSB CSYNC).
  *
  * Intervals are of operations of any kind, so of accesses of whatever source there is one record in
- * `period`; a filter changes nothing about that.  They are multiples of 256, and a new one is drawn
+ * `period`; a filter changes nothing about that. They are multiples of 256, and a new one is drawn
  * whenever the buffer is emptied.
  */
 #include "hpm/pmu/arm/armv8_spe.h"
@@ -117,9 +117,9 @@ bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has,
 /* ---- Starting and stopping ------------------------------------------------------------------- */
 
 /*
- * PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average.  It
+ * PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average. It
  * stays until the buffer is emptied, and the shorter it is the more records there are of it: with
- * more than an eighth of jitter they would come clearly too often.  The hardware's own random
+ * more than an eighth of jitter they would come clearly too often. The hardware's own random
  * delay, up to 255, comes on top where it moves single samples only; where it would be part of the
  * interval, it would make all of them longer.
  */
@@ -154,7 +154,7 @@ static void halt(void)
 
 /*
  * Events a record must have: that it retired; where nothing of the L1 is asked for, that it missed
- * that; where only other chips are, and the events alone say so, that.  Bits of events that cannot
+ * that; where only other chips are, and the events alone say so, that. Bits of events that cannot
  * be filtered by, up to v1.3 the last one, are ignored.
  */
 static uint64_t events_for(const struct spe_cpu *s)
@@ -258,7 +258,7 @@ static bool take(struct spe_cpu *s, const struct spe_record *r, struct hpm_sampl
     return true;
 }
 
-/* Why it has stopped, if it has by itself.  A full buffer, with or without a record that did not
+/* Why it has stopped, if it has by itself. A full buffer, with or without a record that did not
  * fit, is a lost record; and so are samples that fell due too early, of which it is only known that
  * there were some. */
 static void account_for(struct spe_cpu *s, uint64_t status, uint64_t *lost)

@@ -1,11 +1,11 @@
-/* Records of accesses on Arm's processors (FEAT_SPE), for armv8.c.  All calls as in struct
+/* Records of accesses on Arm's processors (FEAT_SPE), for armv8.c. All calls as in struct
  * pmu_ops. */
 #pragma once
 #include "hpm/pmu/pmu.h"
 #include "hpm/pmu/arm/spe_sources.h"
 #include "hpm/policy/sample.h"
 
-/* What a CPU says it has.  Others may differ from the first in all but codes, if their records are
+/* What a CPU says it has. Others may differ from the first in all but codes, if their records are
  * no longer, nor their shortest interval. */
 struct spe_ability {
     bool usable;
@@ -23,7 +23,7 @@ struct spe_ability {
 struct spe_ability spe_ask(uint64_t dfr0, uint32_t midr);
 /* Boot CPU, once: what there is into caps, why there is not onto the console. */
 void spe_describe(const struct spe_ability *has, struct pmu_caps *caps);
-/* has: of this CPU.  True, or false: it lacks what the first CPU's, `all`, has. */
+/* has: of this CPU. True, or false: it lacks what the first CPU's, `all`, has. */
 bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has,
                   const struct spe_ability *all, const struct pmu_setup *setup);
 void spe_sample(const struct hpm_sampling *config);

@@ -67,7 +67,7 @@ void spe_sync(void)
     isb();
 }
 
-/* PSB CSYNC, a hint: what has been sampled is on its way into the buffer.  DSB: it has arrived.
+/* PSB CSYNC, a hint: what has been sampled is on its way into the buffer. DSB: it has arrived.
  * This CPU alone reads it. */
 void spe_drain_sync(void)
 {

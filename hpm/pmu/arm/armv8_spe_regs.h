@@ -1,6 +1,6 @@
 /*
  * Registers of Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17 and D19.7): what
- * armv8_spe.c knows of them, and how it reaches those of the CPU it runs on.  armv8_spe_regs.c is
+ * armv8_spe.c knows of them, and how it reaches those of the CPU it runs on. armv8_spe_regs.c is
  * the real thing; on the host a double takes its place.
  */
 #pragma once
@@ -59,7 +59,7 @@ void spe_drain_sync(void);
 #define MAXSIZE_LEAST   4  /* 16 bytes */
 #define MAXSIZE_MOST    11 /* 2 KB */
 
-/* PMBLIMITR_EL1.  Fill mode 0: it stops when the buffer is full. */
+/* PMBLIMITR_EL1. Fill mode 0: it stops when the buffer is full. */
 #define LIMITR_E    ((uint64_t)1 << 0)
 #define LIMITR_UNIT 4096
 

@@ -1,6 +1,6 @@
 /*
- * See spe_packets.h.  Of packets that are not known the header still says the length, so they are
- * passed over; headers that do not even say that break the record.  Then what follows can be made
+ * See spe_packets.h. Of packets that are not known the header still says the length, so they are
+ * passed over; headers that do not even say that break the record. Then what follows can be made
  * sense of only where each record has a place of a fixed size.
  */
 #include "hpm/pmu/arm/spe_packets.h"
@@ -93,7 +93,7 @@ static void take_time(const struct packet *p, struct spe_record *out)
     out->has |= SPE_HAS_TIME;
 }
 
-/* Contexts, branch targets and other counters are not asked for or not wanted.  Extended headers
+/* Contexts, branch targets and other counters are not asked for or not wanted. Extended headers
  * are defined for those only that have an index in their low three bits. */
 enum { INDEXED = 0xf8 };
 static const struct {
@@ -122,7 +122,7 @@ static size_t alignment(const struct spe_bytes *b, uint8_t first)
     return MIN(multiple - b->at % multiple, b->size - b->at);
 }
 
-/* The packet at b->at, which is before the end.  SPE_RECORD stands for a packet that is whole. */
+/* The packet at b->at, which is before the end. SPE_RECORD stands for a packet that is whole. */
 static enum spe_found read_packet(const struct spe_bytes *b, struct packet *p)
 {
     const uint8_t *bytes = b->base + b->at;

@@ -54,5 +54,5 @@ enum spe_found {
     SPE_CUT     /* the bytes end in the midst of a record */
 };
 
-/* The next record into *out.  Unless it says SPE_NOTHING, some bytes have been taken. */
+/* The next record into *out. Unless it says SPE_NOTHING, some bytes have been taken. */
 enum spe_found spe_next(struct spe_bytes *b, struct spe_record *out);

@@ -1,5 +1,5 @@
 /*
- * See spe_sources.h.  "Remote" is another chip: a socket.  What other clusters' and cores' caches
+ * See spe_sources.h. "Remote" is another chip: a socket. What other clusters' and cores' caches
  * of the same chip served is of the local L3, for so far it had to go, and firmware's description
  * of the machine, which places threads, has no smaller chips.
  */
@@ -58,8 +58,8 @@ uint32_t spe_sources(const struct spe_codes *codes)
 }
 
 /*
- * The farthest it is said to have got.  Between the L1 and the last level there may be caches that
- * nobody mentions, so what missed the L1 and went no further that we know of is nowhere.  Another
+ * The farthest it is said to have got. Between the L1 and the last level there may be caches that
+ * nobody mentions, so what missed the L1 and went no further that we know of is nowhere. Another
  * chip's memory and its caches are not told apart.
  */
 static unsigned by_events(uint64_t events)

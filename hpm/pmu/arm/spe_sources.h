@@ -1,5 +1,5 @@
 /*
- * What served a sampled access, by what its record says (spe_packets.h).  The code in it means what
+ * What served a sampled access, by what its record says (spe_packets.h). The code in it means what
  * the processor's maker says; where that is not known, there are the events that mean the same on
  * all processors, and they tell less. Pure.
  */

@@ -3,13 +3,13 @@
  * Performance Monitor Counters").
  *
  * All counters are alike: the last two of those in use count instructions and cycles, the others
- * are the programmable ones.  They have 48 bits, are never stopped to be read, and every reading
+ * are the programmable ones. They have 48 bits, are never stopped to be read, and every reading
  * adds what has passed since the one before, so they may wrap unnoticed: that takes hours.
  *
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
- * set back so that it overflows a slice later.  It has if its top bit is gone, whatever else has
- * been heard of it, so an interrupt that comes late finds nothing.  A programmable counter that is
- * armed is set so that it overflows where it is due.  The few events between reading and writing a
+ * set back so that it overflows a slice later. It has if its top bit is gone, whatever else has
+ * been heard of it, so an interrupt that comes late finds nothing. A programmable counter that is
+ * armed is set so that it overflows where it is due. The few events between reading and writing a
  * counter are the only ones nobody gets.
  */
 #include "hpm/pmu/x86/amd_ibs.h"
@@ -31,7 +31,7 @@ struct ability {
     struct ibs_ability ibs;
 };
 
-/* What is used of it, on all CPUs.  Written by probe. */
+/* What is used of it, on all CPUs. Written by probe. */
 static struct {
     struct ability has;
     /* counters: how many hpm programs, which are the others, all of them */
@@ -262,7 +262,7 @@ static uint64_t changed(const struct amd_cpu *a, const struct event *const *next
 }
 
 /* Counters of the set have counted their old events when this returns, and count the next ones from
- * start() on; where there is a register for all, they do so together.  Of two that are merged the
+ * start() on; where there is a register for all, they do so together. Of two that are merged the
  * upper one is enabled longer (PPR, "Large Increment per Cycle Events"). */
 static void stop(const struct event *const *next, uint64_t set)
 {
@@ -294,7 +294,7 @@ static void add_event(struct amd_cpu *a, unsigned c, bool ends)
         a->counter[c].raw = x86_read(MSR_COUNTER(c));
 }
 
-/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what
+/* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
  * they count next. */
 static void disarm(struct amd_cpu *a, uint64_t set)
 {
@@ -351,7 +351,7 @@ static void amd_arm(unsigned c, uint64_t due)
     aim(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag
+/* Those that have got where they are due, of the counters that may have overflown, as news. A flag
  * may be of before a counter was set, so only its count tells; one that has come to the end of a
  * part of its way goes on. */
 static unsigned take_due(struct amd_cpu *a, uint32_t overflown)
@@ -374,7 +374,7 @@ static bool slice_is_over(const struct amd_cpu *a)
     return a->slice && !is_negative(x86_read(MSR_COUNTER(a->timer)));
 }
 
-/* Of the slice flags tell nothing that the timer does not.  All are taken down. */
+/* Of the slice flags tell nothing that the timer does not. All are taken down. */
 static unsigned amd_interrupted(void)
 {
     struct amd_cpu *a = amd_here();

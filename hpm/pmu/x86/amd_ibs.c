@@ -3,10 +3,10 @@
  * the PPRs only).
  *
  * The hardware tags one operation in so many that are dispatched and records what became of it in
- * registers, one record per interrupt; it goes on when the record has been read.  So each operation
+ * registers, one record per interrupt; it goes on when the record has been read. So each operation
  * is as likely as any other, and of accesses of whatever source there is one record in `period`.
  * It cannot choose: what was asked for is picked from the records here, and the others are passed
- * over.  Only from Zen 4 on can it leave out what the L3 served.
+ * over. Only from Zen 4 on can it leave out what the L3 served.
  */
 #include "hpm/pmu/x86/amd_ibs.h"
 #include "hpm/pmu/x86/amd_regs.h"
@@ -23,7 +23,7 @@
 /* What became of a record. */
 enum { NOT_ACCESS = SOURCE_COUNT, NOT_KNOWN };
 
-/* By IBS_OP_DATA2.DataSrc: served by this node, and by another (RmtNode).  Which level of another
+/* By IBS_OP_DATA2.DataSrc: served by this node, and by another (RmtNode). Which level of another
  * core complex it was is not said. */
 typedef const uint8_t source_table[32][2];
 #define BOTH(source)   \
@@ -32,7 +32,7 @@ typedef const uint8_t source_table[32][2];
     }
 #define UNKNOWN BOTH(NOT_KNOWN)
 
-/* Of three bits (PPR 55803, 56176, 55898).  2 is the L3, or any cache reached through the same
+/* Of three bits (PPR 55803, 56176, 55898). 2 is the L3, or any cache reached through the same
  * node: other complexes are not told apart. */
 static source_table coarse = {
     [0] = UNKNOWN,
@@ -67,7 +67,7 @@ static source_table fine = {
      1u << SOURCE_LOCAL_MEMORY | 1u << SOURCE_REMOTE_MEMORY)
 #define SOURCES_NEAR (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_LOCAL_L3)
 
-/* Which processor has which table.  Those that have the filter, and only they, have the fine
+/* Which processor has which table. Those that have the filter, and only they, have the fine
  * one. */
 struct kind {
     unsigned family, model_first, model_last;
@@ -175,8 +175,8 @@ static bool filtered(const struct hpm_sampling *c)
 }
 
 /*
- * Starts the next interval, and with it a new record.  Intervals end at a multiple of 16, so they
- * start where their length demands.  With the filter the hardware itself starts over, anywhere
+ * Starts the next interval, and with it a new record. Intervals end at a multiple of 16, so they
+ * start where their length demands. With the filter the hardware itself starts over, anywhere
  * below OP_RESTART, after each operation that it leaves out: those intervals are shorter by half of
  * that on average, which is added to all, and the first one starts in the same way.
  */
@@ -220,7 +220,7 @@ static unsigned beyond_l2(void)
     return (*kind->source)[code][!!(data2 & DATA2_REMOTE_NODE)];
 }
 
-/* Where the data came from.  How far a store had to go is known as far as the L2 only.  A line that
+/* Where the data came from. How far a store had to go is known as far as the L2 only. A line that
  * an earlier access had sent for was served to that one, so if nothing is known of its source,
  * nothing is missing. */
 static unsigned source_of(uint64_t data3)

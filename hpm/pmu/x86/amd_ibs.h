@@ -1,6 +1,6 @@
 /*
  * Instruction-based sampling of AMD's cores, the half that samples operations: what the counters'
- * driver needs of it.  All calls as in struct pmu_ops.
+ * driver needs of it. All calls as in struct pmu_ops.
  */
 #pragma once
 #include "hpm/pmu/pmu.h"

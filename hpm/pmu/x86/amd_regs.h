@@ -70,7 +70,7 @@
 #define MSR_IBS_DC_PHYSAD 0xc0011039
 #define MSR_IBS_CTL       0xc001103a
 
-/* IBS_OP_CTL.  An interval counter runs up to MaxCnt, in sixteens; the operation dispatched then is
+/* IBS_OP_CTL. An interval counter runs up to MaxCnt, in sixteens; the operation dispatched then is
  * tagged. */
 #define OP_MAX(n)       (((n) >> 4 & 0xffff) | ((n)&0x7f00000))
 #define OP_L3_MISS_ONLY BIT_OF(16)

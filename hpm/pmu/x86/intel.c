@@ -3,14 +3,14 @@
  * Performance Monitoring"; CPUID leaf 0AH).
  *
  * Fixed counters count cycles and instructions; where they are missing, the last programmable ones
- * do.  The other programmable counters are hpm's, but for one that is kept for records of accesses
- * where there are any (intel_pebs.c).  Counters are never stopped to be read; every reading adds
- * what has passed since the one before, modulo the counter's width, to a 64-bit sum.  So no more
+ * do. The other programmable counters are hpm's, but for one that is kept for records of accesses
+ * where there are any (intel_pebs.c). Counters are never stopped to be read; every reading adds
+ * what has passed since the one before, modulo the counter's width, to a 64-bit sum. So no more
  * than 2^width events, with 40 bits minutes of them, may pass between two readings.
  *
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
- * set back so that it overflows a slice later.  A programmable counter that is armed is set so that
- * it overflows where it is due.  The few events between reading and writing a counter, two
+ * set back so that it overflows a slice later. A programmable counter that is armed is set so that
+ * it overflows where it is due. The few events between reading and writing a counter, two
  * instructions of the driver, are the only ones nobody gets.
  */
 #include "hpm/pmu/due.h"
@@ -37,7 +37,7 @@ struct place {
     uint64_t bit, mask;   /* in the global registers; of its width */
 };
 
-/* What is used of it, on all CPUs.  Written by probe. */
+/* What is used of it, on all CPUs. Written by probe. */
 static struct {
     struct intel_ability has;
     unsigned programmable; /* hpm's are below, if they are in `usable` */
@@ -83,7 +83,7 @@ static uint64_t take_status(void)
     return status;
 }
 
-/* Stops everything that firmware may have left on.  Counters must not freeze by themselves at an
+/* Stops everything that firmware may have left on. Counters must not freeze by themselves at an
  * interrupt: all of them count on. */
 static void reset(void)
 {
@@ -123,7 +123,7 @@ static struct place fixed_place(unsigned f)
                           ones(pmu.has.fixed_width)};
 }
 
-/* A counter for cycles and one for instructions; what is left is hpm's.  False: cycles cannot be
+/* A counter for cycles and one for instructions; what is left is hpm's. False: cycles cannot be
  * counted. */
 static bool divide_counters(void)
 {
@@ -170,8 +170,8 @@ static uint64_t select_of(unsigned event, unsigned modes, bool interrupts)
     return modes_of(modes) | EVTSEL_EN | intel_architectural[event] | (interrupts ? EVTSEL_INT : 0);
 }
 
-/* timer, of the two, interrupts; NULL: neither.  The counters begin at once in version 1, else when
- * they are enabled.  What was written to IA32_FIXED_CTR_CTRL. */
+/* timer, of the two, interrupts; NULL: neither. The counters begin at once in version 1, else when
+ * they are enabled. What was written to IA32_FIXED_CTR_CTRL. */
 static uint64_t start_own(unsigned modes, const struct place *timer)
 {
     uint64_t fixed = 0;
@@ -260,7 +260,7 @@ static int intel_probe(struct pmu_caps *caps)
  * all have, are not needed. */
 #define DISTANCE_MAX (INTEL_BIT(31) - 1)
 
-/* Does this CPU have all that is used?  Cores of one machine may differ. */
+/* Does this CPU have all that is used? Cores of one machine may differ. */
 static bool suffices(const struct pmu_setup *setup)
 {
     struct intel_ability here;
@@ -376,7 +376,7 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
     x86_write(extra_msr[e->exclusion], e->extra);
 }
 
-/* Nothing is armed any more.  Counters of the set stand still; they shall not interrupt for what
+/* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
  * they count next. */
 static void disarm(struct intel_cpu *a, uint64_t set)
 {
@@ -388,7 +388,7 @@ static void disarm(struct intel_cpu *a, uint64_t set)
     a->due.armed = 0;
 }
 
-/* They stand still.  Each may interrupt, for it does only when it was armed, or, rarely, has
+/* They stand still. Each may interrupt, for it does only when it was armed, or, rarely, has
  * wrapped. */
 static void program(struct intel_cpu *a, const struct event *const *next, uint64_t set)
 {
@@ -458,7 +458,7 @@ static void intel_arm(unsigned c, uint64_t due)
     aim(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters that may have overflown, as news.  A flag
+/* Those that have got where they are due, of the counters that may have overflown, as news. A flag
  * may be of before a counter was set, so only its count tells; one that has come to the end of a
  * part of its way goes on. */
 static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
@@ -484,7 +484,7 @@ static bool slice_over(const struct intel_cpu *a)
     return a->slice && !(read_place(timer_of(a)) >> (pmu.has.width - 1) & 1);
 }
 
-/* An interrupt that comes although a reading has seen to its reason finds no bit.  The counters'
+/* An interrupt that comes although a reading has seen to its reason finds no bit. The counters'
  * bits that ask for no interrupt go, too. */
 static unsigned intel_interrupted(void)
 {

@@ -65,7 +65,7 @@ bool intel_has_event(const struct intel_ability *has, unsigned event)
     return event < has->enumerated && (has->present >> event & 1);
 }
 
-/* Load latency counts nothing without records.  A model's own registers need not be there under a
+/* Load latency counts nothing without records. A model's own registers need not be there under a
  * hypervisor. */
 struct event_lacks intel_lacks(const struct intel_ability *has, uint32_t usable)
 {

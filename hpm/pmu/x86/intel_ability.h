@@ -20,10 +20,10 @@ struct intel_ability {
 extern const uint16_t intel_architectural[];
 enum { ARCH_CYCLES, ARCH_INSTRUCTIONS };
 
-/* Asks this CPU.  False: it has no such counters. */
+/* Asks this CPU. False: it has no such counters. */
 bool intel_ask(struct intel_ability *out);
 bool intel_has_event(const struct intel_ability *has, unsigned event);
-/* What events the CPU lacks.  usable: programmable counters. */
+/* What events the CPU lacks. usable: programmable counters. */
 struct event_lacks intel_lacks(const struct intel_ability *has, uint32_t usable);
 
 /* Fixed counter 3, and what became of the slots it counts. */

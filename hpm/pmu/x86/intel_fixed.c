@@ -4,9 +4,9 @@
  * Metrics").
  *
  * PERF_METRICS has the shares, in 255ths, of the slots that fixed counter 3 has counted since both
- * were cleared.  So both are cleared whenever they are read, the counter first; else the shares of
- * a short while would drown in those before.  The slots in between, of a few instructions of the
- * driver, nobody gets.  What is not programmed is not touched.
+ * were cleared. So both are cleared whenever they are read, the counter first; else the shares of
+ * a short while would drown in those before. The slots in between, of a few instructions of the
+ * driver, nobody gets. What is not programmed is not touched.
  */
 #include "hpm/pmu/x86/intel_fixed.h"
 

@@ -24,7 +24,7 @@ void intel_fixed_read(struct intel_fixed *f, uint64_t *count);
 /* How user mode reads that of rank n, and where it stands; index 0: it is set back whenever it is
  * read. */
 void intel_fixed_user(const struct intel_fixed *f, unsigned n, struct hpm_user_register *out);
-/* They stand still and have been read.  Their fields of IA32_FIXED_CTR_CTRL. */
+/* They stand still and have been read. Their fields of IA32_FIXED_CTR_CTRL. */
 uint64_t intel_fixed_program(struct intel_fixed *f, const struct event *const *next);
 
 /* Field of a fixed counter that counts in these modes. */

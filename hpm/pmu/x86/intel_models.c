@@ -1,10 +1,10 @@
 /*
- * See intel_models.h.  Records: SDM volume 3, "PEBS Record Format" of each microarchitecture,
- * "Adaptive PEBS".  Data sources: there, "Data Source Encoding for Load Latency Record"; for what
- * differs from Skylake on, and for models, Linux, arch/x86/events/intel/ds.c and core.c.  Events:
+ * See intel_models.h. Records: SDM volume 3, "PEBS Record Format" of each microarchitecture,
+ * "Adaptive PEBS". Data sources: there, "Data Source Encoding for Load Latency Record"; for what
+ * differs from Skylake on, and for models, Linux, arch/x86/events/intel/ds.c and core.c. Events:
  * Intel's event lists, as libpfm4 has them.
  *
- * No Intel record says which level of another chip's caches it was.  A modified line is said to be
+ * No Intel record says which level of another chip's caches it was. A modified line is said to be
  * of the remote L2, for it is its owner's; one that was forwarded unmodified is said to be of the
  * remote L3, and so is one of which only is known that it was one of both.
  */
@@ -12,7 +12,7 @@
 #include "hpm/policy/breakdown.h"
 
 #define NO INTEL_NO_SOURCE
-/* An access that found another one waiting for its line is one that the L1 serves.  What other
+/* An access that found another one waiting for its line is one that the L1 serves. What other
  * cores of the chip have comes through the L3. */
 #define WITHIN_CHIP                                                                               \
     NO, SOURCE_L1, SOURCE_L1, SOURCE_LOCAL_L2, SOURCE_LOCAL_L3, SOURCE_LOCAL_L3, SOURCE_LOCAL_L3, \
@@ -93,7 +93,7 @@ static const struct intel_precise no_events[] = {{0, 0, NO}};
 
 /*
  * Up to Haswell the precise events may count another thread's accesses while both threads of a core
- * run (Linux, intel_ht_bug), so they are not used.  From Sapphire Rapids on the latency event needs
+ * run (Linux, intel_ht_bug), so they are not used. From Sapphire Rapids on the latency event needs
  * a second counter to know the source: there are remote caches only.
  */
 static const struct intel_model nehalem = {LATENCY_NEHALEM, client, no_events},

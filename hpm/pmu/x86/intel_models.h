@@ -1,5 +1,5 @@
 /*
- * What Intel's processors record of accesses, and what the fields of a record mean.  Data only; the
+ * What Intel's processors record of accesses, and what the fields of a record mean. Data only; the
  * architecture (SDM volume 3) says that there are records, each model what they say.
  */
 #pragma once
@@ -8,7 +8,7 @@
 #define INTEL_SOURCES   16   /* values of a record's data source, bits 0 to 3 */
 #define INTEL_NO_SOURCE 0xff /* unknown, or no memory at all */
 
-/* A precise event that counts the accesses served by some sources and no others.  The record does
+/* A precise event that counts the accesses served by some sources and no others. The record does
  * not say by which. */
 struct intel_precise {
     uint32_t sources; /* mask of 1 << enum hpm_source */
@@ -29,5 +29,5 @@ struct intel_record {
 
 /* NULL: it is not known what this processor records. */
 const struct intel_model *intel_model(const struct event_identity *who);
-/* IA32_PERF_CAPABILITIES.PEBS_REC_FMT; NULL: none is known.  baseline: PEBS_BASELINE. */
+/* IA32_PERF_CAPABILITIES.PEBS_REC_FMT; NULL: none is known. baseline: PEBS_BASELINE. */
 const struct intel_record *intel_record(unsigned format, bool baseline);

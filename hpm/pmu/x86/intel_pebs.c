@@ -4,13 +4,13 @@
  * when a counter overflows, the processor itself writes a record of the next instruction that
  * counts into memory and starts the counter again.
  *
- * One programmable counter is kept for it.  Sources that one precise event counts are sampled by
+ * One programmable counter is kept for it. Sources that one precise event counts are sampled by
  * that event: one access in `period`.  Others are sampled by the latency event, whose records say
  * the source: the processor watches a random part of the loads, so `period` is of those watched,
  * and the records of sources nobody asked for are passed over.
  *
  * The buffer is not a ring: records are taken while the processor goes on writing behind them, and
- * when all are taken and half of it is used up, it starts from the beginning.  A full buffer drops
+ * when all are taken and half of it is used up, it starts from the beginning. A full buffer drops
  * records and nobody counts them: it is counted as one lost record.
  */
 #include "hpm/pmu/x86/intel_pebs.h"
@@ -18,7 +18,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-/* Cycles.  The least there may be; and what no load served by the L1 or the L2 takes, unless it
+/* Cycles. The least there may be; and what no load served by the L1 or the L2 takes, unless it
  * waited for something else. */
 #define THRESHOLD_ALL    3
 #define THRESHOLD_BEYOND 24
@@ -98,7 +98,7 @@ void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup
     x86_write(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
 }
 
-/* The counter's value so many events before it overflows; a new number each time.  It stays until
+/* The counter's value so many events before it overflows; a new number each time. It stays until
  * records are taken, whose number is the larger the smaller it is: with more than an eighth of
  * jitter they would come clearly too often. */
 static uint64_t next_start(struct pebs_cpu *p)

@@ -23,7 +23,7 @@ struct pebs pebs_find(const struct event_identity *who, unsigned version,
                       uint64_t perf_capabilities);
 /* Each CPU once, before the rest, PEBS_ENABLE being 0. */
 void pebs_cpu_init(const struct pebs *p, unsigned cpu, const struct pmu_setup *setup);
-/* As the members of struct pmu_ops.  The sampler's global bit is on. */
+/* As the members of struct pmu_ops. The sampler's global bit is on. */
 void pebs_sample(unsigned cpu, const struct hpm_sampling *config);
 uint64_t pebs_waiting(unsigned cpu);
 size_t pebs_drain(unsigned cpu, struct hpm_sample *out, size_t max, uint64_t *lost);

@@ -54,7 +54,7 @@ enum {
 #define RDPMC_FIXED   0x40000000u
 #define RDPMC_METRICS 0x20000000u
 
-/* IA32_PERFEVTSELx.  Bits 0 to 15 are event and unit mask. */
+/* IA32_PERFEVTSELx. Bits 0 to 15 are event and unit mask. */
 #define EVTSEL_EVENT  0xffffull
 #define EVTSEL_USER   INTEL_BIT(16)
 #define EVTSEL_KERNEL INTEL_BIT(17)
@@ -77,7 +77,7 @@ enum {
 #define FIXED_USER         2u
 #define FIXED_PMI          8u
 
-/* IA32_PERF_GLOBAL_STATUS and what clears it.  Bit n: counter n; GLOBAL_FIXED(f): fixed counter
+/* IA32_PERF_GLOBAL_STATUS and what clears it. Bit n: counter n; GLOBAL_FIXED(f): fixed counter
  * f. */
 #define GLOBAL_FIXED(f) INTEL_BIT(32 + (f))
 #define GLOBAL_METRICS  INTEL_BIT(48)
@@ -108,7 +108,7 @@ enum {
 #define PEBS_DATA_MEMORY INTEL_BIT(0)        /* MSR_PEBS_DATA_CFG: address, source and latency */
 
 /* DS buffer management area of 64-bit mode ("Debug Store (DS) Mechanism", "64 Bit Format of the DS
- * Save Area").  Written by the processor too. */
+ * Save Area"). Written by the processor too. */
 struct intel_ds {
     uint64_t bts[4];
     uint64_t base;      /* of the records */

@@ -11,7 +11,7 @@ struct x86_leaf {
 };
 /* CPUID; the caller knows that there is such a leaf. */
 struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub);
-/* RDMSR, WRMSR.  A register that is not there, or a reserved bit, is a general protection
+/* RDMSR, WRMSR. A register that is not there, or a reserved bit, is a general protection
  * exception. */
 uint64_t x86_read(uint32_t msr);
 void x86_write(uint32_t msr, uint64_t v);
@@ -23,7 +23,7 @@ void x86_open_counters(bool on);
  * arch/x86/events/core.c). */
 #define X86_DISTANCE_LEAST 2
 /* Makes entry n of the extended local vector table raise the PMU interrupt (AMD APM volume 2,
- * 16.4).  The entry for performance counters always does.  False: the local APIC has no such
+ * 16.4). The entry for performance counters always does. False: the local APIC has no such
  * entry. */
 bool x86_route_extended(unsigned n);
 /* In the counters' interrupt, before their status is looked at: the entry for performance counters

@@ -35,8 +35,8 @@ static inline void arch_cpu_relax(void)
     __asm__ volatile("yield" : : : "memory");
 }
 
-/* A masked interrupt ends WFI all the same (D1.7.2), so none can slip in before it.  DSB: what the
- * CPU has written is seen before it sleeps.  ISB: what is pending is taken there. */
+/* A masked interrupt ends WFI all the same (D1.7.2), so none can slip in before it. DSB: what the
+ * CPU has written is seen before it sleeps. ISB: what is pending is taken there. */
 static inline void arch_halt(void)
 {
     __asm__ volatile("dsb sy\n\t"
@@ -81,7 +81,7 @@ static inline uint64_t arch_ticks_near(void)
     return v;
 }
 
-/* Device memory keeps its own order; the barriers are against other memory (B2.3.12).  Loads and
+/* Device memory keeps its own order; the barriers are against other memory (B2.3.12). Loads and
  * stores without write-back, which is what a hypervisor can emulate. */
 static inline uint8_t arch_io_read8(const volatile void *reg)
 {

@@ -1,5 +1,5 @@
 /*
- * The AArch64 parts of structures the rest of the kernel embeds.  Their members are private to this
+ * The AArch64 parts of structures the rest of the kernel embeds. Their members are private to this
  * folder. entry.S knows the offset of emergency_top; cpu_init.c checks it at compile time.
  */
 #pragma once

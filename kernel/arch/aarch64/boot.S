@@ -1,5 +1,5 @@
 /*
- * The first instructions of the boot CPU and of the others.  All are entered at their physical
+ * The first instructions of the boot CPU and of the others. All are entered at their physical
  * address, at EL2 or EL1, MMU and data cache off, interrupts masked, the image clean to the point
  * of coherency:
  *   boot_image       by the Image header, as Linux is (Linux,
@@ -30,7 +30,7 @@
 #define HCR_KERNEL 0x0000030080000000
 #define CPTR_RES1  0x33ff
 /* E2PB: EL1 owns the profiling buffer, which it reaches by its own translations, and nothing of it
- * traps.  In PMSCR_EL2, PA and PCT: records may have physical addresses and either counter's time,
+ * traps. In PMSCR_EL2, PA and PCT: records may have physical addresses and either counter's time,
  * as PMSCR_EL1 says; EL2 itself is not sampled. */
 #define MDCR_E2PB   0x3000
 #define PMSCR_ALLOW 0x50
@@ -158,7 +158,7 @@ secondary_entry:
 	mov	x0, x22
 	br	x23
 
-/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR.  The TLB may hold anything (D8.13.4).  Before the
+/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR. The TLB may hold anything (D8.13.4). Before the
  * MMU is on, the registers are in use (ISB), TLB and instruction cache empty (DSB) and nothing
  * fetched by them (ISB); the next instruction is fetched with it on (ISB). */
 enable_mmu:
@@ -176,7 +176,7 @@ enable_mmu:
 	ret
 
 /* void replace_ttbr1(paddr_t root, paddr_t empty), called at its physical address, where TTBR0 maps
- * it.  The TLB must not have one address in pages of two sizes, so nothing of the old root is left
+ * it. The TLB must not have one address in pages of two sizes, so nothing of the old root is left
  * when the new one comes (D8.16.1). */
 	.globl	replace_ttbr1
 replace_ttbr1:
@@ -213,7 +213,7 @@ map_block:
 	str	x7, [x6]
 	ret
 
-/* Goes on at EL1 in a known state, MMU off.  At EL2, gives EL1 all that EL2 could keep to
+/* Goes on at EL1 in a known state, MMU off. At EL2, gives EL1 all that EL2 could keep to
  * itself. */
 enter_el1:
 	ldr	x10, =SCTLR_RES1 | SCTLR_SPAN

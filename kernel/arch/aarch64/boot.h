@@ -16,7 +16,7 @@ void replace_ttbr1(paddr_t root, paddr_t empty);
 
 /*
  * Boot CPU, MMU on, boot stack, interrupts off; mapped are the image at KERNEL_BASE, its first 2 MB
- * at their physical address, and the tables in the direct map.  at: the device tree or struct
+ * at their physical address, and the tables in the direct map. at: the device tree or struct
  * boot_info; image: where the image lies.
  */
 NORETURN void aarch64_start(paddr_t at, bool is_info, paddr_t image, paddr_t free_tables);

@@ -1,5 +1,5 @@
 /*
- * The generic timer (Arm ARM DDI 0487, D12).  Always the virtual counter and timer: EL1 has them
+ * The generic timer (Arm ARM DDI 0487, D12). Always the virtual counter and timer: EL1 has them
  * wherever it runs, while a hypervisor may keep the physical ones to itself; entered at EL2, the
  * entry code has made the offset between the two zero, on every CPU, so nothing is lost there.
  */
@@ -71,7 +71,7 @@ bool arch_ticks_user(void)
     return true;
 }
 
-/* Rounded up, so that the interrupt is not early.  ISB: the line follows before interrupts are on
+/* Rounded up, so that the interrupt is not early. ISB: the line follows before interrupts are on
  * again. */
 void clock_timer_start(uint64_t wait_ns)
 {

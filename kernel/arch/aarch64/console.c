@@ -1,6 +1,6 @@
 /*
  * The serial console: a PL011 where firmware says, polled (Arm PrimeCell UART PL011, DDI 0183,
- * chapter 3).  Speed and format stay as firmware has set them.  Without one, output vanishes and
+ * chapter 3). Speed and format stay as firmware has set them. Without one, output vanishes and
  * input never comes.
  */
 #include "console.h"

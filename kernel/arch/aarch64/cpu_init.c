@@ -33,7 +33,7 @@ bool aarch64_pan;
  * (FEAT_LSE)? */
 bool __aarch64_have_lse_atomics;
 
-/* ID_AA64MMFR0_EL1.PARange.  48 bits are what the 4 KB granule reaches without FEAT_LPA2, whatever
+/* ID_AA64MMFR0_EL1.PARange. 48 bits are what the 4 KB granule reaches without FEAT_LPA2, whatever
  * the processor has. */
 static unsigned physical_bits(void)
 {

@@ -1,5 +1,5 @@
 /*
- * Which CPUs there are and where they sit: as firmware says.  If it says nothing of places, MPIDR
+ * Which CPUs there are and where they sit: as firmware says. If it says nothing of places, MPIDR
  * tells threads from cores; its other fields number what they like (DDI 0487, D17.2.101), so all
  * cores are one chip's.
  */

@@ -64,7 +64,7 @@
 	str	x28, [sp, #224]
 	.endm
 
-	/* Calls a C function with the frame.  \link and the interrupted address look like a call
+	/* Calls a C function with the frame. \link and the interrupted address look like a call
 	 * from there, which keeps backtraces going; x9 is the interrupted stack pointer. */
 	.macro call_with_frame function, link, masked
 	stp	x30, x9, [sp, #F_LR]
@@ -84,9 +84,9 @@
 	.endm
 
 	/*
-	 * An interrupt, x0 and x1 being saved and x9 the interrupted stack pointer.  The counters'
+	 * An interrupt, x0 and x1 being saved and x9 the interrupted stack pointer. The counters'
 	 * are frequent, wake nobody and need no more of the frame than is saved at first; nothing
-	 * has to be seen to before what was interrupted goes on.  FIQs and system errors wait for
+	 * has to be seen to before what was interrupted goes on. FIQs and system errors wait for
 	 * as long.
 	 */
 	.macro interrupt link
@@ -207,7 +207,7 @@ wrong_stack:
 	sub	sp, sp, #F_SIZE
 	from_kernel trap_impossible
 
-/* x0 is SP, SP is SP + x0.  User mode's thread pointers are lost, which is no matter any more. */
+/* x0 is SP, SP is SP + x0. User mode's thread pointers are lost, which is no matter any more. */
 overflow:
 	msr	tpidr_el0, x0
 	sub	x0, sp, x0

@@ -8,11 +8,11 @@
 struct arch_frame;
 struct cpu;
 
-/* The entry code's: an IRQ was taken.  Interrupts off, FIQs as well, on the interrupted thread's
- * stack; of the frame only what it takes to go on and who was interrupted is there.  0: it was one
- * of the counters', which is served.  Else what gic_interrupt wants, when the frame is whole. */
+/* The entry code's: an IRQ was taken. Interrupts off, FIQs as well, on the interrupted thread's
+ * stack; of the frame only what it takes to go on and who was interrupted is there. 0: it was one
+ * of the counters', which is served. Else what gic_interrupt wants, when the frame is whole. */
 uint64_t gic_quick_interrupt(struct arch_frame *frame);
-/* Serves it.  false: it was one after which nothing has to be seen to before what was interrupted
+/* Serves it. false: it was one after which nothing has to be seen to before what was interrupted
  * goes on. */
 bool gic_interrupt(struct arch_frame *frame, uint64_t acknowledged);
 /* The same for an FIQ, all masked; panics if it is not IPI_STOP. */
@@ -33,7 +33,7 @@ enum { GIC_SGIS = 16, GIC_PRIVATE = 32, GIC_SHARED_MAX = 1020 };
 void gic_attach(uint32_t first, uint32_t count,
                 void (*handler)(uint32_t irq, struct arch_frame *frame));
 /* The same for the counters', which go to arch_handlers.pmu: frequent ones that wake nobody and end
- * nothing.  The last that are attached have the shortest way. */
+ * nothing. The last that are attached have the shortest way. */
 void gic_attach_counters(uint32_t first, uint32_t count);
 /* Lets an interrupt through, a private one to this CPU, a shared one, which is a message, to the
  * CPU given. */
@@ -46,7 +46,7 @@ void gic_disable_message(uint32_t irq);
 bool gic_private_message(const struct cpu *target, uint32_t irq, paddr_t *address, uint32_t *data);
 
 /*
- * A version of the controller.  Probed in the order of gic_versions; every function is called, with
+ * A version of the controller. Probed in the order of gic_versions; every function is called, with
  * interrupts off, only after probe has succeeded.
  */
 struct gic_ops {
@@ -57,7 +57,7 @@ struct gic_ops {
     uint32_t (*acknowledge)(void); /* token of the most urgent; its low 24 bits are the INTID */
     void (*end)(uint32_t token);
     void (*send)(const struct cpu *target, unsigned sgi); /* after all earlier stores */
-    /* an FIQ was taken: was it IPI_STOP?  Once */
+    /* an FIQ was taken: was it IPI_STOP? Once */
     bool (*fiq_is_stop)(void);
     /* registers of this CPU's private interrupts */
     char *(*private_bank)(void);

@@ -1,7 +1,7 @@
 /*
  * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.
  * Where the controller knows two worlds, the other one has made our interrupts group 1, groups are
- * not ours to choose, and bit 0 enables what is ours (4.3.1, 4.4.1).  Where there is but one world,
+ * not ours to choose, and bit 0 enables what is ours (4.3.1, 4.4.1). Where there is but one world,
  * groups are ours: all are group 1, delivered as IRQs, but for IPI_STOP, which is group 0 and an
  * FIQ, and so reaches a CPU that spins with interrupts off.
  */

@@ -1,7 +1,7 @@
 /*
  * GICv3 and v4 (Arm IHI 0069H): a distributor for shared interrupts, a redistributor for each CPU's
- * private ones, and the CPU interface in system registers.  Interrupts are group 1 of our security
- * state, delivered as IRQs.  Where there is but one security state, group 0 is ours, too, and
+ * private ones, and the CPU interface in system registers. Interrupts are group 1 of our security
+ * state, delivered as IRQs. Where there is but one security state, group 0 is ours, too, and
  * delivered as FIQs: IPI_STOP, which so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
@@ -180,7 +180,7 @@ static void send(const struct cpu *target, unsigned sgi)
                        (hwid >> 16 & 0xff) << 32 | (uint64_t)sgi << 24 | (hwid >> 8 & 0xff) << 16 |
                        UINT64_C(1) << aff0 % SGI_RANGE;
 
-    /* System registers do not wait for stores: what the target is to find.  ISB: it is sent now,
+    /* System registers do not wait for stores: what the target is to find. ISB: it is sent now,
      * not when time comes. */
     __asm__ volatile("dsb ishst" : : : "memory");
     if (one_state && sgi == IPI_STOP)

@@ -1,6 +1,6 @@
 /*
- * See its.h.  A collection is a CPU and has its index; LPI_FIRST + n is message n.  Each device
- * gets one interrupt translation table for all its events.  One command at a time: each is waited
+ * See its.h. A collection is a CPU and has its index; LPI_FIRST + n is message n. Each device
+ * gets one interrupt translation table for all its events. One command at a time: each is waited
  * for.
  */
 #include "its.h"

@@ -6,7 +6,7 @@
 #include "kernel/arch/msi.h"
 #include "kernel/firmware/platform.h"
 
-/* Boot CPU, after gic_init: those there are, ready for messages; count: how many.  0; -ENODEV:
+/* Boot CPU, after gic_init: those there are, ready for messages; count: how many. 0; -ENODEV:
  * none, or none that works, which has been said; -ENOMEM. */
 int its_init(const struct platform *platform, arch_alloc_fn *alloc, unsigned *count);
 /* Each CPU, after gic_init_cpu, interrupts off, while nobody allocates messages. */

@@ -1,6 +1,6 @@
 /*
  * What an ITS and its tables look like (Arm IHI 0069H, 5.3 commands, 12.13, 12.19 registers):
- * commands as words, the size of tables.  Pure.
+ * commands as words, the size of tables. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -71,8 +71,8 @@ struct its_table {
     uint64_t bytes;       /* of what GITS_BASER refers to: whole pages */
     uint64_t ids;         /* that have an entry: 0 to ids - 1 */
 };
-/* The table for numbers of so many bits.  Two levels where they may be and one would take more than
- * a page.  bytes_max: more cannot be had in a row; then some numbers have no entry. */
+/* The table for numbers of so many bits. Two levels where they may be and one would take more than
+ * a page. bytes_max: more cannot be had in a row; then some numbers have no entry. */
 void its_table_plan(struct its_table *t, unsigned id_bits, uint64_t entry_bytes, unsigned page_code,
                     bool can_indirect, uint64_t bytes_max);
 /* What the first level says of a page of the second. */

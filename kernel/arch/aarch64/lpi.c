@@ -59,7 +59,7 @@ static bool switch_off(char *regs)
     return !(arch_io_read32(regs + GICR_CTLR) & (CTLR_ENABLE_LPIS | CTLR_PENDING));
 }
 
-/* Stores a table's address, shared with the CPUs' caches if the register takes that.  False: it
+/* Stores a table's address, shared with the CPUs' caches if the register takes that. False: it
  * does not. */
 static bool set_base(char *reg, uint64_t value)
 {

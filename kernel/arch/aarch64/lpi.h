@@ -10,10 +10,10 @@ struct redist;
 
 enum { LPI_FIRST = 8192, LPI_COUNT = 8192 };
 
-/* Boot CPU: the common table; count: how many LPIs.  0, -ENODEV: the controller has none,
+/* Boot CPU: the common table; count: how many LPIs. 0, -ENODEV: the controller has none,
  * -ENOMEM. */
 int lpi_init(arch_alloc_fn *alloc, unsigned *count);
-/* Each CPU, interrupts off: its redistributor uses the tables from now on.  False: it cannot, and
+/* Each CPU, interrupts off: its redistributor uses the tables from now on. False: it cannot, and
  * that has been said. */
 bool lpi_init_cpu(const struct redist *redist);
 /* Lets LPI_FIRST + n through or not; takes effect when the ITS is told to invalidate it. */

@@ -1,11 +1,11 @@
 /*
- * Address spaces, the part of the processor (Arm ARM DDI 0487, D8).  TTBR1_EL1 is the kernel's root
+ * Address spaces, the part of the processor (Arm ARM DDI 0487, D8). TTBR1_EL1 is the kernel's root
  * for good and its pages are global; TTBR0_EL1 is the space's root together with the identifier
- * (ASID) its pages are tagged with, so a switch is one store and forgets nothing.  Identifier 0 is
+ * (ASID) its pages are tagged with, so a switch is one store and forgets nothing. Identifier 0 is
  * that of the empty root.
  *
  * Invalidation names the space by its identifier, here or, by broadcast, on all CPUs, whatever they
- * run.  A CPU that has translations of a space under an earlier identifier forgets everything
+ * run. A CPU that has translations of a space under an earlier identifier forgets everything
  * before it uses another one (kernel/arch/asid.h).
  */
 #include "boot.h"
@@ -21,7 +21,7 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
 
-/* Beyond these, forgetting everything is cheaper.  Each broadcast is a message that all CPUs
+/* Beyond these, forgetting everything is cheaper. Each broadcast is a message that all CPUs
  * answer; under an emulator every CPU gets its turn in between. */
 #define PAGES_MAX_HERE       32
 #define PAGES_MAX_EVERYWHERE 1
@@ -48,7 +48,7 @@ static bool has_wide_asids(void)
     return id_field(sysreg_read(id_aa64mmfr0_el1), MMFR0_ASIDBITS) == ASIDBITS_16;
 }
 
-/* Of this CPU.  DSB: the TLB has done it; ISB: what was fetched by it is dropped. */
+/* Of this CPU. DSB: the TLB has done it; ISB: what was fetched by it is dropped. */
 static void forget_everything(void)
 {
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
@@ -93,7 +93,7 @@ void memory_root_init(UNUSED uint64_t *root, UNUSED const uint64_t *kernel_root)
 
 /*
  * The DSB is for a shootdown of this very space: it changes the tables, then reads the tag, while
- * we have written the tag and then walk the tables.  Either it sees the new tag, or we see the new
+ * we have written the tag and then walk the tables. Either it sees the new tag, or we see the new
  * tables.
  */
 static uint64_t assign(struct arch_space *space, unsigned cpu)
@@ -121,8 +121,8 @@ void arch_space_switch(struct arch_space *space)
     isb(); /* a user copy may follow at once */
 }
 
-/* Invalidation by address takes the kernel's pages, too, whatever the identifier.  The first DSB:
- * the tables were changed before.  The second, and ISB: nobody concerned uses what is forgotten any
+/* Invalidation by address takes the kernel's pages, too, whatever the identifier. The first DSB:
+ * the tables were changed before. The second, and ISB: nobody concerned uses what is forgotten any
  * more, this CPU's next instructions included. */
 #define DEFINE_FLUSH(name, whose, domain, pages_max)                                   \
     static void name(const struct arch_space *space, vaddr_t va, size_t n)             \

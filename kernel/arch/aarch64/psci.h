@@ -6,9 +6,9 @@
 void psci_init(enum psci_conduit conduit);
 /* "1.1" as major << 16 | minor; 0: there is no PSCI. */
 uint32_t psci_version(void);
-/* Starts the CPU with this MPIDR affinity at a physical address, context in x0.  0 or a negative
+/* Starts the CPU with this MPIDR affinity at a physical address, context in x0. 0 or a negative
  * PSCI code (5.2.2); psci_error names it. */
 int psci_cpu_on(uint64_t hwid, paddr_t entry, uint64_t context);
 const char *psci_error(int code);
-/* Any context.  Returns only where there is no PSCI or it refuses. */
+/* Any context. Returns only where there is no PSCI or it refuses. */
 void psci_system_off(void);

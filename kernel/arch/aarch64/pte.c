@@ -21,7 +21,7 @@
  * access faults. */
 #define PTE_KEPT BIT(55)
 /*
- * Bits for software (D8.3.2).  A program's page is marked by faults: without AF the next access
+ * Bits for software (D8.3.2). A program's page is marked by faults: without AF the next access
  * faults, and a page that may be written is read-only until it has been (FEAT_HAFDBS would do the
  * same, by AF and AP[2]; it is not asked for).
  */
@@ -82,7 +82,7 @@ static unsigned prot(uint64_t e)
 
 /* The walker sees the entry before anything that follows is done with it (D8.2.6 "Ordering and
  * completion of translation table updates"): DSB; and what follows is fetched and executed after
- * that: ISB.  Release: the page's contents, too, precede it. */
+ * that: ISB. Release: the page's contents, too, precede it. */
 static void store(uint64_t *slot, uint64_t e)
 {
     __atomic_store_n(slot, e, __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /*
- * Starting the other CPUs.  PSCI enters secondary_entry (entry code) at its physical address, MMU
+ * Starting the other CPUs. PSCI enters secondary_entry (entry code) at its physical address, MMU
  * and caches off, at the exception level the boot CPU had, with the physical address of a struct
- * secondary_start in x0.  It goes to EL1, loads these registers in the order of DDI 0487, D8.2
+ * secondary_start in x0. It goes to EL1, loads these registers in the order of DDI 0487, D8.2
  * requires (MAIR, TCR, TTBRs, then SCTLR), the stack, and calls smp_secondary_start(cpu),
  * interrupts off.
  */

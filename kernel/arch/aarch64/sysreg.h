@@ -14,7 +14,7 @@
 #define TCR_AS        (UINT64_C(1) << 36) /* address-space identifiers of 16 bits */
 #define TCR_IPS_MAX   5 /* 48 bits: what the 4 KB granule reaches without FEAT_LPA2 */
 
-/* SCTLR_EL1 (D17.2.118).  Bits that are 1 where their feature is missing: EOS, TSCXT, EIS, nTLSMD,
+/* SCTLR_EL1 (D17.2.118). Bits that are 1 where their feature is missing: EOS, TSCXT, EIS, nTLSMD,
  * LSMAOE. */
 #define SCTLR_RES1 0x30500800
 #define SCTLR_M    0x00000001 /* MMU */

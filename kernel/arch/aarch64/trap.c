@@ -84,7 +84,7 @@ static bool is_access(const struct arch_frame *frame)
     return class_of(frame) == CLASS_ACCESS || class_of(frame) == CLASS_ACCESS_USER;
 }
 
-/* Is this about page tables?  If so, what. */
+/* Is this about page tables? If so, what. */
 static bool fault_of(const struct arch_frame *frame, struct fault *out)
 {
     unsigned status = (frame->esr & ISS_STATUS) >> 2;

@@ -1,4 +1,4 @@
-/* See v2m.h.  Of the frame's interrupts the first are the CPUs' PMUs', where devices cannot raise
+/* See v2m.h. Of the frame's interrupts the first are the CPUs' PMUs', where devices cannot raise
  * those by other means. */
 #include "v2m.h"
 #include "gic.h"

@@ -1,5 +1,5 @@
 /*
- * The x86-64 parts of structures the rest of the kernel embeds.  Their members are private to this
+ * The x86-64 parts of structures the rest of the kernel embeds. Their members are private to this
  * folder. entry.S knows the offsets of the first members of struct arch_cpu; cpu_init.c checks them
  * at compile time.
  */

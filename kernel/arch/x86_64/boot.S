@@ -101,8 +101,8 @@ enough_memory:
 	lgdt	PA(boot_gdt_pointer)
 	ljmp	$8, $PA(long_mode)
 
-/* The image may end beyond memory: with its stack, its tables and its variables.  So this uses none
- * of them.  Start information that is none, or has no map, goes on to x86_start_pvh, which says
+/* The image may end beyond memory: with its stack, its tables and its variables. So this uses none
+ * of them. Start information that is none, or has no map, goes on to x86_start_pvh, which says
  * so. */
 check_memory:
 	cmpl	$START_MAGIC, (%ebx)

@@ -45,7 +45,7 @@ static void write_fs_base(uint64_t v)
         wrmsr(MSR_FS_BASE, v);
 }
 
-/* User mode can change its GS base only with FSGSBASE.  In the kernel SWAPGS has put it aside; NMI
+/* User mode can change its GS base only with FSGSBASE. In the kernel SWAPGS has put it aside; NMI
  * copes with the swap. */
 static uint64_t read_user_gs_base(void)
 {

@@ -4,7 +4,7 @@
  *
  * GS: in the kernel GS.base is this CPU's struct cpu; in user mode it is the user's own, which the
  * user may set to any value (FSGSBASE), so the privilege of the interrupted code segment decides
- * about SWAPGS.  NMI, #DF, #MC and kernel #DB can strike between the two states: they save GS.base,
+ * about SWAPGS. NMI, #DF, #MC and kernel #DB can strike between the two states: they save GS.base,
  * load it with the pointer above their own stack, and put it back.
  */
 #define MSR_GS_BASE   0xc0000101

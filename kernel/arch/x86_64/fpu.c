@@ -1,6 +1,6 @@
 /*
- * Eager saving by XSAVE in its standard layout, or FXSAVE (SDM vol. 1, 10.5 and 13).  XCR0 enables
- * x87, SSE and AVX: what fits FPU_AREA_SIZE.  AVX-512 and AMX stay off; programs that ask CPUID and
+ * Eager saving by XSAVE in its standard layout, or FXSAVE (SDM vol. 1, 10.5 and 13). XCR0 enables
+ * x87, SSE and AVX: what fits FPU_AREA_SIZE. AVX-512 and AMX stay off; programs that ask CPUID and
  * XGETBV see that.
  */
 #include "fpu.h"

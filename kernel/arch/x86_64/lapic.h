@@ -13,7 +13,7 @@ void lapic_error(void); /* the error interrupt: says what happened */
 /* The entry for this CPU's own counters raises VEC_PMU, as messages to arch_pmu_msi do, and masks
  * itself when it has (SDM vol. 3A, 10.5.1). */
 void lapic_pmu_unmask(void);
-/* This CPU: AMD's extended entry n raises the PMU interrupt, too; false: there is none.  Such
+/* This CPU: AMD's extended entry n raises the PMU interrupt, too; false: there is none. Such
  * entries do not mask themselves. */
 bool lapic_route_extended(unsigned n);
 

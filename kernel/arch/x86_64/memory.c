@@ -1,5 +1,5 @@
 /*
- * Address spaces, the part of the processor.  The upper half of every root is the kernel's.  Kernel
+ * Address spaces, the part of the processor. The upper half of every root is the kernel's. Kernel
  * pages are global; there are no process-context identifiers, so loading CR3 forgets a space's
  * pages.
  */

@@ -1,6 +1,6 @@
 /*
- * The end of the run.  QEMU's isa-debug-exit device at port 0xf4 ends QEMU with status value * 2 +
- * 1.  A code becomes the value (code + 0x10) mod 128, so that a success ends with 33, and 1, QEMU's
+ * The end of the run. QEMU's isa-debug-exit device at port 0xf4 ends QEMU with status value * 2 +
+ * 1. A code becomes the value (code + 0x10) mod 128, so that a success ends with 33, and 1, QEMU's
  * own word for failure, is never one:
  *     code = ((status >> 1) - 0x10) & 0x7f
  * A machine without the device is switched off as ACPI says (ACPI 4.8.3.2.1, 7.4.2: S5), or else

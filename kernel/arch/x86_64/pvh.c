@@ -1,5 +1,5 @@
 /*
- * Turns what a PVH start hands over into boot_info.  Layout: Xen,
+ * Turns what a PVH start hands over into boot_info. Layout: Xen,
  * xen/include/public/arch-x86/hvm/start_info.h; the memory types are those of ACPI's "INT 15h,
  * E820h" table.
  */

@@ -1,5 +1,5 @@
 /*
- * Where CPUs sit, out of CPUID and APIC ids.  Pure: reads a table of leaves, whoever filled it.
+ * Where CPUs sit, out of CPUID and APIC ids. Pure: reads a table of leaves, whoever filled it.
  * An APIC id is a number of three fields, chip : core : thread, whose widths CPUID gives.
  */
 #pragma once

@@ -124,7 +124,7 @@ static void leave(const struct arch_frame *frame)
         arch_handlers.user_return(frame);
 }
 
-/* All four are called by entry.S.  The processor leaves AC as user mode had it, and with SMAP that
+/* All four are called by entry.S. The processor leaves AC as user mode had it, and with SMAP that
  * is a permission. */
 void trap_enter(struct arch_frame *frame);
 void trap_enter(struct arch_frame *frame)

@@ -82,7 +82,7 @@ enum {
     VEC_EXCEPTIONS = 32,
 };
 
-/* Interrupts.  The legacy controllers are moved to 0x20 and masked; their spurious interrupts may
+/* Interrupts. The legacy controllers are moved to 0x20 and masked; their spurious interrupts may
  * still arrive. */
 enum {
     VEC_PIC = 0x20,

@@ -1,4 +1,4 @@
-/* See block.h.  A device's lock guards its lists and the driver's own state; done is called without
+/* See block.h. A device's lock guards its lists and the driver's own state; done is called without
  * it. */
 #include "block_core.h"
 #include "kernel/core/printf.h"

@@ -1,10 +1,10 @@
 /*
- * Block devices: disks, as those see them who keep pages there.  Requests are of whole pages, each
+ * Block devices: disks, as those see them who keep pages there. Requests are of whole pages, each
  * into or out of frames that may lie anywhere; they are asynchronous, several are in flight, and
  * they come back in any order.
  *
- * What a device may be asked is checked here once, so that drivers need not.  Errors, delays and
- * losses can be injected below any device by boot arguments (disk_args).  A request that does not
+ * What a device may be asked is checked here once, so that drivers need not. Errors, delays and
+ * losses can be injected below any device by boot arguments (disk_args). A request that does not
  * come back within disk.timeout_ms is noticed: one line, the device is stopped and used no more,
  * and all it had is given back with -ETIMEDOUT.
  */
@@ -29,7 +29,7 @@ struct block_request {
     bool write;
     paddr_t frame[BLOCK_PAGES_MAX]; /* of each page: 4 KB at a multiple of that */
     /* On any CPU, interrupts off, no lock held; never before block_submit returns on the CPU that
-     * called it.  The request is the caller's again.  status: 0; -EIO: it failed, and what frames
+     * called it. The request is the caller's again. status: 0; -EIO: it failed, and what frames
      * (or the medium) hold is undefined; -ETIMEDOUT: the same, as the device never answered. */
     void (*done)(struct block_request *r, int status);
     void *owner; /* for done */
@@ -44,7 +44,7 @@ struct block_request {
     void *driver; /* for the driver's own use */
 };
 
-/* A kind of device.  All of its functions: interrupts off and the device's lock held, unless they
+/* A kind of device. All of its functions: interrupts off and the device's lock held, unless they
  * say otherwise. */
 struct block_ops {
     /* Takes a request that is right and for which there is room; block_back gives it back, now or
@@ -82,7 +82,7 @@ struct block_device {
 
 /* ---- Set-up ---- */
 extern const struct arg disk_args[]; /* boot arguments disk.* */
-/* A kind of driver: finds its devices and calls block_add for each.  Thread context, once. */
+/* A kind of driver: finds its devices and calls block_add for each. Thread context, once. */
 struct block_driver {
     const char *name;
     void (*probe)(void);
@@ -93,36 +93,36 @@ void block_init(const struct block_driver *const *drivers);
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 struct block_device *
-block_first(void); /* then ->next; NULL: there is none.  Fixed once block_init has returned */
+block_first(void); /* then ->next; NULL: there is none. Fixed once block_init has returned */
 struct block_device *block_find(const char *name);                      /* or NULL */
 void block_read_stats(struct block_device *d, struct block_stats *out); /* any context */
 
 /* ---- Requests -------------------------------------------------------------------------------- */
-/* Hands a request to the device.  0: done will be called; -EAGAIN: as many are in flight as the
+/* Hands a request to the device. 0: done will be called; -EAGAIN: as many are in flight as the
  * device takes; -EINVAL: the request is outside of the device, too long, not aligned, or writes to
- * one that is read-only; -EIO: the device has failed.  Any context whose locks rank below
+ * one that is read-only; -EIO: the device has failed. Any context whose locks rank below
  * LOCK_BLOCK. */
 int block_submit(struct block_device *d, struct block_request *r);
-/* The same, but waits while the device is full.  0, -EINVAL or -EIO.  Thread context; the end of
+/* The same, but waits while the device is full. 0, -EINVAL or -EIO. Thread context; the end of
  * the process is no reason to return. */
 int block_submit_wait(struct block_device *d, struct block_request *r);
-/* Reads or writes count pages at once and waits for them.  0; or the first error there was:
+/* Reads or writes count pages at once and waits for them. 0; or the first error there was:
  * -EINVAL, -EIO, -ETIMEDOUT. Thread context, as above. */
 int block_transfer(struct block_device *d, uint64_t page, size_t count, bool write,
                    const paddr_t *frames);
 int block_flush(struct block_device *d); /* likewise */
 
 /* ---- For drivers ----------------------------------------------------------------------------- */
-/* A device there is from now on; what it is and where goes to the line about it.  Thread
+/* A device there is from now on; what it is and where goes to the line about it. Thread
  * context. */
 void block_add(struct block_device *d, const char *what);
 bool block_lock(struct block_device *d);
 /* and calls done for what is back: not in submit */
 void block_unlock(struct block_device *d, bool irq);
-/* The device is done with the request, 0 or -EIO.  Lock held. */
+/* The device is done with the request, 0 or -EIO. Lock held. */
 void block_back(struct block_request *r, int status);
 /* The driver has stopped the device, as a line of its has said: all it had comes back with -EIO.
  * Lock held. */
 void block_broken(struct block_device *d);
-/* Panics on a broken invariant.  Any context. */
+/* Panics on a broken invariant. Any context. */
 void block_check(struct block_device *d);

@@ -1,5 +1,5 @@
 /*
- * A disk in memory: frames set aside at boot.  A thread does what it is asked, one request after
+ * A disk in memory: frames set aside at boot. A thread does what it is asked, one request after
  * the other, so that a caller who uses a page before it is there is found out.
  */
 #include "block_core.h"

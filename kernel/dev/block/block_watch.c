@@ -1,6 +1,6 @@
 /*
  * The thread that watches all block devices: for requests that do not come back, and to end
- * injected delays.  It sleeps while nothing is in flight, and is woken for a request only if it
+ * injected delays. It sleeps while nothing is in flight, and is woken for a request only if it
  * would look too late for it: once in disk.timeout_ms.
  */
 #include "block_core.h"

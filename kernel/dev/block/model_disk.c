@@ -32,7 +32,7 @@ static struct {
     bool ready;                       /* [A] block is set up */
 } disk;
 
-/* What the disk said cannot be, or it refuses what was checked: it is used no more.  Lock held. */
+/* What the disk said cannot be, or it refuses what was checked: it is used no more. Lock held. */
 static void fail(const char *why)
 {
     kprintf("disk: %s: %s: not used any more\n", disk.block.name, why);

@@ -171,7 +171,7 @@ static uint32_t limit(const struct virtio_device *d, uint64_t feature, unsigned 
     return d->features & feature ? virtio_config(d, at) : UINT32_MAX;
 }
 
-/* What there is to be known before requests.  What is wrong with it, or NULL. */
+/* What there is to be known before requests. What is wrong with it, or NULL. */
 static const char *measure(struct disk *k)
 {
     const struct virtio_device *d = &k->device;

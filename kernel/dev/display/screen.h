@@ -1,7 +1,7 @@
 /*
- * Text on a framebuffer.  What should be seen is kept as text, so the framebuffer is only ever
+ * Text on a framebuffer. What should be seen is kept as text, so the framebuffer is only ever
  * written to: characters that are not yet as they should be are drawn, a few at a time, when the
- * owner says so.  Pure: no lock, clock or allocation; works the same on the host.
+ * owner says so. Pure: no lock, clock or allocation; works the same on the host.
  */
 #pragma once
 #include "kernel/boot/boot_info.h"
@@ -32,14 +32,14 @@ struct screen {
 };
 
 /* An empty screen of as many characters as fit, larger where there would be too many; nothing is
- * drawn.  pixels: where fb is mapped.  0, or -EINVAL when not a single character fits. */
+ * drawn. pixels: where fb is mapped. 0, or -EINVAL when not a single character fits. */
 int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixels,
                 const struct font *font);
 /* Text goes on behind what is there: \n and the end of a row begin a new row, the last one scrolls;
  * \r, \b and \t move. Other bytes that are no printable ASCII are one '?' for each character of
  * UTF-8. */
 void screen_put(struct screen *s, const char *text, size_t n);
-/* Brings some characters of one row up to date.  False: none needed it. */
+/* Brings some characters of one row up to date. False: none needed it. */
 bool screen_draw(struct screen *s);
 /* So many calls bring all of it up to date if the text stays as it is. */
 unsigned screen_draws(const struct screen *s);

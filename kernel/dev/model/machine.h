@@ -1,7 +1,7 @@
 /*
  * The registers of the simulated multiprocessor (test/machine), as a guest sees them and as the
- * machine itself lays them out.  They are the memory of an ivshmem-plain PCI device: BAR 2,
- * MACHINE_BYTES long.  A plain QEMU has no such device, or one whose first page lacks
+ * machine itself lays them out. They are the memory of an ivshmem-plain PCI device: BAR 2,
+ * MACHINE_BYTES long. A plain QEMU has no such device, or one whose first page lacks
  * MACHINE_MAGIC.
  *
  *   page 0                          struct machine_id: who and what this is, costs, topology, the
@@ -12,11 +12,11 @@
  *   MACHINE_DISK_OFFSET             disk in model time: struct machine_disk, absent unless
  *   MACHINE_CAP_DISK
  *
- * CPU n is the n-th in the order of APIC ids (affinity on AArch64), boot CPU first.  A CPU uses its
+ * CPU n is the n-th in the order of APIC ids (affinity on AArch64), boot CPU first. A CPU uses its
  * own page only: a store to another CPU's page has no effect on the machine.
  *
  * The register pages are uncached: every load and store costs machine_id.register_cycles, whatever
- * its size, except where a field says "free".  A store to a command register acts at once: the
+ * its size, except where a field says "free". A store to a command register acts at once: the
  * answer is in the page at the next load. Fields are little-endian, naturally aligned, and are to
  * be accessed with one access of their own size. "guest writes" means the machine only reads the
  * field, and the other way round.
@@ -41,7 +41,7 @@
  * ---------------------------------------------------------------------------------
  */
 
-/* Where a data access was served from.  A load or a read-for-ownership counts once. */
+/* Where a data access was served from. A load or a read-for-ownership counts once. */
 enum machine_source {
     MACHINE_L1, /* not a miss */
     MACHINE_LOCAL_L2,
@@ -55,7 +55,7 @@ enum machine_source {
 };
 
 /*
- * Event codes.  CYCLES = COMPLETION + the five STALL_* causes, always; DCACHE = the sum of its
+ * Event codes. CYCLES = COMPLETION + the five STALL_* causes, always; DCACHE = the sum of its
  * sources; none of them runs while the CPU is halted, IDLE only then.
  */
 enum machine_event {
@@ -153,7 +153,7 @@ struct machine_id {
 
     /*
      * Ground truth, an instrument and not hardware: free, and nothing in the guest may depend on
-     * it.  A store to mark writes all true counts to the truth file under mark_label.  Any CPU; the
+     * it. A store to mark writes all true counts to the truth file under mark_label. Any CPU; the
      * guest serialises.
      */
     char mark_label[48]; /* guest writes: NUL-terminated, no blanks */
@@ -170,7 +170,7 @@ struct machine_id {
 
 /*
  * Counters 0 to 3 count what they are told, within machine_id.counter_mask; 4 counts instructions
- * and 5 cycles, and nothing else.  All are 64 bits wide and count up.
+ * and 5 cycles, and nothing else. All are 64 bits wide and count up.
  */
 #define MACHINE_COUNTERS             6
 #define MACHINE_COUNTER_INSTRUCTIONS 4
@@ -197,7 +197,7 @@ struct machine_counter {
 enum machine_command {
     MACHINE_CMD_NONE,
     /* Takes event, flags and period of all counters; values stay, overflows restart with whole
-     * periods and those pending are forgotten.  -22 and bad_counter: an event the counter cannot
+     * periods and those pending are forgotten. -22 and bad_counter: an event the counter cannot
      * count, an unknown flag.
      */
     MACHINE_CMD_CONFIGURE,
@@ -211,8 +211,8 @@ enum machine_command {
      * -22: a source that cannot be sampled, a ring that is not a power of two or not aligned. */
     MACHINE_CMD_SAMPLE,
     /* Counter c = command >> 8, which has an event, overflows and interrupts once when its value
-     * reaches due; at once if it has.  Until then, or the next CONFIGURE or turn, its period and
-     * flag do not matter.  -22: no such counter, or it has no event. */
+     * reaches due; at once if it has. Until then, or the next CONFIGURE or turn, its period and
+     * flag do not matter. -22: no such counter, or it has no event. */
     MACHINE_CMD_ARM,
     MACHINE_COMMANDS
 };
@@ -263,7 +263,7 @@ struct machine_cpu {
     uint64_t data_address;
 
     /* Interrupt: when a bit of overflow becomes set whose counter has MACHINE_COUNT_IRQ, or the
-     * ring's bit, the machine writes irq_data to irq_address (an MSI), once until ACK.  irq_address
+     * ring's bit, the machine writes irq_data to irq_address (an MSI), once until ACK. irq_address
      * 0: never. */
     uint64_t irq_address; /* guest writes */
     uint32_t irq_data;    /* guest writes */
@@ -291,7 +291,7 @@ struct machine_cpu {
 
     struct machine_counter counter[MACHINE_COUNTERS];
 
-    /* Ground truth, an instrument and not hardware: free.  The kernel stores the id of the thread
+    /* Ground truth, an instrument and not hardware: free. The kernel stores the id of the thread
      * that runs from now on, 0 for idle; true counts are kept for each. */
     uint32_t tag; /* guest writes */
     uint32_t reserved1;
@@ -310,14 +310,14 @@ struct machine_cpu {
 
 /*
  * Behind the TLB: every TLB miss of the CPU in the lower half of the address space, of data and of
- * instructions, by whatever mode, asks the page access buffer (PAB) for the page.  What is not in
+ * instructions, by whatever mode, asks the page access buffer (PAB) for the page. What is not in
  * there is entered, and passes through a small filter, fully associative, which takes away short
  * conflicts within the PAB's sets; what was not in the filter either is appended to the page access
- * log (PAL).  Both forget their least recent entry, the PAB that of the page's set.  A page that is
- * used all the time is so logged once, and others in the order of their use.  The unit works beside
+ * log (PAL). Both forget their least recent entry, the PAB that of the page's set. A page that is
+ * used all the time is so logged once, and others in the order of their use. The unit works beside
  * the walk and delays nothing.
  *
- * Entries carry the number of the address space that the guest says is running.  Full: what would
+ * Entries carry the number of the address space that the guest says is running. Full: what would
  * be logged is dropped and counted, and neither the PAB nor the filter take it, so that the page is
  * logged at a later miss.
  *
@@ -332,14 +332,14 @@ struct machine_cpu {
 #define MACHINE_PATH_SPACES      4096 /* numbers of address spaces; 0: nothing is tracked */
 #define MACHINE_PATH_LINE_CYCLES 50   /* DRAIN, for each line it writes, beside the store of it */
 
-/* An entry of the log: the page's number, was it a store, and whose it is.  The highest bit is
+/* An entry of the log: the page's number, was it a store, and whose it is. The highest bit is
  * never set. */
 #define MACHINE_PATH_PAGE        (((uint64_t)1 << 36) - 1)
 #define MACHINE_PATH_WRITE       ((uint64_t)1 << 36)
 #define MACHINE_PATH_SPACE_SHIFT 48
 
 #define MACHINE_PATH_SAMPLE_SHIFT_MAX 16
-/* Is the page, by its number, one that is logged at that shift?  A multiplicative hash (Knuth 3,
+/* Is the page, by its number, one that is logged at that shift? A multiplicative hash (Knuth 3,
  * 6.4). */
 #define MACHINE_PATH_SAMPLED(page, shift) \
     (((uint64_t)(uint32_t)(page)*2654435769u & 0xffffffff) << (shift) >> 32 == 0)
@@ -348,7 +348,7 @@ struct machine_cpu {
 enum machine_path_command {
     MACHINE_PATH_CMD_NONE,
     /* Takes the sizes, the threshold and the ring; forgets all pages and what is in the log.
-     * pab_entries 0: the unit is off from then on.  -22: a size that cannot be, a threshold above
+     * pab_entries 0: the unit is off from then on. -22: a size that cannot be, a threshold above
      * the log's, a ring that is too small or not aligned. */
     MACHINE_PATH_CMD_CONFIGURE,
     /* Appends what is in the log to the ring in memory, which must have room for it, and empties
@@ -356,7 +356,7 @@ enum machine_path_command {
     MACHINE_PATH_CMD_DRAIN,
     /* The following three concern the unit of every CPU, as a broadcast TLB invalidation does, and
      * cost machine_id.tlb_invalidate_cycles beside the registers. */
-    /* Is the page `operand` known?  result: MACHINE_PATH_IS_* of all units together; and it is
+    /* Is the page `operand` known? result: MACHINE_PATH_IS_* of all units together; and it is
      * unused again. */
     MACHINE_PATH_CMD_PROBE,
     MACHINE_PATH_CMD_FORGET_PAGE,  /* `operand` is in no PAB and filter any more */
@@ -373,7 +373,7 @@ struct machine_path {
     int32_t result;   /* machine writes: of the last command, or a negative errno */
     uint32_t space;   /* guest writes, acts at once: the address space that runs from now on */
     /* Guest writes, acts at once: one page of 2^sample_shift is logged, 0..16; of the others
-     * nothing comes out of the filter.  A page that is logged at a shift is at every smaller one:
+     * nothing comes out of the filter. A page that is logged at a shift is at every smaller one:
      * those with MACHINE_PATH_SAMPLED(). */
     uint32_t sample_shift;
     /* guest writes, taken by commands: space << MACHINE_PATH_SPACE_SHIFT | page */
@@ -395,7 +395,7 @@ struct machine_path {
     uint32_t waiting; /* machine writes: entries in the log */
     /* Guest writes, taken by CONFIGURE: at the threshold the log is appended to the ring, as by
      * DRAIN, by the unit itself if there is room, and it interrupts only after so many entries
-     * since the last DRAIN, or where there is no room.  0: it interrupts at the threshold. */
+     * since the last DRAIN, or where there is no room. 0: it interrupts at the threshold. */
     uint32_t spill;
     /* Machine writes, at any command; since power-on. */
     uint64_t walks;       /* TLB misses that asked the PAB */
@@ -404,7 +404,7 @@ struct machine_path {
     uint64_t lost;        /* ... or dropped */
 };
 
-/* What DRAIN appends to, in the guest's memory.  The guest may append entries of its own meanwhile:
+/* What DRAIN appends to, in the guest's memory. The guest may append entries of its own meanwhile:
  * the machine takes head from there. */
 struct machine_path_ring {
     uint64_t head; /* entries ever appended; the next is at head mod ring_entries */
@@ -419,14 +419,14 @@ struct machine_path_ring {
  */
 
 /*
- * A disk whose time is model time.  A request stored at time t is done at
+ * A disk whose time is model time. A request stored at time t is done at
  *
  *     max(t + latency_cycles, when the request before it is done) + count * page_cycles
  *
  * so any number of accesses overlap, and transfers follow each other on one channel; with
- * page_cycles 0 the channel takes no time.  At that moment, not before, the pages are copied, the
+ * page_cycles 0 the channel takes no time. At that moment, not before, the pages are copied, the
  * completion is appended to the ring, and the message is sent. Requests take effect in the order in
- * which they are done.  Transfers are coherent: what is written to memory is in no cache
+ * which they are done. Transfers are coherent: what is written to memory is in no cache
  * afterwards.
  *
  * One for the machine, used by any CPU: the guest lets one at a time store to submit and load
@@ -451,11 +451,11 @@ struct machine_disk {
     uint32_t ring_entries;
 
     /* Guest writes any value: all requests in flight are forgotten, and their frames not touched
-     * any more; the ring begins anew, with head 0.  result -22: this ring cannot be, and there is
+     * any more; the ring begins anew, with head 0. result -22: this ring cannot be, and there is
      * none. */
     uint32_t reset;
     /* Guest writes the physical address of struct machine_disk_request, in memory: it begins, and
-     * the machine has no more use for the struct.  result 0; -11: as many as there are slots are in
+     * the machine has no more use for the struct. result 0; -11: as many as there are slots are in
      * flight; -22: it asks for what cannot be, or a frame is no memory. */
     uint64_t submit;
     int32_t result;     /* machine writes, at a store to reset or submit */

@@ -1,5 +1,5 @@
 /*
- * Finding the simulated multiprocessor of machine.h.  machine_init is called once, after pci_init
+ * Finding the simulated multiprocessor of machine.h. machine_init is called once, after pci_init
  * and before arch_cpus_find, which is given the machine's shape.
  */
 #pragma once
@@ -8,13 +8,13 @@
 struct arch_shape;
 struct pci_device;
 
-/* Looks for the machine's registers and maps them; says what it found or why it cannot use it.  0,
+/* Looks for the machine's registers and maps them; says what it found or why it cannot use it. 0,
  * or -ENODEV. */
 int machine_init(void);
 /* Page 0, NULL where there is no simulated machine (any time, also before machine_init).
  * mark_label and mark may be written. */
 volatile struct machine_id *machine_id(void);
-/* What the machine says of its chips and CPUs.  False: there is no simulated machine.  After
+/* What the machine says of its chips and CPUs. False: there is no simulated machine. After
  * machine_init. */
 bool machine_shape(struct arch_shape *out);
 /* Registers of the CPU with this index in cpus[]; only where machine_id() is not NULL. */

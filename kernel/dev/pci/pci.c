@@ -98,7 +98,7 @@ void pci_write(const struct pci_device *d, unsigned reg, uint32_t v)
         arch_pci_write(d->bus, d->slot, d->function, reg, v);
 }
 
-/* One function; notes the bus behind it when it is a bridge.  False: stop. */
+/* One function; notes the bus behind it when it is a bridge. False: stop. */
 static bool walk_function(struct pci_device *d, bool buses[BUSES],
                           bool (*visit)(const struct pci_device *, void *), void *arg, bool *multi)
 {

@@ -17,13 +17,13 @@ struct pci_msi {
 
 /*
  * The function's interrupt n (an entry of its MSI-X table; MSI has 0 only) calls handler(arg) on
- * the CPU, interrupts off. It becomes a bus master and uses no interrupt line any more.  0;
+ * the CPU, interrupts off. It becomes a bus master and uses no interrupt line any more. 0;
  * -ENODEV: it has no message interrupts, or nothing here delivers them; -EINVAL: it has no nth;
  * -ERANGE: the message is out of its reach; or as arch_msi_alloc.
  */
 int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target,
                     void (*handler)(void *arg), void *arg, struct pci_msi *out);
-/* To another CPU from now on.  With MSI the function must be quiet meanwhile.  0 or as
+/* To another CPU from now on. With MSI the function must be quiet meanwhile. 0 or as
  * arch_msi_move. */
 int pci_msi_move(struct pci_msi *m, struct cpu *target);
 /* With MSI-X others of the function stay connected. */

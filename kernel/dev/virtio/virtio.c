@@ -209,7 +209,7 @@ static void write_address(const struct virtio_device *d, unsigned reg, const voi
     arch_io_write32(d->common + reg + 4, (uint32_t)(pa >> 32));
 }
 
-/* The selected queue.  What is wrong with it, or NULL. */
+/* The selected queue. What is wrong with it, or NULL. */
 static const char *program_queue(struct virtio_queue *q)
 {
     struct virtio_device *d = q->device;

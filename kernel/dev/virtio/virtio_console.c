@@ -1,5 +1,5 @@
-/* See virtio_console.h.  Port p's bytes go out by the second of its two queues; what devices of
- * several ports say of them comes by a third pair.  Nothing is read from a port. */
+/* See virtio_console.h. Port p's bytes go out by the second of its two queues; what devices of
+ * several ports say of them comes by a third pair. Nothing is read from a port. */
 #include "virtio_console.h"
 #include "virtio.h"
 #include "kernel/arch/arch.h"

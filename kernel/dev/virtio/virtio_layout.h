@@ -20,11 +20,11 @@ struct virtio_layout {
     uint32_t notify_multiplier;
 };
 
-/* The first usable capability of each kind counts.  0; -ENOENT: it has no modern interface;
+/* The first usable capability of each kind counts. 0; -ENOENT: it has no modern interface;
  * -EINVAL: what it says cannot be. */
 int virtio_layout_find(const uint32_t config[VIRTIO_CONFIG_WORDS], struct virtio_layout *out);
 /* Does the region lie in a BAR of so many bytes, and have at least the wanted ones? */
 bool virtio_region_fits(const struct virtio_region *r, uint64_t bar_bytes, uint32_t wanted);
-/* Where in the notify region a queue's doorbell is.  0, or -ERANGE: outside of it. */
+/* Where in the notify region a queue's doorbell is. 0, or -ERANGE: outside of it. */
 int virtio_doorbell(const struct virtio_layout *l, uint16_t notify_off, uint32_t region_bytes,
                     uint32_t *at);

@@ -1,7 +1,7 @@
 /*
  * A split virtqueue (Virtual I/O Device 1.2, 2.7): requests of one or more buffers, several in
- * flight, that a device completes in any order.  What the device must not change is kept here
- * besides; what it says is checked. No register is touched, so the host tests it.  Not for two
+ * flight, that a device completes in any order. What the device must not change is kept here
+ * besides; what it says is checked. No register is touched, so the host tests it. Not for two
  * callers at once: the owner's lock guards it.
  */
 #pragma once
@@ -54,20 +54,20 @@ struct virtq_buffer {
     bool device_writes; /* these come last in a request */
 };
 
-/* memory: VIRTQ_BYTES at a page's start, zeroed here.  size: a power of two up to VIRTQ_SIZE_MAX,
+/* memory: VIRTQ_BYTES at a page's start, zeroed here. size: a power of two up to VIRTQ_SIZE_MAX,
  * else -EINVAL. */
 int virtq_init(struct virtq *q, void *memory, unsigned size);
-/* Makes a request available; token comes back with it.  0; -ENOSPC: too many are in flight;
+/* Makes a request available; token comes back with it. 0; -ENOSPC: too many are in flight;
  * -EINVAL: no buffer, more than the queue is long, an empty one, or order; -EIO: the queue is
  * broken. */
 int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, void *token);
 /* The same with descriptors of the caller's (2.7.5.3), for devices that have agreed on
- * VIRTIO_FEATURE_INDIRECT: a request takes one of the queue's.  table: room for n, not in use; at
+ * VIRTIO_FEATURE_INDIRECT: a request takes one of the queue's. table: room for n, not in use; at
  * most as many as the queue is long, else -EINVAL. */
 int virtq_add_indirect(struct virtq *q, struct virtq_descriptor *table, paddr_t table_at,
                        const struct virtq_buffer *buffers, unsigned n, void *token);
 /* After virtq_add: must the device be told? */
 bool virtq_must_notify(const struct virtq *q);
-/* A request that the device is done with.  0; -EAGAIN: none is; -EIO: what it says cannot be, now
+/* A request that the device is done with. 0; -EAGAIN: none is; -EIO: what it says cannot be, now
  * and from now on. */
 int virtq_take(struct virtq *q, void **token, uint32_t *written);

@@ -8,7 +8,7 @@
 #include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
 
-/* Words, each ended by NUL, all of n bytes.  Their number; -EINVAL: none, or the last is not ended;
+/* Words, each ended by NUL, all of n bytes. Their number; -EINVAL: none, or the last is not ended;
  * -E2BIG. */
 static int split_words(const char *text, size_t n, const char **argv)
 {
@@ -57,7 +57,7 @@ int64_t sys_wait(struct process *p, const uint64_t a[6])
     return status;
 }
 
-/* Those of one process behind n others, as far as there is room.  How many there are then. */
+/* Those of one process behind n others, as far as there is room. How many there are then. */
 static unsigned put_threads(struct process *p, struct sys_thread_info *infos, unsigned room,
                             unsigned n)
 {

@@ -1,12 +1,12 @@
 /*
  * Reuse distances under LRU.
- * bits: one for each slot, set when a page has it.  tree: tree[i] counts the pages in the words
+ * bits: one for each slot, set when a page has it. tree: tree[i] counts the pages in the words
  * from i less its lowest set bit up to i, excluded; tree[0] is not used, and those from `entered`
- * on are to come.  The word that slots are being given from is in bits only, and enters the tree
- * when it is full; its slots that are still to be given are set beforehand.  What has left the near
+ * on are to come. The word that slots are being given from is in bits only, and enters the tree
+ * when it is full; its slots that are still to be given are set beforehand. What has left the near
  * word is taken from the tree when another comes near.
  *
- * A distance is the pages less those with slots before.  Pages used in the order of the last time
+ * A distance is the pages less those with slots before. Pages used in the order of the last time
  * free slots in a row: before the second one there are as many as before the first.
  */
 #include "mm/policy/curve/lrudist.h"
@@ -102,7 +102,7 @@ static uint32_t tree_sum(const struct lrudist *d, uint32_t word)
     return n;
 }
 
-/* Makes a word the near one.  Out of line, as all that is seldom done: the rest then needs few
+/* Makes a word the near one. Out of line, as all that is seldom done: the rest then needs few
  * registers. */
 static __attribute__((noinline)) void come_near(struct lrudist *d, uint32_t word)
 {
@@ -143,7 +143,7 @@ static ALWAYS_INLINE uint32_t rank(const uint64_t *bits, const uint32_t *sums, u
     return sums[slot / WORD] + ones(bits[slot / WORD] & ((2ull << slot % WORD) - 1));
 }
 
-/* Gives the pages the first slots, in the order they have.  The tree makes way for plain sums,
+/* Gives the pages the first slots, in the order they have. The tree makes way for plain sums,
  * which are quicker to ask. */
 static __attribute__((noinline)) void renumber(struct lrudist *d)
 {

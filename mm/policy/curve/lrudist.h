@@ -4,14 +4,14 @@
  *
  * Each access takes the next slot of a row, and frees the page's old one; the distance is the
  * number of taken slots from the old one on, found by a binary indexed tree over words of 64 slots
- * (Bennett and Kruskal 1975; Fenwick 1994).  Exact; time in the logarithm of the pages.  Where
+ * (Bennett and Kruskal 1975; Fenwick 1994). Exact; time in the logarithm of the pages. Where
  * pages are used in the order of the last time their old slots follow each other, and all of them
- * have one distance: then an access costs a dozen instructions.  Six bytes a page.  The row has
+ * have one distance: then an access costs a dozen instructions. Six bytes a page. The row has
  * eight slots a page; at its end slots are given anew in order, in time linear in the pages, once
  * in at least seven accesses a page.
  *
- * For distances only.  lrustack.h keeps the order itself, and finds distances by group.
- * The structure holds node numbers, no pointers.  Pure: memory comes from the caller; one caller at
+ * For distances only. lrustack.h keeps the order itself, and finds distances by group.
+ * The structure holds node numbers, no pointers. Pure: memory comes from the caller; one caller at
  * a time for each struct.
  */
 #pragma once
@@ -40,13 +40,13 @@ size_t lrudist_bytes(uint32_t nodes);
 void lrudist_init(struct lrudist *d, uint32_t nodes);
 /* The bytes have been copied into memory for more nodes: makes it one for them. */
 void lrudist_grow(struct lrudist *d, uint32_t nodes);
-/* The page was used.  Returns its distance from 1, 0 for a page not used before. */
+/* The page was used. Returns its distance from 1, 0 for a page not used before. */
 uint32_t lrudist_touch(struct lrudist *d, uint32_t node);
-/* The same of n pages, one after the other, quicker: their distances are counted.  How many were
+/* The same of n pages, one after the other, quicker: their distances are counted. How many were
  * not used before, which are not. */
 uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n,
                            struct tally distances);
-/* The page is unmapped.  Nothing happens when it was not used. */
+/* The page is unmapped. Nothing happens when it was not used. */
 void lrudist_remove(struct lrudist *d, uint32_t node);
 /* Marks this moment; the last two are known. */
 void lrudist_mark(struct lrudist *d);

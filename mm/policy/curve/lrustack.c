@@ -1,6 +1,6 @@
 /*
  * The LRU stack.
- * last[i] is the page at depth at[i], for each boundary the stack reaches.  When a page comes up
+ * last[i] is the page at depth at[i], for each boundary the stack reaches. When a page comes up
  * from below boundary i, or is new, the pages above it sink by one: last[i] sinks below the
  * boundary, and the page above it becomes the last.
  */

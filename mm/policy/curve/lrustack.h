@@ -2,8 +2,8 @@
  * The LRU stack: pages by how recently they were used, with the boundaries that say how deep a page
  * lies ([Azimi 2007, 4.2.2], after Mattson 1970 and Kim 1991).
  *
- * A doubly linked list over node numbers, eight bytes a page.  Boundaries lie at fixed depths; a
- * page's group is the number of boundaries above it.  At a touch only the pages next to the
+ * A doubly linked list over node numbers, eight bytes a page. Boundaries lie at fixed depths; a
+ * page's group is the number of boundaries above it. At a touch only the pages next to the
  * boundaries passed change their group, so a touch costs O(groups), whatever the number of pages.
  * Boundaries every g pages give ranks exact to g; three around a present allocation
  * (lrustack_bounds_around) are [A]'s four groups.
@@ -48,7 +48,7 @@ void lrustack_init(struct lrustack *s, uint32_t nodes);
 /* There is memory for more nodes, zeros behind what it was: makes it one for them. */
 void lrustack_grow(struct lrustack *s, uint32_t nodes);
 /*
- * Boundaries below the first at[0], at[1], ... pages; none when bounds is 0.  Walks the whole
+ * Boundaries below the first at[0], at[1], ... pages; none when bounds is 0. Walks the whole
  * stack. -EINVAL: more than LRUSTACK_BOUNDS_MAX, or depths that do not rise from 1.
  */
 int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds);
@@ -60,14 +60,14 @@ unsigned lrustack_bounds_every(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group,
 unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t memory);
 
 /*
- * The page was used: it goes to the top.  Returns the group it was in, so that it would have been
+ * The page was used: it goes to the top. Returns the group it was in, so that it would have been
  * found in memory of at[i] pages for all i from that group on; LRUSTACK_COLD when it was not in the
  * stack.
  */
 unsigned lrustack_touch(struct lrustack *s, uint32_t node);
-/* The page is unmapped: nothing of it remains.  Nothing happens when it is not in the stack. */
+/* The page is unmapped: nothing of it remains. Nothing happens when it is not in the stack. */
 void lrustack_remove(struct lrustack *s, uint32_t node);
-/* Up to max pages used after this one, the next first; how many.  0 when it is not in the stack. */
+/* Up to max pages used after this one, the next first; how many. 0 when it is not in the stack. */
 unsigned lrustack_used_after(const struct lrustack *s, uint32_t node, uint32_t *out, unsigned max);
 /* NULL, or the invariant that does not hold. */
 const char *lrustack_check(const struct lrustack *s);

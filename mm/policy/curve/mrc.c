@@ -46,7 +46,7 @@ static uint32_t *now_of(const struct mrc *m, unsigned policy)
     return now_with(m, policy, m->groups);
 }
 
-/* For a configuration.  Bytes of it all. */
+/* For a configuration. Bytes of it all. */
 static size_t lay_out(struct mrc *m, const struct mrc_config *c)
 {
     m->config = *c;

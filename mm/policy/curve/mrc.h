@@ -3,12 +3,12 @@
  * LRU or by MRU ([Azimi 2007, 4.2.2, 4.3.1]).
  *
  * lambda(M) is the number of accesses in an epoch to pages used before that memory of M pages would
- * not have held.  First uses miss whatever the memory; they are kept apart.  Each access is looked
+ * not have held. First uses miss whatever the memory; they are kept apart. Each access is looked
  * up in Mattson's stacks (lrudist.h, mrustack.h) and counted by the group of memory sizes that
- * would just have held the page.  At an epoch's end the counts become curves and are mixed with
- * those of the epochs before, the last one having the weight 1 / 2^decay_shift.  A curve is exact
+ * would just have held the page. At an epoch's end the counts become curves and are mixed with
+ * those of the epochs before, the last one having the weight 1 / 2^decay_shift. A curve is exact
  * at multiples of the group, straight between; with groups of one page it is exact, which costs no
- * more time.  [A]'s own way of counting, by boundaries in a list, is in lrustack.h;
+ * more time. [A]'s own way of counting, by boundaries in a list, is in lrustack.h;
  * docs/results/mrc.txt compares the costs.
  *
  * The structure holds node numbers, no pointers: it may be moved as a block of bytes.
@@ -47,7 +47,7 @@ struct mrc {
 
 /* Bytes for this configuration, a multiple of 8; 0: it is invalid. */
 size_t mrc_bytes(const struct mrc_config *config);
-/* No access seen.  memory: mrc_bytes(config), aligned to 8; the configuration is valid. */
+/* No access seen. memory: mrc_bytes(config), aligned to 8; the configuration is valid. */
 void mrc_init(struct mrc *m, const struct mrc_config *config);
 /* The bytes have been copied into memory for as many nodes, and as large a memory, times a power of
  * two: makes it one for them. Nothing that was counted is lost; where groups become larger, so does
@@ -70,14 +70,14 @@ uint32_t mrc_pages(const struct mrc *m);
 /* In an epoch, of those that have ended, the last weighing most; 0 before the first. */
 uint64_t mrc_accesses(const struct mrc *m);
 uint64_t mrc_cold(const struct mrc *m);
-/* lambda(memory), without first uses; beyond the last group as at its end.  The policy is MRC_LRU
+/* lambda(memory), without first uses; beyond the last group as at its end. The policy is MRC_LRU
  * where there is no other curve. */
 uint64_t mrc_misses(const struct mrc *m, enum mrc_policy policy, uint32_t memory);
 /* What pages more would save: lambda(M) - lambda(M + pages); and what pages fewer would cost:
- * lambda(M - pages) - lambda(M).  ([A 4.3.1] prints the two the wrong way round; 4.4 is right.) */
+ * lambda(M - pages) - lambda(M). ([A 4.3.1] prints the two the wrong way round; 4.4 is right.) */
 uint64_t mrc_benefit(const struct mrc *m, enum mrc_policy policy, uint32_t memory, uint32_t pages);
 uint64_t mrc_penalty(const struct mrc *m, enum mrc_policy policy, uint32_t memory, uint32_t pages);
-/* NULL, or the invariant that does not hold.  Takes time in the square of the pages. */
+/* NULL, or the invariant that does not hold. Takes time in the square of the pages. */
 const char *mrc_check(const struct mrc *m);
 
 static inline uint32_t mrc_group_pages(const struct mrc *m)

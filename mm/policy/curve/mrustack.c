@@ -1,7 +1,7 @@
 /*
- * MRU's stack.  Let s[1], s[2], ... be its pages; memory of C pages holds s[1..C], and s[1] is the
+ * MRU's stack. Let s[1], s[2], ... be its pages; memory of C pages holds s[1..C], and s[1] is the
  * page used last. An access to s[d] misses where C < d: s[1] is evicted, and the page comes in as
- * the new s[1].  Where C >= d nothing changes but which one was used last.  Both are the swap of
+ * the new s[1]. Where C >= d nothing changes but which one was used last. Both are the swap of
  * s[1] and s[d]. With a hole at h < d, memories of h <= C < d pages have a frame free, so that
  * nothing is evicted: s[1] goes to the hole, and the hole to d, where larger memories still have
  * it.
@@ -75,7 +75,7 @@ static void fill_hole(struct mrustack *s, uint32_t depth)
     s->holes--;
 }
 
-/* A page from depth, or one that is new (0), goes to the top.  Where the one that was there
+/* A page from depth, or one that is new (0), goes to the top. Where the one that was there
  * goes. */
 static uint32_t make_room(struct mrustack *s, uint32_t depth)
 {
@@ -106,7 +106,7 @@ uint32_t mrustack_touch(struct mrustack *s, uint32_t node)
 }
 
 /* Pages of a stack with a top and without holes, as far as they are in it: each takes the top's
- * place, and the top its.  How many. */
+ * place, and the top its. How many. */
 static size_t swap_all(struct mrustack *s, const uint32_t *node, size_t n,
                        const struct tally *depths)
 {

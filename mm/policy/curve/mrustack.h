@@ -4,11 +4,11 @@
  *
  * Mattson's priority stack keeps, at each depth, the page that all larger memories hold besides.
  * With MRU the page used before always loses, so an access at depth d only swaps the page with the
- * top: exact, O(1), four bytes a page.  (The LRU list read backwards ([Azimi 2007, 4.3.1]) is no
+ * top: exact, O(1), four bytes a page. (The LRU list read backwards ([Azimi 2007, 4.3.1]) is no
  * such stack: on a loop of N pages it predicts no misses at all; MRU has (N - M) / (N - 1).)
  *
  * An unmapped page leaves a hole: a frame that is free in all memories at least as large as its
- * depth; the next page from below takes it.  The structure holds node numbers, no pointers.  Pure:
+ * depth; the next page from below takes it. The structure holds node numbers, no pointers. Pure:
  * memory comes from the caller; one caller at a time for each stack.
  */
 #pragma once
@@ -33,13 +33,13 @@ size_t mrustack_bytes(uint32_t nodes);
 void mrustack_init(struct mrustack *s, uint32_t nodes);
 /* The stack's bytes have been copied into memory for more nodes: makes it one for them. */
 void mrustack_grow(struct mrustack *s, uint32_t nodes);
-/* The page was used.  Returns the least memory, in pages, in which it would have been found, 0 for
+/* The page was used. Returns the least memory, in pages, in which it would have been found, 0 for
  * a page not in the stack. */
 uint32_t mrustack_touch(struct mrustack *s, uint32_t node);
 /* The same of n pages, one after the other, quicker: what it returns for each is counted, but for
  * those not in the stack. */
 void mrustack_touch_all(struct mrustack *s, const uint32_t *node, size_t n, struct tally depths);
-/* The page is unmapped.  Nothing happens when it is not in the stack. */
+/* The page is unmapped. Nothing happens when it is not in the stack. */
 void mrustack_remove(struct mrustack *s, uint32_t node);
-/* NULL, or the invariant that does not hold.  Takes time in the square of extent. */
+/* NULL, or the invariant that does not hold. Takes time in the square of extent. */
 const char *mrustack_check(const struct mrustack *s);

@@ -171,7 +171,7 @@ static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64
 }
 
 /* A step towards the plan; pages that are too many for memory besides, and as many of those that
- * nobody has as it plans for.  How many moved. */
+ * nobody has as it plans for. How many moved. */
 static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools,
                          uint32_t memory)
 {

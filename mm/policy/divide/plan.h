@@ -4,12 +4,12 @@
  *
  * Goals, by name:
  *   throughput  the highest harmonic mean of speedups ([Luo 2001]), of each against itself
- *               alone with all the memory, by weight: the least sum of slowdowns.  One that is
- *               starved makes it bad, which the sum of speedups does not.  Where it is not known
+ *               alone with all the memory, by weight: the least sum of slowdowns. One that is
+ *               starved makes it bad, which the sum of speedups does not. Where it is not known
  *               what a miss costs, the fewest misses ([A])
  *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the
  *   weight at half of it: the lowest such rate, within
- *               two percent.  Where a curve has a cliff, as a loop's, and another pool misses on
+ *               two percent. Where a curve has a cliff, as a loop's, and another pool misses on
  *               its way down, the first stays on top of it, and memory is spare; pools that could
  *               not miss as often with the fewest pages have what they want
  *   maxmin      the lowest rate that all can have; what cliffs leave over goes where it saves most
@@ -18,15 +18,15 @@
  *               and what would save nothing is spare
  *
  * [A] moves g pages at a time from the lowest penalty to the highest benefit, which stops before a
- * cliff: of a loop that is larger than its pool, the first pages save nothing.  Here the best
+ * cliff: of a loop that is larger than its pool, the first pages save nothing. Here the best
  * division of memory in steps is found whole, by dynamic programming over the pools. It becomes the
  * plan if it is better than the old one by more than the hysteresis, and pools go towards the plan
  * by a bounded number of pages an epoch.
  *
- * A curve holds for the work that was done meanwhile.  Where that is time, and fault_time is known,
+ * A curve holds for the work that was done meanwhile. Where that is time, and fault_time is known,
  * the same work takes work + fault_time * misses with other memory: a program that misses seldom is
- * faster, and would miss more often in the same time.  Rates are misses per million of that time,
- * or of work.  A curve that foretells other misses than were seen is scaled to them. What is known
+ * faster, and would miss more often in the same time. Rates are misses per million of that time,
+ * or of work. A curve that foretells other misses than were seen is scaled to them. What is known
  * of a program over more than an epoch, mm/policy/divide/demand.h remembers. Pure: memory comes
  * from the caller, nothing is locked; one caller at a time for each struct.
  */
@@ -68,7 +68,7 @@ struct share_config {
 };
 
 struct share_pool {
-    /* What is known of it.  misses: lambda at 0, spacing, 2 * spacing, ... pages,
+    /* What is known of it. misses: lambda at 0, spacing, 2 * spacing, ... pages,
      * 0..SHARE_MISSES_MAX, not rising; where fault_time is not known, of as long a time for all
      * pools. */
     const uint64_t *misses;
@@ -110,15 +110,15 @@ struct share {
 };
 
 /*
- * The best division of memory by the goal, into s->best, whatever pools have now.  Its sum and
+ * The best division of memory by the goal, into s->best, whatever pools have now. Its sum and
  * s->spare are memory. 0; -EINVAL: a number out of range; -ENOMEM: memory is less than the minima.
  */
 int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
                  unsigned pools, uint32_t memory);
 /*
  * An epoch has ended: plans anew where that is worth it, and sets each pool's planned, bound and
- * pages, whose sum is not above memory.  Pools lose more than move_max pages only where memory has
- * changed or one is below its minimum.  Errors as above; then nothing is changed.
+ * pages, whose sum is not above memory. Pools lose more than move_max pages only where memory has
+ * changed or one is below its minimum. Errors as above; then nothing is changed.
  */
 int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool,
                 unsigned pools, uint32_t memory, struct share_report *report);

@@ -2,7 +2,7 @@
  * The best division of memory among pools.
  * A goal gives each pool two bounds, and what lies between is divided for throughput: least[k] is
  * the cost of the pools so far with k steps in all, for one pool after another (a knapsack with one
- * choice a pool; Bellman 1957).  Exact on any curves, in time pools x steps^2.
+ * choice a pool; Bellman 1957). Exact on any curves, in time pools x steps^2.
  */
 #include "mm/policy/divide/plan.h"
 #include "kernel/lib/fixed.h"
@@ -18,7 +18,7 @@ enum {
 const char *const share_goal_names[] = {"even",   "throughput", "fairness",
                                         "maxmin", "service",    NULL};
 
-/* By the curve alone; straight between its points, level behind the last.  At a cliff, between two
+/* By the curve alone; straight between its points, level behind the last. At a cliff, between two
  * points, a program misses as on top of it or as below, but not at any rate between. */
 static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs)
 {
@@ -32,7 +32,7 @@ static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs
 }
 
 /* How far to trust the curve: what was seen by what it foretold for the pages there were, as
- * SCALE_ONE-ths.  One miss more on both sides, so that few misses mean little. */
+ * SCALE_ONE-ths. One miss more on both sides, so that few misses mean little. */
 static uint64_t scale(const struct share_pool *p)
 {
     if (p->seen == SHARE_SEEN_UNKNOWN || p->pages == 0)
@@ -164,9 +164,9 @@ static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, uns
     return left;
 }
 
-/* Every pool between its minimum and all memory.  What one without a curve would miss is not known:
+/* Every pool between its minimum and all memory. What one without a curve would miss is not known:
  * it keeps what it holds, first of all an equal part of that, and may have twice as much, up to an
- * equal part.  One that could have had more and holds little is in no need of what others are known
+ * equal part. One that could have had more and holds little is in no need of what others are known
  * to use. */
 static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools,
                        uint32_t memory)
@@ -224,7 +224,7 @@ static uint32_t most_near(const struct share *s, const struct share_pool *pool, 
 }
 
 /* The lowest level, from this one, that no curve passes with a cliff: all that can miss so often
- * can do so as often.  A pool's curve has no more cliffs to pass than fit one above the other. */
+ * can do so as often. A pool's curve has no more cliffs to pass than fit one above the other. */
 static uint64_t even_level(const struct share *s, const struct share_pool *pool, unsigned pools,
                            uint32_t memory, uint64_t from)
 {

@@ -3,21 +3,21 @@
  * harm there of late, as far ahead as they did none.
  *
  * Experts are streams (streams.h), the pages behind the one faulted on, and the page proximity
- * graph.  Each ranks pages, those wanted next first.  A fetched page takes the frame of another,
+ * graph. Each ranks pages, those wanted next first. A fetched page takes the frame of another,
  * and that does no harm if it is wanted first (Cao et al., A Study of Integrated Prefetching and
- * Caching Strategies, 1995).  Whether it is can be seen without fetching: at each fault or first
+ * Caching Strategies, 1995). Whether it is can be seen without fetching: at each fault or first
  * use one or two pages that are out are remembered of an expert's ranking, and one an event of the
- * pages that leave memory; how many events later they are wanted is seen.  A page foretold gains
+ * pages that leave memory; how many events later they are wanted is seen. A page foretold gains
  * what part of the pages that left come back later; one that is not wanted for long loses what part
  * of them does come back.
  *
- * Ranks are taken together by powers of two.  A group is *open* where its gains are above FAIR on
+ * Ranks are taken together by powers of two. A group is *open* where its gains are above FAIR on
  * the average and enough of its pages are wanted at all; the window of an expert in a region ends
- * before the first group that is not.  So of random accesses nothing is fetched, as any page is
+ * before the first group that is not. So of random accesses nothing is fetched, as any page is
  * wanted as soon as another, but a table that is used at random beside arrays that are read once
  * is: what leaves is of the arrays.
  *
- * Pages that are waited for long fill the part of memory that may be fetched and not used yet.  The
+ * Pages that are waited for long fill the part of memory that may be fetched and not used yet. The
  * window ends before groups of such; where the first is one, the expert fetches only while that
  * part is nearly empty, and what it lists that is in memory stays all the same.
  */
@@ -86,7 +86,7 @@ static uint32_t age(const struct chooser *c, const struct shadow_mark *mark)
 
 /*
  * Expects, before any page has come back, half of them as likely at any time up to the longest, and
- * as many of the other half at each power of two.  By the first half alone pages of random accesses
+ * as many of the other half at each power of two. By the first half alone pages of random accesses
  * that happen to be foretold seem to be wanted before those that left.
  */
 static void expect_returns(struct chooser *c)

@@ -1,15 +1,15 @@
 /*
  * Temporal prefetching by the page proximity graph ([Azimi 2007, 4.5]).
  *
- * An edge p -> q says that q was wanted soon after p, its weight how often of late.  At a miss of
+ * An edge p -> q says that q was wanted soon after p, its weight how often of late. At a miss of
  * p, a fault or the first use of a page that was fetched, which is a miss that was foreseen, the
  * WINDOW pages are looked at that came after p when it was last used, or last missed: edges to
  * pages seen there gain one, pages that have no edge yet take what room there is, the soonest
- * first, and the other edges, in what room is then left, lose one and go at 0.  Edges are kept in
+ * first, and the other edges, in what room is then left, lose one and go at 0. Edges are kept in
  * the order of the window, so that the list of a breadth-first walk is in the order in which the
  * pages are likely to be wanted.
  *
- * Last used or last missed: whichever order has led to more of the pages missed of late.  Where two
+ * Last used or last missed: whichever order has led to more of the pages missed of late. Where two
  * passes over memory take turns and one finds its pages there, what came after the last use
  * foretells, at each miss of the other, the wrong pass (blocked LU by rows: down a column of
  * blocks, and over all behind it); where what is in memory changes from pass to pass, the last miss
@@ -17,7 +17,7 @@
  *
  * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that
  * are being read, farther, up to AHEAD, but not so far that what is fetched for later keeps what is
- * wanted next from being fetched.  Edges of less than half the weight of their page's heaviest are
+ * wanted next from being fetched. Edges of less than half the weight of their page's heaviest are
  * not followed, and where many pages were not used soon, only those of a larger weight still, until
  * guesses by lighter ones are right again.
  *
@@ -243,7 +243,7 @@ static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_lis
     }
 }
 
-/* While light edges are not followed nothing that is fetched tells whether they lead anywhere.  So
+/* While light edges are not followed nothing that is fetched tells whether they lead anywhere. So
  * the first of each page is remembered: where most of those are used next, lighter ones are
  * followed again. */
 static void guess(struct ppg *g, uint32_t used)
@@ -326,7 +326,7 @@ static void ppg_keep(void *state, uint32_t node)
     (void)state, (void)node;
 }
 
-/* Its own edges go.  Those to it lead to another page, until they have lost their weight. */
+/* Its own edges go. Those to it lead to another page, until they have lost their weight. */
 static void ppg_forget(void *state, uint32_t node)
 {
     struct ppg *g = state;

@@ -6,18 +6,18 @@
  *   spatial        the next pages of the address space; how many follows from how many of them were
  *   used
  *   ppg            page proximity graph: the pages that were missed soon after this one before, and
- *   those after them.  Learns and fetches at
+ *   those after them. Learns and fetches at
  *                  faults and at first uses of prefetched pages
- *   ppg-published  as [A] has it: at faults only.  A prefetched page does not fault, so it gets no
+ *   ppg-published  as [A] has it: at faults only. A prefetched page does not fault, so it gets no
  *   edges
  *
- * The mechanism says what happens, and is told a list of pages, most likely first.  It goes through
+ * The mechanism says what happens, and is told a list of pages, most likely first. It goes through
  * the list: a resident page it touches in the replacement policy where list.touch says so, so that
  * it stays; one that is out it begins to read and says prefetch_fetched(), until it has begun
  * list.fetch of them; others (never used, unmapped, read already) it leaves out.
  *
  * A prefetched page that is not used soon has not been foreseen: it may be used, as any page in
- * memory may, before it is evicted.  What policies hear of their pages is therefore whether they
+ * memory may, before it is evicted. What policies hear of their pages is therefore whether they
  * were used within so many faults and first uses, which do not bring a new page to more than a
  * quarter of memory, and they hear it no later. Not more than unused_pct percent of memory may be
  * prefetched and not used yet; then nothing is fetched until some are used or evicted.
@@ -65,7 +65,7 @@ struct prefetch_list {
 _Static_assert(sizeof(struct prefetch_list) <= 2 * KIB, "an object of the heap, not a page");
 
 #define PREFETCH_NO_NODE UINT32_MAX
-/* What a policy can ask of pages.  Out: to be read from the disk, and not being read. */
+/* What a policy can ask of pages. Out: to be read from the disk, and not being read. */
 struct prefetch_pages {
     /* The node of a virtual page of the same space, or PREFETCH_NO_NODE. */
     uint32_t (*node_of)(const void *of, uint64_t page);
@@ -84,14 +84,14 @@ struct prefetch_use {
         [PREFETCH_ORDERS]; /* all pages, from before this; NULL but for the first ops->orders */
 };
 
-/* What there is of each node begins with this; behind it is what the policy has of it.  All zeros
+/* What there is of each node begins with this; behind it is what the policy has of it. All zeros
  * of one that was never heard of. waiting: the place in the ring + 1 of a page that was fetched and
  * whose outcome is not known, or 0. */
 struct prefetch_node {
     uint16_t waiting;
 };
 
-/* A policy.  state: what follows struct prefetch, then what there is of each node, in a row. */
+/* A policy. state: what follows struct prefetch, then what there is of each node, in a row. */
 struct prefetch_ops {
     const char *name;
     enum prefetch_unit unit;
@@ -153,9 +153,9 @@ void prefetch_grow(struct prefetch *p, uint32_t nodes);
 /* Memory has another size from now on. */
 void prefetch_resize(struct prefetch *p, uint32_t frames);
 
-/* A thread waits for the page.  Before the page is touched in the stack. */
+/* A thread waits for the page. Before the page is touched in the stack. */
 void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list);
-/* A page that was fetched is used for the first time.  Before it is touched in the stack. */
+/* A page that was fetched is used for the first time. Before it is touched in the stack. */
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
                         struct prefetch_list *list);
 /* A page of a list is being read. */

@@ -23,7 +23,7 @@ struct shadow {
 
 /* Waits for the page from now on, unless it does already. */
 void shadow_put(struct shadow *s, struct shadow_mark mark);
-/* It has come: the mark, which is no longer there.  False: it was not waited for. */
+/* It has come: the mark, which is no longer there. False: it was not waited for. */
 bool shadow_take(struct shadow *s, uint32_t node, struct shadow_mark *out);
 /* Takes out a mark that was waited for longer than `longest` events, at the count `now`. False: in
  * the next two sets there is none. */

@@ -1,7 +1,7 @@
 /*
  * Spatial prefetching: the next window pages of the address space ([Azimi 2007, 4.5]).
- * The window starts at its largest.  Every ROUND pages whose outcome is known it doubles where
- * nearly all were used, and halves where many were not.  At its smallest a bad outcome lets most
+ * The window starts at its largest. Every ROUND pages whose outcome is known it doubles where
+ * nearly all were used, and halves where many were not. At its smallest a bad outcome lets most
  * faults pass without, so that a program without spatial locality pays for little but the question
  * whether it still has none.
  */

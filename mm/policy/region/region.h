@@ -1,5 +1,5 @@
 /*
- * The regions of one address space: what is mapped where, with which rights.  An array sorted by
+ * The regions of one address space: what is mapped where, with which rights. An array sorted by
  * address, searched by halving; the caller provides its storage and serialises access. Invariants
  * (regions_check): sorted, not empty, page-aligned, no two overlap, all inside [USER_MIN,
  * USER_MAX). Pure: knows no page tables.
@@ -42,11 +42,11 @@ struct region *regions_find(const struct regions *r, vaddr_t va);
 uint32_t regions_index(const struct regions *r, vaddr_t va);
 /* 0; -EEXIST when it overlaps one; -ENOSPC when the storage is full. */
 int regions_insert(struct regions *r, const struct region *region);
-/* The lowest place for len bytes in [low, high) with an unmapped page on both sides.  0 or
+/* The lowest place for len bytes in [low, high) with an unmapped page on both sides. 0 or
  * -ENOMEM. */
 int regions_find_gap(const struct regions *r, uint64_t len, vaddr_t low, vaddr_t high,
                      vaddr_t *out);
-/* Makes va a boundary if it lies inside a region.  0 or -ENOSPC. */
+/* Makes va a boundary if it lies inside a region. 0 or -ENOSPC. */
 int regions_split(struct regions *r, vaddr_t va);
 void regions_remove(struct regions *r, uint32_t index);
 /* Is all of [start, end) mapped, by regions that are not dying? */
@@ -57,7 +57,7 @@ void regions_merge(struct regions *r, vaddr_t start, vaddr_t end);
 uint64_t region_source_page(const struct region *region, vaddr_t va);
 /* How many pages to read together from va on, where nobody has it yet: `least` where the reading
  * before was elsewhere, twice as many as then where it goes on, `most` in the end; within the
- * region.  1..255. */
+ * region. 1..255. */
 unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigned most);
 /* Notes that the page at va, inside region, is resident. */
 void region_touch(struct region *region, vaddr_t va);

@@ -1,6 +1,6 @@
 /*
  * Two lists of used pages, those set aside and the others, and prefetched pages: what policies
- * share that name the page used last.  Internal to mm/replace_*.c.
+ * share that name the page used last. Internal to mm/replace_*.c.
  */
 #pragma once
 #include "mm/policy/replace/list.h"

@@ -4,23 +4,23 @@
  *
  * Each expert has a memory of its own without pages in it: the *set* of what it would have resident
  * had it been in force all the time. So what each would have missed is known, not estimated, as far
- * as the log has the uses that it would have with that one alone.  Memory is made to follow the set
+ * as the log has the uses that it would have with that one alone. Memory is made to follow the set
  * of the one in force: pages outside it, *strays*, go first, and when there are none the page goes
- * that leaves the set.  A miss of memory that the expert does not have brings a page of the set, so
+ * that leaves the set. A miss of memory that the expert does not have brings a page of the set, so
  * that from when an expert takes over on memory misses no more often than it, but for the pages
  * that were to be fetched. A memory that another has filled does not become what an expert would
  * have by itself: MRU keeps what it finds, what ARC keeps follows from what it once kept, gap knows
- * of a page what it saw.  No page is evicted when another takes over.
+ * of a page what it saw. No page is evicted when another takes over.
  *
  * But for strays the one in force does as it does alone: it is asked when memory is short, not when
  * it misses, and told of what leaves.
  *
- * A page in constant use stays in the page access buffer, and is logged no more.  So that no set
+ * A page in constant use stays in the page access buffer, and is logged no more. So that no set
  * loses it, the buffer is asked about what an expert would have go, as the mechanism does about
- * what memory is to lose.  It tells once that the page was used; who did not ask is owed the
- * answer, as long as the buffer keeps the page.  What a set has lost all the same may be used there
+ * what memory is to lose. It tells once that the page was used; who did not ask is owed the
+ * answer, as long as the buffer keeps the page. What a set has lost all the same may be used there
  * unseen, where the expert alone would miss it: lost pages that the buffer keeps are looked at now
- * and then.  And a page that memory has lost comes back with a use that no record would tell of
+ * and then. And a page that memory has lost comes back with a use that no record would tell of
  * while the buffer keeps it: those who have the page are not told.
  *
  * What a change costs is reckoned by what became of pages of the set that were not resident: used,
@@ -277,7 +277,7 @@ static void sort_one(struct chooser *s, bool latest)
     list_push_tail(&s->link, in_set(s, s->current, node) ? members(s) : strays(s), node);
 }
 
-/* Looks through so many of them.  Whether that is all. */
+/* Looks through so many of them. Whether that is all. */
 static bool sort(struct chooser *s, uint32_t pages)
 {
     while (pages-- && unsorted(s, true)->size)
@@ -378,7 +378,7 @@ static void set_make_room(struct chooser *s, uint32_t i, uint32_t incoming, uint
     }
 }
 
-/* A resident page is used.  Whether the expert would have missed.  The one in force is asked when
+/* A resident page is used. Whether the expert would have missed. The one in force is asked when
  * memory is short, which is when it would be alone, once all of its set is there. */
 static bool set_use(struct chooser *s, uint32_t i, uint32_t node)
 {
@@ -498,7 +498,7 @@ static void decide(struct chooser *s)
             s->largest = MAX(s->largest, s->size[i]);
 }
 
-/* The lists have it as used.  kept: by the buffer, so that who has it would not be told. */
+/* The lists have it as used. kept: by the buffer, so that who has it would not be told. */
 static void used(struct chooser *s, uint32_t node, bool kept)
 {
     uint32_t told = kept ? lacking(s, node) : ALL, missed = 0;

@@ -1,17 +1,17 @@
 /*
- * LIRS [Jiang and Zhang, SIGMETRICS 2002].  Pages used again after few others (LIR) stay; of the
- * others (HIR) a small part is resident, and victims come from there alone.  Stack S orders pages
+ * LIRS [Jiang and Zhang, SIGMETRICS 2002]. Pages used again after few others (LIR) stay; of the
+ * others (HIR) a small part is resident, and victims come from there alone. Stack S orders pages
  * by their latest use down to the LIR page used least recently, HIR pages in between resident or
- * not; queue Q has the resident HIR pages, the next victim in front.  A HIR page used while in S
+ * not; queue Q has the resident HIR pages, the next victim in front. A HIR page used while in S
  * has been reused sooner than the LIR page at the bottom, and changes places with it.
  *
- * S is not kept as a list.  A page is in it if it was used later than the LIR page used least
+ * S is not kept as a list. A page is in it if it was used later than the LIR page used least
  * recently: a list of the LIR pages alone and the time of each page's latest use say the same,
  * nothing is pruned, and each call costs a constant time.
  *
  *   lirs         as published: one frame in 100, two at least, is for HIR pages, and an access to
  *   the page accessed last is
- *                none, as in the authors' program.  S has no limit but the nodes that there are.
+ *                none, as in the authors' program. S has no limit but the nodes that there are.
  *   lirs-recent  our variant: more frames for HIR pages where a hundredth is few of the nodes
  *   (recent_frames), and every
  *                access counts.

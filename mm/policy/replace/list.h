@@ -1,9 +1,9 @@
 /*
  * Lists of nodes, as replacement policies keep them: doubly linked by node numbers, 8 bytes a node
- * for its place in one list of up to seven and three marks.  Internal to mm/replace_*.c.
+ * for its place in one list of up to seven and three marks. Internal to mm/replace_*.c.
  *
  * What a policy has of a node is together, and those of all nodes are in a row behind its state, so
- * that more nodes are room behind them and nothing is moved.  A policy that asks others (chooser.c)
+ * that more nodes are room behind them and nothing is moved. A policy that asks others (chooser.c)
  * has theirs of a node in its own.
  */
 #pragma once
@@ -39,7 +39,7 @@ static inline struct replace_link *link_of(const struct replace_links *k, uint32
     return (struct replace_link *)((uintptr_t)k + (uintptr_t)k->at + (uintptr_t)node * k->stride);
 }
 
-/* Most recent first.  id: 1..LISTS_MAX. */
+/* Most recent first. id: 1..LISTS_MAX. */
 struct replace_list {
     uint32_t head, tail, size, id;
 };
@@ -159,7 +159,7 @@ struct replace_layout replace_layout(const struct replace_config *config, size_t
 
 /*
  * Prefetched pages that were not used yet, oldest first at the tail, for policies that know no
- * place for a page without a use.  They go as old pages of an LRU list would: each has about as
+ * place for a page without a use. They go as old pages of an LRU list would: each has about as
  * many evictions to be used in as there are frames.
  */
 struct replace_unused {

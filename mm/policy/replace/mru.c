@@ -1,9 +1,9 @@
 /*
  * MRU: the page used last goes, so that of a loop larger than memory what came first stays.
  *
- * The page used last is in the page access buffer most of the time, and must not be evicted.  A
+ * The page used last is in the page access buffer most of the time, and must not be evicted. A
  * victim that is answered with a touch is therefore parked, in order of use; the one used longest
- * ago is offered first next time, for it leaves the buffer first.  So what goes is the latest use
+ * ago is offered first next time, for it leaves the buffer first. So what goes is the latest use
  * outside the buffer, at one or two questions for an eviction.
  */
 #include "mm/policy/replace/aside.h"

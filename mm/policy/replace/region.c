@@ -7,7 +7,7 @@
  * made anew (region_choice.h); pages stay where they are, but in a region of MRU's what MRU would
  * not have, left by LRU or used since, goes before others. Then memory is divided by the curves of
  * the policies in force, the best division and not only the best next step (plan.h), an eighth of
- * memory at most changing hands.  A victim comes from the region that has most above what it is
+ * memory at most changing hands. A victim comes from the region that has most above what it is
  * meant to have, the faulting page's own counted with that page.
  *
  * Until memory has been full at an epoch's end regions take what they ask for, and a new region is
@@ -286,7 +286,7 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
 
 /* ---- What it is told ------------------------------------------------------------------------- */
 
-/* In MRU's order of what the buffer held when asked about: mru.c.  A walk through another region
+/* In MRU's order of what the buffer held when asked about: mru.c. A walk through another region
  * was another walk. */
 static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
 {

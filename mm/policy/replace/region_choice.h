@@ -4,10 +4,10 @@
  *
  * region_curves counts, by groups of pages, in what memory either would have had each page: LRU by
  * [A]'s Algorithm 2 (a list with a header a group), MRU by Mattson's stack, in which an access
- * changes places with the top.  region_choose() moves a saturating counter by an epoch's outcome
+ * changes places with the top. region_choose() moves a saturating counter by an epoch's outcome
  * and changes the policy at the counter's ends.
  *
- * All regions of a pool share what there is of nodes; a node is in one region.  Pure: memory comes
+ * All regions of a pool share what there is of nodes; a node is in one region. Pure: memory comes
  * from the caller.
  */
 #pragma once
@@ -31,7 +31,7 @@ struct region_choice {
     int32_t counter;           /* -REGION_COUNTER: LRU .. REGION_COUNTER: MRU */
 };
 
-/* An epoch's end.  lambda: misses foretold by policy; misses: on pages used before.  True: the
+/* An epoch's end. lambda: misses foretold by policy; misses: on pages used before. True: the
  * policy has changed. */
 bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,
                    const uint64_t lambda[REGION_POLICIES]);
@@ -63,11 +63,11 @@ struct region_curves {
 
 /* Nothing used; groups of so many pages. */
 void region_init(struct region_curves *c, uint32_t group);
-/* The page was used.  True: for the first time. */
+/* The page was used. True: for the first time. */
 bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t node);
 /* The page is no more. */
 void region_forget(struct region_curves *c, const struct replace_links *p, uint32_t node);
-/* Groups of another size: counts and curves go, the order remains.  Time by the number of pages. */
+/* Groups of another size: counts and curves go, the order remains. Time by the number of pages. */
 void region_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group);
 void region_epoch(struct region_curves *c);
 /* Misses with so many pages, straight between groups. */

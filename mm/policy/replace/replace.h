@@ -24,26 +24,26 @@
  *   misses [Azimi 2007, 4.3.1]
  *   chooser          what the one of its experts does that has missed least so far
  *
- * A page is a *node*, a number below `nodes`; a policy knows nothing else of it.  What it is told:
- *   touch            the page access log has a resident page, in the log's order.  Pages that the
+ * A page is a *node*, a number below `nodes`; a policy knows nothing else of it. What it is told:
+ *   touch            the page access log has a resident page, in the log's order. Pages that the
  *   page access buffer
  *                    holds are used without being logged, so a page in constant use sinks as if it
  *                    was idle
  *   enter            a page became resident because a thread waits for it: this is its use as well
  *   enter_unused     it was prefetched; its first use will be a touch
- *   leave            it is no longer resident.  Any resident page may leave, not the victim alone
+ *   leave            it is no longer resident. Any resident page may leave, not the victim alone
  *   forget           it is no more; its node may come back as another page
  *
  * Eviction: the mechanism asks victim(), looks whether that page is in the page access buffer, and
  * if so answers with touch() and asks again (as often as it likes to); otherwise it evicts the page
- * and says leave().  A touch that comes right behind victim() tells of the use that brought the
- * page and goes on: not of a second one, which would raise it.  Asked twice without anything in
- * between, a policy names the same node.  More pages may be resident than `frames` (memory was
+ * and says leave(). A touch that comes right behind victim() tells of the use that brought the
+ * page and goes on: not of a second one, which would raise it. Asked twice without anything in
+ * between, a policy names the same node. More pages may be resident than `frames` (memory was
  * taken away, reads are under way), and fewer (memory is reclaimed ahead).
  *
  * A policy's state is one block of memory of the caller's, all zeros at first, without pointers
  * into itself, so that it may be moved: growth is to have more zeros behind it and grow(), which
- * takes no time by the number of nodes.  Pure: no lock, clock or allocation; one caller at a time
+ * takes no time by the number of nodes. Pure: no lock, clock or allocation; one caller at a time
  * per state.
  */
 #pragma once
@@ -71,7 +71,7 @@ struct replace_config {
     /* policy to start with, of those that choose among others; NULL: their default */
     const char *first;
     /* What the page access buffer has of a page that is resident, or enters; NULL: nobody ever
-     * knows.  Asked by those that look at pages without naming them as
+     * knows. Asked by those that look at pages without naming them as
        victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
     enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
     const void *whose;
@@ -96,7 +96,7 @@ struct replace_report {
 };
 
 /*
- * state: aligned to 8, as large as bytes() says.  A node or region out of range, a touch of a page
+ * state: aligned to 8, as large as bytes() says. A node or region out of range, a touch of a page
  * that is not resident, an entry of one that is: broken invariants, ASSERTed.
  */
 struct replace_ops {
@@ -107,7 +107,7 @@ struct replace_ops {
     bool use_once;
     /* Bytes of state for so many nodes, a multiple of 8; 0 when nodes are out of range. */
     size_t (*bytes)(uint32_t nodes);
-    /* The state is all zeros; nothing is resident.  0, or -EINVAL: a number out of range, or an
+    /* The state is all zeros; nothing is resident. 0, or -EINVAL: a number out of range, or an
      * unknown `first`. */
     int (*init)(void *state, const struct replace_config *config);
     /* The state is in a block of bytes(nodes), zeros behind what it was; nodes are no fewer than
@@ -117,18 +117,18 @@ struct replace_ops {
     /* region: 0..REPLACE_REGIONS_MAX - 1, whose page it is; 0 where there are no regions. */
     void (*enter)(void *state, uint32_t node, uint32_t region);
     void (*enter_unused)(void *state, uint32_t node, uint32_t region);
-    /* A resident node, or REPLACE_NONE: nothing is resident.  incoming: the node that the frame is
+    /* A resident node, or REPLACE_NONE: nothing is resident. incoming: the node that the frame is
      * for (not resident; its
        enter follows), or REPLACE_NONE: memory is reclaimed ahead. */
     uint32_t (*victim)(void *state, uint32_t incoming);
     void (*leave)(void *state, uint32_t node);
     /* Resident or not, known or not: afterwards it is neither. */
     void (*forget)(void *state, uint32_t node);
-    /* So many frames from now on, at least 1.  Evicting what is too much is the caller's. */
+    /* So many frames from now on, at least 1. Evicting what is too much is the caller's. */
     void (*resize)(void *state, uint32_t frames);
     bool (*resident)(const void *state, uint32_t node);
     void (*report)(const void *state, struct replace_report *out);
-    /* NULL, or which invariant is broken.  Takes time by the number of nodes: for tests. */
+    /* NULL, or which invariant is broken. Takes time by the number of nodes: for tests. */
     const char *(*check)(const void *state);
 };
 

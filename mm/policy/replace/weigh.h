@@ -43,6 +43,6 @@ uint32_t weigh_interval(uint32_t frames);
 void weigh_count(struct weigh *w, uint32_t missed);
 /* These would have missed besides, at an access that was not counted. */
 void weigh_count_late(struct weigh *w, uint32_t missed);
-/* A decision: the expert that is to be in force from now on, `current` being so.  fetches: pages to
+/* A decision: the expert that is to be in force from now on, `current` being so. fetches: pages to
  * be fetched, for each. */
 uint32_t weigh_decide(struct weigh *w, uint32_t current, const uint32_t *fetches, uint32_t frames);

@@ -1,18 +1,18 @@
 /*
- * W-TinyLFU [Einziger, Friedman and Manes, ACM TOS 2017].  New pages come into a window, a
- * hundredth of memory, replaced by LRU.  The page that is to leave it is compared with the one that
- * the rest of memory would have go: whichever was used less often goes.  The rest is segmented LRU:
+ * W-TinyLFU [Einziger, Friedman and Manes, ACM TOS 2017]. New pages come into a window, a
+ * hundredth of memory, replaced by LRU. The page that is to leave it is compared with the one that
+ * the rest of memory would have go: whichever was used less often goes. The rest is segmented LRU:
  * a page of its probation that is used again is protected, four fifths of it at most.
  *
  *   wtinylfu         as published
  *   wtinylfu-margin  our variant: a page comes into the rest only if it was used twice more often
- *   than the one that would go.  Where every page
+ *   than the one that would go. Where every page
  *                    is used once in each pass, whatever the order, what is there stays, as under
  *                    MRU: the page used just now has been used once more than one whose turn in
  *                    this pass is still to come, and that is no reason to change them.
  *
  * How often a page was used is counted up to 15, and all counts are halved once in ten accesses a
- * frame.  The paper has a sketch of them, for names that are many; here each node has its own, and
+ * frame. The paper has a sketch of them, for names that are many; here each node has its own, and
  * is halved when it is looked at, by how often that was due. Beyond the paper: prefetched pages
  * wait apart for their first use, and a victim that is in use becomes the latest of its list.
  */

@@ -3,11 +3,11 @@
  *
  * What moves together is a unit: a cluster; the silent threads of one chip that were one cluster
  * before, or never were seen to share (a group that sits on one chip gives no samples and must not
- * be torn apart); a thread that shares with nobody.  Clusters choose first, from the largest to the
+ * be torn apart); a thread that shares with nobody. Clusters choose first, from the largest to the
  * smallest, each the chip with the least load; chips being alike, they are then exchanged as long
- * as that saves migrations.  Silent units follow, then single threads of clusters that fit nowhere
+ * as that saves migrations. Silent units follow, then single threads of clusters that fit nowhere
  * whole, then those that share with nobody; all of these stay where they are unless the chip is
- * full.  A chip is full when one more would put it past its fair part of the load and the slack, or
+ * full. A chip is full when one more would put it past its fair part of the load and the slack, or
  * a thread, and past one thread per CPU.
  *
  * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that
@@ -231,7 +231,7 @@ static void choose_chip(struct placement *p, const struct assign_input *in, unsi
 }
 
 /* Would clusters a and b (b may be ASSIGN_NONE) keep more threads in place on each other's chips,
- * in balance?  Loads are measured, so a little more on the fuller chip is no difference. */
+ * in balance? Loads are measured, so a little more on the fuller chip is no difference. */
 static bool exchange_helps(const struct placement *p, const struct assign_input *in, unsigned a,
                            int b, unsigned to)
 {

@@ -67,7 +67,7 @@ enum assign_why {
     ASSIGN_WHY_COUNT
 };
 
-/* What the whole decision came to.  Only ASSIGN_MOVE moves threads. */
+/* What the whole decision came to. Only ASSIGN_MOVE moves threads. */
 enum assign_verdict {
     ASSIGN_MOVE,
     ASSIGN_RIGHT,       /* what shares is together as far as it can be */
@@ -114,7 +114,7 @@ struct assign_policy {
 };
 extern const struct assign_policy assign_cluster, assign_hand;
 
-/* Bytes of memory for so much, aligned to 8; 0 when out of range.  There are never more clusters
+/* Bytes of memory for so much, aligned to 8; 0 when out of range. There are never more clusters
  * than threads. */
 size_t assign_bytes(unsigned threads, unsigned cpus, unsigned chips);
 /* -EINVAL: bad numbers or alignment, -ENOMEM: bytes too few. */

@@ -3,9 +3,9 @@
  * and CPUs stay even.
  *
  * Every core gets its part of the chip's threads, and some cores of a chip one more where that does
- * not divide.  Threads that may not use all of their chip choose first.  Clusters follow, from the
+ * not divide. Threads that may not use all of their chip choose first. Clusters follow, from the
  * largest to the smallest, each the core that holds all of it, that more of it is on already, and
- * that is left with the least room.  All others keep their core if they can. Those of them that
+ * that is left with the least room. All others keep their core if they can. Those of them that
  * hardly run take no room.
  */
 #include "sched/sharing/policy/assign_unit.h"

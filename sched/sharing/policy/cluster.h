@@ -1,13 +1,13 @@
 /*
  * Clustering of sharing signatures: which threads work on the same lines.
  *
- * Input: one vector of 8-bit counters per thread (shMaps, shmap.h).  Output: a cluster number per
- * thread, or CLUSTER_NONE with the reason.  Policies, by name:
+ * Input: one vector of 8-bit counters per thread (shMaps, shmap.h). Output: a cluster number per
+ * thread, or CLUSTER_NONE with the reason. Policies, by name:
  *   cosine            ours, the default; finds the groups in some thousands of samples
  *   published         [Azimi 2007, 3.3.3]: dot product against a fixed threshold
  *   published-scaled  the same with the threshold scaled to the highest counter instead of to full
  *   counters
- * All leave out lines that more than half of the threads use.  So the published ones do not find a
+ * All leave out lines that more than half of the threads use. So the published ones do not find a
  * group of more than half of the threads.
  *
  * Pure: memory comes from the caller; one caller at a time per struct.
@@ -64,7 +64,7 @@ struct clustering {
     uint32_t *sum;   /* [entries][threads] counts of each cluster */
 };
 
-/* A way of clustering.  Pure; called by cluster_run only. */
+/* A way of clustering. Pure; called by cluster_run only. */
 struct cluster_policy {
     const char *name;
     uint32_t threshold; /* default: published: dot product; cosine: thousandths */
@@ -72,7 +72,7 @@ struct cluster_policy {
      * Decides which lines are global. */
     bool (*uses)(const struct clustering *c, unsigned entry, uint8_t count);
     /* Sets c->of to any numbers below threads or CLUSTER_NONE, c->why to CLUSTER_UNSURE where it is
-     * so.  Finds c->global, c->line and c->kept done and everybody in no cluster. */
+     * so. Finds c->global, c->line and c->kept done and everybody in no cluster. */
     void (*group)(struct clustering *c, const uint8_t *counts, uint32_t threshold);
 };
 extern const struct cluster_policy cluster_cosine, cluster_published, cluster_published_scaled;
@@ -92,14 +92,14 @@ extern const struct cluster_policy *const cluster_policies[];
 
 /* Bytes of memory for so many threads and entries, aligned to 8; 0 when out of range. */
 size_t cluster_bytes(unsigned threads, unsigned entries);
-/* Nobody in a cluster yet.  -EINVAL: bad numbers or alignment, -ENOMEM: bytes too few. */
+/* Nobody in a cluster yet. -EINVAL: bad numbers or alignment, -ENOMEM: bytes too few. */
 int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void *memory,
                  size_t bytes);
-/* counts: [threads][entries], the shMaps.  threshold: the policy's own unit. */
+/* counts: [threads][entries], the shMaps. threshold: the policy's own unit. */
 void cluster_run(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts,
                  uint32_t threshold);
 /* After a run, for threads that have been placed by an earlier one of the same threads: those now
- * left out go back to whom they were with, for sharing within a chip is not sampled.  earlier:
+ * left out go back to whom they were with, for sharing within a chip is not sampled. earlier:
  * [threads] cluster, or CLUSTER_NONE. */
 void cluster_keep(struct clustering *c, const int16_t *earlier);
 /* The counts of a thread; the entries it has counts at; of an entry the sums of every cluster. */
@@ -137,7 +137,7 @@ struct cluster_watch {
     uint64_t next_check;   /* samples at which to cluster again */
     int16_t *of;           /* [threads] the partition */
 };
-/* of: memory for one number per thread.  Starts a detection phase; the first check is at
+/* of: memory for one number per thread. Starts a detection phase; the first check is at
  * watch->next_check. */
 void cluster_watch_start(struct cluster_watch *w, unsigned threads, uint64_t sample_limit,
                          int16_t *of);

@@ -3,20 +3,20 @@
  *
  *   gather  Threads, those with most samples first, join the cluster whose members' summed counts
  *   have the highest
- *           cosine with theirs, if it passes the threshold, else found one.  The cosine makes it
+ *           cosine with theirs, if it passes the threshold, else found one. The cosine makes it
  *           independent of how many samples there are, the sum makes it sharper with every member.
  *   merge   Clusters that come out alike become one: the first few threads of a group may share no
  *   line yet.
- *   majority  A group of more than half of the threads has lines that look global.  Who stays away
+ *   majority  A group of more than half of the threads has lines that look global. Who stays away
  *   tells them: at least
  *           a quarter of the threads, where there are samples enough for each to have been seen.
  *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others
  *   took there, what part
- *           is a cluster's, beyond the part that cluster has on global lines?  A line used by
+ *           is a cluster's, beyond the part that cluster has on global lines? A line used by
  *           everybody, even one too cold to be known for it, gives every cluster just its part; a
  *           line of the cluster gives it nearly all. A thread belongs where this excess is largest,
  *           is not chance (Z standard deviations) and makes up a part of its samples worth moving
- *           for.  Threads that only meet on global and stray lines so stay alone, as do those of a
+ *           for. Threads that only meet on global and stray lines so stay alone, as do those of a
  *           program that shares nothing.
  *
  * Lines used by more than half of the threads are left out before; a thread uses a line when it has
@@ -61,7 +61,7 @@ static void sort_by_kept(struct clustering *c)
     }
 }
 
-/* In thousandths; norms are sums of squares, so dot * dot <= norm_a * norm_b.  The roots keep 8
+/* In thousandths; norms are sums of squares, so dot * dot <= norm_a * norm_b. The roots keep 8
  * fractional bits each. */
 static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
 {
@@ -127,7 +127,7 @@ static void multiply_row(struct clustering *c, const uint8_t *row, unsigned clus
     }
 }
 
-/* Returns how many clusters there are.  Norms of clusters are left in score. */
+/* Returns how many clusters there are. Norms of clusters are left in score. */
 static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t threshold)
 {
     unsigned clusters = 0;
@@ -203,7 +203,7 @@ static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
     }
 }
 
-/* Numbers anew the clusters of at least two threads, the only ones that win votes.  Returns how
+/* Numbers anew the clusters of at least two threads, the only ones that win votes. Returns how
  * many they are. */
 static unsigned drop_small(struct clustering *c, unsigned clusters)
 {
@@ -275,7 +275,7 @@ static void keep_line(struct clustering *c, const uint8_t *counts, unsigned entr
 }
 
 /* Threads that have their part of those lines, and more there than elsewhere, become a cluster if
- * they are most of the threads.  Returns how many clusters there are. */
+ * they are most of the threads. Returns how many clusters there are. */
 static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsigned clusters)
 {
     uint64_t all = count_samples(c, counts), samples = list_majority_lines(c, counts);
@@ -374,7 +374,7 @@ static uint64_t share_of_others(const struct clustering *c, unsigned t, unsigned
     return (share << SHARE_BITS) / ((1u << SHARE_BITS) - c->share[t] + 1);
 }
 
-/* Is an excess more than z standard deviations?  A line's part is binomial: variance share (1 -
+/* Is an excess more than z standard deviations? A line's part is binomial: variance share (1 -
  * share) / samples. */
 static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t share,
                           unsigned z_squared)

@@ -1,7 +1,7 @@
 /*
- * When to stop sampling.  The shMaps are clustered again each time the samples have grown by a
+ * When to stop sampling. The shMaps are clustered again each time the samples have grown by a
  * quarter; the answer is final when it has come out the same SAME times in a row and no thread is
- * in doubt.  That a thread shares with nobody is believed later than that it shares, because it
+ * in doubt. That a thread shares with nobody is believed later than that it shares, because it
  * looks the same as having seen too little of it.
  */
 #include "sched/sharing/policy/cluster.h"
@@ -46,7 +46,7 @@ static bool in_doubt(const struct clustering *c, uint64_t samples)
            (!all_in && samples < (uint64_t)ABSENCE_PER_THREAD * c->threads);
 }
 
-/* Do two partitions agree about everybody who is in a cluster in both?  The first thread that
+/* Do two partitions agree about everybody who is in a cluster in both? The first thread that
  * shares a cluster in one of them must do so in the other; those between are then right by the same
  * test. */
 static bool agree(const int16_t *a, const int16_t *b, unsigned threads)

@@ -1,9 +1,9 @@
 /*
- * One access in how many is sampled?  As many as the budget allows: at first by what the counters
- * say, which know little of a young process, then by the samples.  They come in bursts, so a low
+ * One access in how many is sampled? As many as the budget allows: at first by what the counters
+ * say, which know little of a young process, then by the samples. They come in bursts, so a low
  * rate may just be the time between two, and a burst is braked at once.
  * Not struct period (hpm/policy/period.h), which aims at a number of samples in windows of equal
- * length and goes by their mean.  Here a budget of time is to hold over a whole detection, so what
+ * length and goes by their mean. Here a budget of time is to hold over a whole detection, so what
  * was spent too much is paid back; bursts are shorter than a judgement, so the worst of them is the
  * guide; a change stops and starts sampling on all CPUs, so small ones are not made. Pure: the
  * caller reads clock and accounts, and tells the PMU.
@@ -36,7 +36,7 @@ void sampling_period_begin(struct sampling_period *p, const struct sampling_stat
                            uint64_t accesses_per_ms);
 /* Has more been spent since sampling began than the budget allows until a millisecond from now? */
 bool sampling_period_over_budget(const struct sampling_period *p, const struct sampling_state *s);
-/* Every millisecond or so.  True when p->period has changed.  settling: a lower rate is what is
+/* Every millisecond or so. True when p->period has changed. settling: a lower rate is what is
  * hoped for just now. */
 bool sampling_period_adapt(struct sampling_period *p, const struct sampling_state *s,
                            bool settling);

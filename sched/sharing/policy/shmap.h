@@ -3,12 +3,12 @@
  * 2007, 3.3.2]).
  *
  * A thread's shMap is a vector of saturating 8-bit counters, one per entry; the entry of a line is
- * a hash of its address.  One filter for the whole process gives each entry to a single line until
+ * a hash of its address. One filter for the whole process gives each entry to a single line until
  * the next reset, so two lines never share a counter; samples of other lines at that entry are
- * dropped.  Who gets an entry is
- * the granting rule: first   the first line that hits it.  As published; private lines and small
+ * dropped. Who gets an entry is
+ * the granting rule: first   the first line that hits it. As published; private lines and small
  * groups'
- * rivals may take it. second  the first line that two threads have hit.  Until then a few
+ * rivals may take it. second  the first line that two threads have hit. Until then a few
  * candidates per
  * entry are remembered, the least recently hit one giving way, so that a line used by one thread
  * alone never holds an entry.
@@ -65,7 +65,7 @@ unsigned shmap_entries_for(unsigned threads);
 /* Bytes of memory a table of this configuration needs, aligned to 8; 0 when the configuration is
  * invalid. */
 size_t shmap_bytes(const struct shmap_config *config);
-/* Lays the table out in memory and resets it.  -EINVAL: bad configuration or alignment, -ENOMEM:
+/* Lays the table out in memory and resets it. -EINVAL: bad configuration or alignment, -ENOMEM:
  * bytes too few. */
 int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory,
                size_t bytes);

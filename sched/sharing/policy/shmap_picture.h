@@ -1,6 +1,6 @@
 /*
  * shMaps as a picture ([Azimi 2007, Figure 3.5]): one row a thread, sorted by cluster, one column a
- * line, global lines left out, so that sharing shows as blocks.  As shaded text for a console and
+ * line, global lines left out, so that sharing shows as blocks. As shaded text for a console and
  * as hexadecimal lines that tools/shmap_png.sh turns into a PNG.
  *
  * Pure: memory comes from the caller.
@@ -35,11 +35,11 @@ struct shmap_picture {
  * uses them most. row: memory for one number per thread. */
 void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_input *in,
                         unsigned columns_max, uint16_t *row);
-/* Row i as text, cluster and thread before it: "   1    12 |  .:# |"; no newline.  Returns its
+/* Row i as text, cluster and thread before it: "   1    12 |  .:# |"; no newline. Returns its
  * length. */
 size_t shmap_picture_text(const struct shmap_picture *p, unsigned i,
                           char line[SHMAP_PICTURE_LINE_MAX]);
-/* Row i as "shmap: tid=12 cluster=1 counts=00ff...", cluster -1 for none; no newline.  Returns its
+/* Row i as "shmap: tid=12 cluster=1 counts=00ff...", cluster -1 for none; no newline. Returns its
  * length. */
 size_t shmap_picture_counts(const struct shmap_picture *p, unsigned i,
                             char line[SHMAP_PICTURE_LINE_MAX]);

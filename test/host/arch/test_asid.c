@@ -1,6 +1,6 @@
 /*
  * Address-space identifiers against what must hold of TLBs: each CPU's is a list, for each
- * identifier, of the space whose translations it may hold.  Random switches of random spaces,
+ * identifier, of the space whose translations it may hold. Random switches of random spaces,
  * spaces that end and begin, few identifiers; the same with other CPUs' switches in the midst of
  * each; and by threads that really run at the same time.
  */
@@ -56,7 +56,7 @@ static void forget(struct cpu *c)
     memset(c->held, 0, asids.count * sizeof(*c->held));
 }
 
-/* As arch_space_switch does it; the lock's part is left to the caller.  False: two spaces'
+/* As arch_space_switch does it; the lock's part is left to the caller. False: two spaces'
  * translations under one tag. */
 static bool use(struct cpu *c, struct space *s, uint64_t tag, bool stale)
 {

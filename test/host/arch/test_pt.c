@@ -1,5 +1,5 @@
 /*
- * The page-table walker against a plain list of pages.  Tables live in the host's memory: the
+ * The page-table walker against a plain list of pages. Tables live in the host's memory: the
  * direct map is only an offset, so a "physical" address is a pointer less DIRECT_BASE, and the
  * entry format here keeps all its bits.
  */

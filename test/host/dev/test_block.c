@@ -110,7 +110,7 @@ static bool run(struct worker *w)
     return true;
 }
 
-/* Until all sleep.  False: nobody ran. */
+/* Until all sleep. False: nobody ran. */
 static bool run_all(void)
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* BARs without an address get one in the host bridge's windows.  Configuration space is this test's
+/* BARs without an address get one in the host bridge's windows. Configuration space is this test's
  * memory, whose BARs keep only the bits that they have. */
 #include "test/host/double/expect_panic.h"
 #include <stdarg.h>

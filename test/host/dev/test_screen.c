@@ -1,5 +1,5 @@
 /*
- * Text becomes pixels.  What is on the display is read back pixel by pixel with the font, by a
+ * Text becomes pixels. What is on the display is read back pixel by pixel with the font, by a
  * reader that shares nothing with the renderer; around the framebuffer lie bytes that must stay.
  */
 #include <stdlib.h>
@@ -347,7 +347,7 @@ static size_t bytes_written(void)
     return n;
 }
 
-/* All characters change.  On the last of the displays one is larger than what is to be written at
+/* All characters change. On the last of the displays one is larger than what is to be written at
  * once. */
 static void little_is_written_at_once(void **state)
 {

@@ -1,9 +1,9 @@
 /*
  * AMD's core counters and the sampling of operations, register by register, for host tests (APM
- * volume 2, 13.2 and 13.3).  CPUs execute nothing: a test says how many of which event happen, and
- * which operations are dispatched, on which CPU and in which mode.  Every access to a register is
- * an instruction, too, so the driver's own work is part of what it counts.  Interrupts are edges
- * that wait in the local APIC: one whose reason is gone comes all the same.  It aborts where the
+ * volume 2, 13.2 and 13.3). CPUs execute nothing: a test says how many of which event happen, and
+ * which operations are dispatched, on which CPU and in which mode. Every access to a register is
+ * an instruction, too, so the driver's own work is part of what it counts. Interrupts are edges
+ * that wait in the local APIC: one whose reason is gone comes all the same. It aborts where the
  * driver reads or writes what would fault or is undefined: a register or leaf that is not there, a
  * reserved bit, another event for a counter that counts, a record that there is not.
  */

@@ -1,8 +1,8 @@
 /*
- * Arm's PMUv3, register by register, for host tests (Arm ARM DDI 0487, D13 and D19.5).  CPUs
+ * Arm's PMUv3, register by register, for host tests (Arm ARM DDI 0487, D13 and D19.5). CPUs
  * execute nothing: a test says how many of which event happen on which CPU and at which level.
  * Every access to a register is an instruction, too, so the driver's own work is part of what it
- * counts.  What is written to a control register takes effect with the next synchronization only.
+ * counts. What is written to a control register takes effect with the next synchronization only.
  * It aborts where the driver writes a reserved bit, a counter that is not there, the type of a
  * counter that counts, or its value without having read it just before.
  */

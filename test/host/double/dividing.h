@@ -23,7 +23,7 @@ struct fixture {
 /* cmocka's: *state is a struct fixture without pools. */
 int dividing_set_up(void **state);
 int dividing_tear_down(void **state);
-/* Pool i, made anew.  Slope: each page saves the same, of as many misses as rate; loop: none does,
+/* Pool i, made anew. Slope: each page saves the same, of as many misses as rate; loop: none does,
  * until all of it is in memory. */
 void make_slope(struct fixture *f, unsigned i, uint64_t rate);
 void make_loop(struct fixture *f, unsigned i, uint32_t pages, uint64_t rate);

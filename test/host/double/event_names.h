@@ -1,4 +1,4 @@
-/* What the tests of events' names have in common.  Every event that is accepted is in `event`, what
+/* What the tests of events' names have in common. Every event that is accepted is in `event`, what
  * a refusal says in `err`. */
 #pragma once
 #include "test/host/double/expect_panic.h"

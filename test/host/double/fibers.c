@@ -178,7 +178,7 @@ static void name_code(const void *where, char *name, size_t size)
 #endif
 }
 
-/* Whatever the test's threads wait for does not happen.  Who waits for what, and the end. */
+/* Whatever the test's threads wait for does not happen. Who waits for what, and the end. */
 static void deadlock(const char *what)
 {
     fprintf(stderr, "deadlock: %s\n", what);

@@ -1,6 +1,6 @@
 /*
- * The simulated machine's performance monitor, register by register, for host tests.  CPUs execute
- * nothing: a test says how many of which event happen on which CPU.  Register accesses cost cycles
+ * The simulated machine's performance monitor, register by register, for host tests. CPUs execute
+ * nothing: a test says how many of which event happen on which CPU. Register accesses cost cycles
  * as on the machine, so hpm's own work is part of what it measures.
  */
 #pragma once
@@ -32,7 +32,7 @@ void double_execute(uint64_t instructions, uint64_t cycles);
 void double_stall(enum machine_event cause, uint64_t cycles);
 /* A count of some event, with no cycles. */
 void double_count(enum machine_event event, uint64_t n);
-/* An access beyond the L1; its latency becomes stall cycles.  Interrupts that become due are
+/* An access beyond the L1; its latency becomes stall cycles. Interrupts that become due are
  * taken. */
 void double_access(enum machine_source source, vaddr_t va, bool user);
 void double_idle(uint64_t cycles);

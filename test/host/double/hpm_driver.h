@@ -1,6 +1,6 @@
 /*
  * What hpm does on any processor's own PMU, as checks for the tests of each driver: against that
- * PMU's double, which knows the truth.  After kernel_start_hpm and threads_begin, unless it says
+ * PMU's double, which knows the truth. After kernel_start_hpm and threads_begin, unless it says
  * otherwise.
  */
 #pragma once
@@ -20,7 +20,7 @@ struct truth {
     unsigned accesses;             /* to registers */
 };
 
-/* A double of a processor's own PMU.  It acts on the CPU that executes. */
+/* A double of a processor's own PMU. It acts on the CPU that executes. */
 struct pmu_double {
     unsigned access_cycles;        /* what an access to a register takes */
     uint64_t cycles, instructions; /* as events of `count` */
@@ -76,7 +76,7 @@ void check_turns_by_interrupt(void);
 void check_slices_by_instructions(void);
 /* Setting the cycle counter back costs as many cycles a turn as pass between two accesses. */
 void check_cycles_lost_by_turns(void);
-/* Thread 0 runs until ticks have ended a turn whose interrupt is due, too.  Interrupts are off
+/* Thread 0 runs until ticks have ended a turn whose interrupt is due, too. Interrupts are off
  * then. */
 void end_turn_by_ticks(void);
 /* What is counted for thread 0 when so many times it executes 1000000 instructions in 2000000
@@ -88,6 +88,6 @@ struct hpm_breakdown count_both_modes(unsigned times, uint64_t event);
 void check_remote_inputs(void);
 /* Idle time is in cycles of a CPU that runs. */
 void check_idle_time(void);
-/* The rate is right though the CPU stops for a while when it is measured.  After the double's
+/* The rate is right though the CPU stops for a while when it is measured. After the double's
  * machine was made. */
 void check_stops_while_measured(void);

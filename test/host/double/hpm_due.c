@@ -21,7 +21,7 @@ static struct pmu_ops listening;
 static const struct pmu_ops *driver;
 static unsigned heard, interrupts;
 
-/* In the driver's place.  What became due is not for hpm, which has armed nothing. */
+/* In the driver's place. What became due is not for hpm, which has armed nothing. */
 static unsigned listen(void)
 {
     unsigned why = driver->interrupted();

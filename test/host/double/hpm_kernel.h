@@ -37,5 +37,5 @@ extern bool host_user;
 extern bool double_late;
 /* Does an interrupt that is due come now? */
 bool double_interruptible(void);
-/* Takes interrupts that are due, if they come now.  Each double has its own. */
+/* Takes interrupts that are due, if they come now. Each double has its own. */
 void double_deliver(void);

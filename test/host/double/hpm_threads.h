@@ -10,7 +10,7 @@ enum { THREADS = 7 };
 extern struct hpm_thread threads[THREADS]; /* their ids are 100 and up */
 extern int running[DOUBLE_CPUS];           /* thread on each CPU, -1: idle */
 
-/* New threads, so many in a process (whose ids are 10 and up), and idle CPUs.  After
+/* New threads, so many in a process (whose ids are 10 and up), and idle CPUs. After
  * kernel_start_hpm. */
 void threads_begin(unsigned per_process);
 /* For cmocka: ends sampling, and what else a test may have left. */

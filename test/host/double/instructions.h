@@ -4,5 +4,5 @@
 #include <stdint.h>
 
 /* Runs work(data) in a child process, step by step; how many instructions it took, call and return
- * included.  Linux on x86-64 or AArch64; UINT64_MAX: steps cannot be had here. */
+ * included. Linux on x86-64 or AArch64; UINT64_MAX: steps cannot be had here. */
 uint64_t instructions_of(void (*work)(void *), void *data);

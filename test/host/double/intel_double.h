@@ -1,10 +1,10 @@
 /*
  * Intel's performance monitoring, register by register, for host tests (SDM volume 3, "Performance
- * Monitoring"; volume 4, table 2-2).  CPUs execute nothing: a test says how many of which event
+ * Monitoring"; volume 4, table 2-2). CPUs execute nothing: a test says how many of which event
  * happen on which CPU and in which mode, and which loads. Every access to a register is an
- * instruction, too, so the driver's own work is part of what it counts.  It aborts where the
+ * instruction, too, so the driver's own work is part of what it counts. It aborts where the
  * processor would raise a general protection exception (a register or a bit that is not there, a
- * value wider than the counter), and where the driver changes a counter that counts.  PERF_METRICS
+ * value wider than the counter), and where the driver changes a counter that counts. PERF_METRICS
  * is cleared right behind fixed counter 3 or not at all.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /*
  * What mm stands on, for host tests that run it complete: frames that are filled with something
  * else whenever they change hands, page tables and TLBs that keep what nobody told them to forget,
- * and disks that answer late, in any order, or with an error.  Threads are
+ * and disks that answer late, in any order, or with an error. Threads are
  * test/host/double/fibers.h's.
  *
  * A frame that is given back while some TLB still knows it fails the test, and one that could be
@@ -55,7 +55,7 @@ extern unsigned mm_map_fails;
 
 /* Disks there are, and memory; before anything of mm is called, once in a process. */
 void mm_double_boot(uint64_t seed);
-/* The CPU accesses the page, in user mode: use gets what is there, at once.  0, or what the page
+/* The CPU accesses the page, in user mode: use gets what is there, at once. 0, or what the page
  * fault said. */
 int mm_access(struct space *s, vaddr_t va, enum fault_access access,
               void (*use)(void *frame, void *arg), void *arg);
@@ -63,7 +63,7 @@ int mm_access(struct space *s, vaddr_t va, enum fault_access access,
 struct arch_page mm_look(struct space *s, vaddr_t va);
 
 /* A PMU that records accesses which miss a TLB, one in so many as it was asked; false: there is
- * none.  Set before track_init. */
+ * none. Set before track_init. */
 extern bool mm_double_samples;
 /* The test's, where it has one: an access was recorded, the latest of all. */
 void mm_double_sampled(const struct space *s, vaddr_t va) __attribute__((weak));

@@ -1,10 +1,10 @@
 /*
- * The simulated machine's page-access trackers, register by register.  A test says which page the
+ * The simulated machine's page-access trackers, register by register. A test says which page the
  * CPU that executes accesses in the space its unit was told of, and hears what the unit makes of
  * it.
  *
  * The page access buffer keeps whatever was accessed last, with no sets, so that the filter behind
- * it has nothing left to do.  The unit insists on what kernel/dev/model/machine.h says of who may
+ * it has nothing left to do. The unit insists on what kernel/dev/model/machine.h says of who may
  * write what and when, and fails the test otherwise.
  */
 #pragma once

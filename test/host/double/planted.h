@@ -4,8 +4,8 @@
  *
  * Threads of a group read and write the group's lines; everybody uses some global lines; threads
  * pull private lines of theirs from other chips as if migrated, and stray lines that two threads
- * meet on by accident.  Lines live in the caches of whole chips, never evicted, under an
- * invalidation protocol; a sample is a miss that another chip's cache served.  So a group that sits
+ * meet on by accident. Lines live in the caches of whole chips, never evicted, under an
+ * invalidation protocol; a sample is a miss that another chip's cache served. So a group that sits
  * on one chip gives no samples of its lines, as on a real machine.
  */
 #pragma once
@@ -63,8 +63,8 @@ void planted_init(struct planted *p, const struct planted_shape *shape, uint64_t
 void planted_free(struct planted *p);
 unsigned planted_threads(const struct planted_shape *shape);
 struct planted_sample planted_next(struct planted *p);
-/* Are these clusters, -1 for none, those planted?  Every split group must be one cluster and
- * nothing but it.  Only the second half holds for a group that sits on one chip, which gives
+/* Are these clusters, -1 for none, those planted? Every split group must be one cluster and
+ * nothing but it. Only the second half holds for a group that sits on one chip, which gives
  * nothing to find, and for one with more than half of the threads, which no chip can hold in
  * balance: members may be left out or be together, never with others. */
 bool planted_right(const struct planted *p, const int16_t *cluster);

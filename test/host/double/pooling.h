@@ -1,6 +1,6 @@
 /*
  * What the tests of pools share: a world of frames, slots and time in which a pool lives, and where
- * readings and writings end in any order, or fail.  Who sleeps is woken by one that ends.
+ * readings and writings end in any order, or fail. Who sleeps is woken by one that ends.
  */
 #pragma once
 #include <setjmp.h>
@@ -58,5 +58,5 @@ uint32_t get_frame(void);
 uint32_t some_node(unsigned states);
 /* The node's page, if it has one, is gone for ever; not one that is BEHIND. */
 void forget(uint32_t n);
-/* A reading or writing ends, well or not.  False: none is under way. */
+/* A reading or writing ends, well or not. False: none is under way. */
 bool end_some_transfer(void);

@@ -196,7 +196,7 @@ static void transposed(struct log *l, const struct program *p)
     }
 }
 
-/* The inner pages are in a region of their own.  From 10 to 60 leaves are scanned. */
+/* The inner pages are in a region of their own. From 10 to 60 leaves are scanned. */
 static void btree(struct log *l, const struct program *p, uint64_t *seed)
 {
     uint32_t inner = p->pages / 64, leaves = p->pages - inner,

@@ -1,6 +1,6 @@
 /*
  * Arm's Statistical Profiling Extension, register by register, for host tests (Arm ARM DDI 0487,
- * D17, D18, D19.7).  CPUs execute nothing: a test says which operations there are, on which CPU.
+ * D17, D18, D19.7). CPUs execute nothing: a test says which operations there are, on which CPU.
  * What is written to a register takes effect with the next synchronization only, what the hardware
  * changes is seen by then only, and records are held back until they are asked for or are too many.
  * It aborts where the driver does what is undefined or unpredictable: registers that are trapped,

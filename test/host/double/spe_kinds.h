@@ -10,8 +10,8 @@
 #define HIT         (SPE_EVENT_RETIRED | SPE_EVENT_L1)
 #define MISS        (HIT | SPE_EVENT_L1_MISS)
 
-/* In the manner of a Neoverse N1: records of 64 bytes, each in a place of its own.  Records one
- * behind the other, as far as there is room.  A processor whose codes nobody knows. */
+/* In the manner of a Neoverse N1: records of 64 bytes, each in a place of its own. Records one
+ * behind the other, as far as there is room. A processor whose codes nobody knows. */
 extern const struct armv8_kind spe_known, spe_packed, spe_unknown;
 /* A load that hits the L1; one that another chip's cache serves; no access. */
 extern const struct spe_op spe_hit, spe_remote, spe_branch;

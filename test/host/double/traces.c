@@ -160,7 +160,7 @@ struct filling {
     uint32_t side;
 };
 
-/* Both pages of a block.  False: the trace is full. */
+/* Both pages of a block. False: the trace is full. */
 static int block(struct filling *f, uint32_t row, uint32_t column)
 {
     uint32_t first = (row * f->side + column) * 2;
@@ -173,7 +173,7 @@ static int block(struct filling *f, uint32_t row, uint32_t column)
     return 1;
 }
 
-/* One factorisation; the trace begins another when there is room for it.  [Woo 1995] */
+/* One factorisation; the trace begins another when there is room for it. [Woo 1995] */
 static int factor(struct filling *f)
 {
     for (uint32_t k = 0; k < f->side; k++) {

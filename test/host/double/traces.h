@@ -38,7 +38,7 @@ struct trace {
     uint32_t *page;
 };
 
-/* Never fails: ends the program where there is no memory.  pages >= 16.  Freed by trace_free(). */
+/* Never fails: ends the program where there is no memory. pages >= 16. Freed by trace_free(). */
 struct trace trace_make(enum trace_kind kind, uint32_t pages, size_t length, uint64_t seed);
 /* A shape on some of the pages: first .. first + pages - 1. */
 enum { TRACE_PARTS_MAX = 8 };

@@ -1,6 +1,6 @@
 /*
  * A double of a virtio device on PCI, and of what its driver stands on: registers in a page of
- * memory, queues where the driver put them.  What it does with what it is given is the test's, who
+ * memory, queues where the driver put them. What it does with what it is given is the test's, who
  * provides virtio_double_rung().
  */
 #pragma once

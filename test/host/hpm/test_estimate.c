@@ -313,7 +313,7 @@ static uint64_t bunches(double rate, unsigned slot)
     return uniform() < rate ? 200 + poisson(30) : 0;
 }
 
-/* Of 300 sessions of 50 rounds.  Four standard deviations below 95 %: 90 %. */
+/* Of 300 sessions of 50 rounds. Four standard deviations below 95 %: 90 %. */
 /* What another thread of the same kind has counted in a longer time. */
 static uint64_t spread_of(events_in stream, double rate, const struct mux_plan *p)
 {

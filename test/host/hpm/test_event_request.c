@@ -297,7 +297,7 @@ static unsigned counters_of(const char *pmu)
     return !strncmp(pmu, "zen", 3) ? 6 : strstr(pmu, "icelake") || strstr(pmu, "rapids") ? 8 : 4;
 }
 
-/* On each PMU with the counters it has when both threads of a core run.  Prints how many metrics
+/* On each PMU with the counters it has when both threads of a core run. Prints how many metrics
  * there are. */
 static void every_metric_fits_into_one_group(void **state)
 {

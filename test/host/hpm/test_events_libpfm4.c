@@ -1,6 +1,6 @@
 /*
  * The event tables against libpfm4 itself: every event of every x86 PMU, with each part and each
- * two parts, must come out as libpfm4 encodes it, or be refused by both.  (Arm's events are numbers
+ * two parts, must come out as libpfm4 encodes it, or be refused by both. (Arm's events are numbers
  * without parts: test_events_arm.c.)  The library must be of the version that the tables are from.
  */
 #include "test/host/double/expect_panic.h"

@@ -121,7 +121,7 @@ static void parts_that_libpfm4_has_wrong_are_right(void **state)
 }
 
 /* Selects from..to (with a mask of parts, whole selectors of 16 bits) are counted by these counters
- * only: the column "Counter" of Intel's event lists, as Linux has it summed up.  The first row that
+ * only: the column "Counter" of Intel's event lists, as Linux has it summed up. The first row that
  * fits counts. */
 struct restriction {
     const char *pmu;

@@ -32,7 +32,7 @@ static bool event_may_use(const struct group_request *r, unsigned e, unsigned pl
                                : (r->fixed >> fixed & 1) && r->event[e].fixed == fixed;
 }
 
-/* Do the events of `left` find places other than those taken?  Tries everything. */
+/* Do the events of `left` find places other than those taken? Tries everything. */
 static bool seatable(const struct group_request *r, unsigned left, unsigned taken)
 {
     if (!left)
@@ -70,7 +70,7 @@ static unsigned sets_within(const struct group_request *r, unsigned group)
     return sets;
 }
 
-/* The least number of groups that count everything, or 0.  Breadth first over what has been
+/* The least number of groups that count everything, or 0. Breadth first over what has been
  * covered. */
 static unsigned fewest_groups(const struct group_request *r)
 {

@@ -148,7 +148,7 @@ static void more_groups_than_allowed_are_refused(void **state)
     assert_int_equal(plan.groups, 3);
 }
 
-/* Can the events of `left` sit on different counters?  Tries everything. */
+/* Can the events of `left` sit on different counters? Tries everything. */
 static bool seatable(const struct group_event *event, uint64_t left, uint32_t free)
 {
     if (!left)

@@ -1,6 +1,6 @@
 /*
  * Text on its way to a transmitter that takes what it likes and to a display: nothing is lost or
- * mixed, and interrupts are never off for more than a portion.  Interrupts "come" whenever they are
+ * mixed, and interrupts are never off for more than a portion. Interrupts "come" whenever they are
  * let in, and what they do is up to each test.
  */
 #include <stdio.h>

@@ -18,7 +18,7 @@ static const char *why;
 
 #define PLACE(file, line) ((file) << SYMBOLS_LINE_BITS | (line))
 
-/* main at 0x10, 0x20 bytes; gap; helper at 0x40, 8; last at 0x100, 0x10.  Names: 0 main, 5 helper,
+/* main at 0x10, 0x20 bytes; gap; helper at 0x40, 8; last at 0x100, 0x10. Names: 0 main, 5 helper,
  * 12 last, 17 a.c, 21 dir/b.h. */
 static int three_functions(void **state)
 {

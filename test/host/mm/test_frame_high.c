@@ -1,5 +1,5 @@
 /*
- * Frames of a machine whose memory begins far above 4 GB.  The direct map is only an offset, so the
+ * Frames of a machine whose memory begins far above 4 GB. The direct map is only an offset, so the
  * host's own memory, as addresses less DIRECT_BASE, is such a machine: some 255 TB up.
  */
 #include "test/host/double/expect_panic.h"

@@ -39,7 +39,7 @@ static void check(const struct fixture *f)
     assert_int_equal(f->d->size, f->size);
 }
 
-/* The page's distance, 0: not used before.  It leaves the list. */
+/* The page's distance, 0: not used before. It leaves the list. */
 static uint32_t take(struct fixture *f, uint32_t page)
 {
     uint32_t i = 0;

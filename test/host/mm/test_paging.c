@@ -1,7 +1,7 @@
 /*
  * Paging complete: processes whose threads use, map, unmap, protect and forget memory at random,
  * more than fits, on disks that answer late, in any order, or with an error; threads take turns
- * wherever a CPU could be taken from them.  Every byte that anybody reads is what was written there
+ * wherever a CPU could be taken from them. Every byte that anybody reads is what was written there
  * last; every error is one that the disk made, on that very page; and when all have gone nothing is
  * missing.
  */

@@ -263,7 +263,7 @@ static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
     end_two();
 }
 
-/* Where memory is to be divided by curves, which there are none of yet.  Otherwise parts are
+/* Where memory is to be divided by curves, which there are none of yet. Otherwise parts are
  * even. */
 static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
 {

@@ -279,7 +279,7 @@ static void a_region_has_experts_of_its_own(void **state)
 }
 
 /* Two regions in turn: one is read in order; of the other the page behind each is wanted, but only
- * after a long time.  Were all of these fetched, no room would be left for the first region's. */
+ * after a long time. Were all of these fetched, no room would be left for the first region's. */
 static void pages_that_are_waited_for_long_leave_room_for_others(void **state)
 {
     enum { FIRST = 2048, LANES = 200, LANE = 16, FRAMES = 1024, EVENTS = 80000 };

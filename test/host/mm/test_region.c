@@ -195,7 +195,7 @@ static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
 
 /* An array gone through over and over, larger than memory, and another used at random with a
  * favourite third. */
-/* Blocked LU: a loop that becomes smaller.  What LRU has left is not what MRU would have, and must
+/* Blocked LU: a loop that becomes smaller. What LRU has left is not what MRU would have, and must
  * not stay. */
 static void a_region_that_turns_to_mru_becomes_what_mru_would_have(void **state)
 {

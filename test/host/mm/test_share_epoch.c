@@ -116,7 +116,7 @@ static void moves_must_pay_while_the_plan_lasts(void **state)
 }
 
 /* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1:
- * no number of 64 bits.  A pool that takes twice as long as alone meanwhile is delayed by twice
+ * no number of 64 bits. A pool that takes twice as long as alone meanwhile is delayed by twice
  * that. */
 static void the_dearest_moves_are_not_free(void **state)
 {

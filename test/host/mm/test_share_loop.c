@@ -1,6 +1,6 @@
 /*
  * What plans make of programs, and these of plans: programs with known curves, whose pages come
- * only as they miss, are divided among epoch by epoch as mm/pool/divide.c does it.  Rates and
+ * only as they miss, are divided among epoch by epoch as mm/pool/divide.c does it. Rates and
  * speeds are what the programs then have, not what was foretold.
  */
 #include "test/host/double/expect_panic.h"
@@ -106,7 +106,7 @@ static uint64_t misses_with(const void *program, uint32_t pages)
     return misses_in(p, p->worked_us, pages) / 1000000;
 }
 
-/* An epoch with the pages it holds; each miss brings one, if the pool is to have more.  Its curve
+/* An epoch with the pages it holds; each miss brings one, if the pool is to have more. Its curve
  * is that of the work it has done. */
 static void run(struct world *w, unsigned i)
 {
@@ -204,7 +204,7 @@ static double best_speedup(const struct world *w, uint32_t memory)
     return best;
 }
 
-/* Sizes from a third of what they have to nearly all of it.  What a program is to have it may take
+/* Sizes from a third of what they have to nearly all of it. What a program is to have it may take
  * a while to read, at a page a fault; and plans are in steps, so that a loop may be given a step
  * more than it needs. */
 static void throughput_settles_near_the_best_division_there_is(void **state)

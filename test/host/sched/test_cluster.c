@@ -196,7 +196,7 @@ static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(
     assert_clusters(f, "-----aaa");
 }
 
-/* As when the small groups have been placed already.  But a few samples say nothing of who stays
+/* As when the small groups have been placed already. But a few samples say nothing of who stays
  * away. */
 static void threads_without_samples_stay_away_once_there_are_enough_samples(void **state)
 {

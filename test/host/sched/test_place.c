@@ -108,7 +108,7 @@ static void balance_alone_moves_no_group(void **state)
     assert_int_equal(f->placement.migrations, 0);
 }
 
-/* Groups on one chip give no samples: here c and d of the chips 0 and 1, silent.  a and b change
+/* Groups on one chip give no samples: here c and d of the chips 0 and 1, silent. a and b change
  * places around them. */
 static void silent_groups_are_not_torn_apart(void **state)
 {

@@ -25,7 +25,7 @@ static uint64_t begin_ring(uint64_t base, uint32_t entries)
     return (uint32_t)disk()->result;
 }
 
-/* Into or out of the frames from the first-th on.  No message, unless it is set afterwards. */
+/* Into or out of the frames from the first-th on. No message, unless it is set afterwards. */
 static void ask(uint64_t page, uint32_t count, bool write, unsigned first)
 {
     *request = (struct machine_disk_request){

@@ -1,6 +1,6 @@
 /*
  * The machine's test guest: as little as it takes to run exact programs on each CPU and to see what
- * the machine made of them.  No kernel underneath; one program at a time.  What depends on the
+ * the machine made of them. No kernel underneath; one program at a time. What depends on the
  * instruction set is in a folder of its name: start.S, platform.c, and platform.h with what must be
  * inline:
  *
@@ -27,7 +27,7 @@ volatile struct machine_cpu *regs(void); /* of the calling CPU */
 void print(const char *text);
 void print_number(uint64_t n);
 
-/* Runs f on a CPU; run_wait waits until it is done.  Not for CPU 0, which is the caller. */
+/* Runs f on a CPU; run_wait waits until it is done. Not for CPU 0, which is the caller. */
 void run_on(unsigned cpu, void (*f)(void *), void *arg);
 void run_wait(unsigned cpu);
 
@@ -58,7 +58,7 @@ void platform_start(unsigned cpu, void *stack_top);
 uint32_t pci_read(unsigned device, unsigned offset);
 void pci_write(unsigned device, unsigned offset, uint32_t value);
 extern const uint32_t pci_bar_place;
-/* Interrupts.  All end in guest_interrupt(), which calls interrupt_done(). */
+/* Interrupts. All end in guest_interrupt(), which calls interrupt_done(). */
 void wake(unsigned cpu);                            /* sends it one */
 void timer_in(uint64_t cycles);                     /* raises one here, later */
 void message(volatile struct machine_cpu *r);       /* lets the performance monitor raise it here */

@@ -54,7 +54,7 @@ static void touch_pages(uint64_t at, uint64_t pages, bool write)
         write ? store(at + i * PAGE_SIZE, i) : (void)load(at + i * PAGE_SIZE);
 }
 
-/* Entries from `first` on that are these pages, in order.  Looking is not tracked. */
+/* Entries from `first` on that are these pages, in order. Looking is not tracked. */
 static uint64_t in_order(uint64_t first, uint64_t at, uint64_t pages, bool write)
 {
     uint64_t good = 0;

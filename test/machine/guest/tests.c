@@ -1,6 +1,6 @@
 /*
  * Programs whose misses, walks, mispredictions and times are known beforehand, and what the machine
- * counted for them. Figures that a topology decides are taken from the identification page.  Slack
+ * counted for them. Figures that a topology decides are taken from the identification page. Slack
  * is for the few accesses that starting and stopping the counters makes itself.
  */
 #include "test/machine/guest/guest.h"
@@ -142,7 +142,7 @@ static void play_second(void *game)
     play(game, 1);
 }
 
-/* A line goes to and fro.  Each time its reader misses once, and its write, of a line that is
+/* A line goes to and fro. Each time its reader misses once, and its write, of a line that is
  * shared by then, once. */
 static void ping_pong(const char *what, unsigned cpu, uint64_t remote, uint64_t local)
 {

@@ -1,5 +1,5 @@
 /*
- * One thing a program must not do, chosen by the argument.  The kernel has to end it with status
+ * One thing a program must not do, chosen by the argument. The kernel has to end it with status
  * 139 and one line that says what happened; a program that comes back from its misdeed ends with
  * status 1.
  */

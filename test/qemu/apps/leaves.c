@@ -108,7 +108,7 @@ static int64_t map(uint64_t bytes)
     return syscall3(SYS_MMAP, bytes, SYS_PROT_READ | SYS_PROT_WRITE, "more");
 }
 
-/* What else takes kernel memory, when there is none left.  Nothing is printed then: that may take a
+/* What else takes kernel memory, when there is none left. Nothing is printed then: that may take a
  * region, too. */
 static int take_more(unsigned *regions, char *why, size_t size)
 {

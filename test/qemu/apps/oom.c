@@ -1,5 +1,5 @@
 /*
- * Takes memory until there is none.  The kernel ends it with status 137 and a line that says so.
+ * Takes memory until there is none. The kernel ends it with status 137 and a line that says so.
  *   oom           touches page after page
  *   oom threads   makes threads, which need kernel memory, until refused; then ends with status 0
  *   oom regions   maps single pages until refused; then ends with status 0

@@ -2,7 +2,7 @@
  * More memory than the process may have: threads write patterns by seed into pages and look whether
  * they are still there.
  *   paging [pages=N] [threads=N] [ops=N] [seed=N] [end=MS]
- * One half of the pages never changes: all threads read them at once, without a lock.  The other
+ * One half of the pages never changes: all threads read them at once, without a lock. The other
  * half lies in chunks, each under a lock: its pages are rewritten, and whole chunks are unmapped
  * and mapped anew, protected, given up and asked for.
  */

@@ -1,5 +1,5 @@
 /*
- * What is where: the program asks the kernel about addresses of its own.  `places wait` tells its
+ * What is where: the program asks the kernel about addresses of its own. `places wait` tells its
  * number and sleeps; `places N` asks about process N, another one of this program.
  */
 #include <errno.h>

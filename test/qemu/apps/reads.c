@@ -1,5 +1,5 @@
 /*
- * Counts that a program reads without a system call.  reads exact: each instruction is counted
+ * Counts that a program reads without a system call. reads exact: each instruction is counted
  * (QEMU's -icount, one CPU); reads: what holds on any machine whose counters user mode can read;
  * reads call: on one whose counters it cannot.
  */

@@ -1,6 +1,6 @@
 /*
  * Where threads run: THREADS of them, all busy, in GROUPS that are stated in turn, say after MS
- * milliseconds on which CPU they are.  `where THREADS GROUPS MS`; GROUPS 0: none is stated.
+ * milliseconds on which CPU they are. `where THREADS GROUPS MS`; GROUPS 0: none is stated.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /*
  * Every disk there is: pages written and read back by all CPUs at once, whatever errors and delays
- * are injected, and one that does not answer.  A disk's contents are lost.
+ * are injected, and one that does not answer. A disk's contents are lost.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block.h"

@@ -1,6 +1,6 @@
 /*
  * Monitoring on the simulated machine, from inside: known work gives known counts, samples land on
- * who made them, nothing is lost or counted twice while threads sleep, move and end.  Needs two
+ * who made them, nothing is lost or counted twice while threads sleep, move and end. Needs two
  * chips and at least six CPUs.
  */
 #include "hpm/count.h"
@@ -17,7 +17,7 @@ struct line {
     uint64_t word[CACHE_LINE / 8];
 } ALIGNED(CACHE_LINE);
 
-/* A thread of a test.  The creator's reference is kept until what it counted has been read. */
+/* A thread of a test. The creator's reference is kept until what it counted has been read. */
 struct worker {
     struct thread *thread;
     struct line *line;
@@ -162,7 +162,7 @@ static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
     }
 }
 
-/* As on a machine whose PMU does not count the stalls; here it is known.  What is beyond it are the
+/* As on a machine whose PMU does not count the stalls; here it is known. What is beyond it are the
  * loop's own cycles. */
 static void what_another_chips_cache_takes_to_serve_an_access_can_be_measured(void)
 {

@@ -290,7 +290,7 @@ static void pages_faulted_by_many_at_once_get_one_frame_each(void)
     check_returned(before);
 }
 
-/* One writer maps a page anew again and again, filled with the number of the round.  Readers on all
+/* One writer maps a page anew again and again, filled with the number of the round. Readers on all
  * CPUs look at it; once a round is announced, nobody may read an earlier one: that would be a
  * translation that outlived its page. */
 #define ROUNDS 100
@@ -433,7 +433,7 @@ static void unmappings_that_overlap_account_for_each_page_once(void)
     drop_space();
 }
 
-/* Everybody asks everybody at the same time: those who wait must answer.  So many together, as each
+/* Everybody asks everybody at the same time: those who wait must answer. So many together, as each
  * concerns all CPUs. */
 #define SHOOTDOWNS 800
 

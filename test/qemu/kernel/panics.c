@@ -1,4 +1,4 @@
-/* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth.  None of them
+/* Ways to end the kernel, each in a boot of its own: `panics N` runs the Nth. None of them
  * returns. */
 #include "kernel/core/cpu.h"
 #include "kernel/core/end.h"

@@ -1,6 +1,6 @@
 /*
  * Hardware's own counters, from inside the kernel on plain QEMU with -icount: each instruction
- * takes one cycle, so it is known what must be counted.  One CPU.
+ * takes one cycle, so it is known what must be counted. One CPU.
  */
 #include "hpm/count.h"
 #include "hpm/internal.h"

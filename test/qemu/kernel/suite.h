@@ -1,6 +1,6 @@
 /*
- * Suites that run as threads of a booted kernel.  The image of these tests is the kernel with run.c
- * replaced: what stands behind '--' on the command line are suites instead of applications.  Output
+ * Suites that run as threads of a booted kernel. The image of these tests is the kernel with run.c
+ * replaced: what stands behind '--' on the command line are suites instead of applications. Output
  * is TAP.
  */
 #pragma once

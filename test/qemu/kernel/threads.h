@@ -1,4 +1,4 @@
-/* Threads of the suites: made, counted as they end, and waited for.  Where there is no memory for
+/* Threads of the suites: made, counted as they end, and waited for. Where there is no memory for
  * one the kernel panics. */
 #pragma once
 #include "sched/cpuset.h"

@@ -256,7 +256,7 @@ static uint64_t share_of_one_that_dozes(void)
     return run_ns[1] * 1000 / (run_ns[0] + run_ns[1]);
 }
 
-/* Were turns counted, not the time, it would be a sixth.  A host that stalls may cost it some of
+/* Were turns counted, not the time, it would be a sixth. A host that stalls may cost it some of
  * its time. */
 static void what_a_thread_has_run_is_charged_to_it(void)
 {

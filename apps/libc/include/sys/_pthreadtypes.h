@@ -1,6 +1,6 @@
 /*
  * Types of POSIX threads, in place of newlib's: newlib numbers its objects, ours are the objects
- * themselves and need no table.  Everything is a few 32-bit words that futex calls wait on.
+ * themselves and need no table. Everything is a few 32-bit words that futex calls wait on.
  */
 #ifndef _SYS__PTHREADTYPES_H_
 #define _SYS__PTHREADTYPES_H_

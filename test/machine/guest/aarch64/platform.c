@@ -1,6 +1,6 @@
 /*
  * The test guest on AArch64: QEMU's "virt" with a GICv3, as its memory map (hw/arm/virt.c) has been
- * since the machine exists.  GIC: Arm IHI 0069, chapter 12.
+ * since the machine exists. GIC: Arm IHI 0069, chapter 12.
  */
 #include "test/machine/guest/guest.h"
 

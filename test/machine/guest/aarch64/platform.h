@@ -1,10 +1,10 @@
-/* AArch64: what the test guest needs inline.  See guest.h. */
+/* AArch64: what the test guest needs inline. See guest.h. */
 #pragma once
 #include "kernel/lib/base.h"
 
 #define ARENA ((uint64_t)0x44000000) /* RAM begins at 1 GB */
 
-/* The virtual counter.  The ISB keeps it from being read early (DDI 0487, D12.2.1). */
+/* The virtual counter. The ISB keeps it from being read early (DDI 0487, D12.2.1). */
 static inline uint64_t ticks(void)
 {
     uint64_t value;

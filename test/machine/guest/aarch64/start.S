@@ -1,6 +1,6 @@
 /*
  * Start of the machine's test guest on AArch64: EL1, MMU off, from QEMU's ELF loader for the first
- * CPU and from PSCI CPU_ON for the others.  The first 512 GB of addresses are mapped where they are
+ * CPU and from PSCI CPU_ON for the others. The first 512 GB of addresses are mapped where they are
  * (the first and everything from 256 GB on, where "virt" has its devices, as device memory) and the
  * first GB of RAM at -2 GB, in blocks of 1 GB.
  */
@@ -135,7 +135,7 @@ interrupt_return:
 	ldp	x0, x1, [sp], #176
 	eret
 
-	/* Code in the lower half: what the machine takes for user mode.  Spins x0 times. */
+	/* Code in the lower half: what the machine takes for user mode. Spins x0 times. */
 	.section .text.low, "ax"
 	.globl low_spin
 low_spin:

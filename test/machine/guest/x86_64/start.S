@@ -1,6 +1,6 @@
 /*
  * Start of the machine's test guest: PVH entry and the other CPUs' way up, into 64-bit code in the
- * upper half of the address space.  The first 4 GB of memory are mapped at 0 and, the first 1 GB of
+ * upper half of the address space. The first 4 GB of memory are mapped at 0 and, the first 1 GB of
  * them, at -2 GB, in 2 MB pages.
  */
 #define BASE        0xffffffff80000000
@@ -135,7 +135,7 @@ gdt_pointer:
 isr_empty:
 	iretq
 
-	/* Code in the lower half: what the machine takes for user mode.  Spins %rdi times. */
+	/* Code in the lower half: what the machine takes for user mode. Spins %rdi times. */
 	.section .text.low, "ax"
 	.globl low_spin
 low_spin:

@@ -1,4 +1,4 @@
-/* See misdeeds.h.  Division by zero is no misdeed here: its result is 0 (DDI 0487, C3.4.7). */
+/* See misdeeds.h. Division by zero is no misdeed here: its result is 0 (DDI 0487, C3.4.7). */
 #include <stddef.h>
 #include "test/qemu/apps/misdeeds.h"
 
