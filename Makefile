@@ -130,7 +130,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
-## make lint              formatting, warnings, purity of the policies, the order of floors
+## make lint              formatting, warnings, purity of policies, order of floors, names of arguments
 ## make floors            draw which folder of the kernel uses which: docs/floors.svg, docs/calls.txt
 ## make stack-check       how deep a kernel stack can get, path by path
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
@@ -592,7 +592,8 @@ lint: deps-lint policy-check floors-check
 	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 	@git ls-files '*.c' '*.h' '*.S' | xargs awk 'length > 100 { wide = 1; \
 		print FILENAME ":" FNR ": wider than 100 columns" } END { exit wide }'
-	@echo "lint: formatting is clean"
+	@tools/check_args.py $$(git ls-files 'kernel/*.c' 'hpm/*.c' 'sched/*.c' 'mm/*.c')
+	@echo "lint: formatting is clean, boot arguments have their variables' names"
 
 clean:
 	rm -rf $(B)/x86_64* $(B)/aarch64* $(H) $(F) $(OUT) $(B)/machine

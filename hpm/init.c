@@ -14,23 +14,23 @@ uint64_t hpm_slice_cycles = 1000000;
 uint64_t hpm_print_ms;
 static struct hpm_caps caps;
 
-static uint64_t pmu_wanted = 1, modes, breakdown = 1, counters_max = HPM_COUNTERS_MAX;
+static uint64_t hpm_pmu = 1, hpm_modes, hpm_breakdown = 1, hpm_counters = HPM_COUNTERS_MAX;
 
 static const char *const pmu_choices[] = {"none", "auto", NULL};
 enum { MODES_BOTH, MODES_USER, MODES_KERNEL };
 static const char *const mode_choices[] = {"both", "user", "kernel", NULL};
 static const uint8_t modes_of[] = {EVENT_USER | EVENT_KERNEL, EVENT_USER, EVENT_KERNEL};
-static uint64_t slices;
+static uint64_t hpm_slices;
 static const char *const slice_choices[] = {"cycles", "instructions", NULL};
 const struct arg hpm_args[] = {
     {.name = "hpm.pmu",
      .type = ARG_CHOICE,
-     .value = &pmu_wanted,
+     .value = &hpm_pmu,
      .choices = pmu_choices,
      .help = "performance counters: use what is found, or none"},
     {.name = "hpm.modes",
      .type = ARG_CHOICE,
-     .value = &modes,
+     .value = &hpm_modes,
      .choices = mode_choices,
      .help = "count in user mode, in kernel mode, or in both"},
     {.name = "hpm.slice_cycles",
@@ -41,12 +41,12 @@ const struct arg hpm_args[] = {
      .help = "cycles, or instructions, each group of events is counted at a time"},
     {.name = "hpm.slices",
      .type = ARG_CHOICE,
-     .value = &slices,
+     .value = &hpm_slices,
      .choices = slice_choices,
      .help = "what a group's slice is measured in, and its counts are scaled by"},
     {.name = "hpm.breakdown",
      .type = ARG_BOOL,
-     .value = &breakdown,
+     .value = &hpm_breakdown,
      .help = "count the breakdown's events all the time; without them policy cluster sees nothing"},
     {.name = "hpm.accounts",
      .type = ARG_BOOL,
@@ -55,7 +55,7 @@ const struct arg hpm_args[] = {
              "for each"},
     {.name = "hpm.counters",
      .type = ARG_U64,
-     .value = &counters_max,
+     .value = &hpm_counters,
      .min = 1,
      .max = HPM_COUNTERS_MAX,
      .help = "programmable counters used at most: with fewer, groups are smaller and more"},
@@ -96,7 +96,7 @@ static void find_always(unsigned which, const char *name)
     if (!hpm_state.pmu.events.table ||
         event_parse(&hpm_state.pmu.events, name, event, why, sizeof why))
         *event = (struct event){.config = UINT64_MAX - which, .fixed = EVENT_NO_FIXED};
-    event->modes = modes_of[modes];
+    event->modes = modes_of[hpm_modes];
 }
 
 /* What of the breakdown this PMU can count, in the modes asked for. */
@@ -104,9 +104,9 @@ static void find_events(void)
 {
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
         struct event *event = &hpm_state.event[e];
-        if (breakdown && hpm_state.pmu.events.counters &&
+        if (hpm_breakdown && hpm_state.pmu.events.counters &&
             figure_event(&hpm_state.pmu.events, e, event))
-            event->modes = modes_of[modes];
+            event->modes = modes_of[hpm_modes];
         else
             event->counters = 0;
     }
@@ -134,8 +134,8 @@ static void publish_caps(const struct pmu_ops *ops)
         .can_sample = pmu->sample_sources != 0,
         .sampled = pmu->sample_sources,
         .instructions = pmu->instructions,
-        .user = modes != MODES_KERNEL,
-        .kernel = modes != MODES_USER,
+        .user = hpm_modes != MODES_KERNEL,
+        .kernel = hpm_modes != MODES_USER,
         .apart = hpm_accounts,
         .name = ops->name,
         .counters = pmu->counters,
@@ -161,7 +161,7 @@ static void print_found(void)
             hpm_state.pmu.about, caps.counters,
             caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
             groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles,
-            slice_choices[hpm_state.by_instructions], about[modes],
+            slice_choices[hpm_state.by_instructions], about[hpm_modes],
             caps.can_sample ? "records of accesses by source" : "no records of accesses");
     report_missing(missing, sizeof missing);
     if (missing[0])
@@ -190,24 +190,24 @@ void hpm_init(unsigned cpus)
 
     limit_ring("hpm.samples", &hpm_samples, cpus, sizeof(struct hpm_sample));
     caps = (struct hpm_caps){.name = "none"};
-    for (unsigned i = 0; pmu_wanted && pmu_backends[i] && !ops; i++)
+    for (unsigned i = 0; hpm_pmu && pmu_backends[i] && !ops; i++)
         if (pmu_backends[i]->probe(&hpm_state.pmu) == 0)
             ops = pmu_backends[i];
     if (!ops) {
         hpm_state.pmu = (struct pmu_caps){.cycles_per_tick = PMU_RATE_ONE};
         kprintf("hpm: %s: no stall breakdown, samples by time and entries only, all else works\n",
-                pmu_wanted ? "this machine has no performance counters that are known"
-                           : "switched off by hpm.pmu=none");
+                hpm_pmu ? "this machine has no performance counters that are known"
+                        : "switched off by hpm.pmu=none");
         return;
     }
     limit_ring("hpm.records", &hpm_records, cpus, hpm_state.pmu.record_bytes);
-    hpm_state.pmu.counters = MIN(hpm_state.pmu.counters, (unsigned)counters_max);
-    hpm_state.pmu.events.counters = MIN(hpm_state.pmu.events.counters, (unsigned)counters_max);
+    hpm_state.pmu.counters = MIN(hpm_state.pmu.counters, (unsigned)hpm_counters);
+    hpm_state.pmu.events.counters = MIN(hpm_state.pmu.events.counters, (unsigned)hpm_counters);
     for (uint32_t left = hpm_state.pmu.events.fixed; left; left &= left - 1)
         hpm_state.fixed++;
     ASSERT(hpm_state.fixed <= HPM_FIXED_MAX);
-    hpm_state.by_instructions = slices && hpm_state.pmu.slices_by_instructions;
-    if (slices && !hpm_state.by_instructions)
+    hpm_state.by_instructions = hpm_slices && hpm_state.pmu.slices_by_instructions;
+    if (hpm_slices && !hpm_state.by_instructions)
         kprintf("hpm: %s: slices cannot end by instructions here: they end by cycles\n", ops->name);
     find_events();
     int err = plans_init(ops);
@@ -227,7 +227,7 @@ static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
 {
     struct pmu_setup setup = {.slice = hpm_slice_cycles,
                               .by_instructions = hpm_state.by_instructions,
-                              .modes = modes_of[modes],
+                              .modes = modes_of[hpm_modes],
                               .events = hpm_state.event,
                               .event_count = HPM_EVENTS};
 

@@ -15,16 +15,16 @@
 
 #define MEM_LIMIT_MIN (32 * MIB)
 
-uint64_t cpus_limit = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = OUTPUTS_AUTO;
+uint64_t cpus_wanted = CPU_MAX, mem_limit = MEM_UNLIMITED, console_wanted = OUTPUTS_AUTO;
 
 static const struct arg kernel_args[] = {
-    {"cpus", ARG_U64, &cpus_limit, 1, CPU_MAX, NULL, ARG_BOOT, "use at most this many CPUs"},
-    {"cpus.late", ARG_U64, &arch_cpu_late, 0, CPU_MAX - 1, NULL, ARG_BOOT,
+    {"cpus", ARG_U64, &cpus_wanted, 1, CPU_MAX, NULL, ARG_BOOT, "use at most this many CPUs"},
+    {"cpus.late", ARG_U64, &cpus_late, 0, CPU_MAX - 1, NULL, ARG_BOOT,
      "for tests: the CPU of this number comes when another one is started in its place; 0: none "
      "does"},
     {"mem.limit", ARG_BYTES, &mem_limit, MEM_LIMIT_MIN, MEM_UNLIMITED, NULL, ARG_BOOT,
      "use no memory above this address; the largest value: no limit"},
-    {"mem.space_ids", ARG_U64, &arch_space_ids_max, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL,
+    {"mem.space_ids", ARG_U64, &mem_space_ids, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL,
      ARG_BOOT,
      "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
     {"numbers.first", ARG_U64, &numbers_first, 1, NUMBER_MAX, NULL, ARG_BOOT,

@@ -4,5 +4,5 @@
 
 #define MEM_UNLIMITED (4 * GIB) /* mem_limit: use all memory */
 
-extern uint64_t cpus_limit, mem_limit, console_wanted;
+extern uint64_t cpus_wanted, mem_limit, console_wanted;
 extern const struct arg *const arg_tables[]; /* NULL-terminated */

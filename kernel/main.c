@@ -151,7 +151,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     if (!pci_init(info))
         machine_init();
     cpus_found =
-        arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_limit);
+        arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_wanted);
     memory_check_cpus(info, cpus_found);
     sched_topology_init(1);
     hpm_init(cpus_found);

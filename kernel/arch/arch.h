@@ -188,7 +188,7 @@ const struct numa *arch_numa(void);
 /* Once, in the first thread, on the boot CPU. Starts cpus[1..n-1]; each gets the kernel stack in
  * cpu->boot_stack_top. Returns how many run, this one included; says which did not. */
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
-extern uint64_t arch_cpu_late; /* boot argument cpus.late */
+extern uint64_t cpus_late; /* boot argument cpus.late */
 
 /* ---- Console, end of the run ----------------------------------------------------------------- */
 /* At boot, before everything else, interrupts off: what serial port there is. Firmware names one
@@ -354,7 +354,7 @@ bool arch_tlb_flush_everywhere(struct arch_space *space, vaddr_t va, size_t n);
 /* each CPU may keep one in use, besides one of nobody's and one to give away */
 #define ARCH_SPACE_IDS_MIN 66
 #define ARCH_SPACE_IDS_MAX 65536
-extern uint64_t arch_space_ids_max;
+extern uint64_t mem_space_ids;
 /* Maps device registers, uncached, for good; size is rounded to pages. Thread context, at boot.
  * NULL before arch_init_memory; when out of memory, and for what the CPU cannot reach, with a line
  * that says so. */

@@ -234,7 +234,7 @@ bool cpus_clocks_quirk(char *text, size_t size)
     return clocks.corrected + clocks.refused;
 }
 
-uint64_t arch_cpu_late;
+uint64_t cpus_late;
 static uint32_t begun; /* number of the CPU that was told last to start */
 
 /* What x86-64's INIT and cpus_lost are to prevent. */
@@ -243,7 +243,7 @@ static void be_late(const struct cpu *cpu)
     static bool was;
     uint32_t before = __atomic_load_n(&begun, __ATOMIC_RELAXED);
 
-    if (cpu->index != arch_cpu_late || __atomic_exchange_n(&was, true, __ATOMIC_RELAXED))
+    if (cpu->index != cpus_late || __atomic_exchange_n(&was, true, __ATOMIC_RELAXED))
         return;
     while (__atomic_load_n(&begun, __ATOMIC_RELAXED) == before)
         arch_cpu_relax();

@@ -14,7 +14,7 @@
 extern char text_start[], text_end[], rodata_end[], image_start[], image_end[], boot_stack_guard[],
     boot_stack_bottom[];
 
-uint64_t arch_space_ids_max = ARCH_SPACE_IDS_MAX;
+uint64_t mem_space_ids = ARCH_SPACE_IDS_MAX;
 
 static uint64_t kernel_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static struct pt kernel_pt;

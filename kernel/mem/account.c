@@ -4,14 +4,14 @@
 
 #define DEFAULT_PART 4 /* of memory: a quarter */
 
-uint64_t memory_kernel_max;
+uint64_t mem_kernel;
 
 static uint64_t limit_wanted(void)
 {
     struct frame_stats frames;
 
-    if (memory_kernel_max)
-        return memory_kernel_max;
+    if (mem_kernel)
+        return mem_kernel;
     frame_stats(&frames);
     return frames.total_pages * PAGE_SIZE / DEFAULT_PART;
 }

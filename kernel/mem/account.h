@@ -12,7 +12,7 @@ struct memory_account {
 };
 
 /* mem.kernel: bytes of a process; 0: a part of memory. */
-extern uint64_t memory_kernel_max;
+extern uint64_t mem_kernel;
 
 /* Its limit is as mem.kernel says now or, of a process that another one starts, that one's
  * account's (like). */

@@ -2,11 +2,11 @@
 #include "kernel/proc/internal.h"
 
 enum { VISIBLE_ALL, VISIBLE_OWN };
-static uint64_t visible = VISIBLE_ALL;
+static uint64_t proc_visible = VISIBLE_ALL;
 static const char *const choices[] = {[VISIBLE_ALL] = "all", [VISIBLE_OWN] = "own", NULL};
 
 const struct arg process_args[] = {
-    {"proc.visible", ARG_CHOICE, &visible, 0, 0, choices, ARG_BOOT,
+    {"proc.visible", ARG_CHOICE, &proc_visible, 0, 0, choices, ARG_BOOT,
      "whose counts, samples, places, threads and memory a process may read: everything, or its own "
      "and those "
      "of processes it has started"},
@@ -15,12 +15,12 @@ const struct arg process_args[] = {
 
 bool visible_machine(void)
 {
-    return visible == VISIBLE_ALL;
+    return proc_visible == VISIBLE_ALL;
 }
 
 bool visible_process(const struct process *reader, const struct process *p)
 {
     while (p && p != reader)
         p = p->parent;
-    return p || visible == VISIBLE_ALL;
+    return p || proc_visible == VISIBLE_ALL;
 }

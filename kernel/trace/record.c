@@ -8,7 +8,7 @@
 #define KB_MIN     (RING_PACKETS_MIN * RING_PACKET_BYTES / KIB)
 
 uint64_t telemetry_on, telemetry_ms = 10;
-static uint64_t wanted, buffer_kb = KB_DEFAULT;
+static uint64_t telemetry_wanted, telemetry_kb = KB_DEFAULT;
 static struct ring *rings[CPU_MAX];
 static unsigned ring_count;
 static uint8_t uuid[CTF_UUID_BYTES];
@@ -18,12 +18,12 @@ static const char *const what_choices[] = {"sched", "sharing", "counters", "samp
 const struct arg telemetry_args[] = {
     {.name = "telemetry",
      .type = ARG_SET,
-     .value = &wanted,
+     .value = &telemetry_wanted,
      .choices = what_choices,
      .help = "record this and write it to the port vigil.telemetry"},
     {.name = "telemetry.kb",
      .type = ARG_U64,
-     .value = &buffer_kb,
+     .value = &telemetry_kb,
      .min = KB_MIN,
      .max = RING_PACKETS_MAX * RING_PACKET_BYTES / KIB,
      .help = "memory of each CPU for what is not yet written, KB; made a power of two"},
@@ -89,20 +89,20 @@ static void limit_memory(unsigned cpu_number)
 
     frame_stats(&frames);
     uint64_t most = MAX(frames.total_pages * PAGE_SIZE / 32 / cpu_number / KIB, (uint64_t)KB_MIN);
-    if (buffer_kb <= most)
+    if (telemetry_kb <= most)
         return;
     kprintf(
         "telemetry.kb=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n",
-        (unsigned long long)buffer_kb, (unsigned long long)most, cpu_number);
-    buffer_kb = most;
+        (unsigned long long)telemetry_kb, (unsigned long long)most, cpu_number);
+    telemetry_kb = most;
 }
 
 void telemetry_init(unsigned cpu_number)
 {
-    if (!wanted)
+    if (!telemetry_wanted)
         return;
     limit_memory(cpu_number);
-    uint32_t packets = 1u << log2_floor(buffer_kb * KIB / RING_PACKET_BYTES);
+    uint32_t packets = 1u << log2_floor(telemetry_kb * KIB / RING_PACKET_BYTES);
     make_uuid();
     for (unsigned i = 0; i < cpu_number; i++) {
         void *memory = alloc_bytes((uint64_t)packets * RING_PACKET_BYTES);
@@ -115,5 +115,5 @@ void telemetry_init(unsigned cpu_number)
         ring_init(rings[i], memory, packets, trace_events, uuid, i, arch_clock_ns());
     }
     ring_count = cpu_number;
-    __atomic_store_n(&telemetry_on, wanted, __ATOMIC_RELEASE);
+    __atomic_store_n(&telemetry_on, telemetry_wanted, __ATOMIC_RELEASE);
 }

@@ -5,65 +5,67 @@
 #include "mm/policy/replace/replace.h"
 #include "mm/policy/divide/plan.h"
 
-uint64_t memory_process_max = MEMORY_UNLIMITED, memory_user_max = MEMORY_UNLIMITED;
-static uint64_t memory_policy, memory_prefetch;
-uint64_t memory_goal, memory_weight = 1, memory_rate;
-uint64_t memory_pool_global, memory_accessed = 1, memory_seed = 1, memory_pools_always;
-uint64_t swap_wanted = SWAP_NONE, swap_bytes_max = MEMORY_UNLIMITED;
+uint64_t mem_process = MEMORY_UNLIMITED, mem_user = MEMORY_UNLIMITED;
+static uint64_t mem_policy, mem_prefetch;
+uint64_t mem_goal, mem_weight = 1, mem_rate;
+uint64_t mem_pool, mem_accessed = 1, mem_seed = 1, mem_pools;
+uint64_t swap_wanted = SWAP_NONE, swap_size = MEMORY_UNLIMITED;
 
-static const char *const pool_names[] = {"local", "global", NULL};
-static const char *const pools_names[] = {"auto", "always", NULL};
+static const char *const pool_names[] = {
+    [MEM_POOL_LOCAL] = "local", [MEM_POOL_GLOBAL] = "global", NULL};
+static const char *const pools_names[] = {
+    [MEM_POOLS_AUTO] = "auto", [MEM_POOLS_ALWAYS] = "always", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
 
 const struct replace_ops *memory_policy_ops(void)
 {
-    return replace_policies[memory_policy];
+    return replace_policies[mem_policy];
 }
 
 const struct prefetch_ops *memory_prefetch_ops(void)
 {
-    return prefetch_policies[memory_prefetch];
+    return prefetch_policies[mem_prefetch];
 }
 
 const struct arg mm_args[] = {
-    {"mem.process", ARG_BYTES, &memory_process_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL,
-     ARG_PROCESS, "a process keeps at most so much in memory; the largest value: no limit"},
-    {"mem.user", ARG_BYTES, &memory_user_max, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
+    {"mem.process", ARG_BYTES, &mem_process, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
+     "a process keeps at most so much in memory; the largest value: no limit"},
+    {"mem.user", ARG_BYTES, &mem_user, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
      "all processes together keep at most so much in memory; the largest value: no limit"},
-    {"mem.kernel", ARG_BYTES, &memory_kernel_max, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
+    {"mem.kernel", ARG_BYTES, &mem_kernel, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
      "kernel memory a process may take: its threads' stacks, page tables, sessions, pool's tables; "
      "0: a "
      "quarter of memory"},
-    {"mem.pool", ARG_CHOICE, &memory_pool_global, 0, 0, pool_names, ARG_PROCESS,
+    {"mem.pool", ARG_CHOICE, &mem_pool, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
-    {"mem.goal", ARG_CHOICE, &memory_goal, 0, 0, share_goal_names, ARG_BOOT,
+    {"mem.goal", ARG_CHOICE, &mem_goal, 0, 0, share_goal_names, ARG_BOOT,
      "how memory is divided among pools: evenly; by their curves so that the harmonic mean of "
      "speedups is "
      "highest, or all miss at the same rate, or the highest rate is as low as can be, or rates "
      "asked for are "
      "kept"},
-    {"mem.weight", ARG_U64, &memory_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
+    {"mem.weight", ARG_U64, &mem_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
-    {"mem.rate", ARG_U64, &memory_rate, 0, 1000000, NULL, ARG_PROCESS,
+    {"mem.rate", ARG_U64, &mem_rate, 0, 1000000, NULL, ARG_PROCESS,
      "mem.goal=service: so many misses a second a process may have; 0: any number"},
-    {"mem.policy", ARG_TABLE, &memory_policy, 0, 0, replace_policies, ARG_PROCESS,
+    {"mem.policy", ARG_TABLE, &mem_policy, 0, 0, replace_policies, ARG_PROCESS,
      "which page of a pool goes when another needs its frame"},
-    {"mem.prefetch", ARG_TABLE, &memory_prefetch, 0, 0, prefetch_policies, ARG_PROCESS,
+    {"mem.prefetch", ARG_TABLE, &mem_prefetch, 0, 0, prefetch_policies, ARG_PROCESS,
      "what is read besides the page that a thread waits for: nothing, its neighbours, where a row "
      "of pages "
      "goes "
      "on, what was used together with it, or what of these has done no harm in its region"},
-    {"mem.accessed", ARG_BOOL, &memory_accessed, 0, 0, NULL, ARG_PROCESS,
+    {"mem.accessed", ARG_BOOL, &mem_accessed, 0, 0, NULL, ARG_PROCESS,
      "a page about to go is asked whether it was used, where no tracker sees that; else faults are "
      "all that "
      "policies hear of"},
-    {"mem.seed", ARG_U64, &memory_seed, 0, UINT64_MAX, NULL, ARG_PROCESS,
+    {"mem.seed", ARG_U64, &mem_seed, 0, UINT64_MAX, NULL, ARG_PROCESS,
      "of policies that draw or hash"},
-    {"mem.pools", ARG_CHOICE, &memory_pools_always, 0, 0, pools_names, ARG_PROCESS,
+    {"mem.pools", ARG_CHOICE, &mem_pools, 0, 0, pools_names, ARG_PROCESS,
      "when there are pools: where memory is limited or pages can leave it, or always"},
     {"swap", ARG_CHOICE, &swap_wanted, 0, 0, swap_names, ARG_BOOT,
      "kind of disk that pages are swapped out to; it is overwritten; any: the first there is"},
-    {"swap.size", ARG_BYTES, &swap_bytes_max, MIB, MEMORY_UNLIMITED, NULL, ARG_BOOT,
+    {"swap.size", ARG_BYTES, &swap_size, MIB, MEMORY_UNLIMITED, NULL, ARG_BOOT,
      "use no more of that disk; the largest value: all of it"},
     {0},
 };

@@ -9,18 +9,21 @@
 #define MEMORY_LEAST     (256 * KIB) /* of a process: an instruction alone may need a dozen pages */
 #define MEMORY_UNLIMITED (64 * GIB)
 
-extern uint64_t memory_process_max, memory_user_max; /* bytes */
-extern uint64_t memory_pool_global;                  /* 1: one pool for all */
-extern uint64_t memory_accessed;                     /* bool */
-extern uint64_t memory_seed;
-extern uint64_t memory_goal;                /* an enum share_goal */
-extern uint64_t memory_weight, memory_rate; /* of a process; misses a second, 0: any */
-extern uint64_t memory_pools_always;        /* 1: even where pages can go nowhere */
-extern uint64_t swap_wanted;                /* enum swap_choice */
-extern uint64_t swap_bytes_max;
+extern uint64_t mem_process, mem_user; /* bytes */
+extern uint64_t mem_pool;              /* enum mem_pool_choice */
+extern uint64_t mem_accessed;          /* bool */
+extern uint64_t mem_seed;
+extern uint64_t mem_goal;             /* an enum share_goal */
+extern uint64_t mem_weight, mem_rate; /* of a process; misses a second, 0: any */
+extern uint64_t mem_pools;            /* enum mem_pools_choice */
+extern uint64_t swap_wanted;          /* enum swap_choice */
+extern uint64_t swap_size;
 
 /* Those that mem.policy and mem.prefetch name. */
 const struct replace_ops *memory_policy_ops(void);
 const struct prefetch_ops *memory_prefetch_ops(void);
 
+enum mem_pool_choice { MEM_POOL_LOCAL, MEM_POOL_GLOBAL };
+/* MEM_POOLS_ALWAYS: pools are made even where no page can be evicted. */
+enum mem_pools_choice { MEM_POOLS_AUTO, MEM_POOLS_ALWAYS };
 enum swap_choice { SWAP_NONE, SWAP_ANY, SWAP_RAM, SWAP_VIRTIO, SWAP_MODEL };

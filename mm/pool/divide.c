@@ -58,7 +58,7 @@ static struct division {
 
 bool paging_divides(void)
 {
-    return memory_goal != SHARE_EVEN;
+    return mem_goal != SHARE_EVEN;
 }
 
 static uint64_t misses_with(const void *space, uint32_t pages)
@@ -110,7 +110,7 @@ static void look_back_locked(struct pool *p, struct past *past)
 static void remember(struct space *s, struct past *past, uint32_t held)
 {
     const struct division *d = division;
-    const uint64_t epoch_us = track_epoch_ms * 1000;
+    const uint64_t epoch_us = mem_epoch_ms * 1000;
     uint32_t epochs = track_curve_epochs(s);
 
     if (!epochs || epochs == past->epochs)
@@ -180,7 +180,7 @@ static struct pool_division worth_of(const struct share_pool *s)
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
 
     return (struct pool_division){
-        .goal = share_goal_names[memory_goal],
+        .goal = share_goal_names[mem_goal],
         .step = step,
         .lost = share_lost(s, s->planned, division->memory),
         .lost_more = share_lost(s, s->planned + step, division->memory),
@@ -236,7 +236,7 @@ static void print(const struct share_report *report)
                        d->pool[i].planned);
     kprintf(
         "memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
-        (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[memory_goal],
+        (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[mem_goal],
         d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
         (unsigned long long)report->cost_best, d->plan);
 }
@@ -259,7 +259,7 @@ static void say_error(int error)
 static uint64_t lasts_us(void)
 {
     const struct division *d = division;
-    uint64_t most = LASTS * track_epoch_ms * 1000, so_far = (d->now_ns - d->planned_ns) / 1000;
+    uint64_t most = LASTS * mem_epoch_ms * 1000, so_far = (d->now_ns - d->planned_ns) / 1000;
 
     return MIN(MAX(d->lasts_us, so_far), most);
 }
@@ -276,7 +276,7 @@ static void divide(void)
 {
     struct division *d = division;
     const struct share_config config = {
-        .goal = (enum share_goal)memory_goal,
+        .goal = (enum share_goal)mem_goal,
         .step = d->spacing,
         .move_max = MAX(d->memory / MOVED_PART, 1u),
         .hysteresis_permil = GAIN_PERMILLE,
@@ -314,7 +314,7 @@ static void forget_ended(void)
 
 static void divide_for_ever(UNUSED void *arg)
 {
-    const uint64_t epoch_ns = track_epoch_ms * NS_PER_MS, soon_ns = epoch_ns / SOON_PART;
+    const uint64_t epoch_ns = mem_epoch_ms * NS_PER_MS, soon_ns = epoch_ns / SOON_PART;
 
     for (;;) {
         sched_sleep_until(arch_clock_ns() + epoch_ns - soon_ns);
@@ -339,14 +339,14 @@ void divide_start(void)
         .name = "divide", .entry = divide_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
     struct thread *t;
 
-    if (!memory_goal)
+    if (!mem_goal)
         return;
     division = area_alloc(sizeof(*division));
     if (!division || thread_create(&params, &t)) {
         kprintf("memory: no memory to divide it: each pool has an even part\n");
         return;
     }
-    division->lasts_us = LASTS * track_epoch_ms * 1000;
+    division->lasts_us = LASTS * mem_epoch_ms * 1000;
     thread_start(t);
     thread_put(t);
 }

@@ -20,8 +20,8 @@ static uint32_t pool_count;                  /* [A] written under pools_lock */
 
 bool pools_wanted(void)
 {
-    return swap_present() || memory_process_max != MEMORY_UNLIMITED ||
-           memory_user_max != MEMORY_UNLIMITED || memory_pools_always;
+    return swap_present() || mem_process != MEMORY_UNLIMITED || mem_user != MEMORY_UNLIMITED ||
+           mem_pools == MEM_POOLS_ALWAYS;
 }
 
 uint32_t pools_number(void)
@@ -42,7 +42,7 @@ void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *he
 /* As many frames as the arguments say now, but no more than there are. */
 static uint32_t limit_now(bool whole)
 {
-    uint64_t bytes = whole ? memory_user_max : MIN(memory_user_max, memory_process_max);
+    uint64_t bytes = whole ? mem_user : MIN(mem_user, mem_process);
     struct frame_stats all;
 
     frame_stats(&all);
@@ -118,12 +118,12 @@ static void settle(struct pool *p)
 {
     const struct prefetch_ops *ahead = memory_prefetch_ops();
 
-    p->global = memory_pool_global;
+    p->global = mem_pool == MEM_POOL_GLOBAL;
     p->limit = limit_now(p->global);
-    p->weight = (uint32_t)memory_weight;
-    p->rate_max = (uint32_t)memory_rate;
-    p->seed = memory_seed;
-    p->accessed = memory_accessed;
+    p->weight = (uint32_t)mem_weight;
+    p->rate_max = (uint32_t)mem_rate;
+    p->seed = mem_seed;
+    p->accessed = mem_accessed;
     p->ops = memory_policy_ops();
     p->ahead = ahead == &prefetch_none ? NULL : ahead;
 }
@@ -157,7 +157,7 @@ static int create(const struct pool *like, struct memory_account *account, struc
         inherit(p, like);
     else
         settle(p);
-    p->mru_decides = memory_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
+    p->mru_decides = mem_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
     p->reserve = pool_reserve_of(p->limit);
     p->judged_at_ns = arch_clock_ns();
     p->free_head = NODE_NONE;

@@ -44,7 +44,7 @@ static uint32_t now(const uint32_t *count)
 
 static uint32_t user_limit(void)
 {
-    return (uint32_t)MIN(memory_user_max / PAGE_SIZE, (uint64_t)all_frames);
+    return (uint32_t)MIN(mem_user / PAGE_SIZE, (uint64_t)all_frames);
 }
 
 /* Of all pools together, too, a few are kept free. */
@@ -193,7 +193,7 @@ static void find_donor(struct pool *p, void *arg)
 {
     struct donor *d = arg;
     bool irq = spin_lock(&p->lock);
-    if (memory_goal && !p->kept)
+    if (mem_goal && !p->kept)
         p->kept = p->frames;
     int64_t excess = excess_locked(p);
 

@@ -68,8 +68,7 @@ void swap_init(void)
         return;
     list_init(&swap.idle);
     wait_init(&swap.idle_wait);
-    uint64_t pages =
-        MIN(MIN(d->pages, swap_bytes_max / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
+    uint64_t pages = MIN(MIN(d->pages, swap_size / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
     swap.slots = area_alloc(slots_bytes((uint32_t)pages));
     if (!swap.slots || make_requests()) {
         kprintf("swap: no memory for it: pages stay in memory\n");

@@ -35,7 +35,7 @@ static bool decays; /* an epoch counts half of what the next one does */
 
 static bool mru_wanted(const struct space *s)
 {
-    return track_curves_wanted == TRACK_CURVES_ON || (s->pool && s->pool->mru_decides);
+    return mem_curves == TRACK_CURVES_ON || (s->pool && s->pool->mru_decides);
 }
 
 /* Groups of a page, larger ones where that would be too many. */
@@ -161,7 +161,7 @@ static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
 
 static uint64_t epoch_ticks(void)
 {
-    return track_epoch_ms * arch_ticks_hz() / 1000;
+    return mem_epoch_ms * arch_ticks_hz() / 1000;
 }
 
 static void take(struct space *s, const struct page_run *run)
@@ -211,7 +211,7 @@ bool track_curve(struct space *s, struct track_curve *out)
         .cold = mrc_cold(c->mrc) << c->shift,
         .shift = c->shift,
         .epochs = c->mrc->epochs,
-        .epoch_ms = track_epoch_ms,
+        .epoch_ms = mem_epoch_ms,
         .has_mru = !c->mrc->config.lru_only,
     };
     for (unsigned i = 0; i < TRACK_CURVE_POINTS; i++) {
@@ -274,7 +274,7 @@ void track_curve_end(struct space *s)
 {
     struct track_curve out;
 
-    if (s->curve && track_curves_print) {
+    if (s->curve && mem_curves_print) {
         if (!s->curve->ended)
             mrc_epoch(s->curve->mrc);
         track_curve(s, &out);

@@ -3,7 +3,7 @@
 #include "mm/policy/curve/mrc.h"
 #include "mm/space.h"
 
-extern uint64_t track_epoch_ms; /* of curves */
+extern uint64_t mem_epoch_ms; /* of curves */
 
 /* How many epochs of s, which has a curve, have ended. One in which nothing was delivered for as
  * long as two ends now, if somebody watches: who does nothing misses nothing. Not while it is

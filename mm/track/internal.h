@@ -3,14 +3,14 @@
 #include "mm/policy/curve/mrc.h"
 #include "mm/track/track.h"
 
-extern uint64_t track_curves_print; /* at a space's end */
+extern uint64_t mem_curves_print; /* at a space's end */
 enum { TRACK_CURVES_OFF, TRACK_CURVES_LRU, TRACK_CURVES_ON };
 /* one of these: LRU makes MRU's only where it decides anything */
-extern uint64_t track_curves_wanted;
-extern uint64_t track_pab_entries; /* of the hardware's page access buffer */
+extern uint64_t mem_curves;
+extern uint64_t mem_pab; /* of the hardware's page access buffer */
 
-extern uint64_t track_active_pages; /* most of an active set */
-extern uint64_t track_scan_ms, track_sample_period;
+extern uint64_t mem_active_pages; /* most of an active set */
+extern uint64_t mem_scan_ms, mem_sample_period;
 
 extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
 

@@ -26,7 +26,7 @@ static int probe(void)
 
 static int start(void)
 {
-    uint64_t pab = track_pab_entries;
+    uint64_t pab = mem_pab;
 
     if (!is_pow2(pab) || pab < caps.pab_min || pab > caps.pab_max) {
         kprintf("tracker: mem.pab=%llu: the hardware's page access buffer has a power of two of "

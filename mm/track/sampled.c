@@ -99,7 +99,7 @@ static void want(bool wanted)
 static int start(void)
 {
     uint32_t all = hpm_caps()->sampled, beyond_l1 = all & ~(1u << SOURCE_L1);
-    uint32_t period = (uint32_t)MAX(track_sample_period, (uint64_t)hpm_caps()->sample_period_min);
+    uint32_t period = (uint32_t)MAX(mem_sample_period, (uint64_t)hpm_caps()->sample_period_min);
     int err = hpm_sampling_start(&(struct hpm_sampling){.sources = beyond_l1 ? beyond_l1 : all,
                                                         .period = period,
                                                         .jitter = period / 2,

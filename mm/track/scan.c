@@ -52,7 +52,7 @@ static void scan_for_ever(UNUSED void *arg)
         while (!scan.wanted)
             wait_sleep(&scan.wait, &scan.lock, &irq, UINT64_MAX);
         spin_unlock(&scan.lock, irq);
-        sched_sleep_until(arch_clock_ns() + track_scan_ms * NS_PER_MS);
+        sched_sleep_until(arch_clock_ns() + mem_scan_ms * NS_PER_MS);
         track_each_watched(scan_space, NULL);
     }
 }

@@ -28,7 +28,7 @@ struct active_set {
 
 static uint32_t most(void)
 {
-    return (uint32_t)track_active_pages;
+    return (uint32_t)mem_active_pages;
 }
 
 /* ---- Under the space's lock ------------------------------------------------------------------ */

@@ -40,44 +40,45 @@ static struct {
 static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");        /* [T] */
 static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
 
-static uint64_t tracker_wanted, track_always, record_wanted;
-uint64_t track_pab_entries = 2048, track_epoch_ms = 1000, track_active_pages = 2048,
-         track_scan_ms = 100, track_sample_period = 100, track_curves_print;
-uint64_t track_curves_wanted = TRACK_CURVES_LRU;
-static uint64_t permille_max = 10;
+static uint64_t mem_tracker, mem_track, mem_record;
+uint64_t mem_pab = 2048, mem_epoch_ms = 1000, mem_active_pages = 2048, mem_scan_ms = 100,
+         mem_sample_period = 100, mem_curves_print;
+uint64_t mem_curves = TRACK_CURVES_LRU;
+static uint64_t mem_track_permille = 10;
 static const struct tracker_ops automatic = {.name = "auto"}, none = {.name = "none"};
 static const struct tracker_ops *const choices[] = {
     &automatic, &track_path, &track_soft, &track_scan, &track_sampled, &none, NULL};
-static const char *const always_choices[] = {"auto", "always", NULL};
+enum { TRACK_AUTO, TRACK_ALWAYS };
+static const char *const track_choices[] = {[TRACK_AUTO] = "auto", [TRACK_ALWAYS] = "always", NULL};
 static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
 const struct arg track_args[] = {
-    {"mem.tracker", ARG_TABLE, &tracker_wanted, 0, 0, choices, ARG_BOOT,
+    {"mem.tracker", ARG_TABLE, &mem_tracker, 0, 0, choices, ARG_BOOT,
      "who sees which pages are used; auto: path where there is such hardware"},
-    {"mem.track", ARG_CHOICE, &track_always, 0, 0, always_choices, ARG_BOOT,
+    {"mem.track", ARG_CHOICE, &mem_track, 0, 0, track_choices, ARG_BOOT,
      "when: while a process's memory is short, or always"},
-    {"mem.pab", ARG_U64, &track_pab_entries, 128, 32768, NULL, ARG_BOOT,
+    {"mem.pab", ARG_U64, &mem_pab, 128, 32768, NULL, ARG_BOOT,
      "tracker path: entries of each CPU's page access buffer, a power of two; what fits is hot"},
-    {"mem.active_pages", ARG_U64, &track_active_pages, 16, 1 << 20, NULL, ARG_BOOT,
+    {"mem.active_pages", ARG_U64, &mem_active_pages, 16, 1 << 20, NULL, ARG_BOOT,
      "tracker soft: pages of a process's active set"},
-    {"mem.scan_ms", ARG_U64, &track_scan_ms, 1, 100000, NULL, ARG_BOOT,
+    {"mem.scan_ms", ARG_U64, &mem_scan_ms, 1, 100000, NULL, ARG_BOOT,
      "tracker scan: looks this often, milliseconds"},
-    {"mem.sample_period", ARG_U64, &track_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, ARG_BOOT,
+    {"mem.sample_period", ARG_U64, &mem_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, ARG_BOOT,
      "tracker sampled: one access in so many, of those beyond the first-level cache"},
-    {"mem.curves", ARG_CHOICE, &track_curves_wanted, 0, 0, curves_choices, ARG_BOOT,
+    {"mem.curves", ARG_CHOICE, &mem_curves, 0, 0, curves_choices, ARG_BOOT,
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where "
      "it decides "
      "anything; on: both"},
-    {"mem.epoch_ms", ARG_U64, &track_epoch_ms, 1, 1000000, NULL, ARG_BOOT,
+    {"mem.epoch_ms", ARG_U64, &mem_epoch_ms, 1, 1000000, NULL, ARG_BOOT,
      "a curve is of so long a time, mixed with those before it unless memory is divided by them, "
      "milliseconds"},
-    {"mem.curves_print", ARG_BOOL, &track_curves_print, 0, 0, NULL, ARG_BOOT,
+    {"mem.curves_print", ARG_BOOL, &mem_curves_print, 0, 0, NULL, ARG_BOOT,
      "print a process's curves at its end"},
-    {"mem.track_permille", ARG_U64, &permille_max, 1, 1000, NULL, ARG_BOOT,
+    {"mem.track_permille", ARG_U64, &mem_track_permille, 1, 1000, NULL, ARG_BOOT,
      "part of a process's time that its tracking may cost while memory is not short, thousandths: "
      "above it "
      "pages are sampled"},
-    {"mem.record", ARG_BOOL, &record_wanted, 0, 0, NULL, ARG_BOOT,
+    {"mem.record", ARG_BOOL, &mem_record, 0, 0, NULL, ARG_BOOT,
      "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
     {0},
 };
@@ -85,7 +86,7 @@ const struct arg track_args[] = {
 /* The tracker asked for, or NULL: none is, or it cannot work here. */
 static const struct tracker_ops *find_tracker(void)
 {
-    const struct tracker_ops *ops = choices[tracker_wanted];
+    const struct tracker_ops *ops = choices[mem_tracker];
 
     if (ops == &none)
         return NULL;
@@ -105,16 +106,16 @@ void track_init(bool divided)
         return;
     }
     track.ops = find_tracker();
-    track_governor_init(&track.govern, (unsigned)permille_max, 0, path_sample_max(),
+    track_governor_init(&track.govern, (unsigned)mem_track_permille, 0, path_sample_max(),
                         WINDOW_NS * (arch_ticks_hz() / 1000) / (NS_PER_S / 1000));
-    if (track.ops && track_curves_wanted)
+    if (track.ops && mem_curves)
         track_curves_start(!divided);
-    if (track.ops && record_wanted)
+    if (track.ops && mem_record)
         track_record_start();
     kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",
-            !track.ops     ? ""
-            : track_always ? ", always"
-                           : ", while memory is short");
+            !track.ops                  ? ""
+            : mem_track == TRACK_ALWAYS ? ", always"
+                                        : ", while memory is short");
 }
 
 static void sample(unsigned shift)
@@ -139,7 +140,7 @@ static void watch_cost(void)
     path_account(&a);
     uint64_t cost = cost_of(&a);
     /* While memory is short, and in a record, every page counts. */
-    bool all = record_wanted || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
+    bool all = mem_record || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
     sample(
         all ? 0
             : track_governor_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
@@ -245,13 +246,13 @@ static void watch(struct space *s, bool ends)
     s->is_short = is_short;
     if (is_short)
         sample(0);
-    watch_locked(s, !ends && (is_short || track_always));
+    watch_locked(s, !ends && (is_short || mem_track == TRACK_ALWAYS));
     gate_leave(&watching);
 }
 
 void track_space_begins(struct space *s)
 {
-    if (track_always)
+    if (mem_track == TRACK_ALWAYS)
         watch(s, false);
 }
 

@@ -133,7 +133,7 @@ static void set_input(struct work *w, const struct detection *d)
         .thread = w->thread,
         .threads = w->threads,
         .clusters = d ? d->clustering.clusters : number_groups(w),
-        .slack_permille = (unsigned)sharing_slack_permille,
+        .slack_permille = (unsigned)sched_slack_permille,
         .min_gain_permille = ASSIGN_MIN_GAIN_PERMILLE,
     };
     if (!d)

@@ -2,11 +2,11 @@
 #include "kernel/core/cmdline.h"
 #include "sched/sharing/internal.h"
 
-static uint64_t sharing_entries_index;
-uint64_t sharing_watch_ms = 5, sharing_remote_pct = 5, sharing_period, sharing_cost_permille = 12,
-         sharing_samples_max = 256, sharing_detect_ms = 500, sharing_grant = SHMAP_SECOND,
-         sharing_cluster, sharing_threshold, sharing_slack_permille = ASSIGN_SLACK_PERMILLE,
-         sharing_seed = 1, sharing_picture = 1;
+static uint64_t sched_shmap_entries;
+uint64_t sched_watch_ms = 5, sched_remote_pct = 5, sched_sample_period, sched_cost_permille = 12,
+         sched_samples_max = 256, sched_detect_ms = 500, sched_filter = SHMAP_SECOND, sched_cluster,
+         sched_threshold, sched_slack_permille = ASSIGN_SLACK_PERMILLE, sched_seed = 1,
+         sched_picture = 1;
 
 /* As the shMaps want them: powers of two. */
 static const char *const entries_names[] = {"auto", "16",   "32",   "64",   "128", "256",
@@ -19,39 +19,39 @@ _Static_assert(16 << 8 == SHMAP_ENTRIES_MAX, "the largest choice");
  */
 unsigned sharing_entries(unsigned threads)
 {
-    return sharing_entries_index ? 8u << sharing_entries_index : shmap_entries_for(threads) / 4;
+    return sched_shmap_entries ? 8u << sched_shmap_entries : shmap_entries_for(threads) / 4;
 }
 
 const struct arg sharing_args[] = {
-    {"sched.watch_ms", ARG_U64, &sharing_watch_ms, 1, 10000, NULL, ARG_GROUP,
+    {"sched.watch_ms", ARG_U64, &sched_watch_ms, 1, 10000, NULL, ARG_GROUP,
      "policy cluster looks at the stall breakdown this often, milliseconds"},
-    {"sched.remote_pct", ARG_U64, &sharing_remote_pct, 1, 100, NULL, ARG_GROUP,
+    {"sched.remote_pct", ARG_U64, &sched_remote_pct, 1, 100, NULL, ARG_GROUP,
      "part of its cycles a process may wait for other chips' caches before sharing is looked for, "
      "percent"},
-    {"sched.sample_period", ARG_U64, &sharing_period, 0, 1 << 20, NULL, ARG_GROUP,
+    {"sched.sample_period", ARG_U64, &sched_sample_period, 0, 1 << 20, NULL, ARG_GROUP,
      "one access in so many is sampled; 0: as many as sched.cost_permille allows"},
-    {"sched.cost_permille", ARG_U64, &sharing_cost_permille, 1, 1000, NULL, ARG_GROUP,
+    {"sched.cost_permille", ARG_U64, &sched_cost_permille, 1, 1000, NULL, ARG_GROUP,
      "part of the CPUs' time that samples and clustering may cost while detection lasts, "
      "thousandths"},
-    {"sched.samples_max", ARG_U64, &sharing_samples_max, 10, 1000000, NULL, ARG_GROUP,
+    {"sched.samples_max", ARG_U64, &sched_samples_max, 10, 1000000, NULL, ARG_GROUP,
      "detection ends with the clusters at hand after so many samples for each thread"},
-    {"sched.detect_ms", ARG_U64, &sharing_detect_ms, 1, 100000, NULL, ARG_GROUP,
+    {"sched.detect_ms", ARG_U64, &sched_detect_ms, 1, 100000, NULL, ARG_GROUP,
      "detection is given up after so long, milliseconds"},
-    {"sched.shmap_entries", ARG_CHOICE, &sharing_entries_index, 0, 0, entries_names, ARG_GROUP,
+    {"sched.shmap_entries", ARG_CHOICE, &sched_shmap_entries, 0, 0, entries_names, ARG_GROUP,
      "counters in each thread's shMap; auto: by the number of threads"},
-    {"sched.filter", ARG_CHOICE, &sharing_grant, 0, 0, shmap_grant_names, ARG_GROUP,
+    {"sched.filter", ARG_CHOICE, &sched_filter, 0, 0, shmap_grant_names, ARG_GROUP,
      "a shMap entry belongs to the first line that hits it, or to the first that a second thread "
      "hits"},
-    {"sched.cluster", ARG_TABLE, &sharing_cluster, 0, 0, cluster_policies, ARG_GROUP,
+    {"sched.cluster", ARG_TABLE, &sched_cluster, 0, 0, cluster_policies, ARG_GROUP,
      "how threads are clustered"},
-    {"sched.threshold", ARG_U64, &sharing_threshold, 0, UINT32_MAX, NULL, ARG_GROUP,
+    {"sched.threshold", ARG_U64, &sched_threshold, 0, UINT32_MAX, NULL, ARG_GROUP,
      "similarity from which threads are one cluster, in the clustering's own unit; 0: its default"},
-    {"sched.slack_permille", ARG_U64, &sharing_slack_permille, 0, 10000, NULL, ARG_GROUP,
+    {"sched.slack_permille", ARG_U64, &sched_slack_permille, 0, 10000, NULL, ARG_GROUP,
      "so much more load than its fair part may a chip get to hold a cluster together, thousandths; "
      "one "
      "thread at least"},
-    {"sched.seed", ARG_U64, &sharing_seed, 0, UINT64_MAX, NULL, ARG_GROUP, "of the shMaps' hash"},
-    {"sched.picture", ARG_BOOL, &sharing_picture, 0, 1, NULL, ARG_GROUP,
+    {"sched.seed", ARG_U64, &sched_seed, 0, UINT64_MAX, NULL, ARG_GROUP, "of the shMaps' hash"},
+    {"sched.picture", ARG_BOOL, &sched_picture, 0, 1, NULL, ARG_GROUP,
      "print the shMaps after each detection"},
     {0},
 };

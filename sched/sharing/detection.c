@@ -61,8 +61,8 @@ static int set_up(struct sharing_process *p, struct detection *d)
     struct shmap_config config = {.threads = MIN(p->count, (unsigned)SHMAP_THREADS_MAX),
                                   .entries = sharing_entries(p->count),
                                   .line_bytes = hpm_caps()->line_bytes,
-                                  .grant = (enum shmap_grant)sharing_grant,
-                                  .seed = sharing_seed + arch_clock_ns()};
+                                  .grant = (enum shmap_grant)sched_filter,
+                                  .seed = sched_seed + arch_clock_ns()};
     size_t table_bytes = shmap_bytes(&config),
            cluster_size = cluster_bytes(config.threads, config.entries);
 
@@ -79,7 +79,7 @@ static int set_up(struct sharing_process *p, struct detection *d)
     if (!err)
         err = cluster_init(&d->clustering, d->threads, config.entries, d->memory[2], cluster_size);
     if (!err)
-        cluster_watch_start(&d->watch, d->threads, sharing_samples_max * d->threads, d->memory[3]);
+        cluster_watch_start(&d->watch, d->threads, sched_samples_max * d->threads, d->memory[3]);
     d->begin_ns = arch_clock_ns();
     d->next_judgement = JUDGE_PER_THREAD * d->threads;
     return err;
@@ -117,7 +117,7 @@ void detection_record(struct detection *d, uint32_t tid, uint64_t address)
 
 enum cluster_verdict detection_judge(struct detection *d, bool now)
 {
-    const struct cluster_policy *policy = cluster_policies[sharing_cluster];
+    const struct cluster_policy *policy = cluster_policies[sched_cluster];
     uint64_t samples = shmap_samples(&d->table);
 
     if (!now && (samples < d->watch.next_check || samples < d->next_judgement))
@@ -125,7 +125,7 @@ enum cluster_verdict detection_judge(struct detection *d, bool now)
     d->judgements++;
     d->next_judgement = samples * JUDGE_GROWTH_PERCENT / 100;
     cluster_run(&d->clustering, policy, d->table.count,
-                sharing_threshold ? (uint32_t)sharing_threshold : policy->threshold);
+                sched_threshold ? (uint32_t)sched_threshold : policy->threshold);
     if (d->early_ns)
         cluster_keep(&d->clustering, d->placed_of);
     return cluster_judge(&d->watch, &d->clustering, samples);

@@ -191,7 +191,7 @@ static void look(struct sharing_process *p, uint64_t now_ns)
 
 static void pause_after(struct sharing_process *p, uint64_t now_ns)
 {
-    uint64_t interval_ns = sharing_watch_ms * NS_PER_MS;
+    uint64_t interval_ns = sched_watch_ms * NS_PER_MS;
 
     p->backoff_ns = p->backoff_ns ? MIN(p->backoff_ns * 2, BACKOFF_MAX * interval_ns)
                                   : BACKOFF_FIRST * interval_ns;
@@ -203,7 +203,7 @@ static void decided(struct sharing_process *p, uint64_t now_ns)
 {
     p->phase = SHARING_WATCH;
     p->settling = 2;
-    p->next_ns = now_ns + sharing_watch_ms * NS_PER_MS;
+    p->next_ns = now_ns + sched_watch_ms * NS_PER_MS;
     pause_after(p, now_ns);
 }
 
@@ -235,7 +235,7 @@ static struct sampling_state sampling_now(uint64_t now_ns)
                                    .taken = a.taken,
                                    .spent_ns = sharing_cost_sum(&cost),
                                    .cpus = cpu_count(),
-                                   .budget_permille = (unsigned)sharing_cost_permille,
+                                   .budget_permille = (unsigned)sched_cost_permille,
                                    .period_min = hpm_caps()->sample_period_min};
 }
 
@@ -278,7 +278,7 @@ static void adapt_period(uint64_t now_ns)
 {
     struct sampling_state state = sampling_now(now_ns);
 
-    if (sharing_period || !sampling_period_adapt(&period, &state, any_settling(now_ns)))
+    if (sched_sample_period || !sampling_period_adapt(&period, &state, any_settling(now_ns)))
         return;
     hpm_sampling_stop();
     start_sampling();
@@ -293,8 +293,8 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
     struct sampling_state state = sampling_now(now_ns);
     if (!err && !sampling) { /* else another process has started it, which serves this one, too */
         sampling_period_begin(&period, &state, remote_per_ms(p));
-        if (sharing_period)
-            period.period = (uint32_t)sharing_period;
+        if (sched_sample_period)
+            period.period = (uint32_t)sched_sample_period;
         err = start_sampling();
     }
     if (err) {
@@ -311,7 +311,7 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
     p->next_ns = now_ns + DRAIN_NS;
     sharing_say(p, "detect", "remote-stalls",
                 "remote_permille=%u threshold=%u threads=%u period=%u", p->remote_permille,
-                (unsigned)sharing_remote_pct * 10, p->detection->threads, period.period);
+                (unsigned)sched_remote_pct * 10, p->detection->threads, period.period);
 }
 
 /* Records samples of all processes, at most BATCHES_MAX batches: where they come faster than they
@@ -473,7 +473,7 @@ static void detect(struct sharing_process *p, uint64_t now_ns)
         assign_early(p, now_ns);
     else if (due && quiet(d, now_ns) && (!seen || !detection_doubtful(d)))
         end_detection(p, "quiet", true);
-    else if (now_ns - d->begin_ns > sharing_detect_ms * NS_PER_MS)
+    else if (now_ns - d->begin_ns > sched_detect_ms * NS_PER_MS)
         end_detection(p, "too-few-samples", d->early_ns);
 }
 
@@ -481,15 +481,15 @@ static void detect(struct sharing_process *p, uint64_t now_ns)
 
 static void watch(struct sharing_process *p, uint64_t now_ns)
 {
-    unsigned threshold = (unsigned)sharing_remote_pct * 10;
+    unsigned threshold = (unsigned)sched_remote_pct * 10;
 
     look(p, now_ns);
-    p->next_ns = now_ns + sharing_watch_ms * NS_PER_MS;
+    p->next_ns = now_ns + sched_watch_ms * NS_PER_MS;
     if (p->settling && --p->settling == 0) {
         p->settled_permille = p->remote_permille;
         sharing_say(p, "watch", "settled", "remote_permille=%u", p->remote_permille);
     }
-    bool fresh = now_ns - p->changed_ns < sharing_watch_ms * NS_PER_MS;
+    bool fresh = now_ns - p->changed_ns < sched_watch_ms * NS_PER_MS;
     if (p->count < 2 || fresh || p->settling || p->remote_permille < threshold)
         return;
     bool grew = p->remote_permille * 100 > MAX(p->settled_permille, 1u) * GREW_PERCENT;

@@ -91,9 +91,9 @@ struct sharing_process {
 extern struct spinlock sharing_lock;
 
 /* Boot arguments, args.c. */
-extern uint64_t sharing_watch_ms, sharing_remote_pct, sharing_period, sharing_cost_permille,
-    sharing_samples_max, sharing_detect_ms, sharing_grant, sharing_cluster, sharing_threshold,
-    sharing_slack_permille, sharing_seed, sharing_picture;
+extern uint64_t sched_watch_ms, sched_remote_pct, sched_sample_period, sched_cost_permille,
+    sched_samples_max, sched_detect_ms, sched_filter, sched_cluster, sched_threshold,
+    sched_slack_permille, sched_seed, sched_picture;
 
 unsigned sharing_entries(unsigned threads);
 

@@ -148,6 +148,6 @@ void sharing_report_clusters(struct sharing_process *p)
     kprintf("sharing: clusters pid=%u clusters=%u sizes=%s wrong=%u\n", p->pid, c->clusters,
             length ? sizes : "-", wrong);
     kfree(known);
-    if (sharing_picture)
+    if (sched_picture)
         print_picture(p, p->detection);
 }

@@ -10,12 +10,12 @@
 
 static struct block_device *devices;
 static struct block_faults faults = {.seed = 1};
-uint64_t block_timeout_ms = 30000;
+uint64_t disk_timeout_ms = 30000;
 
 const struct arg disk_args[] = {
-    {"disk.ram", ARG_BYTES, &block_ram_bytes, 0, 64 * GIB, NULL, ARG_BOOT,
+    {"disk.ram", ARG_BYTES, &disk_ram, 0, 64 * GIB, NULL, ARG_BOOT,
      "a disk of so many bytes in memory, whose name is ram; 0: none"},
-    {"disk.timeout_ms", ARG_U64, &block_timeout_ms, 1, TIMEOUT_MS_MAX, NULL, ARG_BOOT,
+    {"disk.timeout_ms", ARG_U64, &disk_timeout_ms, 1, TIMEOUT_MS_MAX, NULL, ARG_BOOT,
      "a disk that does not answer a request for so many milliseconds is not used any more"},
     {"disk.fail_reads", ARG_U64, &faults.fail_reads, 0, UINT64_MAX, NULL, ARG_BOOT,
      "for tests: on every disk one of so many reads fails; 0: none"},
@@ -121,7 +121,7 @@ int block_submit(struct block_device *d, struct block_request *r)
     else
         begin(d, r);
     bool back = !list_empty(&d->back); /* its device broke just now; done is not for this context */
-    uint64_t by_ns = back ? 0 : arch_clock_ns() + block_timeout_ms * NS_PER_MS;
+    uint64_t by_ns = back ? 0 : arch_clock_ns() + disk_timeout_ms * NS_PER_MS;
     spin_unlock(&d->lock, irq);
     if (!err)
         block_watch_by(by_ns);

@@ -4,7 +4,7 @@
 #include "block.h"
 
 extern const struct block_driver block_virtio_driver, block_model_driver, block_ram_driver;
-extern uint64_t block_ram_bytes, block_timeout_ms; /* boot arguments */
+extern uint64_t disk_ram, disk_timeout_ms; /* boot arguments */
 
 void block_watch_start(void);
 /* There is something to do for the watching thread at that time. Any context whose locks rank up

@@ -10,7 +10,7 @@
 #define CHUNK_PAGES ((uint64_t)1 << CHUNK_ORDER)
 #define DEPTH       32
 
-uint64_t block_ram_bytes;
+uint64_t disk_ram;
 
 static struct {
     struct block_device device;
@@ -119,7 +119,7 @@ static int start_thread(void)
 
 static void probe(void)
 {
-    uint64_t pages = block_ram_bytes / PAGE_SIZE;
+    uint64_t pages = disk_ram / PAGE_SIZE;
 
     if (!pages)
         return;
@@ -132,7 +132,7 @@ static void probe(void)
     wait_init(&ram.work);
     wait_init(&ram.idle);
     if (set_aside(pages)) {
-        kprintf("disk: ram: no memory for %llu KB\n", (unsigned long long)(block_ram_bytes / KIB));
+        kprintf("disk: ram: no memory for %llu KB\n", (unsigned long long)(disk_ram / KIB));
         return;
     }
     block_add(&ram.device, "in memory");

@@ -37,7 +37,7 @@ static struct block_request *first(const struct list *l)
 
 static uint64_t answer_by_ns(const struct block_request *r)
 {
-    return r->since_ns + block_timeout_ms * NS_PER_MS;
+    return r->since_ns + disk_timeout_ms * NS_PER_MS;
 }
 
 static void stop(struct block_device *d, const struct block_request *r)
@@ -45,7 +45,7 @@ static void stop(struct block_device *d, const struct block_request *r)
     d->failed = true; /* from now on nothing is submitted, and nothing believed */
     kprintf("disk: %s: a %s of %u pages at %llu has not come back for %llu ms: not used any more\n",
             d->name, r->write ? "write" : "read", r->count, (unsigned long long)r->page,
-            (unsigned long long)block_timeout_ms);
+            (unsigned long long)disk_timeout_ms);
 }
 
 /* When to look at the device again. */

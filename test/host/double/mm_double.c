@@ -482,7 +482,7 @@ static void probe(void)
 }
 static const struct block_driver driver = {"double", probe};
 static const struct block_driver *const drivers[] = {&driver, NULL};
-uint64_t block_ram_bytes;
+uint64_t disk_ram;
 
 static bool fails(const struct disk_double *k, const struct block_request *r)
 {

@@ -15,10 +15,8 @@
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks = 1;
-uint64_t memory_process_max = LIMIT * PAGE_SIZE, memory_user_max = MEMORY_UNLIMITED,
-         memory_pool_global;
-uint64_t memory_goal, memory_seed = 1, memory_weight = 1, memory_rate, memory_pools_always,
-                      memory_accessed = 1;
+uint64_t mem_process = LIMIT * PAGE_SIZE, mem_user = MEMORY_UNLIMITED, mem_pool;
+uint64_t mem_goal, mem_seed = 1, mem_weight = 1, mem_rate, mem_pools, mem_accessed = 1;
 const struct replace_ops *policy;
 const struct prefetch_ops *prefetching;
 
@@ -370,10 +368,10 @@ uint32_t get_frame(void)
 int pooling_set_up(void **state)
 {
     (void)state;
-    memory_process_max = LIMIT * PAGE_SIZE;
-    memory_user_max = MEMORY_UNLIMITED;
-    memory_pool_global = memory_goal = memory_rate = memory_pools_always = 0;
-    memory_seed = memory_weight = memory_accessed = 1;
+    mem_process = LIMIT * PAGE_SIZE;
+    mem_user = MEMORY_UNLIMITED;
+    mem_pool = mem_goal = mem_rate = mem_pools = 0;
+    mem_seed = mem_weight = mem_accessed = 1;
     policy = &replace_lru;
     prefetching = &prefetch_none;
     seed = 1;

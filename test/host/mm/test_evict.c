@@ -56,8 +56,8 @@ static void (*lives)(void *arg);
 static void play(uint64_t swap)
 {
     swap_wanted = swap;
-    memory_process_max = FRAMES * PAGE_SIZE;
-    memory_pools_always = 1;
+    mem_process = FRAMES * PAGE_SIZE;
+    mem_pools = 1;
     mm_argument("mem.policy", policy);
     mm_argument("mem.tracker", 5); /* none */
     mm_double_boot(1);
@@ -152,7 +152,7 @@ static void who_is_at_its_limit_with_swap_full_is_told_that_it_is_its_own(void *
 {
     (void)state;
     policy = LRU;
-    swap_bytes_max = 256 * PAGE_SIZE;
+    swap_size = 256 * PAGE_SIZE;
     run(use_more_than_swap_has, SWAP_RAM);
 }
 

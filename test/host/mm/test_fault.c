@@ -24,7 +24,7 @@ static void run_in(bool pool, void (*thread)(void *arg), uint64_t seed)
 {
     path_double_boot();
     swap_wanted = pool ? SWAP_RAM : SWAP_NONE;
-    memory_process_max = pool ? LIMIT_KB * KIB : MEMORY_UNLIMITED;
+    mem_process = pool ? LIMIT_KB * KIB : MEMORY_UNLIMITED;
     mm_argument("mem.tracker", 5);
     mm_double_boot(seed);
     track_init(false);

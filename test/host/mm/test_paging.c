@@ -380,13 +380,13 @@ static void play(uint64_t from)
     mm_argument("mem.pab", 128);
     mm_argument("mem.scan_ms", 1);
     mm_argument("mem.sample_period", 5);
-    memory_pool_global = now.global;
+    mem_pool = now.global;
     if (now.process_kb)
-        memory_process_max = now.process_kb * KIB;
+        mem_process = now.process_kb * KIB;
     if (now.user_kb)
-        memory_user_max = now.user_kb * KIB;
+        mem_user = now.user_kb * KIB;
     if (now.swap_kb)
-        swap_bytes_max = now.swap_kb * KIB;
+        swap_size = now.swap_kb * KIB;
     mm_double_samples = true;
     mm_double_boot(from);
     seed = from;

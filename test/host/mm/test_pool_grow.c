@@ -52,7 +52,7 @@ static void play(uint64_t seed)
     vaddr_t at;
 
     swap_wanted = SWAP_RAM;
-    memory_process_max = FRAMES * PAGE_SIZE;
+    mem_process = FRAMES * PAGE_SIZE;
     mm_argument("mem.policy", seed % 8);
     mm_argument("mem.prefetch", seed % 3);
     mm_argument("mem.tracker", 5); /* none */

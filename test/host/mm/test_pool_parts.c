@@ -20,8 +20,8 @@ static void begin_a_dirty_page(void)
 /* `pool` and `other` have what they are to have, which is all that pools keep. */
 static void make_two(uint32_t part)
 {
-    memory_user_max = LIMIT * PAGE_SIZE;
-    memory_process_max = MEMORY_UNLIMITED;
+    mem_user = LIMIT * PAGE_SIZE;
+    mem_process = MEMORY_UNLIMITED;
     make();
     assert_int_equal(pool_join(NULL, NULL, &other), 0);
     pool_set_target(pool, part, false);
@@ -66,7 +66,7 @@ static void a_bound_pool_has_no_more_than_its_part(void **state)
     (void)state;
     make_two(1);
     frames_max = FRAMES_MAX; /* memory is free */
-    memory_user_max = FRAMES_MAX * PAGE_SIZE;
+    mem_user = FRAMES_MAX * PAGE_SIZE;
     for (unsigned bound = 2; bound-- > 0;) {
         pool_set_target(pool, LIMIT / 4, bound);
         pool_set_target(other, LIMIT / 4, false);
@@ -113,7 +113,7 @@ static void make_full(void)
 
     policy = &replace_chooser;
     prefetching = &prefetch_ppg;
-    memory_process_max = MEMORY_UNLIMITED;
+    mem_process = MEMORY_UNLIMITED;
     frames_max = FRAMES_MAX;
     paging_start(); /* it looks how many there are */
     areas_cost = true;
@@ -199,12 +199,12 @@ static void tables_of_the_common_pool_are_charged_to_none(void **state)
     struct memory_account account = {.limit = 0};
 
     (void)state;
-    memory_pool_global = true;
+    mem_pool = true;
     assert_int_equal(pool_join(NULL, &account, &other), 0);
     assert_int_equal(account.used, 0);
     pool_leave(other);
     other = NULL;
-    memory_pool_global = false;
+    mem_pool = false;
 }
 
 static unsigned sleeps, in_hand;
@@ -270,7 +270,7 @@ static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
     struct pool *small[2];
 
     (void)state;
-    for (memory_goal = 0; memory_goal < 2; memory_goal++) {
+    for (mem_goal = 0; mem_goal < 2; mem_goal++) {
         make_two(LIMIT * 5 / 8);
         for (unsigned i = 0; i < 2; i++)
             assert_int_equal(pool_join(NULL, NULL, &small[i]), 0);
@@ -282,7 +282,7 @@ static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
             begin_a_dirty_page();
             swap_pools();
         }
-        if (memory_goal)
+        if (mem_goal)
             assert_int_equal(pool->frames - pool->leaving, had);
         else
             assert_in_range(pool->frames - pool->leaving, LIMIT / 2 - 2 * BURST, LIMIT / 2 + BURST);
@@ -313,7 +313,7 @@ static void all_pools_are_asked_before_there_is_no_memory(void **state)
 static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
 {
     (void)state;
-    memory_process_max = MEMORY_UNLIMITED;
+    mem_process = MEMORY_UNLIMITED;
     make();
     while (!pool->is_short)
         begin_a_dirty_page();
@@ -348,9 +348,9 @@ static void what_is_on_its_way_out_is_reckoned_with(void **state)
 static void pools_keep_less_than_they_may_have(void **state)
 {
     (void)state;
-    memory_user_max = LIMIT * PAGE_SIZE;
+    mem_user = LIMIT * PAGE_SIZE;
     assert_int_equal(pools_memory(), LIMIT - pool_reserve_of(LIMIT));
-    memory_user_max = 0;
+    mem_user = 0;
     assert_int_equal(pools_memory(), 0);
 }
 
@@ -362,16 +362,16 @@ static void a_childs_pool_is_like_its_parents(void **state)
     (void)state;
     policy = &replace_lirs;
     prefetching = &prefetch_ppg;
-    memory_weight = 8;
-    memory_rate = 50;
-    memory_seed = 7;
-    memory_accessed = 0;
+    mem_weight = 8;
+    mem_rate = 50;
+    mem_seed = 7;
+    mem_accessed = 0;
     make();
-    memory_weight = 1;
-    memory_rate = 0;
-    memory_seed = 1;
-    memory_accessed = 1;
-    memory_process_max = LIMIT / 2 * PAGE_SIZE;
+    mem_weight = 1;
+    mem_rate = 0;
+    mem_seed = 1;
+    mem_accessed = 1;
+    mem_process = LIMIT / 2 * PAGE_SIZE;
     policy = &replace_lru;
     prefetching = &prefetch_none;
     assert_int_equal(pool_join(pool, NULL, &child), 0);
