@@ -124,7 +124,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then sharing-aware, and compare
 ## make plot-breakdown    draw what "hpmstat breakdown=1 format=series" left in FILE=build/out/console.txt: where cycles went over time
-## make plot-mrc          draw the miss-rate curves that "memstat format=series" left there, or of FILE=a trace's folder (docs/telemetry.md)
+## make plot-mrc          draw the miss-rate curves that "memstat format=series" left there, or of FILE=a trace's folder (docs/use/telemetry.md)
 ## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten to twenty minutes on two CPUs)
 ## make test-long         the same, the soaks, and on every architecture what make test does on one
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
@@ -134,7 +134,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make floors            draw which folder of the kernel uses which: docs/floors.svg, docs/calls.txt
 ## make stack-check       how deep a kernel stack can get, path by path
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
-## make install-policy    the policies as a library for other programs, below PREFIX=/usr/local (docs/policies.md)
+## make install-policy    the policies as a library for other programs, below PREFIX=/usr/local (docs/extend/policies.md)
 ## make vigil-replay      build/vigil-replay: page traces through replacement policies on the host
 ## make compile_commands  compile_commands.json for editors
 ## make clean             remove build products (distclean: newlib and package lists too)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The table of docs/arch-calls.md: every call of kernel/arch/arch.h, where it is implemented, and
+# The table of docs/extend/arch-calls.md: every call of kernel/arch/arch.h, where it is implemented, and
 # how large it is.
 #   tools/arch-table.sh BUILD       BUILD/x86_64 and BUILD/aarch64 hold a kernel each (make kernel
 #   ARCH=...)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Splits a telemetry stream (docs/telemetry.md) into a trace that CTF readers take: a folder with the file "metadata" and a
+Splits a telemetry stream (docs/use/telemetry.md) into a trace that CTF readers take: a folder with the file "metadata" and a
 file for each CPU.
 
   tools/trace_split.py STREAM FOLDER

@@ -109,8 +109,8 @@ enum {
     SYS_COUNT_FAMILY = 8,
     SYS_SAMPLE_FAMILY = 3
 };
-/* With proc.visible=own (docs/boot-args.md) other processes than the own one and those that it has
- * started are as if they were not there (-ESRCH), and the machine's counts and all processes'
+/* With proc.visible=own (docs/use/boot-args.md) other processes than the own one and those that it
+ * has started are as if they were not there (-ESRCH), and the machine's counts and all processes'
  * samples cannot be had (-EACCES). */
 /* Family: a process and all that it has started, and these, those that have ended included. */
 enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE, SYS_SCOPE_FAMILY, SYS_SCOPES };

@@ -1,4 +1,4 @@
-/* See events.h. What each event means is in docs/telemetry.md. */
+/* See events.h. What each event means is in docs/use/telemetry.md. */
 #include "kernel/trace/events.h"
 
 static const char *const left_names[] = {"preempted", "yielded", "blocked", "exited", "idle", NULL};

@@ -1,8 +1,8 @@
 /*
- * What the kernel does, as events in the order of time, for a reader outside (docs/telemetry.md).
- * Each function below records one event if it was asked for, and costs a branch if not. They are
- * called from wherever something happens: they know numbers and texts, nothing above this layer,
- * and neither wait nor take a lock. Any context, but no NMI or FIQ.
+ * What the kernel does, as events in the order of time, for a reader outside. docs/use/telemetry.md
+ * describes them. Each function below records one event if it was asked for, and costs a branch if
+ * not. They are called from wherever something happens: they know numbers and texts, nothing above
+ * this layer, and neither wait nor take a lock. Any context, but no NMI or FIQ.
  */
 #pragma once
 #include "kernel/core/cmdline.h"

@@ -1,7 +1,7 @@
 /*
- * Vigil's page trace: what a kernel's page trackers saw, as a file (docs/page-trace.md). A header,
- * then records until the end. Little-endian throughout. Shared by the recorder in the kernel and
- * tools/vigil-replay on the host.
+ * Vigil's page trace: what a kernel's page trackers saw, as a file (docs/use/page-traces.md). A
+ * header, then records until the end. Little-endian throughout. Shared by the recorder in the
+ * kernel and tools/vigil-replay on the host.
  */
 #pragma once
 #include "kernel/lib/base.h"

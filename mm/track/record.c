@@ -1,6 +1,7 @@
 /*
- * The recorder: what trackers deliver, as a page trace (mm/track/page_trace.h, docs/page-trace.md),
- * to a file of the simulated machine's host. A sink like any other: one call at a time.
+ * The recorder: what trackers deliver, as a page trace (mm/track/page_trace.h,
+ * docs/use/page-traces.md), to a file of the simulated machine's host. A sink like any other: one
+ * call at a time.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/cpu.h"

@@ -79,7 +79,8 @@ const struct arg track_args[] = {
      "above it "
      "pages are sampled"},
     {"mem.record", ARG_BOOL, &mem_record, 0, 0, NULL, ARG_BOOT,
-     "what trackers see is written to a file of the simulated machine's host (docs/page-trace.md)"},
+     "what trackers see is written to a file of the simulated machine's host "
+     "(docs/use/page-traces.md)"},
     {0},
 };
 

@@ -57,8 +57,8 @@ status_is 0 "--help"
 r=0; cmp -s "$console" "$work/console.help" || r=1; result $r "--help says what help says"
 cp "$work/console.help" "$console"
 sed -n '/^  cpus /,/^applications/p' "$console" | grep -v '^applications' | sed 's/^/    /' >"$work/help"
-r=0; [ -s "$work/help" ] && sed -n '/^      cpus /,$p' docs/boot-args.md | cmp -s - "$work/help" || r=1
-result $r "docs/boot-args.md says what help says"
+r=0; [ -s "$work/help" ] && sed -n '/^      cpus /,/^```/p' docs/use/boot-args.md | sed '$d' | cmp -s - "$work/help" || r=1
+result $r "docs/use/boot-args.md says what help says"
 
 # The least and the largest that help says of every number, all at once: the kernel starts, and what
 # it cannot do it says.

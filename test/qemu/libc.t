@@ -52,7 +52,7 @@ guest_tap
 # costs_at_most NAME CYCLES...: for 64, 256, 1024, 4096 and 16384 bytes.  glibc 2.36 on the same
 # machine is what they are compared with (docs/results/strings.txt).  All five together may be 48
 # above: three mispredictions, for where an image is linked decides which blocks share a counter of
-# the machine's predictor (docs/machine.md).
+# the machine's predictor (docs/trust/machine.md).
 costs_at_most() {
 	name=$1
 	shift

@@ -3,7 +3,7 @@
 
     page_trace_check.py RECORDED WALKS LOGGED
 
-Both are page traces (docs/page-trace.md) of one process: what the kernel recorded, and every TLB miss, as the machine wrote it.  On
+Both are page traces (docs/use/page-traces.md) of one process: what the kernel recorded, and every TLB miss, as the machine wrote it.  On
 each CPU what was recorded must be a part of the TLB misses, in the same order; together as many as the machine says it LOGGED.
 The kernel has the process's number, the machine that of its address space.
 """

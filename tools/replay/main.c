@@ -1,5 +1,5 @@
 /* vigil-replay: how often a page trace misses, by replacement policy and size of memory.
- * docs/memory.md. */
+ * docs/use/memory.md. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

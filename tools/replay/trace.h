@@ -1,5 +1,5 @@
-/* Page traces of several formats, from bytes in memory to dense page numbers. docs/page-trace.md
- * has Vigil's own. */
+/* Page traces of several formats, from bytes in memory to dense page numbers.
+ * docs/use/page-traces.md has Vigil's own. */
 #pragma once
 #include "kernel/lib/base.h"
 
