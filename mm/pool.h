@@ -1,34 +1,35 @@
 /*
- * A pool: the memory of one process, or with mem.pool=global of all of them. It knows each page
- * that is or was resident as a node, how many frames it may have, and by a policy which page goes
- * next. There are pools only where pages can go anywhere or memory is limited (pools_wanted);
- * without, address spaces manage by themselves.
+ * A pool: the memory of one process or, with mem.pool=global, of all processes. A pool knows each
+ * page that is or was resident as a node, the number of frames it may have, and, by a replacement
+ * policy, which page to evict next. Pools exist only where pages can be swapped out or memory is
+ * limited (pools_wanted); address spaces without a pool never lose a page.
  *
- * How others plug in:
- *   a replacement policy is a struct replace_ops (mm/policy/replace/replace.h), chosen by
- *   mem.policy when a pool is made. All its calls are
- *       made under the pool's lock; its state is moved when the pool's nodes have become too few.
- *   a tracker (mm/track/track.h) hands pages that were used, in their order, to pool_sink(), and is
- *   asked before a page leaves. Where none
- *       watches, faults are all that a policy hears of, and with mem.accessed the accessed bits of
- *       pages about to go.
- *   a prefetcher names nodes when a page is read in or a prefetched one first used; pool_fetch()
- *   starts their reading. They come
- *       back READY: not mapped, so that their first use is a fault, and seen.
- *   who divides memory between pools calls pool_set_target().
+ * What plugs in:
+ * - A replacement policy is a struct replace_ops (mm/policy/replace/replace.h), chosen by
+ *   mem.policy when a pool is made. It is called under the pool's lock; its state is moved when the
+ *   pool gets more nodes.
+ * - A tracker (mm/track/track.h) hands used pages, in order of use, to pool_sink() and is asked
+ *   before a page is evicted. Where no tracker watches, a policy hears of faults only and, with
+ *   mem.accessed, of the accessed bits of pages about to be evicted.
+ * - A prefetch policy (mm/policy/prefetch/prefetch.h) names nodes when a page is read or a
+ *   prefetched page is first used; pool_fetch() starts reading them. They become READY: they are
+ *   not mapped, so that their first use faults and is noticed.
+ * - The division of memory among pools (mm/pool/divide.c) calls pool_set_target().
  *
- * A node's life, by its state; the page table has its page (HERE) or its number (all others):
+ * A node's life, by its state. The page table holds the page if the node is HERE, otherwise the
+ * node's number:
  *
- *      new -> HERE -> GOING -> WRITING -> OUT -> COMING -> READY -> HERE       (a clean page goes
- *      from GOING to OUT)
- *                                 \-> HERE, when it is used while it is being written (it stays
- *                                 unfit to go until that is done);
- *                                     READY, when writing failed
- * A page that is unmapped while somebody has its frame (GOING, WRITING, COMING) is an orphan: its
- * node has no space any more, and who has the frame frees both.
+ *      new -> HERE -> GOING -> WRITING -> OUT -> COMING -> READY -> HERE
  *
- * Locks: [P] = the pool's lock, taken under a space's [S], also by interrupts; [-] = fixed; [A] =
- * atomic; [L] = that of the list of pools.
+ * - A clean page goes from GOING to OUT.
+ * - A page used while WRITING becomes HERE and cannot be evicted until the write ends.
+ * - A page whose write failed becomes READY.
+ *
+ * A page unmapped while GOING, WRITING or COMING becomes an orphan: its node has no space any more,
+ * and the code that completes the transfer frees node and frame.
+ *
+ * Locks: [P] the pool's lock, taken under a space's [S], also by interrupts; [-] fixed; [A] atomic;
+ * [L] the lock of the list of pools.
  */
 #pragma once
 #include "kernel/mem/account.h"
@@ -43,161 +44,168 @@
 #include "sched/sched.h"
 
 #define NODE_NONE   UINT32_MAX
-#define POOL_BEHIND 256 /* pages remembered that a sequential reading has passed, a power of two */
-#define POOL_QUEUES 32  /* who waits for a node sleeps in one of so many */
+#define POOL_PASSED 256 /* entries of struct passed_pages, a power of two */
+#define POOL_QUEUES 32  /* wait queues for nodes, chosen by the node's number */
 
 enum node_state {
-    NODE_FREE,    /* no page's */
-    NODE_HERE,    /* mapped: frame is the page */
-    NODE_READY,   /* in frame, not mapped */
-    NODE_COMING,  /* being read into frame */
-    NODE_GOING,   /* unmapped, but TLBs may still know frame */
-    NODE_WRITING, /* being written from frame */
-    NODE_OUT,     /* in slot; without one it is all zeros */
+    NODE_FREE,    /* belongs to no page */
+    NODE_HERE,    /* mapped */
+    NODE_READY,   /* in its frame, not mapped */
+    NODE_COMING,  /* being read into its frame */
+    NODE_GOING,   /* unmapped, but TLBs may still map its frame */
+    NODE_WRITING, /* being written from its frame */
+    NODE_OUT,     /* in its slot; without a slot the page is all zeros */
 };
 
 enum node_flag {
-    NODE_DIRTY =
-        /* differs from its slot, or has none and is not all zeros; the page table may know it is,
-         * too */
-    1,
-    NODE_BEHIND = 2, /* HERE: it was used while it was being written, which is not done yet */
-    NODE_UNUSED = 4, /* COMING, READY: nobody has asked for it yet */
-    NODE_FAILED = 8, /* OUT: could not be read, alone, when somebody asked for it */
-    /* UNUSED: the prefetch policy wanted it, and waits to hear what becomes of it */
-    NODE_PREDICTED = 16,
-    /* HERE: the policy has heard of the use that brought it; the tracker, which watches, is still
-     * to tell of the same one. */
+    /* The page differs from its slot, or has no slot and is not all zeros. Of a mapped page the
+     * page table may know this first. */
+    NODE_DIRTY = 1,
+    NODE_RESCUED = 2,    /* HERE: used while it was being written; the write has not ended */
+    NODE_UNUSED = 4,     /* COMING, READY: read before any thread asked for it */
+    NODE_FAILED = 8,     /* OUT: reading it alone, for a thread that waited, failed */
+    NODE_PREDICTED = 16, /* UNUSED: the prefetch policy asked for it and must hear its outcome */
+    /* HERE: the replacement policy has heard of the use that brought the page in; the tracker that
+     * watches will report the same use once more. */
     NODE_FRESH = 32,
-    NODE_ALONE =
-        /* could not be written together with others: DIRTY, and what is in its slot is not known */
-    64,
+    /* DIRTY: writing it together with other pages failed; its slot's contents are unknown. */
+    NODE_ALONE = 64,
 };
 
 struct node {
-    struct space *space; /* NULL: free or an orphan */
-    uint64_t page;       /* number of the virtual page; free: the next free node */
-    uint32_t frame;      /* number of the frame, or 0 */
-    uint32_t slot;       /* where it is or was swapped out to, or SLOT_NONE */
+    struct space *space; /* NULL: free, or an orphan */
+    uint64_t page;       /* virtual page number; of a free node the next free node */
+    uint32_t frame;      /* frame number, or 0 */
+    uint32_t slot;       /* where the page is or was swapped out to, or SLOT_NONE */
     uint8_t state, flags;
-    uint8_t region; /* which it was made in, as policies are told */
+    uint8_t region; /* number of its region, as policies are told it */
+};
+
+/* What prefetching keeps of a pool: mm/pool/prefetching.c. The tables are replaced by larger ones
+ * when the pool gets more nodes. */
+struct prefetching {
+    const struct prefetch_ops *ops; /* [-] NULL: nothing is prefetched */
+    struct prefetch *policy;        /* [P] NULL: nothing is prefetched */
+    /* [P] orders of all pages, the first ops->orders of them; the others are NULL */
+    struct lrustack *order[PREFETCH_ORDERS];
+    uint32_t unused; /* [P] nodes flagged NODE_UNUSED */
+    /* [P] filled in, and not read, where there is no memory for a fault's own list */
+    struct prefetch_list spare_list;
+};
+
+/* What the division of memory keeps of a pool: mm/pool/divide.c, which documents the terms. */
+struct pool_share {
+    uint32_t weight, rate_max; /* [-] mem.weight, mem.rate */
+    bool mru_decides;          /* [-] MRU's curve, too, decides the pool's part of memory */
+    bool bound;                /* [P] the pool may never have more frames than its target */
+    uint32_t target;           /* [P] frames to keep when memory is short; 0: an even part */
+    uint32_t planned;          /* [P] frames that targets move towards (mm/policy/divide/plan.h) */
+    /* [P] frames it had when memory first was short, set by mm/pool/reclaim.c; 0: it never was, or
+     * there is no goal */
+    uint32_t kept;
+    /* [P] major faults, time held up, and the time itself, at the last look; at first the pool's
+     * beginning */
+    uint64_t last_faults, last_held_up_ns, last_look_ns;
+    struct pool_division
+        division; /* [P] the last division's outcome; its target and planned are 0 */
+};
+
+/* The time during which at least one thread of the pool waited for a page: mm/pool/pool.c. [P] */
+struct pool_held_up {
+    uint64_t ns, to_ns; /* the sum, up to to_ns */
+    uint32_t threads;   /* that wait for a page now */
+};
+
+/* Nodes that a sequential reader has passed, in order of reading: evicted first. [P] */
+struct passed_pages {
+    uint32_t node[POOL_PASSED];
+    uint32_t head, tail; /* nodes ever added and taken out */
 };
 
 struct pool {
     struct spinlock lock;
-    struct node *nodes;               /* [P] */
-    uint32_t capacity, free_nodes;    /* [P] of nodes */
-    uint32_t free_head;               /* [P] or NODE_NONE */
-    const struct replace_ops *ops;    /* [-] */
-    void *state;                      /* [P] the policy's */
-    const struct prefetch_ops *ahead; /* [-] of prefetch, or NULL */
-    struct prefetch *prefetch;        /* [P] NULL: nothing is prefetched */
-    /* [P] of all pages; NULL: the prefetch policy does not look */
-    struct lrustack *order[PREFETCH_ORDERS];
-    /* [P] what the policy says where there is no memory for a fault's own list */
-    struct prefetch_list unheard;
-    struct memory_account *account; /* [-] that its tables are charged to, or NULL */
-    uint64_t charged;               /* [P] bytes of them */
-    uint32_t limit;                 /* [-] frames it may ever have */
-    /* [P] frames it should have when memory is short; 0: an even part */
-    uint32_t target;
-    /* [P] frames it had when memory became short; 0: it has not, or there is no goal */
-    uint32_t kept;
-    uint32_t planned; /* [P] frames that its target goes towards (mm/policy/divide/plan.h) */
-    bool bound;       /* [P] it may never have more than its target */
-    /* [P] so long has any of its threads waited for a page, up to then */
-    uint64_t held_up_ns, held_up_to_ns;
-    uint32_t held_up_threads; /* [P] so many wait for one */
-    /* mm/pool/divide.c: major faults, and held_up_ns, at its last look */
-    uint64_t judged_faults, judged_ns;
-    /* mm/pool/divide.c: when that was, or when the pool began */
-    uint64_t judged_at_ns;
-    uint32_t weight, rate_max; /* [-] what it is to get: mem.weight, mem.rate */
-    uint64_t seed;             /* [-] of its policy: mem.seed */
-    bool mru_decides;          /* [-] its part of memory is decided by MRU's curve, too */
-    /* [-] pages are asked whether they were used: mem.accessed */
-    bool accessed;
-    /* [P] mm/pool/divide.c: what came of that, but for target and planned */
-    struct pool_division division;
-    uint32_t reserve; /* [P] so many are kept free */
-    uint32_t frames;  /* [P] it has, those on their way in or out included */
-    /* [P] of those, nodes' (others are in hand: on their way to a node, or back) */
-    uint32_t held;
-    uint32_t leaving;  /* [P] of those, GOING and WRITING */
-    uint32_t coming;   /* [P] of those, COMING */
-    uint32_t promised; /* [P] so many more pages are about to leave */
-    uint64_t vain;     /* [P] pages looked at since one could leave, or a frame was to be had */
-    uint32_t hand;     /* [P] the node looked at last where policies name nodes in vain */
-    /* [P] threads that wait for a frame of memory as a whole: mm/pool/reclaim_line.h */
-    uint32_t waiting;
-    /* [A] written under [P]: memory is short, trackers are to watch its spaces */
-    bool is_short;
-    uint32_t unused; /* [P] of those it has, flagged NODE_UNUSED */
-    /* [P] came by sequential reading, in this order: they leave first */
-    /* [P] ever put in, and taken out */
-    /* [P] who waits for a node */
-    /* [P] a thread is about to make nodes */
-    /* [P] ... others wait for that */
-    /* [P] who waits at its limit for a frame, or for the pool's end */
-    /* [P] */
-    /* [L] that use it */
-    /* [L] who works on it besides */
-    /* [L] its end, for pins to be 0 */
-    /* [L] */
-    /* [-] */
-    uint32_t behind[POOL_BEHIND];
-    uint32_t behind_head, behind_tail;
-    struct wait_queue busy[POOL_QUEUES];
-    bool growing;
-    struct wait_queue grown;
-    struct wait_queue room;
-    struct pool_stats stats;
-    uint32_t spaces;
-    uint32_t pins;
-    struct wait_queue unpinned;
-    struct list link;
-    bool global;
+
+    /* Nodes: mm/pool/pool.c, pool_grow.c */
+    struct node *nodes;                  /* [P] */
+    uint32_t capacity, free_nodes;       /* [P] of nodes */
+    uint32_t free_head;                  /* [P] or NODE_NONE */
+    struct wait_queue busy[POOL_QUEUES]; /* [P] threads that wait for a node to change */
+    bool growing;                        /* [P] a thread makes more nodes */
+    struct wait_queue grown;             /* [P] threads that wait for these */
+    struct memory_account *account;      /* [-] the tables are charged to, or NULL */
+    uint64_t charged;                    /* [P] bytes of tables charged */
+
+    /* Replacement */
+    const struct replace_ops *ops; /* [-] */
+    void *state;                   /* [P] the policy's */
+    uint64_t seed;                 /* [-] the policy's: mem.seed */
+    bool accessed;                 /* [-] eviction looks at accessed bits: mem.accessed */
+    struct passed_pages passed;    /* [P] */
+
+    /* Frames: mm/pool/reclaim.c, evict.c */
+    uint32_t limit;         /* [-] frames the pool may ever have */
+    uint32_t reserve;       /* [-] frames of the limit that reclaim keeps free */
+    uint32_t frames;        /* [P] frames charged to the pool */
+    uint32_t held;          /* [P] of these, frames of nodes; threads have the others in hand */
+    uint32_t leaving;       /* [P] nodes GOING or WRITING */
+    uint32_t coming;        /* [P] nodes COMING */
+    uint32_t promised;      /* [P] pages that threads are about to evict */
+    uint32_t waiting;       /* [P] threads of the pool in line for memory (reclaim_line.h) */
+    struct wait_queue room; /* [P] threads that wait for a frame, or for the pool's end */
+    bool is_short;          /* [A] written under [P]: memory is short, trackers are to watch */
+    uint64_t vain;          /* [P] pages looked at since one was evicted or a frame was charged */
+    uint32_t hand;          /* [P] the last node that evict.c looked at in order of nodes */
+
+    struct prefetching prefetching;
+    struct pool_share share;
+    struct pool_held_up held_up;
+    struct pool_stats stats; /* [P] */
+
+    /* The list of pools: mm/pool/pool.c */
+    uint32_t spaces;            /* [L] that use the pool */
+    uint32_t pins;              /* [L] threads that work on the pool without using it */
+    struct wait_queue unpinned; /* [L] the ending pool's thread, until pins is 0 */
+    struct list link;           /* [L] */
+    bool global;                /* [-] all processes use it */
 };
 
 /* ---- Pools (pool.c). Thread context unless they say otherwise. ------------------------------ */
-/* Are there to be pools, by what the arguments say now: is there a disk to swap to, or memory
- * limited, or mem.pools=always? Any context; who begins a space without another one to be like
- * asks (space_create). */
+/* Tells whether boot arguments ask for pools now: there is a swap disk, memory is limited, or
+ * mem.pools=always. Asked for a space that begins like no other (space_create). Any context. */
 bool pools_wanted(void);
-/* The pool for a new space: as the arguments say now (like: NULL) or, of a process that another one
- * starts, like that one's. account: what its tables are charged to, as long as the space is there,
- * or NULL; those of the pool that all use are charged to none. 0, -ENOMEM or -EDQUOT. */
+/* Finds or makes the pool of a new space: like `like`, the pool of the process that starts this
+ * one, or, if like is NULL, as the arguments say now. `account` is charged for the pool's tables as
+ * long as the space exists; NULL and the global pool: none is. Returns 0, -ENOMEM or -EDQUOT. */
 int pool_join(const struct pool *like, struct memory_account *account, struct pool **out);
-/* The space, which has no page in it any more, leaves; the last one ends the pool, after waiting,
- * whatever becomes of the process, for all that is still being read or written and for who works on
- * it (pools_each). No lock held. */
+/* Takes a space that has no page any more out of p. The last space ends the pool, after waiting
+ * uninterruptibly for pending reads and writes and for pins (pools_each). No lock held. */
 void pool_leave(struct pool *p);
-/* [P] held: a thread waits for a page from then on, by arch_clock_ns(); until now, and the page
- * came, which is a major fault. Threads' waits may be at the same time. */
+/* Begins a thread's wait for a page, as of since_ns by arch_clock_ns(). Waits of several threads
+ * may overlap. [P] held. */
 void pool_wait_begins_locked(struct pool *p, uint64_t since_ns);
+/* Ends the wait at now_ns; `came`: the page came, which counts as a major fault. [P] held. */
 void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came);
-/* [P] held: p->held_up_ns up to now. */
+/* Returns p->held_up.ns, brought up to now_ns. [P] held. */
 uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns);
-/* Room for further nodes, pages leaving for it (pool_grow.c). -ENOMEM: none can, or there are as
- * many nodes as can be; -EDQUOT: its account has no room for them; -EINTR. No lock held. */
+/* Makes room for more nodes, evicting pages for it if need be (pool_grow.c). Returns 0; -ENOMEM: no
+ * page can be evicted, or the pool has the most nodes possible; -EDQUOT: the account is exhausted;
+ * -EINTR. No lock held. */
 int pool_grow(struct pool *p);
-/* Bytes of what grows with the number of nodes, for so many: nodes, and what policies know of them,
- * with what they have besides. In whole pages. Any context. */
+/* Returns the bytes, in whole pages, of all tables that p needs for `nodes` nodes. Any context. */
 uint64_t pool_tables_bytes(const struct pool *p, uint32_t nodes);
-/* So many more a new node would be charged for: 0 while there is room. Thread context, no lock
+/* Returns the bytes that one more node would be charged for: 0 while a node is free. No lock
  * held. */
 uint64_t pool_bytes_to_grow(struct pool *p);
-/* Nodes from..to - 1 are free, in this order and before *head. */
+/* Links nodes from..to - 1 as free ones, in this order, in front of *head. */
 void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *head);
-/* So many frames should it have when memory is short, or, if it is bound, at any time; policies are
- * told. */
+/* Sets the frames that p keeps when memory is short (0: an even part); if bound, its cap at all
+ * times. Resizes its policies. No lock held. */
 void pool_set_target(struct pool *p, uint32_t frames, bool bound);
-/* [P] held: so many frames may it have now, at most. */
+/* Returns the most frames that p may have now. [P] held. */
 uint32_t pool_cap_locked(const struct pool *p);
 /* Calls f for each pool, pinned, no lock held. */
 void pools_each(void (*f)(struct pool *p, void *arg), void *arg);
-/* Is memory short for it, as of the last frame that anybody asked for? Any context, without a
- * lock. */
+/* Tells whether memory was short for p when a frame was last asked for. Any context, no lock. */
 static inline bool pool_is_short(const struct pool *p)
 {
     return __atomic_load_n(&p->is_short, __ATOMIC_RELAXED);
@@ -206,56 +214,58 @@ static inline bool pool_is_short(const struct pool *p)
 void pool_check(struct pool *p);
 
 /* ---- Nodes. [P] held. ----------------------------------------------------------------------- */
-/* A new page that is HERE, or NODE_NONE: pool_grow. */
+/* Makes a node that is HERE for a new page at va. Returns it, or NODE_NONE: call pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
-/* A new page that is READY, read ahead, or NODE_NONE: pool_grow. The frame is charged. */
-uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
-                         uint8_t region);
-/* The same for a node that is OUT and has no slot. */
+/* Makes a node that is READY for a new page that was read ahead into `frame`, which is charged.
+ * Returns it, or NODE_NONE: call pool_grow. */
+uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
+                             uint8_t region);
+/* Makes node n, which is OUT without a slot, READY in `frame`. */
 void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame);
-/* Its region is read sequentially: it is to leave when reading has gone on a little. The next such
- * node, which may have become anything else since, or NODE_NONE. */
-void pool_behind_add(struct pool *p, uint32_t n);
-uint32_t pool_behind_next(struct pool *p);
-/* So many pages more may be read before anybody asks, where a program has said how it reads. */
-uint32_t pool_ahead_room(const struct pool *p);
-/* The node is nobody's; its frame has been seen to. */
+/* Notes that a sequential reader has reached n: n is to be evicted when reading has gone on a
+ * little. */
+void pool_passed_add(struct pool *p, uint32_t n);
+/* Takes out the next node to evict, which may have changed since, or returns NODE_NONE. */
+uint32_t pool_passed_next(struct pool *p);
+/* Returns the number of further pages that may be read ahead where a program has advised how it
+ * reads. */
+uint32_t pool_readahead_room(const struct pool *p);
+/* Frees a node that has no frame any more, and its slot. */
 void pool_node_free(struct pool *p, uint32_t n);
-/* Its frame goes back, and whoever waits for room is woken. */
+/* Frees the node's frame and wakes threads that wait for one. */
 void pool_frame_free(struct pool *p, uint32_t n);
+/* Changes the node's state and wakes threads that wait for the node. */
 void pool_set_state(struct pool *p, uint32_t n, enum node_state state);
-/* A page that has been taken out of its table, or its number has, is gone for ever; not one that is
- * BEHIND. Its frame, if it was HERE: it goes back, and is uncharged, when no TLB knows it. Else
- * 0: all is done, or will be. */
+/* Forgets a page that is no longer in the page table, neither itself nor its number; not one that
+ * is RESCUED. Returns its frame if it was HERE: the caller frees and uncharges it when no TLB maps
+ * it. Else returns 0: nothing is left to do for the caller. */
 uint32_t pool_forget(struct pool *p, uint32_t n);
-/* Where who waits for the node sleeps. */
+/* Returns the queue of threads that wait for node n. */
 static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)
 {
     return &p->busy[n % POOL_QUEUES];
 }
 
 /* ---- Frames of pools (reclaim.c) ------------------------------------------------------------- */
-/* The caller gets the right to one more frame of the pool, for a node that is read in or NODE_NONE,
- * after others' pages have left if need be. 0; -ENOMEM: nothing can leave; -EDQUOT: the same of
- * the process's own pages, which has all that it may; -EINTR: the process ends. No lock held. */
+/* Charges p for one more frame, evicting pages and waiting if need be. `incoming`: the node that is
+ * to be read into the frame, or NODE_NONE. Thread context, no lock held. Returns 0; -ENOMEM: no
+ * page can be evicted; -EDQUOT: the same where the pool has all that its own limit allows; -EINTR:
+ * the process ends. */
 int pool_charge(struct pool *p, uint32_t incoming);
-void pool_uncharge(struct pool *p, uint32_t frames); /* any context, without its lock */
-
-/* hot.c: pages of the space, which has a curve, that are mapped and have been used since this was
- * asked last, as the tracker has it, though nothing was logged of them in the epoch before, or that
- * was their first use. In the turn of track_each_curve, no lock held. */
-uint32_t pool_hot_pages(struct pool *p, struct space *s);
+/* Gives back `frames` charged frames. [P] not held. Any context. */
+void pool_uncharge(struct pool *p, uint32_t frames);
 
 /* ---- What trackers and prefetchers call. No lock held. -------------------------------------- */
-/* A sink of trackers (mm/track/track.h): the pages of a run were used, in this order. */
+/* A sink of trackers (mm/track/track.h): touches the run's pages, in their order. */
 void pool_sink(struct space *s, const struct page_run *run);
 enum pool_fetch {
-    FETCH_TOUCH = 1,     /* those that are resident are touched for the replacement policy */
-    FETCH_PREDICTED = 2, /* the prefetch policy wants them */
+    FETCH_TOUCH = 1,     /* touch resident pages in the replacement policy */
+    FETCH_PREDICTED = 2, /* the prefetch policy wants the pages */
 };
-/* Starts reading those of these nodes of p that are out, in this order, `max` at most, as long as
- * frames are free or others leave without being written. How many it has begun. */
+/* Starts reading up to `max` of the n nodes that are OUT in a slot, in their order, as long as
+ * frames are free or pages can be evicted without a write. `how`: flags of enum pool_fetch. Returns
+ * the number of reads begun. */
 unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned max, unsigned how);
-/* The nodes of those of n pages, by their virtual numbers, that have one, in the same order: how
- * many. */
+/* Stores in nodes[] the nodes of n virtual pages of s, leaving out pages that have none. Returns
+ * their number. */
 unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t *nodes);

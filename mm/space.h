@@ -56,8 +56,8 @@ void space_check_end(struct space *s);
 /* readahead.c: pages of a mapped disk that are read together. How many from va on, at least 1, [S]
  * held; reads them, the first into `first`, and keeps the others where nobody else has brought them
  * meanwhile. 0 or -EIO: the first could not be read. Thread context, no lock held. */
-unsigned ahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
-int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
-               paddr_t first);
+unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
+int readahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
+                   paddr_t first);
 /* fetch.c: starts reading what is out of [va, end), as far as there is room. */
 void space_fetch(struct space *s, vaddr_t va, vaddr_t end);

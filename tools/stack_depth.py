@@ -26,7 +26,7 @@ BASES = {
     "p->ops": "replace_ops",
     "expert[i]": "replace_ops",
     "expert[s->current]": "replace_ops",
-    "ahead->ops": "prefetch_ops",
+    "prefetch->ops": "prefetch_ops",
     ("kernel/firmware/acpi_platform.c", "k"): "kind",
     ("kernel/arch/msi.c", "m"): "message",
     ("mm/policy/prefetch/prefetch.c", "p->ops"): "prefetch_ops",
@@ -39,7 +39,7 @@ CALLS = {
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
     "kernel/lib/format.c:sink": ["kernel/core/printf.c:put", "kernel/core/printf.c:buffer_put"],
-    "mm/track/track.c:sink": ["mm/track/record.c:take", "pool_sink", "mm/track/curve.c:take"],
+    "mm/track/track.c:sink": ["mm/track/record.c:record_run", "pool_sink", "mm/track/curve.c:update_curve"],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
 RECURSIONS = {

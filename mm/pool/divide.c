@@ -10,6 +10,7 @@
  * only: one that has ended meanwhile is not told.
  */
 #include "mm/pool/divide.h"
+#include "hpm/path/path.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "kernel/trace/telemetry.h"
@@ -22,8 +23,10 @@
 #include "mm/track/curve.h"
 #include "mm/track/track.h"
 
-#define PAGES_MIN  32 /* that every pool keeps */
-#define MOVED_PART 8  /* of memory, in an epoch, at most */
+#define HOT_AT_ONCE   64   /* nodes looked at in one hold of the pool's lock */
+#define HOT_LOOKS_MAX 2048 /* nodes looked at in all */
+#define PAGES_MIN     32   /* that every pool keeps */
+#define MOVED_PART    8    /* of memory, in an epoch, at most */
 /* epochs in which moving pages must have paid; so much is remembered at most */
 #define LASTS 64
 /* accesses to a page, of which memory has so many: no more are remembered */
@@ -66,11 +69,54 @@ static uint64_t misses_with(const void *space, uint32_t pages)
     const struct space *s = space;
     uint64_t lru = track_curve_misses(s, MRC_LRU, pages);
 
-    if (!s->pool->mru_decides)
+    if (!s->pool->share.mru_decides)
         return lru;
     uint64_t mru = track_curve_misses(s, MRC_MRU, pages);
     return s->pool->ops == &replace_mru ? mru : MIN(lru, mru);
 }
+
+/* ---- Hot pages ------------------------------------------------------------------------------- */
+
+/* Stores the page numbers of those of the nodes from, from + step, ... that are mapped in s, up to
+ * HOT_AT_ONCE nodes on. Returns their number. */
+static unsigned mapped_pages(struct pool *p, const struct space *s, uint32_t from, uint32_t step,
+                             uint64_t *page)
+{
+    unsigned n = 0;
+    bool irq = spin_lock(&p->lock);
+
+    for (uint32_t i = 0; i < HOT_AT_ONCE && from + i * step < p->capacity; i++) {
+        const struct node *node = &p->nodes[from + i * step];
+        if (node->state == NODE_HERE && node->space == s)
+            page[n++] = node->page;
+    }
+    spin_unlock(&p->lock, irq);
+    return n;
+}
+
+/* Returns the pages of s, which has a curve, that are mapped and were used since the last call, as
+ * the tracker knows, although no use was logged in the epoch before or only the first one. In a
+ * large pool, one node of a number is looked at and the result scaled up. In the turn of
+ * track_each_curve, no lock held. */
+static uint32_t hot_pages(struct pool *p, struct space *s)
+{
+    uint64_t page[HOT_AT_ONCE];
+    uint32_t hot = 0, capacity = __atomic_load_n(&p->capacity, __ATOMIC_RELAXED);
+    /* odd: hot pages may be every other one */
+    uint32_t step = (capacity + HOT_LOOKS_MAX - 1) / HOT_LOOKS_MAX | 1;
+    unsigned shift = track_curve_shift(s);
+    bool all_logged = track_curve_first_uses(s);
+
+    for (uint32_t from = 0; from < capacity; from += HOT_AT_ONCE * step) {
+        unsigned n = mapped_pages(p, s, from, step, page);
+        for (unsigned i = 0; i < n; i++)
+            hot += path_sampled(page[i], shift) && (all_logged || !track_curve_tells(s, page[i])) &&
+                   track_hides(s, page[i] << PAGE_SHIFT);
+    }
+    return (uint32_t)MIN((uint64_t)hot * step << shift, (uint64_t)capacity);
+}
+
+/* ---- What is remembered ---------------------------------------------------------------------- */
 
 /* What is remembered of the space's pool, if anything. */
 static struct past *past_of(const struct space *s)
@@ -96,18 +142,18 @@ static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
 
-    past->waited_us = (pool_held_up_locked(p, d->now_ns) - p->judged_ns) / 1000;
-    demand_passed(&past->demand, (d->now_ns - MIN(p->judged_at_ns, d->now_ns)) / 1000,
+    past->waited_us = (pool_held_up_locked(p, d->now_ns) - p->share.last_held_up_ns) / 1000;
+    demand_passed(&past->demand, (d->now_ns - MIN(p->share.last_look_ns, d->now_ns)) / 1000,
                   past->waited_us);
-    d->faults += p->stats.major_faults - p->judged_faults;
+    d->faults += p->stats.major_faults - p->share.last_faults;
     d->waited_us += past->waited_us;
-    p->judged_faults = p->stats.major_faults;
-    p->judged_ns = p->held_up_ns;
-    p->judged_at_ns = d->now_ns;
+    p->share.last_faults = p->stats.major_faults;
+    p->share.last_held_up_ns = p->held_up.ns;
+    p->share.last_look_ns = d->now_ns;
 }
 
 /* The curve of an epoch that has ended since the last look is remembered. */
-static void remember(struct space *s, struct past *past, uint32_t held)
+static void remember_epoch(struct space *s, struct past *past, uint32_t held)
 {
     const struct division *d = division;
     const uint64_t epoch_us = mem_epoch_ms * 1000;
@@ -119,7 +165,7 @@ static void remember(struct space *s, struct past *past, uint32_t held)
     demand_add(&past->demand, &(struct demand_epoch){.misses = misses_with,
                                                      .curve = s,
                                                      .spacing = d->spacing,
-                                                     .hot = pool_hot_pages(s->pool, s),
+                                                     .hot = hot_pages(s->pool, s),
                                                      .soon_us = epoch_us / SOON_PART,
                                                      .begins = track_curve_first_uses(s),
                                                      .pages = track_curve_pages(s),
@@ -128,34 +174,34 @@ static void remember(struct space *s, struct past *past, uint32_t held)
                                                      .work = LASTS * epoch_us});
 }
 
-static struct past *past_if_own(const struct space *s)
+static struct past *past_of_own(const struct space *s)
 {
     return s->pool && !s->pool->global ? past_of(s) : NULL;
 }
 
-static void ask(struct space *s, UNUSED void *arg)
+static void note_hot_pages(struct space *s, UNUSED void *arg)
 {
-    struct past *past = past_if_own(s);
+    struct past *past = past_of_own(s);
 
     if (past)
-        demand_hot(&past->demand, pool_hot_pages(s->pool, s));
+        demand_hot(&past->demand, hot_pages(s->pool, s));
 }
 
-static void add(struct space *s, UNUSED void *arg)
+static void add_pool(struct space *s, UNUSED void *arg)
 {
     struct division *d = division;
     struct pool *p = s->pool;
-    struct past *past = d->pools < SHARE_POOLS_MAX ? past_if_own(s) : NULL;
+    struct past *past = d->pools < SHARE_POOLS_MAX ? past_of_own(s) : NULL;
 
     if (!past)
         return;
     past->seen = true;
     bool irq = spin_lock(&p->lock);
-    uint32_t target = p->target, planned = p->planned, held = p->frames - p->leaving;
-    bool bound = p->bound;
+    uint32_t target = p->share.target, planned = p->share.planned, held = p->frames - p->leaving;
+    bool bound = p->share.bound;
     look_back_locked(p, past);
     spin_unlock(&p->lock, irq);
-    remember(s, past, held);
+    remember_epoch(s, past, held);
     past->held = held;
     d->of[d->pools] = past;
     d->pool[d->pools++] = (struct share_pool){
@@ -165,8 +211,8 @@ static void add(struct space *s, UNUSED void *arg)
         .work = MIN(MAX(past->demand.work, (uint64_t)1), SHARE_WORK_MAX),
         .seen = SHARE_SEEN_UNKNOWN,
         .minimum = MIN((uint32_t)PAGES_MIN, d->memory / SHARE_POOLS_MAX),
-        .weight = p->weight,
-        .high = p->rate_max,
+        .weight = p->share.weight,
+        .high = p->share.rate_max,
         .pages = target,
         .planned = planned,
         .bound = bound,
@@ -188,7 +234,7 @@ static struct pool_division worth_of(const struct share_pool *s)
     };
 }
 
-static void record(unsigned i, uint32_t before, const struct pool_division *worth)
+static void record_plan(unsigned i, uint32_t before, const struct pool_division *worth)
 {
     const struct share_pool *s = &division->pool[i];
 
@@ -204,7 +250,7 @@ static void record(unsigned i, uint32_t before, const struct pool_division *wort
                                                    .lost_less = worth->lost_less});
 }
 
-static void tell(struct pool *p, UNUSED void *arg)
+static void apply_plan(struct pool *p, UNUSED void *arg)
 {
     struct division *d = division;
 
@@ -214,18 +260,18 @@ static void tell(struct pool *p, UNUSED void *arg)
         struct pool_division worth = worth_of(&d->pool[i]);
         worth.hot = d->of[i]->demand.hot;
         bool irq = spin_lock(&p->lock);
-        uint32_t before = p->planned;
-        p->planned = d->pool[i].planned;
-        p->division = worth;
+        uint32_t before = p->share.planned;
+        p->share.planned = d->pool[i].planned;
+        p->share.division = worth;
         spin_unlock(&p->lock, irq);
         if (before != d->pool[i].planned)
-            record(i, before, &worth);
+            record_plan(i, before, &worth);
         /* 0 would be an even part */
         pool_set_target(p, MAX(d->pool[i].pages, 1u), d->pool[i].bound);
     }
 }
 
-static void print(const struct share_report *report)
+static void print_plan(const struct share_report *report)
 {
     struct division *d = division;
     uint64_t ms = arch_clock_ns() / NS_PER_MS;
@@ -272,7 +318,7 @@ static void note_plan(void)
     d->planned_ns = d->now_ns;
 }
 
-static void divide(void)
+static void divide_memory(void)
 {
     struct division *d = division;
     const struct share_config config = {
@@ -294,10 +340,10 @@ static void divide(void)
     say_error(error);
     if (error)
         return;
-    pools_each(tell, NULL);
+    pools_each(apply_plan, NULL);
     if (report.replanned) {
         note_plan();
-        print(&report);
+        print_plan(&report);
     }
 }
 
@@ -321,14 +367,14 @@ static void divide_for_ever(UNUSED void *arg)
         division->memory = pools_memory();
         division->spacing = MAX((division->memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1), 1u);
         track_deliver();
-        track_each_curve(ask, NULL);
+        track_each_curve(note_hot_pages, NULL);
         sched_sleep_until(arch_clock_ns() + soon_ns);
         division->pools = 0;
         division->faults = division->waited_us = 0;
         division->now_ns = arch_clock_ns();
         track_deliver();
-        track_each_curve(add, NULL);
-        divide();
+        track_each_curve(add_pool, NULL);
+        divide_memory();
         forget_ended();
     }
 }

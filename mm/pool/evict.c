@@ -42,12 +42,12 @@ struct batch {
 /* What came of looking at a page that the policy named. */
 enum verdict { LEAVES, STAYS, STAYS_NO_SLOT, ANOTHER };
 
-static void pin(struct space *s)
+static void pin_space(struct space *s)
 {
     __atomic_add_fetch(&s->pins, 1, __ATOMIC_RELAXED);
 }
 
-static void unpin(struct space *s)
+static void unpin_space(struct space *s)
 {
     bool irq = spin_lock(&s->lock);
 
@@ -75,7 +75,7 @@ static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s,
     return SLOT_NONE;
 }
 
-static void add_locked(struct batch *b, struct space *s, uint32_t n)
+static void add_page_locked(struct batch *b, struct space *s, uint32_t n)
 {
     struct pool *p = b->pool;
     struct node *node = &p->nodes[n];
@@ -99,7 +99,7 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
             return STAYS_NO_SLOT;
     }
     prefetching_wasted(p, n);
-    add_locked(b, NULL, n);
+    add_page_locked(b, NULL, n);
     return LEAVES;
 }
 
@@ -112,7 +112,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     unsigned marks;
     paddr_t pa;
 
-    if (node->flags & NODE_BEHIND)
+    if (node->flags & NODE_RESCUED)
         return STAYS;
     arch_space_look(&s->arch, va, 1, &page);
     ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);
@@ -139,8 +139,8 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     }
     s->resident_pages--;
     s->out_pages++;
-    pin(s);
-    add_locked(b, s, n);
+    pin_space(s);
+    add_page_locked(b, s, n);
     return LEAVES;
 }
 
@@ -206,7 +206,7 @@ bool evict_tried_all_locked(const struct pool *p)
 /* What sequential readings have passed goes first, then what the policy says. */
 static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
 {
-    uint32_t n = pool_behind_next(b->pool);
+    uint32_t n = pool_passed_next(b->pool);
 
     *passed = n != NODE_NONE;
     if (*passed)
@@ -238,7 +238,7 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     struct space *s = p->nodes[n].space;
     vaddr_t va = p->nodes[n].page << PAGE_SHIFT;
     ASSERT(p->nodes[n].state == NODE_HERE && s);
-    pin(s);
+    pin_space(s);
     spin_unlock(&p->lock, irq);
     bool hot = !passed && track_hot(s, va);
     irq = spin_lock(&s->lock);
@@ -246,7 +246,7 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     v = still_leaves(b, s, va, n, hot, passed);
     spin_unlock_irqoff(&p->lock);
     spin_unlock(&s->lock, irq);
-    unpin(s);
+    unpin_space(s);
     return v;
 }
 
@@ -271,7 +271,7 @@ static void forget_translations(struct batch *b)
     }
     for (unsigned i = 0; i < b->n; i++)
         if (b->page[i].space)
-            unpin(b->page[i].space);
+            unpin_space(b->page[i].space);
 }
 
 /* Nobody can write to the page any more. What is clean, or has lost its space meanwhile, is done
@@ -292,7 +292,7 @@ static bool settle_locked(struct pool *p, uint32_t n)
     return false;
 }
 
-static NOINLINE void finish(struct batch *b)
+static NOINLINE void finish_batch(struct batch *b)
 {
     struct swap_page dirty[BATCH];
     struct pool *p = b->pool;
@@ -355,6 +355,6 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
     }
     note_looks(&b, looks);
     if (b.n)
-        finish(&b);
+        finish_batch(&b);
     return b.n;
 }

@@ -39,7 +39,7 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how,
         node->frame = frame_number(frame_page(frame));
         frame_page(frame)->next = n;
         node->flags = (node->flags & ~NODE_FAILED) | NODE_UNUSED;
-        p->unused++;
+        p->prefetching.unused++;
         p->held++;
         p->stats.prefetched++;
         if (how & FETCH_PREDICTED)
@@ -51,7 +51,7 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how,
     return is;
 }
 
-static bool begin_reading(struct pool *p, uint32_t n, unsigned how, struct swap_page *out)
+static bool prepare_read(struct pool *p, uint32_t n, unsigned how, struct swap_page *out)
 {
     paddr_t frame;
 
@@ -74,7 +74,7 @@ unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned 
             continue;
         if (!pool_charge_now(p))
             break;
-        if (!begin_reading(p, nodes[i], how, &coming[waiting]))
+        if (!prepare_read(p, nodes[i], how, &coming[waiting]))
             continue;
         begun++;
         if (++waiting == BATCH) {
@@ -106,10 +106,10 @@ unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t
 }
 
 /* As many as may wait for their first use: half of what the pool may have. */
-static bool enough(struct pool *p)
+static bool has_enough_unused(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);
-    bool is = p->unused >= p->limit / 2;
+    bool is = p->prefetching.unused >= p->limit / 2;
 
     spin_unlock(&p->lock, irq);
     return is;
@@ -117,7 +117,7 @@ static bool enough(struct pool *p)
 
 void space_fetch(struct space *s, vaddr_t va, vaddr_t end)
 {
-    while (s->pool && va < end && !enough(s->pool)) {
+    while (s->pool && va < end && !has_enough_unused(s->pool)) {
         uint64_t page[BATCH];
         uint32_t nodes[BATCH];
         unsigned n = 0;

@@ -9,9 +9,9 @@
 #include "mm/track/track.h"
 #include "kernel/mem/mem.h"
 
-#define NODES_FIRST 1024
-#define TOUCHES     32 /* in one stretch under the locks */
-#define AHEAD_PART  8  /* of what a pool may have: so much may wait for its first use */
+#define NODES_FIRST    1024
+#define TOUCHES        32 /* in one stretch under the locks */
+#define READAHEAD_PART 8  /* of what a pool may have: so much may wait for its first use */
 
 static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
 static struct list pools = {&pools, &pools}; /* pools_lock */
@@ -81,11 +81,9 @@ static int init_policy(struct pool *p, uint32_t nodes)
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
 }
 
-static void destroy(struct pool *p)
+static void destroy_pool(struct pool *p)
 {
-    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
-        area_free(p->order[i]);
-    area_free(p->prefetch);
+    prefetching_end(p);
     area_free(p->state);
     area_free(p->nodes);
     if (p->account)
@@ -114,34 +112,34 @@ static int init_tables(struct pool *p)
 }
 
 /* What it may have, and by which policies, is what the arguments say now. */
-static void settle(struct pool *p)
+static void init_from_args(struct pool *p)
 {
     const struct prefetch_ops *ahead = memory_prefetch_ops();
 
     p->global = mem_pool == MEM_POOL_GLOBAL;
     p->limit = limit_now(p->global);
-    p->weight = (uint32_t)mem_weight;
-    p->rate_max = (uint32_t)mem_rate;
+    p->share.weight = (uint32_t)mem_weight;
+    p->share.rate_max = (uint32_t)mem_rate;
     p->seed = mem_seed;
     p->accessed = mem_accessed;
     p->ops = memory_policy_ops();
-    p->ahead = ahead == &prefetch_none ? NULL : ahead;
+    p->prefetching.ops = ahead == &prefetch_none ? NULL : ahead;
 }
 
 /* The same as for the other one; of that, all this is fixed. */
-static void inherit(struct pool *p, const struct pool *like)
+static void init_like(struct pool *p, const struct pool *like)
 {
     p->global = like->global;
     p->limit = like->limit;
-    p->weight = like->weight;
-    p->rate_max = like->rate_max;
+    p->share.weight = like->share.weight;
+    p->share.rate_max = like->share.rate_max;
     p->seed = like->seed;
     p->accessed = like->accessed;
     p->ops = like->ops;
-    p->ahead = like->ahead;
+    p->prefetching.ops = like->prefetching.ops;
 }
 
-static int create(const struct pool *like, struct memory_account *account, struct pool **out)
+static int create_pool(const struct pool *like, struct memory_account *account, struct pool **out)
 {
     struct pool *p = kmalloc(sizeof(*p));
 
@@ -154,16 +152,16 @@ static int create(const struct pool *like, struct memory_account *account, struc
     for (unsigned i = 0; i < POOL_QUEUES; i++)
         wait_init(&p->busy[i]);
     if (like)
-        inherit(p, like);
+        init_like(p, like);
     else
-        settle(p);
-    p->mru_decides = mem_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
+        init_from_args(p);
+    p->share.mru_decides = mem_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
     p->reserve = pool_reserve_of(p->limit);
-    p->judged_at_ns = arch_clock_ns();
+    p->share.last_look_ns = arch_clock_ns();
     p->free_head = NODE_NONE;
     int err = charge_tables(p, account) ?: init_tables(p);
     if (err) {
-        destroy(p);
+        destroy_pool(p);
         return err;
     }
     pool_link_free(p->nodes, 0, NODES_FIRST, &p->free_head);
@@ -172,7 +170,7 @@ static int create(const struct pool *like, struct memory_account *account, struc
     return 0;
 }
 
-static void enlist_locked(struct pool *p)
+static void list_pool_locked(struct pool *p)
 {
     list_push_back(&pools, &p->link);
     __atomic_store_n(&pool_count, pool_count + 1, __ATOMIC_RELAXED);
@@ -183,18 +181,18 @@ static void enlist_locked(struct pool *p)
 int pool_join(const struct pool *like, struct memory_account *account, struct pool **out)
 {
     struct pool *fresh;
-    int err = create(like, account, &fresh);
+    int err = create_pool(like, account, &fresh);
 
     if (err)
         return err;
     bool irq = spin_lock(&pools_lock);
     struct pool *p = fresh->global && global ? global : fresh;
     if (p == fresh)
-        enlist_locked(p);
+        list_pool_locked(p);
     p->spaces++;
     spin_unlock(&pools_lock, irq);
     if (p != fresh)
-        destroy(fresh);
+        destroy_pool(fresh);
     *out = p;
     return 0;
 }
@@ -234,7 +232,7 @@ void pool_leave(struct pool *p)
         return;
     wait_for_orphans(p);
     wait_for_pins(p);
-    destroy(p);
+    destroy_pool(p);
 }
 
 /* The pool behind at, pinned; at is unpinned. NULL: there is none. */
@@ -263,16 +261,17 @@ void pools_each(void (*f)(struct pool *p, void *arg), void *arg)
 
 uint32_t pool_cap_locked(const struct pool *p)
 {
-    return p->bound ? MIN(MAX(p->target, (uint32_t)(MEMORY_LEAST / PAGE_SIZE)), p->limit)
-                    : p->limit;
+    return p->share.bound
+               ? MIN(MAX(p->share.target, (uint32_t)(MEMORY_LEAST / PAGE_SIZE)), p->limit)
+               : p->limit;
 }
 
 void pool_set_target(struct pool *p, uint32_t frames, bool bound)
 {
     bool irq = spin_lock(&p->lock);
 
-    p->target = frames;
-    p->bound = bound;
+    p->share.target = frames;
+    p->share.bound = bound;
     p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(pool_cap_locked(p))));
     prefetching_resize(p, frames);
     spin_unlock(&p->lock, irq);
@@ -302,8 +301,8 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
     return n;
 }
 
-uint32_t pool_node_ahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
-                         uint8_t region)
+uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
+                             uint8_t region)
 {
     uint32_t n = p->free_head;
 
@@ -327,7 +326,7 @@ void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
     node->flags |= NODE_UNUSED;
     frame_page_number(frame)->next = n;
     p->held++;
-    p->unused++;
+    p->prefetching.unused++;
     p->stats.page_ins++;
     p->stats.prefetched++;
     p->ops->enter_unused(p->state, n, node->region);
@@ -336,23 +335,23 @@ void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
 
 uint64_t pool_held_up_locked(struct pool *p, uint64_t now_ns)
 {
-    if (p->held_up_threads && now_ns > p->held_up_to_ns) {
-        p->held_up_ns += now_ns - p->held_up_to_ns;
-        p->held_up_to_ns = now_ns;
+    if (p->held_up.threads && now_ns > p->held_up.to_ns) {
+        p->held_up.ns += now_ns - p->held_up.to_ns;
+        p->held_up.to_ns = now_ns;
     }
-    return p->held_up_ns;
+    return p->held_up.ns;
 }
 
 void pool_wait_begins_locked(struct pool *p, uint64_t since_ns)
 {
-    if (!p->held_up_threads++)
-        p->held_up_to_ns = MAX(p->held_up_to_ns, since_ns);
+    if (!p->held_up.threads++)
+        p->held_up.to_ns = MAX(p->held_up.to_ns, since_ns);
 }
 
 void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, bool came)
 {
     pool_held_up_locked(p, now_ns);
-    p->held_up_threads--;
+    p->held_up.threads--;
     if (came) {
         p->stats.major_faults++;
         p->stats.waited_ns += now_ns - since_ns;
@@ -361,26 +360,27 @@ void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, b
 
 /* ---- What a sequential reading has passed ---------------------------------------------------- */
 
-#define BEHIND_KEPT 8 /* the latest: they may still be read */
+#define PASSED_KEPT 8 /* the latest: they may still be read */
 
-void pool_behind_add(struct pool *p, uint32_t n)
+void pool_passed_add(struct pool *p, uint32_t n)
 {
-    p->behind[p->behind_head++ % POOL_BEHIND] = n;
-    if (p->behind_head - p->behind_tail > POOL_BEHIND)
-        p->behind_tail++; /* it leaves when the policy says so */
+    p->passed.node[p->passed.head++ % POOL_PASSED] = n;
+    if (p->passed.head - p->passed.tail > POOL_PASSED)
+        p->passed.tail++; /* it leaves when the policy says so */
 }
 
-uint32_t pool_behind_next(struct pool *p)
+uint32_t pool_passed_next(struct pool *p)
 {
-    return p->behind_head - p->behind_tail > BEHIND_KEPT ? p->behind[p->behind_tail++ % POOL_BEHIND]
-                                                         : NODE_NONE;
+    struct passed_pages *x = &p->passed;
+
+    return x->head - x->tail > PASSED_KEPT ? x->node[x->tail++ % POOL_PASSED] : NODE_NONE;
 }
 
-uint32_t pool_ahead_room(const struct pool *p)
+uint32_t pool_readahead_room(const struct pool *p)
 {
-    uint32_t most = p->limit / AHEAD_PART;
+    uint32_t most = p->limit / READAHEAD_PART;
 
-    return most - MIN(p->unused, most);
+    return most - MIN(p->prefetching.unused, most);
 }
 
 void pool_node_free(struct pool *p, uint32_t n)
@@ -432,7 +432,7 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     p->ops->forget(p->state, n);
     wait_wake(pool_queue(p, n), UINT32_MAX);
     ASSERT(node->state != NODE_FREE && node->space);
-    ASSERT(!(node->flags & NODE_BEHIND));
+    ASSERT(!(node->flags & NODE_RESCUED));
     if (node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING) {
         node->space = NULL;
         return 0;
@@ -497,7 +497,7 @@ static void check_node(const struct pool *p, const struct node *node)
 
     ASSERT(node->state <= NODE_OUT);
     ASSERT(node->state == NODE_FREE || node->space || moving);
-    ASSERT(!(node->flags & NODE_BEHIND) || node->state == NODE_HERE);
+    ASSERT(!(node->flags & NODE_RESCUED) || node->state == NODE_HERE);
     ASSERT(!node->frame == (node->state == NODE_OUT));
     ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
     ASSERT(!(node->flags & NODE_PREDICTED) || (node->flags & NODE_UNUSED));
@@ -523,7 +523,7 @@ void pool_check(struct pool *p)
         ASSERT(p->ops->resident(p->state, n) == resident);
     }
     ASSERT(free == p->free_nodes && held == p->held && held <= p->frames);
-    ASSERT(leaving == p->leaving && coming == p->coming && unused == p->unused);
+    ASSERT(leaving == p->leaving && coming == p->coming && unused == p->prefetching.unused);
     const char *why = p->ops->check(p->state);
     if (why)
         panic("pool: policy %s: %s", p->ops->name, why);

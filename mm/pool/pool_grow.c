@@ -2,14 +2,14 @@
  * A pool's tables grow: twice as many nodes, with all that policies know of each.
  *
  * One thread does it, the others that need a node wait: each would make tables, of which one is
- * used. What there is stays where it is in memory and is seen at another place, with room behind
- * it (area_extend); under the pool's lock those who have it are told, and nothing moves.
- * Tables are the kernel's, and pages leave for them. Else a pool whose table became full when
- * memory was full would never have more nodes than memory has frames, however much could be
- * swapped.
+ * used. What there is stays where it is in memory and is seen at another place, with room behind it
+ * (area_extend); under the pool's lock those who have it are told, and nothing moves. Tables are
+ * the kernel's, and pages leave for them. Else a pool whose table became full when memory was full
+ * would never have more nodes than memory has frames, however much could be swapped.
  */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
+#include "mm/pool/prefetching.h"
 #include "mm/pool/reclaim.h"
 #include "kernel/mem/mem.h"
 
@@ -20,67 +20,45 @@
 struct tables {
     struct node *nodes;
     void *state;
-    struct prefetch *prefetch;
-    struct lrustack *order[PREFETCH_ORDERS];
+    struct prefetching_tables prefetching;
 };
 
 static void free_tables(struct tables *t)
 {
-    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
-        area_free(t->order[i]);
-    area_free(t->prefetch);
+    prefetching_free_tables(&t->prefetching);
     area_free(t->state);
     area_free(t->nodes);
 }
 
-static unsigned orders_of(const struct pool *p)
-{
-    return p->ahead ? p->ahead->orders : 0;
-}
-
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int extend_tables(const struct pool *p, uint32_t nodes, struct tables *t)
 {
     *t = (struct tables){
         .nodes = area_extend(p->nodes, nodes * sizeof(*t->nodes)),
         .state = area_extend(p->state, p->ops->bytes(nodes)),
-        .prefetch = p->ahead ? area_extend(p->prefetch, prefetch_bytes(p->ahead, nodes)) : NULL,
     };
-    bool all = t->nodes && t->state && !t->prefetch == !p->ahead;
-    for (unsigned i = 0; i < orders_of(p); i++) {
-        t->order[i] = area_extend(p->order[i], lrustack_bytes(nodes));
-        all = all && t->order[i];
-    }
-    if (!all) {
+    int err = prefetching_extend(p, nodes, &t->prefetching);
+    if (err || !t->nodes || !t->state) {
         free_tables(t);
         return -ENOMEM;
     }
     return 0;
 }
 
-/* *t, for so many nodes, the new ones being linked from free_head on, takes the place of p's
- * tables, which it gets. */
+/* Exchanges p's tables and those in *t, which have room for `capacity` nodes and whose new nodes
+ * are linked as free ones from free_head on. */
 static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity,
                                   uint32_t free_head)
 {
-    struct tables had = {p->nodes, p->state, p->prefetch, {NULL}};
+    struct tables had = {.nodes = p->nodes, .state = p->state};
 
     area_replace(had.nodes, t->nodes);
     area_replace(had.state, t->state);
     p->ops->grow(t->state, capacity);
-    if (had.prefetch) {
-        area_replace(had.prefetch, t->prefetch);
-        prefetch_grow(t->prefetch, capacity);
-    }
-    for (unsigned i = 0; i < orders_of(p); i++) {
-        had.order[i] = p->order[i];
-        area_replace(had.order[i], t->order[i]);
-        lrustack_grow(t->order[i], capacity);
-        p->order[i] = t->order[i];
-    }
+    prefetching_replace_tables(p, &t->prefetching, capacity);
+    had.prefetching = t->prefetching;
     p->nodes = t->nodes;
     p->state = t->state;
-    p->prefetch = t->prefetch;
     p->nodes[capacity - 1].page = p->free_head;
     p->free_head = free_head;
     p->free_nodes += capacity - p->capacity;
@@ -88,21 +66,10 @@ static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t cap
     *t = had;
 }
 
-static uint64_t pages_in(uint64_t bytes)
-{
-    return ALIGN_UP(bytes, PAGE_SIZE) / PAGE_SIZE;
-}
-
-static uint64_t pages_of_tables(const struct pool *p, uint32_t nodes)
-{
-    return pages_in(nodes * sizeof(struct node)) + pages_in(p->ops->bytes(nodes)) +
-           orders_of(p) * pages_in(lrustack_bytes(nodes)) +
-           (p->ahead ? pages_in(prefetch_bytes(p->ahead, nodes)) : 0);
-}
-
 uint64_t pool_tables_bytes(const struct pool *p, uint32_t nodes)
 {
-    return pages_of_tables(p, nodes) * PAGE_SIZE;
+    return ALIGN_UP(nodes * sizeof(struct node), PAGE_SIZE) +
+           ALIGN_UP(p->ops->bytes(nodes), PAGE_SIZE) + prefetching_tables_bytes(p, nodes);
 }
 
 uint64_t pool_bytes_to_grow(struct pool *p)
@@ -118,15 +85,14 @@ uint64_t pool_bytes_to_grow(struct pool *p)
 /* So many it takes, those that there are being kept. */
 static uint64_t frames_to_grow(const struct pool *p, uint32_t nodes)
 {
-    uint64_t all = pages_of_tables(p, nodes);
+    uint64_t all = pool_tables_bytes(p, nodes) / PAGE_SIZE;
 
-    return all - pages_of_tables(p, p->capacity) + all / MAPPED + 2 * TABLES;
+    return all - pool_tables_bytes(p, p->capacity) / PAGE_SIZE + all / MAPPED + 2 * TABLES;
 }
 
 static bool can_grow(const struct pool *p)
 {
-    return p->capacity <= REPLACE_NODES_MAX / 2 &&
-           (!orders_of(p) || p->capacity <= LRUSTACK_NODES_MAX / 2);
+    return p->capacity <= REPLACE_NODES_MAX / 2 && prefetching_can_hold(p, 2 * p->capacity);
 }
 
 /* 0: the caller is to make it grow; 1: there is room; -ENOMEM: there are as many nodes as can be;

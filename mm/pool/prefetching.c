@@ -4,8 +4,10 @@
 #include "mm/space.h"
 #include "kernel/mem/mem.h"
 
-#define BATCH 128 /* pages of a list that are begun to be read together */
+#define BATCH 128 /* entries of a list whose reads are started together */
 
+/* Returns the frames that the policy reckons with where the pool is to have `frames` (0: its
+ * limit). */
 static uint32_t frames_for(const struct pool *p, uint32_t frames)
 {
     struct frame_stats all;
@@ -14,43 +16,115 @@ static uint32_t frames_for(const struct pool *p, uint32_t frames)
     return (uint32_t)MAX(MIN(MIN(frames ? frames : p->limit, p->limit), all.total_pages), 1u);
 }
 
+static unsigned orders_of(const struct pool *p)
+{
+    return p->prefetching.ops ? p->prefetching.ops->orders : 0;
+}
+
 int prefetching_init(struct pool *p, uint32_t nodes)
 {
-    const struct prefetch_ops *ops = p->ahead;
+    struct prefetching *x = &p->prefetching;
 
-    if (!ops)
+    if (!x->ops)
         return 0;
-    p->prefetch = area_alloc(prefetch_bytes(ops, nodes));
-    if (!p->prefetch)
+    x->policy = area_alloc(prefetch_bytes(x->ops, nodes));
+    if (!x->policy)
         return -ENOMEM;
-    for (unsigned i = 0; i < ops->orders; i++) {
-        p->order[i] = area_alloc(lrustack_bytes(nodes));
-        if (!p->order[i])
+    for (unsigned i = 0; i < x->ops->orders; i++) {
+        x->order[i] = area_alloc(lrustack_bytes(nodes));
+        if (!x->order[i])
             return -ENOMEM;
-        lrustack_init(p->order[i], nodes);
+        lrustack_init(x->order[i], nodes);
     }
-    prefetch_init(p->prefetch, ops, nodes, frames_for(p, 0));
+    prefetch_init(x->policy, x->ops, nodes, frames_for(p, 0));
     return 0;
+}
+
+void prefetching_free_tables(struct prefetching_tables *t)
+{
+    for (unsigned i = 0; i < PREFETCH_ORDERS; i++)
+        area_free(t->order[i]);
+    area_free(t->policy);
+}
+
+void prefetching_end(struct pool *p)
+{
+    struct prefetching_tables t = {.policy = p->prefetching.policy};
+
+    memcpy(t.order, p->prefetching.order, sizeof(t.order));
+    prefetching_free_tables(&t);
+}
+
+uint64_t prefetching_tables_bytes(const struct pool *p, uint32_t nodes)
+{
+    const struct prefetch_ops *ops = p->prefetching.ops;
+
+    return ops ? ALIGN_UP(prefetch_bytes(ops, nodes), PAGE_SIZE) +
+                     ops->orders * ALIGN_UP(lrustack_bytes(nodes), PAGE_SIZE)
+               : 0;
+}
+
+bool prefetching_can_hold(const struct pool *p, uint32_t nodes)
+{
+    return !orders_of(p) || nodes <= LRUSTACK_NODES_MAX;
+}
+
+int prefetching_extend(const struct pool *p, uint32_t nodes, struct prefetching_tables *t)
+{
+    const struct prefetching *x = &p->prefetching;
+
+    *t = (struct prefetching_tables){0};
+    if (!x->ops)
+        return 0;
+    t->policy = area_extend(x->policy, prefetch_bytes(x->ops, nodes));
+    bool all = t->policy;
+    for (unsigned i = 0; i < x->ops->orders; i++) {
+        t->order[i] = area_extend(x->order[i], lrustack_bytes(nodes));
+        all = all && t->order[i];
+    }
+    if (all)
+        return 0;
+    prefetching_free_tables(t);
+    return -ENOMEM;
+}
+
+void prefetching_replace_tables(struct pool *p, struct prefetching_tables *t, uint32_t nodes)
+{
+    struct prefetching *x = &p->prefetching;
+    struct prefetching_tables had = {.policy = x->policy};
+
+    if (!x->policy)
+        return;
+    area_replace(had.policy, t->policy);
+    prefetch_grow(t->policy, nodes);
+    x->policy = t->policy;
+    for (unsigned i = 0; i < orders_of(p); i++) {
+        had.order[i] = x->order[i];
+        area_replace(had.order[i], t->order[i]);
+        lrustack_grow(t->order[i], nodes);
+        x->order[i] = t->order[i];
+    }
+    *t = had;
 }
 
 void prefetching_resize(struct pool *p, uint32_t frames)
 {
-    if (p->prefetch)
-        prefetch_resize(p->prefetch, frames_for(p, frames));
+    if (p->prefetching.policy)
+        prefetch_resize(p->prefetching.policy, frames_for(p, frames));
 }
 
-/* ---- What it hears. [P] held. --------------------------------------------------------------- */
+/* ---- What the policy is told ----------------------------------------------------------------- */
 
 void prefetching_used(struct pool *p, uint32_t n)
 {
-    if (p->order[PREFETCH_BY_USE])
-        lrustack_touch(p->order[PREFETCH_BY_USE], n);
+    if (p->prefetching.order[PREFETCH_BY_USE])
+        lrustack_touch(p->prefetching.order[PREFETCH_BY_USE], n);
 }
 
 void prefetching_missed(struct pool *p, uint32_t n)
 {
-    for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i]; i++)
-        lrustack_touch(p->order[i], n);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && p->prefetching.order[i]; i++)
+        lrustack_touch(p->prefetching.order[i], n);
 }
 
 static bool is_out(const void *of, uint32_t n)
@@ -61,7 +135,7 @@ static bool is_out(const void *of, uint32_t n)
     return n < p->capacity && p->nodes[n].state == NODE_OUT && p->nodes[n].slot != SLOT_NONE;
 }
 
-/* [S] held, too: an event is a fault, which is on a page of this space. */
+/* The page is in the space that faults: its [S] is held. */
 static uint32_t node_of(const void *of, uint64_t page)
 {
     struct space *s = *(struct space *const *)of;
@@ -81,12 +155,13 @@ static uint32_t node_of(const void *of, uint64_t page)
 static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
                                   const struct prefetch_pages *pages)
 {
-    return (struct prefetch_use){.node = n,
-                                 .region = p->nodes[n].region,
-                                 .pages = pages,
-                                 .late = late,
-                                 .page = p->nodes[n].page,
-                                 .order = {p->order[PREFETCH_BY_USE], p->order[PREFETCH_BY_MISS]}};
+    return (struct prefetch_use){
+        .node = n,
+        .region = p->nodes[n].region,
+        .pages = pages,
+        .late = late,
+        .page = p->nodes[n].page,
+        .order = {p->prefetching.order[PREFETCH_BY_USE], p->prefetching.order[PREFETCH_BY_MISS]}};
 }
 
 void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
@@ -95,20 +170,20 @@ void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
         .node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
     struct prefetch_use use = use_of(p, n, false, &pages);
 
-    if (p->prefetch)
-        prefetch_fault(p->prefetch, &use, list);
+    if (p->prefetching.policy)
+        prefetch_fault(p->prefetching.policy, &use, list);
     prefetching_missed(p, n);
 }
 
-/* True: it was flagged; *foreseen: by the policy's wish. */
-static bool take_flags(struct pool *p, uint32_t n, bool *foreseen)
+/* Clears NODE_UNUSED and NODE_PREDICTED of node n. Returns whether it was UNUSED. */
+static bool clear_unused(struct pool *p, uint32_t n, bool *predicted)
 {
     struct node *node = &p->nodes[n];
     bool unused = node->flags & NODE_UNUSED;
 
-    *foreseen = node->flags & NODE_PREDICTED;
+    *predicted = node->flags & NODE_PREDICTED;
     node->flags &= ~(NODE_UNUSED | NODE_PREDICTED);
-    p->unused -= unused;
+    p->prefetching.unused -= unused;
     return unused;
 }
 
@@ -117,62 +192,63 @@ void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_l
     const struct prefetch_pages pages = {
         .node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
     struct prefetch_use use = use_of(p, n, late, &pages);
-    bool foreseen;
+    bool predicted;
 
-    if (!take_flags(p, n, &foreseen))
+    if (!clear_unused(p, n, &predicted))
         return;
     p->stats.prefetched_used++;
-    if (foreseen)
-        prefetch_first_use(p->prefetch, &use, list);
+    if (predicted)
+        prefetch_first_use(p->prefetching.policy, &use, list);
     prefetching_missed(p, n);
 }
 
 void prefetching_left(struct pool *p, uint32_t n)
 {
-    if (p->prefetch)
-        prefetch_left(p->prefetch, n);
+    if (p->prefetching.policy)
+        prefetch_left(p->prefetching.policy, n);
 }
 
 void prefetching_wasted(struct pool *p, uint32_t n)
 {
-    bool foreseen;
+    bool predicted;
 
-    if (!take_flags(p, n, &foreseen))
+    if (!clear_unused(p, n, &predicted))
         return;
     p->stats.wasted++;
-    if (foreseen)
-        prefetch_wasted(p->prefetch, n);
+    if (predicted)
+        prefetch_wasted(p->prefetching.policy, n);
 }
 
 void prefetching_fetched(struct pool *p, uint32_t n)
 {
     p->nodes[n].flags |= NODE_PREDICTED;
-    prefetch_fetched(p->prefetch, n);
+    prefetch_fetched(p->prefetching.policy, n);
 }
 
 void prefetching_forget(struct pool *p, uint32_t n)
 {
     prefetching_wasted(p, n);
-    if (p->prefetch)
-        prefetch_forget(p->prefetch, n);
-    for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i]; i++)
-        lrustack_remove(p->order[i], n);
+    if (p->prefetching.policy)
+        prefetch_forget(p->prefetching.policy, n);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && p->prefetching.order[i]; i++)
+        lrustack_remove(p->prefetching.order[i], n);
 }
 
 void prefetching_check(const struct pool *p)
 {
-    const char *why = p->prefetch ? prefetch_check(p->prefetch) : NULL;
+    const char *why = p->prefetching.policy ? prefetch_check(p->prefetching.policy) : NULL;
 
-    for (unsigned i = 0; i < PREFETCH_ORDERS && p->order[i] && !why; i++)
-        why = lrustack_check(p->order[i]);
+    for (unsigned i = 0; i < PREFETCH_ORDERS && p->prefetching.order[i] && !why; i++)
+        why = lrustack_check(p->prefetching.order[i]);
     if (why)
-        panic("pool: prefetch policy %s: %s", p->prefetch->ops->name, why);
+        panic("pool: prefetch policy %s: %s", p->prefetching.policy->ops->name, why);
 }
 
-/* ---- What it wants. No lock held. ----------------------------------------------------------- */
+/* ---- What is read ---------------------------------------------------------------------------- */
 
-/* The list has pages, or nodes. */
-static void fetch(struct space *s, struct prefetch_list *list, bool pages, unsigned how)
+/* Starts reading what `list` wants, and empties it. `pages`: the list has virtual page numbers,
+ * else nodes. */
+static void fetch_list(struct space *s, struct prefetch_list *list, bool pages, unsigned how)
 {
     uint32_t nodes[BATCH];
     unsigned begun = 0;
@@ -191,17 +267,15 @@ static void fetch(struct space *s, struct prefetch_list *list, bool pages, unsig
 
 void prefetching_fetch(struct space *s, struct prefetch_list *list)
 {
-    if (list->length) /* p->prefetch may be replaced at any time */
-        fetch(s, list, s->pool->ahead->unit == PREFETCH_PAGES,
-              FETCH_PREDICTED | (list->touch ? FETCH_TOUCH : 0));
+    if (list->length) /* p->prefetching.policy may be replaced at any time: ops stays */
+        fetch_list(s, list, s->pool->prefetching.ops->unit == PREFETCH_PAGES,
+                   FETCH_PREDICTED | (list->touch ? FETCH_TOUCH : 0));
 }
-
-/* ---- What a program has said. The policy does not hear of it. ------------------------------- */
 
 void prefetching_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list)
 {
     list->length = 0;
-    list->fetch = MIN(pool_ahead_room(p), (uint32_t)PREFETCH_FETCH_MAX);
+    list->fetch = MIN(pool_readahead_room(p), (uint32_t)PREFETCH_FETCH_MAX);
     list->touch = false;
     for (; va < end && list->length < list->fetch; va += PAGE_SIZE)
         list->page[list->length++] = va >> PAGE_SHIFT;
@@ -209,5 +283,5 @@ void prefetching_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct p
 
 void prefetching_fetch_advised(struct space *s, struct prefetch_list *list)
 {
-    fetch(s, list, true, 0);
+    fetch_list(s, list, true, 0);
 }

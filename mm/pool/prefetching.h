@@ -1,43 +1,69 @@
 /*
- * What a pool's prefetch policy (mm/policy/prefetch/prefetch.h) hears of faults, first uses and
- * waste, and what it then wants read.
+ * Prefetching: tells a pool's prefetch policy (mm/policy/prefetch/prefetch.h) of faults, first uses
+ * and waste, and reads what the policy then wants.
  *
- * The policy is asked under [P], where things happen; what it wants is done without a lock, after
- * what a thread waits for has been begun. With no prefetch policy, and for what a program itself
- * wanted early (SYS_MADVISE), only the counting is done.
+ * The policy is called under [P], where things happen. What it wants is read without a lock, after
+ * the read that a thread waits for has begun. Without a prefetch policy, and for pages that a
+ * program itself asked for (SYS_MADVISE), pages are only counted.
+ *
+ * The state is struct prefetching (mm/pool.h), guarded by [P] but for its fixed ops.
  */
 #pragma once
 #include "mm/pool.h"
 
-/* Makes what p's prefetch policy knows, for so many nodes. 0 or -ENOMEM. */
-int prefetching_init(struct pool *p, uint32_t nodes);
-/* So many frames its pool should have: it keeps to a part of them. [P] held. */
-void prefetching_resize(struct pool *p, uint32_t frames);
+/* ---- Tables ---------------------------------------------------------------------------------- */
+/* The tables of struct prefetching that grow with the number of nodes. */
+struct prefetching_tables {
+    struct prefetch *policy;
+    struct lrustack *order[PREFETCH_ORDERS];
+};
 
-/* The page was used: the orders of pages alone. [P] held, as for all that follow. */
+/* Makes the tables of a new pool for `nodes` nodes. Returns 0 or -ENOMEM; prefetching_end frees
+ * them in either case. */
+int prefetching_init(struct pool *p, uint32_t nodes);
+/* Frees p's tables. */
+void prefetching_end(struct pool *p);
+/* Returns the bytes, in whole pages, that p's tables take for `nodes` nodes. Any context. */
+uint64_t prefetching_tables_bytes(const struct pool *p, uint32_t nodes);
+/* Tells whether p's tables can be made for `nodes` nodes. Any context. */
+bool prefetching_can_hold(const struct pool *p, uint32_t nodes);
+/* Extends p's tables (area_extend) for `nodes` nodes into *t. Returns 0 or -ENOMEM, with nothing to
+ * free. Thread context. */
+int prefetching_extend(const struct pool *p, uint32_t nodes, struct prefetching_tables *t);
+/* Exchanges p's tables and the larger ones in *t, for `nodes` nodes. [P] held. */
+void prefetching_replace_tables(struct pool *p, struct prefetching_tables *t, uint32_t nodes);
+void prefetching_free_tables(struct prefetching_tables *t);
+
+/* ---- What the policy is told. [P] held. ------------------------------------------------------ */
+/* The pool is to have `frames` frames (0: its limit), a part of which may be prefetched and
+ * unused. */
+void prefetching_resize(struct pool *p, uint32_t frames);
+/* Node n was used. Only the order by use changes. */
 void prefetching_used(struct pool *p, uint32_t n);
-/* It was wanted and was not mapped: the orders alone. */
+/* Node n was wanted and was not mapped. Only the orders change. */
 void prefetching_missed(struct pool *p, uint32_t n);
-/* A thread waits for n to be read: list gets what else to read. [S] of its space held, too. */
+/* A thread waits for n to be read. Fills `list` with what else to read. [S] of its space held,
+ * too. */
 void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list);
-/* A thread wants n, for the first time if it is flagged NODE_UNUSED; late: it is still being read.
- * [S] of its space held, too. */
+/* A thread wants n. If n is flagged NODE_UNUSED, this is its first use: fills `list` with what else
+ * to read. `late`: n is still being read. [S] of its space held, too. */
 void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list);
-/* n leaves memory. */
+/* Node n leaves memory. */
 void prefetching_left(struct pool *p, uint32_t n);
-/* If n is flagged NODE_UNUSED, it leaves, ends or could not be read unused. */
+/* Node n leaves memory, ends, or could not be read. If it is flagged NODE_UNUSED, it was wasted. */
 void prefetching_wasted(struct pool *p, uint32_t n);
-/* n is being read for the policy. */
+/* Node n is being read because the policy wanted it. */
 void prefetching_fetched(struct pool *p, uint32_t n);
-/* The page is no more. */
+/* Node n ends. */
 void prefetching_forget(struct pool *p, uint32_t n);
 /* Panics on a broken invariant. */
 void prefetching_check(const struct pool *p);
 
-/* Begins to read what the list, made for a page of s, wants. Thread context, no lock held. */
+/* ---- What is read. Thread context. ----------------------------------------------------------- */
+/* Starts reading what `list`, made for a page of s, wants, and empties it. No lock held. */
 void prefetching_fetch(struct space *s, struct prefetch_list *list);
-
-/* The program reads sequentially: list gets the pages from va on, up to end. [P] held. */
+/* Fills `list` with the pages of [va, end) that may be read now: the program has advised that it
+ * reads sequentially. The policy does not hear of them. [P] held. */
 void prefetching_advised(const struct pool *p, vaddr_t va, vaddr_t end, struct prefetch_list *list);
-/* Begins to read what such a list wants; thread context, no lock held. */
+/* Starts reading such a list, and empties it. No lock held. */
 void prefetching_fetch_advised(struct space *s, struct prefetch_list *list);

@@ -37,7 +37,7 @@ static struct {
 /* ---- Charging -------------------------------------------------------------------------------- */
 
 /* Of those that are [A]: as it is at some moment. */
-static uint32_t now(const uint32_t *count)
+static uint32_t count_now(const uint32_t *count)
 {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
 }
@@ -67,36 +67,37 @@ static uint64_t kernel_keeps(void)
     return kernel_frames + __atomic_load_n(&kernel_wants, __ATOMIC_RELAXED);
 }
 
-static uint64_t less(uint64_t n, uint64_t part)
+static uint64_t less_down_to_0(uint64_t n, uint64_t part)
 {
     return n - MIN(n, part);
 }
 
 uint64_t pool_room_pages(const struct pool *p)
 {
-    uint64_t frames = less(frame_free_about(), kernel_keeps());
+    uint64_t frames = less_down_to_0(frame_free_about(), kernel_keeps());
     struct swap_stats swap;
 
     if (!p)
         return frames;
     swap_stats(&swap);
-    frames = MIN(frames, less(user_limit(), now(&user_frames)));
-    frames = MIN(frames, less(p->limit, p->frames));
+    frames = MIN(frames, less_down_to_0(user_limit(), count_now(&user_frames)));
+    frames = MIN(frames, less_down_to_0(p->limit, p->frames));
     return frames + (swap_present() && !swap_failed() ? swap.free_slots : 0);
 }
 
 /* Is memory as a whole so short that not `more` frames may be given to pools? */
 static bool memory_short(uint32_t more)
 {
-    return now(&user_frames) + more > user_limit() || frame_free_about() < kernel_keeps() + more;
+    return count_now(&user_frames) + more > user_limit() ||
+           frame_free_about() < kernel_keeps() + more;
 }
 
 /* Will it be, when all that is to leave has left? Then further pages must. */
 static bool memory_stays_short(uint32_t more)
 {
-    uint64_t leaving = (uint64_t)now(&user_leaving) + now(&user_donated);
+    uint64_t leaving = (uint64_t)count_now(&user_leaving) + count_now(&user_donated);
 
-    return now(&user_frames) + (uint64_t)more > user_limit() + leaving ||
+    return count_now(&user_frames) + (uint64_t)more > user_limit() + leaving ||
            frame_free_about() + leaving < kernel_keeps() + more;
 }
 
@@ -160,7 +161,7 @@ static void ask_reclaim(void)
  * kernel and others leave them. */
 static uint32_t even_part(void)
 {
-    uint64_t have = now(&user_frames) + frame_free_about(),
+    uint64_t have = count_now(&user_frames) + frame_free_about(),
              keep = kernel_frames + (uint64_t)user_reserve();
     uint64_t most = MIN(user_limit() - MIN(user_limit(), user_reserve()), have - MIN(have, keep));
 
@@ -170,9 +171,9 @@ static uint32_t even_part(void)
 /* One that a plan is still to be made for keeps what it had when memory became short, as in its
  * first plan (mm/policy/divide/plan.h): until then all that is known is who holds what, and who has
  * more than an even part and wants still more pays for that itself. */
-static uint32_t part_locked(const struct pool *p)
+static uint32_t share_locked(const struct pool *p)
 {
-    return p->target ? p->target : MAX(p->kept, even_part());
+    return p->share.target ? p->share.target : MAX(p->share.kept, even_part());
 }
 
 /* What it has beyond its part, or less than none, when its threads that wait have what they wait
@@ -180,7 +181,7 @@ static uint32_t part_locked(const struct pool *p)
  * where each keeps to it frames are left over. */
 static int64_t excess_locked(const struct pool *p)
 {
-    return (int64_t)p->frames + p->waiting - p->leaving - p->promised - part_locked(p);
+    return (int64_t)p->frames + p->waiting - p->leaving - p->promised - share_locked(p);
 }
 
 struct donor {
@@ -193,8 +194,8 @@ static void find_donor(struct pool *p, void *arg)
 {
     struct donor *d = arg;
     bool irq = spin_lock(&p->lock);
-    if (mem_goal && !p->kept)
-        p->kept = p->frames;
+    if (mem_goal && !p->share.kept)
+        p->share.kept = p->frames;
     int64_t excess = excess_locked(p);
 
     spin_unlock(&p->lock, irq);
@@ -238,7 +239,7 @@ static unsigned evict_anywhere(void)
         d.below = d.excess;
         d.found = false;
         pools_each(find_donor, &d);
-        if (!d.found || (!first && d.excess <= 0 && now(&user_leaving)))
+        if (!d.found || (!first && d.excess <= 0 && count_now(&user_leaving)))
             break;
         pools_each(take_from_donor, &d);
     } while (!d.given);
@@ -248,7 +249,7 @@ static unsigned evict_anywhere(void)
 /* ---- Direct reclaim -------------------------------------------------------------------------- */
 
 /* Is something on its way that may give the pool a frame? */
-static bool hope_locked(const struct pool *p)
+static bool may_get_frame_locked(const struct pool *p)
 {
     return p->leaving || p->promised || p->coming || p->frames > p->held;
 }
@@ -280,7 +281,7 @@ static int wait_for_room(struct pool *p, bool own, struct line_ticket *w)
 }
 
 /* Who waits for memory as a whole does so in line. */
-static void stand(struct pool *p, struct line_ticket *w, bool in_line)
+static void set_in_line(struct pool *p, struct line_ticket *w, bool in_line)
 {
     if (in_line == w->is_in_line)
         return;
@@ -291,7 +292,7 @@ static void stand(struct pool *p, struct line_ticket *w, bool in_line)
 }
 
 /* Pages of p's own leave until so many frames are free, if too few do already: how many have. */
-static unsigned shrink(struct pool *p, uint32_t incoming, uint32_t free)
+static unsigned shrink_pool(struct pool *p, uint32_t incoming, uint32_t free)
 {
     bool irq = spin_lock(&p->lock);
     uint32_t n = missing_locked(p, free);
@@ -307,16 +308,16 @@ static unsigned shrink(struct pool *p, uint32_t incoming, uint32_t free)
 
 /* Is something on its way that may give the pool a frame, one of its own or, where others have all
  * of them, anybody's? */
-static bool is_hope(struct pool *p, bool own)
+static bool may_get_frame(struct pool *p, bool own)
 {
     bool irq = spin_lock(&p->lock);
-    bool is = hope_locked(p);
+    bool is = may_get_frame_locked(p);
 
     spin_unlock(&p->lock, irq);
-    return is || (!own && now(&user_leaving));
+    return is || (!own && count_now(&user_leaving));
 }
 
-static void find_fertile(struct pool *p, void *found)
+static void find_untried(struct pool *p, void *found)
 {
     bool irq = spin_lock(&p->lock);
 
@@ -325,7 +326,7 @@ static void find_fertile(struct pool *p, void *found)
     spin_unlock(&p->lock, irq);
 }
 
-static void begin_anew(struct pool *p, UNUSED void *arg)
+static void retry_all(struct pool *p, UNUSED void *arg)
 {
     bool irq = spin_lock(&p->lock);
 
@@ -334,7 +335,8 @@ static void begin_anew(struct pool *p, UNUSED void *arg)
 }
 
 /* Calls f for p or, where others have all frames, for all pools. */
-static void each_asked(struct pool *p, bool own, void (*f)(struct pool *p, void *arg), void *arg)
+static void each_concerned(struct pool *p, bool own, void (*f)(struct pool *p, void *arg),
+                           void *arg)
 {
     if (own)
         f(p, arg);
@@ -347,14 +349,14 @@ static void each_asked(struct pool *p, bool own, void (*f)(struct pool *p, void 
  * the next time. */
 static enum outlook { WAIT, LOOK_ON, HOPELESS } outlook(struct pool *p, bool own, unsigned *looks)
 {
-    bool fertile = false;
+    bool untried = false;
 
-    each_asked(p, own, find_fertile, &fertile);
-    if (fertile)
+    each_concerned(p, own, find_untried, &untried);
+    if (untried)
         return LOOK_ON;
     if (++*looks <= HOPELESS_LOOKS)
         return WAIT;
-    each_asked(p, own, begin_anew, NULL);
+    each_concerned(p, own, retry_all, NULL);
     return HOPELESS;
 }
 
@@ -387,14 +389,14 @@ static int make_room(struct pool *p, uint32_t incoming, struct line_ticket *w, u
 {
     bool own = at_limit(p);
 
-    stand(p, w, !own);
+    set_in_line(p, w, !own);
     if (!own && !memory_stays_short(line_length())) /* others look, or enough is leaving */
         return wait_for_room(p, own, w);
-    if (own ? shrink(p, incoming, 1) : evict_anywhere()) {
+    if (own ? shrink_pool(p, incoming, 1) : evict_anywhere()) {
         *hopeless = 0;
         return try_charge(p, w) ? 1 : wait_for_room(p, own, w);
     }
-    switch (is_hope(p, own) ? WAIT : outlook(p, own, hopeless)) {
+    switch (may_get_frame(p, own) ? WAIT : outlook(p, own, hopeless)) {
     case WAIT:
         return wait_for_room(p, own, w);
     case LOOK_ON:
@@ -415,7 +417,7 @@ int pool_charge(struct pool *p, uint32_t incoming)
 
     while (!done)
         done = make_room(p, incoming, &w, &hopeless) ?: try_charge(p, &w);
-    stand(p, &w, false);
+    set_in_line(p, &w, false);
     return MIN(done, 0);
 }
 
@@ -424,12 +426,12 @@ bool pool_charge_now(struct pool *p)
     static const struct line_ticket none;
 
     return try_charge(p, &none) ||
-           (at_limit(p) && shrink(p, NODE_NONE, p->reserve / 2) && try_charge(p, &none));
+           (at_limit(p) && shrink_pool(p, NODE_NONE, p->reserve / 2) && try_charge(p, &none));
 }
 
 /* ---- For the kernel -------------------------------------------------------------------------- */
 
-static int wait_a_moment(struct pool *p)
+static int wait_briefly(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);
     int err = wait_sleep(&p->room, &p->lock, &irq, arch_clock_ns() + LOOK_NS);
@@ -442,13 +444,13 @@ static int wait_a_moment(struct pool *p)
 static int make_room_for_kernel(struct pool *p, unsigned *hopeless)
 {
     if (!memory_stays_short(0))
-        return wait_a_moment(p);
+        return wait_briefly(p);
     bool left = evict_anywhere();
     if (left)
         *hopeless = 0;
-    switch (left ? LOOK_ON : now(&user_leaving) ? WAIT : outlook(p, false, hopeless)) {
+    switch (left ? LOOK_ON : count_now(&user_leaving) ? WAIT : outlook(p, false, hopeless)) {
     case WAIT:
-        return wait_a_moment(p);
+        return wait_briefly(p);
     case LOOK_ON:
         sched_point();
         return 0;
@@ -479,7 +481,7 @@ void reclaim_taken(uint64_t frames)
 
 static void fill_reserve(struct pool *p, UNUSED void *arg)
 {
-    while (shrink(p, NODE_NONE, p->reserve))
+    while (shrink_pool(p, NODE_NONE, p->reserve))
         sched_point();
 }
 

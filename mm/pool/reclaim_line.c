@@ -29,7 +29,7 @@ static struct line_ticket *callee_of(struct list *call)
     return container_of(call, struct line_ticket, call);
 }
 
-static void changed_locked(int more)
+static void update_counts_locked(int more)
 {
     uint64_t first = list_empty(&line.places) ? line.tickets : place_of(line.places.next)->ticket;
 
@@ -59,7 +59,7 @@ void line_join(struct line_ticket *w)
     w->ticket = line.tickets++;
     list_push_back(&line.places, &w->link);
     list_push_back(&line.fresh, &w->call);
-    changed_locked(1);
+    update_counts_locked(1);
     spin_unlock(&line.lock, irq);
 }
 
@@ -70,7 +70,7 @@ void line_leave(struct line_ticket *w)
     bool irq = spin_lock(&line.lock);
     list_remove(&w->link);
     list_remove(&w->call);
-    changed_locked(-1);
+    update_counts_locked(-1);
     spin_unlock(&line.lock, irq);
     w->is_in_line = false;
     line_call(1); /* what it was called for may be somebody else's */

@@ -174,7 +174,7 @@ void swap_stats(struct swap_stats *out)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-static void come_back(struct swap_io *io, int status)
+static void end_io(struct swap_io *io, int status)
 {
     bool alone = io->request.count == 1;
 
@@ -191,11 +191,11 @@ static void come_back(struct swap_io *io, int status)
 
 static void request_done(struct block_request *r, int status)
 {
-    come_back(r->owner, status);
+    end_io(r->owner, status);
 }
 
 /* One to fill in. */
-static struct swap_io *get(struct pool *p, bool write)
+static struct swap_io *get_io(struct pool *p, bool write)
 {
     bool irq = spin_lock(&swap.lock);
 
@@ -212,7 +212,7 @@ static struct swap_io *get(struct pool *p, bool write)
 }
 
 /* In the order of slots; false: it does not fit. */
-static bool add(struct swap_io *io, const struct swap_page *page)
+static bool add_page(struct swap_io *io, const struct swap_page *page)
 {
     struct block_request *r = &io->request;
 
@@ -225,7 +225,7 @@ static bool add(struct swap_io *io, const struct swap_page *page)
     return true;
 }
 
-static void start(struct swap_io *io)
+static void start_io(struct swap_io *io)
 {
     uint32_t count = io->request.count;
 
@@ -236,7 +236,7 @@ static void start(struct swap_io *io)
     if (!err)
         return;
     bool irq = arch_irq_save();
-    come_back(io, err);
+    end_io(io, err);
     arch_irq_restore(irq);
 }
 
@@ -259,13 +259,13 @@ void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n)
     sort_by_slot(page, n);
     for (unsigned i = 0; i < n; i++) {
         bool together = io && !page[i].alone && !page[i - 1].alone;
-        if (together && add(io, &page[i]))
+        if (together && add_page(io, &page[i]))
             continue;
         if (io)
-            start(io);
-        io = get(p, write);
-        add(io, &page[i]);
+            start_io(io);
+        io = get_io(p, write);
+        add_page(io, &page[i]);
     }
     if (io)
-        start(io);
+        start_io(io);
 }

@@ -7,7 +7,7 @@
 
 /* Nobody's any more: whoever unmapped it left the rest to us. A waiter of the pool's end is woken
  * by the node's going. */
-static void bury_locked(struct pool *p, uint32_t n)
+static void free_orphan_locked(struct pool *p, uint32_t n)
 {
     pool_set_state(p, n, NODE_OUT);
     pool_frame_free(p, n);
@@ -47,7 +47,7 @@ void swap_read_done(struct pool *p, uint32_t n, int status, bool alone)
 
     ASSERT(node->state == NODE_COMING);
     if (!node->space)
-        bury_locked(p, n);
+        free_orphan_locked(p, n);
     else if (status)
         fail_to_read_locked(p, n, alone);
     else
@@ -60,8 +60,8 @@ static void leave_locked(struct pool *p, uint32_t n)
     struct node *node = &p->nodes[n];
 
     node->flags &= ~(NODE_DIRTY | NODE_ALONE);
-    if (node->flags & NODE_BEHIND) {
-        node->flags &= ~NODE_BEHIND;
+    if (node->flags & NODE_RESCUED) {
+        node->flags &= ~NODE_RESCUED;
         wait_wake(pool_queue(p, n), UINT32_MAX);
         return;
     }
@@ -74,8 +74,8 @@ static void stay_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
 
-    if (node->flags & NODE_BEHIND) {
-        node->flags &= ~NODE_BEHIND;
+    if (node->flags & NODE_RESCUED) {
+        node->flags &= ~NODE_RESCUED;
         wait_wake(pool_queue(p, n), UINT32_MAX);
         return;
     }
@@ -106,13 +106,13 @@ void swap_write_done(struct pool *p, uint32_t n, int status, bool alone)
     uint32_t slot = node->slot;
     bool lost = false;
 
-    ASSERT(node->state == NODE_WRITING || (node->flags & NODE_BEHIND));
+    ASSERT(node->state == NODE_WRITING || (node->flags & NODE_RESCUED));
     if (status)
         lost = give_up_slot_locked(p, node, alone);
     else
         p->stats.page_outs++;
     if (!node->space)
-        bury_locked(p, n);
+        free_orphan_locked(p, n);
     else if (status)
         stay_locked(p, n);
     else

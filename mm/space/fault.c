@@ -42,7 +42,7 @@ struct bring {
     struct prefetch_list *list;
     bool advised; /* ... as the program has said */
     /* pages to be read from the source together, the one at va first; 0: not known yet */
-    unsigned ahead;
+    unsigned readahead;
 };
 
 static bool allowed(const struct region *r, const struct bring *b)
@@ -132,7 +132,7 @@ static int begin_locked(struct bring *b, struct region *r)
                      ? pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag)
                      : NODE_NONE;
     if (n != NODE_NONE && r->advice == ADVICE_SEQUENTIAL)
-        pool_behind_add(p, n);
+        pool_passed_add(p, n);
     if (p)
         spin_unlock_irqoff(&p->lock);
     if (!err) {
@@ -188,10 +188,10 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     ASSERT(!err);
     b->space->out_pages--;
     if (r->advice == ADVICE_SEQUENTIAL)
-        pool_behind_add(p, n);
+        pool_passed_add(p, n);
     pool_set_state(p, n, NODE_HERE);
     node->flags |= b->space->watched ? NODE_FRESH : 0;
-    if (node->slot != SLOT_NONE && !(node->flags & NODE_BEHIND) && swap_scarce()) {
+    if (node->slot != SLOT_NONE && !(node->flags & NODE_RESCUED) && swap_scarce()) {
         swap_slot_give(node->slot);
         node->slot = SLOT_NONE;
         node->flags |= NODE_DIRTY;
@@ -209,7 +209,7 @@ static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
 {
     struct pool *p = b->pool;
 
-    p->nodes[n].flags |= NODE_BEHIND;
+    p->nodes[n].flags |= NODE_RESCUED;
     p->ops->enter(p->state, n, p->nodes[n].region);
     prefetching_missed(p, n);
     p->stats.rescued++;
@@ -273,7 +273,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
     if (!b->list)
         return NEEDS_LIST;
     spin_lock_irqoff(&p->lock);
-    p->unheard.length = 0;
+    p->prefetching.spare_list.length = 0;
     switch (p->nodes[n].state) {
     case NODE_READY:
         err = return_locked(b, r, n);
@@ -311,7 +311,7 @@ static void expect_locked(struct bring *b, const struct region *r)
     b->zeroed = false;
 }
 
-static int try(struct bring *b)
+static int try_fault(struct bring *b)
 {
     struct arch_page page;
     int err = -EFAULT;
@@ -324,8 +324,8 @@ static int try(struct bring *b)
         err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
               : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
                                             : recall_locked(b, r, page.number, &irq);
-        if (err == NEEDS_ZEROS && b->source && !b->ahead)
-            b->ahead = ahead_begin_locked(b->space, r, b->va);
+        if (err == NEEDS_ZEROS && b->source && !b->readahead)
+            b->readahead = readahead_begin_locked(b->space, r, b->va);
     }
     spin_unlock(&b->space->lock, irq);
     return err;
@@ -357,7 +357,8 @@ static int get_zeros(struct bring *b)
 
     if (!err && b->source) {
         begin_waiting(b);
-        err = ahead_read(b->space, b->source, b->source_page, b->va, MAX(b->ahead, 1u), b->frame);
+        err = readahead_read(b->space, b->source, b->source_page, b->va, MAX(b->readahead, 1u),
+                             b->frame);
     } else if (!err) {
         memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
     }
@@ -384,12 +385,12 @@ static void get_list(struct bring *b)
     if (b->list)
         b->list->length = 0;
     else
-        b->list = &b->pool->unheard;
+        b->list = &b->pool->prefetching.spare_list;
 }
 
 static void fetch_list(struct bring *b)
 {
-    if (!b->list || b->list == &b->pool->unheard)
+    if (!b->list || b->list == &b->pool->prefetching.spare_list)
         return;
     if (b->advised)
         prefetching_fetch_advised(b->space, b->list);
@@ -416,7 +417,7 @@ static int get_what_it_needs(struct bring *b, int need)
     }
 }
 
-static int bring(struct bring *b)
+static int bring_page(struct bring *b)
 {
     int err;
 
@@ -424,7 +425,7 @@ static int bring(struct bring *b)
     b->since_ns = arch_clock_ns();
     do {
         b->node = NODE_NONE;
-        err = try(b);
+        err = try_fault(b);
         if (err > 0)
             err = get_what_it_needs(b, err) ?: AGAIN;
         fetch_list(b);
@@ -435,7 +436,7 @@ static int bring(struct bring *b)
         end_waiting_locked(b, arch_clock_ns(), false);
         spin_unlock(&b->pool->lock, irq);
     }
-    if (b->list && b->list != &b->pool->unheard)
+    if (b->list && b->list != &b->pool->prefetching.spare_list)
         kfree(b->list);
     if (b->frame) {
         frame_free(b->frame, 0);
@@ -451,7 +452,7 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
         .space = s, .pool = s->pool, .va = ALIGN_DOWN(va, PAGE_SIZE), .access = access};
 
     __atomic_add_fetch(&s->faults, 1, __ATOMIC_RELAXED);
-    int err = bring(&b);
+    int err = bring_page(&b);
     if (b.trim)
         track_soft_trim(s);
     return err;
@@ -486,7 +487,7 @@ static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
                           .va = ALIGN_DOWN(va, PAGE_SIZE),
                           .access = FAULT_WRITE,
                           .any = true};
-        int err = bring(&b);
+        int err = bring_page(&b);
         if (err)
             return err;
         bool irq = spin_lock(&s->lock);

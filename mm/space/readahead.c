@@ -38,12 +38,12 @@ static unsigned room_locked(struct pool *p)
     if (!p)
         return AHEAD_MAX;
     spin_lock_irqoff(&p->lock);
-    uint32_t room = pool_ahead_room(p);
+    uint32_t room = pool_readahead_room(p);
     spin_unlock_irqoff(&p->lock);
     return MIN(room + 1, (uint32_t)AHEAD_MAX);
 }
 
-unsigned ahead_begin_locked(struct space *s, struct region *r, vaddr_t va)
+unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va)
 {
     unsigned most = r->advice == ADVICE_RANDOM ? 1 : room_locked(s->pool), n = 1;
     unsigned wanted = region_ahead(r, va, r->advice == ADVICE_SEQUENTIAL ? most : 1, most);
@@ -65,7 +65,7 @@ static bool take_frame(struct pool *p, paddr_t *out)
     return false;
 }
 
-static void give_back(struct pool *p, paddr_t frame)
+static void free_frame(struct pool *p, paddr_t frame)
 {
     frame_free(frame, 0);
     if (p)
@@ -94,7 +94,7 @@ static bool begin_ready_locked(struct space *s, struct region *r, vaddr_t va, pa
 
     if (p->free_head == NODE_NONE || arch_space_map(&s->arch, va, frame, PROT_USER))
         return false;
-    uint32_t n = pool_node_ahead(p, s, va, frame_number(frame_page(frame)), r->tag);
+    uint32_t n = pool_node_readahead(p, s, va, frame_number(frame_page(frame)), r->tag);
     int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
     ASSERT(!err && pa == frame);
     s->out_pages++;
@@ -111,7 +111,7 @@ static bool ready_again_locked(struct pool *p, uint32_t n, paddr_t frame)
     return true;
 }
 
-static bool keep_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
+static bool keep_page_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
 {
     struct pool *p = s->pool;
     struct arch_page page;
@@ -129,13 +129,13 @@ static bool keep_locked(struct space *s, struct region *r, vaddr_t va, paddr_t f
 }
 
 /* The disk's page becomes the one at va, if that still shows it and is not there. */
-static bool keep(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va,
-                 paddr_t frame)
+static bool keep_page(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va,
+                      paddr_t frame)
 {
     bool irq = spin_lock(&s->lock);
     struct region *r = regions_find(&s->regions, va);
     bool kept = r && !r->dying && r->source == d && region_source_page(r, va) == page &&
-                keep_locked(s, r, va, frame);
+                keep_page_locked(s, r, va, frame);
 
     if (kept)
         region_touch(r, va);
@@ -145,7 +145,7 @@ static bool keep(struct space *s, const struct block_device *d, uint64_t page, v
 
 /* Fewer came than were begun, for want of frames: what is asked for behind them is in the same row
  * all the same. */
-static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va, unsigned n,
+static void note_fewer(struct space *s, const struct block_device *d, vaddr_t va, unsigned n,
                        unsigned came)
 {
     bool irq = spin_lock(&s->lock);
@@ -156,8 +156,8 @@ static void fewer_came(struct space *s, const struct block_device *d, vaddr_t va
     spin_unlock(&s->lock, irq);
 }
 
-int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
-               paddr_t first)
+int readahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
+                   paddr_t first)
 {
     paddr_t frames[AHEAD_MAX] = {first};
     unsigned got = 1;
@@ -167,12 +167,12 @@ int ahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t v
     int err = block_transfer(d, page, got, false, frames);
     unsigned came = 1; /* in a row */
     for (unsigned i = 1; i < got; i++)
-        if (err || !keep(s, d, page + i, va + i * PAGE_SIZE, frames[i]))
-            give_back(s->pool, frames[i]);
+        if (err || !keep_page(s, d, page + i, va + i * PAGE_SIZE, frames[i]))
+            free_frame(s->pool, frames[i]);
         else
             came += came == i;
     if (came < n)
-        fewer_came(s, d, va, n, came);
+        note_fewer(s, d, va, n, came);
     if (err && got > 1)
         err = block_transfer(d, page, 1, false, frames);
     return err ? -EIO : 0;

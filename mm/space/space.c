@@ -148,7 +148,7 @@ static void name_region(struct region *region, const char *name)
     ksnprintf(region->name, sizeof(region->name), "%s", name);
 }
 
-static int map_locked(struct space *s, struct region *region, vaddr_t va)
+static int insert_region_locked(struct space *s, struct region *region, vaddr_t va)
 {
     uint64_t len = region->end;
     int err = reserve_regions_locked(s, 1);
@@ -169,12 +169,12 @@ static int map_locked(struct space *s, struct region *region, vaddr_t va)
 }
 
 /* region->end: how long it is. */
-static int map(struct space *s, struct region *region, vaddr_t va, vaddr_t *out)
+static int insert_region(struct space *s, struct region *region, vaddr_t va, vaddr_t *out)
 {
     bool irq = spin_lock(&s->lock);
 
     region->tag = s->next_tag++ % REPLACE_REGIONS_MAX;
-    int err = map_locked(s, region, va);
+    int err = insert_region_locked(s, region, va);
     spin_unlock(&s->lock, irq);
     *out = region->start;
     return err;
@@ -192,7 +192,7 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
         return -EINVAL;
     struct region region = {.end = ALIGN_UP(len, PAGE_SIZE), .prot = prot, .kind = kind};
     name_region(&region, name);
-    return map(s, &region, va, out);
+    return insert_region(s, &region, va, out);
 }
 
 int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len,
@@ -213,7 +213,7 @@ int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint6
     struct region region = {
         .end = *mapped, .prot = prot, .kind = REGION_DISK, .source = d, .source_page = page};
     name_region(&region, d->name);
-    return map(s, &region, 0, out);
+    return insert_region(s, &region, 0, out);
 }
 
 /* ---- Taking pages away ----------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
 
     if (p) {
         spin_lock_irqoff(&p->lock);
-        b->waiting = p->nodes[n].flags & NODE_BEHIND ? n : NODE_NONE;
+        b->waiting = p->nodes[n].flags & NODE_RESCUED ? n : NODE_NONE;
         if (b->waiting == NODE_NONE)
             pool_forget(p, n);
         spin_unlock_irqoff(&p->lock);
@@ -294,7 +294,7 @@ static void wait_for_writing(struct pool *p, uint32_t n)
 {
     bool irq = spin_lock(&p->lock);
 
-    if (p->nodes[n].flags & NODE_BEHIND)
+    if (p->nodes[n].flags & NODE_RESCUED)
         wait_sleep_through(pool_queue(p, n), &p->lock, &irq);
     spin_unlock(&p->lock, irq);
 }
@@ -406,7 +406,7 @@ static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void 
     return found;
 }
 
-static void bury(struct space *s, const struct region *dead)
+static void remove_region(struct space *s, const struct region *dead)
 {
     bool irq = spin_lock(&s->lock);
     uint32_t i = regions_index(&s->regions, dead->start);
@@ -440,7 +440,7 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len)
     spin_unlock(&s->lock, irq);
     while (!err && next_condemned(s, va, end, &dying, &dying)) {
         drop_pages(s, dying.touched_lo, dying.touched_hi);
-        bury(s, &dying);
+        remove_region(s, &dying);
     }
     return err;
 }

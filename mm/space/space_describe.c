@@ -78,24 +78,25 @@ bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint6
 /* [P] held. */
 static void put_pool(const struct pool *p, struct space_stats *out)
 {
-    const struct prefetch *ahead = p->prefetch;
+    const struct prefetch *prefetch = p->prefetching.policy;
 
     out->policy = p->ops->name;
     out->limit_pages = p->limit;
     out->pool_pages = p->frames;
     out->pool = p->stats;
     p->ops->report(p->state, &out->replace);
-    out->division = p->division;
-    out->division.target = p->target;
-    out->division.planned = p->planned;
-    out->division.weight = p->weight;
-    out->prefetch = (struct pool_prefetch){.policy = prefetch_none.name, .unused = p->unused};
-    if (ahead)
-        out->prefetch = (struct pool_prefetch){.policy = ahead->ops->name,
-                                               .level = ahead->ops->level(ahead->state),
-                                               .unused = p->unused,
-                                               .late = ahead->late,
-                                               .stopped = ahead->stopped};
+    out->division = p->share.division;
+    out->division.target = p->share.target;
+    out->division.planned = p->share.planned;
+    out->division.weight = p->share.weight;
+    out->prefetch =
+        (struct pool_prefetch){.policy = prefetch_none.name, .unused = p->prefetching.unused};
+    if (prefetch)
+        out->prefetch = (struct pool_prefetch){.policy = prefetch->ops->name,
+                                               .level = prefetch->ops->level(prefetch->state),
+                                               .unused = p->prefetching.unused,
+                                               .late = prefetch->late,
+                                               .stopped = prefetch->stopped};
 }
 
 void space_stats(struct space *s, struct space_stats *out)

@@ -27,7 +27,7 @@ struct curve {
     bool full;            /* there is no memory for more pages: those that come are left out */
     struct page_index *index;
     struct mrc *mrc;
-    uint64_t of_sample[BATCH]; /* memory for touch_sampled and touch to work in */
+    uint64_t of_sample[BATCH]; /* memory that touch_sample and touch_pages work in */
     uint32_t number[BATCH];
 };
 
@@ -35,7 +35,7 @@ static bool decays; /* an epoch counts half of what the next one does */
 
 static bool mru_wanted(const struct space *s)
 {
-    return mem_curves == TRACK_CURVES_ON || (s->pool && s->pool->mru_decides);
+    return mem_curves == TRACK_CURVES_ON || (s->pool && s->pool->share.mru_decides);
 }
 
 /* Groups of a page, larger ones where that would be too many. */
@@ -55,7 +55,7 @@ static unsigned row_shift(unsigned shift)
     return shift <= 2 ? PAGE_INDEX_ROW_SHIFT_MAX : 0;
 }
 
-static void drop(struct curve *c)
+static void free_curve(struct curve *c)
 {
     if (!c)
         return;
@@ -77,7 +77,7 @@ static uint32_t numbers_for(const struct space *s, unsigned shift, uint32_t leas
     return least;
 }
 
-static struct curve *make(const struct space *s, unsigned shift, uint32_t numbers)
+static struct curve *make_curve(const struct space *s, unsigned shift, uint32_t numbers)
 {
     struct mrc_config config = config_for(numbers, !mru_wanted(s));
     struct curve *c = kmalloc(sizeof(*c));
@@ -89,7 +89,7 @@ static struct curve *make(const struct space *s, unsigned shift, uint32_t number
     c->index = kmalloc(page_index_bytes(numbers, row_shift(shift)));
     c->mrc = kmalloc(mrc_bytes(&config));
     if (!c->index || !c->mrc) {
-        drop(c);
+        free_curve(c);
         return NULL;
     }
     page_index_init(c->index, numbers, row_shift(shift));
@@ -98,7 +98,7 @@ static struct curve *make(const struct space *s, unsigned shift, uint32_t number
 }
 
 /* Room for at least twice as many pages. */
-static bool grow(const struct space *s, struct curve *c)
+static bool grow_curve(const struct space *s, struct curve *c)
 {
     const struct mrc_config now = c->mrc->config,
                             config =
@@ -124,7 +124,7 @@ static bool grow(const struct space *s, struct curve *c)
     return true;
 }
 
-static void touch(struct space *s, const uint64_t *entry, size_t n)
+static void touch_pages(struct space *s, const uint64_t *entry, size_t n)
 {
     struct curve *c = s->curve;
     uint32_t *number = c->number;
@@ -133,7 +133,7 @@ static void touch(struct space *s, const uint64_t *entry, size_t n)
         size_t part = MIN(n, (size_t)BATCH);
         size_t known = page_index_of_all(c->index, entry, PAGE_ENTRY_PAGE, number, part);
         mrc_touch_all(c->mrc, number, known);
-        if (known < part && (c->full || !grow(s, c))) {
+        if (known < part && (c->full || !grow_curve(s, c))) {
             c->full = true;
             known++;
         }
@@ -144,7 +144,7 @@ static void touch(struct space *s, const uint64_t *entry, size_t n)
 
 /* Those of them that are of the sample: what was logged before sampling began, or by software, has
  * others. */
-static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
+static void touch_sample(struct space *s, const uint64_t *entry, size_t n)
 {
     uint64_t *of_sample = s->curve->of_sample;
     unsigned count = 0;
@@ -153,7 +153,7 @@ static void touch_sampled(struct space *s, const uint64_t *entry, size_t n)
         if (path_sampled(entry[i] & PAGE_ENTRY_PAGE, s->curve->shift))
             of_sample[count++] = entry[i];
         if (count == BATCH || i == n - 1) {
-            touch(s, of_sample, count);
+            touch_pages(s, of_sample, count);
             count = 0;
         }
     }
@@ -164,22 +164,22 @@ static uint64_t epoch_ticks(void)
     return mem_epoch_ms * arch_ticks_hz() / 1000;
 }
 
-static void take(struct space *s, const struct page_run *run)
+static void update_curve(struct space *s, const struct page_run *run)
 {
     struct curve *c = s->curve;
     unsigned shift = path_sample_shift();
 
     if (!c || c->shift != shift) {
-        drop(c);
-        s->curve = make(s, shift, numbers_for(s, shift, NUMBERS_FIRST));
+        free_curve(c);
+        s->curve = make_curve(s, shift, numbers_for(s, shift, NUMBERS_FIRST));
         if (!s->curve) /* there may be no room for so many */
-            s->curve = make(s, shift, NUMBERS_FIRST);
+            s->curve = make_curve(s, shift, NUMBERS_FIRST);
         c = s->curve;
         if (!c)
             return;
     }
     for (unsigned part = 0; part < 2; part++)
-        (shift ? touch_sampled : touch)(s, run->entry[part], run->count[part]);
+        (shift ? touch_sample : touch_pages)(s, run->entry[part], run->count[part]);
     /* A batch may have ended before the curve began. */
     if (run->time < c->epoch_began + epoch_ticks())
         return;
@@ -255,7 +255,7 @@ unsigned track_curve_shift(const struct space *s)
     return s->curve->shift;
 }
 
-static void print(const char *policy, const uint64_t *misses)
+static void print_misses(const char *policy, const uint64_t *misses)
 {
     kprintf(" %s", policy);
     for (unsigned i = 0; i < TRACK_CURVE_POINTS; i++)
@@ -283,17 +283,17 @@ void track_curve_end(struct space *s)
                 "16th of the pages on:",
                 s->number, (unsigned long long)out.pages, (unsigned long long)out.accesses,
                 (unsigned long long)out.cold, 1u << out.shift);
-        print("lru", out.lru);
+        print_misses("lru", out.lru);
         if (out.has_mru)
-            print("mru", out.mru);
+            print_misses("mru", out.mru);
         kprintf("\n");
     }
-    drop(s->curve);
+    free_curve(s->curve);
     s->curve = NULL;
 }
 
 void track_curves_start(bool decay)
 {
     decays = decay;
-    track_attach(take);
+    track_attach(update_curve);
 }

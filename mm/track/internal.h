@@ -1,7 +1,9 @@
 /* Boot arguments of trackers, for the files of mm. */
 #pragma once
+#include "kernel/core/lock.h"
 #include "mm/policy/curve/mrc.h"
 #include "mm/track/track.h"
+#include "sched/sched.h"
 
 extern uint64_t mem_curves_print; /* at a space's end */
 enum { TRACK_CURVES_OFF, TRACK_CURVES_LRU, TRACK_CURVES_ON };
@@ -14,24 +16,41 @@ extern uint64_t mem_scan_ms, mem_sample_period;
 
 extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
 
-/* default.c: members of struct tracker_ops for which there is nothing to be done; and `hot` where
- * the processor's accessed mark says it: used since this was asked last. */
+/* ---- track.c --------------------------------------------------------------------------------- */
+/* Members of struct tracker_ops for which a tracker has nothing to do. */
 int track_start_nothing(void);
 void track_stop_nothing(void);
 void track_watch_nothing(struct space *s, bool on);
 void track_forget_nothing(struct space *s, vaddr_t va);
+/* The member `hot` by the processor's accessed mark, which it clears: tells whether the page at va
+ * was used since the last call. */
 bool track_marked(struct space *s, vaddr_t va);
 
-/* track.c: calls f for each space that is watched, which stays meanwhile. Thread context, no lock
- * held. */
+/* A tracker's thread, which works while the tracker is started. */
+struct track_thread {
+    struct spinlock lock;
+    struct wait_queue wait;
+    bool wanted; /* [lock] */
+};
+/* Makes and starts the thread, whose entry calls track_thread_wait each time round. Returns 0 or
+ * -ENOMEM. */
+int track_thread_make(struct track_thread *t, const struct thread_params *params);
+/* Lets the thread work from now on, or stops it. */
+void track_thread_run(struct track_thread *t, bool on);
+/* Blocks the calling thread until it is to work. */
+void track_thread_wait(struct track_thread *t);
+
+/* Calls f for each watched space, which stays meanwhile. Thread context, no lock held. */
 void track_each_watched(void (*f)(struct space *s, void *arg), void *arg);
-/* rows.c: from va on, a stretch of the space's pages: calls f, [S] held, for each row of them some
- * of which are there or out. How far it came, USER_MAX at the end. Thread context, no lock
- * held. */
-#define TRACK_ROW 32 /* pages: an aligned block of them, or a part of it */
+
+/* ---- The others ------------------------------------------------------------------------------ */
+#define TRACK_ROW 32 /* pages: an aligned block of them, or a part of one */
 struct arch_page;
 typedef void track_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
                        void *arg);
+/* scan.c: goes through a stretch of the space's pages from va on. Calls f, [S] held, for each row
+ * with a page that is resident or out. Returns where the next stretch begins, USER_MAX at the end.
+ * Thread context, no lock held. */
 vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg);
 /* soft.c: the space ends. */
 void track_soft_end(struct space *s);

@@ -77,7 +77,7 @@ size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t m
     return n;
 }
 
-uint32_t page_index_of(struct page_index *x, uint64_t page)
+uint32_t page_index_of_for_test(struct page_index *x, uint64_t page)
 {
     uint32_t number;
 

@@ -34,7 +34,7 @@ void page_index_init(struct page_index *x, uint32_t numbers, unsigned row_shift)
 /* All of from's pages under the same numbers; x is empty, has the same rows and room for them. */
 void page_index_copy(struct page_index *x, const struct page_index *from);
 /* The page's number, a new one if it has none; PAGE_INDEX_NONE: there is no room for it. */
-uint32_t page_index_of(struct page_index *x, uint64_t page);
+uint32_t page_index_of_for_test(struct page_index *x, uint64_t page);
 /* The same of n pages, which are what mask leaves of each entry. How many have one: fewer than n
  * where there is no room. */
 size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t mask,

@@ -18,13 +18,13 @@
 static const struct path_ops *hardware;
 static struct path_caps caps;
 
-static int probe(void)
+static int probe_path(void)
 {
     hardware = path_hardware(&caps);
     return hardware ? 0 : -ENODEV;
 }
 
-static int start(void)
+static int start_path(void)
 {
     uint64_t pab = mem_pab;
 
@@ -43,7 +43,7 @@ static int start(void)
     });
 }
 
-static void watch(struct space *s, bool on)
+static void watch_path(struct space *s, bool on)
 {
     path_watch(s->number, on);
     if (on)
@@ -53,7 +53,7 @@ static void watch(struct space *s, bool on)
     arch_irq_restore(irq);
 }
 
-static enum page_buffered buffered(struct space *s, vaddr_t va)
+static enum page_buffered buffered_path(struct space *s, vaddr_t va)
 {
     bool irq = arch_irq_save();
     enum page_buffered is = hardware->buffered(s->number, va);
@@ -62,12 +62,12 @@ static enum page_buffered buffered(struct space *s, vaddr_t va)
     return is;
 }
 
-static bool hot(struct space *s, vaddr_t va)
+static bool hot_path(struct space *s, vaddr_t va)
 {
-    return buffered(s, va) == BUFFER_USED;
+    return buffered_path(s, va) == BUFFER_USED;
 }
 
-static void forget(struct space *s, vaddr_t va)
+static void forget_path(struct space *s, vaddr_t va)
 {
     bool irq = arch_irq_save();
 
@@ -79,11 +79,11 @@ const struct tracker_ops track_path = {
     .name = "path",
     .lacks = "no such hardware",
     .hides = true,
-    .probe = probe,
-    .start = start,
+    .probe = probe_path,
+    .start = start_path,
     .stop = path_hardware_stop,
-    .watch = watch,
-    .hot = hot,
-    .buffered = buffered,
-    .forget = forget,
+    .watch = watch_path,
+    .hot = hot_path,
+    .buffered = buffered_path,
+    .forget = forget_path,
 };

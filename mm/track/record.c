@@ -29,7 +29,8 @@ static void put_out(const void *bytes, size_t count)
     arch_io_write32(&id->output_bytes, (uint32_t)count);
 }
 
-static void record(const struct space *s, const struct page_run *run, uint64_t page, unsigned flags)
+static void record_use(const struct space *s, const struct page_run *run, uint64_t page,
+                       unsigned flags)
 {
     recorder->records[recorder->count++] = (struct page_trace_record){
         .page = page,
@@ -44,18 +45,18 @@ static void record(const struct space *s, const struct page_run *run, uint64_t p
     recorder->count = 0;
 }
 
-static void take(struct space *s, const struct page_run *run)
+static void record_run(struct space *s, const struct page_run *run)
 {
     struct path_account account;
 
     path_account(&account);
     if (account.lost != recorder->lost)
-        record(s, run, account.lost - recorder->lost, PAGE_TRACE_LOST);
+        record_use(s, run, account.lost - recorder->lost, PAGE_TRACE_LOST);
     recorder->lost = account.lost;
     for (unsigned part = 0; part < 2; part++)
         for (size_t i = 0; i < run->count[part]; i++)
-            record(s, run, run->entry[part][i] & PAGE_ENTRY_PAGE,
-                   run->entry[part][i] & PAGE_ENTRY_WRITE ? PAGE_TRACE_WRITE : 0);
+            record_use(s, run, run->entry[part][i] & PAGE_ENTRY_PAGE,
+                       run->entry[part][i] & PAGE_ENTRY_WRITE ? PAGE_TRACE_WRITE : 0);
 }
 
 void track_record_start(void)
@@ -77,7 +78,7 @@ void track_record_start(void)
         .time_hz = arch_ticks_hz(),
     };
     put_out(header, sizeof(*header));
-    track_attach(take);
+    track_attach(record_run);
 }
 
 void track_record_end(void)

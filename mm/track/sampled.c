@@ -19,19 +19,16 @@
 #define TAKE_NS NS_PER_MS
 #define BATCH   64 /* records taken together */
 
+static struct track_thread sampler = {.lock = SPINLOCK(LOCK_THREAD, "page samples")};
 static struct {
-    struct spinlock lock;
-    struct wait_queue wait;
-    bool wanted; /* [lock] */
-    struct thread *thread;
-    struct hpm_sample batch[BATCH]; /* the thread's own */
+    struct hpm_sample sample[BATCH];
     size_t count;
-} sampled = {.lock = SPINLOCK(LOCK_THREAD, "page samples")};
+} batch; /* the thread's own */
 
 static void note_space(struct space *s, UNUSED void *arg)
 {
-    for (size_t i = 0; i < sampled.count; i++) {
-        const struct hpm_sample *r = &sampled.batch[i];
+    for (size_t i = 0; i < batch.count; i++) {
+        const struct hpm_sample *r = &batch.sample[i];
         if (r->pid && r->pid == s->pid && r->user && r->data >= USER_MIN && r->data < USER_MAX)
             path_note(s->number, r->data, r->store);
     }
@@ -49,54 +46,38 @@ static void sort_by_time(struct hpm_sample *r, size_t n)
     }
 }
 
-static void take_all(void)
+static void take_samples(void)
 {
     do {
-        sampled.count = hpm_sampling_take(sampled.batch, BATCH);
-        sort_by_time(sampled.batch, sampled.count);
-        if (sampled.count)
+        batch.count = hpm_sampling_take(batch.sample, BATCH);
+        sort_by_time(batch.sample, batch.count);
+        if (batch.count)
             track_each_watched(note_space, NULL);
         sched_point();
-    } while (sampled.count == BATCH);
+    } while (batch.count == BATCH);
     track_deliver();
 }
 
 static void take_for_ever(UNUSED void *arg)
 {
     for (;;) {
-        bool irq = spin_lock(&sampled.lock);
-        while (!sampled.wanted)
-            wait_sleep(&sampled.wait, &sampled.lock, &irq, UINT64_MAX);
-        spin_unlock(&sampled.lock, irq);
+        track_thread_wait(&sampler);
         sched_sleep_until(arch_clock_ns() + TAKE_NS);
-        take_all();
+        take_samples();
     }
 }
 
-static int probe(void)
+static int probe_sampled(void)
 {
     const struct thread_params params = {
         .name = "page samples", .entry = take_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
 
     if (!hpm_caps()->can_sample || !hpm_caps()->sampled)
         return -ENODEV;
-    wait_init(&sampled.wait);
-    if (thread_create(&params, &sampled.thread))
-        return -ENOMEM;
-    thread_start(sampled.thread);
-    return 0;
+    return track_thread_make(&sampler, &params);
 }
 
-static void want(bool wanted)
-{
-    bool irq = spin_lock(&sampled.lock);
-
-    sampled.wanted = wanted;
-    wait_wake(&sampled.wait, 1);
-    spin_unlock(&sampled.lock, irq);
-}
-
-static int start(void)
+static int start_sampled(void)
 {
     uint32_t all = hpm_caps()->sampled, beyond_l1 = all & ~(1u << SOURCE_L1);
     uint32_t period = (uint32_t)MAX(mem_sample_period, (uint64_t)hpm_caps()->sample_period_min);
@@ -110,22 +91,22 @@ static int start(void)
                 err == -EBUSY ? "another sampling session has the PMU's records"
                               : "the PMU refuses");
     else
-        want(true);
+        track_thread_run(&sampler, true);
     return err;
 }
 
-static void stop(void)
+static void stop_sampled(void)
 {
-    want(false);
+    track_thread_run(&sampler, false);
     hpm_sampling_stop();
 }
 
 const struct tracker_ops track_sampled = {
     .name = "sampled",
     .lacks = "there is no PMU that records data addresses",
-    .probe = probe,
-    .start = start,
-    .stop = stop,
+    .probe = probe_sampled,
+    .start = start_sampled,
+    .stop = stop_sampled,
     .watch = track_watch_nothing,
     .hot = track_marked,
     .forget = track_forget_nothing,

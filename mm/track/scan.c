@@ -12,12 +12,37 @@
 #include "mm/track/internal.h"
 #include "kernel/mem/mem.h"
 
-static struct {
-    struct spinlock lock;
-    struct wait_queue wait;
-    bool wanted; /* [lock] */
-    struct thread *thread;
-} scan = {.lock = SPINLOCK(LOCK_THREAD, "scan")};
+#define STRETCH 2048 /* pages, at most, in one hold of the space's lock */
+
+static struct track_thread scan = {.lock = SPINLOCK(LOCK_THREAD, "scan")};
+
+static void look_at_row_locked(struct space *s, vaddr_t va, unsigned n, track_row *f, void *arg)
+{
+    struct arch_page page[TRACK_ROW];
+
+    if (arch_space_look(&s->arch, va, n, page))
+        f(s, va, page, n, arg);
+}
+
+vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg)
+{
+    bool irq = spin_lock(&s->lock);
+    const struct regions *r = &s->regions;
+    unsigned pages = 0;
+
+    for (uint32_t i = regions_index(r, va); i < r->count && pages < STRETCH; i++) {
+        va = MAX(va, r->items[i].touched_lo);
+        while (va < r->items[i].touched_hi && pages < STRETCH) {
+            vaddr_t end = MIN(ALIGN_DOWN(va, TRACK_ROW * PAGE_SIZE) + TRACK_ROW * PAGE_SIZE,
+                              r->items[i].touched_hi);
+            look_at_row_locked(s, va, (unsigned)((end - va) >> PAGE_SHIFT), f, arg);
+            pages += TRACK_ROW;
+            va = end;
+        }
+    }
+    spin_unlock(&s->lock, irq);
+    return pages < STRETCH ? USER_MAX : va;
+}
 
 /* Logs and clears the marks of a row, and counts the pages that had one. */
 static void scan_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
@@ -48,53 +73,37 @@ static void scan_space(struct space *s, UNUSED void *arg)
 static void scan_for_ever(UNUSED void *arg)
 {
     for (;;) {
-        bool irq = spin_lock(&scan.lock);
-        while (!scan.wanted)
-            wait_sleep(&scan.wait, &scan.lock, &irq, UINT64_MAX);
-        spin_unlock(&scan.lock, irq);
+        track_thread_wait(&scan);
         sched_sleep_until(arch_clock_ns() + mem_scan_ms * NS_PER_MS);
         track_each_watched(scan_space, NULL);
     }
 }
 
-static int probe(void)
+static int probe_scan(void)
 {
     const struct thread_params params = {
         .name = "page scan", .entry = scan_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
 
-    wait_init(&scan.wait);
-    if (thread_create(&params, &scan.thread))
-        return -ENOMEM;
-    thread_start(scan.thread);
+    return track_thread_make(&scan, &params);
+}
+
+static int start_scan(void)
+{
+    track_thread_run(&scan, true);
     return 0;
 }
 
-static void want(bool wanted)
+static void stop_scan(void)
 {
-    bool irq = spin_lock(&scan.lock);
-
-    scan.wanted = wanted;
-    wait_wake(&scan.wait, 1);
-    spin_unlock(&scan.lock, irq);
-}
-
-static int start(void)
-{
-    want(true);
-    return 0;
-}
-
-static void stop(void)
-{
-    want(false);
+    track_thread_run(&scan, false);
 }
 
 const struct tracker_ops track_scan = {
     .name = "scan",
     .lacks = "",
-    .probe = probe,
-    .start = start,
-    .stop = stop,
+    .probe = probe_scan,
+    .start = start_scan,
+    .stop = stop_scan,
     .watch = track_watch_nothing,
     .hot = track_marked,
     .forget = track_forget_nothing,

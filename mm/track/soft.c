@@ -26,25 +26,25 @@ struct active_set {
     uint64_t page[];     /* [S] numbers */
 };
 
-static uint32_t most(void)
+static uint32_t active_max(void)
 {
     return (uint32_t)mem_active_pages;
 }
 
 /* ---- Under the space's lock ------------------------------------------------------------------ */
 
-static void put(struct active_set *a, uint64_t page)
+static void add_page(struct active_set *a, uint64_t page)
 {
     a->page[a->head++ & a->mask] = page;
 }
 
 static bool is_full(const struct active_set *a)
 {
-    return a->head - a->tail >= most() + (most() >> SLACK_SHIFT);
+    return a->head - a->tail >= active_max() + (active_max() >> SLACK_SHIFT);
 }
 
 /* The hand passes a page, which goes if it must or has not been used, or else stays. */
-static void leave(struct space *s, uint64_t number, bool must)
+static void pass_page(struct space *s, uint64_t number, bool must)
 {
     vaddr_t va = number << PAGE_SHIFT;
     struct arch_page page;
@@ -57,7 +57,7 @@ static void leave(struct space *s, uint64_t number, bool must)
         return;
     }
     arch_space_mark(&s->arch, va, ARCH_USED, 0);
-    put(s->active, number);
+    add_page(s->active, number);
 }
 
 bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
@@ -67,8 +67,8 @@ bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
     if (!a || !s->watched)
         return false;
     if (a->head - a->tail > a->mask) /* whoever trims it is too slow */
-        leave(s, a->page[a->tail++ & a->mask], true);
-    put(a, va >> PAGE_SHIFT);
+        pass_page(s, a->page[a->tail++ & a->mask], true);
+    add_page(a, va >> PAGE_SHIFT);
     path_note(s->number, va, write);
     return is_full(a);
 }
@@ -81,9 +81,9 @@ static bool trim_some(struct space *s)
     struct active_set *a = s->active;
     bool irq = spin_lock(&s->lock);
 
-    for (unsigned looks = 0; looks < LOOKS_MAX && a->head - a->tail > most(); looks++)
-        leave(s, a->page[a->tail++ & a->mask], false);
-    bool more = a->head - a->tail > most();
+    for (unsigned looks = 0; looks < LOOKS_MAX && a->head - a->tail > active_max(); looks++)
+        pass_page(s, a->page[a->tail++ & a->mask], false);
+    bool more = a->head - a->tail > active_max();
     spin_unlock(&s->lock, irq);
     return more;
 }
@@ -126,22 +126,22 @@ static void protect_all(struct space *s)
 
 /* ---- The tracker ----------------------------------------------------------------------------- */
 
-static int probe(void)
+static int probe_soft(void)
 {
     return 0;
 }
 
-static void watch(struct space *s, bool on)
+static void watch_soft(struct space *s, bool on)
 {
     if (!on || s->active) {
         if (on)
             protect_all(s);
         return; /* pages get their rights back when they are next used */
     }
-    uint32_t size = 1u << (log2_floor(2 * most()) + 1);
+    uint32_t size = 1u << (log2_floor(2 * active_max()) + 1);
     struct active_set *a = area_alloc(sizeof(*a) + size * sizeof(uint64_t));
     if (!a) {
-        kprintf("tracker: no memory for an active set of %u pages\n", most());
+        kprintf("tracker: no memory for an active set of %u pages\n", active_max());
         return;
     }
     a->mask = size - 1;
@@ -155,7 +155,7 @@ void track_soft_end(struct space *s)
     s->active = NULL;
 }
 
-static bool hot(struct space *s, vaddr_t va)
+static bool hot_soft(struct space *s, vaddr_t va)
 {
     struct arch_page page;
     bool irq = spin_lock(&s->lock);
@@ -172,10 +172,10 @@ const struct tracker_ops track_soft = {
     .name = "soft",
     .lacks = "",
     .hides = true,
-    .probe = probe,
+    .probe = probe_soft,
     .start = track_start_nothing,
     .stop = track_stop_nothing,
-    .watch = watch,
-    .hot = hot,
+    .watch = watch_soft,
+    .hot = hot_soft,
     .forget = track_forget_nothing,
 };

@@ -119,7 +119,7 @@ void track_init(bool divided)
                                         : ", while memory is short");
 }
 
-static void sample(unsigned shift)
+static void set_sample(unsigned shift)
 {
     if (shift != path_sample_shift())
         telemetry_tracker_sample(shift);
@@ -142,7 +142,7 @@ static void watch_cost(void)
     uint64_t cost = cost_of(&a);
     /* While memory is short, and in a record, every page counts. */
     bool all = mem_record || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
-    sample(
+    set_sample(
         all ? 0
             : track_governor_tell(&track.govern, cost - track.told.cost, a.ran - track.told.ran));
     track.told.cost = cost;
@@ -167,7 +167,7 @@ static void deliver_run(const struct page_run *run)
 
 /* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt
  * with. [D] */
-static void deliver(void)
+static void deliver_logs(void)
 {
     unsigned count;
     struct page_log *const *logs = path_logs(&count), *l;
@@ -196,7 +196,7 @@ void track_deliver(void)
 {
     if (!gate_try_enter(&delivery))
         return;
-    deliver();
+    deliver_logs();
     leave_delivery();
 }
 
@@ -238,7 +238,7 @@ static void watch_locked(struct space *s, bool on)
 
 /* By what holds when it is this change's turn: of two threads that tell of it, the later one may
  * come first. */
-static void watch(struct space *s, bool ends)
+static void update_watch(struct space *s, bool ends)
 {
     gate_enter(&watching);
     bool is_short = !ends && __atomic_load_n(&s->told_short, __ATOMIC_RELAXED);
@@ -246,7 +246,7 @@ static void watch(struct space *s, bool ends)
         __atomic_fetch_add(&track.is_short, is_short ? 1 : -1u, __ATOMIC_RELAXED);
     s->is_short = is_short;
     if (is_short)
-        sample(0);
+        set_sample(0);
     watch_locked(s, !ends && (is_short || mem_track == TRACK_ALWAYS));
     gate_leave(&watching);
 }
@@ -254,7 +254,7 @@ static void watch(struct space *s, bool ends)
 void track_space_begins(struct space *s)
 {
     if (mem_track == TRACK_ALWAYS)
-        watch(s, false);
+        update_watch(s, false);
 }
 
 void track_space_named(const struct space *s)
@@ -265,9 +265,9 @@ void track_space_named(const struct space *s)
 
 void track_space_removed(struct space *s)
 {
-    watch(s, true);
+    update_watch(s, true);
     gate_enter(&delivery);
-    deliver();
+    deliver_logs();
     bool irq = spin_lock(&track.lock);
     track.space[s->number] = NULL;
     spin_unlock(&track.lock, irq);
@@ -279,7 +279,7 @@ void track_space_removed(struct space *s)
 void track_short(struct space *s, bool is_short)
 {
     if (__atomic_exchange_n(&s->told_short, is_short, __ATOMIC_RELAXED) != is_short)
-        watch(s, false);
+        update_watch(s, false);
 }
 
 bool track_hot(struct space *s, vaddr_t va)
@@ -340,12 +340,70 @@ void track_each_curve(void (*f)(struct space *s, void *arg), void *arg)
 bool track_read_curve(struct space *s, bool last, struct track_curve *out)
 {
     gate_enter(&delivery);
-    deliver();
+    deliver_logs();
     if (last)
         track_curve_last(s);
     bool is = track_curve(s, out);
     leave_delivery();
     return is;
+}
+
+/* ---- What trackers share --------------------------------------------------------------------- */
+
+int track_start_nothing(void)
+{
+    return 0;
+}
+
+void track_stop_nothing(void)
+{
+}
+
+void track_watch_nothing(UNUSED struct space *s, UNUSED bool on)
+{
+}
+
+void track_forget_nothing(UNUSED struct space *s, UNUSED vaddr_t va)
+{
+}
+
+bool track_marked(struct space *s, vaddr_t va)
+{
+    bool irq = spin_lock(&s->lock);
+    unsigned marks = arch_space_mark(&s->arch, va, ARCH_USED, 0);
+
+    spin_unlock(&s->lock, irq);
+    return marks & ARCH_USED;
+}
+
+int track_thread_make(struct track_thread *t, const struct thread_params *params)
+{
+    struct thread *thread;
+
+    wait_init(&t->wait);
+    if (thread_create(params, &thread))
+        return -ENOMEM;
+    thread_start(thread);
+    thread_put(thread);
+    return 0;
+}
+
+void track_thread_run(struct track_thread *t, bool on)
+{
+    bool irq = spin_lock(&t->lock);
+
+    t->wanted = on;
+    wait_wake(&t->wait, 1);
+    spin_unlock(&t->lock, irq);
+}
+
+void track_thread_wait(struct track_thread *t)
+{
+    bool irq = spin_lock(&t->lock);
+
+    while (!t->wanted)
+        wait_sleep(&t->wait, &t->lock, &irq, UINT64_MAX);
+    spin_unlock(&t->lock, irq);
 }
 
 /* ---- The account, the end -------------------------------------------------------------------- */

@@ -21,8 +21,7 @@
 
 struct space;
 
-/* Where there is nothing to be done for a call, or what several trackers do alike:
- * mm/track/default.c. */
+/* A tracker. Members for which one has nothing to do are in mm/track/internal.h. */
 struct tracker_ops {
     /* lacks: what is not there where probe says -ENODEV; "": it never does */
     const char *name, *lacks;

@@ -238,7 +238,7 @@ uint32_t some_node(unsigned states)
 
 static bool is_being_written(uint32_t n)
 {
-    return pool->nodes[n].state == NODE_WRITING || (pool->nodes[n].flags & NODE_BEHIND);
+    return pool->nodes[n].state == NODE_WRITING || (pool->nodes[n].flags & NODE_RESCUED);
 }
 
 bool end_some_transfer(void)
@@ -324,10 +324,10 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         if (node->state == NODE_HERE && below(2))
             node->flags |= NODE_DIRTY;
         bool needs =
-            (node->flags & NODE_DIRTY) && node->slot == SLOT_NONE && !(node->flags & NODE_BEHIND);
+            (node->flags & NODE_DIRTY) && node->slot == SLOT_NONE && !(node->flags & NODE_RESCUED);
         if (needs)
             node->slot = swap_slot_take(SLOT_NONE, n % SLOT_CLUSTER);
-        if ((node->flags & NODE_BEHIND) || (needs && node->slot == SLOT_NONE)) {
+        if ((node->flags & NODE_RESCUED) || (needs && node->slot == SLOT_NONE)) {
             p->ops->touch(p->state, n);
             continue;
         }
@@ -408,7 +408,7 @@ void forget(uint32_t n)
 void leave(void)
 {
     for (uint32_t n = 0; n < pool->capacity; n++) {
-        while (pool->nodes[n].flags & NODE_BEHIND)
+        while (pool->nodes[n].flags & NODE_RESCUED)
             end_some_transfer();
         forget(n);
     }

@@ -194,7 +194,7 @@ static void wait_for_a_disk(void *arg)
     use_all(disk, SHOWN, FAULT_READ);
     INSIST(stats->major_faults > SHOWN / 2);
     INSIST(stats->waited_ns >= stats->major_faults * TAKES_NS);
-    INSIST(space->pool->held_up_ns >= stats->major_faults * TAKES_NS);
+    INSIST(space->pool->held_up.ns >= stats->major_faults * TAKES_NS);
     end_thread();
 }
 

@@ -49,9 +49,9 @@ static void bring_a_page(void)
         pool_set_state(pool, n, NODE_COMING);
     } else {
         node->flags |= NODE_UNUSED;
-        pool->unused++;
+        pool->prefetching.unused++;
         pool->stats.prefetched++;
-        if (pool->prefetch)
+        if (pool->prefetching.policy)
             prefetching_fetched(pool, n);
         pool_set_state(pool, n, NODE_COMING);
     }
@@ -69,7 +69,7 @@ static void use_a_page(void)
     bool irq = spin_lock(&pool->lock);
     struct node *node = &pool->nodes[n];
     if (node->state == NODE_WRITING) {
-        node->flags |= NODE_BEHIND;
+        node->flags |= NODE_RESCUED;
         pool->ops->enter(pool->state, n, node->region);
     } else {
         prefetching_wanted(pool, n, false, &list);
@@ -84,7 +84,7 @@ static void forget_a_page(void)
 {
     uint32_t n = some_node(~(1u << NODE_FREE));
 
-    if (n != NODE_NONE && !(pool->nodes[n].flags & NODE_BEHIND))
+    if (n != NODE_NONE && !(pool->nodes[n].flags & NODE_RESCUED))
         forget(n);
 }
 
@@ -240,7 +240,7 @@ static uint32_t page_being_read(bool asked)
     pages[node->frame].next = n;
     pool->held++;
     node->flags |= asked ? 0 : NODE_UNUSED;
-    pool->unused += !asked;
+    pool->prefetching.unused += !asked;
     pool_set_state(pool, n, NODE_COMING);
     spin_unlock(&pool->lock, irq);
     return n;
@@ -352,7 +352,7 @@ static void waits_at_the_same_time_hold_up_once(void **state)
     assert_int_equal(pool_held_up_locked(pool, 290), 150);
     pool_wait_begins_locked(pool, 240);
     pool_wait_ends_locked(pool, 300, 310, false);
-    assert_int_equal(pool->held_up_ns, 210);
+    assert_int_equal(pool->held_up.ns, 210);
     assert_int_equal(pool->stats.waited_ns, 290);
     assert_int_equal(pool->stats.major_faults, 3);
     end();
@@ -383,7 +383,7 @@ static void pages_are_in_the_orders_that_the_prefetch_policy_needs(void **state)
         make();
         uint32_t first = new_page(PAGE_SIZE), second = new_page(2 * PAGE_SIZE);
         bool irq = spin_lock(&pool->lock);
-        struct lrustack *const *order = pool->order;
+        struct lrustack *const *order = pool->prefetching.order;
         assert_int_equal(!order[PREFETCH_BY_MISS], by_use);
         prefetching_used(pool, first);
         assert_int_equal(order[PREFETCH_BY_USE]->bottom, second);

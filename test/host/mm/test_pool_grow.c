@@ -65,8 +65,8 @@ static void play(uint64_t seed)
         !space_map(space, MM_BASE, PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
     uint32_t before = space->pool->capacity, growths = 0;
     unsigned made = mm_areas_made, tables = 2;
-    if (space->pool->ahead)
-        tables += 1 + space->pool->ahead->orders;
+    if (space->pool->prefetching.ops)
+        tables += 1 + space->pool->prefetching.ops->orders;
     for (uint32_t nodes = before; nodes < PAGES; nodes *= 2)
         growths++;
     threads = THREADS;

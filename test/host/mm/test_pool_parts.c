@@ -27,7 +27,7 @@ static void make_two(uint32_t part)
     pool_set_target(pool, part, false);
     pool_set_target(other, pools_memory() - part, false);
     for (unsigned i = 0; i < 2; i++, swap_pools())
-        while (pool->frames < pool->target)
+        while (pool->frames < pool->share.target)
             begin_a_dirty_page();
     assert_int_equal(pool->leaving + other->leaving, 0);
 }
@@ -52,9 +52,9 @@ static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(voi
             swap_pools();
             begin_a_dirty_page();
             swap_pools();
-            assert_int_equal(pool->frames, pool->target);
+            assert_int_equal(pool->frames, pool->share.target);
             assert_int_equal(pool->leaving, 0);
-            assert_true(other->frames - other->leaving + BURST >= other->target);
+            assert_true(other->frames - other->leaving + BURST >= other->share.target);
         }
         end_two();
     }
@@ -84,7 +84,7 @@ static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives
     (void)state;
     make_two(LIMIT * 3 / 4);
     pool_set_target(pool, LIMIT, false);
-    pool_set_target(other, other->target + 1, false);
+    pool_set_target(other, other->share.target + 1, false);
     uint32_t frames = pool->frames;
     for (unsigned i = 0; i < BURST; i++) {
         swap_pools();
@@ -225,8 +225,8 @@ static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
     (void)state;
     in_hand = 0;
     make_two(LIMIT / 2);
-    pool_set_target(pool, pool->target + LIMIT / 4, false);
-    pool_set_target(other, other->target - LIMIT / 4, false);
+    pool_set_target(pool, pool->share.target + LIMIT / 4, false);
+    pool_set_target(other, other->share.target - LIMIT / 4, false);
     sleeps = 0;
     other_takes_what_is_free();
     amid_sleep = other_takes_what_is_free;
@@ -236,7 +236,7 @@ static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
         other_takes_what_is_free();
     }
     amid_sleep = NULL;
-    assert_true(pool->frames >= pool->target);
+    assert_true(pool->frames >= pool->share.target);
     swap_pools();
     pool_uncharge(pool, in_hand);
     in_hand = 0;
@@ -251,15 +251,15 @@ static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
     make_two(LIMIT / 2);
     uint32_t excess = LIMIT - pools_memory();
     assert_true(excess < BURST);
-    pool_set_target(pool, pool->target - excess, false);
-    pool_set_target(other, other->target + excess, false);
+    pool_set_target(pool, pool->share.target - excess, false);
+    pool_set_target(other, other->share.target + excess, false);
     for (unsigned i = 0; i < LIMIT / 4; i++) {
         swap_pools();
         begin_a_dirty_page();
         swap_pools();
-        assert_true(pool->frames - pool->leaving >= pool->target);
+        assert_true(pool->frames - pool->leaving >= pool->share.target);
     }
-    assert_true(pool->frames - pool->leaving <= pool->target + 1);
+    assert_true(pool->frames - pool->leaving <= pool->share.target + 1);
     end_two();
 }
 
@@ -376,21 +376,21 @@ static void a_childs_pool_is_like_its_parents(void **state)
     prefetching = &prefetch_none;
     assert_int_equal(pool_join(pool, NULL, &child), 0);
     assert_ptr_not_equal(child, pool);
-    assert_int_equal(child->weight, 8);
-    assert_int_equal(child->rate_max, 50);
+    assert_int_equal(child->share.weight, 8);
+    assert_int_equal(child->share.rate_max, 50);
     assert_int_equal(child->seed, 7);
     assert_false(child->accessed);
     assert_int_equal(child->limit, LIMIT);
     assert_ptr_equal(child->ops, &replace_lirs);
-    assert_ptr_equal(child->ahead, &prefetch_ppg);
-    assert_non_null(child->prefetch);
+    assert_ptr_equal(child->prefetching.ops, &prefetch_ppg);
+    assert_non_null(child->prefetching.policy);
     pool_leave(child);
     assert_int_equal(pool_join(NULL, NULL, &child), 0);
-    assert_int_equal(child->weight, 1);
+    assert_int_equal(child->share.weight, 1);
     assert_int_equal(child->seed, 1);
     assert_true(child->accessed);
     assert_int_equal(child->limit, LIMIT / 2);
-    assert_null(child->ahead);
+    assert_null(child->prefetching.ops);
     pool_leave(child);
     end();
 }
