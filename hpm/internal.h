@@ -13,6 +13,7 @@
 struct sampler {
     struct sample_ring ring;
     uint64_t taken, lost_hardware, lost_buffer;
+    uint64_t accesses; /* that those taken stand for */
     /* the consumer's; forgotten: left over when sampling started again */
     uint64_t delivered, forgotten;
     uint64_t cycles;  /* spent on it */

@@ -117,7 +117,7 @@ static void drain(struct hpm_cpu *hpm)
 {
     struct sampler *s = &hpm->sampler;
     struct hpm_sample dropped[8];
-    uint64_t lost = 0;
+    uint64_t lost = 0, taken_before = s->taken;
     size_t n, room, max;
 
     do {
@@ -136,6 +136,7 @@ static void drain(struct hpm_cpu *hpm)
     } while (n == max);
     add(&s->taken, lost);
     add(&s->lost_hardware, lost);
+    add(&s->accesses, (s->taken - taken_before) * s->period);
 }
 
 static void follow_request(struct sampler *s)
@@ -322,6 +323,7 @@ void hpm_sampling_account(struct hpm_sample_account *out)
         out->lost_buffer += __atomic_load_n(&s->lost_buffer, __ATOMIC_ACQUIRE);
         out->lost_hardware += __atomic_load_n(&s->lost_hardware, __ATOMIC_ACQUIRE);
         out->taken += __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE);
+        out->accesses += __atomic_load_n(&s->accesses, __ATOMIC_RELAXED);
         out->cycles += __atomic_load_n(&s->cycles, __ATOMIC_RELAXED);
     }
 }

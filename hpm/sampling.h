@@ -8,7 +8,8 @@
 struct hpm_sample_account {
     /* taken = delivered + lost_* + pending, always */
     uint64_t taken, delivered, lost_hardware, lost_buffer;
-    uint64_t cycles; /* spent in interrupts and drains */
+    uint64_t accesses; /* the sum of the periods of the samples taken */
+    uint64_t cycles;   /* spent in interrupts and drains */
 };
 /* All CPUs. -ENODEV, -EINVAL (names the field on the console), -EBUSY. Thread context. */
 int hpm_sampling_start(const struct hpm_sampling *config);

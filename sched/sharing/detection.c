@@ -4,13 +4,14 @@
  */
 #include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
+#include "hpm/policy/sample.h"
 
 #define CLEAR_PART       3 /* of so many members one doubtful thread is no obstacle */
 #define CLEAR_CHECKS     2 /* times in a row the clusters agreed */
 #define CLEAR_CHECKS_FEW 3 /* the same while few threads are in them */
 /* samples before the first clustering: it costs as much as some 1,000 */
-#define JUDGE_PER_THREAD     48
-#define JUDGE_GROWTH_PERCENT 140 /* and before each further one */
+#define DECIDE_PER_THREAD     48
+#define DECIDE_GROWTH_PERCENT 140 /* and before each further one */
 
 void detection_free(struct detection *d)
 {
@@ -81,7 +82,7 @@ static int set_up(struct sharing_process *p, struct detection *d)
     if (!err)
         cluster_watch_start(&d->watch, d->threads, sched_samples_max * d->threads, d->memory[3]);
     d->begin_ns = arch_clock_ns();
-    d->next_judgement = JUDGE_PER_THREAD * d->threads;
+    d->next_decision = DECIDE_PER_THREAD * d->threads;
     return err;
 }
 
@@ -98,37 +99,38 @@ int detection_create(struct sharing_process *p, struct detection **out)
     return 0;
 }
 
-void detection_record(struct detection *d, uint32_t tid, uint64_t address)
+void detection_record(struct detection *d, const struct hpm_sample *sample)
 {
     unsigned low = 0, high = d->threads;
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (d->tid[middle] < tid)
+        if (d->tid[middle] < sample->tid)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < d->threads && d->tid[low] == tid)
-        shmap_record(&d->table, low, address);
+    if (low < d->threads && d->tid[low] == sample->tid)
+        shmap_record(&d->table, low, sample->data);
     else
         d->foreign++;
+    d->accesses += sample->period;
 }
 
-enum cluster_verdict detection_judge(struct detection *d, bool now)
+enum cluster_verdict detection_decide(struct detection *d, bool now)
 {
     const struct cluster_policy *policy = cluster_policies[sched_cluster];
     uint64_t samples = shmap_samples(&d->table);
 
-    if (!now && (samples < d->watch.next_check || samples < d->next_judgement))
+    if (!now && (samples < d->watch.next_check || samples < d->next_decision))
         return CLUSTER_WAIT;
-    d->judgements++;
-    d->next_judgement = samples * JUDGE_GROWTH_PERCENT / 100;
+    d->decisions++;
+    d->next_decision = samples * DECIDE_GROWTH_PERCENT / 100;
     cluster_run(&d->clustering, policy, d->table.count,
                 sched_threshold ? (uint32_t)sched_threshold : policy->threshold);
     if (d->early_ns)
         cluster_keep(&d->clustering, d->placed_of);
-    return cluster_judge(&d->watch, &d->clustering, samples);
+    return cluster_is_final(&d->watch, &d->clustering, samples) ? d->watch.verdict : CLUSTER_WAIT;
 }
 
 static unsigned threads_that_are(const struct detection *d, enum cluster_why why)

@@ -20,11 +20,8 @@
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
 #include "kernel/mem/mem.h"
-#include "sched/sharing/policy/sampling_period.h"
 #include "sched/sharing/internal.h"
 #include "hpm/count.h"
-#include "hpm/policy/sample.h"
-#include "hpm/sampling.h"
 
 #define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples */
 #define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long */
@@ -33,9 +30,8 @@
 #define GREW_PERCENT     150             /* what counts as a change of what was left */
 /* after an early placement, sampling goes on at least so long */
 #define QUIET_AFTER_NS   (8 * NS_PER_MS)
-#define QUIET_FACTOR     8  /* and ends when samples come so many times more slowly */
-#define QUIET_PER_THREAD 2  /* samples in that time that are not worth a look */
-#define BATCHES_MAX      64 /* of samples recorded between two looks at their rate */
+#define QUIET_FACTOR     8 /* and ends when samples come so many times more slowly */
+#define QUIET_PER_THREAD 2 /* samples in that time that are not worth a look */
 /* after a placement nothing is said of the rate for so long */
 #define SETTLE_NS (2 * NS_PER_MS)
 
@@ -44,14 +40,9 @@ static struct list processes = {&processes, &processes}; /* [S] */
 static struct wait_queue work = {{&work.waiters, &work.waiters}};
 static bool running; /* [-] there is a detector */
 
-/* [D] */
-static bool sampling;
-static struct sampling_period period;
-static struct sharing_cost cost; /* since boot */
-
 /* ---- Processes and their threads ------------------------------------------------------------- */
 
-static struct sharing_process *find_locked(uint32_t pid)
+struct sharing_process *sharing_find_locked(uint32_t pid)
 {
     list_for_each (it, &processes) {
         struct sharing_process *p = container_of(it, struct sharing_process, all);
@@ -113,7 +104,7 @@ void sharing_thread_added(struct thread *t)
     if (t->policy->sharing == SHARING_DETECTED && !can_detect())
         return;
     bool irq = spin_lock(&sharing_lock);
-    struct sharing_process *p = find_locked(t->hpm.pid);
+    struct sharing_process *p = sharing_find_locked(t->hpm.pid);
     if (!p)
         p = add_process_locked(t);
     if (p) { /* else no memory: the process goes on without */
@@ -209,12 +200,6 @@ static void decided(struct sharing_process *p, uint64_t now_ns)
 
 /* ---- Detecting ------------------------------------------------------------------------------- */
 
-static uint64_t ns_of_ticks(uint64_t ticks)
-{
-    uint64_t hz = arch_ticks_hz();
-    return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
-}
-
 /* Accesses to other chips' caches in a millisecond: as counted, or, as a young process may not have
  * been running for long, as the stalls suggest if it keeps its CPUs busy. */
 static uint64_t remote_per_ms(const struct sharing_process *p)
@@ -223,32 +208,6 @@ static uint64_t remote_per_ms(const struct sharing_process *p)
     uint64_t cycles_per_ms = arch_ticks_hz() / 1000 * MIN(p->count, cpu_count());
 
     return MAX(p->remote_per_ms, latency ? cycles_per_ms * p->remote_permille / 1000 / latency : 0);
-}
-
-static struct sampling_state sampling_now(uint64_t now_ns)
-{
-    struct hpm_sample_account a;
-
-    hpm_sampling_account(&a);
-    cost.taking_ns = ns_of_ticks(a.cycles);
-    return (struct sampling_state){.now_ns = now_ns,
-                                   .taken = a.taken,
-                                   .spent_ns = sharing_cost_sum(&cost),
-                                   .cpus = cpu_count(),
-                                   .budget_permille = (unsigned)sched_cost_permille,
-                                   .period_min = hpm_caps()->sample_period_min};
-}
-
-static int start_sampling(void)
-{
-    struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE,
-                                  .period = period.period,
-                                  .jitter = period.period / 2,
-                                  .user = true};
-    int err = hpm_sampling_start(&config);
-
-    sampling = !err;
-    return err;
 }
 
 /* Since the last early placement, are accesses so few that there is nothing left to find? */
@@ -274,29 +233,12 @@ static bool any_settling(uint64_t now_ns)
     return settling;
 }
 
-static void adapt_period(uint64_t now_ns)
-{
-    struct sampling_state state = sampling_now(now_ns);
-
-    if (sched_sample_period || !sampling_period_adapt(&period, &state, any_settling(now_ns)))
-        return;
-    hpm_sampling_stop();
-    start_sampling();
-}
-
 static void start_detection(struct sharing_process *p, uint64_t now_ns)
 {
-    struct hpm_sample_account a;
     int err = detection_create(p, &p->detection);
 
-    hpm_sampling_account(&a);
-    struct sampling_state state = sampling_now(now_ns);
-    if (!err && !sampling) { /* else another process has started it, which serves this one, too */
-        sampling_period_begin(&period, &state, remote_per_ms(p));
-        if (sched_sample_period)
-            period.period = (uint32_t)sched_sample_period;
-        err = start_sampling();
-    }
+    if (!err)
+        err = sharing_sampling_start(now_ns, remote_per_ms(p));
     if (err) {
         sharing_say(p, "detect", "failed", "error=%d", -err);
         detection_free(p->detection);
@@ -304,56 +246,28 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
         decided(p, now_ns);
         return;
     }
-    p->begin_cost = cost;
-    p->begin_lost = a.lost_hardware + a.lost_buffer;
+    p->begin_cost = sharing_sampling_cost();
     sharing_measure_loads(p, now_ns);
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
     sharing_say(p, "detect", "remote-stalls",
                 "remote_permille=%u threshold=%u threads=%u period=%u", p->remote_permille,
-                (unsigned)sched_remote_pct * 10, p->detection->threads, period.period);
-}
-
-/* Records samples of all processes, at most BATCHES_MAX batches: where they come faster than they
- * are recorded, the period has to be lengthened before more are. The lock keeps the processes, not
- * the detections, which are the detector's. */
-static void take_samples(void)
-{
-    static struct hpm_sample batch[32];
-    uint64_t begin_ns = arch_clock_ns();
-    size_t n = ARRAY_SIZE(batch);
-
-    for (unsigned batches = 0; n == ARRAY_SIZE(batch) && batches < BATCHES_MAX; batches++) {
-        n = hpm_sampling_take(batch, ARRAY_SIZE(batch));
-        bool irq = spin_lock(&sharing_lock);
-        for (size_t i = 0; i < n; i++) {
-            struct sharing_process *p = find_locked(batch[i].pid);
-            if (!p || !p->detection)
-                continue;
-            detection_record(p->detection, batch[i].tid, batch[i].data);
-            p->detection->accesses += period.period;
-        }
-        spin_unlock(&sharing_lock, irq);
-    }
-    cost.recording_ns += arch_clock_ns() - begin_ns;
+                (unsigned)sched_remote_pct * 10, p->detection->threads, sharing_sampling_period());
 }
 
 static void add_account(struct sharing_process *p, const struct sharing_placement *placed,
                         uint64_t now_ns)
 {
-    struct hpm_sample_account a;
-
-    hpm_sampling_account(&a);
-    cost.taking_ns = ns_of_ticks(a.cycles);
-    struct sharing_cost spent = {cost.taking_ns - p->begin_cost.taking_ns,
-                                 cost.recording_ns - p->begin_cost.recording_ns,
-                                 cost.clustering_ns - p->begin_cost.clustering_ns};
+    struct sharing_cost now = sharing_sampling_cost(), *begin = &p->begin_cost,
+                        spent = {now.taking_ns - begin->taking_ns,
+                                 now.recording_ns - begin->recording_ns,
+                                 now.clustering_ns - begin->clustering_ns, now.lost - begin->lost};
     uint64_t all_ns = (now_ns - p->detection->begin_ns) * cpu_count();
     uint64_t ppm = all_ns ? sharing_cost_sum(&spent) * 1000000 / all_ns : 0;
     bool irq = spin_lock(&sharing_lock);
     p->account.detections++;
     p->account.samples += shmap_samples(&p->detection->table);
-    p->account.lost += a.lost_hardware + a.lost_buffer - p->begin_lost;
+    p->account.cost.lost += spent.lost;
     p->account.cost.taking_ns += spent.taking_ns;
     p->account.cost.recording_ns += spent.recording_ns;
     p->account.cost.clustering_ns += spent.clustering_ns;
@@ -433,11 +347,11 @@ static void assign_early(struct sharing_process *p, uint64_t now_ns)
 static enum cluster_verdict judge(struct sharing_process *p, bool now)
 {
     struct detection *d = p->detection;
-    uint64_t begin_ns = arch_clock_ns(), judgements = d->judgements;
-    enum cluster_verdict verdict = detection_judge(d, now);
+    uint64_t begin_ns = arch_clock_ns(), decisions = d->decisions;
+    enum cluster_verdict verdict = detection_decide(d, now);
 
-    cost.clustering_ns += arch_clock_ns() - begin_ns;
-    if (d->judgements == judgements)
+    sharing_sampling_add_clustering(arch_clock_ns() - begin_ns);
+    if (d->decisions == decisions)
         return verdict;
     d->looked_ns = begin_ns;
     d->looked_samples = shmap_samples(&d->table);
@@ -460,8 +374,7 @@ static void detect(struct sharing_process *p, uint64_t now_ns)
     struct detection *d = p->detection;
     bool due = d->early_ns && now_ns - d->looked_ns >= QUIET_AFTER_NS;
     bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;
-    struct sampling_state state = sampling_now(now_ns);
-    bool affordable = !d->early_ns || !sampling_period_over_budget(&period, &state);
+    bool affordable = !d->early_ns || !sharing_sampling_over_budget(now_ns);
     enum cluster_verdict verdict = affordable ? judge(p, due && seen) : CLUSTER_WAIT;
 
     p->next_ns = now_ns + DRAIN_NS;
@@ -559,10 +472,8 @@ static uint64_t round_locked(bool *irq)
         if (!p->count)
             free_locked(p);
     }
-    if (sampling && !detecting) {
-        hpm_sampling_stop();
-        sampling = false;
-    }
+    if (!detecting)
+        sharing_sampling_stop();
     return next_ns;
 }
 
@@ -571,10 +482,11 @@ static void detector(UNUSED void *arg)
     bool irq = spin_lock(&sharing_lock);
 
     for (;;) {
-        if (sampling) {
+        if (sharing_sampling_is_on()) {
             spin_unlock(&sharing_lock, irq);
-            take_samples();
-            adapt_period(arch_clock_ns());
+            sharing_sampling_take();
+            uint64_t now_ns = arch_clock_ns();
+            sharing_sampling_adapt(now_ns, any_settling(now_ns));
             irq = spin_lock(&sharing_lock);
         }
         uint64_t next_ns = round_locked(&irq);

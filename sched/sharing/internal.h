@@ -14,6 +14,8 @@
 #include "sched/runqueue.h"
 #include "sched/sharing/policy/shmap.h"
 
+struct hpm_sample;
+
 enum sharing_phase { SHARING_WATCH, SHARING_DETECT };
 
 /* Samples of one process during one detection. Row n of the shMaps is the thread with tid[n]. */
@@ -24,8 +26,8 @@ struct detection {
     struct clustering clustering;
     struct cluster_watch watch;
     uint64_t begin_ns;
-    uint64_t next_judgement; /* samples to have before clustering again */
-    uint64_t judgements;
+    uint64_t next_decision; /* samples to have before clustering again */
+    uint64_t decisions;
     uint64_t accesses; /* that the samples stand for */
     /* When most of it was placed for the first time, 0: not yet; and for the last. */
     uint64_t early_ns, early_accesses;
@@ -37,11 +39,12 @@ struct detection {
     void *memory[5];                    /* for all of the above */
 };
 
-/* The time detection takes, over all CPUs. */
+/* What detection costs, over all CPUs: time, and samples lost. */
 struct sharing_cost {
     uint64_t taking_ns;     /* the hardware's records and taking them over, where they arise */
     uint64_t recording_ns;  /* entering the samples in the shMaps */
     uint64_t clustering_ns; /* and making clusters of them */
+    uint64_t lost;          /* samples */
 };
 
 static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
@@ -51,7 +54,7 @@ static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
 
 /* What detection has cost and done; printed when the process ends. */
 struct sharing_account {
-    uint64_t detections, samples, lost, migrations;
+    uint64_t detections, samples, migrations;
     struct sharing_cost cost;
     uint64_t all_ns;    /* the CPUs' time while they went on */
     uint64_t worst_ppm; /* the most one of them cost: cost / all */
@@ -85,10 +88,12 @@ struct sharing_process {
     int cluster_base;
     struct detection *detection;    /* not NULL while detecting */
     struct sharing_cost begin_cost; /* of the whole machine, when it began */
-    uint64_t begin_lost;
 };
 
 extern struct spinlock sharing_lock;
+
+/* Returns the process the detector knows by this pid, or NULL. sharing_lock held. */
+struct sharing_process *sharing_find_locked(uint32_t pid);
 
 /* Boot arguments, args.c. */
 extern uint64_t sched_watch_ms, sched_remote_pct, sched_sample_period, sched_cost_permille,
@@ -101,10 +106,11 @@ unsigned sharing_entries(unsigned threads);
 /* Starts with the threads the process has now. 0, -ENOMEM. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
-void detection_record(struct detection *d, uint32_t tid, uint64_t address);
+/* Enters a sample of the process in its thread's shMap. */
+void detection_record(struct detection *d, const struct hpm_sample *sample);
 /* Clusters anew when enough samples have come since the last time, or when asked to; CLUSTER_WAIT
  * otherwise. */
-enum cluster_verdict detection_judge(struct detection *d, bool now);
+enum cluster_verdict detection_decide(struct detection *d, bool now);
 /* How many threads are in clusters, and how many have samples on lines that should tell but do
  * not. */
 unsigned detection_members(const struct detection *d);
@@ -112,6 +118,24 @@ unsigned detection_doubtful(const struct detection *d);
 /* The clusters have agreed for a while; a longer one unless most of the threads that share are in
  * them. */
 bool detection_mostly_clear(const struct detection *d);
+
+/* ---- sampling.c: the sampling that all detections share; for the detector's thread ------------ */
+/* Starts sampling, unless it is on, with the period at which about `accesses_per_ms` accesses in a
+ * millisecond cost no more than the budget. Returns 0 or hpm_sampling_start's error. */
+int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms);
+void sharing_sampling_stop(void);
+bool sharing_sampling_is_on(void);
+/* Records waiting samples of processes in detection. Leaves some where they come faster than they
+ * are recorded: the period has to be lengthened first. Takes sharing_lock. */
+void sharing_sampling_take(void);
+/* Changes the period to what samples and clustering cost, unless a boot argument fixes it. settling:
+ * a lower rate of samples is hoped for just now, and shortens no period. */
+void sharing_sampling_adapt(uint64_t now_ns, bool settling);
+uint32_t sharing_sampling_period(void);
+bool sharing_sampling_over_budget(uint64_t now_ns);
+/* Returns the cost since boot. */
+struct sharing_cost sharing_sampling_cost(void);
+void sharing_sampling_add_clustering(uint64_t ns);
 
 /* ---- apply.c --------------------------------------------------------------------------------- */
 struct sharing_placement {

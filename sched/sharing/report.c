@@ -36,7 +36,7 @@ void sharing_report_account(uint32_t pid, const struct sharing_account *a)
         "worst_overhead_pct=%llu.%03llu taking_us=%llu recording_us=%llu clustering_us=%llu "
         "migrations=%llu\n",
         pid, (unsigned long long)a->detections, (unsigned long long)a->samples,
-        (unsigned long long)a->lost, (unsigned long long)(ppm / 10000),
+        (unsigned long long)a->cost.lost, (unsigned long long)(ppm / 10000),
         (unsigned long long)(ppm / 10 % 1000), (unsigned long long)(a->worst_ppm / 10000),
         (unsigned long long)(a->worst_ppm / 10 % 1000),
         (unsigned long long)(a->cost.taking_ns / NS_PER_US),

@@ -2,7 +2,7 @@
  * How many samples do right clusters take? Planted sharing of several shapes (planted.h) goes
  * through the shMaps and the clustering policies at growing numbers of samples; one line per
  * policy, shape and number says in how many percent of the trials the clusters were those planted.
- * A second table stops where cluster_judge says so.
+ * A second table stops where cluster_is_final says so.
  *
  * Every trial is one stream of samples, which all policies and filter rules see. Environment:
  * TRIALS (500), QUICK=1 (20 trials, few shapes), SHAPE=name (only that one), SEED (1).
@@ -232,21 +232,19 @@ static void stop_when_sure(struct tally *tally, const struct planted_shape *shap
     struct stand s;
     struct cluster_watch watch;
     int16_t of[PLANTED_THREADS_MAX];
-    enum cluster_verdict verdict = CLUSTER_WAIT;
     bool right = false;
 
     planted_init(&p, shape, seed);
     stand_init(&s, &filters[OUR_FILTER], p.threads, seed);
     cluster_watch_start(&watch, p.threads, SAMPLE_LIMIT, of);
-    while (verdict == CLUSTER_WAIT) {
+    do {
         while (shmap_samples(&s.table) < watch.next_check) {
             struct planted_sample sample = planted_next(&p);
             shmap_record(&s.table, sample.thread, sample.address);
         }
         right = judge(&s, &contenders[OURS], &p);
-        verdict = cluster_judge(&watch, &s.clustering, shmap_samples(&s.table));
-    }
-    tally->verdicts[verdict]++;
+    } while (!cluster_is_final(&watch, &s.clustering, shmap_samples(&s.table)));
+    tally->verdicts[watch.verdict]++;
     tally->right_at_stop += right;
     tally->stopped_at[trial] = (unsigned)shmap_samples(&s.table);
     stand_free(&s);

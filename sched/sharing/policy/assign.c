@@ -13,7 +13,7 @@
  * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that
  * have a chip.
  */
-#include "sched/sharing/policy/assign_unit.h"
+#include "sched/sharing/policy/assign.h"
 
 #define LOAD_NOISE 16 /* loads that differ by one part in so many are equal */
 

@@ -141,3 +141,20 @@ static inline void assign_leave_all(struct placement *p, const struct assign_inp
 }
 /* NULL, or the invariant that the result of the last run breaks. */
 const char *assign_check(const struct placement *p, const struct assign_input *in);
+
+/* ---- Between assign.c, which chooses chips, and assign_cores.c, which chooses CPUs ------------- */
+enum assign_unit_kind { UNIT_CLUSTER, UNIT_SILENT, UNIT_SINGLE };
+
+/* Threads that move together. */
+struct assign_unit {
+    enum assign_unit_kind kind;
+    int key;       /* cluster, or last cluster of silent threads */
+    int chip;      /* chosen for all of it, or ASSIGN_NONE */
+    unsigned from; /* silent: the chip its threads are on */
+    unsigned size;
+    uint64_t load;
+};
+
+/* A CPU for every thread on the chip chosen for it, in p->chip_of; the units of p->order[units] in
+ * that order. */
+void assign_on_cpus(struct placement *p, const struct assign_input *in, unsigned units);

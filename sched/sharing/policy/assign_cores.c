@@ -8,7 +8,7 @@
  * that is left with the least room. All others keep their core if they can. Those of them that
  * hardly run take no room.
  */
-#include "sched/sharing/policy/assign_unit.h"
+#include "sched/sharing/policy/assign.h"
 
 #define NO_CORE UINT32_MAX
 #define NO_CPU  UINT32_MAX

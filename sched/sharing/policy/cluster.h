@@ -135,12 +135,13 @@ struct cluster_watch {
     unsigned agreed;       /* checks in a row that only added threads to it, or dropped some */
     uint64_t sample_limit; /* at so many samples waiting ends */
     uint64_t next_check;   /* samples at which to cluster again */
-    int16_t *of;           /* [threads] the partition */
+    enum cluster_verdict verdict; /* on the last clusters */
+    int16_t *of;                  /* [threads] the partition */
 };
 /* of: memory for one number per thread. Starts a detection phase; the first check is at
  * watch->next_check. */
 void cluster_watch_start(struct cluster_watch *w, unsigned threads, uint64_t sample_limit,
                          int16_t *of);
-/* Takes the result of a check after so many samples, and sets watch->next_check. */
-enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct clustering *c,
-                                   uint64_t samples);
+/* Takes the clusters found after `samples` samples. Sets w->verdict and w->next_check. Returns
+ * whether waiting is over. */
+bool cluster_is_final(struct cluster_watch *w, const struct clustering *c, uint64_t samples);

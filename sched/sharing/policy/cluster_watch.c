@@ -63,8 +63,15 @@ static bool agree(const int16_t *a, const int16_t *b, unsigned threads)
     return true;
 }
 
-enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct clustering *c,
-                                   uint64_t samples)
+static enum cluster_verdict verdict_on(const struct cluster_watch *w, const struct clustering *c,
+                                       uint64_t samples)
+{
+    if (w->same >= SAME && !in_doubt(c, samples))
+        return c->clusters ? CLUSTER_STABLE : CLUSTER_NO_SHARING;
+    return samples >= w->sample_limit ? CLUSTER_EXPIRED : CLUSTER_WAIT;
+}
+
+bool cluster_is_final(struct cluster_watch *w, const struct clustering *c, uint64_t samples)
 {
     ASSERT(w->threads == c->threads);
     w->agreed = agree(w->of, c->of, c->threads) ? w->agreed + 1 : 1;
@@ -76,7 +83,6 @@ enum cluster_verdict cluster_judge(struct cluster_watch *w, const struct cluster
     }
     w->next_check =
         MIN(samples + MAX(samples * GROWTH_PERCENT / 100, (uint64_t)1), w->sample_limit);
-    if (w->same >= SAME && !in_doubt(c, samples))
-        return c->clusters ? CLUSTER_STABLE : CLUSTER_NO_SHARING;
-    return samples >= w->sample_limit ? CLUSTER_EXPIRED : CLUSTER_WAIT;
+    w->verdict = verdict_on(w, c, samples);
+    return w->verdict != CLUSTER_WAIT;
 }

@@ -24,6 +24,7 @@ static void set_period(struct sampling_period *p, const struct sampling_state *s
         (uint32_t)MIN(MAX(period, (uint64_t)MAX(s->period_min, 1u)), (uint64_t)SAMPLING_PERIOD_MAX);
     p->since_ns = s->now_ns;
     p->taken = s->taken;
+    p->accesses = s->accesses;
 }
 
 void sampling_period_begin(struct sampling_period *p, const struct sampling_state *s,
@@ -49,16 +50,17 @@ bool sampling_period_adapt(struct sampling_period *p, const struct sampling_stat
     if (elapsed_ns < BRAKE_AFTER_NS)
         return false;
     uint64_t per_ms = (s->taken - p->taken) * NS_PER_MS / elapsed_ns,
+             accesses_per_ms = (s->accesses - p->accesses) * NS_PER_MS / elapsed_ns,
              affordable = affordable_per_ms(s);
-    p->peak_per_ms = MAX(p->peak_per_ms, old * per_ms);
+    p->peak_per_ms = MAX(p->peak_per_ms, accesses_per_ms);
     if (sampling_period_over_budget(p, s) && 2 * per_ms > affordable) {
-        set_period(p, s, MAX(2 * old, old * per_ms / affordable));
+        set_period(p, s, MAX(2 * old, accesses_per_ms / affordable));
         return p->period != old;
     }
     if (elapsed_ns < JUDGE_AFTER_NS)
         return false;
     uint64_t lowest = p->peak_per_ms / (BURST_MAX * affordable);
-    uint64_t period = MAX(MAX(old * per_ms / affordable, lowest), (uint64_t)1);
+    uint64_t period = MAX(MAX(accesses_per_ms / affordable, lowest), (uint64_t)1);
     bool rises = 2 * period > 3 * old,
          falls = 2 * old > 3 * period && !settling && !sampling_period_over_budget(p, s);
     set_period(p, s, rises || falls ? period : old);

@@ -5,7 +5,7 @@
  * Not struct period (hpm/policy/period.h), which aims at a number of samples in windows of equal
  * length and goes by their mean. Here a budget of time is to hold over a whole detection, so what
  * was spent too much is paid back; bursts are shorter than a judgement, so the worst of them is the
- * guide; a change stops and starts sampling on all CPUs, so small ones are not made. Pure: the
+ * guide; a change reaches each CPU only at its next switch or tick, so small ones are not made. Pure: the
  * caller reads clock and accounts, and tells the PMU.
  */
 #pragma once
@@ -17,6 +17,7 @@ enum { SAMPLING_PERIOD_MAX = 1 << 20 };
 struct sampling_state {
     uint64_t now_ns;
     uint64_t taken;    /* samples, of all CPUs */
+    uint64_t accesses; /* that these stand for, each with the period it was taken with */
     uint64_t spent_ns; /* on them and what is made of them, by all CPUs */
     unsigned cpus;
     unsigned budget_permille; /* part of the CPUs' time that may be spent */
@@ -27,8 +28,8 @@ struct sampling_period {
     uint32_t period; /* 1..SAMPLING_PERIOD_MAX */
     /* Private. */
     uint64_t begin_ns, begin_spent_ns;
-    uint64_t peak_per_ms;     /* accesses, in the worst time between two looks */
-    uint64_t since_ns, taken; /* when the period was last judged */
+    uint64_t peak_per_ms;               /* accesses, in the worst time between two looks */
+    uint64_t since_ns, taken, accesses; /* when the period was last judged */
 };
 
 /* Sampling begins; there are about so many accesses in a millisecond. */

@@ -48,15 +48,9 @@ int shmap_init(struct shmap_table *table, const struct shmap_config *config, voi
     table->candidate = (struct shmap_candidate *)(table->owner + config->entries);
     table->sampled = (uint32_t *)(table->candidate + (size_t)config->entries * SHMAP_CANDIDATES);
     table->count = (uint8_t *)(table->sampled + config->threads);
-    shmap_reset(table, config->seed);
-    return 0;
-}
-
-void shmap_reset(struct shmap_table *table, uint64_t seed)
-{
-    table->config.seed = seed;
-    memset(table->owner, 0, shmap_bytes(&table->config));
+    memset(memory, 0, needed);
     memset(table->outcomes, 0, sizeof table->outcomes);
+    return 0;
 }
 
 /* Neighbouring lines must not be neighbouring entries only, and another seed must give other
@@ -137,36 +131,10 @@ enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint
     return outcome;
 }
 
-void shmap_forget(struct shmap_table *table, unsigned thread)
-{
-    ASSERT(thread < table->config.threads);
-    memset(counter(table, thread, 0), 0, table->config.entries);
-    table->sampled[thread] = 0;
-    for (size_t i = 0; i < (size_t)table->config.entries * SHMAP_CANDIDATES; i++) {
-        if (table->candidate[i].line && table->candidate[i].thread == thread)
-            table->candidate[i] = (struct shmap_candidate){0, 0};
-    }
-}
-
 uint64_t shmap_samples(const struct shmap_table *table)
 {
     return table->outcomes[SHMAP_COUNTED] + table->outcomes[SHMAP_PENDING] +
            table->outcomes[SHMAP_COLLIDED];
-}
-
-const uint8_t *shmap_of(const struct shmap_table *table, unsigned thread)
-{
-    ASSERT(thread < table->config.threads);
-    return counter(table, thread, 0);
-}
-
-bool shmap_line(const struct shmap_table *table, unsigned entry, uint64_t *address)
-{
-    ASSERT(entry < table->config.entries);
-    if (table->owner[entry] == 0)
-        return false;
-    *address = (table->owner[entry] - 1) << log2_floor(table->config.line_bytes);
-    return true;
 }
 
 static const char *check_candidates(const struct shmap_table *table, unsigned entry)

@@ -69,18 +69,9 @@ size_t shmap_bytes(const struct shmap_config *config);
  * bytes too few. */
 int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory,
                size_t bytes);
-/* Start of a detection phase: forgets all samples and every granted entry; seed as in the
- * configuration. */
-void shmap_reset(struct shmap_table *table, uint64_t seed);
 /* A sampled miss of thread (slot number) on the line at address. */
 enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint64_t address);
-/* The slot's thread has ended: its shMap and candidates go, so that the slot can be used again. */
-void shmap_forget(struct shmap_table *table, unsigned thread);
 /* Samples since the reset, dropped ones included. */
 uint64_t shmap_samples(const struct shmap_table *table);
-/* The shMap of one thread: config.entries counters. */
-const uint8_t *shmap_of(const struct shmap_table *table, unsigned thread);
-/* The address of the line that owns the entry; false when nobody does. */
-bool shmap_line(const struct shmap_table *table, unsigned entry, uint64_t *address);
 /* NULL, or the invariant that does not hold. */
 const char *shmap_check(const struct shmap_table *table);

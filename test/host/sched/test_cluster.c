@@ -360,21 +360,19 @@ static enum cluster_verdict stop(struct fixture *f, const struct planted_shape *
     static struct stream s;
     struct cluster_watch watch;
     int16_t of[THREADS];
-    enum cluster_verdict verdict = CLUSTER_WAIT;
 
     stream_open(&s, f, shape, seed);
     cluster_watch_start(&watch, s.planted.threads, limit, of);
-    while (verdict == CLUSTER_WAIT) {
+    do {
         uint64_t before = shmap_samples(&s.table);
         assert_true(watch.next_check > before && watch.next_check <= limit);
         take(&s, f, watch.next_check);
         run(f, &cluster_cosine);
-        verdict = cluster_judge(&watch, &f->clustering, shmap_samples(&s.table));
-    }
+    } while (!cluster_is_final(&watch, &f->clustering, shmap_samples(&s.table)));
     *samples = shmap_samples(&s.table);
     *right = planted_right(&s.planted, f->clustering.of);
     stream_close(&s);
-    return verdict;
+    return watch.verdict;
 }
 
 static void sampling_stops_early_and_right(void **state)
@@ -424,13 +422,14 @@ static void doubt_about_a_thread_keeps_sampling_on(void **state)
     run(f, &cluster_cosine);
     cluster_watch_start(&watch, 7, 100000, of);
     for (unsigned i = 1; i <= 2; i++)
-        assert_int_equal(cluster_judge(&watch, &f->clustering, 2000 * i), CLUSTER_WAIT);
+        assert_false(cluster_is_final(&watch, &f->clustering, 2000 * i));
     f->clustering.why[4] = CLUSTER_UNSURE;
-    assert_int_equal(cluster_judge(&watch, &f->clustering, 6000), CLUSTER_WAIT);
+    assert_false(cluster_is_final(&watch, &f->clustering, 6000));
     f->clustering.why[4] = CLUSTER_ALONE;
-    assert_int_equal(cluster_judge(&watch, &f->clustering, 8000), CLUSTER_STABLE);
+    assert_true(cluster_is_final(&watch, &f->clustering, 8000));
+    assert_int_equal(watch.verdict, CLUSTER_STABLE);
     f->clustering.of[0] = CLUSTER_NONE;
-    assert_int_equal(cluster_judge(&watch, &f->clustering, 9000), CLUSTER_WAIT);
+    assert_false(cluster_is_final(&watch, &f->clustering, 9000));
 }
 
 static void agreement_outlasts_threads_that_come_and_go_but_not_other_partners(void **state)
@@ -451,7 +450,7 @@ static void agreement_outlasts_threads_that_come_and_go_but_not_other_partners(v
     cluster_watch_start(&watch, 6, 100000, of);
     for (unsigned i = 0; i < ARRAY_SIZE(checks); i++) {
         memcpy(f->clustering.of, checks[i].of, sizeof checks[i].of);
-        cluster_judge(&watch, &f->clustering, 100 * (i + 1));
+        cluster_is_final(&watch, &f->clustering, 100 * (i + 1));
         assert_int_equal(watch.agreed, checks[i].agreed);
     }
 }

@@ -40,6 +40,7 @@ static void pass_ms(struct fixture *f, uint64_t accesses, bool settling)
 
     f->s.now_ns += NS_PER_MS;
     f->s.taken += samples;
+    f->s.accesses += samples * f->p.period;
     f->s.spent_ns += samples * EACH_NS;
     sampling_period_adapt(&f->p, &f->s, settling);
 }
@@ -82,6 +83,27 @@ static void a_rate_far_beyond_the_guess_is_braked_at_once(void **state)
     pass_ms(&f, 600000, false);
     pass_ms(&f, 600000, false);
     assert_true(f.p.period >= 600000 / 192);
+}
+
+/* CPUs follow a change at their next switch or tick. */
+static void samples_taken_before_a_change_count_with_their_own_period(void **state)
+{
+    struct fixture f = begin(2000);
+
+    (void)state;
+    f.s.now_ns += NS_PER_MS;
+    f.s.taken += 60000;
+    f.s.accesses += (uint64_t)60000 * f.p.period;
+    f.s.spent_ns += 60000 * EACH_NS;
+    assert_true(sampling_period_adapt(&f.p, &f.s, false));
+    uint64_t first = f.p.period;
+    assert_int_equal(first, 600000 / 192);
+    f.s.now_ns += NS_PER_MS;
+    f.s.taken += 20000;
+    f.s.accesses += 20000 * 10;
+    f.s.spent_ns += 20000 * EACH_NS;
+    sampling_period_adapt(&f.p, &f.s, false);
+    assert_in_range(f.p.period, first, 2 * first);
 }
 
 static void bursts_do_not_break_the_budget(void **state)
@@ -142,6 +164,7 @@ int main(void)
         cmocka_unit_test(a_steady_rate_is_sampled_as_densely_as_may_be),
         cmocka_unit_test(a_wrong_first_guess_is_mended),
         cmocka_unit_test(a_rate_far_beyond_the_guess_is_braked_at_once),
+        cmocka_unit_test(samples_taken_before_a_change_count_with_their_own_period),
         cmocka_unit_test(bursts_do_not_break_the_budget),
         cmocka_unit_test(fewer_accesses_after_a_placement_are_not_chased),
         cmocka_unit_test(no_rate_leads_out_of_range),

@@ -67,19 +67,18 @@ static enum shmap_outcome record(struct fixture *f, unsigned thread, uint64_t li
 /* The entry that owns the line, or ENTRIES. */
 static unsigned entry_of(const struct fixture *f, uint64_t line)
 {
-    for (unsigned e = 0; e < ENTRIES; e++) {
-        uint64_t address;
-        if (shmap_line(&f->table, e, &address) && address == line * LINE)
-            return e;
-    }
-    return ENTRIES;
+    unsigned e = 0;
+
+    while (e < ENTRIES && f->table.owner[e] != line + 1)
+        e++;
+    return e;
 }
 
 static unsigned count_of(const struct fixture *f, unsigned thread, uint64_t line)
 {
     unsigned e = entry_of(f, line);
 
-    return e == ENTRIES ? 0 : shmap_of(&f->table, thread)[e];
+    return e == ENTRIES ? 0 : f->table.count[thread * ENTRIES + e];
 }
 
 /* Another line than the given one that hashes to the same entry, found by trying on a scratch
@@ -182,7 +181,7 @@ static void the_candidate_not_hit_for_longest_gives_way(void **state)
     assert_int_equal(record(f, 1, rivals[0]), SHMAP_COUNTED);
 }
 
-static void a_reset_forgets_everything_and_deals_anew(void **state)
+static void a_new_table_has_no_samples_and_another_seed_other_rivals(void **state)
 {
     struct fixture *f = *state;
     uint64_t rival = rival_of(7, 7);
@@ -190,27 +189,14 @@ static void a_reset_forgets_everything_and_deals_anew(void **state)
 
     record(f, 0, 7);
     for (uint64_t seed = 100; seed < 120; seed++) {
-        shmap_reset(&f->table, seed);
+        struct shmap_config config = f->table.config;
+        config.seed = seed;
+        assert_int_equal(shmap_init(&f->table, &config, f->memory, shmap_bytes(&config)), 0);
         assert_int_equal(shmap_samples(&f->table), 0);
         assert_int_equal(record(f, 0, 7), SHMAP_COUNTED);
         apart += record(f, 1, rival) == SHMAP_COUNTED;
     }
     assert_true(apart >= 10);
-}
-
-static void a_forgotten_thread_leaves_nothing_behind(void **state)
-{
-    struct fixture *f = *state;
-
-    make_table(f, SHMAP_SECOND);
-    record(f, 0, 7);
-    record(f, 1, 7);
-    record(f, 1, 8);
-    shmap_forget(&f->table, 1);
-    assert_null(shmap_check(&f->table));
-    assert_int_equal(count_of(f, 1, 7), 0);
-    assert_int_equal(count_of(f, 0, 7), 1);
-    assert_int_equal(record(f, 2, 8), SHMAP_PENDING);
 }
 
 static void bad_configurations_are_refused(void **state)
@@ -412,8 +398,7 @@ int main(void)
         TEST(under_the_second_rule_two_threads_make_an_owner),
         TEST(private_lines_never_block_an_entry),
         TEST(the_candidate_not_hit_for_longest_gives_way),
-        TEST(a_reset_forgets_everything_and_deals_anew),
-        TEST(a_forgotten_thread_leaves_nothing_behind),
+        TEST(a_new_table_has_no_samples_and_another_seed_other_rivals),
         TEST(bad_configurations_are_refused),
         TEST(random_samples_agree_with_the_oracle),
         TEST(lines_spread_evenly_over_the_entries),
