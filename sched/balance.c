@@ -1,21 +1,23 @@
 /*
- * Placement and pulling: takes snapshots of the load, asks policy/balance.c, and does what it says
- * with the run queues locked, checking again what the snapshot claimed.
+ * Placement and pulling: takes snapshots of the load, asks policy/balance.c for a decision, and
+ * carries it out with the run queues locked, after checking again that the snapshot still holds.
  *
- * Who pulls: a CPU that becomes idle, for one thread; a busy CPU at the end of a slice, at the
- * level's interval. Idle CPUs do not poll: a busy CPU that has threads to spare asks one to look.
- * Threads of a fixed policy are never moved, threads with a home chip leave it only for a chip that
- * is wholly idle, and warm threads leave their chip only when pulling has failed repeatedly for
- * their sake.
+ * Which CPUs pull:
+ *   - a CPU that becomes idle pulls one thread;
+ *   - a busy CPU pulls at the end of a slice, at its level's interval.
+ * Idle CPUs do not poll: a busy CPU that has threads to spare asks one of them to look. Threads of
+ * a fixed policy never move. Threads with a home chip leave it only for a chip that is wholly idle.
+ * Cache-warm threads leave their chip only after pulling has failed FAILURES_MAX times because of
+ * them.
  */
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
-#define MARGIN_PCT  117 /* as Linux' imbalance_pct of a chip and above */
-#define BUSY_FACTOR 16  /* a busy CPU balances this much less often, as in Linux */
-/* an idle CPU that found nothing to pull waits as long before it looks again */
+#define MARGIN_PCT  117 /* Linux's imbalance_pct at the level of chips and above */
+#define BUSY_FACTOR 16  /* busy CPUs balance this many times less often, as in Linux */
+/* Pause of an idle CPU that found nothing to pull, before it looks again. */
 #define LOOK_AGAIN_NS NS_PER_MS
-#define FAILURES_MAX  2 /* then warm and running threads are moved, too */
+#define FAILURES_MAX  2 /* from then on warm and running threads move, too */
 
 struct snapshot {
     struct balance_cpu cpu[CPU_MAX];
@@ -47,8 +49,8 @@ unsigned balance_cpu_for_new(struct thread *t)
     return balance_place_new(&s.view, this_cpu()->index);
 }
 
-/* Within the chip around near, where a thread can run soonest: on an idle CPU, else where fewest
- * want to. They share a cache. BALANCE_NONE: none is allowed. */
+/* Returns the CPU of near's chip, which shares a cache, where a thread can run soonest: an idle
+ * one, else the one with the fewest threads that want to run. BALANCE_NONE: none is allowed. */
 static unsigned best_around(const struct cpuset *allowed, unsigned near, unsigned prev)
 {
     const struct sched_topology *topo = sched_topology();
@@ -94,8 +96,8 @@ struct pull {
     enum balance_level level;
     uint64_t now_ns;
     bool chip_idle; /* nothing runs on the puller's chip */
-    bool urgent;    /* warm threads, too */
-    unsigned warm;  /* threads left where they were for being warm */
+    bool urgent;    /* move warm threads, too */
+    unsigned warm;  /* threads not moved because they are warm */
 };
 
 static bool may_move(struct pull *p, const struct thread *t)
@@ -103,7 +105,7 @@ static bool may_move(struct pull *p, const struct thread *t)
     const struct sched_topology *topo = sched_topology();
     unsigned to = p->to->cpu->index, chip = topo->of[to].chip;
 
-    /* The idle thread is nobody's to move. */
+    /* An idle thread, which has no policy, stays on its CPU. */
     if (!t->policy || t->policy->fixed || t->migrate_to != CPU_ANY || !cpuset_has(&t->affinity, to))
         return false;
     if (t->chip_home < topo->chips && t->chip_home != chip && !p->chip_idle)
@@ -120,7 +122,8 @@ static const enum trace_moved moved_by[BALANCE_LEVELS] = {[BALANCE_CORE] = TRACE
                                                           [BALANCE_CHIP] = TRACE_PULLED_CHIP,
                                                           [BALANCE_MACHINE] = TRACE_PULLED_MACHINE};
 
-/* Both locked. The coldest first: those that would run last. */
+/* Pulls up to `count` queued threads, the one that would run last (the coldest) first. Returns the
+ * number moved. Both run queues locked. */
 static unsigned pull_queued_locked(struct pull *p, unsigned count)
 {
     unsigned moved = 0;
@@ -138,7 +141,8 @@ static unsigned pull_queued_locked(struct pull *p, unsigned count)
     return moved;
 }
 
-/* Both locked. The thread is only asked; its CPU hands it over. */
+/* Asks the running thread to migrate: its own CPU hands it over at its next switch. Both run queues
+ * locked. */
 static void ask_running_locked(struct pull *p)
 {
     struct thread *t = p->from->cpu->current;
@@ -183,7 +187,7 @@ static bool chip_idle(const struct snapshot *s, unsigned chip)
     return true;
 }
 
-/* One level; true when this CPU got something. */
+/* Pulls at one level. Returns whether this CPU got a thread. */
 static bool pull_level(struct runqueue *rq, enum balance_level level)
 {
     struct cpuset span = domain(rq->cpu->index, level), online = cpuset_first(cpu_count());
@@ -205,9 +209,9 @@ static bool pull_level(struct runqueue *rq, enum balance_level level)
 }
 
 /*
- * A CPU that usually idles only for moments keeps its hands off other cores: what it pulled would
- * have been picked up where its cache is, and the thread it waits for would find it busy. Unless
- * it was asked.
+ * An idle CPU that usually idles only briefly pulls at its core's level only, unless it was asked
+ * to pull: a thread from another core would soon have run where its cache is, and the thread this
+ * CPU waits for would find it busy.
  */
 bool balance_pull_idle(struct runqueue *rq)
 {
@@ -226,7 +230,7 @@ bool balance_pull_idle(struct runqueue *rq)
     return false;
 }
 
-/* Would some idle CPU pull from this one? Then ask it. */
+/* Asks an idle CPU that would pull from this one, if there is one, to do so. */
 static void offer(struct runqueue *rq, enum balance_level level)
 {
     struct cpuset span = domain(rq->cpu->index, level), online = cpuset_first(cpu_count());

@@ -12,7 +12,7 @@ static inline void cpuset_add(struct cpuset *s, unsigned cpu)
     s->bits[cpu / 64] |= (uint64_t)1 << (cpu % 64);
 }
 
-/* CPUs 0..n-1. */
+/* Returns the set of CPUs 0 to n - 1. */
 static inline struct cpuset cpuset_first(unsigned n)
 {
     struct cpuset s = {0};

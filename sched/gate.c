@@ -1,16 +1,16 @@
 /*
- * Gates: what one thread at a time may do, and others wait for asleep.
+ * Gates: locks that are waited for asleep.
  *
  * First come, first served: the owner that leaves hands the gate to the thread that has waited
- * longest, so none is passed by. Priorities are not inverted: while threads wait for a gate, its
- * owner runs at the kernel's priority (priority inheritance, after Sha, Rajkumar and Lehoczky, IEEE
- * Transactions on Computers 39(9), 1990, with one ceiling for all). The end of a process does not
- * end a wait: what waits here must not be left half done.
+ * longest. Priorities are not inverted: while threads wait for a gate, its owner runs at the
+ * kernel's priority (priority inheritance, after Sha, Rajkumar and Lehoczky, IEEE Transactions on
+ * Computers 39(9), 1990, with one ceiling for all). The end of a process does not end a wait, so
+ * that nothing done under a gate is left half done.
  */
 #include "sched/runqueue.h"
 
-/* The thread that calls has it. Its own data, and its CPU's, which stays its own until it
- * sleeps. */
+/* Notes in the thread and in its CPU that `self`, which is the caller, has entered the gate. The
+ * thread stays on this CPU until it sleeps. */
 static void note_entered(struct gate *g, struct thread *self)
 {
     g->outer = self->gate;
@@ -28,7 +28,7 @@ static void note_left(struct gate *g, struct thread *self)
     arch_irq_restore(irq);
 }
 
-/* Guard held: the owner gets in nobody's way any more. */
+/* Lends the owner the kernel's priority, unless it has it. Guard held. */
 static void lend_locked(struct gate *g)
 {
     if (!g->lent)
@@ -74,8 +74,8 @@ bool gate_try_enter(struct gate *g)
     return free;
 }
 
-/* Guard held. A thread that gets the gate while others wait gets the priority, too, before it is
- * woken. */
+/* Hands the gate to the thread that has waited longest, with the kernel's priority, and wakes it.
+ * Guard held. */
 static void hand_over_locked(struct gate *g)
 {
     g->lent = false;

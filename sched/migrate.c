@@ -1,7 +1,7 @@
 /*
- * Moving threads on request: affinity, home chips, the sharing placer's decisions. A queued thread
- * moves at once; a running one is asked to, and its own CPU hands it over when it switches; a
- * blocked one remembers it for its wake-up.
+ * Moves threads on request: by affinity, home chip, and the sharing placer's decision. A queued
+ * thread moves at once; a running one is asked, and its own CPU hands it over when it switches; a
+ * blocked one notes the CPU for its wake-up.
  */
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
@@ -18,7 +18,8 @@ struct cpuset thread_allowed(const struct thread *t)
     return cpuset_empty(&home) ? all : home;
 }
 
-/* Both run queues locked. Returns whether the thread was still there. */
+/* Moves the thread, as its state allows. Returns false if it has left `from` meanwhile. Both run
+ * queues locked. */
 static bool move_locked(struct runqueue *from, struct runqueue *to, struct thread *t)
 {
     if (&runqueues[t->cpu] != from)
@@ -66,13 +67,14 @@ int sched_set_affinity(struct thread *t, const struct cpuset *set)
     bool must_move = placed && !cpuset_has(&usable, t->cpu);
     spin_unlock_irqoff(&rq->lock);
     arch_irq_restore(irq);
-    /* Another call may have changed the affinity meanwhile; then that one has moved it. */
+    /* If another call has changed the affinity meanwhile, that call has moved the thread. */
     if (must_move)
         sched_migrate(t, balance_cpu_for_new(t));
     return 0;
 }
 
-/* The priority that the thread runs at from now on. */
+/* Sets the thread's effective priority: its own, or the kernel's while it is lent. Run queue
+ * locked. */
 static void obey_priority_locked(struct runqueue *rq, struct thread *t)
 {
     uint8_t prio = t->lent ? MAX(t->own_prio, (uint8_t)PRIO_KERNEL) : t->own_prio;
@@ -86,7 +88,7 @@ static void obey_priority_locked(struct runqueue *rq, struct thread *t)
     } else {
         ready_set_priority(&rq->ready, &t->ready, prio);
         if (t->state == THREAD_RUNNING)
-            rq_kick_locked(rq); /* it may no longer be the best */
+            rq_kick_locked(rq); /* another thread may have priority now */
     }
 }
 

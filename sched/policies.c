@@ -1,9 +1,9 @@
-/* The scheduling policies to choose from, and the boot arguments of the scheduler. */
+/* The table of scheduling policies, and the boot arguments of the scheduler. */
 #include "kernel/core/cmdline.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
-/* Thread i of a process, in order of creation, to the i-th CPU it may use. */
+/* Places thread number i of a process, in order of creation, on the i-th CPU it may use. */
 static unsigned place_in_turn(struct thread *t)
 {
     static uint32_t turn, turn_pid;

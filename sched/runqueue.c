@@ -1,4 +1,5 @@
-/* The run queues as the scheduler uses them, above ready.c. Locking rules in runqueue.h. */
+/* The scheduler's operations on run queues, above policy/ready.c. Locking rules are in
+ * runqueue.h. */
 #include "sched/runqueue.h"
 
 struct runqueue runqueues[CPU_MAX];
@@ -38,7 +39,7 @@ void rq_unlock_two(struct runqueue *a, struct runqueue *b)
         spin_unlock_irqoff(&b->lock);
 }
 
-static void count(struct runqueue *rq, int change)
+static void change_queued(struct runqueue *rq, int change)
 {
     rq->queued = (uint16_t)(rq->queued + change);
     __atomic_store_n(&rq->running, rq->queued + (rq->cpu->current != rq->cpu->idle),
@@ -54,7 +55,7 @@ void rq_kick_locked(struct runqueue *rq)
 
 void rq_account_locked(struct thread *t, uint64_t now_ns)
 {
-    /* clocks of CPUs differ a little */
+    /* The CPUs' clocks differ a little. */
     uint64_t ran_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 
     ready_charge(&t->ready, ran_ns, t->slice_ns);
@@ -68,7 +69,7 @@ void rq_insert_locked(struct runqueue *rq, struct thread *t, enum ready_how how)
     if (how != READY_PREEMPTED)
         t->slice_left_ns = 0;
     ready_add(&rq->ready, &t->ready, how, t->since_ns);
-    count(rq, 1);
+    change_queued(rq, 1);
     if (rq->ready.running)
         rq_account_locked(rq->cpu->current, arch_clock_ns());
     if (ready_preempts(&rq->ready, &t->ready))
@@ -79,7 +80,7 @@ void rq_remove_locked(struct runqueue *rq, struct thread *t)
 {
     ASSERT(t->state == THREAD_READY && &runqueues[t->cpu] == rq);
     ready_remove(&rq->ready, &t->ready);
-    count(rq, -1);
+    change_queued(rq, -1);
 }
 
 struct thread *rq_take_locked(struct runqueue *rq, uint64_t now_ns)
@@ -88,13 +89,13 @@ struct thread *rq_take_locked(struct runqueue *rq, uint64_t now_ns)
 
     if (!next)
         return NULL;
-    count(rq, -1);
+    change_queued(rq, -1);
     return container_of(next, struct thread, ready);
 }
 
 void rq_recount_locked(struct runqueue *rq)
 {
-    count(rq, 0);
+    change_queued(rq, 0);
 }
 
 void rq_assign_locked(struct runqueue *to, struct thread *t)

@@ -1,10 +1,10 @@
 /*
- * The switch: who runs next on this CPU, waking, giving way, the idle loop, the timer interrupt.
+ * The core of the scheduler: switching, waking, giving way, the idle loop, the timer interrupt.
  *
  * The kernel is not preempted: a CPU changes threads only here, called where a thread blocks,
- * exits, yields, or reaches sched_point() - at the latest on its way back to user mode.
- * cpu->resched, set under the run queue's lock, asks for that. The only timer interrupts are those
- * somebody waits for: a sleeper's time, the end of a slice, a busy CPU's balancing.
+ * exits, yields, or reaches sched_point(), at the latest on its way back to user mode.
+ * cpu->resched, set under the run queue's lock, asks for that. A timer interrupt comes only for a
+ * deadline: of a sleeper, the end of a slice, or a busy CPU's balancing.
  */
 #include "hpm/path/path.h"
 #include "sched/cpuset.h"
@@ -33,7 +33,8 @@ uint64_t sched_run_ns(struct thread *t)
     return run_ns;
 }
 
-/* Runs in the new thread's context: the old one is saved now, so others may have it. */
+/* Ends a switch, in the new thread's context. The old thread is saved now, so its run queue is
+ * unlocked for others. */
 static void finish_switch(void)
 {
     struct runqueue *rq = rq_this();
@@ -57,9 +58,9 @@ static void enter_space(struct cpu *cpu, struct arch_space *space)
 {
     if (cpu->space == space)
         return;
-    cpu->space =
-        /* first: a shootdown that does not see it has changed the tables that are loaded now */
-        space;
+    /* Set before the tables are loaded: a shootdown that does not see it has changed tables
+     * that are loaded afterwards. */
+    cpu->space = space;
     arch_space_switch(space);
 }
 
@@ -75,9 +76,9 @@ void thread_leave_space(void)
 }
 
 /*
- * A quarter more or less than asked for, at random. With slices of one length CPUs march in step:
- * threads of a group that always run at different times then fetch their lines from each other
- * never, or always. The generator is Knuth's MMIX.
+ * Returns the length of a slice: sched.slice_us, a quarter more or less at random. With slices of
+ * equal length CPUs march in step: threads of a group that always run at different times fetch
+ * their lines from each other never, or always. The generator is Knuth's MMIX.
  */
 static uint64_t new_slice_ns(struct runqueue *rq, struct thread *t)
 {
@@ -108,22 +109,22 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     next->slice_end_ns =
         now_ns + (next->slice_left_ns ? next->slice_left_ns : new_slice_ns(rq, next));
     if (prev == cpu->idle)
-        rq->last_timer_ns = now_ns; /* an idle CPU needs no timer; the watchdog counts from here */
+        rq->last_timer_ns = now_ns; /* an idle CPU needs no timer: the watchdog counts from here */
     cpu->current = next;
     cpu->gate = next->gate ? next->gate->name : NULL;
     rq_recount_locked(rq);
     rq->left = prev;
     path_switch(next->tid, next->space_number);
     hpm_switch(prev == cpu->idle ? NULL : &prev->hpm, next == cpu->idle ? NULL : &next->hpm);
-    sched_program_timer(); /* behind it: time is sampled of who is busy */
+    sched_program_timer(); /* after hpm_switch: only busy CPUs are sampled by time */
     enter_space(cpu, next->space);
     arch_switch(&prev->context, &next->context);
     finish_switch();
 }
 
-/* Where a thread that goes on wanting to run must continue: its own CPU's queue, or the one it is
- * to migrate to. Locks that one too and notes it in rq->also; rq itself may have been unlocked for
- * a moment. */
+/* Returns the run queue where a thread that goes on wanting to run must continue: its own CPU's, or
+ * that of the CPU it is to migrate to, which is then locked, too, and noted in rq->also. rq itself
+ * may have been unlocked in between. */
 static struct runqueue *lock_destination(struct runqueue *rq, const struct thread *t)
 {
     for (;;) {
@@ -214,8 +215,8 @@ void sched_yield(void)
     give_way(GIVE_WAY_YIELD);
 }
 
-/* Locks the run queue of a blocked thread and the one chosen for it; false when either no longer
- * holds. */
+/* Locks the run queue of a blocked thread and the one chosen for it. Returns false if the thread
+ * has left `from`, or `to` is no longer its CPU. */
 static bool lock_pair(struct runqueue *from, struct runqueue *to, const struct thread *t)
 {
     rq_lock_two(from, to);
@@ -270,7 +271,7 @@ static void program_timer(uint64_t not_before_ns)
     const struct runqueue *rq = rq_this();
     uint64_t at_ns = rq->next_wake_ns;
 
-    if (rq->cpu->resched) /* soon programmed anew; this is for the watchdog */
+    if (rq->cpu->resched) /* will be programmed again soon; this one serves the watchdog */
         at_ns = MIN(at_ns, rq->last_timer_ns + sched_slice_us * NS_PER_US);
     else if (rq->cpu->current != rq->cpu->idle)
         at_ns = MIN(at_ns, rq->cpu->current->slice_end_ns);
@@ -283,7 +284,8 @@ void sched_program_timer(void)
     program_timer(0);
 }
 
-/* The end of a slice is also when a busy CPU rotates its counters and looks for imbalance. */
+/* Ends the running thread's slice if its time has come. A busy CPU then also rotates its counters
+ * and looks for imbalance. */
 static void slice_over(struct runqueue *rq, uint64_t now_ns)
 {
     struct thread *t = rq->cpu->current;
@@ -310,8 +312,8 @@ void sched_timer(void)
     timer_expire(rq, now_ns);
     slice_over(rq, now_ns);
     watchdog_tick(now_ns);
-    /* However long this takes (a hypervisor may run others meanwhile): the thread below gets at
-     * least as long. */
+    /* Counted from now, as the work above may have taken long (a hypervisor may have run others):
+     * the thread gets at least that much time. */
     uint64_t end_ns = arch_clock_ns();
     program_timer(end_ns + (end_ns - now_ns));
 }

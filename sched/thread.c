@@ -1,8 +1,8 @@
 /*
- * Threads from creation to the end of their memory. A thread has two references: its creator's and
- * its own. Its own is dropped by the thread that runs next on its CPU, since nobody can free the
- * stack he stands on; the memory itself is given back by a kernel thread, since unmapping a stack
- * needs interrupts on.
+ * Threads from creation to the freeing of their memory. A thread has two references: its creator's
+ * and its own. Its own is dropped by the thread that runs next on its CPU, since a thread cannot
+ * free the stack it runs on. The memory is freed by a kernel thread, the reaper, since unmapping a
+ * stack needs interrupts on.
  */
 #include "kernel/lib/format.h"
 #include "kernel/core/printf.h"
@@ -12,7 +12,7 @@
 
 static struct numbers tids = NUMBERS("thread numbers", NUMBER_MAX);
 
-/* guards the three below */
+/* Guards the three variables below. */
 static struct spinlock reap_lock = SPINLOCK(LOCK_THREAD, "dead threads");
 static struct list dead_threads = {&dead_threads, &dead_threads};
 static struct wait_queue reaper_queue = {{&reaper_queue.waiters, &reaper_queue.waiters}};
@@ -48,7 +48,7 @@ static void reaper_main(UNUSED void *arg)
     }
 }
 
-/* The last reference is gone. */
+/* Queues a thread without references for the reaper. */
 static void bury(struct thread *t)
 {
     bool irq = spin_lock(&reap_lock);
@@ -64,9 +64,9 @@ void thread_put(struct thread *t)
         bury(t);
 }
 
-/* The entry and its argument wait on the new stack's owner, not on the stack: arch_context_init
- * passes one pointer. */
-static void start(void *arg)
+/* The first function of every new thread. The entry and its argument are members of struct thread,
+ * since arch_context_init passes one pointer. */
+static void run_thread(void *arg)
 {
     struct thread *t = arg;
 
@@ -114,11 +114,11 @@ static struct thread *allocate(const struct thread_params *p)
     t->tid = number_take(&tids, &t->id);
     t->refs = 2;
     hpm_thread_init(&t->hpm, t->tid, p->pid);
-    arch_context_init(&t->context, (char *)t->kstack + KSTACK_SIZE, start, t);
+    arch_context_init(&t->context, (char *)t->kstack + KSTACK_SIZE, run_thread, t);
     return t;
 }
 
-/* The reaper cannot be made before there are threads; the first one created makes it. */
+/* Creates the reaper, when the first thread is created. */
 static int make_reaper(void)
 {
     static const struct thread_params params = {
@@ -143,8 +143,8 @@ int thread_create(const struct thread_params *params, struct thread **out)
     return 0;
 }
 
-/* Its process and the sharing placer may know a thread before it is started, but nobody else queues
- * a NEW one: the end of the process must not wake it. */
+/* Until the thread is started, only its process and the sharing placer know it and the end of the
+ * process does not wake it: a NEW thread is queued here only. */
 void thread_start(struct thread *t)
 {
     bool irq = arch_irq_save();
@@ -178,7 +178,7 @@ NORETURN void thread_exit(void)
     panic("thread %u runs after its end", t->tid);
 }
 
-/* The context a CPU started in becomes its idle thread: it has a stack already. */
+/* The context a CPU started in, which has a stack, becomes the CPU's idle thread. */
 struct thread *thread_create_idle(struct cpu *cpu)
 {
     static struct thread idle_threads[CPU_MAX];

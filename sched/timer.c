@@ -1,10 +1,10 @@
 /*
- * Sleepers. Each CPU keeps those that went to sleep on it, sorted by deadline.
+ * Sleepers with a deadline. Each CPU keeps those that went to sleep on it, sorted by deadline.
  *
- * A sleeper is woken with its timer lock held, and takes that lock itself (timer_cancel) before it
- * goes on. So no wake-up for an old deadline can reach it later, in another sleep or after its
- * end. Waking for a deadline decides nothing: the woken thread looks at the clock and at its wait
- * queue itself.
+ * A sleeper is woken with its CPU's timer lock held, and takes that lock itself (timer_cancel)
+ * before it goes on. So no wake-up for an old deadline can reach it later, in another sleep or
+ * after its end. Waking for a deadline decides nothing: the woken thread looks at the clock and at
+ * its wait queue itself.
  */
 #include "sched/runqueue.h"
 
@@ -25,7 +25,7 @@ void timer_arm(struct thread *t, uint64_t deadline_ns)
     spin_unlock_irqoff(&rq->timer_lock);
 }
 
-/* The CPU's timer may stay programmed for this deadline: it then fires for nothing, once. */
+/* Leaves the CPU's timer programmed for this deadline: it then fires once for nothing. */
 void timer_cancel(struct thread *t)
 {
     struct runqueue *rq = &runqueues[t->timer_cpu];

@@ -1,4 +1,4 @@
-/* The machine's shape, computed once from where each CPU says it sits. */
+/* The machine's shape, computed once from each CPU's place. */
 #include "kernel/core/cpu.h"
 #include "kernel/firmware/numa.h"
 #include "sched/cpuset.h"
@@ -7,8 +7,8 @@ _Static_assert(NUMA_NODES_MAX <= CPU_MAX, "node_cpus");
 
 static struct sched_topology topology;
 
-/* Number of the core of cpu over the whole machine: cores are counted in order of their first
- * CPU. */
+/* Returns the number of the CPU's core over the whole machine. Cores are numbered in order of their
+ * first CPU. */
 static unsigned core_of(unsigned cpu)
 {
     for (unsigned other = 0; other < cpu; other++)

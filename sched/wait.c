@@ -1,11 +1,11 @@
 /*
  * Sleeping, with and without a wait queue.
  *
- * No wake-up is lost: a sleeper enters the queue with the guard held, and becomes BLOCKED with its
- * run queue locked before the guard is released; a waker holds the guard, and sched_wake() waits
- * for the run queue's lock, which is held until the sleeper is switched out. Whether it was woken
- * is what the queue says: a waker takes the sleeper out, a deadline or the end of its process does
- * not.
+ * No wake-up is lost. A sleeper enters the queue with the guard held, and becomes BLOCKED with its
+ * run queue locked before the guard is released. A waker holds the guard, and sched_wake() waits
+ * for the run queue's lock, which is held until the sleeper is switched out. The queue tells
+ * whether a thread was woken: a waker takes the sleeper out of it, a deadline or the end of the
+ * process does not.
  */
 #include "sched/runqueue.h"
 
@@ -14,8 +14,8 @@ void wait_init(struct wait_queue *q)
     list_init(&q->waiters);
 }
 
-/* Blocks the caller unless its process is being ended and it heeds that. Interrupts off; guard, if
- * any, is released meanwhile. */
+/* Blocks the caller until it is woken. Does not block if `heeds` and its process is being ended.
+ * Releases guard, if any. Interrupts off. */
 static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns, bool heeds)
 {
     bool timed = deadline_ns != UINT64_MAX;
@@ -100,7 +100,7 @@ void sched_interrupt_thread(struct thread *t)
 
     t->interrupted = true;
     if (t->state == THREAD_RUNNING)
-        rq_kick_locked(rq); /* it notices on its way back to user mode */
+        rq_kick_locked(rq); /* the thread notices on its way back to user mode */
     spin_unlock_irqoff(&rq->lock);
     sched_wake(t);
     arch_irq_restore(irq);

@@ -1,8 +1,8 @@
 /*
- * Hang watchdog of debug builds. Busy CPUs look at one another at their timer interrupts: one that
- * runs a thread but takes no timer interrupt has interrupts off or is dead; one where a priority
- * waits for ever never reaches the scheduler. Either panics, which prints the backtraces of all
- * CPUs.
+ * Hang watchdog of debug builds. Busy CPUs look at one another at their timer interrupts. A CPU
+ * that runs a thread but takes no timer interrupt has interrupts off or is dead. A CPU where a
+ * priority waits for ever never reaches the scheduler. Either panics, which prints the backtraces
+ * of all CPUs.
  */
 #include "kernel/core/printf.h"
 #include "sched/runqueue.h"
@@ -54,8 +54,8 @@ void watchdog_tick(uint64_t now_ns)
     check_timers(now_ns);
     cpu_for_each (cpu)
         check_waiting(cpu->rq, now_ns);
-    /* Its own queue only: a check looks at all buckets, 5,200 instructions, and interrupts are
-     * off. */
+    /* Checks this CPU's own queue only: a check looks at all buckets (5,200 instructions) with
+     * interrupts off. */
     rq_check(this_cpu()->rq);
 }
 #else

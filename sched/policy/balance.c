@@ -10,7 +10,7 @@ static bool in_view(const struct balance_view *v, unsigned cpu)
     return cpu < v->cpus && v->mask[cpu / 64] >> (cpu % 64) & 1;
 }
 
-/* Number of the group a CPU belongs to, within the domain of one level. */
+/* Returns the number of the CPU's group within the domain of a level. */
 static unsigned group_of(const struct balance_view *v, unsigned cpu, enum balance_level level)
 {
     return level == BALANCE_CORE   ? cpu
@@ -18,7 +18,8 @@ static unsigned group_of(const struct balance_view *v, unsigned cpu, enum balanc
                                    : v->cpu[cpu].chip;
 }
 
-/* Domains nest: the same core, the same chip, everything. */
+/* Returns whether two CPUs are in one domain of a level: the same core, the same chip, or the
+ * machine. */
 static bool same_domain(const struct balance_view *v, unsigned a, unsigned b,
                         enum balance_level level)
 {
@@ -31,7 +32,7 @@ struct group {
     unsigned cpus, running;
 };
 
-/* All groups of a level at once, by number: one look at each CPU. */
+/* The sums of all groups of a level, by number, made by looking at each CPU once. */
 struct groups {
     struct group sum[BALANCE_CPUS_MAX];
 };
@@ -39,7 +40,8 @@ struct groups {
 static void sum_groups(const struct balance_view *v, enum balance_level level, struct groups *out)
 {
     ASSERT(v->cpus <= BALANCE_CPUS_MAX);
-    memset(out->sum, 0, v->cpus * sizeof(out->sum[0])); /* there are no more groups than CPUs */
+    /* there are at most as many groups as CPUs */
+    memset(out->sum, 0, v->cpus * sizeof(out->sum[0]));
     for (unsigned i = 0; i < v->cpus; i++) {
         if (!in_view(v, i))
             continue;
@@ -49,14 +51,14 @@ static void sum_groups(const struct balance_view *v, enum balance_level level, s
     }
 }
 
-/* Is a less loaded per CPU than b? */
+/* Returns whether a has fewer running threads per CPU than b. */
 static bool less_loaded(struct group a, struct group b)
 {
     return a.running * b.cpus < b.running * a.cpus;
 }
 
-/* Some CPU of the least loaded group of `level` inside the domain of `level` around `domain`;
- * from's own where equal. */
+/* Returns a CPU of the least loaded group of `level`, within the domain of `level` that has the CPU
+ * `domain`. Prefers the group of `from` among equals. */
 static unsigned least_loaded(const struct balance_view *v, unsigned domain,
                              enum balance_level level, unsigned from)
 {
@@ -105,8 +107,8 @@ unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned
     const struct balance_cpu *p = &v->cpu[prev], *w = &v->cpu[waker];
     if (!p->running)
         return prev;
-    /* Within a chip only an idle waker is better; across chips the woken thread must not make the
-     * waker's CPU the fuller. */
+    /* Within a chip only an idle waker's CPU is better. Across chips, the woken thread must not
+     * make the waker's CPU the fuller one. */
     return w->running < (p->chip == w->chip ? 1 : p->running) ? waker : prev;
 }
 
@@ -143,7 +145,7 @@ unsigned balance_wake_least(const struct balance_view *v, unsigned target)
     return best;
 }
 
-/* The CPU of busiest's group to take from: the one with most threads. */
+/* Returns the CPU with the most threads in the group that has the CPU `member`. */
 static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum balance_level level)
 {
     unsigned id = group_of(v, member, level), best = member;
@@ -155,11 +157,11 @@ static unsigned fullest_cpu(const struct balance_view *v, unsigned member, enum 
     return best;
 }
 
-/* What a domain looks like to whoever in it has less to do than its busiest group. */
+/* A domain as a CPU sees it that has less to do than the domain's busiest group. */
 struct look {
     struct groups groups;
-    unsigned busiest; /* a CPU of that group; BALANCE_NONE: the view has none of the domain */
-    unsigned from;    /* the one to take from */
+    unsigned busiest; /* a CPU of that group; BALANCE_NONE: the view has no CPU of the domain */
+    unsigned from;    /* that group's CPU with the most threads */
 };
 
 static struct group sum_of(const struct look *l, const struct balance_view *v, unsigned cpu,
@@ -195,8 +197,8 @@ static bool would_pull(const struct balance_view *v, const struct look *l, unsig
     if (!less_loaded(own, busiest) ||
         (!idle && busiest.running * own.cpus * 100 <= own.running * busiest.cpus * margin_pct))
         return false;
-    /* Moving this many makes both sides equal; rounded down, so the puller never becomes the fuller
-     * one. */
+    /* Moving this many threads makes both sides equal. It is rounded down, so the puller never
+     * becomes the fuller one. */
     unsigned surplus =
         (busiest.running * own.cpus - own.running * busiest.cpus) / (own.cpus + busiest.cpus);
     if (!surplus)

@@ -1,10 +1,10 @@
 /*
- * Where a thread should run, as far as load, idleness and warm caches tell: placement of new and of
- * woken threads, and what an under-used CPU should pull from where. Knows nothing of sharing.
+ * Where a thread should run, as far as load, idleness and warm caches tell: placement of new and
+ * woken threads, and pulling by under-used CPUs. Knows nothing of sharing.
  *
- * Input: a snapshot of the CPUs' load, sparse: only CPUs of the given mask are looked at (a
- * snapshot of other chips costs cache misses across chips, so callers ask for no more than they
- * need). Modelled on what Linux' fair class does.
+ * Input is a sparse snapshot of the CPUs' load: only CPUs of the given mask are read. (A snapshot
+ * of other chips costs cache misses across chips, so callers ask only for the CPUs they need.)
+ * Modelled on Linux's fair class.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -21,42 +21,41 @@ struct balance_cpu {
 /* Some CPUs of a machine. */
 struct balance_view {
     const struct balance_cpu *cpu; /* by CPU number */
-    const uint64_t *mask;          /* which of them count; not empty */
-    unsigned cpus;                 /* numbers below this, at most BALANCE_CPUS_MAX */
+    const uint64_t *mask;          /* CPUs in the view; not empty */
+    unsigned cpus;                 /* number of CPUs, at most BALANCE_CPUS_MAX */
 };
 
-/* CPU for a new thread: the least loaded chip, in it the least loaded core, in it the least loaded
- * CPU; where equal, the place of `from`, else the first. */
+/* Returns the CPU for a new thread: the least loaded CPU of the least loaded core of the least
+ * loaded chip. Among equals, the one with `from`, else the first. */
 unsigned balance_place_new(const struct balance_view *v, unsigned from);
 
-/* Which CPU's surroundings a woken thread belongs to: prev, or waker when the waker has clearly
- * less to do (its own departure into sleep not counted). Both must be in the view. */
+/* Returns the CPU near which a woken thread belongs: prev, or waker if the waker's CPU has clearly
+ * less to do (not counting that the waker may go to sleep). Either in the view, or both. */
 unsigned balance_wake_near(const struct balance_view *v, unsigned prev, unsigned waker);
 
-/* An idle CPU in the view for a woken thread: target itself, prev, a CPU of a wholly idle core, one
- * of target's core, any; BALANCE_NONE when none is idle. */
+/* Returns an idle CPU in the view for a woken thread: target, else prev, a CPU of a wholly idle
+ * core, one of target's core, any; BALANCE_NONE: none is idle. */
 unsigned balance_wake_idle(const struct balance_view *v, unsigned target, unsigned prev);
 
-/* Where none is idle: the CPU in the view with fewest threads; target where it has no more than
- * others. */
+/* Returns the CPU in the view with the fewest threads; target if none has fewer. For a woken thread
+ * when no CPU is idle. */
 unsigned balance_wake_least(const struct balance_view *v, unsigned target);
 
-/* Domains and the groups they are made of: a core of CPUs, a chip of cores, the machine of
- * chips. */
+/* A level's domains and their groups: a core of CPUs, a chip of cores, the machine of chips. */
 enum balance_level { BALANCE_CORE, BALANCE_CHIP, BALANCE_MACHINE, BALANCE_LEVELS };
 
 struct balance_move {
     unsigned from;  /* CPU to pull from */
-    unsigned count; /* threads to pull */
-    bool running;   /* nobody waits there: it is a running thread that must move */
+    unsigned count; /* number of threads to pull */
+    bool running;   /* no thread waits there: the running one must move */
 };
 
-/* Should `self` pull threads within its domain of this level? A busy CPU pulls only across an
- * imbalance of more than margin_pct (117: 17 %); an idle one whenever a move helps. No move makes
+/* Returns whether `self` should pull threads within its domain of this level. A busy CPU pulls only
+ * if the imbalance exceeds margin_pct (117: 17 %), an idle one whenever a move helps. No move makes
  * the pulling side the fuller one. */
 bool balance_find(const struct balance_view *v, unsigned self, enum balance_level level,
                   unsigned margin_pct, struct balance_move *out);
-/* The first idle CPU in the view that would pull from that one at this level, or BALANCE_NONE. In
- * as many steps as there are CPUs. */
+/* Returns the first idle CPU in the view that would pull from CPU `from` at this level, or
+ * BALANCE_NONE. Takes time linear in the number of CPUs. */
 unsigned balance_taker(const struct balance_view *v, unsigned from, enum balance_level level,
                        unsigned margin_pct);

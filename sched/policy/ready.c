@@ -1,4 +1,4 @@
-/* See ready.h. Each operation takes a bounded number of steps, however many threads there are. */
+/* See ready.h. Each operation takes a bounded number of steps, for any number of threads. */
 #include "sched/policy/ready.h"
 
 static struct ready_thread *thread_of(struct list *link)
@@ -10,7 +10,7 @@ void ready_init(struct ready_queue *q)
 {
     *q = (struct ready_queue){0};
     for (unsigned p = 0; p < PRIO_COUNT; p++) {
-        q->level[p].now = READY_BUCKETS * READY_BUCKET; /* nothing is before time began */
+        q->level[p].now = READY_BUCKETS * READY_BUCKET; /* so that no tag is negative */
         for (unsigned b = 0; b < READY_BUCKETS; b++)
             list_init(&q->level[p].bucket[b]);
     }
@@ -23,7 +23,7 @@ static unsigned bucket_of(uint64_t tag)
     return tag / READY_BUCKET % READY_BUCKETS;
 }
 
-/* Where the calendar begins: no thread's tag is earlier. */
+/* Returns the bucket where the calendar begins: no thread has an earlier tag. */
 static unsigned first_bucket(const struct ready_level *l)
 {
     return bucket_of(l->now - READY_CREDIT - READY_BUCKET);
@@ -34,7 +34,7 @@ static uint64_t rotate_right(uint64_t bits, unsigned by)
     return bits >> by | bits << (-by % 64);
 }
 
-/* The full bucket with the earliest tags. */
+/* Returns the non-empty bucket with the earliest tags. */
 static unsigned earliest(const struct ready_level *l)
 {
     unsigned first = first_bucket(l);
@@ -49,7 +49,7 @@ static unsigned latest(const struct ready_level *l)
     return (first + log2_floor(rotate_right(l->full, first))) % READY_BUCKETS;
 }
 
-/* The full bucket before one, or READY_BUCKETS. */
+/* Returns the non-empty bucket before `bucket`, or READY_BUCKETS. */
 static unsigned bucket_before(const struct ready_level *l, unsigned bucket)
 {
     unsigned first = first_bucket(l), place = (bucket - first) % READY_BUCKETS;
@@ -77,7 +77,7 @@ static void end_turn(struct ready_thread *t)
     t->used = 0;
 }
 
-static void serve(struct ready_level *l, uint64_t used, uint64_t now_ns)
+static void serve_level(struct ready_level *l, uint64_t used, uint64_t now_ns)
 {
     l->served += used;
     if (l->served < READY_SLICE)
@@ -86,14 +86,14 @@ static void serve(struct ready_level *l, uint64_t used, uint64_t now_ns)
     l->passed_over_ns = now_ns;
 }
 
-/* The running thread has had its turn, which counts as much of a slice as that. */
+/* Ends the running thread's turn, which counts as `counts` of a slice served to its priority. */
 static void running_ends_turn(struct ready_queue *q, uint64_t counts, uint64_t now_ns)
 {
     struct ready_level *l = &q->level[q->running->prio];
 
-    serve(l, counts, now_ns);
+    serve_level(l, counts, now_ns);
     end_turn(q->running);
-    if (!l->full) /* else it is the next one's tag that counts */
+    if (!l->full) /* else the next thread's tag sets virtual time */
         l->now = MAX(l->now, q->running->start);
 }
 
@@ -119,7 +119,7 @@ void ready_add(struct ready_queue *q, struct ready_thread *t, enum ready_how how
 
     ASSERT(list_empty(&t->link) && t->prio < PRIO_COUNT);
     if (t == q->running && how != READY_PREEMPTED)
-        serve(l, how == READY_OVER ? READY_SLICE : t->used, since_ns);
+        serve_level(l, how == READY_OVER ? READY_SLICE : t->used, since_ns);
     if (t == q->running)
         q->running = NULL;
     else if (!l->full)
@@ -144,7 +144,8 @@ void ready_remove(struct ready_queue *q, struct ready_thread *t)
         q->occupied &= ~(1u << t->prio);
 }
 
-/* The priority passed over longest of those below prio that were for too long, or prio. */
+/* Returns the priority below `prio` that has been passed over longest, if for starve_ns at least;
+ * else prio. */
 static unsigned starved_below(const struct ready_queue *q, unsigned prio, uint64_t now_ns,
                               uint64_t starve_ns)
 {

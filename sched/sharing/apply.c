@@ -1,17 +1,18 @@
 /*
- * From clusters to CPUs: hands the pure placement policy (assign.c) what it needs to know of a
- * process's threads, and does what it says.
+ * From clusters to CPUs: describes a process's threads to the pure placement policy (assign.c), and
+ * carries out its decision.
  */
 #include "kernel/trace/telemetry.h"
 #include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 
-/* a load measured for less says little: the one before is kept */
+/* The shortest time over which a load is measured; a look that comes sooner keeps the load
+ * before. */
 #define MEASURE_NS (1 * NS_PER_MS)
 
 struct work {
     unsigned threads;
-    uint32_t *tid; /* in order of the list, as thread[] */
+    uint32_t *tid; /* in the order of the members, as thread[] */
     struct assign_thread *thread;
     struct cpuset *allowed;
     struct assign_cpu *cpu;
@@ -58,7 +59,7 @@ static struct work *work_create(unsigned threads)
     return w;
 }
 
-/* Row of the thread in the shMaps, or -1. */
+/* Returns the thread's row in the shMaps, or -1. */
 static int row_of(const struct detection *d, uint32_t tid)
 {
     for (unsigned i = 0; d && i < d->threads; i++)
@@ -67,7 +68,8 @@ static int row_of(const struct detection *d, uint32_t tid)
     return -1;
 }
 
-static void describe(struct work *w, unsigned at, const struct thread *t, const struct detection *d)
+static void describe_thread(struct work *w, unsigned at, const struct thread *t,
+                            const struct detection *d)
 {
     int row = row_of(d, t->tid), stated = __atomic_load_n(&t->group, __ATOMIC_RELAXED);
     struct cpuset online = {0};
@@ -83,16 +85,17 @@ static void describe(struct work *w, unsigned at, const struct thread *t, const 
         .stated = stated,
         .silent = row < 0 || d->clustering.why[row] == CLUSTER_SILENT ||
                   d->clustering.why[row] == CLUSTER_GLOBAL,
-        /* Groups are stated before the work begins: there is no load yet. */
+        /* Groups are stated before the work begins, when no load is known yet. */
         .load = d || stated == ASSIGN_NONE ? MAX(t->sharing.load, 1u) : ASSIGN_LOAD_FULL,
         .allowed = w->allowed[at].bits,
     };
 }
 
-/* Applications number their groups as they like; the policy wants them dense. */
+/* Numbers the stated groups densely, as the policy requires; applications choose any numbers.
+ * Returns the number of groups. */
 static unsigned number_groups(struct work *w)
 {
-    uint64_t *original = w->weight; /* not needed otherwise: stated groups weigh by their size */
+    uint64_t *original = w->weight; /* free here: stated groups weigh by their size */
     unsigned groups = 0;
 
     for (unsigned i = 0; i < w->threads; i++) {
@@ -107,7 +110,7 @@ static unsigned number_groups(struct work *w)
     return groups;
 }
 
-static void collect(struct work *w, struct sharing_process *p, const struct detection *d)
+static void collect_threads(struct work *w, struct sharing_process *p, const struct detection *d)
 {
     unsigned n = 0;
     bool irq = spin_lock(&sharing_lock);
@@ -115,7 +118,7 @@ static void collect(struct work *w, struct sharing_process *p, const struct dete
     list_for_each (it, &p->members) {
         if (n == w->threads)
             break;
-        describe(w, n++, container_of(it, struct thread, sharing.link), d);
+        describe_thread(w, n++, container_of(it, struct thread, sharing.link), d);
     }
     spin_unlock(&sharing_lock, irq);
     w->threads = n;
@@ -143,9 +146,10 @@ static void set_input(struct work *w, const struct detection *d)
     w->input.weight = w->weight;
 }
 
-/* The list may have lost threads since, and gained some at its end. */
-static void apply(struct work *w, struct sharing_process *p, const struct detection *d,
-                  struct sharing_placement *out)
+/* Moves the threads. Since they were described, members may have left the list, and others have
+ * joined at its end. */
+static void move_threads(struct work *w, struct sharing_process *p, const struct detection *d,
+                         struct sharing_placement *out)
 {
     unsigned i = 0;
     bool irq = spin_lock(&sharing_lock);
@@ -194,7 +198,7 @@ void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns)
 int sharing_place(struct sharing_process *p, const struct detection *d,
                   struct sharing_placement *out)
 {
-    /* Room for the detection's clusters too: most of its threads may have ended since. */
+    /* The detection may have more threads than the process by now, and its clusters need room. */
     unsigned room = MAX(MAX(p->count, 1u), d ? d->threads : 0);
     struct work *w = work_create(MIN(room, (unsigned)ASSIGN_THREADS_MAX));
 
@@ -202,7 +206,7 @@ int sharing_place(struct sharing_process *p, const struct detection *d,
         return -ENOMEM;
     sharing_measure_loads(p, arch_clock_ns());
     *out = (struct sharing_placement){.verdict = ASSIGN_NO_CLUSTERS};
-    collect(w, p, d);
+    collect_threads(w, p, d);
     if (w->threads) {
         set_input(w, d);
         (d ? &assign_cluster : &assign_hand)->place(&w->placement, &w->input);
@@ -211,7 +215,7 @@ int sharing_place(struct sharing_process *p, const struct detection *d,
         out->together_before = w->placement.together_before;
         out->together_after = w->placement.together_after;
         if (out->verdict == ASSIGN_MOVE || out->verdict == ASSIGN_RIGHT)
-            apply(w, p, d, out);
+            move_threads(w, p, d, out);
     }
     work_free(w);
     return 0;

@@ -1,4 +1,4 @@
-/* Boot arguments of the sharing detector. The same thresholds hold for all programs. */
+/* Boot arguments of the sharing detector. The thresholds are the same for all programs. */
 #include "kernel/core/cmdline.h"
 #include "sched/sharing/internal.h"
 
@@ -8,14 +8,15 @@ uint64_t sched_watch_ms = 5, sched_remote_pct = 5, sched_sample_period, sched_co
          sched_threshold, sched_slack_permille = ASSIGN_SLACK_PERMILLE, sched_seed = 1,
          sched_picture = 1;
 
-/* As the shMaps want them: powers of two. */
+/* Powers of two, as shMaps require. */
 static const char *const entries_names[] = {"auto", "16",   "32",   "64",   "128", "256",
                                             "512",  "1024", "2048", "4096", NULL};
 _Static_assert(16 << 8 == SHMAP_ENTRIES_MAX, "the largest choice");
 
 /*
- * A quarter of what is best for planted sharing without any hot lines: programs share few lines
- * most, a filter that holds just those shows the groups sooner, and clustering costs by the line.
+ * Returns a quarter of the number that is best for planted sharing without hot lines. Programs
+ * share mostly few lines: a filter that holds only those shows the groups sooner, and clustering
+ * costs time for each line.
  */
 unsigned sharing_entries(unsigned threads)
 {

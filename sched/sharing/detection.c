@@ -1,17 +1,20 @@
 /*
  * The samples of one process during one detection: its threads' shMaps and their clustering. The
- * pure policies do the work (shmap.c, cluster*.c); here is their memory and who is in which row.
+ * pure policies do the work (shmap.c, cluster*.c); this file has their memory and the rows of the
+ * threads.
  */
 #include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
 #include "hpm/policy/sample.h"
 
-#define CLEAR_PART       3 /* of so many members one doubtful thread is no obstacle */
-#define CLEAR_CHECKS     2 /* times in a row the clusters agreed */
-#define CLEAR_CHECKS_FEW 3 /* the same while few threads are in them */
-/* samples before the first clustering: it costs as much as some 1,000 */
+/* mostly clear: at most one doubtful thread for each of this many members */
+#define CLEAR_PART       3
+#define CLEAR_CHECKS     2 /* checks in a row in which the clusters agreed, to be mostly clear */
+#define CLEAR_CHECKS_FEW 3 /* the same while less than half of the threads are in clusters */
+/* Samples for each thread before the first clustering, which costs as much as about 1,000
+ * samples. */
 #define DECIDE_PER_THREAD     48
-#define DECIDE_GROWTH_PERCENT 140 /* and before each further one */
+#define DECIDE_GROWTH_PERCENT 140 /* growth of the samples before each further one */
 
 void detection_free(struct detection *d)
 {
@@ -22,7 +25,8 @@ void detection_free(struct detection *d)
     kfree(d);
 }
 
-/* Threads that come between counting and listing them are left to the next detection. */
+/* Lists up to `max` threads by ascending id. Threads that come later wait for the next detection.
+ * Returns the number listed. */
 static unsigned list_threads(struct sharing_process *p, uint32_t *tid, unsigned max)
 {
     unsigned n = 0;

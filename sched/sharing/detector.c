@@ -1,21 +1,21 @@
 /*
- * The sharing detector's thread and its life cycle; see internal.h.
+ * The sharing detector's thread and its life cycle; see internal.h. Each process goes through these
+ * phases:
  *
- * watch    every sched.watch_ms: what part of its cycles does the process wait for other chips'
- * caches?
- * detect   once that passes sched.remote_pct: sample such accesses, as densely as
- * sched.cost_permille allows
- * cluster  again and again while samples come in, until the answer is certain or the samples or the
- * time run out
- * place    move threads so that clusters share chips, if that brings enough together; first when
- * most of it is clear,
- *          then again when all is
+ *   watch    every sched.watch_ms: which part of its cycles does the process wait for other chips'
+ *            caches?
+ *   detect   once that exceeds sched.remote_pct: sample such accesses, as densely as
+ *            sched.cost_permille allows
+ *   cluster  again and again while samples come in, until the clusters are certain or the samples
+ *            or the time run out
+ *   place    move threads so that clusters share chips, if that brings enough sharing together;
+ *            first when most threads are clear, then again when all are
  *
- * It never bounces: a detection that changed nothing is followed by a pause that doubles each time,
- * and what is left after a decision must grow by half, or the threads must change, before the pause
- * is cut short. A process that shares little is never sampled. Under policy hand the clusters are
- * what the application has stated, and there is nothing to detect. Where the PMU records no
- * accesses there is nothing to detect from, which is said.
+ * Placement does not oscillate: a detection that changed nothing is followed by a pause that
+ * doubles each time. The pause is cut short only if the stalls that remained after a decision grow
+ * by half, or the threads change. A process that shares little is never sampled. Under policy hand
+ * the application states the clusters and nothing is detected. Where the PMU records no accesses
+ * nothing can be detected, and a line says so.
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
@@ -23,22 +23,23 @@
 #include "sched/sharing/internal.h"
 #include "hpm/count.h"
 
-#define DRAIN_NS         (1 * NS_PER_MS) /* between two looks at the samples */
-#define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed once none was stated for so long */
+#define DRAIN_NS         (1 * NS_PER_MS) /* interval at which samples are taken */
+#define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed when none was stated for this time */
 #define BACKOFF_FIRST    8               /* first pause, in watch intervals */
 #define BACKOFF_MAX      1024            /* longest pause */
-#define GREW_PERCENT     150             /* what counts as a change of what was left */
-/* after an early placement, sampling goes on at least so long */
-#define QUIET_AFTER_NS   (8 * NS_PER_MS)
-#define QUIET_FACTOR     8 /* and ends when samples come so many times more slowly */
-#define QUIET_PER_THREAD 2 /* samples in that time that are not worth a look */
-/* after a placement nothing is said of the rate for so long */
+#define GREW_PERCENT     150 /* growth of the remaining stalls that counts as a change */
+/* Time for which sampling goes on at least after an early placement. */
+#define QUIET_AFTER_NS (8 * NS_PER_MS)
+/* then it ends when accesses are sampled at this fraction of the rate before */
+#define QUIET_FACTOR     8
+#define QUIET_PER_THREAD 2 /* fewer samples in that time do not justify clustering again */
+/* Time after a placement in which the rate says nothing. */
 #define SETTLE_NS (2 * NS_PER_MS)
 
 struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
 static struct list processes = {&processes, &processes}; /* [S] */
 static struct wait_queue work = {{&work.waiters, &work.waiters}};
-static bool running; /* [-] there is a detector */
+static bool running; /* [-] the detector's thread exists */
 
 /* ---- Processes and their threads ------------------------------------------------------------- */
 
@@ -73,7 +74,7 @@ static struct sharing_process *add_process_locked(const struct thread *t)
     return p;
 }
 
-/* What the PMU cannot do that detection needs; NULL: nothing. */
+/* Names the ability that detection needs and the PMU lacks; NULL: it lacks none. */
 static const char *what_lacks(void)
 {
     const struct hpm_caps *caps = hpm_caps();
@@ -83,7 +84,7 @@ static const char *what_lacks(void)
     return caps->remote == HPM_UNKNOWN ? "counts the cycles that sharing costs" : NULL;
 }
 
-/* Says once why policy cluster finds no clusters on this machine. */
+/* Returns whether this machine can detect sharing. Says once on the console why it cannot. */
 static bool can_detect(void)
 {
     static bool said;
@@ -107,7 +108,7 @@ void sharing_thread_added(struct thread *t)
     struct sharing_process *p = sharing_find_locked(t->hpm.pid);
     if (!p)
         p = add_process_locked(t);
-    if (p) { /* else no memory: the process goes on without */
+    if (p) { /* else no memory: the process runs unwatched */
         t->sharing.of = p;
         list_push_back(&p->members, &t->sharing.link);
         p->count++;
@@ -158,14 +159,14 @@ static void look_at_thread(struct thread *t, struct hpm_remote *sum)
     struct hpm_remote *seen = &t->sharing.seen, now;
 
     hpm_read_remote(&t->hpm, &now);
-    /* Estimates of the hpm's open round may fall a little. */
+    /* Estimates of hpm's open round may fall a little. */
     sum->cycles += now.cycles - MIN(now.cycles, seen->cycles);
     sum->stall += now.stall - MIN(now.stall, seen->stall);
     sum->served += now.served - MIN(now.served, seen->served);
     *seen = now;
 }
 
-static void look(struct sharing_process *p, uint64_t now_ns)
+static void look_at_process(struct sharing_process *p, uint64_t now_ns)
 {
     uint64_t elapsed_ns = MAX(now_ns - p->looked_ns, (uint64_t)1);
     struct hpm_remote sum = {0};
@@ -189,7 +190,8 @@ static void pause_after(struct sharing_process *p, uint64_t now_ns)
     p->not_before_ns = now_ns + p->backoff_ns;
 }
 
-/* The first look after a decision spans the decision itself and says nothing. */
+/* Returns the process to the phase watch. Its first look afterwards spans the decision itself and
+ * is ignored. */
 static void decided(struct sharing_process *p, uint64_t now_ns)
 {
     p->phase = SHARING_WATCH;
@@ -200,8 +202,9 @@ static void decided(struct sharing_process *p, uint64_t now_ns)
 
 /* ---- Detecting ------------------------------------------------------------------------------- */
 
-/* Accesses to other chips' caches in a millisecond: as counted, or, as a young process may not have
- * been running for long, as the stalls suggest if it keeps its CPUs busy. */
+/* Returns the accesses to other chips' caches in a millisecond: as counted, or, if that is more, as
+ * the stalls suggest for threads that keep their CPUs busy, since a young process may not have run
+ * for long. */
 static uint64_t remote_per_ms(const struct sharing_process *p)
 {
     uint32_t latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
@@ -210,7 +213,8 @@ static uint64_t remote_per_ms(const struct sharing_process *p)
     return MAX(p->remote_per_ms, latency ? cycles_per_ms * p->remote_permille / 1000 / latency : 0);
 }
 
-/* Since the last early placement, are accesses so few that there is nothing left to find? */
+/* Returns whether so few accesses were sampled since the last early placement that nothing is left
+ * to find. */
 static bool quiet(const struct detection *d, uint64_t now_ns)
 {
     uint64_t before_ns = d->early_ns - d->begin_ns, after_ns = now_ns - d->placed_ns;
@@ -219,8 +223,8 @@ static bool quiet(const struct detection *d, uint64_t now_ns)
     return after * before_ns * QUIET_FACTOR < d->early_accesses * after_ns;
 }
 
-/* After an early placement fewer samples are what is hoped for, unless somebody is still in the
- * wrong place. */
+/* Returns whether an early placement was just made or has made accesses rare: then a low rate of
+ * samples is the aim, and no reason for a shorter period. */
 static bool any_settling(uint64_t now_ns)
 {
     bool settling = false, irq = spin_lock(&sharing_lock);
@@ -319,9 +323,9 @@ static void end_detection(struct sharing_process *p, const char *why, bool place
 }
 
 /*
- * Most threads' clusters are often clear long before the last one's, which may have been silent
- * only because its partners were on its chip. Those are placed at once and sampling goes on:
- * whoever is in the wrong place now shows it, and is placed when it is clear, too.
+ * Places the threads in clusters that are clear, and goes on sampling. Most clusters are often
+ * clear long before the last one, which may have been silent only because its threads were on one
+ * chip. A thread that is now in the wrong place gets samples, and is placed once it is clear, too.
  */
 static void assign_early(struct sharing_process *p, uint64_t now_ns)
 {
@@ -364,12 +368,12 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
 }
 
 /*
- * After an early placement, threads that were silent may turn out to be in the wrong place, so
- * everybody is looked at again while samples come in, as often as the budget allows: a judgement of
- * many threads costs as much as thousands of samples. It is over when it is quiet and no thread is
- * in doubt, or those in doubt have hardly been seen lately.
+ * Clusters again while samples come in, as often as the budget allows: clustering many threads
+ * costs as much as thousands of samples. After an early placement, threads that were silent may
+ * turn out to be in the wrong place. Detection ends when it is quiet and no thread is in doubt, or
+ * those in doubt have hardly been sampled lately.
  */
-static void detect(struct sharing_process *p, uint64_t now_ns)
+static void detect_sharing(struct sharing_process *p, uint64_t now_ns)
 {
     struct detection *d = p->detection;
     bool due = d->early_ns && now_ns - d->looked_ns >= QUIET_AFTER_NS;
@@ -392,11 +396,11 @@ static void detect(struct sharing_process *p, uint64_t now_ns)
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static void watch(struct sharing_process *p, uint64_t now_ns)
+static void watch_process(struct sharing_process *p, uint64_t now_ns)
 {
     unsigned threshold = (unsigned)sched_remote_pct * 10;
 
-    look(p, now_ns);
+    look_at_process(p, now_ns);
     p->next_ns = now_ns + sched_watch_ms * NS_PER_MS;
     if (p->settling && --p->settling == 0) {
         p->settled_permille = p->remote_permille;
@@ -438,18 +442,18 @@ static void assign_stated(struct sharing_process *p, uint64_t now_ns)
                 placed.crossed);
 }
 
-static void step(struct sharing_process *p, uint64_t now_ns)
+static void step_process(struct sharing_process *p, uint64_t now_ns)
 {
     if (p->source == SHARING_STATED)
         assign_stated(p, now_ns);
     else if (p->phase == SHARING_WATCH)
-        watch(p, now_ns);
+        watch_process(p, now_ns);
     else
-        detect(p, now_ns);
+        detect_sharing(p, now_ns);
 }
 
-/* Goes through all processes; lock held, given up in between. Returns when the next of them is
- * due. */
+/* Takes a step with each process that is due. Returns the time at which the next one is due.
+ * sharing_lock held, released in between. */
 static uint64_t round_locked(bool *irq)
 {
     uint64_t now_ns = arch_clock_ns(), next_ns = UINT64_MAX;
@@ -460,10 +464,10 @@ static uint64_t round_locked(bool *irq)
         if (p->next_ns <= now_ns && p->count) {
             p->busy = true;
             spin_unlock(&sharing_lock, *irq);
-            step(p, now_ns);
+            step_process(p, now_ns);
             *irq = spin_lock(&sharing_lock);
             p->busy = false;
-            if (p->unplaced) /* stated meanwhile */
+            if (p->unplaced) /* stated in between */
                 p->next_ns = MIN(p->next_ns, p->changed_ns + STATED_SETTLE_NS);
         }
         next = it->next;

@@ -1,11 +1,15 @@
 /*
- * The inside of the sharing detector, for the files sched/sharing*.c only.
+ * The inside of the sharing detector, for the files of sched/sharing only.
  *
- * One kernel thread, the detector, goes through the processes whose policy wants sharing known and
- * moves each through the cycle watch -> detect -> cluster -> place -> watch ([Tam, Azimi, Stumm
- * 2007]). [S] = sharing_lock, [D] = the detector alone, [-] = fixed. The detector works on a
- * process without the lock, with busy set, so the process stays; its threads may go meanwhile, so
- * whoever needs one finds it in the list, under the lock.
+ * One kernel thread, the detector, moves each process with a policy that uses sharing through the
+ * cycle watch, detect, cluster, place, watch ([Tam, Azimi, Stumm 2007]).
+ *
+ * Locking of members:
+ *   [S]  sharing_lock
+ *   [D]  the detector's thread alone
+ *   [-]  fixed
+ * The detector works on a process without the lock and with `busy` set, which keeps the process.
+ * Its threads may go meanwhile, so a thread is looked up in the list, under the lock.
  */
 #pragma once
 #include "sched/sharing/policy/cluster.h"
@@ -26,24 +30,24 @@ struct detection {
     struct clustering clustering;
     struct cluster_watch watch;
     uint64_t begin_ns;
-    uint64_t next_decision; /* samples to have before clustering again */
+    uint64_t next_decision; /* number of samples at which to cluster again */
     uint64_t decisions;
     uint64_t accesses; /* that the samples stand for */
-    /* When most of it was placed for the first time, 0: not yet; and for the last. */
+    /* Time and accesses at the first early placement (0: none yet), and at the last one. */
     uint64_t early_ns, early_accesses;
     uint64_t placed_ns, placed_accesses;
-    unsigned placed_members;            /* threads in clusters then */
-    int16_t *placed_of;                 /* [threads] and in which */
-    uint64_t looked_ns, looked_samples; /* at the last look after that */
-    uint64_t foreign;                   /* samples of threads that came later */
-    void *memory[5];                    /* for all of the above */
+    unsigned placed_members;            /* threads in clusters at the last one */
+    int16_t *placed_of;                 /* [threads] and the cluster of each */
+    uint64_t looked_ns, looked_samples; /* when it was last clustered again */
+    uint64_t foreign;                   /* samples of threads that were created later */
+    void *memory[5];                    /* of the arrays above */
 };
 
-/* What detection costs, over all CPUs: time, and samples lost. */
+/* The cost of detection over all CPUs: time, and samples lost. */
 struct sharing_cost {
-    uint64_t taking_ns;     /* the hardware's records and taking them over, where they arise */
+    uint64_t taking_ns;     /* interrupts and draining, on the CPU that took the samples */
     uint64_t recording_ns;  /* entering the samples in the shMaps */
-    uint64_t clustering_ns; /* and making clusters of them */
+    uint64_t clustering_ns; /* clustering the shMaps */
     uint64_t lost;          /* samples */
 };
 
@@ -52,47 +56,47 @@ static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
     return c->taking_ns + c->recording_ns + c->clustering_ns;
 }
 
-/* What detection has cost and done; printed when the process ends. */
+/* The detections of a process; printed when the process ends. */
 struct sharing_account {
     uint64_t detections, samples, migrations;
     struct sharing_cost cost;
-    uint64_t all_ns;    /* the CPUs' time while they went on */
-    uint64_t worst_ppm; /* the most one of them cost: cost / all */
+    uint64_t all_ns;    /* CPU time that passed while detections lasted */
+    uint64_t worst_ppm; /* cost / CPU time of the costliest one, millionths */
 };
 
 struct sharing_process {
     struct list all;                /* [S] */
     uint32_t pid;                   /* [-] */
     enum sharing_source source;     /* [-] */
-    struct list members;            /* [S] sharing_member.link */
+    struct list members;            /* [S] by sharing_member.link */
     unsigned count;                 /* [S] */
     bool busy;                      /* [S] */
-    uint64_t changed_ns;            /* [S] a thread came, or stated another group */
-    bool unplaced;                  /* [S] and nothing was decided since */
+    uint64_t changed_ns;            /* [S] when a thread was added, or stated another group */
+    bool unplaced;                  /* [S] ... and nothing has been decided since */
     struct sharing_account account; /* [S] */
 
-    /* [D] */
+    /* The members below are [D]. */
     enum sharing_phase phase;
-    uint64_t next_ns;     /* nothing to do before; [S] too */
-    uint64_t looked_ns;   /* the last look */
-    uint64_t measured_ns; /* the threads' loads, the last time */
-    /* of its cycles: waiting for other chips' caches, at that look */
+    uint64_t next_ns;     /* time of its next step; [S] too */
+    uint64_t looked_ns;   /* time of the last look */
+    uint64_t measured_ns; /* time when the threads' loads were last measured */
+    /* At the last look: thousandths of its cycles in which it waited for other chips' caches. */
     unsigned remote_permille;
-    uint64_t remote_per_ms;    /* accesses that did */
-    unsigned settling;         /* looks to come until settled_permille is known */
-    unsigned settled_permille; /* what was left after the last decision */
-    uint64_t decided_ns;       /* the last decision to detect */
-    uint64_t backoff_ns;       /* the next pause */
-    uint64_t not_before_ns;    /* of the next detection */
-    /* so that clusters of different detections have different numbers */
+    uint64_t remote_per_ms;    /* accesses to them in a millisecond */
+    unsigned settling;         /* looks until settled_permille is known */
+    unsigned settled_permille; /* remote_permille after the last decision */
+    uint64_t decided_ns;       /* time of the last decision to detect */
+    uint64_t backoff_ns;       /* length of the next pause */
+    uint64_t not_before_ns;    /* earliest time of the next detection */
+    /* Added to cluster numbers, so that those of different detections differ. */
     int cluster_base;
     struct detection *detection;    /* not NULL while detecting */
-    struct sharing_cost begin_cost; /* of the whole machine, when it began */
+    struct sharing_cost begin_cost; /* of all processes, when the detection began */
 };
 
 extern struct spinlock sharing_lock;
 
-/* Returns the process the detector knows by this pid, or NULL. sharing_lock held. */
+/* Returns the process with this pid among those watched, or NULL. sharing_lock held. */
 struct sharing_process *sharing_find_locked(uint32_t pid);
 
 /* Boot arguments, args.c. */
@@ -103,20 +107,21 @@ extern uint64_t sched_watch_ms, sched_remote_pct, sched_sample_period, sched_cos
 unsigned sharing_entries(unsigned threads);
 
 /* ---- detection.c: the samples of one process ------------------------------------------------- */
-/* Starts with the threads the process has now. 0, -ENOMEM. */
+/* Starts a detection with the threads the process has now. Returns 0, -EINVAL, -ENOMEM, or -ESRCH
+ * if there are fewer than two. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
 /* Enters a sample of the process in its thread's shMap. */
 void detection_record(struct detection *d, const struct hpm_sample *sample);
-/* Clusters anew when enough samples have come since the last time, or when asked to; CLUSTER_WAIT
- * otherwise. */
+/* Clusters again if enough samples have come since the last time, or if `now`, and decides. Returns
+ * CLUSTER_WAIT while the clusters are not final. */
 enum cluster_verdict detection_decide(struct detection *d, bool now);
-/* How many threads are in clusters, and how many have samples on lines that should tell but do
- * not. */
+/* Return the number of threads in clusters, and of threads in doubt: sampled on lines that should
+ * tell their cluster but do not. */
 unsigned detection_members(const struct detection *d);
 unsigned detection_doubtful(const struct detection *d);
-/* The clusters have agreed for a while; a longer one unless most of the threads that share are in
- * them. */
+/* Returns whether the last clusterings agreed: two in a row if most threads are in clusters and few
+ * in doubt, else three. */
 bool detection_mostly_clear(const struct detection *d);
 
 /* ---- sampling.c: the sampling that all detections share; for the detector's thread ------------ */
@@ -128,31 +133,32 @@ bool sharing_sampling_is_on(void);
 /* Records waiting samples of processes in detection. Leaves some where they come faster than they
  * are recorded: the period has to be lengthened first. Takes sharing_lock. */
 void sharing_sampling_take(void);
-/* Changes the period to what samples and clustering cost, unless a boot argument fixes it. settling:
- * a lower rate of samples is hoped for just now, and shortens no period. */
+/* Adapts the period to the cost of samples and clustering, unless a boot argument fixes it.
+ * settling: a low rate of samples is the aim now, and does not shorten the period. */
 void sharing_sampling_adapt(uint64_t now_ns, bool settling);
 uint32_t sharing_sampling_period(void);
 bool sharing_sampling_over_budget(uint64_t now_ns);
-/* Returns the cost since boot. */
+/* Returns the cost since boot, of all detections. */
 struct sharing_cost sharing_sampling_cost(void);
 void sharing_sampling_add_clustering(uint64_t ns);
 
 /* ---- apply.c --------------------------------------------------------------------------------- */
 struct sharing_placement {
     enum assign_verdict verdict;
-    unsigned threads, moved, crossed;         /* moved to another CPU; those that changed chips */
-    unsigned together_before, together_after; /* thousandths of the sharing that stays on a chip */
+    unsigned threads, moved, crossed;         /* moved: to another CPU; crossed: to another chip */
+    unsigned together_before, together_after; /* thousandths of the sharing that is within chips */
 };
-/* A thread's load from now on is the part of a CPU it has wanted since the last time this was done,
- * a while ago. */
+/* Sets each thread's load to the part of a CPU it has wanted since the last call. A call within a
+ * millisecond of it changes nothing. */
 void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns);
-/* Moves the threads of a process: by the clusters of the detection, or, with d NULL, by the groups
- * they have stated. -ENOMEM. */
+/* Moves the threads of a process: by the clusters of detection d, or, if d is NULL, by the groups
+ * they have stated. Returns 0 or -ENOMEM. */
 int sharing_place(struct sharing_process *p, const struct detection *d,
                   struct sharing_placement *out);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
-/* One telemetry line: "sharing: t=... pid=... phase=... reason=..." and what fmt adds. */
+/* Prints and records one decision: "sharing: t=... pid=... phase=... reason=..." and the text of
+ * fmt. */
 void sharing_say(const struct sharing_process *p, const char *phase, const char *reason,
                  const char *fmt, ...) PRINTF(4, 5);
 void sharing_report_clusters(struct sharing_process *p);

@@ -1,7 +1,7 @@
 /*
- * What the sharing detector tells people: a line for each decision, the shMaps as a picture on the
- * console, and the same as numbers for the host to draw. Nothing is decided here; the groups that
- * an application states are looked at only to say how right the clusters are.
+ * The sharing detector's output: a line for each decision, the shMaps as a picture on the console,
+ * and the same as numbers for the host to draw. Nothing is decided here. The groups that an
+ * application states are read only to say how many threads are in wrong clusters.
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
@@ -47,8 +47,8 @@ void sharing_report_account(uint32_t pid, const struct sharing_account *a)
 /* ---- Right or wrong? ------------------------------------------------------------------------- */
 
 struct known {
-    int cluster, group; /* found and stated; negative: none */
-    unsigned chip;      /* where it was put */
+    int cluster, group; /* found, stated; negative: none */
+    unsigned chip;      /* it was assigned to */
 };
 
 static unsigned list_known(struct sharing_process *p, struct known *known, unsigned max)
@@ -66,8 +66,9 @@ static unsigned list_known(struct sharing_process *p, struct known *known, unsig
     return n;
 }
 
-/* With a stranger, or without one of its group. A thread in no cluster that is on the chip of its
- * group is where it should be: sharing within a chip is not to be seen. */
+/* Returns whether two threads are together although they state different groups, or apart although
+ * they state the same. A thread in no cluster that is on its group's chip is right: sharing within
+ * a chip is not sampled. */
 static bool wrong_pair(const struct known *a, const struct known *b)
 {
     bool partners = a->group >= 0 && a->group == b->group;

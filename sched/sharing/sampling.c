@@ -1,7 +1,7 @@
 /*
  * The sampling that all detections share: starts and stops it, keeps its period within the budget,
- * and records the samples in the shMaps of the processes they belong to. All state here is the
- * detector thread's.
+ * and records the samples in the shMaps of their processes. All state here belongs to the
+ * detector's thread.
  */
 #include "kernel/core/cpu.h"
 #include "sched/sharing/internal.h"
@@ -10,7 +10,7 @@
 #include "hpm/policy/sample.h"
 #include "hpm/sampling.h"
 
-#define BATCHES_MAX 64 /* recorded at a time; between two such times the period is looked at */
+#define BATCHES_MAX 64 /* batches recorded in one call; after it the period is looked at */
 
 static bool on;
 static struct sampling_period period;
@@ -94,7 +94,8 @@ bool sharing_sampling_is_on(void)
     return on;
 }
 
-/* Should hpm refuse the new period it says so, and the old one goes on: samples say which. */
+/* If hpm refuses the new period, which it says on the console, sampling goes on with the old one:
+ * each sample tells its own. */
 void sharing_sampling_adapt(uint64_t now_ns, bool settling)
 {
     struct sampling_state state = state_at(now_ns);
@@ -103,7 +104,7 @@ void sharing_sampling_adapt(uint64_t now_ns, bool settling)
         hpm_sampling_adjust(period.period, period.period / 2);
 }
 
-/* The lock keeps the processes, not their detections, which are the detector's. */
+/* The lock keeps the processes in the list. Their detections belong to this thread. */
 void sharing_sampling_take(void)
 {
     static struct hpm_sample batch[32];
