@@ -1,11 +1,11 @@
 /*
  * Run queues, private to sched/: one for each CPU, each with its own lock.
  *
- * A thread belongs to the run queue of thread->cpu; its lock guards the [R] members.
- * thread->cpu changes only with the locks of the old and the new run queue held. So a holder of a
- * run queue's lock that finds thread->cpu naming that run queue holds the thread still. A CPU holds
- * its run queue's lock across the switch: a thread that others see READY or BLOCKED is completely
- * saved. Two run queues are locked in order of CPU number, which is their order in memory.
+ * A thread belongs to the run queue of thread->cpu; its lock guards the [R] members. thread->cpu
+ * changes only with the locks of the old and the new run queue held. So a holder of a run queue's
+ * lock that finds thread->cpu naming that run queue holds the thread still. A CPU holds its run
+ * queue's lock across the switch: a thread that others see READY or BLOCKED is completely saved.
+ * Two run queues are locked in order of CPU number, which is their order in memory.
  */
 #pragma once
 #include "kernel/core/cpu.h"

@@ -9,11 +9,11 @@
  *
  * Within a priority the CPU is shared evenly, by start-time fair queueing (Goyal, Guo and Vin, "A
  * hierarchical CPU scheduler for multimedia operating systems", OSDI 1996). A thread's start tag is
- * the virtual time at which its turn began or is due: the tag of its last turn plus the part it used of
- * that turn. The thread with the smallest tag runs next, and its tag is the priority's virtual
- * time. A thread that has slept keeps its tag, or gets one READY_CREDIT behind virtual time if that
- * is later (bounded borrowing, as in Duda and Cheriton's BVT, SOSP 1999). So a thread that uses
- * less than an even share runs as soon as it wakes, and sleeping gains no more than that. A
+ * the virtual time at which its turn began or is due: the tag of its last turn plus the part it
+ * used of that turn. The thread with the smallest tag runs next, and its tag is the priority's
+ * virtual time. A thread that has slept keeps its tag, or gets one READY_CREDIT behind virtual time
+ * if that is later (bounded borrowing, as in Duda and Cheriton's BVT, SOSP 1999). So a thread that
+ * uses less than an even share runs as soon as it wakes, and sleeping gains no more than that. A
  * preempted thread keeps its tag, and finishes its slice before others have theirs.
  *
  * Pure: no clock, lock, allocation or register.

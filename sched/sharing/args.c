@@ -49,8 +49,7 @@ const struct arg sharing_args[] = {
      "similarity from which threads are one cluster, in the clustering's own unit; 0: its default"},
     {"sched.slack_permille", ARG_U64, &sched_slack_permille, 0, 10000, NULL, ARG_GROUP,
      "so much more load than its fair part may a chip get to hold a cluster together, thousandths; "
-     "one "
-     "thread at least"},
+     "one thread at least"},
     {"sched.seed", ARG_U64, &sched_seed, 0, UINT64_MAX, NULL, ARG_GROUP, "of the shMaps' hash"},
     {"sched.picture", ARG_BOOL, &sched_picture, 0, 1, NULL, ARG_GROUP,
      "print the shMaps after each detection"},

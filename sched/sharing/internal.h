@@ -124,7 +124,7 @@ unsigned detection_doubtful(const struct detection *d);
  * in doubt, else three. */
 bool detection_mostly_clear(const struct detection *d);
 
-/* ---- sampling.c: the sampling that all detections share; for the detector's thread ------------ */
+/* ---- sampling.c: the sampling that all detections share; for the detector's thread ----------- */
 /* Starts sampling, unless it is on, with the period at which about `accesses_per_ms` accesses in a
  * millisecond cost no more than the budget. Returns 0 or hpm_sampling_start's error. */
 int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms);

@@ -1,21 +1,23 @@
 /*
  * Placement by sharing: see assign.h.
  *
- * What moves together is a unit: a cluster; the silent threads of one chip that were one cluster
- * before, or never were seen to share (a group that sits on one chip gives no samples and must not
- * be torn apart); a thread that shares with nobody. Clusters choose first, from the largest to the
- * smallest, each the chip with the least load; chips being alike, they are then exchanged as long
- * as that saves migrations. Silent units follow, then single threads of clusters that fit nowhere
- * whole, then those that share with nobody; all of these stay where they are unless the chip is
- * full. A chip is full when one more would put it past its fair part of the load and the slack, or
- * a thread, and past one thread per CPU.
+ * Threads that move together are a unit:
+ *   - a cluster;
+ *   - the silent threads of one chip that were in one cluster before, or were never seen to share
+ *     (a group that sits on one chip gives no samples, and must not be torn apart);
+ *   - a thread that shares with no other.
+ * Clusters choose first, the largest first, each the least loaded chip. As chips are alike,
+ * clusters are then exchanged while that saves migrations. Silent units follow, then single threads
+ * of clusters that fit on no chip as a whole, then threads that share with no other; all of these
+ * stay where they are unless the chip is full. A chip is full when one more would exceed both its
+ * fair part of the load plus the slack (one thread at least) and one thread per CPU.
  *
- * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of those that
- * have a chip.
+ * Invariants: every thread has exactly one unit; chip_load is the sum of the loads of the units and
+ * threads that have the chip.
  */
 #include "sched/sharing/policy/assign.h"
 
-#define LOAD_NOISE 16 /* loads that differ by one part in so many are equal */
+#define LOAD_NOISE 16 /* loads that differ by less than 1/16 count as equal */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -108,7 +110,7 @@ static void look_at_machine(struct placement *p, const struct assign_input *in)
     }
 }
 
-/* The unit of these properties among the first `units`, or the one after them. */
+/* Returns the unit among the first `units` that has the properties of `like`, or `units`. */
 static unsigned find_unit(const struct placement *p, unsigned units, const struct assign_unit *like)
 {
     unsigned u = 0;
@@ -149,7 +151,8 @@ static unsigned form_units(struct placement *p, const struct assign_input *in, b
     return units;
 }
 
-/* Silent threads that were in one cluster with a unit's members pull it to where they are. */
+/* Counts silent threads as load of a cluster where they are, if they were in one cluster with
+ * members of it: they pull it to their chip. */
 static void drop_anchors(struct placement *p, const struct assign_input *in)
 {
     for (unsigned t = 0; t < in->threads; t++) {
@@ -191,13 +194,13 @@ static bool fits(const struct placement *p, unsigned chip, uint64_t load)
     return p->chip_load[chip] + load <= p->chip_limit[chip];
 }
 
-/* Less load per CPU. */
+/* Returns whether chip a has less load per CPU than b. */
 static bool less_loaded(const struct placement *p, unsigned a, unsigned b)
 {
     return p->chip_load[a] * p->chip_cpus[b] < p->chip_load[b] * p->chip_cpus[a];
 }
 
-/* At least half of the unit may run there. */
+/* Returns whether at least half of the unit's threads may run on the chip. */
 static bool may_host(const struct placement *p, const struct assign_input *in, unsigned u,
                      unsigned chip)
 {
@@ -208,7 +211,7 @@ static bool may_host(const struct placement *p, const struct assign_input *in, u
     return 2 * may >= p->unit[u].size;
 }
 
-static void put(struct placement *p, unsigned u, unsigned chip)
+static void put_unit(struct placement *p, unsigned u, unsigned chip)
 {
     p->unit[u].chip = (int)chip;
     p->chip_load[chip] += p->unit[u].load;
@@ -227,11 +230,12 @@ static void choose_chip(struct placement *p, const struct assign_input *in, unsi
             best = (int)k;
     }
     if (best != ASSIGN_NONE)
-        put(p, u, (unsigned)best);
+        put_unit(p, u, (unsigned)best);
 }
 
-/* Would clusters a and b (b may be ASSIGN_NONE) keep more threads in place on each other's chips,
- * in balance? Loads are measured, so a little more on the fuller chip is no difference. */
+/* Returns whether more load stays in place if cluster a moves to chip `to` and cluster b (may be
+ * ASSIGN_NONE) from there to a's chip, and the chips stay balanced. Loads are measured, so a little
+ * more load on the fuller chip makes no difference. */
 static bool exchange_helps(const struct placement *p, const struct assign_input *in, unsigned a,
                            int b, unsigned to)
 {
@@ -262,12 +266,13 @@ static void exchange(struct placement *p, unsigned a, int b, unsigned to)
     p->chip_load[from] -= p->unit[a].load;
     if (b != ASSIGN_NONE) {
         p->chip_load[to] -= p->unit[b].load;
-        put(p, (unsigned)b, from);
+        put_unit(p, (unsigned)b, from);
     }
-    put(p, a, to);
+    put_unit(p, a, to);
 }
 
-/* Moves and exchanges single clusters; true when one was found. */
+/* Makes the first exchange, or move of a single cluster, that helps. Returns whether there was
+ * one. */
 static bool exchange_clusters(struct placement *p, const struct assign_input *in, unsigned units)
 {
     for (unsigned a = 0; a < units; a++) {
@@ -290,7 +295,8 @@ static bool exchange_clusters(struct placement *p, const struct assign_input *in
     return false;
 }
 
-/* Every step keeps more load in place than before, so this ends. */
+/* Gives chips to clusters and silent units. Ends, as each exchange keeps more load in place than
+ * before. */
 static void assign_whole_units(struct placement *p, const struct assign_input *in, unsigned units)
 {
     unsigned i = 0;
@@ -302,7 +308,7 @@ static void assign_whole_units(struct placement *p, const struct assign_input *i
     for (; i < units && p->unit[p->order[i]].kind == UNIT_SILENT; i++) {
         unsigned u = p->order[i];
         if (fits(p, p->unit[u].from, p->unit[u].load))
-            put(p, u, p->unit[u].from);
+            put_unit(p, u, p->unit[u].from);
         else
             choose_chip(p, in, u);
     }
@@ -327,11 +333,11 @@ static unsigned least_loaded_chip(const struct placement *p, const struct assign
             best = k;
     }
     return best == UINT32_MAX ? assign_chip_now(in, t)
-                              : best; /* no CPU allowed: the scheduler's own trouble */
+                              : best; /* no CPU allowed: left to the scheduler */
 }
 
-/* Threads whose unit has no chip, or one they may not use: first all that can stay do, then the
- * others move. */
+/* Places threads of units without a chip, or with one that the thread may not use: first all that
+ * can stay do, then the others move. */
 static void assign_single_threads(struct placement *p, const struct assign_input *in,
                                   enum assign_unit_kind kind)
 {
@@ -361,8 +367,8 @@ static void assign_single_threads(struct placement *p, const struct assign_input
 
 /* ---- is it worth it? ------------------------------------------------------------------------- */
 
-/* Thousandths of the sharing of a cluster's pairs of threads that is within chips: now, or as
- * chosen. */
+/* Returns how much of the sharing between the clusters' pairs of threads is within chips, in
+ * thousandths: now, or with the chosen chips. */
 static unsigned together(struct placement *p, const struct assign_input *in, unsigned units,
                          bool chosen)
 {

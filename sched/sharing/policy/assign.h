@@ -2,11 +2,11 @@
  * Placement: which thread runs on which chip and CPU, given which threads share data ([Tam 2007]).
  *
  * Policies, by name:
- *   cluster     threads of a detected cluster share a chip, as far as the chips stay balanced
- *   hand        the same with the groups that the application states
- * They decide about chips first and change nothing at all unless that brings threads that share
- * together; within a chip threads are spread over cores and then CPUs, those of a cluster on as few
- * cores as that allows.
+ *   cluster  threads of a detected cluster share a chip, as far as the chips stay balanced
+ *   hand     the same with the groups that the application states
+ * They choose chips first, and change nothing unless that brings threads that share together.
+ * Within a chip, threads are spread over cores and then CPUs, those of a cluster over as few cores
+ * as that allows.
  *
  * Pure and deterministic: memory comes from the caller; one caller at a time per struct.
  */
@@ -14,14 +14,14 @@
 #include "kernel/lib/base.h"
 
 enum {
-    ASSIGN_NONE = -1, /* no cluster, no single chip */
+    ASSIGN_NONE = -1, /* no cluster; no single chip */
     ASSIGN_CPUS_MAX = 1024,
     ASSIGN_CHIPS_MAX = 64,
     ASSIGN_THREADS_MAX = 1024,
-    ASSIGN_LOAD_FULL = 1000, /* of a thread that never sleeps */
-    /* default: so much, or one thread, may a chip have above its fair part */
+    ASSIGN_LOAD_FULL = 1000, /* load of a thread that never sleeps */
+    /* Default slack: load a chip may have above its fair part, if it is more than one thread. */
     ASSIGN_SLACK_PERMILLE = 125,
-    /* default: sharing brought together that is worth moving threads for */
+    /* Default gain: sharing brought together that justifies moving threads. */
     ASSIGN_MIN_GAIN_PERMILLE = 20,
 };
 
@@ -36,15 +36,15 @@ struct assign_topology {
 };
 
 struct assign_thread {
-    unsigned cpu; /* where it runs or is queued now */
+    unsigned cpu; /* on which it runs or is queued now */
     int cluster;  /* detected now, or ASSIGN_NONE */
-    /* of the detection before, or ASSIGN_NONE; numbered independently of cluster */
+    /* Of the detection before, or ASSIGN_NONE; its numbers are independent of `cluster`. */
     int last_cluster;
     int stated; /* group the application states, or ASSIGN_NONE */
-    /* in no cluster, and no samples that say it shares with nobody: what it shares with, if
-     * anything, is on its own chip */
+    /* In no cluster, and without samples that show it shares with no other: its partners, if any,
+     * are on its own chip. */
     bool silent;
-    uint32_t load;           /* thousandths of a CPU it wants, 1..ASSIGN_LOAD_FULL */
+    uint32_t load;           /* thousandths of a CPU it wants, 1 to ASSIGN_LOAD_FULL */
     const uint64_t *allowed; /* mask of CPUs it may use, not empty; NULL: all */
 };
 
@@ -52,28 +52,28 @@ struct assign_input {
     const struct assign_topology *topology;
     const struct assign_thread *thread; /* [threads] in order of creation */
     unsigned threads;
-    unsigned clusters;      /* detected or stated: above every number used */
-    const uint64_t *weight; /* [clusters] how much each shares (samples); NULL: by size */
+    unsigned clusters;      /* number of clusters detected or groups stated */
+    const uint64_t *weight; /* [clusters] samples each shares; NULL: by size */
     unsigned slack_permille, min_gain_permille;
 };
 
-/* Why a thread is where it is told to be. */
+/* Why a thread is assigned to its CPU. */
 enum assign_why {
-    ASSIGN_STAYS,     /* nothing calls for a move */
-    ASSIGN_JOINS,     /* to the chip of its cluster */
-    ASSIGN_SPREADS,   /* its cluster fits on no chip: it moves for balance */
-    ASSIGN_BALANCES,  /* in no cluster: it moves for balance */
+    ASSIGN_STAYS,     /* no reason to move */
+    ASSIGN_JOINS,     /* moves to the chip of its cluster */
+    ASSIGN_SPREADS,   /* moves for balance: its cluster fits on no chip */
+    ASSIGN_BALANCES,  /* moves for balance: it is in no cluster */
     ASSIGN_FORBIDDEN, /* may not run on its cluster's chip */
     ASSIGN_WHY_COUNT
 };
 
-/* What the whole decision came to. Only ASSIGN_MOVE moves threads. */
+/* The result as a whole. Only ASSIGN_MOVE moves threads. */
 enum assign_verdict {
     ASSIGN_MOVE,
-    ASSIGN_RIGHT,       /* what shares is together as far as it can be */
-    ASSIGN_NO_GAIN,     /* too little would come together */
-    ASSIGN_NO_CLUSTERS, /* nobody is known to share */
-    ASSIGN_ONE_CHIP,    /* the machine has only one */
+    ASSIGN_RIGHT,       /* what shares is as much together as possible */
+    ASSIGN_NO_GAIN,     /* too little sharing would come together */
+    ASSIGN_NO_CLUSTERS, /* no thread is known to share */
+    ASSIGN_ONE_CHIP,    /* the machine has one chip */
     ASSIGN_VERDICT_COUNT
 };
 extern const char *const assign_verdict_names[]; /* by enum assign_verdict */
@@ -84,28 +84,29 @@ struct assign_choice {
 };
 
 struct placement {
-    unsigned threads, clusters_max, cpus, chips; /* room for so many */
-    /* The result of the last run. */
+    unsigned threads, clusters_max, cpus, chips; /* capacities */
+    /* The result of the last run: the members up to cluster_chip. */
     enum assign_verdict verdict;
-    unsigned migrations; /* threads told to change their chip */
-    /* thousandths of all sharing that is within chips; after: had the verdict been to move */
+    unsigned migrations; /* threads assigned to another chip */
+    /* Thousandths of all sharing that is within chips; after: if the verdict had been
+     * ASSIGN_MOVE. */
     unsigned together_before, together_after;
     struct assign_choice *choice; /* [threads] */
-    int *cluster_chip;            /* [clusters] or ASSIGN_NONE: spread */
+    int *cluster_chip;            /* [clusters] or ASSIGN_NONE: spread over chips */
     /* Scratch. */
     struct assign_unit *unit;
     unsigned *unit_of;                /* [threads] */
-    unsigned *order;                  /* [units] in which they are placed */
-    unsigned *chip_of;                /* [threads] chip to be */
-    uint64_t *chips_allowed;          /* [threads] mask */
-    uint64_t *stay;                   /* [units][chips] load that is there already */
+    unsigned *order;                  /* [units] in order of placement */
+    unsigned *chip_of;                /* [threads] chosen chip */
+    uint64_t *chips_allowed;          /* [threads] mask of chips */
+    uint64_t *stay;                   /* [units][chips] load of the unit that is on the chip now */
     uint64_t *chip_load, *chip_limit; /* [chips] */
     unsigned *chip_cpus, *count;      /* [chips] */
-    /* [chips] threads that cores may still get beyond their parts */
+    /* [chips] threads that its cores may get beyond their parts. */
     unsigned *extra;
-    unsigned *core_chip, *core_cpus, *core_threads, *mates; /* [cores] at most as many as CPUs */
+    unsigned *core_chip, *core_cpus, *core_threads, *mates; /* [cores], at most as many as CPUs */
     unsigned *cpu_threads;                                  /* [cpus] */
-    unsigned *core_of;                                      /* [threads] core to be */
+    unsigned *core_of;                                      /* [threads] chosen core */
 };
 
 struct assign_policy {
@@ -114,14 +115,14 @@ struct assign_policy {
 };
 extern const struct assign_policy assign_cluster, assign_hand;
 
-/* Bytes of memory for so much, aligned to 8; 0 when out of range. There are never more clusters
- * than threads. */
+/* Returns the bytes of memory for these capacities, aligned to 8; 0 if they are out of range. There
+ * are never more clusters than threads. */
 size_t assign_bytes(unsigned threads, unsigned cpus, unsigned chips);
-/* -EINVAL: bad numbers or alignment, -ENOMEM: bytes too few. */
+/* Returns 0, -EINVAL (bad numbers or alignment) or -ENOMEM (too few bytes). */
 int assign_init(struct placement *p, unsigned threads, unsigned cpus, unsigned chips, void *memory,
                 size_t bytes);
-/* For the policies: where thread t is, whether it may be on a CPU, and the decision that it stays,
- * with all others. */
+/* For the policies: returns the chip thread t is on; whether it may use a CPU; leaves all threads
+ * where they are. */
 static inline unsigned assign_chip_now(const struct assign_input *in, unsigned t)
 {
     return in->topology->cpu[in->thread[t].cpu].chip;
@@ -139,22 +140,22 @@ static inline void assign_leave_all(struct placement *p, const struct assign_inp
         p->choice[t] =
             (struct assign_choice){in->thread[t].cpu, assign_chip_now(in, t), ASSIGN_STAYS};
 }
-/* NULL, or the invariant that the result of the last run breaks. */
+/* Returns the invariant that the result of the last run breaks, or NULL. */
 const char *assign_check(const struct placement *p, const struct assign_input *in);
 
-/* ---- Between assign.c, which chooses chips, and assign_cores.c, which chooses CPUs ------------- */
+/* ---- Between assign.c, which chooses chips, and assign_cores.c, which chooses CPUs ----------- */
 enum assign_unit_kind { UNIT_CLUSTER, UNIT_SILENT, UNIT_SINGLE };
 
 /* Threads that move together. */
 struct assign_unit {
     enum assign_unit_kind kind;
-    int key;       /* cluster, or last cluster of silent threads */
-    int chip;      /* chosen for all of it, or ASSIGN_NONE */
-    unsigned from; /* silent: the chip its threads are on */
+    int key;       /* the cluster, or the last cluster of silent threads */
+    int chip;      /* chosen for the whole unit, or ASSIGN_NONE */
+    unsigned from; /* UNIT_SILENT: the chip of its threads */
     unsigned size;
     uint64_t load;
 };
 
-/* A CPU for every thread on the chip chosen for it, in p->chip_of; the units of p->order[units] in
- * that order. */
+/* Chooses a CPU for every thread, on the chip p->chip_of says, serving the units in the order of
+ * p->order[units]. */
 void assign_on_cpus(struct placement *p, const struct assign_input *in, unsigned units);

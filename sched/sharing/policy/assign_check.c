@@ -1,5 +1,5 @@
 /*
- * The names of decisions, and the check of any placement: see assign.h.
+ * The names of verdicts, and the check of any placement: see assign.h.
  */
 #include "sched/sharing/policy/assign.h"
 

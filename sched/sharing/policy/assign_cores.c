@@ -2,18 +2,18 @@
  * CPUs within chips: threads of a cluster share a core and its first-level cache, as far as cores
  * and CPUs stay even.
  *
- * Every core gets its part of the chip's threads, and some cores of a chip one more where that does
- * not divide. Threads that may not use all of their chip choose first. Clusters follow, from the
- * largest to the smallest, each the core that holds all of it, that more of it is on already, and
- * that is left with the least room. All others keep their core if they can. Those of them that
- * hardly run take no room.
+ * Each core gets its part of the chip's threads; if they do not divide evenly, some cores get one
+ * more. Threads that may not use all CPUs of their chip choose first. Clusters follow, the largest
+ * first. A cluster takes the core that holds all of it, among these the core with most of its
+ * threads already, and then the one with the least room left. All other threads keep their core if
+ * they can. Of these, threads that hardly run take no room.
  */
 #include "sched/sharing/policy/assign.h"
 
 #define NO_CORE UINT32_MAX
 #define NO_CPU  UINT32_MAX
 
-#define IDLE_LOAD (ASSIGN_LOAD_FULL / 16) /* a thread with less hardly runs */
+#define IDLE_LOAD (ASSIGN_LOAD_FULL / 16) /* a thread with less load hardly runs */
 
 static bool takes_room(const struct placement *p, const struct assign_input *in, unsigned t)
 {
@@ -27,7 +27,7 @@ static unsigned core_now(const struct assign_input *in, unsigned t)
     return in->topology->cpu[in->thread[t].cpu].core;
 }
 
-/* Threads that a core of the chip gets in any case. */
+/* Returns the number of threads the core gets in any case. */
 static unsigned part_of(const struct placement *p, unsigned core, unsigned chip)
 {
     return p->count[chip] * p->core_cpus[core] / p->chip_cpus[chip];
@@ -55,7 +55,7 @@ static bool emptier(const struct placement *p, unsigned a, unsigned b)
            (uint64_t)p->core_threads[b] * p->core_cpus[a];
 }
 
-/* Of the chip's cores that the thread may use the emptiest; of equal ones its own. */
+/* Returns the emptiest of the chip's cores that the thread may use; its own among equals. */
 static unsigned emptiest_core(const struct placement *p, const struct assign_input *in, unsigned t)
 {
     const struct assign_topology *top = in->topology;
@@ -69,7 +69,7 @@ static unsigned emptiest_core(const struct placement *p, const struct assign_inp
             (best == NO_CORE || emptier(p, top->cpu[cpu].core, best)))
             best = top->cpu[cpu].core;
     }
-    /* no CPU allowed: the scheduler's own trouble */
+    /* No CPU allowed: left to the scheduler. */
     return best == NO_CORE ? core_now(in, t) : best;
 }
 
@@ -87,8 +87,8 @@ static bool waits(const struct placement *p, unsigned t, unsigned u, unsigned ch
     return p->unit_of[t] == u && p->chip_of[t] == chip && p->core_of[t] == NO_CORE;
 }
 
-/* Is core a better one than b for so many threads of a unit, of which p->mates are on each core
- * already? */
+/* Returns whether core a is better than b for `threads` threads of a unit; p->mates are the unit's
+ * threads already on each core. */
 static bool better_core(const struct placement *p, unsigned chip, unsigned threads, unsigned a,
                         unsigned b)
 {
@@ -109,11 +109,12 @@ static unsigned core_for(const struct placement *p, const struct assign_input *i
             (best == NO_CORE || better_core(p, chip, threads, core, best)))
             best = core;
     }
-    ASSERT(best != NO_CORE); /* parts and extra together are the chip's threads */
+    ASSERT(best != NO_CORE); /* parts and extra together hold the chip's threads */
     return best;
 }
 
-/* A cluster's threads on one chip, core by core: who is there already stays first. */
+/* Assigns a cluster's threads on one chip, core by core. A thread that is on the core already goes
+ * before others. */
 static void assign_cluster_on_chip(struct placement *p, const struct assign_input *in, unsigned u,
                                    unsigned chip)
 {
@@ -151,7 +152,8 @@ static bool can_keep_core(const struct placement *p, const struct assign_input *
            (surely ? p->core_threads[core] < part_of(p, core, chip) : room(p, core, chip) > 0);
 }
 
-/* Who surely can keep a core does, then who perhaps can, then the others choose. */
+/* Threads keep their core, first those that fit into its part, then those for which there is still
+ * room. The others then choose. */
 static void assign_others(struct placement *p, const struct assign_input *in)
 {
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -198,7 +200,7 @@ static void take_cpu(struct placement *p, const struct assign_input *in, unsigne
     p->cpu_threads[cpu] += takes_room(p, in, t);
 }
 
-/* The CPU of the thread's core with the fewest threads; of equal ones its own. */
+/* Returns the CPU of the thread's core with the fewest threads; its own among equals. */
 static unsigned emptiest_cpu(const struct placement *p, const struct assign_input *in, unsigned t)
 {
     const struct assign_thread *thread = &in->thread[t];
@@ -215,7 +217,8 @@ static unsigned emptiest_cpu(const struct placement *p, const struct assign_inpu
     return best;
 }
 
-/* Who surely can keep a CPU does. */
+/* Threads keep their CPU if it has less than its part of the core's threads. The others then
+ * choose. */
 static void choose_cpus(struct placement *p, const struct assign_input *in)
 {
     memset(p->cpu_threads, 0, in->topology->cpus * sizeof *p->cpu_threads);

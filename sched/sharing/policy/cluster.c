@@ -1,7 +1,7 @@
 /*
- * What all cluster policies share: memory, global lines, the tidying of a result, and its check.
- * Invariant of a result: clusters are numbered from 0 without gaps in order of their first thread,
- * and each has at least two members; a thread on its own is in none.
+ * What all cluster policies have in common: memory, global lines, the result's final form, its
+ * check. Invariant of a result: clusters are numbered from 0 without gaps in order of their first
+ * thread, and each has at least two members; a thread on its own is in none.
  */
 #include "sched/sharing/policy/cluster.h"
 
@@ -10,7 +10,7 @@ const struct cluster_policy *const cluster_policies[] = {&cluster_cosine, &clust
 
 const char *const cluster_why_names[] = {"silent", "global", "alone", "unsure", "member", NULL};
 
-/* The parts of the memory block, largest alignment first. */
+/* Lays out the arrays in the memory block, largest alignment first. Returns its size. */
 static size_t lay_out(struct clustering *c, char *memory)
 {
     size_t threads = c->threads, entries = c->entries, used = 0;
@@ -87,11 +87,12 @@ static bool eight_are_zero(const uint8_t *at)
 {
     uint64_t eight;
 
-    __builtin_memcpy(&eight, at, sizeof eight); /* a load: a call would take longer */
+    /* compiled to a load, which is faster than a call */
+    __builtin_memcpy(&eight, at, sizeof eight);
     return !eight;
 }
 
-/* Sets c->touched to a thread's entries; eight at a time, as most are empty. */
+/* Sets c->touched to the thread's entries. Skips eight at a time, as most are empty. */
 static void list_touched(struct clustering *c, const uint8_t *row, unsigned t)
 {
     uint16_t *touched = c->touched + (size_t)t * c->entries;
@@ -109,7 +110,7 @@ static void list_touched(struct clustering *c, const uint8_t *row, unsigned t)
     c->touches[t] = (uint16_t)touches;
 }
 
-/* Lists what the others take one thread after the other, and totals each line. */
+/* Lists the entries each thread has counts at, and sums the counts of each line. */
 static void total_lines(struct clustering *c, const uint8_t *counts)
 {
     memset(c->line, 0, c->entries * sizeof *c->line);
@@ -136,8 +137,8 @@ static void count_users(struct clustering *c, const struct cluster_policy *polic
     }
 }
 
-/* Marks the lines that strictly more than half of the threads use, and counts what is on them and
- * what is not. */
+/* Marks the lines that strictly more than half of the threads use as global, and sums the samples
+ * on global lines and on others. */
 static void find_global(struct clustering *c, const struct cluster_policy *policy,
                         const uint8_t *counts)
 {
@@ -155,7 +156,7 @@ static void find_global(struct clustering *c, const struct cluster_policy *polic
     }
 }
 
-/* Why a thread in no cluster is in none. */
+/* Returns why a thread in no cluster is in none. */
 static enum cluster_why reason(const struct clustering *c, unsigned t)
 {
     if (c->kept[t])
@@ -163,7 +164,7 @@ static enum cluster_why reason(const struct clustering *c, unsigned t)
     return c->touches[t] ? CLUSTER_GLOBAL : CLUSTER_SILENT;
 }
 
-/* Turns what the policy left in c->of and c->why into a result. */
+/* Turns the policy's c->of and c->why into a result. */
 static void finish(struct clustering *c)
 {
     memset(c->members, 0, c->threads * sizeof *c->members);
@@ -203,8 +204,8 @@ void cluster_run(struct clustering *c, const struct cluster_policy *policy, cons
     finish(c);
 }
 
-/* The cluster that has somebody of an earlier one; CLUSTER_NONE if that has broken up
- * altogether. */
+/* Returns the cluster that has a thread of the earlier one; CLUSTER_NONE if all of them are in no
+ * cluster. */
 static int16_t heir_of(const struct clustering *c, const int16_t *earlier, int16_t cluster)
 {
     for (unsigned t = 0; t < c->threads; t++) {
@@ -218,7 +219,7 @@ void cluster_keep(struct clustering *c, const int16_t *earlier)
 {
     unsigned clusters = c->clusters;
 
-    /* c->next: the cluster that one left out goes back to. */
+    /* c->next: the cluster that a thread left out goes back to. */
     for (unsigned t = 0; t < c->threads; t++) {
         unsigned first = 0;
         if (c->of[t] != CLUSTER_NONE || earlier[t] == CLUSTER_NONE)

@@ -1,27 +1,25 @@
 /*
- * Clustering that is right from few samples.
+ * Clustering that is right from few samples, in four steps:
  *
- *   gather  Threads, those with most samples first, join the cluster whose members' summed counts
- *   have the highest
- *           cosine with theirs, if it passes the threshold, else found one. The cosine makes it
- *           independent of how many samples there are, the sum makes it sharper with every member.
- *   merge   Clusters that come out alike become one: the first few threads of a group may share no
- *   line yet.
- *   majority  A group of more than half of the threads has lines that look global. Who stays away
- *   tells them: at least
- *           a quarter of the threads, where there are samples enough for each to have been seen.
- *   vote    Twice, every thread is judged anew by the lines it uses: of the samples that others
- *   took there, what part
- *           is a cluster's, beyond the part that cluster has on global lines? A line used by
- *           everybody, even one too cold to be known for it, gives every cluster just its part; a
- *           line of the cluster gives it nearly all. A thread belongs where this excess is largest,
- *           is not chance (Z standard deviations) and makes up a part of its samples worth moving
- *           for. Threads that only meet on global and stray lines so stay alone, as do those of a
- *           program that shares nothing.
+ *   gather    Threads, those with most samples first, join the cluster with summed counts of the
+ *             highest cosine with theirs, if it passes the threshold, else found one. The cosine is
+ *             independent of the number of samples; the sum gets sharper with every member.
+ *   merge     Clusters that turn out alike become one: the first few threads of a group may share
+ *             no line yet.
+ *   majority  A group of more than half of the threads has lines that look global. They are
+ *             recognized by the threads that stay away from them: at least a quarter, where there
+ *             are enough samples for each thread to have been seen.
+ *   vote      Twice, every thread is assigned anew by its lines: of the samples of other threads
+ *             there, which part is a cluster's, beyond the cluster's part on global lines? A line
+ *             that all threads use, even one too cold to be known for it, gives every cluster just
+ *             its part. A line of the cluster gives it nearly all. A thread belongs to the cluster
+ *             with the largest excess, if that is not chance (Z standard deviations) and concerns
+ *             enough of its samples to be worth a move. So threads that meet only on global and
+ *             stray lines stay alone, as do all threads of a program that shares nothing.
  *
- * Lines used by more than half of the threads are left out before; a thread uses a line when it has
- * at least two fifths of an equal part of its samples, so that a few touches by strangers make no
- * group's line global.
+ * Lines used by more than half of the threads are left out before. A thread uses a line if it has
+ * at least two fifths of an equal part of its samples, so that a few touches by strangers do not
+ * make a group's line global.
  */
 #include "sched/sharing/policy/cluster.h"
 #include "kernel/lib/fixed.h"
@@ -29,19 +27,19 @@
 enum {
     SIMILAR_PERMILLE = 300,
     VOTE_ROUNDS = 2,
-    NORM_BITS = 36,  /* of a norm that a cosine is taken from */
+    NORM_BITS = 36,  /* of a norm of which a cosine is computed */
     SCORE_BITS = 24, /* fractional bits of scores */
     SHARE_BITS = 16, /* fractional bits of shares */
     MIN_SCORE = 2,   /* one shared sample proves nothing */
     Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000 */
     Z_SQUARED_UNSURE = 4,
-    MIN_PART = 100, /* one of so many of its samples: less is not worth a move */
+    MIN_PART = 100, /* an excess below 1/100 of its samples is not worth a move */
     AWAY_SAMPLES =
-        /* who has none where an equal part would be so many stays away: by chance 1 in 20, a
-         * quarter of all never */
+        /* A thread with no samples, where an equal part is this many, stays away: by chance 1
+         * thread in 20, of a quarter of all threads never. */
     3,
-    AWAY_PART = 5,    /* ..., or has less than one of so many of them */
-    AWAY_THREADS = 4, /* one of so many threads stays away from a majority's line */
+    AWAY_PART = 5,    /* ... or a thread with less than 1/5 of an equal part */
+    AWAY_THREADS = 4, /* at least 1/4 of the threads stay away from a majority's line */
 };
 
 static bool uses(const struct clustering *c, unsigned entry, uint8_t count)
@@ -61,14 +59,14 @@ static void sort_by_kept(struct clustering *c)
     }
 }
 
-/* In thousandths; norms are sums of squares, so dot * dot <= norm_a * norm_b. The roots keep 8
- * fractional bits each. */
+/* Returns the cosine in thousandths. Norms are sums of squares, so dot * dot <= norm_a * norm_b.
+ * The roots keep 8 fractional bits each. */
 static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
 {
     uint64_t length;
 
     if (!dot)
-        return 0; /* as for most: spares two roots */
+        return 0; /* the usual case, spared two roots */
     for (; norm_a >> NORM_BITS; norm_a >>= 2)
         dot >>= 1;
     for (; norm_b >> NORM_BITS; norm_b >>= 2)
@@ -77,7 +75,7 @@ static uint32_t cosine_permille(uint64_t dot, uint64_t norm_a, uint64_t norm_b)
     return length ? (uint32_t)((dot * 1000 << 16) / length) : 0;
 }
 
-/* Sets c->own to the lines of the thread that are not global. */
+/* Sets c->own to the thread's lines that are not global. */
 static void list_own_lines(struct clustering *c, unsigned t)
 {
     c->own_lines = 0;
@@ -94,7 +92,7 @@ static void clear_cluster(struct clustering *c, unsigned cluster)
         cluster_sums(c, e)[cluster] = 0;
 }
 
-/* The counts of the thread whose lines are listed go to the cluster; norm is kept up to date. */
+/* Adds the counts of the thread listed in c->own to a cluster, and updates the cluster's norm. */
 static void add_to_cluster(struct clustering *c, const uint8_t *row, unsigned cluster,
                            uint64_t *norm)
 {
@@ -115,7 +113,7 @@ static uint64_t norm_of(const struct clustering *c, const uint8_t *row)
     return norm;
 }
 
-/* Leaves in dot the product of the thread whose lines are listed with each cluster. */
+/* Sets c->dot to the products of the thread listed in c->own with each cluster. */
 static void multiply_row(struct clustering *c, const uint8_t *row, unsigned clusters)
 {
     memset(c->dot, 0, clusters * sizeof *c->dot);
@@ -127,7 +125,7 @@ static void multiply_row(struct clustering *c, const uint8_t *row, unsigned clus
     }
 }
 
-/* Returns how many clusters there are. Norms of clusters are left in score. */
+/* Returns the number of clusters. Leaves their norms in c->score. */
 static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t threshold)
 {
     unsigned clusters = 0;
@@ -157,7 +155,7 @@ static unsigned gather(struct clustering *c, const uint8_t *counts, uint32_t thr
     return clusters;
 }
 
-/* The second cluster's counts and members go to the first; the second is left empty. */
+/* Adds the counts and members of cluster `from` to `into`; `from` is then empty. */
 static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint64_t dot)
 {
     cluster_each_line (c, e) {
@@ -173,8 +171,8 @@ static void merge_pair(struct clustering *c, unsigned into, unsigned from, uint6
     }
 }
 
-/* Leaves in dot the product of cluster a with each later one, in members how many lines both
- * have. */
+/* Sets c->dot to the products of cluster a with each later one, and c->members to the number of
+ * lines both have. */
 static void multiply_cluster(struct clustering *c, unsigned a, unsigned clusters)
 {
     memset(c->dot, 0, clusters * sizeof *c->dot);
@@ -203,8 +201,8 @@ static void merge(struct clustering *c, unsigned clusters, uint32_t threshold)
     }
 }
 
-/* Numbers anew the clusters of at least two threads, the only ones that win votes. Returns how
- * many they are. */
+/* Drops clusters of one thread, which cannot win votes, and renumbers the others. Returns their
+ * number. */
 static unsigned drop_small(struct clustering *c, unsigned clusters)
 {
     unsigned left = 0;
@@ -225,7 +223,7 @@ static unsigned drop_small(struct clustering *c, unsigned clusters)
 
 /* ---- majority -------------------------------------------------------------------------------- */
 
-/* Leaves in score each thread's samples; returns their sum. */
+/* Sets c->score to each thread's number of samples. Returns their sum. */
 static uint64_t count_samples(struct clustering *c, const uint8_t *counts)
 {
     uint64_t all = 0;
@@ -239,14 +237,15 @@ static uint64_t count_samples(struct clustering *c, const uint8_t *counts)
     return all;
 }
 
-/* Has the thread hardly any of the samples that an equal part would give it on the line? */
+/* Returns whether a thread with `count` samples has hardly any of its equal part of the line's
+ * samples. */
 static bool stays_away(const struct clustering *c, unsigned e, uint64_t count)
 {
     return c->line[e] >= AWAY_SAMPLES * c->threads && AWAY_PART * count * c->threads < c->line[e];
 }
 
-/* Sets c->own to the lines that look global but that a quarter of the threads stays away from;
- * returns their samples. */
+/* Sets c->own to the lines that look global, but that a quarter of the threads stays away from.
+ * Returns their samples. */
 static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts)
 {
     uint64_t samples = 0;
@@ -264,7 +263,7 @@ static uint64_t list_majority_lines(struct clustering *c, const uint8_t *counts)
     return samples;
 }
 
-/* A line taken to be global is not. */
+/* Makes a global line one that is kept. */
 static void keep_line(struct clustering *c, const uint8_t *counts, unsigned entry)
 {
     c->global[entry] = 0;
@@ -274,8 +273,8 @@ static void keep_line(struct clustering *c, const uint8_t *counts, unsigned entr
         c->kept[t] += cluster_row(c, counts, t)[entry];
 }
 
-/* Threads that have their part of those lines, and more there than elsewhere, become a cluster if
- * they are most of the threads. Returns how many clusters there are. */
+/* Makes a cluster of the threads that have their part of those lines, and more samples there than
+ * on kept ones, if they are more than half of all. Returns the number of clusters. */
 static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsigned clusters)
 {
     uint64_t all = count_samples(c, counts), samples = list_majority_lines(c, counts);
@@ -301,8 +300,8 @@ static unsigned find_majority(struct clustering *c, const uint8_t *counts, unsig
 
 /* ---- vote ------------------------------------------------------------------------------------ */
 
-/* Each thread's part of the samples on global lines; one sample more for everybody, for when there
- * are none. */
+/* Sets c->share to each thread's part of the samples on global lines. One sample is added for each
+ * thread, in case there are none. */
 static void find_shares(struct clustering *c, const uint8_t *counts)
 {
     uint64_t total = c->threads;
@@ -334,14 +333,14 @@ static void sum_clusters(struct clustering *c, const uint8_t *counts)
     }
 }
 
-/* What a thread's lines say. */
+/* The evidence of a thread's lines. */
 struct ballot {
-    uint64_t samples;  /* of the thread, on kept lines that others use, too */
-    uint64_t variance; /* of a score by chance, before the cluster's own factor; SCORE_BITS */
+    uint64_t samples;  /* its samples on kept lines that others use, too */
+    uint64_t variance; /* of a score by chance, before the cluster's own factor, with SCORE_BITS */
 };
 
-/* Leaves in score, for every cluster, the thread's samples times the part the cluster's other
- * members have there. */
+/* Sets c->score, for every cluster, to the sum over the thread's lines of its samples times the
+ * part of the cluster's other members there. */
 static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsigned t,
                                  unsigned clusters)
 {
@@ -366,7 +365,7 @@ static struct ballot count_votes(struct clustering *c, const uint8_t *row, unsig
     return ballot;
 }
 
-/* The part of global samples that is the cluster's, the thread itself left out of both. */
+/* Returns the cluster's part of the global samples, without the thread in either. */
 static uint64_t share_of_others(const struct clustering *c, unsigned t, unsigned k)
 {
     uint64_t share = c->cluster_share[k] - (c->of[t] == (int)k ? c->share[t] : 0);
@@ -374,8 +373,8 @@ static uint64_t share_of_others(const struct clustering *c, unsigned t, unsigned
     return (share << SHARE_BITS) / ((1u << SHARE_BITS) - c->share[t] + 1);
 }
 
-/* Is an excess more than z standard deviations? A line's part is binomial: variance share (1 -
- * share) / samples. */
+/* Returns whether an excess is more than z standard deviations. A line's part is binomial: its
+ * variance is share (1 - share) / samples. */
 static bool beyond_chance(const struct ballot *ballot, uint64_t excess, uint64_t share,
                           unsigned z_squared)
 {

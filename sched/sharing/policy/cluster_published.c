@@ -1,9 +1,9 @@
 /*
- * The published clustering [Azimi 2007, 3.3.3, Algorithm 1]: one pass; a thread joins the first
- * cluster whose first member is more similar to it than a threshold, else it founds a cluster.
- * Similarity is the dot product, counts below 3 taken as zero. The threshold of 40,000 is meant
- * for counters near their limit: a single line that both have fetched 200 times. The scaled form
- * lets it follow the highest counter, squared like the product.
+ * The published clustering [Azimi 2007, 3.3.3, Algorithm 1]. In one pass, a thread joins the first
+ * cluster with a first member more similar to it than a threshold, else it founds a cluster.
+ * Similarity is the dot product, with counts below 3 taken as zero. The threshold of 40,000 is
+ * meant for counters near their limit: one line that both threads have fetched 200 times. The
+ * scaled form scales it by the square of the highest counter.
  */
 #include "sched/sharing/policy/cluster.h"
 

@@ -1,14 +1,14 @@
 /*
  * When to stop sampling. The shMaps are clustered again each time the samples have grown by a
- * quarter; the answer is final when it has come out the same SAME times in a row and no thread is
- * in doubt. That a thread shares with nobody is believed later than that it shares, because it
- * looks the same as having seen too little of it.
+ * quarter. The clusters are final when they were the same SAME times in a row and no thread is in
+ * doubt. A thread with too few samples looks like one that shares with no other; so that a thread
+ * does not share is believed later than that it shares.
  */
 #include "sched/sharing/policy/cluster.h"
 
 enum {
     FIRST_PER_THREAD = 32,    /* samples before the first check */
-    ABSENCE_PER_THREAD = 128, /* samples before not seen to share means not sharing */
+    ABSENCE_PER_THREAD = 128, /* samples without shared lines that mean it does not share */
     GROWTH_PERCENT = 25,
     SAME = 3,
 };
@@ -37,7 +37,7 @@ static unsigned threads_that_are(const struct clustering *c, enum cluster_why wh
     return n;
 }
 
-/* Could what is missing from the clusters be merely not seen yet? */
+/* Returns whether threads may be missing from the clusters only for lack of samples. */
 static bool in_doubt(const struct clustering *c, uint64_t samples)
 {
     bool all_in = threads_that_are(c, CLUSTER_MEMBER) == c->threads;
@@ -46,9 +46,9 @@ static bool in_doubt(const struct clustering *c, uint64_t samples)
            (!all_in && samples < (uint64_t)ABSENCE_PER_THREAD * c->threads);
 }
 
-/* Do two partitions agree about everybody who is in a cluster in both? The first thread that
- * shares a cluster in one of them must do so in the other; those between are then right by the same
- * test. */
+/* Returns whether two partitions agree about all threads that are in a cluster in both. For each
+ * thread, the first thread that is in its cluster in one partition must be in its cluster in the
+ * other; the threads in between then agree by the same test. */
 static bool agree(const int16_t *a, const int16_t *b, unsigned threads)
 {
     for (unsigned t = 0; t < threads; t++) {

@@ -1,14 +1,15 @@
 /* See sampling_period.h. */
 #include "sched/sharing/policy/sampling_period.h"
 
-#define SAMPLE_COST_NS 700 /* assumed of a sample, until COST_KNOWN have been seen */
+#define SAMPLE_COST_NS 700 /* assumed cost of a sample, until COST_KNOWN were taken */
 #define COST_KNOWN     1000
-#define BURST_MAX      4 /* times the affordable rate: what a burst like the last may come to */
-#define ADVANCE_NS     (1 * NS_PER_MS) /* of the budget, so much may be spent at once */
-#define BRAKE_AFTER_NS (NS_PER_MS / 2) /* it is braked by the samples of so long */
-#define JUDGE_AFTER_NS (2 * NS_PER_MS) /* and else judged by those of so long */
+#define BURST_MAX      4 /* the next burst may be this many times the affordable rate */
+#define ADVANCE_NS     (1 * NS_PER_MS) /* part of the budget that may be spent in advance */
+/* time after which it may be raised for exceeding the budget */
+#define BRAKE_AFTER_NS (NS_PER_MS / 2)
+#define JUDGE_AFTER_NS (2 * NS_PER_MS) /* time after which it is set by the rate of accesses */
 
-/* Samples in a millisecond that cost no more than allowed. */
+/* Returns the number of samples in a millisecond that the budget allows. */
 static uint64_t affordable_per_ms(const struct sampling_state *s)
 {
     uint64_t each_ns = s->taken > COST_KNOWN ? s->spent_ns / s->taken : SAMPLE_COST_NS;

@@ -1,7 +1,9 @@
 /*
  * Sharing signatures: see shmap.h.
- * Invariants: a line owns or waits at the entry it hashes to and nowhere else; an entry that is
- * owned has no candidates, one that is not has zero counters; every sample has exactly one outcome.
+ *
+ * Invariants: a line owns, or is a candidate for, only the entry it hashes to. An entry with an
+ * owner has no candidates; one without has only zero counters. Every sample has exactly one
+ * outcome.
  */
 #include "sched/sharing/policy/shmap.h"
 
@@ -53,8 +55,8 @@ int shmap_init(struct shmap_table *table, const struct shmap_config *config, voi
     return 0;
 }
 
-/* Neighbouring lines must not be neighbouring entries only, and another seed must give other
- * rivals. */
+/* Returns the entry a line hashes to. Neighbouring lines do not go to neighbouring entries, and
+ * another seed brings other lines together. */
 static unsigned entry_of(const struct shmap_table *table, uint64_t line)
 {
     uint64_t x = line ^ table->config.seed;
@@ -76,7 +78,7 @@ static struct shmap_candidate *candidates_at(const struct shmap_table *table, un
     return &table->candidate[(size_t)entry * SHMAP_CANDIDATES];
 }
 
-static void count(struct shmap_table *table, unsigned thread, unsigned entry)
+static void count_hit(struct shmap_table *table, unsigned thread, unsigned entry)
 {
     uint8_t *c = counter(table, thread, entry);
 
@@ -84,7 +86,8 @@ static void count(struct shmap_table *table, unsigned thread, unsigned entry)
         (*c)++;
 }
 
-/* Makes the hit the latest candidate; the one in its former place, or else the oldest, goes. */
+/* Makes the hit the latest candidate of the set. It leaves its former place, or else the oldest
+ * candidate is dropped. */
 static void remember(struct shmap_candidate *set, unsigned place, struct shmap_candidate hit)
 {
     memmove(set + 1, set, MIN(place, SHMAP_CANDIDATES - 1u) * sizeof *set);
@@ -103,7 +106,7 @@ static enum shmap_outcome stand_for(struct shmap_table *table, unsigned entry,
         remember(set, place, hit);
         return SHMAP_PENDING;
     }
-    count(table, set[place].thread, entry); /* the hit that made it a candidate was sharing, too */
+    count_hit(table, set[place].thread, entry); /* the candidate's first hit was sharing, too */
     table->owner[entry] = hit.line;
     memset(set, 0, SHMAP_CANDIDATES * sizeof *set);
     return SHMAP_COUNTED;
@@ -125,7 +128,7 @@ enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint
         outcome = SHMAP_COLLIDED;
     }
     if (outcome == SHMAP_COUNTED)
-        count(table, thread, entry);
+        count_hit(table, thread, entry);
     table->sampled[thread]++;
     table->outcomes[outcome]++;
     return outcome;

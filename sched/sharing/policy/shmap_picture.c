@@ -1,14 +1,14 @@
 /* shMaps as a picture: see shmap_picture.h. */
 #include "sched/sharing/policy/shmap_picture.h"
 
-static const char shades[] = " .:-=+*#@"; /* none, 1, 2 to 3, 4 to 7, ... 128 to 255 */
+static const char shades[] = " .:-=+*#@"; /* counts 0, 1, 2 to 3, 4 to 7, ... 128 to 255 */
 
 static uint8_t cell(const struct shmap_picture *p, unsigned i, unsigned column)
 {
     return p->in->counts[(size_t)p->row[i] * p->in->entries + p->entry[column]];
 }
 
-/* Threads of no cluster come last. */
+/* Orders clusters by number, threads in no cluster last. */
 static unsigned rank(int cluster)
 {
     return cluster < 0 ? UINT32_MAX : (unsigned)cluster;
@@ -33,7 +33,7 @@ static uint32_t total_of(const struct shmap_picture_input *in, unsigned entry)
     return total;
 }
 
-/* Rows of a cluster are neighbours by now. */
+/* Returns the cluster that uses the entry most. Rows of a cluster are neighbours already. */
 static int owner_of(const struct shmap_picture *p, unsigned entry)
 {
     const struct shmap_picture_input *in = p->in;
@@ -80,7 +80,7 @@ static void choose_columns(struct shmap_picture *p, unsigned columns_max)
     }
 }
 
-/* Most used first, within the same owner. */
+/* Orders columns by owner, within an owner the most used first. */
 static void group_columns(struct shmap_picture *p)
 {
     for (unsigned i = 1; i < p->columns; i++) {
@@ -112,7 +112,7 @@ static size_t put_text(char *line, size_t at, const char *text)
     return at;
 }
 
-/* Right-aligned in so many places. */
+/* Writes a number right-aligned in `places` places. Returns the length of the line then. */
 static size_t put_number(char *line, size_t at, uint32_t number, unsigned places)
 {
     char digits[10];
@@ -128,8 +128,8 @@ static size_t put_number(char *line, size_t at, uint32_t number, unsigned places
     return at;
 }
 
-/* Each shade is twice the one before, so that a few samples can be told from none beside
- * hundreds. */
+/* Returns the character for a count. Each shade is twice the one before, so that a few samples are
+ * visible beside hundreds. */
 static char shade(uint8_t count)
 {
     return shades[count ? log2_floor(count) + 1 : 0];

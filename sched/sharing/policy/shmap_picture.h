@@ -1,7 +1,7 @@
 /*
  * shMaps as a picture ([Azimi 2007, Figure 3.5]): one row a thread, sorted by cluster, one column a
- * line, global lines left out, so that sharing shows as blocks. As shaded text for a console and
- * as hexadecimal lines that tools/shmap_png.sh turns into a PNG.
+ * line. Global lines are left out, so that sharing shows as blocks. The picture is shaded text for
+ * a console, and hexadecimal lines that tools/shmap_png.sh turns into a PNG.
  *
  * Pure: memory comes from the caller.
  */
@@ -11,23 +11,24 @@
 enum {
     SHMAP_PICTURE_COLUMNS_MAX = 128,
     SHMAP_PICTURE_LINE_MAX =
-        2 * SHMAP_PICTURE_COLUMNS_MAX + 80, /* bytes of a line of either kind, end included */
+        /* bytes of a line of either kind, terminator included */
+    2 * SHMAP_PICTURE_COLUMNS_MAX + 80,
 };
 
 struct shmap_picture_input {
     unsigned threads, entries;
     const uint8_t *counts;  /* [threads][entries] */
     const uint32_t *tid;    /* [threads] */
-    const int16_t *cluster; /* [threads] number, or negative: none */
-    const uint8_t *global;  /* [entries] not 0: left out */
+    const int16_t *cluster; /* [threads] number; negative: none */
+    const uint8_t *global;  /* [entries] nonzero: left out */
 };
 
 struct shmap_picture {
     const struct shmap_picture_input *in;
-    uint16_t *row; /* [threads] thread shown in each row */
+    uint16_t *row; /* [threads] the thread of each row */
     unsigned columns;
-    uint16_t entry[SHMAP_PICTURE_COLUMNS_MAX]; /* shown in each column */
-    int16_t owner[SHMAP_PICTURE_COLUMNS_MAX];  /* cluster that uses it most */
+    uint16_t entry[SHMAP_PICTURE_COLUMNS_MAX]; /* the entry of each column */
+    int16_t owner[SHMAP_PICTURE_COLUMNS_MAX];  /* the cluster that uses it most */
     uint32_t total[SHMAP_PICTURE_COLUMNS_MAX];
 };
 
@@ -35,11 +36,11 @@ struct shmap_picture {
  * uses them most. row: memory for one number per thread. */
 void shmap_picture_plan(struct shmap_picture *p, const struct shmap_picture_input *in,
                         unsigned columns_max, uint16_t *row);
-/* Row i as text, cluster and thread before it: "   1    12 |  .:# |"; no newline. Returns its
- * length. */
+/* Writes row i as text, with cluster and thread in front: "   1    12 |  .:# |", without a newline.
+ * Returns its length. */
 size_t shmap_picture_text(const struct shmap_picture *p, unsigned i,
                           char line[SHMAP_PICTURE_LINE_MAX]);
-/* Row i as "shmap: tid=12 cluster=1 counts=00ff...", cluster -1 for none; no newline. Returns its
- * length. */
+/* Writes row i as "shmap: tid=12 cluster=1 counts=00ff...", with cluster -1 for none, without a
+ * newline. Returns its length. */
 size_t shmap_picture_counts(const struct shmap_picture *p, unsigned i,
                             char line[SHMAP_PICTURE_LINE_MAX]);
