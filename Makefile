@@ -127,6 +127,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make plot-mrc          draw the miss-rate curves that "memstat format=series" left there, or of FILE=a trace's folder (docs/use/telemetry.md)
 ## make test              every test: host, simulated machine, booted kernel, on both architectures or the ARCH given (ten to twenty minutes on two CPUs)
 ## make test-long         the same, the soaks, and on every architecture what make test does on one
+## make test-docs         the commands of README.md and docs/, but those that are marked: half an hour
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and verified, from SEED=1 on; stopped, it goes on
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small sizes
 ## make all               kernel, applications, simulated machine, UEFI image
@@ -533,7 +534,8 @@ test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 # Both architectures, or the one asked for.
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 # Tools of the host.
-test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
+test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(KERNEL) machine \
+		$(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
 	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
@@ -541,6 +543,11 @@ test: test-host
 		$(MAKE) --no-print-directory ARCH=$(firstword $(TEST_ARCHS)) test-tools || failed="$$failed tools"; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
+# Commands that the docs show, page by page. They share $(OUT), so one runs at a time.
+DOCS := README.md $(shell find docs -name '*.md' -not -path 'docs/results/*' | sort)
+.PHONY: test-docs
+test-docs: $(KERNEL) machine $(B)/vigil-replay | deps-test
+	@$(call prove,docs) -j 1 --exec test/docs/commands.sh $(DOCS)
 # Pages read in and checked, by seeds from SEED on: stopped, it goes on where it was when it is
 # called again.
 PAGE_INS ?= 10000000
@@ -554,6 +561,7 @@ test-long: test
 	@for arch in $(TEST_ARCHS); do ARCH=$$arch B=$(B) ROUNDS=1000 prove --timer test/qemu/stress.t $(wildcard test/qemu/*.long.t) || exit 1; \
 		[ $$arch = x86_64 ] || ARCH=$$arch B=$(B) EVERYWHERE=1 prove --timer $$(grep -l 'once;\|once ||' test/qemu/*.t) || exit 1; done
 	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
+	@$(MAKE) --no-print-directory test-docs
 
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.
 policy-check: $(pure_objects)
@@ -589,6 +597,7 @@ stack-check: $(stack_objects) | deps-hpm
 	@tools/stack_depth.py $(ARCH) $(^:.o=.ci)
 
 lint: deps-lint policy-check floors-check
+	@tools/docs.py
 	@clang-format --dry-run --Werror $$(git ls-files '*.c' '*.h')
 	@git ls-files '*.c' '*.h' '*.S' | xargs awk 'length > 100 { wide = 1; \
 		print FILENAME ":" FNR ": wider than 100 columns" } END { exit wide }'

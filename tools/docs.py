@@ -13,11 +13,13 @@ Relative links lead to files that exist. README links every page. Each fenced bl
   text           output; behind an `sh` block, of its last command: one of its lines must come again
   c, make        source
 
-Blocks of indented lines are not used.
+Blocks of indented lines are not used. Files named `like/this.c` exist; parts in capitals stand for
+any name, as `*` does.
 
 Each command is printed as: page:line, tab, reason for not running it (or -), tab, file of the
 expected output (or -), tab, command.
 """
+import glob
 import os
 import re
 import sys
@@ -37,7 +39,7 @@ def pages():
 
 def blocks(path):
     """Yields (kind, rest of the opening line, number of the first line, lines) for each fenced
-    block, and ("", "", number, [line]) for each line outside of one."""
+    block, and (None, "", number, [line]) for each line outside of one."""
     fence = None
     for number, line in enumerate(open(path, encoding="utf-8").read().split("\n"), 1):
         text = line.strip()
@@ -52,7 +54,7 @@ def blocks(path):
             kind, _, rest = text[3:].partition(" ")
             fence = (kind, rest.strip(), number + 1, [], len(line) - len(line.lstrip()))
         else:
-            yield ("", "", number, [line], 0)
+            yield (None, "", number, [line], 0)
     if fence:
         yield fence
 
@@ -66,7 +68,7 @@ def check(path):
     blank = True
     for kind, rest, number, lines, _ in blocks(path):
         here = f"{path}:{number}"
-        if kind or len(lines) != 1:
+        if kind is not None:
             if kind not in KINDS:
                 wrong.append(f"{here}: block of kind '{kind}': expected one of {' '.join(KINDS)}")
             elif rest and not (kind == "sh" and re.match(r"skip: \S", rest)):
@@ -79,6 +81,9 @@ def check(path):
         if blank and re.match(r"( {4}|\t)\S", line) and not inside_list(path, number):
             wrong.append(f"{here}: an indented block: use a fenced one")
         blank = not line.strip()
+    for name in re.findall(r"`((?:apps|docs|hpm|kernel|mm|sched|test|tools)/[^\s`]*)`", text):
+        if not glob.glob(re.sub(r"[A-Z]{2,}", "*", name)) and not re.search(r"[<>(){}:]", name):
+            wrong.append(f"{path}: no such file: {name}")
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         file = target.partition("#")[0]
         if "://" not in target and file and not os.path.exists(os.path.join(os.path.dirname(path), file)):
@@ -101,7 +106,7 @@ def commands(path):
     for i, (kind, rest, number, lines, _) in enumerate(found):
         if kind != "sh":
             continue
-        behind = [b for b in found[i + 1:] if b[0] or b[3][0].strip()][:1]
+        behind = [b for b in found[i + 1:] if b[0] is not None or b[3][0].strip()][:1]
         output = "-"
         if behind and behind[0][0] == "text":
             with tempfile.NamedTemporaryFile("w", dir=os.environ.get("WORK"), delete=False) as f:
