@@ -563,11 +563,19 @@ test-long: test
 	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
 	@$(MAKE) --no-print-directory test-docs
 
+# Nor may a policy be given a function that calls out of it: its headers have pointers to functions
+# in its own tables alone (struct *_ops, *_policy). CALLS_OUT: members that still are.
+POLICY_H := $(shell find hpm kernel mm sched -path '*/policy/*.h' | sort)
+CALLS_OUT := demand_epoch.misses prefetch_pages.node_of prefetch_pages.is_out
 # __aarch64_*: the compiler's way to an atomic instruction or, on CPUs without it, a loop.
 policy-check: $(pure_objects)
 	@pure=" panic memcpy memmove memset memcmp $$($(NM) --defined-only -g $^ | awk 'NF == 3 { print $$3 }' | tr '\n' ' ') "; \
 	for o in $^; do for name in $$($(NM) -u $$o | awk '$$2 !~ /^__aarch64_/ { print $$2 }'); do case $$pure in *" $$name "*) ;; \
 		*) echo "policy-check: $$o needs $$name: a policy may use only panic, mem* and other policies" >&2; exit 1 ;; esac; done; done
+	@awk -v still=" $(CALLS_OUT) " 'FNR == 1 { of = "" } /^(typedef )?(struct|union) [a-z_0-9]+ \{/ { of = $$2 } /^\}/ { of = "" } \
+		match($$0, /\(\*[a-z_0-9]+\)\(/) && of !~ /_(ops|policy)$$/ { member = substr($$0, RSTART + 2); sub(/\).*/, "", member); \
+		if (!index(still, " " of "." member " ")) { bad = 1; print "policy-check: " FILENAME ":" FNR ": a policy may be given no function to call" } } \
+		END { exit bad }' $(POLICY_H)
 	@echo "policy-check: $(words $(pure_objects)) pure files need nothing but panic, mem* and each other"
 
 # The graph of the kernel's folders, of both instruction sets, by docs/floors.txt.

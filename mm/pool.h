@@ -213,6 +213,12 @@ static inline bool pool_is_short(const struct pool *p)
 /* Panics on a broken invariant. */
 void pool_check(struct pool *p);
 
+/* ---- The replacement policy (pool.c). [P] held. ---------------------------------------------- */
+/* These call the policy's touch(), enter() and victim(), and answer what it asks. */
+void pool_touch_locked(struct pool *p, uint32_t n);
+void pool_enter_locked(struct pool *p, uint32_t n);
+uint32_t pool_victim_locked(struct pool *p, uint32_t incoming);
+
 /* ---- Nodes. [P] held. ----------------------------------------------------------------------- */
 /* Makes a node that is HERE for a new page at va. Returns it, or NODE_NONE: call pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);

@@ -167,7 +167,7 @@ static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, u
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
     enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
     if (v == STAYS || (v == STAYS_NO_SLOT && !b->in_turn))
-        b->pool->ops->touch(b->pool->state, n);
+        pool_touch_locked(b->pool, n);
     return v;
 }
 
@@ -211,7 +211,7 @@ static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
     *passed = n != NODE_NONE;
     if (*passed)
         return n;
-    return b->in_turn ? next_in_turn(b->pool) : b->pool->ops->victim(b->pool->state, incoming);
+    return b->in_turn ? next_in_turn(b->pool) : pool_victim_locked(b->pool, incoming);
 }
 
 /* The page to go next; *none: there is none. */
@@ -231,7 +231,7 @@ static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
     if (p->nodes[n].state == NODE_READY) {
         v = unmapped_leaves(b, n);
         if (v == STAYS_NO_SLOT && !b->in_turn)
-            p->ops->touch(p->state, n);
+            pool_touch_locked(p, n);
         spin_unlock(&p->lock, irq);
         return v;
     }

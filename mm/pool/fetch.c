@@ -22,7 +22,7 @@ static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
 
     if ((how & FETCH_TOUCH) && node && node->space &&
         (node->state == NODE_HERE || node->state == NODE_READY))
-        p->ops->touch(p->state, n);
+        pool_touch_locked(p, n);
     spin_unlock(&p->lock, irq);
     return wanted;
 }

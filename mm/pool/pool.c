@@ -61,24 +61,30 @@ static uint32_t filled_of(uint32_t frames)
     return MAX(frames - MIN(frames, pool_reserve_of(frames)), 1u);
 }
 
-/* [P] held. */
-static enum page_buffered in_buffer(const void *pool, uint32_t n)
-{
-    const struct node *node = &((const struct pool *)pool)->nodes[n];
-
-    return node->space ? track_buffered(node->space, node->page << PAGE_SHIFT) : BUFFER_UNKNOWN;
-}
-
 static int init_policy(struct pool *p, uint32_t nodes)
 {
-    const struct replace_config config = {.nodes = nodes,
-                                          .frames = filled_of(p->limit),
-                                          .seed = p->seed,
-                                          .in_buffer = in_buffer,
-                                          .whose = p};
+    const struct replace_config config = {
+        .nodes = nodes, .frames = filled_of(p->limit), .seed = p->seed, .answers = true};
 
     p->state = area_alloc(p->ops->bytes(nodes));
     return p->state ? p->ops->init(p->state, &config) : -ENOMEM;
+}
+
+/* Answers what the replacement policy asks. Returns whether it asked anything. [P] held. */
+static bool answer_policy(struct pool *p)
+{
+    bool asked = false;
+    uint32_t n;
+
+    while (p->ops->asks && (n = p->ops->asks(p->state)) != REPLACE_NONE) {
+        const struct node *node = &p->nodes[n];
+        enum page_buffered is = BUFFER_UNKNOWN;
+        if (node->space)
+            is = track_buffered(node->space, node->page << PAGE_SHIFT);
+        p->ops->tell(p->state, n, is);
+        asked = true;
+    }
+    return asked;
 }
 
 static void destroy_pool(struct pool *p)
@@ -273,11 +279,34 @@ void pool_set_target(struct pool *p, uint32_t frames, bool bound)
     p->share.target = frames;
     p->share.bound = bound;
     p->ops->resize(p->state, MIN(frames ? frames : p->limit, filled_of(pool_cap_locked(p))));
+    answer_policy(p);
     prefetching_resize(p, frames);
     spin_unlock(&p->lock, irq);
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
+
+void pool_touch_locked(struct pool *p, uint32_t n)
+{
+    p->ops->touch(p->state, n);
+    answer_policy(p);
+}
+
+void pool_enter_locked(struct pool *p, uint32_t n)
+{
+    p->ops->enter(p->state, n, p->nodes[n].region);
+    answer_policy(p);
+}
+
+uint32_t pool_victim_locked(struct pool *p, uint32_t incoming)
+{
+    uint32_t n;
+
+    do
+        n = p->ops->victim(p->state, incoming);
+    while (answer_policy(p));
+    return n;
+}
 
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
 {
@@ -295,7 +324,7 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
                                 .region = region};
     frame_page_number(frame)->next = n;
     p->held++;
-    p->ops->enter(p->state, n, region);
+    pool_enter_locked(p, n);
     prefetching_missed(p, n);
     p->stats.first_faults++;
     return n;
@@ -462,7 +491,7 @@ static void touch_locked(struct space *s, uint64_t page)
         return;
     struct node *node = &p->nodes[frame_page(found.pa)->next];
     if (!p->ops->use_once || !(node->flags & NODE_FRESH))
-        p->ops->touch(p->state, (uint32_t)(node - p->nodes));
+        pool_touch_locked(p, (uint32_t)(node - p->nodes));
     node->flags &= ~NODE_FRESH;
     prefetching_used(p, (uint32_t)(node - p->nodes));
 }

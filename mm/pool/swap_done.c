@@ -22,7 +22,7 @@ static void arrive_locked(struct pool *p, uint32_t n)
     if (node->flags & NODE_UNUSED)
         p->ops->enter_unused(p->state, n, node->region);
     else
-        p->ops->enter(p->state, n, node->region);
+        pool_enter_locked(p, n);
     pool_set_state(p, n, NODE_READY);
 }
 
@@ -79,7 +79,7 @@ static void stay_locked(struct pool *p, uint32_t n)
         wait_wake(pool_queue(p, n), UINT32_MAX);
         return;
     }
-    p->ops->enter(p->state, n, node->region);
+    pool_enter_locked(p, n);
     pool_set_state(p, n, NODE_READY);
     wait_wake(&p->room, UINT32_MAX);
 }

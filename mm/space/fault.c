@@ -155,7 +155,7 @@ static void read_on_locked(struct bring *b, const struct region *r)
 static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
 {
     prefetching_wanted(b->pool, n, false, b->list);
-    b->pool->ops->touch(b->pool->state, n);
+    pool_touch_locked(b->pool, n);
     if (r->advice == ADVICE_RANDOM)
         b->list->length = 0;
     else if (r->advice == ADVICE_SEQUENTIAL && !r->source &&
@@ -210,7 +210,7 @@ static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
     struct pool *p = b->pool;
 
     p->nodes[n].flags |= NODE_RESCUED;
-    p->ops->enter(p->state, n, p->nodes[n].region);
+    pool_enter_locked(p, n);
     prefetching_missed(p, n);
     p->stats.rescued++;
     return return_locked(b, r, n);
@@ -236,7 +236,7 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
     p->held++;
     b->frame = 0;
     if (node->slot == SLOT_NONE) {
-        p->ops->enter(p->state, n, node->region);
+        pool_enter_locked(p, n);
         prefetching_missed(p, n);
         return return_locked(b, r, n);
     }

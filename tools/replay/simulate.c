@@ -13,9 +13,8 @@ static uint64_t key_of(uint32_t page)
     return path_key(1, (vaddr_t)page << PAGE_SHIFT);
 }
 
-static enum page_buffered in_buffer(const void *simulation, uint32_t page)
+static enum page_buffered in_buffer(struct simulation *s, uint32_t page)
 {
-    struct simulation *s = (struct simulation *)(uintptr_t)simulation;
     unsigned is = path_probe(&s->unit, key_of(page));
 
     return is & MACHINE_PATH_IS_USED ? BUFFER_USED : is ? BUFFER_KEPT : BUFFER_NOT_KEPT;
@@ -34,6 +33,25 @@ static bool logs(struct simulation *s, uint32_t page)
     return path_walk(&s->unit, (vaddr_t)page << PAGE_SHIFT, false);
 }
 
+/* Answers what the policy asks. Returns whether it asked anything. */
+static bool answer(struct simulation *s)
+{
+    bool asked = false;
+    uint32_t page;
+
+    while (s->unit.space && s->ops->asks && (page = s->ops->asks(s->state)) != REPLACE_NONE) {
+        s->ops->tell(s->state, page, in_buffer(s, page));
+        asked = true;
+    }
+    return asked;
+}
+
+static void touch(struct simulation *s, uint32_t page)
+{
+    s->ops->touch(s->state, page);
+    answer(s);
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 int simulation_start(struct simulation *s, const struct replace_ops *ops,
@@ -45,8 +63,7 @@ int simulation_start(struct simulation *s, const struct replace_ops *ops,
     *s = (struct simulation){.ops = ops, .pages = config->nodes, .frames = config->frames};
     if (bytes == 0)
         return -EINVAL;
-    asking.in_buffer = buffer ? in_buffer : NULL;
-    asking.whose = s;
+    asking.answers = buffer != 0;
     s->state = calloc(1, bytes);
     int rc = s->state ? ops->init(s->state, &asking) : -ENOMEM;
     if (!rc && buffer)
@@ -64,10 +81,13 @@ static bool in_use(struct simulation *s, uint32_t page)
 static void make_room(struct simulation *s, uint32_t incoming)
 {
     for (unsigned vain = 0; s->resident >= s->frames;) {
-        uint32_t victim = s->ops->victim(s->state, incoming);
+        uint32_t victim;
+        do
+            victim = s->ops->victim(s->state, incoming);
+        while (answer(s));
         ASSERT(victim != REPLACE_NONE);
         if (vain++ < NAMES_MAX && in_use(s, victim)) {
-            s->ops->touch(s->state, victim);
+            touch(s, victim);
             continue;
         }
         s->ops->leave(s->state, victim);
@@ -84,7 +104,7 @@ static void log_access(struct simulation *s, uint32_t page)
     if (!logs(s, page))
         return;
     if (!s->ops->use_once || !s->fresh[page])
-        s->ops->touch(s->state, page);
+        touch(s, page);
     s->fresh[page] = false;
 }
 
@@ -97,6 +117,7 @@ void simulation_access(struct simulation *s, uint32_t page)
         s->misses++;
         make_room(s, page);
         s->ops->enter(s->state, page, 0);
+        answer(s);
         s->resident++;
     }
     if (s->unit.space) {
@@ -106,7 +127,7 @@ void simulation_access(struct simulation *s, uint32_t page)
         }
         log_access(s, page);
     } else if (here) {
-        s->ops->touch(s->state, page);
+        touch(s, page);
     }
 }
 

@@ -25,7 +25,7 @@ struct simulation {
     bool *fresh;      /* by page: it has come, and nothing was logged since */
 };
 
-/* config->in_buffer and ->whose are not looked at. -EINVAL: as the policy's init(), or
+/* config->answers is not looked at. -EINVAL: as the policy's init(), or
  * path_configure(); -ENOMEM. s is not to move until its end. */
 int simulation_start(struct simulation *s, const struct replace_ops *ops,
                      const struct replace_config *config, uint32_t buffer);

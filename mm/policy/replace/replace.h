@@ -70,11 +70,8 @@ struct replace_config {
     uint64_t seed;   /* of policies that draw or hash */
     /* policy to start with, of those that choose among others; NULL: their default */
     const char *first;
-    /* What the page access buffer has of a page that is resident, or enters; NULL: nobody ever
-     * knows. Asked by those that look at pages without naming them as
-       victims, amid any call of theirs, the caller's lock held; `whose` goes with it. */
-    enum page_buffered (*in_buffer)(const void *whose, uint32_t node);
-    const void *whose;
+    /* The caller answers what asks() asks. Else no answer is ever known, and nothing is asked. */
+    bool answers;
     struct replace_layout place; /* of those that another policy asks */
 };
 
@@ -121,6 +118,16 @@ struct replace_ops {
      * for (not resident; its
        enter follows), or REPLACE_NONE: memory is reclaimed ahead. */
     uint32_t (*victim)(void *state, uint32_t incoming);
+    /*
+     * For policies that need to know what the page access buffer has of pages that they do not name
+     * as victims. Both are NULL in those that do not, and are used only with config.answers.
+     * After each touch(), enter(), victim() and resize() the caller answers: asks() returns a node
+     * that is or was resident, or enters, and tell() takes what the buffer has of it, until asks()
+     * returns REPLACE_NONE. If anything was asked after victim(), the caller then calls victim()
+     * again with the same `incoming`; the node named before an answer means nothing.
+     */
+    uint32_t (*asks)(const void *state);
+    void (*tell)(void *state, uint32_t node, enum page_buffered is);
     void (*leave)(void *state, uint32_t node);
     /* Resident or not, known or not: afterwards it is neither. */
     void (*forget)(void *state, uint32_t node);

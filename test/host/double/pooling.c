@@ -316,7 +316,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
     }
 
     for (unsigned tries = 0; left < count && tries < 2 * LIMIT; tries++) {
-        uint32_t n = p->ops->victim(p->state, incoming);
+        uint32_t n = pool_victim_locked(p, incoming);
         if (n == REPLACE_NONE)
             break;
         struct node *node = &p->nodes[n];
@@ -328,7 +328,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         if (needs)
             node->slot = swap_slot_take(SLOT_NONE, n % SLOT_CLUSTER);
         if ((node->flags & NODE_RESCUED) || (needs && node->slot == SLOT_NONE)) {
-            p->ops->touch(p->state, n);
+            pool_touch_locked(p, n);
             continue;
         }
         prefetching_wasted(p, n);

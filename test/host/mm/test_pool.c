@@ -42,7 +42,7 @@ static void bring_a_page(void)
     node->flags &= ~NODE_FAILED;
     pool->held++;
     if (node->slot == SLOT_NONE) {
-        pool->ops->enter(pool->state, n, node->region);
+        pool_enter_locked(pool, n);
         pool_set_state(pool, n, NODE_HERE);
     } else if (below(2)) {
         prefetching_fault(pool, n, &list);
@@ -70,10 +70,10 @@ static void use_a_page(void)
     struct node *node = &pool->nodes[n];
     if (node->state == NODE_WRITING) {
         node->flags |= NODE_RESCUED;
-        pool->ops->enter(pool->state, n, node->region);
+        pool_enter_locked(pool, n);
     } else {
         prefetching_wanted(pool, n, false, &list);
-        pool->ops->touch(pool->state, n);
+        pool_touch_locked(pool, n);
     }
     if (node->state != NODE_HERE)
         pool_set_state(pool, n, NODE_HERE);
@@ -308,33 +308,96 @@ static void a_page_is_fresh_only_where_a_tracker_watches(void **state)
     end();
 }
 
-static struct replace_config had;
+/* LRU, which asks about a node after each call after which a policy may ask. */
+static uint32_t about, question = REPLACE_NONE;
+static unsigned victim_calls, answers;
+static enum page_buffered answer;
+static bool had_answers;
 
-static int init_and_keep(void *state, const struct replace_config *config)
+static int init_asking(void *state, const struct replace_config *config)
 {
-    had = *config;
+    had_answers = config->answers;
     return replace_lru.init(state, config);
 }
 
-/* The one asked for alone: the tracker knows pages, the policy nodes. */
-static void a_policy_may_ask_what_the_buffer_has_of_a_page(void **state)
+static void touch_asking(void *state, uint32_t node)
+{
+    replace_lru.touch(state, node);
+    question = about;
+}
+
+static void enter_asking(void *state, uint32_t node, uint32_t region)
+{
+    replace_lru.enter(state, node, region);
+    question = about;
+}
+
+static uint32_t victim_asking(void *state, uint32_t incoming)
+{
+    if (victim_calls++ == 0)
+        question = about;
+    return question == REPLACE_NONE ? replace_lru.victim(state, incoming) : REPLACE_NONE;
+}
+
+static void resize_asking(void *state, uint32_t frames)
+{
+    replace_lru.resize(state, frames);
+    question = about;
+}
+
+static uint32_t open_question(const void *state)
+{
+    (void)state;
+    return question;
+}
+
+static void take_answer(void *state, uint32_t node, enum page_buffered is)
+{
+    (void)state;
+    assert_int_equal(node, question);
+    question = REPLACE_NONE;
+    answers++;
+    answer = is;
+}
+
+/* The policy knows nodes, the tracker pages. */
+static void a_policy_is_answered_what_the_buffer_has_of_a_page(void **state)
 {
     struct replace_ops asking = replace_lru;
 
     (void)state;
-    asking.init = init_and_keep;
+    asking.init = init_asking;
+    asking.touch = touch_asking;
+    asking.enter = enter_asking;
+    asking.victim = victim_asking;
+    asking.resize = resize_asking;
+    asking.asks = open_question;
+    asking.tell = take_answer;
     policy = &asking;
+    about = question = REPLACE_NONE;
+    victim_calls = answers = 0;
     make();
-    uint32_t first = new_page(PAGE_SIZE), second = new_page(2 * PAGE_SIZE);
+    assert_true(had_answers);
+    uint32_t first = new_page(PAGE_SIZE);
     hidden_page = 2 * PAGE_SIZE;
+    about = first;
+    uint32_t second = new_page(2 * PAGE_SIZE); /* enter */
+    assert_int_equal(answers, 1);
+    assert_int_equal(answer, BUFFER_NOT_KEPT);
+    about = second;
     bool irq = spin_lock(&pool->lock);
-    assert_int_equal(had.in_buffer(had.whose, first), BUFFER_NOT_KEPT);
-    assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
-    /* it enters, and what was known of it before still is */
-    pool_set_state(pool, second, NODE_COMING);
-    assert_int_equal(had.in_buffer(had.whose, second), BUFFER_USED);
-    pool_set_state(pool, second, NODE_HERE);
+    pool_touch_locked(pool, first);
+    assert_int_equal(answers, 2);
+    assert_int_equal(answer, BUFFER_USED);
+    assert_int_equal(pool_victim_locked(pool, REPLACE_NONE), second); /* of the second call */
+    assert_int_equal(victim_calls, 2);
+    assert_int_equal(answers, 3);
     spin_unlock(&pool->lock, irq);
+    about = pool->free_head; /* a node without a page */
+    pool_set_target(pool, LIMIT / 2, false);
+    assert_int_equal(answers, 4);
+    assert_int_equal(answer, BUFFER_UNKNOWN);
+    about = REPLACE_NONE;
     end();
 }
 
@@ -406,7 +469,7 @@ int main(void)
         TEST(only_who_asked_hears_that_a_page_could_not_be_read),
         TEST(a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends),
         TEST(a_page_is_fresh_only_where_a_tracker_watches),
-        TEST(a_policy_may_ask_what_the_buffer_has_of_a_page),
+        TEST(a_policy_is_answered_what_the_buffer_has_of_a_page),
         TEST(waits_at_the_same_time_hold_up_once),
         TEST(a_wait_holds_up_before_it_ends),
         TEST(pages_are_in_the_orders_that_the_prefetch_policy_needs),

@@ -451,9 +451,45 @@ static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
     free(memory);
 }
 
-static enum page_buffered keeps_five(const void *whose, uint32_t node)
+/* The page access buffer of a test, or NULL; asked by those below. */
+static enum page_buffered (*buffer)(uint32_t node);
+
+static bool answer(void *memory)
 {
-    (void)whose;
+    bool asked = false;
+    uint32_t node;
+
+    while ((node = replace_chooser.asks(memory)) != REPLACE_NONE) {
+        replace_chooser.tell(memory, node, buffer(node));
+        asked = true;
+    }
+    return asked;
+}
+
+static void touch(void *memory, uint32_t node)
+{
+    replace_chooser.touch(memory, node);
+    answer(memory);
+}
+
+static void enter(void *memory, uint32_t node)
+{
+    replace_chooser.enter(memory, node, 0);
+    answer(memory);
+}
+
+static uint32_t victim(void *memory, uint32_t incoming)
+{
+    uint32_t node;
+
+    do
+        node = replace_chooser.victim(memory, incoming);
+    while (answer(memory));
+    return node;
+}
+
+static enum page_buffered keeps_five(uint32_t node)
+{
     return node == 5 ? BUFFER_KEPT : BUFFER_NOT_KEPT;
 }
 
@@ -462,26 +498,24 @@ static enum page_buffered keeps_five(const void *whose, uint32_t node)
 static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void **state)
 {
     enum { FRAMES = 256, KEPT = 5 };
-    const struct replace_config config = {.nodes = 2 * FRAMES,
-                                          .frames = FRAMES,
-                                          .seed = 1,
-                                          .first = "lirs-recent",
-                                          .in_buffer = keeps_five};
+    const struct replace_config config = {
+        .nodes = 2 * FRAMES, .frames = FRAMES, .seed = 1, .first = "lirs-recent", .answers = true};
     uint64_t *memory = calloc(1, replace_chooser.bytes(2 * FRAMES));
     struct replace_report report;
 
     (void)state;
+    buffer = keeps_five;
     assert_int_equal(replace_chooser.init(memory, &config), 0);
     for (uint32_t n = KEPT; n < KEPT + FRAMES; n++)
-        replace_chooser.enter(memory, n, 0);
+        enter(memory, n);
     replace_chooser.leave(memory, KEPT);
     replace_chooser.enter_unused(memory, KEPT, 0);
-    replace_chooser.touch(memory, KEPT);
+    touch(memory, KEPT);
     for (uint32_t n = KEPT + 1; n < KEPT + FRAMES; n++)
-        replace_chooser.touch(memory, n);
+        touch(memory, n);
     replace_chooser.leave(memory, KEPT + 2);
-    replace_chooser.enter(memory, KEPT + FRAMES, 0);
-    replace_chooser.touch(memory, KEPT + 1);
+    enter(memory, KEPT + FRAMES);
+    touch(memory, KEPT + 1);
     replace_chooser.report(memory, &report);
     assert_string_equal(report.expert[0].policy, "lru");
     assert_int_equal(report.expert[0].misses, FRAMES + 2); /* KEPT + 1 is missed again */
@@ -522,9 +556,8 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
 enum { BUFFERED = 32 };
 static bool used_there[BUFFERED];
 
-static enum page_buffered tell_once(const void *whose, uint32_t node)
+static enum page_buffered tell_once(uint32_t node)
 {
-    (void)whose;
     if (node >= BUFFERED)
         return BUFFER_NOT_KEPT;
     enum page_buffered is = used_there[node] ? BUFFER_USED : BUFFER_KEPT;
@@ -539,19 +572,19 @@ static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident
         if (page < BUFFERED)
             used_there[page] = true;
         else
-            replace_chooser.touch(memory, page);
+            touch(memory, page);
         return;
     }
     while (*resident == frames) {
-        uint32_t node = replace_chooser.victim(memory, page);
-        if (tell_once(NULL, node) == BUFFER_USED) {
-            replace_chooser.touch(memory, node);
+        uint32_t node = victim(memory, page);
+        if (tell_once(node) == BUFFER_USED) {
+            touch(memory, node);
             continue;
         }
         replace_chooser.leave(memory, node);
         --*resident;
     }
-    replace_chooser.enter(memory, page, 0);
+    enter(memory, page);
     ++*resident;
     assert_null(replace_chooser.check(memory));
 }
@@ -561,12 +594,13 @@ static void every_set_keeps_what_is_used_in_the_buffer(void **state)
 {
     enum { FRAMES = 64, LOOP = 48, ROUNDS = 20, PAGES = BUFFERED + LOOP };
     const struct replace_config config = {
-        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "mru", .in_buffer = tell_once};
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .first = "mru", .answers = true};
     uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
     struct replace_report report;
     uint32_t resident = 0;
 
     (void)state;
+    buffer = tell_once;
     assert_int_equal(replace_chooser.init(memory, &config), 0);
     for (uint32_t i = 0; i < LOOP * ROUNDS; i++) {
         use(memory, i % BUFFERED, FRAMES, &resident);
@@ -593,19 +627,20 @@ static void what_the_buffer_tells_once_all_hear(void **state)
     for (unsigned first = 0; first < 2; first++) {
         const char *names[] = {"mru", "arc"};
         const struct replace_config config = {
-            .nodes = 8, .frames = FRAMES, .seed = 1, .first = names[first], .in_buffer = tell_once};
+            .nodes = 8, .frames = FRAMES, .seed = 1, .first = names[first], .answers = true};
         uint64_t *memory = calloc(1, replace_chooser.bytes(8));
         struct replace_report report;
         (void)state;
+        buffer = tell_once;
         assert_int_equal(replace_chooser.init(memory, &config), 0);
         for (uint32_t n = 0; n < FRAMES; n++)
-            replace_chooser.enter(memory, n, 0);
+            enter(memory, n);
         replace_chooser.leave(memory, FRAMES - 1);
         used_there[0] = true;
-        replace_chooser.enter(memory, FRAMES, 0);
+        enter(memory, FRAMES);
         assert_false(used_there[0]);
-        assert_int_not_equal(replace_chooser.victim(memory, REPLACE_NONE), 0);
-        replace_chooser.touch(memory, 0);
+        assert_int_not_equal(victim(memory, REPLACE_NONE), 0);
+        touch(memory, 0);
         replace_chooser.report(memory, &report);
         for (unsigned e = 0; e < report.experts; e++)
             assert_int_equal(report.expert[e].misses, FRAMES + 1);
@@ -615,9 +650,8 @@ static void what_the_buffer_tells_once_all_hear(void **state)
 
 static unsigned asked;
 
-static enum page_buffered count_asked(const void *whose, uint32_t node)
+static enum page_buffered count_asked(uint32_t node)
 {
-    (void)whose;
     (void)node;
     asked++;
     return BUFFER_NOT_KEPT;
@@ -628,22 +662,24 @@ static void sets_shrink_by_a_few_pages_in_a_call(void **state)
 {
     enum { PAGES = 4096, FRAMES = 2048, FEW = 16 };
     const struct replace_config config = {
-        .nodes = PAGES, .frames = FRAMES, .seed = 1, .in_buffer = count_asked};
+        .nodes = PAGES, .frames = FRAMES, .seed = 1, .answers = true};
     uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
     unsigned most = 0;
 
     (void)state;
+    buffer = count_asked;
     assert_int_equal(replace_chooser.init(memory, &config), 0);
     for (uint32_t n = 0; n < FRAMES; n++)
-        replace_chooser.enter(memory, n, 0);
+        enter(memory, n);
     asked = 0;
     replace_chooser.resize(memory, FEW);
+    answer(memory);
     assert_in_range(asked, 1, ARRAY_SIZE(experts) * 32);
     assert_null(replace_chooser.check(memory));
     for (uint32_t n = FRAMES; n < PAGES; n++) {
         asked = 0;
-        replace_chooser.leave(memory, replace_chooser.victim(memory, n));
-        replace_chooser.enter(memory, n, 0);
+        replace_chooser.leave(memory, victim(memory, n));
+        enter(memory, n);
         most = MAX(most, asked);
     }
     assert_in_range(most, 1, ARRAY_SIZE(experts) * 32 + 1);
