@@ -1,6 +1,6 @@
 /*
- * Processes' memory, as the other folders see it: address spaces, paging. It stands above the
- * scheduler: a fault may sleep.
+ * The memory of processes, as other folders see it: address spaces and paging. It stands above the
+ * scheduler: a page fault may sleep.
  */
 #pragma once
 #include "kernel/arch/arch.h"
@@ -13,11 +13,11 @@ extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */
 /* ---- Address spaces (space.c, fault.c) ------------------------------------------------------- */
 struct block_device;
 struct memory_account;
-struct space; /* a process's memory: regions and page tables */
+struct space; /* the memory of a process: regions and page tables */
 #define REGION_NAME_MAX 16
 enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_DISK };
-/* The first three hold from then on, for what is read ahead and what leaves first; the others are
- * done at once. */
+/* NORMAL, SEQUENTIAL and RANDOM hold from then on, for readahead and eviction; WILLNEED and
+ * DONTNEED act at once. */
 enum region_advice {
     ADVICE_NORMAL,
     ADVICE_SEQUENTIAL,
@@ -26,87 +26,100 @@ enum region_advice {
     ADVICE_DONTNEED
 };
 
-/* Its memory is as boot arguments say now (like: NULL) or, of a process that another one starts, as
- * that one's. account: what its page tables and regions are charged to, as long as it is there, or
- * NULL. 0, -ENOMEM or -EDQUOT. Thread context, no lock held. */
+/* Makes an address space. Its memory is configured like that of `like`, the space of the process
+ * that starts this one, or, if `like` is NULL, as the boot arguments say now. `account` is charged
+ * for page tables and regions as long as the space exists; NULL: none is. Thread context, no lock
+ * held. Returns 0, -ENOMEM or -EDQUOT. */
 int space_create(const struct space *like, struct memory_account *account, struct space **out);
-/* Bytes of kernel memory that its next page may be charged for, at most but for further page
- * tables. Thread context, no lock held. */
+/* Returns the most kernel memory, in bytes, that the next page of s may be charged for: a page
+ * table and the growth of its pool. Further page tables come on top. Thread context, no lock
+ * held. */
 uint64_t space_tables_wanted(const struct space *s);
-void space_set_pid(struct space *s, uint32_t pid); /* whose it is, for messages; once */
-void space_destroy(struct space *s);               /* nobody runs in it any more */
+/* Sets the process's number, for messages and trackers. Called once. */
+void space_set_pid(struct space *s, uint32_t pid);
+/* Destroys a space that no thread runs in any more. */
+void space_destroy(struct space *s);
 struct arch_space *space_arch(struct space *s);
-uint16_t space_number(const struct space *s); /* by which page logs know it; 0: not at all */
-/* Reserves len bytes (rounded up to pages): at va if not 0 (-EEXIST if taken, -EINVAL outside user
- * space or unaligned), else anywhere. Demand-zero. name is for people. -ENOMEM. */
+/* Returns the number by which page logs know s, or 0: they do not. */
+uint16_t space_number(const struct space *s);
+/* Maps `len` bytes, rounded up to pages, as demand-zero memory at va, or anywhere if va is 0.
+ * `name` is for messages. Returns 0; -EEXIST: taken; -EINVAL: outside user space or not
+ * page-aligned; -EACCES: writable and executable; -ENOMEM. */
 int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,
               const char *name, vaddr_t *out);
-/* A disk's contents from that page on, anywhere: read when a page is first touched, and again when
- * it has left memory. Who may write has a copy of its own; nobody else sees it. len 0: to the
- * disk's end; *mapped: how much it is. -EINVAL: beyond the disk, or not whole pages; -EBUSY: pages
- * are swapped to it; -ENOMEM; -EACCES: W+X. */
+/* Maps `len` bytes of disk d, from its page `page` on, anywhere; len 0: up to the disk's end. A
+ * page is read when it is first touched, and again after it has been evicted. A writable mapping is
+ * a private copy. Stores the mapped bytes in *mapped. Returns 0; -EINVAL: beyond the disk, or not
+ * whole pages; -EBUSY: the disk is the swap disk; -EACCES: writable and executable; -ENOMEM. */
 int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len,
                    unsigned prot, vaddr_t *out, uint64_t *mapped);
-int space_unmap(struct space *s, vaddr_t va, uint64_t len); /* -EINVAL; holes are fine */
-int space_protect(struct space *s, vaddr_t va, uint64_t len,
-                  unsigned prot); /* -ENOMEM where nothing is mapped; W+X: -EACCES */
-/* All of [va, va + len) must be mapped: -ENOMEM; -EINVAL as above. WILLNEED: pages that are out
- * are read, as far as there is room; DONTNEED: pages are forgotten, and all zeros when next
- * used. */
+/* Unmaps [va, va + len), which may have holes. Returns 0, -EINVAL or -ENOMEM. */
+int space_unmap(struct space *s, vaddr_t va, uint64_t len);
+/* Changes the protection of [va, va + len). Returns 0; -ENOMEM: a part is not mapped; -EACCES:
+ * writable and executable; -EINVAL. */
+int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot);
+/* Applies `advice` to [va, va + len). WILLNEED: starts reading pages that are out, as far as there
+ * is room. DONTNEED: drops the pages, which are all zeros when next used. Returns 0; -ENOMEM: a
+ * part is not mapped; -EINVAL. */
 int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice advice);
-/* Writes initial contents into a mapped region whatever its protection (ELF loading). -ENOMEM,
- * -EFAULT. */
+/* Writes n bytes to va, in a mapped region of any protection (ELF loading). Returns 0, -ENOMEM,
+ * -EFAULT or another error of space_fault. */
 int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
-/* Page fault in thread context: 0 repaired; -EFAULT no mapping or not allowed; -ENOMEM; -EDQUOT the
- * process may have no more; -EIO the page could not be read in; -EINTR the process is ending. */
+/* Handles a page fault. Thread context, no lock held. Returns 0: repaired; -EFAULT: not mapped or
+ * not allowed; -ENOMEM; -EDQUOT: the process has all that it may; -EIO: the page could not be read;
+ * -EINTR: the process is ending. */
 int space_fault(struct space *s, vaddr_t va, enum fault_access access);
-/* A page of the caller's that user mode may read at va, in SHOWN_BASE..SHOWN_MAX; hidden again, by
- * who showed it, before the space is destroyed. Thread context. 0, -ENOMEM, -EEXIST. */
+/* Maps a page of the caller's at va, in SHOWN_BASE..SHOWN_MAX, for user mode to read. The caller
+ * hides it again before the space is destroyed. Thread context. Returns 0, -ENOMEM or -EEXIST. */
 int space_show(struct space *s, vaddr_t va, paddr_t page);
 void space_hide(struct space *s, vaddr_t va);
-/* Name and offset of the region an address lies in, for messages; "unmapped" if none. */
+/* Describes in buf the region that va lies in, with the offset in it, for messages; "unmapped" if
+ * there is none. */
 void space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
-/* The region an address lies in, guard pages included, how far into it, and how large it is.
- * False: in none. */
+/* Finds the region that va lies in, guard pages included: its name, va's offset in it and its size.
+ * Returns false if there is none. */
 bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset,
                   uint64_t *bytes);
 /* Of a pool, since it was made. */
 struct pool_stats {
-    uint64_t first_faults;                    /* pages that came into being */
-    uint64_t minor_faults;                    /* others that needed no reading */
-    uint64_t major_faults;                    /* waited for a page to be read */
-    uint64_t waited_ns;                       /* so long, from the fault on, all of them together */
-    uint64_t page_ins, page_outs, clean_outs; /* read; written; left without being written */
-    uint64_t prefetched, prefetched_used, wasted; /* read before anybody asked; used; left unused */
-    uint64_t rescued;                             /* used while they were being written */
-    uint64_t waits_for_room;                      /* faults that waited for a frame */
+    uint64_t first_faults;                    /* new pages */
+    uint64_t minor_faults;                    /* pages mapped again without a read */
+    uint64_t major_faults;                    /* faults that waited for a read */
+    uint64_t waited_ns;                       /* sum of these waits, each from its fault on */
+    uint64_t page_ins, page_outs, clean_outs; /* pages read; written; evicted without a write */
+    /* pages read before a thread asked for them; of these used; and not used */
+    uint64_t prefetched, prefetched_used, wasted;
+    uint64_t rescued;        /* pages used while they were being written */
+    uint64_t waits_for_room; /* times a thread waited for a frame */
     uint64_t read_errors, write_errors;
 };
-/* How memory was divided last (mem.goal). */
+/* The outcome of the last division of memory for a pool (mem.goal). */
 struct pool_division {
-    const char *goal;         /* NULL: even parts, and what follows is 0 */
-    uint32_t target, planned; /* pages it keeps when memory is short; which go towards these */
-    uint32_t weight, step;    /* step: so many pages are meant by more and less */
-    uint32_t hot;             /* pages used all the time, which no curve knows */
-    /* foretold: millionths of its speed, with what is planned, more and less */
+    const char *goal;         /* NULL: even parts; the following members are 0 */
+    uint32_t target, planned; /* pages kept when memory is short; pages that target moves towards */
+    uint32_t weight, step;    /* step: pages by which lost_more and lost_less differ from planned */
+    uint32_t hot;             /* pages used all the time, which no curve counts */
+    /* predicted loss of speed, in millionths, with planned pages, with step more, and with step
+     * less */
     uint64_t lost, lost_more, lost_less;
 };
 struct pool_prefetch {
     const char *policy;
-    unsigned level;  /* a window, or a threshold */
-    uint32_t unused; /* read before anybody asked, in memory and not used yet */
-    /* used while still being read; times that too many were unused to go on */
+    unsigned level;  /* one number of the policy's state: a window, or a threshold */
+    uint32_t unused; /* pages read before a thread asked for them, resident and not used yet */
+    /* pages used while still being read; times that prefetching stopped because of too many unused
+     * pages */
     uint64_t late, stopped;
 };
 struct space_stats {
     uint64_t mapped_pages, resident_pages, out_pages, faults;
-    /* For its pages to be read; how long. Those of its pool, which others may share, are in
-     * pool. */
+    /* of this space, for pages to be read; those of the whole pool are in `pool` */
     uint64_t waits, waited_ns;
-    uint64_t room_pages;              /* it can still fill: pool_room_pages */
-    bool watched;                     /* by a tracker, now */
-    const char *policy;               /* NULL: it has no pool, and what follows is 0 */
-    uint64_t limit_pages, pool_pages; /* of its pool, which others may share */
+    uint64_t room_pages; /* pages that the space can still fill: pool_room_pages */
+    bool watched;        /* by a tracker, now */
+    /* replacement policy; NULL: the space has no pool, and the following members are 0 */
+    const char *policy;
+    uint64_t limit_pages, pool_pages; /* of its pool, which other spaces may share */
     struct pool_stats pool;
     struct replace_report replace;
     struct pool_division division;
@@ -117,24 +130,29 @@ struct region_stats {
     vaddr_t start, end;
     unsigned prot, advice;
     uint64_t resident_pages, out_pages, faults, slow_faults;
-    const char *policy; /* that its pages are replaced by; NULL: they do not leave */
+    const char *policy; /* replacement policy of its pages; NULL: they are never evicted */
     char name[REGION_NAME_MAX];
 };
-/* The first region that ends above from; false: there is none. */
+/* Finds the first region that ends above `from`. Returns false if there is none. */
 bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out);
-/* The name of the first region that policies know by this number. False: there is none. */
+/* Finds the name of the first region that policies know by number `tag`. Returns false if there is
+ * none. */
 bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX]);
-uint64_t space_pages(const struct space *s); /* resident or out; any context; may be out of date */
-void space_check(struct space *s);           /* panics on a broken invariant */
+/* Returns the number of pages resident or out, which may be out of date. Any context. */
+uint64_t space_pages(const struct space *s);
+/* Panics on a broken invariant. */
+void space_check(struct space *s);
 
 /* ---- Paging (swap.c, reclaim.c) -------------------------------------------------------------- */
-/* main, in a thread, after the disks were found: pages may leave from now on. */
+/* Starts paging: from now on pages can be evicted. Called by main, in a thread, when the disks are
+ * known. */
 void paging_start(void);
-/* Is memory divided among pools by their curves (mem.goal)? Any context. */
+/* Tells whether memory is divided among pools by their curves (mem.goal). Any context. */
 bool paging_divides(void);
-/* Is there a swap disk? After paging_start the answer stays; any context. */
+/* Tells whether there is a swap disk; does not change after paging_start. Any context. */
 bool swap_present(void);
-/* There is, and next to nothing is free on it. Any context. */
+/* Tells whether there is a swap disk with next to no free slot. Any context. */
 bool swap_full(void);
-/* There is, and nothing more is written to it. Any context. */
+/* Tells whether there is a swap disk that has failed, so that no page is written to it any more.
+ * Any context. */
 bool swap_failed(void);

@@ -23,7 +23,7 @@
  *
  * - A clean page goes from GOING to OUT.
  * - A page used while WRITING becomes HERE and cannot be evicted until the write ends.
- * - A page whose write failed becomes READY.
+ * - A page that could not be written becomes READY.
  *
  * A page unmapped while GOING, WRITING or COMING becomes an orphan: its node has no space any more,
  * and the code that completes the transfer frees node and frame.

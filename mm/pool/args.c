@@ -34,16 +34,13 @@ const struct arg mm_args[] = {
      "all processes together keep at most so much in memory; the largest value: no limit"},
     {"mem.kernel", ARG_BYTES, &mem_kernel, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
      "kernel memory a process may take: its threads' stacks, page tables, sessions, pool's tables; "
-     "0: a "
-     "quarter of memory"},
+     "0: a quarter of memory"},
     {"mem.pool", ARG_CHOICE, &mem_pool, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
     {"mem.goal", ARG_CHOICE, &mem_goal, 0, 0, share_goal_names, ARG_BOOT,
      "how memory is divided among pools: evenly; by their curves so that the harmonic mean of "
-     "speedups is "
-     "highest, or all miss at the same rate, or the highest rate is as low as can be, or rates "
-     "asked for are "
-     "kept"},
+     "speedups is highest, or all miss at the same rate, or the highest rate is as low as can be, "
+     "or rates asked for are kept"},
     {"mem.weight", ARG_U64, &mem_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
     {"mem.rate", ARG_U64, &mem_rate, 0, 1000000, NULL, ARG_PROCESS,
@@ -52,13 +49,11 @@ const struct arg mm_args[] = {
      "which page of a pool goes when another needs its frame"},
     {"mem.prefetch", ARG_TABLE, &mem_prefetch, 0, 0, prefetch_policies, ARG_PROCESS,
      "what is read besides the page that a thread waits for: nothing, its neighbours, where a row "
-     "of pages "
-     "goes "
-     "on, what was used together with it, or what of these has done no harm in its region"},
+     "of pages goes on, what was used together with it, or what of these has done no harm in its "
+     "region"},
     {"mem.accessed", ARG_BOOL, &mem_accessed, 0, 0, NULL, ARG_PROCESS,
      "a page about to go is asked whether it was used, where no tracker sees that; else faults are "
-     "all that "
-     "policies hear of"},
+     "all that policies hear of"},
     {"mem.seed", ARG_U64, &mem_seed, 0, UINT64_MAX, NULL, ARG_PROCESS,
      "of policies that draw or hash"},
     {"mem.pools", ARG_CHOICE, &mem_pools, 0, 0, pools_names, ARG_PROCESS,

@@ -1,12 +1,11 @@
-/* What the boot arguments mem.* and swap.* say (args.c). Those that are a process's own
- * (ARG_PROCESS) are looked at when its space and pool are made; those that it starts have its
- * own. */
+/* The boot arguments mem.* and swap.* (args.c). Those of a process (ARG_PROCESS) are read when its
+ * space and pool are made; processes that it starts inherit them. */
 #pragma once
 #include "kernel/core/cmdline.h"
 #include "mm/policy/prefetch/prefetch.h"
 #include "mm/policy/replace/replace.h"
 
-#define MEMORY_LEAST     (256 * KIB) /* of a process: an instruction alone may need a dozen pages */
+#define MEMORY_LEAST     (256 * KIB) /* of a process: one instruction may need a dozen pages */
 #define MEMORY_UNLIMITED (64 * GIB)
 
 extern uint64_t mem_process, mem_user; /* bytes */
@@ -14,12 +13,12 @@ extern uint64_t mem_pool;              /* enum mem_pool_choice */
 extern uint64_t mem_accessed;          /* bool */
 extern uint64_t mem_seed;
 extern uint64_t mem_goal;             /* an enum share_goal */
-extern uint64_t mem_weight, mem_rate; /* of a process; misses a second, 0: any */
+extern uint64_t mem_weight, mem_rate; /* of a process; mem_rate: misses a second, 0: no bound */
 extern uint64_t mem_pools;            /* enum mem_pools_choice */
 extern uint64_t swap_wanted;          /* enum swap_choice */
 extern uint64_t swap_size;
 
-/* Those that mem.policy and mem.prefetch name. */
+/* Return the policies that mem.policy and mem.prefetch name. */
 const struct replace_ops *memory_policy_ops(void);
 const struct prefetch_ops *memory_prefetch_ops(void);
 

@@ -1,13 +1,13 @@
 /*
- * See divide.h. Once an epoch (mem.epoch_ms) the curves of all watched spaces are read,
- * mm/policy/divide/plan.h decides, and each pool is told its target: so many frames it keeps when
- * memory is short. A pool may have more as long as nobody misses them.
+ * See divide.h. Once an epoch (mem.epoch_ms) the thread reads the curves of all watched spaces,
+ * mm/policy/divide/plan.h decides, and each pool gets its target: the frames it keeps when memory
+ * is short. While memory is not short a pool may have more.
  *
- * A curve is of the policy its pool replaces by: MRU's own, LRU's for all that follow recency, and
- * for the chooser whichever misses less. Pages that are used all the time are in no curve: they are
- * asked for (mm/pool/hot.c), and what a program needs is reckoned from both
- * (mm/policy/divide/demand.h). Pools are known here by their address from one look to the next
- * only: one that has ended meanwhile is not told.
+ * A curve is that of the pool's replacement policy: MRU's own for MRU, LRU's for policies that
+ * follow recency, and for the chooser whichever misses less. Pages used all the time are in no
+ * curve; their number is found by asking the tracker (hot_pages). mm/policy/divide/demand.h derives
+ * from both what a program needs. From one look to the next a pool is known by its address only; a
+ * pool that has ended meanwhile is left out.
  */
 #include "mm/pool/divide.h"
 #include "hpm/path/path.h"
@@ -25,39 +25,41 @@
 
 #define HOT_AT_ONCE   64   /* nodes looked at in one hold of the pool's lock */
 #define HOT_LOOKS_MAX 2048 /* nodes looked at in all */
-#define PAGES_MIN     32   /* that every pool keeps */
-#define MOVED_PART    8    /* of memory, in an epoch, at most */
-/* epochs in which moving pages must have paid; so much is remembered at most */
+#define PAGES_MIN     32   /* frames that every pool keeps */
+#define MOVED_PART    8    /* in an epoch at most 1/8 of memory moves */
+/* epochs in which a move of pages must pay off; also the most work that is remembered, in epochs */
 #define LASTS 64
-/* accesses to a page, of which memory has so many: no more are remembered */
-#define ENOUGH        4
-#define SOON_PART     32 /* of an epoch, in which hot pages are used again */
-#define WORTH_PART    8 /* of what a pool has, for people: what it would gain by so much, or lose */
-#define GAIN_PERMILLE 20 /* that a new plan must bring */
+/* accesses that are remembered of each pool, at most, for each page of memory */
+#define ENOUGH    4
+#define SOON_PART 32 /* hot pages are those used within 1/32 of an epoch */
+/* lost_more and lost_less of struct pool_division are for 1/8 of the pool's pages more and less */
+#define WORTH_PART    8
+#define GAIN_PERMILLE 20 /* improvement that a new plan must bring */
 
-/* What is remembered of a pool. */
+/* What is remembered of a pool from look to look. */
 struct past {
-    struct pool *of; /* as of the last look; NULL: nobody's */
+    struct pool *of; /* NULL: a free entry */
     uint32_t pid, epochs, spacing, held;
-    uint64_t waited_us; /* between the last two looks */
+    uint64_t waited_us; /* that its threads waited, between the last two looks */
     bool seen;          /* in this look */
     struct demand demand;
 };
 
 static struct division {
     unsigned pools;
-    uint32_t memory, spacing;      /* pages */
-    uint64_t now_ns;               /* of this look */
-    uint64_t faults, waited_us;    /* of all pools, since the last one */
-    uint64_t fault_us;             /* that a fault took when there were any last */
-    uint64_t planned_ns, lasts_us; /* since when the plan holds; how long plans do, lately */
-    int error;                     /* why memory could not be divided at the last look, or 0 */
+    uint32_t memory, spacing;   /* pages */
+    uint64_t now_ns;            /* time of this look */
+    uint64_t faults, waited_us; /* of all pools, since the last look */
+    uint64_t fault_us;          /* mean time of a fault, when there last were any */
+    /* when the plan was made; recent mean of how long plans lasted */
+    uint64_t planned_ns, lasts_us;
+    int error; /* why the last look could not divide memory, or 0 */
     struct past past[SHARE_POOLS_MAX];
     struct past *of[SHARE_POOLS_MAX];
     struct share_pool pool[SHARE_POOLS_MAX];
     struct share room;
-    char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* for people to read */
-} * division;                                                     /* the thread's own */
+    char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* as printed */
+} * division;                                                     /* used by the thread only */
 
 bool paging_divides(void)
 {
@@ -94,23 +96,23 @@ static unsigned mapped_pages(struct pool *p, const struct space *s, uint32_t fro
     return n;
 }
 
-/* Returns the pages of s, which has a curve, that are mapped and were used since the last call, as
- * the tracker knows, although no use was logged in the epoch before or only the first one. In a
- * large pool, one node of a number is looked at and the result scaled up. In the turn of
- * track_each_curve, no lock held. */
+/* Returns the number of pages of s, which has a curve, that are mapped and were used since the last
+ * call without being logged, as the tracker knows. Pages that the curve has seen lately do not
+ * count, unless most of the epoch's accesses were first uses. Of a large pool only every `step`-th
+ * node is looked at, and the result is scaled up. In the turn of track_each_curve, no lock held. */
 static uint32_t hot_pages(struct pool *p, struct space *s)
 {
     uint64_t page[HOT_AT_ONCE];
     uint32_t hot = 0, capacity = __atomic_load_n(&p->capacity, __ATOMIC_RELAXED);
-    /* odd: hot pages may be every other one */
+    /* odd, because every other page may be hot */
     uint32_t step = (capacity + HOT_LOOKS_MAX - 1) / HOT_LOOKS_MAX | 1;
     unsigned shift = track_curve_shift(s);
-    bool all_logged = track_curve_first_uses(s);
+    bool mostly_new = track_curve_first_uses(s);
 
     for (uint32_t from = 0; from < capacity; from += HOT_AT_ONCE * step) {
         unsigned n = mapped_pages(p, s, from, step, page);
         for (unsigned i = 0; i < n; i++)
-            hot += path_sampled(page[i], shift) && (all_logged || !track_curve_tells(s, page[i])) &&
+            hot += path_sampled(page[i], shift) && (mostly_new || !track_curve_tells(s, page[i])) &&
                    track_hides(s, page[i] << PAGE_SHIFT);
     }
     return (uint32_t)MIN((uint64_t)hot * step << shift, (uint64_t)capacity);
@@ -118,7 +120,8 @@ static uint32_t hot_pages(struct pool *p, struct space *s)
 
 /* ---- What is remembered ---------------------------------------------------------------------- */
 
-/* What is remembered of the space's pool, if anything. */
+/* Returns what is remembered of the pool of s, a new entry if nothing is, or NULL if there is no
+ * free entry. */
 static struct past *past_of(const struct space *s)
 {
     struct division *d = division;
@@ -136,8 +139,8 @@ static struct past *past_of(const struct space *s)
     return nobodys;
 }
 
-/* The time since the last look or since the pool began, in which its threads worked, or any of them
- * waited for a page. [P] held. */
+/* Notes how long the pool's program has worked and waited for pages, since the last look or since
+ * the pool began. [P] held. */
 static void look_back_locked(struct pool *p, struct past *past)
 {
     struct division *d = division;
@@ -152,7 +155,8 @@ static void look_back_locked(struct pool *p, struct past *past)
     p->share.last_look_ns = d->now_ns;
 }
 
-/* The curve of an epoch that has ended since the last look is remembered. */
+/* Adds the curve of s to its demand if an epoch has ended since the last look. `held`: frames that
+ * the pool has now. */
 static void remember_epoch(struct space *s, struct past *past, uint32_t held)
 {
     const struct division *d = division;
@@ -220,7 +224,7 @@ static void add_pool(struct space *s, UNUSED void *arg)
     };
 }
 
-/* What its plan is worth to the pool, for people to read. */
+/* Returns what the plan is worth to the pool, for reports. */
 static struct pool_division worth_of(const struct share_pool *s)
 {
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
@@ -287,7 +291,7 @@ static void print_plan(const struct share_report *report)
         (unsigned long long)report->cost_best, d->plan);
 }
 
-/* Said when it begins, and not at every look. */
+/* Prints an error when it begins, not at every look. */
 static void say_error(int error)
 {
     struct division *d = division;
@@ -299,9 +303,9 @@ static void say_error(int error)
     d->error = error;
 }
 
-/* How long a plan may be taken to hold: as long as those before it, or as this one does already.
- * Where two plans take turns, each foretold to be better than the other turns out to be, pages
- * moved must pay sooner. */
+/* Returns how long a plan may be assumed to hold: as long as plans have held lately, or as this one
+ * has held already. Where two plans take turns because each is predicted to be better than it turns
+ * out to be, this makes moves pay off sooner. */
 static uint64_t lasts_us(void)
 {
     const struct division *d = division;
@@ -347,7 +351,7 @@ static void divide_memory(void)
     }
 }
 
-/* What is remembered of pools that have ended: others may have their addresses now. */
+/* Frees the entries of pools that have ended, because a new pool may have the same address. */
 static void forget_ended(void)
 {
     for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {

@@ -1,11 +1,12 @@
 /*
- * Memory is divided among pools as the boot argument mem.goal says.
+ * Divides memory among pools, as the boot argument mem.goal says. The state is struct pool_share
+ * (mm/pool.h), which says what guards each member.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
 struct pool;
 
-/* paging_start: a thread divides memory anew once an epoch, if that is asked for and
- * pools are of one process each. */
+/* Starts, if mem.goal asks for it, a thread that divides memory anew once an epoch among pools of
+ * one process each. Called by paging_start. */
 void divide_start(void);

@@ -1,15 +1,15 @@
 /*
- * Pages leave, a batch at a time: the policy names one after the other, each is taken out of its
- * page table, the TLBs forget them all together, and then the clean ones' frames are free and the
- * dirty ones are written, neighbours in one request.
+ * Evicts pages in batches. The policy names one victim after another. Each is taken out of its page
+ * table, the TLBs forget all of them together, and then the frames of clean pages are freed and
+ * dirty pages are written, neighbours in one request.
  *
  * The policy is asked with [P] held, but a page is taken out of its table under its space's [S],
- * which comes first. So the space is pinned, and what the policy said is looked at again under
- * both.
+ * which comes first in the order of locks. So the space is pinned, and the victim is checked again
+ * under both locks.
  *
- * Where what the policy names cannot leave, for want of a slot, it may name the same few pages for
- * ever. So after many looks in vain all pages have their turn, a part of them in each call;
- * pool->vain counts on from one call to the next.
+ * If the policy's victims cannot be evicted for want of a slot, it may name the same few pages for
+ * ever. So after a number of looks in vain, all nodes are looked at in turn, a part of them in each
+ * call; pool->vain counts looks across calls.
  */
 #include "mm/pool/reclaim.h"
 #include "mm/pool/prefetching.h"
@@ -20,26 +20,27 @@
 #include "kernel/mem/mem.h"
 
 #define BATCH     32
-#define STRETCH   64   /* pages looked at before the thread gives way */
-#define NAMES_MAX 1024 /* pages that the policy names in vain */
-/* pages in a batch that find the disk full: others are looked for another time (pool->vain) */
+#define STRETCH   64   /* pages looked at before the thread yields */
+#define NAMES_MAX 1024 /* victims of the policy in vain, before all nodes are looked at in turn */
+/* ^pages in a batch that found no free slot, before the batch ends */
 #define NO_SLOTS_MAX 256
 
 struct leaver {
-    struct space *space; /* pinned; NULL: it was not mapped */
+    struct space *space; /* pinned; NULL: the page was not mapped */
     vaddr_t va;
-    /* GOING; no other thread changes its slot, frame and NODE_ALONE until it is settled */
+    /* GOING: no other thread changes its slot, frame and NODE_ALONE until it is settled */
     uint32_t node;
 };
 
 struct batch {
     struct pool *pool;
-    bool in_turn; /* not what the policy says */
+    bool in_turn; /* nodes are looked at in turn, not as the policy says */
     struct leaver page[BATCH];
     unsigned n;
 };
 
-/* What came of looking at a page that the policy named. */
+/* Result of looking at a page: evicted; not to be evicted now; no free slot for it; the node has
+ * changed, look at another one. */
 enum verdict { LEAVES, STAYS, STAYS_NO_SLOT, ANOTHER };
 
 static void pin_space(struct space *s)
@@ -56,8 +57,8 @@ static void unpin_space(struct space *s)
     spin_unlock(&s->lock, irq);
 }
 
-/* The slot that keeps the page beside its neighbours: they are looked for in its aligned cluster of
- * pages. [S] and [P] held. */
+/* Returns the slot that keeps the page beside its neighbours, which are looked for in its aligned
+ * cluster of pages, or SLOT_NONE. [S] and [P] held. */
 static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s, vaddr_t va)
 {
     struct arch_page row[SWAP_CLUSTER];
@@ -87,7 +88,7 @@ static void add_page_locked(struct batch *b, struct space *s, uint32_t n)
     b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
 }
 
-/* A page that is not mapped can leave at once. [P] held. */
+/* Evicts node n, which is READY. [P] held. */
 static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
 {
     struct pool *p = b->pool;
@@ -103,7 +104,7 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
     return LEAVES;
 }
 
-/* [S] and [P] held; node n is HERE, at va. */
+/* Evicts node n, which is HERE at va, if it can be evicted. [S] and [P] held. */
 static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
 {
     struct pool *p = b->pool;
@@ -120,7 +121,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
         return STAYS;
     }
-    /* One of zeros may be written to until it is gone. */
+    /* A page of zeros may be written to until it is out of the table. */
     bool zeros =
         node->slot == SLOT_NONE && !(node->flags & NODE_DIRTY) && !(page.marks & ARCH_WRITTEN);
     if (node->slot == SLOT_NONE && (!zeros || (page.prot & PROT_W))) {
@@ -144,7 +145,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     return LEAVES;
 }
 
-/* Has the program said of the page that it reads on from there? */
+/* Tells whether the program has advised that it reads sequentially at va. */
 static bool is_sequential(const struct space *s, vaddr_t va)
 {
     const struct region *r = regions_find(&s->regions, va);
@@ -152,8 +153,9 @@ static bool is_sequential(const struct space *s, vaddr_t va)
     return r && r->advice == ADVICE_SEQUENTIAL;
 }
 
-/* Node n, which the policy named or a sequential reading has passed, unless it has become something
- * else since. [S] and [P] held. */
+/* Evicts node n, a victim of the policy or a page that a sequential reader has passed (`passed`),
+ * unless it has changed since. `hot`: the tracker knows that the page is in use. [S] and [P]
+ * held. */
 static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
                                  bool passed)
 {
@@ -163,7 +165,7 @@ static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, u
         return ANOTHER;
     if (passed && !is_sequential(s, va))
         return ANOTHER;
-    if (passed) /* it has been used: that is why it goes */
+    if (passed) /* it has been used: that is how the reader passed it */
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
     enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
     if (v == STAYS || (v == STAYS_NO_SLOT && !b->in_turn))
@@ -176,8 +178,8 @@ static uint64_t resident_locked(const struct pool *p)
     return p->held - p->leaving - p->coming;
 }
 
-/* The next page in the order of nodes, of which it looks at a few; NODE_NONE: there is none among
- * these. */
+/* Returns the next resident node in order of nodes, or NODE_NONE if the next STRETCH nodes have
+ * none. */
 static uint32_t next_in_turn(struct pool *p)
 {
     for (unsigned i = 0; i < STRETCH; i++) {
@@ -189,7 +191,7 @@ static uint32_t next_in_turn(struct pool *p)
     return NODE_NONE;
 }
 
-/* After so many looks in vain it is each page's turn. */
+/* Returns the looks in vain after which nodes are looked at in turn. */
 static uint64_t names_locked(const struct pool *p)
 {
     return MIN(resident_locked(p), (uint64_t)NAMES_MAX);
@@ -199,11 +201,11 @@ bool evict_tried_all_locked(const struct pool *p)
 {
     uint64_t turn = resident_locked(p) + p->capacity / STRETCH + 1;
 
-    /* at the first look a mark may be all that goes */
+    /* twice: the first look may find an accessed bit and only clear it */
     return p->vain >= names_locked(p) + 2 * turn;
 }
 
-/* What sequential readings have passed goes first, then what the policy says. */
+/* Chooses a page: first those that sequential readers have passed, then the policy's victims. */
 static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
 {
     uint32_t n = pool_passed_next(b->pool);
@@ -214,7 +216,7 @@ static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
     return b->in_turn ? next_in_turn(b->pool) : pool_victim_locked(b->pool, incoming);
 }
 
-/* The page to go next; *none: there is none. */
+/* Looks at one page and evicts it if it can be evicted. *none: the policy has no victim. */
 static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
 {
     struct pool *p = b->pool;
@@ -274,8 +276,8 @@ static void forget_translations(struct batch *b)
             unpin_space(b->page[i].space);
 }
 
-/* Nobody can write to the page any more. What is clean, or has lost its space meanwhile, is done
- * with; true: it is to be written. [P] held. */
+/* Completes the eviction of node n, which no thread can write to any more, if the page is clean or
+ * its space is gone. Returns true if the page must be written. [P] held. */
 static bool settle_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
@@ -349,7 +351,9 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         no_slots += v == STAYS_NO_SLOT;
         if (++looks % STRETCH)
             continue;
-        if (b.n) /* who uses one of these waits for it: not for a turn of this thread's as well */
+        /* a thread that faults on one of these waits for it: do not yield before they are
+         * settled */
+        if (b.n)
             break;
         sched_point();
     }

@@ -1,7 +1,7 @@
 /*
- * Reading pages in before anybody asks for them: what a program says it will need, what prefetchers
- * foresee. Nobody waits: pages become COMING, then READY. Where no frame is free, others leave
- * first, but only if that needs no writing.
+ * Reads pages before a thread asks for them: those that a program has advised it will need, and
+ * those that a prefetch policy wants. No thread waits for the read: pages become COMING, then
+ * READY. If no frame is free, other pages are evicted, but only if that needs no wait for a write.
  */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
@@ -13,7 +13,8 @@
 
 #define BATCH 32
 
-/* Is it out, on the disk? What is resident may be touched instead. */
+/* Tells whether node n is to be read: it is OUT in a slot. With FETCH_TOUCH, touches a resident
+ * page. */
 static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
 {
     bool irq = spin_lock(&p->lock);
@@ -27,7 +28,7 @@ static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
     return wanted;
 }
 
-/* The frame, which is charged, becomes the node's, if that is still out. */
+/* Makes the charged frame that of node n, if n is still to be read, and fills in *out. */
 static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how,
                        struct swap_page *out)
 {
@@ -105,7 +106,7 @@ unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t
     return found;
 }
 
-/* As many as may wait for their first use: half of what the pool may have. */
+/* Tells whether half of the frames that p may have wait for their first use. */
 static bool has_enough_unused(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);

@@ -10,13 +10,14 @@
 #include "kernel/mem/mem.h"
 
 #define NODES_FIRST    1024
-#define TOUCHES        32 /* in one stretch under the locks */
-#define READAHEAD_PART 8  /* of what a pool may have: so much may wait for its first use */
+#define TOUCHES        32 /* pages touched in one hold of the locks */
+#define READAHEAD_PART 8  /* part of a pool's limit that may be read ahead and unused */
 
 static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
 static struct list pools = {&pools, &pools}; /* pools_lock */
-static struct pool *global;                  /* pools_lock: the one that all use, while any does */
-static uint32_t pool_count;                  /* [A] written under pools_lock */
+/* pools_lock: the pool that all spaces use, if there is one */
+static struct pool *global;
+static uint32_t pool_count; /* [A] written under pools_lock */
 
 bool pools_wanted(void)
 {
@@ -39,7 +40,8 @@ void pool_link_free(struct node *nodes, uint32_t from, uint32_t to, uint32_t *he
     }
 }
 
-/* As many frames as the arguments say now, but no more than there are. */
+/* Returns the frames that the arguments allow now, at most all there are. `whole`: all processes
+ * share the pool. */
 static uint32_t limit_now(bool whole)
 {
     uint64_t bytes = whole ? mem_user : MIN(mem_user, mem_process);
@@ -54,8 +56,8 @@ uint32_t pool_reserve_of(uint32_t limit)
     return MIN(MAX(limit / 32, 2u), 64u);
 }
 
-/* What a pool that may have so many frames can fill with pages, for some are kept free: a policy
- * that reckons with more never has all that it wants to keep. */
+/* Returns the pages that a pool with `frames` frames can hold besides its reserve. A policy that
+ * reckoned with more would never have all the pages it wants to keep. */
 static uint32_t filled_of(uint32_t frames)
 {
     return MAX(frames - MIN(frames, pool_reserve_of(frames)), 1u);
@@ -117,7 +119,7 @@ static int init_tables(struct pool *p)
     return p->nodes ? init_policy(p, NODES_FIRST) ?: prefetching_init(p, NODES_FIRST) : -ENOMEM;
 }
 
-/* What it may have, and by which policies, is what the arguments say now. */
+/* Sets limits and policies as the arguments say now. */
 static void init_from_args(struct pool *p)
 {
     const struct prefetch_ops *ahead = memory_prefetch_ops();
@@ -132,7 +134,7 @@ static void init_from_args(struct pool *p)
     p->prefetching.ops = ahead == &prefetch_none ? NULL : ahead;
 }
 
-/* The same as for the other one; of that, all this is fixed. */
+/* Sets limits and policies like those of `like`, where they are fixed. */
 static void init_like(struct pool *p, const struct pool *like)
 {
     p->global = like->global;
@@ -212,7 +214,7 @@ static void wait_for_orphans(struct pool *p)
     spin_unlock(&p->lock, irq);
 }
 
-/* By threads that go through all pools: it is out of their list. */
+/* Waits for threads that go through all pools. No further ones come: p is out of their list. */
 static void wait_for_pins(struct pool *p)
 {
     bool irq = spin_lock(&pools_lock);
@@ -241,14 +243,15 @@ void pool_leave(struct pool *p)
     destroy_pool(p);
 }
 
-/* The pool behind at, pinned; at is unpinned. NULL: there is none. */
+/* Pins and returns the pool behind `at` (NULL: the first one), and unpins `at`. Returns NULL at the
+ * end. */
 static struct pool *next_pinned(struct pool *at)
 {
     bool irq = spin_lock(&pools_lock);
     struct list *next = at ? at->link.next : pools.next;
     struct pool *p = next == &pools ? NULL : container_of(next, struct pool, link);
 
-    /* One that has left the list meanwhile leads nowhere. */
+    /* A pool that has left the list since is linked to itself. */
     if (at && p == at)
         p = NULL;
     if (p)
@@ -389,13 +392,13 @@ void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, b
 
 /* ---- What a sequential reading has passed ---------------------------------------------------- */
 
-#define PASSED_KEPT 8 /* the latest: they may still be read */
+#define PASSED_KEPT 8 /* the latest nodes, which may still be read from */
 
 void pool_passed_add(struct pool *p, uint32_t n)
 {
     p->passed.node[p->passed.head++ % POOL_PASSED] = n;
     if (p->passed.head - p->passed.tail > POOL_PASSED)
-        p->passed.tail++; /* it leaves when the policy says so */
+        p->passed.tail++; /* the oldest one is left to the policy */
 }
 
 uint32_t pool_passed_next(struct pool *p)

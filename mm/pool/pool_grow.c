@@ -1,11 +1,14 @@
 /*
- * A pool's tables grow: twice as many nodes, with all that policies know of each.
+ * Growth of a pool's tables: twice as many nodes, with all that policies know of each.
  *
- * One thread does it, the others that need a node wait: each would make tables, of which one is
- * used. What there is stays where it is in memory and is seen at another place, with room behind it
- * (area_extend); under the pool's lock those who have it are told, and nothing moves. Tables are
- * the kernel's, and pages leave for them. Else a pool whose table became full when memory was full
- * would never have more nodes than memory has frames, however much could be swapped.
+ * One thread makes the tables and others that need a node wait for it; else each would make tables,
+ * of which one would be used. The old contents stay where they are in memory and appear at another
+ * address, with room behind them (area_extend). Under the pool's lock their users are told the new
+ * address; nothing is copied.
+ *
+ * Tables are kernel memory, and pages are evicted to make room for them. Otherwise a pool that
+ * fills its tables while memory is full would never have more nodes than memory has frames, however
+ * large the swap disk.
  */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
@@ -13,8 +16,8 @@
 #include "mm/pool/reclaim.h"
 #include "kernel/mem/mem.h"
 
-#define TABLES 5                              /* at most */
-#define MAPPED (PAGE_SIZE / sizeof(uint64_t)) /* pages that one of page tables maps */
+#define TABLES 5                              /* at most, in a pool */
+#define MAPPED (PAGE_SIZE / sizeof(uint64_t)) /* pages mapped by a page of page tables */
 
 /* What grows with the number of nodes. */
 struct tables {
@@ -45,8 +48,8 @@ static int extend_tables(const struct pool *p, uint32_t nodes, struct tables *t)
     return 0;
 }
 
-/* Exchanges p's tables and those in *t, which have room for `capacity` nodes and whose new nodes
- * are linked as free ones from free_head on. */
+/* Exchanges p's tables and those in *t, which have `capacity` nodes. The new nodes are linked as
+ * free ones from free_head on. */
 static void replace_tables_locked(struct pool *p, struct tables *t, uint32_t capacity,
                                   uint32_t free_head)
 {
@@ -82,7 +85,8 @@ uint64_t pool_bytes_to_grow(struct pool *p)
     return bytes;
 }
 
-/* So many it takes, those that there are being kept. */
+/* Returns the frames needed for tables of `nodes` nodes besides the present ones, page tables
+ * included. */
 static uint64_t frames_to_grow(const struct pool *p, uint32_t nodes)
 {
     uint64_t all = pool_tables_bytes(p, nodes) / PAGE_SIZE;
@@ -95,8 +99,8 @@ static bool can_grow(const struct pool *p)
     return p->capacity <= REPLACE_NODES_MAX / 2 && prefetching_can_hold(p, 2 * p->capacity);
 }
 
-/* 0: the caller is to make it grow; 1: there is room; -ENOMEM: there are as many nodes as can be;
- * -EINTR. */
+/* Waits while another thread makes nodes. Returns 0: the caller is to make nodes; 1: a node is
+ * free; -ENOMEM: the pool has the most nodes possible; -EINTR. */
 static int begin_growing(struct pool *p)
 {
     int err = 0;
@@ -114,8 +118,9 @@ static int begin_growing(struct pool *p)
     return err;
 }
 
-/* Where nothing can leave, what is kept for the kernel may do; where others of the kernel's have
- * taken what was free, more is to leave. */
+/* Makes the tables *t for `nodes` nodes, evicting pages for them. If no page can be evicted, takes
+ * frames of the kernel's reserve; if other kernel allocations took the frames, evicts twice as
+ * many. */
 static int make_tables(struct pool *p, uint32_t nodes, struct tables *t)
 {
     for (uint64_t frames = frames_to_grow(p, nodes);; frames *= 2) {
@@ -127,7 +132,8 @@ static int make_tables(struct pool *p, uint32_t nodes, struct tables *t)
     }
 }
 
-/* The caller makes it grow: p->capacity and p->charged stay as they are. */
+/* Makes tables for `capacity` nodes and charges their bytes. The caller has set p->growing, so that
+ * p->capacity and p->charged do not change. */
 static int make_charged(struct pool *p, uint32_t capacity, struct tables *t, uint64_t *bytes)
 {
     *bytes = p->account ? pool_tables_bytes(p, capacity) - p->charged : 0;

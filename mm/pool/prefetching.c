@@ -4,9 +4,9 @@
 #include "mm/space.h"
 #include "kernel/mem/mem.h"
 
-#define BATCH 128 /* entries of a list whose reads are started together */
+#define BATCH 128 /* entries of a list that are started together */
 
-/* Returns the frames that the policy reckons with where the pool is to have `frames` (0: its
+/* Returns the frames that the policy reckons with, if the pool is to have `frames` (0: its
  * limit). */
 static uint32_t frames_for(const struct pool *p, uint32_t frames)
 {

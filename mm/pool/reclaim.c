@@ -9,24 +9,25 @@
 #include "kernel/mem/mem.h"
 #include "mm/track/track.h"
 
-/* who waits for frames that nobody announces looks this often */
+/* Interval at which a thread that waits for a frame looks again, because not all frames that become
+ * free wake it */
 #define LOOK_NS     (1 * NS_PER_MS)
-#define DONATION    16   /* pages that leave at once where memory as a whole is short, at most */
-#define KERNEL_PART 64   /* of all frames: one in so many stays the kernel's ... */
-#define KERNEL_MIN  256  /* ... from these ... */
-#define KERNEL_MAX  4096 /* ... to these */
-#define AMPLE_PART  4    /* free of the limit: memory is not short any more */
-/* without a page that could leave, behind those at all there are: there is no more memory */
+#define DONATION    16   /* most pages evicted at once for memory as a whole */
+#define KERNEL_PART 64   /* the kernel's reserve is 1/64 of all frames ... */
+#define KERNEL_MIN  256  /* ... but at least this */
+#define KERNEL_MAX  4096 /* ... and at most this */
+#define AMPLE_PART  4    /* memory is no longer short when 1/4 of the limit is free */
+/* Further looks in vain, after all pages were looked at, before there is no more memory */
 #define HOPELESS_LOOKS 3
 
-static uint32_t user_frames;  /* [A] of all pools */
-static uint32_t user_leaving; /* [A] of those, on their way out */
-/* [A] that somebody is looking for, so that they leave */
+static uint32_t user_frames;  /* [A] charged to all pools */
+static uint32_t user_leaving; /* [A] nodes of all pools that are GOING or WRITING */
+/* [A] pages that threads are about to evict for memory as a whole */
 static uint32_t user_donated;
-static uint32_t kernel_frames; /* [-] which pools leave alone */
-/* [A] ... and so many more that the kernel is about to take */
+static uint32_t kernel_frames; /* [-] the kernel's reserve */
+/* [A] further frames that the kernel is about to take */
 static uint64_t kernel_wants;
-static uint32_t all_frames = UINT32_MAX / 2; /* [-] that there are */
+static uint32_t all_frames = UINT32_MAX / 2; /* [-] of the machine */
 
 static struct {
     struct spinlock lock;
@@ -36,7 +37,7 @@ static struct {
 
 /* ---- Charging -------------------------------------------------------------------------------- */
 
-/* Of those that are [A]: as it is at some moment. */
+/* Returns an [A] counter, as of some moment. */
 static uint32_t count_now(const uint32_t *count)
 {
     return __atomic_load_n(count, __ATOMIC_RELAXED);
@@ -47,7 +48,7 @@ static uint32_t user_limit(void)
     return (uint32_t)MIN(mem_user / PAGE_SIZE, (uint64_t)all_frames);
 }
 
-/* Of all pools together, too, a few are kept free. */
+/* Returns the frames that are kept free of those that all pools may have. */
 static uint32_t user_reserve(void)
 {
     return pool_reserve_of(user_limit());
@@ -85,14 +86,15 @@ uint64_t pool_room_pages(const struct pool *p)
     return frames + (swap_present() && !swap_failed() ? swap.free_slots : 0);
 }
 
-/* Is memory as a whole so short that not `more` frames may be given to pools? */
+/* Tells whether memory as a whole has no `more` frames for pools. */
 static bool memory_short(uint32_t more)
 {
     return count_now(&user_frames) + more > user_limit() ||
            frame_free_about() < kernel_keeps() + more;
 }
 
-/* Will it be, when all that is to leave has left? Then further pages must. */
+/* Tells the same for when all pages that are leaving have left: then further pages must be
+ * evicted. */
 static bool memory_stays_short(uint32_t more)
 {
     uint64_t leaving = (uint64_t)count_now(&user_leaving) + count_now(&user_donated);
@@ -107,7 +109,7 @@ void pool_leaving_locked(struct pool *p, int more)
     __atomic_add_fetch(&user_leaving, (uint32_t)more, __ATOMIC_RELAXED);
 }
 
-/* Others have come before the caller. */
+/* Charges p for a frame, if one is left besides those for the threads in line before w. */
 static bool charge_locked(struct pool *p, const struct line_ticket *w)
 {
     if (p->frames >= pool_cap_locked(p) || memory_short(line_before(w) + 1))
@@ -135,7 +137,8 @@ void pool_uncharge(struct pool *p, uint32_t frames)
     spin_unlock(&p->lock, irq);
 }
 
-/* So many pages should leave, besides those that do, until `free` of the pool's frames are free. */
+/* Returns the pages to evict, besides those that are leaving, until `free` frames of p's cap are
+ * free. */
 static uint32_t missing_locked(const struct pool *p, uint32_t free)
 {
     uint64_t have = (uint64_t)p->frames + free,
@@ -157,8 +160,7 @@ static void ask_reclaim(void)
 
 /* ---- Memory as a whole ----------------------------------------------------------------------- */
 
-/* What each pool has that nobody has planned for: of what pools keep now, with the frames that
- * kernel and others leave them. */
+/* Returns an even part, for each pool, of the frames that pools can keep now. */
 static uint32_t even_part(void)
 {
     uint64_t have = count_now(&user_frames) + frame_free_about(),
@@ -168,24 +170,25 @@ static uint32_t even_part(void)
     return (uint32_t)most / MAX(pools_number(), 1u);
 }
 
-/* One that a plan is still to be made for keeps what it had when memory became short, as in its
- * first plan (mm/policy/divide/plan.h): until then all that is known is who holds what, and who has
- * more than an even part and wants still more pays for that itself. */
+/* Returns the frames that p keeps when memory is short: its target; or, until there is a plan, the
+ * frames it had when memory became short, as in its first plan (mm/policy/divide/plan.h), or an
+ * even part if that is more. Until then only present sizes are known, and a pool that has more than
+ * an even part and wants still more pays for that itself. */
 static uint32_t share_locked(const struct pool *p)
 {
     return p->share.target ? p->share.target : MAX(p->share.kept, even_part());
 }
 
-/* What it has beyond its part, or less than none, when its threads that wait have what they wait
- * for and all that is to leave has left. While memory stays short some pool has more than its part:
- * where each keeps to it frames are left over. */
+/* Returns by how much p exceeds its share, or minus the frames it lacks, counting the frames that
+ * its threads in line wait for, and not pages that are leaving. While memory stays short some pool
+ * exceeds its share, because the shares together leave some frames free. */
 static int64_t excess_locked(const struct pool *p)
 {
     return (int64_t)p->frames + p->waiting - p->leaving - p->promised - share_locked(p);
 }
 
 struct donor {
-    int64_t below, excess; /* of those that have less than the one, the most */
+    int64_t below, excess; /* the largest excess less than `below` */
     uint32_t given;
     bool found;
 };
@@ -205,7 +208,8 @@ static void find_donor(struct pool *p, void *arg)
     d->found = true;
 }
 
-/* A pool gives its excess, up to a batch; one that has none gives a batch: nobody has. */
+/* Evicts pages of p if it is the donor that was found: up to its excess, at most a batch. A pool
+ * without excess gives a batch: no pool has any. */
 static void take_from_donor(struct pool *p, void *arg)
 {
     struct donor *d = arg;
@@ -227,9 +231,9 @@ static void take_from_donor(struct pool *p, void *arg)
     spin_unlock(&p->lock, irq);
 }
 
-/* Pages leave the pool that has most beyond its part, or where none of its pages can leave now the
- * next one; how many. Who has no more than his part is not asked as long as something is leaving
- * otherwise. */
+/* Evicts from the pool furthest above its share or, if none of its pages can be evicted now, from
+ * the next one. Pools within their shares are not asked while pages are leaving elsewhere. Returns
+ * the number of pages evicted. */
 static unsigned evict_anywhere(void)
 {
     struct donor d = {.excess = INT64_MAX};
@@ -248,13 +252,13 @@ static unsigned evict_anywhere(void)
 
 /* ---- Direct reclaim -------------------------------------------------------------------------- */
 
-/* Is something on its way that may give the pool a frame? */
+/* Tells whether p may get a frame from pages, reads or charges that are under way. */
 static bool may_get_frame_locked(const struct pool *p)
 {
     return p->leaving || p->promised || p->coming || p->frames > p->held;
 }
 
-/* Has the pool all it may have? */
+/* Tells whether p has all frames that it may have. */
 static bool at_limit(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);
@@ -264,8 +268,8 @@ static bool at_limit(struct pool *p)
     return is;
 }
 
-/* Until p has given frames back, or where memory as a whole is short anybody has; no longer than a
- * moment: not all is announced. */
+/* Waits until p gives a frame back (`own`) or the thread in line is called, but no longer than
+ * LOOK_NS. Returns 0 or -EINTR. */
 static int wait_for_room(struct pool *p, bool own, struct line_ticket *w)
 {
     int err = 0;
@@ -280,7 +284,7 @@ static int wait_for_room(struct pool *p, bool own, struct line_ticket *w)
     return err == -EINTR ? err : 0;
 }
 
-/* Who waits for memory as a whole does so in line. */
+/* Puts the thread in line for memory as a whole, or takes it out. */
 static void set_in_line(struct pool *p, struct line_ticket *w, bool in_line)
 {
     if (in_line == w->is_in_line)
@@ -291,7 +295,8 @@ static void set_in_line(struct pool *p, struct line_ticket *w, bool in_line)
     (in_line ? line_join : line_leave)(w);
 }
 
-/* Pages of p's own leave until so many frames are free, if too few do already: how many have. */
+/* Evicts pages of p until `free` frames of its cap are free. Returns the number of pages
+ * evicted. */
 static unsigned shrink_pool(struct pool *p, uint32_t incoming, uint32_t free)
 {
     bool irq = spin_lock(&p->lock);
@@ -306,8 +311,7 @@ static unsigned shrink_pool(struct pool *p, uint32_t incoming, uint32_t free)
     return left;
 }
 
-/* Is something on its way that may give the pool a frame, one of its own or, where others have all
- * of them, anybody's? */
+/* Tells whether p may get a frame from what is under way, in p (`own`) or in any pool. */
 static bool may_get_frame(struct pool *p, bool own)
 {
     bool irq = spin_lock(&p->lock);
@@ -334,7 +338,7 @@ static void retry_all(struct pool *p, UNUSED void *arg)
     spin_unlock(&p->lock, irq);
 }
 
-/* Calls f for p or, where others have all frames, for all pools. */
+/* Calls f for p (`own`) or for all pools. */
 static void each_concerned(struct pool *p, bool own, void (*f)(struct pool *p, void *arg),
                            void *arg)
 {
@@ -344,9 +348,8 @@ static void each_concerned(struct pool *p, bool own, void (*f)(struct pool *p, v
         pools_each(f, arg);
 }
 
-/* What is left to do when a look has been in vain and nothing is on its way; looks: so many were,
- * behind those at all pages. Who has been told that nothing can leave looks at all of them again
- * the next time. */
+/* Decides what to do after a look in vain while nothing is under way. *looks counts looks in vain
+ * beyond those at all pages. After HOPELESS all pages are to be looked at again. */
 static enum outlook { WAIT, LOOK_ON, HOPELESS } outlook(struct pool *p, bool own, unsigned *looks)
 {
     bool untried = false;
@@ -365,7 +368,8 @@ static void set_short_locked(struct pool *p, bool is_short)
     __atomic_store_n(&p->is_short, is_short, __ATOMIC_RELAXED);
 }
 
-/* True: the caller has the right to a frame. Whoever finds few left asks for more to be made. */
+/* Tries to charge p for a frame for the thread w. Asks the reclaim thread for more if few are left,
+ * and keeps p->is_short up to date. Returns whether a frame was charged. */
 static bool try_charge(struct pool *p, const struct line_ticket *w)
 {
     bool irq = spin_lock(&p->lock);
@@ -383,14 +387,15 @@ static bool try_charge(struct pool *p, const struct line_ticket *w)
     return done;
 }
 
-/* 0: it may be worth to try again; 1: the caller has the right to a frame. Errors as of
- * pool_charge. */
+/* Makes room for a frame, once, or waits. Returns 0: try again; 1: a frame was charged; or an error
+ * as pool_charge. */
 static int make_room(struct pool *p, uint32_t incoming, struct line_ticket *w, unsigned *hopeless)
 {
     bool own = at_limit(p);
 
     set_in_line(p, w, !own);
-    if (!own && !memory_stays_short(line_length())) /* others look, or enough is leaving */
+    /* enough pages are leaving for all threads in line */
+    if (!own && !memory_stays_short(line_length()))
         return wait_for_room(p, own, w);
     if (own ? shrink_pool(p, incoming, 1) : evict_anywhere()) {
         *hopeless = 0;
@@ -402,7 +407,7 @@ static int make_room(struct pool *p, uint32_t incoming, struct line_ticket *w, u
     case LOOK_ON:
         sched_point();
         return 0;
-    default: /* what others have would be of no use at a limit of its own */
+    default: /* at the pool's own limit, frames of other pools are of no use */
         return own && !p->global ? -EDQUOT : -ENOMEM;
     }
 }
@@ -440,7 +445,8 @@ static int wait_briefly(struct pool *p)
     return err == -EINTR ? err : 0;
 }
 
-/* Frames in hand are no hope: who has them may wait for the caller. */
+/* As make_room, for the kernel. Frames that threads have in hand are no hope: these threads may
+ * wait for the caller. */
 static int make_room_for_kernel(struct pool *p, unsigned *hopeless)
 {
     if (!memory_stays_short(0))
@@ -474,7 +480,7 @@ int reclaim_for_kernel(struct pool *p, uint64_t frames)
 void reclaim_taken(uint64_t frames)
 {
     __atomic_sub_fetch(&kernel_wants, frames, __ATOMIC_RELAXED);
-    line_call((uint32_t)frames); /* who has looked in vain meanwhile looks again */
+    line_call((uint32_t)frames); /* threads that looked in vain meanwhile look again */
 }
 
 /* ---- Ahead ----------------------------------------------------------------------------------- */

@@ -2,36 +2,38 @@
 #include "mm/pool/reclaim_line.h"
 #include "kernel/core/lock.h"
 
-#define LOOK_BACK 16 /* places that one which was called in vain is put before, at most */
+/* tickets that a thread called in vain is put before, at most */
+#define LOOK_BACK 16
 
 static struct {
     struct spinlock lock;
-    struct list places; /* [L] by their tickets, which are in the order of coming */
-    /* [L] Those to be called next: who was called in vain, nearly by their tickets (who is called
-     * only looks: the ticket says whose a frame is), and who never was, by theirs, which are all
-     * higher. */
+    struct list waiting; /* [L] threads in line, by ticket: in order of arrival */
+    /* [L] Threads to be called next. `again`: those called in vain before, nearly by ticket; a call
+     * only makes a thread look, its ticket says which frame it may have. `fresh`: those never
+     * called, by ticket; all their tickets are higher. */
     struct list again, fresh;
-    uint64_t tickets; /* [L] given out */
-    uint64_t first;   /* [A] the ticket of the first place, written under [L] */
+    uint64_t tickets; /* [L] given out so far */
+    uint64_t first;   /* [A] ticket of the first thread in line, written under [L] */
     uint32_t length;  /* [A] written under [L] */
 } line = {.lock = SPINLOCK(LOCK_SWAP, "line"),
-          .places = {&line.places, &line.places},
+          .waiting = {&line.waiting, &line.waiting},
           .again = {&line.again, &line.again},
           .fresh = {&line.fresh, &line.fresh}};
 
-static struct line_ticket *place_of(struct list *link)
+static struct line_ticket *waiter_of(struct list *link)
 {
     return container_of(link, struct line_ticket, link);
 }
 
-static struct line_ticket *callee_of(struct list *call)
+static struct line_ticket *to_call_of(struct list *call)
 {
     return container_of(call, struct line_ticket, call);
 }
 
 static void update_counts_locked(int more)
 {
-    uint64_t first = list_empty(&line.places) ? line.tickets : place_of(line.places.next)->ticket;
+    uint64_t first =
+        list_empty(&line.waiting) ? line.tickets : waiter_of(line.waiting.next)->ticket;
 
     __atomic_store_n(&line.first, first, __ATOMIC_RELAXED);
     __atomic_store_n(&line.length, line.length + (uint32_t)more, __ATOMIC_RELAXED);
@@ -57,7 +59,7 @@ void line_join(struct line_ticket *w)
     w->is_in_line = true;
     bool irq = spin_lock(&line.lock);
     w->ticket = line.tickets++;
-    list_push_back(&line.places, &w->link);
+    list_push_back(&line.waiting, &w->link);
     list_push_back(&line.fresh, &w->call);
     update_counts_locked(1);
     spin_unlock(&line.lock, irq);
@@ -73,7 +75,7 @@ void line_leave(struct line_ticket *w)
     update_counts_locked(-1);
     spin_unlock(&line.lock, irq);
     w->is_in_line = false;
-    line_call(1); /* what it was called for may be somebody else's */
+    line_call(1); /* the frame it was called for may be for another thread */
 }
 
 void line_call(uint32_t frames)
@@ -83,22 +85,22 @@ void line_call(uint32_t frames)
     bool irq = spin_lock(&line.lock);
     for (struct list *call;
          frames && (call = list_pop_front(&line.again) ?: list_pop_front(&line.fresh)); frames--) {
-        callee_of(call)->called = true;
-        wait_wake(&callee_of(call)->wake, 1);
+        to_call_of(call)->called = true;
+        wait_wake(&to_call_of(call)->wake, 1);
     }
     spin_unlock(&line.lock, irq);
 }
 
-/* Who was called, and looked in vain or is about to look, is to be called again. */
+/* Lets w be called again: it was called and looked in vain, or is about to look. */
 static void call_again_locked(struct line_ticket *w)
 {
     struct list *at = &line.again;
 
-    if (list_empty(at) || callee_of(at->next)->ticket > w->ticket) {
+    if (list_empty(at) || to_call_of(at->next)->ticket > w->ticket) {
         list_push_front(at, &w->call);
         return;
     }
-    for (unsigned i = 0; i < LOOK_BACK && callee_of(at->prev)->ticket > w->ticket; i++)
+    for (unsigned i = 0; i < LOOK_BACK && to_call_of(at->prev)->ticket > w->ticket; i++)
         at = at->prev;
     list_insert_before(at, &w->call);
 }

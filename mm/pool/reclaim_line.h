@@ -1,34 +1,35 @@
 /*
- * Who waits for a frame where memory as a whole is short: first come, first served. Of the frames
- * that become free, and that pools may have, one is each waiter's before anybody else has any.
- * Else they would go to whom pages have just been taken from, who misses most and is awake then,
- * and who has too little would look on.
+ * The line of threads that wait for a frame while memory as a whole is short: first come, first
+ * served. Each frame that becomes free for pools is reserved for a waiting thread before any other
+ * thread can have one. Otherwise frames would go to the threads that have just lost pages, because
+ * they miss most and are awake, and threads with too little memory would starve.
  */
 #pragma once
 #include "kernel/lib/list.h"
 #include "sched/sched.h"
 
-/* A thread's, on its stack; all zeros to begin with. */
+/* On the waiting thread's stack; all zeros to begin with. */
 struct line_ticket {
-    struct list link;       /* [L] in line */
-    struct list call;       /* [L] among those to be called; alone: it was */
+    struct list link;       /* [L] in line.waiting */
+    struct list call;       /* [L] in line.again or line.fresh; in no list once called */
     struct wait_queue wake; /* [L] */
-    uint64_t ticket;        /* [-] */
-    bool called;            /* [L] something has become free since it looked */
-    bool is_in_line;        /* its thread's own */
+    uint64_t ticket;        /* [-] while in line */
+    bool called;            /* [L] a frame has become free since the thread looked */
+    bool is_in_line;        /* the thread's own */
 };
 
-/* How many wait; any context. */
+/* Returns the number of threads in line. Any context. */
 uint32_t line_length(void);
-/* How many there may be before this one; of one that is not in line, all. */
+/* Returns the most threads that can be in line before w; if w is not in line, all of them. */
 uint32_t line_before(const struct line_ticket *w);
-/* At the end of the line, unless it is there. */
+/* Puts w at the end of the line unless it is in line. */
 void line_join(struct line_ticket *w);
-/* It waits no longer, whatever has come of it. */
+/* Takes w out of the line, whether it got a frame or not. */
 void line_leave(struct line_ticket *w);
-/* So many frames have become free: as many are called that have not been since they looked, first
- * come first. Any context, under a pool's lock; takes as long as there are frames, however many
- * wait. */
+/* Calls up to `frames` threads, in their order, that have not been called since they last looked.
+ * Any context, under a pool's lock. Takes time in proportion to `frames`, not to the line's
+ * length. */
 void line_call(uint32_t frames);
-/* Until something has become free since the last wait, or until the deadline. As wait_sleep. */
+/* Blocks the thread until it is called, unless it has been since its last wait, or until the
+ * deadline. Returns as wait_sleep. */
 int line_wait(struct line_ticket *w, uint64_t deadline_ns);

@@ -4,23 +4,25 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-#define REQUESTS    64 /* at a time, whatever memory is left */
-#define LINES_MAX   8  /* about slots that are lost; then one where their number doubles */
-#define SCARCE_PART 8  /* of the slots: with less than one in so many free, pages keep none */
+/* in flight at most; allocated at the start, so that pages can be written without free memory */
+#define REQUESTS  64
+#define LINES_MAX 8 /* printed about lost slots; then one each time their number doubles */
+/* pages keep no slots when less than 1/8 of them is free */
+#define SCARCE_PART 8
 
-/* Pages of one request. */
+/* A request and the nodes of its pages. */
 struct swap_io {
     struct block_request request;
     struct pool *pool;
     uint32_t node[BLOCK_PAGES_MAX];
-    struct list link; /* of those not in use */
+    struct list link; /* [lock] in swap.idle */
 };
 
 static struct {
     struct block_device *device; /* [-] */
     struct spinlock lock;
     struct slots *slots;                               /* [lock] */
-    uint32_t free_slots, bad_slots;                    /* [lock] read without it, too */
+    uint32_t free_slots, bad_slots;                    /* [lock], also read without it */
     struct list idle;                                  /* [lock] struct swap_io */
     struct wait_queue idle_wait;                       /* [lock] */
     uint64_t reads, writes, pages_read, pages_written; /* [A] */
@@ -105,7 +107,7 @@ static void count_free_locked(void)
 
 uint32_t swap_slot_take(uint32_t want, unsigned index)
 {
-    /* Of one that has failed, what is out is lost, but nothing more goes there. */
+    /* A failed disk has lost the pages that are out, and gets no more pages. */
     if (!swap.device || swap_failed())
         return SLOT_NONE;
     bool irq = spin_lock(&swap.lock);
@@ -194,7 +196,7 @@ static void request_done(struct block_request *r, int status)
     end_io(r->owner, status);
 }
 
-/* One to fill in. */
+/* Waits for an idle request, for pages of p. */
 static struct swap_io *get_io(struct pool *p, bool write)
 {
     bool irq = spin_lock(&swap.lock);
@@ -211,7 +213,7 @@ static struct swap_io *get_io(struct pool *p, bool write)
     return io;
 }
 
-/* In the order of slots; false: it does not fit. */
+/* Adds a page, in order of slots. Returns false if it does not fit. */
 static bool add_page(struct swap_io *io, const struct swap_page *page)
 {
     struct block_request *r = &io->request;
@@ -240,7 +242,7 @@ static void start_io(struct swap_io *io)
     arch_irq_restore(irq);
 }
 
-/* Into the order of their slots: insertion, for they mostly are. */
+/* Sorts pages by slot, by insertion: they mostly are in order. */
 static void sort_by_slot(struct swap_page *page, unsigned n)
 {
     for (unsigned i = 1; i < n; i++) {

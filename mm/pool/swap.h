@@ -1,51 +1,53 @@
 /*
  * The swap area: a disk's pages as slots, and reading and writing them.
  *
- * Slots are given out so that neighbouring pages are neighbours on the disk (mm/policy/slots.h). A
- * page keeps its slot when it is read, so that it need not be written again unless it has changed;
- * when slots become few (swap_scarce) it is to give it up.
+ * Neighbouring pages get neighbouring slots (mm/policy/slots.h). A page that is read keeps its
+ * slot, so that it need not be written again unless it changes; when slots become scarce
+ * (swap_scarce), it gives the slot up.
  */
 #pragma once
 #include "mm/pool.h"
 #include "kernel/dev/block/block.h"
 
-#define SWAP_CLUSTER SLOT_CLUSTER /* slots, and pages, in a row */
+#define SWAP_CLUSTER SLOT_CLUSTER /* consecutive slots, and pages */
 
-/* paging_start: the disk that the arguments name, with a line. */
+/* Finds the disk that the arguments name, and prints a line about it. Called by paging_start. */
 void swap_init(void);
-/* Is it this one, so that nobody else may show or overwrite it? No, of any, where there is none.
- * Any context. */
+/* Tells whether d is the swap disk, which must not be mapped or overwritten. Any context. */
 bool swap_uses(const struct block_device *d);
 struct swap_stats {
     uint64_t slots, free_slots, bad_slots;
-    uint64_t reads, writes, pages_read, pages_written; /* requests and their pages */
+    uint64_t reads, writes, pages_read, pages_written; /* requests, and their pages */
 };
 void swap_stats(struct swap_stats *out);
 
-/* ---- Slots. Any context whose locks rank below LOCK_SWAP. ----------------------------------- */
-/* As slots_take; SLOT_NONE also where the disk has failed. */
+/* ---- Slots. Any context; locks that are held rank below LOCK_SWAP. --------------------------- */
+/* As slots_take and slots_give. swap_slot_take returns SLOT_NONE also if there is no disk or it has
+ * failed. */
 uint32_t swap_slot_take(uint32_t want, unsigned index);
 void swap_slot_give(uint32_t slot);
-/* What is written there is lost: it is not given out again. The line about it comes less and less
- * often. */
+/* Counts a slot as lost: it is not used again. swap_report_lost prints a line about it, for the
+ * first slots and then at each power of two. */
 void swap_slot_bad(void);
 void swap_report_lost(uint32_t slot);
-/* Fewer than one slot in eight are free, or there is no disk: a page that is back gives its slot
- * up. Any context, without a lock: others take and give slots meanwhile. */
+/* Tells whether less than an eighth of the slots is free, or there is no disk: a page that was read
+ * gives its slot up. Any context, no lock: the answer may be out of date. */
 bool swap_scarce(void);
 
-/* ---- Reading and writing. Thread context, no lock held; may sleep, whatever becomes of the
- * process. ---- */
+/* ---- Reading and writing --------------------------------------------------------------------- */
+/* A page to read or write, which the caller has made COMING or WRITING. */
 struct swap_page {
     uint32_t node, slot; /* COMING or WRITING by the caller */
     paddr_t frame;
     bool alone; /* not in one request with others */
 };
-/* Starts reading or writing them, neighbours on the disk in one request; they are sorted.
- * swap_read_done or swap_write_done follows for each, by an interrupt or at once. */
+/* Starts reading or writing n pages, which it sorts, neighbouring slots in one request.
+ * swap_read_done or swap_write_done follows for each page, from an interrupt or at once. Thread
+ * context, no lock held; may block, uninterruptibly. */
 void swap_pages(struct pool *p, bool write, struct swap_page *page, unsigned n);
 
-/* ---- What becomes of them (swap_done.c). Interrupts off, no lock held. ---------------------- */
-/* alone: nothing else was read or written with it, so that an error is its slot's. */
+/* ---- Completion (swap_done.c). Interrupts off, no lock held. --------------------------------- */
+/* Completes the read or write of node n with `status`, 0 or an error. `alone`: the request had no
+ * other page, so that an error is this slot's. */
 void swap_read_done(struct pool *p, uint32_t n, int status, bool alone);
 void swap_write_done(struct pool *p, uint32_t n, int status, bool alone);

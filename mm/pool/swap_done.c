@@ -1,12 +1,12 @@
-/* What becomes of a page that has been read or written. Called by interrupts: the pool's lock is
- * all that is taken. */
+/* Completion of reads and writes of pages. Called by interrupts: no lock but the pool's is
+ * taken. */
 #include "mm/pool/swap.h"
 #include "mm/pool/prefetching.h"
 #include "mm/pool/reclaim.h"
 #include "kernel/mem/frame.h"
 
-/* Nobody's any more: whoever unmapped it left the rest to us. A waiter of the pool's end is woken
- * by the node's going. */
+/* Frees node n, which lost its space during the transfer. A thread that waits for the pool's end is
+ * woken by freeing the node. */
 static void free_orphan_locked(struct pool *p, uint32_t n)
 {
     pool_set_state(p, n, NODE_OUT);
@@ -26,8 +26,9 @@ static void arrive_locked(struct pool *p, uint32_t n)
     pool_set_state(p, n, NODE_READY);
 }
 
-/* Who waits for it is told; who might have wanted it later tries again then. Of several pages read
- * together it is not known which could not be: who waits for one reads it alone. */
+/* Fails a read. If the page was read alone for a thread that waits, that thread gets an error. Of
+ * several pages read together the bad one is not known, and no thread waits for a prefetched page:
+ * a thread that wants such a page then reads it alone. */
 static void fail_to_read_locked(struct pool *p, uint32_t n, bool alone)
 {
     struct node *node = &p->nodes[n];
@@ -69,7 +70,7 @@ static void leave_locked(struct pool *p, uint32_t n)
     pool_set_state(p, n, NODE_OUT);
 }
 
-/* The page stays, still dirty. */
+/* Keeps a page in memory that could not be written; it is still dirty. */
 static void stay_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
@@ -84,8 +85,9 @@ static void stay_locked(struct pool *p, uint32_t n)
     wait_wake(&p->room, UINT32_MAX);
 }
 
-/* Of several pages written together it is not known which could not be: each is written alone next
- * time. One that was goes to another slot; this one is not used again. True: it is lost. */
+/* Handles a failed write. Of several pages written together the bad one is not known: each is
+ * written alone next time. A slot that failed alone is given up and never used again. Returns true
+ * if so. */
 static bool give_up_slot_locked(struct pool *p, struct node *node, bool alone)
 {
     if (!alone) {

@@ -1,11 +1,11 @@
 /*
- * A page is made to be there: it comes into being, all zeros or read from the disk its region
- * shows, when it is first touched; one that is out is read in; one that was about to leave stays.
+ * Page faults. A page that is touched for the first time comes into being, all zeros or read from
+ * the disk that its region maps. A page that is out is read; one that is being evicted is kept.
  *
- * Each try looks under the space's lock what holds. What it lacks, a frame of the pool's or zeros
- * in it, is got without any lock, where pages may have to leave first; then it is tried anew. So
- * there is one page, whoever else faults on it: who finds it being read or about to leave sleeps
- * until that is done.
+ * Each try looks at the page under the space's lock. What the try lacks, for example a frame of the
+ * pool, or zeros in it, is got without any lock, which may evict other pages; then there is another
+ * try. So there is one page, however many threads fault on it: a thread that finds it being read or
+ * evicted blocks until that is done.
  */
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
@@ -16,32 +16,33 @@
 #include "mm/track/track.h"
 #include "kernel/mem/mem.h"
 
-/* What came of a try, besides 0: it is there, and errors. */
+/* Results of a try besides 0, the page is there, and errors. */
 enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, NEEDS_LIST, AGAIN };
 
-#define READ_ON_PAGES 32 /* of what a program reads sequentially: then the next are begun */
+#define READ_ON_PAGES 32 /* pages after which more are read ahead for a sequential reader */
 
 struct bring {
     struct space *space;
-    struct pool *pool; /* NULL: it has none */
+    struct pool *pool; /* NULL: the space has none */
     vaddr_t va;
     enum fault_access access;
-    bool any;      /* whatever the region's rights */
-    paddr_t frame; /* in hand, charged; 0: none */
-    /* the frame: filled with what the page is before anybody writes to it: */
+    bool any;      /* ignore the region's protection */
+    paddr_t frame; /* charged and not yet a page's; 0: none */
+    /* frame has the page's first contents: zeros, or those of the source */
     bool zeroed;
-    struct block_device *source; /* ... this disk's page, or NULL: zeros */
+    struct block_device *source; /* the disk of the page's first contents; NULL: zeros */
     uint64_t source_page;
-    uint64_t since_ns; /* the fault's time */
-    uint64_t slow_ns;  /* the same if it has to wait for a reading, else 0 */
-    bool waits;        /* ... and the pool knows that */
+    uint64_t since_ns; /* time of the fault */
+    uint64_t slow_ns;  /* the same if the fault waits for a read, else 0 */
+    bool waits;        /* the pool counts this wait: pool_wait_begins_locked */
     bool trim;         /* the active set has become too large */
-    uint32_t node;     /* that is out, or NODE_NONE */
-    uint32_t slot;     /* to be read from */
-    /* what else is to be read; NULL: nothing has been asked for it yet */
+    uint32_t node;     /* of the page, if it is OUT, or NODE_NONE */
+    uint32_t slot;     /* of the page, to read it from */
+    /* what else is to be read; NULL: not made yet */
     struct prefetch_list *list;
-    bool advised; /* ... as the program has said */
-    /* pages to be read from the source together, the one at va first; 0: not known yet */
+    /* list has what the program's advice asks for, not what the prefetch policy wants */
+    bool advised;
+    /* pages to read together from the source, from va on; 0: not known yet */
     unsigned readahead;
 };
 
@@ -53,7 +54,7 @@ static bool allowed(const struct region *r, const struct bring *b)
     return r && !r->dying && (b->any || (r->prot & need[b->access]));
 }
 
-/* From the fault on: getting a frame to read into is part of what the program waits for. */
+/* Waiting for a read begins at the fault: getting a frame to read into is a part of it. */
 static void begin_waiting(struct bring *b)
 {
     b->slow_ns = b->since_ns;
@@ -81,13 +82,13 @@ static unsigned marks_of(const struct bring *b)
 
 /* ---- Under the space's lock ------------------------------------------------------------------ */
 
-/* It is there: a change of the region's rights may not have come to it yet, or this access is to be
- * marked. */
+/* The page is mapped: applies a change of the region's protection that has not come to it, and
+ * marks the access. */
 static int use_locked(struct bring *b, const struct region *r, const struct arch_page *page)
 {
     struct arch_space *space = &b->space->arch;
 
-    /* It may have been read in since it was stored to. */
+    /* It may have been read since code was stored to it. */
     if ((r->prot & PROT_X) && !(page->prot & PROT_X) && b->pool)
         arch_code_written(phys_to_virt(page->pa));
     if (page->prot != space_page_prot(r->prot))
@@ -100,7 +101,8 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
     return 0;
 }
 
-/* Code is what was stored before anybody can execute it: other threads need no fault to do so. */
+/* Maps the frame. Caches are told of code before, because other threads can execute it without a
+ * fault. */
 static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool written)
 {
     if (r->prot & PROT_X)
@@ -116,7 +118,7 @@ static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool wri
     return 0;
 }
 
-/* It has never been there, or was all zeros. */
+/* The page has never been there, or was all zeros: maps the frame in hand. */
 static int begin_locked(struct bring *b, struct region *r)
 {
     struct pool *p = b->pool;
@@ -143,15 +145,15 @@ static int begin_locked(struct bring *b, struct region *r)
     return err;
 }
 
-/* The program reads on from here: what follows is wanted, a part of it while the rest is still to
- * be used. */
+/* Asks for the pages behind this one, which the program reads sequentially. Called every
+ * READ_ON_PAGES pages, while others are still to be used. */
 static void read_on_locked(struct bring *b, const struct region *r)
 {
     prefetching_advised(b->pool, b->va + PAGE_SIZE, r->end, b->list);
     b->advised = true;
 }
 
-/* Page n has been read before anybody asked, and is used now. */
+/* Page n was read before a thread asked for it, and is used for the first time. */
 static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
 {
     prefetching_wanted(b->pool, n, false, b->list);
@@ -163,18 +165,19 @@ static void first_use_locked(struct bring *b, const struct region *r, uint32_t n
         read_on_locked(b, r);
 }
 
-/* The page that a thread of the space waited for is there. [S] and [P] held. */
+/* Counts a wait of the space: the page has come. [S] and [P] held. */
 static void waited_locked(struct bring *b)
 {
     uint64_t now = arch_clock_ns();
 
-    begin_waiting_locked(b); /* it may have waited for something else */
+    /* it may have waited for a read of the source, which the pool does not know of */
+    begin_waiting_locked(b);
     end_waiting_locked(b, now, true);
     b->space->waits++;
     b->space->waited_ns += now - b->slow_ns;
 }
 
-/* The node's frame becomes the page. [S] and [P] held. */
+/* Maps the node's frame. [S] and [P] held. */
 static int return_locked(struct bring *b, struct region *r, uint32_t n)
 {
     struct pool *p = b->pool;
@@ -204,7 +207,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     return 0;
 }
 
-/* It is being written: it may be used all the same. */
+/* Maps the page again while it is being written. */
 static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
 {
     struct pool *p = b->pool;
@@ -216,7 +219,8 @@ static int rescue_locked(struct bring *b, struct region *r, uint32_t n)
     return return_locked(b, r, n);
 }
 
-/* The frame in hand becomes the node's: of zeros, or to be read into. */
+/* Makes the frame in hand the node's: maps it if the page is all zeros, or begins to read into
+ * it. */
 static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
 {
     struct pool *p = b->pool;
@@ -252,7 +256,7 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
     return NEEDS_READING;
 }
 
-/* Sleeps until something has become of the node; the space's lock is released. */
+/* Releases the locks and blocks until node n changes. Takes the space's lock again. */
 static int wait_for_node(struct bring *b, uint32_t n, bool *irq)
 {
     struct pool *p = b->pool;
@@ -264,7 +268,7 @@ static int wait_for_node(struct bring *b, uint32_t n, bool *irq)
     return err ? err : AGAIN;
 }
 
-/* It is out, as node n. */
+/* The page is in no state to be used at once: node n is out or on its way. */
 static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *irq)
 {
     struct pool *p = b->pool;
@@ -289,7 +293,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         prefetching_wanted(p, n, true, b->list);
         if (!b->list->length)
             return wait_for_node(b, n, irq);
-        err = AGAIN; /* what is wanted besides is read meanwhile */
+        err = AGAIN; /* reads the list before it waits */
         break;
     default:
         ASSERT(p->nodes[n].state == NODE_GOING);
@@ -299,7 +303,8 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
     return err;
 }
 
-/* Whatever is mapped there may be another since the frame was filled. */
+/* Notes what the frame must be filled with, and whether it still is: a region may have been mapped
+ * anew. */
 static void expect_locked(struct bring *b, const struct region *r)
 {
     uint64_t page = region_source_page(r, b->va);
@@ -370,7 +375,7 @@ static int read_in(struct bring *b)
 {
     struct swap_page page = {.node = b->node, .slot = b->slot};
 
-    /* COMING, it stays what it is whatever else happens. */
+    /* The lock is for p->nodes, which may move; the node keeps its frame while COMING. */
     bool irq = spin_lock(&b->pool->lock);
     page.frame = frame_address(frame_page_number(b->pool->nodes[b->node].frame));
     spin_unlock(&b->pool->lock, irq);
@@ -378,7 +383,8 @@ static int read_in(struct bring *b)
     return 0;
 }
 
-/* What nobody can keep is not read ahead. */
+/* Makes the list. Without memory for one, the pool's spare list is used and nothing is read
+ * ahead. */
 static void get_list(struct bring *b)
 {
     b->list = kmalloc_unfilled(sizeof(*b->list));
@@ -460,7 +466,7 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
 
 /* ---- Filling --------------------------------------------------------------------------------- */
 
-/* Into the page at va, if it is there. */
+/* Copies to the page at va. Returns false if it is not mapped. */
 static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
 {
     const struct region *r = regions_find(&s->regions, va);

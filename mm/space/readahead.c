@@ -1,11 +1,11 @@
 /*
- * Mapped disks are read ahead: what follows the page that a thread waits for comes with it, in the
- * same requests. How much follows from how it was read before, by page of the region, and from
- * what the program has said of it: sequential, as much as can be at once; random, nothing.
+ * Readahead of mapped disks: the pages behind the one that a thread waits for are read with it, in
+ * the same requests. Their number follows from how the region was read before, and from the
+ * program's advice: sequential, the most possible; random, none.
  *
- * In a pool such pages are READY, so that their first use is seen and counted, and leave like
- * others; without one they are mapped at once, for nothing ever leaves then. What cannot be read
- * ahead is read when it is asked for, and an error is said then.
+ * In a pool such pages are READY, so that their first use is seen and counted, and can be evicted.
+ * Without a pool they are mapped at once, because no page is ever evicted. An error of reading
+ * ahead is ignored: the page is read again when a thread needs it, which gets the error then.
  */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
@@ -15,9 +15,9 @@
 #include "kernel/mem/mem.h"
 
 #define AHEAD_MAX BLOCK_PAGES_MAX
-#define FREE_MIN  1024 /* frames: with fewer nothing is read ahead without a pool */
+#define FREE_MIN  1024 /* free frames; with fewer nothing is read ahead without a pool */
 
-/* Is the page still to be read from its disk? */
+/* Tells whether the page is still to be read from its disk. */
 static bool unread_locked(struct space *s, vaddr_t va)
 {
     struct pool *p = s->pool;
@@ -72,7 +72,7 @@ static void free_frame(struct pool *p, paddr_t frame)
         pool_uncharge(p, 1);
 }
 
-/* Where nothing ever leaves it is as if it had been touched. */
+/* Maps a page of a space without a pool, as if it had been touched. */
 static bool map_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
 {
     if (s->active)
@@ -85,7 +85,8 @@ static bool map_locked(struct space *s, struct region *r, vaddr_t va, paddr_t fr
     return true;
 }
 
-/* A number takes the place of nothing, by way of a page without rights. */
+/* Makes a READY node for the page at va, where nothing was. The page is first mapped without
+ * rights, because arch_space_evict puts a node's number in the place of a page. */
 static bool begin_ready_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
 {
     struct pool *p = s->pool;
@@ -128,7 +129,8 @@ static bool keep_page_locked(struct space *s, struct region *r, vaddr_t va, padd
     return kept;
 }
 
-/* The disk's page becomes the one at va, if that still shows it and is not there. */
+/* Makes the frame, read from the disk's page, that of the page at va, if va still maps that disk
+ * page and is not resident. Returns whether it did. */
 static bool keep_page(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va,
                       paddr_t frame)
 {
@@ -143,8 +145,8 @@ static bool keep_page(struct space *s, const struct block_device *d, uint64_t pa
     return kept;
 }
 
-/* Fewer came than were begun, for want of frames: what is asked for behind them is in the same row
- * all the same. */
+/* Notes that only `came` of n pages came, for want of frames, so that a fault on the next one
+ * counts as sequential. */
 static void note_fewer(struct space *s, const struct block_device *d, vaddr_t va, unsigned n,
                        unsigned came)
 {
@@ -165,7 +167,7 @@ int readahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr
     while (got < n && take_frame(s->pool, &frames[got]))
         got++;
     int err = block_transfer(d, page, got, false, frames);
-    unsigned came = 1; /* in a row */
+    unsigned came = 1; /* without a gap */
     for (unsigned i = 1; i < got; i++)
         if (err || !keep_page(s, d, page + i, va + i * PAGE_SIZE, frames[i]))
             free_frame(s->pool, frames[i]);

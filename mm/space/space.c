@@ -1,10 +1,10 @@
 /*
- * Address spaces: regions over page tables. Memory is demand-zero (fault.c). No region is
- * writable and executable.
+ * Address spaces: regions over page tables. Memory is demand-zero (fault.c). No region is writable
+ * and executable.
  *
- * Unmapping: the region is marked dying first. It then admits no fault and nobody else maps,
- * changes or unmaps it, so its pages can be taken away in batches: out of the tables under the
- * lock, out of the TLBs without it, and only then back to the frames.
+ * Unmapping first marks regions as dying. A dying region admits no fault and cannot be mapped over,
+ * changed or unmapped by another thread. So its pages can be taken away in batches: out of the
+ * tables under the lock, out of the TLBs without it, and only then the frames are freed.
  */
 #include "mm/space.h"
 #include "mm/track/track.h"
@@ -20,8 +20,8 @@
 #define REGIONS_MAX      8192
 #define MAPPED_PAGES_MAX ((64 * GIB) >> PAGE_SHIFT)
 #define BATCH_FRAMES     64   /* freed together after one shootdown */
-#define BATCH_STEPS      2048 /* pages looked at in one stretch under the lock */
-#define ROW_PAGES        32   /* and in one go; an aligned block of them */
+#define BATCH_STEPS      2048 /* pages looked at in one hold of the lock */
+#define ROW_PAGES        32   /* pages looked at in one call; an aligned block of them */
 
 _Static_assert(REGION_NAME_MAX == REGION_NAME_SIZE, "one length of region names");
 
@@ -104,7 +104,7 @@ struct arch_space *space_arch(struct space *s)
     return &s->arch;
 }
 
-/* Room for more further regions. */
+/* Makes room for `more` further regions. Returns 0 or -ENOMEM. */
 static int reserve_regions_locked(struct space *s, unsigned more)
 {
     struct regions *r = &s->regions;
@@ -168,7 +168,8 @@ static int insert_region_locked(struct space *s, struct region *region, vaddr_t 
     return err;
 }
 
-/* region->end: how long it is. */
+/* Inserts the region, with region->end as its length, at va, or anywhere if va is 0. Stores the
+ * start in *out. */
 static int insert_region(struct space *s, struct region *region, vaddr_t va, vaddr_t *out)
 {
     bool irq = spin_lock(&s->lock);
@@ -205,7 +206,7 @@ int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint6
         return err;
     if (!left || !IS_ALIGNED(len, PAGE_SIZE) || len / PAGE_SIZE > left)
         return -EINVAL;
-    if (swap_uses(d)) /* other processes' pages */
+    if (swap_uses(d)) /* it has pages of other processes */
         return -EBUSY;
     *mapped = len ? len : left * PAGE_SIZE;
     if (*mapped > USER_MAX)
@@ -221,12 +222,12 @@ int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint6
 struct batch {
     paddr_t frames[BATCH_FRAMES];
     unsigned n;
-    bool flush;       /* TLBs may know pages of it */
-    uint32_t waiting; /* the node that must be waited for before it goes on, or NODE_NONE */
+    bool flush;       /* TLBs may map a page of the batch */
+    uint32_t waiting; /* the node that is being written and must be waited for, or NODE_NONE */
 };
 
-/* A page in the table. False: it is still being written, although it has come back; that must be
- * over first. */
+/* Takes out a mapped page. Returns false, with b->waiting set, if the page is still being
+ * written. */
 static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page,
                                 struct batch *b)
 {
@@ -251,7 +252,7 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
     return true;
 }
 
-/* A page that is out or on its way. If it is leaving at the moment, TLBs may know it still. */
+/* Takes out a page that is out or on its way. If it is being evicted, TLBs may still map it. */
 static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct batch *b)
 {
     struct pool *p = s->pool;
@@ -265,9 +266,9 @@ static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct b
     s->out_pages--;
 }
 
-/* Takes pages of [va, end) out of the tables until the batch is full or the stretch long enough;
- * how far it came. The tracker forgets them: of what comes there the first use is one that is
- * logged. */
+/* Takes pages of [va, end) out of the tables until the batch is full or BATCH_STEPS were looked at.
+ * The tracker forgets them, so that the first use of a later page there is logged. Returns how far
+ * it came. */
 static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
 {
     struct arch_page row[ROW_PAGES];
@@ -289,7 +290,7 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
     return va;
 }
 
-/* Sleeps until node n is not being written any more; it may have become anything else meanwhile. */
+/* Blocks until node n is not being written any more. */
 static void wait_for_writing(struct pool *p, uint32_t n)
 {
     bool irq = spin_lock(&p->lock);
@@ -299,7 +300,7 @@ static void wait_for_writing(struct pool *p, uint32_t n)
     spin_unlock(&p->lock, irq);
 }
 
-/* All pages of [va, end). Faults may bring new ones unless the regions are dying. */
+/* Drops all pages of [va, end). Unless the regions are dying, faults may bring new ones. */
 static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
 {
     struct batch b;
@@ -321,7 +322,7 @@ static void drop_pages(struct space *s, vaddr_t va, vaddr_t end)
     }
 }
 
-/* Whoever makes pages leave has found them all gone. */
+/* Waits for threads that evict pages of s. */
 static void wait_for_pins(struct space *s)
 {
     bool irq = spin_lock(&s->lock);
@@ -331,7 +332,7 @@ static void wait_for_pins(struct space *s)
     spin_unlock(&s->lock, irq);
 }
 
-/* The end of a process is a good moment to look whether everything is in order. */
+/* Checks everything at the end of a process, in debug builds. */
 #ifdef DEBUG
 static void check_everything(struct space *s)
 {
@@ -363,7 +364,7 @@ void space_destroy(struct space *s)
     kfree(s);
 }
 
-/* Boundaries at both ends, so that a change concerns whole regions. 0 or -ENOMEM. */
+/* Splits regions at va and end, so that a change concerns whole regions. Returns 0 or -ENOMEM. */
 static int cut_locked(struct space *s, vaddr_t va, vaddr_t end)
 {
     int err = reserve_regions_locked(s, 2);
@@ -375,29 +376,29 @@ static int cut_locked(struct space *s, vaddr_t va, vaddr_t end)
     return 0;
 }
 
-/* All regions of [va, end) that nobody is unmapping yet, cut to size, become the caller's to unmap.
- * 0 or -ENOMEM. */
-static int condemn_locked(struct space *s, vaddr_t va, vaddr_t end, const void *who)
+/* Marks all regions of [va, end) that are not dying yet, cut to size, as the caller's to unmap.
+ * `owner`: identifies the call. Returns 0 or -ENOMEM. */
+static int condemn_locked(struct space *s, vaddr_t va, vaddr_t end, const void *owner)
 {
     struct regions *r = &s->regions;
     int err = cut_locked(s, va, end);
 
     for (uint32_t i = regions_index(r, va); !err && i < r->count && r->items[i].start < end; i++)
         if (!r->items[i].dying)
-            r->items[i].dying = who;
+            r->items[i].dying = owner;
     return err;
 }
 
-/* The first of those; false when none is left. Meanwhile others may map what is free again between
- * them. */
-static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void *who,
+/* Finds the first region that `owner` marked. Returns false if none is left. Other threads may map
+ * memory between these regions meanwhile. */
+static bool next_condemned(struct space *s, vaddr_t va, vaddr_t end, const void *owner,
                            struct region *out)
 {
     const struct regions *r = &s->regions;
     bool irq = spin_lock(&s->lock);
     uint32_t i = regions_index(r, va);
 
-    while (i < r->count && r->items[i].start < end && r->items[i].dying != who)
+    while (i < r->count && r->items[i].start < end && r->items[i].dying != owner)
         i++;
     bool found = i < r->count && r->items[i].start < end;
     if (found)
@@ -413,8 +414,8 @@ static void remove_region(struct space *s, const struct region *dead)
     const struct region *r = &s->regions.items[i];
 
     ASSERT(r->start == dead->start && r->dying == dead->dying);
-    /* Another unmapping may have cut it since: the other parts are found as condemned ones of their
-     * own. */
+    /* Another unmapping may have split the region since; its other parts are found as regions of
+     * their own. */
     s->mapped_pages -= (r->end - r->start) >> PAGE_SHIFT;
     regions_remove(&s->regions, i);
     spin_unlock(&s->lock, irq);
@@ -447,23 +448,23 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len)
 
 /* ---- Protection ------------------------------------------------------------------------------ */
 
-/* The page at va gets its region's rights. Was one there? What is about to leave has gone from
- * the tables, but not from the TLBs. */
+/* Applies the region's protection to the page at va. Returns whether a page was there. A page that
+ * is being evicted is out of the tables, but TLBs may still map it. */
 static bool apply_prot_page(struct space *s, vaddr_t va, const struct region *r)
 {
     struct arch_page page;
 
     arch_space_look(&s->arch, va, 1, &page);
     if (page.kind == ARCH_PAGE_HERE) {
-        if (s->pool && (r->prot & PROT_X)) /* it may have been read in since it was stored to */
+        if (s->pool && (r->prot & PROT_X)) /* it may have been read since code was stored to it */
             arch_code_written(phys_to_virt(page.pa));
         arch_space_protect(&s->arch, va, space_page_prot(r->prot));
     }
     return page.kind != ARCH_PAGE_NONE;
 }
 
-/* Gives the pages of [va, end) the rights their region has now; how far it came, and how many were
- * there. */
+/* Applies to the pages of [va, end) the protection of their regions, for BATCH_STEPS pages. Adds to
+ * *changed the pages that were there. Returns how far it came. */
 static vaddr_t apply_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsigned *changed)
 {
     for (unsigned steps = 0; va < end && steps < BATCH_STEPS; steps++) {

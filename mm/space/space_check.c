@@ -1,4 +1,4 @@
-/* Is an address space in order? For debug builds and tests. */
+/* Checks address spaces, for debug builds and tests. */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
 #include "mm/space.h"
@@ -7,7 +7,7 @@ struct tally {
     uint64_t mapped, resident, out;
 };
 
-/* The tables and the pool agree on a page. */
+/* Checks that the tables and the pool agree on a page. */
 static void check_node(struct space *s, vaddr_t va, const struct arch_page *page)
 {
     struct pool *p = s->pool;
@@ -33,7 +33,7 @@ static void check_region(struct space *s, const struct region *r, struct tally *
     }
 }
 
-/* While nobody changes it. */
+/* Checks a space that no other thread changes, or that is locked. */
 static void check_quiet(struct space *s)
 {
     struct tally t = {0};
@@ -52,7 +52,8 @@ void space_check(struct space *s)
     spin_unlock(&s->lock, irq);
 }
 
-/* Nobody but who makes its pages leave changes it any more: else interrupts can stay on. */
+/* Only threads that evict its pages still change the space; without a pool none does, and
+ * interrupts can stay on. */
 void space_check_end(struct space *s)
 {
     if (!s->pool) {

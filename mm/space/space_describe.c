@@ -1,14 +1,15 @@
-/* What there is to be said of an address space: for messages, and for programs that look at
- * others. */
+/* Describes address spaces, for messages and for programs that look at others. */
 #include "kernel/core/printf.h"
 #include "mm/pool.h"
 #include "mm/pool/reclaim.h"
 #include "mm/space.h"
 
-#define OVERFLOW_DISTANCE (64 * KIB) /* this far below a stack an access is an overflow of it */
+/* an access at most this far below a stack is called an overflow of it */
+#define OVERFLOW_DISTANCE (64 * KIB)
 #define ROW_PAGES         32
 
-/* The guard page of a stack is the lower part of its mapping, without rights. */
+/* Tells whether region i is the guard page of a stack: the lower part of its mapping, without
+ * rights. */
 static bool is_guard(const struct regions *r, uint32_t i)
 {
     const struct region *x = &r->items[i];
@@ -122,7 +123,7 @@ void space_stats(struct space *s, struct space_stats *out)
     spin_unlock(&s->lock, irq);
 }
 
-/* How many pages of [va, end) are here and out; page batch by page batch. */
+/* Counts the pages of [va, end) that are resident and out, row by row. */
 static void count_pages(struct space *s, vaddr_t va, vaddr_t end, struct region_stats *out)
 {
     struct arch_page row[ROW_PAGES];

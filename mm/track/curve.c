@@ -279,8 +279,7 @@ void track_curve_end(struct space *s)
             mrc_epoch(s->curve->mrc);
         track_curve(s, &out);
         kprintf("curve: space %u: pages=%llu accesses=%llu cold=%llu sampled=1/%u misses by memory "
-                "from a "
-                "16th of the pages on:",
+                "from a 16th of the pages on:",
                 s->number, (unsigned long long)out.pages, (unsigned long long)out.accesses,
                 (unsigned long long)out.cold, 1u << out.shift);
         print_misses("lru", out.lru);

@@ -30,8 +30,7 @@ static int start_path(void)
 
     if (!is_pow2(pab) || pab < caps.pab_min || pab > caps.pab_max) {
         kprintf("tracker: mem.pab=%llu: the hardware's page access buffer has a power of two of "
-                "entries from "
-                "%u to %u\n",
+                "entries from %u to %u\n",
                 (unsigned long long)pab, caps.pab_min, caps.pab_max);
         return -EINVAL;
     }

@@ -67,8 +67,7 @@ const struct arg track_args[] = {
      "tracker sampled: one access in so many, of those beyond the first-level cache"},
     {"mem.curves", ARG_CHOICE, &mem_curves, 0, 0, curves_choices, ARG_BOOT,
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where "
-     "it decides "
-     "anything; on: both"},
+     "it decides anything; on: both"},
     {"mem.epoch_ms", ARG_U64, &mem_epoch_ms, 1, 1000000, NULL, ARG_BOOT,
      "a curve is of so long a time, mixed with those before it unless memory is divided by them, "
      "milliseconds"},
@@ -76,8 +75,7 @@ const struct arg track_args[] = {
      "print a process's curves at its end"},
     {"mem.track_permille", ARG_U64, &mem_track_permille, 1, 1000, NULL, ARG_BOOT,
      "part of a process's time that its tracking may cost while memory is not short, thousandths: "
-     "above it "
-     "pages are sampled"},
+     "above it pages are sampled"},
     {"mem.record", ARG_BOOL, &mem_record, 0, 0, NULL, ARG_BOOT,
      "what trackers see is written to a file of the simulated machine's host "
      "(docs/use/page-traces.md)"},
