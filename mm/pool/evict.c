@@ -22,7 +22,7 @@
 #define BATCH     32
 #define STRETCH   64   /* pages looked at before the thread yields */
 #define NAMES_MAX 1024 /* victims of the policy in vain, before all nodes are looked at in turn */
-/* ^pages in a batch that found no free slot, before the batch ends */
+/* pages in a batch that found no free slot, before the batch ends */
 #define NO_SLOTS_MAX 256
 
 struct leaver {
@@ -206,7 +206,7 @@ bool evict_tried_all_locked(const struct pool *p)
 }
 
 /* Chooses a page: first those that sequential readers have passed, then the policy's victims. */
-static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
+static uint32_t choose_node(struct batch *b, uint32_t incoming, bool *passed)
 {
     uint32_t n = pool_passed_next(b->pool);
 
@@ -217,13 +217,13 @@ static uint32_t choice(struct batch *b, uint32_t incoming, bool *passed)
 }
 
 /* Looks at one page and evicts it if it can be evicted. *none: the policy has no victim. */
-static enum verdict consider(struct batch *b, uint32_t incoming, bool *none)
+static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
 {
     struct pool *p = b->pool;
     enum verdict v = ANOTHER;
     bool irq = spin_lock(&p->lock);
     bool passed;
-    uint32_t n = choice(b, incoming, &passed);
+    uint32_t n = choose_node(b, incoming, &passed);
 
     *none = n == REPLACE_NONE && !b->in_turn;
     if (n == NODE_NONE || (passed && p->nodes[n].state != NODE_HERE)) {
@@ -345,7 +345,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
     if (pool_is_short(p))
         track_deliver();
     while (b.n < MIN(count, (uint32_t)BATCH) && patience && no_slots < NO_SLOTS_MAX && !none) {
-        enum verdict v = consider(&b, incoming, &none);
+        enum verdict v = evict_next(&b, incoming, &none);
         incoming = v == LEAVES ? NODE_NONE : incoming;
         patience -= v != LEAVES;
         no_slots += v == STAYS_NO_SLOT;

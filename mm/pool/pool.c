@@ -11,7 +11,7 @@
 
 #define NODES_FIRST    1024
 #define TOUCHES        32 /* pages touched in one hold of the locks */
-#define READAHEAD_PART 8  /* part of a pool's limit that may be read ahead and unused */
+#define READAHEAD_PART 8  /* 1/8 of a limit may be read ahead and unused */
 
 static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
 static struct list pools = {&pools, &pools}; /* pools_lock */

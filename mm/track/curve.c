@@ -1,11 +1,11 @@
 /*
- * Curves of misses by memory (mm/policy/curve/mrc.h), one for each space that is watched: a sink of
- * what trackers deliver.
+ * Curves of misses by memory (mm/policy/curve/mrc.h), one for each watched space, made by a sink of
+ * trackers.
  *
- * Pages are numbered as they come, whatever pool they are in or none. Where the tracker logs a
- * sample of the pages, one of 2^shift, the curve is one of a memory as much smaller (SHARDS,
- * Waldspurger 2015); with another shift it begins anew. MRU's curve is made for whoever looks at
- * it only. All under the delivery's turn, [D] of track.c.
+ * Pages are numbered as they come, whether in a pool or not. Where the tracker logs only a sample
+ * of the pages, one of 2^shift, the curve is that of a memory smaller by the same factor (SHARDS,
+ * Waldspurger 2015); when shift changes, the curve begins anew. MRU's curve is made only where it
+ * is used. All is guarded by the delivery's turn, [D] of track.c.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
@@ -18,27 +18,28 @@
 #include "kernel/mem/mem.h"
 
 #define NUMBERS_FIRST 2048
-#define BATCH         256 /* entries that are numbered together */
+#define BATCH         256 /* entries numbered together */
 
 struct curve {
     unsigned shift;
-    uint64_t epoch_began; /* ticks */
+    uint64_t epoch_began; /* in ticks */
     bool ended;           /* by track_curve_last */
-    bool full;            /* there is no memory for more pages: those that come are left out */
+    bool full;            /* no memory for more pages: new ones are left out */
     struct page_index *index;
     struct mrc *mrc;
-    uint64_t of_sample[BATCH]; /* memory that touch_sample and touch_pages work in */
+    uint64_t of_sample[BATCH]; /* working memory of touch_sample and touch_pages */
     uint32_t number[BATCH];
 };
 
-static bool decays; /* an epoch counts half of what the next one does */
+static bool decays; /* an epoch counts half as much as the next one */
 
 static bool mru_wanted(const struct space *s)
 {
     return mem_curves == TRACK_CURVES_ON || (s->pool && s->pool->share.mru_decides);
 }
 
-/* Groups of a page, larger ones where that would be too many. */
+/* Returns the configuration of a curve: groups of one page, or larger ones where there would be too
+ * many groups. */
 static struct mrc_config config_for(uint32_t numbers, bool lru_only)
 {
     return (struct mrc_config){.nodes = numbers,
@@ -48,8 +49,8 @@ static struct mrc_config config_for(uint32_t numbers, bool lru_only)
                                .lru_only = lru_only};
 }
 
-/* Where less than every fourth page is of the sample, numbers for whole rows would take more memory
- * than slots for each page. */
+/* Returns the pages of a row, as a power of two. Where less than every fourth page is sampled,
+ * numbers for whole rows would take more memory than a slot for each page. */
 static unsigned row_shift(unsigned shift)
 {
     return shift <= 2 ? PAGE_INDEX_ROW_SHIFT_MAX : 0;
@@ -64,8 +65,8 @@ static void free_curve(struct curve *c)
     kfree(c);
 }
 
-/* At least so many numbers, so many that there is one for each page of the space, in memory or out,
- * were they all in whole rows. */
+/* Returns a power-of-two multiple of `least` that has a number for each page of the space, resident
+ * or out, if all are in whole rows. */
 static uint32_t numbers_for(const struct space *s, unsigned shift, uint32_t least)
 {
     uint64_t pages = __atomic_load_n(&s->resident_pages, __ATOMIC_RELAXED) +
@@ -97,7 +98,7 @@ static struct curve *make_curve(const struct space *s, unsigned shift, uint32_t 
     return c;
 }
 
-/* Room for at least twice as many pages. */
+/* Makes room for at least twice the pages. Returns false if there is no memory. */
 static bool grow_curve(const struct space *s, struct curve *c)
 {
     const struct mrc_config now = c->mrc->config,
@@ -142,8 +143,8 @@ static void touch_pages(struct space *s, const uint64_t *entry, size_t n)
     }
 }
 
-/* Those of them that are of the sample: what was logged before sampling began, or by software, has
- * others. */
+/* Touches the pages of the sample. Entries logged by software, or before sampling began, have other
+ * pages, too. */
 static void touch_sample(struct space *s, const uint64_t *entry, size_t n)
 {
     uint64_t *of_sample = s->curve->of_sample;
@@ -172,7 +173,7 @@ static void update_curve(struct space *s, const struct page_run *run)
     if (!c || c->shift != shift) {
         free_curve(c);
         s->curve = make_curve(s, shift, numbers_for(s, shift, NUMBERS_FIRST));
-        if (!s->curve) /* there may be no room for so many */
+        if (!s->curve) /* there may be no memory for that many */
             s->curve = make_curve(s, shift, NUMBERS_FIRST);
         c = s->curve;
         if (!c)
@@ -180,7 +181,7 @@ static void update_curve(struct space *s, const struct page_run *run)
     }
     for (unsigned part = 0; part < 2; part++)
         (shift ? touch_sample : touch_pages)(s, run->entry[part], run->count[part]);
-    /* A batch may have ended before the curve began. */
+    /* The run may have ended before the curve began. */
     if (run->time < c->epoch_began + epoch_ticks())
         return;
     c->epoch_began = run->time;

@@ -1,4 +1,4 @@
-/* Boot arguments of trackers, for the files of mm. */
+/* Trackers' boot arguments and common parts, for the files of mm/track. */
 #pragma once
 #include "kernel/core/lock.h"
 #include "mm/policy/curve/mrc.h"
@@ -7,11 +7,11 @@
 
 extern uint64_t mem_curves_print; /* at a space's end */
 enum { TRACK_CURVES_OFF, TRACK_CURVES_LRU, TRACK_CURVES_ON };
-/* one of these: LRU makes MRU's only where it decides anything */
+/* LRU: MRU's curve is made only where it decides anything */
 extern uint64_t mem_curves;
-extern uint64_t mem_pab; /* of the hardware's page access buffer */
+extern uint64_t mem_pab; /* entries of the hardware's page access buffer */
 
-extern uint64_t mem_active_pages; /* most of an active set */
+extern uint64_t mem_active_pages; /* the most pages of an active set */
 extern uint64_t mem_scan_ms, mem_sample_period;
 
 extern const struct tracker_ops track_path, track_soft, track_scan, track_sampled;
@@ -32,7 +32,7 @@ struct track_thread {
     struct wait_queue wait;
     bool wanted; /* [lock] */
 };
-/* Makes and starts the thread, whose entry calls track_thread_wait each time round. Returns 0 or
+/* Makes and starts the thread. Its entry calls track_thread_wait each time round. Returns 0 or
  * -ENOMEM. */
 int track_thread_make(struct track_thread *t, const struct thread_params *params);
 /* Lets the thread work from now on, or stops it. */
@@ -52,16 +52,16 @@ typedef void track_row(struct space *s, vaddr_t va, const struct arch_page *page
  * with a page that is resident or out. Returns where the next stretch begins, USER_MAX at the end.
  * Thread context, no lock held. */
 vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg);
-/* soft.c: the space ends. */
+/* soft.c: frees the active set of a space that ends. */
 void track_soft_end(struct space *s);
 
-/* record.c: what is delivered is recorded from now on; what is still in hand goes out. */
+/* record.c: begins to record what is delivered; writes out what is still buffered. */
 void track_record_start(void);
 void track_record_end(void);
 
-/* curve.c: curves are made of what is delivered, and decay or keep their counts; the space's
- * ends. */
+/* curve.c: begins to make curves of what is delivered, which decay or keep their counts; prints and
+ * frees the curve of a space that ends. */
 void track_curves_start(bool decay);
 void track_curve_end(struct space *s);
-/* Nothing more will be seen: an epoch that is the first, and has not ended, ends. */
+/* Ends the first epoch if none has ended: no more is delivered of s. */
 void track_curve_last(struct space *s);

@@ -28,9 +28,9 @@ void page_index_init(struct page_index *x, uint32_t numbers, unsigned row_shift)
 }
 
 /*
- * Its slot, or the empty one where it would be: by a multiplicative hash (Knuth 3, 6.4) of LINE
- * rows, which are next to each other. Where one is taken the next line is tried, a place further
- * on, so that all slots are in the end.
+ * Returns the row's slot, or the empty slot where it would be: by a multiplicative hash (Knuth 3,
+ * 6.4) of LINE rows, which are next to each other. If the slot is taken, the next line is tried,
+ * one slot further on, so that in the end all slots are.
  */
 static uint32_t search(const struct page_index *x, uint64_t row)
 {
@@ -42,7 +42,7 @@ static uint32_t search(const struct page_index *x, uint64_t row)
     return at;
 }
 
-/* Makes it the last one; false: there is no room. */
+/* Finds or adds the row and makes it the last one. Returns false if there is no room. */
 static bool find_row(struct page_index *x, uint64_t row)
 {
     uint64_t *slot = &x->slot[search(x, row)];

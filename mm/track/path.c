@@ -1,6 +1,6 @@
 /*
- * Tracker path: the hardware behind the TLB (hpm/path/path.h) logs what is not hot; nothing is left
- * to do but to switch it.
+ * Tracker path: the hardware behind the TLB (hpm/path/path.h) logs pages that are not hot. Only
+ * switching it is left to software.
  */
 #include "hpm/path/path.h"
 #include "kernel/arch/arch.h"
@@ -9,10 +9,10 @@
 #include "mm/track/track.h"
 #include "mm/track/internal.h"
 
-/* So many entries of the unit's log stay free for what is accessed until the interrupt is taken. */
+/* Entries of the unit's log that stay free for accesses made before the interrupt is taken. */
 #define SLACK 16
-/* It interrupts after so many: few enough that a delivery does not hold up the thread for long, and
- * each interrupt is still for many. */
+/* Entries after which the unit interrupts: few enough that a delivery does not hold up the thread
+ * for long, but many for one interrupt. */
 #define SPILL 512
 
 static const struct path_ops *hardware;

@@ -1,7 +1,6 @@
 /*
- * The recorder: what trackers deliver, as a page trace (mm/track/page_trace.h,
- * docs/use/page-traces.md), to a file of the simulated machine's host. A sink like any other: one
- * call at a time.
+ * The recorder: a sink that writes what trackers deliver as a page trace (mm/track/page_trace.h,
+ * docs/use/page-traces.md) to a file of the simulated machine's host.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/cpu.h"
@@ -17,10 +16,10 @@
 static struct {
     struct page_trace_record records[BUFFER_RECORDS];
     unsigned count;
-    uint64_t lost; /* as recorded */
+    uint64_t lost; /* lost accesses that the trace has */
 } * recorder;
 
-/* bytes: from the heap. */
+/* Writes `bytes`, which are from the heap, to the file. */
 static void put_out(const void *bytes, size_t count)
 {
     volatile struct machine_id *id = machine_id();

@@ -1,11 +1,11 @@
 /*
- * Tracker sampled: data addresses that the PMU records (hpm.h), one access in mem.sample_period of
- * those that the first-level cache does not serve, taken as accesses to their pages. It tells
- * which pages are used most, and about in which order; a page used seldom may never be seen.
+ * Tracker sampled: takes data addresses that the PMU records (hpm.h) as accesses to their pages. It
+ * records one access in mem.sample_period of those that the first-level cache does not serve. This
+ * tells which pages are used most, and about in which order; a page used seldom may never be seen.
  *
- * A thread takes the records of all CPUs every millisecond and logs those of watched spaces in the
- * order of their times. There is one sampling session on a machine: while somebody else has it
- * nothing is tracked, and while this has it others are refused.
+ * A thread takes the records of all CPUs every millisecond and logs those of watched spaces in
+ * order of time. A machine has one sampling session: while another user has it, nothing is tracked;
+ * while the tracker has it, others are refused.
  */
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"
@@ -17,13 +17,13 @@
 #include "mm/track/internal.h"
 
 #define TAKE_NS NS_PER_MS
-#define BATCH   64 /* records taken together */
+#define BATCH   64 /* records taken at once */
 
 static struct track_thread sampler = {.lock = SPINLOCK(LOCK_THREAD, "page samples")};
 static struct {
     struct hpm_sample sample[BATCH];
     size_t count;
-} batch; /* the thread's own */
+} batch; /* used by the thread only */
 
 static void note_space(struct space *s, UNUSED void *arg)
 {
@@ -34,7 +34,7 @@ static void note_space(struct space *s, UNUSED void *arg)
     }
 }
 
-/* Records of one CPU come in order, those of several one CPU after the other. */
+/* Sorts records by time. Those of one CPU come in order, one CPU after the other. */
 static void sort_by_time(struct hpm_sample *r, size_t n)
 {
     for (size_t i = 1; i < n; i++) {

@@ -1,10 +1,11 @@
 /*
- * Tracker scan: accessed marks, looked at and cleared every so often. It tells which pages were
- * used in between, not in which order nor how often; where the processor sets no marks (Arm without
- * FEAT_HAFDBS) an access to a page whose mark is clear faults.
+ * Tracker scan: looks at accessed marks, and clears them, every mem.scan_ms. It tells which pages
+ * were used in between, not their order or how often. Where the processor sets no marks (Arm
+ * without FEAT_HAFDBS), an access to a page with a clear mark faults.
  *
- * A thread goes through each watched space's regions, logs the pages with marks, in the order of
- * their addresses, and has the TLBs forget the space, or marks would be missed.
+ * A thread goes through the regions of each watched space, logs the pages with marks in order of
+ * address, and has the TLBs forget the space, because the processor sets no mark for a page that a
+ * TLB knows as accessed.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
@@ -12,7 +13,7 @@
 #include "mm/track/internal.h"
 #include "kernel/mem/mem.h"
 
-#define STRETCH 2048 /* pages, at most, in one hold of the space's lock */
+#define STRETCH 2048 /* pages looked at in one hold of the space's lock */
 
 static struct track_thread scan = {.lock = SPINLOCK(LOCK_THREAD, "scan")};
 
@@ -44,7 +45,7 @@ vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg)
     return pages < STRETCH ? USER_MAX : va;
 }
 
-/* Logs and clears the marks of a row, and counts the pages that had one. */
+/* Logs and clears the marks of a row, and adds the pages that had one to *used. */
 static void scan_row(struct space *s, vaddr_t va, const struct arch_page *page, unsigned n,
                      void *used)
 {

@@ -1,14 +1,13 @@
 /*
- * Tracker soft: a bounded active set of each watched space, by protection alone ([A] 4.1, 4.6.7,
- * after Yang et al. 2006): what hardware like PATH is compared with.
+ * Tracker soft: a bounded active set of pages for each watched space, kept by protection alone ([A]
+ * 4.1, 4.6.7, after Yang et al. 2006). It is what hardware like PATH is compared with.
  *
- * Pages outside the active set have no rights: an access faults, is logged, and moves the page in.
- * When the set has become a sixteenth larger than it may be, CLOCK trims it by as much: a page that
- * was used since the hand passed stays, by the accessed marks; others lose their rights, and the
- * TLBs forget them, together.
+ * Pages outside the active set have no rights: an access faults, is logged, and moves the page into
+ * the set. When the set is a sixteenth larger than it may be, CLOCK trims it by that much. A page
+ * used since the hand last passed, by its accessed mark, stays. The others lose their rights, and
+ * the TLBs forget them together.
  *
- * The set is a row of pages in the order they came in, from tail to head, and around again. [S] =
- * the space's lock.
+ * The set is a ring of pages in the order they came in, from tail to head. [S] = the space's lock.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/printf.h"
@@ -16,14 +15,14 @@
 #include "mm/track/internal.h"
 #include "kernel/mem/mem.h"
 
-#define SLACK_SHIFT 4   /* trimmed by one of 2^this */
-#define LOOKS_MAX   256 /* pages that the hand passes in one stretch under the lock */
+#define SLACK_SHIFT 4   /* the set is trimmed when it is larger by 1/2^SLACK_SHIFT */
+#define LOOKS_MAX   256 /* pages that the hand passes in one hold of the lock */
 
 struct active_set {
     uint64_t head, tail; /* [S] entries ever put in, and taken out */
-    uint32_t mask;       /* entries of the row - 1 */
-    bool trimming;       /* [S] somebody does */
-    uint64_t page[];     /* [S] numbers */
+    uint32_t mask;       /* entries of the ring - 1 */
+    bool trimming;       /* [S] a thread trims the set */
+    uint64_t page[];     /* [S] page numbers */
 };
 
 static uint32_t active_max(void)
@@ -43,7 +42,7 @@ static bool is_full(const struct active_set *a)
     return a->head - a->tail >= active_max() + (active_max() >> SLACK_SHIFT);
 }
 
-/* The hand passes a page, which goes if it must or has not been used, or else stays. */
+/* Passes the hand over a page. It leaves the set if `must` or if it was not used, else stays. */
 static void pass_page(struct space *s, uint64_t number, bool must)
 {
     vaddr_t va = number << PAGE_SHIFT;
@@ -66,7 +65,7 @@ bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
 
     if (!a || !s->watched)
         return false;
-    if (a->head - a->tail > a->mask) /* whoever trims it is too slow */
+    if (a->head - a->tail > a->mask) /* the thread that trims it is too slow */
         pass_page(s, a->page[a->tail++ & a->mask], true);
     add_page(a, va >> PAGE_SHIFT);
     path_note(s->number, va, write);
@@ -75,7 +74,7 @@ bool track_soft_used_locked(struct space *s, vaddr_t va, bool write)
 
 /* ---- Without it ------------------------------------------------------------------------------ */
 
-/* One stretch of the hand's way; false: the set is small enough. */
+/* Moves the hand on, for one hold of the lock. Returns false if the set is small enough. */
 static bool trim_some(struct space *s)
 {
     struct active_set *a = s->active;
@@ -114,7 +113,7 @@ static void protect_row(struct space *s, vaddr_t va, const struct arch_page *pag
             arch_space_protect(&s->arch, va + i * PAGE_SIZE, PROT_USER);
 }
 
-/* All pages lose their rights; those that get them back meanwhile are in the set. */
+/* Takes the rights from all pages. Those that get them back meanwhile are in the set. */
 static void protect_all(struct space *s)
 {
     for (vaddr_t va = 0; va < USER_MAX;) {

@@ -1,9 +1,9 @@
 /*
- * Which spaces are watched, and the way from the logs to the sinks.
+ * Which spaces are watched, and how logs reach the sinks.
  *
- * Gates: [T] one change of what is watched at a time; [D] one delivery, for which only the end of a
- * space and the reading of curves wait: others leave it to the thread that is at it. Lock: [N]
- * numbers.
+ * Gates: [T] one change of what is watched at a time. [D] one delivery at a time; only the end of a
+ * space and the reading of curves wait for it, others leave the work to the thread inside. Lock:
+ * [N] the numbers of spaces.
  */
 #include "mm/track/track.h"
 #include "hpm/policy/sample.h"
@@ -18,24 +18,24 @@
 #include "sched/sched.h"
 
 #define SINKS_MAX       4
-#define DELIVER_AT      256 /* entries of a CPU */
+#define DELIVER_AT      256 /* entries in a CPU's log */
 #define WINDOW_NS       (10 * NS_PER_MS)
-#define INTERRUPT_TICKS 1000 /* entry, return, and what is not in the caches then */
+#define INTERRUPT_TICKS 1000 /* assumed cost: entry, return, and cache misses */
 
 static struct {
     const struct tracker_ops *ops;    /* NULL: none */
     uint32_t watched;                 /* [T] spaces */
     struct spinlock lock;             /* [N] */
-    uint16_t last;                    /* [N] number given out */
+    uint16_t last;                    /* [N] the last number given out */
     struct space *space[PAGE_SPACES]; /* [N] by number, read under [D] */
     track_sink *sink[SINKS_MAX];
     unsigned sinks;
     uint64_t ticks;               /* [D] spent on delivery */
-    uint32_t is_short;            /* atomic: spaces whose memory is */
+    uint32_t is_short;            /* [A] spaces that are short of memory */
     struct track_governor govern; /* [D] */
     struct {
         uint64_t cost, ran;
-    } told; /* [D] what the governor knows of */
+    } told; /* [D] at the last call of the governor */
 } track = {.lock = SPINLOCK(LOCK_NUMBERS, "numbers of spaces")};
 static struct gate watching = GATE(watching, GATE_WATCHING, "watched spaces");        /* [T] */
 static struct gate delivery = GATE(delivery, GATE_DELIVERY, "delivery of page uses"); /* [D] */
@@ -82,7 +82,7 @@ const struct arg track_args[] = {
     {0},
 };
 
-/* The tracker asked for, or NULL: none is, or it cannot work here. */
+/* Returns the tracker asked for, or NULL: none is, or it cannot work here. */
 static const struct tracker_ops *find_tracker(void)
 {
     const struct tracker_ops *ops = choices[mem_tracker];
@@ -131,14 +131,14 @@ static uint64_t cost_of(const struct path_account *a)
     return a->ticks + a->interrupts * INTERRUPT_TICKS + track.ticks;
 }
 
-/* Pages are sampled so that tracking costs what it may. */
+/* Adjusts the sampling of pages so that tracking costs no more than allowed. */
 static void watch_cost(void)
 {
     struct path_account a;
 
     path_account(&a);
     uint64_t cost = cost_of(&a);
-    /* While memory is short, and in a record, every page counts. */
+    /* While memory is short, or a record is made, every page counts. */
     bool all = mem_record || __atomic_load_n(&track.is_short, __ATOMIC_RELAXED);
     set_sample(
         all ? 0
@@ -163,8 +163,8 @@ static void deliver_run(const struct page_run *run)
         track.sink[i](s, run);
 }
 
-/* What was logged until now; what is logged meanwhile waits: it may come faster than it is dealt
- * with. [D] */
+/* Delivers what was logged until now. What is logged meanwhile waits, because it may come faster
+ * than it is delivered. [D] held. */
 static void deliver_logs(void)
 {
     unsigned count;
@@ -182,8 +182,8 @@ static void deliver_logs(void)
     watch_cost();
 }
 
-/* Whose log was full meanwhile has either come too late to deliver by itself, and is found here, or
- * does so now. */
+/* Ends a delivery. A CPU that found its log full meanwhile came too late to deliver by itself; its
+ * log goes on now. */
 static void leave_delivery(void)
 {
     gate_leave(&delivery);
@@ -218,7 +218,7 @@ uint16_t track_space_added(struct space *s)
     return number;
 }
 
-/* [T] */
+/* [T] held. */
 static void watch_locked(struct space *s, bool on)
 {
     if (!track.ops || !s->number)
@@ -234,8 +234,8 @@ static void watch_locked(struct space *s, bool on)
     }
 }
 
-/* By what holds when it is this change's turn: of two threads that tell of it, the later one may
- * come first. */
+/* Starts or stops watching s by what holds now, in this thread's turn: of two threads that report a
+ * change, the later may come first. */
 static void update_watch(struct space *s, bool ends)
 {
     gate_enter(&watching);
@@ -301,7 +301,8 @@ void track_forget(struct space *s, vaddr_t va)
         track.ops->forget(s, va);
 }
 
-/* [T]: one that is watched cannot end; of others only [N] keeps the memory. */
+/* Returns the watched space of number n, or NULL. A watched space cannot end because [T] is held;
+ * the memory of others is only kept by [N]. */
 static struct space *watched_space(unsigned n)
 {
     if (!__atomic_load_n(&track.space[n], __ATOMIC_RELAXED))
