@@ -49,11 +49,11 @@ static uint64_t in_slices(uint64_t cycles, uint64_t instructions)
 }
 
 /* What was counted there since the last reading. */
-static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsigned place)
+static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsigned counter)
 {
-    uint64_t count = now->count[place] - last->count[place];
+    uint64_t count = now->count[counter] - last->count[counter];
 
-    last->count[place] = now->count[place];
+    last->count[counter] = now->count[counter];
     return count;
 }
 
@@ -90,7 +90,7 @@ HOT_CODE static void hand_out_row(struct hpm_cpu *hpm, const struct mux_plan *pl
 {
     struct hpm_thread *thread = row == ROW_HERE ? hpm->current : NULL;
     struct hpm_context *of_cpu = account_of(hpm, row);
-    uint64_t count[PLAN_PLACES];
+    uint64_t count[PLAN_COUNTERS_ALL];
 
     for (; hpm->pieces[row]; hpm->pieces[row] &= hpm->pieces[row] - 1) {
         unsigned group = (unsigned)__builtin_ctzll(hpm->pieces[row]);
@@ -149,13 +149,9 @@ static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
 #define TAG_MONITORING (TAG_INTERRUPTS - 1)
 #define SAME_TAG       ((int64_t)-1)
 
-/* What else is over with a stretch: nothing, whoever ran, or the slice. Who runs on is given what
- * he counted later. */
-enum over { STRETCH, RUN, SLICE };
-
 /* A stretch is over. From then on another group counts if the slice is, or a new plan's; and it is
  * for tag. */
-HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
+HOT_CODE static void account_stretch(struct hpm_cpu *hpm, enum stretch_end end, int64_t tag)
 {
     const struct hpm_plan *old = hpm->plan,
                           *plan = __atomic_load_n(&hpm_state.plan, __ATOMIC_ACQUIRE);
@@ -165,9 +161,9 @@ HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
 
     if (plan != old)
         mux_turns_init(&hpm->turns, &plan->mux.rounds, hpm->turns.random ^ arch_ticks());
-    else if (over == SLICE)
+    else if (end == END_SLICE)
         mux_turns_next(&hpm->turns, &plan->mux.rounds);
-    if (plan != old || over == SLICE)
+    if (plan != old || end == END_SLICE)
         next = &plan->programme[mux_turns_group(&hpm->turns)];
     if (tag != SAME_TAG || !hpm->current)
         hpm->read_at = arch_ticks();
@@ -176,9 +172,9 @@ HOT_CODE static void account(struct hpm_cpu *hpm, enum over over, int64_t tag)
         hpm_state.ops->tag((uint32_t)tag);
     hpm_state.ops->latch(&now, next);
     end_stretch(hpm, group, &now);
-    if (plan != old || over == RUN)
+    if (plan != old || end == END_RUN)
         hand_out(hpm, &old->mux);
-    else if (over == SLICE)
+    else if (end == END_SLICE)
         end_slice(hpm, &plan->mux);
     hpm->plan = plan;
     if (next)
@@ -198,7 +194,7 @@ void counting_start(struct hpm_cpu *hpm, unsigned seed)
 }
 
 /* A sample that is found to be due while interrupts are off is of the kernel's doings there. */
-static void here(struct hpm_cpu *hpm, const void *pc)
+static void mark_here(struct hpm_cpu *hpm, const void *pc)
 {
     hpm->profiler.time = arch_ticks_near();
     hpm->profiler.pc = (vaddr_t)pc;
@@ -206,16 +202,21 @@ static void here(struct hpm_cpu *hpm, const void *pc)
 }
 
 /* A stretch for one account ends, and one for another begins. */
-static void change_row(struct hpm_cpu *hpm, enum over over, enum row row)
+void account_row(struct hpm_cpu *hpm, enum stretch_end end, enum row row)
 {
     int64_t tag[] = {hpm->current ? hpm->current->tid : 0, TAG_INTERRUPTS, TAG_MONITORING};
 
-    account(hpm, over, tag[row]);
+    account_stretch(hpm, end, tag[row]);
     hpm->row = row;
     if (!hpm->current)
         set_idle(hpm, hpm->idle_ticks, row == ROW_HERE ? hpm->read_at : 0);
     else if (row == ROW_HERE && hpm->current->user)
         user_follow(hpm);
+}
+
+void account_slice(struct hpm_cpu *hpm)
+{
+    account_stretch(hpm, END_SLICE, SAME_TAG);
 }
 
 unsigned hpm_interrupt_begin(void)
@@ -225,8 +226,8 @@ unsigned hpm_interrupt_begin(void)
     if (!hpm || !hpm_accounts)
         return ROW_HERE;
     enum row before = hpm->row;
-    here(hpm, __builtin_return_address(0));
-    change_row(hpm, STRETCH, ROW_INTERRUPTS);
+    mark_here(hpm, __builtin_return_address(0));
+    account_row(hpm, END_STRETCH, ROW_INTERRUPTS);
     return before;
 }
 
@@ -235,7 +236,7 @@ void hpm_interrupt_end(unsigned begin)
     struct hpm_cpu *hpm = hpm_counted(this_cpu());
 
     if (hpm && hpm_accounts)
-        change_row(hpm, STRETCH, (enum row)begin);
+        account_row(hpm, END_STRETCH, (enum row)begin);
 }
 
 void counting_follow(UNUSED void *unused)
@@ -244,8 +245,8 @@ void counting_follow(UNUSED void *unused)
 
     if (!hpm)
         return;
-    here(hpm, __builtin_return_address(0));
-    account(hpm, RUN, SAME_TAG);
+    mark_here(hpm, __builtin_return_address(0));
+    account_stretch(hpm, END_RUN, SAME_TAG);
 }
 
 void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
@@ -255,10 +256,10 @@ void hpm_switch(struct hpm_thread *out, struct hpm_thread *in)
     if (!hpm)
         return;
     ASSERT(hpm->current == out && hpm->row == ROW_HERE);
-    here(hpm, __builtin_return_address(0));
+    mark_here(hpm, __builtin_return_address(0));
     if (hpm->plan) {
         sampler_poll(hpm);
-        account(hpm, RUN, in ? in->tid : 0);
+        account_stretch(hpm, END_RUN, in ? in->tid : 0);
     } else {
         hpm->read_at = arch_ticks();
         add_idle(hpm);
@@ -280,39 +281,11 @@ void hpm_tick(void)
 
     if (!hpm)
         return;
-    here(hpm, __builtin_return_address(0));
+    mark_here(hpm, __builtin_return_address(0));
     sampler_poll(hpm);
     uint64_t now = in_slices(hpm->last.cycles, hpm->last.instructions);
-    account(hpm, now - hpm->turn_began >= hpm_slice_cycles ? SLICE : RUN, SAME_TAG);
+    account_stretch(hpm, now - hpm->turn_began >= hpm_slice_cycles ? END_SLICE : END_RUN, SAME_TAG);
     hpm->own_ticks += arch_ticks_near() - hpm->profiler.time;
-}
-
-HOT_CODE void interrupted(struct hpm_cpu *hpm, unsigned why)
-{
-    struct profiler *p = &hpm->profiler;
-    enum row before = hpm->row;
-    bool turned = hpm_accounts && why == PMU_SLICE; /* then one reading does for both */
-
-    if (hpm_accounts)
-        change_row(hpm, turned ? SLICE : STRETCH, ROW_MONITORING);
-    profile_overflowed(hpm, why / PMU_COUNTER);
-    if (why & (PMU_RECORDS | PMU_SLICE))
-        sampler_poll(hpm);
-    if ((why & PMU_SLICE) && !turned)
-        account(hpm, SLICE, SAME_TAG);
-    if (hpm_accounts)
-        change_row(hpm, STRETCH, before);
-    /* One with samples is sampling's as a whole. */
-    uint64_t ticks = arch_ticks_near() - p->time;
-    if (why >= PMU_COUNTER) {
-        p->ticks += ticks;
-        p->interrupts++;
-    } else {
-        hpm->own_ticks += ticks;
-        hpm->interrupts++;
-    }
-    if (why & PMU_RECORDS)
-        hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -324,7 +297,7 @@ static void account_here(void)
     bool irq = arch_irq_save();
 
     if (hpm_counted(this_cpu()))
-        account(this_cpu()->hpm, RUN, SAME_TAG);
+        account_stretch(this_cpu()->hpm, END_RUN, SAME_TAG);
     arch_irq_restore(irq);
 }
 
@@ -349,7 +322,7 @@ static void account_if_running(const struct hpm_thread *t)
     bool irq = arch_irq_save();
 
     if (hpm_counted(this_cpu()) && this_cpu()->hpm->current == t)
-        account(this_cpu()->hpm, RUN, SAME_TAG);
+        account_stretch(this_cpu()->hpm, END_RUN, SAME_TAG);
     arch_irq_restore(irq);
 }
 

@@ -3,7 +3,7 @@
  * their names are known, say in which half of the pipeline instructions were waited for, how often
  * what is known to cost time happened, and how often another chip's caches had the data.
  */
-#include "hpm/breakdown_events.h"
+#include "hpm/internal.h"
 
 struct figure {
     uint8_t number;

@@ -1,5 +1,4 @@
 /* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part of it. */
-#include "hpm/breakdown_events.h"
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"

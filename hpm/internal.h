@@ -26,10 +26,14 @@ struct sampler {
  * (hpm.accounts=on). */
 enum row { ROW_HERE, ROW_INTERRUPTS, ROW_MONITORING, ROWS };
 
+/* What ends together with a stretch: nothing, a thread's run, or the group's slice. A thread that
+ * runs on is given its counts later. */
+enum stretch_end { END_STRETCH, END_RUN, END_SLICE };
+
 /* What a group counted. */
 struct piece {
     uint64_t cycles, instructions;
-    uint64_t count[HPM_PLACES]; /* as in struct pmu_latch */
+    uint64_t count[HPM_COUNTERS_ALL]; /* as in struct pmu_latch */
 } ALIGNED(CACHE_LINE);
 
 /* What every turn needs is in front, in few cache lines. */
@@ -96,6 +100,10 @@ extern uint64_t hpm_accounts;
  * missing. */
 void report_missing(char *buf, size_t size);
 
+/* breakdown_events.c: writes the event of figure number figure (EVENT_*) on pmu to out. Returns
+ * false if programmable counters count none. */
+bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *out);
+
 /* remote_latency.c: cycles a read takes of what another chip's cache has modified, the chips'
  * average; 0: there is one chip, or no memory. Thread context. */
 uint32_t remote_latency(void);
@@ -118,9 +126,10 @@ uint64_t hpm_spread(unsigned count);
 void counting_start(struct hpm_cpu *hpm, unsigned seed);
 /* account.c: what was counted until the latest reading, to those whose it is. */
 void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan);
-/* account.c: what an interrupt of the PMU has to say besides that counters of samples have
- * overflowed; time and place are the profiler's. */
-void interrupted(struct hpm_cpu *hpm, unsigned why);
+/* account.c: a stretch ends, and one for the account row begins. */
+void account_row(struct hpm_cpu *hpm, enum stretch_end end, enum row row);
+/* account.c: the present group's slice ends. */
+void account_slice(struct hpm_cpu *hpm);
 /* user.c: after a reading, or when somebody else is current: what current may read by itself. */
 void user_follow(struct hpm_cpu *hpm);
 /* session.c: the session's events as counts of the page. How many. */

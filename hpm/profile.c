@@ -23,7 +23,7 @@
 static struct hpm_profile *profiles[PROFILES_MAX];
 uint64_t profile_taking_ticks;
 
-static int say(char *err, size_t err_size, const char *what, int error)
+static int say_error(char *err, size_t err_size, const char *what, int error)
 {
     ksnprintf(err, err_size, "%s", what);
     return error;
@@ -133,9 +133,10 @@ static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
     if (!events)
         return 0;
     if (!hpm_state.pmu.arms)
-        return say(err, err_size,
-                   "this PMU's counters do not interrupt by themselves: events cannot be sampled",
-                   -ENODEV);
+        return say_error(
+            err, err_size,
+            "this PMU's counters do not interrupt by themselves: events cannot be sampled",
+            -ENODEV);
     int error = session_open(names, slots, &p->events, err, err_size);
     return error;
 }
@@ -178,16 +179,17 @@ static void set_polled(const struct hpm_profile *p, bool on)
     }
 }
 
-static int validate(const struct hpm_profiling *what, char *err, size_t err_size)
+static int validate_limits(const struct hpm_profiling *what, char *err, size_t err_size)
 {
     if (!what->rate || what->rate > RATE_MAX)
-        return say(err, err_size, "the rate must be 1 to 1000000 samples a second", -EINVAL);
+        return say_error(err, err_size, "the rate must be 1 to 1000000 samples a second", -EINVAL);
     if (!what->permille || what->permille > 1000)
-        return say(err, err_size, "the limit must be 1 to 1000 thousandths of the time", -EINVAL);
+        return say_error(err, err_size, "the limit must be 1 to 1000 thousandths of the time",
+                         -EINVAL);
     return 0;
 }
 
-static int parse(struct hpm_profile *p, const char *text, char *err, size_t err_size)
+static int parse_criteria(struct hpm_profile *p, const char *text, char *err, size_t err_size)
 {
     struct criteria_caps caps = {.counters = hpm_state.ops != NULL,
                                  .events = &hpm_state.pmu.events,
@@ -204,16 +206,17 @@ static int parse(struct hpm_profile *p, const char *text, char *err, size_t err_
         for (unsigned j = 0; j < i; j++)
             if (text_same(p->criteria.criterion[i].name, p->criteria.criterion[j].name,
                           text_length(p->criteria.criterion[j].name)))
-                return say(err, err_size, "a criterion is named twice", -EINVAL);
+                return say_error(err, err_size, "a criterion is named twice", -EINVAL);
     }
-    return accesses > 1 ? say(err, err_size,
-                              "accesses are recorded by one criterion at a time: name their sources"
-                              " together, as access.any",
-                              -EINVAL)
-                        : 0;
+    return accesses > 1
+               ? say_error(err, err_size,
+                           "accesses are recorded by one criterion at a time: name their sources"
+                           " together, as access.any",
+                           -EINVAL)
+               : 0;
 }
 
-static int begin(struct hpm_profile *p, char *err, size_t err_size)
+static int begin_profile(struct hpm_profile *p, char *err, size_t err_size)
 {
     int error = begin_access(p, err, err_size);
 
@@ -235,16 +238,16 @@ static int begin(struct hpm_profile *p, char *err, size_t err_size)
     return 0;
 }
 
-static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char *err,
-                   size_t err_size)
+static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *what, char *err,
+                           size_t err_size)
 {
-    int error = parse(p, what->criteria, err, err_size);
+    int error = parse_criteria(p, what->criteria, err, err_size);
 
     if (error)
         return error;
     if (find_slots(p))
-        return say(err, err_size, "too many criteria at a time: other profiles have theirs",
-                   -ENOSPC);
+        return say_error(err, err_size, "too many criteria at a time: other profiles have theirs",
+                         -ENOSPC);
     p->pid = what->pid;
     p->rate = what->rate;
     p->permille = what->permille;
@@ -252,8 +255,9 @@ static int prepare(struct hpm_profile *p, const struct hpm_profiling *what, char
     profile_windows_begin(p);
     for (unsigned i = 0; i < p->criteria.count; i++)
         begin_period(p, i);
-    return make_rings(p) ? say(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM)
-                         : 0;
+    return make_rings(p)
+               ? say_error(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM)
+               : 0;
 }
 
 int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out, char *err,
@@ -262,20 +266,20 @@ int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out,
     unsigned n = 0;
     paddr_t pa;
 
-    int error = validate(what, err, err_size);
+    int error = validate_limits(what, err, err_size);
     if (error)
         return error;
     while (n < PROFILES_MAX && profiles[n])
         n++;
     if (n == PROFILES_MAX)
-        return say(err, err_size, "too many profiles at a time", -ENOSPC);
+        return say_error(err, err_size, "too many profiles at a time", -ENOSPC);
     if (frame_alloc(order_of(sizeof(struct hpm_profile)), &pa))
-        return say(err, err_size, "no memory", -ENOMEM);
+        return say_error(err, err_size, "no memory", -ENOMEM);
     struct hpm_profile *p = phys_to_virt(pa);
     memset(p, 0, sizeof *p);
-    error = prepare(p, what, err, err_size);
+    error = prepare_profile(p, what, err, err_size);
     if (!error) {
-        error = begin(p, err, err_size);
+        error = begin_profile(p, err, err_size);
         if (error)
             free_rings(p);
     }

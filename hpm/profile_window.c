@@ -153,7 +153,7 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
 
 /* ---- Periods --------------------------------------------------------------------------------- */
 
-static uint32_t draw(struct hpm_profile *p, const struct profile_criterion *c)
+static uint32_t draw_distance(struct hpm_profile *p, const struct profile_criterion *c)
 {
     uint64_t period = hpm_primes ? period_draw(c->mean, &p->random) : c->mean;
 
@@ -174,14 +174,15 @@ void profile_draw(struct hpm_profile *p, unsigned i)
     bool all = has_moved(c);
 
     for (unsigned n = all ? PROFILE_DISTANCES : 1; n; n--)
-        __atomic_store_n(&distance[p->drawing++ % PROFILE_DISTANCES], draw(p, c), __ATOMIC_RELAXED);
+        __atomic_store_n(&distance[p->drawing++ % PROFILE_DISTANCES], draw_distance(p, c),
+                         __ATOMIC_RELAXED);
     if (all)
         c->drawn_for = c->mean;
 }
 
 uint32_t profile_draw_access(struct hpm_profile *p, unsigned i)
 {
-    uint32_t period = MAX(draw(p, &p->of[i]), hpm_caps()->sample_period_min);
+    uint32_t period = MAX(draw_distance(p, &p->of[i]), hpm_caps()->sample_period_min);
 
     p->of[i].drawn_for = p->of[i].mean;
     return MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX);
@@ -233,7 +234,7 @@ static void count_lost(struct profile_criterion *c, struct hpm_profile_account *
 }
 
 /* What the window brought. */
-static void adapt(struct hpm_profile *p, unsigned i, uint64_t length)
+static void adapt_period(struct hpm_profile *p, unsigned i, uint64_t length)
 {
     struct profile_criterion *c = &p->of[i];
     struct hpm_profile_account a;
@@ -276,7 +277,7 @@ static bool had_storms(struct hpm_profile *p, unsigned i)
     return true;
 }
 
-static void calm(struct hpm_profile *p)
+static void calm_storms(struct hpm_profile *p)
 {
     bool stormy = false;
 
@@ -294,9 +295,9 @@ void hpm_profile_window(struct hpm_profile *p)
     if ((busy - p->began_busy) / 1000 >
         (now - p->began_ns) / IDLE_PART * hpm_cycles_of(arch_ticks_hz()) / NS_PER_S / 1000)
         governor_update(&p->governor, cycles - p->began_cycles, busy - p->began_busy, p->permille);
-    calm(p);
+    calm_storms(p);
     for (unsigned i = 0; i < p->criteria.count; i++)
-        adapt(p, i, now - p->began_ns);
+        adapt_period(p, i, now - p->began_ns);
     p->began_ns = now;
     p->began_busy = busy;
     p->began_cycles = cycles;

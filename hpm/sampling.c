@@ -83,14 +83,14 @@ void sampler_free(struct hpm_cpu *hpm, struct pmu_setup *setup)
     *ring = (struct sample_ring){0};
 }
 
-static void record(const struct hpm_sample *s)
+static void trace_sample(const struct hpm_sample *s)
 {
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, s->time, s->pc, s->data, s->data_phys, s->tid,
                   s->pid, s->latency, s->source, s->user, s->store, ctf_text("access"), s->period);
 }
 
 /* The thread that runs made them. */
-static void attribute(struct hpm_cpu *hpm, struct hpm_sample *sample, size_t n)
+static void attribute_samples(struct hpm_cpu *hpm, struct hpm_sample *sample, size_t n)
 {
     uint32_t period = hpm->sampler.period, tid = hpm->current ? hpm->current->tid : 0,
              pid = hpm->current ? hpm->current->pid : 0;
@@ -101,19 +101,19 @@ static void attribute(struct hpm_cpu *hpm, struct hpm_sample *sample, size_t n)
         sample->period = period;
         sample->tid = tid;
         sample->pid = pid;
-        record(sample);
+        trace_sample(sample);
     }
     if (hpm->current)
         hpm->current->samples += n;
 }
 
-static void add(uint64_t *total, uint64_t n)
+static void add_total(uint64_t *total, uint64_t n)
 {
     __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
 }
 
 /* Straight into the buffer; where that is full, out of the hardware's way. */
-static void drain(struct hpm_cpu *hpm)
+static void drain_records(struct hpm_cpu *hpm)
 {
     struct sampler *s = &hpm->sampler;
     struct hpm_sample dropped[8];
@@ -125,18 +125,18 @@ static void drain(struct hpm_cpu *hpm)
         max = room ? room : ARRAY_SIZE(dropped);
         struct hpm_sample *to = room ? ring_next(&s->ring) : dropped;
         n = hpm_state.ops->drain(to, max, &lost);
-        attribute(hpm, to, n);
-        add(&s->taken, n);
+        attribute_samples(hpm, to, n);
+        add_total(&s->taken, n);
         if (room)
             ring_commit(&s->ring, n);
         else
-            add(&s->lost_buffer, n);
+            add_total(&s->lost_buffer, n);
         s->cycles += n * hpm_state.pmu.record_cycles;
         hpm->records += n;
     } while (n == max);
-    add(&s->taken, lost);
-    add(&s->lost_hardware, lost);
-    add(&s->accesses, (s->taken - taken_before) * s->period);
+    add_total(&s->taken, lost);
+    add_total(&s->lost_hardware, lost);
+    add_total(&s->accesses, (s->taken - taken_before) * s->period);
 }
 
 static void follow_request(struct sampler *s)
@@ -155,7 +155,7 @@ void sampler_attend(struct hpm_cpu *hpm)
     uint64_t began = arch_ticks_near();
 
     if (s->on && hpm_state.ops->waiting())
-        drain(hpm);
+        drain_records(hpm);
     if (s->applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         follow_request(s);
     s->cycles += hpm_cycles_of(arch_ticks_near() - began);
@@ -163,7 +163,7 @@ void sampler_attend(struct hpm_cpu *hpm)
 
 /* ---- Anyone ---------------------------------------------------------------------------------- */
 
-static int refuse(const char *field, const char *accepted)
+static int refuse_field(const char *field, const char *accepted)
 {
     kprintf("hpm: sampling: %s must be %s\n", field, accepted);
     return -EINVAL;
@@ -174,19 +174,19 @@ static int refuse_period(void)
     char accepted[32];
 
     ksnprintf(accepted, sizeof accepted, "%u to 2^20", hpm_caps()->sample_period_min);
-    return refuse("period", accepted);
+    return refuse_field("period", accepted);
 }
 
-static int validate(const struct hpm_sampling *c)
+static int validate_config(const struct hpm_sampling *c)
 {
     if (!c->sources || (c->sources & ~hpm_state.pmu.sample_sources))
-        return refuse("sources", "a mask of sources this machine records");
+        return refuse_field("sources", "a mask of sources this machine records");
     if (c->period < hpm_caps()->sample_period_min || c->period > HPM_SAMPLING_PERIOD_MAX)
         return refuse_period();
     if (c->jitter >= c->period)
-        return refuse("jitter", "less than the period");
+        return refuse_field("jitter", "less than the period");
     if (!c->user && !c->kernel)
-        return refuse("user, kernel", "one of them or both");
+        return refuse_field("user, kernel", "one of them or both");
     return 0;
 }
 
@@ -226,7 +226,7 @@ static void forget_leftovers(void)
         struct sampler *s = &cpu->hpm->sampler;
         size_t n = ring_waiting(&s->ring);
         ring_taken(&s->ring, n);
-        add(&s->forgotten, n);
+        add_total(&s->forgotten, n);
     }
     spin_unlock_irqoff(&request.take_lock);
 }
@@ -235,7 +235,7 @@ int hpm_sampling_start(const struct hpm_sampling *config)
 {
     if (!hpm_caps()->can_sample)
         return -ENODEV;
-    int err = validate(config);
+    int err = validate_config(config);
     if (err)
         return err;
     bool irq = spin_lock(&request.lock);
@@ -262,7 +262,7 @@ int hpm_sampling_adjust(uint32_t period, uint32_t jitter)
     config.period = period;
     config.jitter = jitter;
     bool same = period == request.config.period && jitter == request.config.jitter;
-    if (request.on && !(err = validate(&config)) && !same) {
+    if (request.on && !(err = validate_config(&config)) && !same) {
         request.config = config;
         publish_locked(true);
     }

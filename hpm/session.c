@@ -125,7 +125,7 @@ int plans_init(const struct pmu_ops *ops)
 
 /* It may be busy with a call of somebody else's, or late: nobody may go on before it has
  * answered. */
-static void follow(struct cpu *cpu)
+static void follow_cpu(struct cpu *cpu)
 {
     while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
            call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
@@ -136,7 +136,7 @@ static void follow(struct cpu *cpu)
 void follow_everywhere(void)
 {
     cpu_for_each (cpu)
-        follow(cpu);
+        follow_cpu(cpu);
 }
 
 void hpm_update(uint32_t pid)
@@ -146,7 +146,7 @@ void hpm_update(uint32_t pid)
     cpu_for_each (cpu)
         if (cpu != this_cpu() && hpm_counted(cpu) &&
             (!pid || __atomic_load_n(&cpu->hpm->current_pid, __ATOMIC_RELAXED) == pid))
-            follow(cpu);
+            follow_cpu(cpu);
 }
 
 /* The sets of a session's metrics, by logical counts; whose[s]: the wish. */
@@ -198,7 +198,7 @@ static int change_plan(struct plan_request *request, struct group_cause *cause)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static int say(char *err, size_t err_size, const char *what, int error)
+static int say_error(char *err, size_t err_size, const char *what, int error)
 {
     ksnprintf(err, err_size, "%s", what);
     return error;
@@ -226,14 +226,14 @@ static int read_names(struct event_request *r, const char *names, char *err, siz
 
     while ((n = next_name(&names, &name))) {
         if (n >= sizeof text)
-            return say(err, err_size, "a name is too long", -EINVAL);
+            return say_error(err, err_size, "a name is too long", -EINVAL);
         memcpy(text, name, n);
         text[n] = '\0';
         int number = event_request_add(r, text, err, err_size);
         if (number < 0)
             return number;
     }
-    return r->wishes ? 0 : say(err, err_size, "no event or metric is named", -EINVAL);
+    return r->wishes ? 0 : say_error(err, err_size, "no event or metric is named", -EINVAL);
 }
 
 static int number_counts(struct hpm_session *s, struct plan_request *r, const uint8_t *slots,
@@ -243,13 +243,13 @@ static int number_counts(struct hpm_session *s, struct plan_request *r, const ui
     uint8_t wish[EVENT_WISHES_MAX];
 
     if (r->sets + event_request_sets(&s->request, set, wish) > GROUP_SETS_MAX)
-        return say(err, err_size, "too many metrics at a time: other sessions have their own",
-                   -ENOSPC);
+        return say_error(err, err_size, "too many metrics at a time: other sessions have their own",
+                         -ENOSPC);
     for (unsigned e = 0; e < s->request.events; e++) {
         if (!~r->wanted)
-            return say(err, err_size,
-                       "too many events at a time: other sessions and the breakdown have theirs",
-                       -ENOSPC);
+            return say_error(
+                err, err_size,
+                "too many events at a time: other sessions and the breakdown have theirs", -ENOSPC);
         s->count[e] = (uint8_t)__builtin_ctzll(~r->wanted);
         r->wanted |= (uint64_t)1 << s->count[e];
         r->event[s->count[e]] = s->request.event[e];
@@ -272,9 +272,9 @@ static unsigned event_of(const struct hpm_session *s, const struct plan_request 
 }
 
 /* In the session's own names, where it is about its events alone; r is what was refused. */
-static int explain(const struct hpm_session *s, const struct plan_request *r,
-                   const struct group_cause *cause, const uint8_t *whose, int error, char *err,
-                   size_t err_size)
+static int explain_refusal(const struct hpm_session *s, const struct plan_request *r,
+                           const struct group_cause *cause, const uint8_t *whose, int error,
+                           char *err, size_t err_size)
 {
     struct group_cause named = *cause;
     unsigned event = cause->event == GROUP_NIL ? 0 : event_of(s, r, cause->event);
@@ -284,12 +284,12 @@ static int explain(const struct hpm_session *s, const struct plan_request *r,
     unsigned own_sets = event_request_sets(&s->request, set, wish);
 
     if (error == -ERANGE)
-        return say(err, err_size, "rounds of so many groups are too long: lower hpm.slice_cycles",
-                   error);
+        return say_error(err, err_size,
+                         "rounds of so many groups are too long: lower hpm.slice_cycles", error);
     if (event == GROUP_EVENTS_MAX || other == GROUP_EVENTS_MAX ||
         (cause->set != GROUP_NIL && cause->set >= own_sets) || cause->why == GROUP_SIZES)
-        return say(err, err_size, "there are too few counters beside what is counted already",
-                   error);
+        return say_error(err, err_size, "there are too few counters beside what is counted already",
+                         error);
     named.event = cause->event == GROUP_NIL ? GROUP_NIL : (uint8_t)event;
     named.other = cause->other == GROUP_NIL ? GROUP_NIL : (uint8_t)other;
     if (cause->set != GROUP_NIL)
@@ -330,7 +330,7 @@ static uint64_t by_mode(const struct hpm_session *s)
     return counts;
 }
 
-static int want(struct hpm_session *s, const uint8_t *slots, char *err, size_t err_size)
+static int want_events(struct hpm_session *s, const uint8_t *slots, char *err, size_t err_size)
 {
     static struct plan_request request;
     uint8_t whose[GROUP_SETS_MAX];
@@ -348,7 +348,7 @@ static int want(struct hpm_session *s, const uint8_t *slots, char *err, size_t e
         request.pinned &= wanted.pinned;
         error = change_plan(&request, &cause);
     }
-    return error ? explain(s, &request, &cause, whose, error, err, err_size) : 0;
+    return error ? explain_refusal(s, &request, &cause, whose, error, err, err_size) : 0;
 }
 
 static unsigned session_order(void)
@@ -380,25 +380,25 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
     paddr_t pa;
 
     if (!hpm_state.ops)
-        return say(err, err_size,
-                   "this machine has no performance counters that are known, or hpm.pmu=none",
-                   -ENODEV);
+        return say_error(err, err_size,
+                         "this machine has no performance counters that are known, or hpm.pmu=none",
+                         -ENODEV);
     if (!hpm_state.pmu.events.table)
-        return say(err, err_size,
-                   event_vendors ? "no events of this processor's PMU are known by name"
-                                 : EVENT_NO_VENDORS,
-                   -ENODEV);
+        return say_error(err, err_size,
+                         event_vendors ? "no events of this processor's PMU are known by name"
+                                       : EVENT_NO_VENDORS,
+                         -ENODEV);
     if (!slot)
-        return say(err, err_size, "too many sessions at a time", -ENOSPC);
+        return say_error(err, err_size, "too many sessions at a time", -ENOSPC);
     if (frame_alloc(session_order(), &pa))
-        return say(err, err_size, "no memory", -ENOMEM);
+        return say_error(err, err_size, "no memory", -ENOMEM);
     struct hpm_session *s = phys_to_virt(pa);
     event_request_init(&s->request, &hpm_state.pmu.events);
     int error = read_names(&s->request, names, err, err_size);
     /* Before it is wanted: counting begins there. */
     s->nests = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
     if (!error)
-        error = want(s, slots, err, err_size);
+        error = want_events(s, slots, err, err_size);
     if (error) {
         frame_free(pa, session_order());
         return error;

@@ -15,7 +15,7 @@ uint32_t profile_timed, hpm_entries;
 /* ---- Samples --------------------------------------------------------------------------------- */
 
 /* xorshift32 (Marsaglia 2003). */
-static uint32_t draw(struct profiler *p)
+static uint32_t draw_random(struct profiler *p)
 {
     p->random ^= p->random << 13;
     p->random ^= p->random >> 17;
@@ -32,7 +32,7 @@ static ALWAYS_INLINE uint32_t next_distance(struct profiler *p, struct profiler_
 {
     if (!s->alike--) {
         s->alike = PROFILE_ALIKE - 1;
-        s->next = &s->of->distance[draw(p) % PROFILE_DISTANCES];
+        s->next = &s->of->distance[draw_random(p) % PROFILE_DISTANCES];
     }
     uint32_t next = __atomic_load_n(s->next, __ATOMIC_RELAXED);
     s->distance = next;
@@ -44,12 +44,12 @@ static uint32_t window_of(const struct profiler_slot *s)
     return __atomic_load_n(&s->of->window, __ATOMIC_RELAXED);
 }
 
-static void add(uint64_t *total, uint64_t n)
+static void add_total(uint64_t *total, uint64_t n)
 {
     __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
 }
 
-static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
+static void trace_sample(const struct profiler_slot *s, const struct hpm_sample *at)
 {
     TELEMETRY_PUT(TELEMETRY_SAMPLES, TRACE_SAMPLE, at->time, at->pc, 0, 0, at->tid, at->pid, 0,
                   at->source, at->user, 0, ctf_text(s->of->name), at->period);
@@ -57,8 +57,8 @@ static void tell(const struct profiler_slot *s, const struct hpm_sample *at)
 
 /* One of so many, at the profiler's place. Those that are kept are counted by who takes them
  * out. */
-static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_slot *s,
-                                   uint32_t stands_for, bool telling)
+static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profiler_slot *s,
+                                       uint32_t stands_for, bool telling)
 {
     const struct hpm_thread *t = hpm->current;
     uint32_t pid = t ? t->pid : 0;
@@ -67,8 +67,8 @@ static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_sl
         return;
     struct sample_ring *ring = s->ring;
     if (__builtin_expect(ring_full(ring), 0)) {
-        add(&s->lost_for, stands_for);
-        add(&s->lost, 1);
+        add_total(&s->lost_for, stands_for);
+        add_total(&s->lost, 1);
         return;
     }
     /* Field by field: a structure of this size is copied by a call. */
@@ -86,13 +86,13 @@ static ALWAYS_INLINE void take_one(const struct hpm_cpu *hpm, struct profiler_sl
     at->user = hpm->profiler.user;
     at->store = false;
     if (telling)
-        tell(s, at);
+        trace_sample(s, at);
     ring_commit(ring, 1);
 }
 
-static void take(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
+static void take_sample(const struct hpm_cpu *hpm, struct profiler_slot *s, uint32_t stands_for)
 {
-    take_one(hpm, s, stands_for, true);
+    store_sample(hpm, s, stands_for, true);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -114,7 +114,8 @@ void profiler_slot_begin(struct hpm_cpu *hpm, unsigned cpu, unsigned slot, bool 
     s->left = timed ? 0 : next_distance(p, s);
 }
 
-static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, uint64_t count)
+static void disarm_counter(struct hpm_cpu *hpm, const struct profiler_counter *counter,
+                           uint64_t count)
 {
     struct profiler_slot *s = counter->slot;
 
@@ -123,7 +124,7 @@ static void disarm(struct hpm_cpu *hpm, const struct profiler_counter *counter, 
         return;
     }
     /* It was due, and its interrupt is late. */
-    take(hpm, s, (uint32_t)MIN(s->distance + count - counter->due, (uint64_t)UINT32_MAX));
+    take_sample(hpm, s, (uint32_t)MIN(s->distance + count - counter->due, (uint64_t)UINT32_MAX));
     s->left = next_distance(&hpm->profiler, s);
 }
 
@@ -145,7 +146,7 @@ void profile_disarm(struct hpm_cpu *hpm, const struct pmu_latch *now)
 
     for (unsigned left = p->armed; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctz(left);
-        disarm(hpm, &p->counter[c], now->count[c]);
+        disarm_counter(hpm, &p->counter[c], now->count[c]);
     }
     p->armed = 0;
     note_held(p, now);
@@ -159,14 +160,14 @@ void profile_publish_held(struct hpm_cpu *hpm)
     note_held(p, &hpm->last);
     for (; p->holding; p->holding &= (uint16_t)(p->holding - 1)) {
         struct profiler_slot *s = &p->of[__builtin_ctz(p->holding)];
-        add(&s->held_back, s->holding);
+        add_total(&s->held_back, s->holding);
         s->holding = 0;
     }
 }
 
 /* Periods have become so much shorter that what is left of a distance would be many of them: not so
  * long, then. */
-static void shorten(struct profiler *p, struct profiler_slot *s)
+static void shorten_distance(struct profiler *p, struct profiler_slot *s)
 {
     uint32_t passed = s->distance - (uint32_t)s->left;
 
@@ -177,7 +178,7 @@ static void shorten(struct profiler *p, struct profiler_slot *s)
 }
 
 /* What the counter counts from then on is not sampled. */
-static void hold(struct profiler *p, unsigned c, struct profiler_slot *s, uint64_t from)
+static void hold_counter(struct profiler *p, unsigned c, struct profiler_slot *s, uint64_t from)
 {
     p->counter[c] = (struct profiler_counter){s, from};
     p->armed &= (uint8_t) ~(1u << c);
@@ -193,10 +194,10 @@ void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms,
         unsigned c = (unsigned)__builtin_ctz(left);
         struct profiler_slot *s = &p->of[slot[c]];
         if (s->throttled == window_of(s)) {
-            hold(p, c, s, now->count[c]);
+            hold_counter(p, c, s, now->count[c]);
             continue;
         }
-        shorten(p, s);
+        shorten_distance(p, s);
         p->counter[c] = (struct profiler_counter){s, now->count[c] + s->left};
         p->armed |= (uint8_t)(1u << c);
         hpm_state.ops->arm(c, p->counter[c].due);
@@ -214,14 +215,14 @@ static bool is_storm(struct profiler *p)
 }
 
 /* No more of these until the window is over: by then its period is longer. */
-static void throttle(struct profiler *p, unsigned c)
+static void throttle_slot(struct profiler *p, unsigned c)
 {
     struct profiler_slot *s = p->counter[c].slot;
 
     s->throttled = window_of(s);
     s->left = next_distance(p, s);
-    add(&s->throttles, 1);
-    hold(p, c, s, p->counter[c].due);
+    add_total(&s->throttles, 1);
+    hold_counter(p, c, s, p->counter[c].due);
 }
 
 static ALWAYS_INLINE void arm_next(struct profiler *p, unsigned c)
@@ -234,60 +235,36 @@ static ALWAYS_INLINE void arm_next(struct profiler *p, unsigned c)
 }
 
 /* The rare: samples are recorded as they are taken, or there may be a storm. */
-static __attribute__((noinline, cold)) void overflowed_more(struct hpm_cpu *hpm, unsigned c)
+static __attribute__((noinline, cold)) void counter_overflowed_rarely(struct hpm_cpu *hpm,
+                                                                      unsigned c)
 {
     struct profiler *p = &hpm->profiler;
 
-    take(hpm, p->counter[c].slot, p->counter[c].slot->distance);
+    take_sample(hpm, p->counter[c].slot, p->counter[c].slot->distance);
     if (p->storm > STORM_MAX && is_storm(p))
-        throttle(p, c);
+        throttle_slot(p, c);
     else
         arm_next(p, c);
 }
 
-static ALWAYS_INLINE void overflowed(struct hpm_cpu *hpm, unsigned c)
+static ALWAYS_INLINE void counter_overflowed(struct hpm_cpu *hpm, unsigned c)
 {
     struct profiler *p = &hpm->profiler;
 
     if (!(p->armed >> c & 1))
         return;
     if (__builtin_expect(++p->storm > STORM_MAX, 0) || telemetry_wants(TELEMETRY_SAMPLES)) {
-        overflowed_more(hpm, c);
+        counter_overflowed_rarely(hpm, c);
         return;
     }
-    take_one(hpm, p->counter[c].slot, p->counter[c].slot->distance, false);
+    store_sample(hpm, p->counter[c].slot, p->counter[c].slot->distance, false);
     arm_next(p, c);
 }
 
-void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
+HOT_CODE void profile_overflowed(struct hpm_cpu *hpm, unsigned counters)
 {
     for (unsigned left = counters; left; left &= left - 1)
-        overflowed(hpm, (unsigned)__builtin_ctz(left));
-}
-
-/* Where counters of samples are all there is, which is frequent, there is no more to it than
- * this. */
-HOT_CODE void hpm_interrupt(struct arch_frame *frame)
-{
-    struct hpm_cpu *hpm = hpm_counted(this_cpu());
-
-    if (!hpm)
-        return;
-    struct profiler *p = &hpm->profiler;
-    p->time = arch_ticks_near();
-    unsigned why = hpm_state.ops->interrupted();
-    unsigned left = why / PMU_COUNTER;
-    p->pc = arch_frame_pc(frame);
-    p->user = arch_frame_user(frame);
-    if (__builtin_expect(hpm_accounts | why % PMU_COUNTER, 0) || !left) {
-        interrupted(hpm, why);
-        return;
-    }
-    do {
-        overflowed(hpm, (unsigned)__builtin_ctz(left));
-    } while (left &= left - 1);
-    p->ticks += arch_ticks_near() - p->time;
-    p->interrupts++;
+        counter_overflowed(hpm, (unsigned)__builtin_ctz(left));
 }
 
 /* ---- Time and entries ------------------------------------------------------------------------ */
@@ -344,22 +321,22 @@ static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
             s->left = now + next;
         }
         if (wants_mode(s, user))
-            take(hpm, s, (uint32_t)MIN(stands_for, (uint64_t)UINT32_MAX));
+            take_sample(hpm, s, (uint32_t)MIN(stands_for, (uint64_t)UINT32_MAX));
     }
 }
 
-static void begin(struct hpm_cpu *hpm, const struct arch_frame *frame)
+static void begin_taking(struct hpm_cpu *hpm, const struct arch_frame *frame)
 {
     hpm->profiler.time = arch_ticks();
     hpm->profiler.pc = arch_frame_pc(frame);
     hpm->profiler.user = arch_frame_user(frame);
 }
 
-static void charge(struct hpm_cpu *hpm)
+static void charge_taking(struct hpm_cpu *hpm)
 {
     uint64_t ticks = arch_ticks() - hpm->profiler.time;
 
-    add(&hpm->profiler.ticks, ticks);
+    add_total(&hpm->profiler.ticks, ticks);
 }
 
 void hpm_timer(const struct arch_frame *frame)
@@ -369,9 +346,9 @@ void hpm_timer(const struct arch_frame *frame)
 
     if (!slots || !hpm || !hpm->current)
         return;
-    begin(hpm, frame);
+    begin_taking(hpm, frame);
     take_timed(hpm, slots, hpm->profiler.user);
-    charge(hpm);
+    charge_taking(hpm);
 }
 
 void hpm_entered_slots(const struct arch_frame *frame)
@@ -381,13 +358,13 @@ void hpm_entered_slots(const struct arch_frame *frame)
 
     if (!hpm)
         return;
-    begin(hpm, frame);
+    begin_taking(hpm, frame);
     for (; slots; slots &= slots - 1) {
         struct profiler_slot *s = &hpm->profiler.of[__builtin_ctz(slots)];
         if (!wants_mode(s, hpm->profiler.user) || --s->left)
             continue;
-        take(hpm, s, s->distance);
+        take_sample(hpm, s, s->distance);
         s->left = next_distance(&hpm->profiler, s);
     }
-    charge(hpm);
+    charge_taking(hpm);
 }

@@ -9,22 +9,22 @@
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 
-/* Where the event sits in the group's turn, as in struct pmu_latch; HPM_PLACES: nowhere. */
-static unsigned place_of(const struct mux_plan *plan, unsigned group, unsigned event)
+/* Where the event sits in the group's turn, as in struct pmu_latch; HPM_COUNTERS_ALL: nowhere. */
+static unsigned counter_of(const struct mux_plan *plan, unsigned group, unsigned event)
 {
     const struct mux_group *g = &plan->group[group];
 
     for (unsigned s = 0; s < g->seats; s++) {
-        unsigned place = g->seat[s].place;
+        unsigned counter = g->seat[s].counter;
         if (g->seat[s].event != event)
             continue;
-        if (place < HPM_COUNTERS_MAX)
-            return place;
-        return place == PLAN_CYCLES         ? PMU_CYCLES
-               : place == PLAN_INSTRUCTIONS ? PMU_INSTRUCTIONS
-                                            : HPM_COUNTERS_MAX + place - PLAN_FIXED(0);
+        if (counter < HPM_COUNTERS_MAX)
+            return counter;
+        return counter == PLAN_CYCLES         ? PMU_CYCLES
+               : counter == PLAN_INSTRUCTIONS ? PMU_INSTRUCTIONS
+                                              : HPM_COUNTERS_MAX + counter - PLAN_FIXED(0);
     }
-    return PMU_PLACES;
+    return PMU_COUNTERS_ALL;
 }
 
 static bool write_count(const struct hpm_cpu *hpm, struct hpm_user_page *p, unsigned i)
@@ -38,12 +38,12 @@ static bool write_count(const struct hpm_cpu *hpm, struct hpm_user_page *p, unsi
     if (i >= p->counts || !(plan->events >> event & 1) || plan->born[event] != p->of[i].born)
         return false;
     mux_read(&hpm->current->counts.counts, plan, event, &sum);
-    unsigned place = place_of(plan, mux_turns_group(&hpm->turns), event);
-    if (place < PMU_PLACES)
-        hpm_state.ops->user(place, &c->now);
+    unsigned counter = counter_of(plan, mux_turns_group(&hpm->turns), event);
+    if (counter < PMU_COUNTERS_ALL)
+        hpm_state.ops->user(counter, &c->now);
     c->count = sum.count;
     c->length = sum.length;
-    c->valid = place == PMU_PLACES || c->now.index;
+    c->valid = counter == PMU_COUNTERS_ALL || c->now.index;
     return c->valid;
 }
 

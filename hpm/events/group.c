@@ -13,7 +13,7 @@ enum {
     NOWHERE = 0xffff,
     EFFORT = 5000000, /* steps of augmenting paths, a few nanoseconds each */
 };
-#define FIXED_PLACES (~0ull << GROUP_COUNTERS_MAX)
+#define FIXED_COUNTERS (~0ull << GROUP_COUNTERS_MAX)
 
 static uint64_t bit(unsigned n)
 {
@@ -40,14 +40,14 @@ static uint64_t all_events(const struct group_request *r)
     return r->events == 64 ? ~0ull : bit(r->events) - 1;
 }
 
-static uint64_t places_of(const struct group_request *r, unsigned event)
+static uint64_t counters_of(const struct group_request *r, unsigned event)
 {
     const struct group_event *e = &r->event[event];
-    uint64_t places = e->mask & (bit(r->counters) - 1);
+    uint64_t counters = e->mask & (bit(r->counters) - 1);
 
     return e->fixed < GROUP_FIXED_MAX && r->fixed >> e->fixed & 1
-               ? places | bit(GROUP_FIXED(e->fixed))
-               : places;
+               ? counters | bit(GROUP_FIXED(e->fixed))
+               : counters;
 }
 
 static bool excluded(const struct group_request *r, unsigned a, unsigned b)
@@ -60,58 +60,60 @@ static bool excluded(const struct group_request *r, unsigned a, unsigned b)
 
 /* ---- Matching of events to places ------------------------------------------------------------ */
 
-static uint8_t *event_at(struct group_work *w, unsigned place)
+static uint8_t *event_in_cell(struct group_work *w, unsigned cell)
 {
-    return &w->plan->event[place / GROUP_PLACES][place % GROUP_PLACES];
+    return &w->plan->event[cell / GROUP_COUNTERS_ALL][cell % GROUP_COUNTERS_ALL];
 }
 
-/* Everybody on the path from the free place back moves up by one, and event takes the place at its
+/* Everybody on the path from the free cell back moves up by one, and event takes the cell at its
  * start. */
-static void shift_along(struct group_work *w, unsigned event, unsigned place)
+static void shift_along(struct group_work *w, unsigned event, unsigned cell)
 {
-    for (; w->from[place] != NOWHERE; place = w->from[place])
-        *event_at(w, place) = *event_at(w, w->from[place]);
-    *event_at(w, place) = (uint8_t)event;
+    for (; w->from[cell] != NOWHERE; cell = w->from[cell])
+        *event_in_cell(w, cell) = *event_in_cell(w, w->from[cell]);
+    *event_in_cell(w, cell) = (uint8_t)event;
 }
 
 /* Puts the places of groups first..last-1 that event could have and no path has been to into the
  * queue. Returns a free one, or NOWHERE. */
-static unsigned look(struct group_work *w, unsigned event, unsigned first, unsigned last,
-                     unsigned from, unsigned *queued)
+static unsigned queue_cells(struct group_work *w, unsigned event, unsigned first, unsigned last,
+                            unsigned from, unsigned *queued)
 {
     for (unsigned g = first; g < last; g++) {
-        uint64_t fresh = w->places[event] & w->unvisited[g];
+        uint64_t fresh = w->counters[event] & w->unvisited[g];
         w->spent++;
         w->unvisited[g] &= ~fresh;
         while (fresh) {
             /* Fixed counters first: what they serve is few. */
-            unsigned p = lowest(fresh & FIXED_PLACES ? fresh & FIXED_PLACES : fresh);
-            unsigned place = g * GROUP_PLACES + p;
-            fresh &= ~bit(p);
+            unsigned c = lowest(fresh & FIXED_COUNTERS ? fresh & FIXED_COUNTERS : fresh);
+            unsigned cell = g * GROUP_COUNTERS_ALL + c;
+            fresh &= ~bit(c);
             w->spent++;
-            w->from[place] = (uint16_t)from;
-            if (*event_at(w, place) == GROUP_NIL)
-                return place;
-            w->queue[(*queued)++] = (uint16_t)place;
+            w->from[cell] = (uint16_t)from;
+            if (*event_in_cell(w, cell) == GROUP_NIL)
+                return cell;
+            w->queue[(*queued)++] = (uint16_t)cell;
         }
     }
     return NOWHERE;
 }
 
-/* Finds event a place in groups first..last-1, moving others where need be. False: impossible, and
+/* Finds event a cell in groups first..last-1, moving others where need be. False: impossible, and
  * w->queue's first *queued places are those that event and whoever could make room for it compete
  * for. */
-static bool seat(struct group_work *w, unsigned event, unsigned first, unsigned last,
-                 unsigned *queued)
+static bool seat_event(struct group_work *w, unsigned event, unsigned first, unsigned last,
+                       unsigned *queued)
 {
     for (unsigned g = 0; g < w->groups; g++)
         w->unvisited[g] = ~0ull;
     *queued = 0;
-    unsigned free = look(w, event, first, last, NOWHERE, queued);
+    unsigned free = queue_cells(w, event, first, last, NOWHERE, queued);
     for (unsigned i = 0; free == NOWHERE && i < *queued; i++) {
-        unsigned place = w->queue[i], group = place / GROUP_PLACES, occupant = *event_at(w, place);
+        unsigned cell = w->queue[i], group = cell / GROUP_COUNTERS_ALL,
+                 occupant = *event_in_cell(w, cell);
         bool stays = w->must[group] >> occupant & 1;
-        free = look(w, occupant, stays ? group : 0, stays ? group + 1 : w->groups, place, queued);
+        free = queue_cells(w, occupant, stays ? group : 0, stays ? group + 1 : w->groups, cell,
+                           queued);
     }
     if (free == NOWHERE)
         return false;
@@ -124,13 +126,13 @@ static bool seat_all(struct group_work *w, uint64_t anywhere)
 {
     unsigned queued;
 
-    memset(w->plan->event, GROUP_NIL, (size_t)w->groups * GROUP_PLACES);
+    memset(w->plan->event, GROUP_NIL, (size_t)w->groups * GROUP_COUNTERS_ALL);
     for (unsigned g = 0; g < w->groups; g++)
         for (uint64_t left = w->must[g]; left; left &= left - 1)
-            if (!seat(w, lowest(left), g, g + 1, &queued))
+            if (!seat_event(w, lowest(left), g, g + 1, &queued))
                 return false;
     for (uint64_t left = anywhere; left; left &= left - 1)
-        if (!seat(w, lowest(left), 0, w->groups, &queued))
+        if (!seat_event(w, lowest(left), 0, w->groups, &queued))
             return false;
     return true;
 }
@@ -165,14 +167,14 @@ static int check_together(struct group_work *w, uint64_t together, unsigned even
     }
     w->groups = 1;
     w->must[0] = together;
-    memset(w->plan->event[0], GROUP_NIL, GROUP_PLACES);
+    memset(w->plan->event[0], GROUP_NIL, GROUP_COUNTERS_ALL);
     for (uint64_t left = together; left; left &= left - 1) {
-        if (seat(w, lowest(left), 0, 1, &queued))
+        if (seat_event(w, lowest(left), 0, 1, &queued))
             continue;
         /* By Hall's theorem; the alternating tree is a least set that violates it. */
         uint64_t crowd = bit(lowest(left));
         for (unsigned i = 0; i < queued; i++)
-            crowd |= bit(*event_at(w, w->queue[i]));
+            crowd |= bit(*event_in_cell(w, w->queue[i]));
         return refuse(cause, GROUP_CROWDED, event, GROUP_NIL, set, crowd);
     }
     return 0;
@@ -183,8 +185,8 @@ static int check_request(struct group_work *w, struct group_cause *cause)
     const struct group_request *r = w->request;
 
     for (unsigned e = 0; e < r->events; e++)
-        if (!w->places[e])
-            return refuse(cause, GROUP_NO_PLACE, e, GROUP_NIL, GROUP_NIL, 0);
+        if (!w->counters[e])
+            return refuse(cause, GROUP_NO_COUNTER, e, GROUP_NIL, GROUP_NIL, 0);
     int err = check_together(w, r->pinned, GROUP_NIL, GROUP_NIL, cause);
     for (unsigned s = 0; s < r->sets && !err; s++) {
         if (!r->set[s] || r->set[s] & ~all_events(r))
@@ -209,7 +211,7 @@ static void add_item(struct group_work *w, uint64_t events)
 }
 
 /* Is what set s demands of the groups demanded by another already? */
-static bool covered(const struct group_request *r, unsigned s)
+static bool is_covered(const struct group_request *r, unsigned s)
 {
     uint64_t wanted = r->set[s] & ~r->pinned;
 
@@ -222,7 +224,7 @@ static bool covered(const struct group_request *r, unsigned s)
 }
 
 /* Harder ones first: with more events, then with more rivals. */
-static bool harder(const struct group_work *w, unsigned a, unsigned b)
+static bool is_harder(const struct group_work *w, unsigned a, unsigned b)
 {
     unsigned events_a = ones(w->item[a]), events_b = ones(w->item[b]);
 
@@ -231,8 +233,8 @@ static bool harder(const struct group_work *w, unsigned a, unsigned b)
 }
 
 /* Of items first.. the one that adds the fewest events to a group that has `in`, has some of them
- * already, and leaves no more than there are places; else the hardest. */
-static unsigned nearest(const struct group_work *w, unsigned first, uint64_t in)
+ * already, and leaves no more than there are counters; else the hardest. */
+static unsigned nearest_item(const struct group_work *w, unsigned first, uint64_t in)
 {
     unsigned room = w->request->counters + ones(w->request->fixed) - ones(w->request->pinned),
              hardest = first;
@@ -240,7 +242,7 @@ static unsigned nearest(const struct group_work *w, unsigned first, uint64_t in)
 
     for (unsigned i = first; i < w->items; i++) {
         unsigned more = ones(w->item[i] & ~in);
-        if (harder(w, i, hardest))
+        if (is_harder(w, i, hardest))
             hardest = i;
         if ((w->item[i] & in) && ones(w->item[i] | in) <= room &&
             (best == GROUP_NIL || more < least)) {
@@ -258,7 +260,7 @@ static void sort_items(struct group_work *w, bool chained)
     uint64_t in = 0;
 
     for (unsigned i = 0; i < w->items; i++) {
-        unsigned next = nearest(w, i, chained ? in : 0);
+        unsigned next = nearest_item(w, i, chained ? in : 0);
         uint64_t events = w->item[next], rivals = w->item_rivals[next];
         w->item[next] = w->item[i];
         w->item_rivals[next] = w->item_rivals[i];
@@ -275,7 +277,7 @@ static void find_items(struct group_work *w)
 
     w->items = 0;
     for (unsigned s = 0; s < r->sets; s++)
-        if (!covered(r, s)) {
+        if (!is_covered(r, s)) {
             add_item(w, r->set[s] & ~r->pinned);
             in_sets |= r->set[s];
         }
@@ -291,23 +293,23 @@ static void find_items(struct group_work *w)
 /* ---- Search ---------------------------------------------------------------------------------- */
 
 /* What the groups must have when items 0..placed-1 are where they are. */
-static void gather(struct group_work *w, unsigned placed)
+static void gather_demands(struct group_work *w, unsigned assigned)
 {
     for (unsigned g = 0; g < w->groups; g++)
         w->must[g] = w->request->pinned;
-    for (unsigned i = 0; i < placed; i++)
+    for (unsigned i = 0; i < assigned; i++)
         w->must[w->choice[i]] |= w->item[i];
 }
 
 /* Could the items from `placed` on and the single events still find places, if rivals did not
  * matter? */
-static bool hopeful(struct group_work *w, unsigned placed)
+static bool is_hopeful(struct group_work *w, unsigned assigned)
 {
     uint64_t seated = 0, open = w->single;
 
     for (unsigned g = 0; g < w->groups; g++)
         seated |= w->must[g];
-    for (unsigned i = placed; i < w->items; i++)
+    for (unsigned i = assigned; i < w->items; i++)
         open |= w->item[i] & ~seated;
     return seat_all(w, open);
 }
@@ -333,17 +335,17 @@ static unsigned next_group(const struct group_work *w, unsigned i)
 }
 
 /* Moves item i to its next group that is not hopeless; false: there is none. */
-static bool place_item(struct group_work *w, unsigned i)
+static bool assign_item(struct group_work *w, unsigned i)
 {
     for (;;) {
-        gather(w, i);
+        gather_demands(w, i);
         unsigned g = next_group(w, i);
         if (g == GROUP_NIL)
             return false;
         w->tried[i] |= bit(g);
         w->choice[i] = (uint8_t)g;
         w->must[g] |= w->item[i];
-        if (hopeful(w, i + 1))
+        if (is_hopeful(w, i + 1))
             return true;
     }
 }
@@ -355,12 +357,12 @@ static bool search(struct group_work *w, uint64_t effort, bool *all)
     unsigned i = 0;
 
     *all = true;
-    gather(w, 0);
-    if (!hopeful(w, 0))
+    gather_demands(w, 0);
+    if (!is_hopeful(w, 0))
         return false;
     w->tried[0] = 0;
     while (i < w->items) {
-        if (place_item(w, i)) {
+        if (assign_item(w, i)) {
             if (++i < w->items)
                 w->tried[i] = 0;
         } else if (i == 0) {
@@ -389,14 +391,14 @@ static bool search_both(struct group_work *w, bool *all)
     return false;
 }
 
-/* Returns the groups that it takes at least by the number of events and places alone; pinned events
+/* Returns the groups that it takes at least by the number of events and counters alone; pinned events
  * take a place in each group. */
-static unsigned fewest(const struct group_request *r)
+static unsigned fewest_groups(const struct group_request *r)
 {
-    unsigned pinned = ones(r->pinned), places = r->counters + ones(r->fixed),
+    unsigned pinned = ones(r->pinned), counters = r->counters + ones(r->fixed),
              others = r->events - pinned;
 
-    return others && places > pinned ? (others + places - pinned - 1) / (places - pinned) : 1;
+    return others && counters > pinned ? (others + counters - pinned - 1) / (counters - pinned) : 1;
 }
 
 static int find_fewest(struct group_work *w, struct group_cause *cause)
@@ -405,7 +407,7 @@ static int find_fewest(struct group_work *w, struct group_cause *cause)
     bool proven = true, all;
 
     w->spent = 0;
-    for (w->groups = fewest(w->request); w->groups <= max; w->groups++) {
+    for (w->groups = fewest_groups(w->request); w->groups <= max; w->groups++) {
         if (proven)
             w->plan->least = w->groups;
         if (search_both(w, &all)) {
@@ -423,7 +425,7 @@ static uint64_t events_in(const struct group_plan *plan, unsigned group)
 {
     uint64_t in = 0;
 
-    for (unsigned p = 0; p < GROUP_PLACES; p++)
+    for (unsigned p = 0; p < GROUP_COUNTERS_ALL; p++)
         if (plan->event[group][p] != GROUP_NIL)
             in |= bit(plan->event[group][p]);
     return in;
@@ -432,25 +434,25 @@ static uint64_t events_in(const struct group_plan *plan, unsigned group)
 /* The event that may use the place, excludes nobody in the group, is not in it yet and is seen in
  * the fewest. */
 static unsigned least_seen(const struct group_work *w, const uint8_t *times, uint64_t in,
-                           unsigned place)
+                           unsigned counter)
 {
     unsigned best = GROUP_NIL;
 
     for (unsigned e = 0; e < w->request->events; e++)
-        if ((w->places[e] >> place & 1) && !(in >> e & 1) && !(in & w->rivals[e]) &&
+        if ((w->counters[e] >> counter & 1) && !(in >> e & 1) && !(in & w->rivals[e]) &&
             (best == GROUP_NIL || times[e] < times[best]))
             best = e;
     return best;
 }
 
-static void fill_free_places(struct group_work *w)
+static void fill_free_counters(struct group_work *w)
 {
     struct group_plan *plan = w->plan;
     uint8_t times[GROUP_EVENTS_MAX] = {0};
     uint64_t used = 0;
 
     for (unsigned e = 0; e < w->request->events; e++)
-        used |= w->places[e];
+        used |= w->counters[e];
     for (unsigned g = 0; g < plan->groups; g++)
         for (uint64_t in = events_in(plan, g); in; in &= in - 1)
             times[lowest(in)]++;
@@ -480,7 +482,7 @@ int group_pack(const struct group_request *r, struct group_plan *plan, struct gr
         return refuse(cause, GROUP_SIZES, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
     *w = (struct group_work){.request = r, .plan = plan};
     for (unsigned e = 0; e < r->events; e++) {
-        w->places[e] = places_of(r, e);
+        w->counters[e] = counters_of(r, e);
         for (unsigned other = 0; other < r->events; other++)
             w->rivals[e] |= excluded(r, e, other) ? bit(other) : 0;
     }
@@ -493,18 +495,18 @@ int group_pack(const struct group_request *r, struct group_plan *plan, struct gr
     if (err)
         memset(plan->event, GROUP_NIL, sizeof plan->event);
     else
-        fill_free_places(w);
+        fill_free_counters(w);
     return err;
 }
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 
-static const char *check_place(const struct group_request *r, unsigned event, unsigned place,
-                               uint64_t in)
+static const char *check_counter(const struct group_request *r, unsigned event, unsigned counter,
+                                 uint64_t in)
 {
     if (event >= r->events)
         return "an event that was not asked for";
-    if (!(places_of(r, event) >> place & 1))
+    if (!(counters_of(r, event) >> counter & 1))
         return "an event on a counter that cannot count it";
     for (unsigned other = 0; other < r->events; other++) {
         if (!(in >> other & 1))
@@ -528,10 +530,10 @@ const char *group_check(const struct group_request *r, const struct group_plan *
         return "fewer groups than are possible";
     for (unsigned g = 0; g < plan->groups; g++) {
         uint64_t in = 0;
-        for (unsigned p = 0; p < GROUP_PLACES; p++) {
+        for (unsigned p = 0; p < GROUP_COUNTERS_ALL; p++) {
             if (plan->event[g][p] == GROUP_NIL)
                 continue;
-            const char *wrong = check_place(r, plan->event[g][p], p, in);
+            const char *wrong = check_counter(r, plan->event[g][p], p, in);
             if (wrong)
                 return wrong;
             in |= bit(plan->event[g][p]);

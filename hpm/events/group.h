@@ -26,8 +26,8 @@
 
 /* Where an event sits in a group: programmable counter c is place c, fixed counter f is place
  * GROUP_FIXED(f). */
-#define GROUP_PLACES   (GROUP_COUNTERS_MAX + GROUP_FIXED_MAX)
-#define GROUP_FIXED(f) (GROUP_COUNTERS_MAX + (f))
+#define GROUP_COUNTERS_ALL (GROUP_COUNTERS_MAX + GROUP_FIXED_MAX)
+#define GROUP_FIXED(f)     (GROUP_COUNTERS_MAX + (f))
 
 /* What the hardware demands of an event. */
 struct group_event {
@@ -53,7 +53,7 @@ struct group_plan {
     unsigned groups;
     /* fewer than this many groups are impossible; == groups unless the effort ran out */
     unsigned least;
-    uint8_t event[GROUP_MAX][GROUP_PLACES]; /* what each counter counts, or GROUP_NIL */
+    uint8_t event[GROUP_MAX][GROUP_COUNTERS_ALL]; /* what each counter counts, or GROUP_NIL */
 };
 
 /* Why a request cannot be met; fields of the cause that are not named here are 0 or GROUP_NIL. */
@@ -65,7 +65,7 @@ enum group_why {
     /* set is empty or names an event that there is not. */
     GROUP_BAD_SET,
     /* No counter of this PMU can count event. */
-    GROUP_NO_PLACE,
+    GROUP_NO_COUNTER,
     /* event and other exclude each other, but set wants them in one group, or, without a set, one
      * is in every group. */
     GROUP_EXCLUDED,
@@ -90,18 +90,18 @@ struct group_work {
     struct group_plan *plan;
     unsigned groups, items;
     uint64_t spent; /* effort */
-    /* By event: the places that will do, and those it excludes. */
-    uint64_t places[GROUP_EVENTS_MAX], rivals[GROUP_EVENTS_MAX];
+    /* By event: the counters that will do, and those it excludes. */
+    uint64_t counters[GROUP_EVENTS_MAX], rivals[GROUP_EVENTS_MAX];
     /* By item: events to be seated in one group, who is excluded by them, its group, the groups it
      * was tried in. */
     uint64_t item[GROUP_ITEMS_MAX], item_rivals[GROUP_ITEMS_MAX];
     uint8_t choice[GROUP_ITEMS_MAX];
     uint64_t tried[GROUP_ITEMS_MAX];
     uint64_t single; /* events that may go anywhere */
-    /* By group: events that must be in it, and places the augmenting path has not been to. */
+    /* By group: events that must be in it, and counters the augmenting path has not been to. */
     uint64_t must[GROUP_MAX], unvisited[GROUP_MAX];
     /* By place: where the path came from. */
-    uint16_t from[GROUP_MAX * GROUP_PLACES], queue[GROUP_MAX * GROUP_PLACES];
+    uint16_t from[GROUP_MAX * GROUP_COUNTERS_ALL], queue[GROUP_MAX * GROUP_COUNTERS_ALL];
 };
 
 /*

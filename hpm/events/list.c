@@ -13,7 +13,7 @@ static uint32_t cursor_of(unsigned kind, unsigned row, unsigned part)
 }
 
 /* Appends it, as far as there is room. */
-static void append(char out[EVENT_TEXT_MAX], const char *text, size_t length)
+static void append_text(char out[EVENT_TEXT_MAX], const char *text, size_t length)
 {
     size_t at = text_length(out), n = MIN(length, EVENT_TEXT_MAX - 1 - at);
 
@@ -22,7 +22,7 @@ static void append(char out[EVENT_TEXT_MAX], const char *text, size_t length)
 }
 
 /* Can it be counted on this PMU at all? Then it is described. */
-static bool describe(const struct event_pmu *pmu, struct event_listed *out)
+static bool describe_listed(const struct event_pmu *pmu, struct event_listed *out)
 {
     struct event event;
     char why[1]; /* it is not listed */
@@ -40,10 +40,10 @@ static bool list_generic(const struct event_pmu *pmu, unsigned row, struct event
     const char *means;
     size_t length = event_of_generic(pmu, g->name, &means);
 
-    append(out->text, g->name, text_length(g->name));
-    append(out->means, means, length);
+    append_text(out->text, g->name, text_length(g->name));
+    append_text(out->means, means, length);
     out->about = g->about;
-    return length && describe(pmu, out);
+    return length && describe_listed(pmu, out);
 }
 
 /* Of rows of one name the one that counts here. */
@@ -57,7 +57,7 @@ static bool list_metric(const struct event_pmu *pmu, unsigned row, struct event_
     if (metric_find(pmu, metrics[row].name, &found, &program, event, why, sizeof why) ||
         found != &metrics[row])
         return false;
-    append(out->text, found->name, text_length(found->name));
+    append_text(out->text, found->name, text_length(found->name));
     out->about = found->about;
     out->unit = found->unit;
     return true;
@@ -68,13 +68,13 @@ static bool list_vendor(const struct event_pmu *pmu, unsigned row, unsigned part
 {
     const struct event_entry *e = &pmu->table->entries[row];
 
-    append(out->text, entry_name(pmu->table, e), text_length(entry_name(pmu->table, e)));
+    append_text(out->text, entry_name(pmu->table, e), text_length(entry_name(pmu->table, e)));
     if (part) {
         const char *name = unit_name(pmu->table, &pmu->table->units[e->unit + part - 1]);
-        append(out->text, ":", 1);
-        append(out->text, name, text_length(name));
+        append_text(out->text, ":", 1);
+        append_text(out->text, name, text_length(name));
     }
-    return describe(pmu, out);
+    return describe_listed(pmu, out);
 }
 
 static bool list_one(const struct event_pmu *pmu, unsigned row, unsigned part,

@@ -75,7 +75,7 @@ static int emit_number(struct reader *r, uint64_t millionths)
 
 static int number(struct reader *r)
 {
-    uint64_t value = 0, place = METRIC_ONE;
+    uint64_t value = 0, worth = METRIC_ONE;
     const char *p = r->at;
 
     for (; is_digit(*p); p++) {
@@ -86,17 +86,17 @@ static int number(struct reader *r)
     if (*p == '.' && !is_digit(p[1]))
         return refuse(r, "digits are missing behind the point of ", (size_t)(p - r->at) + 1);
     for (p += *p == '.'; is_digit(*p); p++) {
-        place /= 10;
-        if (!place)
+        worth /= 10;
+        if (!worth)
             return refuse(r, "more than six digits behind the point: ", (size_t)(p - r->at) + 1);
-        value += (uint64_t)(*p - '0') * place;
+        value += (uint64_t)(*p - '0') * worth;
     }
     int err = emit_number(r, value);
     r->at = p;
     return err;
 }
 
-/* The event's number in the program, where each has one place. */
+/* The event's number in the program, where each has one worth. */
 static int event_number(struct reader *r, size_t n)
 {
     struct metric_program *p = r->out;

@@ -40,7 +40,7 @@ struct search {
 };
 
 /* The same but for modes. */
-static bool same(const struct event *a, const struct event *b)
+static bool same_event(const struct event *a, const struct event *b)
 {
     return a->config == b->config && a->extra == b->extra && a->exclusion == b->exclusion;
 }
@@ -51,12 +51,12 @@ static uint64_t find(const struct search *s, const struct event *like, unsigned 
     uint64_t found = 0;
 
     for (unsigned e = 0; e < s->events; e++)
-        if (same(&s->event[e], like) && s->event[e].modes == modes)
+        if (same_event(&s->event[e], like) && s->event[e].modes == modes)
             found |= (uint64_t)1 << e;
     return found;
 }
 
-static void put(struct search *s, uint64_t whole, uint64_t parts)
+static void put_set(struct search *s, uint64_t whole, uint64_t parts)
 {
     if (whole && parts && s->found < EVENT_NESTS_MAX)
         s->out[s->found++] = (struct fit_set){(uint8_t)__builtin_ctzll(whole), parts};
@@ -87,7 +87,7 @@ static void put_row(struct search *s, const struct nest *row, unsigned modes)
         parts |=
             all || modes != BOTH ? all : find(s, &part, EVENT_USER) | find(s, &part, EVENT_KERNEL);
     }
-    put(s, wholes, parts);
+    put_set(s, wholes, parts);
 }
 
 static void put_rows(struct search *s, unsigned modes)
@@ -111,8 +111,8 @@ unsigned event_nests(const struct event_pmu *pmu, const struct event *event, uns
     put_rows(&s, BOTH);
     for (unsigned e = 0; e < events; e++)
         if (event[e].modes == BOTH)
-            put(&s, (uint64_t)1 << e,
-                find(&s, &event[e], EVENT_USER) | find(&s, &event[e], EVENT_KERNEL));
+            put_set(&s, (uint64_t)1 << e,
+                    find(&s, &event[e], EVENT_USER) | find(&s, &event[e], EVENT_KERNEL));
     put_rows(&s, EVENT_USER);
     put_rows(&s, EVENT_KERNEL);
     return s.found;

@@ -20,7 +20,7 @@ bool event_same(const struct event *a, const struct event *b)
 }
 
 /* Its number in the request, where the first `events` are taken; GROUP_EVENTS_MAX: no room. */
-static unsigned place_event(struct event_request *r, unsigned *events, const struct event *event)
+static unsigned number_event(struct event_request *r, unsigned *events, const struct event *event)
 {
     unsigned e = 0;
 
@@ -101,7 +101,7 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
     if (n < 0)
         return n;
     for (int i = 0; i < n; i++) {
-        unsigned e = place_event(r, &events, &event[i]);
+        unsigned e = number_event(r, &events, &event[i]);
         if (e == GROUP_EVENTS_MAX)
             return no_room("too many different events", err, err_size);
         wish->event[i] = (uint8_t)e;
@@ -171,7 +171,7 @@ static void explain(const struct event_request *r, const struct group_cause *cau
     case GROUP_BAD_SET:
         text_put(err, "there is no counter, or an event is pinned that there is not");
         return;
-    case GROUP_NO_PLACE:
+    case GROUP_NO_COUNTER:
         put_event(r, cause->event, err);
         text_put(err, ": no counter of this CPU can count it");
         return;

@@ -29,7 +29,7 @@ static int take_modes(struct event_words *out, struct word w, struct text *err)
     return 0;
 }
 
-static int take(struct event_words *out, struct word w, struct text *err)
+static int take_word(struct event_words *out, struct word w, struct text *err)
 {
     if (out->count && is_modes(w))
         return take_modes(out, w, err);
@@ -65,7 +65,7 @@ int event_split(struct word all, struct event_words *out, struct text *err)
             return refuse(out->count ? "nothing stands behind a ':' of "
                                      : "an event's name is missing in ",
                           all, err);
-        r = take(out, w, err);
+        r = take_word(out, w, err);
     }
     if (!out->modes)
         out->modes = EVENT_USER | EVENT_KERNEL;

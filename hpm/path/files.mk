@@ -1,2 +1,2 @@
-KERNEL_SRC += $(call files,backends.c model.c path.c ring.c)
+KERNEL_SRC += $(call files,model.c path.c ring.c)
 PURE_SRC += $(call files,ring.c)

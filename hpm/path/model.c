@@ -19,15 +19,15 @@ _Static_assert(PAGE_ENTRY_PAGE == MACHINE_PATH_PAGE && PAGE_ENTRY_WRITE == MACHI
 
 static volatile struct machine_path *registers[CPU_MAX];
 
-static volatile struct machine_path *here(void)
+static volatile struct machine_path *unit_here(void)
 {
     return registers[this_cpu()->index];
 }
 
 static int32_t command(enum machine_path_command c)
 {
-    arch_io_write32(&here()->command, c);
-    return (int32_t)arch_io_read32(&here()->result);
+    arch_io_write32(&unit_here()->command, c);
+    return (int32_t)arch_io_read32(&unit_here()->result);
 }
 
 static int model_probe(struct path_caps *caps)
@@ -62,9 +62,9 @@ static int model_cpu_init(const struct cpu *cpu, struct page_ring *ring, uint64_
     return command(MACHINE_PATH_CMD_CONFIGURE) ? -EIO : 0;
 }
 
-static void configure(const struct path_config *c)
+static void configure_unit(const struct path_config *c)
 {
-    volatile struct machine_path *regs = here();
+    volatile struct machine_path *regs = unit_here();
 
     arch_io_write32(&regs->space, 0);
     arch_io_write32(&regs->sample_shift, 0);
@@ -80,33 +80,33 @@ static void configure(const struct path_config *c)
 
 static void model_start(const struct path_config *c)
 {
-    configure(c);
+    configure_unit(c);
 }
 
 static void model_sample(unsigned shift)
 {
-    arch_io_write32(&here()->sample_shift, shift);
+    arch_io_write32(&unit_here()->sample_shift, shift);
 }
 
 static void model_enter(uint16_t space)
 {
-    arch_io_write32(&here()->space, space);
+    arch_io_write32(&unit_here()->space, space);
 }
 
 static void model_drain(void)
 {
-    arch_io_write32(&here()->command, MACHINE_PATH_CMD_DRAIN);
+    arch_io_write32(&unit_here()->command, MACHINE_PATH_CMD_DRAIN);
 }
 
-static void operand(uint16_t space, vaddr_t va)
+static void write_operand(uint16_t space, vaddr_t va)
 {
-    arch_io_write64(&here()->operand,
+    arch_io_write64(&unit_here()->operand,
                     (uint64_t)space << MACHINE_PATH_SPACE_SHIFT | va >> PAGE_SHIFT);
 }
 
 static enum page_buffered model_buffered(uint16_t space, vaddr_t va)
 {
-    operand(space, va);
+    write_operand(space, va);
     unsigned is = command(MACHINE_PATH_CMD_PROBE);
     return is & MACHINE_PATH_IS_USED   ? BUFFER_USED
            : is & MACHINE_PATH_IS_KEPT ? BUFFER_KEPT
@@ -115,25 +115,24 @@ static enum page_buffered model_buffered(uint16_t space, vaddr_t va)
 
 static void model_forget(uint16_t space, vaddr_t va)
 {
-    operand(space, va);
-    arch_io_write32(&here()->command, MACHINE_PATH_CMD_FORGET_PAGE);
+    write_operand(space, va);
+    arch_io_write32(&unit_here()->command, MACHINE_PATH_CMD_FORGET_PAGE);
 }
 
 static void model_forget_space(uint16_t space)
 {
-    operand(space, 0);
-    arch_io_write32(&here()->command, MACHINE_PATH_CMD_FORGET_SPACE);
+    write_operand(space, 0);
+    arch_io_write32(&unit_here()->command, MACHINE_PATH_CMD_FORGET_SPACE);
 }
 
 static uint32_t model_stop(void)
 {
-    uint32_t had = arch_io_read32(&here()->waiting);
+    uint32_t had = arch_io_read32(&unit_here()->waiting);
 
-    configure(&(struct path_config){0});
+    configure_unit(&(struct path_config){0});
     return had;
 }
 
-extern const struct path_ops path_model;
 const struct path_ops path_model = {
     .name = "model",
     .probe = model_probe,

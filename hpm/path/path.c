@@ -18,6 +18,9 @@
 #define NOTES_MAX  32        /* of software, in a batch */
 #define CALL_NS    (10 * NS_PER_S)
 
+/* The page-access trackers this kernel knows, in probe order. */
+static const struct path_ops *const backends[] = {&path_model, NULL};
+
 _Static_assert(sizeof(struct page_ring) + LOG_SIZE * sizeof(uint64_t) <= PAGE_SIZE << LOG_ORDER,
                "a ring's memory");
 
@@ -79,7 +82,7 @@ static void end_batch(struct path_cpu *c, uint64_t now)
     c->since = now;
 }
 
-static void track(struct path_cpu *c)
+static void track_running(struct path_cpu *c)
 {
     uint16_t wanted =
         /* the kernel accesses no space but the running thread's */
@@ -111,7 +114,7 @@ void path_switch(uint32_t tid, uint16_t space)
     c->space = space;
     c->since = now;
     if (space)
-        track(c);
+        track_running(c);
     c->ticks += arch_ticks_near() - now;
 }
 
@@ -124,7 +127,7 @@ void path_interrupt(void)
         return;
     c->interrupts++;
     end_batch(c, now);
-    track(c);
+    track_running(c);
     c->ticks += arch_ticks_near() - now;
 }
 
@@ -192,21 +195,21 @@ static void on_every_cpu(void (*fn)(void *), void *arg)
         on_cpu(cpu, fn, arg);
 }
 
-static void follow(UNUSED void *unused)
+static void follow_watched(UNUSED void *unused)
 {
     struct path_cpu *c = path_here();
 
     if (!c->started)
         return;
     end_batch(c, arch_ticks_near());
-    track(c);
+    track_running(c);
 }
 
 void path_resume(void)
 {
     cpu_for_each (cpu)
         if (cpu->pages && __atomic_load_n(&cpu->pages->stuck, __ATOMIC_SEQ_CST))
-            on_cpu(cpu, follow, NULL);
+            on_cpu(cpu, follow_watched, NULL);
 }
 
 void path_watch(uint16_t space, bool on)
@@ -217,7 +220,7 @@ void path_watch(uint16_t space, bool on)
     uint64_t before = on ? __atomic_fetch_or(word, bit, __ATOMIC_RELAXED)
                          : __atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
     if (path.on && !(before & bit) == on)
-        on_every_cpu(follow, NULL);
+        on_every_cpu(follow_watched, NULL);
 }
 
 unsigned path_sample_shift(void)
@@ -237,7 +240,7 @@ bool path_sampled(uint64_t page, unsigned shift)
 
 /* ---- Set-up ---- */
 
-static struct path_cpu *make(const struct cpu *cpu)
+static struct path_cpu *make_log_cpu(const struct cpu *cpu)
 {
     struct path_cpu *c = kmalloc(sizeof(*c));
     paddr_t memory;
@@ -254,7 +257,7 @@ static struct path_cpu *make(const struct cpu *cpu)
 int path_logs_init(void)
 {
     cpu_for_each (cpu) {
-        struct path_cpu *c = make(cpu);
+        struct path_cpu *c = make_log_cpu(cpu);
         if (!c)
             return -ENOMEM;
         path.count = cpu->index + 1;
@@ -265,8 +268,7 @@ int path_logs_init(void)
 
 const struct path_ops *path_hardware(struct path_caps *caps)
 {
-    for (const struct path_ops *const *ops = path_backends; !path.probed && !path.ops && *ops;
-         ops++)
+    for (const struct path_ops *const *ops = backends; !path.probed && !path.ops && *ops; ops++)
         if (!(*ops)->probe(&path.caps))
             path.ops = *ops;
     path.probed = true;
@@ -295,7 +297,7 @@ static void start_here(void *arg)
     path.ops->start(s->config);
     c->started = true;
     c->shift = 0;
-    track(c);
+    track_running(c);
 }
 
 static void stop_here(UNUSED void *unused)
@@ -317,7 +319,7 @@ void path_sample(unsigned shift)
 
     /* Who logs few pages may not be interrupted, nor switched, for ever. */
     if (path.on && now < before)
-        on_every_cpu(follow, NULL);
+        on_every_cpu(follow_watched, NULL);
 }
 
 int path_hardware_start(const struct path_config *c)

@@ -56,7 +56,7 @@ struct path_ops {
 };
 
 /* NULL-terminated, in probe order. */
-extern const struct path_ops *const path_backends[];
+extern const struct path_ops path_model;
 
 /* ---- The logs (path.c) ----------------------------------------------------------------------- */
 /* Boot, after all CPUs have been started: a log for each. 0 or -ENOMEM. Thread context. */

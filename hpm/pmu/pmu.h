@@ -44,7 +44,7 @@ struct pmu_caps {
  * event. The n-th fixed counter of caps is counter HPM_COUNTERS_MAX + n. */
 struct pmu_latch {
     uint64_t cycles, instructions;
-    uint64_t count[HPM_PLACES];
+    uint64_t count[HPM_COUNTERS_ALL];
 };
 
 struct pmu_setup {
@@ -59,7 +59,7 @@ struct pmu_setup {
 };
 
 /* Counters beside those of struct pmu_latch's array. */
-enum { PMU_CYCLES = HPM_PLACES, PMU_INSTRUCTIONS, PMU_PLACES };
+enum { PMU_CYCLES = HPM_COUNTERS_ALL, PMU_INSTRUCTIONS, PMU_COUNTERS_ALL };
 
 /* Why it interrupted; PMU_COUNTER << c: programmable counter c has reached what it was armed
  * for. */
@@ -121,6 +121,11 @@ static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
 {
     return 0;
 }
+
+/* Returns how many cycles pass in a tick of arch_ticks, times PMU_RATE_ONE, measured for a
+ * millisecond; 0: no cycle is counted. read returns a counter that counts in all modes and wraps
+ * behind mask. Interrupts off. */
+uint64_t pmu_cycle_rate(uint64_t (*read)(void), uint64_t mask);
 
 extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated */
 extern const struct pmu_ops pmu_model, pmu_intel, pmu_amd, pmu_armv8;

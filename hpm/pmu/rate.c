@@ -1,5 +1,4 @@
-/* See rate.h. */
-#include "hpm/pmu/rate.h"
+/* How fast a CPU's cycle counter runs. */
 #include "hpm/pmu/pmu.h"
 #include "kernel/arch/arch.h"
 
@@ -24,10 +23,10 @@ uint64_t pmu_cycle_rate(uint64_t (*read)(void), uint64_t mask)
 
     for (unsigned n = 0; n < CALIBRATIONS; n++) {
         uint64_t r = rate_once(read, mask, arch_ticks_hz() / CALIBRATE_PER_S);
-        unsigned place = n;
-        for (; place && rate[place - 1] > r; place--)
-            rate[place] = rate[place - 1];
-        rate[place] = r;
+        unsigned at = n;
+        for (; at && rate[at - 1] > r; at--)
+            rate[at] = rate[at - 1];
+        rate[at] = r;
     }
     return rate[CALIBRATIONS / 2];
 }

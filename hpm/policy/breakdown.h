@@ -78,8 +78,8 @@ _Static_assert(offsetof(struct hpm_breakdown, seen_cycles) -
 #define HPM_COUNTERS_MAX 8
 /* Counters that count one event each, but for those of cycles and instructions; all places where
  * something is counted. */
-#define HPM_FIXED_MAX 6
-#define HPM_PLACES    (HPM_COUNTERS_MAX + HPM_FIXED_MAX)
+#define HPM_FIXED_MAX    6
+#define HPM_COUNTERS_ALL (HPM_COUNTERS_MAX + HPM_FIXED_MAX)
 
 /* Counts of one thread, or of one CPU; see hpm/policy/context.h. */
 struct hpm_context {

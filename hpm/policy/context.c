@@ -117,8 +117,8 @@ static unsigned figure_of(unsigned event)
 }
 
 /* One event more; sum is its logical count. */
-static void take(uint64_t *count, unsigned event, const struct mux_sum *sum,
-                 struct hpm_breakdown *out)
+static void take_sum(uint64_t *count, unsigned event, const struct mux_sum *sum,
+                     struct hpm_breakdown *out)
 {
     uint64_t seen =
         sum->length ? fixed_muldiv(MIN(sum->seen, sum->length), out->cycles, sum->length) : 0;
@@ -150,7 +150,7 @@ void context_read(const struct hpm_context *c, const struct mux_plan *plan,
         for (unsigned i = 0; i < HPM_EVENTS; i++)
             if (figures->event[i] != GROUP_NIL) {
                 mux_read(&c->counts, plan, figures->event[i], &sum);
-                take(event, i, &sum, out);
+                take_sum(event, i, &sum, out);
             }
     } while (read_again(c, begin));
     set_figures(out, figures, event);
@@ -168,7 +168,7 @@ void context_count(const struct hpm_context *c, const struct mux_plan *plan, uns
 }
 
 /* What was summed up of counts that have been born again since is of others. */
-static void follow(struct hpm_sums *sum, const struct mux_plan *plan)
+static void follow_plan(struct hpm_sums *sum, const struct mux_plan *plan)
 {
     if (sum->generation == plan->generation)
         return;
@@ -203,7 +203,7 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
     uint64_t cycles;
     uint32_t begin;
 
-    follow(sum, plan);
+    follow_plan(sum, plan);
     do {
         begin = read_begin(c);
         cycles = c->cycles;
@@ -222,7 +222,7 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
 void sums_add_past(const struct hpm_sums *past, const struct mux_plan *plan, bool kept,
                    struct hpm_sums *sum)
 {
-    follow(sum, plan);
+    follow_plan(sum, plan);
     sum->cycles += past->cycles;
     for (uint64_t left = past->held; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
@@ -248,7 +248,7 @@ void sums_read(const struct hpm_sums *sums, const struct mux_plan *plan,
         if (e == GROUP_NIL || plan->born[e] > sums->generation || !(sums->held >> e & 1))
             continue;
         struct mux_sum sum = hpm_sums_count(sums, e);
-        take(event, i, &sum, out);
+        take_sum(event, i, &sum, out);
     }
     set_figures(out, figures, event);
 }

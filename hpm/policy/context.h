@@ -25,7 +25,7 @@ struct context_figures {
     uint32_t remote_latency;
 };
 
-/* What the hardware counted while the group was on: by place, PLAN_PLACES of them. */
+/* What the hardware counted while the group was on: by place, PLAN_COUNTERS_ALL of them. */
 void context_add(struct hpm_context *c, const struct mux_plan *plan, unsigned group,
                  uint64_t cycles, uint64_t length, const uint64_t *count);
 /* A slice is over, which may be the end of a unit: units are rounds, or longer where the turns are

@@ -9,7 +9,7 @@ static inline uint64_t draw_begin(unsigned cpu)
 }
 
 /* xorshift64 (Marsaglia 2003). */
-static inline uint64_t draw(uint64_t *state)
+static inline uint64_t draw_bits(uint64_t *state)
 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -20,5 +20,5 @@ static inline uint64_t draw(uint64_t *state)
 /* Uniform: at most so much, which is less than the middle, from it. */
 static inline uint32_t draw_around(uint64_t *state, uint32_t middle, uint32_t jitter)
 {
-    return middle - jitter + (uint32_t)(draw(state) % (2 * (uint64_t)jitter + 1));
+    return middle - jitter + (uint32_t)(draw_bits(state) % (2 * (uint64_t)jitter + 1));
 }

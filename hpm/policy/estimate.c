@@ -3,7 +3,7 @@
 
 /* Fixed point: variances have 16 binary places, standard deviations and limits too, their squares
  * 32. */
-enum { PLACES = 16, FEW_COUNTS = 256 };
+enum { FRACTION_BITS = 16, FEW_COUNTS = 256 };
 #define VARIANCE_MAX ((wide_t)1 << 108)
 
 /*
@@ -26,13 +26,14 @@ static wide_t whole_variance(const struct mux_sum *s)
         fixed_add_wide(s->variance, fixed_div_wide(fixed_mul_wide(s->variance, s->units - s->pairs),
                                                    s->pairs, &rest));
 
-    return fixed_mul_wide(v, fixed_muldiv(s->length, 1 << PLACES, s->closed)) >> PLACES;
+    return fixed_mul_wide(v, fixed_muldiv(s->length, 1 << FRACTION_BITS, s->closed)) >>
+           FRACTION_BITS;
 }
 
 /* In 2^-16, of events that come singly: what is not seen against what is. */
 static uint64_t single_spread(const struct mux_sum *s)
 {
-    return fixed_muldiv(s->length - s->seen, 1 << PLACES, s->seen);
+    return fixed_muldiv(s->length - s->seen, 1 << FRACTION_BITS, s->seen);
 }
 
 uint64_t estimate_spread(const struct mux_sum *s)
@@ -51,29 +52,30 @@ uint64_t estimate_spread(const struct mux_sum *s)
 static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t variance,
                        uint64_t spread, uint64_t t)
 {
-    uint64_t rest, t2 = t * t >> PLACES;
-    wide_t squared = variance * t2 >> PLACES; /* t2 is below 2^19 */
+    uint64_t rest, t2 = t * t >> FRACTION_BITS;
+    wide_t squared = variance * t2 >> FRACTION_BITS; /* t2 is below 2^19 */
     /* t^2 spread; with nothing counted the spread is that of others, and no less than of single
      * events. */
     wide_t lean = s->count ? fixed_div_wide(squared, s->count, &rest) : 0;
 
     if (!s->counted)
-        lean = MAX(lean, (wide_t)MAX(spread, single_spread(s)) * t2 >> PLACES);
+        lean = MAX(lean, (wide_t)MAX(spread, single_spread(s)) * t2 >> FRACTION_BITS);
 
     if (lean >> 62) {
         e->sure = ESTIMATE_BEYOND;
         return;
     }
-    wide_t half = (wide_t)fixed_isqrt_wide((squared << PLACES) + (lean / 2) * (lean / 2)) + 1;
-    wide_t middle = ((wide_t)s->count << PLACES) + lean / 2;
-    wide_t high = (middle + half + (1 << PLACES) - 1) >> PLACES;
+    wide_t half =
+        (wide_t)fixed_isqrt_wide((squared << FRACTION_BITS) + (lean / 2) * (lean / 2)) + 1;
+    wide_t middle = ((wide_t)s->count << FRACTION_BITS) + lean / 2;
+    wide_t high = (middle + half + (1 << FRACTION_BITS) - 1) >> FRACTION_BITS;
 
     e->sure = high > UINT64_MAX ? ESTIMATE_BEYOND : ESTIMATE_INTERVAL;
     e->high = e->sure == ESTIMATE_INTERVAL ? (uint64_t)high : UINT64_MAX;
     if (e->sure == ESTIMATE_INTERVAL && middle > half)
-        e->low = MAX(s->counted, (uint64_t)((middle - half) >> PLACES));
-    e->variance = variance >> PLACES;
-    e->deviation = fixed_isqrt_wide(variance << PLACES) >> PLACES;
+        e->low = MAX(s->counted, (uint64_t)((middle - half) >> FRACTION_BITS));
+    e->variance = variance >> FRACTION_BITS;
+    e->deviation = fixed_isqrt_wide(variance << FRACTION_BITS) >> FRACTION_BITS;
 }
 
 static enum estimate_sure kind_of(const struct mux_sum *s, const struct mux_rounds *rounds,
@@ -107,8 +109,8 @@ void estimate_make(const struct mux_sum *s, const struct mux_rounds *rounds, uin
         return;
     wide_t variance = whole_variance(s);
     if (s->counted < FEW_COUNTS)
-        variance =
-            MAX(variance, (wide_t)fixed_muldiv(s->count, s->length - s->seen, s->seen) << PLACES);
+        variance = MAX(variance, (wide_t)fixed_muldiv(s->count, s->length - s->seen, s->seen)
+                                     << FRACTION_BITS);
     if (variance >= VARIANCE_MAX)
         e->sure = ESTIMATE_BEYOND;
     else

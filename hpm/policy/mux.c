@@ -12,11 +12,6 @@ enum { FAIR_PART = 4 };
 #define WEIGHT_BITS 12
 #define WEIGHT_MAX  (1ull << (WEIGHT_BITS + 14))
 
-static uint64_t bit(unsigned n)
-{
-    return 1ull << n;
-}
-
 /* Where a unit was counted as a whole there is no need to know its rate. */
 #define RATE_NONE UINT64_MAX
 
@@ -45,7 +40,7 @@ static void cut_event(struct mux_count *e, const struct mux_open *open, uint64_t
 }
 
 /* Another plan counts from now on. */
-static void adopt(struct mux_counts *c, const struct mux_plan *p)
+static void adopt_plan(struct mux_counts *c, const struct mux_plan *p)
 {
     ASSERT(p->generation > c->generation);
     for (uint64_t left = c->open_length ? c->events : 0; left; left &= left - 1)
@@ -64,12 +59,12 @@ void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uin
 {
     ASSERT(group < p->rounds.groups);
     if (c->generation != p->generation)
-        adopt(c, p);
+        adopt_plan(c, p);
     c->length += length;
     c->open_length += length;
     const struct mux_seat *seat = p->group[group].seat;
     for (unsigned n = p->group[group].seats; n; n--, seat++) {
-        c->open[seat->event].count += count[seat->place];
+        c->open[seat->event].count += count[seat->counter];
         c->open[seat->event].seen += length;
     }
 }
@@ -77,23 +72,11 @@ void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uin
 /* ---- Closing --------------------------------------------------------------------------------- */
 
 /* Is seen a fair part of length for so many of a pass's slices? */
-static bool fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
+static bool is_fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
 {
     if (!(length >> 48)) /* the products fit: no more than 2^10 and 2^8 */
         return seen && seen * (FAIR_PART * p->rounds.slots) >= length * slots;
     return seen && (wide_t)seen * (FAIR_PART * p->rounds.slots) >= (wide_t)length * slots;
-}
-
-uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p)
-{
-    uint64_t unseen = 0;
-
-    for (uint64_t left = p->events; left; left &= left - 1) {
-        unsigned e = first_of(left);
-        if (!fair(p, c->open[e].seen, c->open_length, p->slots_with[e]))
-            unseen |= bit(e);
-    }
-    return unseen;
 }
 
 /* In the plan's order, events of the same groups need to be looked at once. */
@@ -107,7 +90,7 @@ static bool all_seen(const struct mux_counts *c, const struct mux_plan *p)
             continue;
         seen = c->open[*at].seen;
         slots = p->slots_with[*at];
-        if (!fair(p, seen, c->open_length, slots))
+        if (!is_fair(p, seen, c->open_length, slots))
             return false;
     }
     return true;
@@ -158,7 +141,7 @@ static uint64_t rate_of(const struct closing *unit, uint64_t count)
     return rate > RATE_MAX ? RATE_MAX : (uint64_t)rate;
 }
 
-static bool beyond(const struct closing *unit, uint64_t rate)
+static bool is_beyond(const struct closing *unit, uint64_t rate)
 {
     return rate == RATE_MAX || unit->length >> 14 > unit->pass;
 }
@@ -181,7 +164,7 @@ static void scale_event(struct mux_count *e, const struct closing *unit, uint64_
     uint64_t rate = rate_of(unit, count);
 
     add_scaled(&e->total, &e->fraction, count, unit->scale);
-    if (!rough && beyond(unit, rate))
+    if (!rough && is_beyond(unit, rate))
         e->variance = WIDE_MAX;
     else if (!rough && e->units && e->rate != RATE_NONE)
         e->variance = fixed_add_wide(e->variance, variance_of(unit, rate, e->rate));
@@ -283,7 +266,7 @@ static uint64_t open_estimate(const struct mux_counts *c, const struct mux_plan 
 
     if (open->seen == c->open_length)
         return open->count;
-    if (e->length && !fair(p, open->seen, c->open_length, p->slots_with[event])) {
+    if (e->length && !is_fair(p, open->seen, c->open_length, p->slots_with[event])) {
         uint64_t unseen = c->open_length - open->seen;
         uint64_t rest = e->units && e->rate != RATE_NONE
                             ? fixed_muldiv(e->rate, unseen, p->rounds.pass << RATE_BITS)
@@ -359,7 +342,7 @@ void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
 /* A unit of that rate follows the latest one. */
 static void follow_unit(struct mux_sum *s, const struct closing *unit, uint64_t rate, bool rough)
 {
-    if (!rough && beyond(unit, rate))
+    if (!rough && is_beyond(unit, rate))
         s->variance = WIDE_MAX;
     else if (!rough && s->rated)
         s->variance = fixed_add_wide(s->variance, variance_of(unit, rate, s->rate));
@@ -392,7 +375,7 @@ static void scale_pool(struct mux_sum *s, struct closing *unit, bool rough)
 
 bool mux_sum_close(struct mux_sum *s, const struct mux_plan *p, unsigned event)
 {
-    if (s->pool.length < p->pool || !fair(p, s->pool.seen, s->pool.length, p->slots_with[event]))
+    if (s->pool.length < p->pool || !is_fair(p, s->pool.seen, s->pool.length, p->slots_with[event]))
         return false;
     struct closing unit = unit_of(s->pool.length, p);
     if (s->pool.seen < s->pool.length) {

@@ -47,12 +47,6 @@ struct mux_config {
     bool published;
 };
 
-/* Sets config's shares so that event e is counted in at least weight[e] slices of a pass, weight[e]
- * being 1..MUX_SHARE_MAX for each event that is in a group; the others' are ignored. 0, or
- * -EINVAL: a weight out of range. */
-int mux_weigh(struct mux_config *config, const struct group_plan *groups,
-              const uint8_t weight[GROUP_EVENTS_MAX]);
-
 /* How rounds are cut. */
 struct mux_rounds {
     enum mux_unit unit;
@@ -121,7 +115,7 @@ struct mux_plan {
         uint64_t events; /* bit e: event e is in the group */
         uint8_t seats;   /* how many they are */
         struct mux_seat {
-            uint8_t place, event;
+            uint8_t counter, event;
         } seat[GROUP_EVENTS_MAX]; /* what sits where */
     } group[GROUP_MAX];
 };
@@ -159,12 +153,10 @@ struct mux_counts {
     } event[GROUP_EVENTS_MAX];
 };
 
-/* For a length the group counted; count is by place, as in the plan's groups. The plan is no
+/* For a length the group counted; count is by counter, as in the plan's groups. The plan is no
  * earlier than that of the call before. */
 void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
              const uint64_t *count);
-/* Events (bit e) that were counted for less than a quarter of their share of the open unit. */
-uint64_t mux_unseen(const struct mux_counts *c, const struct mux_plan *p);
 /* A pass is over. Closes the unit and returns true, unless it is shorter than a pass (but for a
  * sixteenth, as slices vary) or leaves an event unseen: then it stays open and the next pass adds
  * to it. To be called at the end of every pass; where turns are not the thread's own, at the end

@@ -1,4 +1,5 @@
 /* Rounds, and whose turn it is in them; see mux.h. */
+#include "hpm/policy/draw.h"
 #include "hpm/policy/mux.h"
 
 static uint64_t bit(unsigned n)
@@ -7,52 +8,6 @@ static uint64_t bit(unsigned n)
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
-
-static bool counts(const struct group_plan *groups, unsigned group, unsigned event)
-{
-    for (unsigned place = 0; place < GROUP_PLACES; place++)
-        if (groups->event[group][place] == event)
-            return true;
-    return false;
-}
-
-/* Slices of a pass in which the event is counted, and its group with the smallest share. */
-static unsigned slices_of(const struct mux_config *config, const struct group_plan *groups,
-                          unsigned event, unsigned *smallest)
-{
-    unsigned slices = 0;
-
-    *smallest = GROUP_NIL;
-    for (unsigned g = 0; g < groups->groups; g++) {
-        if (!counts(groups, g, event))
-            continue;
-        slices += config->share[g];
-        if (*smallest == GROUP_NIL || config->share[g] < config->share[*smallest])
-            *smallest = g;
-    }
-    return slices;
-}
-
-int mux_weigh(struct mux_config *config, const struct group_plan *groups,
-              const uint8_t weight[GROUP_EVENTS_MAX])
-{
-    unsigned smallest;
-
-    memset(config->share, 0, sizeof config->share);
-    memset(config->share, 1, groups->groups);
-    for (unsigned e = 0; e < GROUP_EVENTS_MAX; e++) {
-        unsigned slices = slices_of(config, groups, e, &smallest);
-        if (!slices)
-            continue;
-        if (!weight[e] || weight[e] > MUX_SHARE_MAX)
-            return -EINVAL;
-        for (; slices < weight[e]; slices++) {
-            config->share[smallest]++;
-            slices_of(config, groups, e, &smallest);
-        }
-    }
-    return 0;
-}
 
 int mux_rounds_init(struct mux_rounds *r, const struct mux_config *config, unsigned groups)
 {
@@ -78,11 +33,11 @@ int mux_rounds_init(struct mux_rounds *r, const struct mux_config *config, unsig
     return r->slice < MUX_SLICE_MIN ? -ERANGE : 0;
 }
 
-static void seat(struct mux_plan *p, unsigned group, unsigned place, unsigned event)
+static void add_seat(struct mux_plan *p, unsigned group, unsigned counter, unsigned event)
 {
     struct mux_group *g = &p->group[group];
 
-    g->seat[g->seats++] = (struct mux_seat){(uint8_t)place, (uint8_t)event};
+    g->seat[g->seats++] = (struct mux_seat){(uint8_t)counter, (uint8_t)event};
     g->events |= bit(event);
     p->events |= bit(event);
     p->slots_with[event] += p->rounds.share[group];
@@ -136,9 +91,9 @@ int mux_plan_init(struct mux_plan *p, const struct mux_config *config,
         return err;
     p->pool = p->rounds.pass;
     for (unsigned g = 0; g < groups->groups; g++)
-        for (unsigned place = 0; place < GROUP_PLACES; place++)
-            if (groups->event[g][place] != GROUP_NIL)
-                seat(p, g, place, groups->event[g][place]);
+        for (unsigned counter = 0; counter < GROUP_COUNTERS_ALL; counter++)
+            if (groups->event[g][counter] != GROUP_NIL)
+                add_seat(p, g, counter, groups->event[g][counter]);
     put_in_order(p);
     return 0;
 }
@@ -149,26 +104,17 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
     for (unsigned g = 0; g < p->rounds.groups; g++)
         for (unsigned i = 0, n = p->group[g].seats; i < n; i++)
             if (p->group[g].seat[i].event == event)
-                seat(p, g, p->group[g].seat[i].place, alias);
+                add_seat(p, g, p->group[g].seat[i].counter, alias);
     insert_behind(p, event, alias);
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
-/* xorshift64 (Marsaglia 2003). */
-static uint64_t draw(struct mux_turns *t)
-{
-    t->random ^= t->random << 13;
-    t->random ^= t->random >> 7;
-    t->random ^= t->random << 17;
-    return t->random;
-}
-
 /* Fisher-Yates. */
-static void shuffle(struct mux_turns *t, const struct mux_rounds *r)
+static void shuffle_order(struct mux_turns *t, const struct mux_rounds *r)
 {
     for (unsigned left = r->slots; left > 1; left--) {
-        unsigned pick = (unsigned)((draw(t) >> 32) * left >> 32);
+        unsigned pick = (unsigned)((draw_bits(&t->random) >> 32) * left >> 32);
         uint8_t swapped = t->order[left - 1];
         t->order[left - 1] = t->order[pick];
         t->order[pick] = swapped;
@@ -180,7 +126,7 @@ static void begin_pass(struct mux_turns *t, const struct mux_rounds *r, unsigned
     t->pass = pass;
     t->position = 0;
     t->left = r->slice;
-    shuffle(t, r);
+    shuffle_order(t, r);
 }
 
 void mux_turns_init(struct mux_turns *t, const struct mux_rounds *r, uint64_t seed)
@@ -231,7 +177,7 @@ const char *mux_turns_check(const struct mux_turns *t, const struct mux_rounds *
     if (!t->random)
         return "a generator that is stuck";
     if (t->position >= r->slots || t->pass >= r->passes)
-        return "a place beyond the round";
+        return "a position beyond the round";
     if (!t->left || t->left > r->slice)
         return "more or less left than a slice";
     for (unsigned i = 0; i < r->slots; i++) {

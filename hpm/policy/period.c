@@ -21,7 +21,7 @@ void period_init(struct period *p, const struct period_config *config, uint64_t 
     *p = (struct period){.period = in_range(config, first), .config = *config};
 }
 
-static void remember(struct period *p, const struct period_window *w)
+static void remember_window(struct period *p, const struct period_window *w)
 {
     p->window[p->next] = (struct period_window){
         .samples = MIN(w->samples, EVENTS_MAX),
@@ -55,7 +55,7 @@ uint64_t period_update(struct period *p, const struct period_window *w)
 
     if (!w->length)
         return p->period;
-    remember(p, w);
+    remember_window(p, w);
     struct period_window sum = sum_of(p);
     uint64_t right = MIN(right_at(c, &sum), c->max);
     p->longest = MAX(right, p->longest - p->longest / FORGET);
@@ -119,13 +119,6 @@ enum governor_reason governor_update(struct governor *g, uint64_t spent, uint64_
     else if (used < ENOUGH || aim <= GOVERNOR_ONE)
         stretch_to(g, MAX(aim, g->stretch - g->stretch / 8), g->reason);
     return g->reason;
-}
-
-uint64_t period_storm(uint64_t interrupts, uint64_t limit)
-{
-    if (interrupts <= limit)
-        return 1;
-    return (uint64_t)1 << MIN(log2_floor((interrupts - 1) / limit) + 1, 32u);
 }
 
 void governor_storm(struct governor *g, uint64_t factor)

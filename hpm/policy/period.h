@@ -95,11 +95,7 @@ void governor_init(struct governor *g);
  * g->reason. */
 enum governor_reason governor_update(struct governor *g, uint64_t spent, uint64_t all,
                                      unsigned permille);
-/* There were so many interrupts for samples in some time, in which limit, from 1, may be. 1: fine;
- * else a power of two, 2..2^32: periods so many times as long would have kept to the limit. Cheap
- * enough for the interrupt itself. */
-uint64_t period_storm(uint64_t interrupts, uint64_t limit);
-/* All periods become so many times as long, as period_storm says; governor_update brings them
+/* After a storm of interrupts: makes all periods `factor` times as long. governor_update brings them
  * back. */
 void governor_storm(struct governor *g, uint64_t factor);
 /* Of a period. At most PERIOD_MAX, or the period itself where it is longer. */

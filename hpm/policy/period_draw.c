@@ -53,7 +53,7 @@ static uint64_t round_to_prime(uint64_t x, uint64_t *random)
         below--;
     while (!period_is_prime(above))
         above++;
-    return above > below && draw(random) % (above - below) < x - below ? above : below;
+    return above > below && draw_bits(random) % (above - below) < x - below ? above : below;
 }
 
 uint64_t period_draw(uint64_t mean, uint64_t *random)
@@ -64,7 +64,7 @@ uint64_t period_draw(uint64_t mean, uint64_t *random)
         return mean;
     if (mean <= PERIOD_MAX)
         jitter = MIN(jitter, PERIOD_MAX - mean);
-    uint64_t x = mean - jitter + draw(random) % (2 * jitter + 1);
+    uint64_t x = mean - jitter + draw_bits(random) % (2 * jitter + 1);
 
     return x <= PRIME_LAST ? round_to_prime(x, random) : x;
 }

@@ -86,7 +86,8 @@ static void name_counts(const struct plan_packing *p, struct group_cause *cause)
         cause->other = p->first[cause->other];
 }
 
-static int pack(const struct plan_request *r, struct plan_work *work, struct group_cause *cause)
+static int pack_events(const struct plan_request *r, struct plan_work *work,
+                       struct group_cause *cause)
 {
     struct plan_packing *p = &work->packing;
     struct group_request request = {
@@ -113,16 +114,16 @@ static int pack(const struct plan_request *r, struct plan_work *work, struct gro
 
 /* The groups' events go by the number of their first logical count, the others of the same event
  * after it. */
-static void name_places(const struct plan_packing *p, struct group_plan *groups)
+static void name_events(const struct plan_packing *p, struct group_plan *groups)
 {
     for (unsigned g = 0; g < groups->groups; g++)
-        for (unsigned place = 0; place < GROUP_PLACES; place++)
-            if (groups->event[g][place] != GROUP_NIL)
-                groups->event[g][place] = p->first[groups->event[g][place]];
+        for (unsigned counter = 0; counter < GROUP_COUNTERS_ALL; counter++)
+            if (groups->event[g][counter] != GROUP_NIL)
+                groups->event[g][counter] = p->first[groups->event[g][counter]];
 }
 
-static void programme(struct hpm_plan *plan, const struct group_plan *groups,
-                      const struct plan_request *r)
+static void make_programme(struct hpm_plan *plan, const struct group_plan *groups,
+                           const struct plan_request *r)
 {
     for (unsigned g = 0; g < groups->groups; g++) {
         for (unsigned c = 0; c < r->counters; c++) {
@@ -157,10 +158,10 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
 
     *p = (struct plan_packing){0};
     find_events(p, r);
-    int err = pack(r, work, cause);
+    int err = pack_events(r, work, cause);
     if (err)
         return err;
-    name_places(p, &work->groups);
+    name_events(p, &work->groups);
     *out = (struct hpm_plan){0};
     memset(config.share, 1, sizeof config.share);
     config.passes = passes_of(r, work->groups.groups);
@@ -179,6 +180,6 @@ int plan_make(struct hpm_plan *out, const struct plan_request *r, struct plan_wo
     out->mux.generation = r->generation;
     memcpy(out->mux.born, r->born, sizeof out->mux.born);
     memcpy(out->event, r->event, sizeof out->event);
-    programme(out, &work->groups, r);
+    make_programme(out, &work->groups, r);
     return 0;
 }

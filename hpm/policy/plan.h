@@ -15,7 +15,7 @@
 #define PLAN_CYCLES       GROUP_FIXED(0)
 #define PLAN_INSTRUCTIONS GROUP_FIXED(1)
 #define PLAN_FIXED(n)     GROUP_FIXED(2 + (n))
-#define PLAN_PLACES       PLAN_FIXED(HPM_FIXED_MAX)
+#define PLAN_COUNTERS_ALL PLAN_FIXED(HPM_FIXED_MAX)
 
 struct plan_request {
     unsigned counters; /* programmable ones, at most HPM_COUNTERS_MAX */
@@ -46,7 +46,7 @@ struct hpm_programme {
     uint8_t slot[HPM_COUNTERS_MAX]; /* ... for this criterion */
     /* By programmable counter and, from HPM_COUNTERS_MAX on, by the rank of the fixed one; NULL:
      * nothing. */
-    const struct event *event[HPM_PLACES];
+    const struct event *event[HPM_COUNTERS_ALL];
 };
 
 struct hpm_plan {

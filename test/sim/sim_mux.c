@@ -340,7 +340,8 @@ static bool step(struct session *s)
     bool switched = to >= s->switch_at;
 
     s->cell = to = MIN(MIN(to, s->switch_at), (unsigned)CELLS);
-    uint64_t count[GROUP_PLACES] = {events[to] - events[from]}, length = length_of(s, from, to);
+    uint64_t count[GROUP_COUNTERS_ALL] = {events[to] - events[from]},
+             length = length_of(s, from, to);
     mux_add(&s->counts, &s->plan, group, length, count);
     enum mux_step ended = mux_turns_spend(&s->turns, &s->plan.rounds, length);
     if (ended >= MUX_PASS_ENDS || (s->form->run > 0 && ended))

@@ -19,7 +19,6 @@
 #include "hpm/pmu/arm/armv8_spe.h"
 #include "hpm/pmu/due.h"
 #include "hpm/pmu/pmu.h"
-#include "hpm/pmu/rate.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
@@ -70,7 +69,7 @@ static struct armv8_cpu *armv8_here(void)
 /* ---- Finding out ----------------------------------------------------------------------------- */
 
 /* Stops all counters and their interrupts. */
-static void reset(uint64_t control)
+static void reset_counters(uint64_t control)
 {
     armv8_write(ARMV8_CR, control | CR_P | CR_C);
     armv8_write(ARMV8_CNTENCLR, SET_ALL);
@@ -80,14 +79,14 @@ static void reset(uint64_t control)
 }
 
 /* Asks this CPU, whose counters stand still from then on. */
-static bool ask(struct ability *out)
+static bool ask_ability(struct ability *out)
 {
     uint64_t dfr0 = armv8_read(ARMV8_DFR0);
     unsigned version = DFR0_PMUVER(dfr0);
 
     if (version == PMUVER_NONE || version == PMUVER_OTHER)
         return false;
-    reset(version >= PMUVER_V3P5 ? CR_LC | CR_LP : CR_LC);
+    reset_counters(version >= PMUVER_V3P5 ? CR_LC | CR_LP : CR_LC);
     uint64_t control = armv8_read(ARMV8_CR);
     uint64_t low = armv8_read(ARMV8_CEID0), high = armv8_read(ARMV8_CEID1);
     uint32_t midr = (uint32_t)armv8_read(ARMV8_MIDR);
@@ -123,11 +122,11 @@ static uint64_t measure_rate(void)
     armv8_write(ARMV8_CR, control_bits() | CR_E);
     armv8_sync();
     uint64_t rate = pmu_cycle_rate(read_cycles, UINT64_MAX);
-    reset(control_bits());
+    reset_counters(control_bits());
     return rate;
 }
 
-static void describe(char *buf, size_t size)
+static void describe_counters(char *buf, size_t size)
 {
     const struct ability *has = &pmu.has;
     char version[24], spe[12] = "";
@@ -144,7 +143,7 @@ static void describe(char *buf, size_t size)
 static int armv8_probe(struct pmu_caps *caps)
 {
     memset(&pmu, 0, sizeof pmu);
-    if (!ask(&pmu.has))
+    if (!ask_ability(&pmu.has))
         return -ENODEV;
     uint64_t rate = measure_rate();
     if (!rate) {
@@ -167,7 +166,7 @@ static int armv8_probe(struct pmu_caps *caps)
     caps->events = pmu.has.events;
     caps->events.counters = pmu.programmable;
     caps->events.fixed = 0;
-    describe(caps->about, sizeof caps->about);
+    describe_counters(caps->about, sizeof caps->about);
     spe_describe(&pmu.has.spe, caps);
     return 0;
 }
@@ -185,7 +184,7 @@ static bool suffices(const struct pmu_setup *setup, const struct cpu *cpu)
 {
     struct ability here;
 
-    if (!ask(&here) || here.counters < pmu.used || here.wide != pmu.has.wide)
+    if (!ask_ability(&here) || here.counters < pmu.used || here.wide != pmu.has.wide)
         return false;
     for (size_t i = 0; i < setup->event_count; i++)
         if (setup->events[i].counters && !event_counts(&here.events, setup->events[i].config))
@@ -323,7 +322,7 @@ static uint64_t changed(const struct armv8_cpu *a, const struct event *const *ne
     return set;
 }
 
-static void program(struct armv8_cpu *a, const struct event *const *next, uint64_t set)
+static void program_counters(struct armv8_cpu *a, const struct event *const *next, uint64_t set)
 {
     uint64_t counting = 0;
 
@@ -343,7 +342,7 @@ static void program(struct armv8_cpu *a, const struct event *const *next, uint64
 
 /* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
  * they count next. */
-static void disarm(struct armv8_cpu *a, uint64_t set)
+static void disarm_counters(struct armv8_cpu *a, uint64_t set)
 {
     if (!a->due.armed)
         return;
@@ -368,9 +367,9 @@ static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
     if (next && a->timer && a->timer != SET_CYCLES)
         set_timer(a);
     if (next)
-        disarm(a, set);
+        disarm_counters(a, set);
     if (set)
-        program(a, next->event, set);
+        program_counters(a, next->event, set);
     out->cycles = a->cycles.sum;
     out->instructions = pmu.used > pmu.programmable ? a->event[pmu.programmable].sum : 0;
     for (unsigned c = 0; c < pmu.programmable; c++)
@@ -380,7 +379,7 @@ static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
 /* ---- Interrupts ------------------------------------------------------------------------------ */
 
 /* A flag that is up when the counter is set is found to mean nothing when it interrupts. */
-static void aim(struct armv8_cpu *a, unsigned c, uint64_t due)
+static void aim_counter(struct armv8_cpu *a, unsigned c, uint64_t due)
 {
     uint64_t now = armv8_read_counter(c), bit = (uint64_t)1 << c;
     bool wrapped = !(a->due.armed & bit) && (armv8_read(ARMV8_OVSCLR) & bit);
@@ -395,7 +394,7 @@ static void armv8_arm(unsigned c, uint64_t due)
     struct armv8_cpu *a = armv8_here();
 
     ASSERT(c < pmu.programmable && a->programmed[c]);
-    aim(a, c, due);
+    aim_counter(a, c, due);
 }
 
 /* Those that have got where they are due, of the counters whose flags were up, as news. Only the
@@ -409,7 +408,7 @@ static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
         if (due_reached(&a->due, c, a->event[c].sum))
             news |= PMU_COUNTER << c;
         else if (a->event[c].raw <= pmu.mask / 2) /* not negative any more */
-            aim(a, c, a->due.at[c]);
+            aim_counter(a, c, a->due.at[c]);
     }
     return news;
 }

@@ -127,13 +127,14 @@ static uint64_t draw_interval(struct spe_cpu *s)
 {
     const struct hpm_sampling *c = &s->config;
     uint32_t jitter = MIN(MIN(c->jitter, c->period / 8), c->period - s->has.interval_min);
-    uint64_t distance = draw_around(&s->random, c->period, jitter) + draw(&s->random) % IRR_UNIT;
+    uint64_t distance =
+        draw_around(&s->random, c->period, jitter) + draw_bits(&s->random) % IRR_UNIT;
 
     return (distance & IRR_INTERVAL) | (s->has.random && c->jitter >= IRR_UNIT ? IRR_RND : 0);
 }
 
 /* From the beginning of the buffer. */
-static void go(struct spe_cpu *s)
+static void start_unit(struct spe_cpu *s)
 {
     spe_write(SPE_PTR, s->base);
     spe_write(SPE_LIMITR, s->limit | LIMITR_E);
@@ -143,7 +144,7 @@ static void go(struct spe_cpu *s)
 }
 
 /* Everything sampled so far is in the buffer, and nobody writes it any more. */
-static void halt(void)
+static void stop_unit(void)
 {
     spe_write(SPE_CR, 0);
     spe_sync();       /* what follows is not sampled, so nothing comes behind ... */
@@ -171,7 +172,7 @@ static uint64_t events_for(const struct spe_cpu *s)
 
 /* Contexts are not recorded (PMSCR_EL1.CX): CONTEXTIDR_EL1 is not used, the thread is whose records
  * are taken. */
-static void start(struct spe_cpu *s)
+static void start_sampling(struct spe_cpu *s)
 {
     const struct hpm_sampling *c = &s->config;
 
@@ -182,7 +183,7 @@ static void start(struct spe_cpu *s)
     spe_write(SPE_LATFR, 0);
     spe_write(SPE_SR, 0);
     spe_write(SPE_ICR, 0); /* so that it is loaded with the first interval */
-    go(s);
+    start_unit(s);
 }
 
 void spe_sample(const struct hpm_sampling *config)
@@ -192,7 +193,7 @@ void spe_sample(const struct hpm_sampling *config)
     if (!s->has.usable)
         return;
     if (s->enable)
-        halt(); /* if it has stopped by itself, the interrupt is taken down when it comes */
+        stop_unit(); /* if it has stopped by itself, the interrupt is taken down when it comes */
     s->enable = 0;
     s->taking = s->failed = false;
     if (!config)
@@ -200,7 +201,7 @@ void spe_sample(const struct hpm_sampling *config)
     s->config = *config;
     if (s->config.sources & SOURCES_REMOTE_CACHE)
         s->config.sources |= SOURCES_REMOTE_CACHE;
-    start(s);
+    start_sampling(s);
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -219,10 +220,10 @@ uint64_t spe_waiting(void)
 }
 
 /* Whether it is one of those asked for; *known: whether that can be told. */
-static bool wanted(const struct spe_cpu *s, const struct spe_record *r, unsigned source,
-                   bool *known)
+static bool is_wanted(const struct spe_cpu *s, const struct spe_record *r, unsigned source,
+                      bool *known)
 {
-    const uint32_t places = SPE_HAS_PC | SPE_HAS_DATA;
+    const uint32_t addresses = SPE_HAS_PC | SPE_HAS_DATA;
     const struct hpm_sampling *c = &s->config;
 
     /* All records have events, or they are none. */
@@ -230,17 +231,17 @@ static bool wanted(const struct spe_cpu *s, const struct spe_record *r, unsigned
         (r->has & SPE_HAS_EVENTS) && (source != SPE_NOT_KNOWN || c->sources == 1u << SOURCE_L1);
     if (!*known || source >= SOURCE_COUNT || !(c->sources >> source & 1))
         return false;
-    *known = (r->has & places) == places;
+    *known = (r->has & addresses) == addresses;
     return *known && (r->events & SPE_EVENT_RETIRED) && (r->level ? c->kernel : c->user);
 }
 
-static bool take(struct spe_cpu *s, const struct spe_record *r, struct hpm_sample *out,
-                 uint64_t *lost)
+static bool take_record(struct spe_cpu *s, const struct spe_record *r, struct hpm_sample *out,
+                        uint64_t *lost)
 {
     unsigned source = spe_source(s->has.codes, r);
     bool known;
 
-    if (!wanted(s, r, source, &known)) {
+    if (!is_wanted(s, r, source, &known)) {
         *lost += !known;
         s->passed_over += known;
         return false;
@@ -276,7 +277,7 @@ static void account_for(struct spe_cpu *s, uint64_t status, uint64_t *lost)
 /* The pointer is the processor's: where it is outside the buffer nothing can be believed. */
 static void begin_taking(struct spe_cpu *s, uint64_t *lost)
 {
-    halt();
+    stop_unit();
     uint64_t status = spe_read(SPE_SR), end = spe_read(SPE_PTR);
     spe_write(SPE_SR, 0); /* the interrupt is level-sensitive */
     account_for(s, status, lost);
@@ -294,7 +295,7 @@ static bool end_taking(struct spe_cpu *s)
 {
     s->taking = false;
     if (!s->failed)
-        go(s);
+        start_unit(s);
     return true;
 }
 
@@ -310,7 +311,7 @@ size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     while (!done && n < max) {
         switch (spe_next(&s->bytes, &r)) {
         case SPE_RECORD:
-            n += take(s, &r, &out[n], lost);
+            n += take_record(s, &r, &out[n], lost);
             break;
         case SPE_BROKEN:
             ++*lost;
@@ -335,7 +336,7 @@ bool spe_interrupted(void)
         return false;
     if (s->enable && !s->failed)
         return true;
-    halt();
+    stop_unit();
     spe_write(SPE_SR, 0);
     return false;
 }

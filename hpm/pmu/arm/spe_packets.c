@@ -104,7 +104,7 @@ static const struct {
     {INDEXED, 0xb0, take_address}, {INDEXED, 0x98, take_counter}, {0xff, TIMESTAMP, take_time},
 };
 
-static void take(const struct packet *p, struct spe_record *out)
+static void take_packet(const struct packet *p, struct spe_record *out)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
         if ((p->header & kinds[i].mask) == kinds[i].header &&
@@ -180,7 +180,7 @@ static enum spe_found read_record(struct spe_bytes *b, struct packet *p, struct 
         b->at += p->bytes;
         if (b->at - start > b->record_max)
             return pass_over(b, start);
-        take(p, out);
+        take_packet(p, out);
         if (is_last(p))
             return SPE_RECORD;
         enum spe_found found = b->at < b->size ? read_packet(b, p) : SPE_CUT;

@@ -16,7 +16,6 @@
 #include "hpm/pmu/x86/amd_regs.h"
 #include "hpm/pmu/due.h"
 #include "hpm/pmu/pmu.h"
-#include "hpm/pmu/rate.h"
 #include "hpm/pmu/x86/x86_regs.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -56,7 +55,7 @@ static struct amd_cpu *amd_here(void)
 
 /* ---- Finding out ----------------------------------------------------------------------------- */
 
-static struct event_identity identity(void)
+static struct event_identity cpu_identity(void)
 {
     return event_identity_x86(x86_leaf(0, 0).ebx, x86_leaf(1, 0).eax);
 }
@@ -67,7 +66,7 @@ static uint64_t all(unsigned counters)
 }
 
 /* Stops all counters there are. */
-static void reset(const struct ability *has)
+static void reset_counters(const struct ability *has)
 {
     if (has->global)
         x86_write(MSR_GLOBAL_CTL, 0);
@@ -78,9 +77,9 @@ static void reset(const struct ability *has)
 }
 
 /* Asks this CPU, whose counters stand still from then on. */
-static bool ask(struct ability *out)
+static bool ask_ability(struct ability *out)
 {
-    struct event_identity who = identity();
+    struct event_identity who = cpu_identity();
 
     memset(out, 0, sizeof *out);
     if (who.vendor != AMD_VENDOR || who.family < FIRST_FAMILY)
@@ -95,7 +94,7 @@ static bool ask(struct ability *out)
     out->global = monitoring.eax & EAX_PERFMON_V2;
     out->counters = EBX_COUNTERS(monitoring.ebx) ? EBX_COUNTERS(monitoring.ebx) : AMD_COUNTERS;
     out->ibs = ibs_ask(who.family, who.model, features, last);
-    reset(out);
+    reset_counters(out);
     return true;
 }
 
@@ -106,7 +105,7 @@ static uint64_t mode_bits(unsigned modes)
 
 /* Another event is chosen while the counter is disabled, and enabled by a write of its own (PPR,
  * "Core Performance Monitor Counters"). */
-static void choose(unsigned c, uint64_t select)
+static void select_event(unsigned c, uint64_t select)
 {
     x86_write(MSR_SELECT(c), select);
     x86_write(MSR_SELECT(c), select | SELECT_EN);
@@ -120,15 +119,15 @@ static uint64_t read_first(void)
 static uint64_t measure_rate(void)
 {
     x86_write(MSR_COUNTER(0), 0);
-    choose(0, EVENT_CYCLES | SELECT_USER | SELECT_KERNEL);
+    select_event(0, EVENT_CYCLES | SELECT_USER | SELECT_KERNEL);
     if (pmu.has.global)
         x86_write(MSR_GLOBAL_CTL, 1);
     uint64_t rate = pmu_cycle_rate(read_first, AMD_COUNT(UINT64_MAX));
-    reset(&pmu.has);
+    reset_counters(&pmu.has);
     return rate;
 }
 
-static void describe(char *buf, size_t size)
+static void describe_counters(char *buf, size_t size)
 {
     const struct ability *has = &pmu.has;
 
@@ -141,7 +140,7 @@ static void describe(char *buf, size_t size)
 static int amd_probe(struct pmu_caps *caps)
 {
     memset(&pmu, 0, sizeof pmu);
-    if (!ask(&pmu.has))
+    if (!ask_ability(&pmu.has))
         return -ENODEV;
     if (pmu.has.counters < 2) {
         kprintf("hpm: amd: too few counters: not used\n");
@@ -152,7 +151,7 @@ static int amd_probe(struct pmu_caps *caps)
         kprintf("hpm: amd: the cycle counter stands still: not used\n");
         return -ENODEV;
     }
-    struct event_identity who = identity();
+    struct event_identity who = cpu_identity();
     pmu.used = MIN(pmu.has.counters, (unsigned)USED_MAX);
     pmu.programmable = pmu.instructions = pmu.used - 2;
     pmu.cycles = pmu.used - 1;
@@ -168,7 +167,7 @@ static int amd_probe(struct pmu_caps *caps)
     caps->events.table = event_table_for(&who);
     caps->events.counters = caps->events.table ? pmu.programmable : 0;
     ibs_describe(&pmu.has.ibs, caps);
-    describe(caps->about, sizeof caps->about);
+    describe_counters(caps->about, sizeof caps->about);
     return 0;
 }
 
@@ -179,7 +178,7 @@ static bool suffices(void)
 {
     struct ability here;
 
-    return ask(&here) && here.counters >= pmu.used && here.global == pmu.has.global &&
+    return ask_ability(&here) && here.counters >= pmu.used && here.global == pmu.has.global &&
            here.ibs.usable == pmu.has.ibs.usable && here.ibs.filter == pmu.has.ibs.filter;
 }
 
@@ -214,14 +213,14 @@ static int amd_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     if (a->slice)
         set_timer(a);
     ibs_cpu_init(cpu, &pmu.has.ibs);
-    choose(pmu.instructions, EVENT_RETIRED | modes | interrupts(a, pmu.instructions));
-    choose(pmu.cycles, EVENT_CYCLES | modes | interrupts(a, pmu.cycles));
+    select_event(pmu.instructions, EVENT_RETIRED | modes | interrupts(a, pmu.instructions));
+    select_event(pmu.cycles, EVENT_CYCLES | modes | interrupts(a, pmu.cycles));
     if (pmu.has.global)
         x86_write(MSR_GLOBAL_CTL, all(pmu.used));
     return 0;
 }
 
-static void add(struct amd_cpu *a, unsigned c)
+static void add_counter(struct amd_cpu *a, unsigned c)
 {
     uint64_t now = x86_read(MSR_COUNTER(c));
 
@@ -232,7 +231,7 @@ static void add(struct amd_cpu *a, unsigned c)
 /* Cycles or instructions. */
 static void add_own(struct amd_cpu *a, unsigned c, bool turn)
 {
-    add(a, c);
+    add_counter(a, c);
     if (turn && a->slice && a->timer == c)
         set_timer(a);
 }
@@ -262,9 +261,9 @@ static uint64_t changed(const struct amd_cpu *a, const struct event *const *next
 }
 
 /* Counters of the set have counted their old events when this returns, and count the next ones from
- * start() on; where there is a register for all, they do so together. Of two that are merged the
+ * start_counters() on; where there is a register for all, they do so together. Of two that are merged the
  * upper one is enabled longer (PPR, "Large Increment per Cycle Events"). */
-static void stop(const struct event *const *next, uint64_t set)
+static void stop_counters(const struct event *const *next, uint64_t set)
 {
     if (pmu.has.global)
         x86_write(MSR_GLOBAL_CTL, all(pmu.used) & ~set);
@@ -273,7 +272,7 @@ static void stop(const struct event *const *next, uint64_t set)
             x86_write(MSR_SELECT(c), select_of(next, c));
 }
 
-static void start(struct amd_cpu *a, const struct event *const *next, uint64_t set)
+static void start_counters(struct amd_cpu *a, const struct event *const *next, uint64_t set)
 {
     for (unsigned c = pmu.programmable; c--;) {
         if (!(set >> c & 1))
@@ -289,14 +288,14 @@ static void start(struct amd_cpu *a, const struct event *const *next, uint64_t s
 static void add_event(struct amd_cpu *a, unsigned c, bool ends)
 {
     if (a->select[c] && a->select[c] != EVENT_MERGE)
-        add(a, c);
+        add_counter(a, c);
     else if (a->select[c] && ends)
         a->counter[c].raw = x86_read(MSR_COUNTER(c));
 }
 
 /* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
  * they count next. */
-static void disarm(struct amd_cpu *a, uint64_t set)
+static void disarm_counters(struct amd_cpu *a, uint64_t set)
 {
     for (uint64_t left = a->due.armed & set; left; left &= left - 1)
         set_counter(a, (unsigned)__builtin_ctzll(left), 0);
@@ -309,7 +308,7 @@ static void amd_latch(struct pmu_latch *out, const struct hpm_programme *next)
     uint64_t set = next ? changed(a, next->event) : 0;
 
     if (set)
-        stop(next->event, set);
+        stop_counters(next->event, set);
     add_own(a, pmu.cycles, next);
     add_own(a, pmu.instructions, next);
     for (unsigned c = 0; c < pmu.programmable; c++) {
@@ -317,9 +316,9 @@ static void amd_latch(struct pmu_latch *out, const struct hpm_programme *next)
         out->count[c] = a->counter[c].sum;
     }
     if (next)
-        disarm(a, set);
+        disarm_counters(a, set);
     if (set)
-        start(a, next->event, set);
+        start_counters(a, next->event, set);
     out->cycles = a->counter[pmu.cycles].sum;
     out->instructions = a->counter[pmu.instructions].sum;
 }
@@ -333,9 +332,9 @@ static bool is_negative(uint64_t counter)
 
 /* Two that are merged are one of 64 bits, which overflows as a whole (Linux,
  * arch/x86/events/core.c, x86_perf_event_set_period). */
-static void aim(struct amd_cpu *a, unsigned c, uint64_t due)
+static void aim_counter(struct amd_cpu *a, unsigned c, uint64_t due)
 {
-    add(a, c);
+    add_counter(a, c);
     due_set(&a->due, c, due);
     set_counter(a, c,
                 -due_distance(&a->due, c, a->counter[c].sum, X86_DISTANCE_LEAST, DISTANCE_MAX));
@@ -348,7 +347,7 @@ static void amd_arm(unsigned c, uint64_t due)
     struct amd_cpu *a = amd_here();
 
     ASSERT(c < pmu.programmable && a->select[c] && a->select[c] != EVENT_MERGE);
-    aim(a, c, due);
+    aim_counter(a, c, due);
 }
 
 /* Those that have got where they are due, of the counters that may have overflown, as news. A flag
@@ -360,11 +359,11 @@ static unsigned take_due(struct amd_cpu *a, uint32_t overflown)
 
     for (uint32_t left = a->due.armed & overflown; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctz(left);
-        add(a, c);
+        add_counter(a, c);
         if (due_reached(&a->due, c, a->counter[c].sum))
             news |= PMU_COUNTER << c;
         else if (!is_negative(a->counter[c].raw))
-            aim(a, c, a->due.at[c]);
+            aim_counter(a, c, a->due.at[c]);
     }
     return news;
 }
@@ -398,7 +397,7 @@ static void amd_user(unsigned counter, struct hpm_user_register *out)
                                                : counter;
 
     *out = (struct hpm_user_register){0};
-    if (c < (counter < HPM_PLACES ? pmu.programmable : pmu.used))
+    if (c < (counter < HPM_COUNTERS_ALL ? pmu.programmable : pmu.used))
         *out = (struct hpm_user_register){c + 1, AMD_WIDTH, amd_here()->counter[c].raw};
 }
 

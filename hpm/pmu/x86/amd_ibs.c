@@ -113,7 +113,7 @@ static const struct kind *find_kind(unsigned family, unsigned model, bool filter
 }
 
 /* The firmware says which entry of the local APIC it is. */
-static bool route(void)
+static bool route_interrupt(void)
 {
     uint64_t control = x86_read(MSR_IBS_CTL);
 
@@ -133,7 +133,7 @@ struct ibs_ability ibs_ask(unsigned family, unsigned model, uint32_t features, u
     const struct kind *k = find_kind(family, model, has.filter);
     if (!k || (ibs & IBS_NEEDED) != IBS_NEEDED)
         return has;
-    has.usable = route();
+    has.usable = route_interrupt();
     has.untold = !has.usable;
     kind = k;
     return has;
@@ -169,7 +169,7 @@ static uint32_t draw_interval(struct ibs_cpu *i)
     return draw_around(&i->random, c->period, MIN(c->jitter, c->period - OP_MAX_LEAST));
 }
 
-static bool filtered(const struct hpm_sampling *c)
+static bool is_filtered(const struct hpm_sampling *c)
 {
     return kind->filter && !(c->sources & SOURCES_NEAR);
 }
@@ -185,9 +185,9 @@ static void start_interval(struct ibs_cpu *i)
     uint32_t interval = draw_interval(i), max, start;
     uint64_t how = OP_EN | OP_COUNT_OPS;
 
-    if (filtered(&i->config)) {
+    if (is_filtered(&i->config)) {
         max = (interval + OP_RESTART / 2 + 8) & ~15u;
-        start = (uint32_t)(draw(&i->random) % OP_RESTART);
+        start = (uint32_t)(draw_bits(&i->random) % OP_RESTART);
         how |= OP_L3_MISS_ONLY;
     } else {
         max = (interval + 15) & ~15u;
@@ -243,7 +243,7 @@ static unsigned source_of(uint64_t data3)
 }
 
 /* Whether it is one of those asked for; known: whether that can be told. */
-static bool take(const struct hpm_sampling *c, struct hpm_sample *out, bool *known)
+static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bool *known)
 {
     uint64_t data3 = x86_read(MSR_IBS_OP_DATA3);
     unsigned source = source_of(data3);
@@ -283,7 +283,7 @@ size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
 
     if (!max || !i->config.period || !ibs_waiting())
         return 0;
-    bool taken = take(&i->config, out, &known);
+    bool taken = take_record(&i->config, out, &known);
     *lost += !taken && !known;
     i->passed_over += !taken && known;
     start_interval(i);

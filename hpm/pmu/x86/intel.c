@@ -17,7 +17,6 @@
 #include "hpm/pmu/x86/intel_fixed.h"
 #include "hpm/pmu/x86/intel_pebs.h"
 #include "hpm/pmu/pmu.h"
-#include "hpm/pmu/rate.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
@@ -32,7 +31,7 @@ static const uint32_t extra_msr[EXTRAS] = {
 };
 
 /* How a counter is reached. */
-struct place {
+struct counter_regs {
     uint32_t read, write; /* RDPMC's number; MSR */
     uint64_t bit, mask;   /* in the global registers; of its width */
 };
@@ -42,7 +41,7 @@ static struct {
     struct intel_ability has;
     unsigned programmable; /* hpm's are below, if they are in `usable` */
     uint32_t usable;
-    struct place cycles, instructions; /* instructions.mask 0: not counted */
+    struct counter_regs cycles, instructions; /* instructions.mask 0: not counted */
     bool fixed_cycles, fixed_instructions;
     struct pebs pebs;
 } pmu;
@@ -85,7 +84,7 @@ static uint64_t take_status(void)
 
 /* Stops everything that firmware may have left on. Counters must not freeze by themselves at an
  * interrupt: all of them count on. */
-static void reset(void)
+static void reset_counters(void)
 {
     const struct intel_ability *has = &pmu.has;
 
@@ -112,15 +111,15 @@ static uint64_t ones(unsigned width)
     return width == 64 ? ~(uint64_t)0 : INTEL_BIT(width) - 1;
 }
 
-static struct place programmable_place(unsigned c)
+static struct counter_regs programmable_regs(unsigned c)
 {
-    return (struct place){c, MSR_PMC0 + c, INTEL_BIT(c), ones(pmu.has.width)};
+    return (struct counter_regs){c, MSR_PMC0 + c, INTEL_BIT(c), ones(pmu.has.width)};
 }
 
-static struct place fixed_place(unsigned f)
+static struct counter_regs fixed_regs(unsigned f)
 {
-    return (struct place){RDPMC_FIXED | f, MSR_FIXED_CTR0 + f, GLOBAL_FIXED(f),
-                          ones(pmu.has.fixed_width)};
+    return (struct counter_regs){RDPMC_FIXED | f, MSR_FIXED_CTR0 + f, GLOBAL_FIXED(f),
+                                 ones(pmu.has.fixed_width)};
 }
 
 /* A counter for cycles and one for instructions; what is left is hpm's. False: cycles cannot be
@@ -134,17 +133,17 @@ static bool divide_counters(void)
     pmu.fixed_instructions = has->fixed >> FIXED_INSTRUCTIONS & 1;
     if (!pmu.fixed_cycles && !intel_has_event(has, ARCH_CYCLES))
         return false;
-    pmu.cycles = pmu.fixed_cycles ? fixed_place(FIXED_CYCLES) : programmable_place(--left);
+    pmu.cycles = pmu.fixed_cycles ? fixed_regs(FIXED_CYCLES) : programmable_regs(--left);
     if (pmu.fixed_instructions) {
-        pmu.instructions = fixed_place(FIXED_INSTRUCTIONS);
+        pmu.instructions = fixed_regs(FIXED_INSTRUCTIONS);
     } else if (left && intel_has_event(has, ARCH_INSTRUCTIONS)) {
-        pmu.instructions = programmable_place(--left);
+        pmu.instructions = programmable_regs(--left);
     }
     if (left <= PEBS_SAMPLER)
         pmu.pebs = (struct pebs){0};
     pmu.usable = (1u << MIN(left, (unsigned)HPM_COUNTERS_MAX)) - 1;
     if (pmu.pebs.sources) {
-        struct place sampler = programmable_place(PEBS_SAMPLER);
+        struct counter_regs sampler = programmable_regs(PEBS_SAMPLER);
         pmu.pebs.counter_msr = sampler.write;
         pmu.pebs.counter_mask = sampler.mask;
         pmu.usable &= ~(1u << PEBS_SAMPLER);
@@ -172,7 +171,7 @@ static uint64_t select_of(unsigned event, unsigned modes, bool interrupts)
 
 /* timer, of the two, interrupts; NULL: neither. The counters begin at once in version 1, else when
  * they are enabled. What was written to IA32_FIXED_CTR_CTRL. */
-static uint64_t start_own(unsigned modes, const struct place *timer)
+static uint64_t start_own(unsigned modes, const struct counter_regs *timer)
 {
     uint64_t fixed = 0;
 
@@ -196,14 +195,14 @@ static uint64_t own_bits(void)
     return pmu.cycles.bit | (pmu.instructions.mask ? pmu.instructions.bit : 0);
 }
 
-static uint64_t read_place(const struct place *p)
+static uint64_t read_raw(const struct counter_regs *p)
 {
     return x86_read_counter(p->read) & p->mask;
 }
 
 static uint64_t read_cycles(void)
 {
-    return read_place(&pmu.cycles);
+    return read_raw(&pmu.cycles);
 }
 
 static uint64_t measure_rate(void)
@@ -212,7 +211,7 @@ static uint64_t measure_rate(void)
     if (intel_is_global(&pmu.has))
         x86_write(MSR_GLOBAL_CTRL, own_bits());
     uint64_t rate = pmu_cycle_rate(read_cycles, pmu.cycles.mask);
-    reset();
+    reset_counters();
     return rate;
 }
 
@@ -223,7 +222,7 @@ static int intel_probe(struct pmu_caps *caps)
         return -ENODEV;
     const struct intel_ability *has = &pmu.has;
     pmu.pebs = pebs_find(&has->who, has->version, has->capabilities);
-    reset();
+    reset_counters();
     if (!divide_counters()) {
         kprintf("hpm: intel: no counter counts cycles: not used\n");
         return -ENODEV;
@@ -281,14 +280,14 @@ static bool suffices(const struct pmu_setup *setup)
             intel_has_event(&here, ARCH_INSTRUCTIONS));
 }
 
-static void set_counter(const struct place *p, struct counter *c, uint64_t v)
+static void set_counter(const struct counter_regs *p, struct counter *c, uint64_t v)
 {
     c->raw = v & p->mask;
     x86_write(p->write, c->raw);
 }
 
 /* What ends slices; NULL: nothing. */
-static const struct place *timer_of(const struct intel_cpu *a)
+static const struct counter_regs *timer_of(const struct intel_cpu *a)
 {
     return !a->slice ? NULL : a->by_instructions ? &pmu.instructions : &pmu.cycles;
 }
@@ -296,7 +295,7 @@ static const struct place *timer_of(const struct intel_cpu *a)
 /* A slice begins, right after the timer was read. */
 static void set_timer(struct intel_cpu *a)
 {
-    const struct place *timer = timer_of(a);
+    const struct counter_regs *timer = timer_of(a);
 
     set_counter(timer, a->by_instructions ? &a->instructions : &a->cycles, -a->slice);
     if (intel_is_global(&pmu.has) && (x86_read(MSR_GLOBAL_STATUS) & timer->bit))
@@ -310,14 +309,14 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     ASSERT(setup->slice <= DISTANCE_MAX);
     if (!suffices(setup))
         return -ENODEV;
-    reset();
+    reset_counters();
     if (pmu.has.force_abort)
         x86_write(MSR_TSX_FORCE_ABORT, TSX_FORCE_ABORT);
     *a = (struct intel_cpu){.slice = setup->slice,
                             .by_instructions = setup->by_instructions,
                             .enabled = own_bits() | pmu.usable};
     for (unsigned c = 0; c < pmu.programmable; c++) {
-        struct place p = programmable_place(c);
+        struct counter_regs p = programmable_regs(c);
         if (pmu.usable >> c & 1)
             set_counter(&p, &a->event[c], -FIRST_WRAP);
     }
@@ -337,9 +336,9 @@ static int intel_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     return 0;
 }
 
-static void add(const struct place *p, struct counter *c)
+static void add_counter(const struct counter_regs *p, struct counter *c)
 {
-    uint64_t now = read_place(p);
+    uint64_t now = read_raw(p);
 
     c->sum += (now - c->raw) & p->mask;
     c->raw = now;
@@ -355,7 +354,7 @@ static uint64_t changed(const struct intel_cpu *a, const struct event *const *ne
     return set;
 }
 
-static void stop(const struct intel_cpu *a, uint64_t set)
+static void stop_counters(const struct intel_cpu *a, uint64_t set)
 {
     if (intel_is_global(&pmu.has)) {
         x86_write(MSR_GLOBAL_CTRL, (a->enabled | a->fixed.bits) & ~set);
@@ -378,11 +377,11 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
 
 /* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
  * they count next. */
-static void disarm(struct intel_cpu *a, uint64_t set)
+static void disarm_counters(struct intel_cpu *a, uint64_t set)
 {
     for (uint64_t left = a->due.armed & set; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctzll(left);
-        struct place p = programmable_place(c);
+        struct counter_regs p = programmable_regs(c);
         set_counter(&p, &a->event[c], 0);
     }
     a->due.armed = 0;
@@ -390,7 +389,7 @@ static void disarm(struct intel_cpu *a, uint64_t set)
 
 /* They stand still. Each may interrupt, for it does only when it was armed, or, rarely, has
  * wrapped. */
-static void program(struct intel_cpu *a, const struct event *const *next, uint64_t set)
+static void program_counters(struct intel_cpu *a, const struct event *const *next, uint64_t set)
 {
     for (unsigned c = 0; c < pmu.programmable; c++) {
         if (!(set >> c & 1))
@@ -415,36 +414,36 @@ static void intel_latch(struct pmu_latch *out, const struct hpm_programme *next)
     uint64_t set = next ? changed(a, next->event) : 0;
 
     if (set)
-        stop(a, set);
-    add(&pmu.cycles, &a->cycles);
+        stop_counters(a, set);
+    add_counter(&pmu.cycles, &a->cycles);
     if (next && a->slice && !a->by_instructions)
         set_timer(a);
     if (pmu.instructions.mask)
-        add(&pmu.instructions, &a->instructions);
+        add_counter(&pmu.instructions, &a->instructions);
     if (next && a->slice && a->by_instructions)
         set_timer(a);
     for (unsigned c = 0; c < pmu.programmable; c++) {
-        struct place p = programmable_place(c);
+        struct counter_regs p = programmable_regs(c);
         if (pmu.usable >> c & 1)
-            add(&p, &a->event[c]);
+            add_counter(&p, &a->event[c]);
         out->count[c] = a->event[c].sum;
     }
     intel_fixed_read(&a->fixed, out->count + HPM_COUNTERS_MAX);
     if (next)
-        disarm(a, set);
+        disarm_counters(a, set);
     if (set)
-        program(a, next->event, set);
+        program_counters(a, next->event, set);
     out->cycles = a->cycles.sum;
     out->instructions = a->instructions.sum;
 }
 
 /* ---- Interrupts ------------------------------------------------------------------------------ */
 
-static void aim(struct intel_cpu *a, unsigned c, uint64_t due)
+static void aim_counter(struct intel_cpu *a, unsigned c, uint64_t due)
 {
-    struct place p = programmable_place(c);
+    struct counter_regs p = programmable_regs(c);
 
-    add(&p, &a->event[c]);
+    add_counter(&p, &a->event[c]);
     due_set(&a->due, c, due);
     set_counter(&p, &a->event[c],
                 -due_distance(&a->due, c, a->event[c].sum, X86_DISTANCE_LEAST, DISTANCE_MAX));
@@ -455,7 +454,7 @@ static void intel_arm(unsigned c, uint64_t due)
     struct intel_cpu *a = intel_here();
 
     ASSERT(pmu.usable >> c & 1 && a->programmed[c]);
-    aim(a, c, due);
+    aim_counter(a, c, due);
 }
 
 /* Those that have got where they are due, of the counters that may have overflown, as news. A flag
@@ -467,12 +466,12 @@ static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
 
     for (uint32_t left = a->due.armed & overflown; left; left &= left - 1) {
         unsigned c = (unsigned)__builtin_ctz(left);
-        struct place p = programmable_place(c);
-        add(&p, &a->event[c]);
+        struct counter_regs p = programmable_regs(c);
+        add_counter(&p, &a->event[c]);
         if (due_reached(&a->due, c, a->event[c].sum))
             news |= PMU_COUNTER << c;
         else if (!(a->event[c].raw >> (pmu.has.width - 1)))
-            aim(a, c, a->due.at[c]);
+            aim_counter(a, c, a->due.at[c]);
     }
     return news;
 }
@@ -481,7 +480,7 @@ static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
  * short. */
 static bool slice_over(const struct intel_cpu *a)
 {
-    return a->slice && !(read_place(timer_of(a)) >> (pmu.has.width - 1) & 1);
+    return a->slice && !(read_raw(timer_of(a)) >> (pmu.has.width - 1) & 1);
 }
 
 /* An interrupt that comes although a reading has seen to its reason finds no bit. The counters'
@@ -513,12 +512,12 @@ static void intel_user(unsigned counter, struct hpm_user_register *out)
 
     *out = (struct hpm_user_register){0};
     if (cycles || (counter == PMU_INSTRUCTIONS && pmu.instructions.mask)) {
-        const struct place *p = cycles ? &pmu.cycles : &pmu.instructions;
+        const struct counter_regs *p = cycles ? &pmu.cycles : &pmu.instructions;
         *out = (struct hpm_user_register){p->read + 1, bits_of(p->mask),
                                           cycles ? a->cycles.raw : a->instructions.raw};
     } else if (counter < HPM_COUNTERS_MAX && (pmu.usable >> counter & 1)) {
         *out = (struct hpm_user_register){counter + 1, pmu.has.width, a->event[counter].raw};
-    } else if (counter >= HPM_COUNTERS_MAX && counter < HPM_PLACES) {
+    } else if (counter >= HPM_COUNTERS_MAX && counter < HPM_COUNTERS_ALL) {
         intel_fixed_user(&a->fixed, counter - HPM_COUNTERS_MAX, out);
     }
 }

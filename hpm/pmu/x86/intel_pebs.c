@@ -122,7 +122,7 @@ static const struct intel_precise *precise_for(const struct intel_model *m, uint
     return NULL;
 }
 
-static void start(struct pebs_cpu *p, const struct hpm_sampling *c)
+static void start_sampling(struct pebs_cpu *p, const struct hpm_sampling *c)
 {
     const struct pebs *pebs = p->pebs;
     uint64_t select = EVTSEL_EN | (c->user ? EVTSEL_USER : 0) | (c->kernel ? EVTSEL_KERNEL : 0);
@@ -159,7 +159,7 @@ void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
     p->ds.index = p->tail = p->ds.base;
     p->on = config;
     if (config)
-        start(p, config);
+        start_sampling(p, config);
 }
 
 /* ---- Taking records -------------------------------------------------------------------------- */
@@ -193,8 +193,8 @@ static uint8_t source_of(const struct pebs_cpu *p, uint64_t record)
 }
 
 /* False: nobody has asked for it, or it is no record of ours, which is lost then. */
-static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample *out,
-                   uint64_t *lost)
+static bool decode_record(const struct pebs_cpu *p, uint64_t record, struct hpm_sample *out,
+                          uint64_t *lost)
 {
     const struct intel_record *r = p->pebs->record;
     uint64_t pc = field(record, r->pc);
@@ -219,7 +219,7 @@ static bool decode(const struct pebs_cpu *p, uint64_t record, struct hpm_sample 
 }
 
 /* To the beginning of the buffer, unless something was written meanwhile. */
-static void rewind(struct pebs_cpu *p, uint64_t *lost)
+static void rewind_buffer(struct pebs_cpu *p, uint64_t *lost)
 {
     x86_write(MSR_PEBS_ENABLE, 0);
     uint64_t index = ds_index(p);
@@ -254,11 +254,11 @@ size_t pebs_drain(unsigned cpu, struct hpm_sample *out, size_t max, uint64_t *lo
         return 0;
     uint64_t end = believable_end(p, lost);
     for (; n < max && p->tail < end; p->tail += p->pebs->record->size)
-        n += decode(p, p->tail, &out[n], lost);
+        n += decode_record(p, p->tail, &out[n], lost);
     if (p->tail < end)
         return n;
     if (p->tail - p->ds.base >= (p->ds.end - p->ds.base) / 2)
-        rewind(p, lost);
+        rewind_buffer(p, lost);
     set_reset(p, next_start(p));
     return n;
 }

@@ -36,19 +36,19 @@ void assert_sound(const struct mux_counts *c, const struct mux_plan *p)
         fail_msg("%s", broken);
 }
 
-void count_by_place(unsigned group, const uint64_t *by_event, uint64_t *by_place)
+void count_by_counter(unsigned group, const uint64_t *by_event, uint64_t *by_counter)
 {
-    for (unsigned place = 0; place < GROUP_PLACES; place++) {
-        unsigned e = groups()->event[group][place];
-        by_place[place] = e == GROUP_NIL ? 12345 : by_event[e];
+    for (unsigned counter = 0; counter < GROUP_COUNTERS_ALL; counter++) {
+        unsigned e = groups()->event[group][counter];
+        by_counter[counter] = e == GROUP_NIL ? 12345 : by_event[e];
     }
 }
 
 void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
                uint64_t n)
 {
-    uint64_t by_event[EVENTS] = {n, n, n, n, n, n}, count[GROUP_PLACES];
+    uint64_t by_event[EVENTS] = {n, n, n, n, n, n}, count[GROUP_COUNTERS_ALL];
 
-    count_by_place(group, by_event, count);
+    count_by_counter(group, by_event, count);
     mux_add(c, p, group, length, count);
 }

@@ -10,7 +10,7 @@ const struct group_plan *groups(void);
 struct mux_plan plan_of(unsigned passes, const uint8_t *share);
 void assert_sound(const struct mux_counts *c, const struct mux_plan *p);
 /* Puts what event e counted into the group's places. */
-void count_by_place(unsigned group, const uint64_t *by_event, uint64_t *by_place);
+void count_by_counter(unsigned group, const uint64_t *by_event, uint64_t *by_counter);
 /* A slice of a group in which each of its events happened n times. */
 void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
                uint64_t n);

@@ -8,7 +8,7 @@ test_mux_plans_SRC := $(test_mux_SRC)
 test_mux_sums_SRC := $(test_mux_SRC)
 test_mux_turns_SRC := $(call double,mux_config.c)
 test_page_log_SRC := hpm/path/ring.c
-test_hpm_path_none_SRC := $(PATH_TESTED) hpm/path/backends.c $(call double,path_kernel.c said.c)
+test_hpm_path_none_SRC := $(PATH_TESTED) $(call double,path_kernel.c said.c)
 test_hpm_path_SRC := $(test_hpm_path_none_SRC) $(call double,path_threads.c)
 
 test_hpm_lives_SRC := $(HPM_LIVES)

@@ -324,7 +324,7 @@ static uint64_t spread_of(events_in stream, double rate, const struct mux_plan *
     memset(&c, 0, sizeof c);
     mux_turns_init(&t, &p->rounds, 77);
     for (unsigned slot = 0; slot < 1000 * PASSES * SLOTS; slot++) {
-        uint64_t count[GROUP_PLACES] = {stream(rate, slot)};
+        uint64_t count[GROUP_COUNTERS_ALL] = {stream(rate, slot)};
         mux_add(&c, p, mux_turns_group(&t), SLICE, count);
         if (mux_turns_next(&t, &p->rounds) >= MUX_PASS_ENDS)
             mux_close(&c, p);
@@ -349,7 +349,7 @@ static void assert_covered(events_in stream, double lowest, double highest)
         memset(&c, 0, sizeof c);
         mux_turns_init(&t, &p.rounds, s);
         for (unsigned slot = 0; slot < 50 * PASSES * SLOTS; slot++) {
-            uint64_t n = stream(rate, slot), count[GROUP_PLACES] = {n};
+            uint64_t n = stream(rate, slot), count[GROUP_COUNTERS_ALL] = {n};
             truth += n;
             mux_add(&c, &p, mux_turns_group(&t), SLICE, count);
             if (mux_turns_next(&t, &p.rounds) >= MUX_PASS_ENDS)

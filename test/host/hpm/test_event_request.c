@@ -44,7 +44,7 @@ static void assert_packs_into(unsigned groups)
 
 static bool is_in_group(unsigned group, unsigned event)
 {
-    for (unsigned p = 0; p < GROUP_PLACES; p++)
+    for (unsigned p = 0; p < GROUP_COUNTERS_ALL; p++)
         if (plan.event[group][p] == event)
             return true;
     return false;
@@ -282,7 +282,7 @@ static void what_cannot_be_counted_is_said_by_name(void **state)
     assert_string_equal(err, "there is no counter, or an event is pinned that there is not");
 }
 
-static void no_more_counters_are_used_than_packing_has_places_for(void **state)
+static void no_more_counters_are_used_than_packing_has(void **state)
 {
     (void)state;
     start("skylake", 31, 7);
@@ -351,7 +351,7 @@ int main(void)
         cmocka_unit_test(a_wide_event_has_two_counters),
         cmocka_unit_test(a_pinned_event_is_in_every_group),
         cmocka_unit_test(what_cannot_be_counted_is_said_by_name),
-        cmocka_unit_test(no_more_counters_are_used_than_packing_has_places_for),
+        cmocka_unit_test(no_more_counters_are_used_than_packing_has),
         cmocka_unit_test(every_metric_fits_into_one_group),
         cmocka_unit_test(a_metric_finds_its_counts_among_all),
     };

@@ -65,11 +65,11 @@ static uint32_t next_random(uint32_t *seed)
 static void add(struct hpm_context *c, const struct hpm_plan *plan, unsigned group, uint64_t cycles,
                 const uint64_t *rate)
 {
-    uint64_t count[PLAN_PLACES] = {0};
+    uint64_t count[PLAN_COUNTERS_ALL] = {0};
 
     for (unsigned i = 0; i < plan->mux.group[group].seats; i++) {
         struct mux_seat seat = plan->mux.group[group].seat[i];
-        count[seat.place] = cycles * rate[seat.event] / 1000;
+        count[seat.counter] = cycles * rate[seat.event] / 1000;
     }
     context_add(c, &plan->mux, group, cycles, cycles, count);
     context_end_slice(c, &plan->mux);

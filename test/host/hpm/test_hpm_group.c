@@ -24,12 +24,12 @@ enum {
     STATES = 1 << (ORACLE_EVENTS + ORACLE_SETS)
 };
 
-static bool event_may_use(const struct group_request *r, unsigned e, unsigned place)
+static bool event_may_use(const struct group_request *r, unsigned e, unsigned counter)
 {
-    unsigned fixed = place - r->counters;
+    unsigned fixed = counter - r->counters;
 
-    return place < r->counters ? r->event[e].mask >> place & 1
-                               : (r->fixed >> fixed & 1) && r->event[e].fixed == fixed;
+    return counter < r->counters ? r->event[e].mask >> counter & 1
+                                 : (r->fixed >> fixed & 1) && r->event[e].fixed == fixed;
 }
 
 /* Do the events of `left` find places other than those taken? Tries everything. */

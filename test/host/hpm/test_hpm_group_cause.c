@@ -24,7 +24,7 @@ static struct group_cause assert_refused(const struct group_request *r, int expe
     assert_int_equal(group_pack(r, &plan, &work, &cause), expected);
     assert_int_equal(cause.why, why);
     assert_int_equal(plan.groups, 0);
-    for (unsigned p = 0; p < GROUP_PLACES; p++)
+    for (unsigned p = 0; p < GROUP_COUNTERS_ALL; p++)
         assert_int_equal(plan.event[0][p], GROUP_NIL);
     return cause;
 }
@@ -79,7 +79,7 @@ static void an_event_no_counter_can_count_is_named(void **state)
     struct group_request r = {.events = 2, .counters = 4, .fixed = 3, .event = event};
 
     (void)state;
-    assert_int_equal(assert_refused(&r, -EINVAL, GROUP_NO_PLACE).event, 1);
+    assert_int_equal(assert_refused(&r, -EINVAL, GROUP_NO_COUNTER).event, 1);
     r.fixed = 4;
     assert_int_equal(group_pack(&r, &plan, &work, NULL), 0);
     r = (struct group_request){.events = 2, .counters = 5, .fixed = 3, .event = event};

@@ -10,11 +10,11 @@ static void a_unit_that_is_missing_is_not_found(void **state)
     (void)state;
     path_kernel_boot();
     path_double_no_machine = true;
-    assert_int_equal(path_backends[0]->probe(&caps), -ENODEV);
+    assert_int_equal(path_model.probe(&caps), -ENODEV);
     path_double_no_machine = false;
     path_double_no_unit = true;
     path_kernel_boot();
-    assert_int_equal(path_backends[0]->probe(&caps), -ENODEV);
+    assert_int_equal(path_model.probe(&caps), -ENODEV);
     assert_null(path_hardware(&caps));
     assert_int_equal(caps.log_entries, 0);
     path_double_no_unit = false;

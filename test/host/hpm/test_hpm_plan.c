@@ -1,4 +1,4 @@
-/* Plans of all that is counted at a time: who shares a place, who is where, and who is named when
+/* Plans of all that is counted at a time: who shares a counter, who is where, and who is named when
  * it is impossible. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/request.h"
@@ -49,17 +49,17 @@ static void assert_refused(const struct plan_request *r, int error, enum group_w
 
 /* ---- What any plan must keep ----------------------------------------------------------------- */
 
-/* Where the logical count sits in the group, which is at most one place; GROUP_NIL: nowhere. */
-static unsigned place_of(unsigned group, unsigned i)
+/* Where the logical count sits in the group, which is at most one counter; GROUP_NIL: nowhere. */
+static unsigned counter_of(unsigned group, unsigned i)
 {
-    unsigned place = GROUP_NIL;
+    unsigned counter = GROUP_NIL;
 
     for (unsigned s = 0; s < plan.mux.group[group].seats; s++)
         if (plan.mux.group[group].seat[s].event == i) {
-            assert_int_equal(place, GROUP_NIL);
-            place = plan.mux.group[group].seat[s].place;
+            assert_int_equal(counter, GROUP_NIL);
+            counter = plan.mux.group[group].seat[s].counter;
         }
-    return place;
+    return counter;
 }
 
 static unsigned groups_with(uint64_t counts)
@@ -69,7 +69,7 @@ static unsigned groups_with(uint64_t counts)
     for (unsigned g = 0; g < plan.mux.rounds.groups; g++) {
         bool all = true;
         for (uint64_t left = counts; left; left &= left - 1)
-            all = all && place_of(g, (unsigned)__builtin_ctzll(left)) != GROUP_NIL;
+            all = all && counter_of(g, (unsigned)__builtin_ctzll(left)) != GROUP_NIL;
         n += all;
     }
     return n;
@@ -82,60 +82,60 @@ static bool exclude(const struct event *a, const struct event *b)
 }
 
 /* Cycles, instructions, or the fixed counter of that rank. */
-static void check_fixed_place(const struct plan_request *r, unsigned group, unsigned i,
-                              unsigned place)
+static void check_fixed_counter(const struct plan_request *r, unsigned group, unsigned i,
+                                unsigned counter)
 {
     const struct event *e = &r->event[i];
 
-    if (place < PLAN_FIXED(0)) {
-        assert_true(event_same(e, &r->always[place - PLAN_CYCLES]));
+    if (counter < PLAN_FIXED(0)) {
+        assert_true(event_same(e, &r->always[counter - PLAN_CYCLES]));
         return;
     }
     assert_true(r->fixed >> e->fixed & 1);
-    assert_int_equal(place, PLAN_FIXED(__builtin_popcount(r->fixed & ((1u << e->fixed) - 1))));
+    assert_int_equal(counter, PLAN_FIXED(__builtin_popcount(r->fixed & ((1u << e->fixed) - 1))));
     assert_true(
-        event_same(plan.programme[group].event[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)], e));
+        event_same(plan.programme[group].event[HPM_COUNTERS_MAX + counter - PLAN_FIXED(0)], e));
 }
 
-static void check_place(const struct plan_request *r, unsigned group, unsigned i)
+static void check_counter(const struct plan_request *r, unsigned group, unsigned i)
 {
     const struct event *e = &r->event[i];
-    unsigned place = place_of(group, i);
+    unsigned counter = counter_of(group, i);
 
-    if (place == GROUP_NIL)
+    if (counter == GROUP_NIL)
         return;
-    if (place >= r->counters) {
-        assert_in_range(place, PLAN_CYCLES, PLAN_PLACES - 1);
-        check_fixed_place(r, group, i, place);
+    if (counter >= r->counters) {
+        assert_in_range(counter, PLAN_CYCLES, PLAN_COUNTERS_ALL - 1);
+        check_fixed_counter(r, group, i, counter);
         return;
     }
-    assert_true(e->counters >> place & 1);
-    assert_non_null(plan.programme[group].event[place]);
-    assert_true(event_same(plan.programme[group].event[place], e));
+    assert_true(e->counters >> counter & 1);
+    assert_non_null(plan.programme[group].event[counter]);
+    assert_true(event_same(plan.programme[group].event[counter], e));
     for (uint64_t left = r->wanted; left; left &= left - 1) {
-        unsigned other = (unsigned)__builtin_ctzll(left), at = place_of(group, other);
+        unsigned other = (unsigned)__builtin_ctzll(left), at = counter_of(group, other);
         bool same = event_same(e, &r->event[other]);
-        assert_true(at == GROUP_NIL ? !same : same == (at == place));
+        assert_true(at == GROUP_NIL ? !same : same == (at == counter));
         assert_false(at != GROUP_NIL && exclude(e, &r->event[other]));
     }
 }
 
 static void check_group(const struct plan_request *r, unsigned group)
 {
-    bool seated[HPM_PLACES] = {false};
+    bool seated[HPM_COUNTERS_ALL] = {false};
 
     for (unsigned s = 0; s < plan.mux.group[group].seats; s++) {
         assert_true(r->wanted >> plan.mux.group[group].seat[s].event & 1);
-        unsigned place = plan.mux.group[group].seat[s].place;
-        if (place < HPM_COUNTERS_MAX)
-            seated[place] = true;
-        else if (place >= PLAN_FIXED(0))
-            seated[HPM_COUNTERS_MAX + place - PLAN_FIXED(0)] = true;
+        unsigned counter = plan.mux.group[group].seat[s].counter;
+        if (counter < HPM_COUNTERS_MAX)
+            seated[counter] = true;
+        else if (counter >= PLAN_FIXED(0))
+            seated[HPM_COUNTERS_MAX + counter - PLAN_FIXED(0)] = true;
     }
-    for (unsigned c = 0; c < HPM_PLACES; c++)
+    for (unsigned c = 0; c < HPM_COUNTERS_ALL; c++)
         assert_int_equal(plan.programme[group].event[c] != NULL, seated[c]);
     for (unsigned i = 0; i < GROUP_EVENTS_MAX; i++)
-        check_place(r, group, i);
+        check_counter(r, group, i);
 }
 
 static void check(const struct plan_request *r)
@@ -159,10 +159,10 @@ static void check(const struct plan_request *r)
 
 /* ---- What is possible ------------------------------------------------------------------------ */
 
-static void equal_events_share_a_place_and_all_count(void **state)
+static void equal_events_share_a_counter_and_all_count(void **state)
 {
     struct plan_request r = on_counters(1);
-    uint64_t count[PLAN_PLACES] = {0};
+    uint64_t count[PLAN_COUNTERS_ALL] = {0};
     struct mux_counts counts = {0};
     struct mux_sum sum;
 
@@ -175,7 +175,7 @@ static void equal_events_share_a_place_and_all_count(void **state)
     check(&r);
     assert_int_equal(plan.mux.rounds.groups, 2);
     for (unsigned g = 0; g < 2; g++) {
-        count[0] = place_of(g, 3) == 0 ? 500 : 20;
+        count[0] = counter_of(g, 3) == 0 ? 500 : 20;
         mux_add(&counts, &plan.mux, g, SLICE, count);
     }
     static const uint8_t alike[] = {3, 40, 63};
@@ -236,7 +236,7 @@ static void an_event_in_other_modes_is_another_one(void **state)
     want(&r, 1, user);
     make(&r);
     check(&r);
-    assert_int_not_equal(place_of(0, 0), place_of(0, 1));
+    assert_int_not_equal(counter_of(0, 0), counter_of(0, 1));
 }
 
 /* Event 5 can be counted on counter 0 only, as can half of the others. */
@@ -298,9 +298,9 @@ static void cycles_and_instructions_take_no_programmable_counter(void **state)
     make(&r);
     check(&r);
     assert_int_equal(plan.mux.rounds.groups, 1);
-    assert_int_equal(place_of(0, 1), PLAN_CYCLES);
-    assert_int_equal(place_of(0, 2), PLAN_INSTRUCTIONS);
-    assert_int_equal(place_of(0, 3), PLAN_CYCLES);
+    assert_int_equal(counter_of(0, 1), PLAN_CYCLES);
+    assert_int_equal(counter_of(0, 2), PLAN_INSTRUCTIONS);
+    assert_int_equal(counter_of(0, 3), PLAN_CYCLES);
 }
 
 /* Reference cycles, slots and a share of them, as Intel has them. */
@@ -315,7 +315,7 @@ static struct event fixed_event(unsigned fixed)
 static void fixed_counters_count_their_events_beside_the_others(void **state)
 {
     struct plan_request r = on_counters(1);
-    uint64_t count[PLAN_PLACES] = {0};
+    uint64_t count[PLAN_COUNTERS_ALL] = {0};
     struct mux_counts counts = {0};
     struct mux_sum sum;
 
@@ -330,9 +330,9 @@ static void fixed_counters_count_their_events_beside_the_others(void **state)
     make(&r);
     check(&r);
     assert_int_equal(plan.mux.rounds.groups, 1);
-    assert_int_equal(place_of(0, 1), PLAN_FIXED(0));
-    assert_int_equal(place_of(0, 2), PLAN_FIXED(1));
-    assert_int_equal(place_of(0, 3), PLAN_FIXED(5));
+    assert_int_equal(counter_of(0, 1), PLAN_FIXED(0));
+    assert_int_equal(counter_of(0, 2), PLAN_FIXED(1));
+    assert_int_equal(counter_of(0, 3), PLAN_FIXED(5));
     count[PLAN_FIXED(5)] = 123;
     mux_add(&counts, &plan.mux, 0, SLICE, count);
     mux_read(&counts, &plan.mux, 3, &sum);
@@ -346,7 +346,7 @@ static void a_fixed_counter_that_there_is_not_counts_nothing(void **state)
     (void)state;
     r.fixed = 1u << 2;
     want(&r, 5, fixed_event(3));
-    assert_refused(&r, -EINVAL, GROUP_NO_PLACE);
+    assert_refused(&r, -EINVAL, GROUP_NO_COUNTER);
     assert_int_equal(cause.event, 5);
 }
 
@@ -362,15 +362,15 @@ static void in_other_modes_they_do(void **state)
     want(&r, 1, i);
     make(&r);
     check(&r);
-    assert_int_equal(place_of(0, 0), 0);
-    assert_int_equal(place_of(0, 1), 1);
+    assert_int_equal(counter_of(0, 0), 0);
+    assert_int_equal(counter_of(0, 1), 1);
     /* Nor are there counters for what this PMU does not count always. */
     r = on_counters(2);
     r.always[1].modes = 0;
     want(&r, 1, instructions);
     make(&r);
     check(&r);
-    assert_int_equal(place_of(0, 1), 1);
+    assert_int_equal(counter_of(0, 1), 1);
 }
 
 static void nothing_wanted_is_one_empty_group(void **state)
@@ -395,7 +395,7 @@ static void an_event_without_a_counter_is_named(void **state)
     want(&r, 8, on(3, 7));
     want(&r, 21, on(4, 9));
     want(&r, 30, on(4, 9));
-    assert_refused(&r, -EINVAL, GROUP_NO_PLACE);
+    assert_refused(&r, -EINVAL, GROUP_NO_COUNTER);
     assert_int_equal(cause.event, 21);
     assert_int_equal(cause.set, GROUP_NIL);
 }
@@ -556,7 +556,7 @@ static void random_requests_are_planned_or_refused_for_a_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_events_share_a_place_and_all_count),
+        cmocka_unit_test(equal_events_share_a_counter_and_all_count),
         cmocka_unit_test(a_round_has_as_many_passes_as_it_takes),
         cmocka_unit_test(only_what_is_wanted_can_be_rough),
         cmocka_unit_test(an_event_in_other_modes_is_another_one),

@@ -118,7 +118,7 @@ static void counts_of_a_later_plan_are_never_added_to_by_an_earlier_one(void **s
 {
     struct mux_plan first = first_plan(), second = plan_after(&first, 0);
     struct mux_counts c = {0};
-    uint64_t count[GROUP_PLACES] = {0};
+    uint64_t count[GROUP_COUNTERS_ALL] = {0};
 
     (void)state;
     add_pass(&c, &second, 1);
