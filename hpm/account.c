@@ -1,14 +1,14 @@
 /*
- * Who ran which counts up. At every context switch one reading of the hardware ends the stretch of
- * the thread that leaves and begins that of the one that comes, so nothing is counted twice or not
- * at all: the threads' and the idle time's counts add up to the machine's. With hpm.accounts=on
- * interrupts and monitoring are two more of those that come and leave, by readings at both ends of
+ * Charges counts to threads and accounts. At every context switch one reading of the hardware ends
+ * the stretch of the thread that leaves and begins that of the next one, so nothing is counted
+ * twice or lost: the counts of all threads and of idle time add up to the machine's. With
+ * hpm.accounts=on, interrupts and monitoring have stretches as well, by readings at both ends of
  * their handlers.
- *
- * Invariants: hpm_cpu and the running thread's context are written by their CPU only, interrupts
- * off; a context that another CPU reads is copied under its sequence number. Counter groups change
- * at slice interrupts and ticks, never at a switch, so that the groups' turns have nothing to do
- * with what the threads do.
+ * Invariants:
+ * - hpm_cpu and the running thread's context are written by their CPU only, interrupts off. A
+ *   context that another CPU reads is copied under its sequence number.
+ * - Counter groups change at slice interrupts and ticks, never at a switch, so that the groups'
+ *   turns are independent of what the threads do.
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -35,20 +35,20 @@ static void set_idle(struct hpm_cpu *hpm, uint64_t ticks, uint64_t since)
     __atomic_store_n(&hpm->idle_sequence, hpm->idle_sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* Until the reading. */
+/* Adds idle time up to the latest reading. */
 static void add_idle(struct hpm_cpu *hpm)
 {
     if (!hpm->current && hpm->row == ROW_HERE)
         set_idle(hpm, hpm->idle_ticks + (hpm->read_at - hpm->idle_since), hpm->read_at);
 }
 
-/* In what slices are measured in. */
+/* Returns the length in the unit of slices. */
 static uint64_t in_slices(uint64_t cycles, uint64_t instructions)
 {
     return hpm_state.by_instructions ? instructions : cycles;
 }
 
-/* What was counted there since the last reading. */
+/* Returns the increments of `counter` since the last reading. */
 static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsigned counter)
 {
     uint64_t count = now->count[counter] - last->count[counter];
@@ -57,7 +57,8 @@ static uint64_t grown(struct pmu_latch *last, const struct pmu_latch *now, unsig
     return count;
 }
 
-/* A reading ends the present stretch, in which the group was counting, and begins the next. */
+/* Adds what `group` counted since the last reading to the present stretch's row, and begins the
+ * next stretch. */
 static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_latch *now)
 {
     struct pmu_latch *last = &hpm->last;
@@ -78,7 +79,7 @@ static void end_stretch(struct hpm_cpu *hpm, unsigned group, const struct pmu_la
     add_idle(hpm);
 }
 
-/* The CPU's account for which it counts there. */
+/* Returns the CPU's account of `row`. */
 static struct hpm_context *account_of(struct hpm_cpu *hpm, enum row row)
 {
     if (row != ROW_HERE)
@@ -111,7 +112,6 @@ HOT_CODE static void hand_out_row(struct hpm_cpu *hpm, const struct mux_plan *pl
         profile_publish_held(hpm);
 }
 
-/* To those whose they are. */
 void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
 {
     hand_out_row(hpm, plan, ROW_HERE);
@@ -119,7 +119,7 @@ void hand_out(struct hpm_cpu *hpm, const struct mux_plan *plan)
         hand_out_row(hpm, plan, row);
 }
 
-/* Most slices end in the middle of a round. */
+/* Closes units if a round may be over. Most slices end in the middle of a round. */
 static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
 {
     if (hpm->since_check < plan->rounds.round - plan->rounds.pass / 2)
@@ -133,7 +133,7 @@ static void end_slice(struct hpm_cpu *hpm, const struct mux_plan *plan)
         context_end_slice(account_of(hpm, row), plan);
 }
 
-/* The events are counted from the latest reading on. */
+/* Begins counting events `p`, at the latest reading. */
 static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
 {
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
@@ -143,14 +143,13 @@ static void begin_turn(struct hpm_cpu *hpm, const struct hpm_programme *p)
         profile_arm(hpm, &hpm->last, p->arms, p->slot);
 }
 
-/* In the ground truth's tags: whose doings are counted from now on, besides threads' ids and 0 for
- * idle. */
+/* The ground truth's tags besides thread ids and 0 for idle. */
 #define TAG_INTERRUPTS ((int64_t)UINT32_MAX)
 #define TAG_MONITORING (TAG_INTERRUPTS - 1)
 #define SAME_TAG       ((int64_t)-1)
 
-/* A stretch is over. From then on another group counts if the slice is, or a new plan's; and it is
- * for tag. */
+/* Ends the present stretch. If that ends the slice, or there is a new plan, another group counts
+ * from then on. tag: what the ground truth charges from then on, or SAME_TAG. */
 HOT_CODE static void account_stretch(struct hpm_cpu *hpm, enum stretch_end end, int64_t tag)
 {
     const struct hpm_plan *old = hpm->plan,
@@ -167,7 +166,7 @@ HOT_CODE static void account_stretch(struct hpm_cpu *hpm, enum stretch_end end, 
         next = &plan->programme[mux_turns_group(&hpm->turns)];
     if (tag != SAME_TAG || !hpm->current)
         hpm->read_at = arch_ticks();
-    /* Nothing in between, so that the truth changes hands where the counts do. */
+    /* Nothing comes between these two, so that the truth changes hands where the counts do. */
     if (tag != SAME_TAG)
         hpm_state.ops->tag((uint32_t)tag);
     hpm_state.ops->latch(&now, next);
@@ -186,14 +185,15 @@ HOT_CODE static void account_stretch(struct hpm_cpu *hpm, enum stretch_end end, 
 void counting_start(struct hpm_cpu *hpm, unsigned seed)
 {
     hpm->plan = hpm_state.plan;
-    /* Boots that are alike to some hundred cycles would else have their turns in the same order, so
-     * that who measures twice makes the same error twice. */
+    /* The clock makes the seeds of similar boots differ. With equal turns, two measurements would
+     * make the same error. */
     mux_turns_init(&hpm->turns, &hpm->plan->mux.rounds, arch_ticks() + seed);
     hpm_state.ops->latch(&hpm->last, &hpm->plan->programme[mux_turns_group(&hpm->turns)]);
     hpm->turn_began = in_slices(hpm->last.cycles, hpm->last.instructions);
 }
 
-/* A sample that is found to be due while interrupts are off is of the kernel's doings there. */
+/* Sets time and pc of samples that are found to be due while interrupts are off: they belong to the
+ * kernel. */
 static void mark_here(struct hpm_cpu *hpm, const void *pc)
 {
     hpm->profiler.time = arch_ticks_near();
@@ -201,7 +201,6 @@ static void mark_here(struct hpm_cpu *hpm, const void *pc)
     hpm->profiler.user = false;
 }
 
-/* A stretch for one account ends, and one for another begins. */
 void account_row(struct hpm_cpu *hpm, enum stretch_end end, enum row row)
 {
     int64_t tag[] = {hpm->current ? hpm->current->tid : 0, TAG_INTERRUPTS, TAG_MONITORING};
@@ -290,8 +289,7 @@ void hpm_tick(void)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Brings the caller's CPU up to date, so that what it reads about itself includes the present
- * stretch. */
+/* Brings the calling CPU up to date, so that its reading of itself includes the present stretch. */
 static void account_here(void)
 {
     bool irq = arch_irq_save();
@@ -315,8 +313,8 @@ uint64_t hpm_idle_ticks(const struct hpm_cpu *hpm, uint64_t now)
     return ticks + (since && now > since ? now - since : 0);
 }
 
-/* The same, if it is the thread's; whose CPU is another one is as up to date as that CPU's last
- * switch or tick. */
+/* As account_here, if `t` runs on this CPU. A thread on another CPU is as up to date as that CPU's
+ * latest switch or tick. */
 static void account_if_running(const struct hpm_thread *t)
 {
     bool irq = arch_irq_save();
@@ -326,7 +324,7 @@ static void account_if_running(const struct hpm_thread *t)
     arch_irq_restore(irq);
 }
 
-/* Readers keep interrupts off: see context.h. */
+/* Returns the plan to read counts by, and turns interrupts off: see context.h. */
 static const struct mux_plan *plan_to_read(bool *irq)
 {
     *irq = arch_irq_save();
@@ -351,7 +349,7 @@ uint64_t hpm_figures(void)
     return counts | (f->instructions == GROUP_NIL ? 0 : 1ull << f->instructions);
 }
 
-/* What it did but for its idle thread. */
+/* Adds what the CPU did outside its idle thread. */
 static void sum_busy(const struct hpm_cpu *hpm, const struct mux_plan *plan, struct hpm_sums *sums)
 {
     uint64_t counts = hpm_figures() & plan->events;
@@ -478,7 +476,7 @@ void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums)
     sum_past(past, true, sums);
 }
 
-/* Where account a is summed up: to[a], or all in one. */
+/* Adds account a of the CPU to *to[a]; several may be one sum. */
 static void sum_cpu(const struct hpm_cpu *hpm, uint64_t counts,
                     struct hpm_sums *const to[HPM_ACCOUNTS])
 {

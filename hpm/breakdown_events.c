@@ -1,8 +1,6 @@
-/*
- * See figures.h. The simulated machine counts stalls by cause and source. Real PMUs, as far as
- * their names are known, say in which half of the pipeline instructions were waited for, how often
- * what is known to cost time happened, and how often another chip's caches had the data.
- */
+/* The breakdown's figures as events. The simulated machine counts stalls by cause and source. Real
+ * PMUs, as far as generic names cover them, tell in which half of the pipeline instructions waited,
+ * how often costly things happened, and how often another chip's cache had the data. */
 #include "hpm/internal.h"
 
 struct figure {
@@ -32,9 +30,8 @@ static const struct figure of_model[] = {
     {EVENT_STORES, "STORES"},
 };
 
-/* Accesses of which no more is known than that another chip's caches served them are said to be of
- * the remote L3; Arm's, those that its memory served are among them. Of several rows for one
- * figure the first that the PMU has. */
+/* Accesses that some cache of another chip served count as remote L3. On Arm they include those
+ * that its memory served. Of several rows for one figure, the first that the PMU has is used. */
 static const struct figure of_others[] = {
     {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote_cache"},
     {EVENT_SERVED(SOURCE_REMOTE_L3), "mem.remote"},
@@ -55,7 +52,7 @@ bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *ou
     bool model = pmu->table == event_table_named("model");
     const struct figure *rows = model ? of_model : of_others;
     size_t n = model ? ARRAY_SIZE(of_model) : ARRAY_SIZE(of_others);
-    char why[1]; /* it is not counted; hpm says what is not */
+    char why[1]; /* unused: hpm_init says what is not counted */
 
     for (const struct figure *f = rows; f < rows + n; f++)
         if (f->number == figure && !event_parse(pmu, f->text, out, why, sizeof why) &&

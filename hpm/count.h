@@ -9,109 +9,114 @@
 #include "hpm/policy/breakdown.h"
 #include "hpm/pmu/user_page.h"
 
-/* One CPU, until its last switch or tick; the caller's own until now. */
+/* Reads the breakdown of `cpu`, up to its latest switch or tick; the calling CPU's is brought up to
+ * date. */
 void hpm_read_cpu(const struct cpu *cpu, struct hpm_breakdown *out);
-/* Whole machine, all CPUs, until now. Thread context. */
+/* Reads the breakdown of the whole machine. Other CPUs' counts are as of their latest switch or
+ * tick. Thread context. */
 void hpm_read_machine(struct hpm_breakdown *out);
-/* What monitoring itself took since boot, all CPUs: cycles of clock and of instruction-less
- * hardware work. */
+/* Returns the cycles that monitoring itself took since boot on all CPUs: its code's time by the
+ * clock, and what the hardware spends on interrupts and records without executing instructions. */
 uint64_t hpm_own_cycles(void);
-/* One thread, up to its CPU's last switch or tick. A tenth of the work of hpm_read_thread, for who
- * looks often. Any context. */
+/* Reads only the remote stalls of `t`, up to its CPU's latest switch or tick, for a tenth of the
+ * work of hpm_read_thread. Any context. */
 void hpm_read_remote(const struct hpm_thread *t, struct hpm_remote *out);
-/* One thread, including its present stretch up to its CPU's last switch or tick. */
+/* Reads the breakdown of `t`, its present stretch included if it is the calling thread, else up to
+ * its CPU's latest switch or tick. */
 void hpm_read_thread(const struct hpm_thread *t, struct hpm_breakdown *out);
-/* The same for one reader who looks again and again. False: nothing is new since, nor was when it
- * was read the last time, so that a thread that stops is read once more; out is then left as it
- * is. */
+/* As hpm_read_thread, for a single reader that polls. Returns false and leaves `out` alone if `t`
+ * has counted nothing since the latest two calls; so a thread that stops is reported once more. */
 bool hpm_read_news(struct hpm_thread *t, struct hpm_breakdown *out);
-/* Brings the counts up to date that other CPUs have of the process's threads, or, pid 0, of
- * everything: what is read afterwards has all that happened before. Interrupts those CPUs. Thread
+/* Makes the other CPUs account for the threads of process `pid` that run there, or, if `pid` is 0,
+ * for all. Readings after it include all that happened before it. Interrupts those CPUs. Thread
  * context, no spinlock held. */
 void hpm_update(uint32_t pid);
-/* Adds logical counts (bit i of counts; those that there are not are left out) of the thread, as
- * hpm_read_thread reads them, or of the machine, what its CPUs did while they had no thread
- * included. Any context. */
+/* Adds logical counts of `t` to `sums`, as hpm_read_thread reads them. counts: bit i stands for
+ * logical count i; counts that do not exist are left out. Any context. */
 void hpm_sum_thread(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
-/* The same of a thread that will never run again, for a sum that is kept; or of one that may, for a
- * reading that no other one is subtracted from. What threads that were too short to be scaled by
- * themselves have come to is closed as a unit whenever it is long enough. Any context. */
+/* As hpm_sum_thread, for sums that no earlier reading will be subtracted from: those that are kept
+ * of a thread that has ended, or a single reading. Threads too short to be scaled by themselves are
+ * pooled, and the pool is closed as a unit whenever it is long enough. Any context. */
 void hpm_sum_ended(const struct hpm_thread *t, uint64_t counts, struct hpm_sums *sums);
-/* Adds a sum that has been kept, but for logical counts that have another event by now. Any
+/* Adds sums that have been kept, except logical counts that stand for another event by now. Any
  * context. */
 void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums);
-/* The same for a sum that is kept, or for such a reading: closes units as hpm_sum_ended does.
- * Any context. */
+/* As hpm_sum_past, for sums that no earlier reading will be subtracted from: closes units as
+ * hpm_sum_ended does. Any context. */
 void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums);
 void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
-/* The same by account, which all together are the machine. */
+/* hpm_sum_machine adds what all CPUs counted, with or without a thread; hpm_sum_accounts adds the
+ * same to one sum for each account. Thread context. */
 void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS]);
-/* Sums of this CPU's own, cleared, for the reader to work in. Interrupts off until they are not
- * needed any more. */
+/* Returns cleared sums of this CPU for the reader to work in. Interrupts stay off while they are
+ * used. */
 struct hpm_sums *hpm_sums_here(void);
-/* The logical counts that are the figures of a breakdown. */
+/* Returns the logical counts (bit i: count i) that are figures of a breakdown. */
 uint64_t hpm_figures(void);
-/* The figures among sums of threads. */
+/* Makes a breakdown of the figures among `sums`. */
 void hpm_sums_breakdown(const struct hpm_sums *sums, struct hpm_breakdown *out);
-/* Table on the console: cause, source, estimate (latency x accesses) beside measurement, error ([A]
- * Table 2.7); what is not counted is named, not shown. */
+/* Prints a table to the console: cause, source, estimate (latency x accesses) beside measurement,
+ * and error ([A] Table 2.7). Figures that are not counted are named instead of shown. */
 void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b);
 
-/*
- * A session: events and metrics that somebody asks for by name (hpm/events/event.h, metric.h),
- * counted for every thread of the machine from its opening to its closing, beside the breakdown's
- * figures and other sessions' events.
- */
+/* A session counts events and metrics that were asked for by name (hpm/events/event.h, metric.h),
+ * for every thread of the machine, from its opening to its closing, beside the breakdown's figures
+ * and other sessions' events. */
 struct hpm_session;
-/* Memory that a session takes. */
+/* Returns the memory that a session takes. */
 size_t hpm_session_bytes(void);
 /*
- * names: separated by commas or blanks; modes as cycles:u. 0; -ENODEV: no PMU; -EINVAL, -ENOENT,
- * -ENOTSUP: as event_parse and metric_find; -ENOSPC: more than can be counted at a time, or beside
- * what is counted already; -ENOMEM. err says which name and why. Every CPU counts them when it
- * returns. Thread context; one call of this or hpm_session_close at a time.
+ * Opens a session. names: separated by commas or blanks, with modes as in cycles:u. When it
+ * returns, every CPU counts them.
+ * Returns 0, or with the name and the reason in `err`:
+ * - -ENODEV: there is no PMU.
+ * - -EINVAL, -ENOENT, -ENOTSUP: as event_parse and metric_find.
+ * - -ENOSPC: too much to be counted at a time, or beside what is counted already.
+ * - -ENOMEM.
+ * Thread context; one call of this or hpm_session_close at a time.
  */
 int hpm_session_open(const char *names, struct hpm_session **out, char *err, size_t err_size);
 void hpm_session_close(struct hpm_session *s);
 
-/* What can be named: event_list. 0; -ENOENT: no more; -ENODEV: as hpm_session_open. Thread
- * context. */
+/* Writes the next name that can be counted to `out`, as event_list does. Returns 0; -ENOENT: there
+ * are no more; -ENODEV: there is no PMU. Thread context. */
 int hpm_list(uint32_t *cursor, struct event_listed *out);
 
 struct hpm_value {
-    const char *name;         /* as it was asked for */
-    const char *unit;         /* of a metric; NULL: it is a count */
-    struct estimate estimate; /* a count */
+    const char *name;         /* as passed to hpm_session_open */
+    const char *unit;         /* of a metric; NULL: a count */
+    struct estimate estimate; /* of a count */
     struct metric_value metric;
-    uint32_t seen_permille; /* of the time: of the event, or the least seen of a metric's */
-    bool fitted;            /* it was scaled to something else: see hpm_session_fit */
-    /* of a count: what was really counted, for how much of what length */
+    /* part of the time in which the event was counted; of a metric: of its least counted event */
+    uint32_t seen_permille;
+    bool fitted; /* fitted to other counts, see hpm_session_fit */
+    /* Of a count: its increments, and the length in which it was counted, of what length. */
     uint64_t counted, seen, length;
 };
-/* The logical counts it needs, for sums. */
+/* Returns the logical counts that the session needs, to be passed to hpm_sum_*. */
 uint64_t hpm_session_counts(const struct hpm_session *s);
-/* Names that were asked for. */
+/* Returns the number of names the session was opened with. */
 unsigned hpm_session_values(const struct hpm_session *s);
-/* The sums are complete, a difference is taken: makes what contains what by definition fit
- * (hpm/events/nest.h). One call for a session at a time. */
+/* Fits the counts to each other where events contain others by definition (hpm/events/nest.h). To
+ * be called when `sums` is complete and differences have been taken. One call for a session at a
+ * time. */
 void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums);
-/* Number i of them in those sums, which may be a difference. */
+/* Writes the value of name i, as found in `sums`, to `out`. `sums` may be a difference. */
 void hpm_session_value(const struct hpm_session *s, unsigned i, const struct hpm_sums *sums,
                        struct hpm_value *out);
 void hpm_sums_copy(struct hpm_sums *to, const struct hpm_sums *from);
-/* Both under the same plan, unless one is empty. */
+/* Adds `part` to `sum`. Both were read under the same plan, unless one is empty. */
 void hpm_sums_add(struct hpm_sums *sum, const struct hpm_sums *part);
-/* earlier: a reading of the same threads and counts. */
+/* Subtracts `earlier`, a reading of the same threads and counts. */
 void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier);
 
-/*
- * The calling thread, which is t, can read the session's events by itself from now on, by what is
- * in the page: events in the order of the names, metrics are none. page: a whole one, zeroed,
- * which user mode may read and not write, or the one that the thread has already. number: what user
- * mode knows the session by. 0; -ENOTSUP: this machine's counters cannot be read in user mode, or
- * not all CPUs'.
- */
+/* Lets the calling thread, which must be `t`, read the session's events by itself, from `page`:
+ * events in the order of the names, without metrics. page: a whole page, zeroed, that user mode may
+ * read but not write, or the one that the thread has already. number: the session's number in user
+ * mode. Returns 0; -ENOTSUP: the counters of this machine, or of one of its CPUs, cannot be read in
+ * user mode. */
 int hpm_user_open(struct hpm_thread *t, const struct hpm_session *s, uint32_t number,
                   struct hpm_user_page *page);
-/* No more, by the thread itself. Its page, or NULL: it has none. */
+/* Ends hpm_user_open for the calling thread, which must be `t`. Returns its page; NULL: it has
+ * none. */
 struct hpm_user_page *hpm_user_close(struct hpm_thread *t);

@@ -1,4 +1,4 @@
-/* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part of it. */
+/* Boot: which PMU there is, what of the breakdown it counts, and each CPU's part. */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
@@ -85,8 +85,8 @@ const struct arg hpm_args[] = {
 
 /* ---- Set-up ---- */
 
-/* What counts it has no selector that matters; but who asks for it by name shall get that
- * counter. */
+/* Names the event that is always counted. Its own counter needs no selector, but a session that
+ * asks for the event by name must get that counter. */
 static void find_always(unsigned which, const char *name)
 {
     struct event *event = &hpm_state.always[which];
@@ -98,7 +98,7 @@ static void find_always(unsigned which, const char *name)
     event->modes = modes_of[hpm_modes];
 }
 
-/* What of the breakdown this PMU can count, in the modes asked for. */
+/* Finds the figures of the breakdown that this PMU can count, in the modes asked for. */
 static void find_events(void)
 {
     for (unsigned e = 0; e < HPM_EVENTS; e++) {
@@ -114,7 +114,7 @@ static void find_events(void)
         find_always(1, "instructions");
 }
 
-/* Bit i: figure first + i is counted. */
+/* Returns a mask: bit i is set if figure first + i is counted. */
 static uint32_t counted(unsigned first, unsigned count)
 {
     uint32_t mask = 0;
@@ -169,7 +169,8 @@ static void print_found(void)
         kprintf("hpm: " EVENT_NO_VENDORS "\n");
 }
 
-/* Limits a ring that every CPU has, so that all CPUs' together take a 32nd of memory at most. */
+/* Limits the size of a ring that every CPU has, so that all CPUs' rings together take at most a
+ * 32nd of memory. */
 static void limit_ring(const char *name, uint64_t *entries, unsigned cpus, size_t bytes)
 {
     struct frame_stats frames;
@@ -220,8 +221,8 @@ void hpm_init(unsigned cpus)
     print_found();
 }
 
-/* It has no counters if it lacks what the first CPU has, and samples time and entries all the
- * same. */
+/* Starts the counters of `cpu`. If they lack what the first CPU's have, they are not used; time and
+ * entries are sampled all the same. */
 static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
 {
     struct pmu_setup setup = {.slice = hpm_slice_cycles,

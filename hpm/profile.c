@@ -1,10 +1,9 @@
 /*
- * Who wants what sampled. A profile has a ring for each CPU, which that CPU fills (hpm/slot.c),
- * and a slot for each criterion. What it samples of events is a session's (session.c): opening and
- * closing go through the plan, so that when either returns every CPU has followed, and nobody uses
- * a ring that is given back.
- *
- * Accesses by source are recorded by the hardware itself, for one who asks at a time (sampling.c).
+ * Opens, closes and reads profiles. A profile has a ring for each CPU, which that CPU fills
+ * (hpm/slot.c), and a slot for each criterion. Its events are counted by a session (session.c).
+ * Opening and closing go through the plan: when either returns, every CPU has followed, and none
+ * uses a ring that is freed.
+ * Accesses by source are recorded by the hardware itself, for one profile at a time (sampling.c).
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -19,7 +18,7 @@
 #define RATE_MAX     1000000
 #define FIRST_NS     NS_PER_MS
 
-/* Callers that open and close come one at a time; windows and takings of one profile as well. */
+/* Opening and closing are serialised by their callers, windows and takings of a profile as well. */
 static struct hpm_profile *profiles[PROFILES_MAX];
 uint64_t profile_taking_ticks;
 
@@ -75,10 +74,10 @@ static int make_rings(struct hpm_profile *p)
     return 0;
 }
 
-/* Periods of a second are what a rate of less can need. */
+/* Windows last a second, which is long enough for a rate of one sample a second. */
 static void begin_period(struct hpm_profile *p, unsigned i)
 {
-    /* One event a ns, which is soon known better. */
+    /* Assumes an event each ns; the first window corrects it. */
     const uint64_t first[] = {[CRITERION_EVENT] = NS_PER_S / p->rate,
                               [CRITERION_TIME] = FIRST_NS,
                               [CRITERION_ENTRIES] = 100,
@@ -164,7 +163,7 @@ static int begin_access(struct hpm_profile *p, char *err, size_t err_size)
     return 0;
 }
 
-/* Sampling by time and entries begins, or ends for everybody. */
+/* Starts or stops sampling by time and by entries on all CPUs. */
 static void set_polled(const struct hpm_profile *p, bool on)
 {
     for (unsigned i = 0; i < p->criteria.count; i++) {
@@ -341,7 +340,7 @@ static size_t take_access(struct hpm_profile *p, unsigned i, struct hpm_sample *
     return kept;
 }
 
-/* Those of one criterion in a row are counted together. */
+/* Moves successive samples of one criterion, which are counted together. Returns their number. */
 static size_t take_row(struct hpm_profile *p, const struct hpm_sample *from, size_t n,
                        struct hpm_sample *out)
 {

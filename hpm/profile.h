@@ -1,5 +1,5 @@
-/* What hpm/profile.c, who asked for what, and hpm/profile_window.c, whose periods follow what
- * comes, share. */
+/* What hpm/profile.c, which opens and reads profiles, and hpm/profile_window.c, which adapts their
+ * periods, share. */
 #pragma once
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
@@ -7,29 +7,29 @@
 
 struct hpm_profile {
     struct criteria criteria;
-    struct hpm_session *events; /* NULL: none is sampled */
+    struct hpm_session *events; /* NULL: no event is sampled */
     uint32_t pid, rate, permille;
     uint64_t random;
-    struct sample_ring ring[CPU_MAX]; /* each in lines of its own */
+    struct sample_ring ring[CPU_MAX]; /* by CPU, each in cache lines of its own */
     struct profile_criterion {
-        uint8_t slot;         /* PROFILE_NONE: accesses, that the hardware records */
-        uint8_t event;        /* its number in the session */
-        struct period period; /* of an adapted one */
+        uint8_t slot;         /* PROFILE_NONE: accesses, which the hardware records */
+        uint8_t event;        /* number of its event in the session */
+        struct period period; /* valid if it is adapted */
         uint64_t mean, drawn_for;
-        /* taken out, and what they stood for */
+        /* Samples taken out, and the sum of their periods. */
         uint64_t delivered, stood_for;
-        /* of accesses; drawn_at: so many were taken */
+        /* Of accesses. drawn_at: samples taken when the period was drawn. */
         uint64_t lost_before, lost_for, window_lost, drawn_at;
-        uint64_t throttles;                                      /* until the present window */
+        uint64_t throttles;                                      /* before the present window */
         uint64_t window_taken, window_stood_for, window_counted; /* when the present window began */
     } of[CRITERIA_MAX];
     struct governor governor;
-    struct hpm_sums sums;                        /* for work */
-    uint64_t began_ns, began_busy, began_cycles; /* when this window began */
+    struct hpm_sums sums;                        /* work space */
+    uint64_t began_ns, began_busy, began_cycles; /* when the present window began */
     unsigned drawing;
 };
 
-extern uint64_t profile_taking_ticks; /* spent on taking, of all profiles; atomic */
+extern uint64_t profile_taking_ticks; /* cost of taking samples out, of all profiles; atomic */
 
 static inline bool profile_is_access(const struct hpm_profile *p, unsigned i)
 {
@@ -41,13 +41,13 @@ static inline struct profile_slot *profile_slot(const struct hpm_profile *p, uns
     return &profile_slots[p->of[i].slot];
 }
 
-/* profile_window.c */
-/* The first window begins. */
+/* In profile_window.c: */
+/* Begins the first window. */
 void profile_windows_begin(struct hpm_profile *p);
-/* Criterion i's mean period, from what was asked for, or adapted, and the governor. */
+/* Sets criterion i's mean period, as asked for or adapted, stretched by the governor. */
 void profile_set_mean(struct hpm_profile *p, unsigned i);
-/* Its distances, which no hardware records, anew where the mean is another one, else one of them: a
- * prime takes thousands of instructions. */
+/* Draws the distances of criterion i, which is not recorded by hardware: all of them if the mean
+ * has changed, else one, for drawing a prime takes thousands of instructions. */
 void profile_draw(struct hpm_profile *p, unsigned i);
-/* The distance of the next records. */
+/* Returns a new distance of the next records. */
 uint32_t profile_draw_access(struct hpm_profile *p, unsigned i);

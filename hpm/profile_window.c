@@ -1,8 +1,6 @@
-/*
- * Windows of a profile: what came in one decides about the periods of the next
- * (hpm/policy/period.h). Events of the whole machine are known from their counts, whether they
- * were sampled or not; all else is known from the samples.
- */
+/* Windows of a profile: what a window brought decides on the periods of the next
+ * (hpm/policy/period.h). Events of the whole machine are known from their counts, sampled or not;
+ * all else is known from the samples. */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/profile.h"
@@ -10,14 +8,14 @@
 #include "kernel/core/printf.h"
 #include "hpm/sampling.h"
 
-#define IDLE_PART     20 /* less than this part of a CPU is busy */
-#define RECORDS_DRAWN 32 /* of each CPU, as far apart as each other */
+#define IDLE_PART     20 /* less than this part of one CPU's time is an idle machine */
+#define RECORDS_DRAWN 32 /* records of each CPU with the same distance */
 
 uint64_t hpm_primes = 1;
 
 /* ---- Sums over CPUs -------------------------------------------------------------------------- */
 
-/* Events of storms. */
+/* Returns the events that storms kept from being sampled. */
 static uint64_t held_back(unsigned slot)
 {
     uint64_t sum = 0;
@@ -40,8 +38,8 @@ static void sum_slot(unsigned slot, struct hpm_profile_account *sum)
     }
 }
 
-/* By the clock, so that it is known where no cycles are counted, or not those of all modes; the
- * idle part of it, too. */
+/* Returns the cycles that passed on all CPUs, and in *idle_cycles the idle part. Measured by the
+ * clock, for cycles may not be counted, or not in all modes. */
 static uint64_t passed_cycles(uint64_t *idle_cycles)
 {
     uint64_t passed = 0, idle = 0;
@@ -76,7 +74,7 @@ static uint64_t sampling_cycles(void)
     return sum;
 }
 
-/* What is counted of the whole machine while the event has a counter, which is all that can be
+/* Returns what the whole machine counted while the event had a counter, which is all that can be
  * sampled. */
 static struct mux_sum sum_event(struct hpm_profile *p, unsigned i)
 {
@@ -87,10 +85,8 @@ static struct mux_sum sum_event(struct hpm_profile *p, unsigned i)
     return hpm_sums_count(&p->sums, (unsigned)__builtin_ctzll(count));
 }
 
-/*
- * An event could be sampled for `seen` of `length`: while it had a counter, and of that the part
- * that storms left of what happened, for they are full of events.
- */
+/* Sets the part of the time in which the event could be sampled: while it had a counter, less the
+ * part that storms took, by the events in them. */
 static void account_seen(struct hpm_profile *p, unsigned i, struct hpm_profile_account *out)
 {
     out->seen_permille = 1000;
@@ -107,7 +103,7 @@ static void account_seen(struct hpm_profile *p, unsigned i, struct hpm_profile_a
         out->estimate = fixed_muldiv(out->stood_for, sum.length, seen);
 }
 
-/* As asked for, or as it is adapted to. */
+/* Returns the period as asked for, or as adapted. */
 static uint64_t unstretched(const struct hpm_profile *p, unsigned i)
 {
     uint64_t wanted = p->criteria.criterion[i].period;
@@ -115,7 +111,7 @@ static uint64_t unstretched(const struct hpm_profile *p, unsigned i)
     return wanted ? wanted : p->of[i].period.period;
 }
 
-/* Not where the period has been as long as it can be already. */
+/* Returns why the period is stretched. It is not if it had its maximum before. */
 static enum hpm_stretched why_stretched(const struct hpm_profile *p, unsigned i)
 {
     _Static_assert((int)HPM_STRETCHED_FOR_COST == (int)GOVERNOR_OVERHEAD &&
@@ -188,8 +184,8 @@ uint32_t profile_draw_access(struct hpm_profile *p, unsigned i)
     return MIN(period, (uint32_t)HPM_SAMPLING_PERIOD_MAX);
 }
 
-/* The hardware begins a distance anew with each period, and half of one is lost on average: only
- * after many. */
+/* Draws a new distance of records, but only after many records: with each the hardware begins a new
+ * distance, and half a distance is lost on average. */
 static void draw_records(struct hpm_profile *p, unsigned i, uint64_t taken)
 {
     struct profile_criterion *c = &p->of[i];
@@ -209,8 +205,8 @@ void profile_set_mean(struct hpm_profile *p, unsigned i)
         c->mean = MIN(c->mean, (uint64_t)HPM_SAMPLING_PERIOD_MAX);
 }
 
-/* Known without any sample, and of one process as good a guess as any where there are too few of
- * its samples. */
+/* Takes the window's events from the count, which needs no sample. For a profile of one process,
+ * the machine's count is used only if there are too few samples of the process. */
 static void count_events(struct hpm_profile *p, unsigned i, struct period_window *w)
 {
     struct profile_criterion *c = &p->of[i];
@@ -223,7 +219,7 @@ static void count_events(struct hpm_profile *p, unsigned i, struct period_window
     w->samples = MAX(w->samples, (uint64_t)PERIOD_KNOWN);
 }
 
-/* What lost records stood for nobody has noted. */
+/* Estimates what lost records stood for, which is not recorded. */
 static void count_lost(struct profile_criterion *c, struct hpm_profile_account *a)
 {
     uint64_t events = (a->lost - c->window_lost) * c->mean;
@@ -233,7 +229,7 @@ static void count_lost(struct profile_criterion *c, struct hpm_profile_account *
     a->stood_for += events;
 }
 
-/* What the window brought. */
+/* Adapts the period to what the window brought. */
 static void adapt_period(struct hpm_profile *p, unsigned i, uint64_t length)
 {
     struct profile_criterion *c = &p->of[i];
@@ -260,7 +256,8 @@ static void adapt_period(struct hpm_profile *p, unsigned i, uint64_t length)
     __atomic_store_n(&profile_slot(p, i)->window, profile_slot(p, i)->window + 1, __ATOMIC_RELAXED);
 }
 
-/* Were there any since the last window? A criterion's first are said. */
+/* Returns whether there were storms since the last window. A criterion's first storms are
+ * reported. */
 static bool had_storms(struct hpm_profile *p, unsigned i)
 {
     struct profile_criterion *c = &p->of[i];
@@ -291,7 +288,7 @@ void hpm_profile_window(struct hpm_profile *p)
 {
     uint64_t now = arch_clock_ns(), busy = busy_cycles(), cycles = sampling_cycles();
 
-    /* Hardly anything runs: what sampling costs is nobody's loss. */
+    /* If hardly anything runs, the cost of sampling does not matter. */
     if ((busy - p->began_busy) / 1000 >
         (now - p->began_ns) / IDLE_PART * hpm_cycles_of(arch_ticks_hz()) / NS_PER_S / 1000)
         governor_update(&p->governor, cycles - p->began_cycles, busy - p->began_busy, p->permille);

@@ -1,9 +1,8 @@
-/*
- * What waiting for other chips' caches costs, where the PMU counts how many accesses they serve but
- * not the cycles: accesses times the latency of one, which is measured at boot. A CPU of another
- * chip writes lines; this one reads them, each saying where the next is, so that it waits for every
- * one. Accesses that overlap are counted as if they did not: it is an upper bound ([A] 2.5).
- */
+/* Measures what waiting for other chips' caches costs, for PMUs that count the accesses they serve
+ * but not the cycles: stalls are then accesses times the latency of one. A CPU of another chip
+ * writes lines; this one reads them, each line containing the address of the next, so that it waits
+ * for every one. Overlapping accesses are counted as if they did not overlap, which makes it an
+ * upper bound ([A] 2.5). */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/call.h"
@@ -11,12 +10,12 @@
 #include "kernel/mem/mem.h"
 
 #define LINES  256
-#define STRIDE 256 /* bytes: no line's neighbour is fetched with it */
+#define STRIDE 256 /* bytes; far enough apart that no line is fetched with its neighbour */
 #define TRIES  5
-/* until the other CPU's stores are done and the clocks of both agree */
+/* Wait until the other CPU's stores are done and both clocks agree. */
 #define SETTLE_NS (20 * NS_PER_US)
 #define ANSWER_NS (100 * NS_PER_MS)
-#define ORDER     4 /* of pages, for the lines */
+#define ORDER     4 /* of the lines' memory, in pages */
 
 _Static_assert(LINES *STRIDE <= PAGE_SIZE << ORDER, "there is room for the lines");
 
@@ -25,8 +24,9 @@ struct line {
     uint8_t rest[STRIDE - sizeof(void *)];
 };
 
-/* For call_cpu: all lines are in this CPU's caches then, modified. They are one chain, in an order
- * no prefetcher knows (a congruential generator of full period: Knuth, volume 2, 3.2.1.2). */
+/* Brings all lines into this CPU's caches, modified. They form one chain, in an order that no
+ * prefetcher predicts (a congruential generator of full period: Knuth, volume 2, 3.2.1.2). For
+ * call_cpu. */
 static void write_lines(void *arg)
 {
     struct line *lines = arg;
@@ -35,7 +35,7 @@ static void write_lines(void *arg)
         lines[i].next = &lines[(5 * i + 17) % LINES];
 }
 
-/* Ticks that reading them all takes; UINT64_MAX: they were on this chip. */
+/* Returns the ticks that reading all lines takes; UINT64_MAX: this CPU is on the writer's chip. */
 static uint64_t read_lines(const struct line *at, unsigned chip)
 {
     bool irq = arch_irq_save();
@@ -54,7 +54,8 @@ static uint64_t read_lines(const struct line *at, unsigned chip)
     return took;
 }
 
-/* The median, for something else may get between, and clocks may still differ. */
+/* Returns the median of several measurements, for interrupts may fall into one, and clocks may
+ * still differ. */
 static uint64_t typical(struct line *lines, struct cpu *writer)
 {
     uint64_t took[TRIES];

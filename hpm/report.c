@@ -1,9 +1,7 @@
-/*
- * The stall breakdown as a table ([A] 2.5): cycles by cause, CPI = completion + sum of stalls, and
- * the data-cache part by source, where "estimate" is latency x accesses, which counts overlapping
- * misses once each, beside what the hardware measured ([A] Table 2.7). A row is printed only if
- * the PMU counts what is in it.
- */
+/* The stall breakdown as a table ([A] 2.5): cycles by cause, with CPI = completion + sum of stalls,
+ * and data-cache stalls by source. There "estimate" is latency x accesses, which counts each of
+ * several overlapping misses in full; beside it stands the measurement of the hardware ([A] Table
+ * 2.7). A row is printed only if the PMU counts its figures. */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
@@ -11,10 +9,10 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-/* Bits of hpm_caps()->stall. */
+/* Masks of hpm_caps()->stall. */
 #define CAUSES   ((1u << STALL_CAUSES) - 1)
 #define PIPELINE (1u << STALL_FRONTEND | 1u << STALL_BACKEND)
-/* ... and of served. */
+/* Mask of hpm_caps()->served. */
 #define BEYOND_L1 ((1u << SOURCE_COUNT) - 1 - (1u << SOURCE_L1))
 
 static const char *const stall_names[STALL_COUNT] = {
@@ -62,7 +60,7 @@ static void PRINTF(2, 3) text_add(struct text *t, const char *fmt, ...)
     va_end(args);
 }
 
-/* value / 1000 with three decimals, e.g. cycles per instruction or millions. */
+/* A number with three decimals, such as cycles per instruction or millions. */
 struct decimal {
     unsigned long long whole;
     unsigned thousandths;
@@ -88,7 +86,7 @@ static void add_cause(struct text *t, const char *name, uint64_t cycles,
     text_add(t, "\n");
 }
 
-/* The rest is completion if all the ways to stall are counted. */
+/* The cycles that are left are completion if all stalls are counted. */
 static void add_causes(struct text *t, const struct hpm_breakdown *b, const struct hpm_caps *caps)
 {
     bool all = (caps->stall & CAUSES) == CAUSES || (caps->stall & PIPELINE) == PIPELINE;
@@ -122,7 +120,7 @@ static void add_misses(struct text *t, const struct hpm_breakdown *b, const stru
     }
 }
 
-/* An error is worth printing where the figures make up a thousandth of the cycles. */
+/* Prints the error only if the figures make up a thousandth of the cycles. */
 static void add_error(struct text *t, uint64_t estimate, uint64_t measured, uint64_t cycles)
 {
     uint64_t difference = estimate > measured ? estimate - measured : measured - estimate;
@@ -186,7 +184,7 @@ static void add_sources(struct text *t, const struct hpm_breakdown *b, const str
     }
 }
 
-/* What a PMU that knows the causes of stalls need not know as well is not missing. */
+/* A PMU that knows the causes of stalls lacks nothing if it does not know the rest. */
 void report_missing(char *buf, size_t size)
 {
     const struct hpm_caps *caps = hpm_caps();

@@ -1,8 +1,6 @@
-/*
- * A CPU's buffer of attributed samples: one producer, the CPU itself with interrupts off; one
- * consumer at a time, on any CPU. A full buffer drops the newest sample, never a stored one, and
- * the producer counts the loss.
- */
+/* A CPU's ring of attributed samples. The producer is the CPU itself, interrupts off; there is one
+ * consumer at a time, on any CPU. A full ring drops the newest sample, never a stored one, and the
+ * producer counts the loss. */
 #pragma once
 #include "hpm/policy/sample.h"
 
@@ -18,13 +16,13 @@ static inline bool ring_full(const struct sample_ring *r)
     return r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) == r->size;
 }
 
-/* Where the next sample goes, if it is not full, to be followed by ring_commit. */
+/* Returns where the next sample is to be written, if the ring is not full; ring_commit follows. */
 static inline struct hpm_sample *ring_next(const struct sample_ring *r)
 {
     return &r->slots[r->head & (r->size - 1)];
 }
 
-/* Those behind it, as far as they lie in a row; 0: it is full. */
+/* Returns the free entries from there on that are contiguous; 0: the ring is full. */
 static inline size_t ring_room(const struct sample_ring *r)
 {
     uint64_t free = r->size - (r->head - __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE));
@@ -37,7 +35,7 @@ static inline void ring_commit(struct sample_ring *r, size_t n)
     __atomic_store_n(&r->head, r->head + n, __ATOMIC_RELEASE);
 }
 
-/* By words: a structure of this size is copied by a call. */
+/* Field by field: the compiler copies a structure of this size by a call. */
 static inline void sample_copy(struct hpm_sample *to, const struct hpm_sample *from)
 {
     to->time = from->time;
@@ -64,7 +62,8 @@ static inline bool ring_push(struct sample_ring *r, const struct hpm_sample *s)
     return true;
 }
 
-/* The consumer's: how many there are, number i of them, and that the first n have been taken. */
+/* For the consumer: the number of samples, sample number i, and that the first n have been
+ * taken. */
 static inline size_t ring_waiting(const struct sample_ring *r)
 {
     return __atomic_load_n(&r->head, __ATOMIC_ACQUIRE) - r->tail;
@@ -75,7 +74,7 @@ static inline const struct hpm_sample *ring_at(const struct sample_ring *r, size
     return &r->slots[(r->tail + i) & (r->size - 1)];
 }
 
-/* How many there can be from number i on before the ring's end. */
+/* Returns the entries from number i on that are contiguous. */
 static inline size_t ring_in_row(const struct sample_ring *r, size_t i)
 {
     return r->size - ((r->tail + i) & (r->size - 1));

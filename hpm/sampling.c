@@ -1,12 +1,11 @@
 /*
- * Samples of accesses by what they were served from. The hardware writes records into a ring of
- * each CPU; the CPU itself takes them over into its buffer before it changes threads, so whoever
- * ran is whoever made them; anyone takes samples from the buffers.
- *
- * A request to start or stop is published with a new generation number and followed by each CPU at
- * its next switch, tick or counter interrupt, for a PMU can be told only by its own CPU. Idle CPUs
- * follow when they wake. Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer +
- * samples in the buffer.
+ * Samples of accesses by the level that served them. The hardware writes records into a ring of
+ * each CPU. The CPU moves them to its buffer before it switches threads, so they belong to the
+ * thread that ran. Any thread takes samples out of the buffers.
+ * A request to start or stop is published with a new generation number. Each CPU follows it at its
+ * next switch, tick or counter interrupt, for only a CPU itself can program its PMU. Idle CPUs
+ * follow when they wake.
+ * Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer + samples in the buffer.
  */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
@@ -19,11 +18,11 @@
 
 uint64_t hpm_records = 1024, hpm_samples = 2048;
 
-/* What was asked for: config and on belong to hpm_state.sampling, the generation; written under the
+/* The latest request. config and on belong to generation hpm_state.sampling; written under the
  * lock. */
 static struct {
     struct spinlock lock;
-    struct spinlock take_lock; /* one consumer at a time; taken second */
+    struct spinlock take_lock; /* for the one consumer; acquired after lock */
     struct hpm_sampling config;
     bool on;
 } request = {.lock = SPINLOCK(LOCK_HPM, "hpm sampling"),
@@ -31,7 +30,7 @@ static struct {
 
 /* ---- Each CPU, interrupts off ---------------------------------------------------------------- */
 
-/* Largest power of two that is at most n. */
+/* Returns the largest power of two that is at most n. */
 static uint32_t pow2_floor(uint64_t n)
 {
     return 1u << log2_floor(n);
@@ -89,7 +88,7 @@ static void trace_sample(const struct hpm_sample *s)
                   s->pid, s->latency, s->source, s->user, s->store, ctf_text("access"), s->period);
 }
 
-/* The thread that runs made them. */
+/* Marks samples as those of the running thread. */
 static void attribute_samples(struct hpm_cpu *hpm, struct hpm_sample *sample, size_t n)
 {
     uint32_t period = hpm->sampler.period, tid = hpm->current ? hpm->current->tid : 0,
@@ -112,7 +111,8 @@ static void add_total(uint64_t *total, uint64_t n)
     __atomic_store_n(total, *total + n, __ATOMIC_RELAXED);
 }
 
-/* Straight into the buffer; where that is full, out of the hardware's way. */
+/* Moves the records straight to the buffer; if that is full, drops them, so that the hardware has
+ * room again. */
 static void drain_records(struct hpm_cpu *hpm)
 {
     struct sampler *s = &hpm->sampler;
@@ -190,7 +190,7 @@ static int validate_config(const struct hpm_sampling *c)
     return 0;
 }
 
-/* Publishes under request.lock. */
+/* Publishes the request. request.lock held. */
 static void publish_locked(bool on)
 {
     request.on = on;
@@ -216,7 +216,8 @@ static size_t take_from(struct sampler *s, struct hpm_sample *out, size_t max)
     return n;
 }
 
-/* What an earlier sampling left behind must not be mistaken for this one's; it counts as lost. */
+/* Drops samples that an earlier sampling left behind, which must not be mistaken for new ones; they
+ * count as lost. */
 static void forget_leftovers(void)
 {
     spin_lock_irqoff(&request.take_lock);
@@ -285,7 +286,7 @@ void hpm_sampling_stop(void)
 size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
 {
     static unsigned
-        /* whose turn it is to be asked first, so that no CPU is left out when max is small */
+        /* CPU that is emptied first, in turn, so that none is left out when `max` is small */
         first;
     size_t n = 0;
 
@@ -307,8 +308,7 @@ size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
     return n;
 }
 
-/* Taken is read last, so that at any time it covers what is read before; what is left is
- * pending. */
+/* Reads `taken` last, so that it covers all that is read before it; the difference is pending. */
 void hpm_sampling_account(struct hpm_sample_account *out)
 {
     memset(out, 0, sizeof *out);

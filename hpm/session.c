@@ -1,9 +1,7 @@
-/*
- * Who wants what counted. The breakdown's figures are wanted always, sessions come and go; each
- * time a new plan of all that is wanted is made in the memory of the plan before the present one,
- * and every CPU told to follow it. When all have, nobody uses the present one's memory any more
- * (see hpm/policy/context.h).
- */
+/* Sessions, and the plan of all that is counted. The breakdown's figures are always wanted;
+ * sessions come and go. Each time a new plan of all that is wanted is made, in the memory of the
+ * plan before the present one, and every CPU is told to follow it. When all have followed, the
+ * present plan's memory is free (see hpm/policy/context.h). */
 #include "hpm/count.h"
 #include "hpm/internal.h"
 #include "hpm/events/nest.h"
@@ -15,23 +13,23 @@
 
 #define SESSIONS_MAX 16
 #define ANSWER_NS    (100 * NS_PER_MS)
-/* At least: R of [A] 2.7, and longer while nobody wants to know how sure counts are. */
+/* Least length of a round: R of [A] 2.7, and more while no interval of a count is asked for. */
 #define ROUND_CYCLES       2000000
 #define ROUGH_ROUND_CYCLES 8000000
 
 struct hpm_session {
     struct event_request request;
-    uint8_t count[GROUP_EVENTS_MAX];      /* logical count of each of its events */
-    struct fit_set nest[EVENT_NESTS_MAX]; /* of its events, those that contain others */
+    uint8_t count[GROUP_EVENTS_MAX];      /* logical count of each event */
+    struct fit_set nest[EVENT_NESTS_MAX]; /* events that contain other ones */
     unsigned nests;
-    struct fit_event fit[GROUP_EVENTS_MAX]; /* for hpm_session_fit to work in */
-    struct fit_set known[EVENT_NESTS_MAX];  /* the same */
+    struct fit_event fit[GROUP_EVENTS_MAX]; /* work space of hpm_session_fit */
+    struct fit_set known[EVENT_NESTS_MAX];  /* work space of hpm_session_fit */
 };
 
-/* Callers come one at a time. */
+/* Callers are serialised. */
 static struct {
-    struct plan_request request; /* the present plan's, the sessions' sets excepted */
-    uint64_t pinned;             /* of the figures */
+    struct plan_request request; /* of the present plan, without the sessions' sets */
+    uint64_t pinned;             /* pinned counts of the figures */
     struct hpm_session *session[SESSIONS_MAX];
     struct hpm_plan plan[2];
     struct plan_work work;
@@ -49,7 +47,7 @@ static uint8_t want_first(const struct event *event)
     return (uint8_t)i;
 }
 
-/* As a set of one logical count, or none. */
+/* Returns the logical count of `figure` as a set; 0: it is not counted. */
 static uint64_t count_of(unsigned figure)
 {
     unsigned count = hpm_state.figures.event[figure];
@@ -57,8 +55,8 @@ static uint64_t count_of(unsigned figure)
     return count == GROUP_NIL ? 0 : (uint64_t)1 << count;
 }
 
-/* What the scheduler acts on is never scaled where that is possible: remote-cache stalls; or, where
- * they are not counted, the accesses, if they can be recorded. */
+/* Returns the counts that the scheduler acts on, which are not scaled if possible: stalls for
+ * remote caches, or, if these are not counted, the accesses, if they can be recorded. */
 static uint64_t counts_to_pin(void)
 {
     uint64_t stalls =
@@ -123,8 +121,8 @@ int plans_init(const struct pmu_ops *ops)
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
-/* It may be busy with a call of somebody else's, or late: nobody may go on before it has
- * answered. */
+/* Makes `cpu` follow the plan. Waits until it answers: it may be late, or busy with another
+ * call. */
 static void follow_cpu(struct cpu *cpu)
 {
     while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
@@ -132,7 +130,7 @@ static void follow_cpu(struct cpu *cpu)
         arch_cpu_relax();
 }
 
-/* The caller's CPU as well, which may be another one at each step. */
+/* The calling thread may migrate between these calls, so its own CPU is called, too. */
 void follow_everywhere(void)
 {
     cpu_for_each (cpu)
@@ -149,8 +147,9 @@ void hpm_update(uint32_t pid)
             follow_cpu(cpu);
 }
 
-/* The sets of a session's metrics, by logical counts; whose[s]: the wish. */
-static void add_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *whose)
+/* Adds the sets of the session's metrics, by logical counts. wish_of[s]: the wish that set s
+ * belongs to. */
+static void add_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *wish_of)
 {
     uint64_t set[EVENT_WISHES_MAX];
     uint8_t wish[EVENT_WISHES_MAX];
@@ -160,23 +159,22 @@ static void add_sets(struct plan_request *r, const struct hpm_session *s, uint8_
         r->set[r->sets] = 0;
         for (uint64_t left = set[i]; left; left &= left - 1)
             r->set[r->sets] |= (uint64_t)1 << s->count[__builtin_ctzll(left)];
-        whose[r->sets] = wish[i];
+        wish_of[r->sets] = wish[i];
     }
 }
 
-/* All sessions' sets, s's first. */
-static void collect_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *whose)
+/* Collects all sessions' sets, those of `s` first. */
+static void collect_sets(struct plan_request *r, const struct hpm_session *s, uint8_t *wish_of)
 {
     r->sets = 0;
     if (s)
-        add_sets(r, s, whose);
+        add_sets(r, s, wish_of);
     for (unsigned i = 0; i < SESSIONS_MAX; i++)
         if (wanted.session[i] && wanted.session[i] != s)
-            add_sets(r, wanted.session[i], whose);
+            add_sets(r, wanted.session[i], wish_of);
 }
 
-/* Makes request's plan the present one. whose and cause as collect_sets and plan_make give
- * them. */
+/* Makes the plan of `request` the present one. Returns as plan_make. */
 static int change_plan(struct plan_request *request, struct group_cause *cause)
 {
     struct hpm_plan *next = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
@@ -204,7 +202,7 @@ static int say_error(char *err, size_t err_size, const char *what, int error)
     return error;
 }
 
-/* The name at *at, which it moves on; 0: there is none. */
+/* Returns the length of the name at *at, and moves *at behind it; 0: there is none. */
 static size_t next_name(const char **at, const char **name)
 {
     size_t n = 0;
@@ -262,7 +260,7 @@ static int number_counts(struct hpm_session *s, struct plan_request *r, const ui
     return 0;
 }
 
-/* What r counts by that number; GROUP_EVENTS_MAX: none of the session's. */
+/* Returns the session's event that `r` counts as logical count `count`; GROUP_EVENTS_MAX: none. */
 static unsigned event_of(const struct hpm_session *s, const struct plan_request *r, unsigned count)
 {
     for (unsigned e = 0; e < s->request.events; e++)
@@ -271,9 +269,9 @@ static unsigned event_of(const struct hpm_session *s, const struct plan_request 
     return GROUP_EVENTS_MAX;
 }
 
-/* In the session's own names, where it is about its events alone; r is what was refused. */
+/* Explains why `r` was refused, in the session's own names if the cause is its events alone. */
 static int explain_refusal(const struct hpm_session *s, const struct plan_request *r,
-                           const struct group_cause *cause, const uint8_t *whose, int error,
+                           const struct group_cause *cause, const uint8_t *wish_of, int error,
                            char *err, size_t err_size)
 {
     struct group_cause named = *cause;
@@ -293,12 +291,12 @@ static int explain_refusal(const struct hpm_session *s, const struct plan_reques
     named.event = cause->event == GROUP_NIL ? GROUP_NIL : (uint8_t)event;
     named.other = cause->other == GROUP_NIL ? GROUP_NIL : (uint8_t)other;
     if (cause->set != GROUP_NIL)
-        named.set = whose[cause->set];
+        named.set = wish_of[cause->set];
     event_request_explain(&s->request, &named, err, err_size);
     return error;
 }
 
-/* Counts that had better be counted all the time, those that can be. */
+/* Pins those of `counts` that can be counted all the time. */
 static void pin_if_possible(struct plan_request *request, uint64_t counts)
 {
     struct hpm_plan *trial = &wanted.plan[hpm_state.plan == &wanted.plan[0]];
@@ -312,9 +310,9 @@ static void pin_if_possible(struct plan_request *request, uint64_t counts)
     }
 }
 
-/* Cycles or instructions of one mode: both modes' are always known, and those of one should not
- * have to wait for a turn, which may not come while a short program runs. Where there is room for
- * them, and not beside many others, which would have half as many turns. */
+/* Returns the counts of cycles or instructions in one mode. Those of both modes are always counted;
+ * those of one mode should not wait for a turn either, which may not come while a short program
+ * runs. Only if there is room: not beside many events, which would then have half as many turns. */
 static uint64_t by_mode(const struct hpm_session *s)
 {
     uint64_t counts = 0;
@@ -333,22 +331,22 @@ static uint64_t by_mode(const struct hpm_session *s)
 static int want_events(struct hpm_session *s, const uint8_t *slots, char *err, size_t err_size)
 {
     static struct plan_request request;
-    uint8_t whose[GROUP_SETS_MAX];
+    uint8_t wish_of[GROUP_SETS_MAX];
     struct group_cause cause;
 
     request = wanted.request;
     int error = number_counts(s, &request, slots, err, err_size);
     if (error)
         return error;
-    collect_sets(&request, s, whose);
+    collect_sets(&request, s, wish_of);
     pin_if_possible(&request, slots ? hpm_session_counts(s) : by_mode(s));
     error = change_plan(&request, &cause);
-    /* What sessions have had better have a counter all the time, and need not. */
+    /* What sessions pinned is preferred, not required. */
     if (error == -ENOSPC && (request.pinned & ~wanted.pinned)) {
         request.pinned &= wanted.pinned;
         error = change_plan(&request, &cause);
     }
-    return error ? explain_refusal(s, &request, &cause, whose, error, err, err_size) : 0;
+    return error ? explain_refusal(s, &request, &cause, wish_of, error, err, err_size) : 0;
 }
 
 static unsigned session_order(void)
@@ -395,7 +393,7 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
     struct hpm_session *s = phys_to_virt(pa);
     event_request_init(&s->request, &hpm_state.pmu.events);
     int error = read_names(&s->request, names, err, err_size);
-    /* Before it is wanted: counting begins there. */
+    /* Found before the events are wanted, for counting begins there. */
     s->nests = event_nests(&s->request.pmu, s->request.event, s->request.events, s->nest);
     if (!error)
         error = want_events(s, slots, err, err_size);
@@ -422,7 +420,7 @@ int hpm_list(uint32_t *cursor, struct event_listed *out)
 void hpm_session_close(struct hpm_session *s)
 {
     static struct plan_request request;
-    uint8_t whose[GROUP_SETS_MAX];
+    uint8_t wish_of[GROUP_SETS_MAX];
     struct group_cause cause;
 
     *find_slot(s) = NULL;
@@ -430,9 +428,9 @@ void hpm_session_close(struct hpm_session *s)
     request.wanted &= ~hpm_session_counts(s);
     request.sampled &= request.wanted;
     request.pinned &= request.wanted;
-    collect_sets(&request, NULL, whose);
-    /* What could be packed can be without some of it; at worst the effort runs out, and it is
-     * counted for nobody until the next plan. */
+    collect_sets(&request, NULL, wish_of);
+    /* A part of what could be packed can be packed. At worst the effort runs out; then the closed
+     * session's counts are counted in vain until the next plan. */
     if (change_plan(&request, &cause)) {
         wanted.request.wanted = request.wanted;
         wanted.request.sampled = request.sampled;
@@ -513,7 +511,8 @@ void hpm_sums_sub(struct hpm_sums *from, const struct hpm_sums *earlier)
     }
 }
 
-/* The session's own counts are as old as it is; what is older in the sums is of others. */
+/* Returns the sum of the session's event. The session's counts are as old as its birth; an older
+ * value in `sums` belongs to another count. */
 static struct mux_sum sum_of(const struct hpm_session *s, unsigned event,
                              const struct hpm_sums *sums)
 {
@@ -527,7 +526,7 @@ void hpm_session_fit(struct hpm_session *s, struct hpm_sums *sums)
 {
     unsigned known = 0;
 
-    /* A whole that was never seen says nothing of its parts. */
+    /* A whole that was never counted says nothing about its parts. */
     for (unsigned i = 0; i < s->nests; i++)
         if (sum_of(s, s->nest[i].whole, sums).seen)
             s->known[known++] = s->nest[i];

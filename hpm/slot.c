@@ -1,4 +1,4 @@
-/* See profile.h. */
+/* Each CPU's part of sampling; see slot.h. */
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "hpm/policy/period.h"
@@ -8,8 +8,8 @@
 struct profile_slot profile_slots[PROFILE_SLOTS];
 uint32_t profile_timed, hpm_entries;
 
-/* More interrupts for samples than this in a millisecond are a storm: a tenth of the time or
- * more. */
+/* More interrupts for samples than this in a millisecond are a storm: they take a tenth of the time
+ * or more. */
 #define STORM_MAX 100
 
 /* ---- Samples --------------------------------------------------------------------------------- */
@@ -23,11 +23,9 @@ static uint32_t draw_random(struct profiler *p)
     return p->random;
 }
 
-/*
- * Some samples in a row are as far apart as each other. Multiples of a prime fall on the sites of
- * a short loop in turn, so that each has as many of them; with another distance for each sample,
- * chance alone gives one of eight sites some more than another.
- */
+/* Returns the distance to the next sample. PROFILE_ALIKE successive samples have the same distance:
+ * multiples of a prime fall on the sites of a short loop in turn, so that each gets equally many.
+ * With another distance for each sample, chance would favour some of eight sites. */
 static ALWAYS_INLINE uint32_t next_distance(struct profiler *p, struct profiler_slot *s)
 {
     if (!s->alike--) {
@@ -55,8 +53,8 @@ static void trace_sample(const struct profiler_slot *s, const struct hpm_sample 
                   at->source, at->user, 0, ctf_text(s->of->name), at->period);
 }
 
-/* One of so many, at the profiler's place. Those that are kept are counted by who takes them
- * out. */
+/* Stores a sample with the profiler's time and pc. stands_for: its period. Stored samples are
+ * counted by the consumer when it takes them out. */
 static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profiler_slot *s,
                                        uint32_t stands_for, bool telling)
 {
@@ -71,7 +69,7 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
         add_total(&s->lost, 1);
         return;
     }
-    /* Field by field: a structure of this size is copied by a call. */
+    /* Field by field: the compiler copies a structure of this size by a call. */
     struct hpm_sample *at = ring_next(ring);
     at->time = hpm->profiler.time;
     at->pc = hpm->profiler.pc;
@@ -128,7 +126,7 @@ static void disarm_counter(struct hpm_cpu *hpm, const struct profiler_counter *c
     s->left = next_distance(&hpm->profiler, s);
 }
 
-/* What storms kept from being sampled until this reading. */
+/* Adds what was not sampled because of storms, up to reading `now`. */
 static void note_held(struct profiler *p, const struct pmu_latch *now)
 {
     for (unsigned left = p->held; left; left &= left - 1) {
@@ -165,8 +163,7 @@ void profile_publish_held(struct hpm_cpu *hpm)
     }
 }
 
-/* Periods have become so much shorter that what is left of a distance would be many of them: not so
- * long, then. */
+/* Draws a new distance if periods have become much shorter than the rest of the present one. */
 static void shorten_distance(struct profiler *p, struct profiler_slot *s)
 {
     uint32_t passed = s->distance - (uint32_t)s->left;
@@ -177,7 +174,7 @@ static void shorten_distance(struct profiler *p, struct profiler_slot *s)
     s->distance += passed;
 }
 
-/* What the counter counts from then on is not sampled. */
+/* Leaves counter c unarmed: its counts beyond `from` are not sampled. */
 static void hold_counter(struct profiler *p, unsigned c, struct profiler_slot *s, uint64_t from)
 {
     p->counter[c] = (struct profiler_counter){s, from};
@@ -204,7 +201,7 @@ void profile_arm(struct hpm_cpu *hpm, const struct pmu_latch *now, uint8_t arms,
     }
 }
 
-/* Is this one interrupt too many, after so many others? */
+/* Returns whether STORM_MAX interrupts came within a millisecond. */
 static bool is_storm(struct profiler *p)
 {
     bool storm = p->time - p->storm_since < arch_ticks_hz() / 1000;
@@ -214,7 +211,7 @@ static bool is_storm(struct profiler *p)
     return storm;
 }
 
-/* No more of these until the window is over: by then its period is longer. */
+/* Samples no more with this slot until the window is over and its period longer. */
 static void throttle_slot(struct profiler *p, unsigned c)
 {
     struct profiler_slot *s = p->counter[c].slot;
@@ -234,7 +231,7 @@ static ALWAYS_INLINE void arm_next(struct profiler *p, unsigned c)
     hpm_state.ops->arm(c, due);
 }
 
-/* The rare: samples are recorded as they are taken, or there may be a storm. */
+/* The rare case: samples are traced, or there may be a storm. */
 static __attribute__((noinline, cold)) void counter_overflowed_rarely(struct hpm_cpu *hpm,
                                                                       unsigned c)
 {
@@ -300,7 +297,7 @@ uint64_t hpm_timer_ns(void)
     return at;
 }
 
-/* What is due of those slots, some of which may be late by more than a distance. */
+/* Takes the samples by time that are due, some of which may be late by more than a distance. */
 static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
 {
     uint64_t now = arch_clock_ns();
@@ -311,7 +308,7 @@ static void take_timed(struct hpm_cpu *hpm, uint32_t slots, bool user)
             s->left = now + next_distance(&hpm->profiler, s);
         if (s->left > now)
             continue;
-        /* What interrupts could not come in is this sample's. */
+        /* The next sample also stands for the time in which no interrupt could come. */
         uint64_t late = now - s->left, stands_for = s->distance;
         uint32_t next = next_distance(&hpm->profiler, s);
         if (late < next) {

@@ -1,15 +1,14 @@
-/*
- * Counts that threads read by themselves (user_page.h). The page says what the thread's counts
- * were at its CPU's latest reading, and where the counters stood then; every reading while it runs,
- * every turn and every switch to it writes it anew. Registers can be read in user mode only while
- * a thread runs that asked for it, and its session is open.
- */
+/* Counts that threads read by themselves (user_page.h). The page has the thread's counts at its
+ * CPU's latest reading and the counters' values at that moment. It is written anew at every reading
+ * while the thread runs, at every turn, and at every switch to the thread. User mode can read the
+ * registers only while a thread runs that has asked for it and has an open session. */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 
-/* Where the event sits in the group's turn, as in struct pmu_latch; HPM_COUNTERS_ALL: nowhere. */
+/* Returns the counter of the event in the group's turn, as numbered in pmu.h; PMU_COUNTERS_ALL: it
+ * has none. */
 static unsigned counter_of(const struct mux_plan *plan, unsigned group, unsigned event)
 {
     const struct mux_group *g = &plan->group[group];
@@ -47,8 +46,8 @@ static bool write_count(const struct hpm_cpu *hpm, struct hpm_user_page *p, unsi
     return c->valid;
 }
 
-/* The thread is not in user mode, so that nobody sees it half written. Is there anything to be
- * read? */
+/* Writes the page, which the thread cannot see half written, for it is not in user mode. Returns
+ * whether any count can be read. */
 static bool write_page(struct hpm_cpu *hpm, struct hpm_user_page *p)
 {
     bool any = false;

@@ -1,11 +1,12 @@
 /*
  * Packing of events into counter groups; see group.h.
- *
- * An *item* is what must be seated together: a set, or an event that another excludes. All other
- * events are single and may go anywhere. For a growing number of groups the items are tried in
- * every group (depth first, empty groups being alike); a placement goes on only if a maximum
- * matching (augmenting paths) still seats every event, those of items without a group yet going
- * anywhere too. With all items placed that matching is the plan.
+ * An *item* is a set of events that must be in one group: a set of the request, or an event that
+ * another one excludes. All other events are single and may go into any group. For a growing number
+ * of groups the items are tried in every group (depth first, empty groups being alike). An
+ * assignment is pursued only if a maximum matching (augmenting paths) still gives every event a
+ * counter, events of unassigned items in any group. When all items are assigned, that matching is
+ * the plan.
+ * A *cell* is a counter of a group: cell g * GROUP_COUNTERS_ALL + c is counter c of group g.
  */
 #include "hpm/events/group.h"
 
@@ -25,7 +26,7 @@ static unsigned lowest(uint64_t mask)
     return (unsigned)__builtin_ctzll(mask);
 }
 
-/* How many bits are set; the compiler's own may call a library. */
+/* Returns the number of bits set; the compiler's builtin may call a library. */
 static unsigned ones(uint64_t mask)
 {
     unsigned n = 0;
@@ -65,8 +66,8 @@ static uint8_t *event_in_cell(struct group_work *w, unsigned cell)
     return &w->plan->event[cell / GROUP_COUNTERS_ALL][cell % GROUP_COUNTERS_ALL];
 }
 
-/* Everybody on the path from the free cell back moves up by one, and event takes the cell at its
- * start. */
+/* Moves the events on the path back from free cell `cell` up by one cell each, and puts `event`
+ * into the cell at its start. */
 static void shift_along(struct group_work *w, unsigned event, unsigned cell)
 {
     for (; w->from[cell] != NOWHERE; cell = w->from[cell])
@@ -74,8 +75,8 @@ static void shift_along(struct group_work *w, unsigned event, unsigned cell)
     *event_in_cell(w, cell) = (uint8_t)event;
 }
 
-/* Puts the places of groups first..last-1 that event could have and no path has been to into the
- * queue. Returns a free one, or NOWHERE. */
+/* Queues the cells of groups first..last-1 that could have `event` and that no path has reached.
+ * Returns a free one, or NOWHERE. */
 static unsigned queue_cells(struct group_work *w, unsigned event, unsigned first, unsigned last,
                             unsigned from, unsigned *queued)
 {
@@ -84,7 +85,7 @@ static unsigned queue_cells(struct group_work *w, unsigned event, unsigned first
         w->spent++;
         w->unvisited[g] &= ~fresh;
         while (fresh) {
-            /* Fixed counters first: what they serve is few. */
+            /* Fixed counters first, for they can count few events. */
             unsigned c = lowest(fresh & FIXED_COUNTERS ? fresh & FIXED_COUNTERS : fresh);
             unsigned cell = g * GROUP_COUNTERS_ALL + c;
             fresh &= ~bit(c);
@@ -98,9 +99,9 @@ static unsigned queue_cells(struct group_work *w, unsigned event, unsigned first
     return NOWHERE;
 }
 
-/* Finds event a cell in groups first..last-1, moving others where need be. False: impossible, and
- * w->queue's first *queued places are those that event and whoever could make room for it compete
- * for. */
+/* Gives `event` a cell in groups first..last-1, moving other events if necessary. Returns false if
+ * that is impossible: then the first *queued cells of w->queue are those that `event` and the
+ * events in its way compete for. */
 static bool seat_event(struct group_work *w, unsigned event, unsigned first, unsigned last,
                        unsigned *queued)
 {
@@ -121,7 +122,7 @@ static bool seat_event(struct group_work *w, unsigned event, unsigned first, uns
     return true;
 }
 
-/* Seats, from scratch, what each group must have and then `anywhere`. */
+/* Seats from scratch what each group must have, then the events `anywhere`. */
 static bool seat_all(struct group_work *w, uint64_t anywhere)
 {
     unsigned queued;
@@ -153,7 +154,8 @@ static int refuse(struct group_cause *cause, enum group_why why, unsigned event,
     return why == GROUP_CROWDED || why == GROUP_TOO_MANY ? -ENOSPC : -EINVAL;
 }
 
-/* Do these events fit into one group? event and set are the demand that brings them together. */
+/* Checks whether events `together` fit into one group. event, set: the demand that brings them
+ * together. */
 static int check_together(struct group_work *w, uint64_t together, unsigned event, unsigned set,
                           struct group_cause *cause)
 {
@@ -210,7 +212,7 @@ static void add_item(struct group_work *w, uint64_t events)
     w->item_rivals[w->items++] = rivals;
 }
 
-/* Is what set s demands of the groups demanded by another already? */
+/* Returns whether the demand of set s is part of another one's. */
 static bool is_covered(const struct group_request *r, unsigned s)
 {
     uint64_t wanted = r->set[s] & ~r->pinned;
@@ -220,10 +222,10 @@ static bool is_covered(const struct group_request *r, unsigned s)
         if (other != s && !(wanted & ~has) && (wanted != has || other < s))
             return true;
     }
-    return !(wanted & (wanted - 1)); /* one event alone is no set */
+    return !(wanted & (wanted - 1)); /* a single event is no set */
 }
 
-/* Harder ones first: with more events, then with more rivals. */
+/* Orders items by difficulty: by events, then by rivals. */
 static bool is_harder(const struct group_work *w, unsigned a, unsigned b)
 {
     unsigned events_a = ones(w->item[a]), events_b = ones(w->item[b]);
@@ -232,8 +234,9 @@ static bool is_harder(const struct group_work *w, unsigned a, unsigned b)
                                 : ones(w->item_rivals[a]) > ones(w->item_rivals[b]);
 }
 
-/* Of items first.. the one that adds the fewest events to a group that has `in`, has some of them
- * already, and leaves no more than there are counters; else the hardest. */
+/* Returns the item, from `first` on, that adds the fewest events to a group with events `in`,
+ * shares some of them, and leaves no more events than counters; if there is none, the hardest
+ * item. */
 static unsigned nearest_item(const struct group_work *w, unsigned first, uint64_t in)
 {
     unsigned room = w->request->counters + ones(w->request->fixed) - ones(w->request->pinned),
@@ -253,8 +256,8 @@ static unsigned nearest_item(const struct group_work *w, unsigned first, uint64_
     return best == GROUP_NIL ? hardest : best;
 }
 
-/* Hardest first, which soon shows what is impossible; or chained: those that share events one after
- * the other, as many as might fit into a group, which soon finds what is possible. */
+/* Sorts the items: the hardest first, which soon shows what is impossible; or chained, items that
+ * share events in a row as far as they may fit into a group, which soon finds what is possible. */
 static void sort_items(struct group_work *w, bool chained)
 {
     uint64_t in = 0;
@@ -292,7 +295,7 @@ static void find_items(struct group_work *w)
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-/* What the groups must have when items 0..placed-1 are where they are. */
+/* Sets what the groups must have with items 0..assigned-1 in their groups. */
 static void gather_demands(struct group_work *w, unsigned assigned)
 {
     for (unsigned g = 0; g < w->groups; g++)
@@ -301,8 +304,8 @@ static void gather_demands(struct group_work *w, unsigned assigned)
         w->must[w->choice[i]] |= w->item[i];
 }
 
-/* Could the items from `placed` on and the single events still find places, if rivals did not
- * matter? */
+/* Returns whether the items from `assigned` on and the single events still find counters if rivals
+ * do not matter. */
 static bool is_hopeful(struct group_work *w, unsigned assigned)
 {
     uint64_t seated = 0, open = w->single;
@@ -314,8 +317,8 @@ static bool is_hopeful(struct group_work *w, unsigned assigned)
     return seat_all(w, open);
 }
 
-/* The group that needs the fewest new events to have item i, of those not tried yet; GROUP_NIL:
- * there is none. Of empty groups only the first is one to try. */
+/* Returns the group, among those not tried yet, that needs the fewest new events for item i;
+ * GROUP_NIL: there is none. Only the first empty group is tried. */
 static unsigned next_group(const struct group_work *w, unsigned i)
 {
     unsigned used = 0, best = GROUP_NIL, least = 0;
@@ -334,7 +337,7 @@ static unsigned next_group(const struct group_work *w, unsigned i)
     return best;
 }
 
-/* Moves item i to its next group that is not hopeless; false: there is none. */
+/* Assigns item i to its next group that is not hopeless. Returns false if there is none. */
 static bool assign_item(struct group_work *w, unsigned i)
 {
     for (;;) {
@@ -350,8 +353,8 @@ static bool assign_item(struct group_work *w, unsigned i)
     }
 }
 
-/* Depth first. True: w->plan has everybody seated. *all: every possibility was tried, so that
- * false is proof. */
+/* Searches depth first. Returns true when all events of w->plan have counters. *all: every
+ * possibility was tried, so false is a proof. */
 static bool search(struct group_work *w, uint64_t effort, bool *all)
 {
     unsigned i = 0;
@@ -377,8 +380,8 @@ static bool search(struct group_work *w, uint64_t effort, bool *all)
     return true;
 }
 
-/* In both orders; each may take an eighth of the effort that is left, and without any the first
- * descent alone. */
+/* Searches in both orders. Each may take an eighth of the remaining effort; when none remains, only
+ * its first descent is made. */
 static bool search_both(struct group_work *w, bool *all)
 {
     for (unsigned chained = 0; chained < 2; chained++) {
@@ -391,8 +394,8 @@ static bool search_both(struct group_work *w, bool *all)
     return false;
 }
 
-/* Returns the groups that it takes at least by the number of events and counters alone; pinned events
- * take a place in each group. */
+/* Returns the least number of groups by the number of events and counters alone; pinned events take
+ * a counter in each group. */
 static unsigned fewest_groups(const struct group_request *r)
 {
     unsigned pinned = ones(r->pinned), counters = r->counters + ones(r->fixed),
@@ -431,8 +434,8 @@ static uint64_t events_in(const struct group_plan *plan, unsigned group)
     return in;
 }
 
-/* The event that may use the place, excludes nobody in the group, is not in it yet and is seen in
- * the fewest. */
+/* Returns the event that is in the fewest groups, among those that may use the counter, are not in
+ * the group and exclude no event in it. */
 static unsigned least_seen(const struct group_work *w, const uint8_t *times, uint64_t in,
                            unsigned counter)
 {

@@ -1,18 +1,16 @@
 /*
  * Which events are counted together ([A] 2.4). A PMU has few counters, an event may use only some
- * of them, and some events exclude each other, so what is wanted is packed into groups that take
- * turns; within a group every event has a counter of its own.
- *
+ * of them, and some events exclude each other. So events are packed into groups that take turns;
+ * within a group every event has a counter of its own.
  * - A *pinned* event is in every group, so it is never estimated.
- * - A *set* is a metric's events: at least one group has them all, or their ratio would be one of
- * different times.
- * - No group has two events of one *exclusion class*, such as those that need one register each to
- * its own value.
- * - Counters left over count events again, those seen least first.
- *
+ * - A *set* is a metric's events. At least one group has them all, for a ratio of counts from
+ *   different times would be wrong.
+ * - No group has two events of one *exclusion class*, such as those that need different values in
+ *   one register.
+ * - Counters left over count events again, those that are in the fewest groups first.
  * Without sets and classes packing is one bipartite matching (events to the counters of all groups)
- * and always finds the fewest groups. Sets and classes make it a search, with that matching to
- * prune it; it is exhaustive up to an effort. Pure: no clock, lock, allocation or register.
+ * and always finds the fewest groups. Sets and classes make it a search that this matching prunes;
+ * it is exhaustive up to an effort. Pure: no clock, lock, allocation or register.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -24,7 +22,7 @@
 #define GROUP_MAX          64
 #define GROUP_NIL          0xff /* no event, no fixed counter, no set */
 
-/* Where an event sits in a group: programmable counter c is place c, fixed counter f is place
+/* Counters of a group: programmable counter c is counter c, fixed counter f is counter
  * GROUP_FIXED(f). */
 #define GROUP_COUNTERS_ALL (GROUP_COUNTERS_MAX + GROUP_FIXED_MAX)
 #define GROUP_FIXED(f)     (GROUP_COUNTERS_MAX + (f))
@@ -34,7 +32,8 @@ struct group_event {
     uint32_t mask;     /* bit c: programmable counter c can count it */
     uint8_t fixed;     /* the fixed counter that can count it, or GROUP_NIL */
     uint8_t exclusion; /* never in a group with another of this class; 0: none */
-    /* not 0: but events of the class with the same value, of a register they share, may */
+    /* Not 0: events of the class that need the same value of their common register do not exclude
+     * each other. */
     uint64_t extra;
 };
 
@@ -51,29 +50,29 @@ struct group_request {
 
 struct group_plan {
     unsigned groups;
-    /* fewer than this many groups are impossible; == groups unless the effort ran out */
+    /* No plan has fewer groups than this; equal to groups unless the effort ran out. */
     unsigned least;
     uint8_t event[GROUP_MAX][GROUP_COUNTERS_ALL]; /* what each counter counts, or GROUP_NIL */
 };
 
-/* Why a request cannot be met; fields of the cause that are not named here are 0 or GROUP_NIL. */
+/* Why a request cannot be met. Members of the cause that are not named here are 0 or GROUP_NIL. */
 enum group_why {
     GROUP_POSSIBLE,
     /* Events, counters, sets, groups_max or pinned are beyond the limits, or there is no counter at
      * all. */
     GROUP_SIZES,
-    /* set is empty or names an event that there is not. */
+    /* set is empty or names an event that does not exist. */
     GROUP_BAD_SET,
     /* No counter of this PMU can count event. */
     GROUP_NO_COUNTER,
     /* event and other exclude each other, but set wants them in one group, or, without a set, one
      * is in every group. */
     GROUP_EXCLUDED,
-    /* The events of crowd must be in one group and have fewer counters than they are; any one less
-     * would fit. That is for set, or for event to be with the pinned ones, or, with neither, for
-     * the pinned ones themselves. */
+    /* The events of crowd must be in one group and have fewer counters than there are events;
+     * without any one of them they would fit. They come together for set, or for event beside the
+     * pinned ones, or, with neither, are the pinned ones. */
     GROUP_CROWDED,
-    /* It takes more than groups_max groups. */
+    /* More than groups_max groups would be needed. */
     GROUP_TOO_MANY,
 };
 struct group_cause {
@@ -89,27 +88,29 @@ struct group_work {
     const struct group_request *request;
     struct group_plan *plan;
     unsigned groups, items;
-    uint64_t spent; /* effort */
-    /* By event: the counters that will do, and those it excludes. */
+    uint64_t spent; /* effort spent */
+    /* By event: counters that can count it, and events that it excludes. */
     uint64_t counters[GROUP_EVENTS_MAX], rivals[GROUP_EVENTS_MAX];
-    /* By item: events to be seated in one group, who is excluded by them, its group, the groups it
-     * was tried in. */
+    /* By item: its events, the events they exclude, its group, the groups it was tried in. */
     uint64_t item[GROUP_ITEMS_MAX], item_rivals[GROUP_ITEMS_MAX];
     uint8_t choice[GROUP_ITEMS_MAX];
     uint64_t tried[GROUP_ITEMS_MAX];
-    uint64_t single; /* events that may go anywhere */
-    /* By group: events that must be in it, and counters the augmenting path has not been to. */
+    uint64_t single; /* events that may go into any group */
+    /* By group: events that must be in it, and counters that the augmenting path has not
+     * reached. */
     uint64_t must[GROUP_MAX], unvisited[GROUP_MAX];
-    /* By place: where the path came from. */
+    /* By cell (see group.c): the cell before it on its path; and the cells to be looked at. */
     uint16_t from[GROUP_MAX * GROUP_COUNTERS_ALL], queue[GROUP_MAX * GROUP_COUNTERS_ALL];
 };
 
 /*
- * Fewest groups that count every event and every set. 0; -EINVAL: what no number of counters could
- * serve; -ENOSPC: what more counters or groups could serve. cause, if not NULL, says what stands
- * in the way.
+ * Packs events into the fewest groups that count every event and every set. cause, if not NULL,
+ * says what stands in the way.
+ * Returns 0, or
+ * - -EINVAL: no number of counters could serve the request.
+ * - -ENOSPC: more counters or groups could serve it.
  */
 int group_pack(const struct group_request *request, struct group_plan *plan,
                struct group_work *work, struct group_cause *cause);
-/* What is wrong with the plan, or NULL. */
+/* Returns what is wrong with the plan, or NULL. */
 const char *group_check(const struct group_request *request, const struct group_plan *plan);

@@ -1,13 +1,11 @@
-/*
- * Counters that are to interrupt when their count gets somewhere, as far as that is the same for
- * all drivers: a counter is set so that it overflows there, or, where that is further away than it
- * can be set, after a part of the way.
- */
+/* The part of armed counters that is the same for all drivers. A counter that is to interrupt at a
+ * count is set so that it overflows there, or, if that is further away than it can be set, after a
+ * part of the way. */
 #pragma once
 #include "hpm/policy/breakdown.h"
 
 struct due {
-    /* bit c: counter c, which does not count as armed any more once it has got there */
+    /* bit c: counter c is armed and has not reached at[c] */
     uint32_t armed;
     uint64_t at[HPM_COUNTERS_MAX];
 };
@@ -18,8 +16,8 @@ static inline void due_set(struct due *d, unsigned c, uint64_t at)
     d->at[c] = at;
 }
 
-/* How long before its overflow an armed counter is to be set: least to most, and never so that only
- * a little is left for later. */
+/* Returns how long before its overflow counter c is to be set: `least` to `most`, and never so that
+ * only a little is left for later. */
 static inline uint64_t due_distance(const struct due *d, unsigned c, uint64_t count, uint64_t least,
                                     uint64_t most)
 {
@@ -28,7 +26,7 @@ static inline uint64_t due_distance(const struct due *d, unsigned c, uint64_t co
     return left > most ? MIN(left / 2, most) : MAX(left, least);
 }
 
-/* Has it got there? */
+/* Returns whether counter c has reached its count, and disarms it if so. */
 static inline bool due_reached(struct due *d, unsigned c, uint64_t count)
 {
     bool reached = count >= d->at[c];

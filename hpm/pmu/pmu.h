@@ -1,9 +1,8 @@
 /*
  * What a PMU backend does for hpm. A backend knows one kind of hardware and nothing of threads.
- *
  * Events are those that caps name (hpm/events/event.h); hpm packs them into groups. Cycles always
- * have a counter of their own, instructions too where the PMU counts them.
- * All members are called on the CPU concerned with interrupts off, unless they say otherwise.
+ * have a counter of their own, instructions too where the PMU counts them. Members are called on
+ * the CPU concerned with interrupts off, unless they say otherwise.
  */
 #pragma once
 #include "hpm/pmu/user_page.h"
@@ -15,98 +14,103 @@ struct cpu;
 
 #define PMU_RATE_ONE ((uint64_t)1 << 32)
 
-/* What every turn needs is in front. */
+/* What a PMU can do. Members that every turn needs are in front. */
 struct pmu_caps {
     unsigned counters;           /* programmable ones, at most HPM_COUNTERS_MAX */
     bool instructions;           /* are counted */
-    bool slices_by_instructions; /* can be had, not only by cycles */
-    /* counters can be read in user mode: user and open may be called */
+    bool slices_by_instructions; /* a slice can be a number of instructions */
+    /* User mode can read the counters: `user` and `open` may be called. */
     bool user_reads;
-    /* programmable counters interrupt by themselves: arm may be called */
+    /* Programmable counters can interrupt: `arm` may be called. */
     bool arms;
-    uint64_t cycles_per_tick;  /* of arch_ticks, while a CPU runs, times PMU_RATE_ONE */
-    unsigned interrupt_cycles; /* entry and return of an interrupt */
-    /* for the boot line: version, width, ended by ", "; may be empty */
+    /* cycles in a tick of arch_ticks while a CPU runs, times PMU_RATE_ONE */
+    uint64_t cycles_per_tick;
+    unsigned interrupt_cycles; /* cost of entering and leaving an interrupt */
+    /* Version and width for the boot line, ended by ", "; may be empty. */
     char about[48];
-    /* what it can count, but for cycles and instructions; `fixed` are counters besides those */
+    /* What can be counted besides cycles and instructions, which have their own counters. */
     struct event_pmu events;
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown */
     unsigned line_bytes;
-    /* mask of 1 << enum hpm_source that records can be had of; 0: none */
+    /* Mask of 1 << enum hpm_source: sources of which records can be taken; 0: none. */
     uint32_t sample_sources;
-    uint32_t sample_period_min;  /* shorter periods cannot be had; 0: any */
-    uint32_t sample_records_max; /* the memory for records may hold so many, per CPU */
-    unsigned record_bytes;       /* 0: it needs no memory */
-    unsigned record_cycles;      /* the hardware's own cost of a record */
+    uint32_t sample_period_min;  /* shortest period; 0: any */
+    uint32_t sample_records_max; /* largest number of records in a CPU's memory */
+    unsigned record_bytes;       /* 0: records need no memory */
+    unsigned record_cycles;      /* what the hardware spends on a record */
 };
 
-/* Everything counted since the CPU was set up; counts go on growing when a counter gets another
- * event. The n-th fixed counter of caps is counter HPM_COUNTERS_MAX + n. */
+/* Everything counted since the CPU was set up. A count goes on growing when its counter gets
+ * another event. The n-th fixed counter of caps is counter HPM_COUNTERS_MAX + n. */
 struct pmu_latch {
     uint64_t cycles, instructions;
     uint64_t count[HPM_COUNTERS_ALL];
 };
 
 struct pmu_setup {
-    uint64_t slice;       /* interrupt so many cycles after the latest change of events; 0: never */
-    bool by_instructions; /* no cycles: instructions, where caps say that this can be */
-    uint8_t modes;        /* of cycles and instructions: enum event_modes */
+    uint64_t slice; /* cycles from a change of events to the interrupt that ends it; 0: none */
+    bool by_instructions; /* the slice is in instructions, where caps allow it */
+    uint8_t modes;        /* of cycles and instructions: mask of enum event_modes */
     const struct event
         *events; /* [event_count] that will be programmed; those without counters do not matter */
     unsigned event_count;
-    void *records;         /* whole pages for records, in the direct map; NULL: none is needed */
+    void *records;         /* whole pages for records, in the direct map; NULL: not needed */
     uint32_t record_count; /* power of two */
 };
 
-/* Counters beside those of struct pmu_latch's array. */
+/* Numbers of the counters that are not in struct pmu_latch's array. */
 enum { PMU_CYCLES = HPM_COUNTERS_ALL, PMU_INSTRUCTIONS, PMU_COUNTERS_ALL };
 
-/* Why it interrupted; PMU_COUNTER << c: programmable counter c has reached what it was armed
- * for. */
+/* Reasons of an interrupt. PMU_COUNTER << c: programmable counter c has reached the count it was
+ * armed for. */
 enum { PMU_SLICE = 1, PMU_RECORDS = 2, PMU_COUNTER = 1 << 8 };
 
 struct pmu_ops {
     const char *name;
-    /* Boot CPU, thread context, once. 0, or -ENODEV when this hardware is absent. */
+    /* Looks for the hardware and fills in `caps`. Returns 0, or -ENODEV if it is absent. Boot CPU,
+     * thread context, once. */
     int (*probe)(struct pmu_caps *caps);
-    /* Each CPU once, before anything below: counters run, nothing is sampled, interrupts are
-     * routed. 0; -EIO; -ENODEV (without sampling only): this CPU lacks what caps promise or one of
-     * the setup's events, nothing below is called on it. */
+    /* Sets up this CPU: counters run, nothing is sampled, interrupts are routed. Returns 0; -EIO;
+     * -ENODEV (without sampling only): this CPU lacks something that caps promise, or one of the
+     * setup's events, and nothing below is called on it. Each CPU once, before all calls below. */
     int (*cpu_init)(const struct cpu *cpu, const struct pmu_setup *setup);
-    /* What latch is to find in the image of a programme of these events, so that a turn need not
-     * look at them. Any CPU. */
+    /* Returns the image of a programme of these events: what latch needs of them, so that a turn
+     * need not look at the events. Any CPU. */
     uint64_t (*image)(const struct event *const *event);
     /* Reads all counters, each at one moment, so that between two readings nothing is lost or
-     * counted twice. next: from that moment on, they count its events, of caps, which stay as they
-     * are; NULL: as before. */
+     * counted twice. From that moment on they count the events of `next`, which are among those of
+     * caps and stay valid; NULL: the same events as before. */
     void (*latch)(struct pmu_latch *out, const struct hpm_programme *next);
-    /* Programmable counter c, which counts an event, interrupts once when its count, as latch gives
-     * it, reaches due; if it has, soon. A later call replaces an earlier one. A latch with next
-     * disarms all counters and forgets what of them is pending. Only where caps say that it can. */
+    /* Makes programmable counter c, which counts an event, interrupt once when its count, as latch
+     * reads it, reaches `due`; soon, if it is past. A later call replaces an earlier one. A latch
+     * with `next` disarms all counters and drops their pending interrupts. Only where caps allow
+     * it. */
     void (*arm)(unsigned c, uint64_t due);
-    /* How user mode reads that counter (index in struct pmu_latch, or one of the above) and where
-     * it stands: index 0, it cannot. Its value is right until the next latch, for a counter that
-     * is not armed. Only where caps say that it can. */
+    /* Writes how user mode reads a counter (index in struct pmu_latch, or PMU_CYCLES,
+     * PMU_INSTRUCTIONS), and its value; index 0: it cannot. The value of a counter that is not
+     * armed holds until the next latch. Only where caps allow it. */
     void (*user)(unsigned counter, struct hpm_user_register *out);
-    /* Lets user mode read counters on this CPU, or no more. Off at first. */
+    /* Allows user mode to read counters on this CPU, or forbids it. Forbidden at first. */
     void (*open)(bool on);
-    /* Ground truth, where there is such a thing: who runs from now on, 0 for idle. */
+    /* Writes to the ground truth, if there is one, which thread runs from now on; 0: idle. */
     void (*tag)(uint32_t tid);
-    /* Starts sampling as config says, NULL stops it. Records not drained are forgotten, uncounted.
-     * config is valid. */
+    /* Starts sampling as the valid `config` says; NULL stops it. Records that were not drained are
+     * dropped, uncounted. */
     void (*sample)(const struct hpm_sampling *config);
-    /* Records waiting, or something to say of them. Cheap: a few registers at most. */
+    /* Returns the records waiting, or at least 1 if losses are to be reported. Cheap: reads a few
+     * registers at most. */
     uint64_t (*waiting)(void);
-    /* Takes up to max records, oldest first, into out (who ran is left 0); *lost grows by those the
-     * hardware dropped. */
+    /* Moves up to `max` records, oldest first, to `out`; tid and pid stay 0. Adds the records that
+     * the hardware dropped to *lost. Returns the number moved. */
     size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t *lost);
-    /* In the PMU interrupt: mask of PMU_*, acknowledged; 0: it was no news. */
+    /* Returns the reasons of the present PMU interrupt, PMU_*, and acknowledges them; 0: there is
+     * none. */
     unsigned (*interrupted)(void);
-    /* Ground truth: a labelled moment. Any CPU, the caller serialises. */
+    /* Writes a label to the ground truth. Any CPU; the caller serialises. */
     void (*mark)(const char *label);
 };
 
-/* For those that user mode cannot read. */
+/* For PMUs that user mode cannot read. */
 static inline void pmu_no_user(UNUSED unsigned counter, struct hpm_user_register *out)
 {
     *out = (struct hpm_user_register){0};
@@ -116,7 +120,7 @@ static inline void pmu_no_open(UNUSED bool on)
 {
 }
 
-/* For drivers that look at the events. */
+/* For drivers that look at the events in latch. */
 static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
 {
     return 0;

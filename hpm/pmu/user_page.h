@@ -1,47 +1,47 @@
-/*
- * A thread's page of counts that it may read by itself, and how it does: the kernel writes it
- * whenever a reading of the counters ends or begins what is in it, user mode reads it and adds what
- * the counter's register has counted since. Shared by the kernel, programs and tests; nothing in
- * it is secret, and no program can write it.
- */
+/* A thread's page of counts, which the thread can read by itself. The kernel writes the page
+ * whenever a reading of the counters begins or ends a stretch of its events; user mode reads it and
+ * adds what the counter's register has counted since. Shared by the kernel, programs and tests.
+ * Nothing in the page is secret, and no program can write it. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { HPM_USER_COUNTS = 16 };
 
-/* A counter's register, as it was when the page was written. */
+/* A counter's register when the page was written. */
 struct hpm_user_register {
-    /* how user mode reads it, from 1: on x86 RDPMC's number + 1, on AArch64 PMEVCNTR<n>'s n + 1,
-     * PMCCNTR 32; 0: it does not count now */
+    /* How user mode reads it, from 1: on x86 RDPMC's number + 1, on AArch64 n + 1 of PMEVCNTR<n>,
+     * or 32 for PMCCNTR; 0: it does not count now. */
     uint32_t index;
-    uint32_t bits; /* width, 1..64 where it counts */
+    uint32_t bits; /* width, 1..64; valid if index is not 0 */
     uint64_t value;
 };
 
 struct hpm_user_count {
-    uint32_t valid; /* 0: it is no count of the session, or user mode cannot read it */
+    uint32_t valid; /* 0: there is no such count in the session, or user mode cannot read it */
     uint32_t reserved;
-    /* the thread's, when the page was written, scaled; of how long that is, by the clock below */
+    /* The thread's count when the page was written, scaled, and the length it covers, by the page's
+     * clock. */
     uint64_t count, length;
     struct hpm_user_register now;
 };
 
 struct hpm_user_page {
-    uint32_t sequence; /* another one whenever any of what follows is */
-    uint32_t session;  /* by its owner's number; 0: closed */
+    uint32_t sequence; /* changes whenever anything below does */
+    uint32_t session;  /* its number in user mode; 0: closed */
     uint32_t counts;
-    uint32_t place;                 /* the kernel's: where it is shown */
-    struct hpm_user_register clock; /* what slices are measured in: cycles, or instructions */
+    uint32_t place;                 /* kernel only: where the page is mapped */
+    struct hpm_user_register clock; /* unit of slices: cycles, or instructions */
     struct hpm_user_count count[HPM_USER_COUNTS];
-    /* The kernel's: which logical counts they are, since which plan. */
+    /* Kernel only: number and birth of the logical counts. */
     struct {
         uint32_t born, number;
     } of[HPM_USER_COUNTS];
 };
 
-/* What a register that counts has counted since the page was written. What would be an eighth from
- * all the way round is a step back, as QEMU's counters do (hpm/pmu/arm/armv8.c): nothing. */
+/* Returns what the register has counted since the page was written. A difference within an eighth
+ * of the full range below 0 is a step back, as QEMU's counters make (hpm/pmu/arm/armv8.c), and is
+ * 0. */
 static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *r,
                                        uint64_t (*read)(uint32_t index))
 {
@@ -50,11 +50,10 @@ static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *
     return passed > mask - mask / 8 ? 0 : passed;
 }
 
-/*
- * Count i of the page, as of now. False: it has to be asked for. What changed hands while the
- * register was read is read again: the thread was switched, went elsewhere, or its event's turn
- * came or ended. An event whose turn it is not is taken to happen as often as until now.
- */
+/* Reads count i of the page as of now. Returns false if the count must be asked for by a system
+ * call. Reads again if the kernel wrote the page meanwhile: the thread was switched or migrated, or
+ * the event's turn began or ended. An event that has no turn now is assumed to go on at its rate
+ * until now. */
 static inline bool hpm_user_read(const volatile struct hpm_user_page *p, unsigned i,
                                  uint64_t (*read)(uint32_t index), uint64_t *out)
 {

@@ -39,15 +39,15 @@ static uint32_t read_begin(const struct hpm_context *c)
     return __atomic_load_n(&c->sequence, __ATOMIC_ACQUIRE);
 }
 
-/* What was read since is of no use. */
+/* Returns whether the context was written since read_begin, so that what was read is invalid. */
 static bool read_again(const struct hpm_context *c, uint32_t begin)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return (begin & 1) || begin != __atomic_load_n(&c->sequence, __ATOMIC_RELAXED);
 }
 
-/* In place: a copy of everything would take the writer's cache ten times as many lines. Halves of
- * two states may give any number, which is then thrown away, but nothing worse. */
+/* Reads in place: a copy of the context would take ten times as many of the writer's cache lines. A
+ * mixture of two states gives a wrong number, which is then dropped, but nothing worse. */
 static void read_remote(const struct hpm_context *c, const struct mux_plan *plan,
                         const struct context_figures *figures, struct hpm_remote *out)
 {
@@ -82,7 +82,7 @@ void context_read_remote(const struct hpm_context *c, const struct mux_plan *pla
     } while (read_again(c, begin));
 }
 
-/* Where no event counts what the L1 served, it is the rest of the accesses. */
+/* Returns the accesses that no other source served, for PMUs that do not count those of the L1. */
 static uint64_t served_by_l1(const uint64_t *event)
 {
     uint64_t accesses = event[EVENT_LOADS] + event[EVENT_STORES], misses = 0;
@@ -108,7 +108,8 @@ static void set_figures(struct hpm_breakdown *out, const struct context_figures 
     hpm_breakdown_fit(out);
 }
 
-/* Where the event's figure is in a breakdown; FIT_FIGURES: loads and stores, which are none. */
+/* Returns the number of the event's figure in a breakdown; FIT_FIGURES: loads and stores, which are
+ * none. */
 static unsigned figure_of(unsigned event)
 {
     if (event < EVENT_LOADS)
@@ -116,7 +117,7 @@ static unsigned figure_of(unsigned event)
     return event < EVENT_MISS(0) ? FIT_FIGURES : FIT_MISSED + event - EVENT_MISS(0);
 }
 
-/* One event more; sum is its logical count. */
+/* Enters `sum`, the logical count of figure event `event`. */
 static void take_sum(uint64_t *count, unsigned event, const struct mux_sum *sum,
                      struct hpm_breakdown *out)
 {
@@ -167,7 +168,7 @@ void context_count(const struct hpm_context *c, const struct mux_plan *plan, uns
     } while (read_again(c, begin));
 }
 
-/* What was summed up of counts that have been born again since is of others. */
+/* Drops sums of logical counts that were born again since; they belong to other events. */
 static void follow_plan(struct hpm_sums *sum, const struct mux_plan *plan)
 {
     if (sum->generation == plan->generation)

@@ -1,4 +1,4 @@
-/* Texts to criteria; see criteria.h. They come from outside: nothing here relies on their form. */
+/* Parses criteria; see criteria.h. The text comes from outside: nothing here relies on its form. */
 #include "hpm/policy/breakdown.h"
 #include "hpm/policy/criteria.h"
 #include "hpm/events/lookup.h"
@@ -6,7 +6,7 @@
 
 #define ACCESS "access."
 
-/* One word of the text. */
+/* A word of the text, taken apart. */
 struct criterion_word {
     struct word all;
     char name[EVENT_TEXT_MAX]; /* without the period */
@@ -39,7 +39,7 @@ static const struct access_name {
     {"any", SOURCE_BIT(SOURCE_COUNT) - 1},
 };
 
-/* Those that have one of these sources. */
+/* Lists the names that have one of these sources. */
 static void list_accesses(uint32_t sources, struct text *err)
 {
     const char *before = " ";
@@ -141,7 +141,7 @@ static const struct suffix {
 } count_suffixes[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}},
   time_suffixes[] = {{"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S}, {NULL, 0}};
 
-/* What does not fit is UINT64_MAX. */
+/* Numbers that do not fit become UINT64_MAX. */
 static size_t read_digits(struct word w, uint64_t *value)
 {
     size_t n = 0;
@@ -198,7 +198,7 @@ static bool separates(char c)
     return c == ',' || c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Empty behind the last. */
+/* Returns the next word; empty: there is none. */
 static struct word next_word(const char **text)
 {
     struct word w;
@@ -217,7 +217,8 @@ static size_t find(struct word w, size_t from, char c)
     return from;
 }
 
-/* The period is between '@' and ':' or the end; what is left is the name. */
+/* Cuts the period, which is between '@' and ':' or the end, out of the word; the rest is the
+ * name. */
 static int cut(struct word all, struct criterion_word *w, struct text *err)
 {
     size_t at = find(all, 0, '@'), end = find(all, at, ':');

@@ -1,5 +1,5 @@
-/* Random distances between samples. Each CPU has a row of numbers of its own, whose state its
- * driver keeps. */
+/* Random distances between samples. Each CPU has a random sequence of its own; its driver keeps the
+ * state. */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -17,7 +17,8 @@ static inline uint64_t draw_bits(uint64_t *state)
     return *state;
 }
 
-/* Uniform: at most so much, which is less than the middle, from it. */
+/* Returns a number that is uniform in middle - jitter .. middle + jitter. jitter: less than
+ * middle. */
 static inline uint32_t draw_around(uint64_t *state, uint32_t middle, uint32_t jitter)
 {
     return middle - jitter + (uint32_t)(draw_bits(state) % (2 * (uint64_t)jitter + 1));

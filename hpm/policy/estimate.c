@@ -1,7 +1,7 @@
 /* Variance and interval of a multiplexed count; see estimate.h. */
 #include "hpm/policy/estimate.h"
 
-/* Fixed point: variances have 16 binary places, standard deviations and limits too, their squares
+/* Fixed point: variances, standard deviations and limits have 16 fractional bits, their squares
  * 32. */
 enum { FRACTION_BITS = 16, FEW_COUNTS = 256 };
 #define VARIANCE_MAX ((wide_t)1 << 108)
@@ -17,8 +17,8 @@ uint32_t estimate_t(uint64_t pairs)
     return (uint32_t)(Z + FIRST / pairs + (pairs >> 32 ? 0 : SECOND / (pairs * pairs)));
 }
 
-/* The variance of all of count: the pairs' for each unit, and for the length that is in no closed
- * unit as for the rest. */
+/* Returns the variance of all of count: that of the pairs for each unit, and for the length outside
+ * closed units in proportion. */
 static wide_t whole_variance(const struct mux_sum *s)
 {
     uint64_t rest;
@@ -30,7 +30,8 @@ static wide_t whole_variance(const struct mux_sum *s)
            FRACTION_BITS;
 }
 
-/* In 2^-16, of events that come singly: what is not seen against what is. */
+/* Returns the spread of events that come singly, in 2^-16: the ratio of what was not seen to what
+ * was. */
 static uint64_t single_spread(const struct mux_sum *s)
 {
     return fixed_muldiv(s->length - s->seen, 1 << FRACTION_BITS, s->seen);
@@ -48,14 +49,14 @@ uint64_t estimate_spread(const struct mux_sum *s)
     return (uint64_t)MIN(MAX(spread, (wide_t)ESTIMATE_SINGLES), (wide_t)UINT64_MAX);
 }
 
-/* (N - count)^2 = t^2 variance(N) solved for N, with variance(N) = spread * N. */
+/* Sets the limits N with (N - count)^2 = t^2 variance(N), variance(N) = spread * N. */
 static void set_limits(struct estimate *e, const struct mux_sum *s, wide_t variance,
                        uint64_t spread, uint64_t t)
 {
     uint64_t rest, t2 = t * t >> FRACTION_BITS;
     wide_t squared = variance * t2 >> FRACTION_BITS; /* t2 is below 2^19 */
-    /* t^2 spread; with nothing counted the spread is that of others, and no less than of single
-     * events. */
+    /* t^2 spread. If nothing was counted it is the spread of other counts, and at least that of
+     * single events. */
     wide_t lean = s->count ? fixed_div_wide(squared, s->count, &rest) : 0;
 
     if (!s->counted)

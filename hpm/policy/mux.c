@@ -1,18 +1,18 @@
-/* What was counted in the turns, scaled, and its variance; see mux.h. */
+/* Counts of turns, scaled, and their variance; see mux.h. */
 #include "hpm/policy/mux.h"
 
-/* A group has had its part of a unit when it was on for this fraction of its fair share. */
+/* A group has had its part of a unit when it counted for this fraction of its fair share. */
 enum { FAIR_PART = 4 };
 
-/* Of rates, weights in the variance, and ratios of lengths, which are below 2^12; see the ranges in
- * mux.h. */
+/* Fixed point of rates, of weights in the variance, and of ratios of lengths, which are below 2^12;
+ * see the ranges in mux.h. */
 #define RATE_BITS   8
 #define RATIO_BITS  40
 #define RATE_MAX    ((1ull << 47) - 1)
 #define WEIGHT_BITS 12
 #define WEIGHT_MAX  (1ull << (WEIGHT_BITS + 14))
 
-/* Where a unit was counted as a whole there is no need to know its rate. */
+/* A unit that was counted as a whole needs no rate. */
 #define RATE_NONE UINT64_MAX
 
 static unsigned first_of(uint64_t events)
@@ -20,9 +20,9 @@ static unsigned first_of(uint64_t events)
     return (unsigned)__builtin_ctzll(events);
 }
 
-/* The unit is cut: the event goes by itself where it was seen all the time, else by the mean so far
- * where there is one, and is as unsure as it was. Before the first unit it goes by nothing yet,
- * but stays a part of pools. */
+/* Cuts the open unit. The event's count is exact if it was seen all the time; else the rest goes by
+ * the mean so far, if there is one, and its variance grows in proportion. Before the first unit
+ * there is no mean, and the unit stays a part of pools. */
 static void cut_event(struct mux_count *e, const struct mux_open *open, uint64_t length)
 {
     uint64_t count = e->units ? open->count : 0;
@@ -71,15 +71,15 @@ void mux_add(struct mux_counts *c, const struct mux_plan *p, unsigned group, uin
 
 /* ---- Closing --------------------------------------------------------------------------------- */
 
-/* Is seen a fair part of length for so many of a pass's slices? */
+/* Returns whether `seen` is a fair part of `length` for an event with `slots` slices of a pass. */
 static bool is_fair(const struct mux_plan *p, uint64_t seen, uint64_t length, unsigned slots)
 {
-    if (!(length >> 48)) /* the products fit: no more than 2^10 and 2^8 */
+    if (!(length >> 48)) /* the products fit: the factors are at most 2^10 and 2^8 */
         return seen && seen * (FAIR_PART * p->rounds.slots) >= length * slots;
     return seen && (wide_t)seen * (FAIR_PART * p->rounds.slots) >= (wide_t)length * slots;
 }
 
-/* In the plan's order, events of the same groups need to be looked at once. */
+/* In the plan's order, events of the same groups are neighbours and are checked once. */
 static bool all_seen(const struct mux_counts *c, const struct mux_plan *p)
 {
     uint64_t seen = 0;
@@ -96,13 +96,13 @@ static bool all_seen(const struct mux_counts *c, const struct mux_plan *p)
     return true;
 }
 
-/* A unit being closed; what events seen for the same length have in common is worked out once for
+/* A unit being closed. Figures that events seen for the same length share are computed once for
  * those in a row. */
 struct closing {
     uint64_t length, pass;
     uint64_t all;         /* length / pass, in 2^-WEIGHT_BITS */
-    uint64_t seen;        /* for such a length: */
-    uint64_t scale, rate; /* ... length / seen and pass / seen, in 2^-RATIO_BITS */
+    uint64_t seen;        /* length for which scale and rate are valid */
+    uint64_t scale, rate; /* length / seen and pass / seen, in 2^-RATIO_BITS */
 };
 
 static uint64_t parts_of(uint64_t length, uint64_t pass)
@@ -119,12 +119,12 @@ static struct closing unit_of(uint64_t length, const struct mux_plan *p)
 static void set_seen(struct closing *unit, uint64_t seen)
 {
     unit->seen = seen;
-    /* Rounded up: what comes to a whole number shall not fall short of it. */
+    /* Rounded up, so that a product that should be whole does not fall short of it. */
     unit->scale = fixed_muldiv(unit->length, 1ull << RATIO_BITS, seen) + (unit->length % seen != 0);
     unit->rate = fixed_muldiv(unit->pass, 1ull << RATIO_BITS, seen);
 }
 
-/* Adds the count, scaled, with its fraction. */
+/* Adds the scaled count, with its fraction. */
 static void add_scaled(uint64_t *total, uint32_t *fraction, uint64_t count, uint64_t scale)
 {
     wide_t more = ((wide_t)count * scale >> (RATIO_BITS - 32)) + *fraction;
@@ -146,9 +146,9 @@ static bool is_beyond(const struct closing *unit, uint64_t rate)
     return rate == RATE_MAX || unit->length >> 14 > unit->pass;
 }
 
-/* The variance that the unit adds: half the squared difference of two successive rates is the
- * variance of one, and the unit has length / pass times the rate, known but for the part not seen:
- * (length / pass)^2 (1 - seen / length). */
+/* Returns the variance that the unit adds. Half the squared difference of two successive rates is
+ * the variance of one; the unit is length / pass times the rate, known except for the part not
+ * seen: (length / pass)^2 (1 - seen / length). */
 static wide_t variance_of(const struct closing *unit, uint64_t rate, uint64_t before)
 {
     uint64_t difference = rate > before ? rate - before : before - rate;
@@ -158,7 +158,7 @@ static wide_t variance_of(const struct closing *unit, uint64_t rate, uint64_t be
     return product == WIDE_MAX ? WIDE_MAX : product >> WEIGHT_BITS;
 }
 
-/* A unit in which the event was counted only now and then. */
+/* Adds a unit in which the event was counted for a part of the time. */
 static void scale_event(struct mux_count *e, const struct closing *unit, uint64_t count, bool rough)
 {
     uint64_t rate = rate_of(unit, count);
@@ -171,7 +171,7 @@ static void scale_event(struct mux_count *e, const struct closing *unit, uint64_
     e->rate = rate;
 }
 
-/* What was cut before the first unit is a pool, which that unit is the rest of. */
+/* What was cut before the first unit forms a pool, and that unit is the rest of its sum. */
 static void settle_cut(struct mux_count *e, const struct closing *unit, uint64_t seen)
 {
     struct mux_sum sum = {.length = e->length + unit->length,
@@ -339,7 +339,7 @@ void mux_sum_add(struct mux_sum *sum, const struct mux_sum *part)
     sum->variance = fixed_add_wide(sum->variance, part->variance);
 }
 
-/* A unit of that rate follows the latest one. */
+/* Adds a unit of `rate` behind the latest one. */
 static void follow_unit(struct mux_sum *s, const struct closing *unit, uint64_t rate, bool rough)
 {
     if (!rough && is_beyond(unit, rate))
@@ -409,9 +409,9 @@ void mux_sum_settle(struct mux_sum *s)
     s->pool = (struct mux_pool){0};
 }
 
-/* Over few units the open one at either end weighs much, and what the earlier reading took it for,
- * too much or too little, would be made good in the difference. So that goes by what was seen in
- * it, where that is a fair part of what is seen in all. */
+/* With few units the open unit at either end weighs much, and an error in the earlier estimate of
+ * it would be made good in the difference. So the difference is scaled by itself, if what was seen
+ * in it is a fair part of all that was seen. */
 static bool goes_by_itself(const struct mux_sum *s, uint64_t all_seen, uint64_t all)
 {
     return s->units < MUX_FEW_UNITS && s->seen && s->seen < s->length &&

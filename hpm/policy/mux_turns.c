@@ -1,4 +1,4 @@
-/* Rounds, and whose turn it is in them; see mux.h. */
+/* Rounds, and the order of turns in them; see mux.h. */
 #include "hpm/policy/draw.h"
 #include "hpm/policy/mux.h"
 
@@ -68,7 +68,7 @@ static void put_in_order(struct mux_plan *p)
     p->counted = n;
 }
 
-/* Events not seen are not in the order. */
+/* Events that are in no group are not in the order. */
 static void insert_behind(struct mux_plan *p, unsigned event, unsigned alias)
 {
     unsigned at = 0;
@@ -110,7 +110,7 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias)
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
-/* Fisher-Yates. */
+/* Fisher-Yates shuffle. */
 static void shuffle_order(struct mux_turns *t, const struct mux_rounds *r)
 {
     for (unsigned left = r->slots; left > 1; left--) {

@@ -1,10 +1,10 @@
-/* Adapted periods, and what bounds their cost; see period.h. */
+/* Adaptation of periods, and the limit of their cost; see period.h. */
 #include "hpm/policy/period.h"
 #include "kernel/lib/fixed.h"
 
-/* of a window, so that twice their sum fits */
+/* Largest number of events of a window: twice the sum of all windows fits. */
 #define EVENTS_MAX (UINT64_MAX / (2 * PERIOD_WINDOWS))
-#define FORGET     32 /* in 22 windows half of the longest period */
+#define FORGET     32 /* half of the longest period is forgotten in 22 windows */
 
 _Static_assert(PERIOD_SAMPLES_MAX *PERIOD_WINDOW_MAX <= UINT64_MAX / PERIOD_WINDOWS,
                "products fit");
@@ -43,7 +43,7 @@ static struct period_window sum_of(const struct period *p)
     return sum;
 }
 
-/* What would bring the samples wanted at this rate, to the nearest. */
+/* Returns the period that would bring the samples wanted at this rate, to the nearest. */
 static uint64_t right_at(const struct period_config *c, const struct period_window *sum)
 {
     return fixed_add(fixed_muldiv(2 * sum->events, c->window, c->samples * sum->length), 1) / 2;
@@ -88,14 +88,15 @@ const char *period_check(const struct period *p)
 
 /* ---- Cost ------------------------------------------------------------------------------------ */
 
-#define ENOUGH (GOVERNOR_ONE * 3 / 4) /* of the limit used: then nothing changes */
+#define ENOUGH (GOVERNOR_ONE * 3 / 4) /* part of the limit that, once used, is left as it is */
 
 void governor_init(struct governor *g)
 {
     *g = (struct governor){.stretch = GOVERNOR_ONE};
 }
 
-/* For seven eighths of the limit, so that not every second window is beyond it. */
+/* Returns the stretch that uses seven eighths of the limit, so that not every second window exceeds
+ * it. */
 static uint64_t aim_for(const struct governor *g, uint64_t used)
 {
     return fixed_muldiv(fixed_muldiv(g->stretch, used, GOVERNOR_ONE), 8, 7);

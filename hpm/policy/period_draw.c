@@ -16,7 +16,7 @@ static uint64_t power_mod(uint64_t base, uint64_t exponent, uint64_t n)
     return result;
 }
 
-/* Miller-Rabin: is n, odd, = 1 + odd * 2^twos, prime as far as the base can tell? */
+/* Returns whether n = 1 + odd * 2^twos passes the Miller-Rabin test for `base`. */
 static bool passes(uint64_t n, uint64_t odd, unsigned twos, uint64_t base)
 {
     uint64_t x = power_mod(base % n, odd, n);
@@ -28,7 +28,7 @@ static bool passes(uint64_t n, uint64_t odd, unsigned twos, uint64_t base)
     return x == n - 1;
 }
 
-/* Bases 2, 7 and 61 tell all primes below 4,759,123,141 (Jaeschke 1993, "On strong pseudoprimes to
+/* Bases 2, 7 and 61 decide all n below 4,759,123,141 (Jaeschke 1993, "On strong pseudoprimes to
  * several bases"). */
 bool period_is_prime(uint64_t n)
 {
@@ -44,7 +44,7 @@ bool period_is_prime(uint64_t n)
     return passes(n, odd, twos, 2) && passes(n, odd, twos, 7) && passes(n, odd, twos, 61);
 }
 
-/* The prime in front of or behind x, whichever keeps the mean at x. */
+/* Returns the prime below or above x, chosen so that the mean stays x. */
 static uint64_t round_to_prime(uint64_t x, uint64_t *random)
 {
     uint64_t below = x, above = x;

@@ -31,13 +31,13 @@ static uint64_t events_of(const struct plan_packing *p, uint64_t counts)
     return events;
 }
 
-/* The same, whatever counters it may have beside its own? */
+/* Returns whether `e` is counted all the time, whatever other counters could count it. */
 static bool is_always(const struct plan_request *r, unsigned which, const struct event *e)
 {
     return r->always[which].modes && event_same(&r->always[which], e);
 }
 
-/* How many there are before bit n. */
+/* Returns the number of bits set below bit n. */
 static unsigned rank_of(uint32_t mask, unsigned n)
 {
     unsigned rank = 0;
@@ -52,8 +52,8 @@ static bool is_sampled(const struct plan_packing *p, const struct plan_request *
     return r->sampled >> p->first[e] & 1;
 }
 
-/* The hardware's fixed counters have other numbers; what is not among r's is not driven, and none
- * can be armed. */
+/* Gives events their fixed counters, numbered as in group plans. Counters that are not in r->fixed
+ * are not used, and none of them can be armed. */
 static void seat_fixed(struct plan_packing *p, const struct plan_request *r)
 {
     for (unsigned e = 0; e < p->events; e++) {
@@ -112,8 +112,8 @@ static int pack_events(const struct plan_request *r, struct plan_work *work,
     return err;
 }
 
-/* The groups' events go by the number of their first logical count, the others of the same event
- * after it. */
+/* Replaces the groups' events by their first logical count; others of the same event follow as
+ * aliases. */
 static void name_events(const struct plan_packing *p, struct group_plan *groups)
 {
     for (unsigned g = 0; g < groups->groups; g++)
