@@ -4,6 +4,7 @@
  * twice or lost: the counts of all threads and of idle time add up to the machine's. With
  * hpm.accounts=on, interrupts and monitoring have stretches as well, by readings at both ends of
  * their handlers.
+ *
  * Invariants:
  * - hpm_cpu and the running thread's context are written by their CPU only, interrupts off. A
  *   context that another CPU reads is copied under its sequence number.

@@ -3,6 +3,7 @@
  * (hpm/slot.c), and a slot for each criterion. Its events are counted by a session (session.c).
  * Opening and closing go through the plan: when either returns, every CPU has followed, and none
  * uses a ring that is freed.
+ *
  * Accesses by source are recorded by the hardware itself, for one profile at a time (sampling.c).
  */
 #include "hpm/count.h"

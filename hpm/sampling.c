@@ -2,9 +2,11 @@
  * Samples of accesses by the level that served them. The hardware writes records into a ring of
  * each CPU. The CPU moves them to its buffer before it switches threads, so they belong to the
  * thread that ran. Any thread takes samples out of the buffers.
+ *
  * A request to start or stop is published with a new generation number. Each CPU follows it at its
  * next switch, tick or counter interrupt, for only a CPU itself can program its PMU. Idle CPUs
  * follow when they wake.
+ *
  * Invariant, per CPU: taken = delivered + lost_hardware + lost_buffer + samples in the buffer.
  */
 #include "hpm/hpm.h"

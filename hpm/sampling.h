@@ -25,6 +25,7 @@ int hpm_sampling_adjust(uint32_t period, uint32_t jitter);
  * A profile samples where threads are, by up to 8 criteria at a time (hpm/policy/criteria.h): a
  * number of events of a kind, a length of time, a number of entries into the kernel, or accesses by
  * the level that served them.
+ *
  * Events are counted beside all others, in turns where counters are few; the distance to the next
  * sample goes on through the turns. Distances are random primes around the period. At the end of
  * each window, adaptive periods and the limit of cost are brought up to date (hpm/policy/period.h).

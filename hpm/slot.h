@@ -1,6 +1,7 @@
 /*
  * Samples of a CPU's activity, by criteria. This is each CPU's part; hpm/profile.c opens and closes
  * profiles.
+ *
  * A criterion has a slot on every CPU. Events are counted by a counter that is armed for the next
  * sample (pmu.h). When its group's turn is over, the rest of the distance is kept, so rare events
  * are sampled in the end. Time, and entries into the kernel, are counted down where they happen.

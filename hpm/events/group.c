@@ -1,11 +1,13 @@
 /*
  * Packing of events into counter groups; see group.h.
+ *
  * An *item* is a set of events that must be in one group: a set of the request, or an event that
  * another one excludes. All other events are single and may go into any group. For a growing number
  * of groups the items are tried in every group (depth first, empty groups being alike). An
  * assignment is pursued only if a maximum matching (augmenting paths) still gives every event a
  * counter, events of unassigned items in any group. When all items are assigned, that matching is
  * the plan.
+ *
  * A *cell* is a counter of a group: cell g * GROUP_COUNTERS_ALL + c is counter c of group g.
  */
 #include "hpm/events/group.h"

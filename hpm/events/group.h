@@ -2,12 +2,14 @@
  * Which events are counted together ([A] 2.4). A PMU has few counters, an event may use only some
  * of them, and some events exclude each other. So events are packed into groups that take turns;
  * within a group every event has a counter of its own.
+ *
  * - A *pinned* event is in every group, so it is never estimated.
  * - A *set* is a metric's events. At least one group has them all, for a ratio of counts from
  *   different times would be wrong.
  * - No group has two events of one *exclusion class*, such as those that need different values in
  *   one register.
  * - Counters left over count events again, those that are in the fewest groups first.
+ *
  * Without sets and classes packing is one bipartite matching (events to the counters of all groups)
  * and always finds the fewest groups. Sets and classes make it a search that this matching prunes;
  * it is exhaustive up to an effort. Pure: no clock, lock, allocation or register.

@@ -1,8 +1,8 @@
 /*
- * The page-access tracker of the simulated multiprocessor: registers of kernel/dev/model/machine.h,
- * one page per CPU (struct machine_path).
+ * The page-access tracker of the simulated multiprocessor: the registers of
+ * kernel/dev/model/machine.h, one page per CPU (struct machine_path).
  *
- * Every access to a register costs cycles, so that what is done often is one store: a change of the
+ * Every access to a register costs cycles, so frequent operations are one store: a change of the
  * space, a drain.
  */
 #include "hpm/path/path.h"

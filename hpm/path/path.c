@@ -1,9 +1,11 @@
 /*
- * The CPUs' page logs, and whose turn it is on each.
+ * The page logs of the CPUs, and the threads that made the accesses in them.
  *
- * Invariants: a CPU's log, but for the consumer's side, and its unit are touched by that CPU only,
- * interrupts off. When a thread leaves a CPU its batch has ended, before any other CPU can run it.
- * While a thread with a space runs, the unit tracks that if it is watched, else none.
+ * Invariants:
+ * - A CPU's log, except the consumer's side, and its unit are accessed by that CPU only, interrupts
+ *   off.
+ * - When a thread leaves a CPU, its batch has ended before any other CPU can run the thread.
+ * - While a thread with a space runs, the unit tracks that space if it is watched, else none.
  */
 #include "hpm/path/path.h"
 #include "kernel/core/call.h"
@@ -11,11 +13,11 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-/* 64 KB for the ring: its line, and as many entries as a power of two leaves */
+/* 64 KB for the ring: its header, and the largest power of two of entries that fits. */
 #define LOG_ORDER  4
 #define LOG_SIZE   4096
-#define DRAIN_ROOM (2 * 128) /* beyond what the largest unit's log holds */
-#define NOTES_MAX  32        /* of software, in a batch */
+#define DRAIN_ROOM (2 * 128) /* more than the largest unit's log holds */
+#define NOTES_MAX  32        /* notes of software in a batch */
 #define CALL_NS    (10 * NS_PER_S)
 
 /* The page-access trackers this kernel knows, in probe order. */
@@ -25,25 +27,25 @@ _Static_assert(sizeof(struct page_ring) + LOG_SIZE * sizeof(uint64_t) <= PAGE_SI
                "a ring's memory");
 
 struct path_cpu {
-    uint32_t tid; /* that runs */
-    /* its space; what the unit tracks: that of this thread or the last one, or 0 */
+    uint32_t tid; /* of the running thread */
+    /* Its space; and the space that the unit tracks: of this thread or the last one, or 0. */
     uint16_t space, tracked;
-    bool started; /* its unit */
-    /* atomic, written by the CPU: the unit waits for room to be drained, and interrupts no more */
+    bool started; /* its unit runs */
+    /* Atomic, written by the CPU: the unit waits for room to drain into, and does not interrupt. */
     bool stuck;
     bool stale;       /* the unit held entries of another thread when this one's batch began */
     uint8_t shift;    /* of the unit's sampling */
-    uint16_t foreign; /* space of the batch that is open, if it is none of the running thread's */
+    uint16_t foreign; /* space of the open batch if it is not the running thread's */
     uint64_t interrupts, ticks;
-    uint64_t ran, since; /* ticks of threads of tracked spaces, up to since */
+    uint64_t ran, since; /* ticks in which threads of tracked spaces ran, up to `since` */
     struct page_log log;
 };
 
 static struct {
     const struct path_ops *ops; /* NULL: there is no hardware */
-    bool probed, on;            /* the hardware */
+    bool probed, on;            /* of the hardware */
     struct path_caps caps;
-    unsigned shift;                     /* atomic: what the units are to follow */
+    unsigned shift;                     /* atomic: sampling that the units are to follow */
     uint64_t watched[PAGE_SPACES / 64]; /* atomic words */
     struct page_log *log[CPU_MAX];
     unsigned count;
@@ -61,8 +63,8 @@ static bool is_watched(uint16_t space)
 
 /* ---- On the CPU concerned, interrupts off ---------------------------------------------------- */
 
-/* The thread's batch ends. One with another's entries in it, which is after there was no room,
- * nobody can tell apart: it is lost. */
+/* Ends the thread's batch. A batch that may contain entries of another thread, because there was no
+ * room to drain them, is lost. */
 static void end_batch(struct path_cpu *c, uint64_t now)
 {
     if (c->tracked) {
@@ -278,7 +280,7 @@ const struct path_ops *path_hardware(struct path_caps *caps)
 
 struct start {
     const struct path_config *config;
-    bool silent; /* some unit cannot interrupt */
+    bool silent; /* a unit cannot interrupt */
     int err;
 };
 
@@ -317,7 +319,7 @@ void path_sample(unsigned shift)
     unsigned now = MIN(shift, path.caps.sample_shift_max),
              before = __atomic_exchange_n(&path.shift, now, __ATOMIC_RELAXED);
 
-    /* Who logs few pages may not be interrupted, nor switched, for ever. */
+    /* A CPU that logs few pages may neither be interrupted nor switch for ever. */
     if (path.on && now < before)
         on_every_cpu(follow_watched, NULL);
 }

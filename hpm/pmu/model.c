@@ -1,8 +1,9 @@
 /*
- * PMU of the simulated multiprocessor: registers of kernel/dev/model/machine.h, one page per CPU.
+ * PMU of the simulated multiprocessor: the registers of kernel/dev/model/machine.h, one page per
+ * CPU.
  *
- * Every access to a register costs cycles, so a store and three loads do all that is done often:
- * the turn, which reads all counters and gives them other events at one moment.
+ * Every access to a register costs cycles, so frequent operations take a store and three loads. A
+ * turn reads all counters and gives them other events at one moment.
  */
 #include "hpm/pmu/pmu.h"
 #include "kernel/core/cpu.h"
@@ -18,17 +19,19 @@ _Static_assert(STALL_ICACHE == 0 &&
                    STALL_OTHER == MACHINE_EVENT_STALL_OTHER - MACHINE_EVENT_STALL_ICACHE,
                "causes are numbered alike");
 
-enum { RECORDS = 1, ARMED = 2 }; /* the latter until the next turn */
+/* reasons of interrupts besides the end of a slice; ARMED lasts until the next turn */
+enum { RECORDS = 1, ARMED = 2 };
 
-/* What this driver knows of each CPU's page. Owned by that CPU. */
+/* What this driver knows of each CPU's page. Accessed by that CPU only. */
 static struct model_cpu {
     volatile struct machine_cpu *regs;
     const struct machine_record *records;
     uint32_t record_count;
     uint64_t tail, lost;
     uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
-    unsigned timer;                   /* the counter whose overflow ends a slice */
-    unsigned others; /* why it may interrupt besides: the end of a slice is told by that alone */
+    unsigned timer;                   /* counter that ends a slice by its overflow */
+    /* possible reasons of an interrupt besides the timer; 0: it needs not be asked */
+    unsigned others;
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX] HOT_CPUS;
 
 static struct model_cpu *model_here(void)
@@ -122,8 +125,8 @@ static uint64_t model_image(const struct event *const *event)
     return turn;
 }
 
-/* Between two readings no counter grows by 2^32: the cycles between them are limited by ticks and
- * slices. */
+/* Extends a 32-bit reading. Between two readings no counter grows by 2^32: ticks and slices limit
+ * the cycles between them. */
 static uint64_t widen(uint64_t *value, uint32_t now)
 {
     *value += (uint32_t)(now - (uint32_t)*value);
@@ -164,8 +167,8 @@ static void model_tag(uint32_t tid)
     arch_io_write32(&model_here()->regs->tag, tid);
 }
 
-/* The machine draws distances period + (0..j) - (j + 1) / 2, j a power of two less one: the largest
- * within +-jitter. */
+/* Returns the machine's jitter. It draws distances period + (0..j) - (j + 1) / 2, j being a power
+ * of two less one; returned is the largest j within +-jitter. */
 static uint32_t machine_jitter(const struct hpm_sampling *c)
 {
     uint32_t widest = MIN(2 * c->jitter, c->period - 1);
@@ -229,7 +232,7 @@ static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return n;
 }
 
-/* The end of a slice is acknowledged by the latch that follows. */
+/* Returns the reasons of the interrupt. The latch that follows acknowledges the end of a slice. */
 HOT_CODE static unsigned model_interrupted(void)
 {
     struct model_cpu *m = model_here();

@@ -1,5 +1,6 @@
 /*
  * What a PMU backend does for hpm. A backend knows one kind of hardware and nothing of threads.
+ *
  * Events are those that caps name (hpm/events/event.h); hpm packs them into groups. Cycles always
  * have a counter of their own, instructions too where the PMU counts them. Members are called on
  * the CPU concerned with interrupts off, unless they say otherwise.

@@ -2,8 +2,8 @@
 #include "hpm/pmu/pmu.h"
 #include "kernel/arch/arch.h"
 
-#define CALIBRATE_PER_S 5000 /* the clocks are compared for this part of a second ... */
-#define CALIBRATIONS    5    /* ... so many times */
+#define CALIBRATE_PER_S 5000 /* part of a second for which the clocks are compared */
+#define CALIBRATIONS    5    /* comparisons */
 
 static uint64_t rate_once(uint64_t (*read)(void), uint64_t mask, uint64_t wait)
 {
@@ -16,7 +16,7 @@ static uint64_t rate_once(uint64_t (*read)(void), uint64_t mask, uint64_t wait)
     return fixed_muldiv(PMU_RATE_ONE, cycles, ticks);
 }
 
-/* The median, as a hypervisor may stop this CPU between reading the one and the other. */
+/* Returns the median, as a hypervisor may stop this CPU between the two clocks' readings. */
 uint64_t pmu_cycle_rate(uint64_t (*read)(void), uint64_t mask)
 {
     uint64_t rate[CALIBRATIONS];

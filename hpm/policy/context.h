@@ -2,6 +2,7 @@
  * The counts of one thread or one CPU, and the sums and stall breakdowns made of them. One CPU
  * writes at a time, the one the thread runs on, with interrupts off. Any CPU reads, and reads again
  * if they were written meanwhile.
+ *
  * The plan says which logical counts there are. A reader keeps interrupts off, so that its CPU
  * cannot follow a new plan; before the memory of an old plan is used again, every CPU must have
  * followed. No clock, lock, allocation or register.

@@ -1,20 +1,26 @@
 /*
  * What is to be sampled, as a text:
+ *
  *     cycles@100000, L1D_MISSES:u, time@1ms, entries@10, access.remote@100:u
+ *
  * Criteria are separated by commas or blanks. Each is a NAME, optionally followed by :MODES and
  * @PERIOD in either order.
+ *
  * NAME is one of
  * - an event, as event_parse takes it
  * - time
  * - entries: entries into the kernel (system calls, faults, interrupts)
  * - access.WHAT: accesses served by l1, l2, l3, remote_l2, remote_l3, local_memory or
  *   remote_memory, or by one of a group: remote (both remote caches), memory (both memories), any
+ *
  * MODES are the CPU's modes that are sampled: u, k or both; both if there are none. Entries cannot
  * have k alone.
+ *
  * PERIOD is the distance between samples
  * - in events, entries or accesses: a number, which may end in k, M or G (10^3, 10^6, 10^9)
  * - in time: a number that ends in ns, us, ms or s
  * Without it the period is adapted (hpm/policy/period.h).
+ *
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once

@@ -1,6 +1,7 @@
 /*
  * How sure a multiplexed count is: a 95 % interval of the true count, from the sums of
  * hpm/policy/mux.h.
+ *
  * The interval is a score interval: all counts N that are within t standard deviations of the
  * estimate, the deviation being the one there would be if N were true (the variance of a count is
  * in proportion to the count, for events that come singly or in bunches of any size). Where much
@@ -9,12 +10,14 @@
  * with two thirds of the pairs of successive units as degrees of freedom, which is what differences
  * have. With fewer than 256 counts, the variance is taken to be at least that of single independent
  * events.
+ *
  * If nothing was counted there is no variance, and the upper limit depends on how many events come
  * at once: a miss stalls for a hundred cycles, a burst is missed as a whole. The limit is then t^2
  * (1 - seen) / seen bunches, the number of which none would have been seen, times the largest
  * bunch. The bunch is taken from the event's *spread*, its variance divided by its count, in other
  * threads' or earlier counts that are not 0. If there are none, the spread is unknown and no
  * interval is given (ESTIMATE_NONE).
+ *
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once

@@ -1,22 +1,27 @@
 /*
  * Logical counters: more events than counters, by fine-grained multiplexing ([A] 2.4).
+ *
  * Groups of events that fit on the counters together (hpm/events/group.h) take turns. A *round* has
  * length R and is made of *passes*. In a pass every group has as many *slices* as its share says,
  * in an order drawn anew for each pass. So the slices of a group are spread over the round, and a
  * program with the period of a round or a pass cannot hide behind it. What was counted in a group's
  * slices stands for the whole pass, by the measured length of the slices, never by wall time.
  * Lengths are in cycles or in retired instructions, whichever counter is the slices' timer.
+ *
  * Three parts, to be combined:
  * - struct mux_turns: which group has its turn. One for each CPU, or one for each thread, saved and
  *   restored with it.
  * - struct mux_counts: the counts of one thread or CPU, however turns are taken.
  * - hpm/policy/estimate.h: how sure the counts are.
+ *
  * With one pass a round, equal shares and no interval this is [A]'s own form (published).
+ *
  * Statistics: passes are strata, and the slices in them a random sample without replacement of
  * equal parts of the stratum, so the sum of the scaled counts is unbiased whatever the program
  * does. Its variance is estimated from the differences between successive passes (von Neumann 1941;
  * Wolter, Introduction to Variance Estimation, ch. 8), which the program's phases can only make too
  * large, with the finite-population factor 1 - seen / length.
+ *
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once
@@ -126,9 +131,11 @@ void mux_plan_alias(struct mux_plan *p, unsigned event, unsigned alias);
 /*
  * Counts of one thread or CPU; zeroed at first. One CPU writes at a time; the caller keeps readers
  * from using half-written counts.
+ *
  * The pieces since the last closing are the open *unit*. It is a pass, or, where passes were cut or
  * turns are not this thread's own, as many passes as each event needs for a quarter of its share. A
  * plan that follows another cuts the unit.
+ *
  * Ranges: all figures are right while there are fewer than 2^39 counts for each length of a pass
  * and 2^64 in all, and units are shorter than 2^14 passes. Larger figures saturate, and then no
  * interval is given.
@@ -169,10 +176,12 @@ const char *mux_check(const struct mux_counts *c, const struct mux_plan *p);
 /*
  * What is known of one event. Sums of threads, and differences of two readings, are such sums as
  * well.
+ *
  * The counts of a thread that has closed no unit say nothing by themselves: most such threads never
  * saw the event, because its turn did not come while they ran, and the others saw it all the time.
  * So a sum keeps their parts together in its *pool*, which is scaled as a whole: counted x length /
  * seen, the ratio estimator (Cochran, Sampling Techniques, ch. 6).
+ *
  * Where threads end one after the other, the pool is closed as a unit whenever it is long enough,
  * so that its variance is found like a thread's. What a thread leaves open when it ends joins the
  * pool, and if a thread closed one unit only, that makes a pair with the latest unit before it.

@@ -1,5 +1,6 @@
 /*
  * How many events lie between two samples.
+ *
  * - struct period adapts the mean period of one criterion so that a window brings about the number
  *   of samples that is wanted. The published rule is p' = p M / L, M being the moving average of
  *   the samples of the last windows ([S] 3.4.3). It averages samples that were taken with different
@@ -11,11 +12,13 @@
  * - period_draw draws the period of the next samples. A constant period falls into step with loops
  *   ([S] 3.5: up to 100 times as many samples of one store as of its neighbour); a random prime
  *   near the mean does not.
+ *
  * The present period of a criterion is period_draw(governor_stretched(g, p.period), &random). The
  * caller remembers what a sample stands for: the events since the sample before. The caller does
  * not set a counter anew when the period changes, for it would lose its count, and rare
  * events would never be sampled. A new period begins behind the next sample, unless that is further
  * away than the new period.
+ *
  * Pure: no clock, lock, allocation or register.
  */
 #pragma once

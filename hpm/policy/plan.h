@@ -1,6 +1,7 @@
 /*
  * What the machine counts at a time: all events that were asked for, as *logical counts* with
  * stable numbers, packed into groups that take turns (hpm/events/group.h, hpm/policy/mux.h).
+ *
  * Whenever more or less is asked for, a new plan is made. A logical count keeps its number from
  * birth to death; later the same number may be reused by another count with a later birth. Logical
  * counts of the same event share its counter. Pure: no clock, lock, allocation or register.

@@ -1,18 +1,17 @@
 /*
  * Arm's own PMU: PMUv3 (Arm ARM DDI 0487, D13), with all its counters in system registers of each
  * CPU. It has no records; where the CPU has the Statistical Profiling Extension, armv8_spe.c adds
- * those.
+ * them.
  *
- * The first event counters are the programmable ones, the one behind them counts instructions,
- * PMCCNTR cycles. Counters are never stopped to be read, so nothing is lost; every reading adds
- * what has passed since the one before to a 64-bit sum. Event counters of 32 bits say in PMOVSCLR
- * that they have wrapped; at the latest the interrupt that comes with it makes a reading. So no
- * more than 2^32 events, 2^31 of one that is armed for, may pass while interrupts are off.
+ * The first event counters are the programmable ones, the next one counts instructions, PMCCNTR
+ * cycles. Counters are never stopped to be read, so nothing is lost: every reading adds the
+ * increments since the one before to a 64-bit sum. Event counters of 32 bits report in PMOVSCLR
+ * that they have wrapped, and the interrupt that comes with it makes a reading at the latest. So at
+ * most 2^32 events, or 2^31 of an armed one, may pass while interrupts are off.
  *
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
- * set back so that it overflows a slice later. A programmable counter that is armed is set so that
- * it overflows where it is due. The few events between reading and writing a counter are the only
- * ones nobody gets.
+ * set so that it overflows a slice later. An armed programmable counter is set so that it overflows
+ * where it is due. Only the few events between reading and writing a counter are lost.
  */
 #include "hpm/events/event.h"
 #include "hpm/pmu/arm/armv8_regs.h"
@@ -24,13 +23,13 @@
 
 #define INST_RETIRED 0x08 /* D13.12.2 */
 
-/* ID_AA64DFR0_EL1.PMUVer; each version has what those before it have. */
+/* By ID_AA64DFR0_EL1.PMUVer; each version includes those before it. */
 static const char *const versions[16] = {
     [1] = "PMUv3",   [4] = "PMUv3p1", [5] = "PMUv3p4", [6] = "PMUv3p5",
     [7] = "PMUv3p7", [8] = "PMUv3p8", [9] = "PMUv3p9",
 };
 
-/* What a CPU says it has. */
+/* What a CPU reports of its counters. */
 struct ability {
     unsigned version, counters;
     bool wide; /* event counters have 64 bits */
@@ -38,24 +37,26 @@ struct ability {
     struct spe_ability spe;
 };
 
-/* What is used of it, on all CPUs. Written by probe. */
+/* What is used of that, on all CPUs. Written by probe. */
 static struct {
     struct ability has;
-    unsigned programmable, used; /* counters: those hpm programs; with the one for instructions */
-    uint64_t mask;               /* of a counter's width */
+    /* counters that hpm programs; the same with that of instructions */
+    unsigned programmable, used;
+    uint64_t mask; /* of the width of a counter */
 } pmu;
 
 struct counter {
-    uint64_t raw, sum; /* the register at the last reading; everything until then */
+    uint64_t raw, sum; /* the register at the last reading; all increments until then */
 };
 
-/* Owned by the CPU. */
+/* Accessed by its CPU only. */
 static struct armv8_cpu {
     struct counter cycles, event[ARMV8_EVENT_COUNTERS];
-    uint64_t slice, timer; /* length; the counter's bit in the sets, 0: nobody ends turns */
+    /* length of a slice; bit of its counter in the sets, 0: slices have no end */
+    uint64_t slice, timer;
     const struct event *programmed[HPM_COUNTERS_MAX];
     struct due due;
-    bool stepped; /* a counter has stepped back, and that is said */
+    bool stepped; /* a counter has stepped back, which was reported */
 } ALIGNED(CACHE_LINE) armv8_cpus[CPU_MAX];
 
 _Static_assert(ARMV8_EVENT_COUNTERS == HPM_COUNTERS_MAX + 1,
@@ -78,7 +79,7 @@ static void reset_counters(uint64_t control)
     armv8_sync();
 }
 
-/* Asks this CPU, whose counters stand still from then on. */
+/* Reads what this CPU has. Its counters stand still from then on. */
 static bool ask_ability(struct ability *out)
 {
     uint64_t dfr0 = armv8_read(ARMV8_DFR0);
@@ -178,8 +179,8 @@ static uint64_t filter_of(unsigned modes)
     return (modes & EVENT_KERNEL ? 0 : TYPE_NOT_EL1) | (modes & EVENT_USER ? 0 : TYPE_NOT_EL0);
 }
 
-/* Does this CPU, whose counters stand still, have all that is used? Cores of one machine may
- * differ. */
+/* Returns whether this CPU, which has its counters stopped, has all that is used. Cores of one
+ * machine may differ. */
 static bool suffices(const struct pmu_setup *setup, const struct cpu *cpu)
 {
     struct ability here;
@@ -204,7 +205,7 @@ static uint64_t used_set(void)
     return ((uint64_t)1 << pmu.used) - 1;
 }
 
-/* A slice begins, right after the timer was read. */
+/* Begins a slice. To be called right after the timer was read. */
 static void set_timer(struct armv8_cpu *a)
 {
     if (a->timer == SET_CYCLES) {
@@ -250,8 +251,8 @@ static void add_cycles(struct counter *c)
     c->raw = now;
 }
 
-/* No hardware does that; QEMU's does now and then. What it counted since it was last read is not
- * known. */
+/* Reports that a counter has gone back, which no hardware does, but QEMU's does now and then. Its
+ * increments since the last reading are unknown. */
 static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
 {
     if (!a->stepped)
@@ -262,10 +263,11 @@ static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
     a->stepped = true;
 }
 
-/* A counter whose flag is up after it was read may have wrapped before or behind that: read again
- * it is what comes behind. If it is no lower than it was, it has gone all the way round. One that
- * is lower without a flag has not wrapped; but one that is armed keeps its flag to itself, and may
- * have come half way round and somewhat further until its interrupt was taken. */
+/* Adds a counter that may have wrapped. If its flag was set after it was read, it may have wrapped
+ * before or after that reading, so it is read again, which is after it; a value not below the
+ * previous one has gone all the way round. A lower value without a flag means that it has stepped
+ * back. But the flag of an armed counter is not passed here: it may have come half way round, and
+ * somewhat further until its interrupt was taken. */
 static __attribute__((noinline, cold)) void add_wrapped(struct armv8_cpu *a, unsigned n,
                                                         uint64_t now, bool wrapped)
 {
@@ -296,9 +298,9 @@ static void add_event(struct armv8_cpu *a, unsigned n, uint64_t now, bool wrappe
     c->raw = now;
 }
 
-/* What wraps later than the flags were read is found next time. Flags of armed counters stay up,
- * or their interrupt would not come, and so does the timer's; nothing is to be learned from them,
- * for neither is ever half way round between two readings. */
+/* Adds all counters. A wrap after the flags were read is found at the next reading. Flags of armed
+ * counters and of the timer stay set, or their interrupts would not come; they are not needed, for
+ * neither is ever half way round between two readings. */
 static void add_events(struct armv8_cpu *a)
 {
     uint64_t now[ARMV8_EVENT_COUNTERS];
@@ -312,7 +314,7 @@ static void add_events(struct armv8_cpu *a)
         add_event(a, c, now[c], wrapped >> c & 1);
 }
 
-/* Counters, as a set, that are to count something else. */
+/* Returns the counters, as a set, that must count another event. */
 static uint64_t changed(const struct armv8_cpu *a, const struct event *const *next)
 {
     uint64_t set = 0;
@@ -340,8 +342,8 @@ static void program_counters(struct armv8_cpu *a, const struct event *const *nex
         armv8_write(ARMV8_CNTENSET, counting);
 }
 
-/* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
- * they count next. */
+/* Disarms all counters. Counters of the set are stopped and must not interrupt for their next
+ * event. */
 static void disarm_counters(struct armv8_cpu *a, uint64_t set)
 {
     if (!a->due.armed)
@@ -378,7 +380,8 @@ static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
 
 /* ---- Interrupts ------------------------------------------------------------------------------ */
 
-/* A flag that is up when the counter is set is found to mean nothing when it interrupts. */
+/* Sets counter c so that it overflows at `due`, or part of the way there. A flag that is still set
+ * then is ignored when it interrupts. */
 static void aim_counter(struct armv8_cpu *a, unsigned c, uint64_t due)
 {
     uint64_t now = armv8_read_counter(c), bit = (uint64_t)1 << c;
@@ -397,8 +400,8 @@ static void armv8_arm(unsigned c, uint64_t due)
     aim_counter(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters whose flags were up, as news. Only the
- * count tells; one that has come to the end of a part of its way goes on. */
+/* Returns PMU_COUNTER bits of the armed counters with set flags that have reached their counts.
+ * Only the count decides. A counter that has come a part of the way is set again. */
 static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
 {
     unsigned news = 0;
@@ -413,9 +416,9 @@ static unsigned take_due(struct armv8_cpu *a, uint64_t flags)
     return news;
 }
 
-/* An interrupt that comes although a reading has seen to its reason finds no flag. Flags of
- * counters that are not ours go, too, for they would bring it again. They go before the counters
- * are read, so that what overflows behind interrupts anew. */
+/* Returns the reasons of the interrupt. If an earlier reading has handled its reason, no flag is
+ * set. Flags of unused counters are cleared as well, or they would interrupt again. Flags are
+ * cleared before the counters are read, so that later overflows interrupt again. */
 static unsigned armv8_interrupted(void)
 {
     struct armv8_cpu *a = armv8_here();

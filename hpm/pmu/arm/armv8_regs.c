@@ -1,4 +1,4 @@
-/* The registers themselves; see armv8_regs.h. */
+/* Access to the registers; see armv8_regs.h. */
 #include "hpm/pmu/arm/armv8_regs.h"
 #include "sysreg.h"
 

@@ -1,8 +1,5 @@
-/*
- * Registers of Arm's PMUv3 (Arm ARM DDI 0487, D13 and D19.5): what armv8.c knows of them, and how
- * it reaches those of the CPU it runs on. armv8_regs.c is the real thing; on the host a double
- * takes its place.
- */
+/* The registers of Arm's PMUv3 (Arm ARM DDI 0487, D13 and D19.5) that armv8.c uses, of the CPU it
+ * runs on. armv8_regs.c accesses the hardware; on the host a double replaces it. */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -13,8 +10,8 @@ enum armv8_reg {
     ARMV8_CR,    /* PMCR_EL0 */
     ARMV8_CEID0, /* PMCEID0_EL0 */
     ARMV8_CEID1, /* PMCEID1_EL0 */
-    /* PMCNTENSET_EL0: this and the next four have bit n for event counter n, bit 31 for the cycle
-     * counter */
+    /* PMCNTENSET_EL0. This and the next four have bit n for event counter n, bit 31 for the cycle
+     * counter. */
     ARMV8_CNTENSET,
     ARMV8_CNTENCLR, /* PMCNTENCLR_EL0 */
     ARMV8_INTENSET, /* PMINTENSET_EL1 */
@@ -25,16 +22,16 @@ enum armv8_reg {
     ARMV8_USERENR,  /* PMUSERENR_EL0 */
 };
 
-/* Event counters this driver touches: 0 to ARMV8_EVENT_COUNTERS - 1. */
+/* Event counters that this driver uses: 0 to ARMV8_EVENT_COUNTERS - 1. */
 #define ARMV8_EVENT_COUNTERS 9
 
 uint64_t armv8_read(enum armv8_reg reg);
 void armv8_write(enum armv8_reg reg, uint64_t v);
-/* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0, n below the number of counters there are. */
+/* PMEVCNTR<n>_EL0 and PMEVTYPER<n>_EL0, n below the number of counters. */
 uint64_t armv8_read_counter(unsigned n);
 void armv8_write_counter(unsigned n, uint64_t v);
 void armv8_write_type(unsigned n, uint64_t v);
-/* What was executed before is counted, what was written before is in effect (ISB). */
+/* Executes ISB: instructions before it are counted, and earlier writes are in effect. */
 void armv8_sync(void);
 
 /* ID_AA64DFR0_EL1.PMUVer. */
@@ -58,8 +55,8 @@ void armv8_sync(void);
 #define SET_CYCLES ((uint64_t)1 << 31)
 #define SET_ALL    ((uint64_t)UINT32_MAX)
 
-/* PMEVTYPER<n>_EL0 and PMCCFILTR_EL0. The other filters stay 0: whatever security state this is,
- * EL1 and EL0 follow the first two, and EL2 does not count. */
+/* PMEVTYPER<n>_EL0 and PMCCFILTR_EL0. The other filters stay 0: in either security state EL1 and
+ * EL0 follow these two, and EL2 does not count. */
 #define TYPE_NOT_EL1  ((uint64_t)1 << 31) /* P */
 #define TYPE_NOT_EL0  ((uint64_t)1 << 30) /* U */
 #define TYPE_EVENT(v) ((uint64_t)(v)&0xffff)
@@ -67,8 +64,8 @@ void armv8_sync(void);
 /* PMUSERENR_EL0: what user mode may read. */
 #define USERENR_CR ((uint64_t)1 << 2) /* PMCCNTR_EL0 */
 #define USERENR_ER ((uint64_t)1 << 3) /* PMEVCNTR<n>_EL0 */
-/* How struct hpm_user_register has PMCCNTR_EL0: as bit 31 of the sets. */
+/* Index of PMCCNTR_EL0 in struct hpm_user_register: bit 31 of the sets, + 1. */
 #define USER_CYCLES 32
 
-/* Counters start this long before they wrap, so that wrapping is no rarity. */
+/* Counters start this far before they wrap, so that wrapping is exercised. */
 #define ARMV8_FIRST_WRAP ((uint64_t)1 << 25)

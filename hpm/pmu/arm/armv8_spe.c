@@ -1,18 +1,18 @@
 /*
- * Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17), v1.0 to v1.3: of all operations
- * the processor picks one in so many, follows it, and writes a record of what became of it into a
- * buffer in memory, unless a filter says no.
+ * Arm's Statistical Profiling Extension (Arm ARM DDI 0487, D17), v1.0 to v1.3. Of all operations
+ * the processor picks one per interval, follows it, and writes a record of its execution to a
+ * buffer in memory, unless a filter rejects it.
  *
- * The buffer is the kernel's memory, which is mapped whoever runs. It is filled once from its
- * beginning: full, it stops and interrupts. It is emptied whenever records wait at a switch, a
- * tick or an interrupt: sampling stands still for that time, and with it the interval, so nothing
- * but this driver goes unseen; then it starts from the beginning. The processor holds back what it
- * has sampled, and whose a record is is told by who runs when it is taken, so each look first makes
- * it write everything (PSB CSYNC).
+ * The buffer is kernel memory, which is mapped whatever runs. It is filled once from its beginning;
+ * when it is full, sampling stops and interrupts. It is emptied whenever records wait at a switch,
+ * a tick or an interrupt. Sampling stands still for that time, and the interval with it, so only
+ * this driver is not sampled; then the buffer is filled from the beginning. The processor holds
+ * samples back, and a record belongs to the thread that runs when it is taken, so each look first
+ * makes the processor write everything (PSB CSYNC).
  *
- * Intervals are of operations of any kind, so of accesses of whatever source there is one record in
- * `period`; a filter changes nothing about that. They are multiples of 256, and a new one is drawn
- * whenever the buffer is emptied.
+ * Intervals count operations of any kind, so of accesses of any source one in `period` is recorded,
+ * with or without filters. They are multiples of 256, and a new one is drawn whenever the buffer is
+ * emptied.
  */
 #include "hpm/pmu/arm/armv8_spe.h"
 #include "hpm/pmu/arm/armv8_spe_regs.h"
@@ -20,11 +20,11 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-/* what to believe of codes that were not defined when this was written: the longest */
+/* Interval assumed for codes that were undefined when this was written: the longest. */
 #define INTERVAL_UNKNOWN 4096
 #define RECORDS_MAX      (1u << 20)
 
-/* PMSIDR_EL1.Interval: the shortest that the processor's maker advises. */
+/* By PMSIDR_EL1.Interval: the shortest interval that the processor's maker recommends. */
 static const uint32_t intervals[16] = {
     [0] = 256,  [1] = INTERVAL_UNKNOWN,
     [2] = 512,  [3] = 768,
@@ -33,15 +33,15 @@ static const uint32_t intervals[16] = {
     [8] = 4096, [9 ... 15] = INTERVAL_UNKNOWN,
 };
 
-/* Owned by the CPU. */
+/* Accessed by its CPU only. */
 static struct spe_cpu {
     struct spe_ability has; /* not usable: nothing below is used */
     uint64_t base, limit;
     struct hpm_sampling config;
     uint64_t enable; /* PMSCR_EL1 while it samples; 0: it is off */
-    bool taking;     /* it stands still, and `bytes` is what is being taken */
-    bool cut;        /* the last record of them is counted as lost already */
-    bool failed;     /* the buffer cannot be written: no more until sampling starts anew */
+    bool taking;     /* sampling stands still, and `bytes` is being taken */
+    bool cut;        /* the last record of `bytes` has been counted as lost already */
+    bool failed;     /* the buffer cannot be written: no records until sampling starts anew */
     struct spe_bytes bytes;
     uint64_t random, passed_over;
 } ALIGNED(CACHE_LINE) spe_cpus[CPU_MAX];
@@ -116,13 +116,11 @@ bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has,
 
 /* ---- Starting and stopping ------------------------------------------------------------------- */
 
-/*
- * PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average. It
- * stays until the buffer is emptied, and the shorter it is the more records there are of it: with
- * more than an eighth of jitter they would come clearly too often. The hardware's own random
- * delay, up to 255, comes on top where it moves single samples only; where it would be part of the
- * interval, it would make all of them longer.
- */
+/* Returns PMSIRR_EL1: uniform around the period, rounded up or down so that it is right on average.
+ * It remains until the buffer is emptied, and a shorter interval yields more records; with more
+ * than an eighth of jitter, samples would be clearly too frequent. The hardware's own random delay,
+ * up to 255, is added where it moves single samples only. Where it would be part of the interval it
+ * would lengthen all of them. */
 static uint64_t draw_interval(struct spe_cpu *s)
 {
     const struct hpm_sampling *c = &s->config;
@@ -133,7 +131,7 @@ static uint64_t draw_interval(struct spe_cpu *s)
     return (distance & IRR_INTERVAL) | (s->has.random && c->jitter >= IRR_UNIT ? IRR_RND : 0);
 }
 
-/* From the beginning of the buffer. */
+/* Starts sampling at the beginning of the buffer. */
 static void start_unit(struct spe_cpu *s)
 {
     spe_write(SPE_PTR, s->base);
@@ -143,21 +141,20 @@ static void start_unit(struct spe_cpu *s)
     spe_write(SPE_CR, s->enable);
 }
 
-/* Everything sampled so far is in the buffer, and nobody writes it any more. */
+/* Stops sampling. Everything sampled so far is then in the buffer, and the processor writes to it
+ * no more. */
 static void stop_unit(void)
 {
     spe_write(SPE_CR, 0);
-    spe_sync();       /* what follows is not sampled, so nothing comes behind ... */
-    spe_drain_sync(); /* ... what is awaited here */
+    spe_sync();       /* later instructions are not sampled, so nothing comes behind */
+    spe_drain_sync(); /* the samples that are awaited here */
     spe_write(SPE_LIMITR, 0);
-    spe_sync(); /* the pointer and the status do not change any more */
+    spe_sync(); /* pointer and status do not change any more */
 }
 
-/*
- * Events a record must have: that it retired; where nothing of the L1 is asked for, that it missed
- * that; where only other chips are, and the events alone say so, that. Bits of events that cannot
- * be filtered by, up to v1.3 the last one, are ignored.
- */
+/* Returns the events a record must have: that it retired; that it missed the L1, if nothing of the
+ * L1 is asked for; that it went to another chip, if only these are asked for and the events alone
+ * tell it. Bits of events that cannot be filtered by are ignored (up to v1.3 the last one). */
 static uint64_t events_for(const struct spe_cpu *s)
 {
     uint32_t sources = s->config.sources;
@@ -170,8 +167,8 @@ static uint64_t events_for(const struct spe_cpu *s)
     return events;
 }
 
-/* Contexts are not recorded (PMSCR_EL1.CX): CONTEXTIDR_EL1 is not used, the thread is whose records
- * are taken. */
+/* Starts sampling. Contexts are not recorded (PMSCR_EL1.CX): CONTEXTIDR_EL1 is not used, for the
+ * thread is known when records are taken. */
 static void start_sampling(struct spe_cpu *s)
 {
     const struct hpm_sampling *c = &s->config;
@@ -182,7 +179,7 @@ static void start_sampling(struct spe_cpu *s)
     spe_write(SPE_EVFR, events_for(s));
     spe_write(SPE_LATFR, 0);
     spe_write(SPE_SR, 0);
-    spe_write(SPE_ICR, 0); /* so that it is loaded with the first interval */
+    spe_write(SPE_ICR, 0); /* so that the first interval is loaded */
     start_unit(s);
 }
 
@@ -193,7 +190,7 @@ void spe_sample(const struct hpm_sampling *config)
     if (!s->has.usable)
         return;
     if (s->enable)
-        stop_unit(); /* if it has stopped by itself, the interrupt is taken down when it comes */
+        stop_unit(); /* if it has stopped by itself, its interrupt is cleared when it comes */
     s->enable = 0;
     s->taking = s->failed = false;
     if (!config)
@@ -215,18 +212,19 @@ uint64_t spe_waiting(void)
     if (s->taking)
         return 1;
     spe_drain_sync();
-    spe_sync(); /* the pointer is where it has come by that */
+    spe_sync(); /* the pointer is now up to date */
     return spe_read(SPE_PTR) != s->base || spe_read(SPE_SR);
 }
 
-/* Whether it is one of those asked for; *known: whether that can be told. */
+/* Returns whether the record is a sample that was asked for; *known: whether that could be
+ * decided. */
 static bool is_wanted(const struct spe_cpu *s, const struct spe_record *r, unsigned source,
                       bool *known)
 {
     const uint32_t addresses = SPE_HAS_PC | SPE_HAS_DATA;
     const struct hpm_sampling *c = &s->config;
 
-    /* All records have events, or they are none. */
+    /* A record without events is invalid. */
     *known =
         (r->has & SPE_HAS_EVENTS) && (source != SPE_NOT_KNOWN || c->sources == 1u << SOURCE_L1);
     if (!*known || source >= SOURCE_COUNT || !(c->sources >> source & 1))
@@ -259,9 +257,9 @@ static bool take_record(struct spe_cpu *s, const struct spe_record *r, struct hp
     return true;
 }
 
-/* Why it has stopped, if it has by itself. A full buffer, with or without a record that did not
- * fit, is a lost record; and so are samples that fell due too early, of which it is only known that
- * there were some. */
+/* Accounts for the reason for which sampling has stopped by itself. A full buffer counts as one
+ * lost record, whether or not a record did not fit, and so do collisions of samples, the number of
+ * which is not reported. */
 static void account_for(struct spe_cpu *s, uint64_t status, uint64_t *lost)
 {
     bool full = SR_EC(status) == EC_BUFFER && SR_MSS(status) == MSS_FULL && !(status & SR_EA);
@@ -274,7 +272,8 @@ static void account_for(struct spe_cpu *s, uint64_t status, uint64_t *lost)
                 this_cpu()->index, (unsigned long long)status);
 }
 
-/* The pointer is the processor's: where it is outside the buffer nothing can be believed. */
+/* Stops sampling to take the records. The processor writes the pointer; if it is outside the
+ * buffer, it is invalid. */
 static void begin_taking(struct spe_cpu *s, uint64_t *lost)
 {
     stop_unit();
@@ -290,7 +289,7 @@ static void begin_taking(struct spe_cpu *s, uint64_t *lost)
     s->taking = true;
 }
 
-/* True: that was all of it, and sampling goes on. */
+/* Ends taking, and lets sampling go on. Returns true. */
 static bool end_taking(struct spe_cpu *s)
 {
     s->taking = false;
@@ -327,7 +326,8 @@ size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return n;
 }
 
-/* One that comes although the records have been taken finds nothing. */
+/* Returns whether the buffer has stopped. An interrupt that comes after the records have been taken
+ * finds nothing. */
 bool spe_interrupted(void)
 {
     struct spe_cpu *s = spe_here();

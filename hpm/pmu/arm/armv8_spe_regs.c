@@ -1,4 +1,4 @@
-/* The registers themselves; see armv8_spe_regs.h. */
+/* Access to the registers; see armv8_spe_regs.h. */
 #include "hpm/pmu/arm/armv8_spe_regs.h"
 #include "sysreg.h"
 
@@ -67,8 +67,8 @@ void spe_sync(void)
     isb();
 }
 
-/* PSB CSYNC, a hint: what has been sampled is on its way into the buffer. DSB: it has arrived.
- * This CPU alone reads it. */
+/* PSB CSYNC, a hint, sends what has been sampled to the buffer; DSB waits until it has arrived.
+ * Only this CPU reads it. */
 void spe_drain_sync(void)
 {
     __asm__ volatile("hint #17\n\tdsb nsh" : : : "memory");

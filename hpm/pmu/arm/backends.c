@@ -1,5 +1,5 @@
-/* The PMUs this kernel knows, in probe order: a simulated machine's CPUs have their own PMU besides
- * the machine's. */
+/* The PMUs this kernel knows, in probe order. The model is first: a simulated machine's CPUs have a
+ * PMU of their own besides the machine's. */
 #include "hpm/pmu/pmu.h"
 
 const struct pmu_ops *const pmu_backends[] = {&pmu_model, &pmu_armv8, NULL};

@@ -1,8 +1,6 @@
-/*
- * See spe_packets.h. Of packets that are not known the header still says the length, so they are
- * passed over; headers that do not even say that break the record. Then what follows can be made
- * sense of only where each record has a place of a fixed size.
- */
+/* See spe_packets.h. The header of an unknown packet still tells its length, so it is passed over.
+ * A header without a length breaks the record; then the next record can be found only where each
+ * record begins at a multiple of a fixed size. */
 #include "hpm/pmu/arm/spe_packets.h"
 
 enum { PADDING = 0x00, END = 0x01, TIMESTAMP = 0x71 };
@@ -10,7 +8,7 @@ enum { ADDRESS_PC = 0, ADDRESS_DATA = 2, ADDRESS_PHYS = 3 };
 enum { COUNTER_TOTAL = 0 };
 enum { CLASS_LOAD_STORE = 1 };
 
-/* its low bits and another byte are the header */
+/* Its low bits and another byte are the header. */
 #define IS_EXTENDED(header) (((header)&0xfc) == 0x20)
 #define HAS_PAYLOAD(header) ((header) >> 6 == 1 || (header) >> 6 == 2)
 #define PAYLOAD(header)     ((size_t)1 << ((header) >> 4 & 3))
@@ -19,10 +17,10 @@ enum { CLASS_LOAD_STORE = 1 };
 #define ADDRESS_LEVEL(v) ((uint8_t)((v) >> 61 & 3))
 
 struct packet {
-    size_t bytes;   /* header and all */
-    uint8_t header; /* of an extended one the second byte ... */
+    size_t bytes;   /* including the header */
+    uint8_t header; /* of an extended one the second byte */
     bool extended;
-    unsigned index; /* ... and two bits of the first */
+    unsigned index; /* of an extended one with two bits of the first byte */
     uint64_t payload;
 };
 
@@ -31,8 +29,8 @@ static uint64_t low(uint64_t v, unsigned bits)
     return v & (((uint64_t)1 << bits) - 1);
 }
 
-/* Bits above are a tag, or say where it was executed; as the processor translates it, they are all
- * like bit 55. */
+/* Returns the address without the bits above, a tag or the exception level; they become like bit
+ * 55, as in the processor's translation. */
 static uint64_t virtual_address(uint64_t v)
 {
     return (uint64_t)((int64_t)(v << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS));
@@ -93,8 +91,8 @@ static void take_time(const struct packet *p, struct spe_record *out)
     out->has |= SPE_HAS_TIME;
 }
 
-/* Contexts, branch targets and other counters are not asked for or not wanted. Extended headers
- * are defined for those only that have an index in their low three bits. */
+/* Contexts, branch targets and other counters are not used. Extended headers are defined only for
+ * packets with an index in their low three bits. */
 enum { INDEXED = 0xf8 };
 static const struct {
     uint8_t mask, header;
@@ -114,7 +112,8 @@ static void take_packet(const struct packet *p, struct spe_record *out)
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
-/* An extended header whose second byte is 0 is padding up to the next multiple of 2 to 16. */
+/* Returns the length of a padding up to the next multiple of 2 to 16: an extended header with a
+ * second byte of 0. */
 static size_t alignment(const struct spe_bytes *b, uint8_t first)
 {
     size_t multiple = (size_t)2 << (first & 3);
@@ -122,7 +121,7 @@ static size_t alignment(const struct spe_bytes *b, uint8_t first)
     return MIN(multiple - b->at % multiple, b->size - b->at);
 }
 
-/* The packet at b->at, which is before the end. SPE_RECORD stands for a packet that is whole. */
+/* Reads the packet at b->at, which is before the end. SPE_RECORD stands for a complete packet. */
 static enum spe_found read_packet(const struct spe_bytes *b, struct packet *p)
 {
     const uint8_t *bytes = b->base + b->at;
@@ -151,7 +150,7 @@ static enum spe_found read_packet(const struct spe_bytes *b, struct packet *p)
     return SPE_RECORD;
 }
 
-/* The record that began at `start` makes no sense. */
+/* Passes over the record that began at `start`, which is invalid. */
 static enum spe_found pass_over(struct spe_bytes *b, size_t start)
 {
     size_t next = b->align >= b->record_max ? (start / b->align + 1) * b->align : b->size;
@@ -171,7 +170,7 @@ static bool is_last(const struct packet *p)
     return !p->extended && (p->header == END || p->header == TIMESTAMP);
 }
 
-/* The rest of a record whose first packet is *p. */
+/* Reads the rest of a record, which begins with packet *p. */
 static enum spe_found read_record(struct spe_bytes *b, struct packet *p, struct spe_record *out)
 {
     size_t start = b->at;

@@ -1,8 +1,6 @@
-/*
- * See spe_sources.h. "Remote" is another chip: a socket. What other clusters' and cores' caches
- * of the same chip served is of the local L3, for so far it had to go, and firmware's description
- * of the machine, which places threads, has no smaller chips.
- */
+/* See spe_sources.h. "Remote" is another chip, that is, a socket. Caches of other clusters and
+ * cores of the same chip count as local L3: the access had to go that far, and firmware's
+ * description of the machine, by which threads are placed, has no smaller chips. */
 #include "hpm/pmu/arm/spe_sources.h"
 
 /* MIDR_EL1. */
@@ -16,11 +14,11 @@ static const struct spe_codes arm_codes = {{
     [0x0] = SOURCE_L1,
     [0x1 ... 0x7] = SPE_NOT_KNOWN,
     [0x8] = SOURCE_LOCAL_L2,
-    [0x9] = SOURCE_LOCAL_L3,  /* another core of the cluster: which level is not said */
-    [0xa] = SOURCE_LOCAL_L3,  /* the cluster's own */
+    [0x9] = SOURCE_LOCAL_L3,  /* another core of the cluster, level unknown */
+    [0xa] = SOURCE_LOCAL_L3,  /* the cluster's own L3 */
     [0xb] = SOURCE_LOCAL_L3,  /* the system cache */
     [0xc] = SOURCE_LOCAL_L3,  /* another cluster of this chip */
-    [0xd] = SOURCE_REMOTE_L3, /* a cache of another chip: which level is not said */
+    [0xd] = SOURCE_REMOTE_L3, /* a cache of another chip, level unknown */
     [0xe] = SOURCE_LOCAL_MEMORY,
     [0xf] = SPE_NOT_KNOWN,
 }};
@@ -57,11 +55,9 @@ uint32_t spe_sources(const struct spe_codes *codes)
     return all | (codes ? 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_REMOTE_MEMORY : 0);
 }
 
-/*
- * The farthest it is said to have got. Between the L1 and the last level there may be caches that
- * nobody mentions, so what missed the L1 and went no further that we know of is nowhere. Another
- * chip's memory and its caches are not told apart.
- */
+/* Returns the farthest source that the events tell. Between the L1 and the last level there may be
+ * caches that no event mentions, so an access that missed the L1 and is not known to have gone
+ * further has no source. Memory and caches of another chip cannot be told apart. */
 static unsigned by_events(uint64_t events)
 {
     static const struct {

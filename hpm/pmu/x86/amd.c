@@ -3,14 +3,13 @@
  * Performance Monitor Counters").
  *
  * All counters are alike: the last two of those in use count instructions and cycles, the others
- * are the programmable ones. They have 48 bits, are never stopped to be read, and every reading
- * adds what has passed since the one before, so they may wrap unnoticed: that takes hours.
+ * are the programmable ones. They have 48 bits and are never stopped to be read. Every reading adds
+ * the increments since the one before, so they may wrap unnoticed, which takes hours.
  *
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
- * set back so that it overflows a slice later. It has if its top bit is gone, whatever else has
- * been heard of it, so an interrupt that comes late finds nothing. A programmable counter that is
- * armed is set so that it overflows where it is due. The few events between reading and writing a
- * counter are the only ones nobody gets.
+ * set so that it overflows a slice later. It has overflowed if its top bit is clear, whatever the
+ * flags say, so a late interrupt finds nothing. An armed programmable counter is set so that it
+ * overflows where it is due. Only the few events between reading and writing a counter are lost.
  */
 #include "hpm/pmu/x86/amd_ibs.h"
 #include "hpm/pmu/x86/amd_regs.h"
@@ -23,28 +22,29 @@
 #define FIRST_FAMILY 0x17
 #define USED_MAX     (HPM_COUNTERS_MAX + 2)
 
-/* What a CPU says it has. */
+/* What a CPU reports of its counters. */
 struct ability {
     unsigned counters;
-    bool global; /* PerfMonV2: counters are stopped and started together */
+    bool global; /* PerfMonV2: one register stops and starts all counters */
     struct ibs_ability ibs;
 };
 
-/* What is used of it, on all CPUs. Written by probe. */
+/* What is used of that, on all CPUs. Written by probe. */
 static struct {
     struct ability has;
-    /* counters: how many hpm programs, which are the others, all of them */
+    /* Counters: the number that hpm programs, those of instructions and of cycles, and the number
+     * of all. */
     unsigned programmable, instructions, cycles, used;
 } pmu;
 
-/* Owned by the CPU. */
+/* Accessed by its CPU only. */
 static struct amd_cpu {
     struct {
-        uint64_t raw, sum; /* the register at the last reading; everything until then */
+        uint64_t raw, sum; /* the register at the last reading; all increments until then */
     } counter[USED_MAX];
     uint64_t slice;
     unsigned timer;                    /* counter that ends slices */
-    uint64_t select[HPM_COUNTERS_MAX]; /* but for SELECT_EN; 0: it counts nothing */
+    uint64_t select[HPM_COUNTERS_MAX]; /* without SELECT_EN; 0: it counts nothing */
     struct due due;
 } ALIGNED(CACHE_LINE) amd_cpus[CPU_MAX];
 
@@ -65,7 +65,7 @@ static uint64_t all(unsigned counters)
     return BIT_OF(counters) - 1;
 }
 
-/* Stops all counters there are. */
+/* Stops all counters of the CPU. */
 static void reset_counters(const struct ability *has)
 {
     if (has->global)
@@ -76,13 +76,13 @@ static void reset_counters(const struct ability *has)
         x86_write(MSR_GLOBAL_CLEAR, all(has->counters) | GLOBAL_FROZEN);
 }
 
-/* Asks this CPU, whose counters stand still from then on. */
+/* Reads what this CPU has. Its counters stand still from then on. */
 static bool ask_ability(struct ability *out)
 {
-    struct event_identity who = cpu_identity();
+    struct event_identity id = cpu_identity();
 
     memset(out, 0, sizeof *out);
-    if (who.vendor != AMD_VENDOR || who.family < FIRST_FAMILY)
+    if (id.vendor != AMD_VENDOR || id.family < FIRST_FAMILY)
         return false;
     uint32_t last = x86_leaf(LEAF_EXTENDED, 0).eax;
     uint32_t features = last < LEAF_FEATURES ? 0 : x86_leaf(LEAF_FEATURES, 0).ecx;
@@ -93,7 +93,7 @@ static bool ask_ability(struct ability *out)
         monitoring = x86_leaf(LEAF_PERFMON, 0);
     out->global = monitoring.eax & EAX_PERFMON_V2;
     out->counters = EBX_COUNTERS(monitoring.ebx) ? EBX_COUNTERS(monitoring.ebx) : AMD_COUNTERS;
-    out->ibs = ibs_ask(who.family, who.model, features, last);
+    out->ibs = ibs_ask(id.family, id.model, features, last);
     reset_counters(out);
     return true;
 }
@@ -103,8 +103,8 @@ static uint64_t mode_bits(unsigned modes)
     return (modes & EVENT_USER ? SELECT_USER : 0) | (modes & EVENT_KERNEL ? SELECT_KERNEL : 0);
 }
 
-/* Another event is chosen while the counter is disabled, and enabled by a write of its own (PPR,
- * "Core Performance Monitor Counters"). */
+/* Selects the event of counter c. Events are selected while the counter is disabled, and enabled by
+ * another write (PPR, "Core Performance Monitor Counters"). */
 static void select_event(unsigned c, uint64_t select)
 {
     x86_write(MSR_SELECT(c), select);
@@ -151,7 +151,7 @@ static int amd_probe(struct pmu_caps *caps)
         kprintf("hpm: amd: the cycle counter stands still: not used\n");
         return -ENODEV;
     }
-    struct event_identity who = cpu_identity();
+    struct event_identity id = cpu_identity();
     pmu.used = MIN(pmu.has.counters, (unsigned)USED_MAX);
     pmu.programmable = pmu.instructions = pmu.used - 2;
     pmu.cycles = pmu.used - 1;
@@ -164,7 +164,7 @@ static int amd_probe(struct pmu_caps *caps)
         .cycles_per_tick = rate,
         .line_bytes = ECX_L1D_LINE(x86_leaf(LEAF_L1, 0).ecx),
     };
-    caps->events.table = event_table_for(&who);
+    caps->events.table = event_table_for(&id);
     caps->events.counters = caps->events.table ? pmu.programmable : 0;
     ibs_describe(&pmu.has.ibs, caps);
     describe_counters(caps->about, sizeof caps->about);
@@ -173,7 +173,7 @@ static int amd_probe(struct pmu_caps *caps)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Has this CPU, whose counters stand still, all that is used? */
+/* Returns whether this CPU, which has its counters stopped, has all that is used. */
 static bool suffices(void)
 {
     struct ability here;
@@ -188,7 +188,7 @@ static void set_counter(struct amd_cpu *a, unsigned c, uint64_t v)
     x86_write(MSR_COUNTER(c), AMD_COUNT(v));
 }
 
-/* A slice begins, right after the timer was read. */
+/* Begins a slice. To be called right after the timer was read. */
 static void set_timer(struct amd_cpu *a)
 {
     set_counter(a, a->timer, -a->slice);
@@ -228,7 +228,7 @@ static void add_counter(struct amd_cpu *a, unsigned c)
     a->counter[c].raw = now;
 }
 
-/* Cycles or instructions. */
+/* Adds the counter of cycles or of instructions. */
 static void add_own(struct amd_cpu *a, unsigned c, bool turn)
 {
     add_counter(a, c);
@@ -236,9 +236,9 @@ static void add_own(struct amd_cpu *a, unsigned c, bool turn)
         set_timer(a);
 }
 
-/* What counter c is to count: its event, or what the wide event of the one below cannot take in,
- * for which hpm has left it free. Each may interrupt, for it does only when it was armed, or,
- * rarely, has wrapped. */
+/* Returns the selector of counter c: that of its event, or the upper half of the wide event below
+ * it, for which hpm has left it free. Each counter may interrupt, for it does so only if it was
+ * armed or, rarely, has wrapped. */
 static uint64_t select_of(const struct event *const *next, unsigned c)
 {
     const struct event *below = c ? next[c - 1] : NULL;
@@ -250,7 +250,7 @@ static uint64_t select_of(const struct event *const *next, unsigned c)
     return merged ? EVENT_MERGE : 0;
 }
 
-/* Counters, as a set, that are to count something else. */
+/* Returns the counters, as a set, that must count another event. */
 static uint64_t changed(const struct amd_cpu *a, const struct event *const *next)
 {
     uint64_t set = 0;
@@ -260,9 +260,9 @@ static uint64_t changed(const struct amd_cpu *a, const struct event *const *next
     return set;
 }
 
-/* Counters of the set have counted their old events when this returns, and count the next ones from
- * start_counters() on; where there is a register for all, they do so together. Of two that are merged the
- * upper one is enabled longer (PPR, "Large Increment per Cycle Events"). */
+/* Stops the counters of the set: they have counted their old events when this returns, and count
+ * the next ones from start_counters() on. With the global register they do so together. Of two
+ * merged counters the upper one is enabled longer (PPR, "Large Increment per Cycle Events"). */
 static void stop_counters(const struct event *const *next, uint64_t set)
 {
     if (pmu.has.global)
@@ -284,7 +284,8 @@ static void start_counters(struct amd_cpu *a, const struct event *const *next, u
         x86_write(MSR_GLOBAL_CTL, all(pmu.used));
 }
 
-/* What a merged counter has is what the one below has carried over; the sums need none of it. */
+/* Adds counter c. A merged counter only has what the one below has carried over, which the sums do
+ * not need. */
 static void add_event(struct amd_cpu *a, unsigned c, bool ends)
 {
     if (a->select[c] && a->select[c] != EVENT_MERGE)
@@ -293,8 +294,8 @@ static void add_event(struct amd_cpu *a, unsigned c, bool ends)
         a->counter[c].raw = x86_read(MSR_COUNTER(c));
 }
 
-/* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
- * they count next. */
+/* Disarms all counters. Counters of the set stand still and must not interrupt for their next
+ * event. */
 static void disarm_counters(struct amd_cpu *a, uint64_t set)
 {
     for (uint64_t left = a->due.armed & set; left; left &= left - 1)
@@ -330,8 +331,9 @@ static bool is_negative(uint64_t counter)
     return counter >> (AMD_WIDTH - 1) & 1;
 }
 
-/* Two that are merged are one of 64 bits, which overflows as a whole (Linux,
- * arch/x86/events/core.c, x86_perf_event_set_period). */
+/* Sets counter c so that it overflows at `due`, or part of the way there. Two merged counters are
+ * one of 64 bits, which overflows as a whole (Linux, arch/x86/events/core.c,
+ * x86_perf_event_set_period). */
 static void aim_counter(struct amd_cpu *a, unsigned c, uint64_t due)
 {
     add_counter(a, c);
@@ -350,9 +352,9 @@ static void amd_arm(unsigned c, uint64_t due)
     aim_counter(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters that may have overflown, as news. A flag
- * may be of before a counter was set, so only its count tells; one that has come to the end of a
- * part of its way goes on. */
+/* Returns PMU_COUNTER bits of the armed counters in `overflown` that have reached their counts.
+ * Flags may be older than the counter's setting, so only its count decides. A counter that has come
+ * a part of the way is set again. */
 static unsigned take_due(struct amd_cpu *a, uint32_t overflown)
 {
     unsigned news = 0;
@@ -373,7 +375,8 @@ static bool slice_is_over(const struct amd_cpu *a)
     return a->slice && !is_negative(x86_read(MSR_COUNTER(a->timer)));
 }
 
-/* Of the slice flags tell nothing that the timer does not. All are taken down. */
+/* Returns the reasons of the interrupt, and clears all flags. For the end of the slice the timer
+ * alone decides. */
 static unsigned amd_interrupted(void)
 {
     struct amd_cpu *a = amd_here();

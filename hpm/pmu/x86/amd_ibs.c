@@ -2,11 +2,11 @@
  * Instruction-based sampling of operations (AMD APM volume 2, 13.3.3 to 13.3.5; IBS_OP_DATA2 is in
  * the PPRs only).
  *
- * The hardware tags one operation in so many that are dispatched and records what became of it in
- * registers, one record per interrupt; it goes on when the record has been read. So each operation
- * is as likely as any other, and of accesses of whatever source there is one record in `period`.
- * It cannot choose: what was asked for is picked from the records here, and the others are passed
- * over. Only from Zen 4 on can it leave out what the L3 served.
+ * The hardware tags one dispatched operation per interval and records its execution in registers,
+ * one record per interrupt; it goes on when the record has been read. So all operations are equally
+ * likely, and of accesses of any source one in `period` is recorded. The hardware cannot select:
+ * the records of the sources asked for are picked here, and the others are passed over. Only from
+ * Zen 4 on it can leave out what the L3 served.
  */
 #include "hpm/pmu/x86/amd_ibs.h"
 #include "hpm/pmu/x86/amd_regs.h"
@@ -16,15 +16,15 @@
 #include "kernel/core/printf.h"
 
 #define IBS_NEEDED (IBS_OP | IBS_OP_COUNTER | IBS_COUNT_OPS | IBS_LONG | IBS_RIP_CHECK)
-/* An interrupt takes thousands of cycles, so shorter intervals would leave nothing for who is
- * sampled. */
+/* An interrupt takes thousands of cycles, so shorter intervals would leave the sampled program no
+ * time. */
 #define UNFILTERED_LEAST 4096
 
-/* What became of a record. */
+/* Results of a record that is not a sample. */
 enum { NOT_ACCESS = SOURCE_COUNT, NOT_KNOWN };
 
-/* By IBS_OP_DATA2.DataSrc: served by this node, and by another (RmtNode). Which level of another
- * core complex it was is not said. */
+/* Sources by IBS_OP_DATA2.DataSrc: served by this node, and by another one (RmtNode). It does not
+ * tell which cache level of another core complex served it. */
 typedef const uint8_t source_table[32][2];
 #define BOTH(source)   \
     {                  \
@@ -32,8 +32,8 @@ typedef const uint8_t source_table[32][2];
     }
 #define UNKNOWN BOTH(NOT_KNOWN)
 
-/* Of three bits (PPR 55803, 56176, 55898). 2 is the L3, or any cache reached through the same
- * node: other complexes are not told apart. */
+/* DataSrc of three bits (PPR 55803, 56176, 55898). 2 is the L3, or any cache reached through the
+ * same node: other complexes cannot be told apart. */
 static source_table coarse = {
     [0] = UNKNOWN,
     [1] = UNKNOWN,
@@ -46,7 +46,7 @@ static source_table coarse = {
     [8 ... 31] = UNKNOWN,
 };
 
-/* Of five bits (PPR 55901). */
+/* DataSrc of five bits (PPR 55901). */
 static source_table fine = {
     [0] = UNKNOWN,
     [1] = BOTH(SOURCE_LOCAL_L3),  /* or the L1 or L2 of a core of the same complex */
@@ -54,11 +54,11 @@ static source_table fine = {
     [3] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY},
     [4] = UNKNOWN,
     [5] = BOTH(SOURCE_REMOTE_L3),                      /* another complex, another node */
-    [6] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* of the slow kind */
+    [6] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* slow memory */
     [7] = BOTH(NOT_ACCESS),                            /* devices */
-    [8] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* behind an extension */
+    [8] = {SOURCE_LOCAL_MEMORY, SOURCE_REMOTE_MEMORY}, /* extension memory */
     [9 ... 11] = UNKNOWN,
-    [12] = BOTH(NOT_ACCESS), /* of a peer agent */
+    [12] = BOTH(NOT_ACCESS), /* a peer agent's */
     [13 ... 31] = UNKNOWN,
 };
 
@@ -67,14 +67,13 @@ static source_table fine = {
      1u << SOURCE_LOCAL_MEMORY | 1u << SOURCE_REMOTE_MEMORY)
 #define SOURCES_NEAR (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2 | 1u << SOURCE_LOCAL_L3)
 
-/* Which processor has which table. Those that have the filter, and only they, have the fine
- * one. */
+/* Which processor has which table. Processors with the filter, and only they, have the fine one. */
 struct kind {
     unsigned family, model_first, model_last;
     bool filter;
     const source_table *source;
-    /* revision guide 56683, erratum 1293: L2Miss and IBS_OP_DATA2 of prefetches and of lines on
-     * their way are wrong */
+    /* Revision guide 56683, erratum 1293: L2Miss and IBS_OP_DATA2 are wrong for prefetches and for
+     * lines on their way. */
     bool unsound;
 };
 #define ANY_MODEL 0, UINT32_MAX
@@ -88,7 +87,7 @@ static const struct kind kinds[] = {
 
 static const struct kind *kind; /* of this machine; written by ibs_ask on the boot CPU */
 
-/* Owned by the CPU. */
+/* Accessed by its CPU only. */
 static struct ibs_cpu {
     struct hpm_sampling config; /* period 0: off */
     uint64_t random, passed_over;
@@ -112,7 +111,8 @@ static const struct kind *find_kind(unsigned family, unsigned model, bool filter
     return NULL;
 }
 
-/* The firmware says which entry of the local APIC it is. */
+/* Routes the interrupt to the entry of the local APIC that the firmware has chosen. Returns false
+ * if there is none. */
 static bool route_interrupt(void)
 {
     uint64_t control = x86_read(MSR_IBS_CTL);
@@ -160,8 +160,8 @@ void ibs_cpu_init(const struct cpu *cpu, const struct ibs_ability *has)
 
 /* ---- Intervals ------------------------------------------------------------------------------- */
 
-/* Operations until the next is tagged: uniform around the period, as widely as the shortest
- * interval allows. */
+/* Returns the operations until the next one is tagged: uniform around the period, as widely as the
+ * shortest interval allows. */
 static uint32_t draw_interval(struct ibs_cpu *i)
 {
     const struct hpm_sampling *c = &i->config;
@@ -174,12 +174,10 @@ static bool is_filtered(const struct hpm_sampling *c)
     return kind->filter && !(c->sources & SOURCES_NEAR);
 }
 
-/*
- * Starts the next interval, and with it a new record. Intervals end at a multiple of 16, so they
- * start where their length demands. With the filter the hardware itself starts over, anywhere
- * below OP_RESTART, after each operation that it leaves out: those intervals are shorter by half of
- * that on average, which is added to all, and the first one starts in the same way.
- */
+/* Starts the next interval, and with it a new record. Intervals end at a multiple of 16, so they
+ * start where their length demands. With the filter the hardware itself starts over, anywhere below
+ * OP_RESTART, after each operation that it leaves out. These intervals are shorter by half of
+ * OP_RESTART on average, which is added to all, and the first one starts in the same way. */
 static void start_interval(struct ibs_cpu *i)
 {
     uint32_t interval = draw_interval(i), max, start;
@@ -211,7 +209,7 @@ void ibs_sample(const struct hpm_sampling *config)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-/* What a load that missed the L2 was served by. */
+/* Returns what served a load that missed the L2. */
 static unsigned beyond_l2(void)
 {
     uint64_t data2 = x86_read(MSR_IBS_OP_DATA2);
@@ -220,9 +218,9 @@ static unsigned beyond_l2(void)
     return (*kind->source)[code][!!(data2 & DATA2_REMOTE_NODE)];
 }
 
-/* Where the data came from. How far a store had to go is known as far as the L2 only. A line that
- * an earlier access had sent for was served to that one, so if nothing is known of its source,
- * nothing is missing. */
+/* Returns the source of the data. How far a store had to go is known up to the L2 only. A line that
+ * an earlier access had requested was served to that access, so no source is missing if it is
+ * unknown here. */
 static unsigned source_of(uint64_t data3)
 {
     bool under_way = data3 & DATA3_NO_MAB,
@@ -242,7 +240,8 @@ static unsigned source_of(uint64_t data3)
     return source == NOT_KNOWN && under_way ? NOT_ACCESS : source;
 }
 
-/* Whether it is one of those asked for; known: whether that can be told. */
+/* Reads the record. Returns whether it is a sample that was asked for; *known: whether that could
+ * be decided. */
 static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bool *known)
 {
     uint64_t data3 = x86_read(MSR_IBS_OP_DATA3);
@@ -290,8 +289,8 @@ size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return taken;
 }
 
-/* An operation that was tagged before sampling stopped may be recorded after it: that must not keep
- * the hardware waiting. */
+/* Returns whether there is a record to be taken. An operation tagged before sampling stopped may be
+ * recorded afterwards, and must not keep the hardware waiting. */
 bool ibs_interrupted(void)
 {
     if (!ibs_waiting())

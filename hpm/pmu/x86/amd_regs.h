@@ -1,8 +1,6 @@
-/*
- * Registers of AMD's core counters and of instruction-based sampling, as far as the driver touches
- * them (APM volume 2, 13.2 and 13.3; volume 3, appendix E; the PPRs of families 17h and 19h for
- * what the APM leaves to them).
- */
+/* The registers of AMD's core counters and of instruction-based sampling that the driver uses (APM
+ * volume 2, 13.2 and 13.3; volume 3, appendix E; the PPRs of families 17h and 19h for what the APM
+ * leaves to them). */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -20,9 +18,9 @@
 #define LEAF_IBS        0x8000001b /* EAX: */
 #define IBS_FETCH       (1u << 1)  /* FetchSam */
 #define IBS_OP          (1u << 2)  /* OpSam */
-#define IBS_OP_COUNTER  (1u << 3)  /* RdWrOpCnt: where the interval begins can be written */
-#define IBS_COUNT_OPS   (1u << 4)  /* OpCnt: it can be counted in operations */
-#define IBS_LONG        (1u << 6)  /* OpCntExt: it has 27 bits */
+#define IBS_OP_COUNTER  (1u << 3)  /* RdWrOpCnt: the start of the interval can be written */
+#define IBS_COUNT_OPS   (1u << 4)  /* OpCnt: intervals can be counted in operations */
+#define IBS_LONG        (1u << 6)  /* OpCntExt: intervals have 27 bits */
 #define IBS_RIP_CHECK   (1u << 7)  /* RipInvalidChk */
 #define IBS_L3_FILTER   (1u << 11) /* IbsL3MissFiltering, and data sources of five bits */
 #define LEAF_PERFMON    0x80000022
@@ -30,7 +28,7 @@
 #define EBX_COUNTERS(v) ((v)&15)
 
 /* ---- Counters -------------------------------------------------------------------------------- */
-#define AMD_COUNTERS   6 /* where PerfMonV2 does not say how many */
+#define AMD_COUNTERS   6 /* number, unless PerfMonV2 reports it */
 #define AMD_WIDTH      48
 #define AMD_COUNT(v)   ((uint64_t)(v) & (BIT_OF(AMD_WIDTH) - 1))
 #define MSR_SELECT(n)  (0xc0010200 + 2 * (n)) /* PERF_CTL */
@@ -41,22 +39,22 @@
 #define SELECT_EN      BIT_OF(22)
 #define EVENT_CYCLES   0x76 /* CPU clocks not halted; PPR, PMCx076 */
 #define EVENT_RETIRED  0xc0 /* retired instructions; PPR, PMCx0C0 */
-/* what the even counter below cannot take in; PPR, PMCxFFF */
+/* Upper half of a wide event in the even counter below; PPR, PMCxFFF. */
 #define EVENT_MERGE (0xff | (uint64_t)15 << 32)
 
-/* PerfMonV2: bit n is counter n's; a counter runs if it is enabled in its own register, too. */
+/* PerfMonV2: bit n stands for counter n. A counter runs if its own register enables it as well. */
 #define MSR_GLOBAL_STATUS 0xc0000300
 #define MSR_GLOBAL_CTL    0xc0000301
 #define MSR_GLOBAL_CLEAR  0xc0000302
-/* of branch records, of counters: never asked for here */
+/* Freezing of branch records and of counters, which is never enabled here. */
 #define GLOBAL_FROZEN (BIT_OF(58) | BIT_OF(59))
 
-/* Of the counter with EVENT_MERGE, which has bits 48 to 63 of the two. */
+/* Value of a counter with EVENT_MERGE, which has bits 48 to 63 of the pair. */
 #define MERGED_NEGATIVE 0xffff
-/* as far before its overflow as a counter can be set */
+/* Largest distance from its overflow at which a counter can be set. */
 #define DISTANCE_MAX (BIT_OF(AMD_WIDTH - 1) - 1)
 
-/* Counters start this long before they wrap, so that wrapping is no rarity. */
+/* Counters start this far before they wrap, so that wrapping is exercised. */
 #define AMD_FIRST_WRAP BIT_OF(25)
 
 /* ---- Instruction-based sampling ---- */
@@ -70,16 +68,16 @@
 #define MSR_IBS_DC_PHYSAD 0xc0011039
 #define MSR_IBS_CTL       0xc001103a
 
-/* IBS_OP_CTL. An interval counter runs up to MaxCnt, in sixteens; the operation dispatched then is
- * tagged. */
+/* IBS_OP_CTL. An interval counter runs up to MaxCnt, in units of 16; the operation dispatched then
+ * is tagged. */
 #define OP_MAX(n)       (((n) >> 4 & 0xffff) | ((n)&0x7f00000))
 #define OP_L3_MISS_ONLY BIT_OF(16)
 #define OP_EN           BIT_OF(17)
 #define OP_VAL          BIT_OF(18)
 #define OP_COUNT_OPS    BIT_OF(19)
 #define OP_CURRENT(n)   ((uint64_t)(n) << 32)
-#define OP_MAX_LEAST    0x90 /* less is undefined (PPR) */
-/* after an operation that is not reported the counter starts below that, at random */
+#define OP_MAX_LEAST    0x90 /* smaller values are undefined (PPR) */
+/* After an operation that is not reported, the counter restarts below this, at random. */
 #define OP_RESTART 128
 
 #define DATA_RIP_INVALID BIT_OF(38)
@@ -92,12 +90,12 @@
 #define DATA3_STORE        BIT_OF(1)
 #define DATA3_MISS         BIT_OF(7)
 #define DATA3_UNCACHED     BIT_OF(14)
-#define DATA3_NO_MAB       BIT_OF(16) /* the line was on its way already */
+#define DATA3_NO_MAB       BIT_OF(16) /* the line was already on its way */
 #define DATA3_LINEAR_VALID BIT_OF(17)
 #define DATA3_PHYS_VALID   BIT_OF(18)
 #define DATA3_L2_MISS      BIT_OF(20)
 #define DATA3_PREFETCH     BIT_OF(21)
 #define DATA3_LATENCY(v)   ((uint16_t)((v) >> 32))
 
-#define CTL_ENTRY(v)    ((unsigned)((v)&15)) /* of the extended local vector table */
+#define CTL_ENTRY(v)    ((unsigned)((v)&15)) /* entry of the extended local vector table */
 #define CTL_ENTRY_VALID BIT_OF(8)

@@ -3,15 +3,15 @@
  * Performance Monitoring"; CPUID leaf 0AH).
  *
  * Fixed counters count cycles and instructions; where they are missing, the last programmable ones
- * do. The other programmable counters are hpm's, but for one that is kept for records of accesses
- * where there are any (intel_pebs.c). Counters are never stopped to be read; every reading adds
- * what has passed since the one before, modulo the counter's width, to a 64-bit sum. So no more
- * than 2^width events, with 40 bits minutes of them, may pass between two readings.
+ * do. The other programmable counters are hpm's, except one that is kept for records of accesses
+ * where these exist (intel_pebs.c). Counters are never stopped to be read: every reading adds the
+ * increments since the one before, modulo the counter's width, to a 64-bit sum. So at most 2^width
+ * events may pass between two readings, which is minutes with 40 bits.
  *
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
- * set back so that it overflows a slice later. A programmable counter that is armed is set so that
- * it overflows where it is due. The few events between reading and writing a counter, two
- * instructions of the driver, are the only ones nobody gets.
+ * set so that it overflows a slice later. An armed programmable counter is set so that it overflows
+ * where it is due. Only the few events between reading and writing a counter, two instructions of
+ * the driver, are lost.
  */
 #include "hpm/pmu/due.h"
 #include "hpm/pmu/x86/intel_fixed.h"
@@ -20,26 +20,27 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-#define FIRST_WRAP ((uint64_t)1 << 25) /* counters start this long before they wrap: no rarity */
+/* counters start this far before they wrap, so that wrapping is exercised */
+#define FIRST_WRAP ((uint64_t)1 << 25)
 #define EXTRAS     EVENT_LATENCY
 
-/* The register of each exclusion class that is counted. */
+/* The register of each exclusion class that can be counted. */
 static const uint32_t extra_msr[EXTRAS] = {
     [EVENT_OFFCORE_0] = MSR_OFFCORE_RSP_0,
     [EVENT_OFFCORE_1] = MSR_OFFCORE_RSP_1,
     [EVENT_FRONTEND] = MSR_PEBS_FRONTEND,
 };
 
-/* How a counter is reached. */
+/* The registers of a counter. */
 struct counter_regs {
     uint32_t read, write; /* RDPMC's number; MSR */
-    uint64_t bit, mask;   /* in the global registers; of its width */
+    uint64_t bit, mask;   /* bit in the global registers; mask of its width */
 };
 
-/* What is used of it, on all CPUs. Written by probe. */
+/* What is used of the PMU, on all CPUs. Written by probe. */
 static struct {
     struct intel_ability has;
-    unsigned programmable; /* hpm's are below, if they are in `usable` */
+    unsigned programmable; /* counters below this are hpm's if they are in `usable` */
     uint32_t usable;
     struct counter_regs cycles, instructions; /* instructions.mask 0: not counted */
     bool fixed_cycles, fixed_instructions;
@@ -47,15 +48,15 @@ static struct {
 } pmu;
 
 struct counter {
-    uint64_t raw, sum; /* the register at the last reading; everything until then */
+    uint64_t raw, sum; /* the register at the last reading; all increments until then */
 };
 
-/* Owned by the CPU. */
+/* Accessed by its CPU only. */
 static struct intel_cpu {
     struct counter cycles, instructions, event[HPM_COUNTERS_MAX];
     uint64_t slice, enabled;
     bool by_instructions;
-    uint64_t extra[EXTRAS]; /* as written */
+    uint64_t extra[EXTRAS]; /* values of the registers */
     const struct event *programmed[HPM_COUNTERS_MAX];
     struct due due;
     struct intel_fixed fixed;
@@ -69,7 +70,7 @@ static struct intel_cpu *intel_here(void)
 
 /* ---- Finding out ----------------------------------------------------------------------------- */
 
-/* Only what is up is cleared: bits that a version does not have are never up, and reserved. */
+/* Clears the set bits only: those that a version does not have are never set, and reserved. */
 static uint64_t take_status(void)
 {
     uint64_t ours = (INTEL_BIT(pmu.has.counters) - 1) | (uint64_t)pmu.has.fixed << 32 |
@@ -82,8 +83,8 @@ static uint64_t take_status(void)
     return status;
 }
 
-/* Stops everything that firmware may have left on. Counters must not freeze by themselves at an
- * interrupt: all of them count on. */
+/* Stops everything that firmware may have left running. Counters must not freeze by themselves at
+ * an interrupt. */
 static void reset_counters(void)
 {
     const struct intel_ability *has = &pmu.has;
@@ -122,8 +123,8 @@ static struct counter_regs fixed_regs(unsigned f)
                                  ones(pmu.has.fixed_width)};
 }
 
-/* A counter for cycles and one for instructions; what is left is hpm's. False: cycles cannot be
- * counted. */
+/* Assigns a counter to cycles and one to instructions; the rest is hpm's. Returns false if cycles
+ * cannot be counted. */
 static bool divide_counters(void)
 {
     const struct intel_ability *has = &pmu.has;
@@ -169,8 +170,9 @@ static uint64_t select_of(unsigned event, unsigned modes, bool interrupts)
     return modes_of(modes) | EVTSEL_EN | intel_architectural[event] | (interrupts ? EVTSEL_INT : 0);
 }
 
-/* timer, of the two, interrupts; NULL: neither. The counters begin at once in version 1, else when
- * they are enabled. What was written to IA32_FIXED_CTR_CTRL. */
+/* Programs the counters of cycles and of instructions, of which `timer` interrupts; NULL: neither.
+ * In version 1 they begin at once, else when they are enabled. Returns the value of
+ * IA32_FIXED_CTR_CTRL. */
 static uint64_t start_own(unsigned modes, const struct counter_regs *timer)
 {
     uint64_t fixed = 0;
@@ -221,7 +223,7 @@ static int intel_probe(struct pmu_caps *caps)
     if (!intel_ask(&pmu.has))
         return -ENODEV;
     const struct intel_ability *has = &pmu.has;
-    pmu.pebs = pebs_find(&has->who, has->version, has->capabilities);
+    pmu.pebs = pebs_find(&has->id, has->version, has->capabilities);
     reset_counters();
     if (!divide_counters()) {
         kprintf("hpm: intel: no counter counts cycles: not used\n");
@@ -244,7 +246,7 @@ static int intel_probe(struct pmu_caps *caps)
         .sample_records_max = pmu.pebs.sources ? UINT16_MAX + 1 : 0,
         .record_bytes = pmu.pebs.sources ? pmu.pebs.record->size : 0,
     };
-    caps->events.table = event_table_for(&has->who);
+    caps->events.table = event_table_for(&has->id);
     caps->events.counters = caps->events.table ? pmu.programmable : 0;
     caps->events.fixed = intel_fixed_find(has);
     caps->events.lacks = intel_lacks(has, pmu.usable);
@@ -255,19 +257,19 @@ static int intel_probe(struct pmu_caps *caps)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* All that is ever written are 0 and negative numbers of at most 31 bits, so IA32_A_PMCx, which not
- * all have, are not needed. */
+/* Only 0 and negative numbers of at most 31 bits are written to counters, so IA32_A_PMCx, which not
+ * all processors have, are not needed. */
 #define DISTANCE_MAX (INTEL_BIT(31) - 1)
 
-/* Does this CPU have all that is used? Cores of one machine may differ. */
+/* Returns whether this CPU has all that is used. Cores of one machine may differ. */
 static bool suffices(const struct pmu_setup *setup)
 {
     struct intel_ability here;
     const struct intel_ability *all = &pmu.has;
 
-    if (!intel_ask(&here) || here.who.family != all->who.family ||
-        here.who.model != all->who.model || here.version != all->version ||
-        here.counters != all->counters || here.width != all->width || here.fixed != all->fixed ||
+    if (!intel_ask(&here) || here.id.family != all->id.family || here.id.model != all->id.model ||
+        here.version != all->version || here.counters != all->counters ||
+        here.width != all->width || here.fixed != all->fixed ||
         here.fixed_width != all->fixed_width || here.capabilities != all->capabilities ||
         here.force_abort != all->force_abort)
         return false;
@@ -286,13 +288,13 @@ static void set_counter(const struct counter_regs *p, struct counter *c, uint64_
     x86_write(p->write, c->raw);
 }
 
-/* What ends slices; NULL: nothing. */
+/* Returns the counter that ends slices; NULL: there are none. */
 static const struct counter_regs *timer_of(const struct intel_cpu *a)
 {
     return !a->slice ? NULL : a->by_instructions ? &pmu.instructions : &pmu.cycles;
 }
 
-/* A slice begins, right after the timer was read. */
+/* Begins a slice. To be called right after the timer was read. */
 static void set_timer(struct intel_cpu *a)
 {
     const struct counter_regs *timer = timer_of(a);
@@ -344,7 +346,7 @@ static void add_counter(const struct counter_regs *p, struct counter *c)
     c->raw = now;
 }
 
-/* Counters, as bits of the global registers, that are to count something else. */
+/* Returns the counters, as bits of the global registers, that must count another event. */
 static uint64_t changed(const struct intel_cpu *a, const struct event *const *next)
 {
     uint64_t set = intel_fixed_changed(&a->fixed, next + HPM_COUNTERS_MAX);
@@ -365,8 +367,8 @@ static void stop_counters(const struct intel_cpu *a, uint64_t set)
             x86_write(MSR_PERFEVTSEL0 + c, 0);
 }
 
-/* No event that goes on counting uses the same register with another value: they would exclude each
- * other. */
+/* Writes the additional register of the event. No other event that is being counted needs another
+ * value there: they would exclude each other. */
 static void write_extra(struct intel_cpu *a, const struct event *e)
 {
     if (e->exclusion == EVENT_SHARES_NOTHING || a->extra[e->exclusion] == e->extra)
@@ -375,8 +377,8 @@ static void write_extra(struct intel_cpu *a, const struct event *e)
     x86_write(extra_msr[e->exclusion], e->extra);
 }
 
-/* Nothing is armed any more. Counters of the set stand still; they shall not interrupt for what
- * they count next. */
+/* Disarms all counters. Counters of the set are stopped and must not interrupt for their next
+ * event. */
 static void disarm_counters(struct intel_cpu *a, uint64_t set)
 {
     for (uint64_t left = a->due.armed & set; left; left &= left - 1) {
@@ -387,8 +389,8 @@ static void disarm_counters(struct intel_cpu *a, uint64_t set)
     a->due.armed = 0;
 }
 
-/* They stand still. Each may interrupt, for it does only when it was armed, or, rarely, has
- * wrapped. */
+/* Programs the counters of the set, which are stopped. Each may interrupt, for it does so only if
+ * it was armed or, rarely, has wrapped. */
 static void program_counters(struct intel_cpu *a, const struct event *const *next, uint64_t set)
 {
     for (unsigned c = 0; c < pmu.programmable; c++) {
@@ -457,9 +459,9 @@ static void intel_arm(unsigned c, uint64_t due)
     aim_counter(a, c, due);
 }
 
-/* Those that have got where they are due, of the counters that may have overflown, as news. A flag
- * may be of before a counter was set, so only its count tells; one that has come to the end of a
- * part of its way goes on. */
+/* Returns PMU_COUNTER bits of the armed counters in `overflown` that have reached their counts.
+ * Flags may be older than the counter's setting, so only its count decides. A counter that has come
+ * a part of the way is set again. */
 static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
 {
     unsigned news = 0;
@@ -476,15 +478,15 @@ static unsigned take_due(struct intel_cpu *a, uint32_t overflown)
     return news;
 }
 
-/* Version 1 does not say what has overflown: the timer has if its highest bit is 0, for slices are
- * short. */
+/* Returns whether the slice is over, for version 1, which does not report overflows: the highest
+ * bit of the timer is 0 then, for slices are short. */
 static bool slice_over(const struct intel_cpu *a)
 {
     return a->slice && !(read_raw(timer_of(a)) >> (pmu.has.width - 1) & 1);
 }
 
-/* An interrupt that comes although a reading has seen to its reason finds no bit. The counters'
- * bits that ask for no interrupt go, too. */
+/* Returns the reasons of the interrupt, and clears them all. If an earlier reading has handled the
+ * reason of an interrupt, no bit is set. */
 static unsigned intel_interrupted(void)
 {
     struct intel_cpu *a = intel_here();

@@ -9,8 +9,8 @@ const uint16_t intel_architectural[] = {
     0x01a4, 0x02a4, 0x0173, 0x019c, 0x02c2, 0x01e4,
 };
 
-/* "Fixed-Function Performance Counters": the first so many; from version 5 on a mask says which
- * there are besides. */
+/* Returns the fixed counters ("Fixed-Function Performance Counters"): the first PMU_FIXED, and from
+ * version 5 on those of a mask as well. */
 static uint32_t fixed_of(unsigned version, const struct x86_leaf *leaf)
 {
     if (version < 2)
@@ -40,7 +40,7 @@ bool intel_ask(struct intel_ability *out)
         PMU_WIDTH(leaf.eax) > 64)
         return false;
     *out = (struct intel_ability){
-        .who = event_identity_x86(vendor.ebx, features.eax),
+        .id = event_identity_x86(vendor.ebx, features.eax),
         .version = version,
         .counters = MIN(PMU_COUNTERS(leaf.eax), 32u),
         .width = PMU_WIDTH(leaf.eax),
@@ -65,7 +65,7 @@ bool intel_has_event(const struct intel_ability *has, unsigned event)
     return event < has->enumerated && (has->present >> event & 1);
 }
 
-/* Load latency counts nothing without records. A model's own registers need not be there under a
+/* Load latency counts nothing without records. Registers of a model may be missing under a
  * hypervisor. */
 struct event_lacks intel_lacks(const struct intel_ability *has, uint32_t usable)
 {

@@ -1,24 +1,24 @@
 /*
  * Intel's fixed counters of reference cycles and of the pipeline's slots, and PERF_METRICS, which
- * says what became of the slots (SDM volume 3, "Fixed-Function Performance Counters", "Performance
+ * tells how the slots were used (SDM volume 3, "Fixed-Function Performance Counters", "Performance
  * Metrics").
  *
  * PERF_METRICS has the shares, in 255ths, of the slots that fixed counter 3 has counted since both
- * were cleared. So both are cleared whenever they are read, the counter first; else the shares of
- * a short while would drown in those before. The slots in between, of a few instructions of the
- * driver, nobody gets. What is not programmed is not touched.
+ * were cleared. So both are cleared whenever they are read, the counter first; otherwise the shares
+ * of a short stretch would drown in earlier ones. Slots of the few driver instructions in between
+ * are lost. Registers that are not programmed are not accessed.
  */
 #include "hpm/pmu/x86/intel_fixed.h"
 
-#define FIRST_FIELD 16  /* of PERF_METRICS, as struct event numbers them */
-#define FIELDS      4   /* those of the first level, which every processor with PERF_METRICS has */
-#define WHOLE       255 /* all slots, in a field's unit */
+#define FIRST_FIELD 16  /* first field of PERF_METRICS, as struct event numbers them */
+#define FIELDS      4   /* of the first level, which every processor with PERF_METRICS has */
+#define WHOLE       255 /* all slots, in the unit of a field */
 
 /* Written by probe. */
 static struct {
     unsigned count;
-    uint8_t number[HPM_FIXED_MAX]; /* by rank, as struct event has it */
-    uint64_t mask;                 /* of a counter's width */
+    uint8_t number[HPM_FIXED_MAX]; /* by rank, as in struct event */
+    uint64_t mask;                 /* of the width of a counter */
 } fixed;
 
 uint32_t intel_fixed_find(const struct intel_ability *has)
@@ -68,7 +68,7 @@ static uint64_t grown_reference(struct intel_fixed *f)
     return grown;
 }
 
-/* Slots since the last reading, and their shares. */
+/* Returns the slots since the last reading, and their shares in *shares. */
 static uint64_t take_slots(const struct intel_fixed *f, uint64_t *shares)
 {
     uint64_t slots = x86_read_counter(RDPMC_FIXED | FIXED_SLOTS) & fixed.mask;

@@ -1,19 +1,19 @@
 /*
  * See intel_models.h. Records: SDM volume 3, "PEBS Record Format" of each microarchitecture,
- * "Adaptive PEBS". Data sources: there, "Data Source Encoding for Load Latency Record"; for what
- * differs from Skylake on, and for models, Linux, arch/x86/events/intel/ds.c and core.c. Events:
- * Intel's event lists, as libpfm4 has them.
+ * "Adaptive PEBS". Data sources: ibid., "Data Source Encoding for Load Latency Record"; for the
+ * differences from Skylake on, and for models, Linux, arch/x86/events/intel/ds.c and core.c.
+ * Events: Intel's event lists, as libpfm4 has them.
  *
- * No Intel record says which level of another chip's caches it was. A modified line is said to be
- * of the remote L2, for it is its owner's; one that was forwarded unmodified is said to be of the
- * remote L3, and so is one of which only is known that it was one of both.
+ * No Intel record tells the cache level on another chip. A modified line counts as remote L2, for
+ * its owner has it there; a line forwarded unmodified counts as remote L3, and so does one that may
+ * be either.
  */
 #include "hpm/pmu/x86/intel_models.h"
 #include "hpm/policy/breakdown.h"
 
 #define NO INTEL_NO_SOURCE
-/* An access that found another one waiting for its line is one that the L1 serves. What other
- * cores of the chip have comes through the L3. */
+/* An access to a line that another access has requested counts as served by the L1. Lines of other
+ * cores of the chip come through the L3. */
 #define WITHIN_CHIP                                                                               \
     NO, SOURCE_L1, SOURCE_L1, SOURCE_LOCAL_L2, SOURCE_LOCAL_L3, SOURCE_LOCAL_L3, SOURCE_LOCAL_L3, \
         SOURCE_LOCAL_L3
@@ -91,11 +91,9 @@ static const struct intel_precise no_events[] = {{0, 0, NO}};
 #define LATENCY_NEHALEM 0x100b
 #define LATENCY         0x01cd
 
-/*
- * Up to Haswell the precise events may count another thread's accesses while both threads of a core
+/* Up to Haswell the precise events may count another thread's accesses while both threads of a core
  * run (Linux, intel_ht_bug), so they are not used. From Sapphire Rapids on the latency event needs
- * a second counter to know the source: there are remote caches only.
- */
+ * a second counter to know the source: only remote caches can be sampled. */
 static const struct intel_model nehalem = {LATENCY_NEHALEM, client, no_events},
                                 nehalem_ep = {LATENCY_NEHALEM, server, no_events},
                                 ivy_bridge = {LATENCY, client, no_events},
@@ -105,7 +103,7 @@ static const struct intel_model nehalem = {LATENCY_NEHALEM, client, no_events},
                                 since_skylake_sp = {LATENCY, skylake_sp, skylake_sp_events},
                                 since_sapphire_rapids = {0, skylake_sp, remote_cache_events};
 
-/* Not here: Sandy Bridge, whose records may be of another counter before some microcode. */
+/* Sandy Bridge is missing: before some microcode its records may belong to another counter. */
 static const struct {
     uint8_t first, last; /* model numbers of family 6 */
     const struct intel_model *records;
@@ -141,10 +139,10 @@ static const struct {
     {0xad, 0xae, &since_sapphire_rapids}, /* Granite Rapids */
 };
 
-const struct intel_model *intel_model(const struct event_identity *who)
+const struct intel_model *intel_model(const struct event_identity *id)
 {
-    for (size_t i = 0; i < ARRAY_SIZE(models) && who->family == 6; i++)
-        if (who->model >= models[i].first && who->model <= models[i].last)
+    for (size_t i = 0; i < ARRAY_SIZE(models) && id->family == 6; i++)
+        if (id->model >= models[i].first && id->model <= models[i].last)
             return models[i].records;
     return NULL;
 }

@@ -1,38 +1,39 @@
 /*
  * Intel's processor event based sampling (SDM volume 3, "Processor Event Based Sampling (PEBS)",
- * "Adaptive PEBS", "Load Latency Performance Monitoring Facility", "Debug Store (DS) Mechanism"):
- * when a counter overflows, the processor itself writes a record of the next instruction that
- * counts into memory and starts the counter again.
+ * "Adaptive PEBS", "Load Latency Performance Monitoring Facility", "Debug Store (DS) Mechanism").
+ * When a counter overflows, the processor itself writes a record of the next instruction that
+ * counts to memory and starts the counter again.
  *
  * One programmable counter is kept for it. Sources that one precise event counts are sampled by
- * that event: one access in `period`.  Others are sampled by the latency event, whose records say
- * the source: the processor watches a random part of the loads, so `period` is of those watched,
- * and the records of sources nobody asked for are passed over.
+ * that event: one access in `period`. Others are sampled by the latency event, which records the
+ * source. The processor watches a random part of the loads, so `period` refers to the watched ones,
+ * and records of sources that were not asked for are passed over.
  *
- * The buffer is not a ring: records are taken while the processor goes on writing behind them, and
- * when all are taken and half of it is used up, it starts from the beginning. A full buffer drops
- * records and nobody counts them: it is counted as one lost record.
+ * The buffer is not a ring: records are taken while the processor writes behind them. When all are
+ * taken and half of the buffer is used up, the processor starts from the beginning. A full buffer
+ * drops records, and the hardware does not count them: they are counted as one lost record.
  */
 #include "hpm/pmu/x86/intel_pebs.h"
 #include "hpm/policy/draw.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-/* Cycles. The least there may be; and what no load served by the L1 or the L2 takes, unless it
- * waited for something else. */
+/* Thresholds in cycles: the least possible one, and one that no load served by the L1 or the L2
+ * reaches unless it waited for something else. */
 #define THRESHOLD_ALL    3
 #define THRESHOLD_BEYOND 24
-#define LATENCY_FIELD    0xffff /* of Alder Lake and later; what is longer is as good as that */
+/* width of the field from Alder Lake on; longer latencies are cut to that */
+#define LATENCY_FIELD 0xffff
 
-/* Owned by the CPU. */
+/* Accessed by its CPU only. */
 static struct pebs_cpu {
-    struct intel_ds ds; /* the processor's */
+    struct intel_ds ds; /* shared with the processor */
     const struct pebs *pebs;
-    uint64_t tail; /* the oldest record that was not taken */
+    uint64_t tail; /* the oldest record that has not been taken */
     uint64_t enable;
     uint64_t random;
     struct hpm_sampling config;
-    const struct intel_precise *precise; /* NULL: the records say the source */
+    const struct intel_precise *precise; /* NULL: the records tell the source */
     bool on;
 } ALIGNED(CACHE_LINE) pebs_cpus[CPU_MAX];
 
@@ -55,7 +56,8 @@ static uint32_t sources_of(const struct intel_model *m)
     return sources;
 }
 
-/* A hypervisor that has records need not have the registers that each model adds to them. */
+/* Returns whether records can be used. A hypervisor that offers records may lack the registers that
+ * each model adds to them. */
 static bool is_offered(void)
 {
     struct x86_leaf features = x86_leaf(LEAF_FEATURES, 0);
@@ -66,10 +68,9 @@ static bool is_offered(void)
     return (enable & MISC_EMON) && !(enable & MISC_NO_PEBS);
 }
 
-struct pebs pebs_find(const struct event_identity *who, unsigned version,
-                      uint64_t perf_capabilities)
+struct pebs pebs_find(const struct event_identity *id, unsigned version, uint64_t perf_capabilities)
 {
-    const struct intel_model *m = intel_model(who);
+    const struct intel_model *m = intel_model(id);
     bool baseline = perf_capabilities & CAPS_PEBS_BASELINE;
     const struct intel_record *r = intel_record(CAPS_PEBS_FORMAT(perf_capabilities), baseline);
 
@@ -98,9 +99,9 @@ void pebs_cpu_init(const struct pebs *pebs, unsigned cpu, const struct pmu_setup
     x86_write(MSR_DS_AREA, (uint64_t)(uintptr_t)&p->ds);
 }
 
-/* The counter's value so many events before it overflows; a new number each time. It stays until
- * records are taken, whose number is the larger the smaller it is: with more than an eighth of
- * jitter they would come clearly too often. */
+/* Returns the counter's value a random distance before its overflow. It remains until records are
+ * taken, and a smaller distance yields more records; with more than an eighth of jitter, samples
+ * would be clearly too frequent. */
 static uint64_t next_start(struct pebs_cpu *p)
 {
     const struct hpm_sampling *c = &p->config;
@@ -176,8 +177,7 @@ static uint64_t field(uint64_t record, unsigned offset)
     return *(const uint64_t *)(uintptr_t)(record + offset);
 }
 
-/* Bits 48 to 63 of an adaptive record's first field are its size, bits 0 to 31 the groups it
- * has. */
+/* Bits 48 to 63 of an adaptive record's first field are its size, bits 0 to 31 its groups. */
 static bool is_whole(const struct pebs *p, uint64_t record)
 {
     uint64_t head = field(record, 0);
@@ -192,7 +192,8 @@ static uint8_t source_of(const struct pebs_cpu *p, uint64_t record)
     return p->pebs->model->source[field(record, p->pebs->record->source) % INTEL_SOURCES];
 }
 
-/* False: nobody has asked for it, or it is no record of ours, which is lost then. */
+/* Decodes a record. Returns false if its source was not asked for, or if it is not one of the
+ * sampler's records, which counts as lost. */
 static bool decode_record(const struct pebs_cpu *p, uint64_t record, struct hpm_sample *out,
                           uint64_t *lost)
 {
@@ -218,7 +219,8 @@ static bool decode_record(const struct pebs_cpu *p, uint64_t record, struct hpm_
     return true;
 }
 
-/* To the beginning of the buffer, unless something was written meanwhile. */
+/* Makes the processor start from the beginning of the buffer, unless it has written something
+ * meanwhile. */
 static void rewind_buffer(struct pebs_cpu *p, uint64_t *lost)
 {
     x86_write(MSR_PEBS_ENABLE, 0);
@@ -230,8 +232,8 @@ static void rewind_buffer(struct pebs_cpu *p, uint64_t *lost)
     x86_write(MSR_PEBS_ENABLE, p->enable);
 }
 
-/* The index is the processor's: what lies outside the buffer, or between two records, cannot be
- * believed. */
+/* Returns the end of the records. The processor writes the index: one outside the buffer, or
+ * between two records, is invalid, and the buffer starts from the beginning. */
 static uint64_t believable_end(struct pebs_cpu *p, uint64_t *lost)
 {
     uint64_t index = ds_index(p), size = p->pebs->record->size;

@@ -1,4 +1,4 @@
-/* The registers themselves; see x86_regs.h. */
+/* Access to the registers; see x86_regs.h. */
 #include "hpm/pmu/x86/x86_regs.h"
 #include "lapic.h"
 #include "x86.h"
