@@ -97,8 +97,8 @@ void governor_init(struct governor *g);
  * again. Returns g->reason. */
 enum governor_reason governor_update(struct governor *g, uint64_t spent, uint64_t all,
                                      unsigned permille);
-/* After a storm of interrupts: makes all periods `factor` times as long. governor_update brings them
- * back. */
+/* Makes all periods `factor` times as long after a storm of interrupts. governor_update shortens
+ * them again. */
 void governor_storm(struct governor *g, uint64_t factor);
 /* Returns `period` stretched: at most PERIOD_MAX, or `period` itself if that is longer. */
 uint64_t governor_stretched(const struct governor *g, uint64_t period);
