@@ -32,10 +32,11 @@ unsigned mm_frames_used, mm_frames_max = MM_FRAMES, mm_heap_used, mm_areas_made,
                          mm_frame_fails;
 uint64_t mm_frames_refused;
 bool mm_tlb_keeps;
-static uint8_t memory[MM_FRAMES + 1][PAGE_SIZE] ALIGNED(4096); /* 0 is none */
+static uint8_t memory[MM_FRAMES + 1][PAGE_SIZE] ALIGNED(4096); /* frame 0 is none */
 static struct page pages[MM_FRAMES + 1];
-static uint32_t tlb_holds[MM_FRAMES + 1]; /* in so many entries of TLBs */
-static bool is_code[MM_FRAMES + 1];       /* caches have been told since it was stored to */
+static uint32_t tlb_holds[MM_FRAMES + 1]; /* entries of TLBs that map the frame */
+/* caches were told of the frame since it was last stored to */
+static bool is_code[MM_FRAMES + 1];
 static uint32_t free_frames[MM_FRAMES];
 
 struct page *frame_page(paddr_t pa)
@@ -57,7 +58,7 @@ uint32_t frame_number(const struct page *page)
 
 int frame_alloc(unsigned order, paddr_t *out)
 {
-    if (order) { /* of those who keep them for ever */
+    if (order) { /* these are never freed */
         void *p = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
         memset(p, 0xa5, PAGE_SIZE << order);
         *out = virt_to_phys(p);
@@ -85,7 +86,7 @@ void frame_free(paddr_t pa, unsigned order)
     uint32_t n = frame_number(frame_page(pa));
 
     INSIST(!order && n && n <= MM_FRAMES && pages[n].state == PAGE_USED);
-    INSIST(!tlb_holds[n]); /* or somebody may use it that does not have it */
+    INSIST(!tlb_holds[n]); /* else a CPU could still use it */
     pages[n].state = PAGE_FREE;
     memset(memory[n], 0xdd, PAGE_SIZE);
     free_frames[MM_FRAMES - mm_frames_used--] = n;
@@ -256,7 +257,7 @@ int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot)
 
     if (!e)
         return -ENOENT;
-    /* Where nothing ever leaves, caches are the program's own affair. */
+    /* In a space without a pool, caches are the program's own affair. */
     if ((prot & PROT_X) && container_of(space, struct space, arch)->pool)
         INSIST(is_code[frame_number(frame_page(e->page.pa))]);
     e->page.prot = prot;
@@ -341,7 +342,7 @@ void arch_code_written(const void *frame)
 /* ---- A PMU ----------------------------------------------------------------------------------- */
 
 bool mm_double_samples, mm_double_sampling_busy;
-static struct hpm_sample sample[64]; /* what a tracker takes in one go */
+static struct hpm_sample sample[64]; /* taken by a tracker at once */
 static unsigned samples, samples_period;
 
 const struct hpm_caps *hpm_caps(void)
@@ -370,7 +371,7 @@ size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
 {
     size_t n = MIN((size_t)samples, max);
 
-    /* Those of one CPU after those of the other. */
+    /* Samples come CPU by CPU. */
     memcpy(out, sample, n * sizeof(*out));
     memmove(sample, sample + n, (samples -= n) * sizeof(*out));
     return n;
@@ -402,7 +403,7 @@ static bool permits(unsigned prot, enum fault_access a)
     return (prot & PROT_USER) && (prot & need);
 }
 
-/* The CPU's translation, filled in if need be; NULL: a page fault. */
+/* Returns the CPU's translation, which it fills in if need be, or NULL: a page fault. */
 static const struct tlb_entry *translate(struct space *s, vaddr_t va, enum fault_access a)
 {
     struct entry *e = entry_of(&s->arch, va);
@@ -494,7 +495,7 @@ static bool fails(const struct disk_double *k, const struct block_request *r)
     return is;
 }
 
-/* What a failed request leaves behind is anything. */
+/* A failed request leaves random contents. */
 static void transfer(struct disk_double *k, struct block_request *r, bool bad)
 {
     for (uint32_t i = 0; i < r->count; i++) {

@@ -1,11 +1,11 @@
 /*
- * What mm stands on, for host tests that run it complete: frames that are filled with something
- * else whenever they change hands, page tables and TLBs that keep what nobody told them to forget,
- * and disks that answer late, in any order, or with an error. Threads are
- * test/host/double/fibers.h's.
+ * What mm stands on, for host tests that run it complete: frames filled with other contents
+ * whenever they change hands; page tables and TLBs that keep all they were not told to forget; and
+ * disks that answer late, in any order, or with an error. Threads are those of
+ * test/host/double/fibers.h.
  *
- * A frame that is given back while some TLB still knows it fails the test, and one that could be
- * executed before caches were told of it.
+ * A test fails if a frame is freed while a TLB still maps it, or could be executed before caches
+ * were told of it.
  */
 #pragma once
 #include "test/host/double/fibers.h"
@@ -14,11 +14,11 @@
 
 enum {
     MM_FRAMES = 4096,
-    MM_TABLE_PAGES = 4096, /* of a space, from MM_BASE on: nothing else can be mapped */
+    MM_TABLE_PAGES = 4096, /* of a space, from MM_BASE on; nothing else can be mapped */
     MM_SWAP_PAGES = 4096,
     MM_SOURCE_PAGES = 512,
 };
-#define MM_BASE ((vaddr_t)0x200000000000) /* where mm begins to map what may be anywhere */
+#define MM_BASE ((vaddr_t)0x200000000000) /* where mm begins to map memory that may be anywhere */
 
 #define INSIST(cond)                                                                    \
     do {                                                                                \
@@ -28,46 +28,47 @@ enum {
         }                                                                               \
     } while (0)
 
-/* A disk: what is on it, and how often it fails: one page in so many, 0: none. */
+/* A disk, its contents, and how often it fails: one page in `read_fails` or `write_fails`; 0:
+ * none. */
 struct disk_double {
     struct block_device device;
     uint8_t (*page)[PAGE_SIZE];
-    uint64_t bad_page; /* ... and this one whenever it is read; 0: none */
-    uint64_t takes_ns; /* at the least, for a request */
+    uint64_t bad_page; /* also fails whenever it is read; 0: none */
+    uint64_t takes_ns; /* of a request, at least */
     unsigned read_fails, write_fails;
     uint64_t failed_reads, failed_writes; /* requests */
 };
 extern struct disk_double swap_double, source_double;
-/* The test's, where it has one: reading these frames from the swap disk has failed. */
+/* Defined by a test that wants it: a read into this frame from the swap disk has failed. */
 void mm_double_read_failed(paddr_t frame) __attribute__((weak));
-/* A user access has missed a CPU's TLB, and found the page. */
+/* Defined by a test that wants it: a user access has missed a CPU's TLB and found the page. */
 void mm_double_walked(struct space *s, vaddr_t va, bool write) __attribute__((weak));
 
-extern unsigned mm_frames_used, mm_heap_used; /* that are out */
-extern unsigned mm_areas_made;                /* ever */
-extern unsigned mm_frames_max;                /* that there are */
+extern unsigned mm_frames_used, mm_heap_used; /* in use */
+extern unsigned mm_areas_made;                /* since the start */
+extern unsigned mm_frames_max;                /* there are */
 extern unsigned
-    mm_frame_fails; /* a frame is refused although there are some, one time in so many; 0: never */
-extern uint64_t mm_frames_refused; /* ... so often */
-extern bool mm_tlb_keeps;          /* TLBs forget only what they are told to */
-/* mapping where nothing was finds no memory, one time in so many; 0: never */
+    /* one allocation of a frame in this many is refused although frames are free; 0: none */
+    mm_frame_fails;
+extern uint64_t mm_frames_refused; /* how many were refused so */
+extern bool mm_tlb_keeps;          /* TLBs forget only when told to */
+/* one mapping of a new page in this many finds no memory; 0: none */
 extern unsigned mm_map_fails;
 
-/* Disks there are, and memory; before anything of mm is called, once in a process. */
+/* Makes the disks and memory. Called once in a process, before anything of mm. */
 void mm_double_boot(uint64_t seed);
-/* The CPU accesses the page, in user mode: use gets what is there, at once. 0, or what the page
- * fault said. */
+/* Accesses the page in user mode on the current CPU; `use` gets its frame at once. Returns 0 or the
+ * page fault's error. */
 int mm_access(struct space *s, vaddr_t va, enum fault_access access,
               void (*use)(void *frame, void *arg), void *arg);
-/* What the tables say of it, as arch_space_look. */
+/* Returns the page table's entry, as arch_space_look. */
 struct arch_page mm_look(struct space *s, vaddr_t va);
 
-/* A PMU that records accesses which miss a TLB, one in so many as it was asked; false: there is
- * none. Set before track_init. */
+/* There is a PMU that records one TLB miss in each sampling period. Set before track_init. */
 extern bool mm_double_samples;
-/* The test's, where it has one: an access was recorded, the latest of all. */
+/* Defined by a test that wants it: an access was recorded, the latest of all. */
 void mm_double_sampled(const struct space *s, vaddr_t va) __attribute__((weak));
-/* Somebody else has its session. */
+/* another user has the PMU's sampling session */
 extern bool mm_double_sampling_busy;
-/* A boot argument of mm's or of trackers, by its name. */
+/* Sets a boot argument of mm or of trackers, by name. */
 void mm_argument(const char *name, uint64_t value);

@@ -1,5 +1,5 @@
-/* What mm calls of the rest of the kernel, see mm_double.h: telemetry that is off, a clock, calls
- * of other CPUs, boot arguments. */
+/* The rest of the kernel that mm calls, see mm_double.h: telemetry that is off, a clock, calls of
+ * other CPUs, boot arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

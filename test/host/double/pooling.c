@@ -78,7 +78,7 @@ void kfree(void *p)
 {
     free(p);
 }
-/* In front of an area; as large as a cache line. */
+/* In front of an area; as large as a cache line, so that the area is aligned to one. */
 struct area {
     uint64_t bytes, frames, unused[6];
 };
@@ -161,7 +161,7 @@ unsigned arch_space_look(struct arch_space *space, vaddr_t va, unsigned n, struc
     memset(out, 0, n * sizeof(*out));
     return 0;
 }
-/* What is not called here. */
+/* Not called in these tests. */
 unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t *nodes)
 {
     (void)s, (void)page, (void)n, (void)nodes;
@@ -303,13 +303,13 @@ void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
     assert_true(sleep_until_a_transfer_ends(guard, irq));
 }
 
-/* As mm/pool/evict.c, of a page at a time; what the page table would say of a mapped page is
- * drawn. */
+/* As mm/pool/evict.c, one page at a time. What the page table would say of a mapped page is
+ * random. */
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
 {
     unsigned left = 0;
     bool irq = spin_lock(&p->lock);
-    p->vain += p->held; /* each of them at every call */
+    p->vain += p->held; /* as if each was looked at in every call */
     if (p == stuck) {
         spin_unlock(&p->lock, irq);
         return 0;
@@ -380,7 +380,7 @@ int pooling_set_up(void **state)
     hidden_page = 0;
     areas_cost = false;
     frames_max = FRAMES;
-    paging_start(); /* pools leave the kernel a few frames */
+    paging_start(); /* sets the frames that pools leave to the kernel */
     return 0;
 }
 

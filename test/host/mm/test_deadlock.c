@@ -1,12 +1,12 @@
-/* Threads on fibers that wait for ever, and no disk at work for them: that is told at once, with
- * who waits where. */
+/* Threads on fibers that wait for ever, while no disk is at work for them: this is reported at
+ * once, with each thread and its wait. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
 
 static int out[2]; /* a pipe */
 
-/* A thread that nobody wakes, while one of the kernel's looks at something every millisecond. */
+/* A thread that no thread wakes, while a kernel thread looks at something every millisecond. */
 static struct {
     struct spinlock lock;
     struct wait_queue queue;
@@ -42,7 +42,7 @@ static void play_deadlock(uint64_t seed)
     fibers_run();
 }
 
-static void a_deadlock_is_told_at_once(void **state)
+static void a_deadlock_is_reported_at_once(void **state)
 {
     char text[1024] = "";
     size_t n = 0;
@@ -66,7 +66,7 @@ int main(void)
 {
     in_child_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_deadlock_is_told_at_once),
+        cmocka_unit_test(a_deadlock_is_reported_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

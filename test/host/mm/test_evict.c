@@ -1,6 +1,6 @@
 /*
- * Which pages are looked at before one leaves, and for how long, where most of them cannot: on
- * memory complete (test/host/double/mm_double.h), one process with one thread.
+ * Which pages are looked at, and for how long, before one is evicted, where most cannot be: on a
+ * complete mm (test/host/double/mm_double.h), one process with one thread.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
@@ -96,14 +96,14 @@ static void fill_and_want_more(void *arg)
     end_space();
 }
 
-static void looking_through_pages_that_were_all_used_gives_way(void **state)
+static void a_search_through_used_pages_yields(void **state)
 {
     (void)state;
     policy = LRU;
     run(fill_and_want_more, SWAP_RAM);
 }
 
-/* Pages that cannot leave, but only long after all others that can: those were used later. */
+/* Uses pages that cannot be evicted, and a disk's pages that can, but were used later. */
 static void fill_and_use_a_disk(void *arg)
 {
     vaddr_t at;
@@ -123,18 +123,18 @@ static void fill_and_use_a_disk(void *arg)
         INSIST(!access_page(page, true));
     while (page <= FRAMES && !access_page(page, true))
         page++;
-    INSIST(page == FRAMES); /* with the disk's pages gone there is no memory indeed */
+    INSIST(page == FRAMES); /* without the disk's pages there is no more memory */
     end_space();
 }
 
-static void one_page_that_can_leave_is_found_among_any_number_that_cannot(void **state)
+static void the_few_pages_that_can_be_evicted_are_found(void **state)
 {
     (void)state;
     for (policy = LRU; policy <= CHOOSER; policy++)
         run(fill_and_use_a_disk, SWAP_NONE);
 }
 
-/* As many pages as there are frames and slots. */
+/* Uses as many pages as there are frames and slots. */
 static void use_more_than_swap_has(void *arg)
 {
     unsigned page = 0;
@@ -148,7 +148,7 @@ static void use_more_than_swap_has(void *arg)
     end_space();
 }
 
-static void who_is_at_its_limit_with_swap_full_is_told_that_it_is_its_own(void **state)
+static void a_pool_at_its_limit_with_swap_full_gets_edquot(void **state)
 {
     (void)state;
     policy = LRU;
@@ -160,9 +160,9 @@ int main(void)
 {
     in_child_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looking_through_pages_that_were_all_used_gives_way),
-        cmocka_unit_test(one_page_that_can_leave_is_found_among_any_number_that_cannot),
-        cmocka_unit_test(who_is_at_its_limit_with_swap_full_is_told_that_it_is_its_own),
+        cmocka_unit_test(a_search_through_used_pages_yields),
+        cmocka_unit_test(the_few_pages_that_can_be_evicted_are_found),
+        cmocka_unit_test(a_pool_at_its_limit_with_swap_full_gets_edquot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Single page faults, above disks and page tables that are doubles: what a program gets, what is
- * accounted, in which order. */
+/* Single page faults, on doubles of disks and page tables: what a program gets, what is counted, in
+ * which order. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
@@ -19,7 +19,7 @@ static void begin_space(void)
     space_set_pid(space, 1);
 }
 
-/* The thread that a test consists of, in a space of its own, which has a pool or has not. */
+/* Runs the test's thread in a space of its own, with a pool or without. */
 static void run_in(bool pool, void (*thread)(void *arg), uint64_t seed)
 {
     path_double_boot();
@@ -71,7 +71,7 @@ static void fill_pages(void)
         INSIST(!mm_access(space, page_at(page), FAULT_WRITE, store, &page));
 }
 
-/* The page's node where it is out, or NODE_NONE. */
+/* Returns the page's node if it is out, or NODE_NONE. */
 static uint32_t node_out(unsigned page)
 {
     struct arch_page at = mm_look(space, page_at(page));
@@ -82,7 +82,7 @@ static uint32_t node_out(unsigned page)
                : NODE_NONE;
 }
 
-/* The first of two pages that are out and neighbours on the disk. */
+/* Returns the first of two pages that are out and neighbours on the disk. */
 static unsigned find_neighbours(void)
 {
     for (unsigned page = 0; page + 1 < PAGES; page++) {
@@ -104,7 +104,7 @@ static void use_the_neighbour_of_a_bad_page(void *arg)
     unsigned page = find_neighbours(), bad = page + 1;
     const struct node *node = &space->pool->nodes[node_out(page)];
     swap_double.bad_page = node->slot + 1;
-    do { /* until the disk does not answer before it is asked for */
+    do { /* until the disk does not answer before the page is asked for */
         swap_double.failed_reads = 0;
         INSIST(!space_advise(space, page_at(page), 2 * PAGE_SIZE, ADVICE_WILLNEED));
     } while (node->state != NODE_COMING);
@@ -134,7 +134,7 @@ static void use_all(vaddr_t from, unsigned pages, enum fault_access access)
 
 static bool ends;
 
-/* Pages whose rights are just being changed, for one: those that came last, which are there. */
+/* Executes pages that came last, which are resident, while their protection changes. */
 static void execute_meanwhile(void *arg)
 {
     (void)arg;
@@ -190,7 +190,7 @@ static void wait_for_a_disk(void *arg)
                            &mapped));
     INSIST(!space_advise(space, disk, SHOWN * PAGE_SIZE, ADVICE_RANDOM));
     use_all(disk, SHOWN, FAULT_READ);
-    INSIST(!stats->major_faults); /* pages come into being */
+    INSIST(!stats->major_faults); /* new pages are no major faults */
     use_all(disk, SHOWN, FAULT_READ);
     INSIST(stats->major_faults > SHOWN / 2);
     INSIST(stats->waited_ns >= stats->major_faults * TAKES_NS);
@@ -212,14 +212,14 @@ static void a_page_read_together_with_a_bad_one_is_read_alone(void **state)
         assert_int_equal(in_child(play_bad_neighbour, seed, 60), 0);
 }
 
-static void code_can_be_executed_when_caches_know_of_it(void **state)
+static void code_is_executable_only_after_caches_were_told(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed <= 4; seed++) /* 0: without a pool */
         assert_int_equal(in_child(play_code, seed, 60), 0);
 }
 
-static void waiting_for_a_page_of_a_mapped_disk_takes_time(void **state)
+static void a_wait_for_a_page_of_a_mapped_disk_is_counted(void **state)
 {
     (void)state;
     assert_int_equal(in_child(play_waiting, 1, 60), 0);
@@ -230,8 +230,8 @@ int main(void)
     in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_read_together_with_a_bad_one_is_read_alone),
-        cmocka_unit_test(code_can_be_executed_when_caches_know_of_it),
-        cmocka_unit_test(waiting_for_a_page_of_a_mapped_disk_takes_time),
+        cmocka_unit_test(code_is_executable_only_after_caches_were_told),
+        cmocka_unit_test(a_wait_for_a_page_of_a_mapped_disk_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The buddy system against a map of who owns each page, and the boot memory table against a
+/* The buddy system against a map of each page's owner, and the boot memory table against a
  * page-by-page reading of it. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/mem/bootmem.h"
@@ -60,7 +60,7 @@ static void random_use_never_hands_out_a_page_twice_and_loses_none(void **state)
     assert_int_equal(buddy.free_pages, PAGES - 3);
 }
 
-static void every_page_can_be_had_singly_and_all_merge_again(void **state)
+static void every_page_can_be_allocated_singly_and_all_merge_again(void **state)
 {
     (void)state;
     set_up(1024, 3072);
@@ -96,7 +96,7 @@ static void freeing_twice_or_with_a_wrong_order_panics(void **state)
     buddy_check(&buddy);
 }
 
-static void a_block_that_is_not_as_it_is_listed_panics(void **state)
+static void a_block_that_differs_from_its_list_panics(void **state)
 {
     (void)state;
     set_up(16, 64);
@@ -125,11 +125,11 @@ static void memory_added_twice_panics(void **state)
 
 /* ---- The memory table ------------------------------------------------------------------------ */
 
-#define TABLE_PAGES 2048 /* 8 MB, of which the first is never usable */
+#define TABLE_PAGES 2048 /* 8 MB; the first page is never usable */
 
 static bool usable_by_reading(const struct boot_info *info, paddr_t page)
 {
-    /* Byte by byte where entries begin and end, so that odd boundaries count. */
+    /* By 256 bytes, so that entries which begin or end inside a page count. */
     for (paddr_t pa = page; pa < page + PAGE_SIZE; pa += 256) {
         bool usable = false;
         for (size_t i = 0; i < info->mem_count; i++) {
@@ -165,7 +165,7 @@ static void compare_with_reading(const struct boot_info *info)
         assert_int_equal(seen[i], usable_by_reading(info, (paddr_t)i << PAGE_SHIFT));
 }
 
-static void any_table_unsorted_and_overlapping_is_read_right(void **state)
+static void an_unsorted_overlapping_table_is_read_right(void **state)
 {
     (void)state;
     static struct boot_info info;
@@ -208,12 +208,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_use_never_hands_out_a_page_twice_and_loses_none),
-        cmocka_unit_test(every_page_can_be_had_singly_and_all_merge_again),
+        cmocka_unit_test(every_page_can_be_allocated_singly_and_all_merge_again),
         cmocka_unit_test(an_order_beyond_the_largest_is_refused),
         cmocka_unit_test(freeing_twice_or_with_a_wrong_order_panics),
-        cmocka_unit_test(a_block_that_is_not_as_it_is_listed_panics),
+        cmocka_unit_test(a_block_that_differs_from_its_list_panics),
         cmocka_unit_test(memory_added_twice_panics),
-        cmocka_unit_test(any_table_unsorted_and_overlapping_is_read_right),
+        cmocka_unit_test(an_unsorted_overlapping_table_is_read_right),
         cmocka_unit_test(sizes_that_wrap_around_do_not_make_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

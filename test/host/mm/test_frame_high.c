@@ -43,7 +43,8 @@ static paddr_t base(void)
     return virt_to_phys(memory);
 }
 
-/* As usable memory [from, from + size) of the host's, and a page in it that is somebody's. */
+/* Starts with usable memory [from, from + size) of the host's, and one page in it that is in
+ * use. */
 static void start(uint64_t from, uint64_t size)
 {
     memset(&info, 0, sizeof(info));
@@ -56,7 +57,7 @@ static void start(uint64_t from, uint64_t size)
     frame_check();
 }
 
-/* Leaves no page in the CPU's cache, which the next start would find. */
+/* Empties the CPU's cache of pages, which the next start would find. */
 static void finish(void)
 {
     paddr_t pa;
@@ -65,7 +66,7 @@ static void finish(void)
         ;
 }
 
-static void every_page_is_had_once_and_lies_in_memory(void **state)
+static void every_page_is_allocated_once_and_lies_in_memory(void **state)
 {
     static bool had[MEMORY / PAGE_SIZE];
     static paddr_t pages[MEMORY / PAGE_SIZE];
@@ -88,7 +89,7 @@ static void every_page_is_had_once_and_lies_in_memory(void **state)
             n++;
         }
         assert_int_equal(n, stats.total_pages);
-        /* All but the reserved page and the descriptors, which are those of the memory alone. */
+        /* All but the reserved page and the descriptors, which are for this memory only. */
         uint64_t all = (MEMORY - starts[s]) / PAGE_SIZE;
         assert_true(n < all && n > all - all / 50 - 16);
         while (n--)
@@ -122,7 +123,7 @@ static void addresses_that_are_no_frames_are_refused(void **state)
     EXPECT_PANIC(frame_free(base() + MEMORY, 0));
 }
 
-static void what_is_mapped_early_begins_where_memory_does(void **state)
+static void the_early_map_begins_where_memory_does(void **state)
 {
     static const struct {
         paddr_t base;
@@ -155,10 +156,10 @@ static void what_is_mapped_early_begins_where_memory_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_page_is_had_once_and_lies_in_memory),
+        cmocka_unit_test(every_page_is_allocated_once_and_lies_in_memory),
         cmocka_unit_test(blocks_are_aligned_by_their_addresses),
         cmocka_unit_test(addresses_that_are_no_frames_are_refused),
-        cmocka_unit_test(what_is_mapped_early_begins_where_memory_does),
+        cmocka_unit_test(the_early_map_begins_where_memory_does),
     };
     memory = aligned_alloc(BLOCK_BYTES, MEMORY);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The kernel heap with its caches, above real frames, by CPUs that take turns. */
+/* The kernel heap with its caches, on real frames, by CPUs that take turns. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
@@ -92,9 +92,9 @@ static uint64_t free_pages(void)
     return stats.free_pages;
 }
 
-/* Every object lies in no other, whichever CPU took and gave it; caches keep a bounded part of what
- * has been given back. */
-static void objects_are_zero_at_first_and_nobody_elses_on_any_cpu(void **state)
+/* Objects never overlap, whichever CPU allocated and freed them; caches keep a bounded part of what
+ * was freed. */
+static void objects_are_zeroed_and_never_overlap_on_any_cpu(void **state)
 {
     uint64_t seed = 1, before = free_pages();
 
@@ -113,13 +113,13 @@ static void objects_are_zero_at_first_and_nobody_elses_on_any_cpu(void **state)
         if (held[i].p)
             drop(i);
     check_every_cpu();
-    /* An object in a cache keeps its page from going back; so does the one empty page of a
+    /* An object in a cache keeps its page from being freed; so does the one empty page of a
      * class. */
     assert_true(free_pages() + CPUS * 14 * 16 >= before);
 }
 
-/* What one CPU has freed serves it, not only others: no page is taken for a second round. */
-static void what_was_freed_is_used_again(void **state)
+/* Objects that a CPU has freed serve that CPU again: the second round takes no page. */
+static void freed_objects_are_used_again(void **state)
 {
     void *p[64];
 
@@ -140,7 +140,7 @@ static void what_was_freed_is_used_again(void **state)
         kfree(p[i]);
 }
 
-static void misuse_is_noticed_whichever_cpu_does_it(void **state)
+static void misuse_is_noticed_on_any_cpu(void **state)
 {
     (void)state;
     on_cpu(0);
@@ -159,9 +159,9 @@ static void misuse_is_noticed_whichever_cpu_does_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_are_zero_at_first_and_nobody_elses_on_any_cpu),
-        cmocka_unit_test(what_was_freed_is_used_again),
-        cmocka_unit_test(misuse_is_noticed_whichever_cpu_does_it),
+        cmocka_unit_test(objects_are_zeroed_and_never_overlap_on_any_cpu),
+        cmocka_unit_test(freed_objects_are_used_again),
+        cmocka_unit_test(misuse_is_noticed_on_any_cpu),
     };
 
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,5 +1,5 @@
-/* The line of those who wait for memory: who is called when frames become free, against a model,
- * and that a call takes no longer the more wait. */
+/* The line of threads that wait for memory: which are called when frames become free, against a
+ * model; and that the time of a call does not grow with the line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "mm/pool/reclaim_line.h"
 #include "test/host/double/random.h"
 
-enum { PLACES = 12, STEPS = 100000, CROWD = 200000, CROWD_SECONDS = 20 };
+enum { TICKETS = 12, STEPS = 100000, CROWD = 200000, CROWD_SECONDS = 20 };
 
 bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
@@ -33,7 +33,7 @@ unsigned wait_wake(struct wait_queue *q, unsigned max)
     woken++;
     return 0;
 }
-/* Nobody calls meanwhile. */
+/* No thread calls meanwhile. */
 int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
 {
     (void)q, (void)guard, (void)irq, (void)deadline_ns;
@@ -42,11 +42,11 @@ int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t
 
 /* ---- The model: places in the order of coming ------------------------------------------------ */
 
-static struct line_ticket place[PLACES];
+static struct line_ticket ticket[TICKETS];
 static struct model {
-    unsigned place;
+    unsigned ticket;
     bool called;
-} line[PLACES];
+} line[TICKETS];
 static unsigned length;
 
 static void model_call(unsigned frames)
@@ -68,37 +68,37 @@ static void check(void)
 {
     assert_int_equal(line_length(), length);
     for (unsigned i = 0; i < length; i++) {
-        assert_int_equal(place[line[i].place].called, line[i].called);
-        assert_true(line_before(&place[line[i].place]) >= i);
+        assert_int_equal(ticket[line[i].ticket].called, line[i].called);
+        assert_true(line_before(&ticket[line[i].ticket]) >= i);
     }
     if (length)
-        assert_int_equal(line_before(&place[line[0].place]), 0);
+        assert_int_equal(line_before(&ticket[line[0].ticket]), 0);
 }
 
 static void step(uint64_t *seed)
 {
-    unsigned which = (unsigned)(test_random(seed) % PLACES), at = 0;
+    unsigned which = (unsigned)(test_random(seed) % TICKETS), at = 0;
 
-    while (at < length && line[at].place != which)
+    while (at < length && line[at].ticket != which)
         at++;
     switch (test_random(seed) % 4) {
     case 0:
         if (at < length)
             return;
-        line_join(&place[which]);
-        line[length++] = (struct model){.place = which};
+        line_join(&ticket[which]);
+        line[length++] = (struct model){.ticket = which};
         break;
     case 1:
         if (at == length)
             return;
-        line_leave(&place[which]);
+        line_leave(&ticket[which]);
         model_leave(at);
         model_call(1);
         break;
     case 2:
         if (at == length)
             return;
-        assert_int_equal(line_wait(&place[which], 1), line[at].called ? 0 : -ETIMEDOUT);
+        assert_int_equal(line_wait(&ticket[which], 1), line[at].called ? 0 : -ETIMEDOUT);
         line[at].called = false;
         break;
     default:
@@ -107,7 +107,7 @@ static void step(uint64_t *seed)
     }
 }
 
-static void the_first_who_have_not_been_called_are(void **state)
+static void the_first_not_yet_called_are_called(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -117,7 +117,7 @@ static void the_first_who_have_not_been_called_are(void **state)
             check();
         }
         while (length) {
-            line_leave(&place[line[0].place]);
+            line_leave(&ticket[line[0].ticket]);
             model_leave(0);
             model_call(1);
             check();
@@ -125,9 +125,9 @@ static void the_first_who_have_not_been_called_are(void **state)
     }
 }
 
-/* None of them gets to look before all have been called; when they do, in the worst of orders, they
- * are called anew. */
-static void a_call_takes_no_longer_the_more_wait(void **state)
+/* All tickets are called before any thread looks; then threads look in the worst of orders, and are
+ * called anew. */
+static void the_time_of_a_call_does_not_grow_with_the_line(void **state)
 {
     struct line_ticket *crowd = calloc(CROWD, sizeof(*crowd));
 
@@ -140,12 +140,12 @@ static void a_call_takes_no_longer_the_more_wait(void **state)
         for (unsigned i = 0; i < CROWD; i++)
             line_call(1);
         assert_int_equal(woken, CROWD);
-        line_call(1); /* for nobody */
+        line_call(1); /* there is no one left to call */
         assert_int_equal(woken, CROWD);
         for (unsigned i = 0; i < CROWD; i++)
             assert_int_equal(line_wait(&crowd[round < 1 ? i : (i * 7919u + 1) % CROWD], 1), 0);
     }
-    /* Who was first is called first, whatever the others' order. */
+    /* The first ticket is called first, whatever the others' order. */
     for (unsigned i = 0; i < CROWD; i++)
         assert_false(crowd[i].called);
     line_call(1);
@@ -160,8 +160,8 @@ static void a_call_takes_no_longer_the_more_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_who_have_not_been_called_are),
-        cmocka_unit_test(a_call_takes_no_longer_the_more_wait),
+        cmocka_unit_test(the_first_not_yet_called_are_called),
+        cmocka_unit_test(the_time_of_a_call_does_not_grow_with_the_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

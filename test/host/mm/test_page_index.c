@@ -1,5 +1,4 @@
-/* Numbers for pages: rows of them, in the order they came, also after a move into a larger
- * index. */
+/* Numbers for pages: by rows, in the order they came, also after a copy to a larger index. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -103,7 +102,7 @@ static void a_larger_index_has_the_same_numbers(void **state)
         larger_with(row_shift);
 }
 
-static void pages_far_apart_take_no_more_numbers_than_they_are(void **state)
+static void pages_far_apart_take_one_number_each(void **state)
 {
     (void)state;
     struct page_index *x = index_for(64, 0);
@@ -120,7 +119,7 @@ int main(void)
         cmocka_unit_test(rows_are_numbered_as_they_come_and_stay),
         cmocka_unit_test(entries_are_numbered_as_far_as_there_is_room),
         cmocka_unit_test(a_larger_index_has_the_same_numbers),
-        cmocka_unit_test(pages_far_apart_take_no_more_numbers_than_they_are),
+        cmocka_unit_test(pages_far_apart_take_one_number_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

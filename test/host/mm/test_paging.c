@@ -1,9 +1,8 @@
 /*
- * Paging complete: processes whose threads use, map, unmap, protect and forget memory at random,
- * more than fits, on disks that answer late, in any order, or with an error; threads take turns
- * wherever a CPU could be taken from them. Every byte that anybody reads is what was written there
- * last; every error is one that the disk made, on that very page; and when all have gone nothing is
- * missing.
+ * Paging complete: threads of processes use, map, unmap, protect and drop memory at random, more
+ * than fits, on disks that answer late, in any order, or with an error. Threads take turns wherever
+ * a CPU could be taken from them. Every byte read is what was last written there; every error is
+ * one that the disk made, on that very page; and when all processes have ended nothing is missing.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
@@ -17,14 +16,14 @@
 
 enum { PROCESSES = 3, THREADS = 3, WORDS = PAGE_SIZE / sizeof(uint64_t) };
 
-/* Where what is, in pages from MM_BASE on. */
+/* What is mapped where, in pages from MM_BASE on. */
 enum {
-    COPIED = 1,     /* a disk's pages, each process has its own */
-    SHOWN = 258,    /* a disk's pages, only read */
-    PLAIN = 400,    /* all used in common */
+    COPIED = 1,     /* a disk's pages, a private copy in each process */
+    SHOWN = 258,    /* a disk's pages, read only */
+    PLAIN = 400,    /* used by all threads */
     SCRATCH = 800,  /* unmapped and mapped anew */
-    GUARDED = 900,  /* may or may not be written to */
-    DROPPED = 1000, /* is zeros again, now and then */
+    GUARDED = 900,  /* writable now and then */
+    DROPPED = 1000, /* dropped now and then, and all zeros again */
     END = 1064,
 };
 
@@ -38,15 +37,15 @@ static struct scenario {
     uint64_t policy, prefetch, tracker, process_kb, user_kb, global, swap_kb;
     unsigned read_fails, write_fails, map_fails, frames, frame_fails;
     bool no_swap;
-    unsigned steps, lives; /* of a thread; processes altogether */
+    unsigned steps, lives; /* of a thread; processes in all */
 } now;
 
 static struct process {
     struct space *space;
     uint32_t pid;
-    uint64_t stamp[END];       /* what each page holds: all its words follow from it, 0: zeros */
-    uint32_t read_failed[END]; /* errors that nobody has heard of */
-    bool either[END];          /* forgotten just now, or about to be: it may hold zeros as well */
+    uint64_t stamp[END];       /* contents of each page: all its words follow from it; 0: zeros */
+    uint32_t read_failed[END]; /* errors that no thread has got */
+    bool either[END];          /* dropped just now, or about to be: it may also hold zeros */
     bool remapping, protecting, forgetting, ending;
     unsigned remaps, threads;
     struct thread *thread[THREADS];
@@ -149,7 +148,7 @@ static unsigned some_page(void)
     return parts[i].from + MIN(below(pages), below(2) ? below(pages) : pages);
 }
 
-/* All its threads, wherever they are. */
+/* Ends all threads of p, wherever they are. */
 static void end_early(struct process *p)
 {
     p->ending = true;
@@ -365,7 +364,7 @@ static void check_nothing_is_missing(unsigned heap)
     INSIST(mm_heap_used == heap);
     INSIST(swap_double.device.busy == 0 && source_double.device.busy == 0);
     INSIST(now.read_fails ? errors > 0 : !errors);
-    if (now.frame_fails) /* some of those that nobody waited for, which nobody hears of */
+    if (now.frame_fails) /* some reads that no thread waited for: their errors reach none */
         INSIST(refused > 0 && refused < mm_frames_refused);
 }
 
@@ -460,7 +459,7 @@ static void a_pool_for_all_keeps_every_byte(void **state)
                                     .lives = 6});
 }
 
-static void memory_short_as_a_whole_keeps_every_byte(void **state)
+static void a_shortage_of_all_memory_keeps_every_byte(void **state)
 {
     (void)state;
     run_scenario(&(struct scenario){.name = "user",
@@ -478,7 +477,7 @@ static void memory_short_as_a_whole_keeps_every_byte(void **state)
                                     .lives = 6});
 }
 
-static void a_disk_that_fails_loses_no_byte_unsaid(void **state)
+static void a_disk_that_fails_loses_no_byte_silently(void **state)
 {
     (void)state;
     run_scenario(&(struct scenario){.name = "reads fail",
@@ -509,7 +508,7 @@ static void a_disk_that_fails_loses_no_byte_unsaid(void **state)
                                     .lives = 6});
 }
 
-static void a_frame_that_is_refused_is_an_error_or_nothing(void **state)
+static void a_refused_frame_is_an_error_or_goes_unnoticed(void **state)
 {
     (void)state;
     for (unsigned prefetch = SPATIAL; prefetch <= PPG; prefetch++)
@@ -552,9 +551,9 @@ int main(void)
         cmocka_unit_test(each_policy_keeps_every_byte),
         cmocka_unit_test(each_tracker_keeps_every_byte),
         cmocka_unit_test(a_pool_for_all_keeps_every_byte),
-        cmocka_unit_test(memory_short_as_a_whole_keeps_every_byte),
-        cmocka_unit_test(a_disk_that_fails_loses_no_byte_unsaid),
-        cmocka_unit_test(a_frame_that_is_refused_is_an_error_or_nothing),
+        cmocka_unit_test(a_shortage_of_all_memory_keeps_every_byte),
+        cmocka_unit_test(a_disk_that_fails_loses_no_byte_silently),
+        cmocka_unit_test(a_refused_frame_is_an_error_or_goes_unnoticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * Pools against a model of every page: which frames are whose, which slots, who is resident; under
- * random uses, evictions, readings and writings that end in any order, or fail, while the pool
- * grows and its target moves.
+ * Pools against a model of every page: the owner of each frame and slot, and which pages are
+ * resident, under random uses, evictions, reads and writes that end in any order, or fail, while
+ * the pool grows and its target moves.
  */
 #include "test/host/double/pooling.h"
 #include "mm/pool/prefetching.h"
@@ -26,7 +26,7 @@ static void begin_a_page(void)
     spin_unlock(&pool->lock, irq);
 }
 
-/* Somebody needs it, or it is foreseen. */
+/* Reads a page because a thread needs it, or ahead of that. */
 static void bring_a_page(void)
 {
     uint32_t n = some_node(1 << NODE_OUT);
@@ -58,7 +58,7 @@ static void bring_a_page(void)
     spin_unlock(&pool->lock, irq);
 }
 
-/* One that is there, ready, or still being written, is used. */
+/* Uses a page that is HERE, READY or still WRITING. */
 static void use_a_page(void)
 {
     uint32_t n = some_node(1 << NODE_HERE | 1 << NODE_READY | 1 << NODE_WRITING);
@@ -88,7 +88,7 @@ static void forget_a_page(void)
         forget(n);
 }
 
-static uint32_t in_hand; /* frames charged, and no node's */
+static uint32_t in_hand; /* frames charged that are no node's */
 
 static void charge_and_give_back(void)
 {
@@ -100,7 +100,7 @@ static void charge_and_give_back(void)
     }
 }
 
-/* Every frame and slot is exactly one node's. */
+/* Checks that every frame and slot belongs to exactly one node. */
 static void check(void)
 {
     uint32_t frames = 0, taken = 0;
@@ -169,7 +169,7 @@ static void no_frame_and_no_slot_is_lost_by_any_policy(void **state)
         }
 }
 
-static void a_pool_grows_when_it_has_no_free_node_only(void **state)
+static void a_pool_grows_only_when_it_has_no_free_node(void **state)
 {
     (void)state;
     for (const struct prefetch_ops *const *a = prefetch_policies; *a; a++) {
@@ -182,7 +182,7 @@ static void a_pool_grows_when_it_has_no_free_node_only(void **state)
         uint32_t before = pool->capacity;
         assert_int_equal(pool_grow(pool), 0);
         assert_int_equal(pool->capacity, 2 * before);
-        assert_int_equal(pool_grow(pool), 0); /* there is room now */
+        assert_int_equal(pool_grow(pool), 0); /* there is room for nodes now */
         assert_int_equal(pool->capacity, 2 * before);
         check();
         end();
@@ -201,7 +201,7 @@ static uint32_t page_being_written(void)
     return NODE_NONE;
 }
 
-static void pages_that_fail_together_keep_their_slots_and_alone_lose_them(void **state)
+static void pages_keep_their_slots_if_a_write_together_fails_and_lose_them_alone(void **state)
 {
     (void)state;
     make();
@@ -225,8 +225,8 @@ static void pages_that_fail_together_keep_their_slots_and_alone_lose_them(void *
     end();
 }
 
-/* A page that is out, in a slot, with a frame to be read into: because somebody asked for it, or
- * ahead of that. */
+/* Returns a page that is out, in a slot, with a frame to be read into; `asked`: a thread waits for
+ * it. */
 static uint32_t page_being_read(bool asked)
 {
     uint32_t n = page_being_written();
@@ -246,9 +246,8 @@ static uint32_t page_being_read(bool asked)
     return n;
 }
 
-/* Whoever comes later than that is to try again, and who asked for one that was read with
- * others. */
-static void only_who_asked_hears_that_a_page_could_not_be_read(void **state)
+/* A thread that comes later tries again, and so does one that asked for a page read with others. */
+static void only_a_read_alone_for_a_waiting_thread_is_an_error(void **state)
 {
     (void)state;
     make();
@@ -269,7 +268,7 @@ static void only_who_asked_hears_that_a_page_could_not_be_read(void **state)
     end();
 }
 
-static void a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends(void **state)
+static void an_orphan_is_freed_however_its_read_ends(void **state)
 {
     (void)state;
     make();
@@ -294,7 +293,7 @@ static uint32_t new_page(vaddr_t va)
     return n;
 }
 
-/* Nobody is still to tell of the use that brought it where nobody watched. */
+/* Where no tracker watches, none will report the use that brought a page in. */
 static void a_page_is_fresh_only_where_a_tracker_watches(void **state)
 {
     (void)state;
@@ -308,7 +307,7 @@ static void a_page_is_fresh_only_where_a_tracker_watches(void **state)
     end();
 }
 
-/* LRU, which asks about a node after each call after which a policy may ask. */
+/* LRU, which asks about a node after each call that allows a question. */
 static uint32_t about, question = REPLACE_NONE;
 static unsigned victim_calls, answers;
 static enum page_buffered answer;
@@ -389,7 +388,7 @@ static void a_policy_is_answered_what_the_buffer_has_of_a_page(void **state)
     pool_touch_locked(pool, first);
     assert_int_equal(answers, 2);
     assert_int_equal(answer, BUFFER_USED);
-    assert_int_equal(pool_victim_locked(pool, REPLACE_NONE), second); /* of the second call */
+    assert_int_equal(pool_victim_locked(pool, REPLACE_NONE), second); /* the second call's */
     assert_int_equal(victim_calls, 2);
     assert_int_equal(answers, 3);
     spin_unlock(&pool->lock, irq);
@@ -409,7 +408,7 @@ static void waits_at_the_same_time_hold_up_once(void **state)
     pool_wait_begins_locked(pool, 100);
     pool_wait_begins_locked(pool, 150);
     pool_wait_ends_locked(pool, 100, 200, true);
-    pool_wait_begins_locked(pool, 160); /* of a fault that is older than it was known to be one */
+    pool_wait_begins_locked(pool, 160); /* of a fault before it was known to wait */
     pool_wait_ends_locked(pool, 150, 250, true);
     pool_wait_ends_locked(pool, 160, 250, true);
     assert_int_equal(pool_held_up_locked(pool, 290), 150);
@@ -421,8 +420,8 @@ static void waits_at_the_same_time_hold_up_once(void **state)
     end();
 }
 
-/* A wait that goes on is known as far as it has come: a program that waits for one page after
- * another does not work. */
+/* A wait counts as far as it has come: a program that waits for page after another does not
+ * work. */
 static void a_wait_holds_up_before_it_ends(void **state)
 {
     (void)state;
@@ -437,7 +436,7 @@ static void a_wait_holds_up_before_it_ends(void **state)
     end();
 }
 
-/* A page used again while it is in memory has been missed no later than it had. */
+/* A resident page that is used again moves in the order by use, not in the order by misses. */
 static void pages_are_in_the_orders_that_the_prefetch_policy_needs(void **state)
 {
     (void)state;
@@ -464,10 +463,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(no_frame_and_no_slot_is_lost_by_any_policy),
-        TEST(a_pool_grows_when_it_has_no_free_node_only),
-        TEST(pages_that_fail_together_keep_their_slots_and_alone_lose_them),
-        TEST(only_who_asked_hears_that_a_page_could_not_be_read),
-        TEST(a_page_that_nobody_has_any_more_is_gone_however_its_reading_ends),
+        TEST(a_pool_grows_only_when_it_has_no_free_node),
+        TEST(pages_keep_their_slots_if_a_write_together_fails_and_lose_them_alone),
+        TEST(only_a_read_alone_for_a_waiting_thread_is_an_error),
+        TEST(an_orphan_is_freed_however_its_read_ends),
         TEST(a_page_is_fresh_only_where_a_tracker_watches),
         TEST(a_policy_is_answered_what_the_buffer_has_of_a_page),
         TEST(waits_at_the_same_time_hold_up_once),

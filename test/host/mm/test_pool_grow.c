@@ -1,5 +1,5 @@
-/* Threads that use new pages all at once, on memory complete (test/host/double/mm_double.h): one
- * makes the pool larger, the others wait. */
+/* Threads that use new pages all at once, on a complete mm (test/host/double/mm_double.h): one
+ * makes more nodes, the others wait. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"

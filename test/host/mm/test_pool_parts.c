@@ -1,5 +1,5 @@
-/* How much memory pools may have: what two that together may have LIMIT frames take from each
- * other, and what a new one is given. */
+/* How much memory pools may have: what two pools that together may have LIMIT frames take from each
+ * other, and what a new one gets. */
 #include "test/host/double/pooling.h"
 #include "mm/pool/args.h"
 #include "mm/pool/reclaim.h"
@@ -7,7 +7,7 @@
 
 enum { BURST = 16 }; /* reclaim.c's DONATION */
 
-/* A page that has to be written before it can leave. */
+/* Makes a page that must be written before it can be evicted. */
 static void begin_a_dirty_page(void)
 {
     assert_int_equal(pool_charge(pool, NODE_NONE), 0);
@@ -17,7 +17,7 @@ static void begin_a_dirty_page(void)
     spin_unlock(&pool->lock, irq);
 }
 
-/* `pool` and `other` have what they are to have, which is all that pools keep. */
+/* Makes `pool` and `other`, filled up to their targets, which together are all that pools keep. */
 static void make_two(uint32_t part)
 {
     mem_user = LIMIT * PAGE_SIZE;
@@ -41,9 +41,8 @@ static void end_two(void)
     end();
 }
 
-/* Whichever of them is larger: a loop that just fits misses on every page once it has lost a
- * few. */
-static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(void **state)
+/* Whichever is larger: a loop that just fits misses on every page once it has lost a few. */
+static void a_pool_within_its_share_loses_nothing_to_one_above_it(void **state)
 {
     (void)state;
     for (unsigned large = 0; large < 2; large++) {
@@ -60,8 +59,8 @@ static void a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not(voi
     }
 }
 
-/* What a goal keeps from it is nobody's; afterwards it may have it. */
-static void a_bound_pool_has_no_more_than_its_part(void **state)
+/* Frames beyond the cap stay free; afterwards the pool may have them. */
+static void a_bound_pool_has_no_more_than_its_target(void **state)
 {
     (void)state;
     make_two(1);
@@ -79,7 +78,7 @@ static void a_bound_pool_has_no_more_than_its_part(void **state)
     end_two();
 }
 
-static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives(void **state)
+static void of_two_pools_below_their_shares_the_one_that_lacks_less_gives(void **state)
 {
     (void)state;
     make_two(LIMIT * 3 / 4);
@@ -95,7 +94,7 @@ static void of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives
     end_two();
 }
 
-/* What twice as many nodes take beside what there is. */
+/* Returns the bytes that twice as many nodes take beyond the present ones. */
 static uint64_t bytes_to_grow(void)
 {
     uint32_t nodes = pool->capacity;
@@ -105,8 +104,8 @@ static uint64_t bytes_to_grow(void)
            prefetching->orders * (lrustack_bytes(2 * nodes) - lrustack_bytes(nodes));
 }
 
-/* All nodes there are have a page, most of them out; tables for twice as many take more than is
- * kept for the kernel. */
+/* Fills all nodes, most of them out, until tables for twice as many take more than the kernel's
+ * reserve. */
 static void make_full(void)
 {
     enum { MANY = 20000 };
@@ -115,7 +114,7 @@ static void make_full(void)
     prefetching = &prefetch_ppg;
     mem_process = MEMORY_UNLIMITED;
     frames_max = FRAMES_MAX;
-    paging_start(); /* it looks how many there are */
+    paging_start(); /* it counts the machine's frames */
     areas_cost = true;
     make();
     slots = realloc(slots, slots_bytes(MANY));
@@ -138,14 +137,14 @@ static void a_full_memory_does_not_keep_a_pool_from_having_more_nodes(void **sta
     uint64_t free = frame_free_about();
     assert_int_equal(pool_grow(pool), 0);
     assert_int_equal(pool->capacity, 2 * before);
-    assert_true(frame_free_about() + BURST >= free); /* the kernel has what it had */
+    assert_true(frame_free_about() + BURST >= free); /* the kernel's reserve is full again */
     for (unsigned i = 0; i < 100; i++)
         begin_a_dirty_page();
     pool_check(pool);
     end();
 }
 
-static void a_pool_that_nothing_can_leave_for_stays_as_it_is(void **state)
+static void a_pool_does_not_grow_if_no_page_can_be_evicted(void **state)
 {
     (void)state;
     make_full();
@@ -162,7 +161,7 @@ static void a_pool_that_nothing_can_leave_for_stays_as_it_is(void **state)
     end();
 }
 
-/* As they are allocated, the 52 KB of the chooser of prefetchers among them. */
+/* Before they are allocated, with the 52 KB of the prefetch chooser. */
 static void a_pools_tables_are_charged_to_its_process(void **state)
 {
     struct memory_account account = {.limit = MEMORY_UNLIMITED};
@@ -193,7 +192,7 @@ static void a_pools_tables_are_charged_to_its_process(void **state)
     assert_int_equal(account.used, 0);
 }
 
-/* All that use it have it, and none alone. */
+/* All spaces share it; none of them alone is charged. */
 static void tables_of_the_common_pool_are_charged_to_none(void **state)
 {
     struct memory_account account = {.limit = 0};
@@ -209,18 +208,17 @@ static void tables_of_the_common_pool_are_charged_to_none(void **state)
 
 static unsigned sleeps, in_hand;
 
-/* A thread of the other pool, whose page has just left and which is awake, wants whatever is
- * free. */
+/* A thread of the other pool, which has just lost a page and is awake, takes all that is free. */
 static void other_takes_what_is_free(void)
 {
-    assert_true(++sleeps <= 2 * BURST); /* else the first would sleep for ever */
+    assert_true(++sleeps <= 2 * BURST); /* else the first thread would wait for ever */
     swap_pools();
     while (pool_charge_now(pool))
         in_hand++;
     swap_pools();
 }
 
-static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
+static void threads_that_wait_for_memory_are_served_in_order(void **state)
 {
     (void)state;
     in_hand = 0;
@@ -245,7 +243,7 @@ static void who_waits_for_memory_is_served_before_who_comes_later(void **state)
 }
 
 /* A loop that just fits would miss on every page once it has lost one. */
-static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
+static void a_pool_gives_no_more_than_its_excess(void **state)
 {
     (void)state;
     make_two(LIMIT / 2);
@@ -263,8 +261,7 @@ static void a_pool_gives_no_more_than_it_has_beyond_its_part(void **state)
     end_two();
 }
 
-/* Where memory is to be divided by curves, which there are none of yet. Otherwise parts are
- * even. */
+/* Where memory is to be divided by curves but none exists yet. Without a goal, parts are even. */
 static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
 {
     struct pool *small[2];
@@ -292,8 +289,8 @@ static void before_there_is_a_plan_pools_keep_what_they_have(void **state)
     }
 }
 
-/* Whoever has most beyond its part: where its pages cannot leave others' may. */
-static void all_pools_are_asked_before_there_is_no_memory(void **state)
+/* If no page of the pool furthest above its share can be evicted, others give. */
+static void all_pools_are_asked_before_memory_is_exhausted(void **state)
 {
     (void)state;
     make_two(LIMIT / 2);
@@ -309,8 +306,8 @@ static void all_pools_are_asked_before_there_is_no_memory(void **state)
     end_two();
 }
 
-/* Trackers watch while it is. */
-static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
+/* Trackers watch while memory is short. */
+static void memory_is_no_longer_short_when_a_quarter_is_free(void **state)
 {
     (void)state;
     mem_process = MEMORY_UNLIMITED;
@@ -324,7 +321,7 @@ static void memory_is_short_no_longer_when_a_quarter_is_free(void **state)
     end();
 }
 
-static void what_is_on_its_way_out_is_reckoned_with(void **state)
+static void pages_that_are_leaving_count_as_free(void **state)
 {
     (void)state;
     make_two(LIMIT / 2);
@@ -333,8 +330,8 @@ static void what_is_on_its_way_out_is_reckoned_with(void **state)
         begin_a_dirty_page();
         swap_pools();
     }
-    /* The first of a burst has left, or could not be written, as others will: no further ones go
-     * before all of them have ended. */
+    /* The first page of a batch has left, or could not be written, as others will: no further pages
+     * are evicted before all of the batch have ended. */
     assert_true(other->leaving < BURST);
     for (uint32_t leaving; (leaving = other->leaving) > 1;) {
         swap_pools();
@@ -354,7 +351,7 @@ static void pools_keep_less_than_they_may_have(void **state)
     assert_int_equal(pools_memory(), 0);
 }
 
-/* Arguments may be those of an application that was started meanwhile. */
+/* Though the arguments have changed meanwhile, for another application. */
 static void a_childs_pool_is_like_its_parents(void **state)
 {
     struct pool *child;
@@ -398,21 +395,21 @@ static void a_childs_pool_is_like_its_parents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_bound_pool_has_no_more_than_its_part),
-        TEST(a_pool_that_keeps_to_its_part_loses_nothing_to_one_that_does_not),
-        TEST(of_two_that_have_less_than_their_parts_the_one_that_lacks_less_gives),
+        TEST(a_bound_pool_has_no_more_than_its_target),
+        TEST(a_pool_within_its_share_loses_nothing_to_one_above_it),
+        TEST(of_two_pools_below_their_shares_the_one_that_lacks_less_gives),
         TEST(a_full_memory_does_not_keep_a_pool_from_having_more_nodes),
-        TEST(a_pool_that_nothing_can_leave_for_stays_as_it_is),
+        TEST(a_pool_does_not_grow_if_no_page_can_be_evicted),
         TEST(a_pools_tables_are_charged_to_its_process),
         TEST(tables_of_the_common_pool_are_charged_to_none),
-        TEST(who_waits_for_memory_is_served_before_who_comes_later),
-        TEST(a_pool_gives_no_more_than_it_has_beyond_its_part),
+        TEST(threads_that_wait_for_memory_are_served_in_order),
+        TEST(a_pool_gives_no_more_than_its_excess),
         TEST(before_there_is_a_plan_pools_keep_what_they_have),
-        TEST(all_pools_are_asked_before_there_is_no_memory),
-        TEST(what_is_on_its_way_out_is_reckoned_with),
+        TEST(all_pools_are_asked_before_memory_is_exhausted),
+        TEST(pages_that_are_leaving_count_as_free),
         TEST(pools_keep_less_than_they_may_have),
         TEST(a_childs_pool_is_like_its_parents),
-        TEST(memory_is_short_no_longer_when_a_quarter_is_free),
+        TEST(memory_is_no_longer_short_when_a_quarter_is_free),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The regions of an address space against a map that says for each page what it belongs to. */
+/* The regions of an address space against a map of what each page belongs to. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/region/region.h"
 
@@ -174,9 +174,9 @@ static void full_storage_is_reported_and_changes_nothing(void **state)
     regions_check(&regions, LOW, HIGH);
 }
 
-/* Pieces of what a disk shows know where on it they are, and join only where they follow each other
- * there. */
-static void pieces_of_a_disk_keep_their_place_on_it(void **state)
+/* Parts of a mapped disk keep their page numbers on it, and merge only where these follow each
+ * other. */
+static void parts_of_a_mapped_disk_keep_their_pages(void **state)
 {
     (void)state;
     struct block_device *disk = (struct block_device *)1;
@@ -217,11 +217,11 @@ static void reading_in_a_row_goes_on_with_twice_as_much(void **state)
     assert_int_equal(region_ahead(&r, address(150), 1, 32), 1);
     r.ahead_next = address(151);
     assert_int_equal(region_ahead(&r, address(151), 1, 32), 2);
-    /* it is said to be read in a row */
+    /* advised: sequential */
     assert_int_equal(region_ahead(&r, address(40), 32, 32), 32);
     assert_int_equal(region_ahead(&r, address(195), 32, 32), 5); /* to its end */
     r.ahead_next = address(60);
-    assert_int_equal(region_ahead(&r, address(60), 1, 1), 1); /* it is said not to be */
+    assert_int_equal(region_ahead(&r, address(60), 1, 1), 1); /* advised: random */
 }
 
 static void a_gap_larger_than_everything_is_refused(void **state)
@@ -250,7 +250,7 @@ int main(void)
         cmocka_unit_test_setup(random_changes_keep_order_rights_and_touched_pages, set_up),
         cmocka_unit_test_setup(equal_neighbours_become_one_after_a_change_is_taken_back, set_up),
         cmocka_unit_test_setup(full_storage_is_reported_and_changes_nothing, set_up),
-        cmocka_unit_test_setup(pieces_of_a_disk_keep_their_place_on_it, set_up),
+        cmocka_unit_test_setup(parts_of_a_mapped_disk_keep_their_pages, set_up),
         cmocka_unit_test_setup(reading_in_a_row_goes_on_with_twice_as_much, set_up),
         cmocka_unit_test_setup(a_gap_larger_than_everything_is_refused, set_up),
         cmocka_unit_test_setup(a_dying_region_keeps_its_place_but_does_not_count_as_mapped, set_up),

@@ -1,7 +1,7 @@
 /*
- * Trackers complete, above page tables, TLBs and units that are doubles: what a tracker reports was
- * accessed, in that space and no other, and what was accessed it reports, as far as it says it
- * does; while pages go away, spaces end and their numbers come back, and what is watched changes at
+ * Trackers complete, on doubles of page tables, TLBs and units. What a tracker reports was
+ * accessed, in that space and no other; what was accessed it reports, as far as it promises.
+ * Meanwhile pages go away, spaces end and their numbers come back, and what is watched changes at
  * any moment.
  */
 #include "test/host/double/expect_panic.h"
@@ -31,7 +31,7 @@ static struct scenario {
     uint64_t tracker, short_only, permille;
     unsigned steps, lives, cost; /* cost: ticks that a sink takes for an entry */
     bool record;
-    bool echo;  /* whatever is delivered is logged once more meanwhile */
+    bool echo;  /* each delivery is logged once more while it goes on */
     bool quiet; /* nothing goes away, and what is watched does not change */
 } now;
 
@@ -41,7 +41,7 @@ static struct process {
     uint32_t accessed[END], written[END], reported[END];
     unsigned threads;
     bool remapping, leaves;
-    uint32_t sampled[SAMPLES]; /* pages, in the order of their times */
+    uint32_t sampled[SAMPLES]; /* pages, in order of time */
     unsigned samples, samples_out;
 } processes[PROCESSES];
 
@@ -79,7 +79,7 @@ void mm_double_sampled(const struct space *s, vaddr_t va)
         p->sampled[p->samples++] = (uint32_t)((va - MM_BASE) >> PAGE_SHIFT);
 }
 
-/* What there should be in a record, in its order. */
+/* What a record should contain, in its order. */
 static struct page_trace_record recorded[SAMPLES];
 static unsigned recorded_count;
 
@@ -94,7 +94,7 @@ static void expect_record(const struct process *p, const struct page_run *run, u
                                    .flags = entry & PAGE_ENTRY_WRITE ? PAGE_TRACE_WRITE : 0};
 }
 
-/* Those in between may have come while nobody could take them for the space's. */
+/* Samples in between may have come while the space was not known by them. */
 static void expect_in_order(struct process *p, uint32_t page)
 {
     if (now.quiet)
@@ -115,8 +115,8 @@ static void hear(struct space *s, const struct page_run *run)
                      page = (entry & PAGE_ENTRY_PAGE) - (MM_BASE >> PAGE_SHIFT);
             INSIST(entry >> PAGE_ENTRY_SPACE_SHIFT == s->number && page < END);
             INSIST(p->accessed[page]);
-            /* Where nothing ever leaves, pages are marked as written from the start, and that is
-             * all that tracker scan sees. */
+            /* In a space without a pool, pages are marked as written from the start, and tracker
+             * scan sees only marks. */
             INSIST(now.tracker == SCAN || p->written[page] || !(entry & PAGE_ENTRY_WRITE));
             p->reported[page]++;
             if (now.record)
@@ -218,7 +218,7 @@ static void expect_all_reported(struct process *p)
         INSIST(p->samples_out == p->samples && p->samples > 20);
     if (now.tracker == SOFT)
         INSIST(usable(p) <= ACTIVE + ACTIVE / 16);
-    if (now.tracker == SCAN) { /* what nobody uses any more it does not report again */
+    if (now.tracker == SCAN) { /* a page that is no longer used is not reported again */
         uint64_t before = p->reported[0];
         sched_sleep_until(host_ticks + 20 * NS_PER_MS);
         track_deliver();
@@ -232,7 +232,7 @@ static void live(void *arg);
 
 static void begin_space(struct process *p)
 {
-    static uint32_t pids = 1000; /* none is a number of a space */
+    static uint32_t pids = 1000; /* none is the number of a space */
     struct space *s;
     vaddr_t at;
 
@@ -303,12 +303,12 @@ static void play(uint64_t from)
     INSIST(mm_frames_used == 0 && mm_heap_used == heap);
     INSIST(account.watched == 0 && entries > (now.tracker == SAMPLED ? 50u : 500u) &&
            account.entries >= entries);
-    if (now.permille) { /* it knows how to keep to it, and does */
+    if (now.permille) { /* the tracker can keep to a bound, and does */
         INSIST(account.sample_shift > 0);
         INSIST(account.cost_ticks * 1000 <= account.ran_ticks * now.permille * 3 / 2);
     }
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
-        INSIST(!path_double[c].pab_entries); /* nobody is watched: it is off */
+        INSIST(!path_double[c].pab_entries); /* no space is watched: it is off */
 }
 
 static void run_scenario(const struct scenario *s, void (*f)(uint64_t from), uint64_t from)
@@ -320,7 +320,7 @@ static void run_scenario(const struct scenario *s, void (*f)(uint64_t from), uin
                  (unsigned long)from, (unsigned)status);
 }
 
-static void what_is_accessed_is_reported_by_each_tracker(void **state)
+static void each_tracker_reports_accesses(void **state)
 {
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
@@ -341,7 +341,7 @@ static void pages_go_and_spaces_end_while_they_are_tracked(void **state)
                 play, from);
 }
 
-static void what_is_watched_changes_at_any_moment(void **state)
+static void watching_may_change_at_any_moment(void **state)
 {
     (void)state;
     for (unsigned tracker = PATH; tracker <= SAMPLED; tracker++)
@@ -351,7 +351,7 @@ static void what_is_watched_changes_at_any_moment(void **state)
             play, 1);
 }
 
-static void tracking_costs_what_it_may(void **state)
+static void tracking_costs_no_more_than_allowed(void **state)
 {
     (void)state;
     run_scenario(&(struct scenario){.name = "governed",
@@ -368,8 +368,8 @@ static void tracking_costs_what_it_may(void **state)
 
 enum { ROUNDS = 50, ROUND_PAGES = 10 };
 
-/* A TLB that knows the page sets no mark: unless it was told to forget, the page would look unused
- * from its first scan on. */
+/* A TLB that knows the page sets no mark: unless told to forget the page, it would make it look
+ * unused from the first scan on. */
 static void use_again_and_again(void *arg)
 {
     struct process *p = arg;
@@ -399,7 +399,7 @@ static void play_scan(uint64_t from)
     fibers_run();
 }
 
-static void a_page_used_between_any_two_scans_is_reported_after_each(void **state)
+static void a_page_used_between_two_scans_is_reported_after_each(void **state)
 {
     (void)state;
     for (uint64_t from = 1; from <= 4; from++)
@@ -434,7 +434,7 @@ static void expect_header(const struct page_trace_header *h)
     INSIST(h->cpus == FIBER_CPUS && !h->reserved && h->time_hz == NS_PER_S);
 }
 
-/* What is in the file is what was delivered, but for what units have lost in between. */
+/* Checks that the file has what was delivered, but for what units lost in between. */
 static void expect_file(uint64_t lost)
 {
     const struct page_trace_record *at =
@@ -469,7 +469,7 @@ static void play_record(uint64_t from)
         if (now.tracker == PATH)
             path_double[i % PATH_DOUBLE_CPUS].lost += LOST;
     }
-    if (now.tracker == PATH) { /* which a unit tells with what it logs next */
+    if (now.tracker == PATH) { /* a unit reports a loss with its next entries */
         begin(&processes[0]);
         fibers_run();
     }
@@ -524,7 +524,7 @@ static void no_file(uint64_t from)
     INSIST(!path_double_output_bytes && entries);
 }
 
-static void what_is_missing_is_said(void **state)
+static void a_missing_unit_is_reported(void **state)
 {
     const struct scenario s = {.name = "without", .steps = 100, .lives = 1};
 
@@ -555,7 +555,7 @@ static void refused(uint64_t what)
                                      : "another sampling session has"));
 }
 
-static void what_cannot_begin_is_said_and_nothing_is_watched(void **state)
+static void a_tracker_that_cannot_start_says_so_and_watches_nothing(void **state)
 {
     const struct scenario s = {.name = "refused", .steps = 100, .lives = 1};
 
@@ -568,13 +568,13 @@ int main(void)
 {
     in_child_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_missing_is_said),
-        cmocka_unit_test(what_cannot_begin_is_said_and_nothing_is_watched),
-        cmocka_unit_test(what_is_accessed_is_reported_by_each_tracker),
+        cmocka_unit_test(a_missing_unit_is_reported),
+        cmocka_unit_test(a_tracker_that_cannot_start_says_so_and_watches_nothing),
+        cmocka_unit_test(each_tracker_reports_accesses),
         cmocka_unit_test(pages_go_and_spaces_end_while_they_are_tracked),
-        cmocka_unit_test(what_is_watched_changes_at_any_moment),
-        cmocka_unit_test(tracking_costs_what_it_may),
-        cmocka_unit_test(a_page_used_between_any_two_scans_is_reported_after_each),
+        cmocka_unit_test(watching_may_change_at_any_moment),
+        cmocka_unit_test(tracking_costs_no_more_than_allowed),
+        cmocka_unit_test(a_page_used_between_two_scans_is_reported_after_each),
         cmocka_unit_test(a_delivery_ends_though_more_is_logged_meanwhile),
         cmocka_unit_test(what_is_delivered_is_recorded),
     };

@@ -1,11 +1,11 @@
-/* What tracking may cost, against loads whose cost is known at every shift. */
+/* What tracking may cost, against loads with a known cost at every shift. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/track_governor.h"
 #include "test/host/double/random.h"
 
 enum { RAN = 10000000, SHIFT_MAX = 16 };
 
-/* A window of a load that would cost so many thousandths if every page was tracked. */
+/* A window of a load that would cost `permille` thousandths if every page were tracked. */
 static unsigned window(struct track_governor *g, unsigned permille)
 {
     track_governor_tell(g, (uint64_t)RAN / 1000 * permille >> g->shift, RAN);
@@ -23,7 +23,7 @@ static struct track_governor begin(unsigned allowed, unsigned shift)
     return g;
 }
 
-static void what_costs_too_much_is_sampled_by_as_much_as_is_needed(void **state)
+static void a_costly_load_is_sampled_as_much_as_needed(void **state)
 {
     struct track_governor g = begin(10, 0);
 
@@ -33,7 +33,7 @@ static void what_costs_too_much_is_sampled_by_as_much_as_is_needed(void **state)
         assert_int_equal(window(&g, 75), 3);
 }
 
-static void what_is_cheap_enough_is_not_sampled(void **state)
+static void a_cheap_load_is_not_sampled(void **state)
 {
     struct track_governor g = begin(10, 5);
 
@@ -55,13 +55,13 @@ static void a_burst_changes_nothing(void **state)
         assert_int_equal(window(&g, 5), 0);
 }
 
-static void where_the_need_is_between_two_shifts_the_lower_one_is_seldom_tried(void **state)
+static void between_two_shifts_the_lower_one_is_seldom_tried(void **state)
 {
     struct track_governor g = begin(10, 0);
     unsigned changes = 0, before = 0;
 
     (void)state;
-    /* 14 at no shift; a load that is quiet for as long as a trial needs. */
+    /* 14 thousandths at no shift; a load that stays quiet as long as a trial needs. */
     for (unsigned i = 0; i < 20000; i++) {
         unsigned shift = window(&g, i % 64 < 32 ? 14 : 3);
         changes += shift != before;
@@ -70,7 +70,7 @@ static void where_the_need_is_between_two_shifts_the_lower_one_is_seldom_tried(v
     assert_true(changes < 20000 / 64);
 }
 
-static void any_load_costs_no_more_than_it_may_on_the_whole(void **state)
+static void any_load_costs_no_more_than_allowed_on_the_whole(void **state)
 {
     (void)state;
     for (unsigned allowed = 1; allowed <= 100; allowed *= 10) {
@@ -85,26 +85,26 @@ static void any_load_costs_no_more_than_it_may_on_the_whole(void **state)
             window(&g, load);
         }
         assert_true(cost / WINDOWS <= (uint64_t)RAN / 1000 * allowed * 5 / 4);
-        /* And is not sampled far more than is needed. */
+        /* It is not sampled far more than needed. */
         for (unsigned i = 0; i < 20 * GOVERN_CALM_MAX; i++)
             window(&g, 3 * allowed);
         assert_int_equal(g.shift, 2);
     }
 }
 
-static void windows_in_which_nobody_ran_say_nothing(void **state)
+static void windows_in_which_no_thread_ran_count_for_nothing(void **state)
 {
     struct track_governor g = begin(10, 2), before = g;
 
     (void)state;
     assert_int_equal(track_governor_tell(&g, RAN, 0), 2);
     assert_int_equal(g.cost, before.cost);
-    /* nor is it charged to who runs then */
+    /* nor is it charged to what runs then */
     assert_int_equal(track_governor_tell(&g, 1, RAN / 1000), 2);
 }
 
-/* What a program costs that runs for so many windows, told of every 64th of one, in thousandths of
- * a window. */
+/* Returns the cost, in thousandths of a window, of a program that runs for `windows` windows, told
+ * each 64th of one. */
 static uint64_t cost_of_short(unsigned windows, unsigned permille)
 {
     enum { PARTS = 64 };
@@ -120,7 +120,7 @@ static uint64_t cost_of_short(unsigned windows, unsigned permille)
     return cost / (RAN / 1000);
 }
 
-static void a_short_program_costs_little_more_than_it_may(void **state)
+static void a_short_program_costs_little_more_than_allowed(void **state)
 {
     (void)state;
     for (unsigned permille = 5; permille <= 640; permille *= 2)
@@ -128,14 +128,14 @@ static void a_short_program_costs_little_more_than_it_may(void **state)
             assert_in_range(cost_of_short(windows, permille), 0, 10 * windows + 10 + permille / 64);
 }
 
-static void less_than_a_window_may_cost_says_nothing(void **state)
+static void a_cost_below_a_windows_allowance_says_nothing(void **state)
 {
     struct track_governor g = begin(10, 0);
 
     (void)state;
-    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 0); /* a half of its time */
+    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 0); /* half of its time */
     assert_int_equal(g.ran, 0);
-    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 6); /* but now it is */
+    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 6); /* now it is */
 }
 
 static void where_all_is_allowed_nothing_is_sampled(void **state)
@@ -162,14 +162,14 @@ static void the_largest_numbers_do_not_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_costs_too_much_is_sampled_by_as_much_as_is_needed),
-        cmocka_unit_test(what_is_cheap_enough_is_not_sampled),
+        cmocka_unit_test(a_costly_load_is_sampled_as_much_as_needed),
+        cmocka_unit_test(a_cheap_load_is_not_sampled),
         cmocka_unit_test(a_burst_changes_nothing),
-        cmocka_unit_test(where_the_need_is_between_two_shifts_the_lower_one_is_seldom_tried),
-        cmocka_unit_test(any_load_costs_no_more_than_it_may_on_the_whole),
-        cmocka_unit_test(windows_in_which_nobody_ran_say_nothing),
-        cmocka_unit_test(a_short_program_costs_little_more_than_it_may),
-        cmocka_unit_test(less_than_a_window_may_cost_says_nothing),
+        cmocka_unit_test(between_two_shifts_the_lower_one_is_seldom_tried),
+        cmocka_unit_test(any_load_costs_no_more_than_allowed_on_the_whole),
+        cmocka_unit_test(windows_in_which_no_thread_ran_count_for_nothing),
+        cmocka_unit_test(a_short_program_costs_little_more_than_allowed),
+        cmocka_unit_test(a_cost_below_a_windows_allowance_says_nothing),
         cmocka_unit_test(where_all_is_allowed_nothing_is_sampled),
         cmocka_unit_test(the_largest_numbers_do_not_overflow),
     };

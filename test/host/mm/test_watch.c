@@ -1,5 +1,5 @@
-/* What is watched, and what trackers do to a space when it is: threads that tell of it at the same
- * time, spaces that are large. */
+/* What is watched, and what trackers do to a space then: several threads that report at the same
+ * time, and large spaces. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
@@ -75,7 +75,7 @@ static void watch_large(void *arg)
     thread_leave_space();
     INSIST(!space_map(space, MM_BASE, LARGE_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test",
                       &at));
-    /* by its first page and its last */
+    /* as if its first and its last page were touched */
     space->regions.items[0].touched_hi = space->regions.items[0].end;
     track_short(space, true);
     watched = true;
@@ -102,7 +102,7 @@ static void play_large(uint64_t active_pages)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void the_last_that_was_told_holds(void **state)
+static void the_last_report_of_shortage_holds(void **state)
 {
     (void)state;
     for (uint64_t from = 1; from <= 4; from++)
@@ -139,7 +139,7 @@ int main(void)
     in_child_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_tracker_leaves_a_call_out),
-        cmocka_unit_test(the_last_that_was_told_holds),
+        cmocka_unit_test(the_last_report_of_shortage_holds),
         cmocka_unit_test(others_run_while_a_large_space_begins_to_be_watched),
         cmocka_unit_test(an_active_set_is_as_large_as_the_argument_allows),
     };
