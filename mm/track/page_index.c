@@ -100,7 +100,7 @@ void page_index_copy(struct page_index *x, const struct page_index *from)
     x->used = from->used;
 }
 
-void page_index_check(const struct page_index *x)
+void page_index_check_for_test(const struct page_index *x)
 {
     uint32_t used = 0;
 

@@ -42,4 +42,4 @@ size_t page_index_of_all(struct page_index *x, const uint64_t *entry, uint64_t m
 /* Returns the page's number, or PAGE_INDEX_NONE if it has none. */
 uint32_t page_index_find(const struct page_index *x, uint64_t page);
 /* Panics on a broken invariant. */
-void page_index_check(const struct page_index *x);
+void page_index_check_for_test(const struct page_index *x);

@@ -32,7 +32,7 @@ static void rows_are_numbered_as_they_come_and_stay(void **state)
                 assert_int_equal(
                     page_index_of_for_test(x, (0x10000000ull + (row ^ 5) * 3) * ROW + i),
                     row * ROW + i);
-    page_index_check(x);
+    page_index_check_for_test(x);
     assert_int_equal(x->used, 1024);
     assert_int_equal(page_index_of_for_test(x, 1), PAGE_INDEX_NONE); /* full */
     assert_int_equal(page_index_find(x, (0x10000000ull + 5 * 3) * ROW), 0);
@@ -52,7 +52,7 @@ static void entries_are_numbered_as_far_as_there_is_room(void **state)
     assert_int_equal(number[1], 4);
     assert_int_equal(number[2], ROW + 3);
     assert_int_equal(number[3], 3);
-    page_index_check(x);
+    page_index_check_for_test(x);
     free(x);
 }
 
@@ -61,7 +61,7 @@ static struct page_index *twice(struct page_index *x)
     struct page_index *y = index_for(2 * x->numbers, x->row_shift);
 
     page_index_copy(y, x);
-    page_index_check(y);
+    page_index_check_for_test(y);
     free(x);
     return y;
 }
@@ -91,7 +91,7 @@ static void larger_with(unsigned row_shift)
         assert_int_equal(n, number[which] + in);
     }
     assert_int_equal(x->used, next);
-    page_index_check(x);
+    page_index_check_for_test(x);
     free(x);
 }
 
@@ -109,7 +109,7 @@ static void pages_far_apart_take_one_number_each(void **state)
     for (uint32_t page = 0; page < 64; page++)
         assert_int_equal(page_index_of_for_test(x, page * 1000), page);
     assert_int_equal(page_index_of_for_test(x, 64000), PAGE_INDEX_NONE);
-    page_index_check(x);
+    page_index_check_for_test(x);
     free(x);
 }
 
