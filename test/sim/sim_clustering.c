@@ -1,11 +1,13 @@
 /*
  * How many samples do right clusters take? Planted sharing of several shapes (planted.h) goes
- * through the shMaps and the clustering policies at growing numbers of samples; one line per
+ * through the shMaps and the clustering policies at growing numbers of samples. One line per
  * policy, shape and number says in how many percent of the trials the clusters were those planted.
- * A second table stops where cluster_is_final says so.
+ * A second table is for sampling that stops when cluster_is_final says so.
  *
- * Every trial is one stream of samples, which all policies and filter rules see. Environment:
- * TRIALS (500), QUICK=1 (20 trials, few shapes), SHAPE=name (only that one), SEED (1).
+ * Every trial is one stream of samples, seen by all policies and filter rules.
+ *
+ * Environment: TRIALS (500), QUICK=1 (20 trials, few shapes), SHAPE=name (only this shape), SEED
+ * (1).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +163,7 @@ enum { CHECKPOINTS = ARRAY_SIZE(checkpoints) };
 
 static const struct filter {
     enum shmap_grant grant;
-    unsigned entries; /* 0: as shmap_entries_for has it */
+    unsigned entries; /* 0: by shmap_entries_for */
 } filters[] = {
     {SHMAP_FIRST, SHMAP_ENTRIES_PUBLISHED},
     {SHMAP_SECOND, SHMAP_ENTRIES_PUBLISHED},
@@ -181,7 +183,7 @@ static const struct contender {
 };
 enum { CONTENDERS = ARRAY_SIZE(contenders), OURS = CONTENDERS - 1 };
 
-/* What one filter lets through in a trial. */
+/* A filter's table in a trial, and the clustering on it. */
 struct stand {
     struct shmap_table table;
     struct clustering clustering;
@@ -192,7 +194,7 @@ struct tally {
     unsigned trials;
     unsigned right[CONTENDERS][CHECKPOINTS];
     unsigned verdicts[CLUSTER_VERDICT_COUNT], right_at_stop;
-    unsigned *stopped_at; /* [trials] samples */
+    unsigned *stopped_at; /* [trials] number of samples */
 };
 
 static void stand_init(struct stand *s, const struct filter *f, unsigned threads, uint64_t seed)
@@ -218,13 +220,13 @@ static void stand_free(struct stand *s)
     free(s->cluster_memory);
 }
 
-static bool judge(struct stand *s, const struct contender *c, const struct planted *p)
+static bool is_right(struct stand *s, const struct contender *c, const struct planted *p)
 {
     cluster_run(&s->clustering, c->policy, s->table.count, c->policy->threshold);
     return planted_right(p, s->clustering.of);
 }
 
-/* Ours, stopped by its own judgement. */
+/* Runs our policy until its clusters are final. */
 static void stop_when_sure(struct tally *tally, const struct planted_shape *shape, unsigned trial,
                            uint64_t seed)
 {
@@ -242,7 +244,7 @@ static void stop_when_sure(struct tally *tally, const struct planted_shape *shap
             struct planted_sample sample = planted_next(&p);
             shmap_record(&s.table, sample.thread, sample.address);
         }
-        right = judge(&s, &contenders[OURS], &p);
+        right = is_right(&s, &contenders[OURS], &p);
     } while (!cluster_is_final(&watch, &s.clustering, shmap_samples(&s.table)));
     tally->verdicts[watch.verdict]++;
     tally->right_at_stop += right;
@@ -267,7 +269,7 @@ static void sweep(struct tally *tally, const struct planted_shape *shape, uint64
                 shmap_record(&stands[f].table, sample.thread, sample.address);
         }
         for (unsigned c = 0; c < CONTENDERS; c++)
-            tally->right[c][i] += judge(&stands[contenders[c].filter], &contenders[c], &p);
+            tally->right[c][i] += is_right(&stands[contenders[c].filter], &contenders[c], &p);
     }
     for (unsigned f = 0; f < FILTERS; f++)
         stand_free(&stands[f]);

@@ -1,6 +1,7 @@
 /*
- * How right a process's counts are whose threads live for a short while, and those of a family of
- * such processes: a grid of threads x life, of 2 to 17 events that take turns, against the truth.
+ * How right are the counts of a process with short-lived threads, and of a family of such
+ * processes? A grid of number of threads x length of life, with 2 to 17 events that take turns,
+ * against the true counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ void panic(const char *fmt, ...)
 
 struct tally {
     unsigned cases, unseen, intervals, held;
-    double bias;   /* the sum of what each is off, as part of the truth */
-    double *width; /* half, in percent of the count */
+    double bias;   /* sum of the errors, as part of the truth */
+    double *width; /* half of the interval, in percent of the count */
 };
 
 static unsigned long number(const char *name, unsigned long otherwise)
@@ -43,7 +44,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void judge(const struct lives_count *c, struct tally *t)
+static void add_case(const struct lives_count *c, struct tally *t)
 {
     const struct estimate *e = &c->estimate;
 
@@ -74,7 +75,7 @@ static void print(const char *what, struct tally *t)
     }
 }
 
-static void add(struct tally *sum, const struct tally *part)
+static void add_tally(struct tally *sum, const struct tally *part)
 {
     for (unsigned i = 0; i < part->intervals; i++)
         sum->width[sum->intervals + i] = part->width[i];
@@ -107,7 +108,7 @@ static const char explanation[] =
     "in\n"
     "# percent of the count, the median.\n";
 
-/* All runs of one cell of the grid; those of a third are of each program, those of a half on one
+/* Runs one cell of the grid often. A third of the runs is of each program, half of them on one
  * CPU. */
 static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned runs, struct tally *t)
 {
@@ -126,7 +127,7 @@ static void run_cell(unsigned cell, unsigned events, uint64_t slice, unsigned ru
                                     (number("SEED", 1) * 1000 + cell) * 100000 + i * 100 + events};
         lives_run(&l, count);
         for (unsigned e = 0; e < events; e++)
-            judge(&count[e], t);
+            add_case(&count[e], t);
     }
     snprintf(what, sizeof what, "%-8llu %-6u %-6u %-8llu %-6u", (unsigned long long)slice,
              grid[cell].processes, grid[cell].threads, (unsigned long long)grid[cell].cycles,
@@ -153,7 +154,7 @@ int main(void)
             for (unsigned n = 0; n < ARRAY_SIZE(numbers_of_events); n++) {
                 struct tally t = new_tally(runs);
                 run_cell(g, numbers_of_events[n], slices[s], runs, &t);
-                add(&all, &t);
+                add_tally(&all, &t);
                 free(t.width);
             }
     print("all                                   ", &all);

@@ -1,9 +1,10 @@
 /*
- * What do miss-rate curves cost, and how near are they? Traces of several shapes (traces.h) go
- * through mrc.h and through the LRU stack's boundaries (lrustack.h) in two forms; a line for each
+ * What do miss-rate curves cost, and how exact are they? Traces of several shapes (traces.h) go
+ * through mrc.h and, in two forms, through the LRU stack's boundaries (lrustack.h). A line for each
  * says how far its curve is from the exact one, found naively (mattson.h), and how many
- * instructions an access takes, counted one by one. Further lines for each shape: how far the
- * curve of a tracker's log, and that of a sample of the pages, are from that of all accesses.
+ * instructions an access takes, counted one by one. Further lines for each shape compare the curve
+ * of a tracker's log, and that of a sample of the pages, with the curve of all accesses.
+ *
  * Environment: QUICK=1 (fewer pages), SEED (1).
  */
 #include <math.h>
@@ -40,16 +41,16 @@ static void *room(size_t bytes)
     return memory;
 }
 
-/* One way of finding curves, at multiples of a group. */
+/* A way to find curves, at multiples of a group of pages. */
 struct form {
     const char *name;
     enum mrc_policy policy;
     void *(*make)(const struct trace *t, uint32_t group);
     void (*touch)(void *state, const uint32_t *page, size_t n);
-    uint64_t (*misses)(void *state, uint32_t memory); /* UINT64_MAX: this form cannot tell */
+    uint64_t (*misses)(void *state, uint32_t memory); /* UINT64_MAX: not known in this form */
 };
 
-/* What is run step by step. */
+/* The code that is run step by step. */
 struct piece {
     const struct form *form;
     void *state;
@@ -161,8 +162,8 @@ static const struct form forms[] = {
     {"four-groups", MRC_LRU, around_make, bounded_do, bounded_misses},
 };
 
-/* The largest difference, in points: at every size for a curve with groups of a page, else at
- * multiples of a group. */
+/* Returns the largest difference in points: at every size for a curve with groups of one page, else
+ * at multiples of a group. */
 static double farthest(const struct form *f, void *state, const struct mattson *exact,
                        uint32_t group, size_t accesses)
 {
@@ -179,7 +180,7 @@ static double farthest(const struct form *f, void *state, const struct mattson *
     return 100 * worst / (double)accesses;
 }
 
-/* Accesses until slots are given anew, which is counted for itself. */
+/* Returns the number of accesses until slots are assigned anew, which is measured separately. */
 static uint32_t slots_left(const struct mrc *m)
 {
     const struct lrudist *d = (const struct lrudist *)((const char *)m + m->lru_at);
@@ -221,8 +222,8 @@ static void run(const struct form *f, const char *shape, const struct trace *t,
     free(state);
 }
 
-/* What a page-access tracker would log: accesses to pages that are not among the `held` used
- * last. */
+/* Returns the log of a page-access tracker: the accesses to pages that are not among the `held`
+ * last used. */
 static struct trace logged(const struct trace *t, uint32_t held)
 {
     struct trace log = trace_room(t->pages, t->length);
@@ -243,7 +244,8 @@ static struct trace logged(const struct trace *t, uint32_t held)
     return log;
 }
 
-/* Curves of the log against those of all accesses, in memory of more than the held pages. */
+/* Compares curves of the log with those of all accesses, for memories larger than the held
+ * pages. */
 static void compare_log(const char *shape, const struct trace *t,
                         const struct mattson exact[MRC_POLICIES], uint32_t held)
 {
@@ -269,8 +271,8 @@ static void compare_log(const char *shape, const struct trace *t,
     trace_free(&log);
 }
 
-/* Curves of one page of 2^shift, as hardware draws them, against those of all pages, at every size;
- * a sample's rates are of its own accesses. */
+/* Compares curves of one page in 2^shift, as hardware samples them, with those of all pages, at
+ * every size. A sample's rates are those of its own accesses. */
 static void compare_sample(const char *shape, const struct trace *t, const struct mattson *exact,
                            unsigned shift)
 {

@@ -1,10 +1,12 @@
 /*
- * How good multiplexed counts are: simulated events of many kinds, counted in full and by
+ * How good are multiplexed counts? Simulated events of many kinds are counted in full and by
  * hpm/policy/mux.c.
  *
- * Two measures. The 95 % interval over the session: how often does it hold the true count, and how
- * wide is it? And [A]'s own (2.7.1): KL(P||P') = sum P log2(P/P'), P the distribution of the
- * events over the rounds, P' that of the estimates, each with half a count more than was seen.
+ * Two measures:
+ *   - The 95 % interval over the session: how often does it contain the true count, and how wide is
+ *     it?
+ *   - [A]'s own (2.7.1): KL(P||P') = sum P log2(P/P'), where P is the distribution of the events
+ *     over the rounds and P' that of the estimates, each with half a count added.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,15 +14,15 @@
 #include "hpm/policy/estimate.h"
 
 enum {
-    CELL = 500, /* cycles: the resolution of the simulation */
+    CELL = 500, /* cycles; the resolution of the simulation */
     GROUPS = 10,
     ROUND = 2000000,
     ROUND_CELLS = ROUND / CELL,
     ROUNDS = 50,
-    ROUNDS_MORE = ROUNDS + 4, /* of events there are: turns run over */
+    ROUNDS_MORE = ROUNDS + 4, /* rounds of events: turns run beyond the last round */
     CELLS = ROUNDS_MORE * ROUND_CELLS,
-    ONE_SLICE = ROUND / GROUPS, /* of the published form: what is shorter is a short burst */
-    COUNTS_MIN = 1000,          /* a round, for KL to say anything */
+    ONE_SLICE = ROUND / GROUPS, /* published form: a shorter burst is short */
+    COUNTS_MIN = 1000,          /* in a round, for KL to be meaningful */
 };
 
 void panic(const char *fmt, ...)
@@ -46,7 +48,7 @@ static double between(double low, double high)
     return low + (high - low) * uniform();
 }
 
-/* Each order of magnitude alike. */
+/* Draws a number, with each order of magnitude equally likely. */
 static double logarithmic(double low, double high)
 {
     return exp(between(log(low), log(high)));
@@ -75,16 +77,16 @@ static uint32_t poisson(double mean)
 
 /* ---- Streams of events ----------------------------------------------------------------------- */
 
-/* Before each cell: events and instructions. */
+/* Events and instructions before each cell. */
 static uint64_t events[CELLS + 1], instructions[CELLS + 1];
-static double shortest; /* feature of the stream, cycles */
+static double shortest; /* shortest feature of the stream, cycles */
 
-static void put(unsigned cell, double per_cycle)
+static void put_cell(unsigned cell, double per_cycle)
 {
     events[cell + 1] = events[cell] + poisson(per_cycle * CELL);
 }
 
-/* Rates from one event in 1,000 cycles to one in each. */
+/* Returns a rate from one event in 1,000 cycles to one in each. */
 static double any_rate(void)
 {
     return logarithmic(1e-3, 1);
@@ -95,10 +97,10 @@ static void steady(void)
     double rate = any_rate();
 
     for (unsigned i = 0; i < CELLS; i++)
-        put(i, rate);
+        put_cell(i, rate);
 }
 
-/* The logarithm of the rate is an autoregressive process. */
+/* A stream with a rate that is, in its logarithm, an autoregressive process. */
 static void noisy(void)
 {
     double rate = any_rate(), memory = exp(-CELL / logarithmic(1e3, 1e7)), sigma = between(0.2, 1),
@@ -106,11 +108,11 @@ static void noisy(void)
 
     for (unsigned i = 0; i < CELLS; i++) {
         x = memory * x + sqrt(1 - memory * memory) * normal();
-        put(i, rate * exp(sigma * x));
+        put_cell(i, rate * exp(sigma * x));
     }
 }
 
-/* Three rates in turn, the lowest down to a fiftieth of the highest. */
+/* Three rates in turn, the lowest down to 1/50 of the highest. */
 static void phases_of(double length)
 {
     double high = any_rate(),
@@ -123,7 +125,7 @@ static void phases_of(double length)
             phase = (phase + 1) % 3;
             left = length * between(0.5, 1.5);
         }
-        put(i, rate[phase]);
+        put_cell(i, rate[phase]);
     }
 }
 
@@ -137,8 +139,8 @@ static void short_phases(void)
     phases_of(logarithmic(2e4, 2 * ONE_SLICE));
 }
 
-/* All in bursts of about one length, with pauses 1 to 10 times as long on average and at most a
- * tenth of the rate in them, or nothing at all. */
+/* Bursts of about one length. Pauses are 1 to 10 times as long on average, with at most a tenth of
+ * the rate, or none. */
 static void bursts_of(double length)
 {
     double rate = any_rate(), background = uniform() < 0.5 ? 0 : between(0, 0.1);
@@ -151,7 +153,7 @@ static void bursts_of(double length)
             on = !on;
             left += on ? length * between(1, 1.5) : exponential(pause);
         }
-        put(i, on ? rate : rate * background);
+        put_cell(i, on ? rate : rate * background);
     }
 }
 
@@ -165,7 +167,7 @@ static void short_bursts(void)
     bursts_of(logarithmic(3e3, ONE_SLICE));
 }
 
-/* With a period in step with rounds or passes: a pulse and nothing else, or a ramp. */
+/* A period in step with rounds or passes: a pulse and nothing else, or a ramp. */
 static void periodic_of(double low, double high)
 {
     static const double parts[] = {1, 2, 4, 8, 10, 0.99, 40};
@@ -179,7 +181,7 @@ static void periodic_of(double low, double high)
     shortest = length;
     for (unsigned i = 0; i < CELLS; i++) {
         double at = fmod(i * (double)CELL / period + offset, 1);
-        put(i, rate * (ramp ? at : at < length / period));
+        put_cell(i, rate * (ramp ? at : at < length / period));
     }
 }
 
@@ -199,10 +201,10 @@ static void rare(void)
     double rate = logarithmic(1e-7, 1e-4);
 
     for (unsigned i = 0; i < CELLS; i++)
-        put(i, rate);
+        put_cell(i, rate);
 }
 
-/* Instructions per cycle from 0.2 to 3, in phases of their own. */
+/* Adds instructions: 0.2 to 3 per cycle, in phases of their own. */
 static void add_instructions(void)
 {
     double length = logarithmic(5e4, 2e7), left = 0, ipc = 1;
@@ -238,12 +240,12 @@ enum { KINDS = ARRAY_SIZE(kinds), KL_KINDS = 5 };
 static const struct form {
     const char *name;
     unsigned passes;
-    unsigned rounds; /* counted; 0: ROUNDS */
+    unsigned rounds; /* rounds counted; 0: ROUNDS */
     bool published, shares, instructions;
-    unsigned late; /* cells, at most, that the slices' interrupts come late */
-    /* cycles on average that the thread runs, and others do; 0: it runs always */
+    unsigned late; /* cells by which the slices' interrupts come late, at most */
+    /* mean cycles for which the thread runs and is away; 0: always runs */
     double run, pause;
-    bool cut; /* the round ends when the thread does; else it is the CPU's and goes on */
+    bool cut; /* a round ends when the thread is switched; else rounds are the CPU's */
 } forms[] = {
     {.name = "published", .passes = 1, .published = true},
     {.name = "1", .passes = 1},
@@ -265,7 +267,7 @@ struct session {
     struct mux_plan plan;
     struct mux_turns turns;
     struct mux_counts counts;
-    unsigned cell, switch_at; /* the thread's own time */
+    unsigned cell, switch_at; /* in the thread's own time */
     double estimate[ROUNDS];  /* by round */
 };
 
@@ -290,7 +292,7 @@ static void session_init(struct session *s, const struct form *form, uint64_t se
     s->switch_at = form->run > 0 ? (unsigned)(exponential(form->run) / CELL) + 1 : CELLS;
 }
 
-/* The first cell at which so much has passed since `from`. */
+/* Returns the first cell at which `length` has passed since cell `from`. */
 static unsigned cell_after(const struct session *s, unsigned from, uint64_t length)
 {
     if (!s->form->instructions)
@@ -309,7 +311,7 @@ static uint64_t length_of(const struct session *s, unsigned from, unsigned to)
                                  : (uint64_t)(to - from) * CELL;
 }
 
-/* Other threads run, and the CPU's turns go on. */
+/* Lets other threads run, while the CPU's turns go on. */
 static void away(struct session *s)
 {
     uint64_t left = (uint64_t)exponential(s->form->pause);
@@ -331,7 +333,8 @@ static void end_run(struct session *s)
     s->switch_at = s->cell + (unsigned)(exponential(s->form->run) / CELL) + 1;
 }
 
-/* A slice, or what there is of it before the thread is switched. True: a round has ended. */
+/* Counts for a slice, or up to the thread's switch if that is earlier. Returns whether a round has
+ * ended. */
 static bool step(struct session *s)
 {
     unsigned group = mux_turns_group(&s->turns), from = s->cell;
@@ -351,8 +354,7 @@ static bool step(struct session *s)
     return ended == MUX_ROUND_ENDS;
 }
 
-/* Counts at least ROUNDS rounds, with the estimate of each where rounds are what they are meant to
- * be. */
+/* Counts at least ROUNDS rounds. Keeps the estimate of each where rounds are as meant. */
 static void run(struct session *s)
 {
     struct mux_sum sum, before = {0};
@@ -370,7 +372,8 @@ static void run(struct session *s)
     }
 }
 
-/* Rounds of events, but those of estimates have half a seen count more. */
+/* Returns the KL distance over rounds of true and estimated events, with half a count added to
+ * each. */
 static double kl_distance(const struct session *s)
 {
     double all = (double)events[ROUNDS * ROUND_CELLS], estimates = 0, sum = 0, half = 0.5 * GROUPS;
@@ -389,7 +392,7 @@ static double kl_distance(const struct session *s)
 
 struct tally {
     unsigned intervals, held, distances;
-    double *width, *distance; /* of each case */
+    double *width, *distance; /* [cases] */
 };
 
 static int by_value(const void *a, const void *b)
@@ -412,7 +415,7 @@ static bool plain(const struct form *f)
     return !f->rounds && !f->shares && !f->late && !f->instructions && f->run == 0;
 }
 
-static void judge(const struct session *s, struct tally *t)
+static void add_case(const struct session *s, struct tally *t)
 {
     uint64_t truth = events[s->cell];
     struct mux_sum sum;
@@ -439,12 +442,12 @@ static void simulate(struct tally *tallies, const struct kind *kind, unsigned tr
         for (unsigned f = 0; f < FORMS; f++) {
             session_init(&s, &forms[f], seed * 1000003 + i);
             run(&s);
-            judge(&s, &tallies[f]);
+            add_case(&s, &tallies[f]);
         }
     }
 }
 
-static void add(struct tally *sum, const struct tally *part)
+static void add_tally(struct tally *sum, const struct tally *part)
 {
     memcpy(sum->width + sum->intervals, part->width, part->intervals * sizeof *sum->width);
     memcpy(sum->distance + sum->distances, part->distance, part->distances * sizeof *sum->distance);
@@ -531,9 +534,9 @@ int main(void)
         simulate(t, &kinds[k], trials, number("SEED", 1) * 100 + k);
         for (unsigned f = 0; f < FORMS; f++) {
             report(kinds[k].name, forms[f].name, &t[f]);
-            add(&all[f], &t[f]);
+            add_tally(&all[f], &t[f]);
             if (k < KL_KINDS)
-                add(&for_kl[f], &t[f]);
+                add_tally(&for_kl[f], &t[f]);
         }
         fflush(stdout);
     }

@@ -1,7 +1,7 @@
 /*
  * Two ways to adapt a sampling period, the published one ([S] 3.4.3) and that of
- * hpm/policy/period.c, on simulated rates of events; and how evenly the stores of a loop are
- * sampled with periods that are fixed, jittered or primes ([S] 3.5).
+ * hpm/policy/period.c, on simulated rates of events; and how evenly a loop's stores are sampled
+ * with periods that are fixed, jittered or primes ([S] 3.5).
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 enum {
     CPUS = 4,
     WINDOWS = 300,
-    WANTED = 100,  /* samples in a window, all CPUs together */
-    MEMORY = 20,   /* windows that the published rule averages over */
+    WANTED = 100,  /* samples in a window, of all CPUs */
+    MEMORY = 20,   /* windows over which the published rule averages */
     STRETCH = 60,  /* windows between two steps */
-    TOLERANCE = 20 /* percent off what is wanted: a rule has settled */
+    TOLERANCE = 20 /* percent off WANTED at which a rule has settled */
 };
 
 void panic(const char *fmt, ...)
@@ -96,8 +96,8 @@ static void pausing(void)
 static const struct shape {
     const char *name;
     void (*make)(void);
-    unsigned stretch; /* windows of one rate; 0: there are none */
-    unsigned off;     /* the first guess is wrong by up to 2 to this */
+    unsigned stretch; /* windows with one rate; 0: the rate does not step */
+    unsigned off;     /* the first guess is wrong by up to a factor of 2 to this power */
 } shapes[] = {
     {"constant", constant, WINDOWS, 10}, {"constant-near", constant, WINDOWS, 1},
     {"stepped", stepped, STRETCH, 10},   {"bursty", bursty, 0, 10},
@@ -109,16 +109,16 @@ static const struct shape {
 
 struct rule {
     const char *name;
-    unsigned every; /* windows between two updates; 0: it is hpm/policy/period.c's */
+    unsigned every; /* windows between two updates; 0: hpm/policy/period.c decides */
 };
 static const struct rule rules[] = {{"published", 5}, {"published-each", 1}, {"events", 0}};
 
 static struct adapted {
     const struct rule *rule;
     struct period p; /* of events */
-    double period;   /* of the published */
+    double period;   /* of the published rule */
     uint64_t samples[WINDOWS];
-    double at[WINDOWS]; /* period in window i */
+    double at[WINDOWS]; /* the period in window i */
     uint64_t left[CPUS], distance[CPUS];
 } state;
 
@@ -151,8 +151,8 @@ static void update_published(unsigned i)
     state.period = fmin(fmax(state.period * (sum / n) / WANTED, 1), PERIOD_MAX);
 }
 
-/* One CPU's events; the samples end distances, each of the period drawn at the window's begin but
- * the first. */
+/* Lets one CPU's events come. Samples end distances, each of the period drawn when the window
+ * began, but for the first. */
 static void sample(unsigned cpu, uint64_t events, struct period_window *w)
 {
     uint64_t period = period_now();
@@ -169,7 +169,7 @@ static void sample(unsigned cpu, uint64_t events, struct period_window *w)
     state.left[cpu] -= events;
 }
 
-/* A shorter period brings the next sample as near, under every rule. */
+/* Shortens the distance to the next sample if the period has become shorter, under every rule. */
 static void follow(unsigned cpu)
 {
     uint64_t period = period_now();
@@ -200,7 +200,7 @@ static void run(void)
 /* ---- Measures -------------------------------------------------------------------------------- */
 
 struct tally {
-    double *settle; /* windows until all that follow are as wanted, by stretch */
+    double *settle; /* [stretches] windows until the samples are as wanted from then on */
     double *swing;  /* longest to shortest period in the second half of a stretch */
     unsigned stretches;
     double error, samples; /* sums */
@@ -228,8 +228,8 @@ static void judge_stretch(struct tally *t, unsigned from, unsigned to)
     t->swing[t->stretches++] = high / low;
 }
 
-/* The first windows, which depend on the first guess only, are left out where there are no
- * stretches. */
+/* Where the rate does not step, the first windows are left out: they depend on the first guess
+ * only. */
 static void judge(struct tally *t, const struct shape *shape)
 {
     for (unsigned i = 0; shape->stretch && i + shape->stretch <= WINDOWS; i += shape->stretch)
@@ -290,13 +290,13 @@ static void compare(const struct shape *shape, unsigned trials, unsigned long se
 
 enum { MEAN = 100000, SITES_MAX = 64, PERIODS = 41 };
 
-/* The period until the next drain. */
+/* Draws the period until the next drain. */
 static uint64_t fixed(uint64_t mean)
 {
     return mean;
 }
 
-/* As published for buffered samples: 8 bits of it are random ([S] 3.5.1). */
+/* The published way for buffered samples: 8 bits of the period are random ([S] 3.5.1). */
 static uint64_t low_bits(uint64_t mean)
 {
     return mean - 128 + (uint64_t)(uniform() * 256);
@@ -322,7 +322,8 @@ static const struct drawing {
     {"prime", prime, 10},      {"prime", prime, 1},
 };
 
-/* Of the most sampled store to the least; half a sample is added to both. */
+/* Returns the ratio of samples of the most sampled store to the least sampled one, half a sample
+ * added to both. */
 static double unevenness(const struct drawing *d, uint64_t mean, unsigned stores, unsigned samples,
                          unsigned *missed)
 {

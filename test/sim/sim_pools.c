@@ -1,13 +1,13 @@
 /*
  * Memory for two programs: one LRU list for all pages (global), or a pool for each, divided by
- * their curves (mrc.h, plan.h). Each program has a processor of its own; an access takes one unit
- * of time, a fault LATENCY of them. One line per pair, part of both footprints that memory has,
+ * their curves (mrc.h, plan.h). Each program has a processor of its own. An access takes one unit
+ * of time, a fault LATENCY of them. One line per pair, size of memory as part of both footprints,
  * and way of dividing it:
- * ops        accesses of both in the time there is, of those with global allocation in percent
- * speedup    weighted: of each its accesses by those that it makes alone with all the memory, and
- * their sum
- * harmonic   the harmonic mean of both
- * rates      faults of each in a thousand units of time, over the second half
+ *   ops       accesses of both in the given time, in percent of those with global allocation
+ *   speedup   weighted: the sum over both of a program's accesses by those it makes alone with all
+ *             the memory
+ *   harmonic  the harmonic mean of both
+ *   rates     faults of each in a thousand units of time, over the second half
  * Environment: QUICK=1 (shorter), SEED (1).
  */
 #include <stdio.h>
@@ -33,7 +33,7 @@ enum {
     POINTS = 2 * PAGES / STEP + 1
 };
 
-/* Its pages are numbered from `first`, so that one list can hold those of both. */
+/* Its pages are numbered from `first`, so that one list can hold the pages of both. */
 struct program {
     struct trace trace;
     uint32_t first;
@@ -163,14 +163,14 @@ static void run(struct machine *m, uint64_t time)
             divide(m);
         for (unsigned i = 0; i < PROGRAMS; i++)
             m->program[i].clock = MAX(m->program[i].clock, epoch - EPOCH);
-        /* The one that is behind goes on. */
+        /* The program that is behind makes the next access. */
         for (unsigned i;
              (i = m->program[1].clock < m->program[0].clock), m->program[i].clock < epoch;)
             step(m, i, epoch > time / 2);
     }
 }
 
-/* Accesses of one program in the time there is, with all memory for itself. */
+/* Returns the accesses of one program in the given time with all memory for itself. */
 static uint64_t alone(const struct trace *trace, uint32_t memory, uint64_t time)
 {
     struct lrustack *resident = stack();
@@ -199,7 +199,7 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
         most[i] = alone(&trace[i], PROGRAMS * PAGES * memory_pct / 100, time);
     }
     for (unsigned goal = SHARE_GOALS; goal-- > SHARE_THROUGHPUT;) {
-        if (goal == SHARE_SERVICE) /* its turn is global allocation's */
+        if (goal == SHARE_SERVICE) /* SHARE_SERVICE's turn goes to global allocation */
             m.global = true;
         m.config = (struct share_config){.goal = goal,
                                          .step = STEP,

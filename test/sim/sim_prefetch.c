@@ -1,14 +1,14 @@
 /*
- * Prefetching policies on what programs use (programs.h), in a memory that replaces by LRU
- * (paging.h): one line per program, part of its footprint that memory has, and policy.
- * recall_pct     faults that prefetching avoided, of those there are without
- * precision_pct  prefetched pages that were used, of those whose fate is known
- * io_pct         pages read, more than without
+ * Prefetching policies on the accesses of programs (programs.h), in a memory that replaces by LRU
+ * (paging.h): one line per program, size of memory as part of the footprint, and policy.
+ *   recall_pct     faults that prefetching avoided, of the faults without it
+ *   precision_pct  prefetched pages that were used, of those with a known fate
+ *   io_pct         pages read, in percent more than without it
  * A second line, prefetch.wait, has reads that take as long as LATENCY accesses: [A]'s million
- * cycles, a page access being some thousand.
- * wait_pct       time waited for pages, of what is waited without
- * late_pct       used prefetched pages that were still under way
- * Environment: QUICK=1 (smaller), SEED (1), PROGRAM=name (only that one), LATENCY (140).
+ * cycles, with some thousand cycles for an access to a page.
+ *   wait_pct       time waited for pages, of the time waited without prefetching
+ *   late_pct       used prefetched pages that were still being read
+ * Environment: QUICK=1 (smaller), SEED (1), PROGRAM=name (only this program), LATENCY (140).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,17 @@
 /*
- * How far the chooser is below the best of its experts, in points of hit rate: on the traces it was
- * made for, on others made against it (two shapes in turns of various lengths, or mixed), and
- * behind a page access buffer, where pages are used again soon after (`~N`: after N others at
- * most), from every expert it can start with, for memory from 5 to 90 % of the pages; and on short
- * runs (`*N`: N accesses a page) from the default start, of the traces it was made for and of
- * others that it was not (groups unseen-N). First uses and the time it takes to learn are included;
- * behind the buffer hits are of those accesses that it logs.
- * QUICK=1: fewer of each, as long as the others, from the default start and from LRU.
- * TRACE=name,...: these alone, every size on a line.
+ * How far is the chooser below the best of its experts, in points of hit rate? Memory is from 5 to
+ * 90 % of the pages. Groups of traces:
+ *   - those the chooser was made for;
+ *   - some made against it: two shapes in turns of various lengths, or mixed;
+ *   - behind a page access buffer, where pages are used again soon (`~N`: after N others at most);
+ *   - short runs (`*N`: N accesses a page), of the traces it was made for and of others (groups
+ *     unseen-N).
+ * Short runs start from the default expert, all others from every expert it can start with. First
+ * uses and the time to learn are included. Behind the buffer, hits are of the accesses that the
+ * buffer logs.
+ *
+ * QUICK=1: fewer of each, but as long, from the default start and from LRU. TRACE=name,...: these
+ * traces alone, every size on a line.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +34,10 @@ static const unsigned percents[] = {5,  8,  10, 12, 13, 16, 20, 25, 30, 33, 34,
 static const unsigned percents_quick[] = {20, 50, 70, 90};
 static const unsigned percents_few[] = {5, 13, 20, 34, 50, 60, 70, 85, 90};
 
-/* Turns' lengths in eighths of the number of pages; 0: mixed at random. */
+/* Lengths of turns in eighths of the number of pages; 0: mixed at random. */
 static const unsigned turns[] = {0, 2, 8, 24, 64, 120, 200};
 
-/* Behind the buffer: pages are used again after so many others at most. */
+/* Behind the buffer: pages are used again after this many others at most. */
 static const unsigned windows[] = {BUFFER / 8, BUFFER / 2, 2 * BUFFER};
 static const unsigned percents_behind[] = {5, 20, 50, 60, 70, 90},
                       percents_behind_quick[] = {20, 50, 70};
@@ -71,7 +75,8 @@ struct job {
     int unseen;                           /* enum unseen_kind, where the group is UNSEEN_... */
 };
 
-/* Of a group: traces, those more than two points below, the worst; and of all its cases the sum. */
+/* For a group: number of traces, of those more than two points below, the worst; and the sum of all
+ * its cases. */
 static struct {
     unsigned traces, above, cases;
     double worst, sum;
@@ -113,16 +118,16 @@ static unsigned best_single(const struct access_trace *t, uint64_t logged, uint3
     return best;
 }
 
-/* Number e of those that it starts from; NULL: the default. */
-static const char *start(unsigned e, bool default_start)
+/* Returns the name of start number e, or NULL for the default. */
+static const char *start_expert(unsigned e, bool default_start)
 {
     if (default_start || (quick && e == 0))
         return NULL;
     return quick ? "lru" : expert[e];
 }
 
-/* The most that any start loses, or the default one; where: the case, if it is worse than
- * `worst`. */
+/* Returns the most points that any start loses, or the default start alone. If that is more than
+ * `worst`, sets `where` to the case. */
 static double one_size(const struct access_trace *t, uint64_t logged, unsigned percent,
                        enum group group, double worst, char *where, size_t room)
 {
@@ -132,7 +137,7 @@ static double one_size(const struct access_trace *t, uint64_t logged, unsigned p
     bool default_start = group >= SHORT_5;
 
     for (unsigned e = 0; e < (default_start ? 1 : quick ? 2 : experts); e++) {
-        const char *first = start(e, default_start);
+        const char *first = start_expert(e, default_start);
         chosen[e] = rate(&replace_chooser, t, logged, frames, first);
         found[group].sum += single[best] - chosen[e];
         found[group].cases++;
@@ -165,7 +170,8 @@ static struct access_trace seen_of(const struct job *j, const struct trace *t)
         .page = t->page, .length = t->length, .pages = t->pages, .buffer = j->window ? BUFFER : 0};
 }
 
-/* So long that the buffer logs as many accesses to a page, or four times as long. */
+/* Returns a trace behind the buffer, `longer` times as long as others. Lengthens it, up to four
+ * times, until the buffer logs PER_PAGE accesses for each page. */
 static struct trace made_behind(const struct job *j, double longer)
 {
     size_t length = (size_t)((double)j->pages * PER_PAGE * longer);
@@ -196,7 +202,7 @@ static struct trace made(const struct job *j)
     return trace_turns(j->part, j->parts, (size_t)j->turn * j->pages / 8, j->pages, length, 1);
 }
 
-/* Of memory, in percent of the pages. */
+/* Sizes of memory in percent of the pages. */
 struct sizes {
     const unsigned *percent;
     unsigned n;
@@ -241,7 +247,7 @@ static void run(const struct job *j)
     trace_free(&t);
 }
 
-/* Whether a list with commas has the name; an absent list has all. */
+/* Returns whether a comma-separated list has the name; an absent list has all. */
 static bool listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
@@ -331,7 +337,7 @@ static void pair(unsigned a, unsigned b)
     }
 }
 
-/* By asking a chooser of a small memory. */
+/* Asks a chooser of a small memory for its experts. */
 static void find_experts(void)
 {
     struct replace_config config = {.nodes = 16, .frames = 4};

@@ -419,7 +419,7 @@ static void write_choices(struct placement *p, const struct assign_input *in, un
     }
 }
 
-static bool anybody_moves(const struct placement *p, const struct assign_input *in)
+static bool any_thread_moves(const struct placement *p, const struct assign_input *in)
 {
     for (unsigned t = 0; t < in->threads; t++) {
         if (p->chip_of[t] != assign_chip_now(in, t))
@@ -455,7 +455,7 @@ static void assign_by_sharing(struct placement *p, const struct assign_input *in
     }
     p->together_before = together(p, in, units, false);
     p->together_after = together(p, in, units, true);
-    if (!anybody_moves(p, in) || p->together_before >= 1000)
+    if (!any_thread_moves(p, in) || p->together_before >= 1000)
         assign_leave_all(p, in, ASSIGN_RIGHT);
     else if (p->together_after < p->together_before + min_gain)
         assign_leave_all(p, in, ASSIGN_NO_GAIN);

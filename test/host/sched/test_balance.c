@@ -1,5 +1,5 @@
-/* Load balancing: placement of new and woken threads and what is pulled, on a machine of 2 chips x
- * 2 cores x 2 threads. */
+/* Load balancing on a machine of 2 chips x 2 cores x 2 threads: placement of new and woken threads,
+ * and pulling. */
 #include "test/host/double/expect_panic.h"
 #include "sched/policy/balance.h"
 
@@ -17,7 +17,7 @@ static int machine(void **state)
     return 0;
 }
 
-static void load(const char *digits)
+static void load_cpus(const char *digits)
 {
     for (unsigned i = 0; i < CPUS; i++)
         cpu[i].running = digits[i] - '0';
@@ -38,7 +38,7 @@ static void sixteen_new_threads_fill_eight_cpus_evenly_from_anywhere(void **stat
 {
     (void)state;
     for (unsigned from = 0; from < CPUS; from++) {
-        load("00000000");
+        load_cpus("00000000");
         for (unsigned i = 0; i < 2 * CPUS; i++)
             cpu[balance_place_new(&view, from)].running++;
         for (unsigned i = 0; i < CPUS; i++)
@@ -49,11 +49,11 @@ static void sixteen_new_threads_fill_eight_cpus_evenly_from_anywhere(void **stat
 static void a_new_thread_keeps_to_its_mask(void **state)
 {
     (void)state;
-    load("00009900");
+    load_cpus("00009900");
     mask = 0x30;
     assert_int_equal(balance_place_new(&view, 0), 4);
     mask = 0x81;
-    load("30000002");
+    load_cpus("30000002");
     assert_int_equal(balance_place_new(&view, 0), 7);
 }
 
@@ -61,14 +61,14 @@ static void a_chip_with_fewer_allowed_cpus_counts_by_threads_per_cpu(void **stat
 {
     (void)state;
     mask = 0x1f; /* chip 1 has one CPU */
-    load("10101000");
+    load_cpus("10101000");
     assert_int_equal(balance_place_new(&view, 7), 1);
 }
 
 static void a_woken_thread_stays_near_an_idle_previous_cpu(void **state)
 {
     (void)state;
-    load("10000000");
+    load_cpus("10000000");
     assert_int_equal(balance_wake_near(&view, 5, 0), 5);
     assert_int_equal(balance_wake_idle(&view, 5, 5), 5);
 }
@@ -77,41 +77,41 @@ static void
 a_woken_thread_follows_a_waker_on_another_chip_only_where_there_is_less_to_do(void **state)
 {
     (void)state;
-    load("10001000");
+    load_cpus("10001000");
     assert_int_equal(balance_wake_near(&view, 4, 0), 4);
-    load("10002000");
+    load_cpus("10002000");
     assert_int_equal(balance_wake_near(&view, 4, 0), 0);
-    load("20002000");
+    load_cpus("20002000");
     assert_int_equal(balance_wake_near(&view, 4, 0), 4);
 }
 
 static void on_one_chip_only_an_idle_waker_attracts(void **state)
 {
     (void)state;
-    load("13000000");
+    load_cpus("13000000");
     assert_int_equal(balance_wake_near(&view, 1, 0), 1);
-    load("03000000");
+    load_cpus("03000000");
     assert_int_equal(balance_wake_near(&view, 1, 0), 0);
 }
 
 static void idle_cpus_are_taken_from_idle_cores_first(void **state)
 {
     (void)state;
-    load("10000000");
+    load_cpus("10000000");
     mask = 0x0f;
     assert_int_equal(balance_wake_idle(&view, 0, 0), 2);
-    load("10100000");
+    load_cpus("10100000");
     assert_int_equal(balance_wake_idle(&view, 2, 2), 3);
-    load("11100000");
+    load_cpus("11100000");
     assert_int_equal(balance_wake_idle(&view, 0, 0), 3);
-    load("11110000");
+    load_cpus("11110000");
     assert_int_equal(balance_wake_idle(&view, 0, 0), BALANCE_NONE);
 }
 
 static void the_previous_cpu_is_better_than_an_idle_core(void **state)
 {
     (void)state;
-    load("11100000");
+    load_cpus("11100000");
     mask = 0x0f;
     assert_int_equal(balance_wake_idle(&view, 0, 3), 3);
 }
@@ -120,13 +120,13 @@ static void where_no_cpu_is_idle_the_least_loaded_one_is_taken(void **state)
 {
     (void)state;
     mask = 0x0f;
-    load("22120000");
+    load_cpus("22120000");
     assert_int_equal(balance_wake_least(&view, 0), 2);
-    load("22220000");
-    assert_int_equal(balance_wake_least(&view, 3), 3); /* no better one */
-    load("32110000");
+    load_cpus("22220000");
+    assert_int_equal(balance_wake_least(&view, 3), 3); /* no CPU has fewer */
+    load_cpus("32110000");
     assert_int_equal(balance_wake_least(&view, 3), 3);
-    load("11113333"); /* around a CPU that is not allowed */
+    load_cpus("11113333"); /* around a CPU that is not allowed */
     assert_int_equal(balance_wake_least(&view, 5), 0);
 }
 
@@ -137,7 +137,7 @@ static void nothing_is_pulled_from_a_balanced_machine(void **state)
     static const char *const even[] = {"00000000", "11111111", "22222222",
                                        "21222222", "10101010", "11111110"};
     for (size_t i = 0; i < ARRAY_SIZE(even); i++) {
-        load(even[i]);
+        load_cpus(even[i]);
         for (unsigned self = 0; self < CPUS; self++)
             for (int l = BALANCE_CORE; l < BALANCE_LEVELS; l++)
                 assert_false(balance_find(&view, self, l, 117, &m));
@@ -148,7 +148,7 @@ static void an_idle_cpu_pulls_a_waiting_thread_from_its_own_core_first(void **st
 {
     (void)state;
     struct balance_move m;
-    load("02111111");
+    load_cpus("02111111");
     assert_true(balance_find(&view, 0, BALANCE_CORE, 117, &m));
     assert_int_equal(m.from, 1);
     assert_int_equal(m.count, 1);
@@ -159,11 +159,11 @@ static void an_idle_core_takes_a_running_thread_off_a_full_one(void **state)
 {
     (void)state;
     struct balance_move m;
-    load("00110000");
+    load_cpus("00110000");
     assert_true(balance_find(&view, 0, BALANCE_CHIP, 117, &m));
     assert_int_equal(m.from, 2);
     assert_true(m.running);
-    load("10110000"); /* three threads on two cores: nothing to gain */
+    load_cpus("10110000"); /* three threads on two cores: nothing to gain */
     assert_false(balance_find(&view, 1, BALANCE_CHIP, 117, &m));
 }
 
@@ -171,11 +171,11 @@ static void chips_are_levelled_by_half_their_difference(void **state)
 {
     (void)state;
     struct balance_move m;
-    load("33330000");
+    load_cpus("33330000");
     assert_true(balance_find(&view, 4, BALANCE_MACHINE, 117, &m));
     assert_int_equal(m.from, 0);
     assert_int_equal(m.count, 1); /* one CPU of three and one of none */
-    load("80000000");
+    load_cpus("80000000");
     assert_true(balance_find(&view, 4, BALANCE_MACHINE, 117, &m));
     assert_int_equal(m.count, 4);
 }
@@ -184,9 +184,9 @@ static void a_busy_cpu_ignores_a_difference_within_the_margin(void **state)
 {
     (void)state;
     struct balance_move m;
-    load("88887777"); /* 32 against 28: 14 % */
+    load_cpus("88887777"); /* 32 against 28: 14 % */
     assert_false(balance_find(&view, 4, BALANCE_MACHINE, 117, &m));
-    load("99997777"); /* 36 against 28: 29 % */
+    load_cpus("99997777"); /* 36 against 28: 29 % */
     assert_true(balance_find(&view, 4, BALANCE_MACHINE, 117, &m));
 }
 
@@ -197,8 +197,8 @@ static void placing_without_any_cpu_is_a_broken_invariant(void **state)
     EXPECT_PANIC(balance_place_new(&view, 0));
 }
 
-/* Whatever the load: repeated pulls end, keep every thread, and leave no CPU idle while another has
- * two. */
+/* Whatever the load, repeated pulls end, keep every thread, and leave no CPU idle while another has
+ * two threads. */
 static void pulling_ends_and_levels_any_load(void **state)
 {
     (void)state;
@@ -234,8 +234,8 @@ static void pulling_ends_and_levels_any_load(void **state)
     }
 }
 
-/* As if every idle CPU were asked whether it would pull from this one. */
-static unsigned ask_everybody(unsigned from, enum balance_level level)
+/* Asks every idle CPU whether it would pull from CPU `from`, as balance_taker does. */
+static unsigned ask_all_cpus(unsigned from, enum balance_level level)
 {
     for (unsigned i = 0; i < CPUS; i++) {
         struct balance_move m;
@@ -249,7 +249,7 @@ static unsigned ask_everybody(unsigned from, enum balance_level level)
     return BALANCE_NONE;
 }
 
-static void who_would_take_is_found_without_asking_everybody(void **state)
+static void the_taker_is_found_without_asking_all_cpus(void **state)
 {
     unsigned found = 0;
 
@@ -262,7 +262,7 @@ static void who_would_take_is_found_without_asking_everybody(void **state)
         for (unsigned from = 0; from < CPUS; from++) {
             for (int l = BALANCE_CORE; mask >> from & 1 && l < BALANCE_LEVELS; l++) {
                 unsigned taker = balance_taker(&view, from, l, 117);
-                assert_int_equal(taker, ask_everybody(from, l));
+                assert_int_equal(taker, ask_all_cpus(from, l));
                 found += taker != BALANCE_NONE;
             }
         }
@@ -290,7 +290,7 @@ int main(void)
         TEST(chips_are_levelled_by_half_their_difference),
         TEST(a_busy_cpu_ignores_a_difference_within_the_margin),
         TEST(placing_without_any_cpu_is_a_broken_invariant),
-        TEST(who_would_take_is_found_without_asking_everybody),
+        TEST(the_taker_is_found_without_asking_all_cpus),
         TEST(pulling_ends_and_levels_any_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ struct fixture {
     uint8_t counts[THREADS * ENTRIES];
 };
 
-static void start(struct fixture *f, unsigned threads, unsigned entries)
+static void start_clustering(struct fixture *f, unsigned threads, unsigned entries)
 {
     size_t bytes = cluster_bytes(threads, entries);
 
@@ -67,12 +67,12 @@ static void run(struct fixture *f, const struct cluster_policy *policy)
     run_with(f, policy, policy->threshold);
 }
 
-/* Counts of one thread per letter: '0'..'9' tens of samples on line i, '.' none. */
+/* Sets the counts, a row for each thread: '0' to '9' tens of samples on line i, '.' none. */
 static void plant(struct fixture *f, unsigned threads, const char *const *rows)
 {
     unsigned entries = (unsigned)strlen(rows[0]);
 
-    start(f, threads, entries);
+    start_clustering(f, threads, entries);
     for (unsigned t = 0; t < threads; t++) {
         for (unsigned e = 0; e < entries; e++)
             f->counts[t * entries + e] = (uint8_t)(rows[t][e] == '.' ? 0 : 25 * (rows[t][e] - '0'));
@@ -86,7 +86,7 @@ static void assert_clusters(const struct fixture *f, const char *expected)
                          expected[t] == '-' ? CLUSTER_NONE : expected[t] - 'a');
 }
 
-/* Two pairs, a thread with lines of its own, one with global lines only, one without samples; line
+/* Two pairs, a thread with lines of its own, one with global lines only, one without samples. Line
  * 0 is global. */
 static const char *const village[] = {"599.....", "5..88...", "588.....", "5..99...",
                                       "5....99.", "5.......", "........"};
@@ -113,7 +113,7 @@ static void every_policy_finds_plain_groups(void **state)
     }
 }
 
-static void a_line_shared_by_most_threads_joins_nobody(void **state)
+static void a_line_shared_by_most_threads_joins_no_threads(void **state)
 {
     struct fixture *f = *state;
 
@@ -124,8 +124,8 @@ static void a_line_shared_by_most_threads_joins_nobody(void **state)
     assert_clusters(f, "-----");
 }
 
-/* Strictly more than half: of two groups with half of the threads each, neither's line is
- * global. */
+/* With two groups of half of the threads each, neither group's line is global: a global line has
+ * strictly more than half of the threads. */
 static void a_line_shared_by_half_of_the_threads_joins_them(void **state)
 {
     struct fixture *f = *state;
@@ -141,7 +141,7 @@ static void the_published_policy_takes_counts_below_three_as_zero(void **state)
 {
     struct fixture *f = *state;
 
-    start(f, 4, 4);
+    start_clustering(f, 4, 4);
     f->counts[0] = f->counts[4] = 2;
     run_with(f, &cluster_published, 0);
     assert_clusters(f, "----");
@@ -167,7 +167,7 @@ static void the_scaled_threshold_follows_the_highest_counter(void **state)
 {
     struct fixture *f = *state;
 
-    start(f, 4, 4);
+    start_clustering(f, 4, 4);
     for (unsigned t = 0; t < 2; t++)
         f->counts[t * 4] = f->counts[t * 4 + 1] = 20;
     run(f, &cluster_published);
@@ -180,8 +180,8 @@ static void the_scaled_threshold_follows_the_highest_counter(void **state)
     assert_clusters(f, "----");
 }
 
-/* Five of eight use lines that the other three, busy elsewhere, stay away from. */
-static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(void **state)
+/* Five of eight threads use lines that the other three, busy elsewhere, stay away from. */
+static void a_majority_is_told_from_global_lines_by_threads_that_stay_away(void **state)
 {
     struct fixture *f = *state;
 
@@ -196,8 +196,8 @@ static void a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away(
     assert_clusters(f, "-----aaa");
 }
 
-/* As when the small groups have been placed already. But a few samples say nothing of who stays
- * away. */
+/* The case after the small groups have been placed. A few samples do not show yet which threads
+ * stay away. */
 static void threads_without_samples_stay_away_once_there_are_enough_samples(void **state)
 {
     struct fixture *f = *state;
@@ -206,20 +206,19 @@ static void threads_without_samples_stay_away_once_there_are_enough_samples(void
           (const char *const[]){"99..", "99..", "99..", "99..", "99..", "....", "....", "...."});
     run(f, &cluster_cosine);
     assert_clusters(f, "aaaaa---");
-    start(f, 8, 4);
+    start_clustering(f, 8, 4);
     for (unsigned t = 0; t < 5; t++)
         f->counts[t * 4] = f->counts[t * 4 + 1] = 4;
     run(f, &cluster_cosine);
     assert_clusters(f, "--------");
 }
 
-/* A single stranger's touch of a group's line, or a few, do not make the line global: half of all
- * is in the group. */
+/* Half of all threads are in a group. A few touches by strangers do not make its line global. */
 static void touches_by_strangers_make_no_line_global(void **state)
 {
     struct fixture *f = *state;
 
-    start(f, 8, 8);
+    start_clustering(f, 8, 8);
     for (unsigned t = 0; t < 8; t++) {
         for (unsigned e = 0; e < 8; e++)
             f->counts[t * 8 + e] = e / 4 == t / 4 ? 40 : 2;
@@ -228,13 +227,13 @@ static void touches_by_strangers_make_no_line_global(void **state)
     assert_clusters(f, "aaaabbbb");
 }
 
-static void cold_lines_of_everybody_make_no_clusters(void **state)
+static void cold_lines_of_all_threads_make_no_clusters(void **state)
 {
     struct fixture *f = *state;
 
     for (unsigned seed = 0; seed < 50; seed++) {
         struct prng prng = prng_seeded(seed, 2);
-        start(f, 16, 512);
+        start_clustering(f, 16, 512);
         for (unsigned i = 0; i < 3000; i++)
             f->counts[prng_below(&prng, 16) * 512 + prng_below(&prng, 512)]++;
         run(f, &cluster_cosine);
@@ -262,7 +261,7 @@ static void stream_open(struct stream *s, struct fixture *f, const struct plante
     bytes = shmap_bytes(&config);
     s->memory = malloc(bytes);
     assert_int_equal(shmap_init(&s->table, &config, s->memory, bytes), 0);
-    start(f, config.threads, config.entries);
+    start_clustering(f, config.threads, config.entries);
 }
 
 static void stream_close(struct stream *s)
@@ -271,7 +270,7 @@ static void stream_close(struct stream *s)
     planted_free(&s->planted);
 }
 
-static void take(struct stream *s, struct fixture *f, uint64_t samples)
+static void take_samples(struct stream *s, struct fixture *f, uint64_t samples)
 {
     while (shmap_samples(&s->table) < samples) {
         struct planted_sample sample = planted_next(&s->planted);
@@ -280,7 +279,7 @@ static void take(struct stream *s, struct fixture *f, uint64_t samples)
     memcpy(f->counts, s->table.count, (size_t)s->table.config.threads * s->table.config.entries);
 }
 
-/* Of so many trials, how many end in the planted clusters? */
+/* Returns the number of trials that end in the planted clusters. */
 static unsigned right_in(struct fixture *f, const struct planted_shape *shape,
                          const struct cluster_policy *policy, unsigned samples, unsigned trials)
 {
@@ -289,7 +288,7 @@ static unsigned right_in(struct fixture *f, const struct planted_shape *shape,
 
     for (unsigned i = 0; i < trials; i++) {
         stream_open(&s, f, shape, 77 + i);
-        take(&s, f, samples);
+        take_samples(&s, f, samples);
         run(f, policy);
         right += planted_right(&s.planted, f->clustering.of);
         stream_close(&s);
@@ -297,7 +296,7 @@ static unsigned right_in(struct fixture *f, const struct planted_shape *shape,
     return right;
 }
 
-/* What is not on the groups' lines, in percent; threads work at different rates. */
+/* The samples that are not on the groups' lines, in percent. Threads work at different rates. */
 #define NOISE(private) \
     .global_pct = 30, .private_pct = (private), .stray_pct = 5, .cross_pct = 2, .uneven = true
 #define FOUR 4, 4, 4, 4
@@ -337,7 +336,7 @@ static void clusters_do_not_depend_on_the_order_of_the_threads(void **state)
     int16_t first[16];
 
     stream_open(&s, f, &trees, 5);
-    take(&s, f, 6000);
+    take_samples(&s, f, 6000);
     run(f, &cluster_cosine);
     memcpy(first, f->clustering.of, sizeof first);
     memcpy(counts, f->counts, sizeof counts);
@@ -354,8 +353,9 @@ static void clusters_do_not_depend_on_the_order_of_the_threads(void **state)
 
 /* ---- when to stop ---------------------------------------------------------------------------- */
 
-static enum cluster_verdict stop(struct fixture *f, const struct planted_shape *shape,
-                                 uint64_t seed, uint64_t limit, uint64_t *samples, bool *right)
+static enum cluster_verdict sample_until_final(struct fixture *f, const struct planted_shape *shape,
+                                               uint64_t seed, uint64_t limit, uint64_t *samples,
+                                               bool *right)
 {
     static struct stream s;
     struct cluster_watch watch;
@@ -366,7 +366,7 @@ static enum cluster_verdict stop(struct fixture *f, const struct planted_shape *
     do {
         uint64_t before = shmap_samples(&s.table);
         assert_true(watch.next_check > before && watch.next_check <= limit);
-        take(&s, f, watch.next_check);
+        take_samples(&s, f, watch.next_check);
         run(f, &cluster_cosine);
     } while (!cluster_is_final(&watch, &f->clustering, shmap_samples(&s.table)));
     *samples = shmap_samples(&s.table);
@@ -383,7 +383,8 @@ static void sampling_stops_early_and_right(void **state)
     for (uint64_t seed = 0; seed < 40; seed++) {
         uint64_t samples;
         bool is_right;
-        assert_int_equal(stop(*state, &boards, seed, 128000, &samples, &is_right), CLUSTER_STABLE);
+        assert_int_equal(sample_until_final(*state, &boards, seed, 128000, &samples, &is_right),
+                         CLUSTER_STABLE);
         right += is_right;
         total += samples;
     }
@@ -396,7 +397,7 @@ static void a_program_that_shares_nothing_is_called_so(void **state)
     for (uint64_t seed = 0; seed < 20; seed++) {
         uint64_t samples;
         bool right;
-        assert_int_equal(stop(*state, &strangers, seed, 128000, &samples, &right),
+        assert_int_equal(sample_until_final(*state, &strangers, seed, 128000, &samples, &right),
                          CLUSTER_NO_SHARING);
         assert_true(right);
         assert_in_range(samples, 16 * 128, 16 * 256);
@@ -408,7 +409,7 @@ static void too_few_samples_expire(void **state)
     uint64_t samples;
     bool right;
 
-    assert_int_equal(stop(*state, &trees, 1, 600, &samples, &right), CLUSTER_EXPIRED);
+    assert_int_equal(sample_until_final(*state, &trees, 1, 600, &samples, &right), CLUSTER_EXPIRED);
     assert_int_equal(samples, 600);
 }
 
@@ -446,7 +447,7 @@ static void agreement_outlasts_threads_that_come_and_go_but_not_other_partners(v
     struct cluster_watch watch;
     int16_t of[6];
 
-    start(f, 6, 8);
+    start_clustering(f, 6, 8);
     cluster_watch_start(&watch, 6, 100000, of);
     for (unsigned i = 0; i < ARRAY_SIZE(checks); i++) {
         memcpy(f->clustering.of, checks[i].of, sizeof checks[i].of);
@@ -455,7 +456,7 @@ static void agreement_outlasts_threads_that_come_and_go_but_not_other_partners(v
     }
 }
 
-static void the_placed_go_back_to_whom_they_were_with(void **state)
+static void placed_threads_return_to_the_cluster_of_their_partners(void **state)
 {
     static const int16_t earlier[] = {3, CLUSTER_NONE, 3, 5, 6, 5, 3};
     struct fixture *f = *state;
@@ -465,10 +466,10 @@ static void the_placed_go_back_to_whom_they_were_with(void **state)
     assert_clusters(f, "abab---");
     cluster_keep(&f->clustering, earlier);
     assert_null(cluster_check(&f->clustering));
-    assert_clusters(f, "abab-ba"); /* 5 was with 3, 6 with 0 and 2, 4 with nobody */
+    assert_clusters(f, "abab-ba"); /* 5 was with 3; 6 with 0 and 2; 4 with no thread */
 }
 
-static void what_has_broken_up_altogether_is_put_together_again(void **state)
+static void a_cluster_that_has_broken_up_is_put_together_again(void **state)
 {
     static const int16_t earlier[] = {
         CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, 1, 0, 1};
@@ -495,7 +496,7 @@ static void random_counters_break_nothing(void **state)
         struct prng prng = prng_seeded(seed, 4);
         unsigned threads = 1 + prng_below(&prng, 40), entries = 1 + prng_below(&prng, 64),
                  sparse = prng_below(&prng, 12);
-        start(f, threads, entries);
+        start_clustering(f, threads, entries);
         for (unsigned i = 0; i < threads * entries; i++)
             f->counts[i] = prng_below(&prng, 12) < sparse ? 0 : (uint8_t)prng_next(&prng);
         run_with(f, policies[seed % 3], prng_below(&prng, 2000));
@@ -506,7 +507,7 @@ static void full_counters_do_not_overflow(void **state)
 {
     struct fixture *f = *state;
 
-    start(f, THREADS, ENTRIES);
+    start_clustering(f, THREADS, ENTRIES);
     for (unsigned t = 0; t < THREADS; t++)
         memset(f->counts + (size_t)t * ENTRIES + (t % 2) * (ENTRIES / 2), 255, ENTRIES / 2);
     run(f, &cluster_cosine);
@@ -535,15 +536,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_policy_finds_plain_groups),
-        TEST(a_line_shared_by_most_threads_joins_nobody),
+        TEST(a_line_shared_by_most_threads_joins_no_threads),
         TEST(a_line_shared_by_half_of_the_threads_joins_them),
         TEST(the_published_policy_takes_counts_below_three_as_zero),
         TEST(the_published_policy_joins_the_first_similar_cluster),
         TEST(the_scaled_threshold_follows_the_highest_counter),
-        TEST(a_group_of_most_threads_is_told_from_global_lines_by_who_stays_away),
+        TEST(a_majority_is_told_from_global_lines_by_threads_that_stay_away),
         TEST(threads_without_samples_stay_away_once_there_are_enough_samples),
         TEST(touches_by_strangers_make_no_line_global),
-        TEST(cold_lines_of_everybody_make_no_clusters),
+        TEST(cold_lines_of_all_threads_make_no_clusters),
         TEST(planted_groups_are_found_in_few_samples),
         TEST(where_nothing_is_shared_nothing_is_found),
         TEST(clusters_do_not_depend_on_the_order_of_the_threads),
@@ -552,8 +553,8 @@ int main(void)
         TEST(too_few_samples_expire),
         TEST(doubt_about_a_thread_keeps_sampling_on),
         TEST(agreement_outlasts_threads_that_come_and_go_but_not_other_partners),
-        TEST(the_placed_go_back_to_whom_they_were_with),
-        TEST(what_has_broken_up_altogether_is_put_together_again),
+        TEST(placed_threads_return_to_the_cluster_of_their_partners),
+        TEST(a_cluster_that_has_broken_up_is_put_together_again),
         TEST(random_counters_break_nothing),
         TEST(full_counters_do_not_overflow),
         TEST(bad_sizes_are_refused),

@@ -1,4 +1,4 @@
-/* Gates: one thread at a time, first come first served, and the owner runs at the kernel's priority
+/* Gates: one thread at a time, first come, first served; the owner runs at the kernel's priority
  * while others wait. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/fibers.h"
@@ -70,8 +70,8 @@ static void play(void (*entry)(void *), uint64_t seed, unsigned preempt)
     fibers_end();
 }
 
-/* Nothing comes between the note and the queue where threads give way only by themselves. */
-static void those_that_wait_enter_in_the_order_they_came(void **state)
+/* Threads here give way only by calls, so none comes between the note and the queue. */
+static void waiters_enter_in_the_order_they_came(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -90,7 +90,7 @@ static void one_is_inside_at_a_time(void **state)
     }
 }
 
-/* The last of them is told of its end while it waits. */
+/* The process of the last thread ends while that thread waits. */
 static void end_amid(void *arg)
 {
     for (unsigned i = 0; arg == NULL && i < THREADS; i++)
@@ -98,7 +98,7 @@ static void end_amid(void *arg)
     come_and_go(arg);
 }
 
-static void the_end_of_a_process_lets_none_pass(void **state)
+static void the_end_of_a_process_ends_no_wait(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -153,9 +153,9 @@ static void a_gate_is_entered_inside_another(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_that_wait_enter_in_the_order_they_came),
+        cmocka_unit_test(waiters_enter_in_the_order_they_came),
         cmocka_unit_test(one_is_inside_at_a_time),
-        cmocka_unit_test(the_end_of_a_process_lets_none_pass),
+        cmocka_unit_test(the_end_of_a_process_ends_no_wait),
         cmocka_unit_test(a_gate_is_entered_inside_another),
     };
 

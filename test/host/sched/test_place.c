@@ -19,8 +19,8 @@ static void equal_groups_come_together_in_balance(void **state)
     placing_assert_even(f);
 }
 
-/* Two groups with 7 + 1 and 1 + 7 members on the chips: two migrations put that right, sixteen
- * minus two would too. */
+/* Two groups with 7 + 1 and 1 + 7 members on the chips: two migrations put that right. Fourteen
+ * would, too. */
 static void groups_go_where_most_of_them_are(void **state)
 {
     struct placing *f = *state;
@@ -108,8 +108,8 @@ static void balance_alone_moves_no_group(void **state)
     assert_int_equal(f->placement.migrations, 0);
 }
 
-/* Groups on one chip give no samples: here c and d of the chips 0 and 1, silent. a and b change
- * places around them. */
+/* Groups on one chip give no samples: here the silent groups c and d, on chips 0 and 1. The
+ * clusters a and b change chips around them. */
 static void silent_groups_are_not_torn_apart(void **state)
 {
     struct placing *f = *state;
@@ -125,7 +125,7 @@ static void silent_groups_are_not_torn_apart(void **state)
     }
 }
 
-/* Eight that share fill a chip; the silent four there change chips as one, not one by one. */
+/* Eight threads that share fill a chip. The four silent threads there change chips together. */
 static void a_silent_group_moves_whole_if_it_must(void **state)
 {
     struct placing *f = *state;
@@ -141,8 +141,8 @@ static void a_silent_group_moves_whole_if_it_must(void **state)
     assert_int_equal(placing_on_chip(f, 0), 8);
 }
 
-/* Without the memory of the last detection chip 1 would do as well: one of the two that give
- * samples is there. */
+/* Only the cluster of the last detection tells chip 0 from chip 1: one of the two threads with
+ * samples is on each. */
 static void silent_partners_of_before_pull_a_group_to_their_chip(void **state)
 {
     struct placing *f = *state;
@@ -179,7 +179,7 @@ static void single_threads_give_way_last_and_only_for_balance(void **state)
         assert_int_equal(f->placement.choice[t].why, ASSIGN_STAYS);
 }
 
-static void without_clusters_nobody_moves_even_out_of_balance(void **state)
+static void without_clusters_no_thread_moves_even_out_of_balance(void **state)
 {
     struct placing *f = *state;
 
@@ -189,7 +189,7 @@ static void without_clusters_nobody_moves_even_out_of_balance(void **state)
     assert_int_equal(f->placement.migrations, 0);
 }
 
-static void on_one_chip_nobody_moves(void **state)
+static void on_one_chip_no_thread_moves(void **state)
 {
     struct placing *f = *state;
 
@@ -199,7 +199,7 @@ static void on_one_chip_nobody_moves(void **state)
     assert_int_equal(f->placement.verdict, ASSIGN_ONE_CHIP);
 }
 
-static void a_small_gain_moves_nobody(void **state)
+static void a_small_gain_moves_no_thread(void **state)
 {
     struct placing *f = *state;
 
@@ -217,7 +217,7 @@ static void a_small_gain_moves_nobody(void **state)
     assert_int_equal(f->placement.verdict, ASSIGN_MOVE);
 }
 
-static void after_a_placement_the_next_moves_nobody(void **state)
+static void a_second_placement_moves_no_thread(void **state)
 {
     struct placing *f = *state;
 
@@ -319,7 +319,7 @@ static void a_cluster_larger_than_a_core_takes_all_of_one_and_leaves_the_rest(vo
     placing_assert_even(f);
 }
 
-static void a_thread_that_shares_with_nobody_keeps_its_core(void **state)
+static void a_thread_that_shares_with_no_other_keeps_its_core(void **state)
 {
     struct placing *f = *state;
 
@@ -330,7 +330,7 @@ static void a_thread_that_shares_with_nobody_keeps_its_core(void **state)
     placing_assert_even(f);
 }
 
-/* The first thread started the others and waits for them. */
+/* Such as the first thread, which has started the others and waits for them. */
 static void a_thread_that_hardly_runs_takes_no_room(void **state)
 {
     struct placing *f = *state;
@@ -413,16 +413,16 @@ int main(void)
         TEST(a_silent_group_moves_whole_if_it_must),
         TEST(silent_partners_of_before_pull_a_group_to_their_chip),
         TEST(single_threads_give_way_last_and_only_for_balance),
-        TEST(without_clusters_nobody_moves_even_out_of_balance),
-        TEST(on_one_chip_nobody_moves),
-        TEST(a_small_gain_moves_nobody),
-        TEST(after_a_placement_the_next_moves_nobody),
+        TEST(without_clusters_no_thread_moves_even_out_of_balance),
+        TEST(on_one_chip_no_thread_moves),
+        TEST(a_small_gain_moves_no_thread),
+        TEST(a_second_placement_moves_no_thread),
         TEST(new_partners_are_brought_together_anew),
         TEST(a_pinned_thread_stays_and_draws_its_group),
         TEST(within_a_chip_cores_come_before_hardware_threads),
         TEST(within_a_chip_clusters_keep_to_cores),
         TEST(a_cluster_larger_than_a_core_takes_all_of_one_and_leaves_the_rest),
-        TEST(a_thread_that_shares_with_nobody_keeps_its_core),
+        TEST(a_thread_that_shares_with_no_other_keeps_its_core),
         TEST(a_thread_that_hardly_runs_takes_no_room),
         TEST(sixteen_groups_find_eight_chips),
         TEST(hand_placement_goes_by_what_the_application_states),

@@ -3,7 +3,7 @@
 #include "apps/common/prng.h"
 #include "test/host/double/placing.h"
 
-/* Fewest migrations of any assignment of whole equal groups to chips, by trying all. */
+/* Returns the fewest migrations of any assignment of whole equal groups to chips, by trying all. */
 static unsigned fewest_migrations(const struct placing *f, unsigned groups, unsigned group,
                                   unsigned *room)
 {
@@ -58,7 +58,7 @@ static void equal_groups_move_hardly_more_than_they_must(void **state)
     assert_true(made * 100 <= needed * 103);
 }
 
-/* One thread is in the wrong place; loads are as measured, a little apart. */
+/* One thread is in the wrong place. Loads differ a little, as measured ones do. */
 static void loads_that_hardly_differ_do_not_exchange_clusters(void **state)
 {
     struct placing *f = *state;
@@ -74,7 +74,7 @@ static void loads_that_hardly_differ_do_not_exchange_clusters(void **state)
     }
 }
 
-/* Threads that have just been created have hardly used any time. */
+/* Threads just created have hardly used any time. */
 static void young_groups_are_spread_over_the_chips_too(void **state)
 {
     struct placing *f = *state;
@@ -136,8 +136,8 @@ static void random_shapes_keep_the_rules(void **state)
     }
 }
 
-/* Clusters small against a chip, everybody free to move: no chip gets more than its fair part, the
- * slack and one. */
+/* Clusters are small compared to a chip and all threads may move: no chip gets more than its fair
+ * part, the slack and one thread. */
 static void random_small_groups_leave_the_chips_in_balance(void **state)
 {
     struct placing *f = *state;

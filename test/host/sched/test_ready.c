@@ -1,5 +1,5 @@
-/* Which READY thread runs: on one simulated CPU, with threads that compute, sleep, and come in
- * random order. */
+/* Which READY thread runs: one simulated CPU, with threads that compute and sleep, in cases by hand
+ * and at random. */
 #include "test/host/double/expect_panic.h"
 #include "sched/policy/ready.h"
 
@@ -7,18 +7,19 @@ enum { THREADS = 24 };
 #define SLICE_NS  (3 * NS_PER_MS)
 #define STARVE_NS (50 * NS_PER_MS)
 
-/* Runs for run_ns, then sleeps for sleep_ns, again and again; run_ns 0: never sleeps. */
+/* A thread that runs for run_ns, then sleeps for sleep_ns, again and again. run_ns 0: it never
+ * sleeps. */
 struct thread {
     struct ready_thread ready;
     uint64_t run_ns, sleep_ns;
     enum { ABSENT, ASLEEP, WAITING, RUNNING } state;
-    uint64_t left_ns; /* to run until it sleeps */
+    uint64_t left_ns; /* time until it sleeps */
     uint64_t slice_ns, slice_left_ns;
-    uint64_t wake_ns;  /* asleep: until when */
-    uint64_t since_ns; /* waiting: since when */
+    uint64_t wake_ns;  /* asleep: time it wakes */
+    uint64_t since_ns; /* waiting: time since when */
     uint64_t got_ns, longest_ns;
     unsigned runs;
-    bool known; /* has waited before */
+    bool known; /* it has waited before */
 };
 
 struct cpu {
@@ -30,7 +31,7 @@ struct cpu {
     unsigned switches;
 };
 
-static struct cpu *begin(void)
+static struct cpu *begin_cpu(void)
 {
     static struct cpu c;
 
@@ -39,7 +40,7 @@ static struct cpu *begin(void)
     return &c;
 }
 
-static struct thread *add(struct cpu *c, uint8_t prio, uint64_t run_ns, uint64_t sleep_ns)
+static struct thread *add_thread(struct cpu *c, uint8_t prio, uint64_t run_ns, uint64_t sleep_ns)
 {
     struct thread *t = &c->thread[c->threads++];
 
@@ -93,7 +94,7 @@ static void wake_due(struct cpu *c)
     }
 }
 
-/* What the current thread does until something happens. */
+/* Lets the current thread run until something happens. */
 static void pass(struct cpu *c, uint64_t until_ns)
 {
     struct thread *t = c->current;
@@ -127,7 +128,7 @@ static void pass(struct cpu *c, uint64_t until_ns)
     }
 }
 
-static void run(struct cpu *c, uint64_t ns)
+static void run_cpu(struct cpu *c, uint64_t ns)
 {
     uint64_t until_ns = c->now_ns + ns;
 
@@ -145,54 +146,54 @@ static void run(struct cpu *c, uint64_t ns)
 
 static void a_higher_priority_runs_as_soon_as_it_wants_to(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
 
     (void)state;
-    add(c, PRIO_NORMAL, 0, 0);
-    struct thread *high = add(c, PRIO_HIGH, NS_PER_MS, 7 * NS_PER_MS);
-    run(c, 2 * NS_PER_S);
+    add_thread(c, PRIO_NORMAL, 0, 0);
+    struct thread *high = add_thread(c, PRIO_HIGH, NS_PER_MS, 7 * NS_PER_MS);
+    run_cpu(c, 2 * NS_PER_S);
     assert_int_equal(high->longest_ns, 0);
     assert_in_range(high->got_ns, NS_PER_S / 4 - NS_PER_MS, NS_PER_S / 4 + NS_PER_MS);
 }
 
 static void a_lower_priority_waits_while_a_higher_one_runs_but_not_longer_than_said(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
 
     (void)state;
-    struct thread *high = add(c, PRIO_HIGH, 0, 0), *low = add(c, PRIO_LOW, 0, 0);
-    run(c, 10 * NS_PER_S);
+    struct thread *high = add_thread(c, PRIO_HIGH, 0, 0), *low = add_thread(c, PRIO_LOW, 0, 0);
+    run_cpu(c, 10 * NS_PER_S);
     assert_true(low->runs >= 180);
     assert_in_range(low->longest_ns, STARVE_NS, STARVE_NS + SLICE_NS * 5 / 4);
-    assert_true(high->got_ns > low->got_ns * 13); /* strict otherwise */
+    assert_true(high->got_ns > low->got_ns * 13); /* strict but for that */
 }
 
 static void each_of_several_starved_threads_and_priorities_gets_its_turn(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
     struct thread *t[8];
 
     (void)state;
-    add(c, PRIO_KERNEL, 0, 0);
+    add_thread(c, PRIO_KERNEL, 0, 0);
     for (unsigned i = 0; i < 8; i++)
-        t[i] = add(c, PRIO_LOW + i / 3, 0, 0);
-    run(c, 20 * NS_PER_S);
-    /* At most three at one priority, and at each turn three priorities and the running thread
-     * before it. */
+        t[i] = add_thread(c, PRIO_LOW + i / 3, 0, 0);
+    run_cpu(c, 20 * NS_PER_S);
+    /* At most three threads have one priority, and before each turn come the running thread and
+     * three other priorities. */
     for (unsigned i = 0; i < 8; i++)
         assert_in_range(t[i]->longest_ns, STARVE_NS, 3 * (STARVE_NS + 4 * SLICE_NS * 5 / 4));
 }
 
-/* It would hardly get anywhere if those it waits for could take back what it was given. */
+/* If threads it preempted before could preempt it during its slice, it would hardly run. */
 static void a_starved_thread_keeps_its_slice_though_a_higher_one_wakes(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
 
     (void)state;
-    struct thread *low = add(c, PRIO_LOW, 0, 0);
+    struct thread *low = add_thread(c, PRIO_LOW, 0, 0);
     for (unsigned i = 0; i < 4; i++)
-        add(c, PRIO_HIGH, 300 * NS_PER_US, 50 * NS_PER_US);
-    run(c, 10 * NS_PER_S);
+        add_thread(c, PRIO_HIGH, 300 * NS_PER_US, 50 * NS_PER_US);
+    run_cpu(c, 10 * NS_PER_S);
     assert_true(low->got_ns >= 170 * SLICE_NS);
 }
 
@@ -214,12 +215,12 @@ static void a_thread_that_comes_from_another_cpu_brings_its_waiting_with_it(void
 
 static void threads_that_compute_get_equal_shares(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
 
     (void)state;
     for (unsigned i = 0; i < 5; i++)
-        add(c, PRIO_NORMAL, 0, 0);
-    run(c, 5 * NS_PER_S);
+        add_thread(c, PRIO_NORMAL, 0, 0);
+    run_cpu(c, 5 * NS_PER_S);
     for (unsigned i = 0; i < 5; i++) {
         assert_in_range(c->thread[i].got_ns, 980 * NS_PER_MS, 1020 * NS_PER_MS);
         assert_true(c->thread[i].longest_ns <= 5 * SLICE_NS * 5 / 4);
@@ -229,16 +230,16 @@ static void threads_that_compute_get_equal_shares(void **state)
 /* Beside threads that only compute, a thread that needs less than its share never waits for it. */
 static void a_sleeper_runs_as_soon_as_it_wakes(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
 
     (void)state;
     for (unsigned i = 0; i < 3; i++)
-        add(c, PRIO_NORMAL, 0, 0);
-    run(c, 100 * NS_PER_MS);
-    struct thread *seldom = add(c, PRIO_NORMAL, 50 * NS_PER_US, 20 * NS_PER_MS);
-    run(c, 30 * NS_PER_MS);
+        add_thread(c, PRIO_NORMAL, 0, 0);
+    run_cpu(c, 100 * NS_PER_MS);
+    struct thread *seldom = add_thread(c, PRIO_NORMAL, 50 * NS_PER_US, 20 * NS_PER_MS);
+    run_cpu(c, 30 * NS_PER_MS);
     seldom->longest_ns = 0; /* a new thread waits once */
-    run(c, 2 * NS_PER_S);
+    run_cpu(c, 2 * NS_PER_S);
     assert_int_equal(seldom->longest_ns, 0);
     assert_true(seldom->runs > 90);
 }
@@ -250,27 +251,27 @@ static void a_thread_that_sleeps_gets_no_more_than_an_even_share(void **state)
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(run_us); i++) {
         for (uint64_t sleep_us = 1; sleep_us < 3000; sleep_us *= 7) {
-            struct cpu *c = begin();
-            struct thread *computes = add(c, PRIO_NORMAL, 0, 0);
-            add(c, PRIO_NORMAL, run_us[i] * NS_PER_US, sleep_us * NS_PER_US);
-            run(c, 3 * NS_PER_S);
+            struct cpu *c = begin_cpu();
+            struct thread *computes = add_thread(c, PRIO_NORMAL, 0, 0);
+            add_thread(c, PRIO_NORMAL, run_us[i] * NS_PER_US, sleep_us * NS_PER_US);
+            run_cpu(c, 3 * NS_PER_S);
             assert_true(computes->got_ns >= 1460 * NS_PER_MS);
         }
     }
 }
 
-/* What is not used is not saved up: after a long sleep it is ahead by a slice, and the others' next
- * turn. */
+/* After a long sleep a thread is ahead by one slice and the others' next turn: unused time is not
+ * saved up. */
 static void a_long_sleep_gains_a_slice_and_no_more(void **state)
 {
-    struct cpu *c = begin();
+    struct cpu *c = begin_cpu();
 
     (void)state;
-    struct thread *computes = add(c, PRIO_NORMAL, 0, 0);
-    add(c, PRIO_NORMAL, 400 * NS_PER_MS, 2 * NS_PER_S);
-    run(c, 2300 * NS_PER_MS);
+    struct thread *computes = add_thread(c, PRIO_NORMAL, 0, 0);
+    add_thread(c, PRIO_NORMAL, 400 * NS_PER_MS, 2 * NS_PER_S);
+    run_cpu(c, 2300 * NS_PER_MS);
     computes->got_ns = computes->longest_ns = 0;
-    run(c, 600 * NS_PER_MS);
+    run_cpu(c, 600 * NS_PER_MS);
     assert_true(computes->longest_ns <= 3 * SLICE_NS);
     assert_true(computes->got_ns >= 300 * NS_PER_MS - 3 * SLICE_NS);
 }
@@ -290,7 +291,7 @@ static void a_preempted_thread_goes_on_with_its_slice_before_others_have_theirs(
     }
     assert_ptr_equal(ready_take(&q, 0, STARVE_NS), &t[0]);
     ready_charge(&t[0], SLICE_NS / 2, SLICE_NS);
-    t[2].start = 0; /* has slept for ever */
+    t[2].start = 0; /* has slept since the start */
     ready_add(&q, &t[2], READY_WOKEN, 1);
     assert_true(ready_preempts(&q, &t[2]));
     ready_add(&q, &t[0], READY_PREEMPTED, 1);
@@ -298,7 +299,7 @@ static void a_preempted_thread_goes_on_with_its_slice_before_others_have_theirs(
     assert_ptr_equal(ready_take(&q, 2, STARVE_NS), &t[0]);
 }
 
-static void who_yields_comes_after_all_that_wait(void **state)
+static void a_thread_that_yields_comes_after_all_that_wait(void **state)
 {
     struct ready_queue q;
     struct ready_thread t[5];
@@ -330,7 +331,7 @@ static void a_thread_takes_its_lead_or_lag_with_it(void **state)
     list_init(&t.link);
     list_init(&other.link);
     ready_add(&to, &other, READY_NEW, 0);
-    for (unsigned i = 0; i < 50; i++) { /* time has gone on there */
+    for (unsigned i = 0; i < 50; i++) { /* virtual time has passed there */
         assert_ptr_equal(ready_take(&to, i, STARVE_NS), &other);
         ready_charge(&other, SLICE_NS, SLICE_NS);
         ready_add(&to, &other, READY_OVER, i);
@@ -344,8 +345,8 @@ static void a_thread_takes_its_lead_or_lag_with_it(void **state)
 
 /* ---- Against a plain list -------------------------------------------------------------------- */
 
-/* The same rules, looked up one by one: tags within a bucket count as equal, a preempted thread is
- * before them. */
+/* The rules of ready.h, checked one by one on a list: tags within a bucket count as equal, and a
+ * preempted thread comes before them. */
 struct plain {
     struct ready_thread t;
     int64_t order;
@@ -372,7 +373,7 @@ static struct plain *best_of(struct plain *all, unsigned n, const struct plain *
     return best;
 }
 
-/* From the last of each priority to its first. */
+/* Checks the order from the last thread of each priority to the first. */
 static void check_reverse_order(const struct ready_queue *q, struct plain *all, unsigned n)
 {
     struct ready_thread *it = ready_last(q);
@@ -436,38 +437,39 @@ static void random_operations_keep_the_order_of_a_plain_list(void **state)
     }
 }
 
-/* Of threads at one priority that compute all the time none is ahead of another by more than a
- * turn's worth; one that sleeps now and then has had no more than they, but for its credit. */
+/* Of the threads of one priority that compute all the time, none is ahead of another by more than a
+ * turn. A thread that sometimes sleeps has had no more than these, but for its credit. */
 static void check_even_shares(const struct cpu *c)
 {
     for (unsigned i = 0; i < c->threads; i++) {
         for (unsigned k = 0; k < c->threads; k++) {
             const struct thread *a = &c->thread[i], *b = &c->thread[k];
             if (a->ready.prio == b->ready.prio && !b->run_ns)
-                assert_true(a->got_ns <= b->got_ns * 103 / 100 + 4 * SLICE_NS); /* slices differ */
+                /* slices differ in length */
+                assert_true(a->got_ns <= b->got_ns * 103 / 100 + 4 * SLICE_NS);
         }
     }
 }
 
-/* Whatever threads there are: the CPU is never idle while one waits, and none waits longer than
- * said. */
+/* Whatever the threads do, the CPU is never idle while one waits, and none waits longer than
+ * ready.h says. */
 static void random_threads_all_get_their_turn(void **state)
 {
     uint64_t seed = 77;
 
     (void)state;
     for (unsigned round = 0; round < 100; round++) {
-        struct cpu *c = begin();
+        struct cpu *c = begin_cpu();
         unsigned n = 2 + test_random(&seed) % (THREADS - 2), at[PRIO_COUNT] = {0}, most = 0;
         c->seed = seed;
         for (unsigned i = 0; i < n; i++) {
             uint8_t prio = (uint8_t)(PRIO_LOW + test_random(&seed) % 4);
             bool computes = test_random(&seed) % 3 == 0;
-            add(c, prio, computes ? 0 : 1 + test_random(&seed) % (10 * NS_PER_MS),
-                1 + test_random(&seed) % (10 * NS_PER_MS));
+            add_thread(c, prio, computes ? 0 : 1 + test_random(&seed) % (10 * NS_PER_MS),
+                       1 + test_random(&seed) % (10 * NS_PER_MS));
             most = MAX(most, ++at[prio]);
         }
-        run(c, 3 * NS_PER_S);
+        run_cpu(c, 3 * NS_PER_S);
         check_even_shares(c);
         for (unsigned i = 0; i < n; i++)
             assert_true(c->thread[i].longest_ns <= 3 * most * (STARVE_NS + 5 * SLICE_NS * 5 / 4));
@@ -502,7 +504,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_sleeps_gets_no_more_than_an_even_share),
         cmocka_unit_test(a_long_sleep_gains_a_slice_and_no_more),
         cmocka_unit_test(a_preempted_thread_goes_on_with_its_slice_before_others_have_theirs),
-        cmocka_unit_test(who_yields_comes_after_all_that_wait),
+        cmocka_unit_test(a_thread_that_yields_comes_after_all_that_wait),
         cmocka_unit_test(a_thread_takes_its_lead_or_lag_with_it),
         cmocka_unit_test(random_operations_keep_the_order_of_a_plain_list),
         cmocka_unit_test(random_threads_all_get_their_turn),

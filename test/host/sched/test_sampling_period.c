@@ -67,7 +67,7 @@ static void a_wrong_first_guess_is_mended(void **state)
     struct fixture few = begin(1000), many = begin(100000);
 
     (void)state;
-    for (unsigned ms = 0; ms < 150; ms++) { /* what was spent too much is repaid first */
+    for (unsigned ms = 0; ms < 150; ms++) { /* time spent above the budget is repaid first */
         pass_ms(&few, 20000, false);
         pass_ms(&many, 20000, false);
     }
@@ -111,7 +111,7 @@ static void bursts_do_not_break_the_budget(void **state)
     (void)state;
     for (unsigned seed = 0; seed < 200; seed++) {
         struct prng prng = prng_seeded(seed, 6);
-        struct fixture f = begin(15000); /* their mean */
+        struct fixture f = begin(15000); /* the mean rate */
         for (unsigned ms = 0; ms < 40; ms++) {
             pass_ms(&f, prng_below(&prng, 4) ? 2000 : 54000, false);
             if (ms >= 20)

@@ -1,4 +1,4 @@
-/* shMaps and their filter against an oracle that remembers everything; pictures of them. */
+/* shMaps and their filter against an oracle that remembers all samples; pictures of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static enum shmap_outcome record(struct fixture *f, unsigned thread, uint64_t li
     return outcome;
 }
 
-/* The entry that owns the line, or ENTRIES. */
+/* Returns the entry that the line owns, or ENTRIES. */
 static unsigned entry_of(const struct fixture *f, uint64_t line)
 {
     unsigned e = 0;
@@ -81,8 +81,8 @@ static unsigned count_of(const struct fixture *f, unsigned thread, uint64_t line
     return e == ENTRIES ? 0 : f->table.count[thread * ENTRIES + e];
 }
 
-/* Another line than the given one that hashes to the same entry, found by trying on a scratch
- * table. */
+/* Returns a line other than the given one that hashes to the same entry, found by trying on a
+ * scratch table. */
 static uint64_t rival_of(uint64_t line, uint64_t above)
 {
     struct fixture f = {.memory = NULL};
@@ -145,7 +145,7 @@ static void under_the_second_rule_two_threads_make_an_owner(void **state)
     assert_int_equal(count_of(f, 1, 7), 1);
 }
 
-/* However often private lines hit the entry between them, two touches of a shared line get it. */
+/* However often private lines hit the entry in between, two touches of a shared line get it. */
 static void private_lines_never_block_an_entry(void **state)
 {
     struct fixture *f = *state;
@@ -175,8 +175,8 @@ static void the_candidate_not_hit_for_longest_gives_way(void **state)
         rivals[i] = rival_of(7, rivals[i - 1]);
     for (unsigned i = 0; i < SHMAP_CANDIDATES; i++)
         record(f, 0, rivals[i]);
-    record(f, 0, rivals[0]);                /* now 1 is the oldest */
-    record(f, 0, rivals[SHMAP_CANDIDATES]); /* and gone */
+    record(f, 0, rivals[0]);                /* now rival 1 is the oldest */
+    record(f, 0, rivals[SHMAP_CANDIDATES]); /* and it is dropped */
     assert_int_equal(record(f, 1, rivals[1]), SHMAP_PENDING);
     assert_int_equal(record(f, 1, rivals[0]), SHMAP_COUNTED);
 }
@@ -230,8 +230,8 @@ static void bad_configurations_are_refused(void **state)
 /* ---- against the oracle ---------------------------------------------------------------------- */
 
 struct oracle {
-    unsigned hits[THREADS][LINES];                                              /* that count */
-    unsigned owner[ENTRIES];                                                    /* line + 1 */
+    unsigned hits[THREADS][LINES]; /* those that count */
+    unsigned owner[ENTRIES];       /* line + 1 */
     unsigned waiting[ENTRIES][SHMAP_CANDIDATES], by[ENTRIES][SHMAP_CANDIDATES]; /* latest first */
 };
 
@@ -264,7 +264,7 @@ static enum shmap_outcome oracle_record(struct oracle *o, enum shmap_grant grant
     return SHMAP_PENDING;
 }
 
-/* Which entry each line hashes to, learnt from a table that has only seen this line. */
+/* Finds the entry of each line, each by a table that has seen only this line. */
 static void learn_entries(unsigned *entry)
 {
     struct fixture f = {.memory = NULL};
