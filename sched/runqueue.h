@@ -51,7 +51,7 @@ static inline unsigned rq_running(unsigned cpu)
     return __atomic_load_n(&runqueues[cpu].running, __ATOMIC_RELAXED);
 }
 
-/* ---- runqueue.c. `_locked`: the run queue's lock is held ------------------------------------ */
+/* ---- runqueue.c. `_locked`: the run queue's lock is held ------------------------------------- */
 void rq_init(struct runqueue *rq, struct cpu *cpu);
 /* The three functions that follow are called with interrupts off. Locks the run queue the thread
  * belongs to and returns it. */
@@ -89,7 +89,7 @@ bool sched_wake(struct thread *t);
 void sched_program_timer(void);
 void thread_entry(void); /* a new thread calls it first */
 
-/* ---- timer.c: sleepers. Interrupts off ------------------------------------------------------ */
+/* ---- timer.c: sleepers. Interrupts off ------------------------------------------------------- */
 void timer_arm(struct thread *t, uint64_t deadline_ns); /* t: the running thread */
 /* after this no deadline wakes the thread */
 void timer_cancel(struct thread *t);

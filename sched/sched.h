@@ -103,7 +103,7 @@ struct thread {
 #define CPU_ANY  (~0u)
 #define CHIP_ANY (~0u)
 
-/* ---- Set-up (main) ---- */
+/* ---- Set-up (main) --------------------------------------------------------------------------- */
 /* Sets up the run queue and the idle thread of a CPU, before the CPU is started. */
 void sched_init_cpu(struct cpu *cpu);
 NORETURN void sched_start(void);        /* becomes this CPU's idle loop; interrupts off */

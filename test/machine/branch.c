@@ -1,8 +1,9 @@
-/* The three tables of the predictor; see branch.h for what each decides. */
+/* The three tables of the predictor; branch.h says what each decides. */
 #include <string.h>
 #include "test/machine/branch.h"
 
-/* Multiplicative hashing spreads the evenly spaced addresses of code best in its top bits. */
+/* Hashes by multiplication, which spreads the evenly spaced addresses of code best in its top
+ * bits. */
 static uint32_t hash(uint64_t x, unsigned bits)
 {
     return (uint32_t)((x * 0x9e3779b97f4a7c15u) >> (64 - bits));
@@ -19,7 +20,7 @@ static struct branch_block *block_at(struct branch *b, vaddr_t pc)
     return &b->blocks[hash(pc, BRANCH_BLOCK_BITS)];
 }
 
-/* Whether a conditional block was predicted to jump; learns what it did. */
+/* Returns whether the conditional block at pc was predicted to jump. Learns whether it did. */
 static bool direction(struct branch *b, vaddr_t pc, bool jumps)
 {
     uint8_t *counter = &b->counters[hash(pc, BRANCH_COUNTER_BITS) ^ b->directions];
@@ -33,7 +34,7 @@ static bool direction(struct branch *b, vaddr_t pc, bool jumps)
     return predicted;
 }
 
-/* Whether the target was predicted; learns it. */
+/* Returns whether the target was predicted. Learns the target. */
 static bool target(struct branch *b, struct branch_block *block, vaddr_t next)
 {
     struct branch_block arrived = {.target = next};
@@ -49,7 +50,8 @@ static bool target(struct branch *b, struct branch_block *block, vaddr_t next)
     return good;
 }
 
-/* The path is a hash of the last four targets: each older one is shifted on, at last out. */
+/* Adds a target to the path, a hash of the last four: each older one is shifted up, and finally
+ * out. */
 static void remember_path(struct branch *b, vaddr_t next)
 {
     b->path = (b->path << 3 ^ hash(next, BRANCH_TARGET_BITS)) % BRANCH_TARGETS;

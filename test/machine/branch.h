@@ -1,11 +1,13 @@
 /*
- * The branch predictor of one hardware thread, at the grain of basic blocks: given where a block
- * ends, where it would fall through to, and where control really went, was that predicted?
+ * The branch predictor of one hardware thread, at the grain of basic blocks. From the end of a
+ * block and its fall-through address it predicts where control goes.
  *
- * A tagged table of blocks that have once jumped gives the target; gshare (McFarling, "Combining
- * Branch Predictors", 1993) gives the direction of those that have also fallen through; a second
- * table indexed by path history gives the target of those that have jumped to several places
- * (indirect jumps, returns). A block that is not in the table is predicted to fall through.
+ *   - A tagged table of blocks that have once jumped gives the target.
+ *   - gshare (McFarling, "Combining Branch Predictors", 1993) gives the direction of blocks that
+ *     have also fallen through.
+ *   - A second table, indexed by path history, gives the target of blocks that have jumped to
+ *     several places (indirect jumps, returns).
+ * A block that is not in the table is predicted to fall through.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -21,25 +23,25 @@
 
 struct branch_block {
     uint64_t pc; /* 0: free */
-    /* the address but for its two top bits, which repeat others in any valid one */
+    /* The address without its two top bits, which in any valid address repeat others. */
     uint64_t target      : 62;
-    uint64_t conditional : 1; /* has fallen through since it is here */
-    uint64_t indirect    : 1; /* has jumped elsewhere since it is here */
+    uint64_t conditional : 1; /* has fallen through since it was entered */
+    uint64_t indirect    : 1; /* has jumped elsewhere since it was entered */
 };
 
 struct branch {
-    /* the last BRANCH_HISTORY_BITS conditional blocks, 1 = jumped */
+    /* The last BRANCH_HISTORY_BITS conditional blocks; 1 = jumped. */
     uint32_t directions;
     uint32_t path;                     /* hash of the last few targets */
-    uint8_t counters[BRANCH_COUNTERS]; /* two bits */
+    uint8_t counters[BRANCH_COUNTERS]; /* two bits each */
     uint64_t targets[BRANCH_TARGETS];
     struct branch_block blocks[BRANCH_BLOCKS];
 };
 
-/* Forgets everything. */
+/* Empties the predictor. */
 void branch_reset(struct branch *b);
 
-/* The block at pc, which would fall through to the given address, was followed by next: true if
- * mispredicted. pc: any address that identifies the block (its start or its last instruction), not
- * 0. */
+/* Predicts and learns that the block at pc, with its fall-through address, was followed by `next`.
+ * pc: any address that identifies the block (its start or its last instruction), not 0. Returns
+ * whether it was mispredicted. */
 bool branch_predict_update(struct branch *b, vaddr_t pc, vaddr_t fallthrough, vaddr_t next);

@@ -1,18 +1,18 @@
 /*
  * The coherence protocol.
  *
- * Per chip a line is in the L2 or in the L3 or in neither, shared (others may have it), exclusive
- * (nobody else has) or modified. Per core the L1s hold some of the L2's lines; `holders` of the L2
- * line has a bit for each L1 that does. An L1 line may be written without asking (exclusive or
- * modified) only in a data L1 that is the sole holder on a chip that has the line exclusively. Its
- * state and writer are then newer than the L2's, which learns them when the L1 loses the line or
- * the right to write it (l1_report).
+ * In a chip a line is in the L2, in the L3 or in neither, and is shared (other chips may have it),
+ * exclusive (no other chip has it) or modified. In a core the L1s hold some of the L2's lines;
+ * `holders` of the L2 line has a bit for each L1 that does. An L1 line may be written without a
+ * request (it is exclusive or modified) only in a data L1 that is the sole holder on a chip that
+ * has the line exclusively. Its state and writer are then newer than the L2's, which gets them when
+ * the L1 loses the line or the right to write it (l1_report).
  */
 #include <stdlib.h>
 #include <string.h>
 #include "test/machine/cache.h"
 
-/* A choice between an L1 for data and one for instructions is made by the holder bit. */
+/* The holder bit tells an L1 for data from one for instructions. */
 enum l1_kind { L1_DATA, L1_CODE };
 #define NO_SOURCE CACHE_SOURCES
 
@@ -26,14 +26,14 @@ static inline uint32_t holder_bit(const struct cache *c, unsigned core, enum l1_
     return 1u << (core % c->topology->cores_per_chip * 2 + kind);
 }
 
-/* The L1 that a bit of an L2 line's holders on that chip stands for. */
+/* Returns the L1 that a holder bit of an L2 line of the chip stands for. */
 static inline struct cache_array *holder_l1(const struct cache *c, unsigned chip, unsigned bit)
 {
     struct cache_array *l1 = bit % 2 == L1_CODE ? c->l1i : c->l1d;
     return &l1[chip * c->topology->cores_per_chip + bit / 2];
 }
 
-/* The L2 line learns what the L1 knows. */
+/* Copies what the L1 knows of the line to the L2 line. */
 static void l1_report(const struct cache_line *l1_line, struct cache_line *l2_line)
 {
     if (line_state(l1_line) != LINE_MODIFIED)
@@ -42,7 +42,7 @@ static void l1_report(const struct cache_line *l1_line, struct cache_line *l2_li
     l2_line->writer = l1_line->writer;
 }
 
-/* Takes the line from every L1 of the chip but those in keep. */
+/* Takes the line from all L1s of the chip, except those in `keep`. */
 static void l1_drop(struct cache *c, unsigned chip, struct cache_line *l2_line, uint32_t keep)
 {
     for (uint32_t left = l2_line->holders & ~keep; left; left &= left - 1) {
@@ -54,7 +54,8 @@ static void l1_drop(struct cache *c, unsigned chip, struct cache_line *l2_line, 
     l2_line->holders &= keep;
 }
 
-/* No L1 of the chip may write the line any more. One that could is its sole holder. */
+/* Takes the right to write the line from the L1s of the chip. An L1 that has it is the sole
+ * holder. */
 static void l1_share(struct cache *c, unsigned chip, struct cache_line *l2_line)
 {
     if (!is_pow2(l2_line->holders))
@@ -101,7 +102,7 @@ static void chip_has_lost(struct cache *c, unsigned chip, uint64_t number)
     *count -= *count < UINT8_MAX;
 }
 
-/* Enters a line into an L2 whose chip does not have it; what falls out of the L2 goes to the L3. */
+/* Enters a line into an L2 of a chip that does not have it. The L2's victim goes to the L3. */
 static struct cache_line *l2_fill(struct cache *c, unsigned chip, struct cache_line line)
 {
     struct cache_line victim;
@@ -117,7 +118,7 @@ static struct cache_line *l2_fill(struct cache *c, unsigned chip, struct cache_l
     return entered;
 }
 
-/* The line in the L2, brought there from the L3 if need be, or NULL. */
+/* Returns the line in the chip's L2, after moving it there from the L3 if necessary, or NULL. */
 static struct cache_line *chip_find(struct cache *c, unsigned chip, uint64_t number,
                                     enum cache_source *source)
 {
@@ -136,9 +137,9 @@ static struct cache_line *chip_find(struct cache *c, unsigned chip, uint64_t num
 }
 
 /*
- * What the other chips have becomes shared, or invalid if the asking one wants the line for itself.
- * Returns who serves it, or NO_SOURCE if no chip has it; *from is the line as the serving chip had
- * it.
+ * Makes the line shared in the other chips, or invalid if the asking chip wants it exclusively.
+ * Returns the source that serves it, or NO_SOURCE if no other chip has it. *from: the line as the
+ * serving chip had it.
  */
 static enum cache_source snoop(struct cache *c, unsigned asking, uint64_t number, bool exclusively,
                                struct cache_line *from)
@@ -181,7 +182,7 @@ static enum cache_source memory_of(const struct cache *c, unsigned chip, uint64_
     return local ? CACHE_LOCAL_MEMORY : CACHE_REMOTE_MEMORY;
 }
 
-/* The line enters the chip's L2 from another chip or from memory. */
+/* Enters the line into the chip's L2, from another chip or from memory. */
 static struct cache_line *chip_fetch(struct cache *c, unsigned chip, uint64_t number,
                                      bool exclusively, enum cache_source *source,
                                      struct cache_line *from)
@@ -312,7 +313,7 @@ static struct cache_array *arrays_create(unsigned count, struct geometry g)
     return arrays;
 }
 
-/* As many as a chip has lines, or up to twice that. */
+/* Returns a power of two above the number of lines a chip has, and at most twice that number. */
 static uint64_t buckets_for(const struct topology *t)
 {
     uint64_t lines = (uint64_t)t->l2.sets * t->l2.ways + (uint64_t)t->l3.sets * t->l3.ways;

@@ -1,4 +1,4 @@
-/* Finding, entering and taking out lines of one set-associative array, with the ways in order of
+/* Finding, entering and removing lines of one set-associative array, with the ways in order of
  * recency. */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ struct cache_line *array_peek(const struct cache_array *a, uint64_t number)
     return NULL;
 }
 
-/* Puts a line in front of a set and moves the `count` first ones back by a place; returns the one
- * pushed out. Sets are short: this beats calling memmove. */
+/* Puts a line in front of a set and moves the first `count` lines back by one. Returns the line
+ * pushed out. Sets are short: this is faster than a call of memmove. */
 static inline struct cache_line push_front(struct cache_line *set, uint32_t count,
                                            struct cache_line line)
 {

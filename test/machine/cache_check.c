@@ -1,9 +1,8 @@
-/* What must hold in the caches between two accesses. Each test of it is the definition of one
- * sentence in cache.h. */
+/* The invariants of the caches between two accesses. Each check defines one sentence in cache.h. */
 #include <stdlib.h>
 #include "test/machine/cache.h"
 
-/* Valid lines first, in the set they belong to, no line twice. */
+/* Checks that valid lines come first, are in their own set, and no line is there twice. */
 static const char *check_array(const struct cache_array *a)
 {
     for (uint64_t set = 0; a->ways && set < a->sets; set++) {
@@ -56,7 +55,8 @@ static const char *check_l1(const struct cache *c, unsigned core, bool code)
     return wrong;
 }
 
-/* Each holder bit stands for an L1 that has the line (the reverse is checked from the L1s). */
+/* Checks that each holder bit stands for an L1 that has the line. (The reverse is checked from the
+ * L1s.) */
 static const char *check_holders(const struct cache *c, unsigned chip, const struct cache_line *l)
 {
     for (uint32_t left = l->holders; left; left &= left - 1) {
@@ -69,7 +69,7 @@ static const char *check_holders(const struct cache *c, unsigned chip, const str
     return NULL;
 }
 
-/* A line of chip `chip` against the same line elsewhere. */
+/* Checks a line of the chip against the same line in other chips. */
 static const char *check_between_chips(const struct cache *c, unsigned chip,
                                        const struct cache_line *l)
 {
@@ -104,7 +104,7 @@ static const char *check_chip_array(const struct cache *c, unsigned chip,
     return wrong;
 }
 
-/* Counts what the snoop filter counts. */
+/* Counts the lines as the snoop filter does. */
 static void count_lines(const struct cache *c, unsigned chip, const struct cache_array *a,
                         uint8_t (*counted)[TOPOLOGY_MAX_CHIPS])
 {

@@ -10,7 +10,7 @@ void reference_init(struct reference *r, const struct topology *t)
         r->lines[line].owner = r->lines[line].writing_core = -1;
 }
 
-/* Chips other than `but` that have the line in the L2 (level 2) or the L3 (3). */
+/* Returns whether chips other than `but` have the line in the L2 (level 2) or the L3 (level 3). */
 static bool others_have(const struct reference *r, unsigned line, unsigned but, int level)
 {
     const uint64_t *used = level == 2 ? r->lines[line].l2 : r->lines[line].l3;
@@ -34,7 +34,7 @@ static void forget_if_gone(struct reference *r, unsigned line)
     r->lines[line].writer = CACHE_NO_WRITER;
 }
 
-/* The line leaves all L1s of a chip but one. */
+/* Removes the line from all L1s of a chip but one core's. */
 static void leave_l1s(struct reference *r, unsigned line, unsigned chip, int keep_core)
 {
     struct reference_line *l = &r->lines[line];
@@ -55,8 +55,8 @@ static void leave_chip(struct reference *r, unsigned line, unsigned chip)
     r->lines[line].l2[chip] = r->lines[line].l3[chip] = 0;
 }
 
-/* The least recently used line of a full set of the cache whose times start at `used`, or -1 if
- * there is room. */
+/* Returns the least recently used line of the line's set, if the set is full, in the cache with
+ * times of use from `used`; else -1. */
 static int victim_of(const uint64_t *used, struct geometry g, unsigned line)
 {
     size_t stride = sizeof(struct reference_line) / sizeof(uint64_t);
@@ -136,13 +136,13 @@ static enum cache_source source_of(const struct reference *r, unsigned line, uns
     return block % r->topology->chips == chip ? CACHE_LOCAL_MEMORY : CACHE_REMOTE_MEMORY;
 }
 
-/* Who may write the line after this access of a core that could not do without asking. */
+/* Sets which core may write the line, after an access of a core that had to make a request. */
 static void settle_ownership(struct reference *r, unsigned line, unsigned core, unsigned chip,
                              enum reference_operation op)
 {
     struct reference_line *l = &r->lines[line];
-    bool nobody = !others_have(r, line, TOPOLOGY_MAX_CHIPS, 2) &&
-                  !others_have(r, line, TOPOLOGY_MAX_CHIPS, 3);
+    bool alone = !others_have(r, line, TOPOLOGY_MAX_CHIPS, 2) &&
+                 !others_have(r, line, TOPOLOGY_MAX_CHIPS, 3);
 
     l->writing_core = -1;
     if (op == REFERENCE_STORE) {
@@ -154,7 +154,7 @@ static void settle_ownership(struct reference *r, unsigned line, unsigned core, 
         l->owner = (int)chip;
         return;
     }
-    if (nobody) {
+    if (alone) {
         l->owner = (int)chip;
     } else if (!chip_has(r, line, chip)) {
         l->owner = -1;

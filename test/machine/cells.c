@@ -1,15 +1,15 @@
 /*
- * Ground truth in short stretches: what each CPU did in every cell of so many of its cycles, so
- * that what happens between two readings of a counter can be looked at, or a counter that is seen
- * part of the time be imitated.
+ * Ground truth in short stretches, cells of a fixed number of a CPU's cycles: to see what happens
+ * between two readings of a counter, or to imitate a counter that is read part of the time.
  *
- *   cells CYCLES EVENT ...              the first line: a cell's length, and the events in the
- *   order of the figures below CPU TIME user N ... kernel N ...    a cell that ended at TIME of the
- *   CPU's clock, but for the length of a block; N as
- *                                       in the truth file, new since its last cell; none for cells
- *                                       in which it was halted
+ *   cells CYCLES EVENT ...                     the first line: a cell's length, and the events in
+ *                                              the order of the figures below
+ *   CPU TIME user N ... kernel N ...           a cell that ended at TIME of the CPU's clock, to
+ *                                              within a block; N as in the truth file, since the
+ *                                              CPU's last cell; no line for cells in which it was
+ *                                              halted
  *
- * Off unless asked for (cells=CYCLES): a line for each cell, of each CPU.
+ * Off unless asked for (cells=CYCLES). One line for each cell of each CPU.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static FILE *file;
 static uint64_t length;                /* 1/256 cycles */
-static struct counts (*before)[MODES]; /* by CPU, at its last cell's end */
+static struct counts (*before)[MODES]; /* by CPU, at the end of its last cell */
 
 static void print_mode(const char *mode, const struct counts *now, struct counts *last)
 {

@@ -1,15 +1,15 @@
 /*
- * Model time is the guest's time. QEMU asks its accelerator for the virtual clock (which drives
- * timers) and for the ticks of the time-stamp counter; the two slots of the accelerator's table are
+ * Model time is the guest's time. QEMU asks its accelerator for the virtual clock, which drives
+ * timers, and for the ticks of the time-stamp counter. The two slots of the accelerator's table are
  * replaced, after checking that the table is laid out as expected. One model cycle is one
  * nanosecond and one tick.
  *
- * A vCPU sees its own clock, but never less than what any vCPU has read before, so that time is
- * monotonic across CPUs. Everybody else sees the machine's time. While all vCPUs wait for
- * interrupts a thread of our own, under QEMU's big lock, moves the machine's time on to the next
- * timer and runs it.
+ * A vCPU reads its own clock, but never less than any vCPU has read before, so that time is
+ * monotonic across CPUs. All other readers get the machine's time. While all vCPUs wait for
+ * interrupts, a thread of the simulator, under QEMU's big lock, advances the machine's time to the
+ * next timer and runs it.
  *
- * Interrupts are watched on their way to a vCPU, for the time at which it wakes.
+ * Interrupts are intercepted on their way to a vCPU, to note the time at which it wakes.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -20,32 +20,32 @@
 enum { SLOT_KICK = 16, SLOT_HANDLE_INTERRUPT = 23, SLOT_GET_CLOCK, SLOT_SET_CLOCK, SLOT_GET_TICKS };
 
 #define ALL_TIMERS     (-1)
-#define DEADLINE_NEVER ((int64_t)1 << 50) /* farther than this, in ns, is never */
+#define DEADLINE_NEVER ((int64_t)1 << 50) /* ns; a deadline further away is none */
 
-/* How long the idle thread waits, in the host's time. */
-#define BUSY_RETRY_NS (10 * NS_PER_MS) /* some vCPU runs; clock_idle() ends the wait early */
+/* Intervals at which the idle thread looks again, in the host's time. */
+#define BUSY_RETRY_NS (10 * NS_PER_MS) /* a vCPU runs; clock_idle() ends the wait early */
 /* the vCPU thread is about to wait or to wake, or there is no timer */
 #define IDLE_RETRY_NS (50 * NS_PER_US)
-#define SKIP_NS       NS_PER_MS /* for each further timer, after this many that woke nobody */
+#define SKIP_NS       NS_PER_MS /* for each further timer, after this many that woke no vCPU */
 #define SKIPS_AT_ONCE 1000
-/* Devices of QEMU's own answer in the host's time. If all vCPUs wait for one, the next timer may
- * be the one that gives it up: before a jump that far the host's time passes, too, this much more
- * slowly, so that there is an answer first. */
+/* Devices of QEMU's own answer in the host's time. If all vCPUs wait for one, the next timer may be
+ * the timeout of that wait. So the host's time, divided by SLOWER, passes as well before a jump
+ * that far: the answer comes first. */
 #define SLOWER       100
 #define PATIENCE_MIN (20 * NS_PER_US)
-/* The host's disks can take seconds. Once in so much of the guest's time it does not go on before
- * they have answered. */
+/* The host's disks can take seconds. The guest's time stops once in each such interval until they
+ * have answered. */
 #define DISKS_NS (10 * NS_PER_MS)
 
-/* what QEMU's main loop waits longer than its timers ask for */
+/* QEMU's main loop waits this much longer than its timers ask for. */
 #define MAIN_LOOP_NS (10 * NS_PER_MS)
 
 static __thread bool runs_vcpus, runs_timers, main_loop_waits;
 static void (*handle_interrupt)(void *cpu, int mask);
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle_cond = PTHREAD_COND_INITIALIZER;
-static bool idle_asked;  /* by clock_idle(), under idle_lock */
-static uint64_t idlings; /* atomic: how often all vCPUs began to wait */
+static bool idle_asked;  /* set by clock_idle(), under idle_lock */
+static uint64_t idlings; /* atomic: number of times all vCPUs began to wait */
 
 void clock_thread_is_vcpus(void)
 {
@@ -69,9 +69,9 @@ static void set_clock(int64_t ns)
 }
 
 /*
- * QEMU's main loop waits until the next timer, in the host's time, which passes much faster than
- * the guest's: it would wake up again and again, a fifth of all that QEMU does. Timers do not need
- * it, so it sees them as far away.
+ * QEMU's main loop waits for the next timer in the host's time, which passes much faster than the
+ * guest's: it would wake up again and again, a fifth of all that QEMU does. Timers do not need it,
+ * so they are shown to it as far away.
  */
 static void main_loop(struct qemu_notifier *self, void *which)
 {
@@ -80,7 +80,7 @@ static void main_loop(struct qemu_notifier *self, void *which)
 }
 static struct qemu_notifier main_loop_notifier = {.notify = main_loop};
 
-/* When an interrupt raised now arrives, as a vCPU's clock. */
+/* Returns the time at which an interrupt raised now arrives, by the target's clock. */
 static uint64_t arrival(const struct vcpu *target)
 {
     const struct vcpu *sender = machine.running;
@@ -112,7 +112,7 @@ uint64_t clock_deadline(void)
     return MIN(timers_deadline(), disk_deadline());
 }
 
-/* Big lock held. */
+/* Runs the timers that are due. Big lock held. */
 static void run_due(void)
 {
     disk_run(machine.time);
@@ -132,9 +132,7 @@ void clock_run_timers(void)
         qemu.unlock();
 }
 
-/* ---- Idling
- * -----------------------------------------------------------------------------------------------
- * */
+/* ---- Idling ---------------------------------------------------------------------------------- */
 
 static bool nobody_can_run(void)
 {
@@ -149,8 +147,8 @@ static bool all_wait(void)
     return nobody_can_run() && qemu.all_idle();
 }
 
-/* How long to wait before the machine's time may jump there: nothing if that was done, and nobody
- * has run since. */
+/* Returns how long to wait before the machine's time may jump to the deadline: 0 if that wait is
+ * over and no vCPU has run since. */
 static uint64_t patience_ns(uint64_t deadline)
 {
     static uint64_t waited_for, waited_in;
@@ -165,11 +163,11 @@ static uint64_t patience_ns(uint64_t deadline)
     return ns;
 }
 
-/* Whether all still wait when disks that have not been waited for lately have answered. Big lock
- * held. */
+/* Waits for disks that have not been waited for lately. Returns whether all vCPUs still wait
+ * afterwards. Big lock held. */
 static bool disks_answered(uint64_t deadline)
 {
-    static uint64_t answered; /* up to this time of the machine's */
+    static uint64_t answered; /* machine time up to which they have answered */
 
     if (deadline < answered + (DISKS_NS << CYCLE_SHIFT))
         return true;
@@ -178,8 +176,8 @@ static bool disks_answered(uint64_t deadline)
     return all_wait();
 }
 
-/* Skips to the next timer. 0, or how long to wait before it is tried again: there is none, or
- * something woke up, or it is far. */
+/* Skips to the next timer. Returns 0, or how long to wait before trying again: there is no timer, a
+ * vCPU woke up, or the timer is far away. */
 static uint64_t skip(void)
 {
     uint64_t deadline = NEVER, wait;
@@ -213,7 +211,8 @@ static void wait_ns(uint64_t ns)
     pthread_mutex_unlock(&idle_lock);
 }
 
-/* A guest that waits for nothing but, say, its console must not make time fly. */
+/* Skips while all vCPUs wait, but not too fast: time must not fly for a guest that waits only for,
+ * say, its console. */
 static void *idle_thread(void *arg)
 {
     unsigned skipped = 0;

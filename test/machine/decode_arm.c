@@ -1,17 +1,17 @@
 /*
- * AArch64: which instructions matter, and what they do to the model. Encodings: Arm ARM (DDI 0487)
+ * AArch64: which instructions matter, and their effects on the model. Encodings: Arm ARM (DDI 0487)
  * C4.1 and C6.2, system registers and instructions D24 and C5. Every instruction is one
- * little-endian word, so a table of patterns says it all; the first that fits counts.
+ * little-endian word, so a table of patterns describes all; the first that matches counts.
  *
  * Exceptions need no instruction here: SVC, HVC and the rest pass through QEMU's exception
- * function. Loads and stores report themselves, however many registers they move. A
- * load-exclusive is a load and the store-exclusive behind it an atomic operation: a read and an
- * upgrade, as in a real cache; the atomic instructions of FEAT_LSE are one access.
+ * function. Loads and stores report themselves, for any number of registers. A load-exclusive is a
+ * load, and the store-exclusive after it an atomic operation: a read and an upgrade, as in a real
+ * cache. The atomic instructions of FEAT_LSE are one access.
  */
 #include <string.h>
 #include "test/machine/effects.h"
 
-/* Places in struct vcpu.registers. An instruction that names ZR reads 0: see operand(). */
+/* Indices into struct vcpu.registers. An instruction that names ZR reads 0: see operand(). */
 enum { X0, ZR = 31, TTBR0 = 31, TTBR1, TCR };
 static const char *const registers[] = {
     "x0",  "x1",  "x2",  "x3",  "x4",        "x5",        "x6",      "x7",  "x8",
@@ -31,16 +31,16 @@ static const char *const registers[] = {
 #define TCR_EL1   SYSTEM(3, 0, 2, 0, 2)
 #define SCTLR_EL1 SYSTEM(3, 0, 1, 0, 0)
 
-#define TCR_A1     (1u << 22) /* the address space is told by TTBR1, else by TTBR0 */
+#define TCR_A1     (1u << 22) /* TTBR1 has the address space, else TTBR0 */
 #define ASID_SHIFT 48         /* in TTBRn_EL1 and in the operands of TLBI */
 #define TLBI_PAGE  (((uint64_t)1 << 44) - 1)
 
-#define ZVA_BYTES 64 /* DCZID_EL0.BS = 4: all of QEMU's processors */
+#define ZVA_BYTES 64 /* DCZID_EL0.BS = 4, as on all of QEMU's processors */
 
-/* GICv2 of QEMU's "virt": GICD_SGIR. A GICv3 sends by system register. */
+/* GICD_SGIR, the GICv2's of QEMU's "virt". A GICv3 sends by system register. */
 #define GICD_SGIR 0x08000f00
 
-/* Arm DEN 0022, 5.1, without the bit that tells 64-bit calls. */
+/* Arm DEN 0022, 5.1, without the bit of 64-bit calls. */
 #define PSCI_CPU_SUSPEND 0x84000001u
 #define PSCI_CPU_OFF     0x84000002u
 #define PSCI_CPU_ON      0x84000003u
@@ -95,7 +95,7 @@ static void write_ttbr(struct vcpu *v, const struct insn *i)
     forget_hits(v);
 }
 
-/* Kernel translations are taken to be global: no ASID is told for the half of TTBR1. */
+/* Kernel translations count as global: no ASID is reported for TTBR1's half. */
 static void write_control(struct vcpu *v, const struct insn *i)
 {
     if (i->system == TCR_EL1)
@@ -130,8 +130,8 @@ static void flush_space(struct vcpu *v, uint64_t operand)
     execute_flush_space(v, space_of(operand));
 }
 
-/* By op2; those of the other exception levels, and what is not here, take everything: that can cost
- * misses but never shows a stale translation. */
+/* By op2. Operations of other exception levels, and all not listed here, flush everything: that can
+ * cost misses but never leaves a stale translation. */
 static void (*const flushes[8])(struct vcpu *v, uint64_t operand) = {
     flush_all,
     flush_page /* VAE1 */,
@@ -143,8 +143,8 @@ static void (*const flushes[8])(struct vcpu *v, uint64_t operand) = {
     flush_page_all /* VAALE1 */,
 };
 
-/* TLBI: CRm tells this CPU's (7), or all of the inner (3) or outer (1) shareable domain, that is
- * all; or a range (2, 5, 6). */
+/* TLBI. CRm is this CPU (7), all CPUs of the inner (3) or outer (1) shareable domain, which are all
+ * CPUs, or a range (2, 5, 6). */
 static void invalidate(struct vcpu *v, const struct insn *i)
 {
     unsigned crm = CRM(i->system);
@@ -169,14 +169,14 @@ static bool sends_ipi(paddr_t pa)
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
 #define MSR(system)  (0xd5000000u | (uint32_t)(system) << 5)
-#define ANY_REGISTER 0xffffffe0u /* mask: Rt may be any */
+#define ANY_REGISTER 0xffffffe0u /* mask: any Rt */
 
 static const struct pattern {
     uint32_t mask, bits;
     void (*execute)(struct vcpu *v, const struct insn *i);
     bool reads_registers, atomic, predicted;
 } patterns[] = {
-    /* Branches whose way has to be predicted. */
+    /* Branches with a direction or target to predict. */
     {0xff000000, 0x54000000, .predicted = true},           /* B.cond, BC.cond */
     {0x7e000000, 0x34000000, .predicted = true},           /* CBZ, CBNZ */
     {0x7e000000, 0x36000000, .predicted = true},           /* TBZ, TBNZ */
@@ -184,7 +184,7 @@ static const struct pattern {
     /* BR, BLR, RET, and authenticated ones */
     {0xfe000000, 0xd6000000, .predicted = true},
 
-    /* Atomic: read and write in one. */
+    /* Atomics: read and write in one. */
     {0x3fe00000, 0x08000000, .atomic = true}, /* STXR, STLXR of all sizes */
     {0xbfe00000, 0x88200000, .atomic = true}, /* STXP, STLXP */
     {0xbfa07c00, 0x08207c00, .atomic = true}, /* CASP */
@@ -193,14 +193,14 @@ static const struct pattern {
     {0x3f20fc00, 0x38208000, .atomic = true}, /* SWP */
     {0xff200c00, 0x19200000, .atomic = true}, /* SWPP, LDCLRP, LDSETP */
 
-    /* Waiting, order. */
+    /* Waiting and ordering. */
     {0xffffffff, 0xd503203f, .execute = pause_cpu},   /* YIELD */
     {0xffffffff, 0xd503205f, .execute = pause_cpu},   /* WFE */
     {0xffffffe0, 0xd5031000, .execute = pause_cpu},   /* WFET */
     {0xffffffff, 0xd503207f, .execute = halt},        /* WFI */
     {0xffffffe0, 0xd5031020, .execute = halt},        /* WFIT */
-    {0xfffff2ff, 0xd503329f, .execute = fence},       /* DSB but for that of loads */
-    {0xfffff2ff, 0xd50332bf, .execute = fence},       /* DMB likewise */
+    {0xfffff2ff, 0xd503329f, .execute = fence},       /* DSB, but for the one of loads */
+    {0xfffff2ff, 0xd50332bf, .execute = fence},       /* DMB, likewise */
     {0xfffff3ff, 0xd503323f, .execute = fence},       /* DSB nXS */
     {0xfffff0ff, 0xd50330df, .execute = synchronise}, /* ISB */
     {0xffe0001f, 0xd4000002, .execute = call_firmware, .reads_registers = true}, /* HVC */

@@ -1,7 +1,7 @@
 /*
- * x86-64: which instructions matter, and what they do to the model. Encodings: Intel SDM volume 2,
- * chapter 2 and appendix A. The first instructions of a boot run in 16 and 32-bit mode, where 0x40
- * to 0x4f are no prefixes but instructions of one byte; nothing that matters here is that short.
+ * x86-64: which instructions matter, and their effects on the model. Encodings: Intel SDM volume 2,
+ * chapter 2 and appendix A. The first instructions of a boot run in 16- and 32-bit mode, where 0x40
+ * to 0x4f are not prefixes but instructions of one byte; none that matters here is that short.
  */
 #include "test/machine/effects.h"
 
@@ -10,7 +10,7 @@ static const char *const registers[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp"
                                         "rdi", "r8",  "r9",  "r10", "r11", "r12", "r13",
                                         "r14", "r15", "cr0", "cr3", "cr4", NULL};
 
-#define CR3_KEEP  ((uint64_t)1 << 63) /* do not flush the address space that is loaded */
+#define CR3_KEEP  ((uint64_t)1 << 63) /* does not flush the address space that is loaded */
 #define CR4_PGE   (1u << 7)
 #define CR4_PCIDE (1u << 17)
 
@@ -102,8 +102,8 @@ static void invalidate_page(struct vcpu *v, const struct insn *i)
     invalidation(v);
 }
 
-/* INVPCID, and INVLPG with a segment base: more than is needed goes, which can cost misses but
- * never shows a stale translation. */
+/* INVPCID, and INVLPG with a segment base: flushes more than necessary, which can cost misses but
+ * never leaves a stale translation. */
 static void invalidate_all(struct vcpu *v, const struct insn *i)
 {
     (void)i;
@@ -166,7 +166,8 @@ static int32_t displacement(const uint8_t *at, size_t bytes)
     return value;
 }
 
-/* The memory operand of a ModRM byte; `left` counts from that byte on. False: it does not fit. */
+/* Decodes the memory operand of a ModRM byte; `left` is the number of bytes from that byte on.
+ * Returns false if it does not fit. */
 static bool decode_address(struct insn *i, const uint8_t *modrm, size_t left, uint8_t rex)
 {
     unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -200,7 +201,7 @@ static bool decode_address(struct insn *i, const uint8_t *modrm, size_t left, ui
 static void decode_group7(struct insn *i, const uint8_t *modrm, size_t left,
                           const struct prefixes *p)
 {
-    if (modrm[0] == 0xc9) { /* MWAIT, which QEMU treats as a pause when there are other CPUs */
+    if (modrm[0] == 0xc9) { /* MWAIT; QEMU treats it as a pause when there are other CPUs */
         i->execute = pause_cpu;
     } else if (modrm[0] == 0xe8) { /* SERIALIZE */
         i->execute = synchronise;
@@ -211,7 +212,7 @@ static void decode_group7(struct insn *i, const uint8_t *modrm, size_t left,
     }
 }
 
-/* Behind 0x0f. `left` counts from the opcode on. */
+/* Decodes the opcode after 0x0f; `left` is the number of bytes from the opcode on. */
 static void decode_two_byte(struct insn *i, const uint8_t *op, size_t left,
                             const struct prefixes *p)
 {
@@ -283,7 +284,7 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
         if (p.repeat)
             i->execute = pause_cpu;
         break;
-    /* MOVS, STOS: with REP a line at a time, as processors with fast strings (CPUID ERMS) do */
+    /* MOVS, STOS: with REP a line at a time, as processors with fast strings (CPUID ERMS) do. */
     case 0xa4:
     case 0xa5:
     case 0xaa:

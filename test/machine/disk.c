@@ -13,8 +13,8 @@ static bool possible(const struct disk *d, const struct disk_request *r)
     return r->page < d->pages && r->count <= d->pages - r->page;
 }
 
-/* Behind those that are done at the same time. */
-static void insert(struct disk *d, const struct disk_request *r)
+/* Inserts a request, after those done at the same time. */
+static void insert_request(struct disk *d, const struct disk_request *r)
 {
     unsigned at = d->in_flight++;
 
@@ -41,7 +41,7 @@ int disk_submit(struct disk *d, uint64_t now, const struct disk_request *r)
     if (transfer)
         begun.done = d->channel_free = MAX(begun.done, d->channel_free) + transfer;
     d->busy += transfer;
-    insert(d, &begun);
+    insert_request(d, &begun);
     d->most_in_flight = MAX(d->most_in_flight, d->in_flight);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * The registers of the machine's disk (kernel/dev/model/machine.h, struct machine_disk), its
- * arguments, and its transfers from and to the guest's memory.
+ * arguments, and its transfers to and from the guest's memory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,12 +15,12 @@ static struct disk disk;
 static volatile struct machine_disk *page; /* its registers */
 static struct {
     paddr_t base;
-    uint64_t entries, head; /* entries 0: there is none */
+    uint64_t entries, head; /* entries 0: there is no ring */
 } ring;
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-/* A number of bytes with K, M or G behind it; 0: it is none. */
+/* Returns a number of bytes, written with K, M or G behind it; 0: the text is none. */
 static uint64_t size_of(const char *text)
 {
     char *end;
@@ -105,7 +105,7 @@ static bool in_memory(paddr_t at, uint64_t bytes)
     return at + bytes > at;
 }
 
-/* As a device writes: no cache has it afterwards. */
+/* Writes memory as a device does: no cache has it afterwards. */
 static void write_memory(paddr_t at, const void *from, uint64_t bytes)
 {
     qemu.copy(at, (void *)from, bytes, true);
@@ -208,7 +208,7 @@ void disk_store(struct vcpu *v, size_t offset)
     else
         return;
     page->in_flight = disk.in_flight;
-    v->slice_end = v->stop = 0; /* when something is due may have changed */
+    v->slice_end = v->stop = 0; /* the earliest due time may have changed */
 }
 
 const struct disk *disk_state(void)

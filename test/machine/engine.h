@@ -1,11 +1,11 @@
 /*
- * The state of the simulated machine and the small functions on the path of every instruction.
- * QEMU runs all vCPUs on one thread, in turns (turn.c), so nothing here is locked; the idle thread
+ * The state of the simulated machine, and the small functions on the path of every instruction.
+ * QEMU runs all vCPUs on one thread, in turns (turn.c), so nothing here is locked. The idle thread
  * (clock.c) acts only while no vCPU can run.
  *
- * Time is kept per vCPU, in 1/256 of a model cycle: instructions take completion time, and each
- * cause of a stall adds cycles. A vCPU's cycles are its completion and stall cycles, and its clock
- * adds idle ones, by construction.
+ * Time is kept by vCPU, in 1/256 of a model cycle. Instructions take completion time, and each
+ * cause of a stall adds cycles. By construction, a vCPU's cycles are its completion and stall
+ * cycles, and its clock adds idle ones.
  */
 #pragma once
 #include "kernel/dev/model/machine.h"
@@ -22,7 +22,7 @@
 #define CYCLE_SHIFT 8
 #define NEVER       UINT64_MAX
 
-/* By enum machine_event. COMPLETION is in 1/256 cycles; CYCLES and IDLE are not kept: see
+/* By enum machine_event. COMPLETION is in 1/256 cycles. CYCLES and IDLE are not kept: see
  * event_count(). */
 struct counts {
     uint64_t n[MACHINE_EVENTS];
@@ -30,16 +30,16 @@ struct counts {
 
 enum mode { MODE_KERNEL, MODE_USER, MODES };
 
-/* A translated block. Its bytes lie in one page or in two. */
+/* A translated block. Its bytes are in one page or in two. */
 struct block {
     uint64_t pc;
     uint64_t line; /* number of its first line */
     uint32_t instructions;
     uint32_t bytes;
     uint8_t mode;         /* enum mode */
-    uint8_t lines;        /* in the first page, at least 1 */
-    uint8_t second_lines; /* in the second page */
-    /* ends in a branch that must be predicted; direct jumps and calls need not be */
+    uint8_t lines;        /* number of lines in the first page, at least 1 */
+    uint8_t second_lines; /* number of lines in the second page */
+    /* Ends in a branch that must be predicted; direct jumps and calls need not be. */
     bool predicted;
     uint64_t second_line;
     paddr_t page;
@@ -59,18 +59,18 @@ struct access {
 struct pmu_counter {
     uint32_t event, flags;
     uint64_t period;
-    uint64_t value, left; /* at the snapshot: what it counted, events until its overflow */
-    uint64_t snapshot;    /* true count then */
+    uint64_t value, left; /* at the snapshot: its count, and the events until its overflow */
+    uint64_t snapshot;    /* true count at the snapshot */
 };
 
 struct pmu {
     volatile struct machine_cpu *page;
     struct pmu_counter counter[MACHINE_COUNTERS];
     bool running, unacknowledged;
-    /* some counter's event is followed by time, not by occurrence */
+    /* A counter's event accrues with time instead of occurring one by one. */
     bool polls;
     uint64_t awaited;               /* bit per event that a counter waits for, to overflow ... */
-    uint64_t until[MACHINE_EVENTS]; /* ... after so many more at the earliest */
+    uint64_t until[MACHINE_EVENTS]; /* ... after this many more at the earliest */
     uint32_t sample_sources, sample_flags, sample_period, sample_jitter;
     uint64_t sample_left; /* matching accesses until the next record */
     uint64_t ring_base, ring_records, ring_irq_at, head;
@@ -89,22 +89,22 @@ struct tracker {
 };
 
 struct vcpu {
-    uint64_t now;             /* its clock, 1/256 cycles, idle included */
-    uint64_t stop;            /* when turn_stop() wants to look */
-    struct counts *mode;      /* of the mode it runs in: one of count[] */
-    const struct block *last; /* executed before; NULL after an exception */
-    /* the lines fetched last, next to each other: still in the L1I */
+    uint64_t now;             /* its clock, 1/256 cycles, idle time included */
+    uint64_t stop;            /* time at which turn_stop() is to be called */
+    struct counts *mode;      /* the one of count[] for its current mode */
+    const struct block *last; /* block executed before; NULL after an exception */
+    /* The lines fetched last, adjacent: still in the L1I. */
     uint64_t code_first, code_lines;
     vaddr_t data_line;  /* virtual number of the line accessed last: still in the L1D ... */
     bool data_writable; /* ... and modified */
-    /* lines the string instruction accessed last; NEVER: none yet */
+    /* Lines that the string instruction accessed last; NEVER: none yet. */
     vaddr_t string_loaded, string_stored;
-    vaddr_t traced_page; /* if changes are traced */
-    uint32_t cpi;        /* 1/256 cycles an instruction takes now */
+    vaddr_t traced_page; /* kept if page changes are traced */
+    uint32_t cpi;        /* current 1/256 cycles per instruction */
     uint32_t writer;     /* tag slot (truth.c), for the caches */
     uint16_t index, core;
     uint16_t space; /* PCID, ASID */
-    bool globals;   /* kernel translations survive a change of the address space */
+    bool globals;   /* kernel translations survive a change of address space */
     struct tlb tlb;
     vaddr_t code_page;
     struct storebuf stores;
@@ -112,24 +112,24 @@ struct vcpu {
     struct branch branch;
 
     /* Turns and idling (turn.c). */
-    uint64_t slice_end; /* the turn ends then at the latest */
-    uint64_t pmu_at;    /* pmu_poll() wants to look */
-    uint64_t cell_at;   /* cells_end() is to be called; NEVER: no cells are wanted */
+    uint64_t slice_end; /* time at which its turn ends at the latest */
+    uint64_t pmu_at;    /* time at which pmu_poll() is to be called */
+    uint64_t cell_at;   /* time at which cells_end() is to be called; NEVER: no cells are wanted */
     bool started;       /* has executed something since power-on */
     bool idle;          /* halted; until it executes again */
-    bool parks;         /* the exception it is about to take is a call of firmware that halts it */
+    bool parks;         /* about to take the exception of a firmware call that halts it */
     uint64_t idle_since;
     uint64_t wake; /* time of the first interrupt since it halted, 1/256 cycles; 0: none */
     uint64_t idle_cycles;
 
     struct pmu pmu;
     struct tracker tracker;
-    struct counts tagged; /* totals when the present tag was set (truth.c) */
+    struct counts tagged; /* totals when the current tag was set (truth.c) */
     uint64_t tagged_idle;
     void *cpu;                               /* QEMU's CPUState */
     struct qemu_plugin_register **registers; /* by the ISA's numbering */
 
-    /* How the simulation went. */
+    /* Figures of the simulation itself. */
     uint64_t turns, blocks, unknown, checked, mismatches;
 };
 
@@ -144,21 +144,22 @@ struct machine {
     struct machine_id *id; /* page 0 */
     uint8_t *pages;        /* MACHINE_BYTES of registers */
 
-    uint64_t quantum; /* Q, 1/256 cycles */
+    uint64_t quantum; /* length of a turn, 1/256 cycles */
     uint64_t random;  /* state of machine_random() */
     bool verify;      /* check every translation */
-    /* page_trace_access() is told of TLB misses; of changes of the page */
+    /* page_trace_access() is called for TLB misses; for changes of the page. */
     bool trace_walks, trace_changes;
-    /* whose turn it is: executes or did last; NULL before the first block */
+    /* The vCPU that executes or did last; NULL before the first block. */
     struct vcpu *running;
-    /* no running vCPU is behind this, 1/256 cycles; changed while idle by the idle thread only */
+    /* No running vCPU's clock is behind this, 1/256 cycles. While all are idle, only the idle
+     * thread changes it. */
     uint64_t time;
-    uint64_t ticks_read; /* the latest time any vCPU has read, model cycles */
+    uint64_t ticks_read; /* the latest time that any vCPU has read, model cycles */
 };
 extern struct machine machine;
 
-/* Pseudo-random, from the seed: same run, same numbers (Marsaglia, "Xorshift RNGs", 2003; the *
- * variant). */
+/* Returns a pseudo-random number from the seed: the same run has the same numbers (Marsaglia,
+ * "Xorshift RNGs", 2003; the * variant). */
 static inline uint64_t machine_random(void)
 {
     machine.random ^= machine.random >> 12;
@@ -167,11 +168,11 @@ static inline uint64_t machine_random(void)
     return machine.random * 0x2545f4914f6cdd1dull;
 }
 
-/* Prints to stderr; error also ends QEMU with status 1. */
+/* Print to stderr; machine_error also ends QEMU with status 1. */
 void machine_say(const char *fmt, ...) PRINTF(1, 2);
 NORETURN void machine_error(const char *fmt, ...) PRINTF(1, 2);
 
-/* An event has happened n times (its count is up already): does a counter wait for it? */
+/* Tells the PMU that an event, already counted, has happened n times. */
 static inline void event_done(struct vcpu *v, enum machine_event e, uint64_t n)
 {
     if (__builtin_expect(v->pmu.awaited >> e & 1, 0)) {
@@ -188,7 +189,7 @@ static inline void event(struct vcpu *v, enum machine_event e)
     event_done(v, e, 1);
 }
 
-/* The CPU waits. */
+/* Lets the CPU wait for cycles of the given cause. */
 static inline void stall(struct vcpu *v, enum machine_event cause, uint64_t cycles)
 {
     v->now += cycles << CYCLE_SHIFT;
@@ -204,7 +205,8 @@ static inline void stall_dcache(struct vcpu *v, unsigned source, uint64_t cycles
     stall(v, MACHINE_EVENT_STALL_DCACHE, cycles);
 }
 
-/* What the L1s and the TLB hold may have changed: nothing is known to hit without looking. */
+/* Notes that the contents of L1s and TLB may have changed: no access is known to hit without
+ * looking. */
 static inline void forget_hits(struct vcpu *v)
 {
     v->data_line = v->code_first = NEVER;
@@ -216,73 +218,74 @@ static inline uint64_t vcpu_cycles(const struct vcpu *v)
     return v->now >> CYCLE_SHIFT;
 }
 
-/* True count of an event in one mode. IDLE has no mode: see vcpu.idle_cycles. */
+/* Returns the true count of an event in one mode. IDLE has no mode: see vcpu.idle_cycles. */
 uint64_t event_count(const struct counts *c, enum machine_event e);
 
 /*
- * execute.c: the callbacks of every block and access. QEMU names a vCPU in its first argument, but
- * with thread=single compiles the number of the one that translated the block into it: wrong for
- * all others. So execute_block() looks who executes, and everything that follows goes by
+ * execute.c: the callbacks of every block and access. QEMU passes a vCPU's number first, but with
+ * thread=single compiles in the number of the vCPU that translated the block, which is wrong for
+ * all others. So execute_block() finds out which vCPU executes, and all code after it uses
  * machine.running.
  */
 void execute_block(unsigned cpu, void *block);
 void execute_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
 void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
 void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
-/* The same for elements of a repeated string instruction: only the first of a line is an access. */
+/* The same for the elements of a repeated string instruction: only the first in a line is an
+ * access. */
 void execute_string_load(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
 void execute_string_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *pc);
-/* What special instructions do, for the ISAs. */
+/* Effects of special instructions, for the ISAs. */
 void execute_fence(struct vcpu *v); /* waits until the store buffer is empty */
-void execute_device(
-    /* an access to a device that is no memory, after which its timers may differ */
-    struct vcpu *v);
-void execute_charge(struct vcpu *v, uint64_t cycles); /* fixed cost: a stall for another reason */
-void execute_exception(struct vcpu *v);               /* taken: interrupt, fault, system call */
+/* Accesses a device that is not memory; its timers may be different afterwards. */
+void execute_device(struct vcpu *v);
+void execute_charge(struct vcpu *v, uint64_t cycles); /* fixed cost: a stall of cause "other" */
+void execute_exception(struct vcpu *v); /* an interrupt, fault or system call is taken */
 void execute_exception_return(struct vcpu *v);
-/* Stores of a whole aligned block in one instruction, which QEMU makes without telling. Before it
- * is executed. */
+/* Stores a whole aligned block in one instruction, which QEMU does without a callback. Called
+ * before the instruction executes. */
 void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc);
-/* Is there a translation of va, for data or for instructions, in the space that runs? */
+/* Returns whether va has a translation, for data or instructions, in the current space. */
 bool execute_translated(struct vcpu *v, vaddr_t va);
-/* The TLB: also what instructions have been translated. */
+/* The TLB, which also holds translations of instructions. */
 void execute_flush_all(struct vcpu *v);
 void execute_flush_space(struct vcpu *v, uint16_t space);
 void execute_flush_page(struct vcpu *v, vaddr_t va, uint16_t space);
 void execute_flush_page_all(struct vcpu *v, vaddr_t va); /* in every space */
-/* the guest's; only where insn.reads_registers */
+/* Returns the guest's register; only where insn.reads_registers. */
 uint64_t execute_register(struct vcpu *v, int number);
 
-/* turn.c: whose turn it is. */
+/* turn.c: turns of the vCPUs. */
 struct vcpu *turn_find(const void *cpu); /* QEMU's CPUState */
-struct vcpu *turn_begin(void);           /* another vCPU than before executes: returns it */
-void turn_stop(struct vcpu *v);          /* from a block, when v->now has reached v->stop */
-void turn_pause(struct vcpu *v);         /* it spins: let others go on */
-void turn_halt(struct vcpu *v);          /* it is about to wait for an interrupt */
-void turn_wake(struct vcpu *v);          /* it is about to execute, perhaps after having waited */
+struct vcpu *turn_begin(void);           /* another vCPU executes than before; returns it */
+void turn_stop(struct vcpu *v);          /* called from a block when v->now has reached v->stop */
+void turn_pause(struct vcpu *v);         /* v spins: others get their turn */
+void turn_halt(struct vcpu *v);          /* v is about to wait for an interrupt */
+void turn_wake(struct vcpu *v);          /* v is about to execute, perhaps after having waited */
 bool turn_can_run(const struct vcpu *v);
-/* Smallest clock of all running vCPUs but v; NEVER if there is none. */
+/* Returns the smallest clock of all running vCPUs but v; NEVER: there is none. */
 uint64_t turn_others(const struct vcpu *v);
 
 /* clock.c: model time is the guest's time. */
-void clock_install(void);         /* once, when QEMU's accelerator exists */
-uint64_t clock_deadline(void);    /* next timer, or the disk is done; 1/256 cycles; NEVER: none */
-void clock_run_timers(void);      /* those that are due, and the disk */
+void clock_install(void); /* once, when QEMU's accelerator exists */
+/* Returns the time of the next timer or of the disk, 1/256 cycles; NEVER: none. */
+uint64_t clock_deadline(void);
+void clock_run_timers(void);      /* runs timers that are due, and the disk */
 void clock_idle(void);            /* the last running vCPU is about to halt */
-void clock_thread_is_vcpus(void); /* the calling thread is the one that runs them */
+void clock_thread_is_vcpus(void); /* the calling thread is the one that runs the vCPUs */
 
 /* interrupt.c */
 void interrupt_install(struct vcpu *v);               /* when its CPU exists */
-void interrupt_send(uint64_t address, uint32_t data); /* an MSI, now */
+void interrupt_send(uint64_t address, uint32_t data); /* sends an MSI now */
 void interrupt_send_device(uint64_t address,
-                           /* the same as the PCI device's, which must be bus master */
+                           /* Sends an MSI from the PCI device, which must be bus master. */
                            uint32_t data);
 
 /* regs.c: the register pages. */
 void regs_init(const char *file); /* NULL: the guest has none */
 void *regs_device(void);          /* QEMU's PCI device, NULL: none */
-bool regs_contains(paddr_t pa);   /* asked for every new translation */
-/* The guest has accessed this register (a store: its value is in the page). */
+bool regs_contains(paddr_t pa);   /* called for every new translation */
+/* Called when the guest has accessed a register; a stored value is in the page. */
 void regs_access(struct vcpu *v, paddr_t pa, bool store);
 
 /* pmu.c */
@@ -291,40 +294,40 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store);
 #define PMU_RECORD_CYCLES  50
 void pmu_init(struct vcpu *v);
 int pmu_command(struct vcpu *v, uint32_t command); /* 0 or a negative errno, for the guest */
-int pmu_turn(struct vcpu *v, uint64_t turn);       /* likewise */
-void pmu_poll(struct vcpu *v);                     /* overflows until now */
+int pmu_turn(struct vcpu *v, uint64_t turn);       /* the same */
+void pmu_poll(struct vcpu *v);                     /* handles overflows up to now */
 void pmu_mode_changed(struct vcpu *v);
 void pmu_miss(struct vcpu *v, const struct access *a);
 
 /* path_regs.c: page-access trackers */
 void path_regs_init(struct vcpu *v);
-void path_missed(struct vcpu *v, vaddr_t va, bool store); /* the TLB, in the lower half */
-void path_store(struct vcpu *v, size_t offset);           /* to a register */
+void path_missed(struct vcpu *v, vaddr_t va, bool store); /* the TLB missed, in the lower half */
+void path_store(struct vcpu *v, size_t offset);           /* the guest has stored to a register */
 
-/* page_trace.c: NULL: there is no such file */
+/* page_trace.c. NULL: the file is not written. */
 void page_trace_init(const char *truth_file, const char *output_file);
 void page_trace_access(struct vcpu *v, vaddr_t va, bool store);
 void page_trace_output(paddr_t at, uint32_t bytes);
 void page_trace_end(void);
 
-/* disk_regs.c: the disk. The first two before disk_regs_init, if at all. */
+/* disk_regs.c: the disk. The first two are called before disk_regs_init, or not at all. */
 #define DISK_LATENCY_CYCLES 1000000
 #define DISK_PAGE_CYCLES    4096
 void disk_open(const char *size_or_file);
 void disk_times(uint64_t latency_cycles, uint64_t page_cycles);
 void disk_regs_init(void);
-void disk_store(struct vcpu *v, size_t offset); /* to a register */
-/* when a request is done, 1/256 cycles; NEVER: none is in flight */
+void disk_store(struct vcpu *v, size_t offset); /* the guest has stored to a register */
+/* Returns the time when a request is done, 1/256 cycles; NEVER: none is in flight. */
 uint64_t disk_deadline(void);
-void disk_run(uint64_t now);         /* what is done by then; big lock held */
-const struct disk *disk_state(void); /* for the truth */
+void disk_run(uint64_t now);         /* completes what is done by then; big lock held */
+const struct disk *disk_state(void); /* for the ground truth */
 
-/* cells.c: the same in cells of so many cycles, 0: none, beside the truth file, NULL: there is
- * none. */
+/* cells.c: the ground truth by cells of `cycles` cycles (0: none), beside the truth file (NULL:
+ * there is none). */
 void cells_init(const char *truth, uint64_t cycles);
-void cells_end(struct vcpu *v); /* its clock has reached cell_at */
+void cells_end(struct vcpu *v); /* v's clock has reached cell_at */
 
-/* truth.c: what really happened, for checks. */
+/* truth.c: ground truth, for checks. */
 void truth_init(const char *file); /* NULL: none is written */
 void truth_tag(struct vcpu *v, uint32_t tag);
 const char *truth_event_name(enum machine_event e);

@@ -1,35 +1,34 @@
 /*
- * What a block and a memory access cost. QEMU calls execute_block() at the start of each
- * translated block, before its accesses, and the others after each access has been made.
+ * The cost of a block and of a memory access. QEMU calls execute_block() at the start of each
+ * translated block, before its accesses, and the other callbacks after each access.
  *
- * - A block's instructions take completion time at once. Its bytes are fetched through the L1I,
- * its successor was
- *   predicted or not.
- * - A load or an atomic operation that misses stalls for the latency of its source. A store enters
- * the store buffer and
- *   stalls only when that is full; atomic operations and fences wait until it is empty.
- * - The modelled TLB is also the simulator's translation cache: QEMU is asked only on a modelled
- * miss.
+ *   - A block's instructions take completion time at once. Its bytes are fetched through the L1I.
+ *     Its successor was predicted or not.
+ *   - A load or an atomic operation that misses stalls for the latency of its source. A store
+ *     enters the store buffer, and stalls only when that is full. Atomic operations and fences wait
+ *     until it is empty.
+ *   - The modelled TLB is also the simulator's translation cache: QEMU is asked only on a modelled
+ *     miss.
  */
 #include "test/machine/engine.h"
 
-#define LARGEST_ACCESS 16 /* bytes that QEMU accesses in one piece, at most */
+#define LARGEST_ACCESS 16 /* largest number of bytes that QEMU accesses at once */
 
-/* Translations of instructions are told apart from those of data by a bit that no canonical address
- * has by itself: QEMU may run a block at another virtual address than it was translated at, which
- * must not become a wrong data translation. */
+/* Set in the addresses of instruction translations, to tell them from data: no canonical address
+ * has this bit alone. QEMU may run a block at another virtual address than the one it was
+ * translated at, which must not become a wrong data translation. */
 #define CODE_ADDRESS ((vaddr_t)1 << 55)
 
 /* ---- Instructions ---------------------------------------------------------------------------- */
 
 static void tlb_walk(struct vcpu *v)
 {
-    v->data_line = NEVER; /* its translation may be the one that goes */
+    v->data_line = NEVER; /* its translation may be the victim */
     event(v, MACHINE_EVENT_TLB_MISSES);
     stall(v, MACHINE_EVENT_STALL_TLB, machine.topology->walk_cycles);
 }
 
-/* Memory of the lower half: the tracker is behind the TLB. */
+/* Tells the tracker, which sits behind the TLB, of memory in the lower half. */
 static void track(struct vcpu *v, vaddr_t va, bool store)
 {
     if (!v->tracker.unit.space || !isa_user(va))
@@ -39,7 +38,7 @@ static void track(struct vcpu *v, vaddr_t va, bool store)
         page_trace_access(v, va, store);
 }
 
-/* For the ground truth. */
+/* Tells the page trace, which is ground truth. */
 static void page_used(struct vcpu *v, vaddr_t va, bool store)
 {
     if (va >> PAGE_SHIFT == v->traced_page || !v->tracker.unit.space || !isa_user(va))
@@ -76,8 +75,7 @@ static void fetch_lines(struct vcpu *v, uint64_t line, unsigned lines)
     }
 }
 
-/* A loop runs in few lines. Lines next to each other are in different sets, so none of them drives
- * out another. */
+/* A loop runs in few lines. Adjacent lines are in different sets, so none evicts another. */
 #define CODE_LINES 4
 
 static void fetch(struct vcpu *v, const struct block *b)
@@ -132,12 +130,10 @@ void execute_block(unsigned cpu, void *data)
     }
 }
 
-/* ---- Data
- * -------------------------------------------------------------------------------------------------
- * */
+/* ---- Data ------------------------------------------------------------------------------------ */
 
-/* The page's translation, or NULL when QEMU does not know it (any more): then the access is not
- * modelled. */
+/* Returns the page's translation, or NULL if QEMU does not know it, or no longer: then the access
+ * is not modelled. */
 static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminfo_t info,
                                               vaddr_t va, bool store)
 {
@@ -197,7 +193,7 @@ static void device_access(struct vcpu *v, paddr_t pa, bool store)
     execute_device(v);
 }
 
-/* A data miss has been served: count it, tell who must know. */
+/* Counts a data miss that was served, and tells the PMU and the ground truth. */
 static void served(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const struct cache_result *r,
                    uint8_t flags)
 {
@@ -282,8 +278,8 @@ static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, 
     served(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
 }
 
-/* Does the access end in another line than it begins in? Most can be told not to without asking
- * for their size. */
+/* Returns whether the access ends in another line than it begins in. Most can be told not to
+ * without asking for their size. */
 static inline bool crosses_line(qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t *next)
 {
     vaddr_t line = (vaddr_t)1 << machine.line_shift;
@@ -340,7 +336,7 @@ void execute_atomic(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void 
         atomic_part(v, info, next, (vaddr_t)pc);
 }
 
-/* The last line that an access touches. */
+/* Returns the last line that an access touches. */
 static vaddr_t last_line(qemu_plugin_meminfo_t info, vaddr_t va)
 {
     return (va + ((vaddr_t)1 << qemu_plugin_mem_size_shift(info)) - 1) >> machine.line_shift;
@@ -374,7 +370,7 @@ void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
         uint64_t attributes[2] = {0};
         paddr_t pa = qemu.translate(v->cpu, va & ~(vaddr_t)PAGE_MASK, attributes);
         if (pa == UINT64_MAX)
-            return; /* it will fault, and come back */
+            return; /* it will fault and be repeated */
         tlb_walk(v);
         track(v, va, true);
         e = tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, false);
@@ -404,7 +400,7 @@ void execute_device(struct vcpu *v)
     v->slice_end = v->stop = 0; /* it may have armed a timer */
 }
 
-/* Kernel time, whatever the mode was. */
+/* Charges kernel time, in any mode. */
 static void charge_kernel(struct vcpu *v, uint64_t cycles)
 {
     if (v->mode != &v->count[MODE_KERNEL])

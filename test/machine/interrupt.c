@@ -3,17 +3,17 @@
  * the entry of each exception, which costs time.
  *
  * The plugin interface of QEMU 10.0 does not report exceptions. Each class of CPUs points to a
- * constant table of operations; the table is found as the one that contains QEMU's exception
- * function, and replaced by a copy in which our functions come first. System calls that are no
- * exceptions to QEMU (x86) are recognised as instructions.
+ * constant table of operations. The table is found as the one that contains QEMU's exception
+ * function, and is replaced by a copy in which the functions here come first. System calls that are
+ * not exceptions to QEMU (x86) are recognized as instructions.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
 #include "test/machine/engine.h"
 
-#define CLASS_WORDS 128 /* of CPUClass that are searched for the pointer to the table */
-/* of struct TCGCPUOps, at least; what lies behind is copied along and not used */
+#define CLASS_WORDS 128 /* words of CPUClass that are searched for the pointer to the table */
+/* Words of struct TCGCPUOps, at least; words after it are copied and not used. */
 #define TABLE_WORDS 48
 
 static void (*exception)(void *cpu);
@@ -31,7 +31,7 @@ static void watch_exception(void *cpu)
 {
     struct vcpu *v = turn_find(cpu);
 
-    if (v->parks) { /* from there QEMU's function does not come back */
+    if (v->parks) { /* QEMU's function does not return from there */
         v->parks = false;
         enters(v);
         turn_halt(v);
@@ -52,7 +52,7 @@ static bool watch_interrupt(void *cpu, int request)
     return taken;
 }
 
-/* Is this a table of constants inside QEMU? */
+/* The memory of the QEMU program, where the table must be. */
 struct range {
     uintptr_t begin, end;
 };
@@ -80,8 +80,8 @@ static int slot_of(void *const *table, const void *function)
     return -1;
 }
 
-/* The word of the class that points to the table: the one that points closest before the functions.
- * No interrupt_function: only the other one is looked for. */
+/* Returns the word of the class that points to the table: the one that points closest before the
+ * functions. interrupt_function NULL: only the other one is looked for. */
 static void **find_table(void **class, const void *exception_function,
                          const void *interrupt_function)
 {
@@ -106,7 +106,7 @@ static void **find_table(void **class, const void *exception_function,
 
 void interrupt_install(struct vcpu *v)
 {
-    static void **installed;          /* class that is done: all CPUs are of one */
+    static void **installed;          /* the class that has the copy; all CPUs have one class */
     void **class = *(void ***)v->cpu; /* first word of an object, QEMU include/qom/object.h */
     void *exception_function = dlsym(RTLD_DEFAULT, machine.isa->exception);
     const char *interrupt_name = machine.isa->interrupt;
@@ -142,7 +142,7 @@ void interrupt_send(uint64_t address, uint32_t data)
         qemu.unlock();
 }
 
-/* An interrupt translation service goes by who sends. */
+/* An interrupt translation service identifies the sender. */
 void interrupt_send_device(uint64_t address, uint32_t data)
 {
     void *device = regs_device();

@@ -1,8 +1,8 @@
 /*
- * Page accesses as files, in the format of mm/track/page_trace.h. One is ground truth: what the
- * spaces that the guest has tracked accessed, unfiltered, each TLB miss or each change of the page
- * from one access to the next; the trackers see the first, and policies much less. The other is
- * what the guest itself has to say.
+ * Page accesses as files, in the format of mm/track/page_trace.h. One file is ground truth: the
+ * accesses of the spaces that the guest tracks, unfiltered; each TLB miss, or each change of the
+ * page from one access to the next. The trackers see the TLB misses, and policies much less. The
+ * other file is the guest's own output.
  */
 #include <errno.h>
 #include <stdio.h>

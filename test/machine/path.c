@@ -9,7 +9,8 @@
 #define KEY     (~USED)
 #define INVALID KEY
 
-/* A set's number is the exclusive or of so many parts of the page's, as wide as it is. */
+/* A set's number is the exclusive or of this many parts of the page's number, each as wide as the
+ * set's. */
 #define SET_PARTS 4
 
 int path_configure(struct path *p, struct path_sizes size)
@@ -50,8 +51,8 @@ static uint64_t *set_of(const struct path *p, uint64_t key)
     return p->pab + (mixed & (p->sets - 1)) * MACHINE_PATH_WAYS;
 }
 
-/* The way that holds the key, or MACHINE_PATH_WAYS. */
-static unsigned find(const uint64_t *set, uint64_t key)
+/* Returns the way that holds the key, or MACHINE_PATH_WAYS. */
+static unsigned find_way(const uint64_t *set, uint64_t key)
 {
     unsigned way = 0;
 
@@ -66,7 +67,7 @@ static void to_front(uint64_t *list, unsigned at, uint64_t entry)
     list[0] = entry;
 }
 
-/* True: it was in there. It is the most recent one afterwards. */
+/* Returns whether the filter had the key, which is its most recent one afterwards. */
 static bool filter(struct path *p, uint64_t key)
 {
     unsigned at = 0;
@@ -95,7 +96,7 @@ bool path_walk(struct path *p, vaddr_t va, bool store)
         return false;
     uint64_t key = path_key(p->space, va);
     uint64_t *set = set_of(p, key);
-    unsigned way = find(set, key);
+    unsigned way = find_way(set, key);
 
     p->walks++;
     if (way < MACHINE_PATH_WAYS) {
@@ -125,7 +126,7 @@ unsigned path_probe(struct path *p, uint64_t key)
     if (!p->pab)
         return 0;
     uint64_t *set = set_of(p, key);
-    unsigned way = find(set, key);
+    unsigned way = find_way(set, key);
 
     if (way == MACHINE_PATH_WAYS)
         return 0;
@@ -134,7 +135,7 @@ unsigned path_probe(struct path *p, uint64_t key)
     return is;
 }
 
-/* Takes out what matches under the mask; the order of the rest stays. */
+/* Removes the keys that match under the mask. The others keep their order. */
 static void forget(uint64_t *list, unsigned *count, uint64_t key, uint64_t mask)
 {
     unsigned kept = 0;
@@ -180,7 +181,7 @@ static const char *check_set(const struct path *p, const uint64_t *set)
             return "an invalid entry is in front of a valid one";
         if (set_of(p, set[way] & KEY) != set)
             return "a page is in the wrong set";
-        if (find(set, set[way] & KEY) != way)
+        if (find_way(set, set[way] & KEY) != way)
             return "a page is twice in its set";
     }
     return NULL;

@@ -1,7 +1,7 @@
 /*
  * The registers of the page-access trackers (kernel/dev/model/machine.h, struct machine_path):
- * commands, interrupt, and the ring in the guest's memory that a drain writes to. The trackers
- * themselves are path.c.
+ * commands, interrupt, and the ring in the guest's memory that drains write to. The trackers
+ * themselves are in path.c.
  */
 #include <errno.h>
 #include "test/machine/engine.h"
@@ -14,7 +14,7 @@ void path_regs_init(struct vcpu *v)
         (struct machine_path *)(machine.pages + MACHINE_PATH_OFFSET + v->index * PAGE_SIZE);
 }
 
-/* Writes to memory, by lines: the cache has them, modified. */
+/* Writes to memory line by line: the cache has the lines, modified. */
 static void write_to_ring(struct vcpu *v, paddr_t at, void *bytes, uint64_t count)
 {
     uint64_t line = machine.topology->line_bytes;
@@ -27,7 +27,7 @@ static void write_to_ring(struct vcpu *v, paddr_t at, void *bytes, uint64_t coun
     forget_hits(v);
 }
 
-/* The log's entries go behind the ring's, where there is room; how many. */
+/* Appends the log's entries to the ring while there is room. Returns their number. */
 static uint32_t append(struct vcpu *v, struct machine_path_ring *ring)
 {
     struct tracker *t = &v->tracker;
@@ -49,7 +49,7 @@ static uint32_t append(struct vcpu *v, struct machine_path_ring *ring)
     return count;
 }
 
-/* By itself; false: it is not to, or there is no room. */
+/* Drains the log if it may do so by itself and there is room. Returns whether it did. */
 static bool spill(struct vcpu *v)
 {
     struct tracker *t = &v->tracker;
@@ -131,7 +131,8 @@ static int drain(struct vcpu *v)
     return (int)append(v, &ring);
 }
 
-/* Does the CPU run the space, with the page in its TLB? Then no walk would tell of its use. */
+/* Returns whether the CPU runs the space with the page in its TLB: then a use of the page makes no
+ * walk. */
 static bool in_tlb(struct vcpu *v, uint64_t key)
 {
     vaddr_t va = (key & MACHINE_PATH_PAGE) << PAGE_SHIFT;

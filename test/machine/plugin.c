@@ -1,30 +1,30 @@
 /*
- * The simulated multiprocessor as a QEMU plugin: arguments, start, and what each translated block
- * calls.
+ * The simulated multiprocessor as a QEMU plugin: arguments, start, and the instrumentation of
+ * translated blocks.
  *
- *   -accel tcg,thread=single -plugin
- *   machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,tlb=ENTRIES,
- *     pages=FILE,changes=FILE,output=FILE,verify=1
+ *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,
+ *       tlb=ENTRIES,pages=FILE,changes=FILE,output=FILE,verify=1
  *
- * topology  name of the machine (default openpower720); it has at least as many CPUs as QEMU's -smp
- * says
- * page      file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without it
- * the guest has no registers
- * truth     where the ground truth is written (truth.c); without it, nowhere
- * cells     beside it, with .cells behind its name, what each CPU did in every so many of its
- * cycles (cells.c)
- * q         cycles of a turn (turn.c), 100 to 1000000, default 2000
- * seed      of everything random, default 1
- * tlb       entries of each hardware thread's TLB instead of the topology's: a power of two times
- * its ways, up to 65536
- * pages     where every TLB miss of the spaces that the guest tracks is written, or
- * changes   every change of the page from one data access of a CPU to its next (page_trace.c)
- * output    where what the guest has to say goes (machine_id.output_at)
- * disk      a disk in model time: its size, 64M, with contents that are zero and gone at the end;
- * or a file that has them
- * disk_latency  cycles of an access to it, up to 10^12, default 1000000
- * disk_page cycles of its channel for each page, up to 10^9, default 4096; 0: no limit
- * verify    1: check every translation against QEMU's
+ *   topology      name of the machine (default openpower720); it has at least as many CPUs as
+ *                 QEMU's -smp says
+ *   page          file of MACHINE_BYTES that also backs the ivshmem device with id=machine; without
+ *                 it the guest has no registers
+ *   truth         file for the ground truth (truth.c); without it, none is written
+ *   cells         cycles of a cell: what each CPU did in each, in the truth file's name with .cells
+ *                 behind it (cells.c)
+ *   q             cycles of a turn (turn.c), 100 to 1000000, default 2000
+ *   seed          of all random numbers, default 1
+ *   tlb           entries of each hardware thread's TLB instead of the topology's: a power of two
+ *                 times its ways, up to 65536
+ *   pages         file for every TLB miss of the spaces that the guest tracks
+ *   changes       or for every change of the page from one data access of a CPU to its next
+ *                 (page_trace.c)
+ *   output        file for the guest's output (machine_id.output_at)
+ *   disk          a disk in model time: its size, such as 64M, with contents that are zero and gone
+ *                 at the end; or a file with the contents
+ *   disk_latency  cycles of an access to it, up to 10^12, default 1000000
+ *   disk_page     cycles of its channel for each page, up to 10^9, default 4096; 0: no limit
+ *   verify        1: check every translation against QEMU's
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static struct {
 } files = {.topology = "openpower720"};
 static uint64_t disk_latency = DISK_LATENCY_CYCLES, disk_page_cycles = DISK_PAGE_CYCLES;
 static uint64_t cell_cycles; /* 0: no cells */
-static uint32_t tlb_entries; /* 0: as the topology has it */
+static uint32_t tlb_entries; /* 0: the topology's */
 
 void machine_say(const char *fmt, ...)
 {
@@ -137,7 +137,7 @@ static void take_argument(const char *arg)
 #undef IS
 }
 
-/* The topology's with another TLB. */
+/* Replaces the topology by one with another TLB. */
 static void resize_tlb(void)
 {
     static struct topology changed;
@@ -174,7 +174,8 @@ static void choose_topology(void)
 
 /* ---- Translation ----------------------------------------------------------------------------- */
 
-/* Blocks and instructions live as long as QEMU, which does not say when it drops a translation. */
+/* Returns memory for blocks and instructions, which is never freed: QEMU does not say when it drops
+ * a translation. */
 static void *keep(size_t bytes)
 {
     static uint8_t *at, *end;
@@ -191,8 +192,8 @@ static void *keep(size_t bytes)
     return kept;
 }
 
-/* Where the page with this code is in memory; without a translation it is told apart by its virtual
- * address. */
+/* Returns where the page with this code is in memory. Without a translation the virtual address
+ * identifies the page. */
 static paddr_t code_page(struct vcpu *v, vaddr_t va)
 {
     uint64_t attributes[2] = {0};
@@ -239,7 +240,7 @@ static void special(unsigned cpu, void *data)
     i->execute(machine.running, i);
 }
 
-/* Must its successor be predicted? */
+/* Instruments an instruction. Returns whether its successor must be predicted. */
 static bool instrument(struct qemu_plugin_insn *in)
 {
     uint8_t bytes[ISA_INSN_BYTES];
@@ -275,12 +276,22 @@ static void translate_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, execute_block, QEMU_PLUGIN_CB_NO_REGS, b);
     for (size_t i = 0; i < instructions; i++)
-        b->predicted = instrument(qemu_plugin_tb_get_insn(tb, i)); /* the last one stays */
+        /* the last instruction's stays */
+        b->predicted = instrument(qemu_plugin_tb_get_insn(tb, i));
 }
 
-/* ---- Start
- * ------------------------------------------------------------------------------------------------
- * */
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+/* Returns the ISA of that target, or NULL. */
+static const struct isa *isa_of(const char *target)
+{
+    static const struct isa *const isas[] = {&isa_x86_64, &isa_aarch64};
+
+    for (size_t i = 0; i < ARRAY_SIZE(isas); i++)
+        if (strcmp(isas[i]->target, target) == 0)
+            return isas[i];
+    return NULL;
+}
 
 static void find_registers(struct vcpu *v)
 {
@@ -362,7 +373,7 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_inf
         take_argument(argv[i]);
     if (missing)
         machine_error("this QEMU does not export %s: Debian's QEMU 10.0 is known to work", missing);
-    machine.isa = isa_find(info->target_name);
+    machine.isa = isa_of(info->target_name);
     if (!info->system_emulation || !machine.isa)
         machine_error("no model for guests of type %s", info->target_name);
     machine.cpus = (unsigned)info->smp_vcpus;

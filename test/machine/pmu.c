@@ -1,11 +1,11 @@
 /*
- * The performance monitor of a CPU, as kernel/dev/model/machine.h promises it.
+ * The performance monitor of a CPU, as specified in kernel/dev/model/machine.h.
  *
  * True counts are always kept (struct vcpu.count). A counter is a window on one of them: its value
- * at the last snapshot and the true count then. Overflows need attention at the right moment: for
- * events that occur one by one, event_done() counts down to the earliest that can overflow; for
- * those that flow with every block, a time is computed before which they cannot, and looked at
- * again then.
+ * at the last snapshot, and the true count then. Overflows must be noticed at the right moment. For
+ * events that occur one by one, event_done() counts down to the earliest that can overflow. For
+ * events that accrue with every block, a time is computed before which they cannot, and they are
+ * looked at again then.
  */
 #include <errno.h>
 #include "test/machine/engine.h"
@@ -53,7 +53,7 @@ static uint64_t true_count(const struct vcpu *v, const struct pmu_counter *c)
 
 /* ---- Interrupts and records ------------------------------------------------------------------ */
 
-/* Overflow bits that are allowed to interrupt. */
+/* Returns the overflow bits that may interrupt. */
 static uint32_t interrupting(const struct pmu *p)
 {
     uint32_t bits = p->ring_irq_at ? MACHINE_STATUS_RING : 0;
@@ -117,7 +117,7 @@ static uint64_t next_distance(const struct pmu *p)
 
 /* ---- Counters -------------------------------------------------------------------------------- */
 
-/* Brings the counter up to now; true if it has overflowed on the way. */
+/* Brings the counter up to now. Returns whether it has overflowed on the way. */
 static bool catch_up(const struct vcpu *v, struct pmu_counter *c)
 {
     uint64_t now = true_count(v, c);
@@ -135,18 +135,18 @@ static bool catch_up(const struct vcpu *v, struct pmu_counter *c)
     return true;
 }
 
-/* The time before which a flowing event cannot occur `left` times. */
+/* Returns a time before which an accruing event cannot occur `left` times. */
 static uint64_t earliest(const struct vcpu *v, const struct pmu_counter *c)
 {
     if (c->event == MACHINE_EVENT_CYCLES || c->event == MACHINE_EVENT_COMPLETION)
         return v->now + (c->left << CYCLE_SHIFT);
     if (c->event == MACHINE_EVENT_INSTRUCTIONS)
         return v->now + c->left * machine.topology->completion_cpi_256;
-    /* two accesses an instruction */
+    /* at two accesses an instruction */
     return v->now + c->left * machine.topology->completion_cpi_256 / 2;
 }
 
-/* When to look next. */
+/* Computes when to look next. */
 static void plan(struct vcpu *v)
 {
     struct pmu *p = &v->pmu;
@@ -171,7 +171,7 @@ static void plan(struct vcpu *v)
     v->stop = MIN(v->stop, v->pmu_at);
 }
 
-/* The access: that of the event which has just occurred, or NULL. */
+/* Looks at all counters. a: the access of the event that has just occurred, or NULL. */
 static void poll_access(struct vcpu *v, const struct access *a)
 {
     struct pmu *p = &v->pmu;
@@ -274,7 +274,7 @@ static int read_counters(struct vcpu *v)
     return 0;
 }
 
-static int start(struct vcpu *v)
+static int start_counters(struct vcpu *v)
 {
     catch_up_all(v);
     v->pmu.running = true;
@@ -282,7 +282,7 @@ static int start(struct vcpu *v)
     return 0;
 }
 
-static int stop(struct vcpu *v)
+static int stop_counters(struct vcpu *v)
 {
     catch_up_all(v);
     v->pmu.running = false;
@@ -366,12 +366,9 @@ static int sample(struct vcpu *v)
 }
 
 static int (*const commands[MACHINE_COMMANDS])(struct vcpu *) = {
-    [MACHINE_CMD_CONFIGURE] = configure,
-    [MACHINE_CMD_START] = start,
-    [MACHINE_CMD_STOP] = stop,
-    [MACHINE_CMD_READ] = read_counters,
-    [MACHINE_CMD_WRITE] = write_counters,
-    [MACHINE_CMD_ACK] = acknowledge,
+    [MACHINE_CMD_CONFIGURE] = configure,  [MACHINE_CMD_START] = start_counters,
+    [MACHINE_CMD_STOP] = stop_counters,   [MACHINE_CMD_READ] = read_counters,
+    [MACHINE_CMD_WRITE] = write_counters, [MACHINE_CMD_ACK] = acknowledge,
     [MACHINE_CMD_SAMPLE] = sample,
 };
 
@@ -388,9 +385,7 @@ int pmu_command(struct vcpu *v, uint32_t command)
     return error;
 }
 
-/* ---- Turns
- * ------------------------------------------------------------------------------------------------
- * */
+/* ---- Turns ----------------------------------------------------------------------------------- */
 
 static bool can_turn(volatile struct machine_cpu *page, uint64_t selects)
 {
@@ -403,7 +398,7 @@ static bool can_turn(volatile struct machine_cpu *page, uint64_t selects)
     return true;
 }
 
-/* What overflows at this moment is forgotten like what did before. */
+/* An overflow at this moment is forgotten like earlier ones. */
 static void select_events(struct vcpu *v, uint64_t selects)
 {
     struct pmu *p = &v->pmu;

@@ -1,9 +1,9 @@
 #include "test/machine/pmu_masks.h"
 
 /*
- * Which programmable counters (bits 0 to 3) can count an event, in the manner of POWER5's: related
- * events share a pair, so that few sets fit at once and the others must take turns. Bits 4 and 5
- * are the fixed counters.
+ * Which programmable counters (bits 0 to 3) can count an event, in the manner of POWER5: related
+ * events share a pair of counters, so that few sets fit at once and the others must take turns.
+ * Bits 4 and 5 are the fixed counters.
  */
 const uint8_t pmu_counter_mask[MACHINE_EVENTS] = {
     [MACHINE_EVENT_CYCLES] = 0x29,

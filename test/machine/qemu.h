@@ -1,7 +1,7 @@
 /*
- * What the simulator uses of QEMU: a few functions of the plugin interface (no package carries its
- * header; this is API version 4, QEMU 9.2 to 10.x), and a few internals that Debian's QEMU exports
- * for its modules. The latter are looked up at run time; qemu_find() says which of them this QEMU
+ * The simulator's interface to QEMU: some functions of the plugin interface (no package has its
+ * header; this is API version 4, QEMU 9.2 to 10.x), and some internals that Debian's QEMU exports
+ * for its modules. The internals are looked up at run time; qemu_find() says which one this QEMU
  * lacks.
  */
 #pragma once
@@ -29,10 +29,10 @@ struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
 struct qemu_plugin_register;
 
-/* glib's arrays as the interface passes them. */
+/* glib's arrays, as the interface passes them. */
 struct glib_array {
     uint8_t *data;
-    unsigned len; /* elements */
+    unsigned len; /* number of elements */
 };
 
 struct qemu_plugin_reg_descriptor {
@@ -66,7 +66,7 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_plugin_vcp
                                       enum qemu_plugin_cb_flags, enum qemu_plugin_mem_rw,
                                       void *data);
 
-/* In a memory callback: log2 of the bytes, and where the access went (NULL: unknown). */
+/* In a memory callback: log2 of the number of bytes, and the address accessed (NULL: unknown). */
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t, uint64_t va);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
@@ -75,11 +75,11 @@ uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
 struct glib_array *qemu_plugin_get_registers(void);
 int qemu_plugin_read_register(struct qemu_plugin_register *, struct glib_array *bytes);
 
-/* QEMU's internals. CPUState and the like stay pointers without type. */
+/* QEMU's internals. CPUState and the like are untyped pointers. */
 #define QEMU_CLOCK_VIRTUAL 1
 
-/* Called by the main loop before and after it waits: struct MainLoopPoll (include/qemu/main-loop.h)
- * begins with which. */
+/* Called by the main loop before and after it waits. struct MainLoopPoll (include/qemu/main-loop.h)
+ * begins with which of the two. */
 #define QEMU_BEFORE_WAITING 0
 struct qemu_notifier {
     void (*notify)(struct qemu_notifier *, void *which);
@@ -94,26 +94,27 @@ struct qemu_msi {
 
 struct qemu_internals {
     void **(*accel)(void);                             /* struct AccelOpsClass, see clock.c */
-    void *handle_interrupt, *kick;                     /* what two of its slots must contain */
+    void *handle_interrupt, *kick;                     /* expected in two of its slots */
     int64_t (*deadline_ns)(int clock, int attributes); /* from now; -1: none */
     bool (*run_timers)(int clock);                     /* big lock held */
     void (*lock)(const char *file, int line);          /* the big lock */
     void (*unlock)(void);
-    bool (*locked)(void);      /* by this thread */
+    bool (*locked)(void);      /* whether this thread holds it */
     bool (*all_idle)(void);    /* big lock held */
-    void (*drain_disks)(void); /* returns when no disk has a request left; big lock held */
+    void (*drain_disks)(void); /* returns when no disk has a request in flight; big lock held */
     void (*rcu_register)(void);
     void (*watch_main_loop)(struct qemu_notifier *); /* big lock held */
     void *(*cpu)(int index);
     void **current; /* the vCPU that the vCPU thread runs */
     void (*cpu_exit)(void *cpu);
     uint64_t (*translate)(void *cpu, uint64_t va,
-                          uint64_t *attributes); /* page of a virtual page; UINT64_MAX: none */
+                          /* returns the physical page of a virtual page; UINT64_MAX: none */
+                          uint64_t *attributes);
     void (*store32)(void *space, uint64_t pa, uint32_t value, uint64_t attributes,
                     uint32_t *result);
-    void *memory; /* the address space of memory */
+    void *memory; /* QEMU's address space of memory */
     void (*copy)(uint64_t pa, void *buffer, uint64_t bytes, bool write);
-    bool (*is_io)(uint64_t pa); /* no memory is there */
+    bool (*is_io)(uint64_t pa); /* whether there is no memory at pa */
     void (*msi_send)(void *pci_device, struct qemu_msi);
     void *(*object)(const char *path, bool *ambiguous);
     uint64_t (*bar)(void *pci_device, int bar); /* UINT64_MAX: not mapped */
@@ -122,7 +123,7 @@ struct qemu_internals {
 };
 extern struct qemu_internals qemu;
 
-/* NULL, or the name of the first internal that is missing. */
+/* Returns the name of the first internal that is missing, or NULL. */
 const char *qemu_find(void);
-/* The calling thread's variable of that name, or NULL. */
+/* Returns the calling thread's variable of that name, or NULL. */
 void *qemu_thread_local(const char *name);

@@ -1,6 +1,6 @@
 /*
  * The register pages: the memory of the ivshmem device "machine", mapped here from the same file.
- * Guest accesses are recognised by their physical address, wherever the guest or its firmware has
+ * Guest accesses are recognized by their physical address, wherever the guest or its firmware has
  * put the BAR. Layout and meaning: kernel/dev/model/machine.h.
  */
 #include <errno.h>
@@ -38,7 +38,7 @@ static uint32_t bytes_of(struct geometry g)
     return g.sets * g.ways * machine.topology->line_bytes;
 }
 
-static void describe(struct machine_id *id)
+static void describe_machine(struct machine_id *id)
 {
     const struct topology *t = machine.topology;
 
@@ -99,7 +99,7 @@ void regs_init(const char *file)
         machine_error("out of memory");
     memset(machine.pages, 0, MACHINE_BYTES);
     machine.id = (struct machine_id *)machine.pages;
-    describe(machine.id);
+    describe_machine(machine.id);
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++) {
         machine.vcpus[cpu].pmu.page =
             (struct machine_cpu *)(machine.pages + MACHINE_CPU_OFFSET + cpu * PAGE_SIZE);
@@ -128,7 +128,7 @@ bool regs_contains(paddr_t pa)
     return bar != UINT64_MAX && pa - bar < MACHINE_BYTES;
 }
 
-/* A free register, or false. */
+/* Handles a store to a register that costs no cycles. Returns whether it is one. */
 static bool instrument_store(struct vcpu *v, size_t offset, size_t cpu_page)
 {
     if (offset == offsetof(struct machine_id, mark)) {

@@ -1,4 +1,4 @@
-/* The branch predictor on sequences whose predictability is known. */
+/* The branch predictor on sequences of known predictability. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "test/machine/branch.h"
 
-/* Blocks of 16 bytes. */
+/* Returns the address of block i; a block has 16 bytes. */
 static vaddr_t block(unsigned i)
 {
     return 0x400000 + i * 16;
@@ -20,7 +20,7 @@ static struct branch *predictor(void)
     return b;
 }
 
-/* Block `from` was followed by block `to`. */
+/* Returns whether block `to` after block `from` was mispredicted. */
 static unsigned go(struct branch *b, unsigned from, unsigned to)
 {
     return branch_predict_update(b, block(from), block(from + 1), block(to));
@@ -86,7 +86,7 @@ static void a_branch_that_repeats_another_is_predicted_from_it(void **state)
         first += go(b, 7, taken ? 3 : 8);
         second += go(b, 20, taken ? 2 : 21);
     }
-    /* The first is random. */
+    /* The first branch is random. */
     assert_in_range(first, 8500, 11500);
     assert_in_range(second, 0, 5000);
     free(b);
@@ -129,7 +129,8 @@ static void more_jumps_than_entries_evict_each_other(void **state)
         few += go(b, i % (BRANCH_BLOCKS / 8) * 2, 100000);
     for (unsigned i = 0; i < 10 * BRANCH_BLOCKS * 8; i++)
         many += go(b, i % (BRANCH_BLOCKS * 8) * 2, 100000);
-    /* Ten rounds each: the few are learnt in the first, but for what a hash puts together. */
+    /* Ten rounds each. The few are learnt in the first round, but for those that hash to one
+     * entry. */
     assert_in_range(few, BRANCH_BLOCKS / 8, 3 * BRANCH_BLOCKS / 8);
     assert_true(many > 9 * BRANCH_BLOCKS * 8);
     free(b);

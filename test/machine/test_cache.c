@@ -30,7 +30,7 @@ struct counts {
     uint64_t cycles;
 };
 
-static void count(struct counts *n, struct cache_result r)
+static void count_result(struct counts *n, struct cache_result r)
 {
     n->by[r.source]++;
     n->upgrades += r.upgrade;
@@ -42,7 +42,7 @@ static struct counts walk(struct cache *c, unsigned core, paddr_t from, uint64_t
 {
     struct counts n = {0};
     for (paddr_t pa = from; pa < from + bytes; pa += step)
-        count(&n, cache_load(c, core, pa));
+        count_result(&n, cache_load(c, core, pa));
     return n;
 }
 
@@ -79,7 +79,7 @@ static void a_walk_beyond_all_caches_never_hits(void **state)
     struct cache *c = caches("openpower720");
     for (int round = 0; round < 2; round++) {
         struct counts n = walk(c, 3, 0, 64 * MIB, 128);
-        /* Cores 2 and 3 are chip 1, to which every other block of 16 MiB belongs. */
+        /* Cores 2 and 3 are chip 1, which has every other block of 16 MiB. */
         assert_int_equal(n.by[CACHE_LOCAL_MEMORY], 32 * MIB / 128);
         assert_int_equal(n.by[CACHE_REMOTE_MEMORY], 32 * MIB / 128);
     }
@@ -125,8 +125,8 @@ static void a_line_written_by_two_chips_in_turn_is_fetched_once_per_turn(void **
     for (unsigned turn = 0; turn < 1000; turn++) {
         unsigned core = turn % 2 * 2;
         /* An increment, atomic or not, is one request: the second access hits. */
-        count(&n, cache_store(c, core, 0x1000, 1 + core));
-        count(&n, cache_load(c, core, 0x1000));
+        count_result(&n, cache_store(c, core, 0x1000, 1 + core));
+        count_result(&n, cache_load(c, core, 0x1000));
     }
     assert_int_equal(n.by[CACHE_LOCAL_MEMORY], 1);
     assert_int_equal(n.by[CACHE_REMOTE_L2], 999);
@@ -143,10 +143,10 @@ static void a_plain_increment_that_alternates_costs_a_read_and_an_upgrade(void *
     struct counts n = {0};
     for (unsigned turn = 0; turn < 1000; turn++) {
         unsigned core = turn % 2 * 2;
-        count(&n, cache_load(c, core, 0x1000));
-        count(&n, cache_store(c, core, 0x1000, 1 + core));
+        count_result(&n, cache_load(c, core, 0x1000));
+        count_result(&n, cache_store(c, core, 0x1000, 1 + core));
     }
-    /* The very first load finds nobody and owns the line. */
+    /* No cache has the line at the very first load, which gets it exclusively. */
     assert_int_equal(n.by[CACHE_LOCAL_MEMORY], 1);
     assert_int_equal(n.by[CACHE_L1], 1);
     assert_int_equal(n.by[CACHE_REMOTE_L2], 2 * 999);
@@ -162,7 +162,7 @@ static void false_sharing_costs_what_sharing_costs_and_padding_ends_it(void **st
         struct counts n = {0};
         cache_reset(c);
         for (unsigned turn = 0; turn < 1000; turn++)
-            count(&n, cache_store(c, turn % 2 * 2, 0x2000 + turn % 2 * apart, 1));
+            count_result(&n, cache_store(c, turn % 2 * 2, 0x2000 + turn % 2 * apart, 1));
         assert_int_equal(n.by[CACHE_REMOTE_L2], apart == 64 ? 999 : 0);
         assert_int_equal(n.by[CACHE_L1], apart == 64 ? 0 : 998);
     }
@@ -177,7 +177,7 @@ static void readers_on_all_chips_share_a_line_until_one_writes(void **state)
     struct counts n = {0};
     for (unsigned round = 0; round < 3; round++)
         for (unsigned core = 0; core < cores; core++)
-            count(&n, cache_load(c, core, 0x3000));
+            count_result(&n, cache_load(c, core, 0x3000));
     assert_int_equal(n.by[CACHE_LOCAL_MEMORY], 1);
     assert_int_equal(n.by[CACHE_REMOTE_L2], 7);
     assert_int_equal(n.by[CACHE_LOCAL_L2], 8);
@@ -246,7 +246,7 @@ static void the_l3_takes_what_the_l2_evicts_and_gives_it_back(void **state)
     uint64_t stride = 1536 * 128; /* L2 sets x line */
     for (unsigned i = 0; i < 11; i++)
         cache_store(c, 0, i * stride, 20 + i);
-    /* The first has left the L2 and with it the L1; its writer is still known. */
+    /* The first line has left the L2 and so the L1. Its writer is still known. */
     assert_null(array_peek(&c->l2[0], 0));
     assert_non_null(array_peek(&c->l3[0], 0));
     struct cache_result r = cache_load(c, 2, 0);
@@ -333,7 +333,7 @@ static void assert_same(struct cache_result got, struct cache_result want, const
                  want.source, want.latency, want.upgrade, want.modified, want.writer);
 }
 
-/* Random accesses to lines 0..lines-1, with some locality so that hits occur too. */
+/* Makes random accesses to lines 0 to lines - 1, with some locality for hits. */
 static void compare_with_reference(const struct topology *t, unsigned lines, unsigned steps,
                                    uint64_t seed)
 {
@@ -359,12 +359,12 @@ static void compare_with_reference(const struct topology *t, unsigned lines, uns
         }
         struct cache_result got = access_line(c, core, op, pa, step + 1);
         assert_same(got, reference_access(&r, core, op, line, step + 1), t->name, step);
-        count(&n, got);
+        count_result(&n, got);
         if (step < 2000 || step % 128 == 0)
             assert_consistent(c);
     }
     cache_destroy(c);
-    /* The run means something only if it went everywhere this machine allows. */
+    /* The run proves something only if it used every source that this machine has. */
     for (unsigned s = 0; s < CACHE_SOURCES; s++) {
         bool remote = s == CACHE_REMOTE_L2 || s == CACHE_REMOTE_L3 || s == CACHE_REMOTE_MEMORY;
         bool third = s == CACHE_LOCAL_L3 || s == CACHE_REMOTE_L3;

@@ -1,5 +1,5 @@
-/* What AArch64 instructions do to the model: words as an assembler makes them, and what the engine
- * is asked to do. */
+/* Effects of AArch64 instructions on the model: words as an assembler makes them, and what the
+ * engine is asked to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static struct vcpu vcpus[CPUS];
 static const struct topology topology = {
     .context_sync_cycles = COST_SYNC, .tlb_invalidate_cycles = COST_TLBI, .ipi_cycles = COST_IPI};
 
-/* ---- The engine's double: says what it was asked for last, and how often --------------------- */
+/* ---- The engine's double: notes its last call, and counts calls ------------------------------ */
 
 static struct {
     const char *what;
@@ -29,9 +29,9 @@ static struct {
     uint64_t value, space, cycles;
     unsigned calls;
 } asked;
-static uint64_t registers[34]; /* as isa_aarch64.registers has them */
+static uint64_t registers[34]; /* in the order of isa_aarch64.registers */
 
-static void ask(const char *what, const struct vcpu *on, uint64_t value, uint64_t space)
+static void note_call(const char *what, const struct vcpu *on, uint64_t value, uint64_t space)
 {
     asked.what = what;
     asked.on = on;
@@ -42,12 +42,12 @@ static void ask(const char *what, const struct vcpu *on, uint64_t value, uint64_
 
 void execute_fence(struct vcpu *v)
 {
-    ask("fence", v, 0, 0);
+    note_call("fence", v, 0, 0);
 }
 
 void execute_device(struct vcpu *v)
 {
-    ask("device", v, 0, 0);
+    note_call("device", v, 0, 0);
 }
 
 void execute_charge(struct vcpu *v, uint64_t cycles)
@@ -58,33 +58,33 @@ void execute_charge(struct vcpu *v, uint64_t cycles)
 
 void execute_exception_return(struct vcpu *v)
 {
-    ask("return", v, 0, 0);
+    note_call("return", v, 0, 0);
 }
 
 void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
 {
     (void)pc;
-    ask("zero", v, va, bytes);
+    note_call("zero", v, va, bytes);
 }
 
 void execute_flush_all(struct vcpu *v)
 {
-    ask("all", v, 0, 0);
+    note_call("all", v, 0, 0);
 }
 
 void execute_flush_space(struct vcpu *v, uint16_t space)
 {
-    ask("space", v, 0, space);
+    note_call("space", v, 0, space);
 }
 
 void execute_flush_page(struct vcpu *v, vaddr_t va, uint16_t space)
 {
-    ask("page", v, va, space);
+    note_call("page", v, va, space);
 }
 
 void execute_flush_page_all(struct vcpu *v, vaddr_t va)
 {
-    ask("page in all", v, va, 0);
+    note_call("page in all", v, va, 0);
 }
 
 uint64_t execute_register(struct vcpu *v, int number)
@@ -95,12 +95,12 @@ uint64_t execute_register(struct vcpu *v, int number)
 
 void turn_pause(struct vcpu *v)
 {
-    ask("pause", v, 0, 0);
+    note_call("pause", v, 0, 0);
 }
 
 void turn_halt(struct vcpu *v)
 {
-    ask("halt", v, 0, 0);
+    note_call("halt", v, 0, 0);
 }
 
 static struct insn decoded(uint32_t word)
@@ -113,7 +113,7 @@ static struct insn decoded(uint32_t word)
     return i;
 }
 
-/* On the second CPU. */
+/* Executes an instruction on the second CPU. */
 static void executed(uint32_t word)
 {
     struct insn i = decoded(word);
@@ -133,9 +133,7 @@ static int prepare(void **state)
     return 0;
 }
 
-/* ---- Tests
- * ------------------------------------------------------------------------------------------------
- * */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 struct word {
     uint32_t word;
@@ -293,7 +291,7 @@ static void the_address_space_is_in_the_register_that_tcr_says(void **state)
 static void zero_as_an_operand_is_no_register(void **state)
 {
     (void)state;
-    registers[TTBR0_REGISTER] = (uint64_t)7 << 48; /* has the number of XZR */
+    registers[TTBR0_REGISTER] = (uint64_t)7 << 48; /* the index of XZR */
     vcpus[1].space = 7;
     executed(0xd518201f); /* msr ttbr0_el1, xzr */
     assert_int_equal(vcpus[1].space, 0);

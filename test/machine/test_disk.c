@@ -1,29 +1,29 @@
-/* The machine's disk: when requests are done, in which order, and what is refused. */
+/* The machine's disk: when requests are done, in which order, and which are refused. */
 #include "test/host/double/expect_panic.h"
 #include "test/machine/disk.h"
 
 static uint8_t contents[256][PAGE_SIZE];
 static struct disk d;
 
-static void begin(uint64_t latency, uint64_t page_time)
+static void begin_disk(uint64_t latency, uint64_t page_time)
 {
     d = (struct disk){
         .bytes = contents[0], .pages = 256, .latency = latency, .page_time = page_time};
 }
 
-static struct disk_request ask(uint64_t page, uint32_t count)
+static struct disk_request request_for(uint64_t page, uint32_t count)
 {
     return (struct disk_request){.page = page, .count = count, .token = page};
 }
 
 static int submit(uint64_t now, uint64_t page, uint32_t count)
 {
-    struct disk_request r = ask(page, count);
+    struct disk_request r = request_for(page, count);
 
     return disk_submit(&d, now, &r);
 }
 
-/* The next request is done then, and not before. */
+/* Checks that the next request is done at `time`, and not before. */
 static void done_at(uint64_t time, uint64_t page)
 {
     struct disk_request r;
@@ -39,7 +39,7 @@ static void done_at(uint64_t time, uint64_t page)
 static void a_request_takes_its_latency_and_its_pages(void **state)
 {
     (void)state;
-    begin(1000000, 4096);
+    begin_disk(1000000, 4096);
     assert_int_equal(disk_next(&d), UINT64_MAX);
     assert_int_equal(submit(500, 7, 1), 0);
     done_at(500 + 1000000 + 4096, 7);
@@ -52,14 +52,14 @@ static void a_request_takes_its_latency_and_its_pages(void **state)
 static void accesses_overlap_and_transfers_do_not(void **state)
 {
     (void)state;
-    begin(1000, 100);
+    begin_disk(1000, 100);
     for (uint64_t i = 0; i < 5; i++)
         assert_int_equal(submit(0, i, 1), 0);
     for (uint64_t i = 0; i < 5; i++)
         done_at(1000 + 100 * (i + 1), i);
     assert_int_equal(submit(1000, 9, 2), 0); /* its access ends long after the channel is free */
     done_at(2200, 9);
-    begin(1000, 0);
+    begin_disk(1000, 0);
     for (uint64_t i = 0; i < 5; i++)
         assert_int_equal(submit(i, i, 32), 0);
     for (uint64_t i = 0; i < 5; i++)
@@ -67,13 +67,13 @@ static void accesses_overlap_and_transfers_do_not(void **state)
     assert_int_equal(d.busy, 0);
 }
 
-/* CPUs' clocks are not exactly alike, so a later store may be an earlier request. */
+/* CPUs' clocks differ a little, so a later store may be an earlier request. */
 static void requests_are_done_in_order_of_time(void **state)
 {
     struct disk_request r;
 
     (void)state;
-    begin(1000, 0);
+    begin_disk(1000, 0);
     assert_int_equal(submit(30, 3, 1), 0);
     assert_int_equal(submit(10, 1, 1), 0);
     assert_int_equal(submit(20, 2, 1), 0);
@@ -91,17 +91,17 @@ static void what_cannot_be_is_refused(void **state)
     struct disk_request r;
 
     (void)state;
-    begin(1000, 100);
+    begin_disk(1000, 100);
     assert_int_equal(submit(0, 256, 1), -EINVAL);
     assert_int_equal(submit(0, 255, 2), -EINVAL);
     assert_int_equal(submit(0, UINT64_MAX, 2), -EINVAL);
     assert_int_equal(submit(0, 0, 0), -EINVAL);
     assert_int_equal(submit(0, 0, 33), -EINVAL);
-    r = ask(0, 2);
+    r = request_for(0, 2);
     r.frame[1] = 0x1200;
     assert_int_equal(disk_submit(&d, 0, &r), -EINVAL);
     d.read_only = true;
-    r = ask(0, 1);
+    r = request_for(0, 1);
     r.write = true;
     assert_int_equal(disk_submit(&d, 0, &r), -EINVAL);
     assert_int_equal(d.refused, 7);
@@ -114,19 +114,19 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(submit(0, 0, 1), 0);
     disk_reset(&d);
     assert_int_equal(disk_next(&d), UINT64_MAX);
-    begin(0, 0);
+    begin_disk(0, 0);
     d.bytes = NULL;
     assert_int_equal(submit(0, 0, 1), -EINVAL);
 }
 
-/* Against a list: each request that is due comes once, none too early, in order. */
+/* Against a list: each request comes back once, in order, and not before it is done. */
 static void random_requests_all_come_back_in_order(void **state)
 {
     uint64_t seed = 11, now = 0, asked = 0, back = 0, last = 0;
     struct disk_request r;
 
     (void)state;
-    begin(5000, 70);
+    begin_disk(5000, 70);
     while (back < 100000) {
         now += test_random(&seed) % 300;
         unsigned before = d.in_flight;

@@ -1,5 +1,5 @@
-/* The page-access tracker: what is logged and what is not, and long random runs against lists with
- * times of use. */
+/* The page-access tracker: which accesses are logged, and long random runs against lists with times
+ * of use. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void a_loop_beyond_it_is_logged_in_order_each_time(void **state)
     path_free(&p);
 }
 
-/* The set of a page below sets^4. */
+/* Returns the set of a page below sets^4. */
 static unsigned set_number(unsigned page, unsigned sets)
 {
     unsigned set = 0;
@@ -55,7 +55,7 @@ static unsigned set_number(unsigned page, unsigned sets)
     return set;
 }
 
-/* The i-th page of the first of eight sets. */
+/* Returns the i-th page of the first of eight sets. */
 static unsigned rival(unsigned i)
 {
     return i * 8 + set_number(i, 8);
@@ -101,7 +101,7 @@ static void a_full_log_drops_the_access_but_not_the_page(void **state)
         assert_int_equal(walk(&p, i), i < 16);
     assert_int_equal(p.lost, 4);
     assert_int_equal(path_probe(&p, path_key(1, 17 * PAGE_SIZE)), 0);
-    assert_false(walk(&p, 3)); /* known ones are found all the same */
+    assert_false(walk(&p, 3)); /* known pages are found all the same */
     assert_int_equal(p.lost, 4);
     p.logged = 0;
     assert_true(walk(&p, 17));
@@ -181,12 +181,13 @@ static void sizes_that_cannot_be_are_refused(void **state)
 #define SPACES 3
 
 struct naive {
-    uint64_t pab[SPACES][PAGES], filter[SPACES][PAGES]; /* time of use; 0: not in there */
+    uint64_t pab[SPACES][PAGES], filter[SPACES][PAGES]; /* times of use; 0: not there */
     bool used[SPACES][PAGES];
     uint64_t now;
 };
 
-/* The least recent of those in `times` that compete with the page; how many there are. */
+/* Sets *out to the least recent of the pages in `times` that compete with the page. Returns their
+ * number. */
 static unsigned oldest(uint64_t times[SPACES][PAGES], unsigned sets, unsigned set, uint64_t **out)
 {
     unsigned n = 0;
@@ -236,7 +237,7 @@ static unsigned naive_probe(struct naive *n, unsigned s, unsigned page)
 
 static uint64_t state_of = 88172645463325252ull;
 
-static unsigned draw(unsigned n)
+static unsigned draw_number(unsigned n)
 {
     state_of ^= state_of << 13;
     state_of ^= state_of >> 7;
@@ -244,7 +245,7 @@ static unsigned draw(unsigned n)
     return (unsigned)(state_of % n);
 }
 
-/* Loops, strides that conflict, and single pages at random. */
+/* Returns a page of loops, of strides that conflict, or at random. */
 static unsigned next_page(unsigned step)
 {
     switch (step / 512 % 3) {
@@ -253,7 +254,7 @@ static unsigned next_page(unsigned step)
     case 1:
         return step * 64 % PAGES;
     default:
-        return draw(PAGES);
+        return draw_number(PAGES);
     }
 }
 
@@ -263,12 +264,12 @@ static void it_agrees_with_a_naive_model(void **state)
     static struct naive n;
     struct path p = path_of(256, 24, 128);
     for (unsigned step = 0; step < 40000; step++) {
-        unsigned page = next_page(step), s = 1 + draw(2), action = draw(100);
+        unsigned page = next_page(step), s = 1 + draw_number(2), action = draw_number(100);
         vaddr_t va = page * PAGE_SIZE;
         if (action == 0) {
             path_forget_page(&p, path_key(s, va));
             n.pab[s][page] = n.filter[s][page] = 0;
-        } else if (action == 1 && draw(20) == 0) {
+        } else if (action == 1 && draw_number(20) == 0) {
             path_forget_space(&p, s);
             memset(n.pab[s], 0, sizeof(n.pab[s]));
             memset(n.filter[s], 0, sizeof(n.filter[s]));

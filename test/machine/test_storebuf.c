@@ -22,7 +22,7 @@ static void misses_wait_only_when_the_buffer_is_full(void **state)
     storebuf_init(&s, 4, 2);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(storebuf_put(&s, 10, 100), 0);
-    /* They leave at 110, 210, 310 and 410. */
+    /* The stores leave at 110, 210, 310 and 410. */
     assert_int_equal(storebuf_drain(&s, 10), 400);
     assert_int_equal(storebuf_put(&s, 50, 30), 60);
     assert_int_equal(storebuf_put(&s, 110, 30), 100);
@@ -38,7 +38,7 @@ static void what_has_left_makes_room(void **state)
     assert_int_equal(storebuf_put(&s, 0, 100), 0);
     assert_int_equal(storebuf_put(&s, 99, 100), 1);
     assert_int_equal(storebuf_put(&s, 200, 100), 0);
-    /* 100 and 200 have left; 300 and 400 are on their way. */
+    /* The stores of 100 and 200 have left; those of 300 and 400 have not. */
     assert_int_equal(storebuf_drain(&s, 200), 200);
     assert_int_equal(storebuf_drain(&s, 500), 0);
     assert_int_equal(storebuf_put(&s, 500, 7), 0);
@@ -64,7 +64,7 @@ static void a_long_burst_runs_at_the_speed_of_its_misses(void **state)
     storebuf_init(&s, 16, 2);
     for (unsigned i = 0; i < 1000; i++)
         now += 1 + storebuf_put(&s, now, 120);
-    /* The last sixteen are still in the buffer. */
+    /* The last sixteen stores are still in the buffer. */
     assert_int_equal(now, 1 + 120 * (1000 - 16));
     assert_int_equal(now + storebuf_drain(&s, now), 120 * 1000);
 }

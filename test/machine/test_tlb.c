@@ -1,5 +1,5 @@
-/* The TLB: what each flush takes and leaves, and long random runs against a list of entries with
- * times of use. */
+/* The TLB: which entries each flush removes and keeps, and long random runs against a list of
+ * entries with times of use. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void it_misses_once_per_page_up_to_its_size_and_always_beyond(void **stat
             misses++;
             tlb_insert(&t, va, 1, false, va, false);
         }
-        /* One page too many in each set, walked in order: LRU never hits. */
+        /* One page more than each set holds, walked in order: LRU never hits. */
         assert_int_equal(misses, pages == 128 ? pages : 10 * pages);
     }
     tlb_free(&t);
@@ -71,7 +71,7 @@ static void the_two_halves_of_the_address_space_are_apart(void **state)
     tlb_free(&t);
 }
 
-/* Two pages in two spaces and a global one. */
+/* Returns a TLB with two pages in two spaces and a global one. */
 static struct tlb filled(void)
 {
     struct tlb t = tlb_of(4, 4);
@@ -83,7 +83,7 @@ static struct tlb filled(void)
     return t;
 }
 
-/* Which of the five are there, as bits in the order above. */
+/* Returns which of the five entries are there, as bits in the order above. */
 static unsigned present(struct tlb *t)
 {
     assert_null(tlb_check(t));
@@ -224,7 +224,7 @@ static void random_use_agrees_with_a_list(void **state)
                 want->when = step;
                 hits++;
             } else {
-                /* A page is global in all spaces or in none, as the rules for real TLBs demand. */
+                /* A page is global in all spaces or in none, as real TLBs demand. */
                 struct listed e = {true, page % 5 == 0, page, step * PAGE_SIZE, step, space};
                 list_enter(list, e, 4, 6);
                 tlb_insert(&t, va, space, e.global, e.frame, false);

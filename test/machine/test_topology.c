@@ -1,4 +1,4 @@
-/* The table of machines, and that a senseless entry is refused by the name of its field. */
+/* The table of machines, and that an inconsistent entry is refused by the name of its field. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Entering and flushing translations; the ways of a set are in order of recency, invalid ones
+/* Entering and flushing translations. The ways of a set are in order of recency, invalid ones
  * last. */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ const struct tlb_entry *tlb_insert(struct tlb *t, vaddr_t va, uint16_t space, bo
     return move_to_front(set, t->ways - 1, e);
 }
 
-/* Invalidates the entries of a set whose key, without the bits of `ignore`, is the one given; keeps
- * the order. */
+/* Invalidates the entries of a set with the given key, not counting the bits of `ignore`. The
+ * others keep their order. */
 static void flush_matching(struct tlb *t, struct tlb_entry *set, uint64_t key, uint64_t ignore)
 {
     uint32_t kept = 0;

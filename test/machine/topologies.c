@@ -1,5 +1,5 @@
 /*
- * Lists the simulated machines: name, CPUs, what it is. With a name, for tools/qemu.sh: CPUs,
+ * Lists the simulated machines: name, CPUs, description. With a name, for tools/qemu.sh: CPUs,
  * chips, cores per chip and threads per core as four numbers in a line, or status 1.
  */
 #include <stdio.h>

@@ -1,21 +1,25 @@
 /*
- * The table of machines, and what makes an entry consistent.
+ * The table of machines, and the check of an entry's consistency.
  *
- * Sources. openpower720: sizes, ways and latencies by source as published for the IBM OpenPower
- * 720 (two POWER5 chips, 1.5 GHz); the L2 is 1,536 sets of 10 ways, 1,920 KB, as POWER5 has three
- * slices of 512 sets. openpower-8chip is the same chip eight times. epyc-like: cache sizes, ways
- * and L2/L3 latencies from AMD, "Software Optimization Guide for AMD Family 17h Models 30h and
- * Greater", 2.6-2.12, for complexes of four cores; latencies beyond the complex are round figures
- * in the range published for such parts; the four private L2s of a complex are taken as one of
- * their joint size. Fixed costs (exceptions, interrupts, invalidations) are round figures of a
- * plausible size: an overhead that hinges on one of them must be shown for others too.
+ * Sources:
+ *   openpower720      Sizes, ways and latencies by source as published for the IBM OpenPower 720
+ *                     (two POWER5 chips, 1.5 GHz). The L2 is 1,536 sets of 10 ways, 1,920 KB, as
+ *                     POWER5 has three slices of 512 sets.
+ *   openpower-8chip   The same chip eight times.
+ *   epyc-like         Cache sizes, ways and L2/L3 latencies from AMD, "Software Optimization Guide
+ *                     for AMD Family 17h Models 30h and Greater", 2.6-2.12, for complexes of four
+ *                     cores. Latencies beyond the complex are round figures in the range published
+ *                     for such parts. The four private L2s of a complex are modelled as one of
+ *                     their joint size.
+ * Fixed costs (exceptions, interrupts, invalidations) are round figures of a plausible size: an
+ * overhead that hinges on one of them must be shown for others, too.
  */
 #include <errno.h>
 #include <string.h>
 #include "test/machine/topology.h"
 #include "test/machine/storebuf.h"
 
-/* What the machines built from POWER5 chips share. */
+/* Common to the machines built from POWER5 chips. */
 #define POWER5_CHIP                                                                                \
     .clock_mhz = 1500, .line_bytes = 128, .l1d = {128, 4}, .l1i = {128, 4}, .l2 = {1536, 10},      \
     .l3 = {24576, 12}, .tlb = {8, 16}, .home_block_bytes = 16 * MIB, .storebuf_entries = 16,       \
@@ -117,7 +121,8 @@ static uint64_t lines_in(struct geometry g)
     return (uint64_t)g.sets * g.ways;
 }
 
-/* Slower storage farther away; the interconnect may be slower than memory, as on core complexes. */
+/* Returns whether more distant storage is slower. The interconnect may be slower than memory, as on
+ * core complexes. */
 static bool latencies_make_sense(const uint16_t *l)
 {
     return l[CACHE_L1] == 0 && l[CACHE_LOCAL_L2] > 0 && l[CACHE_LOCAL_L3] > l[CACHE_LOCAL_L2] &&

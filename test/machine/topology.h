@@ -1,20 +1,20 @@
 /*
- * The machines that can be simulated: how many chips, cores and hardware threads, the geometry of
- * their caches and TLBs, and what everything costs in processor cycles. A machine is one constant
- * table entry; nothing else in the simulator knows a machine by name.
+ * The machines that can be simulated: number of chips, cores and hardware threads, geometry of
+ * their caches and TLBs, and the costs in processor cycles. A machine is one constant table entry;
+ * the rest of the simulator knows no machine by name.
  *
- * CPU numbers run through the threads of a core, then the cores of a chip, then the chips; core
+ * CPU numbers run through the threads of a core, then the cores of a chip, then the chips. Core
  * numbers run through the cores of a chip, then the chips.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
-/* Limits that the models' data layout relies on; topology_check() enforces them. */
+/* Limits on which the models' data layout relies; topology_check() enforces them. */
 #define TOPOLOGY_MAX_CHIPS   8
 #define TOPOLOGY_MAX_CORES   16 /* per chip */
 #define TOPOLOGY_MAX_THREADS 4  /* per core */
 
-/* Where an access was served from. The order is that of the tables of costs and counts. */
+/* Sources of accesses, in the order of the tables of costs and counts. */
 enum cache_source {
     CACHE_L1,
     CACHE_LOCAL_L2,
@@ -34,7 +34,7 @@ struct geometry {
 
 struct topology {
     const char *name;
-    const char *what; /* one line for people */
+    const char *what; /* description in one line */
     unsigned chips;
     unsigned cores_per_chip;
     unsigned threads_per_core;
@@ -43,16 +43,16 @@ struct topology {
     unsigned line_bytes;
     struct geometry l1d; /* per core */
     struct geometry l1i; /* per core */
-    struct geometry l2;  /* per chip, holds everything the L1s of the chip hold */
-    struct geometry l3;  /* per chip, filled by what the L2 evicts */
+    struct geometry l2;  /* per chip; includes the chip's L1s */
+    struct geometry l3;  /* per chip; takes the L2's victims */
     struct geometry tlb; /* per hardware thread, 4 KB entries */
-    /* memory is dealt to the chips in blocks of this size, chip 0 first */
+    /* Memory is distributed over the chips in blocks of this size, chip 0 first. */
     uint64_t home_block_bytes;
     unsigned storebuf_entries;       /* per hardware thread */
-    unsigned storebuf_drain;         /* cycles a store that hits the L1 needs to leave the buffer */
-    uint16_t latency[CACHE_SOURCES]; /* stall cycles; the L1's share is in the completion CPI */
+    unsigned storebuf_drain;         /* cycles a store that hits the L1 takes to leave the buffer */
+    uint16_t latency[CACHE_SOURCES]; /* stall cycles; the L1's are in the completion CPI */
 
-    /* In 1/256 of a cycle per instruction, and 1/256 of the time an instruction takes alone. */
+    /* In 1/256 of a cycle per instruction, and in 1/256 of the time an instruction takes alone. */
     unsigned completion_cpi_256;
     unsigned smt_factor_256; /* completion time while another thread of the core runs */
 
@@ -63,20 +63,20 @@ struct topology {
     unsigned exception_entry_cycles;
     unsigned exception_return_cycles;
     unsigned register_cycles;       /* one access to a counter or page-log register */
-    unsigned ipi_cycles;            /* to send one; arrival takes as long again */
+    unsigned ipi_cycles;            /* of sending one; arrival takes as long again */
     unsigned tlb_invalidate_cycles; /* one invalidation instruction */
-    /* an instruction that waits for all before it (isync, ISB, CPUID) */
+    /* An instruction that waits for all before it (isync, ISB, CPUID). */
     unsigned context_sync_cycles;
 };
 
-/* The machine of that name, or NULL. */
+/* Returns the machine of that name, or NULL. */
 const struct topology *topology_find(const char *name);
 
-/* The machine with that place in the table, NULL behind the last: for messages that list the
+/* Returns the machine at that index of the table, NULL after the last; for messages that list the
  * names. */
 const struct topology *topology_at(unsigned index);
 
-/* 0, or -EINVAL with *what naming the field that makes no sense. */
+/* Returns 0, or -EINVAL with *what set to the name of the inconsistent field. */
 int topology_check(const struct topology *t, const char **what);
 
 static inline unsigned topology_cores(const struct topology *t)
@@ -99,7 +99,7 @@ static inline unsigned topology_chip_of_cpu(const struct topology *t, unsigned c
     return cpu / (t->threads_per_core * t->cores_per_chip);
 }
 
-/* The chip whose memory holds this address. */
+/* Returns the chip with the memory of this address. */
 static inline unsigned topology_home(const struct topology *t, paddr_t pa)
 {
     return (unsigned)((pa >> log2_floor(t->home_block_bytes)) % t->chips);

@@ -1,11 +1,12 @@
 /*
  * Feeds a memory trace of `valgrind --tool=lackey --trace-mem=yes` (standard input) through the
- * caches of one core and prints the counts that cachegrind prints, in the order Ir I1mr ILmr Dr
+ * caches of one core, and prints the counts that cachegrind prints, in the order Ir I1mr ILmr Dr
  * D1mr DLmr Dw D1mw DLmw.
  *
  * As cachegrind counts: an access that crosses a line is one access, and one miss if either line
  * misses; a modification is a read; the last level is the L2, and there is no L3.
- * Usage: trace_cache LINE I1-SIZE I1-WAYS D1-SIZE D1-WAYS LL-SIZE LL-WAYS   (sizes in bytes)
+ *
+ * Usage: trace_cache LINE I1-SIZE I1-WAYS D1-SIZE D1-WAYS LL-SIZE LL-WAYS (sizes in bytes)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static struct geometry geometry_of(char **arguments, unsigned line)
         .sets = (uint32_t)(strtoul(arguments[0], NULL, 0) / (line * MAX(ways, 1u))), .ways = ways};
 }
 
-/* -1: not an access. */
+/* Returns the kind of access; -1: the line is none. */
 static int kind_of(const char *text)
 {
     if (text[0] == 'I' && text[1] == ' ')

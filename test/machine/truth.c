@@ -1,25 +1,26 @@
 /*
- * Ground truth: what really happened, kept beside what the guest can see and written to a text file
- * at each mark and at exit. Everything is cumulative; the part between two marks is a difference
- * (tools/truth.sh).
+ * Ground truth: the events that really happened, kept beside the guest's counters and written to a
+ * text file at each mark and at exit. All figures are cumulative; the part between two marks is a
+ * difference (tools/truth.sh).
  *
- *   mark LABEL time=CYCLES host_ms=N        begins a snapshot; LABEL "exit" is the last
- *   total EVENT=N ...                       all CPUs, both modes
- *   cpu I user|kernel EVENT=N ...           one line per CPU and mode; kernel lines have idle
- *   path I KEY=N ...                        page-access tracker of CPU I, if it was ever used: TLB
- *   misses it saw, what became of them disk KEY=N ...                          the disk, if there
- *   is one: requests and pages that are done, requests refused, cycles
- *                                           in which its channel was busy, most requests that were
- *                                           in flight
- *   tag T EVENT=N ...                       while the thread with that tag ran; 0: nobody said, or
- *   idle
- *   shared A B N                            accesses by tag A served by another chip's cache, last
- *   written by tag B
- *   simulation KEY=N ...                    turns, accesses QEMU could not place, translations
- *   checked and wrong end LABEL
+ *   mark LABEL time=CYCLES host_ms=N  begins a snapshot; LABEL "exit" is the last
+ *   total EVENT=N ...                 all CPUs, both modes
+ *   cpu I user|kernel EVENT=N ...     one line per CPU and mode; kernel lines have idle
+ *   path I KEY=N ...                  page-access tracker of CPU I, if it was ever used: the TLB
+ *                                     misses it saw, by outcome
+ *   disk KEY=N ...                    the disk, if there is one: requests and pages done, requests
+ *                                     refused, cycles in which its channel was busy, most requests
+ *                                     in flight
+ *   tag T EVENT=N ...                 while the thread with that tag ran; 0: no tag was set, or
+ *                                     idle
+ *   shared A B N                      accesses by tag A that another chip's cache served, last
+ *                                     written by tag B
+ *   simulation KEY=N ...              turns, accesses QEMU could not locate, translations checked
+ *                                     and wrong
+ *   end LABEL
  *
- * Tags are arbitrary numbers; each gets a slot when it is first seen, and the caches remember
- * slots. When there are too many, further ones share the last slot, whose tag is shown as "other".
+ * Tags are arbitrary numbers. Each gets a slot when it is first seen, and the caches remember
+ * slots. If there are too many, further ones share the last slot, shown as tag "other".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@
 #include <time.h>
 #include "test/machine/engine.h"
 
-#define SLOTS      2048 /* slot 0 is CACHE_NO_WRITER, the last one for all that came too late */
+#define SLOTS      2048 /* slot 0 is CACHE_NO_WRITER, the last one is for tags that came too late */
 #define SLOT_OTHER (SLOTS - 1)
 #define HASH       8192
 
@@ -70,7 +71,7 @@ const char *truth_event_name(enum machine_event e)
 
 struct tag {
     uint32_t tag;
-    struct counts counts; /* IDLE is kept here too */
+    struct counts counts; /* IDLE is kept here, too */
 };
 
 static FILE *file;
@@ -94,22 +95,22 @@ static uint32_t slot_of(uint32_t tag)
     return slots++;
 }
 
-static void add(struct counts *sum, const struct counts *part)
+static void add_counts(struct counts *sum, const struct counts *part)
 {
     for (unsigned e = 0; e < MACHINE_EVENTS; e++)
         sum->n[e] += part->n[e];
 }
 
-/* Everything the CPU has done, idle included. */
+/* Returns all events of the CPU, idle cycles included. */
 static struct counts vcpu_total(const struct vcpu *v)
 {
     struct counts sum = v->count[MODE_USER];
-    add(&sum, &v->count[MODE_KERNEL]);
+    add_counts(&sum, &v->count[MODE_KERNEL]);
     sum.n[MACHINE_EVENT_IDLE] = v->idle_cycles;
     return sum;
 }
 
-/* Credits what the CPU did since the last time to its tag. */
+/* Credits the CPU's events since the last call to its tag. */
 static void settle(struct vcpu *v)
 {
     struct counts now = vcpu_total(v);
@@ -124,7 +125,7 @@ void truth_tag(struct vcpu *v, uint32_t tag)
 {
     settle(v);
     v->writer = slot_of(tag);
-    forget_hits(v); /* lines written now get the new tag */
+    forget_hits(v); /* lines written from now on get the new tag */
 }
 
 void truth_served(const struct vcpu *v, const struct cache_result *r)
@@ -158,7 +159,7 @@ static void print_shared(uint32_t a, uint32_t b)
     fprintf(file, " %u\n", shared[a][b]);
 }
 
-/* The slots in use are 1 to slots - 1, and the last. */
+/* Returns the slot after `slot`; slots in use are 1 to slots - 1, and the last. */
 static uint32_t next_slot(uint32_t slot)
 {
     return slot + 1 < slots || slot >= SLOT_OTHER ? slot + 1 : SLOT_OTHER;
@@ -171,7 +172,7 @@ static void print_cpus(void)
     for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++) {
         struct counts sum = vcpu_total(v);
         settle(v);
-        add(&total, &sum);
+        add_counts(&total, &sum);
     }
     fputs("total", file);
     print_counts(&total);
@@ -278,7 +279,7 @@ void truth_init(const char *name)
 {
     clock_gettime(CLOCK_MONOTONIC, &begin);
     tags = calloc(SLOTS, sizeof(*tags));
-    shared = calloc(SLOTS, sizeof(*shared)); /* touched where there is sharing only */
+    shared = calloc(SLOTS, sizeof(*shared)); /* pages are touched only where there is sharing */
     if (!tags || !shared)
         machine_error("out of memory");
     for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++)

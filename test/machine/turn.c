@@ -1,17 +1,15 @@
 /*
- * Whose turn it is. QEMU's single vCPU thread goes round all vCPUs and runs each until it is told
- * to leave (cpu_exit), waits for an interrupt, or spins (PAUSE). What is decided here is when to
- * leave, so that all vCPUs advance together in model time:
+ * Turns of the vCPUs. QEMU's single vCPU thread goes round all vCPUs and runs each until it is told
+ * to leave (cpu_exit), waits for an interrupt, or spins (PAUSE). This file decides when to leave,
+ * so that all vCPUs advance together in model time:
  *
- * - A turn lasts Q cycles, a quarter more or less at random (equal slices can beat with spin
- * loops), and ends before
- *   this vCPU is that far ahead of the slowest one and at the next timer's deadline.
- * - At its end the vCPU goes on if it still is the slowest, else the next one gets its turn. One
- * that is too far ahead
- *   when its turn comes leaves after the block it has entered.
- * - The slowest vCPU's clock is the machine's time; timers run when that has reached them, so a
- * timer's interrupt finds
- *   every vCPU at the timer's time, but for the length of a block.
+ *   - A turn lasts Q cycles, a quarter more or less at random (equal slices can beat with spin
+ *     loops). It ends earlier when this vCPU is that far ahead of the slowest one, and at the next
+ *     timer's deadline.
+ *   - At its end the vCPU goes on if it still is the slowest, else the next one gets its turn. A
+ *     vCPU that is too far ahead when its turn comes leaves after the block it has entered.
+ *   - The slowest vCPU's clock is the machine's time. Timers run when that has reached them, so a
+ *     timer's interrupt finds every vCPU at the timer's time, to within a block.
  */
 #include "test/machine/engine.h"
 
@@ -28,8 +26,8 @@ bool turn_can_run(const struct vcpu *v)
     return v->started && !v->idle;
 }
 
-/* The time from which a vCPU can go on: one that was sent an interrupt does not know it before its
- * turn comes. */
+/* Returns the time from which a vCPU can go on. A vCPU that was sent an interrupt does not know it
+ * before its turn comes. */
 static uint64_t ready_at(const struct vcpu *v)
 {
     if (turn_can_run(v))
@@ -46,7 +44,8 @@ uint64_t turn_others(const struct vcpu *v)
     return least;
 }
 
-/* Another hardware thread of the core that runs slows this one down. */
+/* Returns the vCPU's cycles per instruction: a second running hardware thread of its core slows it
+ * down. */
 static uint32_t cpi_now(const struct vcpu *v)
 {
     unsigned threads = machine.topology->threads_per_core;

@@ -34,10 +34,9 @@ enum {
     Z_SQUARED = 16,  /* 4 standard deviations: 1 in 30,000 */
     Z_SQUARED_UNSURE = 4,
     MIN_PART = 100, /* an excess below 1/100 of its samples is not worth a move */
-    AWAY_SAMPLES =
-        /* A thread with no samples, where an equal part is this many, stays away: by chance 1
-         * thread in 20, of a quarter of all threads never. */
-    3,
+    /* A thread with no samples, where an equal part is this many, stays away: by chance 1
+     * thread in 20, of a quarter of all threads never. */
+    AWAY_SAMPLES = 3,
     AWAY_PART = 5,    /* ... or a thread with less than 1/5 of an equal part */
     AWAY_THREADS = 4, /* at least 1/4 of the threads stay away from a majority's line */
 };

@@ -10,9 +10,8 @@
 
 enum {
     SHMAP_PICTURE_COLUMNS_MAX = 128,
-    SHMAP_PICTURE_LINE_MAX =
-        /* bytes of a line of either kind, terminator included */
-    2 * SHMAP_PICTURE_COLUMNS_MAX + 80,
+    /* bytes of a line of either kind, terminator included */
+    SHMAP_PICTURE_LINE_MAX = 2 * SHMAP_PICTURE_COLUMNS_MAX + 80,
 };
 
 struct shmap_picture_input {

@@ -1,4 +1,5 @@
-/* The disk: what it copies, when to the cycle, to which CPU it says so, and what it refuses. */
+/* The disk: the data it copies, the cycle at which it is done, the CPU it tells, and the requests
+ * it refuses. */
 #include "test/machine/guest/guest.h"
 
 #define REFUSED ((uint32_t)-22)
@@ -10,7 +11,7 @@
 static volatile struct machine_disk_ring *ring;
 static struct machine_disk_request *request;
 static uint64_t frames;
-static struct machine_cpu place[GUEST_CPUS]; /* where each CPU's message() goes */
+static struct machine_cpu place[GUEST_CPUS]; /* destination of each CPU's message() */
 
 static volatile struct machine_disk *disk(void)
 {
@@ -25,8 +26,9 @@ static uint64_t begin_ring(uint64_t base, uint32_t entries)
     return (uint32_t)disk()->result;
 }
 
-/* Into or out of the frames from the first-th on. No message, unless it is set afterwards. */
-static void ask(uint64_t page, uint32_t count, bool write, unsigned first)
+/* Requests pages, into or out of the frames from number `first` on, without a message unless that
+ * is set afterwards. */
+static void request_pages(uint64_t page, uint32_t count, bool write, unsigned first)
 {
     *request = (struct machine_disk_request){
         .page = page, .count = count, .flags = write ? MACHINE_DISK_WRITE : 0, .token = page};
@@ -52,7 +54,7 @@ static void wait_for(uint64_t head)
         spin(2);
 }
 
-static void fill(uint64_t at, uint64_t value)
+static void fill_page(uint64_t at, uint64_t value)
 {
     for (uint64_t i = 0; i < PAGE_SIZE; i += 8)
         store(at + i, value + i);
@@ -76,18 +78,18 @@ static void pages_go_there_and_back(void)
 {
     uint64_t words = PAGE_SIZE / 8;
 
-    fill(frames, 100);
-    fill(frames + PAGE_SIZE, 200);
-    ask(disk()->pages - 2, 2, true, 0);
+    fill_page(frames, 100);
+    fill_page(frames + PAGE_SIZE, 200);
+    request_pages(disk()->pages - 2, 2, true, 0);
     check("a request to the disk begins", submit(), 0, 0);
     wait_for(1);
-    ask(disk()->pages - 2, 2, false, 2);
+    request_pages(disk()->pages - 2, 2, false, 2);
     check("  and one from it", submit(), 0, 0);
     wait_for(2);
     check("  both are done", ring->head, 2, 2);
     check("  what was written is read", words_of(frames + 2 * PAGE_SIZE, 100), words, words);
     check("  all of it", words_of(frames + 3 * PAGE_SIZE, 200), words, words);
-    ask(0, 1, false, 2);
+    request_pages(0, 1, false, 2);
     submit();
     wait_for(3);
     check("what was never written is zero", load(frames + 2 * PAGE_SIZE), 0, 0);
@@ -98,7 +100,7 @@ static void a_page_is_there_at_its_time_and_not_before(void)
     struct interrupts *i = &interrupts[this_cpu()];
     uint64_t before = i->count, head = ring->head, took = duration(1);
 
-    ask(disk()->pages - 2, 1, false, 4);
+    request_pages(disk()->pages - 2, 1, false, 4);
     interrupts_to(this_cpu());
     store(frames + 4 * PAGE_SIZE, 1);
     uint64_t begin = ticks();
@@ -118,7 +120,7 @@ static void a_page_is_there_at_its_time_and_not_before(void)
     uint64_t worst = 0;
     for (unsigned round = 0; round < 10; round++) {
         before = i->count;
-        ask(disk()->pages - 2, 1, false, 4);
+        request_pages(disk()->pages - 2, 1, false, 4);
         interrupts_to(this_cpu());
         begin = ticks();
         submit();
@@ -135,7 +137,7 @@ static void requests_share_the_channel(void)
     volatile struct machine_disk_done *done = ring->done;
 
     for (unsigned i = 0; i < 4; i++) {
-        ask(8 * i, 8, false, 8 * i);
+        request_pages(8 * i, 8, false, 8 * i);
         submit();
     }
     check("several are in flight", disk()->in_flight, 4, 4);
@@ -164,7 +166,7 @@ static void another_cpu_can_be_told(void)
     run_on(other, put_message, &place[other]);
     run_wait(other);
     uint64_t before = i->count, head = ring->head;
-    ask(0, 1, false, 0);
+    request_pages(0, 1, false, 0);
     interrupts_to(other);
     submit();
     while (i->count == before)
@@ -174,14 +176,14 @@ static void another_cpu_can_be_told(void)
     check("  and no other", interrupts[0].count, own, own);
 }
 
-/* What a device writes is in no cache. */
+/* No cache has the memory that a device writes. */
 static void lines_read_from_disk_come_from_memory(void)
 {
     struct counting c = {.event = {MACHINE_EVENT_L1D_MISSES}};
     uint64_t lines = PAGE_SIZE / id->line_bytes, at = frames + 6 * PAGE_SIZE, head = ring->head;
 
     words_of(at, 0);
-    ask(0, 1, false, 6);
+    request_pages(0, 1, false, 6);
     submit();
     wait_for(head + 1);
     count_start(&c, MACHINE_COUNT_KERNEL);
@@ -193,22 +195,22 @@ static void lines_read_from_disk_come_from_memory(void)
 
 static void what_cannot_be_is_refused(void)
 {
-    ask(disk()->pages, 1, false, 0);
+    request_pages(disk()->pages, 1, false, 0);
     check("a page beyond the disk is refused", submit(), REFUSED, REFUSED);
-    ask(disk()->pages - 1, 2, false, 0);
+    request_pages(disk()->pages - 1, 2, false, 0);
     check("  and one that ends there", submit(), REFUSED, REFUSED);
-    ask(0, 0, false, 0);
+    request_pages(0, 0, false, 0);
     check("no page is refused", submit(), REFUSED, REFUSED);
-    ask(0, MACHINE_DISK_PAGES_MAX + 1, false, 0);
+    request_pages(0, MACHINE_DISK_PAGES_MAX + 1, false, 0);
     check("too many are", submit(), REFUSED, REFUSED);
-    ask(0, 2, false, 0);
+    request_pages(0, 2, false, 0);
     request->frame[1] += 8;
     check("a frame that is not aligned is", submit(), REFUSED, REFUSED);
     request->frame[1] = (uint64_t)1 << 46;
     check("a frame that is no memory is", submit(), REFUSED, REFUSED);
     request->frame[1] = UINT64_MAX & ~(uint64_t)PAGE_MASK;
     check("  and the last one there can be", submit(), REFUSED, REFUSED);
-    ask(0, 1, false, 0);
+    request_pages(0, 1, false, 0);
     request->flags = 2;
     check("an unknown flag is", submit(), REFUSED, REFUSED);
     disk()->submit = (uint64_t)request + 8;
@@ -217,7 +219,7 @@ static void what_cannot_be_is_refused(void)
     check("a request that is not in memory is", (uint32_t)disk()->result, REFUSED, REFUSED);
     uint64_t taken = 0;
     for (unsigned i = 0; i < MACHINE_DISK_SLOTS; i++) {
-        ask(i, 1, false, 0);
+        request_pages(i, 1, false, 0);
         taken += submit() == 0;
     }
     check("as many requests as there are slots are taken", taken, MACHINE_DISK_SLOTS,
@@ -240,7 +242,7 @@ static void a_reset_forgets_what_is_in_flight(void)
     check("  and one that is no power of two", begin_ring(base, ENTRIES + 1), REFUSED, REFUSED);
     check("  that is not aligned", begin_ring(base + 8, ENTRIES), REFUSED, REFUSED);
     check("  or not in memory", begin_ring((uint64_t)1 << 46, ENTRIES), REFUSED, REFUSED);
-    ask(0, 1, false, 0);
+    request_pages(0, 1, false, 0);
     check("without a ring nothing is taken", submit(), REFUSED, REFUSED);
     check("no ring at all is fine", begin_ring(0, 0), 0, 0);
 }

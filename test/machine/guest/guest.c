@@ -40,9 +40,7 @@ void panic(const char *fmt, ...)
     power_off(99);
 }
 
-/* ---- CPUs
- * -------------------------------------------------------------------------------------------------
- * */
+/* ---- CPUs ------------------------------------------------------------------------------------ */
 
 volatile struct machine_cpu *regs(void)
 {
@@ -132,7 +130,8 @@ int command(enum machine_command c)
     return r->result;
 }
 
-/* Which counter takes which event: the first assignment that respects the masks. */
+/* Assigns counters to events: the first assignment that the masks allow. Returns whether there is
+ * one. */
 static bool assign(const struct counting *c, unsigned k, unsigned used, unsigned *counter)
 {
     if (k == 4 || c->event[k] == MACHINE_EVENT_NONE)
@@ -185,9 +184,7 @@ void count_stop(struct counting *c)
     c->cycles = r->counter[MACHINE_COUNTER_CYCLES].value;
 }
 
-/* ---- Tests
- * ------------------------------------------------------------------------------------------------
- * */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static unsigned checks, failures;
 

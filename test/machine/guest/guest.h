@@ -1,18 +1,19 @@
 /*
- * The machine's test guest: as little as it takes to run exact programs on each CPU and to see what
- * the machine made of them. No kernel underneath; one program at a time. What depends on the
- * instruction set is in a folder of its name: start.S, platform.c, and platform.h with what must be
- * inline:
+ * The machine's test guest: the minimum to run exact programs on each CPU and to see what the
+ * machine counted. There is no kernel; one program runs at a time. Code that depends on the
+ * instruction set is in a folder of its name: start.S, platform.c, and platform.h with the inline
+ * part:
  *
- *   ARENA                              physical = virtual: free memory from here on, 64 MB aligned
- *   uint64_t ticks(void)               the clock, in model cycles
- *   void cpu_pause(void)               in a loop that waits for another CPU
- *   void spin(uint64_t n)              n rounds of two instructions, the second a branch
- *   void invalidate_page(uint64_t va)  one instruction
- *   void system_call(void)             an exception that returns at once
- *   void halt(void)                    waits for an interrupt
- *   void halt_unless(const volatile void *word)   ... unless the word at that place is set; loses
- *   no interrupt
+ *   ARENA                                         physical = virtual: free memory from here on, 64
+ *                                                 MB aligned
+ *   uint64_t ticks(void)                          the clock, in model cycles
+ *   void cpu_pause(void)                          in a loop that waits for another CPU
+ *   void spin(uint64_t n)                         n rounds of two instructions, the second a branch
+ *   void invalidate_page(uint64_t va)             one instruction
+ *   void system_call(void)                        an exception that returns at once
+ *   void halt(void)                               waits for an interrupt
+ *   void halt_unless(const volatile void *word)   the same unless the word there is set; loses no
+ *                                                 interrupt
  */
 #pragma once
 #include "kernel/dev/model/machine.h"
@@ -21,13 +22,13 @@
 #define GUEST_CPUS 64
 
 extern volatile struct machine_id *id;   /* the register pages */
-unsigned guest_cpus(void);               /* running */
+unsigned guest_cpus(void);               /* number of running CPUs */
 volatile struct machine_cpu *regs(void); /* of the calling CPU */
 
 void print(const char *text);
 void print_number(uint64_t n);
 
-/* Runs f on a CPU; run_wait waits until it is done. Not for CPU 0, which is the caller. */
+/* Runs f on a CPU other than CPU 0, which is the caller. run_wait waits until it is done. */
 void run_on(unsigned cpu, void (*f)(void *), void *arg);
 void run_wait(unsigned cpu);
 
@@ -41,7 +42,7 @@ static inline void store(uint64_t address, uint64_t value)
     *(volatile uint64_t *)address = value;
 }
 
-/* The interrupt of the calling CPU: how often it came, and when last. */
+/* The calling CPU's interrupts: their number, and the time of the last one. */
 struct interrupts {
     volatile uint64_t count, time;
 };
@@ -50,29 +51,30 @@ extern struct interrupts interrupts[GUEST_CPUS];
 /* ---- The platform's -------------------------------------------------------------------------- */
 unsigned this_cpu(void);
 void console_put(char c);
-NORETURN void power_off(unsigned code); /* becomes QEMU's status as tools/qemu.sh has it */
-void platform_init(void);               /* once, by the first CPU */
-void platform_init_cpu(void);           /* each CPU; afterwards interrupts are on */
+NORETURN void power_off(unsigned code); /* the code becomes QEMU's status as in tools/qemu.sh */
+void platform_init(void);               /* called once by the first CPU */
+void platform_init_cpu(void);           /* called by each CPU; interrupts are on afterwards */
 void platform_start(unsigned cpu, void *stack_top);
-/* Configuration space of bus 0, and where in memory there is room for the machine's BAR. */
+/* Configuration space of bus 0, and an address with room for the machine's BAR. */
 uint32_t pci_read(unsigned device, unsigned offset);
 void pci_write(unsigned device, unsigned offset, uint32_t value);
 extern const uint32_t pci_bar_place;
 /* Interrupts. All end in guest_interrupt(), which calls interrupt_done(). */
-void wake(unsigned cpu);                            /* sends it one */
-void timer_in(uint64_t cycles);                     /* raises one here, later */
-void message(volatile struct machine_cpu *r);       /* lets the performance monitor raise it here */
-void path_message(volatile struct machine_path *r); /* ... the page-access tracker */
+void wake(unsigned cpu);                      /* sends it an interrupt */
+void timer_in(uint64_t cycles);               /* raises one here after this time */
+void message(volatile struct machine_cpu *r); /* lets the performance monitor raise one here */
+/* lets the page-access tracker raise one here */
+void path_message(volatile struct machine_path *r);
 void interrupt_done(void);
 
-/* What the platform's code calls: each CPU, the first one before the others; at each interrupt. */
+/* Called by the platform's code: by each CPU, the first one first; at each interrupt. */
 NORETURN void guest_main(void);
 void guest_interrupt(void);
 
-/* A machine command that must work. */
+/* Gives the machine a command that must succeed. */
 int command(enum machine_command c);
 
-/* Counts up to four events on this CPU around what lies between; mode: MACHINE_COUNT_USER,
+/* Counts up to four events on this CPU between the two calls. mode: MACHINE_COUNT_USER,
  * MACHINE_COUNT_KERNEL. */
 struct counting {
     enum machine_event event[4];
@@ -85,9 +87,9 @@ void count_stop(struct counting *c);
 /* Test results, as TAP. */
 void check(const char *what, uint64_t value, uint64_t least, uint64_t most);
 void tests(void);
-uint64_t arena(uint64_t bytes); /* memory that nobody has touched */
+uint64_t arena(uint64_t bytes); /* returns memory that was not touched before */
 extern void (*const platform_tests[])(
-    void); /* more of them, of this instruction set only; NULL behind the last */
+    void); /* tests of this instruction set only; NULL after the last */
 
 /* path.c */
 void page_accesses_are_tracked(void);

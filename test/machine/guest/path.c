@@ -1,7 +1,7 @@
 /*
  * The page-access tracker: which accesses are logged and in which order, what a drain writes and
  * costs, and when it interrupts. The guest's code, stacks and registers are not in the lower half
- * or no memory, so only the accesses below are seen.
+ * or not memory, so only the accesses below are logged.
  */
 #include "test/machine/guest/guest.h"
 
@@ -45,7 +45,7 @@ static uint64_t configure(uint32_t pab, uint32_t threshold)
     return path_command(MACHINE_PATH_CMD_CONFIGURE);
 }
 
-/* Each of them is walked for, however large the TLB is. */
+/* Touches pages so that each access walks, for a TLB of any size. */
 static void touch_pages(uint64_t at, uint64_t pages, bool write)
 {
     for (uint64_t i = 0; i < pages; i++)
@@ -54,7 +54,8 @@ static void touch_pages(uint64_t at, uint64_t pages, bool write)
         write ? store(at + i * PAGE_SIZE, i) : (void)load(at + i * PAGE_SIZE);
 }
 
-/* Entries from `first` on that are these pages, in order. Looking is not tracked. */
+/* Returns the number of entries from `first` on that are these pages, in order. Reading the ring is
+ * not tracked. */
 static uint64_t in_order(uint64_t first, uint64_t at, uint64_t pages, bool write)
 {
     uint64_t good = 0;
@@ -88,7 +89,7 @@ static void pages_beyond_the_pab_are_logged_in_order(void)
 {
     uint64_t pages = 4 * PAB, at = arena(pages * PAGE_SIZE), drained = 0;
 
-    touch_pages(at, pages, true); /* are there */
+    touch_pages(at, pages, true); /* they are in the PAB */
     check("the tracker is switched on", configure(PAB, 0), 0, 0);
     for (uint64_t i = 0; i < pages; i += 100) {
         touch_pages(at + i * PAGE_SIZE, MIN(pages - i, (uint64_t)100), false);
@@ -99,7 +100,7 @@ static void pages_beyond_the_pab_are_logged_in_order(void)
     check("  in the order of the accesses", in_order(0, at, pages, false), pages, pages);
     check("  and none is lost", tracker()->lost, 0, 0);
     tracker()->space = 0;
-    ring->head = 2 * ENTRIES - 8; /* the guest's to change */
+    ring->head = 2 * ENTRIES - 8; /* the guest may change it */
     tracker()->space = SPACE;
     touch_pages(at, 100, true);
     check("stores are logged as such", path_command(MACHINE_PATH_CMD_DRAIN), 100, 100);
@@ -191,7 +192,7 @@ static void a_full_log_interrupts_and_drops(void)
 
     path_message(r);
     configure(PAB, 100);
-    system_call(); /* the page of its code may be one that is tracked */
+    system_call(); /* the page of its code may be a tracked one */
     path_command(MACHINE_PATH_CMD_DRAIN);
     before = i->count;
     touch_pages(at, 99, false);
@@ -237,11 +238,11 @@ static void the_unit_spills_by_itself(void)
     spin(1000);
     check("after so many entries it does", i->count - before, 1, 1);
     path_command(MACHINE_PATH_CMD_DRAIN);
-    set_ring(0, ENTRIES); /* full */
+    set_ring(0, ENTRIES); /* the ring is full */
     touch_pages(at + 300 * PAGE_SIZE, 100, false);
     spin(1000);
     check("where there is no room it interrupts as well", i->count - before, 2, 2);
-    /* code of the interrupt may be among them */
+    /* The interrupt's code may be among them. */
     check("  and keeps its log", r->waiting, 100, 101);
     r->spill = 0;
     r->irq_address = 0;

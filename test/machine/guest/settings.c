@@ -1,4 +1,4 @@
-/* What the counters are told to count: when it takes effect, and what is refused. */
+/* The counters' settings: when they take effect, and which are refused. */
 #include "test/machine/guest/guest.h"
 
 static uint64_t half(volatile struct machine_cpu *r, unsigned counter)
@@ -12,8 +12,8 @@ static uint64_t turn(volatile struct machine_cpu *r, uint64_t selects)
     return (uint32_t)r->result;
 }
 
-/* Each register access stalls, so between a reading and a configuration of its own there would be
- * some. */
+/* Each register access stalls. With a configuration separate from the reading, there would be
+ * stalls in between. */
 void a_turn_counts_nothing_for_the_wrong_event(void)
 {
     volatile struct machine_cpu *r = regs();

@@ -1,14 +1,14 @@
 /*
- * Programs whose misses, walks, mispredictions and times are known beforehand, and what the machine
- * counted for them. Figures that a topology decides are taken from the identification page. Slack
- * is for the few accesses that starting and stopping the counters makes itself.
+ * Programs with misses, walks, mispredictions and times that are known beforehand, and what the
+ * machine counted for them. Figures that depend on the topology are taken from the identification
+ * page. The slack is for the few accesses that starting and stopping the counters makes itself.
  */
 #include "test/machine/guest/guest.h"
 
 #define KERNEL MACHINE_COUNT_KERNEL
 
 static uint64_t line;
-static uint64_t fresh = ARENA; /* memory nobody has touched begins here */
+static uint64_t fresh = ARENA; /* memory from here on was not touched */
 
 uint64_t arena(uint64_t bytes)
 {
@@ -23,9 +23,7 @@ static void touch_lines(uint64_t at, uint64_t lines)
         load(at + i * line);
 }
 
-/* ---- Caches
- * -----------------------------------------------------------------------------------------------
- * */
+/* ---- Caches ---------------------------------------------------------------------------------- */
 
 static void memory_is_local_or_remote_by_address(void)
 {
@@ -49,8 +47,8 @@ static void memory_is_local_or_remote_by_address(void)
     check("cold lines come from their home's memory: remote", c.value[1], other, other + 20);
 }
 
-/* A loop over more lines than a level holds misses it each time (LRU), and hits the one that holds
- * them all. */
+/* A loop over more lines than a level holds misses that level each time (LRU), and hits the level
+ * that holds all of them. */
 static void loop_over(const char *what, uint64_t bytes, enum machine_event served,
                       enum machine_event stalls, unsigned source)
 {
@@ -112,12 +110,13 @@ static void store_misses_hide_in_the_store_buffer(void)
 #define ROUNDS 1000
 
 struct game {
-    uint64_t ball;        /* address: even values are CPU 0's turn */
-    uint64_t remote[2];   /* accesses served by the other chip, of both players */
-    uint64_t local_l2[2]; /* ... and by the own L2 */
+    uint64_t ball;        /* the address; when even, it is CPU 0's turn */
+    uint64_t remote[2];   /* by player: accesses served by the other chip */
+    uint64_t local_l2[2]; /* ... and by its own L2 */
 };
 
-#define TAG_FIRST 100 /* of the players: the truth file must show who got the line from whom */
+/* tag of the first player: the truth file must show which one got the line from which */
+#define TAG_FIRST 100
 
 static void play(struct game *g, unsigned side)
 {
@@ -142,8 +141,8 @@ static void play_second(void *game)
     play(game, 1);
 }
 
-/* A line goes to and fro. Each time its reader misses once, and its write, of a line that is
- * shared by then, once. */
+/* A line goes to and fro. In each round its reader misses once, and so does its writer, as the line
+ * is shared by then. */
 static void ping_pong(const char *what, unsigned cpu, uint64_t remote, uint64_t local)
 {
     struct game g = {.ball = arena(line)};
@@ -418,7 +417,7 @@ static void records_tell_modified_lines(void)
         return;
     run_on(other_chip, write_lines, (void *)at);
     run_wait(other_chip);
-    for (unsigned pass = 0; pass < 2; pass++) { /* the second time they come from the own L1 */
+    for (unsigned pass = 0; pass < 2; pass++) { /* in the second pass they come from its own L1 */
         sample(1u << MACHINE_REMOTE_L2, 1, 0, 4096);
         touch_lines(at, 64);
         head = r->ring_head;

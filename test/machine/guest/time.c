@@ -24,7 +24,7 @@ static void timers_fire_in_model_time(void)
     struct interrupts *i = &interrupts[this_cpu()];
     uint64_t begin = 0, before;
 
-    for (unsigned round = 0; round < 2; round++) { /* the first fetches the handler */
+    for (unsigned round = 0; round < 2; round++) { /* the first one fetches the handler */
         before = i->count;
         begin = ticks();
         timer_in(100000);
@@ -53,7 +53,7 @@ static void an_interrupt_reaches_a_waiting_cpu_when_it_should(void)
     if (guest_cpus() < 2)
         return;
     for (uint64_t wait = ticks() + 20000; ticks() < wait;)
-        ; /* CPU 1 waits by now */
+        ; /* CPU 1 waits when this is over */
     uint64_t before = i->count, begin = ticks();
     wake(1);
     while (i->count == before)
@@ -68,9 +68,8 @@ static void overflows_interrupt_on_time(void)
     volatile struct machine_cpu *r = regs();
     struct interrupts *i = &interrupts[this_cpu()];
     uint64_t worst = 0, best = UINT64_MAX;
-    uint64_t entry =
-        /* and the store of START, reading the clock */
-        id->exception_entry_cycles + 2 * id->register_cycles;
+    /* With the store of START, and reading the clock. */
+    uint64_t entry = id->exception_entry_cycles + 2 * id->register_cycles;
 
     message(r);
     for (unsigned k = 0; k < MACHINE_COUNTERS; k++)

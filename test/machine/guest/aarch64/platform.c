@@ -1,6 +1,6 @@
 /*
- * The test guest on AArch64: QEMU's "virt" with a GICv3, as its memory map (hw/arm/virt.c) has been
- * since the machine exists. GIC: Arm IHI 0069, chapter 12.
+ * The test guest on AArch64: QEMU's "virt" with a GICv3, by its memory map (hw/arm/virt.c), which
+ * has never changed. GIC: Arm IHI 0069, chapter 12.
  */
 #include "test/machine/guest/guest.h"
 
@@ -17,12 +17,12 @@
 #define GICR_IGROUPR0     0x10080
 #define GICR_ISENABLER0   0x10100
 #define GICR_ISPENDR0     0x10200
-#define CPUS_OF_AFF0      16 /* "virt" numbers the CPUs so under a GICv3 */
+#define CPUS_OF_AFF0      16 /* CPUs under one value of affinity 1 in "virt" with a GICv3 */
 
 #define WAKE_SGI        1
 #define MONITOR_PPI     23
 #define TIMER_PPI       27
-#define NO_INTERRUPT    1020 /* and above */
+#define NO_INTERRUPT    1020 /* this number and above */
 #define WAITS_FOR_TIMER 1    /* CNTV_CTL_EL0.ENABLE */
 
 #define PSCI_CPU_ON      0xc4000003ull
@@ -32,7 +32,7 @@
 #define MSR(name, value) \
     __asm__ volatile("msr " name ", %0\n isb" ::"r"((uint64_t)(value)) : "memory")
 
-const uint32_t pci_bar_place = 0x10000000; /* the window of 32-bit addresses */
+const uint32_t pci_bar_place = 0x10000000; /* in the window of 32-bit addresses */
 
 static void write32(uint64_t address, uint32_t value)
 {
@@ -51,7 +51,7 @@ void console_put(char c)
     write32(UART, (uint8_t)c);
 }
 
-/* By semihosting; the code becomes QEMU's status as on x86-64, (code + 16) * 2 + 1. */
+/* Powers off by semihosting. The code becomes QEMU's status as on x86-64, (code + 16) * 2 + 1. */
 void power_off(unsigned code)
 {
     const uint64_t block[2] = {APPLICATION_EXIT, ((code + 0x10) & 0x7f) * 2 + 1};
@@ -149,7 +149,7 @@ void interrupt_done(void)
 
     __asm__ volatile("mrs %0, s3_0_c12_c12_0" : "=r"(interrupt)); /* ICC_IAR1_EL1 */
     if (interrupt >= NO_INTERRUPT)
-        panic("an interrupt that nobody sent");
+        panic("an interrupt that no CPU sent");
     if (interrupt == TIMER_PPI)
         MSR("cntv_ctl_el0", 0);
     MSR("s3_0_c12_c12_1", interrupt); /* ICC_EOIR1_EL1 */

@@ -1,10 +1,10 @@
-/* AArch64: what the test guest needs inline. See guest.h. */
+/* AArch64: the test guest's inline functions. See guest.h. */
 #pragma once
 #include "kernel/lib/base.h"
 
 #define ARENA ((uint64_t)0x44000000) /* RAM begins at 1 GB */
 
-/* The virtual counter. The ISB keeps it from being read early (DDI 0487, D12.2.1). */
+/* Returns the virtual counter. The ISB keeps it from being read early (DDI 0487, D12.2.1). */
 static inline uint64_t ticks(void)
 {
     uint64_t value;
@@ -22,7 +22,7 @@ static inline void spin(uint64_t n)
     __asm__ volatile("1: subs %0, %0, #1\n b.ne 1b" : "+r"(n)::"cc");
 }
 
-/* Without the barriers that a program needs: what follows must not count them. */
+/* Without the barriers that a program needs, which would be counted with the code after it. */
 static inline void invalidate_page(uint64_t va)
 {
     __asm__ volatile("tlbi vae1, %0" ::"r"(va << 8 >> 20) : "memory");
@@ -38,7 +38,7 @@ static inline void halt(void)
     __asm__ volatile("wfi" ::: "memory");
 }
 
-/* An interrupt ends WFI although it is masked. */
+/* An interrupt ends WFI even while it is masked. */
 static inline void halt_unless(const volatile void *word)
 {
     uint64_t value;

@@ -77,7 +77,7 @@ enable:
 	.ltorg
 
 	.text
-	/* Those that must not happen: what, where, which address. */
+	/* Exceptions that must not happen: prints which, where, and the address. */
 	.macro bad
 	.balign 128
 	mrs	x0, esr_el1
@@ -135,7 +135,7 @@ interrupt_return:
 	ldp	x0, x1, [sp], #176
 	eret
 
-	/* Code in the lower half: what the machine takes for user mode. Spins x0 times. */
+	/* Code in the lower half, which is user mode to the machine. Spins x0 times. */
 	.section .text.low, "ax"
 	.globl low_spin
 low_spin:

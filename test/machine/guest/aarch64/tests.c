@@ -1,6 +1,6 @@
 /*
- * What only AArch64 has: exclusive pairs, blocks zeroed by one instruction, invalidations that name
- * an address space or reach all CPUs, waiting in firmware.
+ * Tests of AArch64 alone: exclusive pairs, blocks zeroed by one instruction, invalidations that
+ * name an address space or reach all CPUs, waiting in firmware.
  */
 #include "test/machine/guest/guest.h"
 
@@ -188,7 +188,7 @@ static void switch_off(void *arg)
 }
 
 /* The last test: the CPU does not come back. */
-static void a_cpu_that_is_off_holds_nobody_up(void)
+static void a_cpu_that_is_off_delays_no_other(void)
 {
     struct interrupts *i = &interrupts[this_cpu()];
     uint64_t before = i->count, begin;
@@ -202,7 +202,7 @@ static void a_cpu_that_is_off_holds_nobody_up(void)
     timer_in(100000);
     while (i->count == before)
         spin(10);
-    check("a CPU that is switched off holds nobody up", i->time - begin, 100000, 101000);
+    check("a CPU that is switched off delays no other", i->time - begin, 100000, 101000);
 }
 
 void (*const platform_tests[])(void) = {
@@ -212,6 +212,6 @@ void (*const platform_tests[])(void) = {
     invalidations_take_what_they_name,
     an_invalidation_reaches_other_cpus,
     firmware_can_wait,
-    a_cpu_that_is_off_holds_nobody_up,
+    a_cpu_that_is_off_delays_no_other,
     NULL,
 };

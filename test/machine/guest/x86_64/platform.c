@@ -26,7 +26,7 @@
 #define WAKE_VECTOR       0x41
 
 const uint32_t pci_bar_place = 0xe0000000; /* free in q35: below ECAM and the firmware's windows */
-uint32_t secondary_stack;                  /* physical: of the CPU that is being started */
+uint32_t secondary_stack;                  /* physical: for the CPU that is being started */
 
 static struct {
     uint16_t low, segment, flags, middle;

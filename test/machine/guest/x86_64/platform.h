@@ -1,4 +1,4 @@
-/* x86-64: what the test guest needs inline. See guest.h. */
+/* x86-64: the test guest's inline functions. See guest.h. */
 #pragma once
 #include "kernel/lib/base.h"
 

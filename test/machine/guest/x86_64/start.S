@@ -1,7 +1,7 @@
 /*
- * Start of the machine's test guest: PVH entry and the other CPUs' way up, into 64-bit code in the
- * upper half of the address space. The first 4 GB of memory are mapped at 0 and, the first 1 GB of
- * them, at -2 GB, in 2 MB pages.
+ * Start of the machine's test guest: PVH entry and the start of the other CPUs, into 64-bit code in
+ * the upper half of the address space. The first 4 GB of memory are mapped at 0 and, the first 1 GB
+ * of them, at -2 GB, in 2 MB pages.
  */
 #define BASE        0xffffffff80000000
 #define PA(symbol)  ((symbol) - BASE)
@@ -103,7 +103,7 @@ gdt_pointer:
 
 	.text
 	.code64
-	/* Interrupt entries: one that counts, one for everything that must not happen. */
+	/* Interrupt entries: one that counts, and one for interrupts that must not happen. */
 	.macro isr name, function
 	.globl \name
 \name:
@@ -135,7 +135,7 @@ gdt_pointer:
 isr_empty:
 	iretq
 
-	/* Code in the lower half: what the machine takes for user mode. Spins %rdi times. */
+	/* Code in the lower half, which is user mode to the machine. Spins %rdi times. */
 	.section .text.low, "ax"
 	.globl low_spin
 low_spin:

@@ -1,10 +1,10 @@
-/* What only x86-64 has: string instructions that repeat themselves. */
+/* Tests of x86-64 alone: repeated string instructions. */
 #include "test/machine/guest/guest.h"
 
 #define LINES  64
 #define ROUNDS 100
 
-static void fill(uint64_t at, uint64_t bytes)
+static void fill_bytes(uint64_t at, uint64_t bytes)
 {
     __asm__ volatile("rep stosb" : "+D"(at), "+c"(bytes) : "a"(7) : "memory");
 }
@@ -21,7 +21,7 @@ static void a_string_instruction_accesses_each_line_once(void)
              to = arena(bytes + id->line_bytes);
 
     count_start(&c, MACHINE_COUNT_KERNEL);
-    fill(from, bytes);
+    fill_bytes(from, bytes);
     count_stop(&c);
     check("filling memory stores a line once", c.value[1], LINES, LINES + 40);
     check("  the last byte, too", load(from + bytes - 8) >> 56, 7, 7);
@@ -43,7 +43,7 @@ static void each_string_instruction_accesses_its_line(void)
 
     count_start(&c, MACHINE_COUNT_KERNEL);
     for (unsigned i = 0; i < ROUNDS; i++)
-        fill(at, 16);
+        fill_bytes(at, 16);
     count_stop(&c);
     check("each of many short fills of a line is a store", c.value[0], ROUNDS, ROUNDS + 40);
 }
@@ -54,7 +54,7 @@ static void filling_new_memory_waits_for_its_lines_only(void)
     uint64_t bytes = LINES * id->line_bytes, at = arena(bytes);
 
     count_start(&c, MACHINE_COUNT_KERNEL);
-    fill(at, bytes);
+    fill_bytes(at, bytes);
     count_stop(&c);
     check("filling new memory waits for its lines only", c.value[0], 0,
           LINES * id->latency[MACHINE_REMOTE_MEMORY] + 1000);
