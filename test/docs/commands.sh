@@ -19,7 +19,7 @@ count=0 failed=0
 # The file's lines with a word in them, blanks and numbers made alike.
 alike() { # FILE
 	sed -E 's/\x1b\[[0-9;]*[A-Za-z]//g; s/[0-9][0-9a-f,]*(\.[0-9]+)?/0/g; s/[ \t\r]+/ /g; s/^ //; s/ $//' "$1" |
-		grep -E '[A-Za-z]{4}'
+		grep -E '[A-Za-z]{3}'
 }
 
 result() { # STATUS WHAT
