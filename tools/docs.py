@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Checks README.md and the pages below docs/ (measurements in docs/results have their own form).
+Checks README.md and the pages below docs/. Of docs/results, which has a form of its own, only links.
 
   tools/docs.py                what `make lint` does: prints what is wrong, and fails
   tools/docs.py commands PAGE  commands of the page's `sh` blocks, for test/docs/commands.sh
@@ -59,6 +59,19 @@ def blocks(path):
         yield fence
 
 
+def links(path, text):
+    """Returns which files that the page names do not exist, as lines."""
+    wrong = []
+    for name in re.findall(r"`((?:apps|docs|hpm|kernel|mm|sched|test|tools)/[^\s`]*)`", text):
+        if not glob.glob(re.sub(r"[A-Z]{2,}", "*", name)) and not re.search(r"[<>(){}:]", name):
+            wrong.append(f"{path}: no such file: {name}")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        file = target.partition("#")[0]
+        if "://" not in target and file and not os.path.exists(os.path.join(os.path.dirname(path), file)):
+            wrong.append(f"{path}: no such file: {target}")
+    return wrong
+
+
 def check(path):
     """Returns what is wrong with the page, as lines."""
     wrong = []
@@ -81,14 +94,7 @@ def check(path):
         if blank and re.match(r"( {4}|\t)\S", line) and not inside_list(path, number):
             wrong.append(f"{here}: an indented block: use a fenced one")
         blank = not line.strip()
-    for name in re.findall(r"`((?:apps|docs|hpm|kernel|mm|sched|test|tools)/[^\s`]*)`", text):
-        if not glob.glob(re.sub(r"[A-Z]{2,}", "*", name)) and not re.search(r"[<>(){}:]", name):
-            wrong.append(f"{path}: no such file: {name}")
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        file = target.partition("#")[0]
-        if "://" not in target and file and not os.path.exists(os.path.join(os.path.dirname(path), file)):
-            wrong.append(f"{path}: no such file: {target}")
-    return wrong
+    return wrong + links(path, text)
 
 
 def inside_list(path, number):
@@ -137,6 +143,9 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     wrong = [line for path in pages() for line in check(path)]
+    results = "docs/results/README.md"
+    if os.path.exists(results):
+        wrong += links(results, open(results, encoding="utf-8").read())
     index = open("README.md", encoding="utf-8").read()
     wrong += [f"README.md: its index lacks {p}" for p in pages()[1:] if f"]({p})" not in index]
     print("\n".join(wrong) if wrong else f"docs: {len(pages())} pages are short, narrow and linked")
