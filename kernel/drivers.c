@@ -1,6 +1,18 @@
-/* See drivers.h. */
+/* See drivers.h. A new driver is one more row. Rows of a class are probed in this order. */
 #include "kernel/drivers.h"
 #include "kernel/dev/block/block_core.h"
+#include "kernel/dev/model/machine_find.h"
 
-const struct block_driver *const block_drivers[] = {&block_model_driver, &block_virtio_driver,
-                                                    &block_ram_driver, NULL};
+static const struct driver *const drivers[] = {
+    &machine_driver,
+    &block_model_driver,
+    &block_virtio_driver,
+    &block_ram_driver,
+};
+
+void drivers_probe(enum device_class class)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(drivers); i++)
+        if (drivers[i]->class == class)
+            drivers[i]->probe();
+}

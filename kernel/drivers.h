@@ -1,7 +1,6 @@
-/* The kinds of devices there are, by class, in the order they are looked for. Each ends with
- * NULL. */
+/* The drivers of the kernel, for all classes of devices. */
 #pragma once
+#include "kernel/dev/driver.h"
 
-struct block_driver;
-
-extern const struct block_driver *const block_drivers[];
+/* Probes the devices of `class`, driver by driver in the order of the list. Once for each class. */
+void drivers_probe(enum device_class class);

@@ -1,5 +1,5 @@
 /*
- * The start of the kernel, in order: kernel_main() until there are threads, then init() in the
+ * The start of the kernel, in order: kernel_main() until there are threads, then init_thread() in the
  * first of them.
  */
 #include "hpm/hpm.h"
@@ -98,7 +98,7 @@ static void start_cpus(void)
 }
 
 /* The first thread. */
-static void init(void *arg)
+static void init_thread(void *arg)
 {
     const struct boot_info *info = arg;
     unsigned status = 0;
@@ -110,7 +110,8 @@ static void init(void *arg)
     if (!selftest_wanted) /* whose report has them */
         quirks_print("");
     telemetry_start();
-    block_init(block_drivers);
+    drivers_probe(DEVICE_BLOCK);
+    block_start();
     paging_start();
     process_init();
     sharing_start();
@@ -149,7 +150,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     if (arch_init_irq(info, frame_alloc))
         panic("no usable interrupt controller, clock or timer");
     if (!pci_init(info))
-        machine_init();
+        drivers_probe(DEVICE_MACHINE);
     cpus_found =
         arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_wanted);
     memory_check_cpus(info, cpus_found);
@@ -159,7 +160,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     sched_init_cpu(&cpus[0]);
     telemetry_init(cpus_found);
     if (thread_create(&(struct thread_params){.name = "init",
-                                              .entry = init,
+                                              .entry = init_thread,
                                               .arg = (void *)info,
                                               .prio = PRIO_KERNEL,
                                               .group = GROUP_NONE},

@@ -28,9 +28,9 @@ struct group {
 
 static struct group group; /* too large for a stack; only the init thread runs groups */
 
-/* The command's assignments of one scope take effect until restore(). They were checked with the
+/* The command's assignments of one scope take effect until restore_values(). They were checked with the
  * rest of the command line. */
-static void assign(const struct command *c, enum arg_scope scope)
+static void assign_scope(const struct command *c, enum arg_scope scope)
 {
     char err[128];
 
@@ -46,7 +46,7 @@ static void assign(const struct command *c, enum arg_scope scope)
 
 /* All but the first `keep` have the values that they had. In reverse order: an argument that was
  * set twice gets its first value back. */
-static void restore(unsigned keep)
+static void restore_values(unsigned keep)
 {
     while (group.saved_count > keep) {
         const struct saved *s = &group.saved[--group.saved_count];
@@ -54,7 +54,7 @@ static void restore(unsigned keep)
     }
 }
 
-static void announce(const struct command *c)
+static void announce_command(const struct command *c)
 {
     /* the init thread's, as the group is; with quotation marks */
     static char line[BOOT_CMDLINE_MAX + 256];
@@ -67,20 +67,20 @@ static void announce(const struct command *c)
     kprintf("run:%s\n", line);
 }
 
-static struct process *start(const struct command *c)
+static struct process *start_command(const struct command *c)
 {
     struct process *p = NULL;
     unsigned saved = group.saved_count;
 
-    assign(c, ARG_PROCESS);
-    announce(c);
+    assign_scope(c, ARG_PROCESS);
+    announce_command(c);
     if (process_start(c->argv, c->argc, &p))
         p = NULL; /* which has said why */
-    restore(saved);
+    restore_values(saved);
     return p;
 }
 
-static unsigned finish(const struct command *c, struct process *p, uint64_t since_ns)
+static unsigned finish_command(const struct command *c, struct process *p, uint64_t since_ns)
 {
     unsigned status = p ? (unsigned)process_wait(p) : STATUS_NOT_STARTED;
     uint64_t took_ns = arch_clock_ns() - since_ns;
@@ -98,14 +98,14 @@ static unsigned run_group(const struct command *c, unsigned n)
     unsigned first = 0;
 
     for (unsigned i = 0; i < n; i++)
-        assign(&c[i], ARG_GROUP);
+        assign_scope(&c[i], ARG_GROUP);
     for (unsigned i = 0; i < n; i++)
-        group.process[i] = start(&c[i]);
+        group.process[i] = start_command(&c[i]);
     for (unsigned i = 0; i < n; i++) {
-        unsigned status = finish(&c[i], group.process[i], since_ns);
+        unsigned status = finish_command(&c[i], group.process[i], since_ns);
         first = first ? first : status;
     }
-    restore(0);
+    restore_values(0);
     return first;
 }
 

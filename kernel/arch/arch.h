@@ -257,7 +257,7 @@ void arch_msi_message(unsigned id, struct arch_msi *out);
 /* To another CPU from now on: arch_msi_message may say something else then. 0 or as above. */
 int arch_msi_move(unsigned id, struct cpu *target);
 /* As if the function had sent it. */
-void arch_msi_raise(unsigned id);
+void arch_msi_raise_for_test(unsigned id);
 /* The function sends it no more. One that is still on its way may call the handler. */
 void arch_msi_free(unsigned id);
 

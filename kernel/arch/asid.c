@@ -8,7 +8,7 @@ static bool is_taken(const struct asids *a, uint32_t asid)
     return a->taken[asid / 64] >> asid % 64 & 1;
 }
 
-static void take(struct asids *a, uint32_t asid)
+static void take_asid(struct asids *a, uint32_t asid)
 {
     a->taken[asid / 64] |= (uint64_t)1 << asid % 64;
 }
@@ -21,7 +21,7 @@ void asid_init(struct asids *a, uint32_t count, unsigned cpus)
     a->cpus = cpus;
     a->generation = GENERATION;
     a->next = 1;
-    take(a, 0);
+    take_asid(a, 0);
 }
 
 /* A CPU that uses no other space since the generation before has its tag in reserved only. */
@@ -29,12 +29,12 @@ static void begin_generation(struct asids *a)
 {
     __atomic_store_n(&a->generation, a->generation + GENERATION, __ATOMIC_SEQ_CST);
     memset(a->taken, 0, sizeof(a->taken));
-    take(a, 0);
+    take_asid(a, 0);
     for (struct asid_cpu *c = a->cpu; c < a->cpu + a->cpus; c++) {
         uint64_t used = __atomic_exchange_n(&c->active, 0, __ATOMIC_SEQ_CST);
         if (used)
             c->reserved = used;
-        take(a, asid_of(c->reserved));
+        take_asid(a, asid_of(c->reserved));
         c->stale = true;
     }
     a->next = 1;
@@ -42,7 +42,7 @@ static void begin_generation(struct asids *a)
 
 /* A space that CPUs used when this generation began keeps its identifier, since they go on using
  * it. */
-static bool keep(struct asids *a, uint64_t tag, uint64_t kept)
+static bool keep_asid(struct asids *a, uint64_t tag, uint64_t kept)
 {
     bool used = false;
 
@@ -66,14 +66,14 @@ static uint64_t new_tag(struct asids *a, uint64_t tag)
 {
     uint64_t kept = a->generation | asid_of(tag);
 
-    if (keep(a, tag, kept))
+    if (keep_asid(a, tag, kept))
         return kept;
     if (find_free(a) == a->count) {
         begin_generation(a);
         find_free(a);
         ASSERT(a->next < a->count);
     }
-    take(a, a->next);
+    take_asid(a, a->next);
     return a->generation | a->next;
 }
 

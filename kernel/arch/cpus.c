@@ -136,7 +136,7 @@ static struct {
     uint64_t worst, left; /* ticks: how far off one was, and may still be */
 } clocks;
 
-static bool ask(enum request request)
+static bool ask_peer(enum request request)
 {
     uint32_t number = talk.asked + 1;
     uint64_t since_ns = arch_clock_ns();
@@ -174,7 +174,7 @@ static bool compare(struct sync_bounds *out)
 
     for (unsigned i = 0; i < SYNC_ROUNDS; i++) {
         rounds[i].asked = arch_ticks();
-        if (!ask(SAY_TIME))
+        if (!ask_peer(SAY_TIME))
             return false;
         rounds[i].answered = (uint64_t)talk.ticks;
         rounds[i].heard = arch_ticks();
@@ -192,7 +192,7 @@ static bool correct(struct sync_bounds b)
 {
     talk.ticks = sync_correction(b);
     clocks.worst = MAX(clocks.worst, magnitude(talk.ticks));
-    return ask(CORRECT_CLOCK) && talk.done;
+    return ask_peer(CORRECT_CLOCK) && talk.done;
 }
 
 /* One clock for all, or the CPU is not used: what runs here and there could not order what it
@@ -210,12 +210,12 @@ static bool agree(const struct cpu *cpu)
         clocks.refused++;
         kprintf("cpus: CPU %u's clock %s: the CPU is left alone\n", cpu->index,
                 heard ? "does not agree with the boot CPU's" : "cannot be asked");
-        ask(STOP);
+        ask_peer(STOP);
         return false;
     }
     clocks.corrected += corrections != 0;
     clocks.left = MAX(clocks.left, MAX(magnitude(b.low), magnitude(b.high)));
-    return ask(GO_ON);
+    return ask_peer(GO_ON);
 }
 
 uint64_t arch_clocks_differ(void)

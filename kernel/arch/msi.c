@@ -90,7 +90,7 @@ int arch_msi_move(unsigned id, struct cpu *target)
     return err;
 }
 
-void arch_msi_raise(unsigned id)
+void arch_msi_raise_for_test(unsigned id)
 {
     bool irq = spin_lock(&lock);
 

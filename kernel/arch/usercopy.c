@@ -12,7 +12,7 @@ static bool user_range(vaddr_t va, size_t n)
     return va <= USER_MAX && n <= USER_MAX - va;
 }
 
-static int copy(void *dst, const void *src, size_t n)
+static int copy_checked(void *dst, const void *src, size_t n)
 {
     may_wait("user memory copied");
     arch_user_access_begin();
@@ -23,12 +23,12 @@ static int copy(void *dst, const void *src, size_t n)
 
 int arch_copy_from_user(void *dst, vaddr_t src, size_t n)
 {
-    return user_range(src, n) ? copy(dst, (const void *)src, n) : -EFAULT;
+    return user_range(src, n) ? copy_checked(dst, (const void *)src, n) : -EFAULT;
 }
 
 int arch_copy_to_user(vaddr_t dst, const void *src, size_t n)
 {
-    return user_range(dst, n) ? copy((void *)dst, src, n) : -EFAULT;
+    return user_range(dst, n) ? copy_checked((void *)dst, src, n) : -EFAULT;
 }
 
 int arch_peek_user32(vaddr_t src, uint32_t *out)

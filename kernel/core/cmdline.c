@@ -271,8 +271,8 @@ static void put_unknown(struct text *t, const char *word, size_t n, const struct
 }
 
 /* Checks one key=value completely; the value is for the caller to store. */
-static int check(const char *assign, const struct arg *const *tables, bool run_only,
-                 const struct arg **arg, uint64_t *value, struct text *err)
+static int check_assignment(const char *assign, const struct arg *const *tables, bool run_only,
+                            const struct arg **arg, uint64_t *value, struct text *err)
 {
     size_t n = key_length(assign);
     const struct arg *a = cmdline_find(assign, tables);
@@ -311,7 +311,7 @@ int cmdline_set(const char *assign, const struct arg *const *tables, bool run_on
     const struct arg *a = NULL;
     uint64_t value = 0;
 
-    int r = check(assign, tables, run_only, &a, &value, &t);
+    int r = check_assignment(assign, tables, run_only, &a, &value, &t);
     if (!r)
         *a->value = value;
     return r;
@@ -336,10 +336,10 @@ static int boot_word(struct parser *p, const char *word)
         p->out->help = true;
         return 0;
     }
-    return check(word, p->tables, false, &a, &value, &p->err);
+    return check_assignment(word, p->tables, false, &a, &value, &p->err);
 }
 
-static int fail(struct parser *p, const char *what, const char *word)
+static int fail_with_word(struct parser *p, const char *what, const char *word)
 {
     text_put(&p->err, what);
     if (word) {
@@ -368,7 +368,7 @@ static int too_many(struct parser *p, const char *what, uint64_t most, const cha
 {
     text_put(&p->err, "at most ");
     text_put_number(&p->err, most);
-    return fail(p, what, of);
+    return fail_with_word(p, what, of);
 }
 
 static int command_word(struct parser *p, struct command *c, const char *word)
@@ -380,7 +380,7 @@ static int command_word(struct parser *p, struct command *c, const char *word)
             return too_many(p, " assignments can stand in front of an application:", CMD_ARGS_MAX,
                             word);
         c->assign[c->assign_count++] = word;
-        return check(word, p->tables, true, &a, &value, &p->err);
+        return check_assignment(word, p->tables, true, &a, &value, &p->err);
     }
     if (c->argc == CMD_ARGS_MAX)
         return too_many(p, " words, its name included, can be given to application", CMD_ARGS_MAX,
@@ -392,8 +392,8 @@ static int command_word(struct parser *p, struct command *c, const char *word)
 static int no_application(struct parser *p, const struct command *c)
 {
     if (c->assign_count)
-        return fail(p, "no application behind", c->assign[c->assign_count - 1]);
-    return fail(p, "no application in front of ';' or '&'", NULL);
+        return fail_with_word(p, "no application behind", c->assign[c->assign_count - 1]);
+    return fail_with_word(p, "no application in front of ';' or '&'", NULL);
 }
 
 static int parse_commands(struct parser *p)
@@ -437,7 +437,8 @@ static int parse_boot(struct parser *p, unsigned *count)
         if (r && text_same("--", word, text_length(word)) && !p->words.end)
             return 0;
         if (p->words.end)
-            return fail(p, "';' and '&' separate applications, which stand behind '--'", NULL);
+            return fail_with_word(p, "';' and '&' separate applications, which stand behind '--'",
+                                  NULL);
         if (!r)
             return 0; /* only blanks were left */
         r = boot_word(p, word);
@@ -467,7 +468,8 @@ int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *o
     memset(out, 0, sizeof(*out));
     for (const char *c = text; *c; c++)
         if ((*c < ' ' || *c > '~') && !words_blank(*c))
-            return fail(&p, "the command line holds an unprintable character behind", text);
+            return fail_with_word(&p, "the command line holds an unprintable character behind",
+                                  text);
     int r = parse_boot(&p, &count);
     if (!r)
         r = parse_commands(&p);

@@ -39,12 +39,12 @@ static bool panicking(void)
     return true;
 }
 
-static bool take(void)
+static bool take_lock(void)
 {
     return panicking() ? arch_irq_save() : spin_lock(&lock);
 }
 
-static bool try_take(bool *irq)
+static bool try_take_lock(bool *irq)
 {
     if (!panicking())
         return spin_try_lock(&lock, irq);
@@ -53,7 +53,7 @@ static bool try_take(bool *irq)
 }
 
 /* The lock may have been taken before everything became lockless. */
-static void release(bool irq)
+static void release_lock(bool irq)
 {
     if (spin_held(&lock))
         spin_unlock(&lock, irq);
@@ -86,9 +86,9 @@ static void drive(void)
 {
     bool irq, passed = false;
 
-    if (try_take(&irq)) {
+    if (try_take_lock(&irq)) {
         passed = pass_on_locked();
-        release(irq);
+        release_lock(irq);
     }
     if (!passed)
         arch_cpu_relax();
@@ -102,13 +102,13 @@ static uint64_t how_far(void)
 bool console_begin(void)
 {
     for (;;) {
-        bool irq = take();
+        bool irq = take_lock();
         if (RING_BYTES - (ended - sent) >= CONSOLE_ROOM) {
             put = ended;
             return irq;
         }
         uint64_t until = ended + CONSOLE_ROOM - RING_BYTES;
-        release(irq);
+        release_lock(irq);
         while (how_far() < until)
             drive();
     }
@@ -137,24 +137,24 @@ void console_put(const char *s, size_t n)
 
 /* What others put meanwhile is theirs to draw. Not waiting: no more than can be done before others
  * need the console. */
-static void draw(bool wait)
+static void draw_screen(bool wait)
 {
     bool more = true, irq;
 
     for (unsigned n = outputs_draws(); more && n; n--) {
         if (wait)
-            irq = take();
-        else if (!try_take(&irq))
+            irq = take_lock();
+        else if (!try_take_lock(&irq))
             break;
         more = outputs_draw();
-        release(irq);
+        release_lock(irq);
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* out of the buffers that gather writes */
 }
 
 void console_draw(void)
 {
-    draw(true);
+    draw_screen(true);
 }
 
 void console_draw_later(void)
@@ -168,14 +168,14 @@ static void draw_own(bool irq)
     bool thread = __atomic_load_n(&thread_draws, __ATOMIC_RELAXED) && !panicking();
 
     if (irq || !thread)
-        draw(!thread);
+        draw_screen(!thread);
 }
 
 void console_end(bool irq)
 {
     uint64_t end = ended = put;
 
-    release(irq);
+    release_lock(irq);
     while (how_far() < end)
         drive();
     draw_own(irq);

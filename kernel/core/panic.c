@@ -70,7 +70,7 @@ static void print_step(vaddr_t pc, void *arg)
     kprintf("    %016llx%s%s\n", (unsigned long long)pc, text[0] ? " " : "", text);
 }
 
-void panic_backtrace(const struct arch_frame *frame)
+static void print_backtrace(const struct arch_frame *frame)
 {
     struct trace trace = {.returns = !frame};
 
@@ -145,7 +145,7 @@ static NORETURN void panic_stopped(void)
     __atomic_store_n(&stopped[me - 1], true, __ATOMIC_RELEASE);
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
         arch_cpu_relax();
-    panic_backtrace(NULL);
+    print_backtrace(NULL);
     __atomic_store_n(&turn, 0, __ATOMIC_RELEASE);
     arch_stop();
 }
@@ -208,12 +208,12 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
     print_reason(fmt, args);
     if (frame)
         arch_frame_print(frame);
-    panic_backtrace(frame);
+    print_backtrace(frame);
     print_others(this_cpu());
     /* On a display it may have gone out at the top. */
     if (outputs_on_display()) {
         print_reason(fmt, again);
-        panic_backtrace(frame);
+        print_backtrace(frame);
     }
     end_run(EXIT_CODE_PANIC);
 }

@@ -13,5 +13,3 @@ NORETURN void panic_frame(const struct arch_frame *frame, const char *fmt, ...) 
  * CPU must first finish something (end.h), or, having taken a lock or printed,
  * has found out by itself and was interrupted in doing that. */
 void panic_stop_asked(void);
-/* A backtrace of the caller on the console, for watchdogs. */
-void panic_backtrace(const struct arch_frame *frame);

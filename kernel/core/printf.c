@@ -3,7 +3,7 @@
 #include "kernel/core/console.h"
 #include "kernel/lib/format.h"
 
-static void put(UNUSED void *to, const char *s, size_t n)
+static void put_on_console(UNUSED void *to, const char *s, size_t n)
 {
     console_put(s, n);
 }
@@ -12,7 +12,7 @@ void kvprintf(const char *fmt, va_list args)
 {
     bool irq = console_begin();
 
-    format_text(put, NULL, fmt, args);
+    format_text(put_on_console, NULL, fmt, args);
     console_end(irq);
 }
 

@@ -37,7 +37,7 @@ static bool checksum_right(const uint8_t *p, uint64_t size)
     return !sum;
 }
 
-static int look(const struct acpi_memory *memory, paddr_t pa, uint64_t size, const uint8_t **out)
+static int look_at(const struct acpi_memory *memory, paddr_t pa, uint64_t size, const uint8_t **out)
 {
     if (pa >= memory->end || size > memory->end - pa)
         return -ERANGE;
@@ -48,14 +48,14 @@ static int look(const struct acpi_memory *memory, paddr_t pa, uint64_t size, con
 static int open_table(const struct acpi_memory *memory, paddr_t pa, struct acpi_table *out)
 {
     const uint8_t *p;
-    int err = look(memory, pa, HEADER_SIZE, &p);
+    int err = look_at(memory, pa, HEADER_SIZE, &p);
 
     if (err)
         return err;
     uint64_t size = acpi_number(p + 4, 4);
     if (size < HEADER_SIZE || size > TABLE_MAX)
         return -EINVAL;
-    err = look(memory, pa, size, &p);
+    err = look_at(memory, pa, size, &p);
     if (err)
         return err;
     *out = (struct acpi_table){.data = p, .size = (uint32_t)size};
@@ -67,14 +67,14 @@ static int open_root(const struct acpi_memory *memory, paddr_t rsdp, struct acpi
                      unsigned *width)
 {
     const uint8_t *p;
-    int err = rsdp ? look(memory, rsdp, RSDP_V1_SIZE, &p) : -EINVAL;
+    int err = rsdp ? look_at(memory, rsdp, RSDP_V1_SIZE, &p) : -EINVAL;
 
     if (err)
         return err;
     if (memcmp(p, "RSD PTR ", 8) || !checksum_right(p, RSDP_V1_SIZE))
         return -EINVAL;
     if (p[15] >= 2) {
-        err = look(memory, rsdp, RSDP_V2_SIZE, &p);
+        err = look_at(memory, rsdp, RSDP_V2_SIZE, &p);
         if (err)
             return err;
         if (checksum_right(p, RSDP_V2_SIZE) && acpi_number(p + 24, 8)) {
@@ -112,7 +112,7 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
     for (uint32_t at = HEADER_SIZE; at + width <= root.size; at += width) {
         paddr_t pa = acpi_field(&root, at, width);
         const uint8_t *p;
-        err = look(memory, pa, HEADER_SIZE, &p);
+        err = look_at(memory, pa, HEADER_SIZE, &p);
         if (!err && !memcmp(p, signature, 4))
             return open_table(memory, pa, out);
         beyond |= err == -ERANGE;
@@ -157,7 +157,7 @@ int acpi_name(const struct acpi_memory *memory, paddr_t rsdp, unsigned n, struct
     if (at + width > root.size)
         return -ENOENT;
     const uint8_t *p;
-    err = look(memory, acpi_field(&root, (uint32_t)at, width), HEADER_SIZE, &p);
+    err = look_at(memory, acpi_field(&root, (uint32_t)at, width), HEADER_SIZE, &p);
     if (err)
         return err;
     copy_name(out->signature, p, 4);

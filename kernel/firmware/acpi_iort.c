@@ -3,7 +3,7 @@
  * PCI requester is. Nodes refer to each other by offsets in the table; a root complex maps its
  * requesters to an ITS group, or to an SMMU that maps them on.
  */
-#include "kernel/firmware/acpi_iort.h"
+#include "kernel/firmware/acpi_platform.h"
 
 enum { IORT_NODE_COUNT = 36, IORT_NODE_OFFSET = 40 };
 enum { NODE_TYPE = 0, NODE_SIZE = 1, NODE_MAP_COUNT = 8, NODE_MAP_OFFSET = 12, NODE_DATA = 16 };
@@ -52,7 +52,7 @@ static uint32_t map_count(const struct acpi_table *t, uint32_t node)
     return (uint32_t)MIN(acpi_field(t, node + NODE_MAP_COUNT, 4), (uint64_t)t->size / MAP_SIZE);
 }
 
-static void add(const struct acpi_table *t, const struct map *m, struct platform *p)
+static void add_map(const struct acpi_table *t, const struct map *m, struct platform *p)
 {
     if (type_of(t, m->reference) != TYPE_ITS_GROUP ||
         !acpi_field(t, m->reference + GROUP_COUNT, 4) ||
@@ -84,7 +84,7 @@ static void add_through(const struct acpi_table *t, const struct map *m, struct 
             .output = on.output + (from - on.input),
             .reference = on.reference,
         };
-        add(t, &both, p);
+        add_map(t, &both, p);
     }
 }
 
@@ -99,7 +99,7 @@ static void read_root_complex(const struct acpi_table *t, uint32_t node, struct 
         if (type == TYPE_SMMU || type == TYPE_SMMU_V3)
             add_through(t, &m, p);
         else
-            add(t, &m, p);
+            add_map(t, &m, p);
     }
 }
 

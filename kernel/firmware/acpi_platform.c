@@ -3,7 +3,6 @@
  * 5.2.12 MADT, 5.2.24 GTDT, 5.2.29 PPTT; Microsoft's Serial Port Console Redirection Table, 1.07).
  */
 #include "kernel/firmware/acpi_platform.h"
-#include "kernel/firmware/acpi_iort.h"
 
 /* ---- MADT: a reader for each kind of entry --------------------------------------------------- */
 

@@ -61,7 +61,8 @@ int devtree_check(const void *dtb, uint64_t size)
     }
 }
 
-static int add(struct boot_info *info, const struct platform_region *r, enum boot_mem_type type)
+static int add_range(struct boot_info *info, const struct platform_region *r,
+                     enum boot_mem_type type)
 {
     return boot_mem_add(info, r->base, r->size, type);
 }
@@ -79,7 +80,7 @@ static int add_all(const void *dtb, int node, struct boot_info *info, enum boot_
             break;
         if (got)
             continue; /* a bank of size 0 is an empty slot */
-        err = add(info, &r, type);
+        err = add_range(info, &r, type);
         ++*found;
     }
     return err;
@@ -102,13 +103,13 @@ static int add_memory(const void *dtb, struct boot_info *info)
 static int add_reservations(const void *dtb, paddr_t pa, struct boot_info *info)
 {
     struct platform_region self = {pa, fdt_totalsize(dtb)};
-    int node, err = add(info, &self, BOOT_MEM_RESERVED);
+    int node, err = add_range(info, &self, BOOT_MEM_RESERVED);
 
     for (int i = 0; !err && i < fdt_num_mem_rsv(dtb); i++) {
         struct platform_region r;
         if (fdt_get_mem_rsv(dtb, i, &r.base, &r.size) || r.base + r.size < r.base)
             return -EINVAL;
-        err = add(info, &r, BOOT_MEM_RESERVED);
+        err = add_range(info, &r, BOOT_MEM_RESERVED);
     }
     int reserved = fdt_path_offset(dtb, "/reserved-memory");
     if (reserved < 0)

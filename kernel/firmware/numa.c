@@ -109,7 +109,7 @@ int numa_node_of_cpu(const struct numa *n, uint64_t hwid)
     return -ENOENT;
 }
 
-int numa_node_of_memory(const struct numa *n, paddr_t pa)
+int numa_node_of_memory_for_test(const struct numa *n, paddr_t pa)
 {
     if (n->block_bytes)
         return (int)(pa / n->block_bytes % n->node_count);

@@ -47,6 +47,6 @@ void numa_in_turn(struct numa *n, const char *source, unsigned nodes, uint64_t b
 /* ---- Asking ---------------------------------------------------------------------------------- */
 /* The node, or -ENOENT: nobody says, which makes it node 0's. */
 int numa_node_of_cpu(const struct numa *n, uint64_t hwid);
-int numa_node_of_memory(const struct numa *n, paddr_t pa);
+int numa_node_of_memory_for_test(const struct numa *n, paddr_t pa);
 /* How much of [base, end) is given to the node. */
 uint64_t numa_bytes(const struct numa *n, unsigned node, paddr_t base, paddr_t end);

@@ -91,7 +91,7 @@ static void copy_string(const struct table *t, uint64_t at, uint64_t end, unsign
 }
 
 /* The first structure of a kind counts. */
-static void take(const struct table *t, uint64_t at, uint64_t end, struct smbios *out)
+static void take_structure(const struct table *t, uint64_t at, uint64_t end, struct smbios *out)
 {
     const uint8_t *s = t->data + at;
 
@@ -119,7 +119,7 @@ int smbios_read(const struct acpi_memory *memory, paddr_t entry, struct smbios *
         uint64_t end = strings_end(&t, at + length);
         if (!end)
             break;
-        take(&t, at, end, out);
+        take_structure(&t, at, end, out);
         at = end;
     }
     return 0;

@@ -19,7 +19,7 @@ struct out {
     va_list args;
 };
 
-static void put(struct out *out, const char *s, size_t n)
+static void put_bytes(struct out *out, const char *s, size_t n)
 {
     if (n)
         out->sink(out->to, s, n);
@@ -28,7 +28,7 @@ static void put(struct out *out, const char *s, size_t n)
 static void pad(struct out *out, char c, int n)
 {
     for (; n > 0; n--)
-        put(out, &c, 1);
+        put_bytes(out, &c, 1);
 }
 
 static void put_field(struct out *out, const struct spec *spec, const char *s, size_t n)
@@ -37,7 +37,7 @@ static void put_field(struct out *out, const struct spec *spec, const char *s, s
 
     if (!spec->left)
         pad(out, ' ', fill);
-    put(out, s, n);
+    put_bytes(out, s, n);
     if (spec->left)
         pad(out, ' ', fill);
 }
@@ -59,9 +59,9 @@ static void put_number(struct out *out, const struct spec *spec, uint64_t v, uns
     int fill = spec->width - n - prefix_len - zeros;
     if (!spec->left)
         pad(out, ' ', fill);
-    put(out, prefix, (size_t)prefix_len);
+    put_bytes(out, prefix, (size_t)prefix_len);
     pad(out, '0', zeros);
-    put(out, buf + DIGITS_MAX - n, (size_t)n);
+    put_bytes(out, buf + DIGITS_MAX - n, (size_t)n);
     if (spec->left)
         pad(out, ' ', fill);
 }
@@ -138,7 +138,7 @@ static bool convert(struct out *out, struct spec *spec, char conversion)
         put_field(out, spec, &c, 1);
         return true;
     case '%':
-        put(out, "%", 1);
+        put_bytes(out, "%", 1);
         return true;
     default:
         return false;
@@ -232,13 +232,13 @@ void format_text(format_sink *sink, void *to, const char *fmt, va_list args)
         const char *start = fmt;
         while (*fmt && *fmt != '%')
             fmt++;
-        put(&out, start, (size_t)(fmt - start));
+        put_bytes(&out, start, (size_t)(fmt - start));
         if (!*fmt)
             break;
         start = fmt;
         fmt = parse_spec(fmt + 1, &out, &spec);
         if (!*fmt || !convert(&out, &spec, *fmt)) {
-            put(&out, start, text_length(start));
+            put_bytes(&out, start, text_length(start));
             break;
         }
         fmt++;

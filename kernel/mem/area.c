@@ -100,7 +100,7 @@ static void release(struct area *a)
 }
 
 /* One that begins with another's memory, or NULL. */
-static struct area *make(uint64_t bytes, const struct area *like)
+static struct area *make_area(uint64_t bytes, const struct area *like)
 {
     struct area *a = bytes && bytes <= WINDOW_BYTES ? kmalloc(sizeof(*a)) : NULL;
 
@@ -123,7 +123,7 @@ static struct area *make(uint64_t bytes, const struct area *like)
     return NULL;
 }
 
-static struct area *find(const void *p)
+static struct area *find_area(const void *p)
 {
     struct area *found = NULL;
     bool irq = spin_lock(&vmap_lock);
@@ -140,23 +140,23 @@ static struct area *find(const void *p)
 
 void *area_alloc(uint64_t bytes)
 {
-    struct area *a = make(bytes, NULL);
+    struct area *a = make_area(bytes, NULL);
 
     return a ? (void *)a->base : NULL;
 }
 
 void *area_extend(void *p, uint64_t bytes)
 {
-    const struct area *like = find(p);
+    const struct area *like = find_area(p);
 
     ASSERT(!like->others && ALIGN_UP(bytes, PAGE_SIZE) >= like->size);
-    struct area *a = make(bytes, like);
+    struct area *a = make_area(bytes, like);
     return a ? (void *)a->base : NULL;
 }
 
 void area_replace(void *p, void *larger)
 {
-    struct area *from = find(p), *to = find(larger);
+    struct area *from = find_area(p), *to = find_area(larger);
 
     ASSERT(!from->others && to->others == from->size);
     from->others = from->size;
@@ -166,5 +166,5 @@ void area_replace(void *p, void *larger)
 void area_free(void *p)
 {
     if (p)
-        release(find(p));
+        release(find_area(p));
 }

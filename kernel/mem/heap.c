@@ -218,7 +218,7 @@ static void cache_empty(struct cache *cache, unsigned class)
     spin_unlock_irqoff(&lock);
 }
 
-static void *take(unsigned class)
+static void *take_object(unsigned class)
 {
     struct cache *cache = &caches[this_cpu()->index];
 
@@ -227,7 +227,7 @@ static void *take(unsigned class)
     return cache_pop(cache, class);
 }
 
-static void give(unsigned class, void *p)
+static void give_object(unsigned class, void *p)
 {
     struct cache *cache = &caches[this_cpu()->index];
     const struct cached *c = p;
@@ -267,7 +267,7 @@ void *kmalloc_unfilled(size_t size)
     if (size > class_size[CLASSES - 1])
         return large_take(size);
     bool irq = arch_irq_save();
-    void *p = take(class_of(size));
+    void *p = take_object(class_of(size));
     arch_irq_restore(irq);
     return p;
 }
@@ -288,7 +288,7 @@ void kfree(void *p)
     struct page *page = frame_page(virt_to_phys(p));
     if (page->state == PAGE_SLAB) {
         bool irq = arch_irq_save();
-        give(page->class, p);
+        give_object(page->class, p);
         arch_irq_restore(irq);
     } else {
         frame_free(virt_to_phys(p), page->order);

@@ -19,8 +19,8 @@ static unsigned long long needed_mb(const struct boot_info *info, uint64_t missi
     return ALIGN_UP(has + missing + missing / TABLES_PART + FIRMWARES_PART, MIB) / MIB;
 }
 
-static void check(const struct boot_info *info, uint64_t free, uint64_t needed,
-                  const char *for_what)
+static void check_free(const struct boot_info *info, uint64_t free, uint64_t needed,
+                       const char *for_what)
 {
     if (free >= needed)
         return;
@@ -44,7 +44,7 @@ void memory_check_start(const struct boot_info *info, paddr_t limit)
                 (unsigned long long)(MEMORY_NEED_START / KIB));
         end_run(EXIT_TOO_LITTLE);
     }
-    check(info, free, MEMORY_NEED_START, "");
+    check_free(info, free, MEMORY_NEED_START, "");
 }
 
 void memory_check_cpus(const struct boot_info *info, unsigned cpus)
@@ -54,6 +54,6 @@ void memory_check_cpus(const struct boot_info *info, unsigned cpus)
 
     frame_stats(&stats);
     ksnprintf(of, sizeof(of), " for %u CPUs, of which cpus= starts fewer", cpus);
-    check(info, stats.free_pages * PAGE_SIZE,
-          (cpus - 1) * (uint64_t)MEMORY_NEED_CPU + MEMORY_NEED_START / 2, cpus > 1 ? of : "");
+    check_free(info, stats.free_pages * PAGE_SIZE,
+               (cpus - 1) * (uint64_t)MEMORY_NEED_CPU + MEMORY_NEED_START / 2, cpus > 1 ? of : "");
 }

@@ -65,7 +65,7 @@ static uint64_t users_of(const struct arch_space *space, unsigned self)
     return set;
 }
 
-static void ask(uint64_t set, unsigned self)
+static void ask_cpus(uint64_t set, unsigned self)
 {
     for (; set; set &= set - 1) {
         unsigned cpu = __builtin_ctzll(set);
@@ -94,7 +94,7 @@ void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     uint64_t set = users_of(space, me->index);
     __atomic_store_n(&r->unanswered, set, __ATOMIC_RELEASE);
-    ask(set, me->index);
+    ask_cpus(set, me->index);
     while (__atomic_load_n(&r->unanswered, __ATOMIC_ACQUIRE)) {
         answer();
         arch_irq_restore(irq);

@@ -10,7 +10,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written a
 static const uint8_t kind_bytes[CTF_KINDS] = {
     [CTF_U8] = 1, [CTF_U16] = 2, [CTF_U32] = 4, [CTF_U64] = 8, [CTF_S32] = 4, [CTF_HEX] = 8};
 
-static uint8_t *put(uint8_t *at, const void *value, size_t bytes)
+static uint8_t *put_value(uint8_t *at, const void *value, size_t bytes)
 {
     memcpy(at, value, bytes);
     return at + bytes;
@@ -18,12 +18,12 @@ static uint8_t *put(uint8_t *at, const void *value, size_t bytes)
 
 static uint8_t *put_u32(uint8_t *at, uint32_t v)
 {
-    return put(at, &v, sizeof(v));
+    return put_value(at, &v, sizeof(v));
 }
 
 static uint8_t *put_u64(uint8_t *at, uint64_t v)
 {
-    return put(at, &v, sizeof(v));
+    return put_value(at, &v, sizeof(v));
 }
 
 /* babeltrace2 2.0.4 shows an empty text as the one before it: there is none. */
@@ -82,7 +82,8 @@ bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, u
     *at++ = (uint8_t)id;
     at = put_u64(at, now);
     for (; f->name; f++, values++)
-        at = f->kind == CTF_TEXT ? put_text(at, *values) : put(at, values, kind_bytes[f->kind]);
+        at = f->kind == CTF_TEXT ? put_text(at, *values)
+                                 : put_value(at, values, kind_bytes[f->kind]);
     p->end = now;
     p->events++;
     p->used += bytes;
@@ -103,7 +104,7 @@ uint32_t ctf_end(struct ctf_packet *p, uint64_t now, const struct ctf_context *c
     uint8_t *at = put_u32(p->at, CTF_MAGIC);
 
     p->end = now;
-    at = put(at, c->uuid, CTF_UUID_BYTES);
+    at = put_value(at, c->uuid, CTF_UUID_BYTES);
     at = put_u32(at, 0); /* stream_id */
     at = put_u64(at, p->begin);
     at = put_u64(at, p->end);
@@ -124,12 +125,12 @@ uint32_t ctf_metadata(void *memory, const uint8_t *uuid, const char *text, uint3
     uint32_t used = CTF_METADATA_HEADER_BYTES + bytes, size = ALIGN_UP(used, PACKET_ALIGN);
     uint8_t *at = put_u32(packet, CTF_METADATA_MAGIC);
 
-    at = put(at, uuid, CTF_UUID_BYTES);
+    at = put_value(at, uuid, CTF_UUID_BYTES);
     at = put_u32(at, 0); /* checksum */
     at = put_u32(at, used * BITS);
     at = put_u32(at, size * BITS);
-    at = put(at, plain_1_8, sizeof(plain_1_8));
+    at = put_value(at, plain_1_8, sizeof(plain_1_8));
     ASSERT(at == packet + CTF_METADATA_HEADER_BYTES);
-    put(at, text, bytes);
+    put_value(at, text, bytes);
     return pad(packet, used);
 }

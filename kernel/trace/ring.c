@@ -41,7 +41,7 @@ void ring_init(struct ring *r, void *memory, uint32_t packets, const struct ctf_
     end_packet(r, now);
 }
 
-static bool put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
+static bool put_event(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
 {
     if (r->is_open && ctf_put(&r->open, r->types, id, now, values))
         return true;
@@ -57,7 +57,7 @@ void ring_put(struct ring *r, unsigned id, uint64_t now, const uint64_t *values)
         ring_flush(r, now);
     }
     r->taken++;
-    if (!put(r, id, now, values))
+    if (!put_event(r, id, now, values))
         r->context.discarded++;
 }
 

@@ -43,7 +43,7 @@ void gic_bank_reset(char *bank, uint32_t from, uint32_t to)
         arch_io_write32(bank + GIC_ICFGR + irq / 4, 0);
 }
 
-void gic_bank_enable(char *bank, uint32_t irq)
+static void bank_enable(char *bank, uint32_t irq)
 {
     arch_io_write32(bank + GIC_ISENABLER + irq / 32 * 4, (uint32_t)1 << irq % 32);
 }
@@ -71,7 +71,7 @@ void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority)
                                                                                   << shift);
 }
 
-void gic_bank_set_edge(char *bank, uint32_t irq)
+static void bank_set_edge(char *bank, uint32_t irq)
 {
     char *reg = bank + GIC_ICFGR + irq / 16 * 4;
 
@@ -202,14 +202,14 @@ void gic_init_cpu(void)
 
 void gic_enable_private(uint32_t irq)
 {
-    gic_bank_enable(gic.ops->private_bank(), irq);
+    bank_enable(gic.ops->private_bank(), irq);
 }
 
 void gic_enable_message(uint32_t irq, const struct cpu *target)
 {
     gic.ops->route(irq, target);
-    gic_bank_set_edge(gic.ops->shared_bank(), irq);
-    gic_bank_enable(gic.ops->shared_bank(), irq);
+    bank_set_edge(gic.ops->shared_bank(), irq);
+    bank_enable(gic.ops->shared_bank(), irq);
 }
 
 void gic_move_message(uint32_t irq, const struct cpu *target)

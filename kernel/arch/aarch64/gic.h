@@ -76,9 +76,7 @@ extern const struct gic_ops gic_v2, gic_v3;
 uint32_t gic_reset_shared(char *distributor);
 /* Interrupts from..to-1: off, not pending, all of one priority, level-sensitive. */
 void gic_bank_reset(char *bank, uint32_t from, uint32_t to);
-void gic_bank_enable(char *bank, uint32_t irq);
 void gic_bank_enable_sgis(char *bank);
 void gic_bank_set_priority(char *bank, uint32_t irq, uint8_t priority);
-void gic_bank_set_edge(char *bank, uint32_t irq);
 enum { GICD_CTLR = 0x0, GICD_TYPER = 0x4, GIC_ISPENDR = 0x200 };
 enum { GIC_PRIORITY_LOWEST = 0xff }; /* in a CPU interface's mask: lets everything through */

@@ -99,7 +99,7 @@ static int probe(const struct platform_gic *gic)
     return 0;
 }
 
-static struct redist *find(uint64_t hwid)
+static struct redist *find_redist(uint64_t hwid)
 {
     for (unsigned i = 0; i < redist_count; i++) {
         if (redists[i].hwid == packed(hwid))
@@ -120,7 +120,7 @@ uint32_t gicv3_typer(void)
 
 static bool has_cpu(uint64_t hwid)
 {
-    return find(hwid);
+    return find_redist(hwid);
 }
 
 static void wake(char *regs)
@@ -136,7 +136,7 @@ static void wake(char *regs)
 
 static void init_cpu(uint64_t hwid, unsigned index)
 {
-    struct redist *redist = find(hwid);
+    struct redist *redist = find_redist(hwid);
 
     ASSERT(redist);
     redist_of[index] = redist;
@@ -213,7 +213,7 @@ static void route(uint32_t spi, const struct cpu *target)
 static bool private_message(const struct cpu *target, uint32_t irq, paddr_t *address,
                             uint32_t *data)
 {
-    const struct redist *redist = find(target->hwid);
+    const struct redist *redist = find_redist(target->hwid);
 
     if (!redist)
         return false;

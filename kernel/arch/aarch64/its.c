@@ -93,7 +93,7 @@ static void *alloc_table(uint64_t bytes, paddr_t *pa)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-static int send(struct its *s, struct its_command c)
+static int send_command(struct its *s, struct its_command c)
 {
     if (s->broken)
         return -EIO;
@@ -129,8 +129,8 @@ static int send_all(struct its *s, const struct its_command *commands, unsigned 
     int err = 0;
 
     for (unsigned i = 0; !err && i < n; i++)
-        err = send(s, commands[i]);
-    return err ? err : send(s, its_sync(redist_of(s, target)));
+        err = send_command(s, commands[i]);
+    return err ? err : send_command(s, its_sync(redist_of(s, target)));
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static int add_device(struct its *s, uint32_t id, struct device **out)
     uint64_t bytes = (uint64_t)its_entry_bytes(s->typer) << event_bits(s);
     if (!alloc_table(MAX(bytes, (uint64_t)ENTRIES_ALIGN), &entries))
         return -ENOMEM;
-    err = send(s, its_mapd(id, event_bits(s), entries));
+    err = send_command(s, its_mapd(id, event_bits(s), entries));
     if (err)
         return err;
     *out = &devices[device_count++];
@@ -358,7 +358,7 @@ static bool switch_off(const struct its *s)
     return spins < SPINS_MAX;
 }
 
-static int start(struct its *s, const struct platform_region *region)
+static int start_its(struct its *s, const struct platform_region *region)
 {
     *s = (struct its){.base = region->base};
     char *regs = arch_map_device(region->base, region->size);
@@ -390,7 +390,7 @@ int its_init(const struct platform *p, arch_alloc_fn *alloc, unsigned *count)
     }
     for (; service_count < p->gic.its_count; service_count++) {
         struct its *s = &services[service_count];
-        err = start(s, &p->gic.its[service_count].region);
+        err = start_its(s, &p->gic.its[service_count].region);
         if (err) {
             kprintf("its: the one at %#llx cannot be used: error %d\n", (unsigned long long)s->base,
                     -err);

@@ -96,7 +96,7 @@ void memory_root_init(UNUSED uint64_t *root, UNUSED const uint64_t *kernel_root)
  * we have written the tag and then walk the tables. Either it sees the new tag, or we see the new
  * tables.
  */
-static uint64_t assign(struct arch_space *space, unsigned cpu)
+static uint64_t assign_asid(struct arch_space *space, unsigned cpu)
 {
     spin_lock_irqoff(&asid_lock);
     bool stale = asid_assign(&asids, cpu, &space->tag);
@@ -115,7 +115,8 @@ void arch_space_switch(struct arch_space *space)
     if (space) {
         unsigned cpu = this_cpu()->index;
         uint64_t tag = asid_enter(&asids, cpu, &space->tag);
-        ttbr0 = space->pt.root | (uint64_t)asid_of(tag ? tag : assign(space, cpu)) << ASID_SHIFT;
+        ttbr0 = space->pt.root | (uint64_t)asid_of(tag ? tag : assign_asid(space, cpu))
+                                     << ASID_SHIFT;
     }
     sysreg_write(ttbr0_el1, ttbr0);
     isb(); /* a user copy may follow at once */

@@ -105,7 +105,7 @@ static bool fault_of(const struct arch_frame *frame, struct fault *out)
     return true;
 }
 
-static void leave(const struct arch_frame *frame)
+static void leave_trap(const struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
@@ -128,7 +128,7 @@ void trap_kernel(struct arch_frame *frame)
         fault_in_kernel(frame, &fault);
     else if (!fault_repair(frame))
         die(frame);
-    leave(frame);
+    leave_trap(frame);
 }
 
 static void user_exception(struct arch_frame *frame)
@@ -155,14 +155,14 @@ void trap_user(struct arch_frame *frame)
     } else {
         user_exception(frame);
     }
-    leave(frame);
+    leave_trap(frame);
 }
 
 void trap_irq(struct arch_frame *frame, uint64_t token);
 void trap_irq(struct arch_frame *frame, uint64_t token)
 {
     if (gic_interrupt(frame, token))
-        leave(frame);
+        leave_trap(frame);
 }
 
 void trap_fiq(struct arch_frame *frame);

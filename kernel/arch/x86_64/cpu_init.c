@@ -184,3 +184,17 @@ void cpu_load_control(void)
     x86_smap = f->smap;
     fpu_init();
 }
+
+static uint8_t boot_ist[IST_COUNT][IST_STACK_SIZE] ALIGNED(16);
+
+/* Gives the boot CPU its tables and stacks before anything can go wrong. */
+void arch_init_early(struct cpu *boot_cpu)
+{
+    vaddr_t tops[IST_COUNT];
+
+    for (unsigned i = 0; i < IST_COUNT; i++)
+        tops[i] = (vaddr_t)boot_ist[i] + IST_STACK_SIZE;
+    cpu_features_find();
+    cpu_load_tables(boot_cpu, tops);
+    cpu_load_control();
+}

@@ -148,7 +148,7 @@ bool lapic_route_extended(unsigned n)
     return true;
 }
 
-static void send(uint32_t apic_id, uint32_t command)
+static void send_ipi(uint32_t apic_id, uint32_t command)
 {
     if (!registers) {
         /* Writes to x2APIC registers do not wait for earlier stores (SDM vol. 3A, 10.12.3). */
@@ -164,22 +164,22 @@ static void send(uint32_t apic_id, uint32_t command)
 
 void lapic_send(uint32_t apic_id, uint8_t vector)
 {
-    send(apic_id, ICR_FIXED | ICR_ASSERT | vector);
+    send_ipi(apic_id, ICR_FIXED | ICR_ASSERT | vector);
 }
 
 void lapic_send_nmi(uint32_t apic_id)
 {
-    send(apic_id, ICR_NMI | ICR_ASSERT);
+    send_ipi(apic_id, ICR_NMI | ICR_ASSERT);
 }
 
 void lapic_send_init(uint32_t apic_id)
 {
-    send(apic_id, ICR_INIT | ICR_ASSERT);
+    send_ipi(apic_id, ICR_INIT | ICR_ASSERT);
 }
 
 void lapic_send_startup(uint32_t apic_id, uint8_t page)
 {
-    send(apic_id, ICR_STARTUP | ICR_ASSERT | page);
+    send_ipi(apic_id, ICR_STARTUP | ICR_ASSERT | page);
 }
 
 void lapic_timer_start(uint32_t count)

@@ -12,8 +12,8 @@
 #define WIDTH_MAX    31u
 #define LEAF1_HTT    ((uint32_t)1 << 28)
 
-static struct cpuid_leaf find(const struct cpuid_leaf *leaves, size_t n, uint32_t leaf,
-                              uint32_t sub)
+static struct cpuid_leaf find_leaf(const struct cpuid_leaf *leaves, size_t n, uint32_t leaf,
+                                   uint32_t sub)
 {
     for (size_t i = 0; i < n; i++) {
         if (leaves[i].leaf == leaf && leaves[i].sub == sub)
@@ -33,7 +33,7 @@ static bool decode_extended(const struct cpuid_leaf *leaves, size_t n, uint32_t 
 {
     *bits = (struct topology_bits){0};
     for (uint32_t sub = 0; sub < SUBLEAVES; sub++) {
-        struct cpuid_leaf l = find(leaves, n, leaf, sub);
+        struct cpuid_leaf l = find_leaf(leaves, n, leaf, sub);
         unsigned type = l.ecx >> 8 & 0xff, shift = l.eax & 0x1f;
         if (!type || !(l.ebx & 0xffff))
             break;
@@ -41,12 +41,13 @@ static bool decode_extended(const struct cpuid_leaf *leaves, size_t n, uint32_t 
             bits->thread = shift;
         bits->chip = shift;
     }
-    return bits->chip >= bits->thread && find(leaves, n, leaf, 0).ebx & 0xffff;
+    return bits->chip >= bits->thread && find_leaf(leaves, n, leaf, 0).ebx & 0xffff;
 }
 
 static struct topology_bits decode_amd(const struct cpuid_leaf *leaves, size_t n)
 {
-    struct cpuid_leaf sizes = find(leaves, n, 0x80000008, 0), core = find(leaves, n, 0x8000001e, 0);
+    struct cpuid_leaf sizes = find_leaf(leaves, n, 0x80000008, 0),
+                      core = find_leaf(leaves, n, 0x8000001e, 0);
     unsigned id_size = sizes.ecx >> 12 & 0xf;
 
     return (struct topology_bits){
@@ -57,7 +58,7 @@ static struct topology_bits decode_amd(const struct cpuid_leaf *leaves, size_t n
 
 static struct topology_bits decode_intel(const struct cpuid_leaf *leaves, size_t n)
 {
-    struct cpuid_leaf one = find(leaves, n, 1, 0), four = find(leaves, n, 4, 0);
+    struct cpuid_leaf one = find_leaf(leaves, n, 1, 0), four = find_leaf(leaves, n, 4, 0);
     struct topology_bits bits = {0};
 
     if (!(one.edx & LEAF1_HTT))
@@ -70,7 +71,7 @@ static struct topology_bits decode_intel(const struct cpuid_leaf *leaves, size_t
 
 struct topology_bits topology_decode(const struct cpuid_leaf *leaves, size_t n)
 {
-    uint32_t vendor = find(leaves, n, 0, 0).ebx;
+    uint32_t vendor = find_leaf(leaves, n, 0, 0).ebx;
     struct topology_bits bits;
 
     if (!decode_extended(leaves, n, 0x1f, &bits) && !decode_extended(leaves, n, 0x0b, &bits))

@@ -117,7 +117,7 @@ static void interrupt(struct arch_frame *frame)
     arch_handlers.interrupt_end(begin);
 }
 
-static void leave(const struct arch_frame *frame)
+static void leave_trap(const struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
@@ -134,7 +134,7 @@ void trap_enter(struct arch_frame *frame)
         exception(frame);
     else
         interrupt(frame);
-    leave(frame);
+    leave_trap(frame);
 }
 
 void trap_pmu_enter(struct arch_frame *frame);
@@ -168,5 +168,5 @@ void syscall_enter(struct arch_frame *frame)
 
     arch_irq_restore(true);
     frame->rax = (uint64_t)arch_handlers.syscall(frame->rax, args);
-    leave(frame);
+    leave_trap(frame);
 }

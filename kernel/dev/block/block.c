@@ -32,10 +32,8 @@ const struct arg disk_args[] = {
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-void block_init(const struct block_driver *const *drivers)
+void block_start(void)
 {
-    for (const struct block_driver *const *driver = drivers; *driver; driver++)
-        (*driver)->probe();
     if (devices)
         block_watch_start();
     else
@@ -96,7 +94,7 @@ static int check_request(const struct block_device *d, const struct block_reques
     return 0;
 }
 
-static void begin(struct block_device *d, struct block_request *r)
+static void begin_request(struct block_device *d, struct block_request *r)
 {
     r->device = d;
     r->since_ns = arch_clock_ns();
@@ -119,7 +117,7 @@ int block_submit(struct block_device *d, struct block_request *r)
     else if (d->busy >= d->depth)
         err = -EAGAIN;
     else
-        begin(d, r);
+        begin_request(d, r);
     bool back = !list_empty(&d->back); /* its device broke just now; done is not for this context */
     uint64_t by_ns = back ? 0 : arch_clock_ns() + disk_timeout_ms * NS_PER_MS;
     spin_unlock(&d->lock, irq);
@@ -143,7 +141,7 @@ static void give_back(struct block_request *r)
     r->done(r, r->status);
 }
 
-static void count(struct block_stats *s, const struct block_request *r)
+static void count_request(struct block_stats *s, const struct block_request *r)
 {
     uint64_t *requests = r->write ? &s->writes : &s->reads;
     uint64_t *pages = r->write ? &s->pages_written : &s->pages_read;
@@ -159,7 +157,7 @@ void block_unlock(struct block_device *d, bool irq)
 
     while ((link = list_pop_front(&d->back))) {
         struct block_request *r = container_of(link, struct block_request, link);
-        count(&d->stats, r);
+        count_request(&d->stats, r);
         d->busy--;
         wait_wake(&d->room, 1);
         spin_unlock_irqoff(&d->lock);

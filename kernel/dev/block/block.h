@@ -82,18 +82,13 @@ struct block_device {
 
 /* ---- Set-up ---- */
 extern const struct arg disk_args[]; /* boot arguments disk.* */
-/* A kind of driver: finds its devices and calls block_add for each. Thread context, once. */
-struct block_driver {
-    const char *name;
-    void (*probe)(void);
-};
-/* Finds all devices of these kinds, in this order, NULL behind the last; prints a line for each.
- * In main, once, in a thread. */
-void block_init(const struct block_driver *const *drivers);
+/* Starts watching the devices that were added, or prints that there is none. Once, after the class
+ * DEVICE_BLOCK was probed. Thread context. */
+void block_start(void);
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 struct block_device *
-block_first(void); /* then ->next; NULL: there is none. Fixed once block_init has returned */
+block_first(void); /* then ->next; NULL: there is none. Fixed once block_start has returned */
 struct block_device *block_find(const char *name);                      /* or NULL */
 void block_read_stats(struct block_device *d, struct block_stats *out); /* any context */
 

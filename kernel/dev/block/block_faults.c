@@ -11,14 +11,14 @@ static uint64_t mix(uint64_t x)
 }
 
 /* A number for each request and purpose, without a state that CPUs would have to share. */
-static uint64_t draw(const struct block_faults *f, uint64_t serial, unsigned purpose)
+static uint64_t draw_number(const struct block_faults *f, uint64_t serial, unsigned purpose)
 {
     return mix(mix(f->seed + purpose * 0x9e3779b97f4a7c15) + (serial + 1) * 0x9e3779b97f4a7c15);
 }
 
 static bool one_of(const struct block_faults *f, uint64_t serial, unsigned purpose, uint64_t n)
 {
-    return n && draw(f, serial, purpose) % n == 0;
+    return n && draw_number(f, serial, purpose) % n == 0;
 }
 
 struct block_fate block_fate(const struct block_faults *f, uint64_t serial, bool write)
@@ -28,6 +28,6 @@ struct block_fate block_fate(const struct block_faults *f, uint64_t serial, bool
     return (struct block_fate){
         .fail = one_of(f, serial, FAIL, write ? f->fail_writes : f->fail_reads),
         .lose = one_of(f, serial, LOSE, f->lose),
-        .delay_ns = draw(f, serial, DELAY) % (f->delay_us * NS_PER_US + 1),
+        .delay_ns = draw_number(f, serial, DELAY) % (f->delay_us * NS_PER_US + 1),
     };
 }

@@ -35,7 +35,7 @@ static struct block_request *next_asked(void)
     return NULL;
 }
 
-static void copy(const struct block_request *r)
+static void copy_pages(const struct block_request *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         uint64_t page = r->page + i;
@@ -56,7 +56,7 @@ static void serve_for_ever(UNUSED void *arg)
             wait_sleep(&ram.work, &d->lock, &irq, UINT64_MAX);
         ram.copying = true;
         spin_unlock(&d->lock, irq);
-        copy(r);
+        copy_pages(r);
         irq = block_lock(d);
         ram.copying = false;
         wait_wake(&ram.idle, 1);
@@ -140,4 +140,4 @@ static void probe(void)
         kprintf("disk: ram: no memory for its thread\n");
 }
 
-const struct block_driver block_ram_driver = {"ram", probe};
+const struct driver block_ram_driver = {"ram", DEVICE_BLOCK, probe};

@@ -74,7 +74,9 @@ static uint64_t look_at(struct block_device *d)
     return next_ns;
 }
 
-uint64_t block_watch_look(void)
+/* Gives back requests that are due and stops devices that do not answer. Returns when to look again,
+ * or UINT64_MAX. Thread context. */
+static uint64_t look_at_devices(void)
 {
     uint64_t next_ns = UINT64_MAX;
 
@@ -92,7 +94,7 @@ static void watch_for_ever(UNUSED void *arg)
         watch.asked = false;
         set_until(UINT64_MAX);
         spin_unlock(&watch.lock, irq);
-        uint64_t next_ns = block_watch_look();
+        uint64_t next_ns = look_at_devices();
         irq = spin_lock(&watch.lock);
         if (!watch.asked) {
             set_until(next_ns);

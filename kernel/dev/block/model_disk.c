@@ -33,7 +33,7 @@ static struct {
 } disk;
 
 /* What the disk said cannot be, or it refuses what was checked: it is used no more. Lock held. */
-static void fail(const char *why)
+static void fail_disk(const char *why)
 {
     kprintf("disk: %s: %s: not used any more\n", disk.block.name, why);
     arch_io_write32(&disk.regs->ring_entries, 0);
@@ -64,11 +64,11 @@ static void submit(UNUSED struct block_device *d, struct block_request *r)
     disk.request[slot] = r;
     arch_io_write64(&disk.regs->submit, virt_to_phys(asked));
     if (arch_io_read32(&disk.regs->result))
-        fail("it refused a request");
+        fail_disk("it refused a request");
 }
 
 /* False: it cannot be. */
-static bool take(uint64_t token)
+static bool take_completion(uint64_t token)
 {
     if (token >= DEPTH || !disk.request[token])
         return false;
@@ -86,8 +86,9 @@ static void interrupt(UNUSED void *arg)
     bool irq = block_lock(&disk.block);
     uint64_t head = __atomic_load_n(&disk.ring->head, __ATOMIC_ACQUIRE);
     while (!disk.block.failed && disk.seen != head)
-        if (head - disk.seen > DEPTH || !take(disk.ring->done[disk.seen++ % RING_ENTRIES].token))
-            fail("it returned a request that was not its");
+        if (head - disk.seen > DEPTH ||
+            !take_completion(disk.ring->done[disk.seen++ % RING_ENTRIES].token))
+            fail_disk("it returned a request that was not its");
     block_unlock(&disk.block, irq);
 }
 
@@ -105,7 +106,7 @@ static const struct block_ops ops = {submit, stop};
 /* ---- Finding it ------------------------------------------------------------------------------ */
 
 /* A CPU without a message of its own uses the first one's. */
-static int connect(uint32_t requester)
+static int connect_messages(uint32_t requester)
 {
     unsigned id;
 
@@ -148,7 +149,7 @@ static const char *set_up(void)
 
     if (!disk.block.pages)
         return "it has not even a page";
-    if (connect((uint32_t)pci->bus << 8 | (uint32_t)pci->slot << 3 | pci->function))
+    if (connect_messages((uint32_t)pci->bus << 8 | (uint32_t)pci->slot << 3 | pci->function))
         return "nothing here delivers its messages";
     pci_enable(pci, true);
     int err = set_up_memory();
@@ -185,4 +186,4 @@ static void probe(void)
     __atomic_store_n(&disk.ready, true, __ATOMIC_RELEASE);
 }
 
-const struct block_driver block_model_driver = {"model", probe};
+const struct driver block_model_driver = {"model", DEVICE_BLOCK, probe};

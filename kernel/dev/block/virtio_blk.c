@@ -71,7 +71,7 @@ static unsigned fill_segments(const struct disk *k, const struct block_request *
     return n;
 }
 
-static int add(struct disk *k, struct block_request *r, struct slot *s)
+static int add_request(struct disk *k, struct block_request *r, struct slot *s)
 {
     struct virtq_buffer b[SEGMENTS_MAX];
     unsigned n = 1 + fill_segments(k, r, b + 1);
@@ -99,13 +99,13 @@ static void submit(struct block_device *d, struct block_request *r)
     s->header.sector = flush ? 0 : r->page * SECTORS_PER_PAGE;
     s->status = STATUS_NONE;
     r->driver = s;
-    int err = add(k, r, s);
+    int err = add_request(k, r, s);
     ASSERT(!err); /* there is room for as many as the device's depth says */
     virtio_notify(&k->queue);
 }
 
 /* What is wrong with the answer, or NULL. */
-static const char *finish(struct disk *k, struct block_request *r, uint32_t written)
+static const char *finish_request(struct disk *k, struct block_request *r, uint32_t written)
 {
     struct slot *s = r->driver;
     uint8_t status = *(volatile uint8_t *)&s->status;
@@ -133,7 +133,7 @@ static void interrupt(void *arg)
         return;
     bool irq = block_lock(&k->block);
     while (!k->block.failed && !why && !(err = virtq_take(&k->queue.ring, &request, &written)))
-        why = finish(k, request, written);
+        why = finish_request(k, request, written);
     if (err == -EIO)
         why = "it returned a request that was not its";
     if (why) {
@@ -166,19 +166,20 @@ static uint64_t capacity(const struct virtio_device *d)
     return (uint64_t)high << 32 | low;
 }
 
-static uint32_t limit(const struct virtio_device *d, uint64_t feature, unsigned at)
+static uint32_t config_limit(const struct virtio_device *d, uint64_t feature, unsigned at)
 {
     return d->features & feature ? virtio_config(d, at) : UINT32_MAX;
 }
 
 /* What there is to be known before requests. What is wrong with it, or NULL. */
-static const char *measure(struct disk *k)
+static const char *measure_disk(struct disk *k)
 {
     const struct virtio_device *d = &k->device;
     unsigned queue = k->queue.ring.size;
-    uint32_t segments = MIN(limit(d, FEATURE_SEG_MAX, CONFIG_SEG_MAX), (uint32_t)BLOCK_PAGES_MAX);
+    uint32_t segments =
+        MIN(config_limit(d, FEATURE_SEG_MAX, CONFIG_SEG_MAX), (uint32_t)BLOCK_PAGES_MAX);
 
-    k->segment_bytes = limit(d, FEATURE_SIZE_MAX, CONFIG_SIZE_MAX);
+    k->segment_bytes = config_limit(d, FEATURE_SIZE_MAX, CONFIG_SIZE_MAX);
     k->block.pages = capacity(d) / SECTORS_PER_PAGE;
     k->block.read_only = d->features & FEATURE_READ_ONLY;
     if (!k->block.pages)
@@ -206,7 +207,7 @@ static const char *set_up(struct disk *k)
     k->slots = phys_to_virt(memory);
     for (unsigned i = 0; i < DEPTH_MAX; i++)
         k->free[k->free_count++] = (uint8_t)i;
-    const char *why = measure(k);
+    const char *why = measure_disk(k);
     if (why)
         frame_free(memory, SLOTS_ORDER);
     return why;
@@ -256,4 +257,4 @@ static void probe(void)
         number += usable;
 }
 
-const struct block_driver block_virtio_driver = {"virtio", probe};
+const struct driver block_virtio_driver = {"virtio", DEVICE_BLOCK, probe};

@@ -66,27 +66,26 @@ static bool has_cookie(paddr_t base)
     return id && id->magic == MACHINE_MAGIC;
 }
 
-static int take(paddr_t base)
+static void map_registers(paddr_t base)
 {
     volatile struct machine_id *id = arch_map_device(base, MACHINE_BYTES);
 
     if (!id) {
         kprintf("machine: the simulated machine's registers cannot be mapped\n");
-        return -ENODEV;
+        return;
     }
     if (id->version != MACHINE_VERSION || !id->cpus || id->cpus > MACHINE_CPUS) {
         kprintf("machine: the simulated machine speaks version %u with %u CPUs; this kernel knows "
                 "version %u\n",
                 id->version, id->cpus, MACHINE_VERSION);
-        return -ENODEV;
+        return;
     }
     registers = (volatile uint8_t *)id;
     kprintf("machine: simulated %.32s: %u chips x %u cores x %u threads\n", (const char *)id->name,
             id->chips, id->cores_per_chip, id->threads_per_core);
-    return 0;
 }
 
-int machine_init(void)
+static void probe(void)
 {
     for (unsigned n = 0;
          n < DEVICES_MAX && !pci_find(MACHINE_PCI_VENDOR, MACHINE_PCI_DEVICE, n, &device); n++) {
@@ -96,7 +95,8 @@ int machine_init(void)
             continue;
         pci_enable(&device, false);
         if (has_cookie(base))
-            return take(base);
+            return map_registers(base);
     }
-    return -ENODEV;
 }
+
+const struct driver machine_driver = {"machine", DEVICE_MACHINE, probe};

@@ -1,21 +1,21 @@
 /*
- * Finding the simulated multiprocessor of machine.h. machine_init is called once, after pci_init
+ * Finding the simulated multiprocessor of machine.h. machine_driver is probed once, after pci_init
  * and before arch_cpus_find, which is given the machine's shape.
  */
 #pragma once
+#include "kernel/dev/driver.h"
 #include "kernel/dev/model/machine.h"
 
 struct arch_shape;
 struct pci_device;
 
-/* Looks for the machine's registers and maps them; says what it found or why it cannot use it. 0,
- * or -ENODEV. */
-int machine_init(void);
-/* Page 0, NULL where there is no simulated machine (any time, also before machine_init).
+/* Finds the machine's registers and maps them. Prints what was found, or why it cannot be used. */
+extern const struct driver machine_driver;
+/* Page 0, NULL where there is no simulated machine (at any time, also before the probe).
  * mark_label and mark may be written. */
 volatile struct machine_id *machine_id(void);
 /* What the machine says of its chips and CPUs. False: there is no simulated machine. After
- * machine_init. */
+ * the probe. */
 bool machine_shape(struct arch_shape *out);
 /* Registers of the CPU with this index in cpus[]; only where machine_id() is not NULL. */
 volatile struct machine_cpu *machine_cpu(unsigned index);

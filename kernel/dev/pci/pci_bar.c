@@ -72,8 +72,8 @@ static void each_bar(const struct pci_device *d, struct places *places,
     }
 }
 
-static void keep(struct places *p, UNUSED const struct pci_device *d, UNUSED unsigned n,
-                 const struct pci_bar *bar)
+static void keep_bar(struct places *p, UNUSED const struct pci_device *d, UNUSED unsigned n,
+                     const struct pci_bar *bar)
 {
     for (unsigned i = 0; bar->bus && i < p->host->window_count; i++) {
         const struct pci_window *w = &p->host->window[i];
@@ -103,8 +103,8 @@ static uint64_t place(struct places *p, const struct pci_bar *bar)
     return best;
 }
 
-static void assign(struct places *p, const struct pci_device *d, unsigned n,
-                   const struct pci_bar *bar)
+static void assign_bar(struct places *p, const struct pci_device *d, unsigned n,
+                       const struct pci_bar *bar)
 {
     unsigned reg = REG_BAR0 + 4 * n;
 
@@ -126,7 +126,7 @@ static void assign(struct places *p, const struct pci_device *d, unsigned n,
 
 static bool keep_device(const struct pci_device *d, void *places)
 {
-    each_bar(d, places, keep);
+    each_bar(d, places, keep_bar);
     return true;
 }
 
@@ -135,7 +135,7 @@ static bool assign_device(const struct pci_device *d, void *arg)
     struct places *places = arg;
 
     if (d->bus == places->host->first_bus)
-        each_bar(d, places, assign);
+        each_bar(d, places, assign_bar);
     return true;
 }
 

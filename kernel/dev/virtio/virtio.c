@@ -73,8 +73,8 @@ static int find_device(unsigned kind, unsigned nth, struct pci_device *out)
 }
 
 /* NULL: it does not lie where it says, or there is no room to map it. */
-static char *map(const struct virtio_device *d, const struct virtio_region *r, uint32_t needed,
-                 uint32_t most)
+static char *map_region(const struct virtio_device *d, const struct virtio_region *r,
+                        uint32_t needed, uint32_t most)
 {
     paddr_t base;
     uint64_t size;
@@ -95,16 +95,16 @@ static const char *find_registers(struct virtio_device *d)
         return err == -ENOENT ? "it has no modern interface" : "its capabilities are broken";
     pci_enable(&d->pci, false);
     d->notify_bytes = MIN(d->layout.notify.bytes, NOTIFY_BYTES_MAX);
-    d->common = map(d, &d->layout.common, VIRTIO_COMMON_BYTES, VIRTIO_COMMON_BYTES);
-    d->notify = map(d, &d->layout.notify, 2, NOTIFY_BYTES_MAX);
+    d->common = map_region(d, &d->layout.common, VIRTIO_COMMON_BYTES, VIRTIO_COMMON_BYTES);
+    d->notify = map_region(d, &d->layout.notify, 2, NOTIFY_BYTES_MAX);
     if (d->layout.device.bytes)
-        d->config = map(d, &d->layout.device, 4, CONFIG_BYTES);
+        d->config = map_region(d, &d->layout.device, 4, CONFIG_BYTES);
     return d->common && d->notify && (d->config || !d->layout.device.bytes)
                ? NULL
                : "its registers cannot be reached";
 }
 
-static bool reset(const struct virtio_device *d)
+static bool reset_device(const struct virtio_device *d)
 {
     uint64_t since_ns = arch_clock_ns();
 
@@ -120,7 +120,7 @@ static bool reset(const struct virtio_device *d)
 void virtio_stop(struct virtio_device *d)
 {
     d->failed = true;
-    if (d->common && !reset(d))
+    if (d->common && !reset_device(d))
         pci_silence(&d->pci);
 }
 
@@ -164,8 +164,8 @@ static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t 
 }
 
 /* Queues share one message; changes of the configuration send none. */
-static const char *connect(struct virtio_device *d, struct cpu *target, void (*handler)(void *),
-                           void *arg)
+static const char *connect_interrupt(struct virtio_device *d, struct cpu *target,
+                                     void (*handler)(void *), void *arg)
 {
     if (pci_msi_connect(&d->pci, QUEUE_VECTOR, target, handler, arg, &d->msi))
         return "it has no message interrupts, or nothing here delivers them";
@@ -186,9 +186,9 @@ int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, 
         say(out, why);
         return -EIO;
     }
-    why = reset(out) ? negotiate(out, needed, wanted) : "it does not reset";
+    why = reset_device(out) ? negotiate(out, needed, wanted) : "it does not reset";
     if (!why)
-        why = connect(out, target, handler, arg);
+        why = connect_interrupt(out, target, handler, arg);
     if (why)
         virtio_fail(out, why);
     return why ? -EIO : 0;

@@ -63,7 +63,7 @@ static bool broke_rules(int err)
     return err == -EIO;
 }
 
-static int listen(void *buffer)
+static int offer_buffer(void *buffer)
 {
     struct virtq_buffer b = {virt_to_phys(buffer), CONTROL_IN_BYTES, true};
 
@@ -71,7 +71,7 @@ static int listen(void *buffer)
 }
 
 /* Few are ever on their way: one for each thing the device says. */
-static int tell(unsigned port, enum control_event event, unsigned value)
+static int send_control(unsigned port, enum control_event event, unsigned value)
 {
     struct control *c = &console.memory->out[console.next_out++ % CONTROL_OUT_COUNT];
     struct virtq_buffer b = {virt_to_phys(c), sizeof(*c), false};
@@ -99,7 +99,7 @@ static void take_name(struct port *port, const char *name, size_t bytes)
 }
 
 /* bytes: at most CONTROL_IN_BYTES. */
-static int hear(const char *message, uint32_t bytes)
+static int handle_control(const char *message, uint32_t bytes)
 {
     struct control c;
 
@@ -111,7 +111,7 @@ static int hear(const char *message, uint32_t bytes)
     struct port *port = &console.port[c.port];
     switch (c.event) {
     case DEVICE_ADD:
-        return tell(c.port, PORT_READY, 1);
+        return send_control(c.port, PORT_READY, 1);
     case DEVICE_REMOVE:
         port->open = false;
         port->name[0] = '\0';
@@ -121,13 +121,13 @@ static int hear(const char *message, uint32_t bytes)
         return 0;
     case PORT_OPEN:
         port->open = c.value;
-        return c.value ? tell(c.port, PORT_OPEN, 1) : 0;
+        return c.value ? send_control(c.port, PORT_OPEN, 1) : 0;
     default: /* sizes, and which of them are consoles: nothing to a stream of bytes */
         return 0;
     }
 }
 
-static int hear_all(void)
+static int handle_controls(void)
 {
     void *buffer;
     uint32_t bytes;
@@ -135,9 +135,9 @@ static int hear_all(void)
     bool any = false;
 
     while (!(err = virtq_take(&console.in.ring, &buffer, &bytes))) {
-        err = hear(buffer, bytes);
+        err = handle_control(buffer, bytes);
         if (!err)
-            err = listen(buffer);
+            err = offer_buffer(buffer);
         if (err)
             return err;
         any = true;
@@ -161,7 +161,7 @@ static int open_control(void)
             virtio_queue_open(&console.device, QUEUE_CONTROL_OUT, CONTROL_OUT_COUNT, &console.out);
     for (unsigned i = 0;
          !err && i < MIN((unsigned)CONTROL_IN_COUNT, (unsigned)console.in.ring.size); i++)
-        err = listen(console.memory->in[i]);
+        err = offer_buffer(console.memory->in[i]);
     return err;
 }
 
@@ -197,12 +197,12 @@ int console_open(struct cpu *target, void (*wake)(void *arg), void *arg)
     if (!console.multiport)
         return 0;
     virtio_notify(&console.in);
-    return tell(0, DEVICE_READY, 1);
+    return send_control(0, DEVICE_READY, 1);
 }
 
 int console_find(const char *name, unsigned *port)
 {
-    int err = console.multiport ? hear_all() : 0;
+    int err = console.multiport ? handle_controls() : 0;
 
     if (err)
         return err;

@@ -24,7 +24,7 @@ static void take_region(struct virtio_region *r, const uint32_t *cap)
         *r = (struct virtio_region){.bar = cap[1] & 0xff, .at = cap[2], .bytes = cap[3]};
 }
 
-static int take(struct virtio_layout *out, const uint32_t *config, unsigned at)
+static int take_capability(struct virtio_layout *out, const uint32_t *config, unsigned at)
 {
     const uint32_t *cap = &config[at / 4];
     unsigned kind = CAP_KIND(cap[0]), bytes = kind == KIND_NOTIFY ? CAP_NOTIFY_BYTES : CAP_BYTES;
@@ -56,7 +56,7 @@ int virtio_layout_find(const uint32_t config[VIRTIO_CONFIG_WORDS], struct virtio
         if (i == CAPABILITIES_MAX)
             return -EINVAL; /* the list goes round */
         int err = (head & 0xff) == CAPABILITY_VENDOR && at + CAP_BYTES <= CONFIG_BYTES
-                      ? take(out, config, at)
+                      ? take_capability(out, config, at)
                       : 0;
         if (err)
             return err;

@@ -21,8 +21,8 @@ int virtq_init(struct virtq *q, void *memory, unsigned size)
     return 0;
 }
 
-static int check(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n,
-                 unsigned descriptors)
+static int check_buffers(const struct virtq *q, const struct virtq_buffer *buffers, unsigned n,
+                         unsigned descriptors)
 {
     if (q->broken)
         return -EIO;
@@ -67,7 +67,7 @@ static void make_available(struct virtq *q, const struct virtq_buffer *buffers, 
 
 int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, void *token)
 {
-    int err = check(q, buffers, n, n);
+    int err = check_buffers(q, buffers, n, n);
     uint16_t at = q->first_free;
 
     if (err)
@@ -84,7 +84,7 @@ int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, v
 int virtq_add_indirect(struct virtq *q, struct virtq_descriptor *table, paddr_t table_at,
                        const struct virtq_buffer *buffers, unsigned n, void *token)
 {
-    int err = check(q, buffers, n, 1);
+    int err = check_buffers(q, buffers, n, 1);
     uint16_t head = q->first_free;
 
     if (err)

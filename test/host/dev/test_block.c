@@ -9,8 +9,6 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-static const struct block_driver *const drivers[] = {&block_ram_driver, NULL};
-
 #define PAGES    1024
 #define REQUESTS 64
 
@@ -540,20 +538,26 @@ static void a_lost_request_is_noticed(void **state)
     block_check(ram);
 }
 
+static void boot_disks(void)
+{
+    block_ram_driver.probe();
+    block_start();
+}
+
 static int find_ram(void **state)
 {
     (void)state;
-    block_init(drivers);
+    boot_disks();
     assert_string_equal(said, "disk: none found\n");
     said[0] = '\0';
     set("disk.ram", PAGES * PAGE_SIZE);
     frames_left = 3;
-    block_init(drivers);
+    boot_disks();
     assert_string_equal(said, "disk: ram: no memory for 4096 KB\ndisk: none found\n");
     assert_int_equal(frames_left, 3); /* what there was is given back */
     said[0] = '\0';
     frames_left = 4;
-    block_init(drivers);
+    boot_disks();
     assert_string_equal(said, "disk: ram: in memory, 4096 KB\n");
     ram = block_find("ram");
     assert_non_null(ram);

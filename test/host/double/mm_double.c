@@ -476,13 +476,11 @@ static void make_disk(struct disk_double *k, const char *name, const char *kind,
     block_add(&k->device, "double");
 }
 
-static void probe(void)
+static void add_disks(void)
 {
     make_disk(&swap_double, "swap", "ram", MM_SWAP_PAGES);
     make_disk(&source_double, "source", "virtio", MM_SOURCE_PAGES);
 }
-static const struct block_driver driver = {"double", probe};
-static const struct block_driver *const drivers[] = {&driver, NULL};
 uint64_t disk_ram;
 
 static bool fails(const struct disk_double *k, const struct block_request *r)
@@ -552,5 +550,6 @@ void mm_double_boot(uint64_t from)
         free_frames[i] = i + 1;
         pages[i + 1].state = PAGE_FREE;
     }
-    block_init(drivers);
+    add_disks();
+    block_start();
 }

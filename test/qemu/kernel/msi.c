@@ -47,7 +47,7 @@ static void a_message_arrives_on_the_cpu_it_was_allocated_for(void)
         CHECK(!err);
         if (err)
             return;
-        arch_msi_raise(id);
+        arch_msi_raise_for_test(id);
         wait_for(&seen, 1, false);
         CHECK(seen.cpu == cpu->index);
         arch_msi_free(id);
@@ -64,7 +64,7 @@ static void a_message_follows_to_another_cpu(void)
     for (unsigned round = 0; round < 3; round++) {
         cpu_for_each (cpu) {
             CHECK(!arch_msi_move(id, cpu));
-            arch_msi_raise(id);
+            arch_msi_raise_for_test(id);
             wait_for(&seen, ++times, false);
             CHECK(seen.cpu == cpu->index);
         }
@@ -86,7 +86,7 @@ static void messages_are_told_apart_and_can_run_out(void)
     CHECK(n > 16 && n <= ARCH_MSI_MAX);
     CHECK(arch_msi_alloc(REQUESTER + 16, &cpus[0], note, &seen[n], &ids[n]) == -ENOSPC);
     for (unsigned i = 0; i < n; i++)
-        arch_msi_raise(ids[i]);
+        arch_msi_raise_for_test(ids[i]);
     for (unsigned i = 0; i < n; i++) {
         wait_for(&seen[i], 1, false);
         CHECK(seen[i].cpu == i % cpu_count());
@@ -105,7 +105,7 @@ static void a_freed_message_is_silent(void)
     CHECK(!arch_msi_alloc(REQUESTER, &cpus[0], note, &first, &id));
     arch_msi_free(id);
     CHECK(!arch_msi_alloc(REQUESTER, &cpus[0], note, &second, &other));
-    arch_msi_raise(other);
+    arch_msi_raise_for_test(other);
     wait_for(&second, 1, false);
     CHECK(!first.times);
     arch_msi_free(other);
@@ -122,7 +122,7 @@ static void messages_come_and_go_many_times(void)
         CHECK(!err);
         if (err)
             return;
-        arch_msi_raise(id);
+        arch_msi_raise_for_test(id);
         wait_for(&seen, n, false);
         arch_msi_free(id);
         CHECK(seen.cpu == cpu->index);
@@ -270,7 +270,7 @@ static bool is_refused(struct cpu *cpu)
     if (err)
         return true;
     CHECK(arch_msi_move(id, cpu) == -ERANGE);
-    arch_msi_raise(id);
+    arch_msi_raise_for_test(id);
     wait_for(&seen, 1, false);
     CHECK(seen.cpu == 0);
     arch_msi_free(id);
