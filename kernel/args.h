@@ -1,4 +1,4 @@
-/* The boot arguments: those of the start itself, and the tables of all subsystems. */
+/* The boot arguments of the start itself, and the tables of all subsystems. */
 #pragma once
 #include "kernel/core/cmdline.h"
 

@@ -1,4 +1,4 @@
-/* See drivers.h. A new driver is one more row. Rows of a class are probed in this order. */
+/* See drivers.h. Rows of a class are probed in this order. */
 #include "kernel/drivers.h"
 #include "kernel/dev/block/block_core.h"
 #include "kernel/dev/model/machine_find.h"

@@ -2,5 +2,5 @@
 #pragma once
 #include "kernel/dev/driver.h"
 
-/* Probes the devices of `class`, driver by driver in the order of the list. Once for each class. */
+/* Probes all drivers of `class`, in the order of the list. Once for each class. */
 void drivers_probe(enum device_class class);

@@ -12,7 +12,8 @@
 static void handle_ipi(enum arch_ipi kind)
 {
     switch (kind) {
-    case IPI_RESCHED: /* cpu->resched is set; the way out of this interrupt, or idle, reads it */
+    /* cpu->resched is set; the return from this interrupt, or the idle loop, reads it */
+    case IPI_RESCHED:
         break;
     case IPI_TLB:
         tlb_ipi();

@@ -1,5 +1,5 @@
-/* What the architecture reports, and which subsystem hears of it: interrupts, faults, system calls,
- * the way back to user mode. */
+/* The table that connects the architecture's events to subsystems: interrupts, faults, system
+ * calls, the return to user mode. */
 #pragma once
 #include "kernel/arch/arch.h"
 

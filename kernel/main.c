@@ -1,6 +1,6 @@
 /*
- * The start of the kernel, in order: kernel_main() until there are threads, then init_thread() in the
- * first of them.
+ * The start of the kernel, in order: kernel_main() until there are threads, then init_thread() in
+ * the first of them.
  */
 #include "hpm/hpm.h"
 #include "kernel/args.h"
@@ -43,7 +43,7 @@ static unsigned cpus_found;
 
 /* ---- Boot arguments -------------------------------------------------------------------------- */
 
-/* Prints nothing: the arguments say where to. */
+/* Reads the arguments but prints nothing: they say where text goes. */
 static int read_arguments(const struct boot_info *info)
 {
     memcpy(cmdline_text, info->cmdline, sizeof(cmdline_text));
@@ -107,7 +107,7 @@ static void init_thread(void *arg)
     start_cpus();
     hpm_cpus_started();
     track_init(paging_divides());
-    if (!selftest_wanted) /* whose report has them */
+    if (!selftest_wanted) /* whose report contains them */
         quirks_print("");
     telemetry_start();
     drivers_probe(DEVICE_BLOCK);

@@ -1,9 +1,9 @@
 /*
- * Commands joined by '&' form a group: they run side by side, and the next group starts when all
- * have ended, whatever these have started has, too, and their memory is back. Assignments in front
- * of them take effect before the first is started and hold for the whole group; after it the values
- * are what they were. What a process takes when it begins (ARG_PROCESS) is set for that moment
- * only, and so is its own alone.
+ * Commands joined by '&' form a group: they run side by side. The next group starts when all of
+ * them have ended, all processes that they started have ended, too, and their memory is free again.
+ * Assignments in front of a command are set before the first command of the group starts and hold
+ * for the whole group; then the old values return. Arguments that a process reads when it begins
+ * (ARG_PROCESS) are set at that moment only, and so are its own alone.
  */
 #include "kernel/run.h"
 #include "kernel/args.h"
@@ -28,8 +28,8 @@ struct group {
 
 static struct group group; /* too large for a stack; only the init thread runs groups */
 
-/* The command's assignments of one scope take effect until restore_values(). They were checked with the
- * rest of the command line. */
+/* Applies the command's assignments of one scope, until restore_values(). They were checked with
+ * the rest of the command line. */
 static void assign_scope(const struct command *c, enum arg_scope scope)
 {
     char err[128];
@@ -44,8 +44,8 @@ static void assign_scope(const struct command *c, enum arg_scope scope)
     }
 }
 
-/* All but the first `keep` have the values that they had. In reverse order: an argument that was
- * set twice gets its first value back. */
+/* Restores the old values of all assignments but the first `keep`, in reverse order: an argument
+ * that was set twice gets its first value back. */
 static void restore_values(unsigned keep)
 {
     while (group.saved_count > keep) {
@@ -56,7 +56,7 @@ static void restore_values(unsigned keep)
 
 static void announce_command(const struct command *c)
 {
-    /* the init thread's, as the group is; with quotation marks */
+    /* Used by the init thread only, as `group` is. */
     static char line[BOOT_CMDLINE_MAX + 256];
     struct text t = {line, sizeof(line)};
 
@@ -75,7 +75,7 @@ static struct process *start_command(const struct command *c)
     assign_scope(c, ARG_PROCESS);
     announce_command(c);
     if (process_start(c->argv, c->argc, &p))
-        p = NULL; /* which has said why */
+        p = NULL; /* process_start() has printed why */
     restore_values(saved);
     return p;
 }

@@ -1,7 +1,7 @@
-/* The applications of a boot: started as the command line says, one after the other or side by
- * side. */
+/* Runs the applications of a boot, one after the other or side by side, as the command line
+ * says. */
 #pragma once
 #include "kernel/core/cmdline.h"
 
-/* Runs all commands; returns the first exit status that is not 0, else 0. Thread context. */
+/* Runs all commands. Returns the first exit status that is not 0, else 0. Thread context. */
 unsigned run_commands(const struct cmdline *line);

@@ -8,14 +8,14 @@ struct call {
     bool done; /* atomic */
 };
 
-static struct call *waiting[CPU_MAX]; /* atomic: for the CPU with that index */
+static struct call *waiting[CPU_MAX]; /* atomic; by index of the CPU that is to run it */
 
 void call_ipi(void)
 {
     struct call *c = __atomic_exchange_n(&waiting[this_cpu()->index], NULL, __ATOMIC_ACQ_REL);
 
     if (!c)
-        return; /* withdrawn */
+        return; /* the caller has withdrawn it */
     c->fn(c->arg);
     __atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
 }
@@ -32,7 +32,7 @@ int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns
     arch_ipi_send(cpu, IPI_CALL);
     while (!__atomic_load_n(&call.done, __ATOMIC_ACQUIRE)) {
         arch_cpu_relax();
-        /* Once begun it is waited for: it uses what is on this stack. */
+        /* A call that has begun is waited for: it uses this stack. */
         if (arch_clock_ns() - since_ns > wait_ns &&
             __atomic_compare_exchange_n(&waiting[cpu->index], &mine, NULL, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_RELAXED))

@@ -1,11 +1,11 @@
-/* Running a function on another CPU, in an interrupt of its. */
+/* Runs functions on other CPUs, in an interrupt. */
 #pragma once
 #include "kernel/lib/base.h"
 
 struct cpu;
 
-/* Runs fn(arg) on that CPU, which may be the caller's, interrupts off there, and waits until it has
- * returned. -ETIMEDOUT: the CPU did not begin within wait_ns, and will not. -EBUSY: somebody
- * else's call waits there. Thread context, no spinlock held. */
+/* Runs fn(arg) on `cpu`, which may be the caller's, with interrupts off there, and waits until it
+ * has returned. Thread context, no spinlock held. Returns 0; -ETIMEDOUT: the CPU did not begin
+ * within `wait_ns`, and will not; -EBUSY: another CPU's call is waiting there. */
 int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns);
-void call_ipi(void); /* IPI_CALL */
+void call_ipi(void); /* handles IPI_CALL */

@@ -1,9 +1,9 @@
 /*
- * Boot arguments and the list of applications: text in, checked values out. Grammar in cmdline.h.
+ * Parses boot arguments and the list of applications. cmdline.h has the grammar.
  *
- * Pure but for the values that the tables point at, and those are written only once the whole text
- * has been accepted. The text comes from outside: every byte of it is checked, and nothing here may
- * rely on its form.
+ * Pure but for the values that the tables point at; these are set only after the whole text was
+ * accepted. The text comes from outside: every byte of it is checked, and nothing may rely on its
+ * form.
  */
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/words.h"
@@ -34,7 +34,7 @@ static void put_bytes(struct text *t, uint64_t v)
     put_u64(t, v);
 }
 
-/* The name of choice i, or NULL behind the last one. */
+/* Returns the name of choice `i`, or NULL behind the last one. */
 static const char *choice(const struct arg *a, uint64_t i)
 {
     if (a->type != ARG_TABLE)
@@ -65,7 +65,7 @@ static void put_set(struct text *t, const struct arg *a, uint64_t v)
     text_put(t, v ? "" : "none");
 }
 
-/* Length of the key in front of '=', or of the whole word. */
+/* Returns the length of the key in front of '=', or of the whole word without one. */
 static size_t key_length(const char *word)
 {
     size_t n = 0;
@@ -149,7 +149,7 @@ const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size)
     return buf;
 }
 
-/* Decimal or 0x hexadecimal, all of *s up to what follows the digits. */
+/* Parses a decimal or 0x hexadecimal number, and moves *s behind its digits. */
 static bool parse_number(const char **s, uint64_t *out)
 {
     unsigned base = (*s)[0] == '0' && ((*s)[1] | 32) == 'x' ? 16 : 10;
@@ -270,7 +270,7 @@ static void put_unknown(struct text *t, const char *word, size_t n, const struct
     text_put(t, "; 'help' lists the known ones");
 }
 
-/* Checks one key=value completely; the value is for the caller to store. */
+/* Checks one key=value completely; the caller sets the value. */
 static int check_assignment(const char *assign, const struct arg *const *tables, bool run_only,
                             const struct arg **arg, uint64_t *value, struct text *err)
 {
@@ -349,7 +349,7 @@ static int fail_with_word(struct parser *p, const char *what, const char *word)
     return -EINVAL;
 }
 
-/* The next word of the line, as words_next() has it. */
+/* Reads the next word, as words_next() does, and describes an error. */
 static int next_word(struct parser *p, const char **word)
 {
     struct words *w = &p->words;
@@ -407,7 +407,7 @@ static int parse_commands(struct parser *p)
             return r;
         if (!c) {
             if (!r && !p->words.end)
-                break; /* only blanks were left */
+                break; /* only blanks remained */
             if (p->out->count == CMD_MAX)
                 return too_many(p, " applications can stand on one line", CMD_MAX, NULL);
             c = &p->out->commands[p->out->count++];
@@ -440,7 +440,7 @@ static int parse_boot(struct parser *p, unsigned *count)
             return fail_with_word(p, "';' and '&' separate applications, which stand behind '--'",
                                   NULL);
         if (!r)
-            return 0; /* only blanks were left */
+            return 0; /* only blanks remained */
         r = boot_word(p, word);
         if (r)
             return r;
@@ -448,12 +448,12 @@ static int parse_boot(struct parser *p, unsigned *count)
     return 0;
 }
 
-/* Every word was accepted before, so this cannot fail half-way. */
+/* Sets the values of `count` words. Each was accepted before, so this cannot fail half-way. */
 static void apply(const struct parser *p, const char *word, unsigned count)
 {
     for (; count--; word += text_length(word) + 1) {
         const struct arg *a = cmdline_find(word, p->tables);
-        if (a) /* help has no entry */
+        if (a) /* `help` has no entry */
             parse_value(a, word + key_length(word) + 1, a->value);
     }
 }

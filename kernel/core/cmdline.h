@@ -1,42 +1,43 @@
 /*
  * Boot arguments: key=value ... -- [key=value ...] app args ; app2 args
  *
- * Every argument is an entry of one table: name, type, range, default, help. Unknown or malformed
- * ones stop the boot with a line that names the argument and what is accepted; `help` prints the
- * table. Arguments in front of an application's name are set for that application's run and
- * restored after it; not all may stand there (enum arg_scope). Applications separated by ';' run
- * one after the other, by '&' at the same time. Words are quoted as words.h says.
+ * Every argument is an entry of a table: name, type, range, default, help. An unknown or malformed
+ * argument stops the boot with a line that names it and says what is accepted; `help` prints the
+ * tables. Arguments in front of an application's name are set for that application's run and
+ * restored after it; enum arg_scope says which may stand there. Applications separated by ';' run
+ * one after the other, by '&' at the same time. kernel/lib/words.h describes quoting.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
 enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_TABLE, ARG_SET, ARG_BYTES };
 enum arg_scope {
-    ARG_BOOT, /* holds for all of the run */
-    /* may be set per application, and holds as long as it and those beside it run, for all */
+    ARG_BOOT, /* set once, for the whole run */
+    /* May be set for an application. Holds for all applications that run at the same time, until
+     * they end. */
     ARG_GROUP,
-    /* the same, and is read when a process begins: for it and those that it starts alone */
+    /* May be set for an application. Read when a process begins, for it and the processes that it
+     * starts. */
     ARG_PROCESS,
 };
 
 struct arg {
     const char *name;
     enum arg_type type;
-    uint64_t *
-        /* ARG_CHOICE, ARG_TABLE: which of the choices; ARG_SET: a bit of each; ARG_BYTES: takes K M
-         * G */
-        value;
-    uint64_t min, max; /* of numbers; the default is what *value holds */
-    /* NULL-terminated: names; of ARG_TABLE: pointers to structures that begin with their name */
+    /* ARG_CHOICE, ARG_TABLE: index of the choice; ARG_SET: a bit for each choice; ARG_BYTES: a number
+     * that may end in K, M or G. */
+    uint64_t *value;
+    uint64_t min, max; /* range of numbers; the default is the initial *value */
+    /* NULL-terminated: names; ARG_TABLE: pointers to structures that begin with their name. */
     const void *choices;
     enum arg_scope scope;
-    const char *help; /* with the unit */
+    const char *help; /* names the unit */
 };
 
 #define CMD_MAX      16
 #define CMD_ARGS_MAX 64
 struct command {
-    const char *assign[CMD_ARGS_MAX]; /* key=value before the name */
+    const char *assign[CMD_ARGS_MAX]; /* key=value in front of the name */
     unsigned assign_count;
     const char *argv[CMD_ARGS_MAX]; /* argv[0]: the application */
     unsigned argc;
@@ -48,18 +49,18 @@ struct cmdline {
     bool help;
 };
 
-/* Splits text in place, checks and applies the boot arguments. 0, or -EINVAL with a message in err
- * that names the argument and says what is accepted; then nothing has been applied. */
+/* Splits `text` in place, checks the boot arguments and sets their values. Returns 0, or -EINVAL
+ * with a message in `err` that names the argument and says what is accepted; then no value has been
+ * set. */
 int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *out, char *err,
                   size_t err_size);
-/* Entry whose name is what stands in front of the '=' in assign, or NULL: to keep its value and
- * restore it later. */
+/* Returns the entry for the key of `assign`, or NULL. For saving and restoring its value. */
 const struct arg *cmdline_find(const char *assign, const struct arg *const *tables);
-/* Text of a value as it may be written behind '=', for tables of arguments and messages. Returns
- * buf. */
+/* Formats a value as it may be written behind '='. Returns `buf`. */
 const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size_t size);
-/* What the argument accepts: "one of a b c", "a number from 1 to 9", ...  Returns buf. */
+/* Describes what the argument accepts: "one of a b c", "a number from 1 to 9", ... Returns
+ * `buf`. */
 const char *cmdline_accepts(const struct arg *arg, char *buf, size_t size);
-/* One key=value. run_only: refuse those that are ARG_BOOT. */
+/* Checks and sets one key=value. `run_only`: refuses arguments of scope ARG_BOOT. */
 int cmdline_set(const char *assign, const struct arg *const *tables, bool run_only, char *err,
                 size_t err_size);

@@ -1,16 +1,16 @@
 /*
- * Text between its writers and the outputs. See console.h.
+ * Buffers text between its writers and the outputs. See console.h.
  *
- * A text is put as a whole behind what waits in a ring, with the lock held, at the speed of memory.
- * Then its writer passes on what the ring holds, a portion at a time, until its own text is out;
- * between portions the lock is free and interrupts are as the writer had them. So whoever needs
- * the console drives it for all whose text comes first: nobody waits for a CPU that was
- * interrupted, and an interrupt handler may write amid the text of the thread it interrupted. Of
- * several writers one drives and the others look on: a lock that is passed around for each portion
- * would take its time where a hypervisor runs not all CPUs at once.
+ * A writer first puts its text as a whole into a ring, with the lock held. Then it passes the
+ * ring's text on, a portion at a time, until its own has been sent. Between portions the lock is
+ * free and interrupts are as the writer had them. So a writer also sends the texts in front of its
+ * own: no writer waits for a CPU that was interrupted, and an interrupt handler may write in the
+ * middle of the interrupted thread's text. Of several writers one sends and the others watch,
+ * because passing the lock on for each portion would be slow where a hypervisor does not run all
+ * CPUs at once.
  *
- * A display needs no ring: it has the text as soon as it is put, whatever the transmitter does, and
- * is drawn afterwards, again a portion at a time.
+ * A display needs no ring: it holds the text as soon as it is put, and is drawn afterwards, also a
+ * portion at a time.
  */
 #include "kernel/core/console.h"
 #include "kernel/arch/arch.h"
@@ -18,18 +18,18 @@
 #include "kernel/core/outputs.h"
 
 #define RING_BYTES ((uint64_t)16 * KIB)
-/* A transmitter that is stuck must not hang the kernel: a portion takes 1.4 ms at 115200 baud, a
- * look about 1 us. */
+/* Refusals after which text is lost, so that a stuck transmitter does not hang the kernel. A
+ * portion takes 1.4 ms at 115200 baud, a try about 1 us. */
 #define REFUSALS_MAX  1000000
-#define REFUSALS_THEN 10000 /* of each further text, once it was stuck */
+#define REFUSALS_THEN 10000 /* the same for each further text, once it was stuck */
 
 static struct spinlock lock = SPINLOCK(LOCK_CONSOLE, "console");
 static bool lockless, thread_draws;
-/* All guarded by lock, but that sent may be looked at. Counts of bytes: sent <= ended <= put <=
- * sent + RING_BYTES. */
+/* All guarded by `lock`, but `sent` may be read without it. Counts of bytes: sent <= ended <= put
+ * <= sent + RING_BYTES. */
 static char ring[RING_BYTES];
 static uint64_t put, ended, sent;
-static unsigned refusals; /* in a row */
+static unsigned refusals; /* consecutive */
 
 static bool panicking(void)
 {
@@ -52,7 +52,7 @@ static bool try_take_lock(bool *irq)
     return true;
 }
 
-/* The lock may have been taken before everything became lockless. */
+/* Releases the lock, which may have been taken before panic mode. */
 static void release_lock(bool irq)
 {
     if (spin_held(&lock))
@@ -61,8 +61,8 @@ static void release_lock(bool irq)
         arch_irq_restore(irq);
 }
 
-/* Offers the transmitter a portion; false: it takes nothing now. What it refuses for too long is
- * lost. */
+/* Offers the transmitter a portion. Returns false if it takes nothing now. Drops text that was
+ * refused too often. */
 static bool pass_on_locked(void)
 {
     uint64_t at = sent % RING_BYTES;
@@ -81,7 +81,7 @@ static bool pass_on_locked(void)
     return took;
 }
 
-/* Passes on a portion, unless somebody else is at it. */
+/* Passes on a portion, unless another CPU holds the lock. */
 static void drive(void)
 {
     bool irq, passed = false;
@@ -116,7 +116,8 @@ bool console_begin(void)
 
 static void put_byte(char c)
 {
-    /* Longer than the ring has room for: its beginning goes out while the lock is held. */
+    /* The text is longer than the ring has room for: its beginning is sent while the lock is
+     * held. */
     while (put - sent == RING_BYTES) {
         ended = put;
         if (!pass_on_locked())
@@ -135,8 +136,8 @@ void console_put(const char *s, size_t n)
     outputs_show(s, n);
 }
 
-/* What others put meanwhile is theirs to draw. Not waiting: no more than can be done before others
- * need the console. */
+/* Draws the text that was put before this call. `wait`: waits for the lock; otherwise stops as soon
+ * as another CPU needs the console. */
 static void draw_screen(bool wait)
 {
     bool more = true, irq;
@@ -149,7 +150,7 @@ static void draw_screen(bool wait)
         more = outputs_draw();
         release_lock(irq);
     }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* out of the buffers that gather writes */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* empties write-combining buffers */
 }
 
 void console_draw(void)
@@ -162,7 +163,7 @@ void console_draw_later(void)
     __atomic_store_n(&thread_draws, true, __ATOMIC_RELAXED);
 }
 
-/* What stays undrawn here is the thread's. */
+/* Draws after a text. What remains undrawn is left to the drawing thread. */
 static void draw_own(bool irq)
 {
     bool thread = __atomic_load_n(&thread_draws, __ATOMIC_RELAXED) && !panicking();

@@ -1,35 +1,34 @@
 /*
- * The way of text to the console. printf.h is what everybody writes with; this is what is
- * underneath; outputs.h is where it goes.
+ * Passes text to the console: the layer below printf.h, which all code writes with. outputs.h
+ * decides where the text goes.
  *
- * A text is begun, put in pieces and ended, by one CPU without a pause; the texts of different CPUs
- * do not mix. Any context.
+ * A text is begun, put in pieces and ended by one CPU without a pause; texts of different CPUs do
+ * not mix. Any context.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
-/* So many bytes go to the serial port in one stretch with interrupts off: what the FIFO of a 16550
- * or PL011 holds. */
+/* Bytes that go to the serial port at once with interrupts off: the size of the FIFO of a 16550 or
+ * PL011. */
 #define CONSOLE_PORTION 16
-/* A text may be so long and is still put together without waiting for the transmitter. */
+/* A text up to this long is put without waiting for the transmitter. */
 #define CONSOLE_ROOM 2048
 
-/* Returns the interrupt state, for console_end; interrupts stay off in between. */
+/* Begins a text. Returns the interrupt state for console_end(); interrupts stay off in between. */
 bool console_begin(void);
 void console_put(const char *s, size_t n);
-/* Returns when the text is out. Meanwhile interrupts are as they were before console_begin. Where
- * text goes to a display it is drawn, too, a portion at a time; but once a thread draws, what is
- * left where interrupts are off or others print is that thread's. */
+/* Ends a text and returns when it has been sent; meanwhile interrupts are as they were before
+ * console_begin(). Text for a display is drawn, too, a portion at a time. Once a drawing thread
+ * runs, it draws what remains when interrupts are off or another CPU prints. */
 void console_end(bool irq);
-/* Draws what is put and not yet seen on a display, all there is when this is called. Any
- * context. */
+/* Draws all text on the display that was put before this call and is not yet drawn. Any context. */
 void console_draw(void);
-/* From now on a thread calls console_draw, every so often. */
+/* Leaves drawing to a thread that calls console_draw() periodically from now on. */
 void console_draw_later(void);
-/* Threads run: starts the one that draws, where there is a display to draw on. Thread context. */
+/* Starts the drawing thread, if there is a display. Thread context. */
 void console_thread_start(void);
-/* From now on nobody waits for the console's lock: its holder may have been stopped. */
+/* Stops the use of the console's lock from now on: its holder may have been stopped. */
 void console_panic_mode(void);
-/* At once, past what waits, without a lock: before everything else, and when all else has
- * failed. */
+/* Writes at once, ahead of waiting text and without a lock: before the console works, and when all
+ * else has failed. */
 void console_force(const char *s, size_t n);

@@ -1,4 +1,3 @@
-/* The array of per-CPU data; see cpu.h. */
 #include "kernel/core/cpu.h"
 
 struct cpu cpus[CPU_MAX];

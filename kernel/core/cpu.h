@@ -1,6 +1,6 @@
 /*
- * Per-CPU data. One array for the whole machine; this_cpu() is the caller's entry. A subsystem's
- * part is a pointer it owns or a small struct it embeds, and only its own files touch it.
+ * Per-CPU data: one array for the whole machine; this_cpu() is the caller's entry. A subsystem's
+ * part is a pointer that it owns or a small struct that it embeds; only its own files use it.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -9,22 +9,24 @@
 struct thread;
 
 struct cpu {
-    struct arch_cpu arch; /* first: arch/ finds struct cpu from its register */
-    /* What interrupts and switches need is together. */
-    struct thread *current;   /* running thread; written by the scheduler, irqs off */
+    struct arch_cpu arch; /* first: kernel/arch finds struct cpu from its register */
+    /* Fields that interrupts and context switches need are together. */
+    struct thread *current;   /* running thread; written by the scheduler, interrupts off */
     struct hpm_cpu *hpm;      /* hpm/account.c */
     struct path_cpu *pages;   /* hpm/path/path.c */
     struct runqueue *rq;      /* sched/runqueue.c */
-    struct arch_space *space; /* loaded address space, NULL = kernel only */
+    struct arch_space *space; /* loaded address space, NULL: the kernel's alone */
     struct thread *idle;      /* its idle thread */
-    unsigned index;           /* 0..cpu_count()-1 */
-    uint16_t spin_depth;      /* spinlocks held: must be 0 when sleeping */
-    /* bit c: CPU c is sent IPI_RESCHED when spin_depth is 0; own CPU, irqs off */
+    unsigned index;           /* 0 to cpu_count() - 1 */
+    uint16_t spin_depth;      /* spinlocks held; must be 0 when sleeping */
+    /* Bit c: CPU c is sent IPI_RESCHED when spin_depth reaches 0. Used by this CPU only, interrupts
+     * off. */
     uint64_t kicks;
-    /* sched/gate.c: that the running thread entered last and holds; NULL: none */
+    /* Name of the gate that the running thread entered last and still holds (sched/gate.c); NULL:
+     * none. */
     const char *gate;
     bool online;   /* has reached its idle loop */
-    bool resched;  /* run sched_point() before the next return to user */
+    bool resched;  /* run sched_point() before the next return to user mode */
     uint64_t hwid; /* APIC id, MPIDR affinity */
     struct cpu_place place;
     void *boot_stack_top;
@@ -32,8 +34,8 @@ struct cpu {
 
 extern struct cpu cpus[CPU_MAX];
 
-unsigned cpu_count(void);       /* CPUs that run, fixed once all are started; 1 until then */
-void cpu_count_set(unsigned n); /* main, once, when all are started */
+unsigned cpu_count(void);       /* number of running CPUs: 1 until all are started, then constant */
+void cpu_count_set(unsigned n); /* called once, by main, when all CPUs are started */
 
 static inline struct cpu *this_cpu(void)
 {

@@ -12,7 +12,7 @@ uint64_t end_wanted = END_AUTO;
 
 static void (*last_words)(void);
 
-/* Each CPU's, touched by itself only: the stop interrupt comes between its instructions. */
+/* Used by its own CPU only; the stop interrupt comes between its instructions. */
 static struct {
     volatile bool inside, asked;
 } ALIGNED(CACHE_LINE) whole[CPU_MAX];

@@ -1,4 +1,4 @@
-/* The kernel's own table, which its second link has: see symbols.h. */
+/* The symbol table of the kernel itself, which its second link adds. See symbols.h. */
 #include "kernel/lib/symbols.h"
 #include "kernel/core/printf.h"
 

@@ -1,10 +1,10 @@
 /*
- * Spinlocks whose word is their owner: whoever swaps 0 for its own number has it. Not first come
- * first served on purpose: under a hypervisor the CPU whose turn it is may not be running, and
- * every other one would wait for it. Waiters look without writing. One that has waited PATIENCE_NS
- * claims the next turn, so that a CPU that takes the lock over and over cannot keep the others from
- * it. In debug builds each CPU remembers the locks it holds: taking them out of order, or waiting
- * for one longer than SPIN_TIMEOUT_S, panics and names the locks and the CPUs concerned.
+ * Spinlocks with the owner in the lock word: a CPU that swaps 0 for its own number has the lock.
+ * They are deliberately not first come, first served: under a hypervisor the CPU that is next may
+ * not be running, and all others would wait for it. Waiting CPUs only read the word. One that has
+ * waited PATIENCE_NS claims the next turn, so that a CPU that takes the lock over and over cannot
+ * starve the others. In debug builds each CPU remembers the locks it holds: taking them out of
+ * order, or waiting for one longer than SPIN_TIMEOUT_S, panics and names the locks and CPUs.
  */
 #include "kernel/core/lock.h"
 #include "kernel/core/cpu.h"
@@ -19,7 +19,7 @@ bool spin_held(const struct spinlock *l)
     return __atomic_load_n(&l->owner, __ATOMIC_RELAXED) == this_cpu()->index + 1;
 }
 
-static void (*panic_others)(void); /* NULL: all is well */
+static void (*panic_others)(void); /* NULL: no panic */
 
 void spin_panic_mode(void (*others)(void))
 {
@@ -38,7 +38,7 @@ void spin_stop_point(void)
 #define HELD_MAX       8
 #define SPIN_TIMEOUT_S 10
 
-/* Written by its own CPU alone, interrupts off. */
+/* Written by its own CPU only, interrupts off. */
 struct held {
     unsigned n;
     struct spinlock *lock[HELD_MAX];
@@ -125,7 +125,7 @@ static void check_timeout(UNUSED const struct spinlock *l, UNUSED uint64_t waite
 }
 #endif
 
-#define PATIENCE_NS (20 * NS_PER_US) /* many times what anybody holds a lock */
+#define PATIENCE_NS (20 * NS_PER_US) /* many times longer than any lock is held */
 
 static bool try_lock(struct spinlock *l, uint64_t me)
 {

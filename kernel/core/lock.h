@@ -1,18 +1,18 @@
 /*
- * Spinlocks, taken with interrupts off so that an interrupt handler may take the same lock. Nobody
- * sleeps, copies user memory or sends a TLB shootdown while holding one (cpu->spin_depth says how
- * many are held). Debug builds check the order: a lock may only be taken while all held ones have a
+ * Spinlocks. They are taken with interrupts off, so that an interrupt handler may take the same
+ * lock. A CPU that holds one (cpu->spin_depth) does not sleep, copy user memory or send a TLB
+ * shootdown. Debug builds check the order: a lock may only be taken while all locks held have a
  * lower rank.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
-/* Outermost first. Two locks of one rank are taken in address order. */
+/* Outermost first. Two locks of one rank are taken in the order of their addresses. */
 enum lock_rank {
     LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
     LOCK_POOLS,     /* mm: the list of pools */
     LOCK_POOL,      /* mm: a pool's nodes and policy */
-    LOCK_SWAP,      /* mm: swap slots; who waits to read or write */
+    LOCK_SWAP,      /* mm: swap slots; threads that wait to read or write */
     LOCK_NUMBERS,   /* mm: numbers of address spaces */
     LOCK_PROC,      /* proc: process table, a process's threads */
     LOCK_FUTEX,     /* proc: futex buckets */
@@ -20,7 +20,7 @@ enum lock_rank {
     LOCK_BLOCK,     /* dev: a block device's requests */
     LOCK_GATE,      /* sched: a gate's owner and waiters */
     LOCK_THREAD,    /* sched: wait queues of kernel threads */
-    LOCK_TIMER,     /* timers of a CPU: held while a sleeper is woken */
+    LOCK_TIMER,     /* sched: timers of a CPU, held while a sleeper is woken */
     LOCK_RUNQUEUE,  /* sched: a run queue */
     LOCK_HPM,       /* hpm: contexts, buffers */
     LOCK_ASID,      /* arch: address-space identifiers */
@@ -32,8 +32,8 @@ enum lock_rank {
 };
 
 struct spinlock {
-    uint64_t owner; /* the lock: index of the CPU that has it + 1, 0 when free */
-    /* CPU that has waited long + 1: nobody else takes the lock now; 0 when there is none */
+    uint64_t owner; /* index of the CPU that holds it + 1; 0: free */
+    /* Index + 1 of a CPU that has waited long and takes the lock next; 0: there is none. */
     uint64_t turn;
     enum lock_rank rank;
     const char *name;
@@ -45,26 +45,27 @@ struct spinlock {
     }
 
 void spin_init(struct spinlock *l, enum lock_rank rank, const char *name);
-/* Interrupts go off; the returned state goes back to spin_unlock. */
+/* Disables interrupts and takes the lock. Returns the interrupt state for spin_unlock(). */
 bool spin_lock(struct spinlock *l);
 void spin_unlock(struct spinlock *l, bool irq);
-/* Takes it only if that needs no waiting, and then interrupts go off. */
+/* Takes the lock and disables interrupts if that needs no waiting; returns false otherwise. */
 bool spin_try_lock(struct spinlock *l, bool *irq);
-/* For use where interrupts are off already. */
+/* For use where interrupts are already off. */
 void spin_lock_irqoff(struct spinlock *l);
 void spin_unlock_irqoff(struct spinlock *l);
 bool spin_held(const struct spinlock *l); /* by this CPU */
 struct cpu;
-/* Sends that CPU IPI_RESCHED when this one, which holds a spinlock, holds none any more. What runs
- * there then may want the same locks, and under a hypervisor it can take the place of this CPU, and
- * spin until it has to give way. */
+/* Sends `target` IPI_RESCHED as soon as this CPU, which holds a spinlock, holds none. Sent earlier,
+ * the woken code might want the same locks: under a hypervisor it can displace this CPU and spin
+ * until its own slice ends. */
 void spin_kick_later(const struct cpu *target);
-/* Before what can fault, wait for I/O or wait for a process. Debug builds panic if this CPU holds a
- * spinlock or its thread a gate (sched/sched.h), and name it and `doing`. Thread context. */
+/* Called before code that can fault, wait for I/O or wait for a process. Debug builds panic if this
+ * CPU holds a spinlock or its thread a gate (sched/sched.h); the message names it and `doing`.
+ * Thread context. */
 #ifdef DEBUG
 void may_wait(const char *doing);
-/* Before a sleep in which guard, NULL or held, is let go. Debug builds panic if the thread holds a
- * gate and does not wait for another one. Interrupts off. */
+/* Called before a sleep that releases `guard`, which is held or NULL. Debug builds panic if the
+ * thread holds a gate and is not waiting for another one. Interrupts off. */
 void may_sleep(const struct spinlock *guard);
 #else
 static inline void may_wait(UNUSED const char *doing)
@@ -74,8 +75,8 @@ static inline void may_sleep(UNUSED const struct spinlock *guard)
 {
 }
 #endif
-/* In a panic: who takes a lock, or waits for one, from now on calls others first, which returns
- * only on CPUs that go on. */
+/* Called in a panic: from now on, a CPU that takes a lock or waits for one first calls `others`,
+ * which returns only on CPUs that may go on. */
 void spin_panic_mode(void (*others)(void));
-/* The same for what needs no lock any more: stops here, or goes on. */
+/* Does the same for code that needs no lock: stops the CPU, or returns. */
 void spin_stop_point(void);

@@ -1,7 +1,7 @@
 /* See number.h. */
 #include "kernel/core/number.h"
 
-#define LOOKS 64 /* numbers looked at in one stretch with interrupts off */
+#define LOOKS 64 /* numbers tried at a time with interrupts off */
 
 uint64_t numbers_first = 1;
 

@@ -1,7 +1,7 @@
 /*
- * Numbers of processes and of threads: given out in turn, from 1 to NUMBER_MAX and then from 1
- * again; never 0, never one in use. In use is what has been taken, for a thing that exists or for
- * one still to be made, and not been given back.
+ * Numbers of processes and of threads. They are allocated in ascending order from 1 to NUMBER_MAX,
+ * then from 1 again; never 0, never one in use. A number is in use from number_take(), which may
+ * come before the process or thread exists, to number_give().
  */
 #pragma once
 #include "kernel/core/lock.h"
@@ -9,33 +9,34 @@
 #define NUMBER_MAX     0x7fffffff /* fits into an int: calls return numbers or errors */
 #define NUMBER_BUCKETS 512
 
-/* A process or thread has one as a member. */
+/* A member of each process and thread. */
 struct number {
-    struct number *next; /* the kind's lock: of its bucket */
-    uint32_t value;      /* the kind's lock: 0: none */
+    struct number *next; /* in its bucket; guarded by the kind's lock */
+    uint32_t value;      /* 0: none; guarded by the kind's lock */
 };
 
-/* One kind of number. */
+/* All numbers of one kind. */
 struct numbers {
     struct spinlock lock;
-    uint32_t max;                          /* more than can be in use at a time */
-    uint32_t last;                         /* lock: 0: none so far */
-    struct number *bucket[NUMBER_BUCKETS]; /* lock: those in use */
+    uint32_t max; /* larger than the number that can be in use at a time */
+    /* the last one allocated, 0: none so far; guarded by lock */
+    uint32_t last;
+    struct number *bucket[NUMBER_BUCKETS]; /* numbers in use; guarded by lock */
 };
 #define NUMBERS(name, max_)                                \
     {                                                      \
         .lock = SPINLOCK(LOCK_THREAD, name), .max = (max_) \
     }
 
-/* Boot argument numbers.first: the first one of each kind. */
+/* Boot argument numbers.first: the first number of each kind. */
 extern uint64_t numbers_first;
 
-/* Gives n a number, unless it has one, and returns it. Any context whose locks rank below
- * LOCK_THREAD, as the others. */
+/* Gives `n` a number, unless it has one, and returns the number. This and the following: any
+ * context whose locks rank below LOCK_THREAD. */
 uint32_t number_take(struct numbers *kind, struct number *n);
-/* to, which has none, gets the number that from has; false: from has none. */
+/* Moves the number of `from` to `to`, which has none. Returns false if `from` has none. */
 bool number_move(struct numbers *kind, struct number *to, struct number *from);
-/* n has none any more. */
+/* Frees the number of `n`, if it has one. */
 void number_give(struct numbers *kind, struct number *n);
-/* The one n has, or 0. */
+/* Returns the number of `n`, or 0. */
 uint32_t number_of(struct numbers *kind, const struct number *n);

@@ -14,7 +14,7 @@ static const struct outputs wanted_by_choice[] = {
     [OUTPUTS_FRAMEBUFFER] = {.display = true},
     [OUTPUTS_BOTH] = {.serial = true, .display = true},
 };
-/* OUTPUTS_AUTO, by what serial port there is. */
+/* The outputs of OUTPUTS_AUTO, by the serial port there is. */
 static const struct outputs wanted_by_itself[] = {
     [SERIAL_NONE] = {.display = true},
     [SERIAL_FOUND] = {.serial = true, .display = true},
@@ -23,12 +23,11 @@ static const struct outputs wanted_by_itself[] = {
 
 static struct screen screen;
 static struct outputs asked, present;
-/* before anybody looks: whatever serial port there is */
+/* Until outputs_init(): any serial port there is. */
 static struct outputs used = {.serial = true};
-static int
-    /* why there is none: as boot_framebuffer's; -EEXIST it overlaps memory, -E2BIG a character
-     * does */
-    display_error;
+/* Why there is no display: an error of struct boot_framebuffer; -EEXIST: it overlaps memory;
+ * -E2BIG: it has no room for a character. */
+static int display_error;
 
 static int open_display(const struct boot_info *info)
 {

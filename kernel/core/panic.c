@@ -1,9 +1,9 @@
 /*
- * A readable end: message, registers, a backtrace with names on every CPU, and a run that fails.
- * The first CPU to panic owns the console; the others are stopped and print in turn. Most are
- * stopped by an interrupt they cannot mask (NMI, FIQ). Where there is none, a CPU with interrupts
- * off stops when it next takes a lock or prints; one that does neither is named. A panic within
- * the panic ends at once.
+ * Ends the run readably: message, registers, a symbolised backtrace of every CPU, and a failure as
+ * the exit status. The first CPU that panics owns the console; the others are stopped and print in
+ * turn. Most are stopped by an interrupt they cannot mask (NMI, FIQ). Where there is none, a CPU
+ * with interrupts off stops when it next takes a lock or prints; one that does neither is named. A
+ * panic within the panic ends the run at once.
  */
 #include "kernel/core/panic.h"
 #include "kernel/core/console.h"
@@ -16,10 +16,10 @@
 #include "kernel/lib/text.h"
 
 #define EXIT_CODE_PANIC 101
-#define STOP_WAIT_NS    (2 * NS_PER_S) /* for all of them to stop */
-/* for each to print: an emulated CPU gets its turn rarely on a busy host */
+#define STOP_WAIT_NS    (2 * NS_PER_S) /* for all CPUs to stop */
+/* For each CPU to print: on a busy host an emulated CPU rarely runs. */
 #define PRINT_WAIT_NS (10 * NS_PER_S)
-/* For a panic before the clock is calibrated, when arch_clock_ns stands still. */
+/* Bounds the wait in a panic before the clock is calibrated, when arch_clock_ns() stands still. */
 #define STOP_SPINS_MAX 200000000u
 
 static unsigned owner;        /* index + 1 of the CPU that panics */
@@ -28,8 +28,8 @@ static bool stopped[CPU_MAX]; /* each written by its own CPU */
 
 struct trace {
     vaddr_t last;
-    bool returns;   /* to what follows: what is meant is the call before it */
-    unsigned again; /* times the last one was repeated: deep recursion is one line */
+    bool returns;   /* the next address is a return address: the call is before it */
+    unsigned again; /* repetitions of the last address: deep recursion is one line */
 };
 
 static void print_again(struct trace *trace)
@@ -39,8 +39,8 @@ static void print_again(struct trace *trace)
     trace->again = 0;
 }
 
-/* What it was called by was interrupted there, perhaps at a function's first instruction, and has
- * called nobody. */
+/* Returns whether the caller of the code at `place` was interrupted there, rather than making a
+ * call: the address is then exact, perhaps that of a function's first instruction. */
 static bool is_entry(const struct symbol_found *place)
 {
     static const char name[] = "/entry.S";
@@ -79,7 +79,7 @@ static void print_backtrace(const struct arch_frame *frame)
     print_again(&trace);
 }
 
-/* Waits until done(cpu) says so. False: it took too long. */
+/* Waits up to `wait_ns` until done(cpu). Returns false if that takes too long. */
 static bool wait_until(bool (*done)(const struct cpu *cpu), const struct cpu *cpu, uint64_t wait_ns)
 {
     uint64_t since_ns = arch_clock_ns();
@@ -134,13 +134,13 @@ static void print_others(const struct cpu *self)
     }
 }
 
-/* Where a CPU stops that is not the panic's owner. */
+/* Stops a CPU that is not the owner of the panic. */
 static NORETURN void panic_stopped(void)
 {
     unsigned me = this_cpu()->index + 1;
 
     arch_irq_save();
-    while (has_stopped(this_cpu())) /* and again: it panics where it prints */
+    while (has_stopped(this_cpu())) /* entered again: it panicked while printing */
         arch_cpu_relax();
     __atomic_store_n(&stopped[me - 1], true, __ATOMIC_RELEASE);
     while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
@@ -156,7 +156,7 @@ void panic_stop_asked(void)
         panic_stopped();
 }
 
-/* On a CPU that takes a lock or prints. */
+/* Stops a CPU that takes a lock or prints, unless it owns the panic or it is its turn. */
 static void stop_unless_asked(void)
 {
     unsigned me = this_cpu()->index + 1;
@@ -166,7 +166,7 @@ static void stop_unless_asked(void)
         panic_stopped();
 }
 
-/* Only one CPU gets past here; returns in it alone. */
+/* Returns on one CPU only: the owner of the panic. */
 static void become_owner(void)
 {
     unsigned nobody = 0, me = this_cpu()->index + 1;
@@ -176,7 +176,7 @@ static void become_owner(void)
         return;
     if (nobody == me) {
         static const char again[] = "panic within panic\r\n";
-        static bool twice; /* even that does not work */
+        static bool twice; /* even that message failed */
         if (twice)
             arch_poweroff(EXIT_CODE_PANIC);
         twice = true;
@@ -210,7 +210,7 @@ static NORETURN void panic_all(const struct arch_frame *frame, const char *fmt, 
         arch_frame_print(frame);
     print_backtrace(frame);
     print_others(this_cpu());
-    /* On a display it may have gone out at the top. */
+    /* On a display the beginning may have scrolled out. */
     if (outputs_on_display()) {
         print_reason(fmt, again);
         print_backtrace(frame);

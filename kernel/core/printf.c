@@ -1,4 +1,3 @@
-/* Formatted output to the console and into buffers; the conversions are format.c's. */
 #include "kernel/core/printf.h"
 #include "kernel/core/console.h"
 #include "kernel/lib/format.h"
@@ -35,7 +34,7 @@ void kwrite(const char *s, size_t n)
 
 struct buffer {
     char *at;
-    size_t size, n; /* n counts what does not fit, too */
+    size_t size, n; /* n counts characters that do not fit, too */
 };
 
 static void buffer_put(void *to, const char *s, size_t n)

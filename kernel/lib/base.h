@@ -1,7 +1,7 @@
 /*
- * What every file may assume: fixed-width types, addresses and cycles as types of their own, a few
- * macros, ASSERT, and the memory functions. Policy files include this and their own header,
- * nothing else, and compile unchanged for the kernel and for the host.
+ * What every file may use: fixed-width types, types for addresses and cycles, a few macros, ASSERT,
+ * and the memory functions. Policy files include this and their own header, nothing else, and
+ * compile unchanged for the kernel and for the host.
  */
 #pragma once
 #include <stdbool.h>
@@ -22,7 +22,7 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define NS_PER_MS ((uint64_t)1000000)
 #define NS_PER_S  ((uint64_t)1000000000)
 
-/* The text of a macro's value. */
+/* The value of a macro as a string. */
 #define TEXT_OF_(x) #x
 #define TEXT_OF(x)  TEXT_OF_(x)
 
@@ -30,7 +30,8 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define PAGE_SIZE  ((uint64_t)1 << PAGE_SHIFT)
 #define PAGE_MASK  (PAGE_SIZE - 1)
 
-/* The coherence line that per-CPU data is padded to: the largest of the machines we run on. */
+/* The size of a cache line that per-CPU data is padded to: the largest of all supported
+ * machines. */
 #define CACHE_LINE 128
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -46,7 +47,7 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
         __typeof__(b) max_b_ = (b);        \
         max_a_ > max_b_ ? max_a_ : max_b_; \
     })
-/* Powers of two only. */
+/* `a` is a power of two. */
 #define ALIGN_DOWN(x, a) ((x) & ~((__typeof__(x))(a)-1))
 #define ALIGN_UP(x, a)   ALIGN_DOWN((x) + ((__typeof__(x))(a)-1), a)
 #define IS_ALIGNED(x, a) (((x) & ((__typeof__(x))(a)-1)) == 0)
@@ -56,24 +57,26 @@ typedef uint64_t cycles_t; /* processor cycles; model cycles when simulated */
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define NORETURN          __attribute__((noreturn))
 #define ALWAYS_INLINE     inline __attribute__((always_inline))
-/* its frame is gone before its caller goes on */
+/* keeps the function's frame off its caller's */
 #define NOINLINE   __attribute__((noinline))
 #define PACKED     __attribute__((packed))
 #define ALIGNED(n) __attribute__((aligned(n)))
 #define UNUSED     __attribute__((unused))
-/* Read by every interrupt and hardly ever written: together, in few cache lines (linker.ld). */
-#define HOT      __attribute__((section(".data.hot")))
-#define HOT_CPUS __attribute__((section(".data.hot.cpus"))) /* for each CPU: behind them */
-/* What each end of a counters' slice goes through: together, in few pages, for each page is a TLB
- * entry that the interrupted program may have taken (linker.ld). */
+/* For data that every interrupt reads and hardly anything writes: linked together, in few cache
+ * lines (linker.ld). */
+#define HOT __attribute__((section(".data.hot")))
+/* the same for per-CPU data, linked behind it */
+#define HOT_CPUS __attribute__((section(".data.hot.cpus")))
+/* For code that runs at each end of a counters' slice: linked together, in few pages, because each
+ * page takes a TLB entry from the interrupted program (linker.ld). */
 #define HOT_CODE __attribute__((section(".text.HOT")))
 
-/* Prints the message, the registers and a symbolised backtrace, stops every CPU, ends the run with
- * a failure. */
+/* Prints the message, the registers and a symbolised backtrace, stops every CPU, and ends the run
+ * with a failure. */
 NORETURN void panic(const char *fmt, ...) PRINTF(1, 2);
 
-/* A broken invariant of our own. Never used for what a user, an application or a device
- * supplied. */
+/* Panics if an invariant of the kernel is broken. Never used for input of a user, an application or
+ * a device. */
 #define ASSERT(cond)                                                         \
     do {                                                                     \
         if (__builtin_expect(!(cond), 0))                                    \
@@ -90,7 +93,7 @@ static inline bool is_pow2(uint64_t x)
     return x && !(x & (x - 1));
 }
 
-/* floor(log2(x)); x must not be 0. */
+/* Returns floor(log2(x)); `x` must not be 0. */
 static inline unsigned log2_floor(uint64_t x)
 {
     return 63 - (unsigned)__builtin_clzll(x);

@@ -1,6 +1,6 @@
 /*
- * Error numbers. The kernel returns them negated; applications see the same numbers in newlib's
- * errno.h, whose values these are, so nothing is translated at the system-call boundary.
+ * Error numbers. The kernel returns them negated. They have the values of newlib's errno.h, so
+ * nothing is translated at the system-call boundary.
  */
 #pragma once
 #if __STDC_HOSTED__

@@ -1,12 +1,12 @@
-/* Fixed-point helpers for policies, which use no floating point and no library: what does not fit
- * saturates. */
+/* Fixed-point helpers for policies, which use no floating point and no library. Results that do not
+ * fit saturate. */
 #pragma once
 #include "kernel/lib/base.h"
 
 typedef unsigned __int128 wide_t;
 #define WIDE_MAX (~(wide_t)0)
 
-/* floor(sqrt(x)), bit by bit. */
+/* Returns floor(sqrt(x)), computed bit by bit. */
 static inline uint32_t fixed_isqrt(uint64_t x)
 {
     uint64_t root = 0;
@@ -22,7 +22,7 @@ static inline uint32_t fixed_isqrt(uint64_t x)
     return (uint32_t)root;
 }
 
-/* floor(sqrt(x)). */
+/* Returns floor(sqrt(x)). */
 static inline uint64_t fixed_isqrt_wide(wide_t x)
 {
     wide_t root = 0;
@@ -38,8 +38,8 @@ static inline uint64_t fixed_isqrt_wide(wide_t x)
     return (uint64_t)root;
 }
 
-/* n / d and the remainder; d must not be 0. Long division, for the compiler's own would call a
- * library. */
+/* Returns n / d and stores the remainder; `d` must not be 0. Does long division itself, because the
+ * compiler would call a library. */
 static inline wide_t fixed_div_wide(wide_t n, uint64_t d, uint64_t *remainder)
 {
     uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
@@ -61,7 +61,7 @@ static inline wide_t fixed_div_wide(wide_t n, uint64_t d, uint64_t *remainder)
     return (wide_t)(high / d) << 64 | quotient;
 }
 
-/* a * b / c rounded down, at most 2^64 - 1; c must not be 0. */
+/* Returns a * b / c rounded down, at most 2^64 - 1; `c` must not be 0. */
 static inline uint64_t fixed_muldiv(uint64_t a, uint64_t b, uint64_t c)
 {
     wide_t product = (wide_t)a * b;
@@ -74,13 +74,13 @@ static inline uint64_t fixed_muldiv(uint64_t a, uint64_t b, uint64_t c)
     return quotient > UINT64_MAX ? UINT64_MAX : (uint64_t)quotient;
 }
 
-/* a + b, at most 2^64 - 1. */
+/* Returns a + b, at most 2^64 - 1. */
 static inline uint64_t fixed_add(uint64_t a, uint64_t b)
 {
     return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* a * b, at most WIDE_MAX. */
+/* Returns a * b, at most WIDE_MAX. */
 static inline wide_t fixed_mul_wide(wide_t a, uint64_t b)
 {
     wide_t high = (a >> 64) * b, low = (wide_t)(uint64_t)a * b;
@@ -90,7 +90,7 @@ static inline wide_t fixed_mul_wide(wide_t a, uint64_t b)
     return (high << 64) + low;
 }
 
-/* a + b, at most WIDE_MAX. */
+/* Returns a + b, at most WIDE_MAX. */
 static inline wide_t fixed_add_wide(wide_t a, wide_t b)
 {
     return a + b < a ? WIDE_MAX : a + b;

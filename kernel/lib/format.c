@@ -1,9 +1,9 @@
-/* Conversions of printf, over a sink. Keeps no state, allocates nothing, cannot be led outside its
- * small buffer. */
+/* The conversions of printf, written to a sink. Keeps no state, allocates nothing, and writes
+ * nowhere but to a small buffer on the stack. */
 #include "kernel/lib/format.h"
 
 #define DIGITS_MAX  64
-#define PADDING_MAX 1024 /* a width or precision beyond it is taken for it */
+#define PADDING_MAX 1024 /* larger widths and precisions are cut to this */
 
 enum length { LENGTH_CHAR, LENGTH_SHORT, LENGTH_INT, LENGTH_LONG };
 

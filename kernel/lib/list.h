@@ -34,8 +34,8 @@ static inline void list_push_front(struct list *head, struct list *item)
     list_insert_before(head->next, item);
 }
 
-/* Leaves the item a list of its own, so that removing twice is harmless and list_empty(item) means
- * "in no list". */
+/* Removes `item` and makes it a list of its own: removing it twice is harmless, and
+ * list_empty(item) means "in no list". */
 static inline void list_remove(struct list *item)
 {
     item->prev->next = item->next;

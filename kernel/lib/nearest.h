@@ -1,18 +1,18 @@
 /*
- * The name that a word was probably meant to be, for messages about words that are none. Pure.
- * Needs nothing of the kernel: applications use it too.
+ * Finds the known name that an unknown word was probably meant to be, for error messages. Pure.
+ * Needs nothing of the kernel, so applications use it too.
  */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define NEAREST_MAX 160 /* longer names are near to nothing */
+#define NEAREST_MAX 160 /* longer names match nothing */
 
 struct nearest {
-    const char *text; /* what was given: n characters */
+    const char *text; /* the unknown word: `n` characters */
     size_t n;
-    const char *best; /* NULL: nothing comes close */
+    const char *best; /* the nearest name so far; NULL: none is near enough */
     unsigned distance;
 };
 
@@ -28,13 +28,13 @@ static inline unsigned nearest_least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Returns how many single characters of a must be changed, added, left out or swapped with their
- * neighbours to make b, without regard to case and no character twice (R. A. Wagner, M. J. Fischer,
- * JACM 21(1), 1974; swapping: F. J. Damerau, CACM 7(3), 1964). m and n, their lengths, are below
- * NEAREST_MAX. */
+/* Returns the edit distance of `a` and `b`: the number of characters that are changed, added,
+ * removed or swapped with their neighbours to make one from the other, regardless of case; no
+ * character takes part twice (R. A. Wagner, M. J. Fischer, JACM 21(1), 1974; swapping: F. J.
+ * Damerau, CACM 7(3), 1964). The lengths `m` and `n` are below NEAREST_MAX. */
 static inline unsigned nearest_distance(const char *a, size_t m, const char *b, size_t n)
 {
-    uint8_t rows[3][NEAREST_MAX]; /* of the first i - 2, i - 1 and i characters of a */
+    uint8_t rows[3][NEAREST_MAX]; /* for the first i - 2, i - 1 and i characters of a */
     uint8_t *before = rows[0], *last = rows[1], *row = rows[2];
 
     for (size_t j = 0; j <= n; j++)
@@ -57,8 +57,8 @@ static inline unsigned nearest_distance(const char *a, size_t m, const char *b, 
     return last[n];
 }
 
-/* Remembers name, which must stay, if it is nearer to what was given than those before, and no
- * further than a third of that, or one character. */
+/* Remembers `name`, which must stay valid, if it is nearer to the unknown word than all names
+ * before, and its distance is at most a third of the word's length, or 1. */
 static inline void nearest_consider(struct nearest *s, const char *name)
 {
     size_t length = 0, limit = s->n / 3 ? s->n / 3 : 1;
@@ -67,7 +67,7 @@ static inline void nearest_consider(struct nearest *s, const char *name)
         length++;
     if (length == NEAREST_MAX || s->n >= NEAREST_MAX)
         return;
-    if (length > s->n + limit || s->n > length + limit) /* by its length alone */
+    if (length > s->n + limit || s->n > length + limit) /* the lengths alone differ too much */
         return;
     unsigned d = nearest_distance(s->text, s->n, name, length);
     if (d > limit || (s->best && d >= s->distance))

@@ -1,21 +1,20 @@
 /*
- * The four memory functions, which the compiler also calls by itself. Words on every ISA, whatever
- * alignments are; the loops are marked so that the compiler does not turn them into calls of
- * themselves.
+ * The four memory functions, which the compiler also calls by itself. They work on words on every
+ * ISA, whatever the alignment of the arguments. The pragma below keeps the compiler from turning
+ * their loops into calls of themselves.
  *
- * The target is aligned first. Where the CPU loads words at any address, the source is read so;
- * where it may not (STRICT_ALIGN: AArch64 before its MMU is on), aligned words are read and shifted
- * into place, none of them beyond the source. Copies upwards and downwards read nothing that they
- * have written, so they move what overlaps.
+ * The target is aligned first. Where the CPU loads words at any address, the source is read
+ * unaligned. Where it does not (STRICT_ALIGN: AArch64 before its MMU is on), aligned words are read
+ * and shifted into place, and none of them reaches beyond the source. Copies in either direction
+ * read nothing that they have written, so they move overlapping memory.
  */
 #include "kernel/lib/base.h"
 
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 
 typedef uint64_t __attribute__((may_alias)) word_t;
-typedef word_t
-    /* at any address: where the ISA wants alignment, the compiler makes bytes of it */
-    ALIGNED(1) loose_t;
+/* A word at any address: where the ISA requires alignment, the compiler accesses bytes. */
+typedef word_t ALIGNED(1) loose_t;
 
 #define WORD sizeof(word_t)
 #ifdef STRICT_ALIGN
@@ -24,25 +23,25 @@ typedef word_t
 #define ANYWHERE true
 #endif
 
-/* Bytes behind the last aligned word. */
+/* Returns the number of bytes of the last aligned word that lie before `p`. */
 static size_t past_word(const void *p)
 {
     return (uintptr_t)p % WORD;
 }
 
-/* Bytes before the next aligned word, at most n. */
+/* Returns the number of bytes up to the next aligned word, at most `n`. */
 static size_t before_word(const void *p, size_t n)
 {
     return MIN(-(uintptr_t)p % WORD, n);
 }
 
-/* aligned is constant: p is. */
+/* Reads a word at `p`, which is aligned if `aligned`, a constant, says so. */
 static inline __attribute__((always_inline)) word_t word_at(const uint8_t *p, bool aligned)
 {
     return aligned ? *(const word_t *)p : *(const loose_t *)p;
 }
 
-/* n bytes, less than a word, as the lowest of one. */
+/* Returns `n` bytes, less than a word, as the lowest bytes of a word. */
 static word_t bytes_at(const uint8_t *p, size_t n)
 {
     word_t word = 0;
@@ -52,7 +51,7 @@ static word_t bytes_at(const uint8_t *p, size_t n)
     return word;
 }
 
-/* ---- Words to an aligned target, upwards: as many as there are. Bytes that are done. -------- */
+/* ---- Upwards: whole words to an aligned target. Each returns the number of bytes copied. ----- */
 
 static inline __attribute__((always_inline)) size_t words_up(uint8_t *d, const uint8_t *s, size_t n,
                                                              bool aligned)
@@ -72,8 +71,8 @@ static inline __attribute__((always_inline)) size_t words_up(uint8_t *d, const u
     return i;
 }
 
-/* The source is not aligned: each word of the target is the rest of one and the beginning of the
- * next. */
+/* Copies from a source that is not aligned: each word of the target is the rest of one source word
+ * and the beginning of the next. */
 static size_t shifted_up(uint8_t *d, const uint8_t *s, size_t n)
 {
     const unsigned have = (unsigned)before_word(s, WORD), low = 8 * have, high = 8 * (WORD - have);
@@ -103,7 +102,7 @@ static void copy_up(uint8_t *d, const uint8_t *s, size_t n)
         d[done] = s[done];
 }
 
-/* ---- Downwards, from aligned ends. Bytes that are left. ------------------------------------- */
+/* ---- Downwards, from an aligned end. Each returns the number of bytes left to copy. ---------- */
 
 static inline __attribute__((always_inline)) size_t words_down(uint8_t *d, const uint8_t *s,
                                                                size_t n, bool aligned)
@@ -177,7 +176,7 @@ void *memset(void *dst, int byte, size_t n)
     return dst;
 }
 
-/* ---- Comparing: the bytes at x, which is aligned, that are the same as far as words are ------ */
+/* ---- Comparing whole words; x is aligned. Each returns the number of equal bytes. ------------ */
 
 static inline __attribute__((always_inline)) size_t same_words(const uint8_t *x, const uint8_t *y,
                                                                size_t n, bool aligned)

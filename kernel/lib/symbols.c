@@ -30,8 +30,8 @@ int symbols_open(const void *table, uint64_t size, struct symbols *out, const ch
     return 0;
 }
 
-/* How many of the ascending entries, whose first word each is an offset, begin at offset or
- * before. */
+/* Returns the number of entries that begin at `offset` or before. Each entry begins with its
+ * offset; they ascend. */
 static uint32_t count_up_to(const uint8_t *entries, uint32_t count, size_t entry_bytes,
                             uint32_t offset)
 {

@@ -1,13 +1,13 @@
-/* Messages put together piece by piece in a bounded buffer, for parsers that say what is wrong.
- * Always NUL-terminated. */
+/* Builds messages piece by piece in a bounded buffer, for parsers that report errors. Always
+ * NUL-terminated. */
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/lib/nearest.h"
 
-/* What does not fit is cut off. */
+/* Text that does not fit is cut off. */
 struct text {
     char *at;
-    size_t left; /* the final NUL included */
+    size_t left; /* free bytes, the final NUL included */
 };
 
 static inline void text_put(struct text *t, const char *s)
@@ -18,7 +18,8 @@ static inline void text_put(struct text *t, const char *s)
         *t->at = '\0';
 }
 
-/* A part of the input inside a message: never more than a line's worth, nothing unprintable. */
+/* Quotes a part of the input inside a message: at most 40 characters, with '?' for unprintable
+ * ones. */
 static inline void text_put_quoted(struct text *t, const char *s, size_t n)
 {
     text_put(t, "'");
@@ -46,7 +47,7 @@ static inline size_t text_length(const char *s)
     return n;
 }
 
-/* Is name the n characters at s? */
+/* Returns whether `name` equals the `n` characters at `s`. */
 static inline bool text_same(const char *name, const char *s, size_t n)
 {
     return text_length(name) == n && !memcmp(name, s, n);
@@ -60,7 +61,7 @@ static inline int text_digit(char c, unsigned base)
     return d >= 0 && (unsigned)d < base ? d : -1;
 }
 
-/* "; nearest: NAME", if there is one. */
+/* Appends "; nearest: NAME", if a near name was found. */
 static inline void text_put_nearest(struct text *t, const struct nearest *s)
 {
     if (!s->best)

@@ -16,8 +16,8 @@ static bool is_quote(char c)
     return c == '\'' || c == '"';
 }
 
-/* Copies what is between the mark at from and its partner. -EINVAL without one; then from is still
- * the mark. */
+/* Copies the text between the mark at `from` and its partner. Returns -EINVAL without a partner;
+ * `from` is then still the mark. */
 static int take_quoted(struct words *w)
 {
     const char *partner = w->from + 1;
@@ -52,7 +52,7 @@ int words_next(struct words *w, const char **out)
     bool any = w->from != begin;
     skip_blanks(w);
     w->end = is_separator(*w->from) ? *w->from++ : '\0';
-    if (any) /* what ended it was read, or ends the line: there is room */
+    if (any) /* the character that ended the word was read, or ends the line: there is room */
         *w->to++ = '\0';
     return any;
 }
@@ -66,7 +66,7 @@ static bool needs_quotes(const char *word)
     return *c || c == word;
 }
 
-/* The first quotation mark of a word, or NUL. */
+/* Returns the first quotation mark of `word`, or NUL. */
 static char first_quote(const char *word)
 {
     while (*word && !is_quote(*word))
@@ -80,7 +80,7 @@ void words_put(struct text *t, const char *word)
         text_put(t, word);
         return;
     }
-    do { /* a piece in the marks that it does not hold */
+    do { /* writes a piece, in the mark that it does not contain */
         char mark = first_quote(word) == '\'' ? '"' : '\'';
         text_put(t, (char[]){mark, '\0'});
         for (; *word && *word != mark; word++)

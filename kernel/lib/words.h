@@ -1,30 +1,35 @@
 /*
- * Words of a command line. Blanks separate them, and so do ';' and '&', which end a command. What
- * stands between two quotation marks of one kind, '...' or "...", belongs to the word as it is,
- * blanks and separators included; the marks themselves do not. Quotation may begin and end within a
- * word: name='one two'. There is no other way to quote a character. Pure.
+ * Words of a command line. Blanks separate words, and so do ';' and '&', which end a command. Text
+ * between two quotation marks of one kind, '...' or "...", belongs to the word unchanged, blanks
+ * and separators included; the marks are removed. A quotation may begin and end within a word:
+ * name='one two'. There is no other way to quote a character. Pure.
  */
 #pragma once
 #include "kernel/lib/text.h"
 
 struct words {
-    const char *line; /* its first character: places are counted from there */
-    char *from, *to;  /* what has not been read; behind the words so far, never behind from */
-    /* what ended the last word: ';' or '&' directly behind it or its blanks, or else NUL */
+    const char *line; /* its first character; positions in messages count from there */
+    /* `from`: what is not yet read; `to`: the end of the words read so far, never behind `from` */
+    char *from, *to;
+    /* The character that ended the last word: ';' or '&' directly behind it or its blanks, else
+     * NUL. */
     char end;
 };
 
-/* Begins with a NUL-terminated line, whose words are going to replace it. */
+/* Starts with a NUL-terminated line, which the words will overwrite. */
 static inline struct words words_of(char *line)
 {
     return (struct words){.line = line, .from = line, .to = line};
 }
 
-/* Reads a word. 1: *out is the word, NUL-terminated and directly behind the one before; 0: there is
- * none before the next ';' or '&' or the end of the line; -EINVAL: a quotation mark, to which from
- * points, has no partner. */
+/*
+ * Reads the next word. Returns:
+ * - 1: *out is the word, NUL-terminated and directly behind the word before
+ * - 0: there is no word before the next ';' or '&' or the end of the line
+ * - -EINVAL: the quotation mark at `from` has no partner
+ */
 int words_next(struct words *w, const char **out);
-/* True for a blank: space, tab, line feed, carriage return. */
+/* Returns whether `c` is a blank: space, tab, line feed or carriage return. */
 bool words_blank(char c);
-/* Writes a word so that it can be read again, in quotation marks where it needs them. */
+/* Writes a word in a form that can be read again, with quotation marks where it needs them. */
 void words_put(struct text *t, const char *word);
