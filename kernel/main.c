@@ -107,7 +107,7 @@ static void init_thread(void *arg)
     start_cpus();
     hpm_cpus_started();
     track_init(paging_divides());
-    if (!selftest_wanted) /* whose report contains them */
+    if (!selftest_wanted) /* the selftest's report contains them */
         quirks_print("");
     telemetry_start();
     drivers_probe(DEVICE_BLOCK);

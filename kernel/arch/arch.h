@@ -1,68 +1,71 @@
 /*
- * The whole difference between instruction sets. Every call says who calls it, in which CPU state,
- * and what comes back. Nothing above this line of the house mentions an architecture, and nothing
- * here calls up: what the architecture must report goes through the handlers that main attaches.
+ * The whole difference between instruction sets. Each comment says in which state of the CPU the
+ * call is made, and what it returns. No code outside of the instruction sets' folders depends on an
+ * architecture, and nothing here calls code above it: the architecture reports through the handlers
+ * that main attaches.
  *
- * Words: "any context" is any CPU, thread or interrupt, interrupts on or off, locks held or not.
- * "Thread context" is a thread, interrupts on, no spinlock held. "At boot" is the boot CPU, one
- * call at a time, before other CPUs run. What returns nothing cannot fail.
+ * Words:
+ * - "any context": any CPU, thread or interrupt, interrupts on or off, locks held or not
+ * - "thread context": a thread, interrupts on, no spinlock held
+ * - "at boot": the boot CPU, one call at a time, before other CPUs run
  *
- * Small operations that must be inline are in "arch_inline.h", found in kernel/arch/<isa>/ by the
- * include path:
+ * A call that returns nothing cannot fail.
  *
- * Any context:
- *   bool  arch_irq_save(void)            interrupts off; true if they were on
+ * Small operations that must be inline are in arch_inline.h, which the include path finds in
+ * kernel/arch/<isa>/. Any context:
+ *   bool  arch_irq_save(void)            disables interrupts; returns whether they were on
  *   void  arch_irq_restore(bool on)
  *   bool  arch_irq_enabled(void)
- *   void  arch_cpu_relax(void)           in every spin loop
+ *   void  arch_cpu_relax(void)           for every spin loop
  *   void  arch_halt(void)                called with interrupts off: enables them and waits for
- *   one, atomically; returns with them off
- *   struct cpu *arch_this_cpu(void)      per-CPU data of the calling CPU (GS base, TPIDR_EL1);
- *   stable only while not preemptible uint64_t arch_ticks(void)            the free-running clock
- *   behind arch_clock_ns, monotonic across CPUs, ordered uint64_t arch_ticks_near(void)       the
- *   same, but not ordered: what is around may be before or after it; costs next to nothing uint8_t
- *   arch_io_read8(const volatile void *reg), uint16_t arch_io_read16(...), uint32_t
- *   arch_io_read32(...), uint64_t arch_io_read64(...): one load of a device register, done before
- *   what follows; arch_io_write8, arch_io_write16,
- *                                arch_io_write32, arch_io_write64(reg, v): one store, after what
- *                                precedes
- *   void  arch_loop(uint64_t rounds)     exactly ten instructions a round, and a few more; rounds
- *   at least 1
- *   void  arch_user_access_begin(void)   lets the kernel touch user pages (STAC / PAN off) ...
- *   void  arch_user_access_end(void)     ... and forbids it again; used only inside arch/ and the
- *   no-fault accessors
+ *                                        one, atomically; returns with them off
+ *   struct cpu *arch_this_cpu(void)      per-CPU data of this CPU (GS base, TPIDR_EL1); valid only
+ *                                        while not preemptible
+ *   uint64_t arch_ticks(void)            the free-running clock behind arch_clock_ns(): monotonic
+ *                                        across CPUs, ordered with other instructions
+ *   uint64_t arch_ticks_near(void)       the same, not ordered and nearly free
+ *   uint8_t  arch_io_read8(const volatile void *reg), uint16_t arch_io_read16(reg),
+ *   uint32_t arch_io_read32(reg), uint64_t arch_io_read64(reg)
+ *                                        one load of a device register, before what follows
+ *   void  arch_io_write8(reg, v), arch_io_write16, arch_io_write32, arch_io_write64
+ *                                        one store, after what precedes
+ *   void  arch_loop(uint64_t rounds)     exactly ten instructions a round, and a few more; at least
+ *                                        one round
+ *   void  arch_user_access_begin(void)   allows the kernel to access user pages (STAC, PAN off) ...
+ *   void  arch_user_access_end(void)     ... and forbids it again; used only in kernel/arch and by
+ *                                        the no-fault accessors
  */
 #pragma once
 #include "kernel/boot/boot_info.h"
 #include "kernel/firmware/pci_host.h"
 #include "kernel/lib/base.h"
 
-/* kernel/core/cpu.h: portable per-CPU data, whose first member is struct arch_cpu */
+/* Portable per-CPU data; its first member is struct arch_cpu (kernel/core/cpu.h). */
 struct cpu;
 struct boot_info; /* kernel/boot/boot_info.h */
 
-/* struct arch_cpu, arch_context, arch_space: embedded, their members private to arch/ */
+/* struct arch_cpu, arch_context, arch_space: embedded; their members are private to kernel/arch */
 #include "arch_types.h"
 #include "arch_inline.h"
 
 #define CPU_MAX 64
 
 /* ---- Layout (both ISAs: 48-bit, upper half is the kernel's) ---- */
-/* All of RAM is mapped writable, never executable, at DIRECT_BASE; the image at KERNEL_BASE with
- * W^X. */
+/* All of RAM is mapped writable, never executable, at DIRECT_BASE; the image at KERNEL_BASE, where
+ * no page is both writable and executable. */
 #define DIRECT_BASE ((vaddr_t)0xffff800000000000)
 #define DEVICE_BASE ((vaddr_t)0xffffc00000000000) /* uncached device mappings */
-/* A display's memory, as far from here as it is from a multiple of 2 MB. */
+/* The framebuffer, at the same offset from here as from a multiple of 2 MB. */
 #define FRAMEBUFFER_BASE ((vaddr_t)0xffffc10000000000)
 #define VMAP_BASE        ((vaddr_t)0xffffd00000000000) /* kernel stacks with guard pages */
 #define KERNEL_BASE      ((vaddr_t)0xffffffff80000000)
-/* Every kernel stack lies in a slot of this size, at a multiple of it; the slot's first page is not
+/* Every kernel stack is in a slot of this size, aligned to it; the slot's first page is not
  * mapped. */
 #define KSTACK_SLOT (64 * KIB)
 #define USER_MIN    ((vaddr_t)0x0000000000010000)
-#define USER_MAX    ((vaddr_t)0x00007fffffbff000) /* first address beyond user space */
-/* Behind it, pages that the kernel shows user mode and keeps for itself: programs cannot map,
- * change or unmap there. */
+#define USER_MAX    ((vaddr_t)0x00007fffffbff000) /* first address above user space */
+/* From here on, pages that the kernel shows to user mode: programs cannot map, change or unmap
+ * them. */
 #define SHOWN_BASE ((vaddr_t)0x00007fffffc00000)
 #define SHOWN_MAX  ((vaddr_t)0x00007ffffffff000)
 
@@ -70,12 +73,12 @@ static inline void *phys_to_virt(paddr_t pa)
 {
     return (void *)(DIRECT_BASE + pa);
 }
-/* Only for addresses inside the direct map. */
+/* Only for addresses in the direct map. */
 static inline paddr_t virt_to_phys(const void *va)
 {
     return (vaddr_t)va - DIRECT_BASE;
 }
-/* Where the byte at pa of boot_info's framebuffer is mapped, from the start on. */
+/* Returns where the byte at `pa` of boot_info's framebuffer is mapped; valid from the start. */
 static inline void *framebuffer_at(paddr_t pa)
 {
     return (void *)(FRAMEBUFFER_BASE + (pa & (2 * MIB - 1)));
@@ -86,14 +89,15 @@ enum arch_ipi {
     IPI_RESCHED, /* run sched_point() soon */
     IPI_TLB,     /* answer a TLB shootdown */
     IPI_CALL,    /* run the function another CPU queued */
-    IPI_STOP,    /* panic elsewhere: print own backtrace once asked, then halt for good */
+    /* a panic on another CPU: prints this CPU's backtrace when asked, then halts for ever */
+    IPI_STOP,
     IPI_KINDS
 };
 
 enum fault_access { FAULT_READ, FAULT_WRITE, FAULT_EXEC };
 
 enum user_fault {
-    USER_FAULT_MEMORY,     /* the page-fault handler said no */
+    USER_FAULT_MEMORY,     /* the page-fault handler refused */
     USER_FAULT_ILLEGAL,    /* undefined instruction */
     USER_FAULT_PRIVILEGED, /* privileged instruction, #GP */
     USER_FAULT_ARITHMETIC, /* division, floating point */
@@ -105,66 +109,67 @@ enum user_fault {
 struct arch_frame; /* saved registers of an interrupted context */
 
 struct arch_handlers {
-    /* Interrupts off, on the interrupted thread's kernel stack, in every one but syscall and
-     * page_fault. */
+    /* All but syscall and page_fault are called with interrupts off, on the interrupted thread's
+     * kernel stack. */
     void (*timer)(const struct arch_frame *); /* the deadline of arch_timer_arm has passed */
     void (*ipi)(enum arch_ipi kind);
-    /* counter overflow or record buffer; only PC and mode are there */
+    /* Counter overflow or record buffer; only PC and mode are valid. */
     void (*pmu)(struct arch_frame *);
-    void (*path)(void); /* a page-access tracker's log is full */
-    /* Around timer, ipi and the handlers of devices' interrupts; end gets what begin returned. */
+    void (*path)(void); /* the log of a page-access tracker is full */
+    /* Enclose timer, ipi and device interrupt handlers; interrupt_end() gets the result of
+     * interrupt_begin(). */
     unsigned (*interrupt_begin)(void);
     void (*interrupt_end)(unsigned begin);
-    /* A page fault at va from user mode or from a user copy. Interrupts as they were. May sleep
-     * when from_user or when no spinlock is held. 0: retry. -EFAULT: no such mapping (user:
-     * user_fault follows; copy: it fails). */
+    /* A page fault at `va` from user mode or a user copy. Interrupts as they were. May sleep if
+     * `from_user` or if no spinlock is held. Returns 0: retry; -EFAULT: no such mapping (from user
+     * mode, user_fault() follows; a copy fails). */
     int (*page_fault)(vaddr_t va, enum fault_access access, bool from_user);
-    /* User-mode exception that nobody can repair. Interrupts on. Does not return. */
+    /* A user-mode exception that cannot be repaired. Interrupts on. Does not return. */
     NORETURN void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr,
                                 struct arch_frame *);
-    /* System call. Interrupts on. The result goes to the caller's result register. */
+    /* A system call. Interrupts on. The result goes to the caller's result register. */
     int64_t (*syscall)(uint64_t number, const uint64_t args[6]);
-    /* Last thing before each return to user mode, and to that only; may enable interrupts, sleep,
-     * and disable them again. The frame is what it returns to; NULL: a thread that begins. */
+    /* Called last before each return to user mode; may enable interrupts, sleep, and disable them
+     * again. The argument is the context that continues; NULL: a thread that begins. */
     void (*user_return)(const struct arch_frame *);
 };
 
-/* Boot CPU, once, before interrupts are first enabled. */
+/* Sets the handlers. Boot CPU, once, before interrupts are first enabled. */
 void arch_attach(const struct arch_handlers *handlers);
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 /*
- * The ISA's entry code calls, on the boot CPU, interrupts off, on the boot stack, with the image
- * mapped at KERNEL_BASE and at DIRECT_BASE it, too, and the memory below boot_early_end(), and a
- * framebuffer at FRAMEBUFFER_BASE, slow as it may be: kernel_main(info). It lives in
- * kernel/main.c.
+ * The ISA's entry code calls kernel_main(info), in kernel/main.c, on the boot CPU, interrupts off,
+ * on the boot stack. Mapped then are the image at KERNEL_BASE; the image and the memory below
+ * boot_early_end() at DIRECT_BASE; and a framebuffer at FRAMEBUFFER_BASE, possibly with a slow
+ * memory type.
  */
 NORETURN void kernel_main(const struct boot_info *info);
-/* Each other CPU comes here once arch_cpus_start has brought it up: own stack, own per-CPU
+/* Called on each other CPU after arch_cpus_start() has brought it up: own stack, own per-CPU
  * register, interrupts off. */
 NORETURN void kernel_secondary_main(struct cpu *cpu);
 
-/* At boot, when nothing but arch_console_init was called, interrupts off: descriptor tables,
- * control registers (NX, SMEP, SMAP, WP), per-CPU register of the boot CPU. */
+/* Sets up descriptor tables, control registers (NX, SMEP, SMAP, WP) and the per-CPU register of the
+ * boot CPU. At boot, interrupts off, when only arch_console_init() was called. */
 void arch_init_early(struct cpu *boot_cpu);
 /*
- * At boot, interrupts off. Frames are available, all of them below boot_early_end() until this
- * returns: builds the final kernel page tables (W^X, direct map of all RAM, guard page below the
- * boot stack, framebuffer) and switches to them. The frames serve the kernel's tables from now on.
- * Panics where they do not suffice.
+ * Builds the final kernel page tables (W^X, direct map of all RAM, guard page below the boot stack,
+ * framebuffer) and switches to them. Until it returns, all available frames are below
+ * boot_early_end(). From now on the kernel's tables use `frames`. Panics if they do not suffice. At
+ * boot, interrupts off.
  */
 struct arch_frames;
 void arch_init_memory(const struct boot_info *info, const struct arch_frames *frames);
-/* Physical addresses here have so many bits, at most 52: memory and registers beyond cannot be
- * reached. Any context, from kernel_main on. */
+/* Returns the number of bits of a physical address, at most 52; memory and registers above cannot
+ * be accessed. Any context, from kernel_main() on. */
 unsigned arch_physical_bits(void);
-/* At boot, interrupts off, after arch_attach: interrupt controller, clock and timer calibration.
- * 0, or -ENODEV with a line saying what is missing. alloc: 1 << order frames in a row at a
- * multiple of their size, contents undefined, for the controller's tables, now and later; 0 or
- * -ENOMEM; any context. */
+/* Initialises the interrupt controller, and calibrates clock and timer. `alloc` returns 1 << order
+ * contiguous frames, aligned to their size, contents undefined, for the controller's tables, now
+ * and later; any context; 0 or -ENOMEM. At boot, interrupts off, after arch_attach(). Returns 0, or
+ * -ENODEV after a line that says what is missing. */
 typedef int arch_alloc_fn(unsigned order, paddr_t *out);
 int arch_init_irq(const struct boot_info *info, arch_alloc_fn *alloc);
-/* Where a CPU sits. Numbers are dense from 0; cores are numbered within the chip, threads within
+/* Position of a CPU. Numbers are dense from 0; cores are numbered within the chip, threads within
  * the core. */
 struct cpu_place {
     uint16_t chip, core, thread;
@@ -173,114 +178,120 @@ struct cpu_place {
 /* What a simulated machine says of itself, in place of firmware and processor. */
 struct arch_shape {
     unsigned cpus, chips;
-    uint64_t home_block_bytes;       /* memory nodes take turns in blocks of this size */
-    struct cpu_place place[CPU_MAX]; /* of CPUs in the order of hardware ids, the boot CPU first */
+    uint64_t home_block_bytes;       /* memory nodes own blocks of this size in turn */
+    struct cpu_place place[CPU_MAX]; /* of CPUs in the order of hardware ids, boot CPU first */
 };
-/* At boot, interrupts off, after arch_init_irq. Finds the CPUs and their places, as shape says or,
- * if it is NULL, firmware and processor; fills cpus[i].hwid and .place, index order = hardware id
- * order with the boot CPU first; at most max. Returns their number, at least 1. */
+/* Finds the CPUs and their positions, as `shape` says or, if it is NULL, firmware and processor.
+ * Fills cpus[i].hwid and .place in the order of hardware ids, boot CPU first; at most `max`. At
+ * boot, interrupts off, after arch_init_irq(). Returns their number, at least 1. */
 unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *shape,
                         struct cpu *cpus, unsigned max);
-/* The memory nodes that .place.node numbers and which memory is whose; any context, after
- * arch_cpus_find. At least one. */
+/* Returns the memory nodes that .place.node refers to, at least one, and the memory of each. Any
+ * context, after arch_cpus_find(). */
 struct numa; /* kernel/firmware/numa.h */
 const struct numa *arch_numa(void);
-/* Once, in the first thread, on the boot CPU. Starts cpus[1..n-1]; each gets the kernel stack in
- * cpu->boot_stack_top. Returns how many run, this one included; says which did not. */
+/* Starts cpus[1..n-1], each on the kernel stack of cpu->boot_stack_top. Returns the number of
+ * running CPUs, including this one; prints which did not start. The first thread, on the boot CPU,
+ * once. */
 unsigned arch_cpus_start(struct cpu *cpus, unsigned n);
 extern uint64_t cpus_late; /* boot argument cpus.late */
 
 /* ---- Console, end of the run ----------------------------------------------------------------- */
-/* At boot, before everything else, interrupts off: what serial port there is. Firmware names one
- * as its console, or one was merely found, which does not say that anybody listens. */
+/* Initialises the serial console. Returns whether firmware names a serial port as its console, or
+ * one was merely found, which may not be connected. At boot, before everything else, interrupts
+ * off. */
 enum arch_serial { SERIAL_NONE, SERIAL_FOUND, SERIAL_NAMED };
 enum arch_serial arch_console_init(void);
-/* Hands over what the transmitter takes at once, and returns how much that is: all of it where
- * there is no console. Any context; no lock of its own. */
+/* Sends the part of the text that the transmitter takes at once. Returns its length: all of it if
+ * there is no console. Takes no lock. Any context. */
 size_t arch_console_write(const char *s, size_t n);
-/* The next byte typed, or -1. Any context, one call at a time. */
+/* Returns the next byte typed, or -1. Any context, one call at a time. */
 int arch_console_read(void);
-/* Switches the machine off; code, 127 if it is larger, becomes its exit status where it has one.
- * Any context, also in the midst of a panic; where the machine stays on, this CPU stops. */
+/* Switches the machine off. `code`, 127 if it is larger, becomes its exit status where it has one.
+ * If the machine stays on, this CPU stops. Any context, also during a panic. */
 NORETURN void arch_poweroff(unsigned code);
-/* This CPU does nothing any more. Any context. */
+/* Stops this CPU for ever. Any context. */
 NORETURN void arch_stop(void);
 
 /* ---- Clock and timer ------------------------------------------------------------------------- */
-/* Since boot, monotonic over all CPUs; 0 before arch_init_irq. Any context. */
+/* Returns the time since boot, monotonic over all CPUs; 0 before arch_init_irq(). Any context. */
 uint64_t arch_clock_ns(void);
-/* What it was when arch_ticks was so much. */
+/* Converts a value of arch_ticks() to the time of arch_clock_ns(). */
 uint64_t arch_ticks_ns(uint64_t ticks);
-/* Frequency of arch_ticks; any context, after arch_init_irq. */
+/* Returns the frequency of arch_ticks(). Any context, after arch_init_irq(). */
 uint64_t arch_ticks_hz(void);
-/* The same, measured by another clock of the machine, for some ten milliseconds. 0, or -ENODEV:
- * there is no other. Thread context, one at a time. */
+/* Measures that frequency by another clock of the machine, for about ten milliseconds. Thread
+ * context, one at a time. Returns 0, or -ENODEV: there is no other clock. */
 int arch_clock_check(const char **name, uint64_t *hz);
-/* Ticks: by at most so much did a CPU's differ from the boot CPU's at its start. Any context,
- * after arch_cpus_start. */
+/* Returns the largest difference of a CPU's clock to the boot CPU's when it started, in ticks. Any
+ * context, after arch_cpus_start(). */
 uint64_t arch_clocks_differ(void);
-/* May user mode read the clock itself? Any context, after arch_init_irq. */
+/* Returns whether user mode may read the clock. Any context, after arch_init_irq(). */
 bool arch_ticks_user(void);
-/* This CPU's timer, one shot; past deadlines fire at once; UINT64_MAX disarms. Interrupts off,
- * after arch_init_irq. */
+/* Arms this CPU's one-shot timer; past deadlines fire at once; UINT64_MAX disarms it. Interrupts
+ * off, after arch_init_irq(). */
 void arch_timer_arm(uint64_t deadline_ns);
 
 /* ---- Inter-processor ---- */
-/* To a CPU that runs, and not to oneself. Any context. */
+/* Sends an interrupt to another running CPU. Any context. */
 void arch_ipi_send(struct cpu *target, enum arch_ipi kind);
 
-/* A message interrupt: what a device must write where. */
+/* A message interrupt: the data that a device must write, and the address. */
 struct arch_msi {
     paddr_t address;
     uint32_t data;
 };
-/* Message that raises the PMU interrupt on this CPU; panics where there is none. Interrupts off,
- * after arch_init_irq. The CPU's own counters raise that interrupt without a message, on each CPU
- * that has its part of the interrupt controller. */
+/* Returns the message that raises the PMU interrupt on this CPU; panics if there is none.
+ * Interrupts off, after arch_init_irq(). The CPU's own counters raise that interrupt without a
+ * message, on each CPU that has initialised its part of the interrupt controller. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
-/* Message that raises the page-access tracker's interrupt on this CPU: 0, or -ENOTSUP: none can.
- * Interrupts off, after arch_init_irq. */
+/* Returns the message that raises the page-access tracker's interrupt on this CPU. Interrupts off,
+ * after arch_init_irq(). Returns 0, or -ENOTSUP: none can. */
 int arch_path_msi(struct cpu *cpu, struct arch_msi *msi);
 
 /* ---- Message interrupts of devices. After arch_init_irq; any context but an interrupt. ------ */
-#define ARCH_MSI_MAX 128 /* at the same time */
+#define ARCH_MSI_MAX 128 /* allocated at the same time */
 /*
- * A message that the PCI function with this requester id (bus << 8 | slot << 3 | function) may
- * send, and that calls handler(arg) on the CPU, interrupts off, whenever it has. It is known as
- * *id from now on. 0; -ENODEV: nothing delivers messages, or none of this function's; -ENOSPC:
- * none is left; -ENOMEM; -ERANGE: out of reach; -EIO: a device failed.
+ * Allocates a message that the PCI function with this requester id (bus << 8 | slot << 3 |
+ * function) may send, and that calls handler(arg) on `target`, interrupts off. *id: its number.
+ * Returns 0; -ENODEV: no controller delivers messages, or none delivers those of this function;
+ * -ENOSPC: none is free; -ENOMEM; -ERANGE: the CPU or the address cannot be reached; -EIO: a device
+ * failed.
  */
 int arch_msi_alloc(uint32_t requester, struct cpu *target, void (*handler)(void *arg), void *arg,
                    unsigned *id);
-/* What the function is to be given. */
+/* Returns the message to program into the function. */
 void arch_msi_message(unsigned id, struct arch_msi *out);
-/* To another CPU from now on: arch_msi_message may say something else then. 0 or as above. */
+/* Moves the message to another CPU; arch_msi_message() may change. Returns 0 or an error as
+ * above. */
 int arch_msi_move(unsigned id, struct cpu *target);
-/* As if the function had sent it. */
+/* Raises the interrupt as if the function had sent the message. */
 void arch_msi_raise_for_test(unsigned id);
-/* The function sends it no more. One that is still on its way may call the handler. */
+/* Frees a message that the function no longer sends. One that is in flight may still call the
+ * handler. */
 void arch_msi_free(unsigned id);
 
 /* ---- Threads --------------------------------------------------------------------------------- */
-/* Prepares ctx so that the first arch_switch to it calls entry(arg) on the given stack, interrupts
- * off; while ctx runs, traps from user mode begin at stack_top. Any context; ctx does not run. */
+/* Prepares `ctx` so that the first arch_switch() to it calls entry(arg) on the given stack,
+ * interrupts off. While it runs, traps from user mode begin at stack_top. Any context; `ctx` does
+ * not run. */
 void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(void *), void *arg);
-/* Saves into out, resumes in; interrupts off; FP state, TLS register and trap stack included.
- * Returns when out runs again. */
+/* Saves the running context in `out` and resumes `in`, with FP state, TLS register and trap stack.
+ * Returns when `out` runs again. Interrupts off. */
 void arch_switch(struct arch_context *out, struct arch_context *in);
-/* Goes to user mode for the first time in this thread: registers zero but for the argument. tls
- * goes to the TLS register. Thread context, in a space; pc below USER_MAX. */
+/* Enters user mode for the first time in this thread: registers are zero but for the argument;
+ * `tls` goes to the TLS register. Thread context, in a space; pc below USER_MAX. */
 NORETURN void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);
-/* TLS register of the running thread. Thread context. */
+/* Sets the TLS register of the running thread. Thread context. */
 void arch_tls_set(vaddr_t tls);
-/* What the CPUs offer to user mode, in Linux's bits of AT_HWCAP; 0 where programs can ask the CPU
- * themselves. Any context. */
+/* Returns what the CPUs offer to user mode, as bits of Linux's AT_HWCAP; 0 where programs can ask
+ * the CPU. Any context. */
 uint64_t arch_user_hwcap(void);
 
 /* ---- Address spaces -------------------------------------------------------------------------- */
-/* PROT_USER alone: the page stays in its place, but every access to it faults, the kernel's copies
- * included. PROT_DEVICE: uncached, in order. PROT_GATHER: uncached, but writes may be gathered
- * and reads done early: a display's memory. */
+/* Rights and memory types. PROT_USER alone: the page stays mapped, but every access faults, the
+ * kernel's copies included. PROT_DEVICE: uncached and ordered. PROT_GATHER: uncached, but writes
+ * may be combined and reads done early: for a framebuffer. */
 enum arch_prot {
     PROT_R = 1,
     PROT_W = 2,
@@ -289,12 +300,12 @@ enum arch_prot {
     PROT_DEVICE = 16,
     PROT_GATHER = 32
 };
-/* To map a program's page that counts as written to from the start. */
+/* For mapping a program's page that counts as written from the start. */
 #define PROT_WRITTEN 64
-/* What has been done to a program's page since it was last looked at: by the processor, or by
- * faults where it does not say; then an access that is to be noticed faults, once. */
+/* Accesses to a program's page since the mark was last cleared. The processor sets marks, or a
+ * fault does where it cannot: then the first access that is to be marked faults. */
 enum arch_mark { ARCH_USED = 1, ARCH_WRITTEN = 2 };
-/* What is at a page of a space: nothing, a page, or a number in place of one that is elsewhere. */
+/* The contents of a page of a space: nothing, a page, or the number of a page that is elsewhere. */
 enum arch_page_kind { ARCH_PAGE_NONE, ARCH_PAGE_HERE, ARCH_PAGE_OUT };
 struct arch_page {
     enum arch_page_kind kind;
@@ -303,118 +314,120 @@ struct arch_page {
     paddr_t pa;
 };
 
-/* Page-table frames come from and go back to the caller: mm hands these in, so arch takes no memory
- * by itself. */
+/* The caller provides page-table frames: kernel/arch allocates no memory itself. */
 struct arch_frames {
-    /* One zeroed frame; 0, -ENOMEM or -EDQUOT: whose tables they are may have no more. self: this
-     * structure. */
+    /* Allocates a zeroed frame. Returns 0, -ENOMEM, or -EDQUOT: the owner of the tables may have no
+     * more. self: this structure. */
     int (*alloc)(const struct arch_frames *self, paddr_t *out);
     void (*free)(const struct arch_frames *self, paddr_t frame);
 };
 
-/* Up to arch_space_forget: caller holds the space's lock, if others know it; no TLB work is done
- * here, the caller invalidates. */
-/* A space whose upper half is the kernel's. 0 or -ENOMEM. */
+/* Up to arch_space_forget(): the caller holds the space's lock, if others know the space, and
+ * invalidates TLBs itself. */
+/* Initialises a space with the kernel's upper half. Returns 0 or -ENOMEM. */
 int arch_space_init(struct arch_space *space, const struct arch_frames *frames);
-/* Frees tables, not pages; no CPU runs in it. */
+/* Frees tables, but not pages; no CPU runs in the space. */
 void arch_space_destroy(struct arch_space *space);
-/* Maps one 4 KB page, used but not written to, where nothing or a number was; 0, -ENOMEM, -EEXIST,
- * -ERANGE: beyond physical addresses. space NULL is the kernel's own. */
+/* Maps one 4 KB page, marked as used but not as written, where nothing or a number was. `space`
+ * NULL: the kernel's own. Returns 0, -ENOMEM, -EEXIST, or -ERANGE: above physical addresses. */
 int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned prot);
-/* 0 and the page that was there, -ENOENT, or -EINVAL: part of a larger one, which the kernel's own
- * space has. */
+/* Unmaps a page. Returns 0 and the page; -ENOENT; or -EINVAL: part of a larger page, as the
+ * kernel's own space has. */
 int arch_space_unmap(struct arch_space *space, vaddr_t va, paddr_t *pa);
-/* Gives the page other rights; 0 or as above. */
+/* Changes the rights of a page. Returns 0 or an error as above. */
 int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot);
-/* Where va is, and the rights to its page, whatever its size; 0 or -ENOENT. */
+/* Returns the physical address of `va`, and the rights to its page of any size. Returns 0 or
+ * -ENOENT. */
 int arch_space_query(struct arch_space *space, vaddr_t va, paddr_t *pa, unsigned *prot);
-/* Of programs' pages only. What is at each of n pages from va on, inside one aligned block of 2
- * MB. How many are something. */
+/* Returns the contents of `n` pages of a program from `va` on, in one aligned block of 2 MB, and
+ * how many are not ARCH_PAGE_NONE. */
 unsigned arch_space_look(struct arch_space *space, vaddr_t va, unsigned n, struct arch_page *out);
-/* Number takes the page's place, atomically: the page and its marks; 0 or -ENOENT. Until the TLBs
- * have forgotten it others may still use it, and write to it if it is marked as written. */
+/* Replaces a page by a number, atomically, and returns the page and its marks. Until the TLBs have
+ * forgotten it other CPUs may still access it, and write to it if it is marked as written. Returns
+ * 0 or -ENOENT. */
 int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, paddr_t *pa,
                      unsigned *marks);
-/* Clears and sets marks of a page; those it had, or none where there is no page. Where a mark's
- * absence makes accesses fault it is noticed only after the TLBs have forgotten the page; elsewhere
- * it may be noticed late. */
+/* Clears and sets marks of a page. Returns the previous marks, or none if there is no page. Where
+ * marks are set by faults, a cleared mark takes effect only after the TLBs have forgotten the page;
+ * elsewhere it may take effect late. */
 unsigned arch_space_mark(struct arch_space *space, vaddr_t va, unsigned clear, unsigned set);
-/* The number at va goes. 0 or -ENOENT. */
+/* Removes the number at `va`. Returns 0 or -ENOENT. */
 int arch_space_forget(struct arch_space *space, vaddr_t va);
-/* This CPU runs in space from now on; NULL: kernel only. Interrupts off. */
+/* Makes this CPU run in `space`; NULL: the kernel's alone. Interrupts off. */
 void arch_space_switch(struct arch_space *space);
-/* This CPU, pages from va on; n == 0: everything of the space. Interrupts off. */
+/* Forgets `n` pages from `va` on, on this CPU; n == 0: the whole space. Interrupts off. */
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n);
-/* The same on all CPUs, whatever they run, before this returns. False: this processor cannot, and
- * nothing was done: each CPU that runs in the space must be asked. Any context that stays on this
- * CPU. */
+/* Does the same on all CPUs before it returns. Returns false if the processor cannot, and nothing
+ * was done: each CPU that runs in the space must be asked. Any context that stays on this CPU. */
 bool arch_tlb_flush_everywhere(struct arch_space *space, vaddr_t va, size_t n);
-/* Boot argument mem.space_ids: where the TLB tells spaces apart by identifiers, use fewer than so
- * many. Before arch_init_memory. */
-/* each CPU may keep one in use, besides one of nobody's and one to give away */
+/* Boot argument mem.space_ids: where the TLB distinguishes spaces by identifiers, their number.
+ * Before arch_init_memory(). */
+/* Each CPU may keep one in use; beside these, identifier 0 belongs to no space, and one must be
+ * free. */
 #define ARCH_SPACE_IDS_MIN 66
 #define ARCH_SPACE_IDS_MAX 65536
 extern uint64_t mem_space_ids;
-/* Maps device registers, uncached, for good; size is rounded to pages. Thread context, at boot.
- * NULL before arch_init_memory; when out of memory, and for what the CPU cannot reach, with a line
- * that says so. */
+/* Maps device registers, uncached, for ever; the size is rounded to pages. Thread context, at boot.
+ * Returns NULL before arch_init_memory(), without memory, and for addresses that the CPU cannot
+ * reach, after a line that says so. */
 void *arch_map_device(paddr_t pa, uint64_t size);
 
-/* The frame at this address of the direct map has been stored to and is user code: any CPU that
- * goes to user mode from now on executes what was stored. Before it is mapped so that it could;
- * any context. */
+/* Makes user code that was stored to this frame, an address in the direct map, visible to
+ * instruction fetches of any CPU that enters user mode from now on. Called before it is mapped
+ * executable. Any context. */
 void arch_code_written(const void *frame);
 
 /* ---- User memory ----------------------------------------------------------------------------- */
-/* Both: thread context, no spinlock held; may fault and sleep. 0 or -EFAULT (any address is
- * allowed and checked). */
+/* Copy between kernel and user memory; any address is allowed and checked. Thread context, no
+ * spinlock held; may fault and sleep. Return 0 or -EFAULT. */
 int arch_copy_from_user(void *dst, vaddr_t src, size_t n);
 int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
-/* Reads one aligned word without faulting it in: 0, or -EFAULT if it is not resident. Any
- * context. */
+/* Reads an aligned word without a page fault. Any context. Returns 0, or -EFAULT if it is not
+ * resident. */
 int arch_peek_user32(vaddr_t src, uint32_t *out);
 
 /* ---- PCI as only the ISA knows it ------------------------------------------------------------ */
-/* Boot CPU, after arch_init_irq: the host bridge, where firmware describes it other than by ACPI's
- * MCFG. 0 or -ENODEV. */
-struct pci_host; /* kernel/dev/pci/pci.h */
+/* Finds the host bridge if firmware describes it by other means than ACPI's MCFG. Boot CPU, after
+ * arch_init_irq(). Returns 0 or -ENODEV. */
+struct pci_host; /* kernel/firmware/pci_host.h */
 int arch_pci_host(const struct boot_info *info, struct pci_host *out);
-/* Configuration space on machines without ECAM. reg is a multiple of 4. At boot, or with the
- * caller's own lock. 0, or -ENODEV where there is no such means. */
+/* Access configuration space on machines without ECAM. `reg` is a multiple of 4. At boot, or with
+ * the caller's own lock. Return 0, or -ENODEV: there are no such means. */
 int arch_pci_read(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t *v);
 int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t v);
 
 /* ---- Looking back. Any context, panics included; a frame lasts as long as the handler that was
  * given it. ---- */
-/* Calls step for each return address, innermost first, at most 64; frame NULL: from the caller on.
- * Broken stacks end it. */
+/* Calls `step` for each return address, innermost first, at most 64. `frame` NULL: begins with the
+ * caller. A corrupt stack ends it. */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg);
-void arch_frame_print(const struct arch_frame *frame); /* all registers, by name */
+void arch_frame_print(const struct arch_frame *frame); /* prints all registers with their names */
 /* arch_inline.h: vaddr_t arch_frame_pc(const struct arch_frame *); bool arch_frame_user(const
  * struct arch_frame *): did it interrupt user mode? */
 
 /* ---- What the machine is, for reports -------------------------------------------------------- */
 #define ARCH_WORDS_MAX    32
 #define ARCH_CPU_NAME_MAX 64
-/* This CPU's identification registers that say what it can do, by the names its manual gives them,
- * without what tells one CPU from another; always the same ones in the same order. Returns how
- * many. Any context. */
+/* Returns the registers that identify what this CPU can do, with the names of its manual, without
+ * those that differ between CPUs of a machine; always the same registers in the same order. Any
+ * context. */
 struct arch_word {
     const char *name;
     uint64_t value;
 };
 unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX]);
-/* This CPU's model, for people. Any context. */
+/* Returns the model of this CPU as text. Any context. */
 void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]);
-/* What firmware calls the machine outside of SMBIOS, or NULL. Any context, after arch_init_irq. */
+/* Returns the name that firmware gives the machine outside SMBIOS, or NULL. Any context, after
+ * arch_init_irq(). */
 const char *arch_machine(void);
-/* What is peculiar: is_so writes what, for people; false: it is not so. Thread context, all CPUs
- * started. Ended by name NULL. */
+/* A possible peculiarity of the machine: is_so() returns whether it applies, and describes it.
+ * Thread context, all CPUs started. The list ends with name NULL. */
 struct arch_quirk {
     const char *name;
     bool (*is_so)(char *text, size_t size);
 };
 extern const struct arch_quirk arch_quirks[];
 
-/* Name of the ISA as RESULT lines and the boot line print it: "x86_64", "aarch64". */
+/* Name of the ISA in RESULT lines and at boot: "x86_64", "aarch64". */
 extern const char arch_name[];

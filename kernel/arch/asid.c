@@ -24,7 +24,8 @@ void asid_init(struct asids *a, uint32_t count, unsigned cpus)
     take_asid(a, 0);
 }
 
-/* A CPU that uses no other space since the generation before has its tag in reserved only. */
+/* Begins a generation. A CPU that has used no other space since the previous one has its tag in
+ * `reserved` only. */
 static void begin_generation(struct asids *a)
 {
     __atomic_store_n(&a->generation, a->generation + GENERATION, __ATOMIC_SEQ_CST);
@@ -40,8 +41,8 @@ static void begin_generation(struct asids *a)
     a->next = 1;
 }
 
-/* A space that CPUs used when this generation began keeps its identifier, since they go on using
- * it. */
+/* Keeps the identifier of a space that CPUs used when this generation began, since they still use
+ * it. Returns whether there is such a CPU. */
 static bool keep_asid(struct asids *a, uint64_t tag, uint64_t kept)
 {
     bool used = false;

@@ -1,12 +1,11 @@
-/* Nanoseconds out of arch_ticks, and deadlines kept with whatever timer the ISA has; see
- * clock.h. */
+/* Converts arch_ticks() to nanoseconds, and keeps deadlines with the ISA's timer. See clock.h. */
 #include "kernel/arch/clock.h"
 #include "kernel/core/cpu.h"
 
 #define TO_NS_SHIFT   32
 #define FROM_NS_SHIFT 30
 
-static uint64_t ticks_hz, ticks_base, ticks_to_ns; /* the last: factor, fixed point */
+static uint64_t ticks_hz, ticks_base, ticks_to_ns; /* the last: a fixed-point factor */
 static uint64_t deadline_ns[CPU_MAX];              /* each written by its own CPU */
 
 static uint64_t scale(uint64_t v, uint64_t factor, unsigned shift)

@@ -1,9 +1,8 @@
-/* Dense numbers out of sparse ids; see cpu_ids.h. */
+/* Computes dense numbers from sparse ids. See cpu_ids.h. */
 #include "kernel/arch/cpu_ids.h"
 
-/* How many different values of id >> low there are among ids smaller than id whose bits above high
- * are id's.
- */
+/* Returns the number of different values of id >> low among the ids that are smaller than `id` and
+ * equal it in the bits from `high` on. */
 static uint16_t rank(const uint64_t *ids, size_t n, uint64_t id, unsigned high, unsigned low)
 {
     uint16_t smaller = 0;

@@ -1,5 +1,5 @@
 /*
- * Where CPUs sit, out of ids that are numbers of three fields, chip : core : thread. Pure.
+ * Finds the positions of CPUs from ids that consist of three fields, chip : core : thread. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -13,7 +13,7 @@ struct topology_place {
     uint16_t chip, core, thread;
 };
 
-/* Numbers dense from 0: chips in the machine, cores in their chip, threads in their core; in the
- * order of their ids. */
+/* Numbers chips in the machine, cores in their chip and threads in their core, densely from 0 in
+ * the order of their ids. */
 void topology_place_all(struct topology_bits bits, const uint64_t *ids, size_t n,
                         struct topology_place *places);

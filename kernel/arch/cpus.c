@@ -1,12 +1,12 @@
-/* The table of CPUs and the order in which they start; see cpus.h. */
+/* The table of CPUs, and the order in which they start. See cpus.h. */
 #include "kernel/arch/cpus.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/sync.h"
 #include "kernel/core/printf.h"
 
-#define BLOCK_MAX ((uint64_t)1 << 40) /* so that a turn of all nodes is a number */
+#define BLOCK_MAX ((uint64_t)1 << 40) /* a block of every node must be a 64-bit number of bytes */
 
-static unsigned arrived; /* index of the last CPU that has */
+static unsigned arrived; /* index of the last CPU that has arrived */
 static struct numa numa;
 
 struct numa *cpus_numa(void)
@@ -59,7 +59,7 @@ unsigned cpus_end(struct cpus_list *list)
     return list->count;
 }
 
-/* A simulated machine knows best what it simulates. Its CPUs are in the order of cpus[]. */
+/* Takes positions from the simulated machine's description. Its CPUs are in the order of cpus[]. */
 bool cpus_place_by_shape(struct cpus_list *list, const struct arch_shape *shape)
 {
     if (!shape)
@@ -120,20 +120,20 @@ void cpus_place_by_nodes(struct cpus_list *list, int err)
 
 enum request { SAY_TIME, CORRECT_CLOCK, GO_ON, STOP };
 static struct {
-    uint32_t asked, answered; /* atomic: numbers of requests, growing from CPU to CPU */
-    uint32_t first;           /* of the CPU that is being started */
+    uint32_t asked, answered; /* atomic: numbers of requests, increasing from CPU to CPU */
+    uint32_t first;           /* first request to the CPU that is being started */
     enum request request;
-    int64_t ticks; /* CORRECT_CLOCK: to be added; the answer of SAY_TIME */
-    bool done;     /* CORRECT_CLOCK: it was */
+    int64_t ticks; /* CORRECT_CLOCK: to add; SAY_TIME: the answer */
+    bool done;     /* CORRECT_CLOCK: whether it was possible */
 } talk ALIGNED(CACHE_LINE);
 
 /* A CPU did not answer in time and may still start: no other CPU may get its stack. */
 static bool lost;
 
-/* Of all that started. */
+/* Of all CPUs that started. */
 static struct {
     unsigned corrected, refused;
-    uint64_t worst, left; /* ticks: how far off one was, and may still be */
+    uint64_t worst, left; /* ticks: the largest difference found, and the largest that may remain */
 } clocks;
 
 static bool ask_peer(enum request request)
@@ -151,7 +151,7 @@ static bool ask_peer(enum request request)
     return true;
 }
 
-/* The other CPU, until it is told to go on or to stop. */
+/* Answers requests on the other CPU, until it is told to continue or to stop. */
 static enum request answer(void)
 {
     for (uint32_t number = talk.first;; number++) {
@@ -195,8 +195,8 @@ static bool correct(struct sync_bounds b)
     return ask_peer(CORRECT_CLOCK) && talk.done;
 }
 
-/* One clock for all, or the CPU is not used: what runs here and there could not order what it
- * sees. */
+/* Makes the CPU's clock agree with the boot CPU's. Returns false if that fails: the CPU is not
+ * used, because events on both could not be ordered. */
 static bool agree(const struct cpu *cpu)
 {
     struct sync_bounds b;
@@ -235,9 +235,10 @@ bool cpus_clocks_quirk(char *text, size_t size)
 }
 
 uint64_t cpus_late;
-static uint32_t begun; /* number of the CPU that was told last to start */
+static uint32_t begun; /* index of the CPU that was told last to start */
 
-/* What x86-64's INIT and cpus_lost are to prevent. */
+/* Makes the CPU of cpus.late start late, for tests: x86-64's INIT and cpus_lost() must prevent
+ * that. */
 static void be_late(const struct cpu *cpu)
 {
     static bool was;
@@ -283,7 +284,7 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
 
     if (n == 1 || !smp_prepare(cpus, n))
         return run;
-    /* Indexes stay dense when one fails: the next takes its place. */
+    /* If a CPU fails, the next one takes its index, so indexes stay dense. */
     for (i = 1; i < n && !lost; i++) {
         cpus[run].hwid = cpus[i].hwid;
         cpus[run].place = cpus[i].place;

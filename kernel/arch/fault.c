@@ -1,5 +1,4 @@
-/* See fault.h. Of the frame this knows what every ISA's frame.h offers: frame_sp, frame_irqs,
- * frame_go. */
+/* See fault.h. Uses what every ISA's frame.h offers: frame_sp, frame_irqs, frame_go. */
 #include "kernel/arch/fault.h"
 #include "frame.h"
 #include "kernel/core/cpu.h"
@@ -15,7 +14,8 @@ void arch_attach(const struct arch_handlers *handlers)
 
 enum fixup_kind { FIXUP_FAULT_IN, FIXUP_NO_FAULT };
 
-/* Distances from the fields themselves; written by the macro of kernel/arch/fixup.inc. */
+/* An entry of the fixup table: distances from the fields themselves, written by the macro of
+ * kernel/arch/fixup.inc. */
 struct fixup {
     int32_t from, to;
     int32_t kind;
@@ -71,7 +71,7 @@ const char *fault_explain(const struct arch_frame *frame, const struct fault *fa
         return "user address outside a user copy";
     if (fault->corrupt)
         return "corrupt page table";
-    /* Mapped memory does not fault, so a miss next to the stack pointer is the page below the
+    /* Mapped memory does not fault, so a fault near the stack pointer is in the page below the
      * stack. */
     if (va + PAGE_SIZE - frame_sp(frame) < 2 * PAGE_SIZE)
         return "stack overflow in guard page";

@@ -1,4 +1,4 @@
-/* Looking back: registers and call chains. */
+/* Prints registers and call chains. */
 #include "frame.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
@@ -28,8 +28,8 @@ static bool in_text(vaddr_t pc)
 }
 
 /*
- * A link of the chain is two words: the caller's link, and the address to return to. The entry
- * code links interrupted code into the chain, so one walk crosses interrupts and stack switches.
+ * A link of the call chain is two words: the caller's link and the return address. The entry code
+ * adds interrupted code to the chain, so one walk crosses interrupts and stack switches.
  */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg)
 {
@@ -38,7 +38,7 @@ void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, voi
 
     if (frame)
         step(arch_frame_pc(frame), arg);
-    /* A jump to where no code is has left the caller's address, but made no link. */
+    /* A jump to an address without code has stored the caller's address, but made no link. */
     if (frame && !arch_frame_user(frame) && !in_text(arch_frame_pc(frame)) &&
         !peek64(frame_return(frame), &pc))
         step(pc, arg);

@@ -1,13 +1,13 @@
 /*
- * See memory.h. The kernel's entries in its root are all made before the first space is, so where
- * spaces have copies of them, what is mapped later below them is seen everywhere at once.
+ * See memory.h. All of the kernel's entries in its root are made before the first space is. So
+ * where spaces have copies of them, later mappings below them are visible in all spaces at once.
  */
 #include "kernel/arch/memory.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/core/printf.h"
 
-#define ROOT_HALF  (PT_ENTRIES / 2) /* below it user space, from it on the kernel's */
+#define ROOT_HALF  (PT_ENTRIES / 2) /* entries below it are user space's, others the kernel's */
 #define LARGE_PAGE (2 * MIB)
 #define TOP_SPAN   ((uint64_t)1 << 39)
 
@@ -39,7 +39,7 @@ static void must(int err, const char *what)
         panic("memory: cannot map %s: error %d", what, -err);
 }
 
-/* Linker symbols delimit what gets which protection. */
+/* Maps a section of the image, which linker symbols delimit, with its own rights. */
 static void map_image(const struct boot_info *info, vaddr_t from, vaddr_t to, unsigned prot)
 {
     from = ALIGN_DOWN(from, PAGE_SIZE);
@@ -57,14 +57,15 @@ static void map_kernel(const struct boot_info *info)
     map_image(info, (vaddr_t)boot_stack_bottom, (vaddr_t)image_end, PROT_R | PROT_W);
 }
 
-/* The firmware's tables are read through the direct map; what it reserves for itself or for devices
- * stays unmapped. */
+/* Returns whether memory of this type is mapped. The firmware's tables are read through the direct
+ * map; memory that it reserves for itself or for devices stays unmapped. */
 static bool is_ram(enum boot_mem_type type)
 {
     return type != BOOT_MEM_RESERVED;
 }
 
-/* Ranges that touch or overlap become one, so that nothing is mapped twice and large pages fit. */
+/* Maps RAM. Ranges that touch or overlap are merged, so that nothing is mapped twice and large
+ * pages fit. */
 static void map_ram(const struct boot_info *info)
 {
     for (size_t i = 0; i < info->mem_count;) {
@@ -111,7 +112,7 @@ void arch_init_memory(const struct boot_info *info, const struct arch_frames *fr
     memory_load_kernel(&kernel_pt);
 }
 
-/* Whole pages, at an address congruent to the physical one, so that large pages fit. */
+/* Maps whole pages at an address congruent to the physical one, so that large pages fit. */
 static int map_device(paddr_t pa, uint64_t span, vaddr_t *out)
 {
     vaddr_t va = device_next;
@@ -135,7 +136,7 @@ void *arch_map_device(paddr_t pa, uint64_t size)
 
     if (!kernel_pt.root || !size)
         return NULL;
-    /* What wraps around is beyond, too. */
+    /* A range that wraps around is also above physical addresses. */
     bool wraps = pa + size < pa || ALIGN_UP(pa + size, PAGE_SIZE) < pa;
     int err = wraps ? -ERANGE : map_device(pa - offset, ALIGN_UP(offset + size, PAGE_SIZE), &va);
     if (!err)
@@ -152,8 +153,8 @@ static struct pt *pt_of(struct arch_space *space)
     return space ? &space->pt : &kernel_pt;
 }
 
-/* Neither half may be changed through the other's handle, and top-level entries of the kernel's are
- * all there. */
+/* Returns whether `va` may be changed through this handle: the user half through a space's, the
+ * kernel half through the kernel's, below top-level entries that exist. */
 static bool in_half(const struct arch_space *space, vaddr_t va)
 {
     return space ? va < USER_MAX || (va >= SHOWN_BASE && va < SHOWN_MAX)

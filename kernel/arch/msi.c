@@ -4,14 +4,15 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
 
-static struct spinlock lock = SPINLOCK(LOCK_MSI, "message interrupts"); /* guards the three below */
+/* guards ops, count and messages */
+static struct spinlock lock = SPINLOCK(LOCK_MSI, "message interrupts");
 static const struct msi_ops *ops;
 static unsigned count;
 static struct message {
     bool used;
     struct cpu *target;
     struct arch_msi message;
-    /* Read without the lock where it is used; written before that. */
+    /* Read without the lock when the message arrives; written before. */
     void (*handler)(void *arg);
     void *arg;
 } messages[ARCH_MSI_MAX];
@@ -63,7 +64,7 @@ int arch_msi_alloc(uint32_t requester, struct cpu *target, void (*handler)(void 
     return err;
 }
 
-/* Of one that is allocated. */
+/* Returns an allocated message. */
 static struct message *get_locked(unsigned id)
 {
     ASSERT(id < count && messages[id].used);

@@ -1,4 +1,4 @@
-/* Walks page tables of any shape; see pt.h. */
+/* Walks page tables of any format. See pt.h. */
 #include "kernel/arch/pt.h"
 #include "kernel/arch/arch.h"
 
@@ -17,8 +17,8 @@ static uint64_t span_at(const struct pt *pt, unsigned level)
     return (uint64_t)1 << pt->format->level[level].shift;
 }
 
-/* The table below *slot, made if there is none. 0, -ENOMEM, or -EEXIST when a leaf is in the
- * way. */
+/* Returns the table below *slot, and makes it if there is none. Returns 0, -ENOMEM, or -EEXIST: a
+ * leaf is there. */
 static int descend(struct pt *pt, uint64_t *slot, unsigned level, unsigned prot, uint64_t **out)
 {
     const struct pt_format *f = pt->format;
@@ -43,7 +43,7 @@ static bool leaf_fits(const struct pt *pt, unsigned level, vaddr_t va, paddr_t p
     return pt->format->level[level].leaf && IS_ALIGNED(va | pa, span) && size >= span;
 }
 
-/* Maps one leaf, the largest possible; *span is what it covers. */
+/* Maps one leaf of the largest possible size, which *span returns. */
 static int map_leaf(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot,
                     uint64_t *span)
 {
@@ -84,7 +84,7 @@ int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot)
     return 0;
 }
 
-/* The leaf that maps va and its level, or NULL. */
+/* Returns the leaf that maps `va`, and its level; or NULL. */
 static uint64_t *find_leaf(const struct pt *pt, vaddr_t va, unsigned *level)
 {
     const struct pt_format *f = pt->format;
@@ -103,7 +103,7 @@ static uint64_t *find_leaf(const struct pt *pt, vaddr_t va, unsigned *level)
     return NULL;
 }
 
-/* As find_leaf, for a 4 KB page: 0, -ENOENT, or -EINVAL for a larger leaf. */
+/* Finds the leaf of a 4 KB page. Returns 0; -ENOENT; -EINVAL: a larger leaf. */
 static int find_page(const struct pt *pt, vaddr_t va, uint64_t **slot)
 {
     unsigned level;
@@ -114,7 +114,7 @@ static int find_page(const struct pt *pt, vaddr_t va, uint64_t **slot)
     return level == pt->format->levels - 1 ? 0 : -EINVAL;
 }
 
-/* What was there, with all that the processor has marked in it. */
+/* Replaces an entry. Returns the old one, with all marks of the processor. */
 static uint64_t exchange(const struct pt *pt, uint64_t *slot, uint64_t entry)
 {
     uint64_t old;
@@ -179,7 +179,7 @@ int pt_mark(struct pt *pt, vaddr_t va, unsigned clear, unsigned set, unsigned *w
     return 0;
 }
 
-/* The last table on the way to va, or NULL. */
+/* Returns the table of the last level for `va`, or NULL. */
 static uint64_t *last_table(const struct pt *pt, vaddr_t va)
 {
     const struct pt_format *f = pt->format;

@@ -1,8 +1,8 @@
 /*
- * Page tables, portably: the walker knows trees of 512-entry tables whose levels are described by
- * data; the format of an entry is an ISA's table of small functions. It allocates tables through
- * the caller's frames, does no TLB work and takes no lock: the owner of a tree serialises changes.
- * Tables are reached through the direct map.
+ * Portable page tables: the walker handles trees of 512-entry tables. Data describes their levels;
+ * the format of an entry is an ISA's table of small functions. Tables are allocated through the
+ * caller's frames and accessed through the direct map. Does no TLB work and takes no lock: the
+ * owner of a tree serialises changes.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -15,10 +15,10 @@ struct arch_page;
 
 struct pt_level {
     uint8_t shift; /* an entry of this level covers 1 << shift bytes */
-    bool leaf;     /* may an entry map memory directly? */
+    bool leaf;     /* whether an entry may map memory directly */
 };
 
-/* Entry format of one ISA. All functions are pure but for store. */
+/* The entry format of an ISA. All functions but store and replace are pure. */
 struct pt_format {
     unsigned levels;        /* depth; level 0 is the root, the last one maps pages */
     unsigned physical_bits; /* of the addresses that can be mapped, at most 52 */
@@ -30,15 +30,16 @@ struct pt_format {
     paddr_t (*address)(uint64_t entry, unsigned level); /* of the table or the page */
     unsigned (*prot)(uint64_t entry);                   /* of a leaf, as PROT_ bits */
     void (*store)(uint64_t *slot, uint64_t entry);      /* makes it visible to the page walker */
-    /* The same if *slot still holds old, atomically against the page walker's own changes; was it
-     * so? */
+    /* Stores `entry` if *slot still holds `old`, atomically with respect to the page walker.
+     * Returns whether it did. */
     bool (*replace)(uint64_t *slot, uint64_t old, uint64_t entry);
-    /* Of a user's 4 KB page: what has been done to it, as ARCH_USED and ARCH_WRITTEN; the entry
-     * with these marks, and with other rights and the same marks. */
+    /* Of a user's 4 KB page: its marks, ARCH_USED and ARCH_WRITTEN; the entry with these marks; and
+     * the entry with other rights and the same marks. */
     unsigned (*marks)(uint64_t entry);
     uint64_t (*mark)(uint64_t entry, unsigned marks);
     uint64_t (*protect)(uint64_t entry, unsigned prot);
-    /* An entry that is not present and carries a number of the kernel's; is it one, and which? */
+    /* Makes an entry that is not present and carries a number of the kernel; returns whether an
+     * entry is one, and the number. */
     uint64_t (*number)(uint32_t number);
     bool (*is_number)(uint64_t entry, uint32_t *number);
 };
@@ -49,28 +50,27 @@ struct pt {
     paddr_t root;
 };
 
-/* Maps [va, va + size) to pa on, all multiples of 4 KB, by the largest pages that fit. 0; -ERANGE:
- * [pa, pa + size) has more bits than can be mapped; -ENOMEM or -EEXIST, and then the part before
- * the failure stays mapped. */
+/* Maps [va, va + size) to [pa, pa + size), all multiples of 4 KB, by the largest pages that fit.
+ * Returns 0; -ERANGE: the physical addresses have too many bits; -ENOMEM or -EEXIST: the part
+ * before the failure stays mapped. */
 int pt_map(struct pt *pt, vaddr_t va, paddr_t pa, uint64_t size, unsigned prot);
-/* One 4 KB page; larger leaves are refused with -EINVAL. 0 and the page that was there, or
- * -ENOENT. */
+/* Act on one 4 KB page. Return 0 (pt_unmap() returns the page, too); -ENOENT; -EINVAL: a larger
+ * leaf. */
 int pt_unmap(struct pt *pt, vaddr_t va, paddr_t *pa);
 int pt_protect(struct pt *pt, vaddr_t va, unsigned prot);
-/* The number takes the page's place; with which marks, see struct pt_format, the page went. */
+/* Replaces a page by a number; returns the page and its marks (struct pt_format). */
 int pt_evict(struct pt *pt, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *marks);
-/* Clears and sets marks of the page; what they were. */
+/* Clears and sets marks of a page; returns the previous marks. */
 int pt_mark(struct pt *pt, vaddr_t va, unsigned clear, unsigned set, unsigned *were);
-/* The number at va goes. 0 or -ENOENT. */
+/* Removes the number at `va`. Returns 0 or -ENOENT. */
 int pt_forget(struct pt *pt, vaddr_t va);
-/* What is at the n pages from va on, all below one entry of the last level but one; a part of a
- * larger leaf: nothing. How many of them are something. */
+/* Returns the contents of `n` pages from `va` on, all below one entry of the level above the last,
+ * and how many are not ARCH_PAGE_NONE. Parts of a larger leaf count as ARCH_PAGE_NONE. */
 unsigned pt_look(const struct pt *pt, vaddr_t va, unsigned n, struct arch_page *out);
-/* Any leaf: pa is that of va's own 4 KB page. */
+/* Finds a leaf of any size; `pa` is that of the 4 KB page of `va`. */
 int pt_query(const struct pt *pt, vaddr_t va, paddr_t *pa, unsigned *prot);
-/* Makes sure that the root's entry for va refers to a table, so that copies of the root share what
- * is below.
- */
+/* Makes the root's entry for `va` refer to a table, so that copies of the root share what is
+ * below. */
 int pt_prepare(struct pt *pt, vaddr_t va, unsigned prot);
-/* Frees the tables below the root's entries [first, end), not the pages they map. */
+/* Frees the tables below entries [first, end) of the root, but not the pages they map. */
 void pt_free_tables(struct pt *pt, unsigned first, unsigned end);

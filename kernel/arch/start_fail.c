@@ -1,4 +1,4 @@
-/* See start_fail.h. Nothing is attached yet, so this prints by hand. */
+/* See start_fail.h. No handlers or locks exist yet, so this formats by itself. */
 #include "kernel/arch/start_fail.h"
 #include "kernel/core/console.h"
 #include "kernel/arch/arch.h"

@@ -1,5 +1,4 @@
-/* For what cannot go on before kernel_main: prints the reason, if there is a console already, and
- * ends the run. */
+/* Ends the run before kernel_main(), and prints the reason if there is a console. */
 #pragma once
 #include "kernel/lib/base.h"
 

@@ -1,6 +1,5 @@
-/* Copies between kernel and user memory, with every address checked and the access window as small
- * as can be.
- */
+/* Copies between kernel and user memory, with every address checked and user access enabled as
+ * briefly as possible. */
 #include "kernel/arch/arch.h"
 #include "kernel/core/lock.h"
 

@@ -1,4 +1,4 @@
-/* The memory table of boot_info.h, filled by every way of starting. */
+/* The memory table of boot_info.h, which every way of starting fills. */
 #include "kernel/boot/boot_info.h"
 
 int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type)

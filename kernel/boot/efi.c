@@ -1,8 +1,8 @@
 /*
- * The UEFI loader (UEFI Specification 2.10): one EFI application with the kernel, and in it the
- * applications, inside. It loads the kernel's segments, gathers boot_info, leaves boot services and
- * enters the kernel. Everything that can fail happens before that, and says on the console what
- * failed.
+ * The UEFI loader (UEFI Specification 2.10): one EFI application that contains the kernel, which
+ * contains the applications. It loads the kernel's segments, collects boot_info, leaves boot
+ * services and enters the kernel. Everything that can fail happens before that, and failures are
+ * printed on the console.
  */
 #include "efi_arch.h"
 #include "efi_cmdline.h"
@@ -13,7 +13,7 @@
 #define MAX_BELOW_4GB UINT32_MAX
 #define EXIT_TRIES    8
 #define DTB_MAGIC     0xd00dfeed
-#define MAP_SLACK     (16 * sizeof(EFI_MEMORY_DESCRIPTOR)) /* the map grows by being asked for */
+#define MAP_SLACK     (16 * sizeof(EFI_MEMORY_DESCRIPTOR)) /* reading the map makes it grow */
 
 struct elf_header {
     uint8_t ident[16];
@@ -34,7 +34,7 @@ struct memory_map {
     UINTN capacity, size, key, descriptor_size;
 };
 
-extern const uint8_t kernel_file[], kernel_file_end[]; /* the ELF image, by .incbin */
+extern const uint8_t kernel_file[], kernel_file_end[]; /* the kernel's ELF image, by .incbin */
 
 static EFI_STATUS fail(EFI_STATUS status, const CHAR16 *what)
 {
@@ -42,7 +42,8 @@ static EFI_STATUS fail(EFI_STATUS status, const CHAR16 *what)
     return status;
 }
 
-/* The ELF file is our own build product: what is checked is that it is one, and whole. */
+/* Returns the kernel's segments. The ELF file is from the same build: it is only checked to be
+ * complete. */
 static const struct elf_segment *kernel_segments(unsigned *n)
 {
     const struct elf_header *h = (const struct elf_header *)kernel_file;
@@ -61,7 +62,8 @@ static const struct elf_segment *kernel_segments(unsigned *n)
     return s;
 }
 
-/* Below 4 GB, or where the machine has no memory there, anywhere, if the kernel reaches that. */
+/* Allocates pages below 4 GB or, if the machine has no memory there and the kernel reaches all
+ * addresses, anywhere. */
 static EFI_STATUS allocate(UINTN pages, EFI_PHYSICAL_ADDRESS *at)
 {
     *at = MAX_BELOW_4GB;
@@ -72,7 +74,8 @@ static EFI_STATUS allocate(UINTN pages, EFI_PHYSICAL_ADDRESS *at)
     return status;
 }
 
-/* A block of pages at a multiple of 2 MB; what was taken to get it there goes back. */
+/* Allocates a block of pages at a multiple of 2 MB, and frees the pages that the alignment
+ * needed. */
 static EFI_STATUS allocate_aligned(uint64_t size, uint64_t *base)
 {
     UINTN pages = size / PAGE_SIZE, spare = KERNEL_ALIGN / PAGE_SIZE;
@@ -137,7 +140,7 @@ static void find_acpi(struct boot_info *info)
     }
 }
 
-/* The newer entry point, if there is one. */
+/* Finds the newer entry point, if there is one, else the older. */
 static void find_smbios(struct boot_info *info)
 {
     static EFI_GUID smbios3 = {
@@ -179,7 +182,8 @@ static EFI_STATUS find_dtb(struct boot_info *info)
     return EFI_SUCCESS;
 }
 
-/* 0, or why this display cannot be written to. */
+/* Fills `fb` from the display of `handle`. Returns 0, or the reason that it cannot be written
+ * to. */
 static int take_display(EFI_HANDLE handle, struct boot_framebuffer *fb)
 {
     static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
@@ -216,8 +220,8 @@ static bool has_console(EFI_HANDLE handle)
     return !EFI_ERROR(BS->HandleProtocol(handle, &guid, &interface));
 }
 
-/* Of the displays that can be written to, one that firmware writes to, or else the first. Firmware
- * may add one of its own that stands for all, which has no memory. */
+/* Selects a display: of those that can be written to, one that firmware writes to, else the first.
+ * Firmware may list a virtual display that stands for all; that has no framebuffer memory. */
 static void find_framebuffer(struct boot_info *info)
 {
     static EFI_GUID guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
@@ -256,7 +260,7 @@ static enum boot_mem_type type_of(const EFI_MEMORY_DESCRIPTOR *d)
     }
 }
 
-/* Neighbours of one type become one range: firmware has hundreds of them. */
+/* Copies the memory map and merges neighbours of one type: firmware lists hundreds. */
 static EFI_STATUS take_memory(struct boot_info *info, const struct memory_map *map)
 {
     struct boot_mem run = {0};
@@ -296,9 +300,9 @@ static EFI_STATUS allocate_map(struct memory_map *map)
     return BS->AllocatePool(EfiLoaderData, map->capacity, (void **)&map->descriptors);
 }
 
-/* The map may change between being read and being handed back, by an event of the firmware; then it
- * is read again. Nothing may be allocated or printed in between, and nothing may fail
- * afterwards. */
+/* Leaves boot services. A firmware event may change the memory map between reading it and passing
+ * it back; then it is read again. Nothing may be allocated or printed in between, and nothing may
+ * fail afterwards. */
 static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct boot_info *info)
 {
     struct memory_map map = {0};

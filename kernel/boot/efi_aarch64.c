@@ -1,8 +1,9 @@
 /*
- * From the firmware's address space into the kernel's, on AArch64 (Arm ARM DDI 0487; UEFI 2.10,
- * 2.3.6). The firmware maps memory at its physical address, caches on, at EL2 or EL1. The
- * kernel's entry wants what a CPU has that PSCI starts: MMU and data cache off, interrupts masked,
- * the exception level as it is, its own memory up to date behind the caches.
+ * The transition from the firmware's address space to the kernel's, on AArch64 (Arm ARM DDI 0487;
+ * UEFI 2.10, 2.3.6). The firmware maps memory at its physical address, with caches on, at EL2 or
+ * EL1. The kernel's entry expects the state of a CPU that PSCI starts: MMU and data cache off,
+ * interrupts masked, the same exception level, and the kernel's memory written back from the
+ * caches.
  */
 #include "efi_arch.h"
 
@@ -19,7 +20,8 @@ EFI_STATUS efi_arch_prepare(UNUSED struct boot_info *info)
     return EFI_SUCCESS;
 }
 
-/* Smallest data cache line in bytes (D17.2.34, CTR_EL0.DminLine: log2 of its words). */
+/* Returns the size of the smallest data cache line in bytes (D17.2.34, CTR_EL0.DminLine: log2 of
+ * its words). */
 static uint64_t line_bytes(void)
 {
     uint64_t ctr;
@@ -28,8 +30,8 @@ static uint64_t line_bytes(void)
     return (uint64_t)4 << (ctr >> 16 & 15);
 }
 
-/* Writes what the caches hold of this memory back, so that it is seen without them, and drops
- * it. */
+/* Cleans and invalidates the data caches for a range, so that it can be read with the caches
+ * off. */
 static void clean(uint64_t base, uint64_t size)
 {
     uint64_t line = line_bytes();
@@ -38,7 +40,7 @@ static void clean(uint64_t base, uint64_t size)
         __asm__ volatile("dc civac, %0" : : "r"(at) : "memory");
 }
 
-/* The instructions between the switch and the kernel: no memory but their own is used. */
+/* Switches the MMU off and jumps to the kernel; uses no memory but its own instructions. */
 static NORETURN void leave(uint64_t entry, const struct boot_info *info, bool el2)
 {
     register uint64_t x0 __asm__("x0") = (uint64_t)info;
@@ -71,8 +73,8 @@ void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info)
     clean(info->kernel_base, info->kernel_size);
     clean((uint64_t)info, sizeof(*info));
     clean((uint64_t)leave, PAGE_SIZE);
-    /* What was cleaned is in memory before instructions are fetched from there, and the instruction
-     * cache empty before. */
+    /* The cleaned lines reach memory, and the instruction cache is emptied, before instructions are
+     * fetched from there. */
     __asm__ volatile("dsb sy\n\t"
                      "ic iallu\n\t"
                      "dsb sy\n\t"

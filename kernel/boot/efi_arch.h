@@ -1,21 +1,21 @@
-/* What of the UEFI loader differs between instruction sets. */
+/* The parts of the UEFI loader that differ between instruction sets. */
 #pragma once
 #include "efi_base.h"
 
-/* ELF machine the kernel inside must have. */
+/* The ELF machine that the kernel image must have. */
 extern const unsigned short efi_arch_elf_machine;
-/* The kernel's entry point, as linked and where it was loaded. */
+/* The kernel's entry point: its linked and its loaded address. */
 struct efi_entry {
     uint64_t va, pa;
 };
 
-/* Is the kernel entered with all memory in reach? Else all that it needs at once must lie below 4
- * GB. */
+/* Whether all memory can be accessed when the kernel is entered. Otherwise everything that it needs
+ * at first must be below 4 GB. */
 extern const bool efi_arch_reaches_all;
 
-/* While boot services work: prepares what efi_arch_enter needs, adds the memory it takes to info.
- * kernel_base and kernel_size of info are set. Says on the console what is wrong. */
+/* Prepares for efi_arch_enter(), and adds the memory that it takes to `info`, which has kernel_base
+ * and kernel_size. While boot services work. Prints the reason of a failure. */
 EFI_STATUS efi_arch_prepare(struct boot_info *info);
-/* After boot services: on to the kernel's entry, boot_entry of kernel/arch/<isa>/boot.S, in the
- * state that it asks for. */
+/* Jumps to the kernel's entry, boot_entry of kernel/arch/<isa>/boot.S, in the state that it
+ * expects. After boot services. */
 NORETURN void efi_arch_enter(const struct efi_entry *entry, const struct boot_info *info);

@@ -1,4 +1,4 @@
-/* gnu-efi and our own base in one; both have an ASSERT, ours is the later. */
+/* Includes gnu-efi and kernel/lib/base.h. Both define ASSERT; the kernel's is used. */
 #pragma once
 #include <efi.h>
 #include <efilib.h>

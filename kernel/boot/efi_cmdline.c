@@ -1,18 +1,19 @@
 /*
- * Load options are UCS-2 text when a person or a shell gave them; some boot managers put other data
- * there, which is not taken for arguments. The UEFI shell puts the program's name first.
+ * The boot arguments under UEFI. Load options are UCS-2 text if a user or a shell gave them; some
+ * boot managers put other data there, which is ignored. The UEFI shell puts the program's name
+ * first.
  */
 #include "efi_cmdline.h"
 
 #define FILE_NAME L"\\vigil.txt"
-#define FILE_MAX  (4 * BOOT_CMDLINE_MAX) /* line ends and all */
+#define FILE_MAX  (4 * BOOT_CMDLINE_MAX) /* line ends included */
 
 static bool printable(CHAR16 c)
 {
     return c >= 0x20 && c < 0x7f;
 }
 
-/* Length in characters of load options that are text, 0 for what is none. */
+/* Returns the number of characters of load options that are text, 0 for other data. */
 static UINTN text_length(const CHAR16 *text, UINTN bytes)
 {
     UINTN n = 0;
@@ -24,7 +25,7 @@ static UINTN text_length(const CHAR16 *text, UINTN bytes)
     return n == bytes / sizeof(CHAR16) || !text[n] ? n : 0;
 }
 
-/* How much of the text is the program's own name. */
+/* Returns the number of characters that are the program's own name. */
 static UINTN program_name(const CHAR16 *text, UINTN n)
 {
     static const CHAR16 suffix[] = L".efi";
@@ -65,8 +66,8 @@ static EFI_STATUS from_options(EFI_LOADED_IMAGE *loaded, char *cmdline)
     return EFI_SUCCESS;
 }
 
-/* Takes what a file holds into the arguments: line ends become spaces, a carriage return or a final
- * line end vanishes. */
+/* Copies a file's text into the arguments: line ends become blanks; carriage returns and a final
+ * line end are dropped. */
 static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
 {
     UINTN to = 0;
@@ -99,7 +100,7 @@ static EFI_STATUS read_all(EFI_FILE *file, char *text, UINTN *n)
     return EFI_ERROR(status) ? status : file->Read(file, n, text);
 }
 
-/* The whole file, whose size is the position behind its end. */
+/* Reads the whole file. Its size is the position of its end. */
 static EFI_STATUS read_file(EFI_FILE *file, char *cmdline)
 {
     UINT64 size = 0;
@@ -128,7 +129,8 @@ static EFI_STATUS from_file(EFI_LOADED_IMAGE *loaded, char *cmdline)
     EFI_FILE_IO_INTERFACE *volume;
     EFI_FILE *root, *file;
 
-    /* No file system, as when loaded from the network, or no file: no arguments. */
+    /* Without a file system, as when loaded from the network, or without the file, there are no
+     * arguments. */
     if (EFI_ERROR(BS->HandleProtocol(loaded->DeviceHandle, &guid, (void **)&volume)) ||
         EFI_ERROR(volume->OpenVolume(volume, &root)))
         return EFI_SUCCESS;

@@ -1,7 +1,7 @@
 /*
- * From the firmware's address space into the kernel's, on x86-64. The tables map the first 4 GB at
- * 0 and DIRECT_BASE, the image at KERNEL_BASE wherever it was loaded, and a framebuffer at
- * FRAMEBUFFER_BASE, uncached.
+ * The transition from the firmware's address space to the kernel's, on x86-64. The tables map the
+ * first 4 GB at 0 and DIRECT_BASE, the image at KERNEL_BASE wherever it was loaded, and a
+ * framebuffer at FRAMEBUFFER_BASE, uncached.
  */
 #include "efi_arch.h"
 
@@ -12,9 +12,9 @@
 #define PTE_TABLE    0x003
 #define PTE_LARGE    0x083
 #define PTE_UNCACHED 0x018
-#define DIRECT_SLOT  256 /* of DIRECT_BASE in the root */
-#define DISPLAY_SLOT 386 /* of FRAMEBUFFER_BASE in the root */
-#define KERNEL_SLOT  511 /* of KERNEL_BASE in the root */
+#define DIRECT_SLOT  256 /* index of DIRECT_BASE in the root table */
+#define DISPLAY_SLOT 386 /* index of FRAMEBUFFER_BASE in the root table */
+#define KERNEL_SLOT  511 /* index of KERNEL_BASE in the root table */
 #define KERNEL_SLOT2 510 /* and in the table below */
 #define DIRECT_BASE  0xffff800000000000
 #define LOW_MEMORY   0x9ffff
@@ -26,14 +26,15 @@ const bool efi_arch_reaches_all = false;
 static uint64_t tables_pa;
 static uint64_t start_page_pa;
 
-/* mov %rdi, %cr3; mov %rdx, %rdi; jmp *%rsi: runs in the start page, which lies at its own address
- * in both worlds. */
+/* mov %rdi, %cr3; mov %rdx, %rdi; jmp *%rsi. Runs in the start page, which is mapped at its
+ * physical address by both sets of tables. */
 static const uint8_t enter_code[] = {0x0f, 0x22, 0xdf, 0x48, 0x89, 0xd7, 0xff, 0xe6};
 
 enum { ROOT, LOW, KERNEL, KERNEL_PD, PDS, DISPLAY = PDS + 4, DISPLAY_PD };
 _Static_assert(DISPLAY_PD + 1 == TABLES, "TABLES");
 
-/* In large pages, which may have a neighbour's registers in them, too: hence uncached. */
+/* Maps the framebuffer in large pages. These may contain a neighbour's registers, hence
+ * uncached. */
 static void map_display(uint64_t (*t)[ENTRIES], const struct boot_framebuffer *fb)
 {
     uint64_t from = ALIGN_DOWN(fb->base, LARGE_PAGE), end = fb->base + boot_framebuffer_size(fb);

@@ -5,7 +5,7 @@
 #define PIXEL_MIN 2
 #define PIXEL_MAX 4
 
-/* Of one run of ones; -EINVAL for any other mask. */
+/* Converts a mask that is one run of ones; -EINVAL for any other mask. */
 static int channel_of(uint32_t mask, struct boot_channel *out)
 {
     if (!mask)
@@ -16,7 +16,7 @@ static int channel_of(uint32_t mask, struct boot_channel *out)
     return is_pow2(run + 1) ? 0 : -EINVAL;
 }
 
-/* Bytes 0 to 3 of a pixel are one colour each. */
+/* Describes pixels with one colour in each of bytes 0 to 3. */
 static void set_bytes(struct boot_framebuffer *out, uint8_t red, uint8_t green, uint8_t blue)
 {
     out->pixel_bytes = 4;
@@ -25,7 +25,8 @@ static void set_bytes(struct boot_framebuffer *out, uint8_t red, uint8_t green, 
     out->blue = (struct boot_channel){blue, 8};
 }
 
-/* A pixel is as wide as its highest bit says (12.9, EFI_PIXEL_BITMASK). */
+/* Describes pixels by masks. A pixel is as wide as its highest bit requires (12.9,
+ * EFI_PIXEL_BITMASK). */
 static int set_masks(struct boot_framebuffer *out, const struct gop_mode *mode)
 {
     uint32_t all = mode->red | mode->green | mode->blue | mode->rest;

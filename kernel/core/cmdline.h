@@ -24,8 +24,8 @@ enum arg_scope {
 struct arg {
     const char *name;
     enum arg_type type;
-    /* ARG_CHOICE, ARG_TABLE: index of the choice; ARG_SET: a bit for each choice; ARG_BYTES: a number
-     * that may end in K, M or G. */
+    /* ARG_CHOICE, ARG_TABLE: index of the choice; ARG_SET: a bit for each choice; ARG_BYTES: a
+     * number that may end in K, M or G. */
     uint64_t *value;
     uint64_t min, max; /* range of numbers; the default is the initial *value */
     /* NULL-terminated: names; ARG_TABLE: pointers to structures that begin with their name. */

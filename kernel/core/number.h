@@ -32,7 +32,7 @@ struct numbers {
 extern uint64_t numbers_first;
 
 /* Gives `n` a number, unless it has one, and returns the number. This and the following: any
- * context whose locks rank below LOCK_THREAD. */
+ * context with locks of ranks below LOCK_THREAD only. */
 uint32_t number_take(struct numbers *kind, struct number *n);
 /* Moves the number of `from` to `to`, which has none. Returns false if `from` has none. */
 bool number_move(struct numbers *kind, struct number *to, struct number *from);

@@ -19,7 +19,7 @@ void outputs_init(const struct boot_info *info, enum arch_serial serial,
 /* Prints what the display is, if it is used, and which outputs were asked for and do not exist. */
 void outputs_report(void);
 /* Called after arch_init_memory(), when writing to the framebuffer is fast: clears the whole
- * display, whose text must then be drawn again. */
+ * display. Its text must then be drawn again. */
 void outputs_mapped(void);
 bool outputs_on_display(void);
 

@@ -1,7 +1,7 @@
 /*
- * Drivers of all classes. A driver knows one kind of device; its class says which interface the
+ * Drivers of all classes. A driver handles one kind of device. Its class is the interface that the
  * device has for the rest of the kernel: a block device is a `struct block_device` of
- * kernel/dev/block/block.h. The list of drivers is kernel/drivers.c.
+ * kernel/dev/block/block.h. kernel/drivers.c lists all drivers.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ enum device_class {
 struct driver {
     const char *name;
     enum device_class class;
-    /* Finds every device that the driver knows and adds each to its class, as block_add() does.
-     * Prints a line for each device, and for one that is there but cannot be used; nothing if there
-     * is none. Called once, at the time its class is probed (kernel/main.c). */
+    /* Finds all of the driver's devices and adds each to its class, as block_add() does. Prints a
+     * line for each device, and for a device that cannot be used; nothing if there is none. Called
+     * once, when the class is probed (kernel/main.c). */
     void (*probe)(void);
 };

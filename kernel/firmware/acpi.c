@@ -1,4 +1,4 @@
-/* Parser of ACPI tables (ACPI Specification 6.4, section 5.2; PCI Firmware Specification 3.2, 4.1.2
+/* Parses ACPI tables (ACPI Specification 6.4, section 5.2; PCI Firmware Specification 3.2, 4.1.2
  * for MCFG). */
 #include "acpi.h"
 
@@ -62,7 +62,7 @@ static int open_table(const struct acpi_memory *memory, paddr_t pa, struct acpi_
     return checksum_right(p, size) ? 0 : -EINVAL;
 }
 
-/* The RSDT or XSDT, and how wide the addresses in it are. */
+/* Finds the RSDT or XSDT, and the width of the addresses in it. */
 static int open_root(const struct acpi_memory *memory, paddr_t rsdp, struct acpi_table *root,
                      unsigned *width)
 {
@@ -120,7 +120,8 @@ int acpi_find(const struct acpi_memory *memory, paddr_t rsdp, const char signatu
     return beyond ? -ERANGE : -ENOENT;
 }
 
-/* Entries that begin with their type and size, the first of them standing at first. */
+/* Finds the next of the entries that begin with their type and size. `first`: offset of the first
+ * entry. */
 static bool next_entry(const struct acpi_table *t, uint32_t first, uint32_t *pos,
                        struct acpi_entry *out)
 {
@@ -176,7 +177,7 @@ bool acpi_srat_next(const struct acpi_table *srat, uint32_t *pos, struct acpi_en
     return next_entry(srat, ACPI_SRAT_ENTRIES, pos, out);
 }
 
-/* Where a CPU's identity stands in the entries that have one. */
+/* The offsets of a CPU's identity in each type of entry that has one. */
 static const struct cpu_entry {
     uint8_t type, size;
     uint8_t hwid, hwid_bytes, uid, uid_bytes, flags;
@@ -242,7 +243,7 @@ int acpi_pm_timer(const struct acpi_table *fadt, uint16_t *port)
     return *port ? 0 : -ENOENT;
 }
 
-/* A small integer in AML: ZeroOp, OneOp, or BytePrefix and a byte (ACPI 20.2.3). */
+/* Decodes a small integer in AML: ZeroOp, OneOp, or BytePrefix and a byte (ACPI 20.2.3). */
 static int aml_small_integer(const struct acpi_table *t, uint32_t at, uint8_t *v)
 {
     enum { AML_ZERO = 0, AML_ONE = 1, AML_BYTE = 0x0a };
@@ -262,8 +263,8 @@ int acpi_soft_off(const struct acpi_table *fadt, const struct acpi_table *dsdt, 
     *port = (uint16_t)acpi_field(fadt, FADT_PM1A_CNT, 4);
     if (!*port)
         return -ENOENT;
-    /* Name(_S5_, Package...): without an interpreter, found by its bytes; the package length has 1
-     * to 4. */
+    /* Finds Name(_S5_, Package...) by its bytes, without an interpreter. The package length has 1
+     * to 4 bytes. */
     for (uint32_t at = HEADER_SIZE; at + 8 <= dsdt->size; at++) {
         const uint8_t *p = dsdt->data + at;
         uint8_t type;

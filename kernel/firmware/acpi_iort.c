@@ -1,7 +1,7 @@
 /*
- * The IO Remapping Table (Arm DEN 0049E, 3): which device of which interrupt translation service a
- * PCI requester is. Nodes refer to each other by offsets in the table; a root complex maps its
- * requesters to an ITS group, or to an SMMU that maps them on.
+ * Parses the IO Remapping Table (Arm DEN 0049E, 3): it says which device of which interrupt
+ * translation service a PCI requester is. Nodes refer to each other by offsets in the table. A root
+ * complex maps its requesters to an ITS group, or to an SMMU that maps them further.
  */
 #include "kernel/firmware/acpi_platform.h"
 
@@ -30,8 +30,8 @@ static unsigned type_of(const struct acpi_table *t, uint32_t node)
     return (unsigned)acpi_field(t, node + NODE_TYPE, 1);
 }
 
-/* The nth mapping of a node that is a range; false: there is none such. Beyond the table all
- * fields are 0. */
+/* Reads the nth mapping of a node. Returns false if it is not a range or does not exist. Fields
+ * beyond the table are 0. */
 static bool get_map(const struct acpi_table *t, uint32_t node, uint32_t n, struct map *out)
 {
     uint64_t at = node + acpi_field(t, node + NODE_MAP_OFFSET, 4) + (uint64_t)n * MAP_SIZE;
@@ -66,7 +66,7 @@ static void add_map(const struct acpi_table *t, const struct map *m, struct plat
                             });
 }
 
-/* What of the requesters' map an SMMU's mappings take on. */
+/* Adds the part of mapping `m` that the mappings of an SMMU pass on. */
 static void add_through(const struct acpi_table *t, const struct map *m, struct platform *p)
 {
     struct map on;

@@ -1,16 +1,16 @@
-/* SRAT and SLIT (ACPI Specification 6.4, 5.2.16 and 5.2.17). */
+/* Parses SRAT and SLIT (ACPI Specification 6.4, 5.2.16 and 5.2.17). */
 #include "kernel/firmware/acpi_numa.h"
 #include "kernel/firmware/platform.h"
 
 enum {
     REVISION = 8,
     REVISION_WIDE = 2
-}; /* before it, domains had 8 bits and what is now above them was reserved */
+}; /* before it, domains had 8 bits, and the bits above were reserved */
 enum { IN_USE = 1 };
 
 struct reader {
     struct numa *numa;
-    const struct acpi_table *madt; /* NULL: there is none */
+    const struct acpi_table *madt; /* NULL: none */
     uint32_t domain_mask;
 };
 
@@ -42,7 +42,8 @@ static int read_x2apic(const struct reader *r, const uint8_t *e)
     return in_use(e + 12) ? numa_add_cpu(r->numa, id, (uint32_t)acpi_number(e + 4, 4)) : 0;
 }
 
-/* Named by its ACPI id, of which the MADT knows the MPIDR; one the MADT does not list is no CPU. */
+/* Reads a CPU that is named by its ACPI id; the MADT has its MPIDR. A CPU that the MADT does not
+ * list is ignored. */
 static int read_gicc(const struct reader *r, const uint8_t *e)
 {
     uint32_t uid = (uint32_t)acpi_number(e + 6, 4);
@@ -58,7 +59,7 @@ static int read_gicc(const struct reader *r, const uint8_t *e)
 }
 
 static const struct {
-    uint8_t type, size; /* size: the least */
+    uint8_t type, size; /* size: the minimum */
     int (*read)(const struct reader *r, const uint8_t *entry);
 } kinds[] = {{0, 16, read_apic}, {1, 40, read_memory}, {2, 24, read_x2apic}, {3, 18, read_gicc}};
 
@@ -68,7 +69,7 @@ static int read_entry(const struct reader *r, const struct acpi_entry *e)
         if (kinds[i].type == e->type)
             return e->size >= kinds[i].size ? kinds[i].read(r, e->data) : -EINVAL;
     }
-    return 0; /* of a kind that concerns neither CPUs nor memory */
+    return 0; /* an entry that describes neither CPUs nor memory */
 }
 
 static int read_srat(const struct acpi_table *srat, const struct reader *r)

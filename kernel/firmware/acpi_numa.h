@@ -1,10 +1,11 @@
-/* Memory nodes out of ACPI's SRAT; SLIT's distances are checked, and that is all. */
+/* Reads memory nodes from ACPI's SRAT; the distances of SLIT are checked, but not used. */
 #pragma once
 #include "kernel/firmware/acpi.h"
 #include "kernel/firmware/numa.h"
 
-/* Fills out in any case. 0; -ENOENT: there is no SRAT; -EINVAL: it is broken or contradicts
- * itself; -ENOSPC: more in it than struct numa holds. After any error all is one node. */
+/* Fills `out` in any case. Returns 0; -ENOENT: there is no SRAT; -EINVAL: it is invalid or
+ * contradicts itself; -ENOSPC: it has more than struct numa holds. After an error all is one
+ * node. */
 int acpi_numa(acpi_get_fn *get, struct numa *out);
-/* Is it a sound table of distances? 0 or -EINVAL. */
+/* Checks a table of distances. Returns 0 or -EINVAL. */
 int acpi_slit_check(const struct acpi_table *slit);

@@ -1,6 +1,7 @@
 /*
- * ACPI tables as the structure device trees fill in, too (ACPI Specification 6.4, 5.2.9 FADT,
- * 5.2.12 MADT, 5.2.24 GTDT, 5.2.29 PPTT; Microsoft's Serial Port Console Redirection Table, 1.07).
+ * Reads ACPI tables into struct platform, which device trees fill, too (ACPI Specification 6.4,
+ * 5.2.9 FADT, 5.2.12 MADT, 5.2.24 GTDT, 5.2.29 PPTT; Microsoft's Serial Port Console Redirection
+ * Table, 1.07).
  */
 #include "kernel/firmware/acpi_platform.h"
 
@@ -10,9 +11,10 @@ enum { MADT_GICC = 11, MADT_GICD, MADT_MSI_FRAME, MADT_GICR, MADT_ITS };
 enum { GIC_V2 = 2, GIC_V3 = 3, GIC_V4 = 4 };
 enum { CPU_ENABLED = 1, FRAME_SPIS_GIVEN = 1 };
 enum { FIRST_PRIVATE = 16, FIRST_SHARED = 32 };
-enum { GICC_SPE = 78, GICC_SIZE_WITH_SPE = 80 }; /* from ACPI 6.3 on */
+enum { GICC_SPE = 78, GICC_SIZE_WITH_SPE = 80 }; /* since ACPI 6.3 */
 
-/* Sizes the tables leave to the architecture (IHI 0048, 4.1; IHI 0069, 12.8, 12.10 and 12.18). */
+/* Sizes that the tables do not contain, because the architecture fixes them (IHI 0048, 4.1; IHI
+ * 0069, 12.8, 12.10 and 12.18). */
 #define GICD_V2_SIZE (4 * KIB)
 #define GICD_V3_SIZE (64 * KIB)
 #define GICC_SIZE    (8 * KIB)
@@ -26,8 +28,8 @@ static void add_redist(struct platform *p, paddr_t base, uint64_t size)
         p->gic.redist[p->gic.redist_count++] = (struct platform_region){base, size};
 }
 
-/* Private interrupts only: as many CPUs have an entry each, a shared one could not be told from the
- * others'. */
+/* Takes private interrupts only: the table has an entry for each CPU, so a shared interrupt could
+ * not be told from those of other CPUs. */
 static void take_private(uint64_t irq, uint32_t *out)
 {
     if (irq >= FIRST_PRIVATE && irq < FIRST_SHARED)
@@ -53,7 +55,7 @@ static void read_gicc(const uint8_t *e, struct platform *p)
         p->gic.cpu_interface = (struct platform_region){interface, GICC_SIZE};
 }
 
-/* Where no region lists the redistributors, each CPU's entry names its own. */
+/* Adds the redistributor of a CPU's entry, for machines where no region lists redistributors. */
 static void read_gicc_redist(const uint8_t *e, struct platform *p)
 {
     if (acpi_number(e + 12, 4) & CPU_ENABLED)
@@ -93,7 +95,7 @@ static void read_its(const uint8_t *e, struct platform *p)
 }
 
 struct kind {
-    uint8_t type, size; /* size: the least that holds what is read */
+    uint8_t type, size; /* size: the minimum that contains the fields read */
     void (*read)(const uint8_t *entry, struct platform *p);
 };
 static const struct kind kinds[] = {
@@ -130,7 +132,7 @@ static void read_madt(const struct acpi_table *madt, struct platform *p)
     if (!gic->distributor.base)
         gic->version = 0;
     else if (gic->version < GIC_V2 || gic->version > GIC_V4)
-        gic->version = gic->redist_count ? GIC_V3 : GIC_V2; /* 0: find out by yourself */
+        gic->version = gic->redist_count ? GIC_V3 : GIC_V2; /* version 0: detect it */
     gic->distributor.size = gic->version == GIC_V2 ? GICD_V2_SIZE : GICD_V3_SIZE;
 }
 
@@ -183,13 +185,14 @@ static bool is_node(const struct acpi_table *pptt, uint32_t at)
            pptt->data[at] == PPTT_PROCESSOR && pptt->data[at + 1] >= PPTT_NODE_SIZE;
 }
 
-/* Nodes numbered from 1 on, with gaps, in fewer bits than their offsets have. */
+/* Numbers nodes from 1 on, with gaps, in fewer bits than their offsets need. */
 static uint32_t number_of(uint32_t at)
 {
     return at / PPTT_NODE_SIZE;
 }
 
-/* The package a node belongs to: itself or the nearest above that is one, else the topmost. */
+/* Returns the package of a node: the node itself, or the nearest parent that is a package, or the
+ * root. */
 static uint32_t package_of(const struct acpi_table *pptt, uint32_t at)
 {
     for (unsigned depth = 0; depth < PPTT_DEPTH_MAX; depth++) {
@@ -219,8 +222,8 @@ static void place_cpu(const struct acpi_table *pptt, uint32_t at, struct platfor
     }
 }
 
-/* Groups of CPUs may have ids too, but only leaves are CPUs; tables before ACPI 6.3 do not mark
- * leaves, and nothing has a leaf as its parent there. */
+/* Returns whether a node is a leaf, and so a CPU: groups of CPUs may have ids, too. Tables before
+ * ACPI 6.3 do not mark leaves; there a leaf is a node that is no node's parent. */
 static bool is_leaf(const struct acpi_table *pptt, uint32_t leaf)
 {
     enum { REVISION = 8, REVISION_WITH_LEAVES = 2 };

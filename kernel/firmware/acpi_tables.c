@@ -1,4 +1,4 @@
-/* This machine's ACPI tables: the parser's window onto memory. */
+/* The ACPI tables of this machine: gives the parser access to memory. */
 #include "acpi.h"
 #include "kernel/arch/arch.h"
 #include "kernel/boot/boot_info.h"
@@ -6,7 +6,8 @@
 
 static const struct boot_info *boot;
 
-/* Firmware puts tables into memory of every kind; the direct map has all but what is reserved. */
+/* Firmware puts tables into all types of memory; the direct map contains all but reserved
+ * memory. */
 static const void *map(UNUSED void *ctx, paddr_t pa, uint64_t size)
 {
     bool direct = true;

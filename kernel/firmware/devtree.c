@@ -1,5 +1,5 @@
-/* Memory, reservations and boot arguments of a device tree (Devicetree Specification 0.4, 3.4 to
- * 3.6, 5.3). */
+/* Reads memory, reservations and boot arguments of a device tree (Devicetree Specification 0.4, 3.4
+ * to 3.6, 5.3). */
 #include "kernel/firmware/devtree.h"
 #include "kernel/firmware/devtree_read.h"
 #include <libfdt.h>
@@ -23,7 +23,7 @@ int devtree_check(const void *dtb, uint64_t size)
     if (size < sizeof(struct fdt_header) || !devtree_size(dtb) || devtree_size(dtb) > size ||
         fdt_check_header(dtb))
         return -EINVAL;
-    /* libfdt takes the specification's alignments (5.6) for granted. */
+    /* libfdt relies on the alignments that the specification requires (5.6). */
     if (!IS_ALIGNED((uintptr_t)dtb, RESERVATION_ALIGN) ||
         !IS_ALIGNED(fdt_off_mem_rsvmap(dtb), RESERVATION_ALIGN) ||
         !IS_ALIGNED(fdt_off_dt_struct(dtb), STRUCT_ALIGN))
@@ -67,7 +67,7 @@ static int add_range(struct boot_info *info, const struct platform_region *r,
     return boot_mem_add(info, r->base, r->size, type);
 }
 
-/* Every pair of the node's "reg"; *found counts them. */
+/* Adds every pair of the node's "reg", and counts them in *found. */
 static int add_all(const void *dtb, int node, struct boot_info *info, enum boot_mem_type type,
                    unsigned *found)
 {

@@ -1,4 +1,5 @@
-/* Memory nodes of a device tree: "numa-node-id" of CPUs and memory (Linux bindings, numa.txt). */
+/* Reads memory nodes of a device tree: "numa-node-id" of CPUs and memory (Linux bindings,
+ * numa.txt). */
 #include "kernel/firmware/devtree.h"
 #include "kernel/firmware/devtree_read.h"
 #include <libfdt.h>
@@ -18,7 +19,7 @@ static int add_memory(const void *dtb, int node, uint32_t domain, struct numa *n
     int err = 0, got;
 
     for (unsigned i = 0; !err && (got = devtree_reg(dtb, node, i, &r)) != -ENOENT; i++)
-        /* as for boot_info: an empty slot */
+        /* a bank of size 0 is an empty slot */
         err = got ? 0 : numa_add_memory(n, r.base, r.size, domain);
     return err;
 }

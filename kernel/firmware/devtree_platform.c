@@ -1,7 +1,7 @@
 /*
- * CPUs, interrupt controller, timer, serial port and firmware interface of a device tree. Each
- * kind is a row of the table at the end: the names it goes by, and what to take from it (Linux
- * bindings, Documentation/devicetree).
+ * Reads CPUs, interrupt controller, timer, serial port and firmware interface of a device tree.
+ * Each kind of node is a row of the table at the end: its compatible names, and the function that
+ * reads it (Linux bindings, Documentation/devicetree).
  */
 #include "kernel/firmware/devtree.h"
 #include "kernel/firmware/devtree_read.h"
@@ -55,7 +55,7 @@ static void read_its(const void *dtb, int node, void *arg)
     gic->its_count++;
 }
 
-/* Interrupts in this order: secure physical, physical, virtual, hypervisor. */
+/* Reads interrupts, which are in this order: secure physical, physical, virtual, hypervisor. */
 static void read_timer(const void *dtb, int node, void *arg)
 {
     struct platform_timer *timer = &((struct platform *)arg)->timer;
@@ -84,8 +84,8 @@ static void read_psci(const void *dtb, int node, void *arg)
         p->psci = !strcmp(method, "hvc") ? PSCI_HVC : !strcmp(method, "smc") ? PSCI_SMC : PSCI_NONE;
 }
 
-/* "msi-map": requester, controller, device there, count; or "msi-parent" for all of them as they
- * are. */
+/* Reads "msi-map" (requester, controller, device there, count), or "msi-parent", which maps all
+ * requesters to devices of the same numbers. */
 static void read_msi_map(const void *dtb, int node, struct platform *p)
 {
     enum { CELLS = 4, REQUESTERS = 0x10000 };
@@ -142,7 +142,8 @@ static void read_uart(const void *dtb, int node, void *arg)
     *uart = (struct platform_uart){UART_PL011, r.base, devtree_gic_irq(dtb, node, 0)};
 }
 
-/* The node "stdout-path" names, by path or alias, options behind a colon; or a negative number. */
+/* Returns the node that "stdout-path" names, by path or alias, with options behind a colon; or a
+ * negative number. */
 static int stdout_node(const void *dtb)
 {
     int chosen = fdt_path_offset(dtb, "/chosen");
@@ -191,10 +192,10 @@ static void read_cpus(const void *dtb, struct platform *p)
     }
 }
 
-/* A walk down cpu-map, whose nodes are called socketN, clusterN, coreN, threadN. */
+/* A walk through cpu-map, with nodes called socketN, clusterN, coreN and threadN. */
 struct map_walk {
     struct platform *platform;
-    uint32_t chips, cores; /* begun so far */
+    uint32_t chips, cores; /* numbers of those begun so far */
     unsigned placed;
 };
 
@@ -235,8 +236,8 @@ static void place_core(const void *dtb, int core, struct map_walk *w)
     w->cores++;
 }
 
-/* Clusters may lie within clusters; without sockets all of them are one chip. Iterative: a level
- * is the tree's own. */
+/* Reads the places of CPUs. Clusters may be nested; without sockets all of them are one chip.
+ * Iterative; the depth is the tree's. */
 static void read_cpu_map(const void *dtb, struct platform *p)
 {
     struct map_walk w = {.platform = p};

@@ -1,10 +1,10 @@
-/* Properties: Devicetree Specification 0.4, 2.3 and 2.4; GIC interrupts: Linux bindings arm,gic and
- * arm,gic-v3. */
+/* Reads properties (Devicetree Specification 0.4, 2.3 and 2.4) and GIC interrupts (Linux bindings
+ * arm,gic and arm,gic-v3). */
 #include "kernel/firmware/devtree_read.h"
 #include <libfdt.h>
 
 #define CELL      4
-#define CELLS_MAX 2 /* of an address or a size that is a number here */
+#define CELLS_MAX 2 /* cells of an address or size that the kernel reads as a number */
 #define DEPTH_MAX 16
 
 static uint64_t cells(const uint8_t *p, int n)
@@ -59,7 +59,7 @@ const char *devtree_string(const void *dtb, int node, const char *name)
     return p && size > 0 && memchr(p, '\0', (size_t)size) ? p : NULL;
 }
 
-/* How many cells addresses and sizes below a node have (Devicetree Specification 2.3.5). */
+/* Returns the number of cells of an address below a node (Devicetree Specification 2.3.5). */
 static int address_cells(const void *dtb, int node)
 {
     return (int)MIN(devtree_u32(dtb, node, "#address-cells", 2), (uint32_t)CELLS_MAX + 1);
@@ -70,7 +70,8 @@ static int size_cells(const void *dtb, int node)
     return (int)MIN(devtree_u32(dtb, node, "#size-cells", 1), (uint32_t)CELLS_MAX + 1);
 }
 
-/* An address on the bus below parent as one above it. False where the bus does not pass it on. */
+/* Translates an address on the bus below `parent` to the bus above. Returns false if the bus does
+ * not pass it on. */
 static bool translate(const void *dtb, int parent, int grandparent, uint64_t size,
                       uint64_t *address)
 {
@@ -82,7 +83,7 @@ static bool translate(const void *dtb, int parent, int grandparent, uint64_t siz
         above > CELLS_MAX)
         return false;
     if (!bytes)
-        return true; /* empty: one to one */
+        return true; /* empty: addresses are the same on both buses */
     for (int entry = (child + above + length) * CELL; bytes >= entry; bytes -= entry, p += entry) {
         uint64_t from = cells(p, child), room = cells(p + (child + above) * CELL, length);
         if (*address < from || *address - from >= room || size > room - (*address - from))
@@ -93,8 +94,8 @@ static bool translate(const void *dtb, int parent, int grandparent, uint64_t siz
     return false;
 }
 
-/* A region on the bus below parent as the CPU sees it. 0; -ENOENT: nobody passes it on; -EINVAL:
- * it wraps around. */
+/* Translates a region on the bus below `parent` to CPU addresses. Returns 0; -ENOENT: a bus does
+ * not pass it on; -EINVAL: it wraps around. */
 static int to_cpu(const void *dtb, int parent, struct platform_region *r)
 {
     for (int depth = 0; parent > 0; depth++) {
@@ -123,7 +124,7 @@ int devtree_reg(const void *dtb, int node, unsigned n, struct platform_region *o
     return to_cpu(dtb, parent, out);
 }
 
-/* Space code and flags, a 64-bit address. */
+/* A PCI address: a cell with space code and flags, and 64 bits. */
 #define PCI_CELLS     3
 #define PCI_SPACE(hi) ((hi) >> 24 & 3)
 #define PCI_MEMORY32  2
@@ -161,8 +162,8 @@ int devtree_reg_id(const void *dtb, int node, uint64_t *out)
     return 0;
 }
 
-/* The interrupt controller a node without "interrupts-extended" is wired to: named by it or by the
- * next one above. */
+/* Returns the interrupt controller of a node without "interrupts-extended": named by the node
+ * itself or by its nearest parent that names one. */
 static int interrupt_parent(const void *dtb, int node)
 {
     for (int depth = 0; node >= 0 && depth < DEPTH_MAX; depth++) {
@@ -174,7 +175,7 @@ static int interrupt_parent(const void *dtb, int node)
     return -1;
 }
 
-/* Interrupt cells: kind (0 shared, 1 private), number within its kind, flags. */
+/* Converts interrupt cells: kind (0 shared, 1 private), number within the kind, flags. */
 static uint32_t gic_intid(const uint8_t *p)
 {
     enum {

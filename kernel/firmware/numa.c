@@ -1,4 +1,3 @@
-/* The table of memory nodes; see numa.h. */
 #include "kernel/firmware/numa.h"
 
 void numa_begin(struct numa *n, const char *source)
@@ -49,7 +48,7 @@ static void one_node(struct numa *n)
     n->node_count = 1;
 }
 
-/* Where the domain stands or belongs among those that are known. */
+/* Returns the index of a domain, or the index where it is to be inserted. */
 static unsigned place_of(const struct numa *n, uint32_t domain)
 {
     unsigned at = 0;
@@ -120,7 +119,7 @@ int numa_node_of_memory_for_test(const struct numa *n, paddr_t pa)
     return -ENOENT;
 }
 
-/* Of the addresses below end, where nodes take turns. */
+/* Returns the number of bytes of a node below `end`, where nodes own blocks in turn. */
 static uint64_t in_turn_below(const struct numa *n, unsigned node, paddr_t end)
 {
     uint64_t turn = n->block_bytes * n->node_count, first = n->block_bytes * node,
@@ -135,7 +134,7 @@ uint64_t numa_bytes(const struct numa *n, unsigned node, paddr_t base, paddr_t e
 
     if (n->block_bytes)
         return in_turn_below(n, node, end) - in_turn_below(n, node, base);
-    /* Ranges of one node may overlap: each byte counts where it is seen first. */
+    /* Ranges of one node may overlap: each byte is counted once. */
     for (unsigned i = 0; i < n->range_count; i++) {
         const struct numa_range *r = &n->range[i];
         paddr_t from = MAX(base, r->base), to = MIN(end, r->base + r->size);

@@ -1,4 +1,4 @@
-/* What both descriptions of a machine need. */
+/* Fills struct platform; shared by device trees and ACPI. */
 #include "kernel/firmware/platform.h"
 
 struct platform_cpu *platform_add_cpu(struct platform *p, uint64_t hwid)

@@ -3,10 +3,10 @@
 
 #define TABLE_MAX MIB
 
-/* Entry points (5.2): what they begin with, and where things stand in them. */
+/* Entry points (5.2): their anchors, and the offsets of their fields. */
 static const struct entry_kind {
     char anchor[6];
-    uint8_t anchor_size, length, size_min; /* length: of the entry point, a byte */
+    uint8_t anchor_size, length, size_min; /* length: offset of the entry point's length, a byte */
     uint8_t table_size, table_size_bytes, table, table_bytes;
 } kinds[] = {
     {"_SM3_", 5, 6, 24, 12, 4, 16, 8},
@@ -16,7 +16,7 @@ static const struct entry_kind {
 enum { FIRMWARE = 0, SYSTEM = 1, BOARD = 2, END = 127 };
 enum { TYPE, LENGTH, HEADER = 4 };
 
-/* Where a string's number stands in which structure, and where the string goes. */
+/* The strings to read: type of structure, offset of the string's number, and destination. */
 static const struct wanted {
     uint8_t type, at;
     uint16_t to;
@@ -66,7 +66,8 @@ static int open_table(const struct acpi_memory *memory, paddr_t entry, const str
     return out->data ? 0 : -EINVAL;
 }
 
-/* Past the strings, which end with an empty one; 0 where the table ends before they do. */
+/* Returns the offset behind the strings, which end with an empty one; 0 if the table ends
+ * before. */
 static uint64_t strings_end(const struct table *t, uint64_t at)
 {
     for (; at + 1 < t->size; at++) {
@@ -76,7 +77,7 @@ static uint64_t strings_end(const struct table *t, uint64_t at)
     return 0;
 }
 
-/* String n, from 1 on, of those that lie from at to end. */
+/* Copies string `n`, counted from 1, of those in [at, end). */
 static void copy_string(const struct table *t, uint64_t at, uint64_t end, unsigned n, char *to)
 {
     size_t length = 0;
@@ -90,7 +91,7 @@ static void copy_string(const struct table *t, uint64_t at, uint64_t end, unsign
     to[length] = '\0';
 }
 
-/* The first structure of a kind counts. */
+/* Reads the strings of a structure; the first structure of each type counts. */
 static void take_structure(const struct table *t, uint64_t at, uint64_t end, struct smbios *out)
 {
     const uint8_t *s = t->data + at;

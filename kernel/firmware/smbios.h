@@ -1,6 +1,6 @@
 /*
- * What the machine and its firmware are called (System Management BIOS Reference Specification 3.7,
- * DMTF DSP0134). For reports only. The parser is pure, sees memory as ACPI's does, and trusts
+ * Reads the names of the machine and its firmware (System Management BIOS Reference Specification
+ * 3.7, DMTF DSP0134). For reports only. Pure: the parser reads memory as ACPI's does, and trusts
  * nothing in it.
  */
 #pragma once
@@ -8,15 +8,15 @@
 
 #define SMBIOS_TEXT_MAX 64
 
-/* Printable ASCII; empty where nothing is said. */
+/* Printable ASCII; empty where unknown. */
 struct smbios {
     char firmware_vendor[SMBIOS_TEXT_MAX], firmware_version[SMBIOS_TEXT_MAX],
         firmware_date[SMBIOS_TEXT_MAX];
-    /* of the machine */
+    /* Of the machine. */
     char vendor[SMBIOS_TEXT_MAX], product[SMBIOS_TEXT_MAX], version[SMBIOS_TEXT_MAX];
     char board_vendor[SMBIOS_TEXT_MAX], board[SMBIOS_TEXT_MAX];
 };
 
-/* entry: where the entry point lies, of either kind. 0; -EINVAL when it is broken. A table that
- * is broken is read up to there. */
+/* Reads the tables of the entry point, of either kind, at `entry`. Returns 0; -EINVAL: it is
+ * invalid. An invalid table is read up to the first invalid structure. */
 int smbios_read(const struct acpi_memory *memory, paddr_t entry, struct smbios *out);

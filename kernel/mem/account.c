@@ -2,7 +2,7 @@
 #include "kernel/mem/account.h"
 #include "kernel/mem/mem.h"
 
-#define DEFAULT_PART 4 /* of memory: a quarter */
+#define DEFAULT_PART 4 /* a quarter of memory */
 
 uint64_t mem_kernel;
 

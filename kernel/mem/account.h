@@ -1,8 +1,8 @@
 /*
- * Kernel memory that a process has taken: its threads' stacks, page tables, regions, sessions of
- * the counters, its pool's tables. Each piece is charged before it is allocated and uncharged when
- * it is free again, on any thread; the sum is bounded (mem.kernel), so that no process alone can
- * take the memory that the others' system calls need.
+ * Accounts for the kernel memory of a process: its threads' stacks, page tables, regions, sessions
+ * of the counters, its pool's tables. Each piece is charged before it is allocated and uncharged
+ * when it is free again, on any thread. The sum is bounded (mem.kernel), so that no process can
+ * take the memory that the system calls of others need.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -11,14 +11,15 @@ struct memory_account {
     uint64_t used, limit; /* bytes; used: atomic */
 };
 
-/* mem.kernel: bytes of a process; 0: a part of memory. */
+/* Boot argument mem.kernel: bytes for each process; 0: a part of memory. */
 extern uint64_t mem_kernel;
 
-/* Its limit is as mem.kernel says now or, of a process that another one starts, that one's
- * account's (like). */
+/* Initialises an account. Its limit is that of `like`, the account of the process that starts this
+ * one; if NULL, mem.kernel. */
 void memory_account_init(struct memory_account *a, const struct memory_account *like);
-/* 0 or -EDQUOT: that would be more than its limit. Any context, as the next two. */
+/* Charges `bytes`. Returns 0, or -EDQUOT if that exceeds the limit. Any context, as the next
+ * two. */
 int memory_charge(struct memory_account *a, uint64_t bytes);
 void memory_uncharge(struct memory_account *a, uint64_t bytes);
-/* Returns whether memory_charge of that many bytes would fail now. */
+/* Returns whether charging `bytes` would fail now. */
 bool memory_account_full(const struct memory_account *a, uint64_t bytes);

@@ -1,9 +1,9 @@
 /*
- * Large arrays of the kernel's own: frames from anywhere, mapped in a row into a window of the VMAP
- * area, with an unmapped page between two. Areas lie in a list by address; there are few of them.
+ * Large arrays of the kernel: frames from anywhere, mapped contiguously into a window of the VMAP
+ * area, with an unmapped page between two areas. A list holds the few areas there are, by address.
  *
- * One that is to be larger is mapped a second time, elsewhere, with further frames behind: nothing
- * is copied, whoever uses it meanwhile.
+ * To grow an area, its frames are mapped a second time, elsewhere, with more frames behind: nothing
+ * is copied, and the old area can be used meanwhile.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/mem/vmap.h"
@@ -16,13 +16,13 @@
 struct area {
     struct list link;
     vaddr_t base;
-    uint64_t size;   /* mapped, or being mapped */
-    uint64_t others; /* from its beginning: so much of that is another area's memory */
+    uint64_t size;   /* bytes mapped, or being mapped */
+    uint64_t others; /* bytes at its beginning that are another area's memory */
 };
 
-static struct list areas = {&areas, &areas}; /* vmap_lock: by address */
+static struct list areas = {&areas, &areas}; /* sorted by address; guarded by vmap_lock */
 
-/* The lowest gap that is large enough. */
+/* Gives `a` the lowest gap that is large enough. */
 static int place_locked(struct area *a)
 {
     vaddr_t at = WINDOW_BASE;
@@ -59,7 +59,7 @@ static int map_page(vaddr_t va)
     return err;
 }
 
-/* The frame at `from`. */
+/* Maps the frame at `from` at `va`, too. */
 static int map_again(vaddr_t va, vaddr_t from)
 {
     paddr_t pa;
@@ -72,7 +72,7 @@ static int map_again(vaddr_t va, vaddr_t from)
     return err;
 }
 
-/* Frames go back from `own` on. */
+/* Unmaps [va, end), and frees the frames from `own` on. */
 static void unmap(vaddr_t va, vaddr_t own, vaddr_t end)
 {
     while (va < end) {
@@ -99,7 +99,8 @@ static void release(struct area *a)
     kfree(a);
 }
 
-/* One that begins with another's memory, or NULL. */
+/* Makes an area that begins with the memory of `like`, or with none if NULL. Returns NULL without
+ * memory. */
 static struct area *make_area(uint64_t bytes, const struct area *like)
 {
     struct area *a = bytes && bytes <= WINDOW_BYTES ? kmalloc(sizeof(*a)) : NULL;

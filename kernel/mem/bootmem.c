@@ -1,9 +1,9 @@
-/* See bootmem.h. Walks from boundary to boundary; quadratic in the entries, of which there are
- * few. */
+/* See bootmem.h. Steps from boundary to boundary; quadratic in the number of entries, of which
+ * there are few. */
 #include "kernel/mem/bootmem.h"
 
 #define PHYS_END ((paddr_t)1 << 52)
-/* firmware data and the start code of other CPUs live below: never ours */
+/* Never used: firmware data and the start code of other CPUs are below. */
 #define LOW_END ((paddr_t)MIB)
 
 struct claim {
@@ -11,7 +11,7 @@ struct claim {
     enum boot_mem_type type;
 };
 
-/* Entry i; the image and the first megabyte are entries that every table has. */
+/* Returns entry `i`. The image and the first megabyte are entries of every table. */
 static bool claim_at(const struct boot_info *info, size_t i, struct claim *out)
 {
     if (i == info->mem_count)
@@ -29,7 +29,7 @@ static bool claim_at(const struct boot_info *info, size_t i, struct claim *out)
     return true;
 }
 
-/* Is the byte at pa usable, and up to where does the answer hold? */
+/* Returns whether the byte at `pa` is usable; the answer holds up to *until. */
 static bool usable_at(const struct boot_info *info, paddr_t pa, paddr_t *until)
 {
     bool usable = false, taken = false;

@@ -1,7 +1,7 @@
 /*
- * Which memory the starter left to us. Its table may be unsorted, overlap and start at odd
- * addresses: where entries overlap the strictest type wins, what no entry covers is not memory, and
- * only whole pages count. Pure.
+ * The memory that the loader left to the kernel. The loader's table may be unsorted, overlap and
+ * have unaligned addresses: where entries overlap the strictest type wins, what no entry covers is
+ * not memory, and only whole pages count. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -11,10 +11,10 @@ struct bootmem_range {
     paddr_t base, end; /* whole pages, end exclusive */
 };
 
-/* Where the first usable page lies, below 2^52; 2^52: there is none. */
+/* Returns the address of the first usable page below 2^52; 2^52 if there is none. */
 paddr_t bootmem_first(const struct boot_info *info);
-/* The next run of usable pages that starts at or after *cursor (0 at first), below 2^52; false when
- * there is none. */
+/* Finds the next run of usable pages below 2^52 that starts at or after *cursor, which is 0 at
+ * first. Returns false if there is none. */
 bool bootmem_next(const struct boot_info *info, paddr_t *cursor, struct bootmem_range *out);
-/* Returns how many bytes of usable pages lie below limit. */
+/* Returns the number of bytes in usable pages below `limit`. */
 uint64_t bootmem_bytes(const struct boot_info *info, paddr_t limit);

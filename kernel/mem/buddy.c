@@ -1,6 +1,4 @@
-/* See buddy.h. Invariant: no two free buddies of one order exist side by side; they would have
- * been merged.
- */
+/* See buddy.h. Invariant: no two free buddies of one order exist; they would have been merged. */
 #include "kernel/mem/buddy.h"
 
 static uint32_t buddy_of(uint32_t page, unsigned order)

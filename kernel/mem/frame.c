@@ -1,7 +1,7 @@
 /*
  * Frames of physical memory: the buddy system under one lock, and in front of it a small cache of
- * single pages per CPU, refilled and emptied by the batch, so that page faults on many CPUs rarely
- * meet. The page descriptors lie in a piece of the memory they describe.
+ * single pages for each CPU, refilled and emptied in batches, so that page faults on many CPUs
+ * rarely contend. The page descriptors lie in a part of the memory they describe.
  */
 #include "kernel/mem/frame.h"
 #include "kernel/mem/bootmem.h"
@@ -12,20 +12,21 @@
 #define CACHE_PAGES 32
 #define CACHE_BATCH 16
 #define BLOCK_MAX   (PAGE_SIZE << FRAME_ORDER_MAX)
-#define CHECK_PAGES 256 /* at a time */
+#define CHECK_PAGES 256 /* pages checked at a time */
 
-/* Touched by its own CPU with interrupts off; frame_stats only peeks at count. */
+/* Used by its own CPU with interrupts off; frame_stats() only reads `count`. */
 struct frame_cache {
     uint32_t count;
     uint32_t pages[CACHE_PAGES];
 } ALIGNED(CACHE_LINE);
 
 static struct spinlock lock = SPINLOCK(LOCK_FRAME, "frames");
-static struct buddy buddy; /* lock */
-static paddr_t origin;     /* of page number 0, which is never used: memory may begin far up */
+static struct buddy buddy; /* guarded by lock */
+/* address of page number 0, which is never used: memory may begin at a high address */
+static paddr_t origin;
 static struct frame_cache caches[CPU_MAX];
 static const struct boot_info *boot;
-static paddr_t added_below; /* boot: memory below this is in the buddy system */
+static paddr_t added_below; /* boot only: memory below this has been added to the buddy system */
 static struct bootmem_range descriptors;
 
 static uint32_t number_of(paddr_t pa)
@@ -71,7 +72,7 @@ static paddr_t usable_end(const struct boot_info *info)
     return end;
 }
 
-/* Takes the descriptors' place from the top of the first run of memory that has room for them. */
+/* Places the descriptors at the top of the first run of memory with room for them. */
 static void place_descriptors(const struct boot_info *info, paddr_t limit, uint32_t count)
 {
     uint64_t size = ALIGN_UP(count * sizeof(struct page), PAGE_SIZE);
@@ -90,7 +91,7 @@ static void place_descriptors(const struct boot_info *info, paddr_t limit, uint3
           (unsigned long long)(size / KIB), (unsigned long long)limit);
 }
 
-/* Usable memory in [low, high) but the descriptors' own. */
+/* Calls `run` for each run of usable memory in [low, high) without the descriptors. */
 static void each_run(paddr_t low, paddr_t high, void (*run)(paddr_t base, paddr_t end, void *arg),
                      void *arg)
 {
@@ -118,7 +119,8 @@ void frame_init(const struct boot_info *info, paddr_t limit)
 {
     paddr_t first = bootmem_first(info), end = usable_end(info);
 
-    /* Blocks are aligned by number and by address alike, and the first page is not number 0. */
+    /* Blocks are aligned by page number and by address alike, and the first page is not number
+     * 0. */
     origin = ALIGN_DOWN(first - 1, BLOCK_MAX);
     end = MAX(end, origin);
     if ((end - origin) >> PAGE_SHIFT >= UINT32_MAX)

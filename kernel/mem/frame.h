@@ -1,5 +1,4 @@
-/* What the files of mm know of frames beyond mm.h: the descriptor of each page, and the allocator's
- * self-check. */
+/* What the memory subsystem knows of frames beyond mem.h: page descriptors, and self-checks. */
 #pragma once
 #include "kernel/mem/buddy.h"
 
@@ -7,8 +6,8 @@ struct page *frame_page(paddr_t pa);
 paddr_t frame_address(const struct page *page);
 struct page *frame_page_number(uint32_t number);
 uint32_t frame_number(const struct page *page);
-/* Panic on a broken invariant. Any context; slow: milliseconds with interrupts off. */
+/* Panics on a broken invariant. Any context; slow: milliseconds with interrupts off. */
 void frame_check(void);
-/* The same of each block by itself, interrupts on in between; and of each size of objects. */
+/* Checks each block by itself, and each size of heap objects, with interrupts on in between. */
 void frame_check_blocks(void);
 void heap_check(void);

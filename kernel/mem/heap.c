@@ -1,12 +1,12 @@
 /*
- * The kernel heap: size classes cut from single pages (after Bonwick's slabs), larger sizes
- * straight from the frames. A page's descriptor says which class it serves, so objects carry no
- * header and kfree finds everything from the address. Free objects are linked through their first
- * two bytes. A class keeps at most one empty page.
+ * The kernel heap: size classes cut from single pages (after Bonwick's slabs); larger sizes come
+ * directly from the frames. The page descriptor names the class, so objects carry no header and
+ * kfree() finds everything from the address. Free objects are linked through their first two bytes.
+ * A class keeps at most one empty page.
  *
- * In front of the classes each CPU has a cache of free objects of each (magazines, Bonwick and
- * Adams 2001), which it uses with interrupts off and without the lock; it fills and empties it some
- * at a time. To their pages cached objects are in use.
+ * In front of the classes each CPU has a cache of free objects of each class (magazines, Bonwick
+ * and Adams 2001). It is used with interrupts off and without the lock, and filled and emptied by
+ * several objects at a time. For their pages, cached objects are in use.
  */
 #include "kernel/mem/frame.h"
 #include "kernel/core/cpu.h"
@@ -18,10 +18,10 @@ static const uint16_t class_size[] = {16,  32,  48,  64,  96,   128,  192,
 #define CLASSES ARRAY_SIZE(class_size)
 
 static struct spinlock lock = SPINLOCK(LOCK_HEAP, "heap");
-static uint32_t
-    partial[CLASSES]; /* lock: pages with at least one free object; next and prev of struct page */
+/* Pages with at least one free object, linked by next and prev of struct page; guarded by lock. */
+static uint32_t partial[CLASSES];
 
-/* The class of sizes above 16 (n - 1), up to 16 n. */
+/* The class of sizes from 16 (n - 1) + 1 to 16 n. */
 static const uint8_t class_by[] = {0,
                                    0,
                                    1,
@@ -39,14 +39,14 @@ static const uint8_t class_by[] = {0,
                                    [86 ... 128] = 13};
 _Static_assert(ARRAY_SIZE(class_by) == 2048 / 16 + 1, "up to the largest class");
 
-/* A free object in a cache. The tag tells it from one in use, whatever cache it is in. */
+/* A free object in a cache. The tag tells it from an object in use, whatever cache holds it. */
 struct cached {
     struct cached *next;
     uint64_t tag;
 };
 #define TAG 0x667265656f626a00ull
 
-/* Written by their CPU only, interrupts off. */
+/* Written by its own CPU only, interrupts off. */
 static struct cache {
     struct {
         struct cached *first;
@@ -54,7 +54,8 @@ static struct cache {
     } of[CLASSES];
 } ALIGNED(CACHE_LINE) caches[CPU_MAX];
 
-#define CACHED_BYTES 2048 /* of a class at most, but for ... */
+/* largest total of a class, but CACHED_LEAST objects are always allowed */
+#define CACHED_BYTES 2048
 #define CACHED_LEAST 4
 
 static unsigned class_of(size_t size)
@@ -62,7 +63,7 @@ static unsigned class_of(size_t size)
     return class_by[(size + 15) / 16];
 }
 
-/* Objects that a cache may have; it is filled with half of them, and emptied to that. */
+/* Returns the number of objects that a cache may hold; it is filled and emptied to half of that. */
 static unsigned cached_max(unsigned class)
 {
     return MAX(CACHED_BYTES / class_size[class], CACHED_LEAST);
@@ -100,7 +101,7 @@ static void partial_del(struct page *page)
         frame_page_number(page->next)->prev = page->prev;
 }
 
-/* Cuts a fresh page into objects. */
+/* Allocates a page and cuts it into objects. */
 static struct page *slab_create(unsigned class)
 {
     paddr_t pa;
@@ -189,7 +190,7 @@ static void *cache_pop(struct cache *cache, unsigned class)
 
     if (!c)
         return NULL;
-    ASSERT(c->tag == tag_of(c)); /* else something was written to it after it was freed */
+    ASSERT(c->tag == tag_of(c)); /* otherwise the object was written to after it was freed */
     cache->of[class].first = c->next;
     cache->of[class].count--;
     c->tag = 0;
@@ -242,7 +243,7 @@ static void give_object(unsigned class, void *p)
     cache_push(cache, class, p);
 }
 
-/* Pages of a large object as an order, or FRAME_ORDER_MAX + 1 when it is too large. */
+/* Returns the order of a large object's pages, or FRAME_ORDER_MAX + 1 if it is too large. */
 static unsigned order_of(size_t size)
 {
     unsigned order = 0;
@@ -308,7 +309,7 @@ static void check_page(const struct page *page, unsigned class)
     ASSERT(n + page->used == objects_in(class));
 }
 
-/* This CPU's. */
+/* Checks this CPU's caches. */
 static void check_caches(void)
 {
     bool irq = arch_irq_save();

@@ -1,10 +1,10 @@
 /*
  * Kernel stacks: each in a slot of its own in the VMAP area, with an unmapped page below it, so
- * that an overflow faults at once. A few freed stacks stay mapped for the next threads; what is
- * beyond that is unmapped and its frames go back.
+ * that an overflow faults at once. A few freed stacks stay mapped for the next threads; others are
+ * unmapped and their frames freed.
  *
- * Where the use of stacks is measured (selftest=on) each is painted before it is used: bytes that
- * have lost the paint were used, by the thread or by the interrupts it was under.
+ * Where the depth of stacks is measured (selftest=on), each is painted before it is used: bytes
+ * that have lost the paint were used, by the thread or by interrupts.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/mem/vmap.h"
@@ -13,7 +13,7 @@
 #define SPARES_MAX 32
 
 #define STACK_PAGES_MAX (KSTACK_SLOT / PAGE_SIZE - 1)
-#define PAINT           0x7661636174746f6eull /* is no address and no small number */
+#define PAINT           0x7661636174746f6eull /* neither an address nor a small number */
 
 extern char boot_stack_bottom[], boot_stack_top[];
 
@@ -24,14 +24,16 @@ struct spare {
 };
 
 struct spinlock vmap_lock = SPINLOCK(LOCK_VMAP, "vmap");
-static struct spare *spares;                       /* vmap_lock */
-static unsigned spare_count;                       /* vmap_lock */
-static uint16_t free_slots[SLOTS_MAX], free_count; /* vmap_lock: used before and empty again */
-static unsigned next_slot;                         /* vmap_lock: from here on never used */
-static bool measured;                              /* [-] */
-/* vmap_lock: pages of the stack in use there; 0: none, or it is not painted */
+static struct spare *spares; /* guarded by vmap_lock */
+static unsigned spare_count; /* guarded by vmap_lock */
+/* used before and empty again; guarded by vmap_lock */
+static uint16_t free_slots[SLOTS_MAX], free_count;
+/* from here on never used; guarded by vmap_lock */
+static unsigned next_slot;
+static bool measured; /* [-] */
+/* Pages of the painted stack in this slot; 0: no stack, or not painted. Guarded by vmap_lock. */
 static uint8_t painted[SLOTS_MAX];
-static size_t deepest_gone; /* vmap_lock: of stacks that have been freed */
+static size_t deepest_gone; /* of freed stacks; guarded by vmap_lock */
 
 /* ---- How deep they were used ----------------------------------------------------------------- */
 
@@ -48,7 +50,8 @@ static void paint(void *stack, size_t size)
         word[i] = PAINT;
 }
 
-/* Stacks grow down: the first word that is not `clean` is the deepest that was ever written. */
+/* Returns the depth that was used. Stacks grow down, so the first word that is not `clean` is the
+ * deepest that was ever written. */
 static size_t used(const void *stack, size_t size, uint64_t clean)
 {
     const volatile uint64_t *word = stack;
@@ -92,7 +95,7 @@ static void measure_end(const void *stack)
     spin_unlock(&vmap_lock, irq);
 }
 
-/* The first CPU's was all zeros when it came to be used. */
+/* The first CPU's stack was all zeros before it was used. */
 size_t kstack_deepest(unsigned *stacks)
 {
     size_t deepest = used(boot_stack_bottom, (size_t)(boot_stack_top - boot_stack_bottom), 0);
@@ -192,7 +195,7 @@ static void *map_locked(size_t size)
         va += PAGE_SIZE;
     if (va == base + size)
         return (void *)base;
-    /* Nobody has touched these pages yet, so no TLB knows them. */
+    /* These pages have not been accessed yet, so no TLB contains them. */
     free_frames(frames, unmap_locked(base, va - base, frames));
     free_slots[free_count++] = slot;
     return NULL;

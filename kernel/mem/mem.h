@@ -1,5 +1,5 @@
 /*
- * The kernel's own memory: frames, heap, stacks and areas, and the TLBs' copies of page tables.
+ * The kernel's own memory: frames, heap, stacks and areas; TLB shootdown.
  */
 #pragma once
 #include "kernel/arch/arch.h"
@@ -8,13 +8,15 @@
 
 /* ---- Frames (frame.c): buddy allocator with per-CPU caches ---- */
 #define FRAME_ORDER_MAX 10 /* 4 MB blocks */
-/* usable memory below limit; info stays */
+/* Adds the usable memory below `limit`; `info` must stay valid. */
 void frame_init(const struct boot_info *info, paddr_t limit);
-void frame_init_rest(void); /* and the rest, once it is mapped */
-/* Every run of memory that frames were made of, in order. Thread context or boot. */
+void frame_init_rest(void); /* adds the rest, once it is mapped */
+/* Calls `run` for every run of memory that frames were made of, in order. Thread context or
+ * boot. */
 void frame_each_run(void (*run)(paddr_t base, paddr_t end, void *arg), void *arg);
-int frame_alloc(unsigned order, paddr_t *out); /* contents undefined; 0 or -ENOMEM; any context */
-int frame_alloc_zeroed(paddr_t *out);          /* one page */
+/* contents undefined; returns 0 or -ENOMEM; any context */
+int frame_alloc(unsigned order, paddr_t *out);
+int frame_alloc_zeroed(paddr_t *out); /* allocates one page */
 void frame_free(paddr_t pa, unsigned order);
 struct frame_stats {
     uint64_t total_pages, free_pages;
@@ -22,38 +24,41 @@ struct frame_stats {
 void frame_stats(struct frame_stats *out);
 extern const struct arch_frames frame_page_tables; /* for arch_space_init */
 
-/* About so many are free. Any context, without a lock. */
+/* Returns approximately the number of free frames. Any context, without a lock. */
 uint64_t frame_free_about(void);
 
 /* ---- Kernel heap (heap.c): size classes over frames ------------------------------------------ */
-/* zeroed; NULL when out of memory; any context but interrupts */
+/* Returns zeroed memory, or NULL without memory. Any context but interrupts. */
 void *kmalloc(size_t size);
 void *kmalloc_unfilled(size_t size); /* the same, contents undefined */
 void kfree(void *p);
-/* A kernel stack of size bytes, at most 60 KB, with an unmapped page below it; returns its lowest
- * usable byte, NULL: no memory. kstack_free: interrupts on, no spinlock held, nobody uses the
- * stack. */
+/* Allocates a kernel stack of `size` bytes, at most 60 KB, with an unmapped page below it. Returns
+ * its lowest usable byte, or NULL without memory. kstack_free(): the stack is no longer used;
+ * interrupts on, no spinlock held. */
 void *kstack_alloc(size_t size);
 void kstack_free(void *stack, size_t size);
-/* Boot, before the first: how deep stacks are used is to be known. */
+/* Starts measuring how deep stacks are used. At boot, before the first stack. */
 void kstack_measure(void);
-/* The most bytes that any stack has had in use, of the first CPU, of threads and of those that have
- * ended, interrupts included; *stacks: how many there are. Thread context. */
+/* Returns the largest number of bytes that any stack has had in use, interrupts included: of the
+ * first CPU, of threads and of ended threads. *stacks: the number of present stacks. Thread
+ * context. */
 size_t kstack_deepest(unsigned *stacks);
 
-/* An array of bytes zeroed, which need not be in a row in physical memory; NULL: no memory.
- * area_free: interrupts on, no spinlock held, as are both; NULL is fine. */
+/* Allocates a zeroed array, which need not be contiguous in physical memory. Returns NULL without
+ * memory. area_free() accepts NULL. Interrupts on, no spinlock held, for both. */
 void *area_alloc(uint64_t bytes);
 void area_free(void *p);
-/* A larger area that is to take p's place, as long as all of p at least. It is to be freed, or
- * area_replace()d; p is used on until then. */
+/* Makes a larger area that is to replace `p` and is at least as long. Then area_replace() or free
+ * it; `p` is used until then. */
 void *area_extend(void *p, uint64_t bytes);
-/* What is in p now is in `larger`, with zeros behind it; p is only to be freed, and that before
- * `larger`.  Takes no time by their sizes; under locks that rank below LOCK_VMAP. */
+/* Replaces `p` by `larger`, which has its contents, and zeros behind them. `p` must only be freed,
+ * and before `larger`. Takes constant time. Any context with locks of ranks below LOCK_VMAP
+ * only. */
 void area_replace(void *p, void *larger);
 
 /* ---- TLB shootdown (tlb.c) ------------------------------------------------------------------- */
-/* Pages of space are gone or less permitted: every CPU forgets them before this returns, or before
- * it next runs in it. Interrupts on, no spinlock held. n == 0: everything. */
+/* Called after pages of `space` were unmapped or their permissions reduced: every CPU forgets them
+ * before this returns, or before it next runs in the space. n == 0: everything. Interrupts on, no
+ * spinlock held. */
 void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n);
-void tlb_ipi(void); /* IPI_TLB */
+void tlb_ipi(void); /* handles IPI_TLB */

@@ -7,11 +7,11 @@
 #include "kernel/mem/mem.h"
 
 #define EXIT_TOO_LITTLE 4
-#define TABLES_PART     64  /* of memory, at most, is taken by its descriptors and tables */
-#define FIRMWARES_PART  MIB /* at most what firmware keeps to itself of the machine's memory */
+#define TABLES_PART     64  /* largest part of memory that page descriptors and tables take */
+#define FIRMWARES_PART  MIB /* largest part of the machine's memory that firmware keeps */
 
-/* Returns the memory that the machine would need, in MB: its own, what is missing, and the page
- * descriptors and tables of that. */
+/* Returns the memory that the machine would need, in MB: its present memory, `missing`, and the
+ * page descriptors and tables for that. */
 static unsigned long long needed_mb(const struct boot_info *info, uint64_t missing)
 {
     uint64_t has = bootmem_bytes(info, UINT64_MAX) + info->kernel_size;

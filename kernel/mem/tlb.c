@@ -1,26 +1,26 @@
 /*
- * TLB shootdown. Where the processor does it by itself, that is all. Else each CPU has one
- * request of its own and a set of requesters that wait for its answer. A requester fills in its
- * request, puts itself into the set of every CPU that runs in the space, interrupts them and waits
- * until all have taken it out again; while waiting it answers others, so two requesters never wait
- * for each other.
+ * TLB shootdown. If the processor does it by itself, nothing else is needed. Otherwise each CPU has
+ * one request and a set of requesters that wait for its answer. A requester fills in its request,
+ * adds itself to the set of every CPU that runs in the space, interrupts these CPUs and waits until
+ * all have removed it. While it waits it answers other requests, so two requesters never wait for
+ * each other.
  *
- * A CPU counts as running in the space while cpu->space says so. That is enough where a switch of
- * spaces forgets translations: a CPU publishes cpu->space before it loads the tables, and the
- * requester changes the tables before it looks at cpu->space, so whoever is not seen here loads
- * tables that are changed already. Idle CPUs have no space loaded and are left alone.
+ * A CPU runs in the space that cpu->space names. That suffices where a switch of spaces flushes
+ * translations: a CPU publishes cpu->space before it loads the tables, and the requester changes
+ * the tables before it reads cpu->space. So a CPU that the requester misses loads tables that have
+ * already changed. Idle CPUs have no space loaded and are left alone.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/core/cpu.h"
 
-#define FLUSH_ALL_PAGES 32 /* from here on forgetting everything is cheaper than page by page */
+#define FLUSH_ALL_PAGES 32 /* from here on flushing everything is cheaper than page by page */
 
 struct tlb_request {
     struct arch_space *space;
     vaddr_t va;
     size_t n;
-    uint64_t unanswered; /* bit per CPU; atomic: set by the requester, cleared by those asked */
-    uint64_t requesters; /* bit per CPU that waits for this one's answer; atomic */
+    uint64_t unanswered; /* bit per CPU; atomic: set by the requester, cleared by the CPUs asked */
+    uint64_t requesters; /* bit per CPU that waits for this CPU's answer; atomic */
 } ALIGNED(CACHE_LINE);
 
 _Static_assert(CPU_MAX <= 64, "sets of CPUs are one word here");
@@ -32,7 +32,7 @@ static uint64_t bit_of(unsigned cpu)
     return (uint64_t)1 << cpu;
 }
 
-/* Interrupts off. */
+/* Answers all requests to this CPU. Interrupts off. */
 static void answer(void)
 {
     unsigned self = this_cpu()->index;
@@ -51,7 +51,8 @@ void tlb_ipi(void)
     answer();
 }
 
-/* CPUs other than self that may hold translations of space. */
+/* Returns the set of CPUs other than `self` that may hold translations of `space`; NULL: of the
+ * kernel. */
 static uint64_t users_of(const struct arch_space *space, unsigned self)
 {
     uint64_t set = 0;

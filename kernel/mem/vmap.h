@@ -1,5 +1,5 @@
-/* The kernel's own page tables behind VMAP_BASE are changed under this lock: stacks (kstack.c),
- * arrays (area.c). */
+/* Guards changes of the kernel's own page tables from VMAP_BASE on: stacks (kstack.c), arrays
+ * (area.c). */
 #pragma once
 #include "kernel/core/lock.h"
 

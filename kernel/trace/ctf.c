@@ -26,7 +26,8 @@ static uint8_t *put_u64(uint8_t *at, uint64_t v)
     return put_value(at, &v, sizeof(v));
 }
 
-/* babeltrace2 2.0.4 shows an empty text as the one before it: there is none. */
+/* Returns the text, or "-" for an empty one, which babeltrace2 2.0.4 shows as the text before
+ * it. */
 static const char *text_of(uint64_t value)
 {
     const char *s = (const char *)(uintptr_t)value;
@@ -44,7 +45,7 @@ static uint32_t text_bytes(uint64_t value)
     return n;
 }
 
-/* A reader shows it to people: nothing unprintable. */
+/* Writes a text with '?' for unprintable characters. */
 static uint8_t *put_text(uint8_t *at, uint64_t value)
 {
     const char *s = text_of(value);
@@ -90,7 +91,7 @@ bool ctf_put(struct ctf_packet *p, const struct ctf_event *types, unsigned id, u
     return true;
 }
 
-/* Up to a multiple of 8, which the packet's memory has room for if its size is one. */
+/* Pads to a multiple of 8. The packet's memory has room if its size is such a multiple. */
 static uint32_t pad(uint8_t *packet, uint32_t used)
 {
     while (used % PACKET_ALIGN)

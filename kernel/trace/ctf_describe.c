@@ -1,4 +1,4 @@
-/* See ctf.h: the description, in TSDL (CTF 1.8, 7). */
+/* See ctf.h. Writes the description in TSDL (CTF 1.8, section 7). */
 #include "kernel/trace/ctf.h"
 
 struct out {
@@ -13,7 +13,7 @@ static void add_n(struct out *o, const char *s, size_t n)
             o->at[o->used] = *s;
 }
 
-/* The strings up to NULL. */
+/* Appends strings up to NULL. */
 static void add_all(struct out *o, const char *const *strings)
 {
     for (; *strings; strings++)
@@ -73,7 +73,7 @@ static void add_event(struct out *o, const struct ctf_event *e, unsigned id)
     add(o, "\t};\n};\n");
 }
 
-/* Each type: "integer { size = 8; ... }". */
+/* Appends the declaration of each integer type. */
 static void add_types(struct out *o)
 {
     static const char *const types[][3] = {

@@ -13,7 +13,7 @@ static const char *const scope_names[] = {"cpu", "process", "thread", NULL};
 
 static const char *const watched_names[] = {"no", "yes", NULL};
 
-/* Misses with a 16th, two 16ths, ... of the pages used. */
+/* Misses with 1/16, 2/16, ... of the pages used. */
 #define CURVE(p)                                                                         \
     {#p "_1", CTF_U64, NULL}, {#p "_2", CTF_U64, NULL}, {#p "_3", CTF_U64, NULL},        \
         {#p "_4", CTF_U64, NULL}, {#p "_5", CTF_U64, NULL}, {#p "_6", CTF_U64, NULL},    \
@@ -24,7 +24,7 @@ static const char *const watched_names[] = {"no", "yes", NULL};
 #p "_16", CTF_U64, NULL                                                          \
     }
 
-/* A count, and for how many cycles it was counted. */
+/* A count, and the number of cycles in which it was counted. */
 #define FIGURE(name)                 \
     {#name, CTF_U64, NULL},          \
     {                                \
@@ -64,8 +64,8 @@ const struct ctf_event trace_events[] = {
                               FIELDS({"pid", CTF_U32, NULL}, {"tid", CTF_U32, NULL},
                                      {"cluster", CTF_S32, NULL}, {"chip", CTF_S32, NULL},
                                      {"from_cpu", CTF_U16, NULL}, {"to_cpu", CTF_U16, NULL})},
-    /* Figures in the order of struct hpm_breakdown, each as it was really counted, and in how many
-     * of the cycles. */
+    /* In the order of struct hpm_breakdown: each count as measured, and the cycles in which it was
+     * counted. */
     [TRACE_COUNTERS] = {"counters",
                         FIELDS({"scope", CTF_U8, scope_names}, {"number", CTF_U32, NULL},
                                {"cycles", CTF_U64, NULL}, {"instructions", CTF_U64, NULL},

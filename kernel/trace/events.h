@@ -1,5 +1,4 @@
-/* What can be recorded: the one table that events are written by, and that describes them to who
- * reads them. */
+/* The events that can be recorded: one table to write them by, and to describe them to readers. */
 #pragma once
 #include "kernel/trace/ctf.h"
 
@@ -27,9 +26,9 @@ enum trace_event {
     TRACE_EVENTS
 };
 
-/* Why a CPU left a thread. */
+/* The reason that a CPU stopped running a thread. */
 enum trace_left { TRACE_PREEMPTED, TRACE_YIELDED, TRACE_BLOCKED, TRACE_EXITED, TRACE_IDLE };
-/* Why a thread went to another CPU. */
+/* The reason that a thread moved to another CPU. */
 enum trace_moved {
     TRACE_WOKEN,
     TRACE_PULLED_CORE,
@@ -38,7 +37,7 @@ enum trace_moved {
     TRACE_REQUESTED
 };
 
-extern const struct ctf_event trace_events[]; /* by enum trace_event, ended by name NULL */
+extern const struct ctf_event trace_events[]; /* indexed by enum trace_event; ended by name NULL */
 #define TRACE_FIELDS_MAX 64
-/* Fields of the event. */
+/* Returns the number of fields of an event. */
 unsigned trace_fields(enum trace_event id);

@@ -1,4 +1,4 @@
-/* See telemetry.h: recording into each CPU's own packets, and the boot arguments. */
+/* See telemetry.h. Records into each CPU's packets; the boot arguments. */
 #include "kernel/trace/record.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -69,7 +69,7 @@ static void *alloc_bytes(uint64_t bytes)
     return frame_alloc(order, &pa) ? NULL : phys_to_virt(pa);
 }
 
-/* No two traces need differ by more than when they began (RFC 4122, version 4 in form). */
+/* Makes a UUID (version 4 in form, RFC 4122). Traces need to differ only by the time they began. */
 static void make_uuid(void)
 {
     uint64_t x = arch_ticks() | 1;
@@ -82,7 +82,7 @@ static void make_uuid(void)
     uuid[8] = (uint8_t)(0x80 | (uuid[8] & 0x3f));
 }
 
-/* All CPUs' memory together is a 32nd of all at most. */
+/* Limits the memory of all CPUs together to a 32nd of all memory. */
 static void limit_memory(unsigned cpu_number)
 {
     struct frame_stats frames;

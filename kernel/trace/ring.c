@@ -15,8 +15,8 @@ static bool begin_packet(struct ring *r, uint64_t now)
     return true;
 }
 
-/* In this order: who stops the writer for good anywhere in between finds a packet once or not at
- * all. */
+/* Closes the open packet. The order of these stores matters: if the writer is stopped for good
+ * between any two of them, a packet is found once or not at all. */
 static void end_packet(struct ring *r, uint64_t now)
 {
     struct ring_slot *slot = &r->slot[r->closed % r->packets];

@@ -1,8 +1,8 @@
 /*
- * What the kernel does, as events in the order of time, for a reader outside. docs/use/telemetry.md
- * describes them. Each function below records one event if it was asked for, and costs a branch if
- * not. They are called from wherever something happens: they know numbers and texts, nothing above
- * this layer, and neither wait nor take a lock. Any context, but no NMI or FIQ.
+ * Records what the kernel does, as events in the order of time, for a reader outside
+ * (docs/use/telemetry.md). Each function records one event if it is wanted, and costs a branch
+ * otherwise. They are called from all subsystems: they know numbers and texts only, and neither
+ * wait nor take a lock. Any context but NMI and FIQ.
  */
 #pragma once
 #include "kernel/core/cmdline.h"
@@ -10,7 +10,7 @@
 
 extern const struct arg telemetry_args[]; /* boot arguments telemetry, telemetry.* */
 
-/* Bits of the boot argument. */
+/* Bits of the boot argument telemetry. */
 enum {
     TELEMETRY_SCHED = 1 << 0,
     TELEMETRY_SHARING = 1 << 1,
@@ -21,14 +21,14 @@ enum {
     TELEMETRY_ANY = TELEMETRY_SCHED | TELEMETRY_SHARING | TELEMETRY_COUNTERS | TELEMETRY_SAMPLES |
                     TELEMETRY_MARKS | TELEMETRY_MEMORY,
 };
-extern uint64_t telemetry_on; /* what is recorded now; use telemetry_wants */
+extern uint64_t telemetry_on; /* what is recorded now; use telemetry_wants() */
 
 static inline bool telemetry_wants(uint64_t what)
 {
     return __builtin_expect((__atomic_load_n(&telemetry_on, __ATOMIC_RELAXED) & what) != 0, 0);
 }
 
-/* values[i] belongs to field i of the event in events.c. */
+/* Records an event; values[i] belongs to field i of the event in events.c. */
 void telemetry_put(enum trace_event id, const uint64_t *values);
 
 #define TELEMETRY_PUT(what, id, ...)                            \
@@ -37,7 +37,7 @@ void telemetry_put(enum trace_event id, const uint64_t *values);
             telemetry_put(id, (const uint64_t[]){__VA_ARGS__}); \
     } while (0)
 
-/* Threads and processes are recorded with whatever else is. */
+/* Threads and processes are recorded if anything is. */
 static inline void telemetry_thread_start(uint32_t tid, uint32_t pid, unsigned cpu,
                                           const char *name)
 {
@@ -55,7 +55,7 @@ static inline void telemetry_process_exit(uint32_t pid, int status)
 {
     TELEMETRY_PUT(TELEMETRY_ANY, TRACE_PROCESS_EXIT, pid, (uint32_t)status);
 }
-/* On the CPU that switches; tid 0: idle. */
+/* Called on the CPU that switches. tid 0: idle. */
 static inline void telemetry_sched_switch(uint32_t prev, uint32_t next, uint32_t next_pid,
                                           enum trace_left reason)
 {
@@ -66,7 +66,8 @@ static inline void telemetry_sched_migrate(uint32_t tid, unsigned from, unsigned
 {
     TELEMETRY_PUT(TELEMETRY_SCHED, TRACE_SCHED_MIGRATE, tid, from, to, why);
 }
-/* Thousandths of its cycles that a process waited for other chips' caches. */
+/* remote_permille: the part of its cycles that a process waited for caches of other chips, in
+ * thousandths. */
 static inline void telemetry_sharing_watch(uint32_t pid, uint32_t remote_permille)
 {
     TELEMETRY_PUT(TELEMETRY_SHARING, TRACE_SHARING_WATCH, pid, remote_permille);
@@ -89,15 +90,15 @@ static inline void telemetry_mark(uint32_t tid, const char *label)
     TELEMETRY_PUT(TELEMETRY_MARKS, TRACE_MARK, tid, ctf_text(label));
 }
 
-/* How memory was divided. */
+/* A process's part of a division of memory. */
 struct telemetry_plan {
-    uint32_t before, planned;      /* pages that the process was, and is, to have */
+    uint32_t before, planned;      /* pages that the process had, and is to have */
     uint32_t target;               /* ... that it keeps on the way there */
     uint32_t hot;                  /* ... that are used all the time */
-    uint32_t step;                 /* ... by which it may have more, or less */
-    uint64_t waited_us;            /* it waited, since the last look */
+    uint32_t step;                 /* ... by which its share may grow or shrink */
+    uint64_t waited_us;            /* time that it waited since the last look */
     uint64_t lost;                 /* millionths of its speed that it will lose to waiting */
-    uint64_t lost_more, lost_less; /* ... with a step more, and less */
+    uint64_t lost_more, lost_less; /* ... with a step more, and a step less */
 };
 static inline void telemetry_memory_plan(uint32_t pid, const char *goal,
                                          const struct telemetry_plan *p)
@@ -115,12 +116,12 @@ static inline void telemetry_tracker_sample(unsigned shift)
 }
 
 /* ---- Start and end (main) -------------------------------------------------------------------- */
-/* Boot CPU, before the first thread, after the clock: memory for so many CPUs; from now on what was
- * asked for is recorded. */
+/* Allocates memory for `cpus` CPUs and starts recording. Boot CPU, after the clock and before the
+ * first thread. */
 void telemetry_init(unsigned cpus);
-/* The first thread, once all CPUs run: opens the port and starts the thread that empties the CPUs'
- * memory into it. Without a port a line says so, and nothing is recorded any more. */
+/* Opens the port and starts the thread that empties the CPUs' memory into it. Without a port it
+ * prints a line and recording stops. The first thread, once all CPUs run. */
 void telemetry_start(void);
-/* Thread context: nothing is recorded any more, all that was goes out, and a line says how much;
- * within a bound. */
+/* Stops recording, sends everything recorded, and prints how much, within a bounded time. Thread
+ * context. */
 void telemetry_stop(void);

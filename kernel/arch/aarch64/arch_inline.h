@@ -4,7 +4,7 @@
 #include "frame.h"
 #include "kernel/lib/base.h"
 
-extern bool aarch64_pan; /* FEAT_PAN is there */
+extern bool aarch64_pan; /* the CPU has FEAT_PAN */
 
 #define DAIF_I ((uint64_t)1 << 7)
 
@@ -35,8 +35,8 @@ static inline void arch_cpu_relax(void)
     __asm__ volatile("yield" : : : "memory");
 }
 
-/* A masked interrupt ends WFI all the same (D1.7.2), so none can slip in before it. DSB: what the
- * CPU has written is seen before it sleeps. ISB: what is pending is taken there. */
+/* A masked interrupt also ends WFI (D1.7.2), so none can come before it unnoticed. DSB: the CPU's
+ * stores are visible before it sleeps. ISB: pending interrupts are taken there. */
 static inline void arch_halt(void)
 {
     __asm__ volatile("dsb sy\n\t"
@@ -66,7 +66,7 @@ static inline struct cpu *arch_this_cpu(void)
     return cpu;
 }
 
-/* ISB: the counter may be read early (D12.2.2). */
+/* ISB: the counter could otherwise be read early (D12.2.2). */
 static inline uint64_t arch_ticks(void)
 {
     uint64_t v;
@@ -81,8 +81,8 @@ static inline uint64_t arch_ticks_near(void)
     return v;
 }
 
-/* Device memory keeps its own order; the barriers are against other memory (B2.3.12). Loads and
- * stores without write-back, which is what a hypervisor can emulate. */
+/* Accesses to device memory are ordered among themselves; the barriers order them with other memory
+ * (B2.3.12). The instructions have no write-back, so a hypervisor can emulate them. */
 static inline uint8_t arch_io_read8(const volatile void *reg)
 {
     uint32_t v;
@@ -143,7 +143,7 @@ static inline void arch_user_access_end(void)
         __asm__ volatile(".arch_extension pan\n\tmsr pan, #1" : : : "memory");
 }
 
-/* Every interrupt that samples asks both. */
+/* Used by every interrupt that samples. */
 static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
 {
     return frame->pc;

@@ -2,11 +2,12 @@
  * The first instructions of the boot CPU and of the others. All are entered at their physical
  * address, at EL2 or EL1, MMU and data cache off, interrupts masked, the image clean to the point
  * of coherency:
- *   boot_image       by the Image header, as Linux is (Linux,
- *   Documentation/arch/arm64/booting.rst); x0 = device tree
- *   boot_entry       by a loader that speaks boot_info; x0 = struct boot_info
- *   secondary_entry  by PSCI CPU_ON; x0 = struct secondary_start (smp.h)
- * The tables made here are described in boot.h; arch_init_memory replaces them.
+ * - boot_image: by the Image header, as Linux is (Linux, Documentation/arch/arm64/booting.rst); x0
+ *   = device tree
+ * - boot_entry: by a loader that passes boot_info; x0 = struct boot_info
+ * - secondary_entry: by PSCI CPU_ON; x0 = struct secondary_start (smp.h)
+ *
+ * boot.h describes the tables made here; arch_init_memory() replaces them.
  */
 #include "boot.h"
 #include "smp.h"
@@ -25,13 +26,13 @@
 #define PTE_RO     0x80
 #define PTE_PXN    0x0020000000000000
 
-/* EL1 is AArch64; pointer authentication (API, APK), which EL0 uses without asking, is not EL2's.
- * Bits of what is missing are ignored. */
+/* EL1 is AArch64; pointer authentication (API, APK), which EL0 may use, does not trap to EL2. Bits
+ * of missing features are ignored. */
 #define HCR_KERNEL 0x0000030080000000
 #define CPTR_RES1  0x33ff
-/* E2PB: EL1 owns the profiling buffer, which it reaches by its own translations, and nothing of it
- * traps. In PMSCR_EL2, PA and PCT: records may have physical addresses and either counter's time,
- * as PMSCR_EL1 says; EL2 itself is not sampled. */
+/* E2PB: EL1 owns the profiling buffer, which uses EL1's translations; nothing of it traps. PA and
+ * PCT in PMSCR_EL2: records may have physical addresses and the time of either counter, as
+ * PMSCR_EL1 says; EL2 itself is not sampled. */
 #define MDCR_E2PB   0x3000
 #define PMSCR_ALLOW 0x50
 #define ICC_SRE_EL2 S3_4_C12_C9_5
@@ -47,7 +48,7 @@
 	.ascii	"ARM\x64"
 	.long	0
 
-/* dst = where a symbol is now. */
+/* dst = the present address of a symbol. */
 	.macro here dst, symbol
 	adrp	\dst, \symbol
 	add	\dst, \dst, :lo12:\symbol
@@ -63,14 +64,15 @@ boot_image:
 	mov	x20, x0
 	bl	enter_el1
 
-	/* .bss is not part of the file. */
+	/* Clears .bss, which is not part of the file. */
 	here	x0, bss_start
 	here	x1, image_end
 2:	stp	xzr, xzr, [x0], #16
 	cmp	x0, x1
 	b.lo	2b
 
-	/* x22 image, x23 root of the upper half, x24 of the lower, x25 the next free table */
+	/* x22: image; x23: root of the upper half; x24: root of the lower half; x25: the next free
+	 * table. */
 	here	x22, image_start
 	here	x23, boot_tables
 	add	x24, x23, #TABLE_SIZE
@@ -97,7 +99,7 @@ boot_image:
 	ldr	x3, =PTE_BLOCK | PTE_PXN
 	bl	map_block
 
-	/* What was written went past the cache, which may hold what was there before. */
+	/* The stores bypassed the cache, which may hold older contents: invalidates these lines. */
 	here	x0, bss_start
 	mrs	x1, ctr_el0
 	ubfx	x1, x1, #16, #4
@@ -105,12 +107,12 @@ boot_image:
 	lsl	x1, x2, x1
 	sub	x2, x1, #1
 	bic	x0, x0, x2
-	dsb	sy		/* the stores are in memory before lines are dropped */
+	dsb	sy		/* the stores reach memory before lines are dropped */
 4:	dc	ivac, x0
 	add	x0, x0, x1
 	cmp	x0, x26
 	b.lo	4b
-	dsb	sy		/* all are, before caches and walks are on */
+	dsb	sy		/* all lines are dropped before caches and walks are on */
 
 	ldr	x0, =MAIR_KERNEL
 	ldr	x1, =TCR_KERNEL
@@ -158,9 +160,10 @@ secondary_entry:
 	mov	x0, x22
 	br	x23
 
-/* x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR. The TLB may hold anything (D8.13.4). Before the
- * MMU is on, the registers are in use (ISB), TLB and instruction cache empty (DSB) and nothing
- * fetched by them (ISB); the next instruction is fetched with it on (ISB). */
+/* Enables the MMU; x0 MAIR, x1 TCR, x2 TTBR0, x3 TTBR1, x4 SCTLR. The TLB may have any contents
+ * (D8.13.4). Before the MMU is on, the registers take effect (ISB), TLB and instruction cache are
+ * emptied (DSB), and nothing fetched by old entries remains (ISB); the next instruction is fetched
+ * with the MMU on (ISB). */
 enable_mmu:
 	msr	mair_el1, x0
 	msr	tcr_el1, x1
@@ -176,23 +179,23 @@ enable_mmu:
 	ret
 
 /* void replace_ttbr1(paddr_t root, paddr_t empty), called at its physical address, where TTBR0 maps
- * it. The TLB must not have one address in pages of two sizes, so nothing of the old root is left
- * when the new one comes (D8.16.1). */
+ * it. The TLB must not hold pages of two sizes for one address, so nothing of the old root remains
+ * when the new one is set (D8.16.1). */
 	.globl	replace_ttbr1
 replace_ttbr1:
 	mrs	x2, daif
-	msr	daifset, #15		/* there are no vectors now */
+	msr	daifset, #15		/* the vectors are not mapped meanwhile */
 	msr	ttbr1_el1, x1
 	isb				/* no more walks by the old root ... */
 	tlbi	vmalle1
-	dsb	nsh			/* ... and nothing that they brought */
+	dsb	nsh			/* ... and no entries of it */
 	isb
 	msr	ttbr1_el1, x0
-	isb				/* ret fetches by the new one */
+	isb				/* ret is fetched by the new root */
 	msr	daif, x2
 	ret
 
-/* Maps 2 MB at x1 to x2 with the attributes x3 in the tree at x0; keeps them. */
+/* Maps 2 MB at x1 to x2 with the attributes x3 in the tree at x0; preserves these registers. */
 map_block:
 	mov	x4, #39
 	mov	x5, x0
@@ -213,21 +216,21 @@ map_block:
 	str	x7, [x6]
 	ret
 
-/* Goes on at EL1 in a known state, MMU off. At EL2, gives EL1 all that EL2 could keep to
- * itself. */
+/* Continues at EL1 in a known state, MMU off. At EL2, gives EL1 access to everything that EL2 can
+ * restrict. */
 enter_el1:
 	ldr	x10, =SCTLR_RES1 | SCTLR_SPAN
 	mrs	x9, currentel
 	cmp	x9, #2 << 2
 	b.eq	1f
 	msr	sctlr_el1, x10
-	isb			/* MMU off before registers it uses change */
+	isb			/* MMU off before the registers that it uses change */
 	ret
 1:	ldr	x9, =HCR_KERNEL
 	msr	hcr_el2, x9
-	isb			/* with E2H gone the next registers are what they are called */
+	isb			/* without E2H the next registers have their own names */
 	msr	sctlr_el1, x10
-	mov	x9, #3			/* EL1 reads and sets the physical counter and timer */
+	mov	x9, #3			/* EL1 may use the physical counter and timer */
 	msr	cnthctl_el2, x9
 	msr	cntvoff_el2, xzr
 	mov	x9, #CPTR_RES1
@@ -247,7 +250,7 @@ enter_el1:
 	b.hs	2f
 	mrs	x9, pmcr_el0
 	ubfx	x9, x9, #11, #5
-2:	mrs	x10, id_aa64dfr0_el1	/* so is statistical profiling, where EL3 leaves it to us */
+2:	mrs	x10, id_aa64dfr0_el1	/* and statistical profiling, if EL3 permits it */
 	ubfx	x10, x10, #32, #4
 	cbz	x10, 6f
 	mrs	x10, PMBIDR_EL1
@@ -264,7 +267,7 @@ enter_el1:
 	mov	x10, #9			/* Enable, SRE */
 	orr	x9, x9, x10
 	msr	ICC_SRE_EL2, x9
-	isb			/* did it take it? */
+	isb			/* was it accepted? */
 	mrs	x9, ICC_SRE_EL2
 	tbz	x9, #0, 3f
 	msr	ICH_HCR_EL2, xzr
@@ -278,7 +281,7 @@ enter_el1:
 	msr	S3_4_C3_C1_4, xzr	/* HDFGRTR_EL2 */
 	msr	S3_4_C3_C1_5, xzr	/* HDFGWTR_EL2 */
 
-4:	mrs	x9, id_aa64mmfr1_el1	/* what HCR_EL2 had no bits for */
+4:	mrs	x9, id_aa64mmfr1_el1	/* features that HCR_EL2 has no bits for */
 	ubfx	x9, x9, #40, #4
 	cbz	x9, 5f
 	msr	S3_4_C1_C2_2, xzr	/* HCRX_EL2 */

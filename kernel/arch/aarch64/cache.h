@@ -1,10 +1,10 @@
-/* Caches and those who read memory past them. */
+/* Caches, for devices that read memory without them. */
 #pragma once
 #include "kernel/lib/base.h"
 
 #define CACHE_LINE_MIN 16 /* no cache has shorter lines */
 
-/* What the CPU has stored there is in memory when this returns (DC CVAC, which DSB waits for). */
+/* Writes the CPU's stores to memory (DC CVAC, which DSB waits for). */
 static inline void cache_clean(const void *p, size_t size)
 {
     uintptr_t end = (uintptr_t)p + size;

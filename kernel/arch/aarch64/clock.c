@@ -1,7 +1,7 @@
 /*
- * The generic timer (Arm ARM DDI 0487, D12). Always the virtual counter and timer: EL1 has them
- * wherever it runs, while a hypervisor may keep the physical ones to itself; entered at EL2, the
- * entry code has made the offset between the two zero, on every CPU, so nothing is lost there.
+ * The generic timer (Arm ARM DDI 0487, D12). Uses the virtual counter and timer always: EL1 always
+ * has access, whereas a hypervisor may restrict the physical ones. If the kernel is entered at EL2,
+ * the entry code sets the offset between the two to zero on every CPU.
  */
 #include "gic.h"
 #include "platform_find.h"
@@ -12,7 +12,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-#define CNTKCTL_VIRTUAL 2 /* EL0 reads the virtual counter and its frequency */
+#define CNTKCTL_VIRTUAL 2 /* EL0 may read the virtual counter and its frequency */
 #define CTL_ENABLE      1
 #define HZ_MIN          1000000
 
@@ -54,13 +54,13 @@ void clock_init_cpu(void)
     gic_enable_private(timer_irq);
 }
 
-/* The system counter is all there is that counts and needs no driver. */
+/* There is no other clock without a driver. */
 int arch_clock_check(UNUSED const char **name, UNUSED uint64_t *hz)
 {
     return -ENODEV;
 }
 
-/* Whoever runs above EL1 set the offset. */
+/* Software above EL1 has set the offset; EL1 cannot change it. */
 bool clock_correct(UNUSED int64_t ticks)
 {
     return false;
@@ -71,8 +71,8 @@ bool arch_ticks_user(void)
     return true;
 }
 
-/* Rounded up, so that the interrupt is not early. ISB: the line follows before interrupts are on
- * again. */
+/* Rounds up, so that the interrupt is not early. ISB: the interrupt line rises before interrupts
+ * are on again. */
 void clock_timer_start(uint64_t wait_ns)
 {
     sysreg_write(cntv_cval_el0, arch_ticks() + clock_ticks_of(wait_ns, arch_ticks_hz()) + 1);

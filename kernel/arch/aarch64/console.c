@@ -1,7 +1,7 @@
 /*
- * The serial console: a PL011 where firmware says, polled (Arm PrimeCell UART PL011, DDI 0183,
- * chapter 3). Speed and format stay as firmware has set them. Without one, output vanishes and
- * input never comes.
+ * The serial console: a PL011 that firmware names, polled (Arm PrimeCell UART PL011, DDI 0183,
+ * chapter 3). Keeps the firmware's speed and format. Without one, output is discarded and there is
+ * no input.
  */
 #include "console.h"
 #include "platform_find.h"
@@ -9,18 +9,18 @@
 #include "kernel/arch/arch.h"
 #include "kernel/arch/pt.h"
 
-/* At the end of the devices' area, before and after arch_init_memory. */
+/* At the end of the device area, before and after arch_init_memory(). */
 #define CONSOLE_VA (DEVICE_BASE + ((uint64_t)1 << 39) - PAGE_SIZE)
 
 enum { UARTDR = 0x00, UARTFR = 0x18, UARTCR = 0x30, UARTIMSC = 0x38 };
 #define FR_RXFE 0x10
 #define FR_TXFF 0x20
 #define CR_ON   0x301 /* receiver, transmitter, UART */
-/* break, parity, framing: the byte is none that was sent; after an overrun it is */
+/* Break, parity, framing: the byte is not what was sent. After an overrun it is. */
 #define DR_BAD 0x700
 
 static paddr_t base; /* page of the registers */
-static char *regs;   /* NULL: there are none */
+static char *regs;   /* NULL: no console */
 
 void console_map(struct pt *tables)
 {

@@ -1,6 +1,6 @@
-/* The console's registers; what prints is kernel/arch/arch.h's. */
+/* Maps the console's registers; kernel/arch/arch.h declares the console itself. */
 #pragma once
 
 struct pt;
-/* Maps them in these page tables, if there are any. */
+/* Maps the registers in these page tables, if there are any registers. */
 void console_map(struct pt *tables);

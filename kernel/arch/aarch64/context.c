@@ -1,4 +1,4 @@
-/* Threads: their first stack, the switch between two, the first step into user mode. */
+/* Threads: their first stack, the switch between two, the first entry into user mode. */
 #include "frame.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/fault.h"
@@ -9,13 +9,13 @@ NORETURN void user_enter(struct arch_frame *frame);
 void fpu_save(void *area);
 void fpu_restore(const void *area);
 
-/* What context_switch takes from the stack. */
+/* The registers that context_switch saves on the stack. */
 struct switch_frame {
     uint64_t x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30;
 };
 
-/* Entries from user mode save the registers at the end of the stack; so does the thread's first
- * step out. */
+/* Returns the frame at the end of the thread's stack, where entries from user mode save the
+ * registers, and its first entry into user mode takes them from. */
 static struct arch_frame *user_frame(const struct arch_context *ctx)
 {
     return (struct arch_frame *)ctx->stack_top - 1;

@@ -1,10 +1,10 @@
-/* System registers of one CPU (Arm ARM DDI 0487, D17), as far as boot.S has not set them. */
+/* Initialises the system registers of a CPU (Arm ARM DDI 0487, D17) that boot.S has not set. */
 #include "cpu_init.h"
 #include "sysreg.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/memory.h"
 
-/* ID_AA64MMFR0_EL1, ID_AA64MMFR1_EL1, ID_AA64ISAR0_EL1, ID_AA64DFR0_EL1. */
+/* Fields of ID_AA64MMFR0_EL1, ID_AA64MMFR1_EL1, ID_AA64ISAR0_EL1, ID_AA64DFR0_EL1. */
 #define MMFR0_PARANGE 0
 #define MMFR1_PAN     20
 #define ISAR0_ATOMIC  20
@@ -12,7 +12,8 @@
 #define PMUVER_NONE   15
 #define DFR0_PMSVER   32
 
-/* Emergency stacks lie in slots like other stacks, for entry.S looks at their addresses, too. */
+/* Emergency stacks are in slots as other stacks are, because entry.S checks their addresses,
+ * too. */
 #define EMERGENCY_SIZE     8192
 #define EMERGENCY_PER_SLOT (KSTACK_SLOT / EMERGENCY_SIZE - 1)
 #define EMERGENCY_SLOTS    ((CPU_MAX + EMERGENCY_PER_SLOT - 1) / EMERGENCY_PER_SLOT)
@@ -29,12 +30,12 @@ extern char vectors[];
 
 const char arch_name[] = "aarch64";
 bool aarch64_pan;
-/* Asked by the compiler's out-of-line atomics (libgcc): are there single instructions for them
- * (FEAT_LSE)? */
+/* Read by the compiler's out-of-line atomics (libgcc): whether the CPU has single instructions for
+ * them (FEAT_LSE). */
 bool __aarch64_have_lse_atomics;
 
-/* ID_AA64MMFR0_EL1.PARange. 48 bits are what the 4 KB granule reaches without FEAT_LPA2, whatever
- * the processor has. */
+/* Returns the number of physical address bits (ID_AA64MMFR0_EL1.PARange), at most 48: the limit of
+ * the 4 KB granule without FEAT_LPA2. */
 static unsigned physical_bits(void)
 {
     static const uint8_t bits[] = {32, 36, 40, 42, 44, 48};
@@ -50,20 +51,20 @@ static void find_features(void)
     __aarch64_have_lse_atomics = id_field(sysreg_read(id_aa64isar0_el1), ISAR0_ATOMIC);
 }
 
-/* Where its buffer is a higher level's, other accesses are trapped (PMBIDR_EL1, D19.7). */
+/* If the buffer belongs to a higher level, other accesses trap (PMBIDR_EL1, D19.7). */
 bool cpu_has_spe(void)
 {
     return id_field(sysreg_read(id_aa64dfr0_el1), DFR0_PMSVER) &&
            !(sysreg_read(PMBIDR_EL1) & PMBIDR_P);
 }
 
-/* Most of it has no defined value after a reset: nothing is sampled or written, no interrupt is
- * due. */
+/* Switches profiling off. Most registers have no defined value after a reset: afterwards nothing is
+ * sampled or written, and no interrupt is pending. */
 static void spe_off(void)
 {
     sysreg_write(PMSCR_EL1, 0);
     sysreg_write(PMBLIMITR_EL1, 0);
-    isb(); /* it is off before its status is cleared */
+    isb(); /* off before the status is cleared */
     sysreg_write(PMBSR_EL1, 0);
 }
 
@@ -89,27 +90,27 @@ void cpu_init(struct cpu *cpu)
     sysreg_write(tpidrro_el0, 0);
     if (pmuver && pmuver != PMUVER_NONE) {
         sysreg_write(pmuserenr_el0, 0);
-        /* firmware may have left it on, or nobody has set it */
+        /* may be on: left by firmware, or undefined after reset */
         sysreg_write(pmintenclr_el1, UINT32_MAX);
     }
     if (cpu_has_spe())
         spe_off();
     sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
-    isb(); /* from here on exceptions are ours and set PAN */
+    isb(); /* from here on exceptions enter the kernel's vectors and set PAN */
     arch_user_access_end();
-    __asm__ volatile("msr daifclr, #5" : : : "memory"); /* system errors, FIQs */
+    __asm__ volatile("msr daifclr, #5" : : : "memory"); /* unmasks system errors and FIQs */
 }
 
 void cpu_protect(void)
 {
     sysreg_write(sctlr_el1, sctlr() | SCTLR_WXN);
     isb();
-    /* The TLB may hold what the bit was (D8.4.3); DSB waits until it does not, ISB drops what was
-     * fetched by it. */
+    /* The TLB may hold the old value of the bit (D8.4.3). DSB waits until it does not; ISB discards
+     * what was fetched by it. */
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 }
 
-/* start.c has done it, so that its own exceptions are readable. */
+/* start.c has done this, so that its own exceptions are readable. */
 void arch_init_early(UNUSED struct cpu *boot_cpu)
 {
 }

@@ -1,15 +1,15 @@
-/* What every CPU sets up for itself before anything else. */
+/* The first initialisation of every CPU. */
 #pragma once
 #include "kernel/lib/base.h"
 
 struct cpu;
 
-/* On the CPU concerned, interrupts off: its per-CPU register, vectors, and what user mode may
- * do. */
+/* Initialises this CPU's per-CPU register, vectors, and the permissions of user mode. Interrupts
+ * off. */
 void cpu_init(struct cpu *cpu);
-/* Does the CPU it is called on have statistical profiling (FEAT_SPE), and is it ours? After
- * cpu_init. */
+/* Returns whether this CPU has statistical profiling (FEAT_SPE) that EL1 may use. After
+ * cpu_init(). */
 bool cpu_has_spe(void);
-/* Boot CPU, once nothing is both writable and executable any more: forbids it for good. The others
- * start with it. */
+/* Makes writable memory not executable, permanently, when no page is both any more. Boot CPU; the
+ * other CPUs start with it. */
 void cpu_protect(void);

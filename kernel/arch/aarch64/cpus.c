@@ -1,7 +1,7 @@
 /*
- * Which CPUs there are and where they sit: as firmware says. If it says nothing of places, MPIDR
- * tells threads from cores; its other fields number what they like (DDI 0487, D17.2.101), so all
- * cores are one chip's.
+ * Finds the CPUs and their positions, from firmware. If firmware does not describe positions, MPIDR
+ * distinguishes threads and cores; the meaning of its other fields is not defined (DDI 0487,
+ * D17.2.101), so all cores are on one chip.
  */
 #include "platform_find.h"
 #include "sysreg.h"
@@ -11,12 +11,12 @@
 #include "kernel/firmware/acpi_numa.h"
 #include "kernel/firmware/devtree.h"
 
-#define MPIDR_THREADS ((uint64_t)1 << 24) /* Aff0 numbers threads of a core */
+#define MPIDR_THREADS ((uint64_t)1 << 24) /* Aff0 numbers the threads of a core */
 
 #define AFF0_BITS 8
 #define ONE_CHIP  63
 
-/* Firmware's numbers of places are below 2^20: an id of three fields, for dense numbering. */
+/* Makes an id of three fields for dense numbering: firmware's numbers are below 2^20. */
 #define FIELD_BITS 20
 
 static uint64_t place_id(const struct platform *p, uint64_t hwid)

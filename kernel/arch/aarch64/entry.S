@@ -1,12 +1,12 @@
 /*
- * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch
- * between threads.
+ * All entries into the kernel and exits from it: exceptions, interrupts, system calls; and the
+ * switch between threads.
  *
- * The kernel runs on SP_EL1, which at each return to user mode is the end of the thread's stack.
- * An exception of the kernel's own may come from an overflowed stack, where nothing can be saved.
- * Stacks lie in slots of 64 KB whose first page is not mapped (KSTACK_SLOT in kernel/arch/arch.h),
- * so the stack pointer's bits tell; then the CPU's emergency stack is used, from which there is no
- * return.
+ * The kernel runs on SP_EL1, which at each return to user mode is the end of the thread's stack. An
+ * exception in the kernel may come from an overflowed stack, where nothing can be saved. Stacks are
+ * in slots of 64 KB, of which the first page is not mapped (KSTACK_SLOT in kernel/arch/arch.h), so
+ * bits of the stack pointer show an overflow. Then the CPU's emergency stack is used, and there is
+ * no return.
  */
 #include "sysreg.h"
 
@@ -19,16 +19,17 @@
 #define F_RECORD 288
 #define F_SIZE   304
 
-#define CPU_EMERGENCY_TOP 0 /* struct arch_cpu */
+#define CPU_EMERGENCY_TOP 0 /* offset in struct arch_cpu */
 
-	/* The rest of the frame, x0 and x1 being in it and \sp the interrupted stack pointer. */
+	/* Saves the rest of the frame; x0 and x1 are in it, \sp is the interrupted stack
+	 * pointer. */
 	.macro save_registers
 	save_scratch
 	save_preserved
 	str	x29, [sp, #F_FP]
 	.endm
 
-	/* Where registers are in the frame, op being stp or ldp. */
+	/* Accesses the registers in the frame; op is stp or ldp. */
 	.macro scratch op
 	\op	x2, x3, [sp, #16]
 	\op	x4, x5, [sp, #32]
@@ -46,26 +47,26 @@
 	\op	x26, x27, [sp, #208]
 	.endm
 
-	/* Those that functions may change, but for x30. */
+	/* Saves the registers that functions may change, but not x30. */
 	.macro save_scratch
 	scratch	stp
 	stp	x18, x19, [sp, #144]
 	.endm
 
-	/* x0 to x17. */
+	/* Loads x0 to x17. */
 	.macro load_scratch
 	ldp	x0, x1, [sp]
 	scratch	ldp
 	.endm
 
-	/* Those that they preserve, but for x19 and x29. */
+	/* Saves the registers that functions preserve, but not x19 and x29. */
 	.macro save_preserved
 	preserved stp
 	str	x28, [sp, #224]
 	.endm
 
-	/* Calls a C function with the frame. \link and the interrupted address look like a call
-	 * from there, which keeps backtraces going; x9 is the interrupted stack pointer. */
+	/* Calls a C function with the frame. \link and the interrupted address look like a call,
+	 * which continues backtraces; x9 is the interrupted stack pointer. */
 	.macro call_with_frame function, link, masked
 	stp	x30, x9, [sp, #F_LR]
 	mrs	x10, elr_el1
@@ -84,10 +85,10 @@
 	.endm
 
 	/*
-	 * An interrupt, x0 and x1 being saved and x9 the interrupted stack pointer. The counters'
-	 * are frequent, wake nobody and need no more of the frame than is saved at first; nothing
-	 * has to be seen to before what was interrupted goes on. FIQs and system errors wait for
-	 * as long.
+	 * Handles an interrupt; x0 and x1 are saved, x9 is the interrupted stack pointer. The
+	 * counters' interrupts are frequent, wake no thread and need only the part of the frame
+	 * that is saved first; no work is done before the interrupted code continues. FIQs and
+	 * system errors stay masked until then.
 	 */
 	.macro interrupt link
 	stp	x30, x9, [sp, #F_LR]
@@ -138,7 +139,7 @@
 	b	trap_return
 	.endm
 
-	/* Swaps sums and differences of SP and x0, to look at SP without a free register. */
+	/* Swaps sums and differences of SP and x0 to test SP without a free register. */
 	.macro kernel_vector label
 	.balign	128
 	sub	sp, sp, #F_SIZE
@@ -207,7 +208,8 @@ wrong_stack:
 	sub	sp, sp, #F_SIZE
 	from_kernel trap_impossible
 
-/* x0 is SP, SP is SP + x0. User mode's thread pointers are lost, which is no matter any more. */
+/* x0 is SP, SP is SP + x0. User mode's thread pointers are overwritten; they are no longer
+ * needed. */
 overflow:
 	msr	tpidr_el0, x0
 	sub	x0, sp, x0
@@ -223,7 +225,7 @@ overflow:
 	call_with_frame trap_overflow, x29, 1
 	udf	#0
 
-/* Interrupts masked, what the kernel has to do before user mode done. */
+/* Returns from an exception. Interrupts masked; all work before a return to user mode is done. */
 	.globl	trap_return
 trap_return:
 	msr	daifset, #15
@@ -241,7 +243,7 @@ trap_return:
 	add	sp, sp, #F_SIZE
 	eret
 
-	/* What a thread keeps while another one runs, op being stp or ldp. */
+	/* Accesses the registers that a thread keeps while another one runs; op is stp or ldp. */
 	.macro context op
 	\op	x19, x20, [sp]
 	\op	x21, x22, [sp, #16]
@@ -272,7 +274,7 @@ context_start:
 	blr	x19
 	udf	#0
 
-/* void user_enter(struct arch_frame *frame): leaves the kernel by the frame at the end of the
+/* void user_enter(struct arch_frame *frame): leaves the kernel through the frame at the end of the
  * thread's stack. */
 	.globl	user_enter
 user_enter:

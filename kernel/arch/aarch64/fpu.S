@@ -1,4 +1,4 @@
-/* User mode's floating-point and vector state; the kernel itself uses none. Layout: FPU_AREA_SIZE
+/* Floating-point and vector state of user mode; the kernel itself uses none. Layout: FPU_AREA_SIZE
  * in arch_types.h. */
 	.arch_extension fp
 	.arch_extension simd

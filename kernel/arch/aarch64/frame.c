@@ -1,4 +1,4 @@
-/* An interrupted context as the rest of the kernel sees it. */
+/* The registers of an interrupted context, for the rest of the kernel. */
 #include "frame.h"
 #include "kernel/arch/arch.h"
 
@@ -10,7 +10,7 @@ void frame_registers(const struct arch_frame *frame, struct frame_register *out)
         "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp ", "pc ", "pst", "esr", "far",
     };
 
-    /* The frame begins with them in this order. */
+    /* The frame begins with the registers in this order. */
     for (unsigned i = 0; i < FRAME_REGISTERS; i++)
         out[i] = (struct frame_register){names[i], ((const uint64_t *)frame)[i]};
 }

@@ -1,4 +1,4 @@
-/* The registers of an interrupted context as entry.S lays them on the stack. */
+/* The registers of an interrupted context, in the order that entry.S saves them. */
 #pragma once
 #include "sysreg.h"
 #include "kernel/lib/base.h"
@@ -7,7 +7,7 @@
 struct arch_frame {
     uint64_t x[31], sp;
     uint64_t pc, pstate;
-    uint64_t esr, far;  /* of the exception, whatever has happened since */
+    uint64_t esr, far;  /* of this exception, even if others follow */
     uint64_t record[2]; /* link and return address, for backtraces */
 };
 
@@ -19,7 +19,7 @@ static inline vaddr_t frame_sp(const struct arch_frame *frame)
     return frame->sp;
 }
 
-/* Were interrupts on? */
+/* Returns whether interrupts were on. */
 static inline bool frame_irqs(const struct arch_frame *frame)
 {
     return !(frame->pstate & SPSR_I);
@@ -30,13 +30,13 @@ static inline uint64_t frame_link(const struct arch_frame *frame)
     return frame->x[29];
 }
 
-/* Where the address is that a call has just left. */
+/* Returns the address of the return address right after a call. */
 static inline const void *frame_return(const struct arch_frame *frame)
 {
     return &frame->x[FRAME_LR];
 }
 
-/* The context goes on there. */
+/* Makes the context continue at `pc`. */
 static inline void frame_go(struct arch_frame *frame, vaddr_t pc)
 {
     frame->pc = pc;

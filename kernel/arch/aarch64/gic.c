@@ -1,4 +1,4 @@
-/* What interrupts mean, over either version of the controller. */
+/* The meaning of interrupts, for both versions of the controller. */
 #include "gic.h"
 #include "sysreg.h"
 #include "kernel/arch/fault.h"
@@ -7,19 +7,20 @@
 #include "kernel/core/printf.h"
 
 #define INTID(token)  ((token)&0xffffff)
-#define SPECIAL_FIRST 1020 /* none is pending, and the like */
+#define SPECIAL_FIRST 1020 /* INTIDs such as "none is pending" */
 #define SPECIAL_LAST  1023
 #define RANGES_MAX    8
 
 enum { GIC_ISENABLER = 0x100, GIC_ICENABLER = 0x180, GIC_ICPENDR = 0x280, GIC_ICACTIVER = 0x380 };
 enum { GIC_IPRIORITYR = 0x400, GIC_ICFGR = 0xc00 };
-#define PRIORITY_ALL 0xa0a0a0a0 /* of four interrupts: below the mask, whatever bits are there */
+/* the priority of four interrupts: within the mask with any number of priority bits */
+#define PRIORITY_ALL 0xa0a0a0a0
 #define EDGE         2
 
 static const struct gic_ops *const gic_versions[] = {&gic_v3, &gic_v2, NULL};
 static struct {
     const struct gic_ops *ops;
-    uint32_t quick_first, quick_count; /* served by gic_quick_interrupt */
+    uint32_t quick_first, quick_count; /* handled by gic_quick_interrupt() */
     unsigned ranges;
     struct range {
         uint32_t first, count;
@@ -110,7 +111,7 @@ HOT_CODE static bool serve(uint32_t irq, struct arch_frame *frame)
     for (const struct range *r = gic.range; r < gic.range + gic.ranges; r++) {
         if (irq - r->first >= r->count)
             continue;
-        if (r->quiet) { /* who handles it counts it */
+        if (r->quiet) { /* its handler does the accounting */
             r->handler(irq, frame);
             return false;
         }
@@ -123,9 +124,10 @@ HOT_CODE static bool serve(uint32_t irq, struct arch_frame *frame)
     return true;
 }
 
-#define ACKNOWLEDGED (UINT64_C(1) << 32) /* so that no token is 0 */
+#define ACKNOWLEDGED (UINT64_C(1) << 32) /* makes every result differ from 0 */
 
-/* To ask whether there is another one costs more than most exceptions have use for. */
+/* Handles an interrupt of the counters. Does not check for another one, which costs more than it
+ * usually saves. */
 HOT_CODE uint64_t gic_quick_interrupt(struct arch_frame *frame)
 {
     uint32_t token = gic.ops->acknowledge();
@@ -152,7 +154,7 @@ void gic_fast_interrupt(const struct arch_frame *frame)
 {
     if (gic.ops->fiq_is_stop()) {
         arch_handlers.ipi(IPI_STOP);
-        return; /* it was stopping already */
+        return; /* it was already stopping */
     }
     panic_frame(frame, "FIQ that nobody sends");
 }

@@ -1,9 +1,9 @@
 /*
- * GICv2 (Arm IHI 0048B): a distributor and, at one address for all, each CPU's own interface.
- * Where the controller knows two worlds, the other one has made our interrupts group 1, groups are
- * not ours to choose, and bit 0 enables what is ours (4.3.1, 4.4.1). Where there is but one world,
- * groups are ours: all are group 1, delivered as IRQs, but for IPI_STOP, which is group 0 and an
- * FIQ, and so reaches a CPU that spins with interrupts off.
+ * GICv2 (Arm IHI 0048B): a distributor, and each CPU's interface, all at one address. If the
+ * controller has two security states, secure software has put the kernel's interrupts in group 1,
+ * the kernel cannot choose groups, and bit 0 enables its interrupts (4.3.1, 4.4.1). With one
+ * security state the kernel chooses groups: all are group 1, delivered as IRQs, but for IPI_STOP,
+ * which is group 0 and an FIQ, and so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
 #include "kernel/core/cpu.h"
@@ -13,9 +13,9 @@ enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC
 
 #define BIT32(n)      ((uint32_t)1 << (n))
 #define ENABLE        1
-#define ENABLE_GROUPS 0x3  /* distributor: both */
-#define ENABLE_FIQ    0xf  /* interface: both, either acknowledged by GICC_IAR, group 0 as FIQ */
-#define PRIORITY_STOP 0x20 /* above the others, for it may come in the midst of one */
+#define ENABLE_GROUPS 0x3  /* distributor: both groups */
+#define ENABLE_FIQ    0xf  /* interface: both groups, acknowledged by GICC_IAR, group 0 as FIQ */
+#define PRIORITY_STOP 0x20 /* above the others, because it may interrupt one */
 #define SGIR_GROUP1   BIT32(15)
 #define SGIR_TARGET   16
 #define IAR_INTID     0x3ff
@@ -23,10 +23,9 @@ enum { GICC_CTLR = 0x00, GICC_PMR = 0x04, GICC_BPR = 0x08, GICC_IAR = 0x0c, GICC
 #define TOKEN_SENDER  24
 
 static char *distributor, *interface;
-static bool groups; /* ours to choose */
-static uint8_t
-    /* by index: the interface's bit; written by each CPU, read after it has arrived */
-    target_of[CPU_MAX];
+static bool groups; /* the kernel chooses groups */
+/* By index: the bit of the CPU's interface. Written by the CPU, read after it has arrived. */
+static uint8_t target_of[CPU_MAX];
 
 static int probe(const struct platform_gic *gic)
 {
@@ -38,7 +37,7 @@ static int probe(const struct platform_gic *gic)
         return -ENOMEM;
     arch_io_write32(distributor + GICD_CTLR, 0);
     uint32_t lines = gic_reset_shared(distributor);
-    /* Whose they are not reads zeros (4.3.4). */
+    /* If the kernel cannot choose groups these registers read as zeros (4.3.4). */
     for (uint32_t irq = 0; irq < lines; irq += 32)
         arch_io_write32(distributor + GICD_IGROUPR + irq / 8, UINT32_MAX);
     groups = arch_io_read32(distributor + GICD_IGROUPR);
@@ -46,7 +45,8 @@ static int probe(const struct platform_gic *gic)
     return 0;
 }
 
-/* What the first eight registers say of interrupts 0 to 31 is the reader's own bit (4.3.12). */
+/* Returns this CPU's target bit: for interrupts 0 to 31 the first eight registers contain the
+ * reader's own bit (4.3.12). */
 static uint8_t own_target(void)
 {
     for (unsigned irq = 0; irq < GIC_PRIVATE; irq += 4) {
@@ -56,7 +56,7 @@ static uint8_t own_target(void)
         if (targets & 0xff)
             return (uint8_t)targets;
     }
-    return 1; /* a single CPU need not be told */
+    return 1; /* a single CPU has no target registers */
 }
 
 static bool has_cpu(UNUSED uint64_t hwid)
@@ -77,8 +77,8 @@ static void init_cpu(UNUSED uint64_t hwid, unsigned index)
     arch_io_write32(interface + GICC_CTLR, groups ? ENABLE_FIQ : ENABLE);
 }
 
-/* The end of an SGI names its sender again, which the token therefore keeps above the INTID
- * (4.4.5). */
+/* Acknowledges an interrupt. The end of an SGI must name its sender again, so the token keeps it
+ * above the INTID (4.4.5). */
 HOT_CODE static uint32_t acknowledge(void)
 {
     uint32_t v = arch_io_read32(interface + GICC_IAR);
@@ -119,7 +119,7 @@ static void route(uint32_t spi, const struct cpu *target)
                              (uint32_t)target_of[target->index] << shift);
 }
 
-/* Private interrupts' registers are each CPU's own: a device sees nobody's. */
+/* Registers of private interrupts are banked for each CPU: a device cannot reach them. */
 static bool private_message(UNUSED const struct cpu *target, UNUSED uint32_t irq,
                             UNUSED paddr_t *address, UNUSED uint32_t *data)
 {

@@ -1,8 +1,8 @@
 /*
  * GICv3 and v4 (Arm IHI 0069H): a distributor for shared interrupts, a redistributor for each CPU's
- * private ones, and the CPU interface in system registers. Interrupts are group 1 of our security
- * state, delivered as IRQs. Where there is but one security state, group 0 is ours, too, and
- * delivered as FIQs: IPI_STOP, which so reaches a CPU that spins with interrupts off.
+ * private ones, and the CPU interface in system registers. Interrupts are group 1 of the kernel's
+ * security state, delivered as IRQs. With a single security state the kernel also uses group 0,
+ * which is delivered as FIQs: for IPI_STOP, which so reaches a CPU that spins with interrupts off.
  */
 #include "gic.h"
 #include "gicv3.h"
@@ -13,21 +13,21 @@
 enum { GICD_IGROUPR = 0x80, GICD_IROUTER = 0x6000 };
 enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 = 0x80 };
 
-/* affinity routing, group 1: both security states' bits for it (12.9.4) */
+/* Affinity routing and group 1: the bits of both security states (12.9.4). */
 #define CTLR_ENABLE    0x13
-#define CTLR_ONE_STATE BIT32(6) /* DS: security is not looked at */
+#define CTLR_ONE_STATE BIT32(6) /* DS: a single security state */
 #define CTLR_PENDING   BIT32(31)
 #define TYPER_VIRTUAL  2  /* two more frames follow */
 #define TYPER_LAST     16 /* of its region */
 #define WAKER_SLEEP    2
 #define WAKER_ASLEEP   4
 #define SRE_ENABLE     1
-#define PRIORITY_STOP  0x20 /* above the others, for it may come in the midst of one */
-#define SGI_RANGE      16   /* CPUs that one SGI reaches by their Aff0 */
+#define PRIORITY_STOP  0x20 /* above the others, because it may interrupt one */
+#define SGI_RANGE      16   /* CPUs that one SGI reaches by Aff0 */
 #define SPINS_MAX      1000000
 #define BIT32(n)       ((uint32_t)1 << (n))
 
-/* System registers by their encoding (12.2): the assembler need not know them. */
+/* System registers by their encoding (12.2), which older assemblers accept. */
 #define ICC_PMR_EL1     s3_0_c4_c6_0
 #define ICC_SGI1R_EL1   s3_0_c12_c11_5
 #define ICC_SGI0R_EL1   s3_0_c12_c11_7
@@ -40,14 +40,14 @@ enum { GICR_TYPER = 0x8, GICR_WAKER = 0x14, GICR_FRAME = 0x10000, GICR_IGROUPR0 
 #define ICC_IGRPEN0_EL1 s3_0_c12_c12_6
 #define ICC_IGRPEN1_EL1 s3_0_c12_c12_7
 
-/* The redistributors there are, mapped. */
+/* The redistributors, mapped. */
 static struct redist redists[PLATFORM_CPUS_MAX];
 static unsigned redist_count;
 static struct redist *redist_of[CPU_MAX]; /* by index; written by each CPU */
 static char *distributor;
 static bool one_state;
 
-/* Affinity as GICR_TYPER has it, Aff3 to Aff0 in a row, from the MPIDR's fields. */
+/* Returns the affinity as GICR_TYPER has it, Aff3 to Aff0 packed, from the MPIDR's fields. */
 static uint32_t packed(uint64_t hwid)
 {
     return (uint32_t)(hwid >> 32 & 0xff) << 24 | (uint32_t)(hwid & 0xffffff);
@@ -147,17 +147,17 @@ static void init_cpu(uint64_t hwid, unsigned index)
     gic_bank_set_priority(bank, IPI_STOP, PRIORITY_STOP);
     gic_bank_enable_sgis(bank);
     sysreg_write(ICC_SRE_EL1, SRE_ENABLE);
-    isb(); /* the other registers are there only then */
+    isb(); /* the other registers exist only then */
     sysreg_write(ICC_PMR_EL1, GIC_PRIORITY_LOWEST);
     sysreg_write(ICC_BPR1_EL1, 0);
-    sysreg_write(ICC_CTLR_EL1, 0); /* the end of an interrupt is one write */
+    sysreg_write(ICC_CTLR_EL1, 0); /* one write ends an interrupt */
     sysreg_write(ICC_IGRPEN0_EL1, one_state);
     sysreg_write(ICC_IGRPEN1_EL1, 1);
-    isb(); /* interrupts may be let in from here on */
+    isb(); /* interrupts may come from here on */
 }
 
-/* DSB: what the acknowledgement tells of has reached this CPU before its handler looks (IHI 0069,
- * 4.1.1). */
+/* Acknowledges an interrupt. DSB: what the interrupt announces has reached this CPU before its
+ * handler looks (IHI 0069, 4.1.1). */
 HOT_CODE static uint32_t acknowledge(void)
 {
     uint32_t irq = (uint32_t)sysreg_read(ICC_IAR1_EL1);
@@ -166,8 +166,8 @@ HOT_CODE static uint32_t acknowledge(void)
     return irq;
 }
 
-/* The next acknowledgement, which is to see the priority dropped, is in another exception: entering
- * that synchronises. */
+/* Ends an interrupt. The next acknowledgement must see the dropped priority; it is in another
+ * exception, and entering that synchronises. */
 HOT_CODE static void end(uint32_t token)
 {
     sysreg_write(ICC_EOIR1_EL1, token);
@@ -180,8 +180,8 @@ static void send(const struct cpu *target, unsigned sgi)
                        (hwid >> 16 & 0xff) << 32 | (uint64_t)sgi << 24 | (hwid >> 8 & 0xff) << 16 |
                        UINT64_C(1) << aff0 % SGI_RANGE;
 
-    /* System registers do not wait for stores: what the target is to find. ISB: it is sent now,
-     * not when time comes. */
+    /* System registers do not wait for stores, so DSB makes earlier stores visible to the target.
+     * ISB sends the interrupt now. */
     __asm__ volatile("dsb ishst" : : : "memory");
     if (one_state && sgi == IPI_STOP)
         sysreg_write(ICC_SGI0R_EL1, request);

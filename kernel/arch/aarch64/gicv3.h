@@ -1,4 +1,4 @@
-/* GICv3's own parts, for those who drive LPIs. */
+/* The parts of GICv3 that LPIs need. */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -8,7 +8,7 @@ struct redist {
     paddr_t base;
 };
 
-/* Of a CPU that has been through gic_init_cpu, by index. */
+/* Returns the redistributor of a CPU, by index, after gic_init_cpu() on that CPU. */
 const struct redist *gicv3_redist(unsigned index);
-/* GICD_TYPER. */
+/* Returns GICD_TYPER. */
 uint32_t gicv3_typer(void);

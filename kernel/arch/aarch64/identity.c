@@ -1,4 +1,4 @@
-/* What the processor says it is and can do (Arm ARM DDI 0487, D17.2). */
+/* The processor's identification and features (Arm ARM DDI 0487, D17.2). */
 #include "platform_find.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
@@ -14,7 +14,7 @@
 #name, sysreg_read(name) \
     }
 
-/* The last one by its number, since older assemblers do not know it. */
+/* The last register is named by its encoding, since older assemblers do not know it. */
 unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX])
 {
     const struct arch_word words[] = {
@@ -33,7 +33,7 @@ unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX])
     return ARRAY_SIZE(words);
 }
 
-/* MIDR_EL1 (D17.2.98). */
+/* Reads MIDR_EL1 (D17.2.98). */
 void arch_cpu_name(char out[ARCH_CPU_NAME_MAX])
 {
     unsigned midr = (unsigned)sysreg_read(midr_el1);
@@ -49,7 +49,7 @@ const char *arch_machine(void)
     return model[0] ? model : NULL;
 }
 
-/* Programs cannot read ID registers, which are EL1's: they learn this from the kernel (Linux,
+/* Programs cannot read ID registers, which are EL1's, so the kernel tells them (Linux,
  * Documentation/arch/arm64/elf_hwcaps.rst). */
 uint64_t arch_user_hwcap(void)
 {

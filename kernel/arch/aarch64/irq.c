@@ -1,5 +1,5 @@
-/* Interrupts as the rest of the kernel sees them: controller and clock start, the PMU's interrupt
- * and its message. */
+/* Interrupts for the rest of the kernel: initialisation of controller and clock, the PMU's
+ * interrupt and its message. */
 #include "cpu_init.h"
 #include "gic.h"
 #include "its.h"
@@ -12,16 +12,16 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-/* what the Base System Architecture gives to it (DEN 0094, 3.8), if firmware says nothing */
+/* The Base System Architecture's number (DEN 0094, 3.8), if firmware does not give one. */
 #define PMU_IRQ 23
 
-#define SPE_IRQ 21 /* likewise of the profiling buffer */
+#define SPE_IRQ 21 /* the same for the profiling buffer */
 
-/* The simulated multiprocessor's page-access trackers send their message there: the Base System
- * Architecture gives it to what no kernel uses (cross triggers). */
+/* The interrupt of the simulated multiprocessor's page-access trackers: the Base System
+ * Architecture assigns it to cross triggers, which no kernel uses. */
 #define PATH_IRQ 24
 
-static uint32_t pmu_irq, spe_irq; /* spe_irq 0: this machine has none */
+static uint32_t pmu_irq, spe_irq; /* spe_irq 0: none */
 
 static void handle_path(UNUSED uint32_t irq, UNUSED struct arch_frame *f)
 {
@@ -33,7 +33,8 @@ static bool is_private(uint32_t irq)
     return irq >= GIC_SGIS && irq < GIC_PRIVATE;
 }
 
-/* Older boards wire each CPU's counters to a shared interrupt of its own. */
+/* Attaches the counters' interrupt. Older boards wire each CPU's counters to a shared interrupt of
+ * its own, which is not supported. */
 static void init_pmu(uint32_t described)
 {
     pmu_irq = is_private(described) ? described : PMU_IRQ;
@@ -43,8 +44,8 @@ static void init_pmu(uint32_t described)
     gic_attach_counters(pmu_irq, 1);
 }
 
-/* Firmware that says nothing is believed only as far as that the processor has it: the number may
- * be another device's. */
+/* Attaches the profiling buffer's interrupt. If firmware does not describe it, it is used only if
+ * the processor has profiling: the number might be another device's. */
 static void init_spe(uint32_t described)
 {
     if (described && !is_private(described))
@@ -56,7 +57,7 @@ static void init_spe(uint32_t described)
     gic_attach_counters(spe_irq, 1);
 }
 
-/* How devices' messages get here, in the order of preference. */
+/* The ways to deliver devices' messages, in order of preference. */
 static const struct {
     int (*init)(const struct platform *p, arch_alloc_fn *alloc, unsigned *count);
     const struct msi_ops *ops;
@@ -108,8 +109,8 @@ void irq_init_cpu(void)
     clock_init_cpu();
 }
 
-/* Without a way to set the CPU's private PMU interrupt pending, a message frame's shared ones stand
- * for it. */
+/* If the CPU's private PMU interrupt cannot be raised by a message, shared interrupts of a message
+ * frame replace it. */
 void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi)
 {
     if (!gic_private_message(cpu, pmu_irq, &msi->address, &msi->data) && !v2m_pmu_message(cpu, msi))

@@ -1,5 +1,6 @@
 /* Interrupts of one CPU. */
 #pragma once
 
-/* Each CPU, interrupts off: its part of the interrupt controller, its timer. */
+/* Initialises this CPU's part of the interrupt controller, and its timer. Each CPU, interrupts
+ * off. */
 void irq_init_cpu(void);

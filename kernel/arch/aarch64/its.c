@@ -1,7 +1,6 @@
 /*
- * See its.h. A collection is a CPU and has its index; LPI_FIRST + n is message n. Each device
- * gets one interrupt translation table for all its events. One command at a time: each is waited
- * for.
+ * See its.h. A collection is a CPU and has its index; LPI_FIRST + n is message n. Each device has
+ * one interrupt translation table for all its events. One command at a time; each is waited for.
  */
 #include "its.h"
 #include "cache.h"
@@ -24,11 +23,11 @@ enum { GITS_BASER = 0x100, BASERS = 8, GITS_TRANSLATER = 0x10040, GICR_TYPER = 0
 #define CTLR_QUIESCENT  (1u << 31)
 #define CREADR_STALLED  1
 #define CREADR_OFFSET   0xfffe0
-#define QUEUE_ORDER     4 /* 64 KB, which is also the alignment it wants */
+#define QUEUE_ORDER     4 /* 64 KB, which is also the required alignment */
 #define QUEUE_BYTES     (PAGE_SIZE << QUEUE_ORDER)
 #define TABLE_ORDER_MAX 10
 #define DEVICES_MAX     32
-#define EVENT_BITS      5 /* of a device: it has so many messages at most */
+#define EVENT_BITS      5 /* a device has at most 1 << EVENT_BITS messages */
 #define COLLECTION_BITS 6
 #define ENTRIES_ALIGN   256
 #define SPINS_MAX       10000000
@@ -42,17 +41,17 @@ static struct its {
     uint64_t typer;
     char *queue;
     uint64_t write;   /* offset of the next command */
-    bool past_caches; /* it does not look into the CPUs' caches */
+    bool past_caches; /* the ITS does not snoop the CPUs' caches */
     bool broken;
     struct its_table devices, collections;
     uint64_t *device_table;
-    uint64_t cpus; /* bit per CPU whose collection is mapped */
+    uint64_t cpus; /* a bit for each CPU with a mapped collection */
 } services[PLATFORM_MSI_MAX];
 static unsigned service_count, services_running;
 
 static struct device {
     struct its *its;
-    uint32_t id, events; /* of the events a bit each: in use */
+    uint32_t id, events; /* events: a bit for each event in use */
 } devices[DEVICES_MAX];
 static unsigned device_count;
 
@@ -66,7 +65,7 @@ static arch_alloc_fn *alloc_frames;
 
 /* ---- Memory it reads ------------------------------------------------------------------------- */
 
-/* DSB: it is there before the register is written that makes the ITS read it. */
+/* Writes memory back for the ITS. DSB: before the register write that makes the ITS read it. */
 static void publish(const struct its *s, const void *p, size_t size)
 {
     if (s->past_caches)
@@ -79,7 +78,7 @@ static unsigned order_of(uint64_t bytes)
     return bytes <= PAGE_SIZE ? 0 : log2_floor((bytes - 1) >> PAGE_SHIFT) + 1;
 }
 
-/* All zero, in memory, at a multiple of its size. */
+/* Allocates a zeroed table, aligned to its size. */
 static void *alloc_table(uint64_t bytes, paddr_t *pa)
 {
     unsigned order = order_of(bytes);
@@ -122,7 +121,8 @@ static uint64_t redist_of(const struct its *s, const struct cpu *cpu)
     return its_redist(s->typer, r->base, arch_io_read64(r->regs + GICR_TYPER));
 }
 
-/* The first that fails ends it; what concerned a CPU is over when SYNC is. */
+/* Sends commands up to the first failure. SYNC waits until their effects on the target CPU are
+ * complete. */
 static int send_all(struct its *s, const struct its_command *commands, unsigned n,
                     const struct cpu *target)
 {
@@ -135,7 +135,8 @@ static int send_all(struct its *s, const struct its_command *commands, unsigned 
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* With two levels, the page of the second that has the device must be there. */
+/* Makes the table have an entry for the device: with two levels, allocates the page of the
+ * second. */
 static int make_room(struct its *s, uint32_t id)
 {
     paddr_t page;
@@ -221,7 +222,7 @@ static int bind(unsigned n, uint32_t requester, const struct cpu *target, struct
     lpi_enable(n, true);
     const struct its_command commands[] = {
         its_mapti(d->id, event, LPI_FIRST + n, (uint16_t)target->index),
-        its_inv(d->id, event), /* it may remember that the LPI was off */
+        its_inv(d->id, event), /* the ITS may have cached that the LPI was off */
     };
     err = send_all(d->its, commands, ARRAY_SIZE(commands), target);
     if (err)
@@ -273,8 +274,8 @@ const struct msi_ops its_messages = {
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* Writes a register that holds an address, shared if it takes that; false: something else than that
- * was not taken. */
+/* Writes a register that holds an address, with shareability if it accepts that. Returns false if
+ * it does not accept the rest. */
 static bool set_base(struct its *s, char *reg, uint64_t value)
 {
     arch_io_write64(reg, value | ITS_BASE_SHARED);
@@ -285,7 +286,7 @@ static bool set_base(struct its *s, char *reg, uint64_t value)
     return !((arch_io_read64(reg) ^ value) & ~(ITS_BASER_CACHE | ITS_BASER_RO));
 }
 
-/* The largest page, and two levels, as far as the register takes them. */
+/* Finds the largest page size, and two levels, if the register accepts them. */
 static void plan_table(char *reg, unsigned id_bits, unsigned *page, struct its_table *out)
 {
     uint64_t entry_bytes = its_table_entry_bytes(arch_io_read64(reg)), taken;
@@ -368,7 +369,7 @@ static int start_its(struct its *s, const struct platform_region *region)
     s->typer = arch_io_read64(regs + GITS_TYPER);
     int err = its_has_physical(s->typer) && switch_off(s) ? set_tables(s) : -EIO;
     if (!err && !s->devices.ids)
-        err = -EIO; /* nothing but a table in memory is foreseen */
+        err = -EIO; /* only tables in memory are supported */
     if (!err)
         err = set_queue(s);
     if (!err)

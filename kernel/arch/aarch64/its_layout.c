@@ -21,8 +21,9 @@ void its_table_plan(struct its_table *t, unsigned id_bits, uint64_t entry_bytes,
     uint64_t page = (4 * KIB) << 2 * page_code, ids = (uint64_t)1 << id_bits;
     uint64_t most = MIN(PAGES_MAX * page, ALIGN_DOWN(bytes_max, page));
     bool indirect = can_indirect && ids * entry_bytes > page;
-    uint64_t each = indirect ? LEVEL1_BYTES : entry_bytes; /* bytes of the table for ... */
-    uint64_t covers = indirect ? page / entry_bytes : 1;   /* ... so many ids */
+    /* bytes of the table for each entry ... */
+    uint64_t each = indirect ? LEVEL1_BYTES : entry_bytes;
+    uint64_t covers = indirect ? page / entry_bytes : 1; /* ... that covers this number of ids */
     uint64_t bytes = MIN(ALIGN_UP((ids + covers - 1) / covers * each, page), most);
 
     *t = (struct its_table){

@@ -1,17 +1,16 @@
 /*
- * What an ITS and its tables look like (Arm IHI 0069H, 5.3 commands, 12.13, 12.19 registers):
+ * The layout of an ITS and its tables (Arm IHI 0069H, 5.3 commands, 12.13, 12.19 registers):
  * commands as words, the size of tables. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
 /* ---- Registers that hold a table's address: how the controller reads it ---------------------- */
-/* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or not
- * cached. */
+/* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or uncached. */
 #define ITS_BASE_SHARED     (UINT64_C(7) << 59 | UINT64_C(1) << 10)
 #define ITS_BASE_UNCACHED   (UINT64_C(1) << 59)
 #define ITS_BASE_SHARE_MASK (UINT64_C(3) << 10)
-/* GICR_PROPBASER, GICR_PENDBASER likewise. */
+/* The same for GICR_PROPBASER, GICR_PENDBASER. */
 #define GICR_BASE_SHARED     (UINT64_C(7) << 7 | UINT64_C(1) << 10)
 #define GICR_BASE_UNCACHED   (UINT64_C(1) << 7)
 #define GICR_BASE_SHARE_MASK (UINT64_C(3) << 10)
@@ -33,15 +32,15 @@ static inline unsigned its_device_bits(uint64_t typer)
 {
     return (unsigned)(typer >> 13 & 31) + 1;
 }
-/* How many collections may be mapped: those its registers can name, if it keeps them itself or the
- * table has them. */
+/* Returns the number of collections that may be mapped: those that the ITS keeps itself, or those
+ * in its table. */
 static inline uint64_t its_collections(uint64_t typer, uint64_t in_table)
 {
     uint64_t named = typer >> 36 & 1 ? UINT64_C(2) << (typer >> 32 & 15) : UINT64_C(1) << 16;
 
     return MIN(named, MAX(typer >> 24 & 0xff, in_table));
 }
-/* How commands name a redistributor: by its address, or by the number its GICR_TYPER gives it. */
+/* Returns how commands name a redistributor: by its address, or by the number in its GICR_TYPER. */
 static inline uint64_t its_redist(uint64_t its_typer, paddr_t redist, uint64_t gicr_typer)
 {
     return its_typer >> 19 & 1 ? redist & UINT64_C(0xfffffffff0000)
@@ -65,17 +64,18 @@ static inline uint64_t its_table_entry_bytes(uint64_t baser)
 }
 
 struct its_table {
-    bool indirect;        /* its entries are addresses of pages, each with entries */
+    bool indirect;        /* entries of the first level are addresses of pages with entries */
     uint64_t page_bytes;  /* of both levels */
-    uint64_t entry_bytes; /* of the level that holds what it is a table of */
-    uint64_t bytes;       /* of what GITS_BASER refers to: whole pages */
-    uint64_t ids;         /* that have an entry: 0 to ids - 1 */
+    uint64_t entry_bytes; /* of the level with the entries themselves */
+    uint64_t bytes;       /* of the table that GITS_BASER refers to: whole pages */
+    uint64_t ids;         /* with an entry: 0 to ids - 1 */
 };
-/* The table for numbers of so many bits. Two levels where they may be and one would take more than
- * a page. bytes_max: more cannot be had in a row; then some numbers have no entry. */
+/* Plans a table for ids of `id_bits` bits. It has two levels if they are supported and one would
+ * exceed a page. `bytes_max`: the largest contiguous allocation; if that is too small, some ids
+ * have no entry. */
 void its_table_plan(struct its_table *t, unsigned id_bits, uint64_t entry_bytes, unsigned page_code,
                     bool can_indirect, uint64_t bytes_max);
-/* What the first level says of a page of the second. */
+/* Returns the entry of the first level for a page of the second. */
 static inline uint64_t its_level1_entry(paddr_t page)
 {
     return page | UINT64_C(1) << 63;
@@ -85,7 +85,7 @@ static inline uint64_t its_level1_entry(paddr_t page)
 struct its_command {
     uint64_t word[4];
 };
-/* itt: its interrupt translation table of 1 << event_bits entries, at a multiple of 256. */
+/* itt: the interrupt translation table of 1 << event_bits entries, aligned to 256. */
 struct its_command its_mapd(uint32_t device, unsigned event_bits, paddr_t itt);
 struct its_command its_mapc(uint16_t collection, uint64_t redist);
 struct its_command its_mapti(uint32_t device, uint32_t event, uint32_t intid, uint16_t collection);

@@ -9,16 +9,16 @@ enum { GICR_CTLR = 0x0, GICR_TYPER = 0x8, GICR_PROPBASER = 0x70, GICR_PENDBASER 
 #define CTLR_ENABLE_LPIS 1
 #define CTLR_PENDING     8
 #define TYPER_LPIS       1
-#define PENDBASER_ZERO   (UINT64_C(1) << 62) /* the table is */
+#define PENDBASER_ZERO   (UINT64_C(1) << 62) /* the table is zeroed */
 
 #define GICD_TYPER_LPIS       (1u << 17)
 #define GICD_TYPER_ID_BITS(v) (((v) >> 19 & 31) + 1)
-/* 0: as many as there are INTIDs for, else 2 << of them */
+/* 0: limited by the INTIDs only; else 2 << this. */
 #define GICD_TYPER_NUMBER(v) ((v) >> 11 & 31)
 
-#define ID_BITS       14 /* of the INTIDs the tables have room for */
+#define ID_BITS       14 /* of the INTIDs in the tables */
 #define CONFIG_ORDER  1
-#define PENDING_ORDER 4 /* 2 KB of it are used; 64 KB is the alignment the register has bits for */
+#define PENDING_ORDER 4    /* 2 KB are used; 64 KB is the alignment of the register's address */
 #define CONFIG_ON     0xa3 /* priority, a bit that is 1, enabled */
 #define CONFIG_OFF    0xa2
 #define SPINS_MAX     1000000
@@ -29,7 +29,7 @@ _Static_assert(LPI_COUNT <= (PAGE_SIZE << CONFIG_ORDER), "a byte for each");
 static arch_alloc_fn *alloc_frames;
 static paddr_t config_pa;
 static uint8_t *config;
-static bool config_past_caches; /* a redistributor does not look into the CPUs' caches */
+static bool config_past_caches; /* a redistributor does not snoop the CPUs' caches */
 
 int lpi_init(arch_alloc_fn *alloc, unsigned *count)
 {
@@ -47,7 +47,8 @@ int lpi_init(arch_alloc_fn *alloc, unsigned *count)
     return 0;
 }
 
-/* Off before the tables change; where that was not foreseen it stays on (12.11.2, GICR_CTLR). */
+/* Switches LPIs off before the tables change. If the redistributor does not support that they stay
+ * on (12.11.2, GICR_CTLR). Returns whether they are off. */
 static bool switch_off(char *regs)
 {
     unsigned spins = 0;
@@ -59,8 +60,8 @@ static bool switch_off(char *regs)
     return !(arch_io_read32(regs + GICR_CTLR) & (CTLR_ENABLE_LPIS | CTLR_PENDING));
 }
 
-/* Stores a table's address, shared with the CPUs' caches if the register takes that. False: it
- * does not. */
+/* Writes a table's address, shareable with the CPUs' caches if the register accepts that; returns
+ * whether it does. */
 static bool set_base(char *reg, uint64_t value)
 {
     arch_io_write64(reg, value | GICR_BASE_SHARED);

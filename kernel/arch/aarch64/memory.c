@@ -1,12 +1,11 @@
 /*
- * Address spaces, the part of the processor (Arm ARM DDI 0487, D8). TTBR1_EL1 is the kernel's root
- * for good and its pages are global; TTBR0_EL1 is the space's root together with the identifier
- * (ASID) its pages are tagged with, so a switch is one store and forgets nothing. Identifier 0 is
- * that of the empty root.
+ * The processor's part of address spaces (Arm ARM DDI 0487, D8). TTBR1_EL1 is always the kernel's
+ * root; its pages are global. TTBR0_EL1 is the space's root and the identifier (ASID) that tags its
+ * pages, so a switch is one store and flushes nothing. The empty root has identifier 0.
  *
- * Invalidation names the space by its identifier, here or, by broadcast, on all CPUs, whatever they
- * run. A CPU that has translations of a space under an earlier identifier forgets everything
- * before it uses another one (kernel/arch/asid.h).
+ * Invalidation names the space by its identifier, on this CPU or, by broadcast, on all CPUs. A CPU
+ * that has translations of a space under an earlier identifier flushes its TLB before it uses
+ * another one (kernel/arch/asid.h).
  */
 #include "boot.h"
 #include "console.h"
@@ -21,14 +20,14 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/printf.h"
 
-/* Beyond these, forgetting everything is cheaper. Each broadcast is a message that all CPUs
- * answer; under an emulator every CPU gets its turn in between. */
+/* For more pages, flushing everything is cheaper. Each broadcast is a message that all CPUs answer;
+ * under an emulator every CPU must run in between. */
 #define PAGES_MAX_HERE       32
 #define PAGES_MAX_EVERYWHERE 1
 #define TLBI_PAGE            ((UINT64_C(1) << 44) - 1)
-#define ASID_SHIFT           48 /* in TTBR0_EL1 and in what TLBI takes */
+#define ASID_SHIFT           48 /* in TTBR0_EL1 and in the operand of TLBI */
 
-/* ID_AA64MMFR0_EL1. */
+/* Field of ID_AA64MMFR0_EL1. */
 #define MMFR0_ASIDBITS 4
 #define ASIDBITS_16    2
 
@@ -36,19 +35,19 @@ _Static_assert(CPU_MAX <= ASID_CPUS_MAX, "an entry for each CPU");
 _Static_assert(ARCH_SPACE_IDS_MIN >= ASID_COUNT_MIN && ARCH_SPACE_IDS_MAX <= ASID_COUNT_MAX,
                "mem.space_ids");
 
-/* Where there is no space. */
+/* The root when there is no space. */
 static uint64_t empty_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 
 static struct spinlock asid_lock = SPINLOCK(LOCK_ASID, "address-space identifiers");
-static struct asids asids; /* its members say what the lock guards */
-static bool wide;          /* identifiers of 16 bits, not 8 */
+static struct asids asids; /* asid.h says which members the lock guards */
+static bool wide;          /* identifiers have 16 bits, not 8 */
 
 static bool has_wide_asids(void)
 {
     return id_field(sysreg_read(id_aa64mmfr0_el1), MMFR0_ASIDBITS) == ASIDBITS_16;
 }
 
-/* Of this CPU. DSB: the TLB has done it; ISB: what was fetched by it is dropped. */
+/* Flushes this CPU's TLB. DSB: waits for it; ISB: discards what was fetched by old entries. */
 static void forget_everything(void)
 {
     __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
@@ -72,8 +71,7 @@ void memory_load_kernel(struct pt *kernel)
     replace(kernel->root, start_image_pa(empty_root));
     sysreg_write(ttbr0_el1, start_image_pa(empty_root));
     init_asids();
-    /* empty root and identifiers are in use, so nothing of the old ones comes back behind what
-     * follows */
+    /* The empty root and its identifier are in use, so no old entries come back after the flush. */
     isb();
     forget_everything();
     cpu_protect();
@@ -82,19 +80,19 @@ void memory_load_kernel(struct pt *kernel)
 bool memory_init_cpu(void)
 {
     arch_space_switch(NULL);
-    forget_everything(); /* what mapped the first instructions is global */
+    forget_everything(); /* the first instructions' mapping is global */
     return !wide || has_wide_asids();
 }
 
-/* The halves have roots of their own. */
+/* The halves have separate roots. */
 void memory_root_init(UNUSED uint64_t *root, UNUSED const uint64_t *kernel_root)
 {
 }
 
 /*
- * The DSB is for a shootdown of this very space: it changes the tables, then reads the tag, while
- * we have written the tag and then walk the tables. Either it sees the new tag, or we see the new
- * tables.
+ * Gives the space a tag. The DSB orders with a shootdown of this space, which changes the tables
+ * and then reads the tag, while this CPU has written the tag and then walks the tables: either the
+ * shootdown sees the new tag, or this CPU sees the new tables.
  */
 static uint64_t assign_asid(struct arch_space *space, unsigned cpu)
 {
@@ -119,11 +117,11 @@ void arch_space_switch(struct arch_space *space)
                                      << ASID_SHIFT;
     }
     sysreg_write(ttbr0_el1, ttbr0);
-    isb(); /* a user copy may follow at once */
+    isb(); /* a user copy may follow immediately */
 }
 
-/* Invalidation by address takes the kernel's pages, too, whatever the identifier. The first DSB:
- * the tables were changed before. The second, and ISB: nobody concerned uses what is forgotten any
+/* Invalidation by address includes the kernel's global pages, with any identifier. The first DSB:
+ * after the tables were changed. The second, and ISB: no CPU concerned uses the old entries any
  * more, this CPU's next instructions included. */
 #define DEFINE_FLUSH(name, whose, domain, pages_max)                                   \
     static void name(const struct arch_space *space, vaddr_t va, size_t n)             \

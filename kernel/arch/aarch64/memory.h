@@ -2,6 +2,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-/* Each other CPU, once it runs at KERNEL_BASE, interrupts off: gives up the tables it started with.
- * False: it cannot run here, for its address-space identifiers are shorter than the boot CPU's. */
+/* Makes this CPU, which runs at KERNEL_BASE, give up the tables it started with. Each other CPU,
+ * interrupts off. Returns false if it cannot be used, because its address-space identifiers are
+ * shorter than the boot CPU's. */
 bool memory_init_cpu(void);

@@ -1,5 +1,5 @@
-/* The PCI host bridge is the device tree's or ACPI's; its configuration space is in memory (ECAM)
- * and nowhere else. */
+/* The PCI host bridge, described by device tree or ACPI; its configuration space is in memory only
+ * (ECAM). */
 #include "platform_find.h"
 #include "kernel/arch/arch.h"
 

@@ -1,4 +1,4 @@
-/* Which description of the machine there is; see platform_find.h. */
+/* Finds the description of the machine. See platform_find.h. */
 #include "platform_find.h"
 #include "psci.h"
 #include "kernel/arch/arch.h"

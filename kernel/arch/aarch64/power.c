@@ -1,9 +1,9 @@
 /*
- * The end of the run. Under a debugger or emulator that serves semihosting, the code becomes its
- * exit status (Arm Semihosting for AArch32 and AArch64, 7.9 SYS_EXIT_EXTENDED), as on x86-64: (code
- * + 16) * 2 + 1, so that neither 0 nor 1, an emulator's own words for an end and a failure, is ever
- * one. A processor without it finds the instruction undefined, and the fixup table goes on behind
- * it. Then firmware switches the machine off, which takes no code.
+ * Ends the run. Under a debugger or emulator with semihosting, the code becomes its exit status
+ * (Arm Semihosting for AArch32 and AArch64, 7.9 SYS_EXIT_EXTENDED), as on x86-64: (code + 16) * 2 +
+ * 1, so that 0 and 1, an emulator's own statuses for an end and a failure, never occur. Without
+ * semihosting the instruction is undefined, and the fixup table continues behind it. Then firmware
+ * switches the machine off, without a code.
  */
 #include "psci.h"
 #include "kernel/arch/arch.h"

@@ -15,7 +15,7 @@ enum { NOT_SUPPORTED = -1 };
 
 static enum psci_conduit conduit;
 
-/* Both calls keep x18 to x30; the older convention gives away x4 to x17. */
+/* Both conventions preserve x18 to x30; the older one does not preserve x4 to x17. */
 #define CALL(instruction)                                                                     \
     __asm__ volatile(instruction " #0"                                                        \
                      : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)                                 \

@@ -1,5 +1,5 @@
-/* Page-table entries of AArch64 with the 4 KB granule (Arm ARM DDI 0487, D8.3), as kernel/arch/pt.h
- * wants them. */
+/* The page-table entries of AArch64 with the 4 KB granule (Arm ARM DDI 0487, D8.3), for
+ * kernel/arch/pt.h. */
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/memory.h"
@@ -17,17 +17,17 @@
 #define PTE_NG       BIT(11) /* not global */
 #define PTE_PXN      BIT(53)
 #define PTE_UXN      BIT(54)
-/* Without PTE_VALID the processor ignores the rest: a page that stays in its place, but whose every
- * access faults. */
+/* Set in an entry without PTE_VALID, of which the processor ignores the other bits: the page stays,
+ * but every access faults. */
 #define PTE_KEPT BIT(55)
 /*
- * Bits for software (D8.3.2). A program's page is marked by faults: without AF the next access
- * faults, and a page that may be written is read-only until it has been (FEAT_HAFDBS would do the
- * same, by AF and AP[2]; it is not asked for).
+ * Bits for software (D8.3.2). Faults mark a program's page: without AF the next access faults, and
+ * a writable page is read-only until it was written. (FEAT_HAFDBS would set AF and AP[2] in
+ * hardware; it is not used.)
  */
 #define PTE_WRITABLE BIT(56) /* a program's page that may be written */
-#define PTE_WRITTEN  BIT(57) /* ... and has been */
-/* Not valid either; the address is a number. */
+#define PTE_WRITTEN  BIT(57) /* ... and was written */
+/* Set in an entry that is not valid; the address bits are a number. */
 #define PTE_NUMBER BIT(58)
 
 #define PTE_ADDRESS 0x0000fffffffff000
@@ -80,9 +80,9 @@ static unsigned prot(uint64_t e)
            ((e & PTE_ATTR_ALL) == PTE_ATTR(ATTR_GATHER) ? PROT_GATHER : 0);
 }
 
-/* The walker sees the entry before anything that follows is done with it (D8.2.6 "Ordering and
- * completion of translation table updates"): DSB; and what follows is fetched and executed after
- * that: ISB. Release: the page's contents, too, precede it. */
+/* DSB: the walker sees the entry before any later access (D8.2.6 "Ordering and completion of
+ * translation table updates"). ISB: later instructions are fetched after that. Release: the page's
+ * contents precede the entry. */
 static void store(uint64_t *slot, uint64_t e)
 {
     __atomic_store_n(slot, e, __ATOMIC_RELEASE);

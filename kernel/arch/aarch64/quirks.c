@@ -1,5 +1,5 @@
-/* What is peculiar about an AArch64 machine: registers that should be the same on all CPUs, and
- * what static tables tell. */
+/* Peculiarities of an AArch64 machine: registers that should be the same on all CPUs, and static
+ * tables. */
 #include "quirks.h"
 #include "platform_find.h"
 #include "sysreg.h"
@@ -9,9 +9,9 @@
 #include "kernel/core/printf.h"
 
 #define HZ_MIN   1000000
-#define REVISION 0x00f0000f /* of MIDR_EL1: variant and revision */
+#define REVISION 0x00f0000f /* variant and revision in MIDR_EL1 */
 
-/* CPUs start one after the other. */
+/* Not atomic: CPUs start one after the other. */
 static uint64_t boot_midr, boot_hz;
 static unsigned noted, other_models, other_revisions, other_rates;
 
@@ -58,7 +58,7 @@ static bool frequency_differs_between_cpus(char *text, size_t size)
     return other_rates;
 }
 
-/* _CPC itself is in AML. */
+/* ACPI's _CPC itself is in AML, which is not read. */
 static bool firmware_sets_the_frequency(char *text, size_t size)
 {
     struct acpi_table table;

@@ -1,5 +1,6 @@
-/* What AArch64's quirks are made of. */
+/* The functions behind AArch64's quirks. */
 #pragma once
 
-/* Each CPU, once, at its start: what it says that should be the same on all. */
+/* Records the registers of this CPU that should be the same on all. Each CPU, once, when it
+ * starts. */
 void quirks_note_cpu(void);

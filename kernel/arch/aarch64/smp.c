@@ -25,7 +25,7 @@ _Static_assert(offsetof(struct secondary_start, main) == SECONDARY_MAIN, "SECOND
 
 extern char secondary_entry[];
 
-/* Read with caches off, so it has cache lines for itself. */
+/* Read with caches off, so it does not share cache lines. */
 static struct secondary_start start ALIGNED(CACHE_LINE);
 
 void smp_secondary_start(struct cpu *cpu)

@@ -1,8 +1,8 @@
 /*
- * Starting the other CPUs. PSCI enters secondary_entry (entry code) at its physical address, MMU
- * and caches off, at the exception level the boot CPU had, with the physical address of a struct
- * secondary_start in x0. It goes to EL1, loads these registers in the order of DDI 0487, D8.2
- * requires (MAIR, TCR, TTBRs, then SCTLR), the stack, and calls smp_secondary_start(cpu),
+ * Starting the other CPUs. PSCI enters secondary_entry (boot.S) at its physical address, MMU and
+ * caches off, at the boot CPU's exception level, with the physical address of a struct
+ * secondary_start in x0. It goes to EL1, loads these registers in the order that DDI 0487, D8.2
+ * requires (MAIR, TCR, TTBRs, then SCTLR), sets the stack, and calls smp_secondary_start(cpu),
  * interrupts off.
  */
 #pragma once
@@ -12,9 +12,9 @@
 #define SECONDARY_TCR   16
 #define SECONDARY_MAIR  24
 #define SECONDARY_SCTLR 32
-#define SECONDARY_STACK 40 /* virtual, its top */
-#define SECONDARY_CPU   48 /* virtual: struct cpu */
-#define SECONDARY_MAIN  56 /* virtual: smp_secondary_start */
+#define SECONDARY_STACK 40 /* virtual address of its top */
+#define SECONDARY_CPU   48 /* virtual address of struct cpu */
+#define SECONDARY_MAIN  56 /* virtual address of smp_secondary_start() */
 
 #ifndef __ASSEMBLER__
 #include "kernel/lib/base.h"

@@ -1,6 +1,6 @@
 /*
- * From boot.S to kernel_main: gets boot_info from the loader or out of the device tree, and maps at
- * DIRECT_BASE what kernel/arch/arch.h promises.
+ * From boot.S to kernel_main(): gets boot_info from the loader or from the device tree, and makes
+ * the mappings at DIRECT_BASE that kernel/arch/arch.h requires.
  */
 #include "start.h"
 #include "boot.h"
@@ -49,7 +49,7 @@ paddr_t start_identity_root(void)
     return start_image_pa(boot_tables) + PAGE_SIZE;
 }
 
-/* Maps what is not yet mapped of the large pages that hold the range. */
+/* Maps the large pages that contain the range, unless they are mapped. */
 static void map_early(paddr_t from, paddr_t to)
 {
     for (paddr_t pa = ALIGN_DOWN(from, LARGE_PAGE); pa < to; pa += LARGE_PAGE) {
@@ -61,8 +61,8 @@ static void map_early(paddr_t from, paddr_t to)
     }
 }
 
-/* Firmware's tables and the image wherever they are: those say where the console is, in it lie the
- * kernel's first tables. */
+/* Maps memory. Firmware's tables and the image are mapped anywhere: the tables tell where the
+ * console is, and the image contains the kernel's first tables. */
 static void map_memory(const struct boot_info *info)
 {
     const unsigned anywhere = 1u << BOOT_MEM_ACPI | 1u << BOOT_MEM_KERNEL;
@@ -109,7 +109,7 @@ static void take_devtree(paddr_t at)
     boot_info.kernel_size = (uint64_t)(image_end - image_start);
     map_early(at, at + DEVTREE_MAX);
     if (devtree_size(phys_to_virt(at)))
-        boot_info.dtb = at; /* names the console, whatever else is wrong */
+        boot_info.dtb = at; /* names the console, even if the rest is invalid */
     switch (devtree_boot_info(phys_to_virt(at), at, &boot_info)) {
     case 0:
         break;

@@ -1,5 +1,5 @@
-/* Exceptions (Arm ARM DDI 0487, D1.3 and D17.2.37 ESR_EL1), decoded; kernel/arch/fault.c knows what
- * becomes of them. */
+/* Decodes exceptions (Arm ARM DDI 0487, D1.3 and D17.2.37 ESR_EL1); kernel/arch/fault.c handles
+ * faults. */
 #include "frame.h"
 #include "gic.h"
 #include "kernel/arch/fault.h"
@@ -9,7 +9,7 @@
 #define ESR_CLASS(esr) ((esr) >> 26 & 63)
 #define ISS_STATUS     0x3f
 #define ISS_WRITE      0x40
-/* a cache maintenance instruction: reported as a write, needs to read only */
+/* A cache maintenance instruction: reported as a write, but needs permission to read only. */
 #define ISS_CACHE 0x100
 
 enum class {
@@ -27,7 +27,7 @@ enum status {
     STATUS_TRANSLATION = 1,
     STATUS_ACCESS_FLAG = 2,
     STATUS_PERMISSION = 3,
-    STATUS_WALK_ERROR = 5, /* 20 to 23: external abort of the walk */
+    STATUS_WALK_ERROR = 5, /* 20 to 23: external abort during the walk */
     STATUS_ALIGNMENT = 0x21,
 };
 
@@ -84,7 +84,7 @@ static bool is_access(const struct arch_frame *frame)
     return class_of(frame) == CLASS_ACCESS || class_of(frame) == CLASS_ACCESS_USER;
 }
 
-/* Is this about page tables? If so, what. */
+/* Returns whether the exception concerns page tables, and describes the fault. */
 static bool fault_of(const struct arch_frame *frame, struct fault *out)
 {
     unsigned status = (frame->esr & ISS_STATUS) >> 2;
@@ -117,8 +117,8 @@ static NORETURN void die(const struct arch_frame *frame)
     panic_frame(frame, "%s, syndrome %#llx", class_name(frame), (unsigned long long)frame->esr);
 }
 
-/* All of these are called by entry.S, interrupts off; FIQs and system errors are let through unless
- * it is one. */
+/* entry.S calls the following with interrupts off; FIQs and system errors are unmasked unless the
+ * exception is one. */
 void trap_kernel(struct arch_frame *frame);
 void trap_kernel(struct arch_frame *frame)
 {

@@ -2,7 +2,8 @@
 #include "kernel/arch/fixup.inc"
 
 	.text
-/* int user_copy(void *dst, const void *src, size_t n): words where both are aligned, else bytes */
+/* int user_copy(void *dst, const void *src, size_t n): copies words if both are aligned, else
+ * bytes */
 	.globl	user_copy
 user_copy:
 	orr	x3, x0, x1

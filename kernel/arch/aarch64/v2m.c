@@ -1,5 +1,5 @@
-/* See v2m.h. Of the frame's interrupts the first are the CPUs' PMUs', where devices cannot raise
- * those by other means. */
+/* See v2m.h. The first interrupts of the frame are those of the CPUs' PMUs, if devices cannot raise
+ * these by other means. */
 #include "v2m.h"
 #include "gic.h"
 #include "kernel/core/cpu.h"
@@ -10,7 +10,7 @@ enum { MSI_TYPER = 0x008, MSI_SETSPI_NS = 0x040 };
 
 static char *regs;
 static paddr_t base;
-static uint32_t first, pmus; /* SPI of the first PMU; how many */
+static uint32_t first, pmus; /* SPI of the first PMU; number of PMUs */
 
 static void arrived(uint32_t spi, UNUSED struct arch_frame *frame)
 {

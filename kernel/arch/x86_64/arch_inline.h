@@ -3,7 +3,7 @@
 #include "frame.h"
 #include "kernel/lib/base.h"
 
-extern bool x86_smap; /* SMAP is on: STAC and CLAC exist */
+extern bool x86_smap; /* SMAP is on, so STAC and CLAC exist */
 
 static inline bool arch_irq_enabled(void)
 {
@@ -32,7 +32,7 @@ static inline void arch_cpu_relax(void)
     __asm__ volatile("pause" : : : "memory");
 }
 
-/* STI takes effect after the following instruction, so no interrupt can slip in before HLT. */
+/* STI takes effect after the following instruction, so no interrupt can come before HLT. */
 static inline void arch_halt(void)
 {
     __asm__ volatile("sti; hlt; cli" : : : "memory");
@@ -55,7 +55,7 @@ static inline struct cpu *arch_this_cpu(void)
     return cpu;
 }
 
-/* LFENCE: RDTSC is not ordered by itself (SDM vol. 2B). */
+/* RDTSC is not ordered by itself, hence LFENCE (SDM vol. 2B). */
 static inline uint64_t arch_ticks(void)
 {
     uint32_t lo, hi;
@@ -70,7 +70,7 @@ static inline uint64_t arch_ticks_near(void)
     return lo | (uint64_t)hi << 32;
 }
 
-/* Uncached loads and stores are not reordered with others (SDM vol. 3A, 11.3 "Methods of Caching
+/* Uncached loads and stores are not reordered (SDM vol. 3A, 11.3 "Methods of Caching
  * Available"). */
 static inline uint8_t arch_io_read8(const volatile void *reg)
 {
@@ -132,7 +132,7 @@ static inline void arch_user_access_end(void)
         __asm__ volatile("clac" : : : "memory");
 }
 
-/* Every interrupt that samples asks both. */
+/* Used by every interrupt that samples. */
 static inline vaddr_t arch_frame_pc(const struct arch_frame *frame)
 {
     return frame->rip;

@@ -1,13 +1,13 @@
 /*
- * The x86-64 parts of structures the rest of the kernel embeds. Their members are private to this
- * folder. entry.S knows the offsets of the first members of struct arch_cpu; cpu_init.c checks them
- * at compile time.
+ * The x86-64 parts of structures that the rest of the kernel embeds. Their members are private to
+ * this folder. entry.S knows the offsets of the first members of struct arch_cpu; cpu_init.c checks
+ * them at compile time.
  */
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/pt.h"
 
-#define ARCH_ELF_MACHINE 62 /* EM_X86_64: what programs must be made for */
+#define ARCH_ELF_MACHINE 62 /* EM_X86_64: the machine of programs */
 
 /* Intel SDM vol. 3A, 8.7 "Task Management in 64-bit Mode". */
 struct x86_tss {
@@ -24,24 +24,23 @@ struct x86_tss {
 
 struct arch_cpu {
     struct cpu *self;             /* %gs:0 */
-    uint64_t kernel_stack;        /* %gs:8: where entries from user mode start; equals tss.rsp0 */
+    uint64_t kernel_stack;        /* %gs:8: the stack of entries from user mode; equals tss.rsp0 */
     uint64_t user_sp;             /* %gs:16: scratch of the syscall entry */
-    struct arch_context *context; /* the running thread's */
+    struct arch_context *context; /* of the running thread */
     bool stop;                    /* the next NMI is IPI_STOP */
     uint64_t gdt[GDT_ENTRIES];
     struct x86_tss tss;
 };
 
-/* x87, SSE and AVX in the standard XSAVE layout: 512 + 64 + 256 bytes (SDM vol. 1, 13.4); the rest
- * is for alignment. */
+/* x87, SSE and AVX in the standard XSAVE layout: 512 + 64 + 256 bytes (SDM vol. 1, 13.4). */
 #define FPU_AREA_SIZE 832
 
 struct arch_context {
-    uint64_t sp;        /* while switched out: its stack, callee-saved registers on top */
-    uint64_t stack_top; /* where its entries from user mode start */
+    uint64_t sp;        /* while switched out: its stack, with callee-saved registers on top */
+    uint64_t stack_top; /* the stack of its entries from user mode */
     uint64_t fs_base;   /* TLS register */
     uint64_t gs_base;   /* user mode's */
-    bool user;          /* has been in user mode: FP, FS and GS state are worth keeping */
+    bool user;          /* has been in user mode: FP, FS and GS state must be saved */
     uint8_t fpu[FPU_AREA_SIZE + 64];
 };
 

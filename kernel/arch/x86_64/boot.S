@@ -1,12 +1,12 @@
 /*
- * The first instructions, by either way of starting.
- *   boot_pvh    32-bit, paging off, %ebx = struct hvm_start_info (Xen
- *   public/arch-x86/hvm/start_info.h); named by the
- *               ELF note below, which QEMU's -kernel looks for.
- *   boot_entry  64-bit, the loader's page tables already as kernel/arch/arch.h demands, %rdi =
- *   struct boot_info.
+ * The first instructions, for each way of starting:
+ * - boot_pvh: 32-bit, paging off, %ebx = struct hvm_start_info (Xen
+ *   public/arch-x86/hvm/start_info.h). QEMU's -kernel finds it by the ELF note below.
+ * - boot_entry: 64-bit, the loader's page tables as kernel/arch/arch.h requires, %rdi = struct
+ *   boot_info.
+ *
  * The tables made here map the first 4 GB at 0 and DIRECT_BASE and the first 1 GB at KERNEL_BASE,
- * all writable and executable; arch_init_memory replaces them.
+ * all writable and executable; arch_init_memory() replaces them.
  */
 #include "kernel/boot/memory_need.h"
 
@@ -24,7 +24,7 @@
 #define RANGE_BYTES     24
 #define RANGE_USABLE    1
 
-/* As console.c, power.c and start_fail.c have them. */
+/* As in console.c, power.c and start_fail.c. */
 #define COM1            0x3f8
 #define COM1_STATUS     (COM1 + 5)
 #define CAN_SEND        0x20
@@ -32,12 +32,12 @@
 #define DEBUG_EXIT_PORT 0xf4
 #define DEBUG_EXIT_CODE (1 + 16)
 
-#define SHORT_STACK 0x9000   /* free at the start, and never left again */
+#define SHORT_STACK 0x9000   /* unused at the start; never left again */
 #define KIB_SHIFT   10
-/* At the end of memory: what firmware has worked in before, over the image where that was, and what
- * of it firmware keeps. */
+/* The end of memory: the part that firmware used before, which may overlap the image, and the part
+ * of it that firmware keeps. */
 #define FIRMWARE_WORKED 0x40000
-/* A megabyte is in front of the image. */
+/* One megabyte is in front of the image. */
 #define ROOM            (FIRMWARE_WORKED + MEMORY_NEED_START - (1 << 20))
 #define FIRMWARE_KEEPS  0x40000
 
@@ -58,8 +58,8 @@ boot_pvh:
 	cld
 	jmp	check_memory
 enough_memory:
-	/* Firmware may have worked where the image was loaded before: SeaBIOS, where memory ends 16
-	 * MB behind. */
+	/* Firmware may have used the image's memory before it was loaded: SeaBIOS does if memory
+	 * ends 16 MB behind it. */
 	movl	$PA(bss_start), %edi
 	movl	$PA(image_end), %ecx
 	subl	%edi, %ecx
@@ -101,9 +101,9 @@ enough_memory:
 	lgdt	PA(boot_gdt_pointer)
 	ljmp	$8, $PA(long_mode)
 
-/* The image may end beyond memory: with its stack, its tables and its variables. So this uses none
- * of them. Start information that is none, or has no map, goes on to x86_start_pvh, which says
- * so. */
+/* Checks that memory is large enough. The image may extend beyond the end of memory, with its
+ * stack, tables and variables, so this code uses none of them. Start information that is invalid or
+ * has no map is left to x86_start_pvh(), which reports it. */
 check_memory:
 	cmpl	$START_MAGIC, (%ebx)
 	jne	enough_memory
@@ -149,7 +149,7 @@ check_memory:
 4:	hlt
 	jmp	4b
 
-/* The NUL-terminated text at %esi, to COM1. */
+/* Writes the NUL-terminated text at %esi to COM1. */
 put_text:
 	lodsb
 	testb	%al, %al
@@ -166,7 +166,7 @@ put_text:
 	jmp	put_text
 2:	ret
 
-/* %eax / 1 KB in decimal, its digits on the stack as a text. */
+/* Writes %eax / 1 KB in decimal; the digits are a text on the stack. */
 put_kib:
 	shrl	$KIB_SHIFT, %eax
 	movl	%esp, %ebp

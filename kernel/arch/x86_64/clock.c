@@ -1,7 +1,7 @@
 /*
  * The clock is the TSC; its frequency comes from CPUID or is measured against a counter of known
- * frequency. The timer is the local APIC's: by TSC deadline where there is one, else counting down,
- * its frequency measured against the TSC.
+ * frequency. The timer is the local APIC's: with TSC deadlines if it has them, else counting down
+ * at a frequency that is measured against the TSC.
  */
 #include "lapic.h"
 #include "quirks.h"
@@ -18,10 +18,11 @@
 #define HYPERVISOR_LEAVES 0x40000000
 #define HYPERVISOR_TSC    0x40000010
 
-static uint64_t lapic_hz;                   /* without TSC deadlines */
-static const struct reference *measured_by; /* NULL: CPUID says how fast the TSC runs */
+static uint64_t lapic_hz;                   /* unused with TSC deadlines */
+static const struct reference *measured_by; /* NULL: CPUID gives the TSC's frequency */
 
-/* Time Stamp Counter and Nominal Core Crystal Clock leaf (SDM vol. 2A, CPUID). */
+/* Reads the frequency from the Time Stamp Counter and Nominal Core Crystal Clock leaf (SDM vol. 2A,
+ * CPUID). */
 static uint64_t hz_from_cpuid(const char **source)
 {
     if (x86_features.max_leaf >= 0x15) {
@@ -37,7 +38,7 @@ static uint64_t hz_from_cpuid(const char **source)
     return 0;
 }
 
-/* One reading of both counters: of several, the one that took least time. */
+/* Reads both counters. Of several readings, returns the quickest. */
 static void read_both(const struct reference *ref, uint32_t *count, uint64_t *tsc)
 {
     uint64_t best = UINT64_MAX;
@@ -54,7 +55,7 @@ static void read_both(const struct reference *ref, uint32_t *count, uint64_t *ts
     }
 }
 
-/* 0 when the reference does not count. */
+/* Measures the TSC. Returns 0 if the reference does not count. */
 static uint64_t hz_measured(const struct reference *ref, uint64_t ref_hz)
 {
     uint32_t from, to, window = (uint32_t)(ref_hz * WINDOW_MS / 1000);
@@ -85,7 +86,7 @@ static uint64_t find_tsc_hz(const char **source)
     return hz;
 }
 
-/* Rather by one that the frequency is not from. */
+/* Prefers a reference that the frequency was not measured by. */
 int arch_clock_check(const char **name, uint64_t *hz)
 {
     const struct reference *by = measured_by;
@@ -164,8 +165,8 @@ bool arch_ticks_user(void)
     return true;
 }
 
-/* Rounded up, so that the interrupt is not early; what is too short for the deadline is
- * continued. */
+/* Rounds up, so that the interrupt is not early. If it comes before the deadline nevertheless, the
+ * wait continues. */
 void clock_timer_start(uint64_t wait_ns)
 {
     if (x86_features.tsc_deadline)

@@ -1,6 +1,6 @@
 /*
  * The serial console: a 16550 at COM1, polled, 115200 8N1 (National Semiconductor PC16550D data
- * sheet, table 2). Without one, output vanishes and input never comes.
+ * sheet, table 2). Without one, output is discarded and there is no input.
  */
 #include "kernel/arch/arch.h"
 #include "quirks.h"
@@ -21,25 +21,25 @@ enum {
     SCR = 7
 };
 #define LSR_DR    0x01
-#define LSR_BAD   0x1c /* parity, framing, break: the byte is none that was sent */
+#define LSR_BAD   0x1c /* parity, framing, break: the byte is not what was sent */
 #define LSR_THRE  0x20
-#define IIR_FIFOS 0xc0 /* both bits: they are on */
+#define IIR_FIFOS 0xc0 /* both bits: the FIFOs are on */
 #define FCR_FIFOS 0x01
 #define MCR_LOOP  0x10
 #define FIFO_SIZE 16
 
 static bool present;
-/* the byte that had arrived when the FIFOs were switched on, which empties them */
+/* The byte that had arrived when the FIFOs were switched on, which empties them. */
 static int early = -1;
 
-/* Absent ports read as all ones and remember nothing. */
+/* Returns whether the port exists: absent ports read as all ones and store nothing. */
 static bool scratch_works(uint8_t v)
 {
     outb(COM1 + SCR, v);
     return inb(COM1 + SCR) == v;
 }
 
-/* The next byte from the line, or -1. */
+/* Receives the next byte, or -1. */
 static int receive(void)
 {
     uint8_t status = inb(COM1 + LSR);
@@ -50,9 +50,9 @@ static int receive(void)
     return status & LSR_BAD ? -1 : byte;
 }
 
-/* What has arrived stays: in FIFOs that are on already, or else it is one byte, which is kept.
- * Looped back, QEMU does not hand over the next as soon as that is read; nothing may stand between
- * its being read and the switching on. */
+/* Switches the FIFOs on and keeps input that has arrived: either the FIFOs are on already, or it is
+ * one byte, which is read first. In loop-back mode QEMU does not deliver the next byte as soon as
+ * that is read; nothing may be between reading it and switching on. */
 static void switch_fifos_on(void)
 {
     if ((inb(COM1 + IIR) & IIR_FIFOS) != IIR_FIFOS) {
@@ -82,7 +82,7 @@ bool console_found(void)
     return present;
 }
 
-/* The FIFO says only when it is empty. */
+/* Fills the FIFO when it is empty; it only reports that. */
 size_t arch_console_write(const char *s, size_t n)
 {
     if (!present)

@@ -1,4 +1,4 @@
-/* Threads: their first stack, the switch between two, the first step into user mode. */
+/* Threads: their first stack, the switch between two, the first entry into user mode. */
 #include "frame.h"
 #include "fpu.h"
 #include "x86.h"
@@ -9,7 +9,7 @@ void context_switch(uint64_t *out_sp, uint64_t in_sp);
 void context_start(void);
 NORETURN void user_enter(const struct arch_frame *frame);
 
-/* What context_switch pops. */
+/* The registers that context_switch pops. */
 struct switch_frame {
     uint64_t r15, r14, r13, r12, rbx, rbp, ret;
 };
@@ -45,8 +45,8 @@ static void write_fs_base(uint64_t v)
         wrmsr(MSR_FS_BASE, v);
 }
 
-/* User mode can change its GS base only with FSGSBASE. In the kernel SWAPGS has put it aside; NMI
- * copes with the swap. */
+/* Reads the GS base of user mode, which can change it only with FSGSBASE. In the kernel SWAPGS has
+ * saved it; NMI handles the temporary swap. */
 static uint64_t read_user_gs_base(void)
 {
     uint64_t v;

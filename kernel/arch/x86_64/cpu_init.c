@@ -1,7 +1,7 @@
 /*
- * Descriptor tables, control and model-specific registers of one CPU (SDM vol. 3A, chapters 2,
- * 3, 5.8.8, 6.14). The interrupt descriptor table is the same for all CPUs; GDT and TSS are each
- * CPU's own.
+ * Initialises descriptor tables, control and model-specific registers of a CPU (SDM vol. 3A,
+ * chapters 2, 3, 5.8.8, 6.14). All CPUs share the interrupt descriptor table; each has its own GDT
+ * and TSS.
  */
 #include "cpu_init.h"
 #include "fpu.h"
@@ -18,7 +18,7 @@
 struct x86_features x86_features;
 bool x86_smap HOT;
 
-/* entry.S relies on these. */
+/* entry.S relies on these offsets. */
 _Static_assert(offsetof(struct cpu, arch) == 0, "struct cpu starts with struct arch_cpu");
 _Static_assert(offsetof(struct arch_cpu, self) == 0, "%gs:0");
 _Static_assert(offsetof(struct arch_cpu, kernel_stack) == 8, "%gs:8");
@@ -55,7 +55,7 @@ static unsigned ist_of(unsigned vector)
     }
 }
 
-/* The same values whoever writes them, so every CPU may do it. */
+/* Fills the shared table. Every CPU writes the same values, so all may do it. */
 static void fill_idt(void)
 {
     for (unsigned v = 0; v < VECTORS; v++) {
@@ -77,8 +77,8 @@ static void fill_gdt(struct arch_cpu *cpu)
 
     cpu->gdt[SEL_KERNEL_CODE / 8] = 0x00af9b000000ffff;
     cpu->gdt[SEL_KERNEL_DATA / 8] = 0x00cf93000000ffff;
-    /* SYSCALL from 32-bit code goes to CSTAR on AMD processors, with the user's stack: there is no
-     * such code. */
+    /* On AMD processors SYSCALL from 32-bit code goes to CSTAR, with the user's stack: no 32-bit
+     * segment exists. */
     cpu->gdt[SEL_USER_BASE / 8] = 0;
     cpu->gdt[SEL_USER_DATA / 8] = 0x00cff3000000ffff;
     cpu->gdt[SEL_USER_CODE / 8] = 0x00affb000000ffff;
@@ -131,7 +131,7 @@ void cpu_load_tables(struct cpu *cpu, const vaddr_t tops[IST_COUNT])
     wrmsr(MSR_FS_BASE, 0);
 }
 
-/* Linear/Physical Address Size leaf (SDM vol. 2A, CPUID). */
+/* Reads the Linear/Physical Address Size leaf (SDM vol. 2A, CPUID). */
 static unsigned physical_bits(uint32_t max_extended)
 {
     enum { WITHOUT_LEAF = 36, PAGE_TABLES = 52 };
@@ -179,7 +179,7 @@ void cpu_load_control(void)
               ~(CR0_EM | CR0_TS | CR0_NW | CR0_CD));
     cr4 |= (f->smep ? CR4_SMEP : 0) | (f->smap ? CR4_SMAP : 0) | (f->umip ? CR4_UMIP : 0);
     cr4 |= (f->fsgsbase ? CR4_FSGSBASE : 0) | (f->xsave ? CR4_OSXSAVE : 0);
-    wrmsr(MSR_PAT, PAT_KERNEL); /* no mapping used so far has the entry that changes */
+    wrmsr(MSR_PAT, PAT_KERNEL); /* no mapping so far uses the entry that changes */
     write_cr4(cr4);
     x86_smap = f->smap;
     fpu_init();

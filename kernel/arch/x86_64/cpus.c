@@ -1,6 +1,6 @@
 /*
- * Which CPUs there are and where they sit: the MADT lists them, CPUID tells how to read their ids,
- * and a simulated machine says by itself what it simulates.
+ * Finds the CPUs and their positions: the MADT lists them, CPUID tells the fields of their ids; a
+ * simulated machine describes itself.
  */
 #include "lapic.h"
 #include "smp.h"
@@ -12,7 +12,7 @@
 
 #define LEAVES_MAX 32
 
-/* Leaf and its last subleaf that topology_decode may look at. */
+/* A leaf that topology_decode() may read, and its last subleaf. */
 static const struct {
     uint32_t leaf, last_sub;
 } wanted[] = {{0, 0}, {1, 0}, {4, 0}, {0x0b, 7}, {0x1f, 7}, {0x80000008, 0}, {0x8000001e, 0}};
@@ -60,7 +60,7 @@ static void read_madt(struct cpus_list *list)
 
 static void place_by_cpuid(struct cpus_list *list)
 {
-    static struct cpuid_leaf leaves[LEAVES_MAX]; /* too large for a stack; once, at boot */
+    static struct cpuid_leaf leaves[LEAVES_MAX]; /* too large for a stack; used once, at boot */
     uint64_t ids[CPU_MAX];
 
     for (unsigned i = 0; i < list->count; i++)

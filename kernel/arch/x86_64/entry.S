@@ -1,11 +1,11 @@
 /*
- * Every way into the kernel and out of it: exceptions, interrupts, system calls, and the switch
- * between threads.
+ * All entries into the kernel and exits from it: exceptions, interrupts, system calls; and the
+ * switch between threads.
  *
- * GS: in the kernel GS.base is this CPU's struct cpu; in user mode it is the user's own, which the
- * user may set to any value (FSGSBASE), so the privilege of the interrupted code segment decides
- * about SWAPGS. NMI, #DF, #MC and kernel #DB can strike between the two states: they save GS.base,
- * load it with the pointer above their own stack, and put it back.
+ * GS: in the kernel GS.base is this CPU's struct cpu; in user mode it is the user's, which can be
+ * any value (FSGSBASE). So the privilege of the interrupted code segment decides about SWAPGS. NMI,
+ * #DF, #MC and kernel #DB can come between the two states: they save GS.base, load it from above
+ * their own stack, and restore it.
  */
 #define MSR_GS_BASE   0xc0000101
 #define SEL_USER_DATA 0x23
@@ -48,7 +48,7 @@
 	pushq	%r15
 	.endm
 
-	/* And drops vector and error code: what is left is what IRETQ wants. */
+	/* Pops the registers and drops vector and error code; the rest is what IRETQ needs. */
 	.macro pop_registers
 	popq	%r15
 	popq	%r14
@@ -68,8 +68,8 @@
 	addq	$16, %rsp
 	.endm
 
-	/* Calls a C function with the frame; a link that looks like a call from the interrupted
-	 * place keeps backtraces going. */
+	/* Calls a C function with the frame. A link that looks like a call from the interrupted
+	 * code continues backtraces. */
 	.macro call_with_frame function
 	movq	%rsp, %rdi
 	pushq	F_RIP(%rsp)
@@ -121,8 +121,8 @@ trap_return:
 2:	pop_registers
 	iretq
 
-/* The counters', which is frequent and wakes nobody: nothing has to be seen to before user mode
- * goes on, and the frame is without the registers that functions preserve. */
+/* The counters' interrupt, which is frequent and wakes no thread: no work is done before the return
+ * to user mode, and the frame lacks the registers that functions preserve. */
 	.section .text.HOT, "ax", @progbits
 trap_pmu:
 	testb	$3, F_CS - 120(%rsp)
@@ -155,7 +155,7 @@ trap_pmu:
 	iretq
 	.text
 
-/* From user mode #DB is an exception like others and goes to the thread's stack. */
+/* #DB from user mode is handled as other exceptions, on the thread's stack. */
 trap_debug:
 	testb	$3, F_CS - 120(%rsp)
 	jz	trap_paranoid
@@ -207,7 +207,7 @@ syscall_entry:
 	pushq	$VEC_SYSCALL
 	push_registers
 	call_with_frame syscall_enter
-	/* SYSRET wants RIP and RFLAGS in RCX and R11, and faults in the kernel on a RIP that is not
+	/* SYSRET needs RIP and RFLAGS in RCX and R11, and faults in the kernel if RIP is not
 	 * canonical. */
 	movq	F_RIP(%rsp), %rcx
 	movq	%rcx, %rax
@@ -261,8 +261,8 @@ context_start:
 	call	*%rbx
 	ud2
 
-/* void user_enter(const struct arch_frame *frame): leaves the kernel by a frame made by hand at the
- * top of the stack. */
+/* void user_enter(const struct arch_frame *frame): leaves the kernel through a frame that was
+ * filled at the top of the stack. */
 	.globl user_enter
 user_enter:
 	movq	%rdi, %rsp

@@ -1,7 +1,7 @@
 /*
- * Eager saving by XSAVE in its standard layout, or FXSAVE (SDM vol. 1, 10.5 and 13). XCR0 enables
- * x87, SSE and AVX: what fits FPU_AREA_SIZE. AVX-512 and AMX stay off; programs that ask CPUID and
- * XGETBV see that.
+ * Saves FP state eagerly by XSAVE in its standard layout, or FXSAVE (SDM vol. 1, 10.5 and 13). XCR0
+ * enables x87, SSE and AVX, which fit FPU_AREA_SIZE. AVX-512 and AMX stay off; programs see that by
+ * CPUID and XGETBV.
  */
 #include "fpu.h"
 #include "x86.h"
@@ -52,7 +52,7 @@ void fpu_restore(const void *area)
         __asm__ volatile("fxrstor64 (%0)" : : "r"(area) : "memory");
 }
 
-/* An XSAVE header of zeros means initial values for all but MXCSR, which is always loaded. */
+/* A zero XSAVE header means initial values for all but MXCSR, which is always loaded. */
 void fpu_reset(void *area)
 {
     uint8_t *bytes = area;

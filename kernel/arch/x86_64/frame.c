@@ -1,4 +1,4 @@
-/* An interrupted context as the rest of the kernel sees it. */
+/* The registers of an interrupted context, for the rest of the kernel. */
 #include "frame.h"
 #include "kernel/arch/arch.h"
 

@@ -1,4 +1,4 @@
-/* The registers of an interrupted context as entry.S lays them on the stack. */
+/* The registers of an interrupted context, in the order that entry.S saves them. */
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/frame_register.h"
@@ -17,7 +17,7 @@ static inline vaddr_t frame_sp(const struct arch_frame *frame)
     return frame->rsp;
 }
 
-/* Were interrupts on? */
+/* Returns whether interrupts were on. */
 static inline bool frame_irqs(const struct arch_frame *frame)
 {
     return frame->rflags & 0x200;
@@ -28,13 +28,13 @@ static inline uint64_t frame_link(const struct arch_frame *frame)
     return frame->rbp;
 }
 
-/* Where the address is that a call has just left. */
+/* Returns the address of the return address right after a call. */
 static inline const void *frame_return(const struct arch_frame *frame)
 {
     return (const void *)frame->rsp;
 }
 
-/* The context goes on there. */
+/* Makes the context continue at `pc`. */
 static inline void frame_go(struct arch_frame *frame, vaddr_t pc)
 {
     frame->rip = pc;

@@ -1,4 +1,4 @@
-/* What the processor says it is and can do (SDM vol. 2A, CPUID; APM vol. 3, appendix E). */
+/* The processor's identification and features (SDM vol. 2A, CPUID; APM vol. 3, appendix E). */
 #include "x86.h"
 #include "kernel/arch/arch.h"
 
@@ -38,7 +38,8 @@ static const struct {
 };
 _Static_assert(ARRAY_SIZE(words) <= ARCH_WORDS_MAX, "ARCH_WORDS_MAX");
 
-/* 0 where the processor has no such leaf, for then it answers with another's. */
+/* Reads a word of a leaf; 0 if the processor does not have the leaf, because it would return
+ * another one's. */
 static uint32_t read_word(uint32_t leaf, uint32_t sub, enum reg reg)
 {
     if (leaf > cpuid(leaf & 0x80000000, 0).eax)
@@ -76,7 +77,7 @@ void arch_cpu_name(char out[ARCH_CPU_NAME_MAX])
             struct x86_cpuid r = cpuid(BRAND_FIRST + i, 0);
             memcpy(text + 4 * i, &r, sizeof(r));
         }
-    } else { /* the maker */
+    } else { /* the vendor */
         struct x86_cpuid r = cpuid(0, 0);
         text[0] = r.ebx;
         text[1] = r.edx;

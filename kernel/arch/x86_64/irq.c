@@ -1,5 +1,5 @@
-/* Interrupts as the rest of the kernel sees them: controller start-up, inter-processor interrupts,
- * the PMU's message. */
+/* Interrupts for the rest of the kernel: controller initialisation, inter-processor interrupts, the
+ * PMU's message. */
 #include "lapic.h"
 #include "power.h"
 #include "x86.h"
@@ -14,12 +14,12 @@
 #define PIC2_COMMAND 0xa0
 #define PIC2_DATA    0xa1
 
-/* Message address and data (SDM vol. 3A, 10.11): physical destination, fixed, edge. */
+/* Message address and data (SDM vol. 3A, 10.11): physical destination, fixed, edge-triggered. */
 #define MSI_ADDRESS     0xfee00000
 #define MSI_DESTINATION 12
-#define MSI_ID_MAX      254 /* 255: all of them */
+#define MSI_ID_MAX      254 /* 255: all CPUs */
 
-/* Moves the legacy controllers' vectors away from the exceptions and masks every line (Intel 8259A
+/* Moves the legacy controllers' vectors away from the exceptions and masks all lines (Intel 8259A
  * data sheet). */
 static void pic_mask(void)
 {
@@ -76,7 +76,7 @@ int arch_path_msi(struct cpu *cpu, struct arch_msi *msi)
     return compose(cpu, VEC_PATH, msi) ? -ENOTSUP : 0;
 }
 
-/* Each message has a vector of its own on all CPUs; whose it is makes no difference. */
+/* Each message has a vector of its own on all CPUs; the requester does not matter. */
 static int bind(unsigned n, UNUSED uint32_t requester, const struct cpu *target,
                 struct arch_msi *out)
 {

@@ -1,6 +1,6 @@
 /*
- * Local APIC: identity, end of interrupt, commands to other CPUs, timer (SDM vol. 3A, chapter 10).
- * x2APIC when the processor has it, else the memory-mapped registers.
+ * The local APIC: identity, end of interrupt, commands to other CPUs, timer (SDM vol. 3A, chapter
+ * 10). Uses x2APIC if the processor has it, else memory-mapped registers.
  */
 #include "lapic.h"
 #include "x86.h"
@@ -91,7 +91,7 @@ void lapic_init_cpu(void)
 {
     uint64_t base = rdmsr(MSR_APIC_BASE);
 
-    /* The way into x2APIC mode leads through the enabled xAPIC (SDM vol. 3A, 10.12.5). */
+    /* x2APIC mode can only be entered from the enabled xAPIC (SDM vol. 3A, 10.12.5). */
     wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE);
     if (!registers)
         wrmsr(MSR_APIC_BASE, base | APIC_BASE_ENABLE | APIC_BASE_X2APIC);
@@ -196,6 +196,6 @@ void lapic_timer_mode(bool tsc_deadline)
 {
     reg_write(REG_LVT_TIMER, VEC_TIMER | (tsc_deadline ? LVT_TSC_DEADLINE : 0));
     if (tsc_deadline)
-        /* before the first deadline (SDM vol. 3A, 10.5.4.1) */
+        /* Before the first deadline (SDM vol. 3A, 10.5.4.1). */
         __asm__ volatile("mfence" : : : "memory");
 }

@@ -1,6 +1,6 @@
 /*
- * Address spaces, the part of the processor. The upper half of every root is the kernel's. Kernel
- * pages are global; there are no process-context identifiers, so loading CR3 forgets a space's
+ * The processor's part of address spaces. The upper half of every root is the kernel's. Kernel
+ * pages are global; process-context identifiers are not used, so loading CR3 flushes a space's
  * pages.
  */
 #include "memory.h"
@@ -8,9 +8,10 @@
 #include "kernel/arch/arch.h"
 #include "kernel/arch/memory.h"
 
-#define TOP_SPAN        ((uint64_t)1 << 39)
-#define STACKS_BASE     (DEVICE_BASE + TOP_SPAN) /* the processor's own stacks */
-#define FLUSH_PAGES_MAX 32                       /* beyond it, forgetting everything is cheaper */
+#define TOP_SPAN    ((uint64_t)1 << 39)
+#define STACKS_BASE (DEVICE_BASE + TOP_SPAN) /* stacks that the processor switches to */
+/* for more pages, flushing everything is cheaper */
+#define FLUSH_PAGES_MAX 32
 
 static struct pt *kernel_pt;
 static vaddr_t stack_next = STACKS_BASE;
@@ -29,7 +30,7 @@ void memory_load_kernel(struct pt *kernel)
     if (pt_prepare(kernel, STACKS_BASE, PROT_R | PROT_W))
         panic("memory: no memory for the processors' stacks");
     write_cr3(kernel->root);
-    flush_everything_global(); /* the boot tables' pages, too */
+    flush_everything_global(); /* including the boot tables' pages */
 }
 
 void memory_root_init(uint64_t *root, const uint64_t *kernel_root)
@@ -69,7 +70,7 @@ void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)
     }
 }
 
-/* Stores reach the instruction caches by themselves, and IRET and SYSRET do the rest (SDM vol. 3A,
+/* Stores reach the instruction caches automatically; IRET and SYSRET synchronise (SDM vol. 3A,
  * 11.6). */
 void arch_code_written(UNUSED const void *frame)
 {

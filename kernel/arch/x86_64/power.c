@@ -1,10 +1,12 @@
 /*
- * The end of the run. QEMU's isa-debug-exit device at port 0xf4 ends QEMU with status value * 2 +
- * 1. A code becomes the value (code + 0x10) mod 128, so that a success ends with 33, and 1, QEMU's
- * own word for failure, is never one:
- *     code = ((status >> 1) - 0x10) & 0x7f
- * A machine without the device is switched off as ACPI says (ACPI 4.8.3.2.1, 7.4.2: S5), or else
- * stops for good.
+ * Ends the run. QEMU's isa-debug-exit device at port 0xf4 ends QEMU with status value * 2 + 1. A
+ * code becomes the value (code + 0x10) mod 128, so that success ends with 33, and 1, QEMU's own
+ * status for failure, never occurs:
+ *
+ * code = ((status >> 1) - 0x10) & 0x7f
+ *
+ * A machine without the device is switched off by ACPI (ACPI 4.8.3.2.1, 7.4.2: S5); if that fails,
+ * it stops.
  */
 #include "kernel/arch/arch.h"
 #include "kernel/firmware/acpi.h"
@@ -15,7 +17,7 @@
 #define DEBUG_EXIT_FIRST 0x10
 #define CODE_MAX         127u
 
-/* Found out at the start: a panic is no time to read tables. */
+/* Found at the start, because a panic must not read tables. */
 static uint16_t off_port, off_value;
 
 void power_init(void)

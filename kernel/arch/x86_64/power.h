@@ -1,4 +1,4 @@
-/* Switching the machine off; arch_poweroff itself is kernel/arch/arch.h's. */
+/* Switching the machine off; kernel/arch/arch.h declares arch_poweroff(). */
 #pragma once
 
-void power_init(void); /* after acpi_init: finds out how */
+void power_init(void); /* finds the registers; after acpi_init() */

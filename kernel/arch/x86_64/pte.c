@@ -1,4 +1,4 @@
-/* Page-table entries of x86-64, four levels (SDM vol. 3A, 4.5), as kernel/arch/pt.h wants them. */
+/* The page-table entries of x86-64 with four levels (SDM vol. 3A, 4.5), for kernel/arch/pt.h. */
 #include "x86.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/memory.h"
@@ -13,11 +13,11 @@
 #define PTE_PS BIT(7) /* a leaf above the last level */
 #define PTE_G  BIT(8)
 #define PTE_NX BIT(63)
-/* Without PTE_P the processor ignores the rest: a page that stays in its place, but whose every
- * access faults. */
+/* Set in an entry without PTE_P, of which the processor ignores the other bits: the page stays, but
+ * every access faults. */
 #define PTE_KEPT BIT(9)
-/* The same, and the address is a number's complement: what the processor might speculate on lies
- * far beyond any memory. */
+/* Set in an entry without PTE_P that holds a number. The address bits are its complement: an
+ * address that the processor might speculate on is far above any memory. */
 #define PTE_NUMBER BIT(10)
 
 #define PTE_ADDRESS       0x000ffffffffff000
@@ -32,7 +32,7 @@ static uint64_t leaf(paddr_t pa, unsigned prot, unsigned level)
     e |= prot & PROT_W ? PTE_W : 0;
     e |= prot & PROT_X ? 0 : PTE_NX;
     e |= prot & PROT_DEVICE ? PTE_CD | PTE_WT : prot & PROT_GATHER ? PTE_WT : 0;
-    /* The kernel's pages are the same in every space, and their being used is nobody's business. */
+    /* The kernel's pages are the same in every space, and their use is not tracked. */
     e |= prot & PROT_USER ? PTE_U | PTE_A | (prot & PROT_WRITTEN ? PTE_D : 0)
                           : PTE_G | PTE_A | PTE_D;
     return e | (level + 1 < pte_format.levels ? PTE_PS : 0);
@@ -108,7 +108,7 @@ static bool is_number(uint64_t e, uint32_t *number)
     return !present(e) && (e & PTE_NUMBER);
 }
 
-/* cpu_features_find allows leaves of 1 GB once the processor says it has them. */
+/* cpu_features_find() allows leaves of 1 GB if the processor has them. */
 struct pt_format pte_format = {
     .levels = 4,
     .level = {{39, false}, {30, false}, {21, true}, {12, true}},

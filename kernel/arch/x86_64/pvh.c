@@ -1,5 +1,5 @@
 /*
- * Turns what a PVH start hands over into boot_info. Layout: Xen,
+ * Converts the start information of PVH to boot_info. Layout: Xen,
  * xen/include/public/arch-x86/hvm/start_info.h; the memory types are those of ACPI's "INT 15h,
  * E820h" table.
  */
@@ -12,7 +12,7 @@
 struct hvm_start_info {
     uint32_t magic, version, flags, module_count;
     uint64_t modules, cmdline, rsdp;
-    uint64_t memmap; /* from version 1 on */
+    uint64_t memmap; /* since version 1 */
     uint32_t memmap_count, reserved;
 };
 

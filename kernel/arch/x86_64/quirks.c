@@ -1,5 +1,5 @@
-/* What is peculiar about an x86-64 machine: CPUID (SDM vol. 2A; APM vol. 3, appendix E) and the
- * FADT (ACPI 6.4, 5.2.9). */
+/* Peculiarities of an x86-64 machine: CPUID (SDM vol. 2A; APM vol. 3, appendix E) and the FADT
+ * (ACPI 6.4, 5.2.9). */
 #include "quirks.h"
 #include "reference.h"
 #include "x86.h"
@@ -43,8 +43,7 @@ static bool tsc_is_not_what_cpuid_says(char *text, size_t size)
     return off / (believed / MILLION) > RATE_PPM_MAX;
 }
 
-/* What there is is used to measure the TSC where CPUID does not say how fast it runs, and for
- * nothing else. */
+/* The HPET is only used to measure the TSC if CPUID does not give its frequency. */
 static bool hpet_is_missing(char *text, size_t size)
 {
     struct acpi_table table;
@@ -101,7 +100,7 @@ static bool acpi_is_reduced(char *text, size_t size)
     return fadt_field(FADT_FLAGS, 4) & FLAG_REDUCED;
 }
 
-#define LOOKS 10000 /* far longer than a counter takes for a step */
+#define LOOKS 10000 /* far more than until a counter's next step */
 
 static bool counts(const struct reference *r)
 {
@@ -116,7 +115,7 @@ static bool counts(const struct reference *r)
     return false;
 }
 
-/* Most firmware without the flag has them all the same. */
+/* Most firmware without the flag has the devices nevertheless. */
 static bool legacy_is_missing(char *text, size_t size)
 {
     struct acpi_table fadt;

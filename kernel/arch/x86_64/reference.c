@@ -13,7 +13,7 @@
 #define HPET_COUNTER    0x0f0
 #define HPET_ENABLE     1
 #define HPET_SIZE       1024
-#define HPET_PERIOD_MAX 100000000 /* the specification's limit, in fs */
+#define HPET_PERIOD_MAX 100000000 /* the specification's limit, in femtoseconds */
 
 static volatile uint8_t *hpet;
 

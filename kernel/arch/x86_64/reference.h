@@ -4,10 +4,10 @@
 
 struct reference {
     const char *name;
-    bool (*probe)(uint64_t *hz); /* false: not on this machine */
+    bool (*probe)(uint64_t *hz); /* false: this machine does not have it */
     uint32_t (*read)(void);      /* counts up, wraps at mask */
     uint32_t mask;
 };
 
 extern const struct reference pit_reference;
-extern const struct reference *const references[]; /* the best first; NULL ends */
+extern const struct reference *const references[]; /* best first; NULL-terminated */

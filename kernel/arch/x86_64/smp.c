@@ -1,7 +1,7 @@
 /*
- * Starts the other CPUs: INIT, then STARTUP with the page their first code lies in (SDM vol. 3A,
- * 8.4.4). All get INIT at once; then one after the other is started, since they share the page's
- * three words of arguments.
+ * Starts the other CPUs: INIT, then STARTUP with the page of their first code (SDM vol. 3A, 8.4.4).
+ * All get INIT at once; then they are started one after the other, because they share the three
+ * argument words of the page.
  */
 #include "cpu_init.h"
 #include "lapic.h"
@@ -15,16 +15,16 @@
 #include "kernel/boot/boot_info.h"
 
 #define INIT_WAIT_NS    (10 * NS_PER_MS)
-#define STARTUP_WAIT_NS (200 * NS_PER_US) /* then STARTUP is sent once more */
+#define STARTUP_WAIT_NS (200 * NS_PER_US) /* then STARTUP is sent again */
 #define ANSWER_WAIT_NS  (5 * NS_PER_S)    /* an emulator of many CPUs on a busy host is slow */
 #define PTE_TABLE       0x3
-#define PTE_LARGE       0x83 /* executable: this is where the code goes on once paging is on */
+#define PTE_LARGE       0x83 /* executable: the code continues here once paging is on */
 
 extern char trampoline_start[], trampoline_end[];
 extern uint64_t trampoline_root[], trampoline_stack[], trampoline_cpu[];
 extern char image_start[];
 
-/* The kernel's root with the first 2 MB at their own address; used until a CPU has reached the
+/* The kernel's root with the first 2 MB identity-mapped; used until a CPU has reached the
  * kernel. */
 static uint64_t start_root[PT_ENTRIES] ALIGNED(PAGE_SIZE);
 static uint64_t start_pdpt[PT_ENTRIES] ALIGNED(PAGE_SIZE);
@@ -59,7 +59,7 @@ void smp_keep(const struct boot_info *info)
     start_root_pa = image_pa(info, start_root);
 }
 
-/* The arguments' places in the copy of the code. */
+/* Returns the address of an argument in the copy of the code. */
 static uint64_t *argument(const uint64_t *word)
 {
     return (uint64_t *)((char *)phys_to_virt(start_page) + ((const char *)word - trampoline_start));
@@ -85,7 +85,7 @@ bool smp_start_one(struct cpu *cpu)
         lapic_send_startup(id, (uint8_t)(start_page >> PAGE_SHIFT));
         if (!cpus_wait_for(cpu, ANSWER_WAIT_NS)) {
             kprintf("cpus: APIC id %u does not answer\n", id);
-            lapic_send_init(id); /* it must not wake up later and find another's arguments */
+            lapic_send_init(id); /* it must not start later and find another CPU's arguments */
             return false;
         }
     }

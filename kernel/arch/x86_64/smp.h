@@ -1,7 +1,7 @@
-/* Starting the other CPUs; arch_cpus_start itself is kernel/arch/arch.h's. */
+/* Starting the other CPUs; kernel/arch/arch.h declares arch_cpus_start(). */
 #pragma once
 #include "kernel/boot/boot_info.h"
 
 struct boot_info;
-/* Remembers what of the boot information the start needs. */
+/* Keeps the boot information that the start needs. */
 void smp_keep(const struct boot_info *info);

@@ -1,20 +1,20 @@
 /*
- * Where the ways of starting meet: keeps the boot information, makes this_cpu() work, keeps a page
- * for starting the other CPUs, and calls kernel_main.
+ * Common to all ways of starting: keeps the boot information, initialises this_cpu(), reserves a
+ * page for starting the other CPUs, and calls kernel_main().
  */
 #include "start.h"
 #include "x86.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/start_fail.h"
 
-#define EARLY_END (4 * GIB) /* of what every way of starting maps at DIRECT_BASE */
+#define EARLY_END (4 * GIB) /* the end of what every way of starting maps at DIRECT_BASE */
 
 const char arch_name[] = "x86_64";
 
 static struct boot_info boot_info;
 
-/* Real-mode code below 1 MB must avoid page 0 and what firmware keeps near the top: the lowest
- * usable page from 32 KB. */
+/* Real-mode code below 1 MB must avoid page 0 and the firmware's memory near the top: the lowest
+ * usable page from 32 KB on is taken. */
 #define START_PAGE_LOWEST  0x8000
 #define START_PAGE_HIGHEST 0x9f000
 

@@ -1,7 +1,7 @@
-/* From the first instructions to kernel_main; see start.c. */
+/* From the first instructions to kernel_main(); see start.c. */
 #pragma once
 #include "kernel/boot/boot_info.h"
 
-/* Both: boot CPU, boot stack, interrupts off. */
-NORETURN void x86_start(const struct boot_info *info); /* a loader that speaks boot_info */
-NORETURN void x86_start_pvh(paddr_t start_info);       /* a machine monitor that speaks PVH */
+/* Boot CPU, boot stack, interrupts off. */
+NORETURN void x86_start(const struct boot_info *info); /* a loader that passes boot_info */
+NORETURN void x86_start_pvh(paddr_t start_info);       /* a machine monitor that uses PVH */

@@ -1,7 +1,7 @@
 /*
- * CPUID's three ways of describing a topology, newest first: the extended topology leaves (SDM vol.
- * 2A, CPUID leaves 1Fh and 0Bh), AMD's leaves 8000_0008h and 8000_001Eh (APM vol. 3, appendix E),
- * Intel's leaves 1 and 4 (SDM vol. 3A, 8.9).
+ * Decodes CPUID's three descriptions of a topology, newest first: the extended topology leaves (SDM
+ * vol. 2A, CPUID leaves 1Fh and 0Bh), AMD's leaves 8000_0008h and 8000_001Eh (APM vol. 3, appendix
+ * E), Intel's leaves 1 and 4 (SDM vol. 3A, 8.9).
  */
 #include "topology.h"
 
@@ -22,7 +22,7 @@ static struct cpuid_leaf find_leaf(const struct cpuid_leaf *leaves, size_t n, ui
     return (struct cpuid_leaf){0};
 }
 
-/* Bits that count different values need. */
+/* Returns the number of bits for `count` different values. */
 static unsigned width_of(uint32_t count)
 {
     return count > 1 ? log2_floor(count - 1) + 1 : 0;

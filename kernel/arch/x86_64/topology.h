@@ -1,6 +1,6 @@
 /*
- * Where CPUs sit, out of CPUID and APIC ids. Pure: reads a table of leaves, whoever filled it.
- * An APIC id is a number of three fields, chip : core : thread, whose widths CPUID gives.
+ * Finds the positions of CPUs from CPUID and APIC ids. Pure: reads a table of leaves. An APIC id
+ * consists of three fields, chip : core : thread; CPUID gives their widths.
  */
 #pragma once
 #include "kernel/arch/cpu_ids.h"
@@ -10,6 +10,6 @@ struct cpuid_leaf {
     uint32_t eax, ebx, ecx, edx;
 };
 
-/* Leaves 0, 1, 4, 0xb, 0x1f, 0x80000008, 0x8000001e are looked at, with all their subleaves; absent
- * ones count as zero. */
+/* Reads leaves 0, 1, 4, 0xb, 0x1f, 0x80000008, 0x8000001e with all their subleaves; absent ones
+ * count as zero. */
 struct topology_bits topology_decode(const struct cpuid_leaf *leaves, size_t n);

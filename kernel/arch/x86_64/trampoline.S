@@ -1,7 +1,7 @@
 /*
- * Where a CPU that is started begins: real mode, at a page below 1 MB this code was copied to (%cs
- * = page / 16). It loads the page tables of smp.c, which map this page at its own address and the
- * kernel at its, and goes straight from real mode to 64-bit mode.
+ * The first code of a CPU that is started: real mode, in a page below 1 MB that this code was
+ * copied to (%cs = page / 16). It loads the page tables of smp.c, which identity-map this page and
+ * map the kernel, and switches directly from real mode to 64-bit mode.
  */
 	.section .rodata
 	.balign 16

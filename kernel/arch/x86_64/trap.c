@@ -1,5 +1,5 @@
-/* Exceptions and interrupts (SDM vol. 3A, chapter 6), decoded; kernel/arch/fault.c knows what
- * becomes of them. */
+/* Decodes exceptions and interrupts (SDM vol. 3A, chapter 6); kernel/arch/fault.c handles
+ * faults. */
 #include "frame.h"
 #include "lapic.h"
 #include "x86.h"
@@ -124,8 +124,8 @@ static void leave_trap(const struct arch_frame *frame)
         arch_handlers.user_return(frame);
 }
 
-/* All four are called by entry.S. The processor leaves AC as user mode had it, and with SMAP that
- * is a permission. */
+/* entry.S calls the following four. The processor leaves AC as user mode set it, which with SMAP
+ * permits user access. */
 void trap_enter(struct arch_frame *frame);
 void trap_enter(struct arch_frame *frame)
 {
@@ -151,7 +151,7 @@ void trap_paranoid_enter(struct arch_frame *frame)
     arch_user_access_end();
     if (frame->vector == VEC_NMI && this_cpu()->arch.stop) {
         arch_handlers.ipi(IPI_STOP);
-        return; /* it was stopping already */
+        return; /* it was already stopping */
     }
     if (frame->vector == VEC_DF) {
         struct fault fault = fault_of(frame);

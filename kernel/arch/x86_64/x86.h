@@ -1,5 +1,5 @@
 /*
- * Registers and instructions of x86-64, named as the Intel SDM names them (volume 3A chapter 2,
+ * Registers and instructions of x86-64, with the names of the Intel SDM (volume 3A chapter 2,
  * volume 4).
  */
 #pragma once
@@ -46,15 +46,15 @@
 #define MSR_GS_BASE      0xc0000101
 #define MSR_KERNEL_GS    0xc0000102
 
-/* Memory types by page attribute (SDM vol. 3A, 11.12.4): as after a reset, but entry 1 is write
- * combining. */
+/* Memory types by page attribute (SDM vol. 3A, 11.12.4): the reset value, except that entry 1 is
+ * write combining. */
 #define PAT_KERNEL 0x0007040600070106
 
 #define EFER_SCE BIT(0)
 #define EFER_LME BIT(8)
 #define EFER_NXE BIT(11)
 
-/* Selectors; the order is what SYSCALL and SYSRET demand (SDM vol. 3A, 5.8.8). */
+/* Selectors, in the order that SYSCALL and SYSRET require (SDM vol. 3A, 5.8.8). */
 #define SEL_KERNEL_CODE 0x08
 #define SEL_KERNEL_DATA 0x10
 #define SEL_USER_BASE   0x18 /* empty: SYSRET only adds 8 and 16 to it */
@@ -82,11 +82,11 @@ enum {
     VEC_EXCEPTIONS = 32,
 };
 
-/* Interrupts. The legacy controllers are moved to 0x20 and masked; their spurious interrupts may
- * still arrive. */
+/* Interrupts. The legacy controllers' vectors are moved to 0x20 and masked; spurious ones may still
+ * come. */
 enum {
     VEC_PIC = 0x20,
-    VEC_MSI = 0x30, /* and up: devices' messages */
+    VEC_MSI = 0x30, /* and up: messages of devices */
     VEC_TIMER = 0xf0,
     VEC_RESCHED = 0xf1,
     VEC_TLB = 0xf2,
@@ -97,7 +97,7 @@ enum {
     VEC_SPURIOUS = 0xff,
 };
 
-/* What this processor can do; filled by cpu_features_find() on the boot CPU and the same for
+/* The features of this processor; filled by cpu_features_find() on the boot CPU and the same for
  * all. */
 struct x86_features {
     bool smep, smap, umip, fsgsbase, xsave, avx, pdpe1gb;

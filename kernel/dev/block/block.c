@@ -1,4 +1,4 @@
-/* See block.h. A device's lock guards its lists and the driver's own state; done is called without
+/* See block.h. A device's lock guards its lists and the driver's state; done() is called without
  * it. */
 #include "block_core.h"
 #include "kernel/core/printf.h"
@@ -6,7 +6,7 @@
 
 #define TIMEOUT_MS_MAX ((uint64_t)3600 * 1000)
 #define DELAY_US_MAX   ((uint64_t)10 * 1000000)
-#define SCRIBBLE       0xdb /* what a read that was made to fail leaves in frames */
+#define SCRIBBLE       0xdb /* contents of the frames after a read that was made to fail */
 
 static struct block_device *devices;
 static struct block_faults faults = {.seed = 1};
@@ -118,7 +118,8 @@ int block_submit(struct block_device *d, struct block_request *r)
         err = -EAGAIN;
     else
         begin_request(d, r);
-    bool back = !list_empty(&d->back); /* its device broke just now; done is not for this context */
+    /* the device broke during submission; done() must not be called here */
+    bool back = !list_empty(&d->back);
     uint64_t by_ns = back ? 0 : arch_clock_ns() + disk_timeout_ms * NS_PER_MS;
     spin_unlock(&d->lock, irq);
     if (!err)
@@ -180,7 +181,7 @@ void block_back(struct block_request *r, int status)
 {
     struct block_device *d = r->device;
 
-    if (d->failed || r->lost) /* is given back by who stopped the device, or will be */
+    if (d->failed || r->lost) /* the code that stops the device gives it back */
         return;
     if (r->fate.lose) {
         r->lost = true;

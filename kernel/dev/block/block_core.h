@@ -1,5 +1,4 @@
-/* Between the files of block devices (block.c, block_watch.c, block_wait.c); drivers and users need
- * block.h alone. */
+/* Shared by the files of block devices. Users need block.h only. */
 #pragma once
 #include "block.h"
 #include "kernel/dev/driver.h"
@@ -8,8 +7,8 @@ extern const struct driver block_virtio_driver, block_model_driver, block_ram_dr
 extern uint64_t disk_ram, disk_timeout_ms; /* boot arguments */
 
 void block_watch_start(void);
-/* There is something to do for the watching thread at that time. Any context whose locks rank up
- * to LOCK_BLOCK. */
+/* Makes the watching thread look at `due_ns` at the latest. Any context with locks of ranks up to
+ * LOCK_BLOCK only. */
 void block_watch_by(uint64_t due_ns);
-/* The device is not used any more: all it has is back, with that status. Lock held. */
+/* Marks the device as failed and gives back all its requests with `status`. Lock held. */
 void block_give_up(struct block_device *d, int status);

@@ -10,7 +10,8 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* A number for each request and purpose, without a state that CPUs would have to share. */
+/* Returns a random number for a request and a purpose, without state that CPUs would have to
+ * share. */
 static uint64_t draw_number(const struct block_faults *f, uint64_t serial, unsigned purpose)
 {
     return mix(mix(f->seed + purpose * 0x9e3779b97f4a7c15) + (serial + 1) * 0x9e3779b97f4a7c15);

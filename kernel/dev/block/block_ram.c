@@ -1,12 +1,12 @@
 /*
- * A disk in memory: frames set aside at boot. A thread does what it is asked, one request after
- * the other, so that a caller who uses a page before it is there is found out.
+ * A disk in memory: frames set aside at boot. A thread serves one request after the other, so that
+ * code that uses a page before it has been read is found out.
  */
 #include "block_core.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 
-#define CHUNK_ORDER 8 /* frames come in blocks of so many */
+#define CHUNK_ORDER 8 /* log2 of the frames allocated at a time */
 #define CHUNK_PAGES ((uint64_t)1 << CHUNK_ORDER)
 #define DEPTH       32
 
@@ -17,12 +17,12 @@ static struct {
     paddr_t *chunk;         /* [-] */
     uint64_t chunks;        /* [-] */
     struct wait_queue work; /* [L] */
-    bool copying;           /* [L] a request's frames are being used */
-    struct wait_queue idle; /* [L] for that to end */
+    bool copying;           /* [L] the frames of a request are in use */
+    struct wait_queue idle; /* [L] waits for the end of that */
 } ram;
 
-/* The oldest request that is not done yet: what is done but was made to get lost stays in
- * flight. */
+/* Returns the oldest request that is not done yet. A request that is done, but lost by injection,
+ * stays in flight. */
 static struct block_request *next_asked(void)
 {
     if (ram.device.failed)
@@ -136,7 +136,7 @@ static void probe(void)
         return;
     }
     block_add(&ram.device, "in memory");
-    if (start_thread()) /* ... and whoever uses it is told in disk.timeout_ms */
+    if (start_thread()) /* its requests time out after disk.timeout_ms */
         kprintf("disk: ram: no memory for its thread\n");
 }
 

@@ -1,7 +1,8 @@
 /* Requests that a thread waits for. */
 #include "block.h"
 
-/* On the waiting thread's stack: whoever wakes it touches this last when it lets go of the lock. */
+/* On the waiting thread's stack. The CPU that wakes the thread accesses it last when it releases
+ * the lock. */
 struct waiting {
     struct spinlock lock;
     struct wait_queue queue; /* [W] */
@@ -34,7 +35,7 @@ int block_submit_wait(struct block_device *d, struct block_request *r)
     return err;
 }
 
-/* A request of up to pages_max pages. */
+/* Submits a request of up to pages_max pages and waits for it. */
 static int transfer(struct block_device *d, struct block_request *r)
 {
     struct waiting w;

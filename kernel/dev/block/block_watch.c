@@ -1,7 +1,7 @@
 /*
  * The thread that watches all block devices: for requests that do not come back, and to end
  * injected delays. It sleeps while nothing is in flight, and is woken for a request only if it
- * would look too late for it: once in disk.timeout_ms.
+ * would otherwise look too late: once in disk.timeout_ms.
  */
 #include "block_core.h"
 #include "kernel/core/printf.h"
@@ -9,8 +9,8 @@
 static struct {
     struct spinlock lock;    /* [W] */
     struct wait_queue queue; /* [W] */
-    bool asked;              /* [W] to look again */
-    uint64_t until_ns;       /* [A] when it looks again; written under the lock */
+    bool asked;              /* [W] wants another look */
+    uint64_t until_ns;       /* [A] time of the next look; written under the lock */
 } watch = {.lock = SPINLOCK(LOCK_THREAD, "disk watch")};
 
 static void set_until(uint64_t ns)
@@ -18,8 +18,8 @@ static void set_until(uint64_t ns)
     __atomic_store_n(&watch.until_ns, ns, __ATOMIC_RELAXED);
 }
 
-/* Either the thread has not yet looked at the device whose lock the caller had just now, and will;
- * or it had set until_ns before it did, which is seen here. */
+/* No request is missed: either the thread has yet to look at the device, which the caller has just
+ * had locked; or it had set until_ns before it looked, and the new value is read here. */
 void block_watch_by(uint64_t due_ns)
 {
     if (__atomic_load_n(&watch.until_ns, __ATOMIC_RELAXED) <= due_ns)
@@ -42,13 +42,13 @@ static uint64_t answer_by_ns(const struct block_request *r)
 
 static void stop(struct block_device *d, const struct block_request *r)
 {
-    d->failed = true; /* from now on nothing is submitted, and nothing believed */
+    d->failed = true; /* from now on nothing is submitted, and no answer is accepted */
     kprintf("disk: %s: a %s of %u pages at %llu has not come back for %llu ms: not used any more\n",
             d->name, r->write ? "write" : "read", r->count, (unsigned long long)r->page,
             (unsigned long long)disk_timeout_ms);
 }
 
-/* When to look at the device again. */
+/* Looks at one device. Returns when to look again. */
 static uint64_t look_at(struct block_device *d)
 {
     uint64_t now_ns = arch_clock_ns(), next_ns = UINT64_MAX;
@@ -74,8 +74,8 @@ static uint64_t look_at(struct block_device *d)
     return next_ns;
 }
 
-/* Gives back requests that are due and stops devices that do not answer. Returns when to look again,
- * or UINT64_MAX. Thread context. */
+/* Gives back requests that are due and stops devices that do not answer. Returns when to look
+ * again, or UINT64_MAX. Thread context. */
 static uint64_t look_at_devices(void)
 {
     uint64_t next_ns = UINT64_MAX;

@@ -1,6 +1,7 @@
 /*
- * The simulated machine's disk, in model time: registers of kernel/dev/model/machine.h.
- * Completions go to the CPU that asked, by a message of its own, where there are as many.
+ * The simulated machine's disk, in model time: registers of kernel/dev/model/machine.h. A
+ * completion is signalled to the CPU that submitted the request, by a message of its own if there
+ * are enough messages.
  */
 #include "block_core.h"
 #include "kernel/core/cpu.h"
@@ -22,17 +23,17 @@ _Static_assert(sizeof(struct machine_disk_ring) + RING_ENTRIES * sizeof(struct m
 static struct {
     struct block_device block;
     volatile struct machine_disk *regs;   /* [L] */
-    struct machine_disk_request *asked;   /* [L] as many as can be in flight */
-    struct block_request *request[DEPTH]; /* [L] what is in flight; NULL: free */
+    struct machine_disk_request *asked;   /* [L] a struct for each request in flight */
+    struct block_request *request[DEPTH]; /* [L] requests in flight; NULL: free slot */
     uint8_t free[DEPTH];                  /* [L] */
     unsigned free_count;                  /* [L] */
     const volatile struct machine_disk_ring *ring;
-    uint64_t seen;                    /* [L] completions taken out of the ring */
+    uint64_t seen;                    /* [L] number of completions taken from the ring */
     struct arch_msi message[CPU_MAX]; /* [-] for each CPU */
     bool ready;                       /* [A] block is set up */
 } disk;
 
-/* What the disk said cannot be, or it refuses what was checked: it is used no more. Lock held. */
+/* Stops the disk, which broke the rules or refused a valid request. Lock held. */
 static void fail_disk(const char *why)
 {
     kprintf("disk: %s: %s: not used any more\n", disk.block.name, why);
@@ -43,7 +44,7 @@ static void fail_disk(const char *why)
 
 static void submit(UNUSED struct block_device *d, struct block_request *r)
 {
-    if (!r->count) { /* flush: what is done is on the medium */
+    if (!r->count) { /* flush: completed writes are on the medium */
         block_back(r, 0);
         return;
     }
@@ -67,7 +68,7 @@ static void submit(UNUSED struct block_device *d, struct block_request *r)
         fail_disk("it refused a request");
 }
 
-/* False: it cannot be. */
+/* Takes a completion. Returns false if no such request is in flight. */
 static bool take_completion(uint64_t token)
 {
     if (token >= DEPTH || !disk.request[token])
@@ -105,7 +106,7 @@ static const struct block_ops ops = {submit, stop};
 
 /* ---- Finding it ------------------------------------------------------------------------------ */
 
-/* A CPU without a message of its own uses the first one's. */
+/* Allocates a message for each CPU; CPUs without one use the first CPU's. */
 static int connect_messages(uint32_t requester)
 {
     unsigned id;
@@ -142,7 +143,7 @@ static int set_up_memory(void)
     return (int32_t)arch_io_read32(&disk.regs->result);
 }
 
-/* What is wrong with it, or NULL. */
+/* Sets the disk up. Returns what is wrong with it, or NULL. */
 static const char *set_up(void)
 {
     const struct pci_device *pci = machine_pci();

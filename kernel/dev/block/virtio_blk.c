@@ -1,7 +1,7 @@
 /*
- * Virtio block devices (Virtual I/O Device 1.2, 5.2) on PCI: one queue each, its interrupt on the
- * CPU that found them. A request is a header that the device reads, the frames, and a status byte
- * that it writes.
+ * Virtio block devices (Virtual I/O Device 1.2, 5.2) on PCI: one queue each, with its interrupt on
+ * the CPU that found the device. A request consists of a header that the device reads, the frames,
+ * and a status byte that it writes.
  */
 #include "block_core.h"
 #include "kernel/core/cpu.h"
@@ -29,8 +29,7 @@ enum { CONFIG_CAPACITY = 0, CONFIG_SIZE_MAX = 8, CONFIG_SEG_MAX = 12, CONFIG_BLK
 enum { TYPE_IN = 0, TYPE_OUT = 1, TYPE_FLUSH = 4 };
 enum { STATUS_OK = 0, STATUS_IOERR = 1, STATUS_UNSUPP = 2, STATUS_NONE = 0xff };
 
-/* What the device is given besides the frames, for each request in flight; slots are next to each
- * other in memory. */
+/* The memory besides the frames that a request in flight needs; slots are contiguous. */
 struct slot {
     struct {
         uint32_t type, reserved;
@@ -43,7 +42,7 @@ struct slot {
 _Static_assert(sizeof(struct slot) * DEPTH_MAX <= PAGE_SIZE << SLOTS_ORDER,
                "slots for all requests");
 
-/* Locking: [L] the block device's. */
+/* Locking: [L] the block device's lock. */
 struct disk {
     struct block_device block;
     struct virtio_device device;
@@ -88,7 +87,8 @@ static void submit(struct block_device *d, struct block_request *r)
     struct disk *k = container_of(d, struct disk, block);
     bool flush = !r->count;
 
-    if (flush && !(k->device.features & FEATURE_FLUSH)) { /* what it has written is on the medium */
+    /* without the feature all completed writes are on the medium */
+    if (flush && !(k->device.features & FEATURE_FLUSH)) {
         block_back(r, 0);
         return;
     }
@@ -100,11 +100,11 @@ static void submit(struct block_device *d, struct block_request *r)
     s->status = STATUS_NONE;
     r->driver = s;
     int err = add_request(k, r, s);
-    ASSERT(!err); /* there is room for as many as the device's depth says */
+    ASSERT(!err); /* the device's depth is within the queue's room */
     virtio_notify(&k->queue);
 }
 
-/* What is wrong with the answer, or NULL. */
+/* Completes a request. Returns what is wrong with the answer, or NULL. */
 static const char *finish_request(struct disk *k, struct block_request *r, uint32_t written)
 {
     struct slot *s = r->driver;
@@ -120,7 +120,7 @@ static const char *finish_request(struct disk *k, struct block_request *r, uint3
     return NULL;
 }
 
-/* Interrupts off. */
+/* Handles the device's interrupt. Interrupts off. */
 static void interrupt(void *arg)
 {
     struct disk *k = arg;
@@ -154,7 +154,7 @@ static const struct block_ops ops = {submit, stop};
 
 /* ---- Finding them ---------------------------------------------------------------------------- */
 
-/* Its sectors can become more while they are read, in two halves. */
+/* Reads the number of sectors in two halves; it may change in between. */
 static uint64_t capacity(const struct virtio_device *d)
 {
     uint32_t low, high;
@@ -171,7 +171,7 @@ static uint32_t config_limit(const struct virtio_device *d, uint64_t feature, un
     return d->features & feature ? virtio_config(d, at) : UINT32_MAX;
 }
 
-/* What there is to be known before requests. What is wrong with it, or NULL. */
+/* Reads the limits of requests. Returns what is wrong with the device, or NULL. */
 static const char *measure_disk(struct disk *k)
 {
     const struct virtio_device *d = &k->device;
@@ -213,7 +213,7 @@ static const char *set_up(struct disk *k)
     return why;
 }
 
-/* False: there is no nth device. */
+/* Opens the nth device. Returns false if there is none. */
 static bool open_disk(unsigned nth, unsigned number, bool *usable)
 {
     struct disk *k = kmalloc(sizeof(*k));
@@ -226,7 +226,7 @@ static bool open_disk(unsigned nth, unsigned number, bool *usable)
     }
     int err =
         virtio_open(KIND_BLOCK, nth, "disk", 0, FEATURES, this_cpu(), interrupt, k, &k->device);
-    if (err) { /* an unusable one may still have its interrupt: it keeps its memory */
+    if (err) { /* an unusable device may still send its interrupt: its memory is kept */
         if (err == -ENODEV)
             kfree(k);
         return err != -ENODEV;

@@ -1,4 +1,4 @@
-/* A font of fixed width for the printable characters of ASCII. */
+/* A font of fixed width for the printable ASCII characters. */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -8,9 +8,9 @@
 
 struct font {
     uint8_t width, height; /* pixels; width at most 8 */
-    /* height bytes for each character; the leftmost pixel is the most significant bit */
+    /* `height` bytes for each character; the leftmost pixel is the most significant bit. */
     const uint8_t *rows;
 };
 
-/* The console's; made by tools/font.sh. */
+/* The font of the console; made by tools/font.sh. */
 extern const struct font console_font;

@@ -83,7 +83,7 @@ static void put_char(struct screen *s, char c)
     }
     if (c >= FONT_FIRST && c <= FONT_LAST)
         put_glyph(s, c);
-    else if (((uint8_t)c & 0xc0) != 0x80) /* not the second or a later byte of a character */
+    else if (((uint8_t)c & 0xc0) != 0x80) /* not a continuation byte of UTF-8 */
         put_glyph(s, UNKNOWN);
 }
 
@@ -111,8 +111,8 @@ static uint8_t *store(uint8_t *at, uint32_t pixel, unsigned bytes)
     return at + bytes;
 }
 
-/* Those of some characters that change, one line of the framebuffer; y counts from the row's
- * top. */
+/* Draws characters from..to-1 that differ, in one line of the framebuffer; `y` counts from the
+ * row's top. */
 static void draw_line(struct screen *s, unsigned row, unsigned y, unsigned from, unsigned to)
 {
     const struct font *f = s->font;
@@ -139,7 +139,7 @@ static unsigned next_change(struct screen *s, unsigned row, unsigned column)
     return column;
 }
 
-/* A part of a row; where in the row the next one begins. */
+/* Draws a part of a row from `column` on. Returns the column where the next part begins. */
 static unsigned draw_part(struct screen *s, unsigned row, unsigned column)
 {
     unsigned from = next_change(s, row, column), to = MIN(from + s->at_once, s->columns);
@@ -150,8 +150,8 @@ static unsigned draw_part(struct screen *s, unsigned row, unsigned column)
     return next_change(s, row, to);
 }
 
-/* Around the display and on from where the last call was: no row and no end of a row waits for
- * ever. */
+/* Goes round the display, from where the last call stopped, so that neither a row nor the end of a
+ * row starves. */
 bool screen_draw(struct screen *s)
 {
     for (unsigned i = 0; i < s->rows; i++) {
@@ -160,7 +160,7 @@ bool screen_draw(struct screen *s)
             continue;
         unsigned column = draw_part(s, row, i ? 0 : s->next_column);
         bool whole = column == s->columns;
-        if (whole) /* and not before: who draws may be stopped for good */
+        if (whole) /* only now: the drawing CPU may be stopped for good */
             s->stale[row] = next_change(s, row, 0) < s->columns;
         s->next = whole ? (row + 1) % s->rows : row;
         s->next_column = whole ? 0 : column;

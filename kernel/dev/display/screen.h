@@ -1,7 +1,6 @@
 /*
- * Text on a framebuffer. What should be seen is kept as text, so the framebuffer is only ever
- * written to: characters that are not yet as they should be are drawn, a few at a time, when the
- * owner says so. Pure: no lock, clock or allocation; works the same on the host.
+ * Text on a framebuffer. The text is kept in memory, so the framebuffer is only ever written:
+ * screen_draw() draws a few of the characters that differ. Pure: no lock, clock or allocation.
  */
 #pragma once
 #include "kernel/boot/boot_info.h"
@@ -9,7 +8,7 @@
 
 #define SCREEN_COLUMNS_MAX 256
 #define SCREEN_ROWS_MAX    128
-/* So much of the framebuffer is written at once, or a character if that is more: who draws has
+/* Bytes of the framebuffer that are drawn at once, or a character if that is more: the caller has
  * interrupts off. */
 #define SCREEN_DRAW_BYTES 16384u
 
@@ -17,31 +16,31 @@ struct screen {
     struct boot_framebuffer fb;
     uint8_t *pixels; /* of fb */
     const struct font *font;
-    unsigned scale; /* pixels of a font's pixel, each way */
+    unsigned scale; /* pixels per pixel of the font, in each direction */
     unsigned columns, rows;
-    /* where the next character goes; column may be columns: then it goes to the next row */
+    /* Position of the next character; if column == columns, it goes to the next row. */
     unsigned row, column;
-    unsigned first;             /* text[first] is shown at the top */
-    unsigned next, next_column; /* where screen_draw looks first */
+    unsigned first;             /* index in text[] of the row at the top */
+    unsigned next, next_column; /* where screen_draw() continues */
     unsigned at_once;           /* characters drawn by one call */
-    uint32_t ink, paper;        /* pixels */
-    /* rows of the display that may differ from the text */
+    uint32_t ink, paper;        /* pixel values */
+    /* Rows of the display that may differ from the text. */
     bool stale[SCREEN_ROWS_MAX];
     char text[SCREEN_ROWS_MAX][SCREEN_COLUMNS_MAX];  /* printable ASCII */
-    char shown[SCREEN_ROWS_MAX][SCREEN_COLUMNS_MAX]; /* on the display; 0: not known */
+    char shown[SCREEN_ROWS_MAX][SCREEN_COLUMNS_MAX]; /* on the display; 0: unknown */
 };
 
-/* An empty screen of as many characters as fit, larger where there would be too many; nothing is
- * drawn. pixels: where fb is mapped. 0, or -EINVAL when not a single character fits. */
+/* Initialises an empty screen with the largest number of characters that fit, in larger characters
+ * if there would be too many. Draws nothing. `pixels`: where `fb` is mapped. Returns 0, or -EINVAL
+ * if no character fits. */
 int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixels,
                 const struct font *font);
-/* Text goes on behind what is there: \n and the end of a row begin a new row, the last one scrolls;
- * \r, \b and \t move. Other bytes that are no printable ASCII are one '?' for each character of
- * UTF-8. */
+/* Appends text. \n and the end of a row begin a new row, and the last row scrolls; \r, \b and \t
+ * move. Each UTF-8 character, and each other byte that is not printable ASCII, becomes a '?'. */
 void screen_put(struct screen *s, const char *text, size_t n);
-/* Brings some characters of one row up to date. False: none needed it. */
+/* Draws some characters of one row. Returns false if no character differs from the text. */
 bool screen_draw(struct screen *s);
-/* So many calls bring all of it up to date if the text stays as it is. */
+/* Returns the number of calls that draw everything, if the text stays as it is. */
 unsigned screen_draws(const struct screen *s);
-/* Paints all of the framebuffer, margins included; the text must be drawn again. */
+/* Paints the whole framebuffer, margins included; the text must then be drawn again. */
 void screen_clear(struct screen *s);

@@ -1,6 +1,6 @@
 /*
- * The registers of the simulated multiprocessor: the first ivshmem device whose memory starts with
- * its cookie. Other users of ivshmem, and a plain QEMU, are no error.
+ * Finds the registers of the simulated multiprocessor: the first ivshmem device with MACHINE_MAGIC
+ * at the start of its memory. Other ivshmem devices, and a plain QEMU, are no error.
  */
 #include "machine_find.h"
 #include "kernel/dev/pci/pci.h"
@@ -10,7 +10,7 @@
 
 #define DEVICES_MAX 8
 
-static volatile uint8_t *registers; /* NULL: no such machine */
+static volatile uint8_t *registers; /* NULL: no simulated machine */
 static struct pci_device device;
 
 volatile struct machine_id *machine_id(void)
@@ -58,7 +58,7 @@ const struct pci_device *machine_pci(void)
     return &device;
 }
 
-/* Maps page 0 alone first: what is no machine of ours stays unmapped but for it. */
+/* Maps page 0 alone, so that little of a device that is no simulated machine is mapped. */
 static bool has_cookie(paddr_t base)
 {
     const volatile struct machine_id *id = arch_map_device(base, PAGE_SIZE);

@@ -1,25 +1,21 @@
 /*
- * The registers of the simulated multiprocessor (test/machine), as a guest sees them and as the
- * machine itself lays them out. They are the memory of an ivshmem-plain PCI device: BAR 2,
- * MACHINE_BYTES long. A plain QEMU has no such device, or one whose first page lacks
- * MACHINE_MAGIC.
+ * The registers of the simulated multiprocessor (test/machine), for guests and for the machine
+ * itself. They are the memory of an ivshmem-plain PCI device: BAR 2, MACHINE_BYTES long. A plain
+ * QEMU has no such device, or one without MACHINE_MAGIC in its first page. The pages:
+ * - 0: struct machine_id: identity, costs, topology, the mark register
+ * - MACHINE_CPU_OFFSET + n * 4096: struct machine_cpu: performance monitor of CPU n
+ * - MACHINE_PATH_OFFSET + n * 4096: struct machine_path: page-access tracker of CPU n, with
+ *   MACHINE_CAP_PATH
+ * - MACHINE_DISK_OFFSET: struct machine_disk: a disk in model time, with MACHINE_CAP_DISK
  *
- *   page 0                          struct machine_id: who and what this is, costs, topology, the
- *   mark
- * register MACHINE_CPU_OFFSET  + n * 4096  struct machine_cpu: performance monitor of CPU n
- *   MACHINE_PATH_OFFSET + n * 4096  page-access tracker of CPU n: struct machine_path, absent
- *   unless MACHINE_CAP_PATH
- *   MACHINE_DISK_OFFSET             disk in model time: struct machine_disk, absent unless
- *   MACHINE_CAP_DISK
+ * CPU n is the nth in the order of APIC ids (of affinity on AArch64), boot CPU first. A CPU uses
+ * its own page only: a store to another CPU's page has no effect on the machine.
  *
- * CPU n is the n-th in the order of APIC ids (affinity on AArch64), boot CPU first. A CPU uses its
- * own page only: a store to another CPU's page has no effect on the machine.
- *
- * The register pages are uncached: every load and store costs machine_id.register_cycles, whatever
- * its size, except where a field says "free". A store to a command register acts at once: the
- * answer is in the page at the next load. Fields are little-endian, naturally aligned, and are to
- * be accessed with one access of their own size. "guest writes" means the machine only reads the
- * field, and the other way round.
+ * The register pages are uncached: each load and store costs machine_id.register_cycles, whatever
+ * its size, unless a field's comment says "free". A store to a command register acts at once: the
+ * next load from the page reads the answer. Fields are little-endian and naturally aligned; access
+ * each with one access of its own size. "guest writes" means that the machine only reads the field,
+ * and vice versa.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -41,12 +37,12 @@
  * ---------------------------------------------------------------------------------
  */
 
-/* Where a data access was served from. A load or a read-for-ownership counts once. */
+/* The level that served a data access. A load or a read-for-ownership counts once. */
 enum machine_source {
     MACHINE_L1, /* not a miss */
     MACHINE_LOCAL_L2,
     MACHINE_LOCAL_L3,
-    /* a cache of another chip; also an upgrade that had to invalidate copies there */
+    /* A cache of another chip; also an upgrade that had to invalidate copies there. */
     MACHINE_REMOTE_L2,
     MACHINE_REMOTE_L3,
     MACHINE_LOCAL_MEMORY,
@@ -55,8 +51,8 @@ enum machine_source {
 };
 
 /*
- * Event codes. CYCLES = COMPLETION + the five STALL_* causes, always; DCACHE = the sum of its
- * sources; none of them runs while the CPU is halted, IDLE only then.
+ * Event codes. Always: CYCLES = COMPLETION + the five STALL_* causes; DCACHE = the sum of its
+ * sources. None of these counts while the CPU is halted; IDLE counts only then.
  */
 enum machine_event {
     MACHINE_EVENT_NONE,
@@ -64,12 +60,12 @@ enum machine_event {
     MACHINE_EVENT_INSTRUCTIONS,
     MACHINE_EVENT_LOADS, /* data loads; an atomic read-modify-write is a store only */
     MACHINE_EVENT_STORES,
-    /* loads, stores, atomics that L1D could not serve: the sum of SERVED_* */
+    /* Loads, stores and atomics that L1D could not serve: the sum of SERVED_*. */
     MACHINE_EVENT_L1D_MISSES,
     MACHINE_EVENT_L1I_MISSES,
     MACHINE_EVENT_MISPREDICTS,
     MACHINE_EVENT_TLB_MISSES,      /* data and instructions */
-    MACHINE_EVENT_SERVED_LOCAL_L2, /* the six SERVED_*: in the order of enum machine_source */
+    MACHINE_EVENT_SERVED_LOCAL_L2, /* the six SERVED_* are in the order of enum machine_source */
     MACHINE_EVENT_SERVED_LOCAL_L3,
     MACHINE_EVENT_SERVED_REMOTE_L2,
     MACHINE_EVENT_SERVED_REMOTE_L3,
@@ -80,9 +76,9 @@ enum machine_event {
     MACHINE_EVENT_STALL_BRANCH,
     MACHINE_EVENT_STALL_DCACHE,
     MACHINE_EVENT_STALL_TLB,
-    /* store buffer, exceptions, register and device accesses, pauses */
+    /* Store buffer, exceptions, register and device accesses, pauses. */
     MACHINE_EVENT_STALL_OTHER,
-    /* the six DCACHE_*: parts of STALL_DCACHE, in the order of enum machine_source */
+    /* The six DCACHE_* are parts of STALL_DCACHE, in the order of enum machine_source. */
     MACHINE_EVENT_DCACHE_LOCAL_L2,
     MACHINE_EVENT_DCACHE_LOCAL_L3,
     MACHINE_EVENT_DCACHE_REMOTE_L2,
@@ -103,29 +99,30 @@ enum machine_event {
 #define MACHINE_CAP_DISK (1u << 2)
 
 struct machine_place {
-    uint8_t chip, core, thread; /* from 0; cores within the chip, threads within the core */
+    /* from 0: chip in the machine, core in the chip, thread in the core */
+    uint8_t chip, core, thread;
     uint8_t reserved;
 };
 
 struct machine_id {
-    /* The machine writes everything here before the first instruction, except the last block. */
+    /* The machine writes all of this before the first instruction, except the last block. */
     uint64_t magic;   /* MACHINE_MAGIC */
     uint32_t version; /* MACHINE_VERSION */
     uint32_t caps;    /* MACHINE_CAP_* */
     char name[32];    /* of the topology, NUL-terminated: "openpower720" */
-    /* model cycles in a second of guest time: 10^9, so 1 cycle = 1 ns = 1 TSC tick */
+    /* Model cycles in a second of guest time: 10^9, so 1 cycle = 1 ns = 1 TSC tick. */
     uint64_t cycles_hz;
-    /* of the processor that the latencies were published for; for information */
+    /* Clock of the processor that the latencies were published for; for information. */
     uint32_t clock_mhz;
     uint32_t cpus; /* entries of place[], CPU pages in use */
     uint32_t chips, cores_per_chip, threads_per_core;
     uint32_t line_bytes; /* coherence line */
-    /* memory at address a belongs to chip (a / home_block_bytes) mod chips */
+    /* Memory at address a belongs to chip (a / home_block_bytes) mod chips. */
     uint64_t home_block_bytes;
     uint32_t l1d_bytes, l1d_ways;   /* per core */
     uint32_t l1i_bytes, l1i_ways;   /* per core */
     uint32_t l2_bytes, l2_ways;     /* per chip */
-    uint32_t l3_bytes, l3_ways;     /* per chip, victims of the L2; 0 0: there is none */
+    uint32_t l3_bytes, l3_ways;     /* per chip, victims of the L2; 0 0: no L3 */
     uint32_t tlb_entries, tlb_ways; /* per thread, 4 KB pages, data and instructions */
     uint32_t latency[8];            /* cycles, by enum machine_source */
 
@@ -135,16 +132,16 @@ struct machine_id {
     uint32_t exception_entry_cycles;
     uint32_t exception_return_cycles;
     uint32_t register_cycles; /* one access to a register page or to another device */
-    uint32_t ipi_cycles;      /* to send one; it arrives as long after that */
+    uint32_t ipi_cycles;      /* to send one; it arrives after the same time again */
     uint32_t tlb_invalidate_cycles;
     uint32_t context_sync_cycles;
-    uint32_t record_cycles;      /* one precise record, beside the store of its line */
+    uint32_t record_cycles;      /* one precise record, in addition to the store of its line */
     uint32_t completion_cpi_256; /* completion cycles per instruction, in 1/256 */
-    /* completion time while another thread of the core runs, in 1/256 */
+    /* Completion time while another thread of the core runs, in 1/256. */
     uint32_t smt_factor_256;
     uint32_t pause_cycles; /* one PAUSE, YIELD, WFE */
 
-    /* Which of the six counters can count an event: bit c of counter_mask[event]. */
+    /* The counters that can count an event: bit c of counter_mask[event] for counter c. */
     uint8_t counter_mask[64];
     uint32_t sample_sources; /* 1 << enum machine_source that can be sampled */
     uint32_t ring_records_max;
@@ -152,14 +149,14 @@ struct machine_id {
     struct machine_place place[MACHINE_CPUS];
 
     /*
-     * Ground truth, an instrument and not hardware: free, and nothing in the guest may depend on
-     * it. A store to mark writes all true counts to the truth file under mark_label. Any CPU; the
-     * guest serialises.
+     * Ground truth: an instrument, not hardware. Free, and nothing in the guest may depend on it. A
+     * store to mark writes all true counts to the truth file under mark_label. Any CPU; the guest
+     * serialises.
      */
     char mark_label[48]; /* guest writes: NUL-terminated, no blanks */
     uint32_t mark;       /* guest writes any value, after the label */
-    /* Likewise: so many bytes at this physical address are appended to a file of the host's (plugin
-     * argument output). */
+    /* Ground truth as well: appends output_bytes at physical address output_at to a file on the
+     * host (plug-in argument output). */
     uint32_t output_bytes; /* guest writes, acts at once */
     uint64_t output_at;    /* guest writes */
 };
@@ -169,16 +166,15 @@ struct machine_id {
  */
 
 /*
- * Counters 0 to 3 count what they are told, within machine_id.counter_mask; 4 counts instructions
- * and 5 cycles, and nothing else. All are 64 bits wide and count up.
+ * Counters 0 to 3 are programmable, within machine_id.counter_mask; counter 4 counts instructions
+ * and counter 5 cycles, and nothing else. All are 64 bits wide and count up.
  */
 #define MACHINE_COUNTERS             6
 #define MACHINE_COUNTER_INSTRUCTIONS 4
 #define MACHINE_COUNTER_CYCLES       5
 
-#define MACHINE_COUNT_USER \
-    (1u << 0) /* while the program counter is in the lower half of the address space \
-                                      */
+/* Counts while the program counter is in the lower half of the address space ... */
+#define MACHINE_COUNT_USER   (1u << 0)
 #define MACHINE_COUNT_KERNEL (1u << 1) /* ... in the upper half */
 #define MACHINE_COUNT_IRQ    (1u << 2) /* overflow raises the interrupt */
 #define MACHINE_COUNT_SAMPLE (1u << 3) /* overflow writes a record; SERVED_* and L1D_MISSES only */
@@ -186,60 +182,67 @@ struct machine_id {
 struct machine_counter {
     uint32_t event; /* guest writes, taken by CONFIGURE: enum machine_event, NONE = off */
     uint32_t flags; /* guest writes, taken by CONFIGURE: MACHINE_COUNT_* */
-    /* guest writes, taken by CONFIGURE: an overflow after every so many events; 0: none */
+    /* Guest writes, taken by CONFIGURE: the number of events from one overflow to the next; 0:
+     * none. */
     uint64_t period;
-    /* events until the next overflow: written by READ, taken by WRITE; 0 there: a whole period */
+    /* Events until the next overflow: written by READ, taken by WRITE, where 0 means a whole
+     * period. */
     uint64_t left;
     uint64_t value; /* written by READ, taken by WRITE */
 };
 
-/* Store one of these to machine_cpu.command. */
+/* The values of machine_cpu.command. */
 enum machine_command {
     MACHINE_CMD_NONE,
-    /* Takes event, flags and period of all counters; values stay, overflows restart with whole
-     * periods and those pending are forgotten. -22 and bad_counter: an event the counter cannot
-     * count, an unknown flag.
-     */
+    /* Takes event, flags and period of all counters. Values stay; a whole period begins for each
+     * counter, and pending overflows are forgotten. -22 and bad_counter: an event that the counter
+     * cannot count, or an unknown flag. */
     MACHINE_CMD_CONFIGURE,
-    MACHINE_CMD_START, /* the counters count */
-    MACHINE_CMD_STOP,  /* the counters hold */
-    MACHINE_CMD_READ,  /* value and left of all counters, time and data_address into the page */
-    MACHINE_CMD_WRITE, /* value and left of all counters from the page */
-    /* Forgets the overflows of which the bit is set in ack, and lets the next interrupt through. */
+    MACHINE_CMD_START, /* starts the counters */
+    MACHINE_CMD_STOP,  /* stops the counters, which keep their values */
+    /* stores value and left of all counters, time and data_address in the page */
+    MACHINE_CMD_READ,
+    MACHINE_CMD_WRITE, /* loads value and left of all counters from the page */
+    /* Forgets the overflows that have a bit in `ack`, and allows the next interrupt. */
     MACHINE_CMD_ACK,
     /* Takes the sample_* and ring_* fields that the guest writes; head, tail and lost restart at 0.
-     * -22: a source that cannot be sampled, a ring that is not a power of two or not aligned. */
+     * -22: a source that cannot be sampled, or a ring that is not aligned or has a size that is no
+     * power of two. */
     MACHINE_CMD_SAMPLE,
-    /* Counter c = command >> 8, which has an event, overflows and interrupts once when its value
-     * reaches due; at once if it has. Until then, or the next CONFIGURE or turn, its period and
-     * flag do not matter. -22: no such counter, or it has no event. */
+    /* Makes counter c = command >> 8, which must have an event, overflow and interrupt once when
+     * its value reaches `due`; at once if it has. Until then, or until the next CONFIGURE or turn,
+     * its period and flag are ignored. -22: no such counter, or it has no event. */
     MACHINE_CMD_ARM,
     MACHINE_COMMANDS
 };
 #define MACHINE_COMMAND_ARM(c) (MACHINE_CMD_ARM | (c) << 8)
 
 /*
- * Counters 0 to 3 read and told what to count at one moment, so that nothing is counted for the
- * wrong event, by one store to machine_cpu.turn: a byte each, as in POWER5's MMCR1, of event and
- * mode. With MACHINE_TURN_SELECT they count these from then on, without period and flags; counters
- * 4 and 5 begin a whole period; overflows that are pending are forgotten, and the next interrupt is
- * let through, as by ACK; but MACHINE_STATUS_RING stays. Without it nothing changes.
- * machine_cpu.result as of a command; refused, nothing has changed and pair is as before.
+ * A turn reads counters 0 to 3 and changes their events at one moment, so that nothing is counted
+ * for the wrong event, by one store to machine_cpu.turn: a byte for each counter, as in POWER5's
+ * MMCR1, with event and mode. With MACHINE_TURN_SELECT:
+ * - the counters count these events from then on, without period and flags
+ * - counters 4 and 5 begin a whole period
+ * - pending overflows are forgotten, but MACHINE_STATUS_RING stays
+ * - the next interrupt is allowed, as by ACK
+ *
+ * Without it only the values are read. machine_cpu.result is set as by a command; if it is an
+ * error, nothing has changed, pair included.
  */
 #define MACHINE_TURN_EVENT(c, event, modes) \
     ((uint64_t)((event) | (modes) << 6) << 8 * (c)) /* MACHINE_COUNT_USER, KERNEL */
 #define MACHINE_TURN_SELECT (1ull << 32)
 
-#define MACHINE_STATUS_RING (1u << 31) /* in overflow: ring_irq_at records are waiting */
+#define MACHINE_STATUS_RING (1u << 31) /* in overflow: at least ring_irq_at records are waiting */
 
 /* One sampled access, MACHINE_RECORD_BYTES in the ring. */
 #define MACHINE_RECORD_USER     (1u << 0)
 #define MACHINE_RECORD_STORE    (1u << 1)
 #define MACHINE_RECORD_ATOMIC   (1u << 2)
-#define MACHINE_RECORD_MODIFIED (1u << 3) /* the cache that served it had it newer than memory */
+#define MACHINE_RECORD_MODIFIED (1u << 3) /* the cache that served it had the line modified */
 
 struct machine_record {
-    uint64_t time;      /* model cycles, as the CPU's own clock */
+    uint64_t time;      /* model cycles, as the CPU's clock */
     uint64_t pc;        /* of the instruction that made the access */
     uint64_t data;      /* virtual address */
     uint64_t data_phys; /* physical address */
@@ -253,54 +256,54 @@ struct machine_record {
 
 struct machine_cpu {
     uint32_t command;     /* guest writes: enum machine_command, acts at once */
-    int32_t result;       /* machine writes: of the last command, 0 or a negative errno */
-    uint32_t bad_counter; /* machine writes: which counter CONFIGURE refused */
-    uint32_t running;     /* machine writes: START was given */
+    int32_t result;       /* machine writes: 0 or a negative errno, of the last command */
+    uint32_t bad_counter; /* machine writes: the counter that CONFIGURE refused */
+    uint32_t running;     /* machine writes: the counters are started */
 
-    /* machine writes at READ: this CPU's clock, model cycles since power-on, idle included */
+    /* Machine writes, at READ: this CPU's clock, model cycles since power-on, idle time
+     * included. */
     uint64_t time;
-    /* machine writes at READ and at an overflow: virtual address of the last L1D miss */
+    /* Machine writes, at READ and at an overflow: virtual address of the last L1D miss. */
     uint64_t data_address;
 
-    /* Interrupt: when a bit of overflow becomes set whose counter has MACHINE_COUNT_IRQ, or the
-     * ring's bit, the machine writes irq_data to irq_address (an MSI), once until ACK. irq_address
-     * 0: never. */
+    /* Interrupt: when overflow gets the bit of a counter with MACHINE_COUNT_IRQ, or the ring's bit,
+     * the machine writes irq_data to irq_address (an MSI), once until ACK. irq_address 0: never. */
     uint64_t irq_address; /* guest writes */
     uint32_t irq_data;    /* guest writes */
-    uint32_t overflow;    /* machine writes: bit per counter, and MACHINE_STATUS_RING */
+    uint32_t overflow;    /* machine writes: a bit per counter, and MACHINE_STATUS_RING */
     uint32_t ack;         /* guest writes, taken by ACK */
     uint32_t reserved0;
 
-    /* Precise records: every so-many-th access served by one of the sources goes to the ring,
-     * without an interrupt. */
+    /* Precise records: one in sample_period of the accesses that the sources serve is written to
+     * the ring, without an interrupt. */
     uint32_t sample_sources; /* guest writes: mask of 1 << enum machine_source; 0: off */
     uint32_t sample_flags;   /* guest writes: MACHINE_COUNT_USER, MACHINE_COUNT_KERNEL */
     uint32_t sample_period;  /* guest writes: N, at least 1 */
-    /* guest writes: each distance is N + r - (jitter + 1) / 2 with r random in 0..jitter; jitter is
-     * a power of two minus 1, less than N; 0: exactly N */
+    /* Guest writes: each distance is N + r - (jitter + 1) / 2 with r random in 0..jitter; jitter is
+     * a power of two minus 1, less than N; 0: exactly N. */
     uint32_t sample_jitter;
-    /* guest writes: physical address, aligned to MACHINE_RECORD_BYTES, in RAM */
+    /* Guest writes: physical address, aligned to MACHINE_RECORD_BYTES, in RAM. */
     uint64_t ring_base;
-    /* guest writes: a power of two, at most machine_id.ring_records_max; 0: no ring */
+    /* Guest writes: a power of two, at most machine_id.ring_records_max; 0: no ring. */
     uint32_t ring_records;
-    uint32_t ring_irq_at; /* guest writes: interrupt when so many records wait; 0: never */
-    /* machine writes: records ever written; record i is at i mod ring_records */
+    uint32_t ring_irq_at; /* guest writes: interrupt when this number of records waits; 0: never */
+    /* Machine writes: number of records written so far; record i is at i mod ring_records. */
     uint64_t ring_head;
-    uint64_t ring_tail; /* guest writes: records ever taken out */
-    uint64_t ring_lost; /* machine writes: records dropped because the ring was full */
+    uint64_t ring_tail; /* guest writes: number of records taken out so far */
+    uint64_t ring_lost; /* machine writes: number of records dropped because the ring was full */
 
     struct machine_counter counter[MACHINE_COUNTERS];
 
-    /* Ground truth, an instrument and not hardware: free. The kernel stores the id of the thread
-     * that runs from now on, 0 for idle; true counts are kept for each. */
+    /* Ground truth: an instrument, not hardware. Free. The kernel stores the id of the thread that
+     * runs from now on, 0 for idle; true counts are kept for each. */
     uint32_t tag; /* guest writes */
     uint32_t reserved1;
 
     uint64_t due; /* guest writes, taken by ARM */
 
     uint64_t turn; /* guest writes: MACHINE_TURN_*, acts at once */
-    /* machine writes at a turn: the low 32 bits of two counters' values each, the even one's in the
-     * low half */
+    /* Machine writes, at a turn: the low 32 bits of the values of two counters each, the even one's
+     * in the low half. */
     uint64_t pair[MACHINE_COUNTERS / 2];
 };
 
@@ -309,107 +312,108 @@ struct machine_cpu {
  */
 
 /*
- * Behind the TLB: every TLB miss of the CPU in the lower half of the address space, of data and of
- * instructions, by whatever mode, asks the page access buffer (PAB) for the page. What is not in
- * there is entered, and passes through a small filter, fully associative, which takes away short
- * conflicts within the PAB's sets; what was not in the filter either is appended to the page access
- * log (PAL). Both forget their least recent entry, the PAB that of the page's set. A page that is
- * used all the time is so logged once, and others in the order of their use. The unit works beside
- * the walk and delays nothing.
+ * The tracker sits behind the TLB: at every TLB miss of the CPU in the lower half of the address
+ * space, for data and instructions, in any mode, it looks the page up in the page access buffer
+ * (PAB). A page that is not there is entered, and looked up in a small, fully associative filter,
+ * which hides short conflicts within the PAB's sets. A page that is not in the filter either is
+ * appended to the page access log (PAL). The PAB replaces the least recent entry of the page's set,
+ * the filter its least recent entry. So a page that is used all the time is logged once, and others
+ * in the order of their use. The unit works in parallel with the page walk and delays nothing.
  *
- * Entries carry the number of the address space that the guest says is running. Full: what would
- * be logged is dropped and counted, and neither the PAB nor the filter take it, so that the page is
- * logged at a later miss.
+ * Entries contain the number of the address space that the guest has set. When the log is full, a
+ * page is dropped and counted, and enters neither the PAB nor the filter, so that it is logged at a
+ * later miss.
  *
  * State at the largest size in use, 2,048 entries: 2,048 x (28 bits of page, 12 of space, 4 of
  * recency, used, valid), 64 x 54 bits, 128 x 48 bits: 13 KB.
  */
-#define MACHINE_PATH_WAYS        16
-#define MACHINE_PATH_PAB_MIN     128 /* entries: a power of two */
-#define MACHINE_PATH_PAB_MAX     32768
-#define MACHINE_PATH_FILTER_MAX  64
-#define MACHINE_PATH_LOG_MAX     128
-#define MACHINE_PATH_SPACES      4096 /* numbers of address spaces; 0: nothing is tracked */
-#define MACHINE_PATH_LINE_CYCLES 50   /* DRAIN, for each line it writes, beside the store of it */
+#define MACHINE_PATH_WAYS       16
+#define MACHINE_PATH_PAB_MIN    128 /* entries: a power of two */
+#define MACHINE_PATH_PAB_MAX    32768
+#define MACHINE_PATH_FILTER_MAX 64
+#define MACHINE_PATH_LOG_MAX    128
+#define MACHINE_PATH_SPACES     4096 /* numbers of address spaces; 0: nothing is tracked */
+/* cost of DRAIN for each line that it writes, in addition to the store */
+#define MACHINE_PATH_LINE_CYCLES 50
 
-/* An entry of the log: the page's number, was it a store, and whose it is. The highest bit is
- * never set. */
+/* An entry of the log: page number, store bit, number of the space. The highest bit is never
+ * set. */
 #define MACHINE_PATH_PAGE        (((uint64_t)1 << 36) - 1)
 #define MACHINE_PATH_WRITE       ((uint64_t)1 << 36)
 #define MACHINE_PATH_SPACE_SHIFT 48
 
 #define MACHINE_PATH_SAMPLE_SHIFT_MAX 16
-/* Is the page, by its number, one that is logged at that shift? A multiplicative hash (Knuth 3,
- * 6.4). */
+/* Whether a page number is logged at a sample_shift. A multiplicative hash (Knuth 3, 6.4). */
 #define MACHINE_PATH_SAMPLED(page, shift) \
     (((uint64_t)(uint32_t)(page)*2654435769u & 0xffffffff) << (shift) >> 32 == 0)
 
-/* Store one of these to machine_path.command. */
+/* The values of machine_path.command. */
 enum machine_path_command {
     MACHINE_PATH_CMD_NONE,
-    /* Takes the sizes, the threshold and the ring; forgets all pages and what is in the log.
-     * pab_entries 0: the unit is off from then on. -22: a size that cannot be, a threshold above
-     * the log's, a ring that is too small or not aligned. */
+    /* Takes the sizes, the threshold and the ring; forgets all pages and empties the log.
+     * pab_entries 0 switches the unit off. -22: an invalid size, a threshold larger than the log,
+     * or a ring that is too small or not aligned. */
     MACHINE_PATH_CMD_CONFIGURE,
-    /* Appends what is in the log to the ring in memory, which must have room for it, and empties
-     * it; lets the next interrupt through. result: how many entries. */
+    /* Appends the log to the ring in memory, which must have room, empties the log, and allows the
+     * next interrupt. result: the number of entries. */
     MACHINE_PATH_CMD_DRAIN,
-    /* The following three concern the unit of every CPU, as a broadcast TLB invalidation does, and
-     * cost machine_id.tlb_invalidate_cycles beside the registers. */
-    /* Is the page `operand` known? result: MACHINE_PATH_IS_* of all units together; and it is
-     * unused again. */
+    /* The following three act on the units of all CPUs, as a broadcast TLB invalidation does, and
+     * cost machine_id.tlb_invalidate_cycles in addition to the registers. */
+    /* Looks up the page `operand`. result: MACHINE_PATH_IS_* of all units combined. The page then
+     * counts as unused again. */
     MACHINE_PATH_CMD_PROBE,
-    MACHINE_PATH_CMD_FORGET_PAGE,  /* `operand` is in no PAB and filter any more */
-    MACHINE_PATH_CMD_FORGET_SPACE, /* nor any page of the space in `operand` */
+    MACHINE_PATH_CMD_FORGET_PAGE,  /* removes `operand` from all PABs and filters */
+    MACHINE_PATH_CMD_FORGET_SPACE, /* removes all pages of the space in `operand` */
     MACHINE_PATH_COMMANDS
 };
 
 #define MACHINE_PATH_IS_KEPT 1 /* in a PAB */
-/* found there after it was entered and probed; or in the TLB of a CPU that runs the space */
+/* Hit in a PAB since it was entered or probed, or in the TLB of a CPU that runs the space. */
 #define MACHINE_PATH_IS_USED 2
 
 struct machine_path {
     uint32_t command; /* guest writes: enum machine_path_command, acts at once */
-    int32_t result;   /* machine writes: of the last command, or a negative errno */
-    uint32_t space;   /* guest writes, acts at once: the address space that runs from now on */
-    /* Guest writes, acts at once: one page of 2^sample_shift is logged, 0..16; of the others
-     * nothing comes out of the filter. A page that is logged at a shift is at every smaller one:
-     * those with MACHINE_PATH_SAMPLED(). */
+    int32_t result;   /* machine writes: of the last command, negative: an errno */
+    /* guest writes, acts at once: the number of the address space that runs from now on */
+    uint32_t space;
+    /* Guest writes, acts at once, 0 to 16: one in 2^sample_shift pages is logged; others do not
+     * leave the filter. MACHINE_PATH_SAMPLED() selects the pages; a page that is logged at a shift
+     * is logged at every smaller one. */
     uint32_t sample_shift;
-    /* guest writes, taken by commands: space << MACHINE_PATH_SPACE_SHIFT | page */
+    /* Guest writes, taken by commands: space << MACHINE_PATH_SPACE_SHIFT | page. */
     uint64_t operand;
 
     uint32_t pab_entries, filter_entries, log_entries; /* guest writes, taken by CONFIGURE */
-    /* guest writes, taken by CONFIGURE: interrupt when so many are in the log; 0: never */
+    /* Guest writes, taken by CONFIGURE: entries in the log that cause an interrupt; 0: never. */
     uint32_t threshold;
     /* Guest writes, taken by CONFIGURE: physical address of struct machine_path_ring, aligned to
-     * 128, and how many entries it has: a power of two, at least log_entries. */
+     * 128, and its number of entries: a power of two, at least log_entries. */
     uint64_t ring_base;
     uint32_t ring_entries;
 
     /* When the log reaches the threshold the machine writes irq_data to irq_address (an MSI), once
-     * until it is drained. irq_address 0: never. */
+     * until the log is drained. irq_address 0: never. */
     uint32_t irq_data;    /* guest writes */
     uint64_t irq_address; /* guest writes */
 
     uint32_t waiting; /* machine writes: entries in the log */
-    /* Guest writes, taken by CONFIGURE: at the threshold the log is appended to the ring, as by
-     * DRAIN, by the unit itself if there is room, and it interrupts only after so many entries
-     * since the last DRAIN, or where there is no room. 0: it interrupts at the threshold. */
+    /* Guest writes, taken by CONFIGURE. If not 0, the unit itself appends the log to the ring at
+     * the threshold, as by DRAIN, if there is room, and interrupts only after `spill` entries since
+     * the last DRAIN or when there is no room. 0: it interrupts at the threshold. */
     uint32_t spill;
-    /* Machine writes, at any command; since power-on. */
-    uint64_t walks;       /* TLB misses that asked the PAB */
-    uint64_t pab_hits;    /* ... and were found there */
-    uint64_t filter_hits; /* ... or in the filter */
-    uint64_t lost;        /* ... or dropped */
+    /* Machine writes, at any command; counts since power-on. */
+    uint64_t walks;       /* TLB misses that looked up the PAB */
+    uint64_t pab_hits;    /* ... and hit there */
+    uint64_t filter_hits; /* ... or hit in the filter */
+    uint64_t lost;        /* ... or were dropped */
 };
 
-/* What DRAIN appends to, in the guest's memory. The guest may append entries of its own meanwhile:
- * the machine takes head from there. */
+/* The ring in the guest's memory that DRAIN appends to. The guest may append entries of its own:
+ * the machine reads head from here. */
 struct machine_path_ring {
-    uint64_t head; /* entries ever appended; the next is at head mod ring_entries */
+    uint64_t head; /* number of entries appended so far; the next is at head mod ring_entries */
     uint64_t lost; /* machine writes: machine_path.lost */
-    uint64_t tail; /* guest writes: entries it is done with; looked at where the unit spills */
+    uint64_t tail; /* guest writes: number of entries processed; read if the unit spills */
     uint64_t reserved[13];
     uint64_t entry[];
 };
@@ -419,47 +423,47 @@ struct machine_path_ring {
  */
 
 /*
- * A disk whose time is model time. A request stored at time t is done at
+ * A disk in model time. A request stored at time t is done at
  *
- *     max(t + latency_cycles, when the request before it is done) + count * page_cycles
+ * max(t + latency_cycles, when the request before it is done) + count * page_cycles
  *
- * so any number of accesses overlap, and transfers follow each other on one channel; with
- * page_cycles 0 the channel takes no time. At that moment, not before, the pages are copied, the
- * completion is appended to the ring, and the message is sent. Requests take effect in the order in
- * which they are done. Transfers are coherent: what is written to memory is in no cache
- * afterwards.
+ * so the access times of any number of requests overlap, and transfers follow each other on one
+ * channel. With page_cycles 0 transfers take no time. At that moment, and not before, the pages are
+ * copied, the completion is appended to the ring, and the message is sent. Requests take effect in
+ * the order in which they are done. Transfers are coherent: afterwards no cache contains the memory
+ * that was written.
  *
- * One for the machine, used by any CPU: the guest lets one at a time store to submit and load
- * result.
+ * There is one disk for the machine, for all CPUs: the guest lets one CPU at a time store to submit
+ * and load result.
  */
 #define MACHINE_DISK_SLOTS     64 /* requests in flight at most */
 #define MACHINE_DISK_PAGES_MAX 32 /* of one request */
 #define MACHINE_DISK_ALIGN     64 /* of a request and of the ring, in bytes */
 
 struct machine_disk {
-    /* machine writes before the first instruction, as the next four: 4 KB each */
+    /* Machine writes before the first instruction, as the next four: size in pages of 4 KB. */
     uint64_t pages;
     uint64_t latency_cycles; /* of an access */
-    uint64_t page_cycles;    /* of the channel, a page; 0: no limit */
+    uint64_t page_cycles;    /* of a page on the channel; 0: no time */
     uint32_t read_only;      /* writes are refused */
     uint32_t reserved0;
 
     /* Guest writes, taken by a store to reset: physical address of struct machine_disk_ring, in
-     * memory, and how many completions it holds: a power of two, at least MACHINE_DISK_SLOTS; or 0:
-     * the disk takes no requests. */
+     * memory, and its number of completions: a power of two, at least MACHINE_DISK_SLOTS; or 0: the
+     * disk takes no requests. */
     uint64_t ring_base;
     uint32_t ring_entries;
 
-    /* Guest writes any value: all requests in flight are forgotten, and their frames not touched
-     * any more; the ring begins anew, with head 0. result -22: this ring cannot be, and there is
+    /* Guest writes any value: forgets all requests in flight, so that their frames are no longer
+     * accessed, and starts the ring with head 0. result -22: the ring is invalid; the disk then has
      * none. */
     uint32_t reset;
-    /* Guest writes the physical address of struct machine_disk_request, in memory: it begins, and
-     * the machine has no more use for the struct. result 0; -11: as many as there are slots are in
-     * flight; -22: it asks for what cannot be, or a frame is no memory. */
+    /* Guest writes the physical address of struct machine_disk_request, in memory: starts the
+     * request; the machine has copied the struct. result 0; -11: all slots are in use; -22: an
+     * invalid request, or a frame that is not memory. */
     uint64_t submit;
     int32_t result;     /* machine writes, at a store to reset or submit */
-    uint32_t in_flight; /* machine writes, at a store to reset or submit: how many are */
+    uint32_t in_flight; /* machine writes, at a store to reset or submit: requests in flight */
 };
 
 #define MACHINE_DISK_WRITE (1u << 0) /* to the disk */
@@ -470,22 +474,23 @@ struct machine_disk_request {
     uint32_t count; /* 1 to MACHINE_DISK_PAGES_MAX */
     uint32_t flags; /* MACHINE_DISK_WRITE or 0 */
     uint64_t token; /* comes back in the completion */
-    /* where the machine writes irq_data when it is done (an MSI); 0: nowhere */
+    /* Where the machine writes irq_data when the request is done (an MSI); 0: nowhere. */
     uint64_t irq_address;
     uint32_t irq_data;
     uint32_t reserved0;
     uint64_t reserved1[3];
-    /* physical address of each page, a multiple of 4096; the first `count` are read */
+    /* Physical address of each page, a multiple of 4096; the first `count` are read. */
     uint64_t frame[MACHINE_DISK_PAGES_MAX];
 };
 
-/* In the guest's memory, written by the machine alone, aligned to MACHINE_DISK_ALIGN. */
+/* In the guest's memory, written by the machine only, aligned to MACHINE_DISK_ALIGN. */
 struct machine_disk_done {
     uint64_t token, time; /* of the request; when it was done, in model cycles */
     uint64_t reserved[2];
 };
 struct machine_disk_ring {
-    uint64_t head; /* requests ever done since reset; the n-th, from 0, is at n mod ring_entries */
+    /* number of requests done since reset; the nth, from 0, is at n mod ring_entries */
+    uint64_t head;
     uint64_t reserved[7];
     struct machine_disk_done done[];
 };

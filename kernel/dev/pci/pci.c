@@ -1,6 +1,6 @@
 /*
  * PCI configuration space (PCI Local Bus Specification 3.0, chapter 6; PCI Express Base
- * Specification, 7.2.2 for ECAM). Buses behind bridges are those the firmware numbered.
+ * Specification, 7.2.2 for ECAM). Buses behind bridges are those that firmware numbered.
  */
 #include "pci_bar.h"
 #include "kernel/firmware/acpi.h"
@@ -17,7 +17,7 @@ enum {
 #define HEADER_TYPE(v)  ((v) >> 16 & 0x7f)
 #define HEADER_MULTI(v) ((v) >> 23 & 1)
 #define HEADER_BRIDGE   1
-#define NOBODY          0xffffffff
+#define NO_DEVICE       0xffffffff
 #define ECAM_SHIFT_BUS  20
 #define ECAM_SHIFT_SLOT 15
 #define ECAM_SHIFT_FN   12
@@ -27,7 +27,7 @@ enum {
 #define CONFIG_SIZE     4096
 
 static struct pci_host host;
-static volatile uint8_t *ecam; /* of the host's first bus; NULL: the ISA's own means */
+static volatile uint8_t *ecam; /* of the host's first bus; NULL: the ISA's own means are used */
 
 static int find_mcfg(struct pci_host *out)
 {
@@ -80,12 +80,12 @@ static volatile uint32_t *ecam_at(const struct pci_device *d, unsigned reg)
 
 uint32_t pci_read(const struct pci_device *d, unsigned reg)
 {
-    uint32_t v = NOBODY;
+    uint32_t v = NO_DEVICE;
 
     if (!ecam)
-        return arch_pci_read(d->bus, d->slot, d->function, reg, &v) ? NOBODY : v;
+        return arch_pci_read(d->bus, d->slot, d->function, reg, &v) ? NO_DEVICE : v;
     volatile uint32_t *at = ecam_at(d, reg);
-    return at ? arch_io_read32(at) : NOBODY;
+    return at ? arch_io_read32(at) : NO_DEVICE;
 }
 
 void pci_write(const struct pci_device *d, unsigned reg, uint32_t v)
@@ -98,13 +98,14 @@ void pci_write(const struct pci_device *d, unsigned reg, uint32_t v)
         arch_pci_write(d->bus, d->slot, d->function, reg, v);
 }
 
-/* One function; notes the bus behind it when it is a bridge. False: stop. */
+/* Visits one function, and notes the bus behind it if it is a bridge. Returns false to stop the
+ * walk. */
 static bool walk_function(struct pci_device *d, bool buses[BUSES],
                           bool (*visit)(const struct pci_device *, void *), void *arg, bool *multi)
 {
     uint32_t id = pci_read(d, REG_ID);
 
-    if (id == NOBODY)
+    if (id == NO_DEVICE)
         return true;
     uint32_t header = pci_read(d, REG_HEADER);
     *multi |= d->function == 0 && HEADER_MULTI(header);
@@ -118,7 +119,7 @@ static bool walk_function(struct pci_device *d, bool buses[BUSES],
 
 void pci_walk(bool (*visit)(const struct pci_device *d, void *arg), void *arg)
 {
-    /* A bus behind a bridge has a higher number, so one pass sees all. */
+    /* A bus behind a bridge has a higher number, so one pass finds all. */
     bool buses[BUSES] = {false};
 
     buses[host.first_bus] = true;
@@ -161,7 +162,7 @@ int pci_find(uint16_t vendor, uint16_t device, unsigned nth, struct pci_device *
     return w.found ? 0 : -ENODEV;
 }
 
-/* As the CPU sees a bus address. */
+/* Translates a bus address to a CPU address. */
 static paddr_t from_bus(uint64_t bus)
 {
     for (unsigned i = 0; i < host.window_count; i++) {
@@ -186,7 +187,7 @@ int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *siz
 
 void pci_enable(const struct pci_device *d, bool bus_master)
 {
-    /* the status half clears what is written as 1 */
+    /* Bits of the status half are cleared by writing 1. */
     uint32_t command = pci_read(d, REG_COMMAND) & 0xffff;
 
     pci_write(d, REG_COMMAND, command | COMMAND_MEMORY | (bus_master ? COMMAND_MASTER : 0));

@@ -8,7 +8,7 @@ enum {
     REG_BAR0 = 0x10,
 };
 #define COMMAND_MEMORY 0x2
-#define COMMAND_BITS   0xffffu /* the status half clears what is written as 1 */
+#define COMMAND_BITS   0xffffu /* bits of the status half are cleared by writing 1 */
 #define HEADER_TYPE(v) ((v) >> 16 & 0x7f)
 #define HEADER_BRIDGE  1
 #define BAR_IO         0x1
@@ -20,7 +20,7 @@ enum {
 #define BARS_BRIDGE    2
 #define BELOW_4GB      ((uint64_t)1 << 32)
 
-/* What remains of all ones tells the size. */
+/* Writes all ones; the bits that stay 0 tell the size. */
 static uint32_t probe(const struct pci_device *d, unsigned reg)
 {
     uint32_t old = pci_read(d, reg);
@@ -52,7 +52,7 @@ int pci_bar_get(const struct pci_device *d, unsigned n, struct pci_bar *out)
     return is_pow2(out->size) && (wide || low_mask) ? 0 : -ENOENT;
 }
 
-/* How far each window is taken. */
+/* The windows, and how far each is in use. */
 struct places {
     const struct pci_host *host;
     uint64_t next[PCI_WINDOWS_MAX]; /* bus addresses */
@@ -82,8 +82,8 @@ static void keep_bar(struct places *p, UNUSED const struct pci_device *d, UNUSED
     }
 }
 
-/* The highest place that the BAR can express, which leaves room to those that can only express low
- * ones. */
+/* Returns the highest address that the BAR can hold, which leaves room for BARs that can only hold
+ * low ones. */
 static uint64_t place(struct places *p, const struct pci_bar *bar)
 {
     uint64_t room = MAX(bar->size, (uint64_t)PAGE_SIZE), best = 0;

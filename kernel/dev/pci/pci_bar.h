@@ -1,7 +1,6 @@
 /*
- * Memory BARs (PCI Local Bus Specification 3.0, 6.2.5.1): reading and sizing one, and giving places
- * to those that firmware left without, as where there is no firmware. Between pci.c and pci_bar.c
- * only.
+ * Memory BARs (PCI Local Bus Specification 3.0, 6.2.5.1): reading and sizing them, and assigning
+ * addresses to those without one, as on machines without firmware. For pci.c and pci_bar.c only.
  */
 #pragma once
 #include "pci.h"
@@ -11,9 +10,9 @@ struct pci_bar {
     bool wide;          /* takes two registers and 64-bit addresses */
 };
 
-/* 0, or -ENOENT when register n begins no memory BAR. The device does not answer at its memory
- * meanwhile. */
+/* Reads a BAR. The device does not respond to memory accesses meanwhile. Returns 0, or -ENOENT if
+ * register `n` does not begin a memory BAR. */
 int pci_bar_get(const struct pci_device *d, unsigned n, struct pci_bar *out);
-/* Gives each BAR on the host's first bus that has no address one in the host's windows, beside
- * those that have; says which found no room. Behind bridges it is for firmware to do. */
+/* Assigns addresses in the host's windows to BARs on the host's first bus that have none, besides
+ * those that have. Prints which found no room. BARs behind bridges are left to firmware. */
 void pci_bar_assign(const struct pci_host *host);

@@ -4,14 +4,14 @@
 
 enum { REG_COMMAND = 0x04, REG_CAPABILITIES = 0x34 };
 #define COMMAND_NO_INTX     0x400u
-#define COMMAND_BITS        0xffffu /* the status half clears what is written as 1 */
+#define COMMAND_BITS        0xffffu /* bits of the status half are cleared by writing 1 */
 #define STATUS_CAPABILITIES (1u << 20)
 #define CAPABILITIES_MAX    48
 #define CAPABILITIES_FIRST  0x40
 
 enum { CAPABILITY_MSI = 0x05, CAPABILITY_MSIX = 0x11 };
 
-/* MSI: registers behind the first, whose upper half is the message control. */
+/* MSI: offsets of registers behind the first, of which the upper half is the message control. */
 enum {
     MSI_ADDRESS = 4,
     MSI_DATA_32 = 8,
@@ -24,7 +24,7 @@ enum {
 #define MSI_64       (1u << 23)
 #define MSI_MASKABLE (1u << 24)
 
-/* MSI-X: the same, and the table's entries. */
+/* MSI-X: offsets of registers, and of the fields of a table entry. */
 enum { MSIX_TABLE = 4, ENTRY_BYTES = 16 };
 enum { ENTRY_ADDRESS = 0, ENTRY_ADDRESS_HIGH = 4, ENTRY_DATA = 8, ENTRY_CONTROL = 12 };
 #define MSIX_LAST(v)  ((v) >> 16 & 0x7ff)
@@ -80,8 +80,8 @@ static void change(const struct pci_device *d, unsigned reg, uint32_t clear, uin
     pci_write(d, reg, (pci_read(d, reg) & ~clear) | set);
 }
 
-/* Before the first of the function's entries: none is sent that nobody has programmed, and MSI is
- * off (PCI 3.0, 6.8.2). */
+/* Masks all entries before the function's first is used, so that no unprogrammed one is sent, and
+ * switches MSI off (PCI 3.0, 6.8.2). */
 static void begin_entries(const struct pci_msi *m, unsigned n)
 {
     uint32_t control = pci_read(&m->device, m->capability);
@@ -95,7 +95,7 @@ static void begin_entries(const struct pci_msi *m, unsigned n)
         change(&m->device, msi, MSI_ENABLE, 0);
 }
 
-/* Masked meanwhile, it is remembered and sent later. */
+/* Programs an entry. A message that is due while it is masked is sent later. */
 static void program_entry(const struct pci_msi *m, const struct arch_msi *message)
 {
     arch_io_write32(m->entry + ENTRY_CONTROL, ENTRY_MASKED);
@@ -169,7 +169,7 @@ void pci_msi_disconnect(struct pci_msi *m)
 {
     if (m->entry) {
         arch_io_write32(m->entry + ENTRY_CONTROL, ENTRY_MASKED);
-        arch_io_read32(m->entry + ENTRY_CONTROL); /* the write has arrived */
+        arch_io_read32(m->entry + ENTRY_CONTROL); /* waits for the write */
     } else {
         change(&m->device, m->capability, MSI_ENABLE, 0);
     }

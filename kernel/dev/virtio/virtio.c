@@ -6,12 +6,13 @@
 
 #define VENDOR           0x1af4
 #define MODERN_ID        0x1040 /* + kind; 4.1.2 */
-#define TRANSITIONAL_ID  0x1000 /* + what transitional_ids says */
+#define TRANSITIONAL_ID  0x1000 /* + transitional_ids[kind] */
 #define RESET_WAIT_NS    (100 * NS_PER_MS)
-#define NOTIFY_BYTES_MAX (64 * (uint32_t)KIB) /* mapped of the doorbells at most */
-#define CONFIG_BYTES     64                   /* mapped of the registers of a device's own kind */
-#define QUEUE_VECTOR     0
-#define NO_VECTOR        0xffff
+#define NOTIFY_BYTES_MAX (64 * (uint32_t)KIB) /* of the doorbells that are mapped, at most */
+/* of the registers of a device's own kind that are mapped */
+#define CONFIG_BYTES 64
+#define QUEUE_VECTOR 0
+#define NO_VECTOR    0xffff
 
 /* struct virtio_pci_common_cfg, 4.1.4.3 */
 enum {
@@ -39,7 +40,7 @@ enum {
     STATUS_FAILED = 128,
 };
 
-/* The older numbers of those devices that have such (4.1.2.1). */
+/* The older numbers of devices that have such numbers (4.1.2.1). */
 static const uint8_t transitional_ids[] = {[1] = 0x00, [2] = 0x01, [3] = 0x03, [4] = 0x05};
 
 static uint8_t get_status(const struct virtio_device *d)
@@ -72,7 +73,8 @@ static int find_device(unsigned kind, unsigned nth, struct pci_device *out)
                     out);
 }
 
-/* NULL: it does not lie where it says, or there is no room to map it. */
+/* Maps a region of registers. Returns NULL if it is not in its BAR, or there is no room to map
+ * it. */
 static char *map_region(const struct virtio_device *d, const struct virtio_region *r,
                         uint32_t needed, uint32_t most)
 {
@@ -144,7 +146,7 @@ static uint64_t offered(const struct virtio_device *d)
     return features;
 }
 
-/* 3.1.1, steps 2 to 6. */
+/* Performs steps 2 to 6 of 3.1.1. Returns NULL, or what is wrong. */
 static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t wanted)
 {
     uint64_t there = offered(d);
@@ -163,7 +165,7 @@ static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t 
     return get_status(d) & STATUS_FEATURES_OK ? NULL : "it does not accept the features it offers";
 }
 
-/* Queues share one message; changes of the configuration send none. */
+/* Connects the interrupt. All queues share one message; changes of the configuration send none. */
 static const char *connect_interrupt(struct virtio_device *d, struct cpu *target,
                                      void (*handler)(void *), void *arg)
 {
@@ -209,7 +211,7 @@ static void write_address(const struct virtio_device *d, unsigned reg, const voi
     arch_io_write32(d->common + reg + 4, (uint32_t)(pa >> 32));
 }
 
-/* The selected queue. What is wrong with it, or NULL. */
+/* Programs the selected queue. Returns NULL, or what is wrong with it. */
 static const char *program_queue(struct virtio_queue *q)
 {
     struct virtio_device *d = q->device;

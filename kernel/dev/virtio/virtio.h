@@ -1,7 +1,8 @@
 /*
  * Virtio devices on PCI, by the modern interface (Virtual I/O Device 1.2, 4.1): finding one,
- * agreeing on features, setting up queues. A device that says what cannot be gives one line and is
- * left alone, reset. Thread context, one call at a time for one device, unless said otherwise.
+ * negotiating features, setting up queues. A device that breaks the rules is reported in one line,
+ * reset and no longer used. Thread context, one call at a time for a device, unless stated
+ * otherwise.
  */
 #pragma once
 #include "kernel/dev/pci/pci_msi.h"
@@ -13,11 +14,11 @@
 
 struct virtio_device {
     struct pci_device pci;
-    const char *what;  /* for messages */
-    uint64_t features; /* agreed on */
+    const char *what;  /* names the device in messages */
+    uint64_t features; /* negotiated */
     bool failed;
     struct virtio_layout layout;
-    char *common, *notify, *config; /* config NULL: it has no registers of its own kind */
+    char *common, *notify, *config; /* config: registers of the device's own kind; NULL: none */
     uint32_t notify_bytes;
     struct pci_msi msi;
 };
@@ -31,25 +32,25 @@ struct virtio_queue {
 };
 
 /*
- * The nth device (from 0) of this kind (5, device types). It is reset, and features that both
- * sides know are agreed on: all of needed, and what there is of wanted. handler(arg) is called on
- * the CPU, interrupts off, whenever a queue has something back. 0; -ENODEV: there is no such
- * device; -EIO: it is unusable, as a line has said.
+ * Opens the nth device (from 0) of a kind (5, device types): resets it and negotiates all features
+ * of `needed`, and those of `wanted` that it has. Calls handler(arg) on CPU `target`, interrupts
+ * off, whenever a queue has completed requests. Returns 0; -ENODEV: there is no such device; -EIO:
+ * it cannot be used, and the reason was printed.
  */
 int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, uint64_t wanted,
                 struct cpu *target, void (*handler)(void *arg), void *arg,
                 struct virtio_device *out);
-/* A register of the device's own kind, at a multiple of 4; 0 where there is none. */
+/* Reads a register of the device's own kind, at a multiple of 4; 0 if there is none. */
 uint32_t virtio_config(const struct virtio_device *d, unsigned at);
-/* Before virtio_start. At most size_max requests. 0; -ENOENT: the device has no such queue;
- * -ENOMEM; -EIO, as a line has said. */
+/* Sets up a queue of at most `size_max` requests, before virtio_start(). Returns 0; -ENOENT: the
+ * device has no such queue; -ENOMEM; -EIO, and the reason was printed. */
 int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_max,
                       struct virtio_queue *q);
 void virtio_start(struct virtio_device *d); /* the device works from now on */
-/* Tells the device of what was added to the queue, if it wants to know. Any context. */
+/* Notifies the device of requests that were added, if it wants that. Any context. */
 void virtio_notify(const struct virtio_queue *q);
-/* The device is used no more, and accesses no memory when this returns. Any context; up to a tenth
- * of a second if it does not obey. */
+/* Stops the device; it accesses no memory when this returns. Takes up to a tenth of a second if the
+ * device does not obey. Any context. */
 void virtio_stop(struct virtio_device *d);
-/* Ends with a device that broke the rules: says why once, stops it. Any context. */
+/* Stops a device that broke the rules, and prints `why` once. Any context. */
 void virtio_fail(struct virtio_device *d, const char *why);

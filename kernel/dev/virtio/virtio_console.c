@@ -1,5 +1,6 @@
-/* See virtio_console.h. Port p's bytes go out by the second of its two queues; what devices of
- * several ports say of them comes by a third pair. Nothing is read from a port. */
+/* See virtio_console.h. The second of a port's two queues carries the bytes sent. Devices with
+ * several ports send control messages about them in a third pair of queues. Nothing is read from a
+ * port. */
 #include "virtio_console.h"
 #include "virtio.h"
 #include "kernel/arch/arch.h"
@@ -9,7 +10,7 @@
 #define KIND_CONSOLE      3
 #define FEATURE_MULTIPORT ((uint64_t)1 << 1)
 #define CONFIG_PORTS      4 /* max_nr_ports */
-#define PORTS_MAX         8 /* others are not used */
+#define PORTS_MAX         8 /* further ports are not used */
 #define NAME_MAX          32
 
 enum { QUEUE_CONTROL_IN = 2, QUEUE_CONTROL_OUT = 3 };
@@ -32,10 +33,10 @@ struct control {
     uint16_t event, value;
 };
 
-#define CONTROL_IN_BYTES  64 /* a name is cut off */
+#define CONTROL_IN_BYTES  64 /* longer names are cut off */
 #define CONTROL_IN_COUNT  16
 #define CONTROL_OUT_COUNT 32
-/* In a frame: what the device writes and reads. */
+/* Buffers for control messages, in a frame. */
 struct control_memory {
     char in[CONTROL_IN_COUNT][CONTROL_IN_BYTES];
     struct control out[CONTROL_OUT_COUNT];
@@ -44,7 +45,7 @@ _Static_assert(sizeof(struct control_memory) <= PAGE_SIZE, "one frame holds it")
 
 static struct {
     struct virtio_device device;
-    struct virtio_queue in, out; /* control */
+    struct virtio_queue in, out; /* for control messages */
     struct control_memory *memory;
     unsigned next_out;
     unsigned ports;
@@ -70,7 +71,7 @@ static int offer_buffer(void *buffer)
     return virtq_add(&console.in.ring, &b, 1, buffer);
 }
 
-/* Few are ever on their way: one for each thing the device says. */
+/* Sends a control message. Few are in flight: one for each message of the device. */
 static int send_control(unsigned port, enum control_event event, unsigned value)
 {
     struct control *c = &console.memory->out[console.next_out++ % CONTROL_OUT_COUNT];
@@ -98,7 +99,7 @@ static void take_name(struct port *port, const char *name, size_t bytes)
     port->name[n] = '\0';
 }
 
-/* bytes: at most CONTROL_IN_BYTES. */
+/* Handles a control message; `bytes` is at most CONTROL_IN_BYTES. */
 static int handle_control(const char *message, uint32_t bytes)
 {
     struct control c;
@@ -122,7 +123,7 @@ static int handle_control(const char *message, uint32_t bytes)
     case PORT_OPEN:
         port->open = c.value;
         return c.value ? send_control(c.port, PORT_OPEN, 1) : 0;
-    default: /* sizes, and which of them are consoles: nothing to a stream of bytes */
+    default: /* sizes, and which ports are consoles: irrelevant for a stream of bytes */
         return 0;
     }
 }

@@ -34,7 +34,7 @@ static int take_capability(struct virtio_layout *out, const uint32_t *config, un
     if (CAP_LENGTH(cap[0]) < bytes || at + bytes > CONFIG_BYTES)
         return -EINVAL;
     if ((cap[1] & 0xff) >= VIRTIO_BARS)
-        return 0; /* reserved: for another driver than this */
+        return 0; /* a reserved value, not for this driver */
     if (kind == KIND_NOTIFY && !out->notify.bytes)
         out->notify_multiplier = cap[4];
     take_region(kind == KIND_COMMON   ? &out->common
@@ -54,7 +54,7 @@ int virtio_layout_find(const uint32_t config[VIRTIO_CONFIG_WORDS], struct virtio
     for (unsigned i = 0; at >= CAPABILITY_FIRST; i++) {
         uint32_t head = config[at / 4];
         if (i == CAPABILITIES_MAX)
-            return -EINVAL; /* the list goes round */
+            return -EINVAL; /* the list is circular */
         int err = (head & 0xff) == CAPABILITY_VENDOR && at + CAP_BYTES <= CONFIG_BYTES
                       ? take_capability(out, config, at)
                       : 0;

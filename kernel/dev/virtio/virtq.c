@@ -45,8 +45,8 @@ static struct virtq_descriptor describe(const struct virtq_buffer *b, bool last,
     };
 }
 
-/* n buffers, described from the first free descriptor on, in so many of them, up to the free one
- * at. */
+/* Makes a request of `n` buffers available. Its descriptors are those from the first free one to
+ * the one before `at`, which becomes the first free one; `descriptors` is their number. */
 static void make_available(struct virtq *q, const struct virtq_buffer *buffers, unsigned n,
                            unsigned descriptors, uint16_t at, void *token)
 {
@@ -99,7 +99,8 @@ int virtq_add_indirect(struct virtq *q, struct virtq_descriptor *table, paddr_t 
 
 bool virtq_must_notify(const struct virtq *q)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the index is out before the flag is read (2.7.21) */
+    /* the index is stored before the flag is loaded (2.7.21) */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return !(__atomic_load_n(&q->used->flags, __ATOMIC_RELAXED) & USED_NO_NOTIFY);
 }
 

@@ -1,8 +1,8 @@
 /*
  * A split virtqueue (Virtual I/O Device 1.2, 2.7): requests of one or more buffers, several in
- * flight, that a device completes in any order. What the device must not change is kept here
- * besides; what it says is checked. No register is touched, so the host tests it. Not for two
- * callers at once: the owner's lock guards it.
+ * flight, that a device completes in any order. State that the device must not change is kept in
+ * memory that it cannot access; all that it writes is checked. Accesses no register, so the host
+ * tests it. The owner's lock guards it.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -23,7 +23,7 @@ struct virtq_used {
         uint32_t id, bytes;
     } ring[];
 };
-/* The three parts of the largest queue fit into a page, which the device reads and writes. */
+/* The three parts of the largest queue fit into one page, which the device accesses. */
 #define VIRTQ_BYTES      PAGE_SIZE
 #define VIRTQ_AVAILABLE  ((size_t)VIRTQ_SIZE_MAX * sizeof(struct virtq_descriptor))
 #define VIRTQ_USED       (VIRTQ_AVAILABLE + 8 + 2 * (size_t)VIRTQ_SIZE_MAX)
@@ -35,39 +35,39 @@ struct virtq {
     struct virtq_descriptor *descriptors;
     struct virtq_available *available;
     struct virtq_used *used;
-    uint16_t size, free, first_free; /* descriptors */
-    uint16_t index, seen;            /* what was made available, what was taken back */
+    uint16_t size, free, first_free; /* numbers of descriptors */
+    uint16_t index, seen;            /* available requests added; used requests taken back */
     uint16_t in_flight;              /* requests */
-    /* the device said what cannot be: nothing is believed any more */
+    /* The device broke the rules: nothing it writes is used any more. */
     bool broken;
     struct virtq_request {
         void *token;
-        uint32_t writable;    /* bytes the device may have written */
+        uint32_t writable;    /* bytes that the device may write */
         uint16_t descriptors; /* 0: no request begins here */
-        uint16_t next;        /* descriptor of the same request, or free one */
+        uint16_t next;        /* next descriptor of the request, or next free one */
     } request[VIRTQ_SIZE_MAX];
 };
 
 struct virtq_buffer {
     paddr_t at;
     uint32_t bytes;
-    bool device_writes; /* these come last in a request */
+    bool device_writes; /* such buffers come last in a request */
 };
 
-/* memory: VIRTQ_BYTES at a page's start, zeroed here. size: a power of two up to VIRTQ_SIZE_MAX,
- * else -EINVAL. */
+/* Initialises a queue. `memory`: VIRTQ_BYTES at the start of a page; is zeroed. Returns -EINVAL
+ * unless `size` is a power of two up to VIRTQ_SIZE_MAX. */
 int virtq_init(struct virtq *q, void *memory, unsigned size);
-/* Makes a request available; token comes back with it. 0; -ENOSPC: too many are in flight;
- * -EINVAL: no buffer, more than the queue is long, an empty one, or order; -EIO: the queue is
- * broken. */
+/* Makes a request available to the device; virtq_take() returns its token. Returns 0; -ENOSPC: too
+ * many requests in flight; -EINVAL: no buffers, more than the queue's size, an empty one, or the
+ * wrong order; -EIO: the queue is broken. */
 int virtq_add(struct virtq *q, const struct virtq_buffer *buffers, unsigned n, void *token);
-/* The same with descriptors of the caller's (2.7.5.3), for devices that have agreed on
- * VIRTIO_FEATURE_INDIRECT: a request takes one of the queue's. table: room for n, not in use; at
- * most as many as the queue is long, else -EINVAL. */
+/* Does the same with descriptors of the caller (2.7.5.3), for devices that have negotiated
+ * VIRTIO_FEATURE_INDIRECT: a request takes one descriptor of the queue. `table`: has room for `n`
+ * descriptors and is not in use; `n` is at most the queue's size, else -EINVAL. */
 int virtq_add_indirect(struct virtq *q, struct virtq_descriptor *table, paddr_t table_at,
                        const struct virtq_buffer *buffers, unsigned n, void *token);
-/* After virtq_add: must the device be told? */
+/* Returns whether the device must be notified, after virtq_add(). */
 bool virtq_must_notify(const struct virtq *q);
-/* A request that the device is done with. 0; -EAGAIN: none is; -EIO: what it says cannot be, now
- * and from now on. */
+/* Takes a request that the device has completed. Returns 0; -EAGAIN: none; -EIO: the device broke
+ * the rules, now or before. */
 int virtq_take(struct virtq *q, void **token, uint32_t *written);

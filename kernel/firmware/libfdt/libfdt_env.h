@@ -1,4 +1,4 @@
-/* What libfdt needs of its surroundings: big-endian numbers, and a few functions on strings. */
+/* The environment that libfdt needs: big-endian numbers, and a few string functions. */
 #pragma once
 #include "kernel/lib/base.h"
 
