@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Checks README.md and the pages below docs/. Of docs/results, which has a form of its own, only links.
+Checks README.md and the pages below docs/; of docs/results, which has its own form, only links.
 
   tools/docs.py                what `make lint` does: prints what is wrong, and fails
   tools/docs.py commands PAGE  commands of the page's `sh` blocks, for test/docs/commands.sh
@@ -67,7 +67,8 @@ def links(path, text):
             wrong.append(f"{path}: no such file: {name}")
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         file = target.partition("#")[0]
-        if "://" not in target and file and not os.path.exists(os.path.join(os.path.dirname(path), file)):
+        there = os.path.join(os.path.dirname(path), file)
+        if "://" not in target and file and not os.path.exists(there):
             wrong.append(f"{path}: no such file: {target}")
     return wrong
 

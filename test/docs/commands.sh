@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs the commands of one page, README.md or of docs/, as TAP for prove. tools/docs.py says which
 # blocks have commands. Each runs by bash at the top of the repository and must end with status 0
-# within LIMIT seconds. Where the page shows the output, one line of that must come again: all numbers
-# are taken to be equal, and ... stands for any text.
+# within LIMIT seconds. Where the page shows the output, one line of that must come again: all
+# numbers are taken to be equal, and ... stands for any text.
 #   test/docs/commands.sh PAGE
 #   ONLY=REGEX    in the environment: runs the commands that match, skips the others
 set -u
@@ -18,7 +18,8 @@ count=0 failed=0
 
 # The file's lines with a word in them, blanks and numbers made alike.
 alike() { # FILE
-	sed -E 's/\x1b\[[0-9;]*[A-Za-z]//g; s/[0-9][0-9a-f,]*(\.[0-9]+)?/0/g; s/[ \t\r]+/ /g; s/^ //; s/ $//' "$1" |
+	sed -E -e 's/\x1b\[[0-9;]*[A-Za-z]//g' -e 's/[0-9][0-9a-f,]*(\.[0-9]+)?/0/g' \
+		-e 's/[ \t\r]+/ /g' -e 's/^ //' -e 's/ $//' "$1" |
 		grep -E '[A-Za-z]{3}'
 }
 
@@ -33,7 +34,10 @@ result() { # STATUS WHAT
 	fi
 }
 
-tools/docs.py commands "$page" >"$WORK/commands" || { echo "Bail out! $page cannot be read"; exit 1; }
+tools/docs.py commands "$page" >"$WORK/commands" || {
+	echo "Bail out! $page cannot be read"
+	exit 1
+}
 while IFS=$'\t' read -r at reason shown command; do
 	what="$at ${command//#/\\#}"
 	if [ "$reason" = - ] && ! [[ $command =~ ${ONLY:-} ]]; then

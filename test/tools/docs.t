@@ -23,7 +23,8 @@ wrong() { # TEXT REGEX WHAT
 	grep -Eq -- "$2" "$console" || r=1
 	result $r "$3"
 }
-wrong "$(printf '%101s' . | tr ' ' x)" 'docs/page.md:1: wider than 100 columns' "a wide line is found"
+wrong "$(printf '%101s' . | tr ' ' x)" 'docs/page.md:1: wider than 100 columns' \
+	"a wide line is found"
 wrong '[other](other.md)' 'no such file: other.md' "a link to nowhere is found"
 wrong '```\nmake\n```' "block of kind ''" "a block that does not say what it is is found"
 wrong '```sh later\nmake\n```' "expected 'skip: WHY'" "a mark without a reason is found"
@@ -33,8 +34,26 @@ echo 'Nothing.' >"$work/tree/README.md"
 wrong 'Fine.' 'README.md: its index lacks docs/page.md' "a page that the index lacks is found"
 
 # Commands of a page: 1 fails, 2 does not run, 3's output is the one that is shown, 4's is not.
-printf '%s\n' '```sh' false '```' '```sh skip: never' false '```' '```sh' 'echo took 12 ms, all in all' '```' '```text' \
-	'took 3 ms, ... all' '```' '```sh' 'echo took 12 s' '```' '```text' 'took 3 ms' '```' >"$work/tree/docs/page.md"
+cat >"$work/tree/docs/page.md" <<'END'
+```sh
+false
+```
+```sh skip: never
+false
+```
+```sh
+echo took 12 ms, all in all
+```
+```text
+took 3 ms, ... all
+```
+```sh
+echo took 12 s
+```
+```text
+took 3 ms
+```
+END
 "$work/tree/test/docs/commands.sh" docs/page.md >"$console" 2>&1
 says '^not ok 1 - docs/page.md:2 false$' "a command that fails is found"
 says '^ok 2 # SKIP never: docs/page.md:5 false$' "one that is marked is left out"
