@@ -40,6 +40,6 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args,  sched_args, sharing_args,   hpm_args,
-                                        mm_args,      track_args, telemetry_args, disk_args,
-                                        process_args, NULL};
+const struct arg *const arg_tables[] = {
+    kernel_args,    sched_args, sharing_args, hpm_args,     mm_args, track_args,
+    telemetry_args, disk_args,  process_args, syscall_args, NULL};

@@ -32,3 +32,8 @@ int memory_curve(int pid, struct sys_curve *out) VIGIL(memory_curve);
 
 /* Its regions, by address: how many there are, the first room of them in out; -ESRCH. */
 int memory_regions(int pid, struct sys_memory_region *out, size_t room) VIGIL(memory_regions);
+
+/* Says what lies at an address of process `pid`, 0 being the caller's, or of the kernel: memory by
+ * region, code by function, file and line. Of a child that has ended only its code is known.
+ * Returns 0; ESRCH: no such process; EFAULT. */
+int symbol_of(int pid, uint64_t address, struct sys_symbol *place) VIGIL(symbol_of);

@@ -25,8 +25,6 @@ void console_end(bool irq);
 void console_draw(void);
 /* Leaves drawing to a thread that calls console_draw() periodically from now on. */
 void console_draw_later(void);
-/* Starts the drawing thread, if there is a display. Thread context. */
-void console_thread_start(void);
 /* Stops the use of the console's lock from now on: its holder may have been stopped. */
 void console_panic_mode(void);
 /* Writes at once, ahead of waiting text and without a lock: before the console works, and when all

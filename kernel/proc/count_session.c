@@ -2,7 +2,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
-#include "kernel/core/printf.h"
+#include "kernel/proc/session.h"
 #include "kernel/lib/text.h"
 #include "hpm/count.h"
 
@@ -24,67 +24,38 @@ struct last {
     struct hpm_sums sums;
 };
 
-struct session {
-    uint32_t pid;                /* its owner's; 0: free */
-    const struct family *family; /* that its owner is a member of */
+struct count_session {
+    struct session base;
     struct hpm_session *hpm;
     struct last *last;
     unsigned lasts;
-    uint64_t serial;    /* of all sessions there have been */
-    uint64_t delivered; /* readings since last that are in user memory */
 };
 
-struct gate sessions_gate = GATE(sessions_gate, GATE_SESSIONS, "sessions");
-static struct session sessions[SESSIONS]; /* sessions_gate */
-static uint64_t last_serial;              /* sessions_gate */
+/* sessions_gate */
+static struct count_session sessions[SESSIONS];
+static struct session_table table = {.what = "sessions",
+                                     .first = sessions,
+                                     .bytes = sizeof(sessions[0]),
+                                     .count = SESSIONS,
+                                     .process_max = SYS_COUNT_SESSIONS,
+                                     .family_max = SYS_COUNT_FAMILY};
 
-static struct session *find(const struct process *owner, uint32_t number)
+static struct count_session *find_session(const struct process *owner, uint32_t number)
 {
-    struct session *s = number && number <= SESSIONS ? &sessions[number - 1] : NULL;
-
-    return s && s->pid == owner->pid ? s : NULL;
-}
-
-/* Returns one that is free and that owner may have; or NULL, with why. */
-static struct session *find_free(const struct process *owner, char *why, size_t size)
-{
-    struct session *free = NULL;
-    unsigned own = 0, family = 0;
-
-    for (unsigned i = SESSIONS; i-- > 0;) {
-        own += sessions[i].pid == owner->pid;
-        family += sessions[i].family == owner->family;
-        if (!sessions[i].pid)
-            free = &sessions[i];
-    }
-    if (own == SYS_COUNT_SESSIONS)
-        ksnprintf(why, size, "this process has %u sessions open, as many as one process may have",
-                  own);
-    else if (family >= SYS_COUNT_FAMILY)
-        ksnprintf(why, size,
-                  "this application and those that it has started have %u sessions open, as many "
-                  "as they may have",
-                  family);
-    else if (!free)
-        ksnprintf(why, size, "all %d sessions are open: other applications have them", SESSIONS);
-    return own == SYS_COUNT_SESSIONS || family >= SYS_COUNT_FAMILY ? NULL : free;
+    return (struct count_session *)session_find(&table, owner, number);
 }
 
 int counts_open(const struct process *owner, const char *names, char *why, size_t size)
 {
     gate_enter(&sessions_gate);
-    struct session *s = find_free(owner, why, size);
+    struct count_session *s = (struct count_session *)session_find_free(&table, owner, why, size);
     int err = s ? hpm_session_open(names, &s->hpm, why, size) : -ENOSPC;
-    if (!err) {
-        s->pid = owner->pid;
-        s->family = owner->family;
-        s->serial = ++last_serial;
-    }
+    int number = err ? 0 : session_own(&table, &s->base, owner);
     gate_leave(&sessions_gate);
-    return err ? err : (int)(s - sessions) + 1;
+    return err ? err : number;
 }
 
-static void forget_last(struct session *s, struct last **at)
+static void forget_last(struct count_session *s, struct last **at)
 {
     struct last *l = *at;
 
@@ -93,18 +64,18 @@ static void forget_last(struct session *s, struct last **at)
     kfree(l);
 }
 
-static void close_held(struct session *s)
+static void close_held(struct count_session *s)
 {
     hpm_session_close(s->hpm);
     while (s->last)
         forget_last(s, &s->last);
-    *s = (struct session){0};
+    *s = (struct count_session){0};
 }
 
 int counts_close(const struct process *owner, uint32_t session)
 {
     gate_enter(&sessions_gate);
-    struct session *s = find(owner, session);
+    struct count_session *s = find_session(owner, session);
     if (s)
         close_held(s);
     gate_leave(&sessions_gate);
@@ -115,7 +86,7 @@ void counts_forget(const struct process *owner)
 {
     gate_enter(&sessions_gate);
     for (unsigned i = 0; i < SESSIONS; i++)
-        if (sessions[i].pid == owner->pid)
+        if (sessions[i].base.pid == owner->pid)
             close_held(&sessions[i]);
     gate_leave(&sessions_gate);
 }
@@ -137,7 +108,7 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
 /* What a reading since last has seen of things, and of which session. Later ones start from there
  * once its values are in user memory. */
 struct seen {
-    uint64_t serial, delivered;
+    struct session_position at;
     unsigned things;
     struct {
         struct thing thing;
@@ -173,7 +144,7 @@ static int sum_up(struct process *owner, const struct thing *t, uint64_t counts,
 }
 
 /* Nobody can read them any more. */
-static void forget_ended(struct process *owner, struct session *s)
+static void forget_ended(struct process *owner, struct count_session *s)
 {
     for (struct last **at = &s->last; *at;) {
         if (sum_up(owner, &(*at)->thing, 0, false, &work.spare))
@@ -183,7 +154,7 @@ static void forget_ended(struct process *owner, struct session *s)
     }
 }
 
-static struct last *find_last(struct process *owner, struct session *s, const struct thing *t)
+static struct last *find_last(struct process *owner, struct count_session *s, const struct thing *t)
 {
     struct last *l = s->last;
 
@@ -206,7 +177,7 @@ static struct last *find_last(struct process *owner, struct session *s, const st
 }
 
 /* sums become what is new in them; seen has what they were. */
-static int subtract_last(struct process *owner, struct session *s, const struct thing *t,
+static int subtract_last(struct process *owner, struct count_session *s, const struct thing *t,
                          struct hpm_sums *sums, struct seen *seen)
 {
     struct last *l = find_last(owner, s, t);
@@ -221,7 +192,7 @@ static int subtract_last(struct process *owner, struct session *s, const struct 
 }
 
 /* The machine is what its accounts come to. */
-static int sum_up_machine(struct process *owner, struct session *s, struct seen *seen)
+static int sum_up_machine(struct process *owner, struct count_session *s, struct seen *seen)
 {
     hpm_sum_accounts(hpm_session_counts(s->hpm), work.part);
     for (unsigned a = 0; a < HPM_ACCOUNTS; a++) {
@@ -262,8 +233,9 @@ static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
 }
 
 /* seen: NULL, or what the reading is since. */
-static int read_held(struct process *owner, struct session *s, const struct sys_hpm_read *read,
-                     struct sys_hpm_value *out, size_t room, struct seen *seen)
+static int read_held(struct process *owner, struct count_session *s,
+                     const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room,
+                     struct seen *seen)
 {
     bool machine = read->scope == SYS_SCOPE_MACHINE;
     struct thing thing = thing_of(owner, read);
@@ -295,11 +267,10 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
                      struct sys_hpm_value *out, size_t room, struct seen *seen)
 {
     gate_enter(&sessions_gate);
-    struct session *s = find(owner, read->session);
+    struct count_session *s = find_session(owner, read->session);
     if (s && seen) {
         seen->things = 0;
-        seen->serial = s->serial;
-        seen->delivered = s->delivered;
+        seen->at = session_position(&s->base);
     }
     int n = s ? read_held(owner, s, read, out, room, seen) : -ESRCH;
     gate_leave(&sessions_gate);
@@ -310,17 +281,17 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
 static bool commit(struct process *owner, uint32_t session, const struct seen *seen)
 {
     gate_enter(&sessions_gate);
-    struct session *s = find(owner, session);
-    bool same = s && s->serial == seen->serial && s->delivered == seen->delivered;
-    for (unsigned i = 0; same && i < seen->things; i++) {
+    struct count_session *s =
+        (struct count_session *)session_find_at(&table, owner, session, &seen->at);
+    for (unsigned i = 0; s && i < seen->things; i++) {
         struct last *l = find_last(owner, s, &seen->of[i].thing);
         if (l) /* else it has ended and was forgotten */
             hpm_sums_copy(&l->sums, &seen->of[i].sums);
     }
-    if (same)
-        s->delivered++;
+    if (s)
+        s->base.delivered++;
     gate_leave(&sessions_gate);
-    return same;
+    return s != NULL;
 }
 
 static int check_read(const struct sys_hpm_read *read)
@@ -424,7 +395,7 @@ static void drop_page(struct process *p, struct hpm_user_page *page)
 static int show(const struct process *owner, uint32_t session, struct hpm_user_page *page)
 {
     gate_enter(&sessions_gate);
-    const struct session *s = find(owner, session);
+    const struct count_session *s = find_session(owner, session);
     int err = s ? hpm_user_open(&thread_current()->hpm, s->hpm, session, page) : -ESRCH;
     gate_leave(&sessions_gate);
     return err;

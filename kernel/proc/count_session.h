@@ -4,9 +4,6 @@
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
 
-/* Entered by each thread that changes what is counted or sampled. */
-extern struct gate sessions_gate;
-
 /* Its number, from 1; or with why an error of hpm_session_open, or -ENOSPC: the owner has as many
  * as one process may have, its family as many as one may have, or all are open. */
 int counts_open(const struct process *owner, const char *names, char *why, size_t size);

@@ -4,7 +4,7 @@
  * parent's lock: no reading has less than an earlier one.
  */
 #include "kernel/mem/mem.h"
-#include "kernel/proc/count_session.h"
+#include "kernel/proc/session.h"
 #include "kernel/proc/internal.h"
 #include "hpm/count.h"
 

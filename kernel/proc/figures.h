@@ -1,7 +1,13 @@
-/* What programs may know of processes' memory, and of the machine's. */
+/* What programs may know of the machine, and of processes' memory. */
 #pragma once
 #include "kernel/proc/abi.h"
 #include "kernel/proc/internal.h"
+#include "hpm/policy/breakdown.h"
+
+/* sysinfo.c: fills in what the machine is. */
+void sysinfo_read(struct sys_info *out);
+/* sysinfo.c: converts a breakdown to the form that programs know. */
+void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *to);
 
 /* Keeps the figures of a process whose space is about to go, for those that may still ask. Thread
  * context, no lock held. */

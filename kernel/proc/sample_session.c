@@ -8,8 +8,8 @@
  */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/sample_session.h"
-#include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/session.h"
 #include "kernel/core/printf.h"
 
 #define SESSIONS     4
@@ -31,14 +31,11 @@ _Static_assert(sizeof(struct sys_sample) == sizeof(struct hpm_sample) &&
 
 enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) };
 
-struct session {
-    uint32_t pid;                /* its owner's; 0: free */
-    const struct family *family; /* that its owner is a member of */
+struct sample_session {
+    struct session base;
     struct hpm_profile *profile;
     struct hpm_sample *buffer; /* samples first..count-1 wait */
     size_t first, count;
-    uint64_t serial;    /* of all sessions there have been */
-    uint64_t delivered; /* samples that are in user memory */
     uint64_t window_ns, window_end_ns;
 };
 
@@ -48,14 +45,21 @@ static struct {
     struct wait_queue idle;
     bool started;
     unsigned open; /* lock */
-    uint64_t last_serial;
-    struct session session[SESSIONS];
-} table = {.lock = SPINLOCK(LOCK_PROC, "collector of samples"),
-           .idle = {{&table.idle.waiters, &table.idle.waiters}}};
+} collector = {.lock = SPINLOCK(LOCK_PROC, "collector of samples"),
+               .idle = {{&collector.idle.waiters, &collector.idle.waiters}}};
+
+/* sessions_gate */
+static struct sample_session sessions[SESSIONS];
+static struct session_table table = {.what = "sessions of samples",
+                                     .first = sessions,
+                                     .bytes = sizeof(sessions[0]),
+                                     .count = SESSIONS,
+                                     .process_max = SYS_SAMPLE_SESSIONS,
+                                     .family_max = SYS_SAMPLE_FAMILY};
 
 /* ---- Collector ------------------------------------------------------------------------------- */
 
-static void collect(struct session *s)
+static void collect(struct sample_session *s)
 {
     uint64_t now_ns = arch_clock_ns();
 
@@ -71,11 +75,11 @@ static void collect(struct session *s)
 
 static void wait_for_session(void)
 {
-    bool irq = spin_lock(&table.lock);
+    bool irq = spin_lock(&collector.lock);
 
-    while (!table.open)
-        wait_sleep(&table.idle, &table.lock, &irq, UINT64_MAX);
-    spin_unlock(&table.lock, irq);
+    while (!collector.open)
+        wait_sleep(&collector.idle, &collector.lock, &irq, UINT64_MAX);
+    spin_unlock(&collector.lock, irq);
 }
 
 static void run(UNUSED void *unused)
@@ -84,8 +88,8 @@ static void run(UNUSED void *unused)
         wait_for_session();
         gate_enter(&sessions_gate);
         for (unsigned i = 0; i < SESSIONS; i++)
-            if (table.session[i].pid)
-                collect(&table.session[i]);
+            if (sessions[i].base.pid)
+                collect(&sessions[i]);
         gate_leave(&sessions_gate);
         sched_sleep_until(arch_clock_ns() + COLLECT_NS);
     }
@@ -96,11 +100,11 @@ static int start_collector(void)
     const struct thread_params params = {
         .name = "collector", .entry = run, .prio = PRIO_KERNEL, .group = GROUP_NONE};
     struct thread *t;
-    int err = table.started ? 0 : thread_create(&params, &t);
+    int err = collector.started ? 0 : thread_create(&params, &t);
 
-    if (err || table.started)
+    if (err || collector.started)
         return err;
-    table.started = true;
+    collector.started = true;
     thread_start(t);
     thread_put(t);
     return 0;
@@ -108,23 +112,22 @@ static int start_collector(void)
 
 static void count_open(int more)
 {
-    bool irq = spin_lock(&table.lock);
+    bool irq = spin_lock(&collector.lock);
 
-    table.open += (unsigned)more;
-    wait_wake(&table.idle, 1);
-    spin_unlock(&table.lock, irq);
+    collector.open += (unsigned)more;
+    wait_wake(&collector.idle, 1);
+    spin_unlock(&collector.lock, irq);
 }
 
 /* ---- Sessions -------------------------------------------------------------------------------- */
 
-static struct session *find_held(const struct process *owner, uint32_t number)
+static struct sample_session *find_session(const struct process *owner, uint32_t number)
 {
-    struct session *s = number && number <= SESSIONS ? &table.session[number - 1] : NULL;
-
-    return s && s->pid == owner->pid ? s : NULL;
+    return (struct sample_session *)session_find(&table, owner, number);
 }
 
-static int open_held(struct session *s, const struct hpm_profiling *what, char *why, size_t size)
+static int open_held(struct sample_session *s, const struct hpm_profiling *what, char *why,
+                     size_t size)
 {
     paddr_t pa;
 
@@ -132,41 +135,12 @@ static int open_held(struct session *s, const struct hpm_profiling *what, char *
         ksnprintf(why, size, "no memory");
         return -ENOMEM;
     }
-    *s = (struct session){
-        .buffer = phys_to_virt(pa), .window_ns = FIRST_NS, .serial = ++table.last_serial};
+    *s = (struct sample_session){.buffer = phys_to_virt(pa), .window_ns = FIRST_NS};
     s->window_end_ns = arch_clock_ns() + s->window_ns;
     int err = hpm_profile_open(what, &s->profile, why, size);
     if (err)
         frame_free(pa, BUFFER_ORDER);
     return err;
-}
-
-/* Returns one that is free and that owner may have; or NULL, with why. */
-static struct session *find_free(const struct process *owner, char *why, size_t size)
-{
-    struct session *free = NULL;
-    unsigned own = 0, family = 0;
-
-    for (unsigned i = SESSIONS; i-- > 0;) {
-        own += table.session[i].pid == owner->pid;
-        family += table.session[i].family == owner->family;
-        if (!table.session[i].pid)
-            free = &table.session[i];
-    }
-    if (own == SYS_SAMPLE_SESSIONS)
-        ksnprintf(why, size,
-                  "this process has %u sessions of samples open, as many as one process may have",
-                  own);
-    else if (family >= SYS_SAMPLE_FAMILY)
-        ksnprintf(why, size,
-                  "this application and those that it has started have %u sessions of samples "
-                  "open, as many as "
-                  "they may have",
-                  family);
-    else if (!free)
-        ksnprintf(why, size, "all %d sessions of samples are open: other applications have them",
-                  SESSIONS);
-    return own == SYS_SAMPLE_SESSIONS || family >= SYS_SAMPLE_FAMILY ? NULL : free;
 }
 
 /* May owner have samples of this process, or of all? 0, or an error, with why. */
@@ -195,31 +169,28 @@ int samples_open(struct process *owner, const struct hpm_profiling *what, char *
     if (err)
         return err;
     gate_enter(&sessions_gate);
-    struct session *s = find_free(owner, why, size);
+    struct sample_session *s = (struct sample_session *)session_find_free(&table, owner, why, size);
     err = s ? open_held(s, what, why, size) : -ENOSPC;
-    if (!err) {
-        s->pid = owner->pid;
-        s->family = owner->family;
-    }
+    int number = err ? 0 : session_own(&table, &s->base, owner);
     gate_leave(&sessions_gate);
     if (err)
         return err;
     count_open(1);
-    return (int)(s - table.session) + 1;
+    return number;
 }
 
-static void close_held(struct session *s)
+static void close_held(struct sample_session *s)
 {
     hpm_profile_close(s->profile);
     frame_free(virt_to_phys(s->buffer), BUFFER_ORDER);
-    *s = (struct session){0};
+    *s = (struct sample_session){0};
     count_open(-1);
 }
 
 int samples_close(const struct process *owner, uint32_t session)
 {
     gate_enter(&sessions_gate);
-    struct session *s = find_held(owner, session);
+    struct sample_session *s = find_session(owner, session);
     if (s)
         close_held(s);
     gate_leave(&sessions_gate);
@@ -230,32 +201,27 @@ void samples_forget(const struct process *owner)
 {
     gate_enter(&sessions_gate);
     for (unsigned i = 0; i < SESSIONS; i++)
-        if (table.session[i].pid == owner->pid)
-            close_held(&table.session[i]);
+        if (sessions[i].base.pid == owner->pid)
+            close_held(&sessions[i]);
     gate_leave(&sessions_gate);
 }
 
 /* ---- Taking: samples are copied to user memory outside of the gate, and stay in the buffer until
  * that is done ---- */
 
-/* Where a session's next sample stands. */
-struct position {
-    uint64_t serial, delivered;
-};
-
 /* The next samples, at most max, and where they stand. How many; -ESRCH. */
 static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part,
-                    size_t max, struct position *at)
+                    size_t max, struct session_position *at)
 {
     int64_t n = -ESRCH;
 
     gate_enter(&sessions_gate);
-    struct session *s = find_held(owner, session);
+    struct sample_session *s = find_session(owner, session);
     if (s) {
         collect(s);
         n = (int64_t)MIN(max, s->count - s->first);
         memcpy(part, s->buffer + s->first, (size_t)n * sizeof *part);
-        *at = (struct position){s->serial, s->delivered};
+        *at = session_position(&s->base);
     }
     gate_leave(&sessions_gate);
     return n;
@@ -264,23 +230,22 @@ static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sa
 /* The n samples there have been copied. False: meanwhile another thread has taken some, or the
  * session was closed. */
 static bool commit(const struct process *owner, uint32_t session, size_t n,
-                   const struct position *at)
+                   const struct session_position *at)
 {
     gate_enter(&sessions_gate);
-    struct session *s = find_held(owner, session);
-    bool same = s && s->serial == at->serial && s->delivered == at->delivered;
-    if (same) {
+    struct sample_session *s = (struct sample_session *)session_find_at(&table, owner, session, at);
+    if (s) {
         s->first += n;
-        s->delivered += n;
+        s->base.delivered += n;
     }
     gate_leave(&sessions_gate);
-    return same;
+    return s != NULL;
 }
 
 static int64_t take_part(const struct process *owner, uint32_t session, vaddr_t to, size_t max,
                          struct hpm_sample *part)
 {
-    struct position at;
+    struct session_position at;
     int64_t n;
 
     do {
@@ -311,7 +276,8 @@ int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, 
     return done ? (int64_t)done : n;
 }
 
-static int account_held(const struct session *s, uint32_t criterion, struct sys_sample_account *out)
+static int account_held(const struct sample_session *s, uint32_t criterion,
+                        struct sys_sample_account *out)
 {
     struct hpm_profile_account a;
 
@@ -341,7 +307,7 @@ int samples_account(const struct process *owner, uint32_t session, uint32_t crit
                     struct sys_sample_account *out)
 {
     gate_enter(&sessions_gate);
-    const struct session *s = find_held(owner, session);
+    const struct sample_session *s = find_session(owner, session);
     int err = s ? account_held(s, criterion, out) : -ESRCH;
     gate_leave(&sessions_gate);
     return err;

@@ -1,5 +1,5 @@
-/* See sysinfo.h. */
-#include "kernel/proc/sysinfo.h"
+/* What the machine is, as programs see it. */
+#include "kernel/proc/figures.h"
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
 #include "sched/sched.h"

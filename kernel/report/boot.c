@@ -1,5 +1,5 @@
-/* See boot.h. */
-#include "kernel/report/boot.h"
+/* What a boot prints of the machine and of its arguments. */
+#include "kernel/report/report.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
 #include "kernel/firmware/numa.h"
@@ -95,4 +95,14 @@ void boot_print_nodes(void)
                        (unsigned long long)(bytes[node] / MIB));
     kprintf("nodes: %u%s%s;%s\n", numa->node_count, numa->source ? " by " : "",
             numa->source ? numa->source : "", line);
+}
+
+void quirks_print(const char *prefix)
+{
+    char text[160];
+
+    for (const struct arch_quirk *q = arch_quirks; q->name; q++) {
+        if (q->is_so(text, sizeof(text)))
+            kprintf("%squirk: %s: %s\n", prefix, q->name, text);
+    }
 }

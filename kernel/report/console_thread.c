@@ -1,4 +1,5 @@
 /* The thread that draws what was printed with interrupts off. */
+#include "kernel/report/report.h"
 #include "kernel/core/console.h"
 #include "kernel/core/outputs.h"
 #include "kernel/core/printf.h"

@@ -1,5 +1,4 @@
-/* See counters.h. */
-#include "kernel/report/counters.h"
+#include "kernel/report/report.h"
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"

@@ -1,5 +1,4 @@
-/* See memory.h. */
-#include "kernel/report/memory.h"
+#include "kernel/report/report.h"
 #include "kernel/proc/process.h"
 #include "kernel/trace/record.h"
 #include "mm/mm.h"

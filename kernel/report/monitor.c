@@ -1,7 +1,7 @@
 /*
  * What the counters saw, printed at regular times: each table covers the time since the one before.
  */
-#include "kernel/report/monitor.h"
+#include "kernel/report/report.h"
 #include "hpm/count.h"
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"

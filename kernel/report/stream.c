@@ -3,8 +3,7 @@
  * they are, and takes them back when they are read. It looks every few milliseconds, for who
  * records an event can wake nobody; and sooner while the device is behind.
  */
-#include "kernel/report/counters.h"
-#include "kernel/report/memory.h"
+#include "kernel/report/report.h"
 #include "kernel/trace/record.h"
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"

@@ -14,6 +14,10 @@ struct check {
     void (*run)(struct measured *m); /* thread context; m is zero */
 };
 
+/* describe.c: prints the names of machine and firmware, processors, shape, memory and quirks. Thread
+ * context. */
+void describe_machine(const struct boot_info *info);
+
 /* By subject, each ended by name NULL. */
 extern const struct check memory_checks[], clock_checks[], cpu_checks[], program_checks[],
     stack_checks[];

@@ -1,9 +1,9 @@
-/* See describe.h. */
-#include "kernel/selftest/describe.h"
+/* What the machine is, for a report. */
+#include "kernel/selftest/check.h"
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "kernel/report/quirks.h"
+#include "kernel/report/report.h"
 #include "kernel/firmware/acpi.h"
 #include "kernel/firmware/smbios.h"
 #include "kernel/mem/mem.h"

@@ -1,7 +1,6 @@
 /* See selftest.h: the order of things, and what is printed. */
 #include "kernel/selftest/selftest.h"
 #include "kernel/selftest/check.h"
-#include "kernel/selftest/describe.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"

@@ -6,6 +6,13 @@ boot smp=2 timeout=60 -- -- badcalls
 status_is 0 "wild pointers into every system call"
 guest_tap
 
+boot smp=1 -- proc.calls=refused -- memstat -- nothing-like-it ';' badcalls unknown
+says "^call: process [0-9]+ memstat, thread [0-9]+: spawn\(0x.*\) = -2$" "proc.calls=refused: a refused call is named"
+says "^call: process [0-9]+ badcalls, thread [0-9]+: number 4096\(0x1, .*\) = -88$" "... an unknown one has its number"
+says_not "^call:.* = [0-9]" "... and a call that succeeds is not printed"
+boot smp=1 -- proc.calls=all -- hello
+says "^call: process [0-9]+ hello, thread [0-9]+: write\(0x1, .*\) = [0-9]+$" "proc.calls=all: every call is printed"
+
 # Misdeed, where it is known, and what the message about it must say.
 cat >"$work/misdeeds" <<'END'
 null-jump *                 null

@@ -19,22 +19,15 @@
 #include "apps/tools/measuring/shares.h"
 #include "apps/libc/hpm.h"
 
-enum { CRITERIA_TEXT_MAX = 4095, TAKE_MS = 10 };
+enum { TAKE_MS = 10 };
 enum { FORMAT_TEXT, FORMAT_SAMPLES };
 
-static const char *criteria = "";
-static uint64_t rate = 1000, limit = 10, rows = 20, run_ms = 1000, all;
+static struct recording_wanted wanted = RECORDING_WANTED;
+static uint64_t rows = 20, run_ms = 1000, all;
 static unsigned by, format;
 static const char *const format_choices[] = {"text", "samples", NULL};
 static const struct args_entry entries[] = {
-    {"criteria", ARGS_TEXT, &criteria, 1, CRITERIA_TEXT_MAX, NULL,
-     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are "
-     "not "
-     "counted"},
-    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL,
-     "samples a second of each criterion without a period"},
-    {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
-     "thousandths of the busy CPUs' time that sampling may cost"},
+    RECORDING_ENTRIES(wanted),
     {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "tables, or every sample as a line"},
@@ -165,20 +158,6 @@ static void print_all(const struct program *p, const char *whose)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static void open_or_exit(uint32_t pid)
-{
-    char why[256];
-
-    int err = criteria[0] ? recording_open(&recording, criteria, pid, (uint32_t)rate,
-                                           (uint32_t)limit, why, sizeof why)
-                          : recording_open_usual(&recording, table.program, pid, (uint32_t)rate,
-                                                 (uint32_t)limit, why, sizeof why);
-    if (err)
-        args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
-    for (unsigned i = 0; i < recording.criteria; i++)
-        shares[i].by = by;
-}
-
 static void record(struct program *p)
 {
     bool more = true;
@@ -192,21 +171,17 @@ static void record(struct program *p)
 int main(int argc, char **argv)
 {
     struct program p;
-    int own = 1;
+    int program = program_parse_or_exit(&table, argc, argv);
 
-    while (own < argc && strcmp(argv[own], "--") != 0)
-        own++;
-    args_parse_or_exit(&table, own, argv);
-    int program = own < argc ? own + 1 : argc;
-    if (own < argc && program == argc)
+    if (program == argc && !strcmp(argv[argc - 1], "--"))
         args_refuse(&table, "no program behind '--'");
     uint32_t pid = program < argc ? (uint32_t)application_next_pid() : 0;
     if (pid)
         places_name(pid, argv[program]);
-    open_or_exit(all ? 0 : pid);
-    int err = program_begin(&p, argv + program, argc - program);
-    if (err)
-        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    recording_open_or_exit(&recording, &table, &wanted, all ? 0 : pid);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        shares[i].by = by;
+    program_begin_or_exit(&p, &table, argv + program, argc - program);
     record(&p);
     int status = program_end(&p);
     print_all(&p, pid && !all ? argv[program] : "machine");

@@ -359,15 +359,11 @@ int main(int argc, char **argv)
 {
     struct run run = {0};
     char when[48];
-    int own = 1;
 
     if (argc == 2 && (!strcmp(argv[1], "list") || !strncmp(argv[1], "list=", 5)))
         return list_print(argv[1][4] ? argv[1] + 5 : "");
 
-    while (own < argc && strcmp(argv[own], "--") != 0)
-        own++;
-    args_parse_or_exit(&table, own, argv);
-    int program = own < argc ? own + 1 : argc;
+    int program = program_parse_or_exit(&table, argc, argv);
     if (program == argc && per != PER_MACHINE)
         args_refuse(&table, "no program behind '--'; without one only per=machine can be counted");
     if (per == PER_THREAD && !interval_ms)
@@ -376,9 +372,7 @@ int main(int argc, char **argv)
     stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin(&run);
-    int err = program_begin(&run.program, argv + program, argc - program);
-    if (err)
-        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    program_begin_or_exit(&run.program, &table, argv + program, argc - program);
     if (interval_ms)
         take_intervals(&run);
     else if (!run.program.pid)

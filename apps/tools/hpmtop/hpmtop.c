@@ -22,13 +22,11 @@
 
 enum { TEXT_MAX = 4095, TAKE_MS = 20, METRICS_MAX = 4 };
 
-static const char *criteria = "", *metrics = "";
-static uint64_t rate = 1000, limit = 10, rows = 12, interval_ms = 1000, times, plain;
+static struct recording_wanted wanted = RECORDING_WANTED;
+static const char *metrics = "";
+static uint64_t rows = 12, interval_ms = 1000, times, plain;
 static const struct args_entry entries[] = {
-    {"criteria", ARGS_TEXT, &criteria, 1, TEXT_MAX, NULL,
-     "what is sampled by, separated by commas; if nothing is given cycles, or time where they are "
-     "not "
-     "counted"},
+    RECORDING_ENTRIES(wanted),
     {"metrics", ARGS_TEXT, &metrics, 0, TEXT_MAX, NULL,
      "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, where "
      "there "
@@ -38,10 +36,6 @@ static const struct args_entry entries[] = {
      "how many pictures; 0: until the program ends"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000, NULL, "of each table"},
     {"plain", ARGS_NUMBER, &plain, 0, 1, NULL, "1: one below the other, without escape sequences"},
-    {"rate", ARGS_NUMBER, &rate, 1, 1000000, NULL,
-     "samples a second of each criterion without a period"},
-    {"limit", ARGS_NUMBER, &limit, 1, 1000, NULL,
-     "thousandths of the busy CPUs' time that sampling may cost"},
 };
 static const struct args_table table = {
     "hpmtop", "shows where time goes: hpmtop interval=MS [...] [-- program argument ...]", entries,
@@ -225,16 +219,9 @@ static void open_metrics_or_exit(void)
         ;
 }
 
-static void open_or_exit(void)
+static void open_all_or_exit(void)
 {
-    char why[256];
-
-    int err = criteria[0] ? recording_open(&recording, criteria, 0, (uint32_t)rate, (uint32_t)limit,
-                                           why, sizeof why)
-                          : recording_open_usual(&recording, table.program, 0, (uint32_t)rate,
-                                                 (uint32_t)limit, why, sizeof why);
-    if (err)
-        args_refuse(&table, "criteria=%s: %s", criteria[0] ? criteria : "time", why);
+    recording_open_or_exit(&recording, &table, &wanted, 0);
     open_metrics_or_exit();
     threads.by = SHARES_THREAD;
     for (unsigned i = 0; i < recording.criteria; i++)
@@ -265,18 +252,12 @@ static void begin_screen(void)
 int main(int argc, char **argv)
 {
     struct program p;
-    int own = 1;
+    int program = program_parse_or_exit(&table, argc, argv);
 
-    while (own < argc && strcmp(argv[own], "--") != 0)
-        own++;
-    args_parse_or_exit(&table, own, argv);
-    int program = own < argc ? own + 1 : argc;
     if (program == argc && !times)
         args_refuse(&table, "neither times= nor a program behind '--': it would never end");
-    open_or_exit();
-    int err = program_begin(&p, argv + program, argc - program);
-    if (err)
-        args_refuse(&table, "%s cannot be started: %s", argv[program], strerror(-err));
+    open_all_or_exit();
+    program_begin_or_exit(&p, &table, argv + program, argc - program);
     if (p.pid)
         places_name((uint32_t)p.pid, argv[program]);
     begin_screen();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/symbol.h"
+#include "apps/libc/memory.h"
 
 static const char unknown[] = "?", kernel[] = "kernel", kernel_memory[] = "kernel memory";
 

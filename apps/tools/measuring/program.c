@@ -1,6 +1,7 @@
 /* See program.h. */
 #include "apps/tools/measuring/program.h"
 #include <errno.h>
+#include <string.h>
 #include "apps/libc/hpm.h"
 
 static void *wait_for_end(void *arg)
@@ -16,7 +17,7 @@ static void *wait_for_end(void *arg)
     return NULL;
 }
 
-int program_begin(struct program *p, char *const *argv, int argc)
+static int begin(struct program *p, char *const *argv, int argc)
 {
     *p = (struct program){.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
     clock_gettime(CLOCK_MONOTONIC, &p->began);
@@ -27,6 +28,25 @@ int program_begin(struct program *p, char *const *argv, int argc)
         return pid;
     p->pid = pid;
     return -pthread_create(&p->waiter, NULL, wait_for_end, p);
+}
+
+int program_parse_or_exit(const struct args_table *table, int argc, char **argv)
+{
+    int own = 1;
+
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    args_parse_or_exit(table, own, argv);
+    return own < argc ? own + 1 : argc;
+}
+
+void program_begin_or_exit(struct program *p, const struct args_table *table, char *const *argv,
+                           int argc)
+{
+    int err = begin(p, argv, argc);
+
+    if (err)
+        args_refuse(table, "%s cannot be started: %s", argv[0], strerror(-err));
 }
 
 bool program_sleep(struct program *p, uint64_t ms)

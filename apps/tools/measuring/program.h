@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
+#include "apps/common/args.h"
 
 struct program {
     int pid; /* 0: none was started */
@@ -16,9 +17,13 @@ struct program {
     struct timespec began;
 };
 
-/* Begins, without a program if argc is 0. 0; -Exxx, and a line on the console of what is not a
- * matter of threads. */
-int program_begin(struct program *p, char *const *argv, int argc);
+/* Parses a tool's command line: its own arguments, then "--", then a program and its arguments.
+ * Returns the program's index in argv, or argc if there is none. Exits as args_parse_or_exit. */
+int program_parse_or_exit(const struct args_table *table, int argc, char **argv);
+/* Starts the program argv[0], or none if `argc` is 0, and the clock of program_ms(). Says why and
+ * exits with 2 if the program cannot be started. */
+void program_begin_or_exit(struct program *p, const struct args_table *table, char *const *argv,
+                           int argc);
 /* Sleeps so long, or until the program has ended: then false. */
 bool program_sleep(struct program *p, uint64_t ms);
 /* Since it began. */

@@ -11,12 +11,14 @@
 
 enum { BATCH = 256 };
 
-int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate,
-                   uint32_t permille, char *why, size_t size)
+static int open_criteria(struct recording *r, const char *criteria,
+                         const struct recording_wanted *wanted, uint32_t pid, char *why,
+                         size_t size)
 {
     struct sys_sample_account a = {0};
 
-    *r = (struct recording){.session = samples_open(criteria, pid, rate, permille, why, size)};
+    *r = (struct recording){.session = samples_open(criteria, pid, (uint32_t)wanted->rate,
+                                                    (uint32_t)wanted->limit, why, size)};
     if (r->session < 0) {
         if (!why[0])
             snprintf(why, size, "%s", strerror(-r->session));
@@ -28,15 +30,22 @@ int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint
     return 0;
 }
 
-int recording_open_usual(struct recording *r, const char *program, uint32_t pid, uint32_t rate,
-                         uint32_t permille, char *why, size_t size)
+void recording_open_or_exit(struct recording *r, const struct args_table *table,
+                            const struct recording_wanted *wanted, uint32_t pid)
 {
-    int err = recording_open(r, "cycles", pid, rate, permille, why, size);
+    bool given = wanted->criteria[0];
+    const char *criteria = given ? wanted->criteria : "cycles";
+    char why[256];
+    int err = open_criteria(r, criteria, wanted, pid, why, sizeof why);
 
-    if (err != -ENODEV)
-        return err;
-    printf("%s: no performance counters that are known: samples by time, not by cycles\n", program);
-    return recording_open(r, "time", pid, rate, permille, why, size);
+    if (err == -ENODEV && !given) {
+        printf("%s: no performance counters that are known: samples by time, not by cycles\n",
+               table->program);
+        criteria = "time";
+        err = open_criteria(r, criteria, wanted, pid, why, sizeof why);
+    }
+    if (err)
+        args_refuse(table, "criteria=%s: %s", criteria, why);
 }
 
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample))

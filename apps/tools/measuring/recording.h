@@ -2,6 +2,7 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include "apps/common/args.h"
 #include "apps/tools/measuring/shares.h"
 #include "kernel/proc/abi.h"
 
@@ -13,12 +14,41 @@ struct recording {
     struct sys_sample_account began; /* at the opening: what sampling took, what all CPUs did */
 };
 
-/* As samples_open: 0, or -Exxx, with why. */
-int recording_open(struct recording *r, const char *criteria, uint32_t pid, uint32_t rate,
-                   uint32_t permille, char *why, size_t size);
-/* By cycles; where the machine has no counters that are known by time, and a line says so. */
-int recording_open_usual(struct recording *r, const char *program, uint32_t pid, uint32_t rate,
-                         uint32_t permille, char *why, size_t size);
+/* The arguments of a tool that say what is recorded. */
+struct recording_wanted {
+    const char *criteria; /* "": cycles; or time, where the machine has no known counters */
+    uint64_t rate;        /* samples a second of each criterion without a period */
+    uint64_t limit;       /* thousandths of the busy CPUs' time that sampling may cost */
+};
+#define RECORDING_WANTED \
+    {                    \
+        "", 1000, 10     \
+    } /* the defaults */
+#define RECORDING_ENTRIES(wanted)                                                               \
+    {"criteria",                                                                                \
+     ARGS_TEXT,                                                                                 \
+     &(wanted).criteria,                                                                        \
+     1,                                                                                         \
+     4095,                                                                                      \
+     NULL,                                                                                      \
+     "what is sampled by, separated by commas; if nothing is given cycles, or time where they " \
+     "are not counted"},                                                                        \
+        {"rate",                                                                                \
+         ARGS_NUMBER,                                                                           \
+         &(wanted).rate,                                                                        \
+         1,                                                                                     \
+         1000000,                                                                               \
+         NULL,                                                                                  \
+         "samples a second of each criterion without a period"},                                \
+    {                                                                                           \
+        "limit", ARGS_NUMBER, &(wanted).limit, 1, 1000, NULL,                                   \
+            "thousandths of the busy CPUs' time that sampling may cost"                         \
+    }
+
+/* Starts recording samples of the process `pid`, or of all if 0. Says so where time is taken for
+ * cycles; says why and exits with 2 if there can be no samples. */
+void recording_open_or_exit(struct recording *r, const struct args_table *table,
+                            const struct recording_wanted *wanted, uint32_t pid);
 /* Has note called with every sample there is now. */
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample));
 void recording_account(const struct recording *r, unsigned criterion,

@@ -87,17 +87,12 @@ static void watch(struct program *p, const char *name)
 int main(int argc, char **argv)
 {
     struct program program;
-    int own = 1;
+    int first = program_parse_or_exit(&table, argc, argv);
 
-    while (own < argc && strcmp(argv[own], "--") != 0)
-        own++;
-    args_parse_or_exit(&table, own, argv);
-    if (own + 1 >= argc)
+    if (first == argc)
         args_refuse(&table, "no program behind '--'");
-    char **command = argv + own + 1;
-    int err = program_begin(&program, command, argc - own - 1);
-    if (err)
-        args_refuse(&table, "%s cannot be started: %s", command[0], strerror(-err));
+    char **command = argv + first;
+    program_begin_or_exit(&program, &table, command, argc - first);
     watch(&program, command[0]);
     int status = program_end(&program);
     show(&program, command[0], false);

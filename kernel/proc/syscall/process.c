@@ -3,9 +3,9 @@
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/abi.h"
+#include "kernel/proc/figures.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/syscall/syscall.h"
-#include "kernel/proc/sysinfo.h"
 #include "kernel/proc/user.h"
 
 /* Words, each ended by NUL, all of n bytes. Their number; -EINVAL: none, or the last is not ended;

@@ -1,59 +1,49 @@
-/* The table of system calls. */
+/* The table of system calls, made from the list in syscall.h; boot argument proc.calls. */
+#include "kernel/core/printf.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/syscall/syscall.h"
 
-static handler *const handlers[SYS_COUNT] = {
-    [SYS_EXIT] = sys_exit,
-    [SYS_WRITE] = sys_write,
-    [SYS_READ] = sys_read,
-    [SYS_MMAP] = sys_mmap,
-    [SYS_MMAP_DISK] = sys_mmap_disk,
-    [SYS_CURVE] = sys_curve,
-    [SYS_MUNMAP] = sys_munmap,
-    [SYS_MPROTECT] = sys_mprotect,
-    [SYS_MADVISE] = sys_madvise,
-    [SYS_MEMORY] = sys_memory,
-    [SYS_REGIONS] = sys_regions,
-    [SYS_THREAD_CREATE] = sys_thread_create,
-    [SYS_THREAD_EXIT] = sys_thread_exit,
-    [SYS_FUTEX_WAIT] = sys_futex_wait,
-    [SYS_FUTEX_WAKE] = sys_futex_wake,
-    [SYS_YIELD] = sys_yield,
-    [SYS_SLEEP] = sys_sleep,
-    [SYS_CLOCK] = sys_clock,
-    [SYS_CPU_TIME] = sys_cpu_time,
-    [SYS_GETPID] = sys_getpid,
-    [SYS_GETTID] = sys_gettid,
-    [SYS_GETCPU] = sys_getcpu,
-    [SYS_SET_TLS] = sys_set_tls,
-    [SYS_SET_AFFINITY] = sys_set_affinity,
-    [SYS_GET_AFFINITY] = sys_get_affinity,
-    [SYS_SET_PRIORITY] = sys_set_priority,
-    [SYS_SYSINFO] = sys_sysinfo,
-    [SYS_GROUP] = sys_group,
-    [SYS_MARK] = sys_mark,
-    [SYS_HPM_READ] = sys_hpm_read,
-    [SYS_HPM_PRINT] = sys_hpm_print,
-    [SYS_SPAWN] = sys_spawn,
-    [SYS_WAIT] = sys_wait,
-    [SYS_THREADS] = sys_threads,
-    [SYS_HPM_OPEN] = sys_hpm_open,
-    [SYS_HPM_VALUES] = sys_hpm_values,
-    [SYS_HPM_CLOSE] = sys_hpm_close,
-    [SYS_SYMBOL] = sys_symbol,
-    [SYS_SAMPLE_OPEN] = sys_sample_open,
-    [SYS_SAMPLE_TAKE] = sys_sample_take,
-    [SYS_SAMPLE_ACCOUNT] = sys_sample_account,
-    [SYS_SAMPLE_CLOSE] = sys_sample_close,
-    [SYS_NEXT_PID] = sys_next_pid,
-    [SYS_HPM_SHOW] = sys_hpm_show,
-    [SYS_HPM_LIST] = sys_hpm_list,
+static const struct {
+    const char *name;
+    handler *handle;
+} calls[SYS_COUNT] = {
+#define ROW(number, name, handle) [number] = {name, handle},
+    SYSTEM_CALLS(ROW)
+#undef ROW
 };
+
+enum { PRINT_NONE, PRINT_REFUSED, PRINT_ALL };
+static uint64_t print_wanted = PRINT_NONE;
+static const char *const print_choices[] = {
+    [PRINT_NONE] = "none", [PRINT_REFUSED] = "refused", [PRINT_ALL] = "all", NULL};
+
+const struct arg syscall_args[] = {
+    {"proc.calls", ARG_CHOICE, &print_wanted, 0, 0, print_choices, ARG_BOOT,
+     "system calls to print: none, those that return an error, or all that return"},
+    {0},
+};
+
+/* Prints a call that has returned. `name` is NULL for a number without a call. */
+static void print_call(const struct process *p, const char *name, uint64_t number,
+                       const uint64_t a[6], int64_t result)
+{
+    char unknown[32];
+
+    ksnprintf(unknown, sizeof unknown, "number %llu", (unsigned long long)number);
+    kprintf("call: process %u %s, thread %u: %s(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx) = %lld\n",
+            p->pid, p->name, thread_current()->tid, name ? name : unknown, (unsigned long long)a[0],
+            (unsigned long long)a[1], (unsigned long long)a[2], (unsigned long long)a[3],
+            (unsigned long long)a[4], (unsigned long long)a[5], (long long)result);
+}
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])
 {
-    if (number >= SYS_COUNT)
-        return -ENOSYS;
-    return handlers[number](thread_current()->process, args);
+    struct process *p = thread_current()->process;
+    bool known = number < SYS_COUNT && calls[number].handle;
+    int64_t result = known ? calls[number].handle(p, args) : -ENOSYS;
+
+    if (print_wanted == PRINT_ALL || (print_wanted == PRINT_REFUSED && result < 0))
+        print_call(p, known ? calls[number].name : NULL, number, args, result);
+    return result;
 }

@@ -13,7 +13,7 @@
 #include "apps/tools/measuring/places.h"
 #include "apps/tools/measuring/shares.h"
 #include "apps/libc/hpm.h"
-#include "apps/libc/symbol.h"
+#include "apps/libc/memory.h"
 
 #define KERNEL 0xffffffff80200000u
 

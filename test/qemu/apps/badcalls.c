@@ -1,14 +1,15 @@
 /*
  * Every system call with arguments it must refuse: wild pointers, huge and wrapping lengths,
  * misaligned addresses, identifiers of nobody, numbers out of range. Then random calls. The
- * process must live through all of it.
+ * process must live through all of it. `badcalls unknown` makes one call that there is not.
  */
 #include <errno.h>
 #include <string.h>
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
-#define PAGE 4096u
+#define PAGE    4096u
+#define UNKNOWN 4096 /* the number of no call */
 
 static uint64_t unmapped;  /* a page that was unmapped again */
 static uint64_t edge;      /* eight bytes in front of such a page */
@@ -375,7 +376,7 @@ static const uint8_t left_out[] = {SYS_EXIT,      SYS_READ,  SYS_SLEEP,  SYS_THR
 static void random_calls(unsigned n)
 {
     uint64_t state = 0x9e3779b97f4a7c15;
-    unsigned refused = 0, made = 0;
+    unsigned refused = 0, made = 0, missing = 0;
 
     while (made < n) {
         uint64_t number = next_random(&state) % (SYS_COUNT + 2);
@@ -386,15 +387,19 @@ static void random_calls(unsigned n)
             a[i] = random_argument(&state);
         if (number == SYS_FUTEX_WAIT)
             a[2] = 0;
-        refused += syscall6(number, a[0], a[1], a[2], a[3], a[4], 0) < 0;
+        int64_t result = syscall6(number, a[0], a[1], a[2], a[3], a[4], 0);
+        refused += result < 0;
+        missing += (result == -ENOSYS) != (number >= SYS_COUNT);
         made++;
     }
     tap_check(refused > n / 4, "%u random calls are survived, %u of them refused", n, refused);
+    tap_check(!missing, "every number below SYS_COUNT is a call, and none above");
 }
 
 int main(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    if (argc > 1 && !strcmp(argv[1], "unknown"))
+        return syscall1(UNKNOWN, 1) != -ENOSYS;
     int64_t at = syscall3(SYS_MMAP, 4 * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "badcalls");
     if (!tap_check(at > 0, "memory for the test is there"))
         return tap_done();

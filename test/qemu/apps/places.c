@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/symbol.h"
+#include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "apps/libc/hpm.h"
-#include "apps/libc/symbol.h"
+#include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
