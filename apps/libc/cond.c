@@ -1,10 +1,11 @@
 /*
- * Condition variables, barriers, reader-writer locks, once. A condition variable is a counter: a
- * waiter sleeps while the counter has the value it saw under the mutex, so a signal after that can
- * not be missed.
+ * Condition variables, barriers, reader-writer locks, once.
  *
- * An object may be destroyed, and its memory used for something else, as soon as everybody was
- * woken: destroying waits for those who have not looked away from it yet.
+ * A condition variable is a counter. A waiter sleeps while the counter has the value that it had
+ * under the mutex, so no later signal is missed.
+ *
+ * An object may be destroyed, and its memory reused, as soon as all waiters have been woken. So
+ * destroying waits for threads that may still read it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -83,7 +84,7 @@ int pthread_condattr_destroy(pthread_condattr_t *attr)
     return 0;
 }
 
-/* Both clocks count from boot here, so either serves. */
+/* Both clocks count from boot, so either serves. */
 int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
 {
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
@@ -109,8 +110,8 @@ int pthread_barrier_destroy(pthread_barrier_t *b)
     return 0;
 }
 
-/* The last to arrive resets the count before it opens the round, so the next round may start at
- * once. */
+/* The last thread to arrive resets the count before it opens the round, so the next round may start
+ * at once. */
 static int meet(pthread_barrier_t *b)
 {
     uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
@@ -145,7 +146,7 @@ int pthread_rwlock_destroy(pthread_rwlock_t *l)
     return l->readers || l->writing ? EBUSY : 0;
 }
 
-/* Waiting writers go first, so that a stream of readers can not starve them. */
+/* Waiting writers go first, so that a stream of readers cannot starve them. */
 static bool readable(const pthread_rwlock_t *l)
 {
     return !l->writing && !l->writers_waiting;
@@ -203,7 +204,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *l)
         l->readers--;
     if (!l->readers)
         pthread_cond_broadcast(&l->changed);
-    /* Last: whoever gets the lock now may destroy it. */
+    /* Last: the thread that gets the lock now may destroy it. */
     return pthread_mutex_unlock(&l->lock);
 }
 

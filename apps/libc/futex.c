@@ -1,4 +1,4 @@
-/* Waiting on a word: the one primitive under every lock here, and the library's own lock. */
+/* Waiting on a word, the primitive under every lock here; and the library's own lock. */
 #include <errno.h>
 #include "apps/libc/libc.h"
 
@@ -19,9 +19,8 @@ void futex_wake(uint32_t *word, uint32_t count)
     syscall2(SYS_FUTEX_WAKE, word, count);
 }
 
-/* Three states, so that an uncontended release makes no system call (Drepper, "Futexes are tricky",
- * mutex 2).
- */
+/* With three states an uncontended release makes no system call (Drepper, "Futexes are tricky",
+ * mutex 2). */
 void lock_take(uint32_t *word)
 {
     uint32_t seen = 0;

@@ -1,10 +1,10 @@
-/* What a program tells the kernel about itself (hpm.h). */
+/* Counters, samples and applications: wrappers of the calls (hpm.h). */
 #include "apps/libc/hpm.h"
 #include <errno.h>
 #include <string.h>
 #include "apps/libc/syscall.h"
 
-/* The calling thread's page; session: of which it is, or of which there is none. */
+/* The calling thread's page, and the session that it shows; page NULL: that session shows none. */
 static __thread struct {
     const volatile struct hpm_user_page *page;
     int session;

@@ -1,5 +1,5 @@
-/* Regions (hpm.h): a stack for each thread of what it has entered, a table for the process of what
- * they come to. */
+/* Regions (hpm.h): for each thread a stack of the regions that it is in, and for the process a
+ * table of their sums. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,10 +11,10 @@
 #define NONE HPM_REGIONS
 
 /*
- * Of one event, since the session was opened or between two readings: what was really counted, for
- * how much of what length, and what the thread's count was estimated to be. A region is scaled by
- * what was seen in all of its calls together: in a short one an event that takes turns is on all
- * the time or never, and the thread's estimate goes on by what it did elsewhere.
+ * Figures of one event, since the session was opened or between two readings: the events counted,
+ * in `seen` out of `length`, and the thread's estimated count. A region is scaled by the time
+ * counted in all of its calls together: in a short call an event that takes turns is counted always
+ * or never, while the thread's estimate depends on what the thread did elsewhere.
  */
 struct tally {
     uint64_t counted, seen, length, count;
@@ -41,8 +41,8 @@ static struct {
 /* A region that the thread is in. */
 struct frame {
     unsigned region;
-    struct tally began[HPM_REGION_COUNTS];  /* what the thread had then */
-    struct tally inside[HPM_REGION_COUNTS]; /* what regions that ended inside it had */
+    struct tally began[HPM_REGION_COUNTS];  /* the thread's figures at its begin */
+    struct tally inside[HPM_REGION_COUNTS]; /* figures of regions that ended inside it */
 };
 static _Thread_local struct {
     struct frame frame[HPM_REGION_DEPTH];
@@ -51,7 +51,7 @@ static _Thread_local struct {
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* The caller's counts: how many, or -Exxx. */
+/* Reads the caller's counts. Returns their number or -Exxx. */
 static int read_values(int session, struct sys_hpm_value v[HPM_REGION_COUNTS])
 {
     const struct sys_hpm_read own = {.session = (uint32_t)session, .scope = SYS_SCOPE_THREAD};
@@ -74,7 +74,7 @@ static uint64_t minus(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-/* Estimates may fall a little. */
+/* Subtracts, but not below 0: estimates may fall a little. */
 static struct tally since(const struct tally *now, const struct tally *before)
 {
     return (struct tally){minus(now->counted, before->counted), minus(now->seen, before->seen),
@@ -89,7 +89,8 @@ static void add_tally(struct tally *sum, const struct tally *part)
     sum->count += part->count;
 }
 
-/* What it comes to. Never seen: as the threads' estimates went on. */
+/* Returns the estimated count: scaled by the time counted, or the thread's estimate if never
+ * counted. */
 static uint64_t scaled(const struct tally *t)
 {
     if (t->seen >= t->length)
@@ -141,7 +142,7 @@ int hpm_regions_start(const char *names, int at_exit, char *why, size_t size)
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-/* Lock held: the region's place in the table, or NONE. */
+/* Returns the region's index in the table, or NONE. table.lock held. */
 static unsigned find_locked(const char *name)
 {
     unsigned i = 0;
@@ -176,7 +177,7 @@ int hpm_region_begin(const char *name)
     if (f->region == NONE)
         return refuse(-ENOSPC);
     stack.depth++;
-    /* last, so that what it took to come here is not the region's */
+    /* Last, so that the work above is not part of the region. */
     int err = read_counts(f->began);
     if (!err)
         return 0;
@@ -184,7 +185,7 @@ int hpm_region_begin(const char *name)
     return refuse(err);
 }
 
-/* Is the region of the uppermost frame in a lower one as well, which will count it? */
+/* Returns whether the region of the top frame is in a lower frame as well, which will count it. */
 static int is_inside_itself(void)
 {
     for (unsigned d = 0; d + 1 < stack.depth; d++)
@@ -215,7 +216,7 @@ int hpm_region_end(const char *name)
 
     if (!__atomic_load_n(&table.session, __ATOMIC_ACQUIRE))
         return -ENODEV;
-    int err = read_counts(now); /* first, for the same reason */
+    int err = read_counts(now); /* first, so that the work below is not part of the region */
     struct frame *f = stack.depth ? &stack.frame[stack.depth - 1] : NULL;
     if (err || !f || strncmp(table.region[f->region].name, name, HPM_REGION_NAME - 1))
         return refuse(err ? err : -EINVAL);
@@ -250,8 +251,8 @@ size_t hpm_regions_read(struct hpm_region *out, size_t room)
     return n;
 }
 
-/* Each region's counts, with the regions inside it and alone; ~: estimates, of events that took
- * turns. */
+/* Prints each region's counts, with the regions inside it and without; ~ marks estimates, of events
+ * that took turns. */
 void hpm_regions_print(void)
 {
     pthread_mutex_lock(&table.lock);

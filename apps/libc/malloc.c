@@ -1,9 +1,11 @@
 /*
- * Memory for programs. Small objects come in size classes out of 64 KB spans; each thread keeps a
- * list of free objects per class and trades them with a central list in batches, so threads meet
- * rarely, and neighbours in a span go to one thread. Large objects are mappings of their own
- * (malloc_map.h). The span of an object is found by rounding down the address before it: an object
- * never starts at its span's first byte.
+ * Memory for programs.
+ *
+ * Small objects come in size classes out of 64 KB spans. Each thread has a list of free objects for
+ * each class and trades them with a central list in batches, so that threads rarely contend and
+ * neighbours in a span go to one thread. Large objects are mappings of their own (malloc_map.h).
+ * The span of an object is found by rounding down the address before it: no object starts at its
+ * span's first byte.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -16,7 +18,7 @@
 #define ALIGN_MIN   16
 #define HEADER      64
 #define CLASSES     37
-#define BATCH_BYTES 4096 /* what a thread takes or gives at a time */
+#define BATCH_BYTES 4096 /* that a thread takes or gives at a time */
 #define LARGE       UINT32_MAX
 
 struct object {
@@ -25,8 +27,8 @@ struct object {
 
 struct span {
     uint32_t class; /* or LARGE */
-    size_t usable;  /* bytes an object holds */
-    char *map;      /* LARGE: the mapping */
+    size_t usable;  /* bytes that an object holds */
+    char *map;      /* of LARGE: the mapping */
     size_t map_size;
 };
 _Static_assert(sizeof(struct span) <= HEADER, "the span header must fit");
@@ -43,11 +45,11 @@ struct cache {
 static struct central {
     uint32_t lock;
     struct object *first;
-    char *fresh, *fresh_end; /* the part of the newest span not handed out yet */
+    char *fresh, *fresh_end; /* the part of the newest span that is not handed out yet */
 } __attribute__((aligned(128))) central[CLASSES];
 
 static uint32_t spare_lock;
-static struct cache *spare_caches; /* of threads that have ended, for new ones */
+static struct cache *spare_caches; /* of ended threads, for new ones */
 
 /* Classes: 16, 32, 48, 64, then four per doubling: 80 96 112 128, 160 192 224 256, ... 16384. */
 static unsigned class_of(size_t n)
@@ -95,7 +97,7 @@ static struct cache *cache_get(struct pthread *self)
     return self->malloc_cache = c;
 }
 
-/* central[class].lock held */
+/* central[class].lock held. */
 static struct object *central_take_one(struct central *c, unsigned class)
 {
     struct object *o = c->first;
@@ -168,8 +170,8 @@ static void *no_memory(void)
     return NULL;
 }
 
-/* align: a power of two. The object starts behind a header's room, at a multiple of align. *used:
- * it may not be zero. */
+/* Allocates a large object at a multiple of `align`, a power of two, behind room for a header. Sets
+ * `used` if its bytes may be other than 0. */
 static void *large_alloc(size_t n, size_t align, bool *used)
 {
     size_t lead = align > HEADER ? align : HEADER;
@@ -189,8 +191,8 @@ static void *large_alloc(size_t n, size_t align, bool *used)
     return object;
 }
 
-/* What malloc does, under a name whose meaning the compiler does not know: it would turn calloc's
- * malloc and memset into a call of calloc. *used: it may not be zero. */
+/* Does malloc()'s work under a name that the compiler does not know; it would turn calloc()'s
+ * malloc() and memset() into a call of calloc(). Sets `used` if the bytes may be other than 0. */
 static void *allocate(size_t n, bool *used)
 {
     *used = true;
@@ -278,9 +280,8 @@ static void *allocate_aligned(size_t align, size_t n)
         errno = EINVAL;
         return NULL;
     }
-    /* Spans start 64 bytes in and classes that are powers of two keep that alignment; more needs a
-     * mapping.
-     */
+    /* Spans start 64 bytes in, and classes that are powers of two keep that alignment. A larger
+     * alignment needs a mapping. */
     if (align <= HEADER && n <= SMALL_MAX) {
         size_t size = 64;
         while (size < n)
@@ -321,10 +322,10 @@ POSIX size_t malloc_usable_size(void *p)
 /* ---- Numbers when there is no memory --------------------------------------------------------- */
 
 /*
- * newlib makes decimals of numbers, and numbers of decimals, with integers of any size from
- * _calloc_r, and ends the program when it gets none. So that printf works where malloc is refused
- * there are some bytes for them: enough for a long double, or some threads' doubles. All are there
- * again when all have been given back; newlib keeps them for its thread's next numbers.
+ * newlib converts between numbers and decimals with integers from _calloc_r(), and ends the program
+ * when it gets none. So that printf() works where malloc() fails, these bytes are reserved for it:
+ * enough for a long double, or for doubles of some threads. They are free again when all pieces
+ * have been returned; newlib keeps them for its thread's next numbers.
  */
 enum { RESERVE_BYTES = 49152 };
 static char reserve[RESERVE_BYTES] __attribute__((aligned(ALIGN_MIN)));
@@ -346,7 +347,7 @@ static void *reserve_take(size_t n)
     return p ? memset(p, 0, n) : NULL;
 }
 
-/* False: p is not of the reserve. */
+/* Returns false if p is not of the reserve. */
 static bool reserve_give(const void *p)
 {
     if ((const char *)p < reserve || (const char *)p >= reserve + RESERVE_BYTES)

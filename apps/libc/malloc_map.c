@@ -1,38 +1,41 @@
 /*
- * See malloc_map.h. What a program frees it soon takes again: mappings up to 32 MB are kept, all
- * together twice the largest one that was freed so far, which is how glibc adapts its thresholds
- * (malloc/malloc.c, "dynamic mmap threshold"). The calling thread keeps its last one of up to 1 MB
- * by itself, and needs no lock for it.
+ * See malloc_map.h.
  *
- * The kernel maps more than it has memory for, and ends the process that touches it. So that malloc
- * can refuse, the kernel is asked how much the process can still fill, each time half of what it
- * said last was mapped. What is mapped otherwise and not touched yet is not known here, nor what
- * other processes will fill.
+ * A program soon takes memory again that it has freed. So mappings up to 32 MB are kept, up to a
+ * total of twice the largest one freed so far; glibc adapts its thresholds like this
+ * (malloc/malloc.c, "dynamic mmap threshold"). Each thread keeps the last one of up to 1 MB that it
+ * freed, and needs no lock for it.
+ *
+ * The kernel maps more than it has memory for, and ends the process that touches too much. So that
+ * malloc can refuse, it asks the kernel how much the process can still fill, and asks again when
+ * half of the last answer is mapped. It does not know mappings that are made otherwise and not
+ * touched yet, nor memory that other processes will fill.
  */
 #include "apps/libc/malloc_map.h"
 #include "apps/libc/libc.h"
 
-#define KEPT         16
-#define KEPT_BYTES   ((size_t)32 << 20) /* a larger one is never kept */
-#define THREAD_BYTES ((size_t)5 << 18)  /* nor one by a thread: 1 MB and what goes with it */
-#define KEPT_PART    8                  /* of what there was room for: all that is kept */
-/* left for the stack and malloc's reserve; and for page tables, this part: */
+#define KEPT       16
+#define KEPT_BYTES ((size_t)32 << 20) /* a larger mapping is never kept */
+/* nor, by a thread, one of more than 1 MB and its overhead */
+#define THREAD_BYTES ((size_t)5 << 18)
+#define KEPT_PART    8 /* of the memory that can be filled: all mappings kept */
+/* Memory left for the stack and malloc's reserve, and the part left for page tables. */
 #define SLACK      ((size_t)196608)
 #define TABLE_PART 256
 
-static size_t held;         /* atomic: bytes that are mapped, kept ones included */
-static size_t looked_until; /* atomic: bytes that may be held before the kernel is asked again */
+static size_t held;         /* atomic: bytes mapped, kept mappings included */
+static size_t looked_until; /* atomic: when `held` exceeds it the kernel is asked again */
 
 static struct {
     uint32_t lock;
     struct {
         char *at;
         size_t size;
-    } one[KEPT];    /* lock; in no order */
+    } one[KEPT];    /* lock; unordered */
     unsigned count; /* lock */
-    size_t bytes;   /* lock: of all */
-    size_t largest; /* lock: that was freed so far */
-    size_t most;    /* atomic: bytes that may be kept because of what there is room for */
+    size_t bytes;   /* lock: of all kept mappings */
+    size_t largest; /* lock: size of the largest one freed so far */
+    size_t most;    /* atomic: bytes that may be kept, by the memory that can be filled */
 } kept = {.most = SIZE_MAX};
 
 static void unmap(char *at, size_t size)
@@ -43,7 +46,7 @@ static void unmap(char *at, size_t size)
 
 /* ---- Kept mappings --------------------------------------------------------------------------- */
 
-/* kept.lock held */
+/* kept.lock held. */
 static struct mapping take_locked(unsigned i)
 {
     struct mapping m = {kept.one[i].at, kept.one[i].size, true};
@@ -74,7 +77,7 @@ static struct mapping take_kept(size_t size)
     return m;
 }
 
-/* kept.lock held: what may be kept now. */
+/* Returns the bytes that may be kept now. kept.lock held. */
 static size_t limit_locked(void)
 {
     size_t adapted = 2 * kept.largest, most = __atomic_load_n(&kept.most, __ATOMIC_RELAXED);
@@ -82,7 +85,8 @@ static size_t limit_locked(void)
     return adapted < most ? adapted : most;
 }
 
-/* Unmaps kept ones until another of size bytes may be kept; all of them if that is SIZE_MAX. */
+/* Unmaps kept mappings until another one of `size` bytes may be kept; all of them if `size` is
+ * SIZE_MAX. */
 static void make_room(size_t size)
 {
     for (;;) {
@@ -121,14 +125,14 @@ static bool keep(char *at, size_t size)
 
 /* ---- What there is room for ------------------------------------------------------------------ */
 
-/* Asks the kernel whether size bytes more can be filled, and how much else. */
+/* Asks the kernel whether `size` more bytes can be filled, and how many beyond them. */
 static bool ask_for(size_t size)
 {
     size_t now = __atomic_load_n(&held, __ATOMIC_RELAXED);
     struct sys_memory m = {0};
 
     if (syscall3(SYS_MEMORY, 0, &m, sizeof m))
-        return true; /* not known: as it was */
+        return true; /* the kernel does not know: go on as before */
     size_t filled = m.resident_bytes + m.swapped_bytes, unfilled = now > filled ? now - filled : 0;
     size_t room = m.room_bytes - m.room_bytes / TABLE_PART;
     room = room > SLACK ? room - SLACK : 0;
@@ -149,7 +153,7 @@ static bool has_room(size_t size)
     return ask_for(size);
 }
 
-/* A fresh one whose start is aligned; what alignment costs is given back. */
+/* Maps at a multiple of SPAN, and unmaps what alignment has cost. */
 static char *map(size_t size)
 {
     int64_t at = has_room(size) ? (int64_t)syscall3(SYS_MMAP, size + SPAN,

@@ -1,5 +1,5 @@
-/* Memory that malloc has from the kernel: mappings, some kept for reuse, none beyond what the
- * process can fill. Any thread. */
+/* Mappings for malloc: some are kept for reuse, and none is made beyond what the process can fill.
+ * Any thread. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,11 +10,11 @@
 struct mapping {
     char *at; /* a multiple of SPAN; NULL: there is none */
     size_t size;
-    bool used; /* it may hold other than zeros */
+    bool used; /* may hold bytes other than 0 */
 };
 
-/* Returns a mapping of size bytes, whole pages, or a fourth more at most; NULL there: the
- * process cannot have that much memory. */
+/* Returns a mapping of `size` bytes, whole pages, or up to a fourth more. Its address is NULL if
+ * the process cannot have that much memory. */
 struct mapping mapping_take(size_t size) VIGIL(mapping_take);
-/* Gives it back: to the caller's next mapping_take or another's, or to the kernel. */
+/* Returns a mapping for reuse by any thread, or to the kernel. */
 void mapping_give(char *at, size_t size) VIGIL(mapping_give);

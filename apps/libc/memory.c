@@ -2,7 +2,7 @@
 #include "apps/libc/memory.h"
 #include "apps/libc/libc.h"
 
-/* The kernel's limit, with the NUL behind it. */
+/* The kernel's limit, including the NUL. */
 #define NAME_BYTES 16
 
 static size_t whole_pages(size_t bytes)

@@ -1,39 +1,41 @@
 /*
- * Named regions of memory. What an array is called is what the kernel's memory policies, its
- * samples' accounts and its messages know it by.
+ * Named regions of memory, and what the kernel knows of memory. The name of a region is the name
+ * that the kernel's memory policies, accounts of samples and messages use for it.
  */
 #pragma once
 #include <stddef.h>
 #include "apps/libc/names.h"
 #include "kernel/proc/abi.h"
 
-/* Zeroed memory in whole pages, under a name of up to 15 characters (a longer one is cut). NULL:
- * there is none. */
+/* Maps whole pages of zeroed memory under a name, which is cut to 15 characters. Returns NULL if
+ * there is no memory. */
 void *memory_map(const char *name, size_t bytes) VIGIL(memory_map);
 
-/* A disk's contents by its name, to be read; what is touched is read from it. bytes: how much
- * there is. NULL: there is no such disk, or it is the one that is swapped to. */
+/* Maps a disk's contents for reading, by the disk's name. A page is read from the disk when it is
+ * touched. Sets `bytes` to the size. Returns NULL if there is no such disk, or if it is the swap
+ * disk. */
 const void *memory_map_disk(const char *name, size_t *bytes) VIGIL(memory_map_disk);
 
-/* Gives it back, whole. */
+/* Unmaps a whole mapping. */
 void memory_unmap(void *at, size_t bytes) VIGIL(memory_unmap);
 
-/* What is known of how it will be used, SYS_ADVICE_; whole pages. 0, or -EINVAL, -ENOMEM: not all
- * of it is mapped. */
+/* Advises how whole pages will be used (SYS_ADVICE_). Returns 0, -EINVAL, or -ENOMEM if not all of
+ * them are mapped. */
 int memory_advise(void *at, size_t bytes, int advice) VIGIL(memory_advise);
 
-/* Memory of a process, 0: the own; one that was started here and has ended: as it was then. 0 or
- * -ESRCH. */
+/* Reads the memory figures of process `pid`, the caller's if 0. Those of a child that has ended are
+ * its last ones. Returns 0 or -ESRCH. */
 int memory_read(int pid, struct sys_memory *out) VIGIL(memory_read);
 
-/* How often it would have missed with other memory, as trackers see it; the same. -ENOENT: nothing
- * is known. */
+/* Reads the curve of misses of process `pid`, likewise: how often it would miss with more or less
+ * memory, as the tracker sees it. Returns 0, -ESRCH, or -ENOENT if there is no curve. */
 int memory_curve(int pid, struct sys_curve *out) VIGIL(memory_curve);
 
-/* Its regions, by address: how many there are, the first room of them in out; -ESRCH. */
+/* Lists the regions of process `pid` by address, up to `room` of them. Returns the number of
+ * regions, or -ESRCH. */
 int memory_regions(int pid, struct sys_memory_region *out, size_t room) VIGIL(memory_regions);
 
-/* Says what lies at an address of process `pid`, 0 being the caller's, or of the kernel: memory by
- * region, code by function, file and line. Of a child that has ended only its code is known.
- * Returns 0; ESRCH: no such process; EFAULT. */
+/* Describes what lies at an address of process `pid`, the caller's if 0, or of the kernel: memory
+ * by region, code by function, file and line. Of a child that has ended only its code is known.
+ * Returns 0, ESRCH or EFAULT. */
 int symbol_of(int pid, uint64_t address, struct sys_symbol *place) VIGIL(symbol_of);

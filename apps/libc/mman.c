@@ -1,4 +1,4 @@
-/* See sys/mman.h: the same numbers as the kernel's. */
+/* See sys/mman.h. Its numbers are the kernel's. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "apps/libc/libc.h"

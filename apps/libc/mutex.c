@@ -1,20 +1,19 @@
 /*
  * Mutexes and spinlocks of POSIX threads.
  *
- * The word of a mutex: free; held; held, and threads sleep on it (Drepper, "Futexes are tricky",
- * mutex 2); held, and to be handed over. A free mutex is taken by the thread that comes by, before
- * those that have to be woken first. That is fast, and unfair: a thread that has waited for
- * HAND_OVER_NS claims the mutex. The claim stands in `turn`; the next thread to unlock the mutex
- * gives it to that one without letting go of it, as in the Go language's sync.Mutex. The holder
- * ends a claim by giving the mutex, the claiming thread withdraws it when its time is up.
+ * The word of a mutex is FREE; HELD; SLEEPERS: held, and threads sleep on it (Drepper, "Futexes are
+ * tricky", mutex 2); or CLAIMED: held, and to be handed over. Any thread takes a free mutex, before
+ * sleepers that must be woken first. That is fast but unfair. So a thread that has waited for
+ * HAND_OVER_NS claims the mutex in `turn`, and the next thread to unlock the mutex hands it over
+ * without freeing it, as in the Go language's sync.Mutex. A claim ends when the holder hands over,
+ * or when the claiming thread withdraws it at its deadline.
  */
 #include <errno.h>
 #include "apps/libc/libc.h"
 
 enum { FREE, HELD, SLEEPERS, CLAIMED };
 
-/* How long a waiter spins before it sleeps: holders are mostly on another CPU and about to let
- * go. */
+/* Spins before a waiter sleeps. Most holders run on another CPU and unlock soon. */
 #define SPIN_TRIES   40
 #define HAND_OVER_NS 500000
 
@@ -33,11 +32,11 @@ static uint32_t look(const uint32_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* Takes the mutex if it is free, or leaves it marked with at least `mark`.  False: marked. */
+/* Takes the mutex if it is free, else raises its word to at least `mark`. Returns true if taken. */
 static bool take_or_mark(pthread_mutex_t *m, uint32_t mark)
 {
     for (;;) {
-        uint32_t seen = __atomic_load_n(&m->state, __ATOMIC_SEQ_CST); /* after a claim */
+        uint32_t seen = __atomic_load_n(&m->state, __ATOMIC_SEQ_CST); /* ordered behind a claim */
         if (seen == FREE) {
             if (change(&m->state, FREE, SLEEPERS))
                 return true;
@@ -47,7 +46,7 @@ static bool take_or_mark(pthread_mutex_t *m, uint32_t mark)
     }
 }
 
-/* With the claim made: until the mutex is given to us, or free. */
+/* Waits, with the claim made, until the mutex is handed over or free. */
 static int wait_for_turn(pthread_mutex_t *m, uint32_t self, uint64_t deadline)
 {
     if (take_or_mark(m, CLAIMED)) {
@@ -79,8 +78,8 @@ static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
     return 0;
 }
 
-/* Once unlocked, or taken by another thread, the mutex may be freed: its word is not touched
- * again. */
+/* Once it is unlocked or another thread has taken it, the mutex may be freed. So its word is not
+ * touched again. */
 static void unlock(pthread_mutex_t *m)
 {
     while (!change(&m->state, HELD, FREE)) {
@@ -88,7 +87,8 @@ static void unlock(pthread_mutex_t *m)
             futex_wake(&m->state, 1);
             return;
         }
-        /* Claimed, or withdrawn. One that claims from now on marks the word again. */
+        /* The mutex is claimed, or the claim was withdrawn. A thread that claims from now on marks
+         * the word again. */
         __atomic_store_n(&m->state, SLEEPERS, __ATOMIC_SEQ_CST);
         uint32_t next = __atomic_load_n(&m->turn, __ATOMIC_SEQ_CST);
         if (next && change(&m->turn, next, 0)) {
@@ -98,7 +98,7 @@ static void unlock(pthread_mutex_t *m)
     }
 }
 
-/* A recursive one, by its holder. */
+/* Takes a recursive mutex again, by its holder. */
 static int take_again(pthread_mutex_t *m)
 {
     if (m->depth == UINT16_MAX)

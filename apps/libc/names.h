@@ -1,16 +1,18 @@
 /*
- * Names of functions for the linker. A program may use every name that C and POSIX do not keep for
- * themselves, and standard C leaves it POSIX's, too. So this library's own functions have reserved
- * names there, and POSIX's, but those of threads, give way to the program's; the library itself
- * calls neither by such a name.
+ * Linker names of the library's functions.
+ *
+ * Standard C and POSIX leave a program all names that they do not reserve, and standard C leaves it
+ * POSIX's names as well. So the library's own functions have reserved names in object files, and
+ * its POSIX functions, except those of threads, are weak: a program's function of the same name
+ * replaces them. The library itself calls neither by such a name.
  */
 #pragma once
 
-/* Behind the declaration of a function of Vigil's own: what it is called in an object file. */
+/* Stands behind the declaration of one of Vigil's own functions: its name in an object file. */
 #define VIGIL(name) __asm__("__vigil_" #name)
 
-/* Before the definition of a function of POSIX, by whose name a program may have one of its own. */
+/* Stands before the definition of a POSIX function that a program may replace. */
 #define POSIX __attribute__((weak))
-/* Behind it: newlib's name for the same. */
+/* Stands behind that definition: newlib's name for the same function. */
 #define ALSO_UNDERSCORED(name) \
     extern __typeof__(name) _##name __attribute__((alias(#name), copy(name)))

@@ -1,6 +1,5 @@
-/* newlib's own locks (stdio, atexit, environment), by its retargetable-lock interface: recursive
- * futex locks.
- */
+/* newlib's own locks (stdio, atexit, environment) by its retargetable-lock interface: recursive
+ * futex locks. */
 #include <stdlib.h>
 #include <sys/lock.h>
 #include "apps/libc/libc.h"
@@ -53,8 +52,7 @@ void __retarget_lock_close_recursive(_LOCK_T lock)
     __retarget_lock_close(lock);
 }
 
-/* owner is only ever equal to the caller's id when the caller wrote it, so reading it without the
- * lock is safe. */
+/* `owner` equals the caller's id only if the caller wrote it, so no lock is needed to read it. */
 static int held_by_me(struct __lock *lock)
 {
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == thread_self()->tid_value;

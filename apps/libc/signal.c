@@ -1,8 +1,10 @@
 /*
  * Signals of a process to itself: signal, raise, kill. The kernel sends none, and no other process
- * can. Handlers are the process's and stay (as BSD's signal has it); one is not interrupted by its
- * own signal in the same thread, which comes when the handler has returned. In place of newlib's,
- * whose handlers are a thread's each.
+ * can.
+ *
+ * Handlers belong to the process and stay installed, as with BSD's signal(). A handler is not
+ * interrupted by its own signal in the same thread; that signal is delivered when the handler
+ * returns. This replaces newlib's handlers, which belong to a thread each.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,8 +36,8 @@ static bool has_handler(int signal)
     return signal != SIGKILL && signal != SIGSTOP;
 }
 
-/* What happens without a handler. 0, or an error: nothing can start a process again that was
- * stopped. */
+/* Takes the action of a signal without a handler. Returns 0 or an error: a stopped process could
+ * never be continued. */
 static int act_by_default(int signal)
 {
     if (ignored_by_default(signal))
@@ -58,7 +60,7 @@ static void handle(int signal, _sig_func_ptr handler)
     handling &= ~bit;
 }
 
-/* 0 or an error. */
+/* Delivers a signal to the caller. Returns 0 or an error. */
 static int deliver(int signal)
 {
     _sig_func_ptr handler =
@@ -94,7 +96,7 @@ int raise(int number)
     return result_of(deliver(number));
 }
 
-/* Others than the caller's own process get none: EPERM if there is one, ESRCH if not. */
+/* Refuses a signal to another process: EPERM if there is one, ESRCH if not. */
 static int kill_other(int pid, int number)
 {
     if (number < 0 || number >= NSIG)
@@ -103,7 +105,7 @@ static int kill_other(int pid, int number)
     return is ? EPERM : ESRCH;
 }
 
-/* pid: the own; 0 and less: of its group, of all, which are only the caller's own process. */
+/* 0, -1 and other negative pids name groups, in which the caller's process is alone. */
 POSIX int kill(int pid, int number)
 {
     int own = (int)syscall0(SYS_GETPID);
@@ -113,7 +115,7 @@ POSIX int kill(int pid, int number)
 }
 ALSO_UNDERSCORED(kill);
 
-/* newlib's own ways to the same. */
+/* newlib's own names of the same functions. */
 _sig_func_ptr _signal_r(struct _reent *r, int number, _sig_func_ptr handler)
 {
     (void)r;

@@ -1,7 +1,7 @@
 /*
- * From the kernel's entry to main: thread-local storage of the first thread, constructors, main,
- * exit. Thread-local storage follows the ELF TLS ABI: data above the thread pointer after two
- * words (variant I), or below it (variant II).
+ * From the kernel's entry to main(): thread-local storage of the first thread, constructors,
+ * main(), exit. Thread-local storage follows the ELF TLS ABI: data above the thread pointer behind
+ * two words (variant I), or below it (variant II).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@ extern void (*__init_array_start[])(void), (*__init_array_end[])(void);
 extern void (*__fini_array_start[])(void), (*__fini_array_end[])(void);
 int main(int argc, char **argv, char **envp);
 
-/* What functions are that the processor decides (ELF gABI, IRELATIVE): none of them may be called
- * before. */
+/* Functions that are chosen by the processor at start (ELF gABI, IRELATIVE). None of them may be
+ * called before this is applied. */
 struct relocation {
     uint64_t *where;
     uint64_t info;
@@ -28,14 +28,15 @@ static void pick_functions(void)
         *r->where = r->pick();
 }
 
-/* Program header of the initialised thread-local data; the ELF header is mapped with the text. */
+/* The program header of the initialised thread-local data. The ELF header is mapped with the
+ * text. */
 struct tls_image {
     const void *data;
     size_t file_size, size, align;
 };
 
-/* The few fields used, by their offsets in the ELF-64 layout, as newlib's elf.h differs from system
- * to system. */
+/* The fields used, by their offsets in the ELF-64 layout; newlib's elf.h differs between
+ * systems. */
 struct elf_header {
     uint8_t ident[16];
     uint16_t type, machine;
@@ -68,7 +69,7 @@ static size_t round_up(size_t n, size_t align)
 }
 
 #define TLS_ALIGN 64
-#define TLS_WORDS 16 /* variant I: bytes between the thread pointer and the data */
+#define TLS_WORDS 16 /* variant I: bytes between thread pointer and data */
 
 static size_t tls_align(const struct tls_image *t)
 {
@@ -117,7 +118,7 @@ static void run_destructors(void)
 
 void libc_start(uint64_t *block) VIGIL(libc_start) __attribute__((noreturn));
 
-/* block: argc, argv[], 0, environment, 0 */
+/* `block` holds argc, argv[], 0, environment, 0. */
 void libc_start(uint64_t *block)
 {
     uint64_t tp;

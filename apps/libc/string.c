@@ -1,9 +1,9 @@
-/* Strings by functions that are fast on each ISA (its folder's, or newlib's), in place of newlib's
+/* String functions on top of each ISA's fast ones (its folder's, or newlib's), in place of newlib's
  * loops over bytes. */
 #include <string.h>
 #include "apps/libc/names.h"
 
-/* Its length, at most n. */
+/* Returns the length of s, at most n. */
 static size_t length(const char *s, size_t n)
 {
     const char *end = memchr(s, '\0', n);

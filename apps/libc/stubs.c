@@ -1,7 +1,7 @@
 /*
- * The system calls newlib expects, which calls them by their names with an underscore; the names
+ * The system calls that newlib expects. It calls them by their names with an underscore; the names
  * without are weak, for programs. There is no file system: descriptors 0 to 2 are the console until
- * they are closed, everything else is an error, never a success that did nothing.
+ * they are closed. Everything else is an error, never a success without effect.
  */
 #include <errno.h>
 #include <string.h>
@@ -153,7 +153,7 @@ POSIX int getentropy(void *buf, size_t n)
 }
 ALSO_UNDERSCORED(getentropy);
 
-/* Heap memory comes from malloc.c, which maps its own. */
+/* malloc.c maps its own memory. */
 POSIX void *sbrk(ptrdiff_t increment)
 {
     (void)increment;

@@ -1,5 +1,5 @@
-/* System calls with as many arguments as they have (kernel/proc/abi.h has the calls; isa.h, found
- * by the include path, the instruction). */
+/* System calls (kernel/proc/abi.h) with 0 to 5 arguments. isa.h, found by the include path, has the
+ * instruction. */
 #pragma once
 #include "kernel/proc/abi.h"
 #include "isa.h"

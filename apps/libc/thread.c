@@ -1,8 +1,9 @@
 /*
  * Threads: creation, joining, detaching, keys, affinity.
+ *
  * One mapping holds, from low to high: a guard page, the stack, thread-local storage and the
- * descriptor. A joinable thread's mapping is freed by its joiner, a detached one's by a later
- * pthread_create, once the kernel has cleared its tid.
+ * descriptor. The thread that joins frees a joinable thread's mapping. A later pthread_create()
+ * frees a detached thread's, once the kernel has cleared its tid.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,14 +12,14 @@
 #include "apps/libc/libc.h"
 
 #define STACK_DEFAULT (128 * 1024)
-/* of a stack, of a guard: more than there can be, and sums do not wrap */
+/* Limits of a stack and a guard: more than there can be, and small enough that sums do not wrap. */
 #define STACK_MAX ((size_t)1 << 46)
 
 extern const char thread_entry[] VIGIL(thread_entry); /* start.S */
 
-static uint32_t alive = 1; /* threads that have not come to their end; atomic */
+static uint32_t alive = 1; /* threads that have not ended; atomic */
 static uint32_t graveyard_lock;
-static struct pthread *graveyard; /* detached threads whose mappings are still to be freed */
+static struct pthread *graveyard; /* detached threads with mappings to be freed */
 
 static size_t pages(size_t n)
 {
@@ -81,7 +82,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     t->detached = attr->detached;
     if (attr->affinity_set)
         t->affinity = attr->affinity;
-    t->tid = UINT32_MAX; /* until the kernel writes it, before the thread's first instruction */
+    t->tid = UINT32_MAX; /* the kernel replaces it before the thread's first instruction */
     struct sys_thread args = {.entry = (uint64_t)thread_entry,
                               .arg = (uint64_t)t,
                               .stack_top = (uint64_t)top,
@@ -117,7 +118,7 @@ void pthread_exit(void *result)
     self->result = result;
     keys_run_destructors(self);
     if (__atomic_sub_fetch(&alive, 1, __ATOMIC_ACQ_REL) == 0)
-        exit(0); /* the end of the last thread is that of the program */
+        exit(0); /* the program ends with its last thread */
     _reclaim_reent(&self->reent);
     malloc_thread_exit(self);
     for (;;)
@@ -228,7 +229,7 @@ int pthread_getaffinity_np(pthread_t t, size_t size, cpu_set_t *set)
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-/* A new key gets a new number, so it never has the values that threads gave to a deleted one. */
+/* A new key gets a new number, so that values of a deleted key do not appear under it. */
 static struct {
     uint32_t number; /* odd: the key is in use; atomic */
     void (*destroy)(void *);
@@ -292,7 +293,8 @@ void *pthread_getspecific(pthread_key_t key)
     return (void *)thread_self()->specific[key].value;
 }
 
-/* Takes the thread's value of the key, and what destroys it; false: there is nothing to destroy. */
+/* Takes a thread's value of key `k` and its destructor out. Returns false if there is nothing to
+ * destroy. */
 static bool take_value(struct pthread *self, uint32_t k, void **value, void (**destroy)(void *))
 {
     lock_take(&keys_lock);

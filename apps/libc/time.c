@@ -1,6 +1,6 @@
 /*
- * Clocks and sleeping. The clock is read in user mode where the CPU lets us (the kernel says its
- * frequency and its value at boot), else by a system call.
+ * Clocks and sleeping. Where the CPU allows it the clock is read in user mode, with the frequency
+ * and the value at boot from the kernel; else by a system call.
  */
 #include <errno.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #define NS_PER_S 1000000000u
 
 static struct sys_info info;
-static uint32_t info_known; /* racing first calls all write the same */
+static uint32_t info_known; /* concurrent first calls all write the same */
 
 uint64_t clock_ns(void)
 {
@@ -53,7 +53,7 @@ static uint64_t thread_ns(void)
     return cpu_ns(SYS_SCOPE_THREAD);
 }
 
-/* What a clock is read by, or NULL: there is no such clock. */
+/* Returns the function that reads this clock, or NULL if there is no such clock. */
 static uint64_t (*reader_of(clockid_t clock))(void)
 {
     switch (clock) {
@@ -92,7 +92,8 @@ POSIX int clock_getres(clockid_t clock, struct timespec *ts)
 
 #define NS_PER_TICK (NS_PER_S / CLOCKS_PER_SEC)
 
-/* The kernel does not tell a program's own time from the kernel's for it: all is the program's. */
+/* The kernel does not separate a program's own time from the kernel's on its behalf: all is user
+ * time. */
 POSIX clock_t times(struct tms *t)
 {
     *t = (struct tms){.tms_utime = (clock_t)(process_ns() / NS_PER_TICK)};

@@ -11,7 +11,7 @@ struct ustar {
 };
 _Static_assert(sizeof(struct ustar) == BLOCK, "a ustar header is one block");
 
-/* Octal digits up to a space or NUL. False when there are none or others. */
+/* Parses octal digits up to a space or NUL. Returns false if there are none, or others. */
 static bool parse_octal(const char *field, size_t n, uint64_t *out)
 {
     size_t i = 0;
@@ -35,7 +35,7 @@ static bool is_zero(const struct ustar *h)
     return true;
 }
 
-/* The sum of all bytes, those of the checksum itself taken as spaces. */
+/* The checksum is the sum of all bytes, with its own bytes taken as spaces. */
 static bool checksum_right(const struct ustar *h)
 {
     const uint8_t *p = (const uint8_t *)h;

@@ -1,6 +1,6 @@
 /*
  * The applications inside the image: a ustar archive (POSIX.1-1988, "ustar Interchange Format").
- * Only regular files count; names are compared whole. Pure.
+ * Only regular files count. Names are compared whole. Pure.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -13,10 +13,10 @@ struct bundle_file {
     uint64_t size;
 };
 
-/* The next regular file at or behind *cursor (0 at first). 0; -ENOENT at the end; -EINVAL and *why
- * when the archive is broken. */
+/* Reads the next regular file at or behind `cursor`, which is 0 at first. Returns 0; -ENOENT: the
+ * end; -EINVAL: the archive is broken, with the reason in `why`. */
 int bundle_next(const void *archive, uint64_t size, uint64_t *cursor, struct bundle_file *out,
                 const char **why);
-/* The file of this name: 0, -ENOENT, -EINVAL as above. */
+/* Finds the file of this name. Returns as bundle_next(). */
 int bundle_find(const void *archive, uint64_t size, const char *name, struct bundle_file *out,
                 const char **why);

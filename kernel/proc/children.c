@@ -1,13 +1,13 @@
 /*
- * Applications that a process has started. It may wait for them and read their counts when they
- * have ended; they end with it.
+ * Applications that a process has started. It can wait for them, and read their counts after they
+ * have ended. They end with it.
  */
 #include "kernel/proc/internal.h"
 
 _Static_assert(CHILDREN_MAX == 32, "a bit of child_made for each");
 
-/* A slot that is free, else that of somebody who has been waited for; CHILDREN_MAX: none.
- * *forgotten: who was there. */
+/* Reserves a free slot, else that of a child that has been waited for; CHILDREN_MAX: none.
+ * `forgotten` gets that child, or NULL. */
 static unsigned take_slot(struct process *parent, struct process **forgotten)
 {
     unsigned slot = CHILDREN_MAX;

@@ -1,4 +1,5 @@
-/* See count_session.h. All under one gate: opening and closing change what every CPU counts. */
+/* See count_session.h. Opening and closing a session change what every CPU counts, so all is done
+ * under sessions_gate. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/internal.h"
@@ -7,17 +8,17 @@
 #include "hpm/count.h"
 
 #define SESSIONS 16
-#define LAST_MAX 64 /* things read since last by one session */
+#define LAST_MAX 64 /* objects that a session can read since last */
 
-/* What is read; pid and tid are 0 where they do not matter. */
+/* The object of a reading; pid and tid are 0 where they do not matter. */
 struct thing {
     uint32_t scope, pid, tid;
 };
 
-/* The machine's accounts are read as things of their own. */
+/* The machine's accounts are objects of their own. */
 #define SCOPE_ACCOUNT(a) (SYS_SCOPES + (a))
 
-/* An earlier reading. */
+/* The last reading of an object. */
 struct last {
     struct last *next;
     struct thing thing;
@@ -93,7 +94,8 @@ void counts_forget(const struct process *owner)
 
 /* ---- Readings -------------------------------------------------------------------------------- */
 
-/* By their own numbers, so that the same is the same however it is asked for. */
+/* Returns the object of a reading, with 0 replaced by the caller's numbers, so that an object is
+ * the same however it is named. */
 static struct thing thing_of(const struct process *owner, const struct sys_hpm_read *read)
 {
     struct thing t = {.scope = read->scope};
@@ -105,8 +107,8 @@ static struct thing thing_of(const struct process *owner, const struct sys_hpm_r
     return t;
 }
 
-/* What a reading since last has seen of things, and of which session. Later ones start from there
- * once its values are in user memory. */
+/* What a reading since last has seen, and at which position of its session. Later readings start
+ * from there once its values are in user memory. */
 struct seen {
     struct session_position at;
     unsigned things;
@@ -116,19 +118,19 @@ struct seen {
     } of[HPM_ACCOUNTS];
 };
 
-/* Memory that a reading works in: the gate's holder's. */
+/* Work memory of a reading. sessions_gate. */
 static struct work {
     struct hpm_sums sums, spare;
-    struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's */
+    struct hpm_sums part[HPM_ACCOUNTS]; /* of the machine's accounts */
 } work;
 
-/* alone: no other reading is subtracted from this one. -ESRCH: it is no more. Other CPUs' counts
- * are as old as hpm_update has left them. */
+/* Sums an object's counts. `alone`: no other reading is subtracted from this one. Other CPUs'
+ * counts are as old as hpm_update() has left them. Returns 0, or -ESRCH if it no longer exists. */
 static int sum_up(struct process *owner, const struct thing *t, uint64_t counts, bool alone,
                   struct hpm_sums *sums)
 {
     if (t->scope == SYS_SCOPE_MACHINE || t->scope >= SYS_SCOPES)
-        return 0; /* there is always one */
+        return 0; /* the machine always exists */
     struct process *p = process_to_read(owner, t->pid);
     if (!p)
         return -ESRCH;
@@ -143,7 +145,7 @@ static int sum_up(struct process *owner, const struct thing *t, uint64_t counts,
     return err;
 }
 
-/* Nobody can read them any more. */
+/* Forgets last readings of objects that have ended. */
 static void forget_ended(struct process *owner, struct count_session *s)
 {
     for (struct last **at = &s->last; *at;) {
@@ -176,7 +178,7 @@ static struct last *find_last(struct process *owner, struct count_session *s, co
     return l;
 }
 
-/* sums become what is new in them; seen has what they were. */
+/* Subtracts the last reading from `sums`, and adds what `sums` was to `seen`. */
 static int subtract_last(struct process *owner, struct count_session *s, const struct thing *t,
                          struct hpm_sums *sums, struct seen *seen)
 {
@@ -191,7 +193,7 @@ static int subtract_last(struct process *owner, struct count_session *s, const s
     return 0;
 }
 
-/* The machine is what its accounts come to. */
+/* Sums the machine: its accounts together. */
 static int sum_up_machine(struct process *owner, struct count_session *s, struct seen *seen)
 {
     hpm_sum_accounts(hpm_session_counts(s->hpm), work.part);
@@ -212,7 +214,7 @@ static void put_text(char *to, size_t size, const char *from)
     memcpy(to, from, n);
 }
 
-/* What is not written is 0 already. */
+/* Fills in a value; what is left out is 0 already. */
 static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
 {
     to->kind = from->unit ? SYS_VALUE_METRIC : SYS_VALUE_COUNT;
@@ -232,7 +234,7 @@ static void put_value(const struct hpm_value *from, struct sys_hpm_value *to)
         put_text(to->unit, sizeof to->unit, from->unit);
 }
 
-/* seen: NULL, or what the reading is since. */
+/* `seen` is not NULL for a reading since last. */
 static int read_held(struct process *owner, struct count_session *s,
                      const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room,
                      struct seen *seen)
@@ -277,7 +279,8 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
     return n;
 }
 
-/* The reading is in user memory. False: meanwhile another one was, or the session was closed. */
+/* Makes the reading the last one, as its values are in user memory. Returns false if another one
+ * was made meanwhile, or the session was closed. */
 static bool commit(struct process *owner, uint32_t session, const struct seen *seen)
 {
     gate_enter(&sessions_gate);
@@ -285,7 +288,7 @@ static bool commit(struct process *owner, uint32_t session, const struct seen *s
         (struct count_session *)session_find_at(&table, owner, session, &seen->at);
     for (unsigned i = 0; s && i < seen->things; i++) {
         struct last *l = find_last(owner, s, &seen->of[i].thing);
-        if (l) /* else it has ended and was forgotten */
+        if (l) /* NULL: it has ended and was forgotten */
             hpm_sums_copy(&l->sums, &seen->of[i].sums);
     }
     if (s)
@@ -332,7 +335,8 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t 
 
 /* ---- Read in user mode ----------------------------------------------------------------------- */
 
-/* A page of the window that no thread of the process has; PROCESS_THREADS_MAX: each has its own. */
+/* Reserves a page of the window for a thread. Returns its index; PROCESS_THREADS_MAX: none is
+ * free. */
 static unsigned take_place(struct process *p)
 {
     unsigned i = 0;
@@ -401,7 +405,7 @@ static int show(const struct process *owner, uint32_t session, struct hpm_user_p
     return err;
 }
 
-/* The page is mapped before, and unmapped after the gate. */
+/* The page is mapped before the gate is entered, and unmapped after it is left. */
 int64_t counts_show(struct process *owner, uint32_t session)
 {
     struct hpm_user_page *had = thread_current()->hpm.user, *page = had;

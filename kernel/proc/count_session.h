@@ -1,23 +1,25 @@
-/* Sessions of counting (hpm/hpm.h) that processes open: who owns them, and what their earlier
- * readings were. */
+/* Sessions of counts (hpm/count.h) that processes have open, with their earlier readings. */
 #pragma once
 #include "kernel/proc/abi.h"
 #include "kernel/proc/process.h"
 
-/* Its number, from 1; or with why an error of hpm_session_open, or -ENOSPC: the owner has as many
- * as one process may have, its family as many as one may have, or all are open. */
+/* Opens a session. Returns its number, from 1; or, with the reason in `why`, an error of
+ * hpm_session_open() or an error that there are too many sessions, -ENOSPC: of the process, of its
+ * family, or of all. */
 int counts_open(const struct process *owner, const char *names, char *why, size_t size);
-/* Copies the first room values of the session to user memory; a reading since last counts as made
- * when they are there. Thread context. Returns how many values the session has. -ESRCH: no such
- * session of the owner's, process or thread; -EACCES: the machine, with proc.visible=own; -EINVAL:
- * a field of read; -ENOSPC: too many things are read since last; -ENOMEM; -EFAULT. */
+/* Copies the first `room` values of a session to user memory; a reading with since_last counts as
+ * made once they are there. Thread context. Returns the number of values that the session has.
+ * -ESRCH: no such session of the owner's, or no such process or thread; -EACCES: the machine, with
+ * proc.visible=own; -EINVAL: a field of `read`; -ENOSPC: too many objects are read since last;
+ * -ENOMEM; -EFAULT. */
 int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t to, size_t room);
-/* The calling thread, of the owner, may read the session's counts by itself (hpm_user_open): where.
- * -ESRCH: no such session; -ENOTSUP: not on this machine; -ENOMEM. */
+/* Lets the calling thread, one of the owner's, read the session's counts in user mode
+ * (hpm_user_open). Returns the address of its page. -ESRCH: no such session; -ENOTSUP: not on this
+ * machine; -ENOMEM. */
 int64_t counts_show(struct process *owner, uint32_t session);
-/* The calling thread is about to end, in its space still. */
+/* Unmaps the page of the calling thread, which is about to end. */
 void counts_hide(struct process *owner);
-/* -ESRCH. */
+/* Returns 0 or -ESRCH. */
 int counts_close(const struct process *owner, uint32_t session);
-/* The process is no more: closes all of its. */
+/* Closes all sessions of a process that has ended. */
 void counts_forget(const struct process *owner);

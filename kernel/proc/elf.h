@@ -1,8 +1,10 @@
 /*
- * Static ELF64 programs: checks every header field that matters and says what is to be mapped
- * where. After the System V ABI, chapters 4 and 5. Accepted: little-endian ET_EXEC for one
- * machine, whose PT_LOAD segments lie in ascending order, on pages of their own, inside the limits
- * given, never writable and executable at once. Pure: reads the file, maps nothing.
+ * Static ELF64 programs (System V ABI, chapters 4 and 5): checks every header field that matters
+ * and says what is to be mapped where.
+ *
+ * Accepted: little-endian ET_EXEC for one machine, with PT_LOAD segments in ascending order, on
+ * pages of their own, inside the limits given, and never writable and executable at once. Pure:
+ * reads the file, maps nothing.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -13,7 +15,7 @@ enum { ELF_R = 4, ELF_W = 2, ELF_X = 1 }; /* p_flags */
 
 struct elf_segment {
     vaddr_t va;           /* of the first byte, not rounded */
-    uint64_t memory_size; /* zero behind file_size */
+    uint64_t memory_size; /* the bytes behind file_size are zero */
     uint64_t file_offset, file_size;
     uint32_t flags;
 };
@@ -30,6 +32,6 @@ struct elf_plan {
     struct elf_segment segments[ELF_SEGMENTS_MAX];
 };
 
-/* 0, or -ENOEXEC and *why says what is wrong. */
+/* Returns 0, or -ENOEXEC with the reason in `why`. */
 int elf_plan(const void *file, uint64_t size, const struct elf_limits *limits, struct elf_plan *out,
              const char **why);

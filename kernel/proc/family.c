@@ -1,8 +1,8 @@
 /*
- * A family: a first process, which the kernel has started, the processes that it starts, and so on.
- * Its members are processes, until their memory is free, and threads, until their stacks are. When
- * the first process ends, all others do, and nothing more is started; the thread that started it
- * waits for the last member.
+ * A family: a first process, which the kernel has started, with all its descendants. Its members
+ * are processes, until their memory is free, and threads, until their stacks are free. When the
+ * first process ends, all others are ended and no more can start. The thread that started it waits
+ * for the last member.
  */
 #include "kernel/proc/family.h"
 #include "kernel/mem/mem.h"
@@ -12,7 +12,7 @@ struct family {
     struct spinlock lock;
     unsigned members;         /* lock */
     bool stopped;             /* atomic */
-    struct wait_queue waiter; /* lock: for there being none */
+    struct wait_queue waiter; /* lock: wakes when there is no member */
 };
 
 struct family *family_make(void)
@@ -44,7 +44,7 @@ bool family_stopped(const struct family *f)
     return __atomic_load_n(&f->stopped, __ATOMIC_SEQ_CST);
 }
 
-/* The waiter may free the family as soon as the lock is released. */
+/* The waiter may free the family once the lock is released. */
 void family_leave(void *family)
 {
     struct family *f = family;

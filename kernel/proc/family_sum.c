@@ -1,7 +1,7 @@
 /*
- * What a process and all that it has started count together. A process is in its parent's list as
- * long as there is a structure of it, and then among what its parent keeps, in one step under the
- * parent's lock: no reading has less than an earlier one.
+ * Counts of a process and all its descendants together. A process is in its parent's list while its
+ * structure exists. It moves from there to the sums that its parent keeps in one step under the
+ * parent's lock, so no reading is lower than an earlier one.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/session.h"
@@ -38,7 +38,7 @@ void family_sum_join(struct process *p)
     spin_unlock(&parent->lock, irq);
 }
 
-/* A sum that was kept; alone: no other reading is subtracted from this one. */
+/* Adds kept sums. `alone`: no other reading is subtracted from this one. */
 static void add_past(const struct hpm_sums *past, bool alone, struct hpm_sums *sums)
 {
     if (alone)
@@ -47,7 +47,7 @@ static void add_past(const struct hpm_sums *past, bool alone, struct hpm_sums *s
         hpm_sum_past(past, sums);
 }
 
-/* Of those that are no more, p's threads and the processes that p has started. */
+/* Adds the sums of p's threads that are gone, and of its children that are gone. */
 static void add_ended(const struct process *p, bool alone, struct hpm_sums *sums)
 {
     add_past(&p->past, alone, sums);
@@ -67,7 +67,8 @@ void family_sum_leave(struct process *p)
     spin_unlock(&parent->lock, irq);
 }
 
-/* A reference; false: the last one is gone, and family_sum_leave is about to be called. */
+/* Takes a reference. Returns false if the last one is gone, and family_sum_leave() is about to be
+ * called. */
 static bool try_get(struct process *p)
 {
     uint32_t refs = __atomic_load_n(&p->refs, __ATOMIC_RELAXED);
@@ -78,7 +79,7 @@ static bool try_get(struct process *p)
     return refs;
 }
 
-/* Adds p to the sum, and its children, referenced, to the end of the list. */
+/* Adds p's own counts, and appends its children, referenced, to `unsummed`. */
 static void sum_member(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums,
                        struct list *unsummed)
 {

@@ -8,7 +8,7 @@
 
 _Static_assert(SYS_CURVE_POINTS == TRACK_CURVE_POINTS, "a curve is handed on as it is");
 
-/* False: there is none. */
+/* Reads a curve. Returns false if there is none. */
 static bool curve_of(struct space *s, bool last, struct sys_curve *out)
 {
     struct track_curve curve;

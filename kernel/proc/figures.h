@@ -1,23 +1,23 @@
-/* What programs may know of the machine, and of processes' memory. */
+/* What programs can read about the machine and about processes' memory. */
 #pragma once
 #include "kernel/proc/abi.h"
 #include "kernel/proc/internal.h"
 #include "hpm/policy/breakdown.h"
 
-/* sysinfo.c: fills in what the machine is. */
+/* sysinfo.c: describes the machine. */
 void sysinfo_read(struct sys_info *out);
-/* sysinfo.c: converts a breakdown to the form that programs know. */
+/* sysinfo.c: converts a breakdown to the form of abi.h. */
 void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *to);
 
-/* Keeps the figures of a process whose space is about to go, for those that may still ask. Thread
- * context, no lock held. */
-void process_remember(struct process *p);
-/* Memory, and curve of misses, of the process pid: it runs, or is a child of reader's that ended.
- * 0, or -ESRCH: reader sees no such process; a curve: -ENOENT: none was made. Thread context, no
+/* Saves the figures of a process before its space is freed, for later readers. Thread context, no
  * lock held. */
+void process_remember(struct process *p);
+/* Read memory figures, and the curve of misses, of the process `pid`: a running one that `reader`
+ * may see, or its child that has ended. Thread context, no lock held. Return 0; -ESRCH: no such
+ * process; of a curve -ENOENT: there is none. */
 int process_memory_for(struct process *reader, uint32_t pid, struct sys_memory *out);
 int process_curve_for(struct process *reader, uint32_t pid, struct sys_curve *out);
-/* The region at `from` or the next one above it. One by one, for the process may not be held while
- * user memory is written to. False: there is none, or no such process. Thread context, no lock
- * held. */
+/* Reads the region at `from`, or the next one above. The caller gets them one by one, since a
+ * process may not be looked at while user memory is written. Thread context, no lock held. Returns
+ * false if there is none, or no such process. */
 bool process_next_region(uint32_t pid, vaddr_t from, struct sys_memory_region *out);

@@ -1,15 +1,15 @@
 /*
- * See futex.h. Sleepers are found by the name of their word, in the bucket of that name; a
- * bucket's lock makes "look at the word, then sleep" one step as seen by futex_wake. The word is
- * read under that lock without faulting; if its page is not there, the lock is let go, the page
- * fetched, and everything starts again.
+ * See futex.h. Sleepers are found by the name of their word, in the bucket of that name. The
+ * bucket's lock makes looking at the word and going to sleep one step for futex_wake(). The word is
+ * read under that lock without faulting. If its page is not resident, the lock is released, the
+ * page is brought in, and all starts again.
  */
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sleepers.h"
 #include "kernel/arch/arch.h"
 #include "sched/sched.h"
 
-#define BATCH 16 /* woken in one stretch with interrupts off */
+#define BATCH 16 /* threads woken in one stretch with interrupts off */
 
 struct bucket {
     struct spinlock lock;
@@ -17,7 +17,7 @@ struct bucket {
     uint64_t arrivals;        /* lock: sleepers so far */
 } ALIGNED(CACHE_LINE);
 
-/* Lives on the sleeper's stack. */
+/* Lies on the sleeper's stack. */
 struct waiter {
     struct sleeper sleeper;
     uint64_t arrival;
@@ -44,7 +44,8 @@ static int check_address(vaddr_t va)
     return va >= USER_MIN && va < USER_MAX ? 0 : -EFAULT;
 }
 
-/* With the bucket's lock held, the word is resident and holds expected: 0. Without it: why not. */
+/* Locks the bucket if the word is resident and holds `expected`. Returns 0 with the lock held, or
+ * an error without it. */
 static int lock_if_equal(struct bucket *b, vaddr_t va, uint32_t expected, bool *irq)
 {
     for (;;) {
@@ -84,7 +85,7 @@ int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint64_t dead
     return woken ? 0 : err ? err : -EAGAIN;
 }
 
-/* Up to max of those that arrived before the given one. */
+/* Wakes up to `max` sleepers that arrived before `before`. Returns their number. */
 static uint32_t wake_some_locked(struct bucket *b, struct word_name name, uint32_t max,
                                  uint64_t before)
 {

@@ -1,6 +1,7 @@
 /*
  * The inside of a process, for the files of kernel/proc only.
- * Locking: [P] = its lock, [L] = its line lock, [-] = fixed after creation, [A] = atomic.
+ *
+ * Locking: [P] = the process's lock, [L] = its line lock, [-] = fixed after creation, [A] = atomic.
  */
 #pragma once
 #include "kernel/proc/process.h"
@@ -16,51 +17,55 @@
 #define CHILDREN_MAX     32
 
 struct process {
-    uint32_t pid;                 /* [-] no other's while this structure is there; the value of: */
-    struct number id;             /* process.c */
-    struct process *parent;       /* [-] that has started it, referenced; NULL: the kernel has */
+    /* [-] id's value; no other process has it while this structure exists */
+    uint32_t pid;
+    struct number id; /* process.c */
+    /* [-] the process that has started it, referenced; NULL: the kernel */
+    struct process *parent;
     char name[PROCESS_NAME_MAX];  /* [-] */
     struct space *space;          /* [-] until the last thread frees it */
-    struct symbols symbols;       /* [-] its program's */
-    bool first;                   /* [-] of its family */
-    struct family *family;        /* [-] that it is a member of, until its memory is free */
-    struct memory_account kernel; /* [A] kernel memory that it has taken */
-    bool told_limit;              /* [A] ... and been refused more, once */
-    uint32_t lookers;             /* [A] who looks at its space, which waits for them */
+    struct symbols symbols;       /* [-] of its program */
+    bool first;                   /* [-] the first of its family */
+    struct family *family;        /* [-] the family it is a member of, until its memory is free */
+    struct memory_account kernel; /* [A] kernel memory charged to it */
+    bool told_limit;              /* [A] a refused charge has been printed */
+    /* [A] threads that look at its space, which process_reap() waits for */
+    uint32_t lookers;
     struct spinlock lock;
     struct list threads; /* [P] thread->siblings */
-    /* [P] the same, of those on their way out: nobody's but for what they still count */
+    /* [P] thread->siblings: threads on their way out, used for their counts only */
     struct list leaving;
-    unsigned thread_count;      /* [P] those being made included */
+    unsigned thread_count;      /* [P] including threads being created */
     bool ending;                /* [P] written, [A] read */
-    bool ended;                 /* [P] memory is free */
+    bool ended;                 /* [P] its memory is free */
     int status;                 /* [P] */
-    struct wait_queue waiters;  /* [P] for ended */
-    struct wait_queue unlooked; /* [P] its end, for lookers */
-    struct hpm_sums past;       /* [P] of threads that have gone for good */
-    struct list started;        /* [P] processes that it has started and that are not freed */
+    struct wait_queue waiters;  /* [P] wait for `ended` */
+    struct wait_queue unlooked; /* [P] waits for lookers == 0 */
+    struct hpm_sums past;       /* [P] of threads that are gone */
+    struct list started;        /* [P] children that have a structure */
     struct list in_started;     /* [P of its parent] */
-    struct list unsummed;       /* sessions_gate: in process_sum_family */
-    /* [P] of those it had started that are not in `started` any more; NULL: none */
+    struct list unsummed;       /* sessions_gate: list of process_sum_family() */
+    /* [P] Of children that have no structure any more, and of their descendants. NULL: no child was
+     * started. */
     struct hpm_sums *descendants;
-    uint64_t past_run_ns;                /* [P] the same: time on a CPU */
+    uint64_t past_run_ns;                /* [P] of threads that are gone: time on a CPU */
     struct list all;                     /* process.c: table */
-    struct process *child[CHILDREN_MAX]; /* [P] referenced; those that have ended included */
-    /* [P] bit i: a thread is shown its counts at SHOWN_BASE, page i */
+    struct process *child[CHILDREN_MAX]; /* [P] referenced, including those that have ended */
+    /* [P] Bit i: a thread has page i of SHOWN_BASE, which shows its counts. */
     uint64_t shown[PROCESS_THREADS_MAX / 64];
-    /* [P] bit i: child[i] is kept for one that is being started */
+    /* [P] Bit i: child[i] is reserved for a process being started. */
     uint32_t child_made;
-    struct number next_child;  /* process.c: reserved pid */
+    struct number next_child;  /* process.c: its reserved pid */
     bool waited_for;           /* [P of its parent] */
-    struct space_stats memory; /* [P] as it was when it ended */
-    struct sys_curve curve;    /* [P] the same; points 0: there is none */
-    /* [A] the table's, process_start's caller's, its threads' */
+    struct space_stats memory; /* [P] at its end */
+    struct sys_curve curve;    /* [P] at its end; points 0: none */
+    /* [A] Of the table, of process_start()'s caller, of its threads, and others. */
     uint32_t refs;
     struct spinlock line_lock;
-    char line[PROCESS_LINE_MAX]; /* [L] output not yet written */
+    char line[PROCESS_LINE_MAX]; /* [L] output that waits for the end of its line */
     unsigned line_length;        /* [L] */
-    /* The line it was typed, as long as it is the reader (stdio.c): so much of it has come, and so
-     * much it has taken. */
+    /* The line typed for it, while it is the reader (stdio.c): bytes received, and bytes that it
+     * has read. */
     char typed[PROCESS_LINE_MAX];
     size_t typed_length, typed_taken;
 };
@@ -70,121 +75,141 @@ static inline bool process_ending(const struct process *p)
     return __atomic_load_n(&p->ending, __ATOMIC_ACQUIRE);
 }
 
-/* process.c: the pid of the next process that parent starts, reserved for it now unless it is. */
+/* ---- process.c: pids, the table, references, readings ---------------------------------------- */
+
+/* Reserves the pid of the next process that `parent` starts, if not yet done, and returns it. */
 uint32_t process_reserve_pid(struct process *parent);
-/* process.c: the one reserved, or 0. */
+/* Returns the pid that is reserved for the next child of `parent`, or 0. */
 uint32_t process_reserved_pid(const struct process *parent);
-/* process.c: as process_start, a member of the family; parent, or NULL: whose child it is, whose
- * memory arguments it has, and whose reserved pid. */
+/* Starts an application as process_start() does, as a member of `family`. If `parent` is not NULL
+ * the process is its child, with its memory arguments and its reserved pid. */
 int process_start_as(const char *const *argv, unsigned argc, struct family *family,
                      struct process *parent, struct process **out);
-/* process.c: kernel memory for it. 0; -EDQUOT: it has all that mem.kernel allows, which a line on
- * the console says the first time. Thread context, no lock held. */
+/* Charges kernel memory to p. Returns 0, or -EDQUOT if p has all that mem.kernel allows, with a
+ * line on the console the first time. Thread context, no lock held. */
 int process_charge(struct process *p, uint64_t bytes);
-/* ... which is free again. Any context. */
+/* Takes back a charge. Any context. */
 void process_uncharge(struct process *p, uint64_t bytes);
-/* process.c: one reference more. */
+/* Takes a reference. */
 void process_get(struct process *p);
-/* process.c: the process with this id, referenced, or NULL. */
+/* Returns the process with this pid, referenced, or NULL. */
 struct process *process_find(uint32_t pid);
-/* process.c: the same, and its space stays until process_look_end; not for long, nothing slept on
- * meanwhile. */
+/* Returns the process with this pid, referenced, or NULL. Its space stays until process_look_end(),
+ * which must come soon; the caller may not sleep meanwhile. */
 struct process *process_look(uint32_t pid);
 void process_look_end(struct process *p);
-/* process.c: the same for reader, which may see it. */
+/* As process_look(), but NULL if `reader` may not see the process. */
 struct process *process_look_for(const struct process *reader, uint32_t pid);
-/* process.c: pid 0: reader itself; else one that runs or that reader has spawned, and may see.
- * Referenced, or NULL. */
+/* Returns `reader` if `pid` is 0, else a running process, or a child of `reader`, that `reader` may
+ * see. Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
-/* process.c: logical counts of its threads, past (those with all counts) and present; of those
- * present (its lock held); of one of them (-ESRCH). alone: for a reading that no other one is
- * subtracted from. */
+/* Sums the logical counts of p's threads, present and past; past ones have had all counts. `alone`:
+ * the sum is not subtracted from a later reading. */
 void process_sum(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
+/* Adds the counts of p's present threads. Lock of p held. */
 void process_sum_threads(const struct process *p, uint64_t counts, bool alone,
                          struct hpm_sums *sums);
+/* Adds the counts of one present thread. Returns 0 or -ESRCH. */
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
-/* family_sum.c: the same of p and all that it has started, and these, those that have ended
- * included. sessions_gate held. */
-void process_sum_family(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
-/* family_sum.c: where their cycles went; -ENOMEM. Thread context, no lock held. */
-int process_hpm_family(struct process *p, struct hpm_breakdown *out);
-/* family_sum.c: p has been started by its parent; nothing refers to it any more. */
-void family_sum_join(struct process *p);
-/* family_sum.c: parent, or NULL, is about to start a process. 0 or -ENOMEM. Thread context, no
- * lock held. */
-int family_sum_prepare(struct process *parent);
-void family_sum_leave(struct process *p);
-/* process.c: returns the ns its threads have been on a CPU, those that have gone included. Takes
- * its lock. */
+/* Returns the ns that p's threads, present and past, have been on a CPU. Takes p's lock. */
 uint64_t process_run_ns(struct process *p);
-/* process.c: where the cycles of one of its present threads went; -ESRCH. */
+/* Reads where the cycles of a present thread went. Returns 0 or -ESRCH. */
 int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out);
-/* visible.c: by boot argument proc.visible, may reader read counts, samples, places, threads and
- * memory of p, which is referenced; may any process read those of all together, the machine's? */
-bool visible_process(const struct process *reader, const struct process *p);
-bool visible_machine(void);
-/* children.c: starts an application as process_start does. Its pid, or an error; -EAGAIN: too many
- * that have not been waited for. Of those that have, some may be forgotten. */
-int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
-/* children.c: the pid of the next it starts. */
-uint32_t children_next_pid(struct process *parent);
-/* children.c: it has been asked for so, and is nobody's yet. */
-bool children_will_be(struct process *parent, uint32_t pid);
-/* children.c: referenced, or NULL. */
-struct process *children_find(struct process *parent, uint32_t pid);
-/* children.c: sleeps until it has ended and its memory is free: its exit status; -EINTR: parent is
- * ending. */
-int children_wait(struct process *parent, struct process *child);
-/* children.c: its last thread has gone; so must they. */
-void children_end(struct process *parent);
-/* process.c: is it a file of the bundle that can be started? Those in folders go with others. */
+/* Returns whether a file of the bundle is a program. Files in folders are not. */
 bool process_is_program(const char *file);
-/* process.c: says on the console that there is no such application, which is nearest, and which
- * there are. */
+/* Prints that there is no such application, which name is nearest, and which applications there
+ * are. */
 void process_say_unknown(const char *name);
-/* process.c: the one with most memory, resident or swapped out, referenced, or NULL. */
+/* Returns the process with most memory, resident, swapped out and of the kernel, referenced, or
+ * NULL. */
 struct process *process_largest(void);
-/* process.c: how often a process's memory has begun and finished being freed. While they differ,
- * or have changed since a page could not be had, there is hope without ending anybody. */
+/* How often freeing a process's memory has begun and finished. If the two differ, or `finished` has
+ * changed since a page could not be had, memory may be free without ending a process. */
 struct process_reaps {
     uint32_t begun, finished;
 };
 struct process_reaps process_reaps(void);
-/* process.c: sleeps until a process's memory has been freed since then, or this thread's process is
- * being ended; for a second at most, as memory may come back in other ways. No lock or gate
- * held. */
+/* Sleeps until a process's memory has been freed since `since` was read, or the caller's process is
+ * ending; for a second at most, as memory may also become free otherwise. No lock or gate held. */
 void process_wait_reap(struct process_reaps since);
-/* process.c: its last thread has gone. */
+/* Frees the memory of a process that has no thread left, and tells its waiters. */
 void process_reap(struct process *p);
 
-/* load.c: an address space with the program and its arguments. 0, or an error with a line on the
- * console. */
+/* ---- family_sum.c: counts of a process and all its descendants ------------------------------- */
+
+/* Sums the counts of p and its descendants, including those that have ended. sessions_gate held. */
+void process_sum_family(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
+/* Reads where their cycles went. Thread context, no lock held. Returns 0 or -ENOMEM. */
+int process_hpm_family(struct process *p, struct hpm_breakdown *out);
+/* Allocates what `parent`, which may be NULL, needs before it starts its first child. Thread
+ * context, no lock held. Returns 0 or -ENOMEM. */
+int family_sum_prepare(struct process *parent);
+/* Lists p among its parent's children. */
+void family_sum_join(struct process *p);
+/* Moves the counts of p, which has no reference left, to its parent. */
+void family_sum_leave(struct process *p);
+
+/* ---- visible.c: boot argument proc.visible --------------------------------------------------- */
+
+/* Returns whether `reader` may read counts, samples, symbols, threads and memory of p, which is
+ * referenced. */
+bool visible_process(const struct process *reader, const struct process *p);
+/* Returns whether any process may read those of the machine, that is of all processes. */
+bool visible_machine(void);
+
+/* ---- children.c: applications that a process has started ------------------------------------- */
+
+/* Starts an application as process_start() does. May forget a child that has been waited for.
+ * Returns its pid, or an error; -EAGAIN: too many children that have not been waited for. */
+int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
+/* Returns the pid of the next application that `parent` starts. */
+uint32_t children_next_pid(struct process *parent);
+/* Returns whether children_next_pid() has given out `pid`, and no process has it yet. */
+bool children_will_be(struct process *parent, uint32_t pid);
+/* Returns the child with this pid, referenced, or NULL. */
+struct process *children_find(struct process *parent, uint32_t pid);
+/* Sleeps until the child has ended and its memory is free. Returns its exit status, or -EINTR if
+ * `parent` is ending. */
+int children_wait(struct process *parent, struct process *child);
+/* Ends all children of `parent`, which has no thread left. */
+void children_end(struct process *parent);
+
+/* ---- load.c ---------------------------------------------------------------------------------- */
+
+/* Fills p's address space with the program argv[0] and its arguments. Returns 0, or an error with a
+ * line on the console. */
 int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry,
                  vaddr_t *sp);
 
-/* symbolize.c: what is known of its program's code. */
+/* ---- symbolize.c ----------------------------------------------------------------------------- */
+
+/* Opens the program's table of symbols, if the bundle has one. */
 void symbols_load(struct process *p, const char *program);
-/* symbolize.c: what is at an address of p, which looks at itself or is looked at; of one that may
- * have no memory any more: code only. */
+/* Describes what lies at `va`. p is the caller's process, or one that it looks at. */
 void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out);
+/* Describes the code at `va`. p may have lost its memory. */
 void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out);
 
-/* uthread.c: a thread of p that starts in user mode; inherits affinity and priority of like, if not
- * NULL. Puts its tid at tid_addr, if not 0, before it runs. 0; -EAGAIN too many or p is ending;
- * -ENOMEM; -EFAULT tid_addr. */
+/* ---- uthread.c ------------------------------------------------------------------------------- */
+
 struct uthread_start {
     vaddr_t pc, sp, arg, tls;
 };
+/* Creates a thread of p that starts in user mode, with affinity and priority of `like` if that is
+ * not NULL. Stores its tid at the user address `tid_addr`, if not 0, before it runs. Returns 0;
+ * -EAGAIN: too many threads, or p is ending; -ENOMEM; -EFAULT: tid_addr. */
 int uthread_create(struct process *p, const struct uthread_start *start, const struct thread *like,
                    vaddr_t tid_addr, uint32_t *tid);
-/* uthread.c: end of the calling thread; of its process too if it is the last. */
+/* Ends the calling thread, and its process if it is the last. */
 NORETURN void uthread_exit(void);
-/* uthread.c: lock of p held. */
+/* Returns the present thread of p with this tid, or NULL. Lock of p held. */
 struct thread *uthread_find_locked(struct process *p, uint32_t tid);
 
-/* stdio.c: text of the program; whole lines go to the console at once. */
+/* ---- stdio.c --------------------------------------------------------------------------------- */
+
+/* Writes text of the program. Whole lines go to the console at once. */
 void stdio_put(struct process *p, const char *text, size_t n);
-/* stdio.c: what is still waiting for the end of its line. */
+/* Writes text that still waits for the end of its line. */
 void stdio_flush(struct process *p);
-/* stdio.c: one line typed, at most n bytes of it. Their number, 0 at the end of input, -EINTR. */
+/* Reads up to n bytes of a typed line. Returns their number, 0 at the end of input, or -EINTR. */
 int stdio_get(struct process *p, char *text, size_t n);

@@ -64,7 +64,7 @@ static size_t length(const char *s)
     return n;
 }
 
-/* The start of a program's stack as abi.h has it: count, pointers, ends of both lists, strings. */
+/* The start of a program's stack as in abi.h: count, pointers, ends of both lists, strings. */
 struct arguments {
     uint64_t words[SYS_ARGS_MAX + 3];
     char strings[SYS_ARGS_BYTES];

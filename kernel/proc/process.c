@@ -1,4 +1,4 @@
-/* See process.h: the table of processes, their start and their end. */
+/* The table of processes, their start and their end; see process.h. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
@@ -12,12 +12,13 @@
 #include "kernel/trace/telemetry.h"
 #include "hpm/count.h"
 
-#define REAP_NS NS_PER_S /* then memory may have come back otherwise */
+#define REAP_NS NS_PER_S /* then it looks again, as memory may be free otherwise */
 
 extern const char bundle_start[], bundle_end[];
 
 static struct spinlock table_lock = SPINLOCK(LOCK_PROC, "process table");
-static struct list table = {&table, &table}; /* table_lock: those whose memory is not free yet */
+/* table_lock: processes that still have memory */
+static struct list table = {&table, &table};
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
@@ -33,7 +34,7 @@ uint32_t process_reserved_pid(const struct process *parent)
     return number_of(&pids, &parent->next_child);
 }
 
-/* The one reserved by parent, if not NULL, or another. */
+/* Takes the pid that `parent` has reserved, if any, else another one. */
 static uint32_t take_pid(struct process *p, struct process *parent)
 {
     if (!parent || !number_move(&pids, &p->id, &parent->next_child))
@@ -61,7 +62,7 @@ void process_list_applications(void)
     kprintf("\n");
 }
 
-/* The archive's name of the application nearest to this one; false: none is near. */
+/* Finds the application with the nearest name. Returns false if none is near. */
 static bool find_nearest(const char *name, char nearest[BUNDLE_NAME_MAX + 1])
 {
     struct nearest near = {.text = name, .n = text_length(name)};
@@ -72,7 +73,7 @@ static bool find_nearest(const char *name, char nearest[BUNDLE_NAME_MAX + 1])
     while (bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why) == 0) {
         if (process_is_program(file.name))
             nearest_consider(&near, file.name);
-        if (near.best == file.name) /* which the next one overwrites */
+        if (near.best == file.name) /* the next file overwrites it */
             near.best = memcpy(nearest, file.name, sizeof(file.name));
     }
     return near.best;
@@ -165,7 +166,7 @@ static int create(const char *name, struct family *family, struct process *paren
     p->first = !parent;
     family_join(family);
     ksnprintf(p->name, sizeof(p->name), "%s", name);
-    symbols_load(p, name); /* before others find it */
+    symbols_load(p, name); /* before other threads find it */
     spin_init(&p->lock, LOCK_PROC, "process");
     spin_init(&p->line_lock, LOCK_PROC, "process line");
     list_init(&p->threads);
@@ -251,7 +252,7 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
 }
 
 static struct spinlock reaps_lock = SPINLOCK(LOCK_PROC, "reaps");
-static struct process_reaps reaps; /* atomic; finished: reaps_lock, too */
+static struct process_reaps reaps; /* atomic; finished: also reaps_lock */
 static struct wait_queue reaped = {{&reaped.waiters, &reaped.waiters}}; /* reaps_lock */
 
 struct process_reaps process_reaps(void)
@@ -281,7 +282,7 @@ void process_wait_reap(struct process_reaps since)
     spin_unlock(&reaps_lock, irq);
 }
 
-/* Asleep: whoever looks may be of a lower priority. */
+/* Sleeps, as a thread that looks may have a lower priority. */
 static void wait_for_lookers(struct process *p)
 {
     may_wait("wait for the lookers of a process");
@@ -292,7 +293,7 @@ static void wait_for_lookers(struct process *p)
     spin_unlock(&p->lock, irq);
 }
 
-/* Each at once: from one generation to the next, those still to be ended would go on starting
+/* Ends all members at once. Generation by generation, processes not yet ended could go on starting
  * others. */
 static void end_family(struct process *first)
 {
@@ -306,8 +307,8 @@ static void end_family(struct process *first)
     }
 }
 
-/* Out of the table first: whoever finds a process there may look at its space, and is waited
- * for. */
+/* The process leaves the table first: a thread that finds it there may look at its space, and is
+ * waited for. */
 void process_reap(struct process *p)
 {
     struct family *family = p->family;
@@ -373,7 +374,7 @@ uint32_t process_pid(const struct process *p)
     return p->pid;
 }
 
-/* How much a process counts when one is looked for; 0: not at all. */
+/* Returns how well a process matches; 0: not at all. */
 typedef uint64_t process_worth(const struct process *p, uint32_t pid);
 
 static uint64_t has_pid(const struct process *p, uint32_t pid)
@@ -392,7 +393,7 @@ static uint64_t has_pages(const struct process *p, uint32_t pid)
     return space_pages(p->space) + __atomic_load_n(&p->kernel.used, __ATOMIC_RELAXED) / PAGE_SIZE;
 }
 
-/* table_lock held: the one that counts most, referenced, or NULL. */
+/* Returns the process that matches best, referenced, or NULL. table_lock held. */
 static struct process *pick_locked(process_worth *worth, uint32_t pid)
 {
     struct process *best = NULL;
@@ -550,7 +551,7 @@ void process_hpm(struct process *p, struct hpm_breakdown *out)
     spin_unlock(&p->lock, irq);
 }
 
-/* Threads are in the order of their numbers. */
+/* The list of threads is in the order of their tids. */
 unsigned process_hpm_threads(struct process *p, uint32_t tid, struct process_thread_counts *out,
                              unsigned max)
 {

@@ -1,10 +1,10 @@
 /*
- * See sample_session.h. A thread of the kernel, the collector, takes what the CPUs have in their
- * rings, some hundred times a second, into one buffer for each session, and ends the windows in
- * which periods are adapted. A buffer that is full leaves samples where they are; when the rings
- * are full as well, they count what is lost.
+ * See sample_session.h. A kernel thread, the collector, moves samples from the CPUs' rings to a
+ * buffer for each session, a hundred times a second, and ends the windows in which periods are
+ * adapted. When a buffer is full, samples stay in the rings; when a ring is full, it counts the
+ * samples lost.
  *
- * All under the gate of count_session.h.
+ * All is done under sessions_gate.
  */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/sample_session.h"
@@ -14,7 +14,7 @@
 
 #define SESSIONS     4
 #define COLLECT_NS   (10 * NS_PER_MS)
-#define WINDOW_NS    (100 * NS_PER_MS) /* the first ones are shorter */
+#define WINDOW_NS    (100 * NS_PER_MS) /* the first windows are shorter */
 #define FIRST_NS     (10 * NS_PER_MS)
 #define BUFFER_ORDER 7
 #define PART         64 /* samples copied to user memory at a time */
@@ -34,14 +34,14 @@ enum { BUFFER_SAMPLES = (PAGE_SIZE << BUFFER_ORDER) / sizeof(struct hpm_sample) 
 struct sample_session {
     struct session base;
     struct hpm_profile *profile;
-    struct hpm_sample *buffer; /* samples first..count-1 wait */
+    struct hpm_sample *buffer; /* samples first to count - 1 wait */
     size_t first, count;
     uint64_t window_ns, window_end_ns;
 };
 
-/* Under the gate, but for the queue. */
+/* Guarded by sessions_gate, except for the queue. */
 static struct {
-    struct spinlock lock; /* for sleeping only */
+    struct spinlock lock; /* for sleeping and waking */
     struct wait_queue idle;
     bool started;
     unsigned open; /* lock */
@@ -143,7 +143,8 @@ static int open_held(struct sample_session *s, const struct hpm_profiling *what,
     return err;
 }
 
-/* May owner have samples of this process, or of all? 0, or an error, with why. */
+/* Returns 0 if `owner` may have samples of this process, or of all if `pid` is 0; else an error,
+ * with the reason in `why`. */
 static int check_visible(struct process *owner, uint32_t pid, char *why, size_t size)
 {
     if (!pid && !visible_machine()) {
@@ -209,7 +210,7 @@ void samples_forget(const struct process *owner)
 /* ---- Taking: samples are copied to user memory outside of the gate, and stay in the buffer until
  * that is done ---- */
 
-/* The next samples, at most max, and where they stand. How many; -ESRCH. */
+/* Copies the next samples, up to `max`, and their position. Returns their number, or -ESRCH. */
 static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part,
                     size_t max, struct session_position *at)
 {
@@ -227,8 +228,8 @@ static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sa
     return n;
 }
 
-/* The n samples there have been copied. False: meanwhile another thread has taken some, or the
- * session was closed. */
+/* Takes the n samples at `at` out, as they have been copied. Returns false if another thread has
+ * taken samples meanwhile, or the session was closed. */
 static bool commit(const struct process *owner, uint32_t session, size_t n,
                    const struct session_position *at)
 {

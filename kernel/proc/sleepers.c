@@ -1,7 +1,7 @@
 /*
- * A digital search tree (Coffman and Eve 1970; Knuth, TAOCP vol. 3, 6.3): every name stands where
- * it was the first to come by on its way down, which is given by its own bits. So all below a name
- * share the bits that led to it, and any of them could stand in its place.
+ * A digital search tree (Coffman and Eve 1970; Knuth, TAOCP vol. 3, 6.3). A name's bits give its
+ * way down from the root; the name stands at the first free place on it. So all names below a name
+ * share the bits that led to it, and any of them could take its place.
  */
 #include "kernel/proc/sleepers.h"
 
@@ -12,13 +12,14 @@ static bool same_name(const struct sleeper *s, struct word_name name)
     return s->name.hash == name.hash && s->name.space == name.space;
 }
 
-/* From the hash's lowest on: the highest ones choose among buckets, and are alike here. */
+/* Takes the hash's lowest bits first: the highest choose the bucket, and are the same in one
+ * tree. */
 static unsigned bit_of(struct word_name name, unsigned depth)
 {
     return (depth < 64 ? name.hash >> depth : name.space >> (depth - 64)) & 1;
 }
 
-/* Where the name stands, or would be put. */
+/* Returns the place where the name stands, or would be put. */
 static struct sleeper **place_of(struct sleeper **at, struct word_name name)
 {
     for (unsigned depth = 0; *at && !same_name(*at, name); depth++) {
@@ -43,13 +44,13 @@ void sleepers_add(struct sleepers *s, struct sleeper *new)
     new->child[0] = new->child[1] = NULL;
     new->asleep = true;
     if (*at)
-        /* before the first of a circle: behind the last */
+        /* Before the first of a circle is behind the last. */
         list_insert_before(&(*at)->same, &new->same);
     else
         *at = new;
 }
 
-/* Takes any leaf from below a name that is not one. */
+/* Takes any leaf from below a name that is no leaf. */
 static struct sleeper *take_leaf(struct sleeper *top)
 {
     struct sleeper **at = &top;

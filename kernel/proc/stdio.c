@@ -1,15 +1,17 @@
 /*
- * A program's console. Output is gathered line by line for each process, so that lines of different
- * programs do not mix; a carriage return and a full buffer end a line too. Input is one line at a
- * time, with echo and backspace; a line is the process's that it was typed for, also where it reads
- * less than all of it.
+ * A program's console.
+ *
+ * Output is gathered line by line for each process, so that lines of different programs do not mix.
+ * A carriage return and a full buffer end a line, too. Input is one line at a time, with echo and
+ * backspace. A line belongs to the process that it was typed for, even if that process reads only
+ * part of it.
  */
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
 
 #define POLL_NS (10 * NS_PER_MS)
 
-/* A line on its way out, copied, so that no lock is held while it goes. */
+/* A copied line on its way out, so that no lock is held while it is written. */
 struct outgoing {
     size_t n;
     char text[PROCESS_LINE_MAX + 1];
@@ -21,7 +23,7 @@ static void take_line_locked(struct process *p, struct outgoing *out)
     p->line_length = 0;
 }
 
-/* Gathers text up to the end of a line, which is then in out; how much was taken. */
+/* Gathers text up to the end of a line, which is then copied to `out`. Returns the bytes taken. */
 static size_t gather(struct process *p, const char *text, size_t n, struct outgoing *out)
 {
     bool irq = spin_lock(&p->line_lock), whole = false;
@@ -49,7 +51,7 @@ void stdio_put(struct process *p, const char *text, size_t n)
     }
 }
 
-/* What has no end of line yet. */
+/* Takes text that has no end of line yet. */
 static void take_rest(struct process *p, struct outgoing *out)
 {
     bool irq = spin_lock(&p->line_lock);
@@ -58,7 +60,7 @@ static void take_rest(struct process *p, struct outgoing *out)
     spin_unlock(&p->line_lock, irq);
 }
 
-/* Ends the line if it is none, so that what comes next starts at the left. */
+/* Ends the line, so that the next text starts at the left. */
 void stdio_flush(struct process *p)
 {
     struct outgoing out;
@@ -79,7 +81,7 @@ static void prompt(struct process *p)
         kwrite(out.text, out.n);
 }
 
-/* One process reads at a time; what it leaves of its line is its own, and goes with it. */
+/* The process that reads; one at a time. The rest of its line stays with it. */
 static struct process *reader; /* atomic */
 
 static int become_reader(struct process *p)
@@ -108,7 +110,7 @@ static int next_byte(struct process *p)
     }
 }
 
-/* Fills p->typed with a line; empty at the end of input. */
+/* Fills p->typed with a line; it is empty at the end of input. */
 static int type_line(struct process *p)
 {
     enum { BACKSPACE = 8, END_OF_INPUT = 4, DELETE = 127 };

@@ -1,5 +1,5 @@
-/* What lies at an address: a region of the process's memory, and code by its program's table or the
- * kernel's (kernel/lib/symbols.h). */
+/* What lies at an address: a region of the process's memory; code, by the table of its program or
+ * of the kernel (kernel/lib/symbols.h). */
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/core/printf.h"

@@ -1,17 +1,17 @@
-/* What the machine is, as programs see it. */
+/* Describes the machine for programs. */
 #include "kernel/proc/figures.h"
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
 #include "sched/sched.h"
 
-/* Ticks that ns take at hz, without a product that overflows. */
+/* Converts ns to ticks at hz, without an overflow. */
 static uint64_t ticks_of(uint64_t ns, uint64_t hz)
 {
     return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
 }
 
-/* Read twice around the clock, so that an interrupt in between shows as a longer way and is tried
- * again. */
+/* Takes the shortest of three readings of both clocks, as an interrupt in between makes a reading
+ * longer. */
 static uint64_t ticks_base(uint64_t hz)
 {
     uint64_t best = UINT64_MAX, base = 0;
@@ -50,7 +50,7 @@ void sysinfo_read(struct sys_info *out)
     }
 }
 
-/* An array of the breakdown: bit n of mask is that of the structure's word first + n. */
+/* Shifts the mask of an array so that bit n stands for the array's word n in the structure. */
 #define WORDS(array, mask) \
     ((uint64_t)(mask) << offsetof(struct sys_breakdown, array) / sizeof(uint64_t))
 

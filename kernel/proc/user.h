@@ -1,13 +1,13 @@
-/* Arguments that point into user memory. Thread context, no spinlock held; any address is allowed
- * and checked. */
+/* Arguments that point into user memory. Any address is allowed and checked. Thread context, no
+ * spinlock held. */
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
 
-/* A string of less than size bytes, NUL included in the copy. 0, -EFAULT, -E2BIG. */
+/* Copies a string of less than `size` bytes, including its NUL. Returns 0, -EFAULT or -E2BIG. */
 int user_copy_string(char *dst, size_t size, vaddr_t src);
-/* The same in memory of its own, the caller's to free. 0, -ENOMEM, and as above. */
+/* Copies such a string to memory that the caller frees. Returns 0, -ENOMEM, -EFAULT or -E2BIG. */
 int user_take_string(char **out, size_t size, vaddr_t src);
-/* A result structure of full bytes into a caller's of bytes bytes: as much as it has room for. 0;
- * -EFAULT; -EINVAL when it has room for none. */
+/* Copies a structure of `full` bytes to a user's of `bytes` bytes, as far as it has room. Returns
+ * 0; -EFAULT; -EINVAL: bytes is 0. */
 int user_put_struct(vaddr_t dst, uint64_t bytes, const void *src, size_t full);

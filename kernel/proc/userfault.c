@@ -1,6 +1,6 @@
 /*
- * What a program did wrong, in one readable message, and its end. Memory exhausted: the process
- * that holds most of it ends, and whoever else needed a page waits for that.
+ * Faults of programs: a readable message, and the end of the process. When memory is exhausted, the
+ * process that holds most of it is ended, and other threads that need a page wait for its memory.
  */
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
@@ -45,8 +45,8 @@ static void end_for_memory(struct process *p)
     end_with(p, STATUS_NO_MEMORY, swap_failed() || swap_full() ? why : "out of memory");
 }
 
-/* It has all that it may have, and none of that can leave: what others have would be of no use to
- * it. */
+/* Ends a process that has all the memory it may have, none of which can be evicted. Ending another
+ * process would not help it. */
 static void end_at_limit(struct process *p)
 {
     char why[128];
@@ -61,7 +61,7 @@ static void end_at_limit(struct process *p)
     end_with(p, STATUS_NO_MEMORY, why);
 }
 
-/* A fault that ends its own process, whoever holds how much. */
+/* Ends p for an error that concerns p alone. Returns false if the error is another one. */
 static bool ends_itself(struct process *p, int err, vaddr_t va)
 {
     char where[64], why[128];
@@ -77,7 +77,8 @@ static bool ends_itself(struct process *p, int err, vaddr_t va)
     return err == -EDQUOT || err == -EIO || err == -EINTR;
 }
 
-/* Ends the process that holds most memory; false when that is p, or nobody is known to hold any. */
+/* Ends the process with most memory. Returns false if that is p, or no process is known to hold
+ * any. */
 static bool end_largest_but(struct process *p)
 {
     struct process *victim = process_largest();
@@ -92,7 +93,7 @@ static bool end_largest_but(struct process *p)
     return other;
 }
 
-/* A process has been giving its memory back since before. */
+/* Returns whether a process has been freeing its memory since `before`. */
 static bool memory_is_coming(struct process_reaps before)
 {
     return before.begun != before.finished || process_reaps().finished != before.finished;

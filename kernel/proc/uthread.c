@@ -1,11 +1,11 @@
-/* User threads: their start in the kernel, their way to user mode, their end. */
+/* User threads: their start in the kernel, their entry to user mode, their end. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
 #include "kernel/proc/internal.h"
 #include "hpm/count.h"
 
-/* Handed from the creator to the new thread, which frees it. */
+/* Passed from the creator to the new thread, which frees it. */
 struct launch {
     struct uthread_start start;
     bool cancelled;
@@ -44,7 +44,7 @@ static int reserve_slot(struct process *p)
     return refused ? -EAGAIN : 0;
 }
 
-/* True when it was the last of its process. */
+/* Returns true if the thread was the last of its process. */
 static bool release_slot(struct process *p)
 {
     __atomic_sub_fetch(&threads_alive, 1, __ATOMIC_RELAXED);
@@ -54,10 +54,10 @@ static bool release_slot(struct process *p)
     return last;
 }
 
-/* What a thread takes of the kernel's memory. */
+/* Kernel memory charged for a thread. */
 #define THREAD_BYTES (KSTACK_SIZE + sizeof(struct thread))
 
-/* All it ever did has been counted now. */
+/* Keeps the counts of a thread that will run no more. */
 static void gone(struct thread *t)
 {
     struct process *p = t->process;
@@ -93,7 +93,7 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
     return thread_create(&params, out);
 }
 
-/* In the order of their numbers, which is mostly that in which they are made. */
+/* Lists t in the order of tids, in which most threads are created. */
 static void enlist_locked(struct process *p, struct thread *t)
 {
     struct list *next = &p->threads;

@@ -1,4 +1,4 @@
-/* What processes may see of each other: boot argument proc.visible. */
+/* Boot argument proc.visible: what processes may see of each other. */
 #include "kernel/proc/internal.h"
 
 enum { VISIBLE_ALL, VISIBLE_OWN };

@@ -1,5 +1,5 @@
-/* The compiler's out-of-line atomics ask before main whether the CPU has the instructions of
- * FEAT_LSE, by the name under which the auxiliary vector is read elsewhere. */
+/* The compiler's out-of-line atomics call this before main() to learn whether the CPU has FEAT_LSE.
+ * Elsewhere it reads the auxiliary vector. */
 #include "apps/libc/syscall.h"
 
 #define AT_HWCAP 16

@@ -1,10 +1,10 @@
-/* What the library needs of AArch64 (Arm ARM DDI 0487; ELF for the Arm 64-bit Architecture,
- * thread-local storage). */
+/* The parts of the library that depend on AArch64 (Arm ARM DDI 0487; ELF for the Arm 64-bit
+ * Architecture, thread-local storage). */
 #pragma once
 #include <stdint.h>
 
-/* Thread-local storage lies above the thread pointer, after two words, and the descriptor ends at
- * it. */
+/* Thread-local storage lies above the thread pointer, behind two words; the descriptor ends at the
+ * thread pointer. */
 #define TLS_VARIANT 1
 
 static inline uint64_t thread_pointer(void)
@@ -14,14 +14,14 @@ static inline uint64_t thread_pointer(void)
     return tp;
 }
 
-/* In every loop that waits for another CPU. */
+/* Eases a loop that waits for another CPU. */
 static inline void relax(void)
 {
     __asm__ volatile("yield");
 }
 
-/* The clock behind sys_info.ticks_hz, read after all that comes before it (D12.2.2: only an ISB
- * keeps it there). */
+/* Reads the clock of sys_info.ticks_hz after all earlier instructions (D12.2.2: only an ISB orders
+ * it). */
 static inline uint64_t ticks_now(void)
 {
     uint64_t ticks;
@@ -29,8 +29,8 @@ static inline uint64_t ticks_now(void)
     return ticks;
 }
 
-/* A performance counter, as struct hpm_user_register has its index; what was before has been
- * counted. */
+/* Reads the performance counter of this index (struct hpm_user_register), after all earlier
+ * instructions have been counted. */
 #define COUNTER_CASE(n)                                                        \
     case (n) + 1:                                                              \
         __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(v) : : "memory"); \
@@ -56,7 +56,7 @@ static inline uint64_t counter_read(uint32_t index)
     return v;
 }
 
-/* Convention in kernel/proc/abi.h. */
+/* Makes a system call; kernel/proc/abi.h has the convention. */
 static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                uint64_t e, uint64_t f)
 {

@@ -1,5 +1,5 @@
-/* Where the kernel enters a program and where it enters a thread (kernel/proc/abi.h). The first
- * argument is in x0 already; a frame record of zeros ends backtraces (AAPCS64, 6.4.6). */
+/* The entry of a program and of a thread (kernel/proc/abi.h). The first argument is in x0 already;
+ * a frame record of zeros ends backtraces (AAPCS64, 6.4.6). */
 	.globl	_start, __vigil_thread_entry
 	.text
 _start:

@@ -1,7 +1,7 @@
 /*
- * Strings by newlib's functions of this ISA (newlib/libc/machine/aarch64), in place of its loops
- * over words; and in place of its strncmp, which reads beyond the page that a string ends in where
- * the two are not aligned alike (3.3.0).
+ * String functions on top of newlib's for this ISA (newlib/libc/machine/aarch64), in place of its
+ * loops over words; and a strncmp(), as newlib's (3.3.0) reads beyond the page in which a string
+ * ends where the strings are aligned differently.
  */
 #include <stdint.h>
 #include <string.h>
@@ -27,7 +27,7 @@ char *strncpy(char *restrict d, const char *restrict s, size_t n)
     return d;
 }
 
-/* How many of n bytes lie in p's page. */
+/* Returns the number of the n bytes at p that lie in p's page. */
 static inline __attribute__((target("no-strict-align"))) size_t in_page(const char *p, size_t n)
 {
     size_t left = PAGE - (uintptr_t)p % PAGE;
@@ -35,8 +35,8 @@ static inline __attribute__((target("no-strict-align"))) size_t in_page(const ch
     return left < n ? left : n;
 }
 
-/* How many of n bytes, or up to a word less, are the same and no end: by words at any address,
- * which programs may load. */
+/* Returns the number of the n bytes, or up to a word less, that are equal and no end. Loads words
+ * at any address, which programs may do. */
 static inline __attribute__((target("no-strict-align"))) size_t same_words(const char *a,
                                                                            const char *b, size_t n)
 {

@@ -1,19 +1,19 @@
 /*
- * Decimal and hexadecimal text as a long double, IEEE's binary128 (AAPCS64), in place of newlib's,
- * which stores the 80 bits of x87 there and truncates. The digits are converted by newlib's
- * _strtodg_l, D. Gay's gdtoa, which does any precision; all of newlib's strtold, wcstold and scanf
- * come here.
+ * Converts decimal and hexadecimal text to a long double, IEEE's binary128 (AAPCS64), in place of
+ * newlib's, which stores the 80 bits of x87 there and truncates. newlib's _strtodg_l (D. Gay's
+ * gdtoa, for any precision) converts the digits. All of newlib's strtold, wcstold and scanf use
+ * this function.
  */
 #include <locale.h>
 #include <reent.h>
 #include <stdint.h>
 #include <string.h>
 
-#define BITS  113    /* of the significand, the highest one, which is not stored, included */
+#define BITS  113    /* of the significand, including the highest, which is not stored */
 #define BIAS  16383  /* of the exponent */
-#define E_MAX 0x7fff /* infinity, not a number */
+#define E_MAX 0x7fff /* of infinity and not-a-number */
 
-/* What gdtoa has in its gdtoa.h: a format; the kind of a number, and its sign. */
+/* Declarations of gdtoa's gdtoa.h: a format; kinds of numbers; the sign. */
 struct FPI {
     int bits;
     int exponent_min, exponent_max; /* of the significand's lowest bit */
@@ -37,7 +37,7 @@ int _strtodg_l(struct _reent *r, const char *text, char **end, struct FPI *forma
 int _strtorx_l(struct _reent *r, const char *text, char **end, int rounding, void *out,
                locale_t locale);
 
-/* FPCR.RMode as gdtoa has it. */
+/* Returns FPCR.RMode in gdtoa's terms. */
 static int rounding_now(void)
 {
     static const uint8_t as_gdtoa[] = {1, 2, 3, 0};
@@ -47,7 +47,7 @@ static int rounding_now(void)
     return as_gdtoa[fpcr >> 22 & 3];
 }
 
-/* Words from the lowest on. */
+/* Stores words, the lowest first. */
 static void put(uint32_t word[4], const __ULong significand[4], int32_t exponent, int kind)
 {
     const uint32_t stored = (1u << (BITS - 1) % 32) - 1;

@@ -1,5 +1,5 @@
-/* POSIX threads on Vigil. What is here works as POSIX says; cancellation, priorities of mutexes
- * and process-shared objects are not here. */
+/* POSIX threads on Vigil. All functions declared here work as POSIX says. Cancellation, priorities
+ * of mutexes and process-shared objects are missing. */
 #ifndef _PTHREAD_H
 #define _PTHREAD_H
 

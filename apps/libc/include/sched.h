@@ -12,6 +12,6 @@
 #define CPU_COUNT(set)      __builtin_popcountll((set)->bits)
 
 int sched_yield(void);
-int sched_getcpu(void); /* number of the CPU the caller runs on */
+int sched_getcpu(void); /* returns the number of the CPU that the caller runs on */
 
 #endif

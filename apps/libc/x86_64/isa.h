@@ -1,11 +1,12 @@
-/* What the library needs of x86-64 (System V ABI, AMD64 supplement, and its ELF TLS supplement). */
+/* The parts of the library that depend on x86-64 (System V ABI, AMD64 supplement, and its ELF TLS
+ * supplement). */
 #pragma once
 #include <stdint.h>
 
-/* Thread-local storage lies below the thread pointer, the descriptor at it. */
+/* Thread-local storage lies below the thread pointer; the descriptor begins at it. */
 #define TLS_VARIANT 2
 
-/* The word at the thread pointer is the thread pointer. */
+/* Returns the thread pointer, which the word at the thread pointer holds. */
 static inline uint64_t thread_pointer(void)
 {
     uint64_t tp;
@@ -13,13 +14,13 @@ static inline uint64_t thread_pointer(void)
     return tp;
 }
 
-/* In every loop that waits for another CPU. */
+/* Eases a loop that waits for another CPU. */
 static inline void relax(void)
 {
     __builtin_ia32_pause();
 }
 
-/* The clock behind sys_info.ticks_hz, read after all that comes before it. */
+/* Reads the clock of sys_info.ticks_hz after all earlier instructions. */
 static inline uint64_t ticks_now(void)
 {
     uint32_t low, high;
@@ -27,8 +28,8 @@ static inline uint64_t ticks_now(void)
     return (uint64_t)high << 32 | low;
 }
 
-/* A performance counter, as struct hpm_user_register has its index; what was before has been
- * counted. */
+/* Reads the performance counter of this index (struct hpm_user_register), after all earlier
+ * instructions have been counted. */
 static inline uint64_t counter_read(uint32_t index)
 {
     uint32_t low, high;
@@ -39,7 +40,7 @@ static inline uint64_t counter_read(uint32_t index)
     return (uint64_t)high << 32 | low;
 }
 
-/* Convention in kernel/proc/abi.h. */
+/* Makes a system call; kernel/proc/abi.h has the convention. */
 static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                uint64_t e, uint64_t f)
 {

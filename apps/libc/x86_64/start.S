@@ -1,4 +1,4 @@
-/* Where the kernel enters a program and where it enters a thread (kernel/proc/abi.h). */
+/* The entry of a program and of a thread (kernel/proc/abi.h). */
 	.globl	_start, __vigil_thread_entry
 	.text
 _start:
@@ -8,7 +8,7 @@ _start:
 	call	__vigil_libc_start
 	ud2
 
-/* A thread's stack is as aligned as at a call's target without a return address: make a frame for
+/* A thread's stack is aligned as before a call, without a return address. This makes room for
  * one. */
 __vigil_thread_entry:
 	xor	%ebp, %ebp

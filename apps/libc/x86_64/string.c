@@ -1,7 +1,7 @@
 /*
- * Chooses the string functions for the processor, once, before anything else runs (IFUNC: start.c
- * calls what picks them), in place of newlib's, which go byte by byte where alignments differ, or
- * round the caches.
+ * Chooses the string functions for the processor, once, before anything else runs (IFUNC, applied
+ * by start.c), in place of newlib's, which go byte by byte where alignments differ, or bypass the
+ * caches.
  */
 #include <cpuid.h>
 #include <stdint.h>
@@ -9,8 +9,8 @@
 #include "apps/libc/names.h"
 #include "apps/libc/x86_64/string_width.h"
 
-#define REP_MIN 2048     /* below, starting a repeated instruction costs more than it gains */
-#define ERMS    (1 << 9) /* CPUID 7.0, EBX: they are fast for bytes */
+#define REP_MIN 2048     /* below it, a repeated instruction costs more than it gains */
+#define ERMS    (1 << 9) /* CPUID 7.0, EBX: repeated byte instructions are fast */
 
 size_t string_rep_min = SIZE_MAX;
 

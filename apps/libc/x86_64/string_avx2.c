@@ -1,4 +1,4 @@
-/* String functions by 32 bytes, where the processor has AVX2. */
+/* String functions by vectors of 32 bytes, for processors with AVX2. */
 #pragma GCC target("avx2")
 #include <immintrin.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* String functions by 16 bytes, which every x86-64 processor has. */
+/* String functions by vectors of 16 bytes, which every x86-64 processor has. */
 #include <emmintrin.h>
 #include <stdint.h>
 #include "apps/libc/names.h"

@@ -1,27 +1,27 @@
 /*
  * Memory and string functions by vectors. The file that includes this one (string_sse2.c,
- * string_avx2.c) names the width:
+ * string_avx2.c) defines for its width:
  *   vec                   a vector
  *   load, store           at any address
  *   load_aligned, store_aligned
  *                         at multiples of VEC
  *   every                 a vector of one byte
- *   equal, least, all     byte by byte: 0xff where equal, the minimum, and
+ *   equal, least, all     byte by byte: 0xff where equal; the minimum; and
  *   bits                  bit i: byte i's top bit
- *   WHOLE                 bits of 0xff everywhere
+ *   WHOLE                 bits of a vector of 0xff
  *   NAME(function)        the function's name at this width
  *
- * Copies of up to 8 vectors load all before they store anything; longer ones load both ends first
- * and store them last: operands that overlap need no other code. Searches load aligned vectors,
- * each of which lies in one page, so no byte of another page is read beyond an end; comparisons
- * do the same by counting the bytes left of each page.
+ * Copies of up to 8 vectors load all before they store anything. Longer ones load both ends first
+ * and store them last. So operands that overlap need no code of their own. Searches load aligned
+ * vectors, each of which lies in one page, so no byte of the page behind the end is read;
+ * comparisons do the same by counting the bytes left in each page.
  */
 #include "apps/libc/x86_64/string_width.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* No loop here becomes a call of the function it is in. */
+/* Keeps the compiler from replacing a loop by a call of the very function that contains it. */
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 
 #define VEC    sizeof(vec)
@@ -34,7 +34,7 @@ typedef uint32_t __attribute__((may_alias, aligned(1))) loose32;
 typedef uint16_t __attribute__((may_alias, aligned(1))) loose16;
 typedef char __attribute__((vector_size(16), may_alias, aligned(1))) loose128;
 
-/* Bit i: bytes i are the same. */
+/* Returns a mask: bit i is set if bytes i are equal. */
 INLINE uint32_t same(vec a, vec b)
 {
     return bits(equal(a, b));
@@ -55,7 +55,7 @@ INLINE const char *align_down(const char *p, size_t to)
         *(type *)(d + n - sizeof(type)) = high;            \
     } while (0)
 
-/* Less than a vector. */
+/* Copies less than a vector. */
 INLINE void copy_short(char *d, const char *s, size_t n)
 {
     if (n >= 16)
@@ -70,7 +70,7 @@ INLINE void copy_short(char *d, const char *s, size_t n)
         *d = *s;
 }
 
-/* 2 * pairs vectors at most, half as many at least: from both ends. */
+/* Copies from `pairs` to 2 * `pairs` vectors, from both ends. */
 INLINE void copy_vectors(char *d, const char *s, size_t n, unsigned pairs)
 {
     vec low[4], high[4];
@@ -87,7 +87,7 @@ INLINE void copy_vectors(char *d, const char *s, size_t n, unsigned pairs)
     }
 }
 
-/* Forward, the destination aligned; more than 8 vectors. */
+/* Copies more than 8 vectors forward, with the destination aligned. */
 INLINE void copy_up(char *d, const char *s, size_t n)
 {
     vec first = load(s), last[4];
@@ -112,7 +112,7 @@ INLINE void copy_up(char *d, const char *s, size_t n)
     store(d, first);
 }
 
-/* Backward; the same. */
+/* Copies more than 8 vectors backward. */
 INLINE void copy_down(char *d, const char *s, size_t n)
 {
     vec first[4], last = load(s + n - VEC);
@@ -184,7 +184,7 @@ INLINE void set_short(char *d, vec v, char byte, size_t n)
         d[0] = d[n / 2] = d[n - 1] = byte;
 }
 
-/* More than 4 vectors. */
+/* Sets more than 4 vectors. */
 INLINE void set_long(char *d, vec v, int byte, size_t n)
 {
     if (n >= string_rep_min) {
@@ -229,7 +229,7 @@ void *NAME(memset)(void *dst, int byte, size_t n)
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-/* The first byte that differs, by its place in different. */
+/* Returns the difference of the first bytes that have their bit in `different` set. */
 INLINE int difference(const char *a, const char *b, uint32_t different)
 {
     unsigned i = (unsigned)__builtin_ctz(different);
@@ -250,7 +250,7 @@ INLINE uint32_t differ(const char *a, const char *b)
     return same(load(a), load(b)) ^ WHOLE;
 }
 
-/* The first difference from a on; there is one. */
+/* Returns the first difference from `a` on; there is one. */
 INLINE int find_difference(const char *a, ptrdiff_t apart)
 {
     uint32_t different;
@@ -288,7 +288,7 @@ int NAME(memcmp)(const void *left, const void *right, size_t n)
     return four_differ(last, last + apart) ? find_difference(last, apart) : 0;
 }
 
-/* 0 where the bytes differ, or both strings end. */
+/* Returns a vector that is 0 where the bytes differ or both strings end. */
 INLINE vec goes_on(const char *a, const char *b)
 {
     vec v = load(a);
@@ -296,7 +296,7 @@ INLINE vec goes_on(const char *a, const char *b)
     return least(v, equal(v, load(b)));
 }
 
-/* How many of n bytes lie in p's page. */
+/* Returns the number of the n bytes at p that lie in p's page. */
 INLINE size_t in_page(const char *p, size_t n)
 {
     size_t left = PAGE - (uintptr_t)p % PAGE;
@@ -304,7 +304,7 @@ INLINE size_t in_page(const char *p, size_t n)
     return left < n ? left : n;
 }
 
-/* Byte by byte: true when it is decided. */
+/* Compares byte by byte. Returns true once the result is known. */
 INLINE int step(const char *a, const char *b, size_t n, int *result)
 {
     for (size_t i = 0; i < n; i++) {
@@ -345,8 +345,8 @@ INLINE int compare_by_pages(const char *a, const char *b, size_t n)
     return 0;
 }
 
-/* The first four vectors by themselves where both strings' lie in one page; most strings end
- * there. */
+/* Compares. The first four vectors go by themselves where both strings have them in one page; most
+ * strings end there. */
 INLINE int compare(const char *a, const char *b, size_t n)
 {
     if (((uintptr_t)a | (uintptr_t)b) % PAGE > PAGE - FOUR)
@@ -374,8 +374,7 @@ int NAME(strncmp)(const char *a, const char *b, size_t n)
 
 /* ---- Searching ------------------------------------------------------------------------------- */
 
-/* 0 where the byte is the one that is looked for, given as a vector of them; or
- * 0 itself if ends. */
+/* Returns a vector that is 0 where the byte equals the one in `one`, or is 0 itself if `ends`. */
 INLINE vec unlike(const char *p, vec one, int ends)
 {
     vec v = load_aligned(p), other = v ^ one;
@@ -383,7 +382,7 @@ INLINE vec unlike(const char *p, vec one, int ends)
     return ends ? least(v, other) : other;
 }
 
-/* Bit i: byte i of the aligned vector at p is it. */
+/* Returns a mask: bit i is set if byte i of the aligned vector at p matches. */
 INLINE uint32_t hits(const char *p, vec one, int ends)
 {
     return same(unlike(p, one, ends), every(0));
@@ -395,8 +394,7 @@ INLINE vec unlike_four(const char *p, vec one, int ends)
                  least(unlike(p + 2 * VEC, one, ends), unlike(p + 3 * VEC, one, ends)));
 }
 
-/* The first that is it, from s on and, as far as whole vectors go, before end;
- * else NULL. */
+/* Returns the first match from s on, looking before `end` but in whole vectors; NULL: none. */
 INLINE const char *find(const char *s, const char *end, vec one, int ends)
 {
     const char *p = align_down(s, VEC);
@@ -420,7 +418,7 @@ INLINE const char *find(const char *s, const char *end, vec one, int ends)
 
 #define NO_END ((const char *)UINTPTR_MAX)
 
-/* The end of what starts at s; no address wraps. */
+/* Returns the end of n bytes at s, without wrapping around. */
 INLINE const char *end_of(const char *s, size_t n)
 {
     return n > UINTPTR_MAX - (uintptr_t)s ? NO_END : s + n;
@@ -472,8 +470,8 @@ char *NAME(strchr)(const char *s, int byte)
     return *p == (char)byte ? (char *)p : NULL;
 }
 
-/* Sets last to the last byte that is it in the aligned vector at p, where bits of keep are set, up
- * to the string's end. Returns whether the string ends there. */
+/* Sets `last` to the last match in the aligned vector at p, among bits of `keep`, before the
+ * string's end. Returns whether the string ends there. */
 INLINE int last_in(const char *p, uint32_t keep, vec one, const char **last)
 {
     if (!(hits(p, one, 1) & keep))
@@ -489,7 +487,7 @@ INLINE int last_in(const char *p, uint32_t keep, vec one, const char **last)
     return end != 0;
 }
 
-/* Vector by vector up to a multiple of four, then four at a time, which lie in one page. */
+/* Goes vector by vector up to a multiple of four, then by four, which lie in one page. */
 char *NAME(strrchr)(const char *s, int byte)
 {
     const vec one = every((char)byte), zero = every(0);

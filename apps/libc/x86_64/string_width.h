@@ -1,12 +1,11 @@
-/* Between the string functions of both widths and what chooses among them (string.c). */
+/* Shared by the string functions of both widths and by string.c, which chooses among them. */
 #pragma once
 #include <stddef.h>
 
-/* Bytes from which on the processor's repeated instructions (REP MOVSB, STOSB) are used; SIZE_MAX:
- * never. */
+/* The size from which the repeated instructions (REP MOVSB, STOSB) are used; SIZE_MAX: never. */
 extern size_t string_rep_min VIGIL(string_rep_min);
 
-/* DO(result, name, arguments) of each function. */
+/* Expands DO(result, name, arguments) for each function. */
 #define STRING_FUNCTIONS(DO)                               \
     DO(void *, memmove, (void *, const void *, size_t))    \
     DO(void *, memset, (void *, int, size_t))              \

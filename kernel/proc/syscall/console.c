@@ -1,4 +1,4 @@
-/* System calls of the console: reading a line, writing. */
+/* System calls of the console: read a line, write. */
 #include "kernel/proc/abi.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/syscall/syscall.h"
@@ -32,7 +32,7 @@ int64_t sys_read(struct process *p, const uint64_t a[6])
         return -EBADF;
     if (!a[2])
         return 0;
-    /* A bad buffer is refused before somebody types a line for it. */
+    /* A bad buffer is refused before a line is typed for it. */
     if (arch_copy_to_user(a[1], "", 1))
         return -EFAULT;
     int n = stdio_get(p, text, MIN(a[2], (uint64_t)sizeof(text)));

@@ -13,7 +13,7 @@
 #include "hpm/count.h"
 
 #define NAMES_MAX  4096 /* of events and metrics, in one session */
-#define VALUES_MAX 64   /* as many as a session can have */
+#define VALUES_MAX 64   /* of one session */
 
 int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
 {
@@ -26,7 +26,7 @@ int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
     return err;
 }
 
-/* what: as a program has said it. */
+/* Reads the breakdown that a program asks for at `at`. */
 static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *what,
                           struct hpm_breakdown *out)
 {
@@ -121,7 +121,7 @@ int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
     return err;
 }
 
-/* Kernel memory for a session. */
+/* Charges kernel memory for a session. */
 static int charge_session(struct process *p, uint64_t bytes, char *why, size_t size)
 {
     int err = process_charge(p, bytes);
@@ -145,7 +145,7 @@ int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
             process_uncharge(p, hpm_session_bytes());
     }
     kfree(names);
-    /* Why not is no use to who cannot be told. */
+    /* The session failed, and so may the copy of the reason. */
     if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
         return -EFAULT;
     return session;

@@ -1,4 +1,4 @@
-/* System calls of memory: mappings, and what is known of them. */
+/* System calls of memory: mappings, and figures about them. */
 #include "kernel/dev/block/block.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/figures.h"

@@ -1,5 +1,4 @@
-/* System calls about processes: starting, waiting, their threads and symbols; the machine they run
- * on. */
+/* System calls of processes: starting, waiting, threads, symbols; and the machine. */
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/abi.h"
@@ -8,8 +7,8 @@
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
 
-/* Words, each ended by NUL, all of n bytes. Their number; -EINVAL: none, or the last is not ended;
- * -E2BIG. */
+/* Splits n bytes of text into words, each ended by NUL. Returns their number; -EINVAL: none, or the
+ * last is not ended; -E2BIG. */
 static int split_words(const char *text, size_t n, const char **argv)
 {
     int argc = 0;
@@ -57,7 +56,8 @@ int64_t sys_wait(struct process *p, const uint64_t a[6])
     return status;
 }
 
-/* Those of one process behind n others, as far as there is room. How many there are then. */
+/* Appends the threads of one process to n others, as far as there is room. Returns the new
+ * number. */
 static unsigned put_threads(struct process *p, struct sys_thread_info *infos, unsigned room,
                             unsigned n)
 {
@@ -75,7 +75,7 @@ static unsigned put_threads(struct process *p, struct sys_thread_info *infos, un
     return n;
 }
 
-/* The process of the next higher pid that p may see, referenced, or NULL. */
+/* Returns the process of the next higher pid that p may see, referenced, or NULL. */
 static struct process *next_visible(const struct process *p, uint32_t pid)
 {
     struct process *other;

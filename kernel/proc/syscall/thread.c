@@ -9,7 +9,7 @@
 #define AFFINITY_BYTES_MAX 1024 /* as large as any libc's cpu_set_t */
 #define STATED_GROUP_MAX   65535
 
-/* A moment ns from now that does not wrap around. */
+/* Returns the time ns from now, UINT64_MAX if it overflows. */
 static uint64_t deadline_after(uint64_t ns)
 {
     uint64_t now = arch_clock_ns();
@@ -115,7 +115,7 @@ int64_t sys_getcpu(UNUSED struct process *p, UNUSED const uint64_t a[6])
     return this_cpu()->index;
 }
 
-/* The own thread with this id, 0 being the caller; lock of p held. */
+/* Returns p's thread with this tid, the caller for 0, or NULL. Lock of p held. */
 static struct thread *own_thread_locked(struct process *p, uint64_t tid)
 {
     if (tid > UINT32_MAX)

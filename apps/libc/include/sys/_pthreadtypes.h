@@ -1,6 +1,6 @@
 /*
- * Types of POSIX threads, in place of newlib's: newlib numbers its objects, ours are the objects
- * themselves and need no table. Everything is a few 32-bit words that futex calls wait on.
+ * Types of POSIX threads, in place of newlib's. newlib numbers its objects; these are the objects
+ * themselves, a few 32-bit words that futex calls wait on, and need no table.
  */
 #ifndef _SYS__PTHREADTYPES_H_
 #define _SYS__PTHREADTYPES_H_
@@ -14,8 +14,8 @@ typedef uint32_t pthread_key_t;
 typedef struct {
     uint32_t state; /* mutex.c */
     uint16_t type, depth;
-    uint32_t owner; /* thread id; recursive and error-checking mutexes only */
-    uint32_t turn;  /* thread id that the mutex is to be given to, or 0 */
+    uint32_t owner; /* thread id; only in recursive and error-checking mutexes */
+    uint32_t turn;  /* thread id that the mutex is to be handed to, or 0 */
 } pthread_mutex_t;
 
 typedef struct {
@@ -34,11 +34,11 @@ typedef struct {
 
 typedef struct {
     uint32_t needed, arrived, round;
-    uint32_t inside; /* threads that may still look at it */
+    uint32_t inside; /* threads that may still read it */
 } pthread_barrier_t;
 
 typedef struct {
-    uint32_t state; /* 0 not run, 1 running, 2 done */
+    uint32_t state; /* 0: not run; 1: running; 2: done */
 } pthread_once_t;
 
 typedef struct {

@@ -1,4 +1,5 @@
-/* Memory as POSIX has it, as far as there is such: private, anonymous, where the kernel chooses. */
+/* POSIX's memory mapping, restricted to private, anonymous mappings where the kernel chooses the
+ * address. */
 #pragma once
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,7 +20,8 @@
 #define MADV_WILLNEED   3
 #define MADV_DONTNEED   4
 
-/* addr: NULL, fd: -1, offset: 0, flags: MAP_PRIVATE | MAP_ANONYMOUS; anything else is EINVAL. */
+/* addr: NULL; fd: -1; offset: 0; flags: MAP_PRIVATE
+ * MAP_ANONYMOUS. Anything else is EINVAL. */
 void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset);
 int munmap(void *addr, size_t bytes);
 int mprotect(void *addr, size_t bytes, int prot);
