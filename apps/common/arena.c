@@ -1,7 +1,7 @@
 /*
- * Blocks are chained so that they can be freed; the newest is cut from the front, and what is left
- * of a block when the next one is begun is wasted. An object larger than a block gets a block of
- * its own size.
+ * Blocks are chained so that they can be freed. Objects are cut from the front of the newest block;
+ * the rest of a block is wasted when the next one is begun. An object larger than a block gets a
+ * block of its own size.
  */
 #include "apps/common/arena.h"
 #include <stdint.h>
@@ -29,7 +29,7 @@ static void add_block(struct arena *arena, size_t least)
     arena->size = size;
 }
 
-/* Where the next object of this alignment would begin in the newest block. */
+/* Returns the offset at which an object of this alignment would begin in the newest block. */
 static size_t next_offset(const struct arena *arena, size_t align)
 {
     uintptr_t free_from = (uintptr_t)(arena->blocks->bytes + arena->used);

@@ -1,7 +1,6 @@
 /*
- * The argument parser of the applications: one table in, values or one error message out.
- * Parsing has no side effect beyond the values of the table; only *_or_exit and args_refuse end the
- * program.
+ * Parses a table of arguments: the result is values or one error message. Parsing changes nothing
+ * but the table's values; only args_refuse() and *_or_exit() end the program.
  */
 #include "apps/common/args.h"
 #include "kernel/lib/nearest.h"
@@ -14,7 +13,7 @@
 
 enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2, WORD_SHOWN = 160 };
 
-/* Writes what the entry accepts, such as "1..64" or "grouped, shuffled". */
+/* Writes the values that the entry accepts, such as "1..64" or "grouped, shuffled". */
 static void describe(const struct args_entry *entry, char *out, size_t size)
 {
     switch (entry->kind) {
@@ -38,8 +37,8 @@ static void describe(const struct args_entry *entry, char *out, size_t size)
     }
 }
 
-/* Reads a decimal number at *text and moves *text behind it; false when there is none or it
- * overflows. */
+/* Reads a decimal number at `text` and moves `text` behind it. Returns false if there is none, or
+ * it overflows. */
 static bool read_number(const char **text, uint64_t *number)
 {
     const char *p = *text;

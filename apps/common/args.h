@@ -1,6 +1,7 @@
 /*
- * Arguments of the form name=value, described by a table. Anything the table does not allow is an
- * error that names the argument and says what is accepted; nothing is silently ignored or clamped.
+ * Arguments of the form name=value, described by a table. Anything that the table does not allow is
+ * an error, which names the argument and the accepted values. Nothing is ignored or clamped
+ * silently.
  */
 #pragma once
 #include <stdbool.h>
@@ -22,13 +23,13 @@ enum args_kind {
     ARGS_TEXT,   /* value points to a const char *, min..max characters */
 };
 
-/* One argument. *value holds the default before parsing and the result after it. */
+/* One argument. *value holds the default before parsing, and the result after it. */
 struct args_entry {
     const char *name;
     enum args_kind kind;
     void *value;
     uint64_t min, max;
-    const char *const *choices; /* NULL-terminated, ARGS_CHOICE only */
+    const char *const *choices; /* NULL-terminated; of ARGS_CHOICE only */
     const char *what;           /* for the help text */
 };
 
@@ -41,23 +42,23 @@ struct args_table {
 };
 
 /*
- * Reads argv[1..argc-1] into the values of the table. Returns 0, or -1 with a message in error;
- * the values are then partly overwritten. An argument given twice: the last one counts.
+ * Reads argv[1] to argv[argc-1] into the table's values; the last of equal arguments counts.
+ * Returns 0, or -1 with a message in `error`; then some values may have changed.
  */
 int args_parse(const struct args_table *table, int argc, char **argv, char *error,
                size_t error_size);
 
-/* Prints every argument, its default, its range and its meaning. Call before parsing: defaults are
+/* Prints every argument with default, range and meaning. Called before parsing, as the defaults are
  * the values. */
 void args_help(const struct args_table *table);
 
-/* Is the only argument "help" or "--help"? */
+/* Returns whether the only argument is "help" or "--help". */
 bool args_asks_for_help(int argc, char **argv);
 
-/* For main: help when asked for (exit 0), a message and exit 2 when args_parse
- * fails. */
+/* For main(): parses; prints help if asked for and exits with 0; prints a message and exits with 2
+ * if parsing fails. */
 void args_parse_or_exit(const struct args_table *table, int argc, char **argv);
 
-/* For combinations that no single range can express: prints "program: message" and exits with 2. */
+/* For errors that no range expresses: prints "program: message" and exits with 2. */
 _Noreturn void args_refuse(const struct args_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 /*
- * Log-linear buckets. Values below 2^(SUB_BITS+1) have buckets of width 1; above, the position of
- * the top bit selects the power of two and the SUB_BITS below it the bucket. Bucket bounds
- * increase without gaps.
+ * Log-linear buckets. Values below 2^(SUB_BITS+1) have buckets of width 1. Above, the position of
+ * the top bit selects the power of two, and the SUB_BITS below it the bucket. Bounds increase
+ * without gaps.
  */
 #include "apps/common/histogram.h"
 

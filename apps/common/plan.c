@@ -1,6 +1,6 @@
 /*
- * Who belongs to which group, now and after a change of partners, and who is created when.
- * Pure: everything follows from the plan.
+ * The group of each thread, before and after a change of partners, and the order of creation. Pure:
+ * all follows from the plan.
  */
 #include "apps/common/team.h"
 

@@ -1,8 +1,7 @@
 /*
- * The applications' random numbers: xorshift64* seeded through splitmix64, so that neighbouring
- * seeds give unrelated sequences. State is one word of the caller; equal seeds give equal
- * sequences on every platform. (Vigna, "An experimental exploration of Marsaglia's xorshift
- * generators, scrambled".)
+ * Random numbers: xorshift64*, seeded through splitmix64 so that neighbouring seeds give unrelated
+ * sequences (Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled").
+ * The state is one word of the caller. Equal seeds give equal sequences on every platform.
  */
 #pragma once
 #include <stdint.h>
@@ -30,14 +29,15 @@ static inline uint64_t prng_next(struct prng *prng)
     return x * 0x2545f4914f6cdd1du;
 }
 
-/* A number in 0..bound-1; bound must not be 0. The bias, bound / 2^32, does not matter here. */
+/* Returns a number from 0 to bound - 1; bound is not 0. The bias, bound / 2^32, does not matter
+ * here. */
 static inline uint32_t prng_below(struct prng *prng, uint32_t bound)
 {
     return (uint32_t)(((prng_next(prng) >> 32) * bound) >> 32);
 }
 
-/* The number at a place of a sequence that can be entered anywhere, by seed and stream
- * (splitmix64's finish). */
+/* Returns the number at an index of a sequence, by seed and stream, without computing those before
+ * it (splitmix64's finisher). */
 static inline uint64_t prng_at(uint64_t seed, uint64_t stream, uint64_t index)
 {
     uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u +
@@ -47,7 +47,7 @@ static inline uint64_t prng_at(uint64_t seed, uint64_t stream, uint64_t index)
     return z ^ (z >> 31);
 }
 
-/* From 0 up to, not including, 1: a multiple of 2^-53. */
+/* Maps to [0, 1), a multiple of 2^-53. */
 static inline double prng_unit(uint64_t random)
 {
     return (double)(random >> 11) * 0x1p-53;

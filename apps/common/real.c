@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Half angles: cos(x/2) = sqrt((1 + cos x) / 2), sin(x/2) = sin x / (2 cos(x/2)), neither of which
- * cancels below a right angle. */
+/* Half angles: cos(x/2) = sqrt((1 + cos x) / 2), sin(x/2) = sin x / (2 cos(x/2)). Neither cancels
+ * below a right angle. */
 void real_roots_init(struct real_roots *roots)
 {
     roots->power[0] = (struct complex_number){1, 0};
@@ -28,7 +28,7 @@ struct complex_number real_root(const struct real_roots *roots, unsigned k, uint
     return product;
 }
 
-/* ln 2, split so that the first part times a small whole number is exact (fdlibm's split). */
+/* ln 2, split so that the first part times a small integer is exact (fdlibm's split). */
 #define LN2_HIGH 0x1.62e42feep-1
 #define LN2_LOW  0x1.a39ef35793c76p-33
 
@@ -42,7 +42,8 @@ static double power_of_two(int e)
     return power;
 }
 
-/* x = k ln 2 + r, |r| <= ln 2 / 2; then Taylor's series, whose 14th term is below 10^-17. */
+/* x = k ln 2 + r with |r| <= ln 2 / 2; then Taylor's series, of which the 14th term is below
+ * 10^-17. */
 double real_exp(double x)
 {
     int k = (int)(x / (LN2_HIGH + LN2_LOW) + (x < 0 ? -0.5 : 0.5));
@@ -53,8 +54,8 @@ double real_exp(double x)
     return k < -1021 ? sum * power_of_two(-1021) * power_of_two(k + 1021) : sum * power_of_two(k);
 }
 
-/* x = m 2^e, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh((m - 1) / (m + 1)), whose argument is below
- * 0.172. */
+/* x = m 2^e with sqrt(1/2) <= m < sqrt(2); log m = 2 atanh((m - 1) / (m + 1)), with an argument
+ * below 0.172. */
 double real_log(double x)
 {
     uint64_t bits;

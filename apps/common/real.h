@@ -1,6 +1,6 @@
 /*
- * Functions of real numbers that give the same bits on every machine, for they use nothing but the
- * four operations and the square root, which IEEE 754 rounds exactly, in a fixed order.
+ * Functions of real numbers with the same bits on every machine: they use only the four operations
+ * and the square root, which IEEE 754 rounds exactly, in a fixed order.
  */
 #pragma once
 #include <stdint.h>

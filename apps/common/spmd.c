@@ -71,7 +71,7 @@ static size_t chunk_start(size_t n, unsigned chunk)
     return (size_t)((unsigned __int128)n * chunk / SPMD_CHUNKS);
 }
 
-/* The first chunk of a thread, or the end for one behind the last. */
+/* Returns the first chunk of a thread; for the thread behind the last, the end. */
 static unsigned first_chunk(unsigned index, unsigned count)
 {
     return SPMD_CHUNKS * index / count;
@@ -83,8 +83,8 @@ void spmd_share(const struct spmd_thread *t, size_t n, size_t *from, size_t *to)
     *to = chunk_start(n, first_chunk(t->index + 1, t->count));
 }
 
-/* Two sets of partial sums take turns: nobody writes to one before everybody has read it, for the
- * other's barrier lies between. */
+/* Two sets of partial sums alternate. A thread writes to one set only after all threads have read
+ * it, as the other set's barrier lies in between. */
 double spmd_sum(struct spmd_thread *t, size_t n, double (*part)(void *arg, size_t from, size_t to),
                 void *arg)
 {
@@ -98,7 +98,7 @@ double spmd_sum(struct spmd_thread *t, size_t n, double (*part)(void *arg, size_
     return sum;
 }
 
-/* FNV-1a's multiplication, a word at a time. */
+/* FNV-1a's multiplication, by words. */
 void spmd_result(struct spmd_run *run, uint64_t value)
 {
     run->sum = (run->sum ^ value) * 0x100000001b3u;
@@ -121,7 +121,7 @@ void spmd_spoil(double *values, size_t count, struct prng *prng)
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
 
-/* The program's own and those of all. */
+/* Joins the program's own arguments and the common ones. */
 static size_t all_entries(struct spmd_run *run, struct args_entry *out)
 {
     const struct args_entry common[] = {
@@ -148,7 +148,7 @@ static uint64_t bytes_at(const struct spmd_run *run, uint64_t size)
     return run->program->bytes(run);
 }
 
-/* The largest multiple of the step that mb has room for. */
+/* Chooses the largest multiple of the step that fits into mb. */
 static int choose_size(const struct spmd_run *run, char *why, size_t size)
 {
     const struct args_entry *entry = &run->program->entries[0];
@@ -270,7 +270,7 @@ void spmd_end(struct spmd_run *run)
 
 /* ---- main ------------------------------------------------------------------------------------ */
 
-/* The program's own arguments, as they are. */
+/* Writes the program's own arguments with their values. */
 static void print_arguments(const struct spmd_run *run, char *out, size_t size)
 {
     size_t used = 0;
@@ -286,7 +286,7 @@ static void print_arguments(const struct spmd_run *run, char *out, size_t size)
     }
 }
 
-/* One string, one write: the line must arrive whole on a console that others write to as well. */
+/* One string and one write, so that the line stays whole on a console with other writers. */
 static void report(const struct spmd_run *run)
 {
     char line[512], arguments[200] = "";
@@ -317,5 +317,5 @@ int spmd_main(const struct spmd_program *program, int argc, char **argv)
         report(&run);
         status = run.violation ? 1 : 0;
     }
-    return status; /* arrays stay until the process has ended, for whoever watches its memory */
+    return status; /* arrays stay until the process has ended, for observers of its memory */
 }

@@ -1,6 +1,6 @@
 /*
- * The run itself. Threads agree on the moments of the run by the clock alone, so that measuring
- * adds no shared data that is written while they work; the first to see a moment pass sets its
+ * Runs a team. Threads agree on the moments of the run by the clock alone, so measuring adds no
+ * shared data that is written meanwhile. The first thread to see that a moment has passed sets its
  * mark. Invariant: a member passes every moment exactly once, in order.
  */
 #ifndef _POSIX_C_SOURCE
@@ -20,22 +20,22 @@ enum { MOMENT_CHANGE, MOMENT_STEADY, MOMENT_END, MOMENTS, NS_PER_MS = 1000000 };
 
 static const char *const moment_labels[MOMENTS] = {"change", "steady", "end"};
 
-/* A planned moment and when it was really seen. */
+/* A planned moment, and when it was observed. */
 struct moment {
     unsigned kind;
     uint64_t at_ns;
     atomic_flag marked;
-    uint64_t marked_ns; /* written by whoever set marked */
+    uint64_t marked_ns; /* written by the thread that set `marked` */
 };
 
 struct team {
     const struct team_plan *plan;
     unsigned changed_group[TEAM_MAX];
-    pthread_barrier_t ready; /* everybody has prepared */
+    pthread_barrier_t ready; /* all members have prepared */
     pthread_barrier_t go;    /* the moments are set */
     uint64_t start_ns;
     unsigned moments;
-    struct moment moment[MOMENTS]; /* by time */
+    struct moment moment[MOMENTS]; /* in order of time */
 };
 
 static uint64_t now_ns(void)
@@ -80,7 +80,7 @@ static void apply_moment(struct team_member *member, unsigned kind)
     }
 }
 
-/* Passes every moment up to now; false once the end is among them. */
+/* Passes all moments up to `now`. Returns false once the end is among them. */
 static bool pass_moments(struct team_member *member, uint64_t now)
 {
     struct team *team = member->team;
@@ -222,8 +222,7 @@ int team_report(const char *app, const struct team_plan *plan, const struct team
 {
     char line[512];
 
-    /* One string, one write: the line must arrive whole on a console that others write to as
-     * well. */
+    /* One string and one write, so that the line stays whole on a console with other writers. */
     snprintf(line, sizeof line,
              "RESULT app=%s threads=%u groups=%u order=%s seed=%" PRIu64 " ops=%" PRIu64
              " ns=%" PRIu64 " ops_per_s=%" PRIu64 " ops_steady=%" PRIu64 " ns_steady=%" PRIu64

@@ -1,16 +1,13 @@
 /*
- * The hpm calls of the applications when they run under Linux, to compare its scheduler on the same
- * machine. The environment controls them, so that the programs and their arguments are the same
- * everywhere:
- *   HPM_PIN=good   hpm_group binds the calling thread to the chip of its group, group modulo chips
- *   HPM_PIN=bad    the members of a group are dealt over the chips in turn
- *   HPM_CHIPS=n    chips of the machine, each of as many neighbouring CPUs; 2 if unset
- *   HPM_MACHINE=f  marks go to the simulated multiprocessor; f is its register BAR, that is the
- *   file
- *                  resource2 of the PCI device 1af4:1110 in sysfs, and opening it takes root
- * Without HPM_PIN Linux places the threads, without HPM_MACHINE marks do nothing. A setting that
- * is not understood or cannot be applied ends the program: a run that silently measures something
- * else is worse than none.
+ * The hpm calls of the applications under Linux, to compare its scheduler on the same machine. The
+ * environment controls them, so that the programs and their arguments are the same everywhere:
+ *   HPM_PIN=good   hpm_group binds the calling thread to the chip of its group: group modulo chips
+ *   HPM_PIN=bad    the members of a group are spread over the chips in turn
+ *   HPM_CHIPS=n    number of chips, each of equally many neighbouring CPUs; 2 if unset
+ *   HPM_MACHINE=f  marks go to the simulated multiprocessor; f is its register BAR, the file
+ *                  resource2 of the PCI device 1af4:1110 in sysfs; opening it takes root
+ * Without HPM_PIN Linux places the threads; without HPM_MACHINE marks do nothing. A setting that is
+ * malformed or cannot be applied ends the program, so that no run silently measures something else.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

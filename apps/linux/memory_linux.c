@@ -1,5 +1,4 @@
-/* Named regions of memory when the applications run under Linux: 5.17 and later show the names in
- * /proc/PID/maps. */
+/* Named regions of memory under Linux: 5.17 and later show the names in /proc/PID/maps. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -7,7 +6,7 @@
 #include <sys/prctl.h>
 #include "apps/libc/memory.h"
 
-/* Linux's, which older headers lack. */
+/* Linux's constants, which older headers lack. */
 #define SET_VMA           0x53564d41
 #define SET_VMA_ANON_NAME 0
 

@@ -1,9 +1,9 @@
 /*
  * Mutexes of the applications under Linux. glibc's default mutex sleeps as soon as it finds the
- * lock taken; its adaptive one spins a while before, as Vigil's does. The environment variable
- * HPM_MUTEX says which mutexes pthread_mutex_init makes:
- *   unset or default   what the program asked for
- *   adaptive           PTHREAD_MUTEX_ADAPTIVE_NP where the program asked for nothing
+ * lock held; its adaptive one spins a while before, as Vigil's does. The environment variable
+ * HPM_MUTEX chooses the mutexes that pthread_mutex_init() makes:
+ *   unset or default   those that the program asks for
+ *   adaptive           PTHREAD_MUTEX_ADAPTIVE_NP where the program asks for none
  * Any other value ends the program. Linked with --wrap=pthread_mutex_init.
  */
 #ifndef _GNU_SOURCE

@@ -62,7 +62,7 @@ void boot_print_cpus(void)
     }
 }
 
-/* The last element of arg is the memory that no node has. */
+/* The last element of `arg` counts memory of no node. */
 static void count_by_node(paddr_t base, paddr_t end, void *arg)
 {
     const struct numa *numa = arch_numa();
@@ -80,7 +80,7 @@ void boot_print_nodes(void)
 {
     const struct numa *numa = arch_numa();
     uint64_t bytes[NUMA_NODES_MAX + 1] = {0}, *unnamed = &bytes[numa->node_count];
-    /* too large for a stack; only the first thread comes here */
+    /* Static, as it is too large for a stack; only the first thread runs this. */
     static char line[NUMA_NODES_MAX * 24];
     size_t n = 0;
 

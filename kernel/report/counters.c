@@ -7,12 +7,12 @@
 #include "kernel/trace/record.h"
 
 enum { SCOPE_CPU, SCOPE_PROCESS, SCOPE_THREAD };
-#define THREADS 16 /* of a process, looked at together */
+#define THREADS 16 /* threads of a process read at a time */
 #define FIELDS  (5 + 2 * FIT_FIGURES)
 _Static_assert(FIELDS <= TRACE_FIELDS_MAX, "an event holds them");
 
-/* Puts counts as they were counted, not scaled: a reader that subtracts two of them divides by the
- * cycles seen in between. */
+/* Puts counts as counted, not scaled: a reader subtracts two of them and divides by the cycles
+ * counted in between. */
 static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
 {
     uint64_t values[FIELDS] = {scope, number, b->cycles, b->instructions, b->idle_cycles};
@@ -26,7 +26,7 @@ static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
     telemetry_put(TRACE_COUNTERS, values);
 }
 
-/* Those that have run since the last time. */
+/* Puts the threads that have run since the last time. */
 static void put_threads(struct process *p)
 {
     static struct process_thread_counts of[THREADS];

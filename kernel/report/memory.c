@@ -6,13 +6,13 @@
 
 #define SEEN_MAX 64
 
-/* What was said last of a process; one that finds no place is not said to have changed. */
+/* What was recorded last of a process. A process for which no entry is free is not recorded. */
 static struct seen {
     uint32_t pid; /* 0: free */
     uint32_t level;
     uint64_t switches, mru_regions, epochs;
     const char *policy;
-} seen[SEEN_MAX]; /* the thread's own */
+} seen[SEEN_MAX]; /* of the thread of stream.c only */
 
 static struct seen *seen_of(uint32_t pid)
 {
@@ -22,7 +22,7 @@ static struct seen *seen_of(uint32_t pid)
     return NULL;
 }
 
-/* Those of processes that have ended. */
+/* Frees the entries of processes that have ended. */
 static void free_seen(void)
 {
     struct space_stats m;
@@ -66,7 +66,7 @@ static void put_policy(uint32_t pid, const char *region, const char *policy, uin
                   (const uint64_t[]){pid, ctf_text(region), ctf_text(policy), changes});
 }
 
-/* Which of a pool's regions have another policy now. */
+/* Puts the policies of a pool's regions that have changed. */
 static void put_regions(uint32_t pid, const struct replace_report *r, uint64_t changed)
 {
     char name[REGION_NAME_MAX];

@@ -1,5 +1,5 @@
 /*
- * What the counters saw, printed at regular times: each table covers the time since the one before.
+ * Prints the counters at regular intervals: each table covers the time since the one before.
  */
 #include "kernel/report/report.h"
 #include "hpm/count.h"
@@ -10,7 +10,7 @@
 
 static void print_since(struct hpm_breakdown *before, uint64_t *own_before)
 {
-    static struct hpm_breakdown now, since; /* there is one monitor */
+    static struct hpm_breakdown now, since; /* there is one monitor thread */
     uint64_t own = hpm_own_cycles();
     char title[48];
 

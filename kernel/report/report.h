@@ -1,15 +1,16 @@
-/* What the kernel reports of the machine and of its own decisions, on the console and as events. */
+/* Reports on the machine and on the kernel's decisions, on the console and as events. */
 #pragma once
 #include "kernel/core/cmdline.h"
 
 /* ---- Boot: on the boot CPU, or in the first thread ------------------------------------------- */
 
-/* Prints all boot arguments, what each accepts and its default; policies; applications. */
+/* Prints all boot arguments, the values that each accepts, and its default; policies;
+ * applications. */
 void boot_print_help(const struct arg *const *tables);
 void boot_print_memory(void);
 /* Prints CPUs by chip and core. All CPUs have been started. */
 void boot_print_cpus(void);
-/* Prints the CPUs and the amount of memory of each node. All CPUs have been started. */
+/* Prints the CPUs and the memory of each node. All CPUs have been started. */
 void boot_print_nodes(void);
 /* Prints a line, which begins with `prefix`, for each quirk of this machine (kernel/arch/arch.h).
  * All CPUs have been started. Thread context. */
@@ -26,8 +27,8 @@ void console_thread_start(void);
 
 /* ---- Events: called by the thread of stream.c ------------------------------------------------ */
 
-/* Records where each CPU's and each process's cycles have gone since boot, if these events are
- * wanted and due. Sets `next_ns` to the time when they are due next, UINT64_MAX if never. */
+/* Records where the cycles of each CPU and process have gone since boot, if these events are wanted
+ * and due. Sets `next_ns` to the time when they are due next, UINT64_MAX if never. */
 void counters_record(uint64_t *next_ns);
 /* Records the pools, the policies' and the prefetchers' decisions since the last time, and the
  * tracker's account, if these events are wanted and due. Sets `next_ns` likewise. */

@@ -1,7 +1,9 @@
 /*
- * The way out: a thread hands each CPU's full packets to the port, whose device reads them where
- * they are, and takes them back when they are read. It looks every few milliseconds, for who
- * records an event can wake nobody; and sooner while the device is behind.
+ * Sends the telemetry stream.
+ *
+ * A thread hands each CPU's full packets to the port. The device reads them in place, and the
+ * thread takes them back when they have been read. The thread looks every few milliseconds, since
+ * recording an event cannot wake a thread, and sooner while the device is behind.
  */
 #include "kernel/report/report.h"
 #include "kernel/trace/record.h"
@@ -17,27 +19,27 @@
 #define PORT_NAME "vigil.telemetry"
 #define LOOK_NS   (4 * NS_PER_MS)
 #define FLUSH_NS \
-    (100 *       \
-     NS_PER_MS) /* a packet that is not full waits at most so long, if its CPU records anything */
-#define FIND_NS         (2 * NS_PER_S)    /* for the device to say which ports it has */
-#define STOP_NS         (10 * NS_PER_S)   /* in which the device takes some of the rest */
+    (100 * NS_PER_MS) /* a packet of a CPU that records is closed after this time, full or not */
+#define FIND_NS (2 * NS_PER_S) /* for the device to name its ports */
+/* the device must read something within it while the rest is sent */
+#define STOP_NS         (10 * NS_PER_S)
 #define CALL_NS         NS_PER_S          /* for a CPU to close its packet */
-#define END_NS          NS_PER_S          /* the same without threads */
-#define LOCK_NS         (100 * NS_PER_MS) /* for a lock whose holder does not send */
+#define END_NS          NS_PER_S          /* for the rest, without threads */
+#define LOCK_NS         (100 * NS_PER_MS) /* for a lock if its holder is not sending */
 #define END_LOOKS_MAX   100000000u        /* where the clock stands still */
 #define DESCRIPTION_MAX (32 * KIB)
-#define SLOT_BITS       8 /* of a token: which packet of the CPU; above that the CPU + 1 */
+#define SLOT_BITS       8 /* of a token: the packet's index; above it the CPU + 1 */
 _Static_assert(RING_PACKETS_MAX <= 1 << SLOT_BITS, "a token holds it");
 
-/* guards all below, and the port */
+/* Guards all below, and the port. */
 static struct spinlock lock = SPINLOCK(LOCK_THREAD, "telemetry");
 static struct wait_queue stirred = {{&stirred.waiters, &stirred.waiters}};
 static struct wait_queue ended = {{&ended.waiters, &ended.waiters}};
 static unsigned port;
-static unsigned in_flight; /* packets the device has */
+static unsigned in_flight; /* packets that the device has */
 static bool started, stopping, stopped, broken;
-static bool sending; /* atomic: the port is being used */
-static bool behind;  /* the thread waits for the device: to read something, to say its ports */
+static bool sending; /* atomic: the port is in use */
+static bool behind;  /* the thread waits for the device, to read or to name its ports */
 static uint64_t packets;
 
 /* ---- The port; the lock is held -------------------------------------------------------------- */
@@ -63,7 +65,7 @@ static void take_back_locked(void)
     broken |= err == -EIO;
 }
 
-/* A panic finds the port as it is before or after, unless it is this CPU's own. */
+/* Brackets the use of the port, so that a panic on another CPU finds it in a consistent state. */
 static void begin_sending(void)
 {
     end_whole_begin();
@@ -85,7 +87,7 @@ static bool send_locked(const void *bytes, uint32_t count, void *token)
     return !err;
 }
 
-/* False: there is more than the device has room for. */
+/* Returns false if the device has no room for all full packets. */
 static bool send_cpu_locked(unsigned cpu)
 {
     struct ring *r = record_ring(cpu);
@@ -101,7 +103,7 @@ static bool send_cpu_locked(unsigned cpu)
     return false;
 }
 
-/* True: whatever was full is with the device. */
+/* Returns true if the device has all full packets. */
 static bool send_all_locked(void)
 {
     bool all = true;
@@ -114,7 +116,7 @@ static bool send_all_locked(void)
     return all;
 }
 
-/* The device's interrupt. */
+/* Called by the device's interrupt. */
 static void wake(UNUSED void *arg)
 {
     bool irq = spin_lock(&lock);
@@ -142,7 +144,7 @@ static void close_packet(UNUSED void *arg)
     ring_flush(record_ring(this_cpu()->index), arch_clock_ns());
 }
 
-/* Of every CPU: whoever was recording has finished when it answers. */
+/* Closes the packet of every CPU. A CPU that answers has finished recording. */
 static void close_packets(void)
 {
     for (unsigned i = 0; i < MIN(record_cpus(), cpu_count()); i++) {
@@ -156,8 +158,8 @@ static void close_packets(void)
     }
 }
 
-/* Until the device has read everything, or nothing for long: where time is a model's, its host may
- * have little for it. */
+/* Waits until the device has read everything, or nothing for STOP_NS: where time is a model's, its
+ * host may be slow. */
 static void send_rest(void)
 {
     bool irq = spin_lock(&lock);
@@ -191,7 +193,7 @@ static void print_account(void)
         (unsigned long long)bytes);
 }
 
-/* What the last packets had no room to say of discarded events takes another one. */
+/* A further packet reports discarded events that the last packets had no room for. */
 static void finish(void)
 {
     __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
@@ -236,8 +238,8 @@ void telemetry_stop(void)
     spin_unlock(&lock, irq);
 }
 
-/* Who has the lock may have been stopped with it, but not while it was sending: that it brings to
- * its end. */
+/* Takes the lock if it can. The lock's holder may have been stopped with it, but never while it
+ * sends. Returns true if the port may be used. */
 static bool may_send(bool *locked, bool *irq)
 {
     uint64_t since_ns = arch_clock_ns(), waited_ns = 0;
@@ -252,7 +254,7 @@ static bool may_send(bool *locked, bool *irq)
     return false;
 }
 
-/* A panic, mostly: no other CPU runs, or none that matters, and nobody can sleep. Bounded. */
+/* Sends the rest without threads, mostly in a panic: no thread can sleep. Bounded in time. */
 static void last_words(void)
 {
     uint64_t since_ns = arch_clock_ns();
@@ -305,8 +307,8 @@ static void list_chips(char *out, size_t size)
         n += ksnprintf(out + n, size - n, "%s%u", i ? " " : "", topo->of[i].chip);
 }
 
-/* In pieces of a packet each, one after the other in memory. Returns whether the device has read
- * all of them. */
+/* Sends the description in pieces of a packet each, laid out one behind the other in `memory`.
+ * Returns whether the device has read all of them. */
 static bool send_description(char *text, uint8_t *memory)
 {
     char chips[4 * CPU_MAX];
@@ -334,7 +336,7 @@ static bool send_description(char *text, uint8_t *memory)
     return all;
 }
 
-/* Of the text, and of its packets. */
+/* Orders of the allocations for the text and for its packets. */
 #define TEXT_ORDER    3
 #define PACKETS_ORDER 4
 _Static_assert(DESCRIPTION_MAX <= PAGE_SIZE << TEXT_ORDER &&

@@ -1,12 +1,13 @@
-/* A check of the self test: it measures one figure, and says between which it must lie. */
+/* A check of the self test. It measures one value and states the range that the value must lie
+ * in. */
 #pragma once
 #include "kernel/boot/boot_info.h"
 
 struct measured {
     uint64_t value, low, high; /* passed: low <= value <= high */
-    const char *unit;          /* of all three */
-    const char *skipped;       /* why nothing was measured; NULL: it was */
-    char note[96];             /* what else was seen; may be empty */
+    const char *unit;          /* of value, low and high */
+    const char *skipped;       /* why nothing was measured, or NULL */
+    char note[96];             /* further observations; may be empty */
 };
 
 struct check {
@@ -14,20 +15,21 @@ struct check {
     void (*run)(struct measured *m); /* thread context; m is zero */
 };
 
-/* describe.c: prints the names of machine and firmware, processors, shape, memory and quirks. Thread
+/* Prints the names of machine and firmware, processors, shape, memory and quirks. Thread
  * context. */
 void describe_machine(const struct boot_info *info);
 
-/* By subject, each ended by name NULL. */
+/* The checks by subject, each list ended by a NULL name. */
 extern const struct check memory_checks[], clock_checks[], cpu_checks[], program_checks[],
     stack_checks[];
 
 /* ---- For checks ------------------------------------------------------------------------------ */
 extern const struct boot_info *selftest_boot;
 
-/* Runs fn(cpu's index) in a thread on every CPU at once and waits for all. -ENOMEM: not on all. */
+/* Runs fn(index of its CPU) in a thread on every CPU at once, and waits for all. Returns 0, or
+ * -ENOMEM if it did not run on all. */
 int on_every_cpu(void (*fn)(unsigned cpu));
-/* The same in a thread on that CPU alone. -ENOMEM: not at all. */
+/* Runs fn(cpu) in a thread on that CPU alone. Returns 0, or -ENOMEM if it did not run. */
 int on_cpu(unsigned cpu, void (*fn)(unsigned cpu));
-/* Index of the largest of the first cpu_count() values. */
+/* Returns the index of the largest of the first cpu_count() values. */
 unsigned largest_of_cpus(const uint64_t *values);

@@ -1,5 +1,5 @@
-/* The clock against another one of the machine, the same on every CPU, and each CPU's timer against
- * the clock. */
+/* Checks the clock's rate against another clock of the machine, that it is the same on every CPU,
+ * and each CPU's timer against it. */
 #include "kernel/selftest/check.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -10,7 +10,7 @@
 #define CLOCK_READS    20000
 #define TIMER_TRIES    100
 #define TIMER_SLEEP_NS (10 * NS_PER_MS)
-#define TIMER_LATE_NS  (1 * NS_PER_MS) /* one of the tries must be that good */
+#define TIMER_LATE_NS  (1 * NS_PER_MS) /* one of the tries must be within it */
 #define MILLION        1000000
 
 /* ---- Rate ------------------------------------------------------------------------------------ */
@@ -20,7 +20,7 @@ static uint64_t parts_per_million(uint64_t a, uint64_t b)
     return (a > b ? a - b : b - a) / (b / MILLION);
 }
 
-/* The best of some tries: whatever else goes on makes them worse. */
+/* Takes the best of some tries, as any disturbance makes a try worse. */
 static void the_clock_runs_as_fast_as_another(struct measured *m)
 {
     uint64_t best = UINT64_MAX, hz = 0;
@@ -42,7 +42,7 @@ static void the_clock_runs_as_fast_as_another(struct measured *m)
 
 /* ---- One clock on all CPUs ------------------------------------------------------------------- */
 
-static uint64_t latest_ns, backwards_ns; /* atomic; the largest step */
+static uint64_t latest_ns, backwards_ns; /* atomic; backwards_ns: the largest step */
 
 static void read_clock(UNUSED unsigned cpu)
 {
@@ -73,7 +73,7 @@ static void the_clock_never_runs_backwards(struct measured *m)
 
 /* ---- Timer ----------------------------------------------------------------------------------- */
 
-static uint64_t late_ns; /* the best of the CPU that was measured last */
+static uint64_t late_ns; /* the best try of the CPU measured last */
 
 static void sleep_often(UNUSED unsigned cpu)
 {
@@ -82,15 +82,15 @@ static void sleep_often(UNUSED unsigned cpu)
     for (unsigned i = 0; i < TIMER_TRIES && best > TIMER_LATE_NS; i++) {
         uint64_t until_ns = arch_clock_ns() + TIMER_SLEEP_NS;
         sched_sleep_until(until_ns);
-        /* a sleep that is short is a very large number */
+        /* A sleep that is too short gives a very large number. */
         best = MIN(best, arch_clock_ns() - until_ns);
     }
     late_ns = best;
 }
 
 /*
- * One CPU after the other. To a CPU of its own it is all the same who else sleeps; but where CPUs
- * take turns, as under an emulator, sleeps that end together would measure how many there are.
+ * Measures one CPU after the other. On real CPUs sleepers do not disturb each other; but where CPUs
+ * take turns, as under an emulator, sleeps that end together would measure the number of CPUs.
  */
 static void the_timer_is_in_time(struct measured *m)
 {

@@ -1,4 +1,4 @@
-/* Each CPU answers the others, and its counters count what is known. */
+/* Checks that each CPU answers the others, and that its counters count a loop of known length. */
 #include "kernel/selftest/check.h"
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
@@ -8,7 +8,7 @@
 
 #define ANSWER_TRIES   100
 #define ANSWER_WAIT_NS (1 * NS_PER_S)
-#define ANSWER_NS      (1 * NS_PER_MS) /* one of the tries must be that good */
+#define ANSWER_NS      (1 * NS_PER_MS) /* one of the tries must be within it */
 #define ROUNDS         ((uint64_t)100000)
 #define COUNT_TRIES    5
 #define MHZ_MAX        20000
@@ -22,7 +22,7 @@ static void note_cpu(void *arg)
     *(unsigned *)arg = this_cpu()->index;
 }
 
-/* The shortest time until that CPU's answer is back; UINT64_MAX: none came. */
+/* Returns the shortest time until a CPU's answer is back, or UINT64_MAX if none came. */
 static uint64_t answer_time(struct cpu *cpu)
 {
     uint64_t best = UINT64_MAX;
@@ -37,7 +37,7 @@ static uint64_t answer_time(struct cpu *cpu)
     return best;
 }
 
-/* From this CPU, which a thread stays on while it does not sleep. */
+/* A thread stays on its CPU while it does not sleep, so all times are from one CPU. */
 static void every_cpu_answers(struct measured *m)
 {
     m->unit = "ns";
@@ -65,9 +65,9 @@ static uint64_t too_many(uint64_t instructions)
     return instructions > 10 * ROUNDS ? instructions - 10 * ROUNDS : 10 * ROUNDS - instructions;
 }
 
-/* The try that is nearest to the truth, since interrupts are counted, too; or the shortest. The
- * clock is read outside of the counters, so that what comes between the two cannot make cycles out
- * of nothing. */
+/* Keeps the try nearest to the known count, since interrupts are counted, too; of equal ones the
+ * shortest. The clock is read outside the counters, so that time between the two readings cannot
+ * add cycles. */
 static void count_loop(unsigned cpu)
 {
     for (unsigned i = 0; i < COUNT_TRIES; i++) {

@@ -1,4 +1,4 @@
-/* What the machine is, for a report. */
+/* Describes the machine, for the report. */
 #include "kernel/selftest/check.h"
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
@@ -90,7 +90,7 @@ static void describe_difference(const struct cpu *cpu)
     }
 }
 
-/* This CPU, and in what others differ from it. */
+/* Describes this CPU, and where others differ from it. */
 static void describe_cpus(void)
 {
     char name[ARCH_CPU_NAME_MAX];

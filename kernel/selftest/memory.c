@@ -1,6 +1,6 @@
 /*
- * Memory: words that are written are read back, in blocks of free frames spread by the allocator;
- * and the kernel's own mappings are writable or executable, never both.
+ * Checks memory: words read back as written, in blocks of free frames spread by the allocator; and
+ * that the kernel's mappings are writable or executable, never both.
  */
 #include "kernel/selftest/check.h"
 #include "kernel/core/printf.h"
@@ -14,7 +14,8 @@ extern char image_start[], image_end[], text_start[], text_end[];
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Each gives every word another value, or one whose neighbouring bits differ. */
+/* Each pattern gives every word another value, or alternates between values that differ in all
+ * bits. */
 static uint64_t address_of(uint64_t pa)
 {
     return pa;
@@ -102,7 +103,8 @@ static void look_at_range(struct mappings *all, vaddr_t from, uint64_t size, uin
         look_at(all, from + at);
 }
 
-/* The image page by page; of all memory a page of every 2 MB; this stack; the framebuffer. */
+/* Checks all pages of the image and of the framebuffer, one page in every 2 MB of memory, and this
+ * stack. */
 static void mappings_are_writable_or_executable(struct measured *m)
 {
     struct mappings all = {0};

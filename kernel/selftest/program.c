@@ -1,4 +1,5 @@
-/* A program starts, runs in user mode, and ends; how deep kernel stacks were used until then. */
+/* Checks that a program starts, runs in user mode and ends; and the deepest use of kernel stacks so
+ * far. */
 #include "kernel/selftest/check.h"
 #include "kernel/core/printf.h"
 #include "kernel/proc/process.h"
@@ -18,7 +19,7 @@ static void a_program_runs_and_exits(struct measured *m)
         return;
     }
     if (process_start(argv, ARRAY_SIZE(argv), &p)) {
-        m->value = STATUS_NO_MEMORY; /* and a line has said why */
+        m->value = STATUS_NO_MEMORY; /* a line on the console says why */
         return;
     }
     m->value = (uint64_t)process_wait(p);
@@ -26,7 +27,7 @@ static void a_program_runs_and_exits(struct measured *m)
     ksnprintf(m->note, sizeof(m->note), "of " PROGRAM);
 }
 
-/* A frame, which is 1 KB at most, would still have fitted below. */
+/* Leaves room for one more stack frame, which is 1 KB at most. */
 static void stacks_are_large_enough(struct measured *m)
 {
     unsigned stacks;

@@ -1,4 +1,4 @@
-/* See selftest.h: the order of things, and what is printed. */
+/* See selftest.h: runs the checks and prints their results. */
 #include "kernel/selftest/selftest.h"
 #include "kernel/selftest/check.h"
 #include "kernel/core/cpu.h"
@@ -74,7 +74,7 @@ static struct crew crew;
 
 static void work(UNUSED void *arg)
 {
-    crew.fn(this_cpu()->index); /* affinity keeps it there */
+    crew.fn(this_cpu()->index); /* its affinity keeps the thread on the CPU */
     __atomic_sub_fetch(&crew.running, 1, __ATOMIC_RELEASE);
 }
 

@@ -1,7 +1,7 @@
 /*
- * `selftest=on`: what of the machine can be checked from inside, checked, and a report that names
- * the machine, says what is peculiar about it and gives each figure with its band. Part of every
- * kernel image; meant for machines nobody has seen.
+ * `selftest=on`: checks of the machine that can be made from inside, and a report that names the
+ * machine, its quirks, and each measured value with its range. Part of every kernel image. Meant
+ * for machines that the kernel has not run on before.
  */
 #pragma once
 #include "kernel/boot/boot_info.h"
@@ -11,7 +11,8 @@ struct boot_info;
 
 extern uint64_t selftest_wanted; /* boot argument */
 
-/* Thread context, all CPUs running, before applications. Returns how many checks failed. */
+/* Runs before applications, with all CPUs running. Thread context. Returns the number of checks
+ * that failed. */
 unsigned selftest_run(const struct boot_info *info);
-/* The same, behind applications: what their run has shown. */
+/* Runs the checks that need applications to have run. */
 void selftest_end(void);

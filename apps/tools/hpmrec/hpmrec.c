@@ -1,11 +1,11 @@
 /*
- * Samples where a program, or the whole machine, is, and says at the end what that comes to, in the
- * manner of perf record and perf report:
+ * Samples where a program or the whole machine spends its time, and prints a summary at the end,
+ * like perf record and perf report:
  *
  *     hpmrec criteria=cycles,L1D_MISSES:u -- phases kind=sort
  *     hpmrec criteria=time@1ms by=thread ms=500
  *
- * Samples are named as they are taken, every few milliseconds, while those who made them live.
+ * Samples get their names as they are taken, every few milliseconds, while their processes live.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static struct shares shares[RECORDING_CRITERIA_MAX];
 
 /* ---- Every sample ---------------------------------------------------------------------------- */
 
-/* What is to be printed when all is over, so that printing disturbs nothing. */
+/* A sample to be printed at the end, so that printing does not disturb the program. */
 struct kept {
     struct sys_sample sample;
     const struct place *code;
@@ -52,7 +52,7 @@ struct kept {
 static struct {
     struct kept *kept;
     size_t count, room;
-    uint64_t left_out; /* for want of memory */
+    uint64_t left_out; /* samples left out for lack of memory */
 } list;
 
 static void keep(const struct sys_sample *s)
@@ -72,7 +72,7 @@ static void keep(const struct sys_sample *s)
                                             access ? places_region(s->pid, s->data) : NULL};
 }
 
-/* Words only. */
+/* Copies text with `_` in place of blanks. */
 static const char *word(const char *text, char out[32])
 {
     size_t n = 0;
@@ -93,8 +93,8 @@ static void print_access(const struct kept *k)
            k->sample.store ? "store" : "load", k->sample.latency, sources[k->sample.source]);
 }
 
-/* SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line, and of an
- * access: data region load|store latency source. */
+/* Prints a line: SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line,
+ * and for an access also: data region load|store latency source. */
 static void print_sample(const struct kept *k)
 {
     const struct sys_sample *s = &k->sample;
@@ -135,7 +135,7 @@ static void print_head(unsigned criterion)
     char period[RECORDING_TEXT_MAX], weight[FIGURE_MAX];
 
     recording_account(&recording, criterion, &a);
-    uint64_t taken = a.delivered + a.lost; /* without those since the last look */
+    uint64_t taken = a.delivered + a.lost; /* without samples since the last taking */
     recording_period(&a, a.taken, a.stood_for, period);
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
     printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n",

@@ -1,7 +1,7 @@
 /*
- * Where the cycles of programs went: by cause, and those stalled for data by source, beside what
- * the accesses and the machine's documented latencies make one expect ([A] 2.5, Table 2.7). As
- * text for people, or as a series that tools/plot_breakdown.sh draws.
+ * Prints where the cycles of programs went: by cause, and stalls for data by source, next to the
+ * stalls that the accesses and the machine's documented latencies predict ([A] 2.5, Table 2.7). As
+ * text, or as a series for tools/plot_breakdown.sh.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #define WORD(field) (offsetof(struct sys_breakdown, field) / sizeof(uint64_t))
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])
 
-/* As hpm/hpm.h numbers them. */
+/* In the order of struct hpm_breakdown. */
 static const struct cause {
     const char *key, *name;
 } causes[] =
@@ -41,7 +41,7 @@ static const struct cause {
 enum {
     DATA_CACHE = 2,
     PIPELINE = 5
-}; /* among the causes: its sources are told apart; those that halves of the pipeline are */
+}; /* the cause that is split by source; and the causes of the pipeline's halves */
 _Static_assert(COUNT(causes) == COUNT(((struct sys_breakdown *)0)->stall), "each cause has a name");
 _Static_assert(COUNT(sources) == COUNT(((struct sys_breakdown *)0)->dcache),
                "each source has a name");
@@ -51,7 +51,7 @@ static bool is_counted(const struct sys_breakdown *b, size_t word)
     return b->counted >> word & 1;
 }
 
-/* Stalled cycles of any cause. */
+/* Returns the stalled cycles of all causes. */
 static uint64_t stalled(const struct sys_breakdown *b)
 {
     uint64_t sum = 0;
@@ -68,7 +68,7 @@ static uint64_t not_stalled(const struct sys_breakdown *b)
     return sum < b->cycles ? b->cycles - sum : 0;
 }
 
-/* Are all ways to stall counted, so that the rest is completion? */
+/* Returns whether all causes of stalls are counted, so that the rest is completion. */
 static bool is_complete(const struct sys_breakdown *b)
 {
     bool by_cause = true, by_half = true;
@@ -86,7 +86,7 @@ static uint64_t estimate(const struct sys_breakdown *b, size_t source)
 
 /* ---- Readings -------------------------------------------------------------------------------- */
 
-/* The earlier readings of what is read more than once. */
+/* The last reading of an object that is read more than once. */
 struct earlier {
     struct sys_hpm_read what;
     struct sys_breakdown first, last;
@@ -96,7 +96,7 @@ static struct {
     size_t count, room;
 } earlier;
 
-/* One that was not read before had nothing. NULL: no memory. */
+/* Returns the last reading of an object, all 0 if it was not read before. NULL: no memory. */
 static struct earlier *find_earlier(const struct sys_hpm_read *what)
 {
     for (size_t i = 0; i < earlier.count; i++)
@@ -137,8 +137,8 @@ static uint64_t since(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-/* What is new in b, which becomes that: figures by what was seen of them since, and so that they
- * fit each other. */
+/* Makes b the difference to `from`: figures are scaled by the cycles counted since then, and fitted
+ * to each other. */
 static void subtract(struct sys_breakdown *b, const struct sys_breakdown *from)
 {
     uint64_t *count = (uint64_t *)b + WORD(stall);
@@ -191,14 +191,14 @@ static void print_part(const struct sys_breakdown *b, const char *name, uint64_t
         printf(" %8.3f", ratio(cycles, b->instructions));
 }
 
-/* Behind a figure that was scaled to something else. */
+/* Marks a figure that was scaled. */
 static void print_fitted(const struct sys_breakdown *b, unsigned figure)
 {
     if (b->fitted >> figure & 1)
         printf("  fitted");
 }
 
-/* An error says something where the figures make up a thousandth of the cycles. */
+/* Prints the estimate's error where the figures make up a thousandth of the cycles. */
 static void print_estimate(const struct sys_breakdown *b, size_t source)
 {
     uint64_t is = b->dcache[source], expected = estimate(b, source),
@@ -227,7 +227,7 @@ static void print_sources(const struct sys_breakdown *b)
     }
 }
 
-/* Where a PMU counts the accesses and not the cycles. */
+/* Prints estimates where a PMU counts the accesses, not the cycles. */
 static void print_estimated_sources(const struct sys_breakdown *b)
 {
     char name[32];
@@ -302,8 +302,8 @@ static void print_word(const struct sys_breakdown *b, const char *key, const cha
         printf(" %s%s=%" PRIu64, key, suffix, value);
 }
 
-/* All but the times and the instructions are cycles: BREAKDOWN interval|total of=NAME [thread=N]
- * from_ms= to_ms= name=value ... */
+/* Prints a row: BREAKDOWN interval|total of=NAME [thread=N] from_ms= to_ms= name=value ... All
+ * values but times and instructions are cycles. */
 static void print_row(const struct row *row)
 {
     const struct sys_breakdown *b = &row->b;

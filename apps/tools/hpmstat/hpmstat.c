@@ -1,15 +1,15 @@
 /*
- * Counts events and metrics while a program runs, in the manner of perf stat:
+ * Counts events and metrics while a program runs, like perf stat:
  *
  *     hpmstat events=cycles,ipc,l1d.miss:u -- phases kind=sort
  *     hpmstat per=machine ms=1000 interval=100
  *     hpmstat list=miss
  *     hpmstat breakdown=1 interval=10 format=series -- phases kind=sort
  *
- * For the program and all that it starts, for the program alone, for each of its threads, or for
- * the whole machine; at the end, or every interval what was
- * new in it. A count that took turns with others has its 95 % interval and the part of the time it
- * was seen. In place of events by name it can say where the cycles went (breakdown.c).
+ * It counts the program and all its descendants, the program alone, each of its threads, or the
+ * whole machine; and prints totals at the end, or the difference of every interval. A count that
+ * took turns with others is printed with its 95 % interval and the part of the time in which it was
+ * counted. In place of events it can print where the cycles went (breakdown.c).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -61,21 +61,21 @@ static const struct args_table table = {
     "be counted here; list=WORD: what has the word in its name or description",
     entries, sizeof entries / sizeof entries[0]};
 
-/* What is counted if nothing is asked for, as far as the machine has it. */
+/* Counted by default, as far as the machine has them. */
 static const char *const usual[] = {"cycles",      "instructions",     "ipc",
                                     "branch.miss", "l1d.miss",         "llc.miss",
                                     "tlb.miss",    "mem.remote_cache", "mem.remote"};
 
 struct run {
-    const char *name; /* of what is measured */
+    const char *name; /* of the measured object */
     int session;      /* 0: none */
-    double last_ms;   /* of the last interval's end since it began */
+    double last_ms;   /* end of the last interval, since the program began */
     struct program program;
 };
 
 /* ---- Series ---------------------------------------------------------------------------------- */
 
-/* Readings to be printed when all is over: of each, what every name came to. */
+/* Readings to be printed at the end: the values of all names, for each reading. */
 struct cell {
     uint64_t count, low, high;
     uint32_t sure, seen_permille;
@@ -107,8 +107,8 @@ static void keep(const struct sys_hpm_value *values, size_t n)
     series.readings++;
 }
 
-/* The last reading is that of all the run. SERIES reading name count low high sure seen_permille,
- * with `-` where there is no interval. */
+/* Prints lines SERIES reading name count low high sure seen_permille, with `-` where there is no
+ * interval. The last reading is the total. */
 static void print_series(void)
 {
     for (size_t i = 0; i < series.readings * series.names; i++) {
@@ -171,7 +171,7 @@ static void print_value(const struct sys_hpm_value *v)
     }
 }
 
-/* Whose the machine's exact counts are. */
+/* Prints the accounts that the machine's exact counts are divided into. */
 static void print_accounts(const struct sys_hpm_value *values, int n)
 {
     static const char *const heading[SYS_ACCOUNTS] = {"threads", "idle", "interrupts",
@@ -216,7 +216,7 @@ static int take_values(const struct reading *r)
     return 0;
 }
 
-/* A process or thread that is no more is passed over. */
+/* Takes a reading; skips a process or thread that has ended. */
 static void take(const struct reading *r)
 {
     int err = breakdown ? breakdown_take(r, format == FORMAT_SERIES) : take_values(r);
@@ -281,7 +281,7 @@ static void open_or_exit(struct run *run, const char *names)
         args_refuse(&table, "events=%s: %s", names, why[0] ? why : strerror(-run->session));
 }
 
-/* Each by itself first: what this machine has. */
+/* Tries each name alone first, to find those that this machine has. */
 static void open_usual(struct run *run)
 {
     char names[256] = "", why[160];
@@ -295,11 +295,11 @@ static void open_usual(struct run *run)
                  usual[i]);
     }
     if (!names[0])
-        args_refuse(&table, "%s", why); /* why not the last of them */
+        args_refuse(&table, "%s", why); /* the reason of the last failure */
     open_or_exit(run, names);
 }
 
-/* Sleeps for an interval, or until the program has ended or the time is up: then false. */
+/* Sleeps for an interval. Returns false if the program has ended or the time is up. */
 static bool goes_on(struct run *run)
 {
     if (run->program.pid)
@@ -339,7 +339,7 @@ static void stay(void)
         args_refuse(&table, "cpu=%" PRIu64 ": %s", cpu, strerror(err));
 }
 
-/* What is counted from now on. */
+/* Starts counting. */
 static void begin(struct run *run)
 {
     if (breakdown && events[0])

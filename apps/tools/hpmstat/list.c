@@ -1,4 +1,4 @@
-/* What can be counted on this machine, a line each. */
+/* Lists what can be counted on this machine, a line each. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include "apps/tools/hpmstat/hpmstat.h"
 
-/* Is it in the text, in either case? */
+/* Returns whether `word` is in the text, ignoring case. */
 static bool has(const char *text, const char *word)
 {
     size_t n = strlen(word);

@@ -1,6 +1,5 @@
 /*
- * Shows, again and again, which functions and threads the machine's time goes to, in the manner of
- * top and perf top:
+ * Shows repeatedly which functions and threads the machine's time goes to, like top and perf top:
  *
  *     hpmtop interval=500 -- scoreboard ms=10000
  *     hpmtop plain=1 times=3 criteria=L1D_MISSES
@@ -41,16 +40,16 @@ static const struct args_table table = {
     "hpmtop", "shows where time goes: hpmtop interval=MS [...] [-- program argument ...]", entries,
     sizeof entries / sizeof entries[0]};
 
-/* Erases what the line has left of the picture before. */
+/* Erases the rest of the previous picture's line. */
 static const char *line_end = "\033[K\n";
 
 static struct recording recording;
 static struct shares functions[RECORDING_CRITERIA_MAX],
-    threads; /* since the last picture; threads: by the first criterion */
+    threads; /* since the last picture; threads: of the first criterion */
 
-/* What is shown of each thread beside its share. */
+/* Counts shown for each thread beside its share. */
 static struct {
-    int session; /* 0: nothing */
+    int session; /* 0: none */
     int count;
     char name[METRICS_MAX][32];
 } shown;
@@ -64,7 +63,7 @@ static void note(const struct sys_sample *s)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* What is new in a thread's metrics. 0, or -Exxx. */
+/* Reads a thread's metrics since the last time. Returns 0 or -Exxx. */
 static int read_metrics(const struct share *thread, struct sys_hpm_value out[METRICS_MAX])
 {
     struct sys_hpm_read read = {.session = (uint32_t)shown.session,
@@ -107,7 +106,7 @@ static void print_thread(const struct share *t, double cpus)
     printf("  %8" PRIu32 " %8" PRIu32 " %s%s", t->number, t->pid, t->program, line_end);
 }
 
-/* cpus: how many the samples' weights are of; 0: they are not of time. */
+/* `cpus`: the number of CPUs that the samples' weights stand for; 0: they do not stand for time. */
 static void print_threads(double cpus)
 {
     size_t n = 0;
@@ -136,7 +135,7 @@ static bool is_of_time(unsigned criterion)
     return !strcmp(a.name, "cycles") || !strcmp(a.name, "time");
 }
 
-/* CPUs that were busy since this was asked the last time. */
+/* Returns the number of CPUs that were busy since the last call. */
 static double busy_cpus(void)
 {
     static struct sys_sample_account last;
@@ -207,7 +206,7 @@ static int open_metrics(const char *names, char *why, size_t size)
     return 0;
 }
 
-/* What was asked for, or of the usual ones what there is. */
+/* Opens the metrics asked for, or those of the default ones that there are. */
 static void open_metrics_or_exit(void)
 {
     static const char *const usual[] = {"ipc,l1d.mpki", "ipc", NULL};
@@ -228,7 +227,7 @@ static void open_all_or_exit(void)
         functions[i].by = SHARES_FUNCTION;
 }
 
-/* Until the next picture is due: false: the program has ended. */
+/* Records until the next picture is due. Returns false if the program has ended. */
 static bool record(struct program *p)
 {
     double until = program_ms(p) + (double)interval_ms;

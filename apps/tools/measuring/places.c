@@ -1,4 +1,4 @@
-/* See places.h. Where memory runs out things are called "?", and are not remembered. */
+/* See places.h. A name for which there is no memory is "?", and is not remembered. */
 #include "apps/tools/measuring/places.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static const char unknown[] = "?", kernel[] = "kernel", kernel_memory[] = "kerne
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 struct text {
-    struct table_key key; /* hash; how many others have the same */
+    struct table_key key; /* its hash, and the number of other strings with the same hash */
     char *text;
 };
 static struct table texts = {.bytes = sizeof(struct text)};
@@ -26,7 +26,7 @@ static uint64_t hash(const char *s)
     return h;
 }
 
-/* The one copy of it. */
+/* Returns the one copy of a string. */
 static const char *intern(const char *s)
 {
     struct table_key key = {{hash(s)}};
@@ -114,7 +114,7 @@ const struct place *places_code(uint32_t pid, uint64_t pc)
 struct region {
     struct table_key key; /* pid, first byte */
     uint64_t end;
-    unsigned turn; /* in which it was asked for the last time */
+    unsigned turn; /* turn of the last look-up */
     const char *name;
 };
 static struct table regions = {.bytes = sizeof(struct region)};
@@ -125,7 +125,7 @@ void places_turn(void)
     turn++;
 }
 
-/* The youngest that is not older than turn `oldest`. */
+/* Returns the region looked up last, not before turn `oldest`, or NULL. */
 static const struct region *find_region(uint32_t pid, uint64_t address, unsigned oldest)
 {
     const struct region *r, *found = NULL;
@@ -137,7 +137,8 @@ static const struct region *find_region(uint32_t pid, uint64_t address, unsigned
     return found;
 }
 
-/* NULL: it has ended, or nothing is there. */
+/* Returns a region's name from the kernel, or NULL: the process has ended, or no region is
+ * there. */
 static const char *ask_for_region(uint32_t pid, uint64_t address)
 {
     struct sys_symbol found;

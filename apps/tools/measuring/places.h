@@ -1,28 +1,30 @@
 /*
- * Names for what samples show: programs by pid, code by address, memory by address. What was asked
- * for once is remembered, so that it has its name when its process has ended: ask soon, and again
- * for as much as you like. One thread at a time.
+ * Names for samples: programs by pid, code by address, memory by address. A name that was looked up
+ * once is remembered after its process has ended, so the first look-up should come soon; further
+ * ones are cheap. One thread at a time.
  */
 #pragma once
 #include <stdint.h>
 #include "apps/tools/measuring/table.h"
 
-/* Code. No pointer is NULL; "?" is what is not known, "kernel" the kernel's program. */
+/* A place in code. No pointer but `region` is NULL; "?" is unknown, "kernel" the kernel's
+ * program. */
 struct place {
     struct table_key key;
     const char *program, *function, *file;
-    const char *region; /* of memory; NULL: not known */
+    const char *region; /* of memory; NULL: unknown */
     uint64_t offset;    /* into the function */
-    uint32_t line;      /* of file, from 1; 0: not known */
+    uint32_t line;      /* of file, from 1; 0: unknown */
 };
 
-/* Equal names are the same pointers. Never NULL. */
+/* Returns the place of an address. Equal names are equal pointers. Never NULL. */
 const struct place *places_code(uint32_t pid, uint64_t pc);
-/* The region of memory that lies there, or "?". Memory comes and goes: it is asked for again in
- * each turn, and only what can not be any more is what it was. */
+/* places_region() returns the name of the region of memory at an address, or "?". Regions come and
+ * go: each is looked up again in every turn, and keeps its old name only where it cannot be looked
+ * up any more. places_turn() begins a turn. */
 const char *places_region(uint32_t pid, uint64_t address);
 void places_turn(void);
-/* Its name; "kernel" for 0, "?" for what had ended before it was asked for. */
+/* Returns a program's name; "kernel" for 0, "?" if it ended before the first look-up. */
 const char *places_program(uint32_t pid);
-/* Of one that the caller starts. */
+/* Names a program that the caller is going to start. */
 void places_name(uint32_t pid, const char *program);

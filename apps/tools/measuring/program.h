@@ -1,5 +1,5 @@
-/* A program that is measured: it runs beside the caller, who sleeps, looks, and sleeps again until
- * it has ended. */
+/* A program that is measured: it runs beside the caller, which sleeps and looks until the program
+ * has ended; and a tool's command line. */
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -24,9 +24,9 @@ int program_parse_or_exit(const struct args_table *table, int argc, char **argv)
  * exits with 2 if the program cannot be started. */
 void program_begin_or_exit(struct program *p, const struct args_table *table, char *const *argv,
                            int argc);
-/* Sleeps so long, or until the program has ended: then false. */
+/* Sleeps for `ms`, or until the program has ended. Returns false if it has ended. */
 bool program_sleep(struct program *p, uint64_t ms);
-/* Since it began. */
+/* Returns the ms since program_begin_or_exit(). */
 double program_ms(const struct program *p);
-/* Sleeps until it has ended. Its exit status; 0 without one. */
+/* Sleeps until the program has ended. Returns its exit status, 0 without a program. */
 int program_end(struct program *p);

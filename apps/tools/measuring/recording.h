@@ -1,4 +1,4 @@
-/* Samples by criteria, from opening to closing, and their account. */
+/* Samples by criteria, from opening to closing, with their accounts. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@ enum { RECORDING_CRITERIA_MAX = 8, RECORDING_TEXT_MAX = 160 };
 struct recording {
     int session;
     unsigned criteria;
-    struct sys_sample_account began; /* at the opening: what sampling took, what all CPUs did */
+    struct sys_sample_account began; /* at the opening: cycles of sampling and of all CPUs */
 };
 
 /* The arguments of a tool that say what is recorded. */
@@ -49,17 +49,17 @@ struct recording_wanted {
  * cycles; says why and exits with 2 if there can be no samples. */
 void recording_open_or_exit(struct recording *r, const struct args_table *table,
                             const struct recording_wanted *wanted, uint32_t pid);
-/* Has note called with every sample there is now. */
+/* Takes all present samples and calls `note` for each. */
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample));
 void recording_account(const struct recording *r, unsigned criterion,
                        struct sys_sample_account *out);
-/* How often samples that stand for so much in all were taken: "one in 1,000,003, adapted", or "one
- * every 1.000 ms" where that is time; and what has made periods longer than that. */
+/* Writes how often samples with this sum of weights were taken, "one in 1,000,003, adapted", or
+ * "one every 1.000 ms" if weights are time; and what has lengthened periods. */
 void recording_period(const struct sys_sample_account *a, uint64_t samples, uint64_t weight,
                       char out[RECORDING_TEXT_MAX]);
-/* How shares of the criterion are printed. */
+/* Returns the form in which shares of the criterion are printed. */
 struct shares_form recording_form(const struct sys_sample_account *a, size_t rows,
                                   const char *line_end);
-/* What sampling took of the busy CPUs' time, "0.17 %", of all who sample. */
+/* Writes the part of the busy CPUs' time that all sampling took, "0.17 %". */
 void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX]);
 void recording_close(struct recording *r);

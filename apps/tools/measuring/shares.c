@@ -19,7 +19,7 @@ static uint64_t text_part(const char *text)
     return (uint64_t)(uintptr_t)text;
 }
 
-/* What belongs in one row, as a row without counts. */
+/* Returns the row that a sample belongs in, without counts. */
 static struct share row_of(enum shares_by by, const struct sys_sample *s)
 {
     struct share r = {0};
@@ -47,7 +47,8 @@ static struct share row_of(enum shares_by by, const struct sys_sample *s)
         r.key = (struct table_key){{text_part(r.program), text_part(r.file), r.number}};
         return r;
     }
-    /* What was inlined is in other files; its first instruction is in the function's own. */
+    /* Inlined code is in other files. The function's first instruction is in the function's own
+     * file. */
     bool known = place->function[0] != '?';
     uint64_t start = known ? s->pc - place->offset : 0;
     r.file = known ? places_code(s->pid, start)->file : place->file;
@@ -113,7 +114,7 @@ const struct share **shares_sorted(const struct shares *s, size_t *n)
     return rows;
 }
 
-/* What the row is of, then where that is. */
+/* Writes the row's label: its object, then where that is. */
 static void describe(enum shares_by by, const struct share *r, char *out, size_t size)
 {
     switch (by) {

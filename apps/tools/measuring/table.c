@@ -18,7 +18,7 @@ static size_t hash(const struct table_key *key)
     return (size_t)h;
 }
 
-/* The slot that has the key, or would. */
+/* Returns the slot that has the key, or would have it. */
 static void **find(void **slot, size_t slots, const struct table_key *key)
 {
     size_t i = hash(key) & (slots - 1);
@@ -28,7 +28,7 @@ static void **find(void **slot, size_t slots, const struct table_key *key)
     return &slot[i];
 }
 
-/* false: no memory, and all as it was. */
+/* Returns false if there is no memory; then nothing has changed. */
 static int grow(struct table *t)
 {
     size_t slots = t->slots ? 2 * t->slots : SLOTS_FIRST, cursor = 0;

@@ -27,7 +27,7 @@ static uint64_t memory_at(const struct sys_curve *c, unsigned i)
     return c->pages * (i + 1) / c->points * PAGE;
 }
 
-/* First uses miss whatever the memory, and are left out, of misses and of accesses. */
+/* First uses miss with any memory, and are left out of misses and accesses. */
 void show_curve(const struct sys_curve *c, const struct sys_memory *m)
 {
     uint64_t again = c->accesses - (c->first_uses < c->accesses ? c->first_uses : c->accesses);

@@ -1,8 +1,7 @@
 /*
- * Says what happens to a program's memory while it runs: what is resident and what is swapped out,
- * faults, pages read and written, of the process and of each of its regions; how often it would
- * miss with other memory; who has what part of memory, and why; what prefetching foresaw; what
- * tracking costs.
+ * Shows what happens to a program's memory while it runs: resident and swapped-out pages, faults,
+ * reads and writes, of the process and of each region; its curve of misses; the division of memory
+ * among processes, and why; prefetching; the cost of tracking.
  *
  *     memstat -- lu n=1024
  *     memstat interval=100 regions=1 -- warehouse ms=500
@@ -39,7 +38,7 @@ static const struct args_table table = {
 static struct sys_memory_region region[REGIONS_MAX];
 static int region_count;
 
-/* Of a program that has ended there are none: those seen last stay. */
+/* A program that has ended has no regions; those read last stay. */
 static void look_at_regions(int pid)
 {
     static struct sys_memory_region now[REGIONS_MAX];

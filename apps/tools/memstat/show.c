@@ -1,4 +1,4 @@
-/* See memstat.h: text for people. */
+/* See memstat.h: text. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ static void show_faults(const struct sys_memory *m)
                m->write_errors);
 }
 
-/* Recall: of the pages that had to be read, those that were read ahead. Precision: of the pages
- * read ahead whose fate is known, those that were used. */
+/* Recall: the part of pages that had to be read that was read ahead. Precision: the part of pages
+ * read ahead, and used or evicted since, that was used. */
 static void show_prefetching(const struct sys_memory *m)
 {
     if (!m->prefetched)
@@ -67,7 +67,7 @@ static void show_policy(const struct sys_memory *m)
     printf("\n");
 }
 
-/* In the simulated machine's cycles, or where there are none in microseconds. */
+/* Prints cycles of the simulated machine, or microseconds on another one. */
 static void show_cost(const struct sys_memory *m)
 {
     const char *unit = m->cycles_hz ? "k cycles" : "us";
@@ -112,7 +112,7 @@ static void show_division(const struct sys_memory *m)
     printf("    hot: %" PRIu64 " KB are used all the time\n", kilobytes(m->hot_bytes));
 }
 
-/* Of the machine. Lost: could not be written, and is not used again. */
+/* Prints the machine's swap. Lost: slots that could not be written, and are not used again. */
 static void show_swap(const struct sys_memory *m)
 {
     printf("  swap: %" PRIu64 " of %" PRIu64 " KB free", kilobytes(m->swap_free_bytes),
@@ -148,8 +148,8 @@ void show_memory(const char *program, double ms, const struct sys_memory *m)
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
-/* What the process has, what it keeps when memory is short, and what that is worth: speed lost to
- * waiting, foretold by its curve. */
+/* Prints the frames that a process has, those that it keeps when memory is short, and their worth:
+ * the speed lost to waiting that its curve predicts. */
 static void show_pool(uint32_t pid, const char *name, const struct sys_memory *m)
 {
     printf("  %5" PRIu32 " %-12.12s %8" PRIu64 " %8" PRIu64, pid, name, kilobytes(m->pool_bytes),

@@ -1,9 +1,13 @@
 /*
- * Bodies that attract one another, as in SPLASH-2's Barnes (Woo et al., 1995): each step moves them
- * (leapfrog), sorts them by place, builds the tree over them and finds what pulls at each (tree.c).
- * They begin as a cluster after Plummer, made in the manner of Aarseth, Henon & Wielen (Astronomy
- * and Astrophysics 37, 1974). Laws: those of the tree; forces on bodies chosen by seed are near
- * what all single bodies give.
+ * Bodies that attract one another, as in SPLASH-2's Barnes (Woo et al., 1995).
+ *
+ * Each step moves the bodies (leapfrog), sorts them by position, builds the tree over them and
+ * computes the force on each (tree.c). They begin as a cluster after Plummer, made in the manner of
+ * Aarseth, Henon & Wielen (Astronomy and Astrophysics 37, 1974).
+ *
+ * Laws:
+ * - those of the tree;
+ * - forces on bodies chosen by seed are near the sum over all single bodies.
  */
 #include "apps/workloads/barnes/barnes.h"
 #include <math.h>
@@ -24,7 +28,7 @@ static double unit(struct prng *prng)
     return prng_unit(prng_next(prng));
 }
 
-/* A vector of this length in any direction. */
+/* Makes a vector of this length in a random direction. */
 static void direct(struct prng *prng, double length, double out[3])
 {
     double square;
@@ -40,7 +44,7 @@ static void direct(struct prng *prng, double length, double out[3])
         out[d] *= length / sqrt(square);
 }
 
-/* Part of the speed at which a body would escape, by von Neumann's rejection. */
+/* Returns a random part of the escape velocity, by von Neumann's rejection. */
 static double part_of_escape(struct prng *prng)
 {
     double x, rest;
@@ -97,7 +101,7 @@ static double opening(const struct barnes *barnes)
     return (double)barnes->opening / 100;
 }
 
-/* In order of their places: neighbours meet the same cells. */
+/* Goes in the order of positions, as neighbours use the same cells. */
 static void find_forces(const struct spmd_thread *t, const struct tree *tree)
 {
     size_t from, to;
@@ -133,7 +137,7 @@ static double length(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* The largest difference from exact forces, as part of their mean. */
+/* Returns the largest difference from exact forces, as part of their mean. */
 static double sample_forces(struct spmd_run *run, const struct tree *tree)
 {
     double worst = 0, mean = 0;
@@ -204,7 +208,7 @@ static void prepare(struct spmd_run *run)
     tree->counts = spmd_array(run, "barnes.counts", COUNTS_BYTES);
 }
 
-/* Bodies whose forces are found. */
+/* Counts the forces computed. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

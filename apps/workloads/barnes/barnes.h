@@ -3,7 +3,7 @@
 #include "apps/workloads/barnes/tree.h"
 
 struct barnes {
-    uint64_t bodies, steps, opening; /* of a round; percent */
+    uint64_t bodies, steps, opening; /* bodies; steps of a round; opening, in percent */
     struct tree tree;
 };
 

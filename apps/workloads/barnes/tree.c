@@ -1,19 +1,21 @@
 /*
- * The tree of cells by which Barnes and Hut ("A hierarchical O(N log N) force-calculation
- * algorithm", Nature 324, 1986) sum up what is far away. Bodies stay where they are; their places
- * are sorted by a key in which cells of every level are in one piece (Warren & Salmon, 1993), and
- * the tree is built over that order. A cell with no more than TREE_LEAF bodies is not divided; one
- * all of whose bodies are in the same part is left out.
+ * The tree of cells of Barnes and Hut ("A hierarchical O(N log N) force-calculation algorithm",
+ * Nature 324, 1986), which sums up distant bodies.
+ *
+ * Bodies stay where they are in memory. Their indices are sorted by a key in which cells of every
+ * level are contiguous (Warren & Salmon, 1993), and the tree is built over that order. A cell with
+ * no more than TREE_LEAF bodies is not divided. A cell with all bodies in the same part is left
+ * out.
  */
 #include "apps/workloads/barnes/tree.h"
 #include <math.h>
 
-/* square of the distance below which bodies do not attract one another more */
+/* Square of the distance below which attraction stops growing. */
 #define SOFTENING 1e-4
 
 /* ---- Order ----------------------------------------------------------------------------------- */
 
-/* Every third bit. */
+/* Spreads the bits to every third position. */
 static uint64_t spread(uint64_t x)
 {
     x = (x | x << 32) & 0x1f00000000ffffu;
@@ -56,7 +58,7 @@ static void find_cube(struct spmd_thread *t, struct tree *tree)
     spmd_barrier(t);
 }
 
-/* Which chunks are the thread's, and which places of a chunk. */
+/* Returns the chunks of the thread, or the elements of a chunk. */
 static void chunks_of(const struct spmd_thread *t, size_t *from, size_t *to)
 {
     spmd_share(t, SPMD_CHUNKS, from, to);
@@ -75,7 +77,7 @@ static void count_digits(struct tree *tree, size_t chunk, const struct place *pl
         tree->counts[chunk][place[i].key >> shift & (TREE_DIGITS - 1)]++;
 }
 
-/* From numbers to where each chunk's places of each digit begin. */
+/* Turns the numbers of each digit into the places where each chunk's elements of it begin. */
 static void add_counts(struct tree *tree)
 {
     uint32_t sum = 0;
@@ -96,8 +98,8 @@ static void scatter(struct tree *tree, size_t chunk, const struct place *from, s
         to[tree->counts[chunk][from[i].key >> shift & (TREE_DIGITS - 1)]++] = from[i];
 }
 
-/* A digit after the other, the least first; an even number of them, so that the order is where it
- * began. */
+/* Sorts by digits, the least first. Their number is even, so that the order ends in the first
+ * array. */
 void tree_sort(struct spmd_thread *t, struct tree *tree)
 {
     size_t from, to;
@@ -136,7 +138,7 @@ static void add_mass(struct node *node, const double centre[3], double mass)
     node->mass += mass;
 }
 
-/* Mass and centre of mass of what is in a cell, in order. */
+/* Sets the mass and the centre of mass of a cell, adding in order. */
 static void sum_up(const struct tree *tree, struct node *node, size_t index)
 {
     node->mass = node->centre[0] = node->centre[1] = node->centre[2] = 0;
@@ -150,7 +152,7 @@ static void sum_up(const struct tree *tree, struct node *node, size_t index)
         node->centre[d] /= node->mass;
 }
 
-/* The cell with these places, which are in one cell of this level. */
+/* Builds the cell of these elements, which lie in one cell of this level. */
 static void build(struct tree *tree, size_t from, size_t to, unsigned level)
 {
     while (level < TREE_LEVELS && part_of(tree, from, level) == part_of(tree, to - 1, level))

@@ -1,12 +1,18 @@
 /*
- * Conjugate gradients on a sparse symmetric matrix with random places, as in the NAS parallel
- * benchmark CG (Bailey et al., "The NAS parallel benchmarks", 1991): each round solves A z = x by a
- * fixed number of steps (Hestenes & Stiefel, 1952) and continues with x = z / |z|, an inverse power
- * iteration. The matrix: degree / 2 random permutations; row i has a random element of -1..1 at
- * permuted(i) for each, and, for symmetry, the element of the row that is permuted to i. The
- * diagonal is 2 degree, so that all eigenvalues lie in degree..3 degree, and each step leaves less
- * than 0.27 of the error. Any row can be made by itself. Stored by rows, columns ascending. Laws:
- * the residual, computed anew, is small; elements on both sides of the diagonal are alike.
+ * Conjugate gradients on a sparse symmetric matrix with random structure, as in the NAS parallel
+ * benchmark CG (Bailey et al., "The NAS parallel benchmarks", 1991).
+ *
+ * Each round solves A z = x by a fixed number of steps (Hestenes & Stiefel, 1952) and continues
+ * with x = z / |z|, an inverse power iteration.
+ *
+ * The matrix: degree / 2 random permutations; for each, row i has a random element of -1..1 at
+ * permuted(i), and, for symmetry, the element of the row that is permuted to i. The diagonal is 2
+ * degree, so that all eigenvalues lie in degree..3 degree and each step leaves less than 0.27 of
+ * the error. Any row can be made by itself. Stored by rows, columns ascending.
+ *
+ * Laws:
+ * - the residual, computed anew, is small;
+ * - elements on both sides of the diagonal are equal.
  */
 #include "apps/workloads/cg/cg.h"
 #include <math.h>
@@ -73,7 +79,7 @@ uint64_t cg_permuted_from(uint64_t seed, unsigned k, uint64_t n, uint64_t i)
 
 /* ---- The matrix ------------------------------------------------------------------------------ */
 
-/* Of the row i that permutation k maps elsewhere. */
+/* Returns the element of row i that permutation k gives. */
 static double element(uint64_t seed, unsigned k, uint64_t i)
 {
     return 2 * prng_unit(prng_at(seed, STREAM_VALUE + k, i)) - 1;
@@ -219,7 +225,7 @@ static void round_of(struct spmd_thread *t)
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
-/* A sum over the elements on one side of the diagonal that does not depend on their order. */
+/* Sums the elements on one side of the diagonal, independently of their order. */
 static void add_side(const struct cg *cg, size_t i, uint64_t e, uint64_t side[2])
 {
     uint64_t j = cg->columns[e], low = i < j ? i : j, high = i < j ? j : i, bits;

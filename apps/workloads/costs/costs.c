@@ -1,11 +1,11 @@
 /*
- * Does one thing over and over between the marks costs-begin and costs-end, so that its cost can be
+ * Does one thing repeatedly between the marks costs-begin and costs-end, so that its cost can be
  * measured.
  *
- *   costs none N     nothing: what the others' loops take
- *   costs read N     readings of two counts of the calling thread
- *   costs switch N   switches between two threads that give way to each other; on one CPU
- *   costs open N     openings of a session of four names, each closed again
+ *   costs none N     nothing: the cost of the loops themselves
+ *   costs read N     reads two counts of the calling thread
+ *   costs switch N   switches between two threads that yield to each other; on one CPU
+ *   costs open N     opens and closes a session of four names
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 #define TIMES_MAX 1000000000ul
 
-/* Each returns 0 or a negative error. */
+/* Return 0 or a negative error. */
 static int do_nothing(unsigned long n);
 static int do_read(unsigned long n);
 static int do_switch(unsigned long n);

@@ -1,14 +1,16 @@
 /*
- * A data cube: rows of facts are summed up by every combination of their dimensions, 2^dimensions
- * group-bys, without the cells that have fewer rows than the support (Gray et al., "Data cube",
- * 1996). Computed from the top down, as Beyer & Ramakrishnan do ("Bottom-up computation of sparse
- * and iceberg cubes", 1999): rows are partitioned by a dimension, and each part that has the
- * support is a cell, and is partitioned by each of the dimensions behind. What is partitioned are
- * row numbers; facts stay in their columns. The first partition of each dimension is made by all
- * threads, and its parts dealt out to them. A cell's slot is where its rows begin, divided by the
- * support: no two are the same, whoever computes them. Laws: rows in cells and rows left out are
- * all rows, in number and sum, for each group-by; cells of rows chosen by seed are what a pass over
- * the facts finds.
+ * A data cube: rows of facts are summed by every combination of their dimensions, 2^dimensions
+ * group-bys, without cells that have fewer rows than the support (Gray et al., "Data cube", 1996).
+ *
+ * Computed as Beyer & Ramakrishnan do ("Bottom-up computation of sparse and iceberg cubes", 1999):
+ * rows are partitioned by a dimension; each part with enough rows is a cell, and is partitioned by
+ * each of the later dimensions. Row numbers are partitioned; facts stay in their columns. All
+ * threads make the first partition of each dimension, and divide its parts among them. A cell's
+ * slot is the index of its first row divided by the support, which is unique for any thread.
+ *
+ * Laws:
+ * - rows in cells and rows left out are all rows, in number and sum, for each group-by;
+ * - cells of rows chosen by seed are what a pass over the facts finds.
  */
 #include "apps/workloads/cube/cube.h"
 #include <stdio.h>
@@ -47,7 +49,7 @@ uint64_t cube_key(const struct cube *cube, size_t row, unsigned mask)
 
 /* ---- Partitions ------------------------------------------------------------------------------ */
 
-/* Rows from..to-1 of the index, which agree in the dimensions of mask. */
+/* Rows from..to-1 of the index, which are equal in the dimensions of `mask`. */
 struct part {
     size_t from, to;
     unsigned mask;
@@ -67,7 +69,7 @@ static void count_values(const struct cube *cube, unsigned dimension, size_t fro
     }
 }
 
-/* next: where the next row of each value goes. */
+/* `next`: the place of the next row of each value. */
 static void scatter(const struct cube *cube, unsigned dimension, size_t from, size_t to,
                     uint32_t *next)
 {
@@ -86,7 +88,7 @@ static void copy_back(const struct cube *cube, size_t from, size_t to)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* Writes the cell, if it has the support. */
+/* Writes the cell if it has the support. Returns whether it has. */
 static bool has_cell(const struct cube *cube, const struct part *part, uint64_t sum,
                      struct below *below)
 {
@@ -105,8 +107,8 @@ static bool has_cell(const struct cube *cube, const struct part *part, uint64_t 
 static void divide(const struct cube *cube, const struct part *part, unsigned first,
                    struct below *below);
 
-/* A cell for each value of the dimension, and what is inside it; part's rows are in their order,
- * but for the last dimension, where that does not matter any more. */
+/* Makes a cell for each value of the dimension, and all inside it. Rows of `part` keep their order,
+ * except in the last dimension, where it does not matter any more. */
 static void take_values(const struct cube *cube, const struct part *part, unsigned dimension,
                         const struct chunk_counts *c, struct below *below)
 {
@@ -149,8 +151,8 @@ static size_t chunk_start(const struct cube *cube, size_t chunk)
     return cube->rows * chunk / SPMD_CHUNKS;
 }
 
-/* Numbers of all chunks become, in each, where its next row of each value goes; all is what they
- * come to. */
+/* Turns each chunk's counts of values into places of its next row of each value; `all` gets their
+ * sums. */
 static void add_chunks(const struct cube *cube, struct chunk_counts *all)
 {
     uint32_t next = 0;
@@ -188,7 +190,7 @@ static void partition_all(struct spmd_thread *t, const struct cube *cube, unsign
     spmd_barrier(t);
 }
 
-/* Of the first dimension's values, those whose rows begin in the thread's share. */
+/* Takes the values of the first dimension with rows that begin in the thread's share. */
 static void take_shares(const struct spmd_thread *t, const struct cube *cube, unsigned dimension)
 {
     const struct chunk_counts *all = &cube->counts[SPMD_CHUNKS];
@@ -240,7 +242,7 @@ static void round_of(struct spmd_thread *t)
     }
 }
 
-/* Small values are more frequent: half of all rows have the first quarter. */
+/* Small values are more frequent: half of all rows have the first quarter of the values. */
 static void fill(struct spmd_thread *t)
 {
     const struct cube *cube = &cube_state;
@@ -260,8 +262,8 @@ static void fill(struct spmd_thread *t)
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
-/* Rows without a cell in a group-by: they were left out there, or where fewer of its dimensions had
- * been looked at. */
+/* Returns the rows without a cell in a group-by: left out there, or in a group-by with fewer of its
+ * dimensions. */
 static struct below left_out(const struct spmd_run *run, const struct cube *cube, unsigned mask)
 {
     struct below all = {0, 0};
@@ -296,8 +298,8 @@ static bool all_rows_are_there(struct spmd_run *run, const struct cube *cube, un
     return rows.count == cube->rows && rows.sum == total;
 }
 
-/* The cell of a row is in the cube if and only if enough rows are like it, and has their number and
- * sum. */
+/* Checks that the row's cell is in the cube if and only if it has enough rows, with their number
+ * and sum. */
 static bool sample_is_right(const struct cube *cube, size_t row, unsigned mask)
 {
     uint64_t key = cube_key(cube, row, mask), count = 0, sum = 0;
@@ -391,7 +393,7 @@ static void prepare(struct spmd_run *run)
     cube->counts = spmd_array(run, "cube.counts", (SPMD_CHUNKS + 1) * sizeof *cube->counts);
 }
 
-/* Rows, for each group-by. */
+/* Counts rows, for each group-by. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

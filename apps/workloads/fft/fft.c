@@ -1,18 +1,23 @@
 /*
  * A Fourier transform of n = rows x columns complex numbers in six steps: transpose, transform the
- * rows, multiply by roots of unity, transpose, transform the rows, transpose; after it n is back in
+ * rows, multiply by roots of unity, transpose, transform the rows, transpose; the result is in
  * natural order (Bailey, "FFTs in external or hierarchical memory", 1990; Woo et al., "The SPLASH-2
- * programs", 1995). Transposes go block by block; each thread begins with another block of its
- * rows, so that not all read from one place. Rows are transformed in place, radix 2. A round is a
- * transform and its inverse, which uses conjugated roots: the data comes back. Laws: the data comes
- * back; two elements of the last transform, chosen by seed, are what the definition says.
+ * programs", 1995).
+ *
+ * Transposes go block by block. Each thread begins with another block of its rows, so that not all
+ * threads read from one place. Rows are transformed in place, radix 2. A round is a transform and
+ * its inverse, which uses conjugated roots.
+ *
+ * Laws:
+ * - the data comes back;
+ * - two elements of the last transform, chosen by seed, are as defined.
  */
 #include "apps/workloads/fft/fft.h"
 #include <math.h>
 #include <stdio.h>
 
 enum { BLOCK_MAX = 64, STREAM_RE = 0, STREAM_IM = 1, STREAM_CHECK = 2 };
-#define TOLERANCE 1e-12 /* of a data element, which are up to 1, and for each factor 2 of n */
+#define TOLERANCE 1e-12 /* of an element, which is up to 1, and for each factor 2 of n */
 
 struct fft fft_state = {.log2n = 16, .block = 16};
 struct complex_number fft_element(uint64_t seed, uint64_t j)
@@ -23,11 +28,11 @@ struct complex_number fft_element(uint64_t seed, uint64_t j)
 
 /* ---- The six steps' parts -------------------------------------------------------------------- */
 
-/* Rows from..to-1 of "to", which has as many rows as "from" has columns. */
+/* Rows from..to-1 of `to`, which has as many rows as `from` has columns. */
 struct transposition {
     struct complex_number *to;
     const struct complex_number *from;
-    size_t rows, columns, block; /* of from */
+    size_t rows, columns, block; /* of `from` */
 };
 
 static void transpose_block(const struct transposition *m, size_t row, size_t column,
@@ -92,13 +97,13 @@ static void transform_row(struct complex_number *row, unsigned log2n,
     }
 }
 
-/* This thread's share of count rows of 2^log2n elements. */
+/* This thread's share of `count` rows of 2^log2n elements. */
 struct row_pass {
     struct complex_number *data;
     size_t count;
     unsigned log2n;
     double sign;
-    const struct complex_number *twiddles; /* to multiply by, or NULL */
+    const struct complex_number *twiddles; /* factors, or NULL */
     double scale;                          /* if there are no twiddles */
 };
 
@@ -131,7 +136,7 @@ static void transform_rows(const struct spmd_thread *t, const struct fft *fft,
     }
 }
 
-/* Leaves the result in to; what was in from is lost. sign 1: the transform; -1: its inverse. */
+/* Transforms `from` to `to`, and overwrites `from`. sign 1: the transform; -1: its inverse. */
 static void transform(struct spmd_thread *t, const struct fft *fft, struct complex_number *from,
                       struct complex_number *to, double sign)
 {
@@ -188,7 +193,7 @@ static void fill_roots(struct spmd_thread *t, struct fft *fft)
         fft->fine[i] = real_root(&fft->primitive, (unsigned)fft->log2n, i);
 }
 
-/* Of order n, element (j, k) being the root's power j k: a coarse one times a fine one. */
+/* Factors of order n: element (j, k) is the root's power j k, a coarse one times a fine one. */
 static void fill_twiddles(struct spmd_thread *t, struct fft *fft)
 {
     size_t first, end;
@@ -300,7 +305,7 @@ static void prepare(struct spmd_run *run)
     fft_state.fine = spmd_array(run, "fft.fine", fft_state.rows * each);
 }
 
-/* 5 n log2 n, there and back. */
+/* 5 n log2 n, in both directions. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

@@ -6,11 +6,12 @@
 enum { FFT_SAMPLES = 2 };
 
 struct fft {
-    uint64_t log2n, block; /* elements; rows and columns of a block that is transposed at a time */
+    uint64_t log2n, block; /* log2 of the elements; rows and columns of a block to transpose */
     size_t n, rows, columns;
     unsigned log2_rows, log2_columns;
     struct complex_number *x, *other, *twiddles; /* n each */
-    struct complex_number *roots, *fine;         /* powers of a root of order columns, of n */
+    /* powers of a root of order columns, and of order n */
+    struct complex_number *roots, *fine;
     struct real_roots primitive;
     struct {
         uint64_t k;
@@ -21,9 +22,9 @@ struct fft {
 extern const struct spmd_program fft_program;
 extern struct fft fft_state;
 
-/* Element j of the data that seed stands for. */
+/* Returns element j of the data by seed. */
 struct complex_number fft_element(uint64_t seed, uint64_t j);
 
-/* From x to other, which loses what is in x; and back. All threads together. */
+/* Transform x to `other`, overwriting x, and back. All threads together. */
 void fft_forward(struct spmd_thread *t);
 void fft_back(struct spmd_thread *t);

@@ -1,6 +1,6 @@
 /*
- * The smallest program: says who it is and what it was given, and exits with the status asked for.
- * Words without '=' are greeted, status=N sets the exit status; anything else is refused by name.
+ * The smallest program: prints its pid and its arguments, and exits with the status asked for. It
+ * greets words without '=', takes status=N as exit status, and refuses anything else by name.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L

@@ -1,7 +1,7 @@
 /*
- * How promptly threads run while every CPU is busy, in the machine's own time: a sleeper's
- * lateness, the shares that contenders get of one mutex, a round trip between two threads by
- * condition variable.
+ * Measures how promptly threads run while every CPU is busy, in the machine's own time: the
+ * lateness of a sleeper, the shares that contenders get of a mutex, and a round trip between two
+ * threads by condition variable.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -27,12 +27,12 @@ static unsigned what;
 static uint64_t busy = 16, threads = 16, period_us = 20000, run_ms = 1000, inside = 50,
                 outside = 50;
 
-/* One thread; a line of its own. */
+/* One thread, on lines of its own. */
 struct member {
     alignas(128) pthread_t thread;
     unsigned side; /* of a pair */
     uint64_t ops;
-    struct histogram late; /* waking, taking the mutex, or a round */
+    struct histogram late; /* of waking, taking the mutex, or a round */
 };
 static struct member members[THREADS_MAX], workers[THREADS_MAX];
 
@@ -80,7 +80,7 @@ static void *be_busy(void *argument)
     return NULL;
 }
 
-/* How much later than asked for it runs again. */
+/* Measures how late the thread runs after a sleep. */
 static void *wake_up(void *argument)
 {
     struct member *self = argument;
@@ -94,7 +94,7 @@ static void *wake_up(void *argument)
     return NULL;
 }
 
-/* How long it takes to get the mutex, and how often it gets it. */
+/* Measures how long taking the mutex takes, and how often the thread gets it. */
 static void *contend(void *argument)
 {
     struct member *self = argument;
@@ -112,8 +112,8 @@ static void *contend(void *argument)
     return NULL;
 }
 
-/* The first of the pair takes the time of a round: there and back. The turn is always given away,
- * so neither waits for ever. */
+/* The first of the pair times a round trip. The turn is always passed on, so neither waits for
+ * ever. */
 static void *play(void *argument)
 {
     struct member *self = argument;

@@ -1,13 +1,15 @@
 /*
- * Dense LU factorisation in blocks, right-looking, without pivoting, of a matrix whose diagonal
- * dominates. Each step factors the diagonal block, then solves for the blocks below it and right
- * of it, then subtracts their products from all that remains (Woo et al., "The SPLASH-2 programs",
- * 1995, section 3; Golub & Van Loan, "Matrix Computations", 3.2). Blocks are dealt out to a grid of
- * threads in both directions. layout=contiguous: a block's elements follow one another, and the
- * blocks of a thread too; layout=rows: the matrix is stored by rows, and a block is spread over as
- * many places as it has rows. Every element is computed in the same order whatever the layout and
- * the number of threads. Laws: L (U x) = A x for a random x (Freivalds), A being made anew from the
- * seed.
+ * Dense LU factorisation in blocks, right-looking, without pivoting, of a matrix with a dominant
+ * diagonal.
+ *
+ * Each step factors the diagonal block, solves for the blocks below it and right of it, and
+ * subtracts their products from the rest (Woo et al., "The SPLASH-2 programs", 1995, section 3;
+ * Golub & Van Loan, "Matrix Computations", 3.2). Blocks are distributed over a grid of threads in
+ * both directions. layout=contiguous: a block's elements are contiguous, and so are a thread's
+ * blocks. layout=rows: the matrix is stored by rows, and a block is in as many pieces as it has
+ * rows. Every element is computed in the same order for any layout and number of threads.
+ *
+ * Laws: L (U x) = A x for a random x (Freivalds), with A made anew from the seed.
  */
 #include "apps/workloads/lu/lu.h"
 #include <math.h>
@@ -32,8 +34,8 @@ static size_t ceiling(size_t n, size_t divisor)
     return (n + divisor - 1) / divisor;
 }
 
-/* How many of the blocks in a row or column are among those of the grid's first so many rows or
- * columns. */
+/* Returns the number of blocks in a row or column that belong to the first `first` rows or columns
+ * of the grid. */
 static size_t owned_before(size_t blocks, size_t grid, size_t first)
 {
     size_t count = 0;
@@ -62,7 +64,7 @@ static double *block_at(const struct lu *lu, size_t row, size_t column)
                : lu->a + row * lu->block * lu->n + column * lu->block;
 }
 
-/* From a row of a block to the next. */
+/* Returns the elements from a row of a block to the next. */
 static size_t stride(const struct lu *lu)
 {
     return lu->layout == LU_CONTIGUOUS ? lu->block : lu->n;
@@ -93,7 +95,7 @@ static void factor_diagonal(double *a, size_t stride, size_t n)
     }
 }
 
-/* below: the block of L that is below the diagonal one, of which U is known. */
+/* Solves for `below`, the block of L below the diagonal one, which has U. */
 static void solve_below(double *below, const double *diagonal, size_t stride, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -106,7 +108,7 @@ static void solve_below(double *below, const double *diagonal, size_t stride, si
     }
 }
 
-/* right: the block of U that is right of the diagonal one, of which L is known. */
+/* Solves for `right`, the block of U right of the diagonal one, which has L. */
 static void solve_right(double *right, const double *diagonal, size_t stride, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
@@ -192,7 +194,7 @@ static void round_of(struct spmd_thread *t)
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
-/* Both products by rows of the stored factors: out = L (U x). */
+/* Computes out = L (U x) by rows of the stored factors. */
 static void apply_factors(const struct lu *lu, const double *x, double *ux, double *out)
 {
     for (size_t i = 0; i < lu->n; i++) {
@@ -226,7 +228,7 @@ static const char *check(struct spmd_run *run)
     return worst < TOLERANCE ? NULL : "factors_apply_like_the_matrix";
 }
 
-/* An element of the lower factor divides by n what it stands for, hence this much. */
+/* An error in an element of the lower factor has an effect of about 1/n, hence its size. */
 static void spoil(struct spmd_run *run, struct prng *prng)
 {
     (void)run;
@@ -247,7 +249,7 @@ static uint64_t bytes(const struct spmd_run *run)
     return (lu_state.n * lu_state.n + 3 * lu_state.n) * sizeof(double);
 }
 
-/* As square a grid as there are threads for. */
+/* Makes the grid as square as the number of threads allows. */
 static void arrange(struct lu *lu, size_t threads)
 {
     lu->grid_rows = 1;

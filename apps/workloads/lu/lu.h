@@ -5,7 +5,7 @@
 enum lu_layout { LU_CONTIGUOUS, LU_ROWS };
 
 struct lu {
-    uint64_t n, block; /* rows; of a block */
+    uint64_t n, block; /* of the matrix; of a block */
     unsigned layout;
     double *a;                      /* the matrix, then both factors */
     size_t blocks;                  /* in a row of blocks */
@@ -16,7 +16,7 @@ struct lu {
 extern const struct spmd_program lu_program;
 extern struct lu lu_state;
 
-/* The element of the matrix that seed stands for, before it is factored. */
+/* Returns an element of the matrix by seed, before it is factored. */
 double lu_element(uint64_t seed, uint64_t n, size_t row, size_t column);
-/* Where an element is. */
+/* Returns the place of an element. */
 double *lu_at(const struct lu *lu, size_t row, size_t column);

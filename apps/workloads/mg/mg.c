@@ -1,12 +1,16 @@
 /*
  * Multigrid in three dimensions, as in the NAS parallel benchmark MG (Bailey et al., "The NAS
  * parallel benchmarks", 1991, 2.4): V-cycles for A u = v on a periodic cube, where v is 1 at ten
- * points, -1 at ten others and 0 elsewhere. A, the smoother, restriction and interpolation are
- * stencils of 27 points, whose weights depend on the distance only: point itself, 6 faces, 12
- * edges, 8 corners. Each level has half the points in each direction, down to an odd number or two.
- * Rows of four face and four edge neighbours are added up first, and used for three points each.
- * Laws: the residual is v - A u, computed anew point by point; it falls to less than half in each
- * cycle.
+ * points, -1 at ten others and 0 elsewhere.
+ *
+ * A, the smoother, restriction and interpolation are stencils of 27 points. Their weights depend on
+ * the distance only: the point itself, 6 faces, 12 edges, 8 corners. Each level has half the points
+ * in each direction, down to an odd number or two. Rows of four face and four edge neighbours are
+ * added up first, and used for three points each.
+ *
+ * Laws:
+ * - the residual is v - A u, computed anew point by point;
+ * - it falls to less than half in each cycle.
  */
 #include "apps/workloads/mg/mg.h"
 #include <math.h>
@@ -15,7 +19,7 @@
 enum { STREAM_CHARGE = 0, CHARGES = 10, COARSEST = 4 };
 #define TOLERANCE 1e-12
 
-/* By distance. */
+/* Weights by distance. */
 struct stencil {
     double weight[4];
 };
@@ -32,10 +36,10 @@ static double *row_at(const struct mg_grid *grid, size_t z, size_t y)
 
 /* ---- Stencils -------------------------------------------------------------------------------- */
 
-/* The rows around one: those that share a face with it added up, and those that share an edge
+/* The rows around one: the sum of those that share a face with it, and of those that share an edge
  * only. */
 struct around {
-    /* element x at x + 1; both ends wrapped */
+    /* Element x is at x + 1; both ends are wrapped. */
     double face[MG_N_MAX + 2], edge[MG_N_MAX + 2], row[MG_N_MAX + 2];
 };
 
@@ -73,7 +77,7 @@ static double weigh(const struct stencil *s, const struct around *a, size_t x)
            s->weight[3] * (a->edge[x] + a->edge[x + 2]);
 }
 
-/* r = v - A u, this thread's planes; r may be v. */
+/* Computes r = v - A u in this thread's planes; r may be v. */
 static void residual(const struct spmd_thread *t, const struct mg_grid *u, const struct mg_grid *v,
                      const struct mg_grid *r)
 {
@@ -92,7 +96,7 @@ static void residual(const struct spmd_thread *t, const struct mg_grid *u, const
     }
 }
 
-/* u += S r */
+/* Computes u += S r. */
 static void smooth(const struct spmd_thread *t, const struct mg_grid *r, const struct mg_grid *u)
 {
     struct around a;
@@ -126,7 +130,7 @@ static void restrict_to(const struct spmd_thread *t, const struct mg_grid *fine,
     }
 }
 
-/* fine's row (z, y) += what lies between coarse's points. */
+/* Adds interpolated coarse points to row (z, y) of `fine`. */
 static void interpolate_row(const struct mg_grid *coarse, const struct mg_grid *fine, size_t z,
                             size_t y)
 {
@@ -167,8 +171,8 @@ static void clear(const struct spmd_thread *t, const struct mg_grid *grid)
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-/* Of the coarsest level, where an odd number of points may be left, a pass leaves all but 3/8 (2 pi
- * / n)^2 of the longest wave: as many as leave less than a fifth of it. */
+/* Where an odd number of points is left on the coarsest level, a pass leaves all but 3/8 (2 pi /
+ * n)^2 of the longest wave. Passes are repeated until less than a fifth is left. */
 static void solve_coarsest(struct spmd_thread *t, const struct mg *mg)
 {
     const struct mg_grid *r = &mg->r[mg->levels - 1], *u = &mg->u[mg->levels - 1];
@@ -182,7 +186,7 @@ static void solve_coarsest(struct spmd_thread *t, const struct mg *mg)
     }
 }
 
-/* From the residual of the finest level to a correction of its solution. */
+/* Corrects the finest level's solution from its residual. */
 static void cycle(struct spmd_thread *t, const struct mg *mg)
 {
     unsigned last = mg->levels - 1;
@@ -288,7 +292,7 @@ static int accept(const struct spmd_run *run, char *why, size_t size)
     return 0;
 }
 
-/* Points of all levels; sets their number and sizes. */
+/* Sets the number and sizes of levels. Returns the points of all. */
 static size_t arrange(struct mg *mg)
 {
     size_t n = mg->n, points = 0;
@@ -330,7 +334,7 @@ static void prepare(struct spmd_run *run)
     mg->v.at = spmd_array(run, "mg.v", mg->n * mg->n * mg->n * sizeof(double));
 }
 
-/* As NPB counts them: 58 for each point and cycle. */
+/* Counts 58 for each point and cycle, as NPB does. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

@@ -11,17 +11,16 @@ struct mg_grid {
 };
 
 struct mg {
-    uint64_t n, cycles; /* of the finest grid; in a round */
+    uint64_t n, cycles; /* points of the finest grid in a direction; cycles of a round */
     unsigned levels;
-    /* solution and residual of each level, the finest first */
+    /* Solution and residual of each level, the finest first. */
     struct mg_grid u[MG_LEVELS_MAX], r[MG_LEVELS_MAX];
     struct mg_grid v;    /* the right-hand side */
-    struct mg_grid left; /* of the coarsest level, while it is solved: the residual */
+    struct mg_grid left; /* residual of the coarsest level while it is solved */
 };
 
 extern const struct spmd_program mg_program;
 extern struct mg mg_state;
 
-/* The operator whose equation is solved, at a point, by definition: the sum over its 27
- * neighbours. */
+/* Applies the operator A at a point by definition: the sum over its 27 neighbours. */
 double mg_operator_at(const struct mg_grid *u, size_t z, size_t y, size_t x);

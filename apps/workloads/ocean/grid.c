@@ -1,7 +1,7 @@
 /*
  * Multigrid for elliptic equations on the unit square (Briggs, Henson & McCormick, "A Multigrid
  * Tutorial", 2000): red-black Gauss-Seidel, full weighting, bilinear interpolation. Red points
- * depend on black ones only, so results do not depend on who owns what.
+ * depend on black ones only, so results do not depend on the distribution of points over threads.
  */
 #include "apps/workloads/ocean/grid.h"
 
@@ -50,8 +50,8 @@ size_t grid_offsets(const struct grid_set *set)
     return count;
 }
 
-/* By tiles: the tile's place is a sum of one for its row of tiles and one for its column, for all
- * are of one size. */
+/* By tiles: a tile's offset is a sum of one for its row of tiles and one for its column, as all
+ * tiles have one size. */
 void grid_index(struct grid_set *set, size_t *at)
 {
     for (unsigned l = 0; l < set->count; l++) {
@@ -69,7 +69,7 @@ void grid_index(struct grid_set *set, size_t *at)
     }
 }
 
-/* Of the tile's points first..first+count-1 those that are inside 1..n-1. */
+/* Returns the tile's points first..first+count-1 that lie inside 1..n-1. */
 static void inside(size_t first, size_t count, size_t n, size_t *from, size_t *to)
 {
     *from = first ? first : 1;
@@ -95,7 +95,7 @@ void grid_each(const struct spmd_thread *t, const struct grid_set *set,
 struct equation {
     double lambda;
     double *solution;                /* of this level */
-    const struct grid_level *coarse; /* the next */
+    const struct grid_level *coarse; /* the next coarser */
     unsigned colour;
 };
 
@@ -132,7 +132,7 @@ static void find_residual(const struct grid_level *level, size_t i, size_t from,
     }
 }
 
-/* A row of the coarse level: what is given there, and no solution yet. */
+/* Restricts to a row of the coarse level, and clears its solution. */
 static void restrict_row(const struct grid_level *coarse, size_t i, size_t from, size_t to,
                          void *arg)
 {
@@ -149,7 +149,7 @@ static void restrict_row(const struct grid_level *coarse, size_t i, size_t from,
     }
 }
 
-/* A row of the fine level: the coarse solution between its points is added. */
+/* Adds the interpolated coarse solution to a row of the fine level. */
 static void correct(const struct grid_level *fine, size_t i, size_t from, size_t to, void *arg)
 {
     const struct equation *e = arg;

@@ -1,14 +1,19 @@
 /*
  * Wind-driven currents of a square basin, two layers deep, in the manner of SPLASH-2's Ocean (Woo
- * et al., 1995): quasi-geostrophic potential vorticity q is carried along by the stream function
- * psi, and psi follows from q by an elliptic equation, each step (Pedlosky, "Geophysical Fluid
+ * et al., 1995). In each step quasi-geostrophic potential vorticity q is carried along by the
+ * stream function psi, and psi follows from q by an elliptic equation (Pedlosky, "Geophysical Fluid
  * Dynamics", 6.16):
+ *
  *     dq_i/dt = -J(psi_i, q_i) - BETA dpsi_i/dx + wind_1 - FRICTION Laplace psi_i
- *     Laplace psi_1 + F (psi_2 - psi_1) = q_1,  Laplace psi_2 + F (psi_1 - psi_2) = q_2,  psi = 0
- *     at the edge
- * J is Arakawa's (1966), which makes neither energy nor enstrophy; time steps are Adams and
- * Bashforth's. Sum and difference of both layers obey equations of their own, which are solved by
- * multigrid (grid.c) from the last step's solution. Laws: psi obeys its equations in every point.
+ *     Laplace psi_1 + F (psi_2 - psi_1) = q_1
+ *     Laplace psi_2 + F (psi_1 - psi_2) = q_2
+ *     psi = 0 at the edge
+ *
+ * J is Arakawa's (1966), which conserves energy and enstrophy. Time steps are Adams and
+ * Bashforth's. Sum and difference of both layers obey equations of their own, which multigrid
+ * (grid.c) solves from the last step's solution.
+ *
+ * Laws: psi obeys its equations at every point.
  */
 #include "apps/workloads/ocean/ocean.h"
 #include <math.h>
@@ -62,7 +67,7 @@ double ocean_defect(const struct ocean *ocean, unsigned layer, size_t i, size_t 
     return laplacian(g, psi, i, j) + COUPLING * (other[here] - psi[here]) - ocean->pv[layer][here];
 }
 
-/* Curl of a wind that blows one way in the middle and back at both shores. */
+/* Returns the curl of a wind that blows one way in the middle and the other way at both shores. */
 static double wind(const struct grid_level *g, unsigned layer, size_t i)
 {
     double y = (double)i / (double)g->n;
@@ -230,7 +235,7 @@ static void arrange(const struct spmd_run *run, struct ocean *ocean)
                  ocean->layout == OCEAN_CONTIGUOUS);
 }
 
-/* Of the solver, levels below the finest having a solution of their own. */
+/* Returns the doubles of the solver; levels below the finest have a solution of their own. */
 static size_t solver_doubles(const struct grid_set *grids)
 {
     size_t count = 0;
@@ -285,8 +290,8 @@ static void prepare(struct spmd_run *run)
                spmd_array(run, "ocean.index", grid_offsets(&ocean->grids) * sizeof(size_t)));
 }
 
-/* A point's: 80 for both tendencies, 10 for the step; 6 for each of 4 sweeps, 8 for the residual
- * and 8 for coarser levels in each cycle of each mode, and a third again for those. */
+/* For each point: 80 for both tendencies, 10 for the step; for each cycle of each mode 6 for each
+ * of 4 sweeps, 8 for the residual and 8 for coarser levels, and a third more for those. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

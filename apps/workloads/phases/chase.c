@@ -1,8 +1,10 @@
 /*
- * Pointer chasing over footprints that grow by four until they outgrow each cache in turn. For
- * each footprint two phases: "build" links its lines to one random cycle (Sattolo), "NK" walks it,
- * each load waiting for the one before. Then "check". Laws: after whole laps a walk is back where
- * it began, and has met every line as often as it made laps.
+ * Pointer chasing over footprints that grow by four until they exceed each cache in turn.
+ *
+ * For each footprint there are two phases: "build" links its lines to one random cycle (Sattolo);
+ * "NK" walks it, each load waiting for the one before. Then "check".
+ *
+ * Law: after whole laps a walk is back where it began, and has visited every line once a lap.
  */
 #include <stdio.h>
 #include "apps/workloads/phases/job.h"
@@ -21,16 +23,16 @@ struct node {
     uint64_t number;
 };
 
-/* What a walk saw. */
+/* The result of a walk. */
 struct walk {
-    uint64_t sum; /* of numbers */
+    uint64_t sum; /* of the numbers of its lines */
     uint64_t end; /* number of the line at which it ended */
 };
 
 struct chase {
     struct node *nodes;
     unsigned footprints;
-    uint64_t kib[FOOTPRINTS_MAX]; /* ascending, the last is the job's size */
+    uint64_t kib[FOOTPRINTS_MAX]; /* ascending; the last is the job's size */
     struct walk walk[FOOTPRINTS_MAX];
 };
 
@@ -39,13 +41,13 @@ static uint64_t nodes_of(const struct chase *chase, unsigned footprint)
     return chase->kib[footprint] * KIB / sizeof(struct node);
 }
 
-/* Whole laps: at least one, and together STEPS at least. */
+/* Returns whole laps: at least one, and at least STEPS steps together. */
 static uint64_t laps_of(uint64_t nodes)
 {
     return (STEPS + nodes - 1) / nodes;
 }
 
-/* Sattolo: a node is swapped with an earlier one only, so that what results is a single cycle. */
+/* Sattolo's shuffle: a node is swapped with an earlier one only, so that a single cycle results. */
 static void build(struct phases_job *job, struct node *nodes, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -79,7 +81,7 @@ static const char *check(struct phases_job *job, const struct chase *chase)
         if (chase->walk[f].sum != laps_of(nodes) * (nodes * (nodes - 1) / 2))
             return "walk_meets_every_line";
     }
-    /* The last cycle's order, which no sum shows. */
+    /* The last cycle's order, which no sum contains. */
     for (uint64_t i = 0; i < nodes_of(chase, chase->footprints - 1); i++)
         phases_result(job, chase->nodes[i].next->number);
     return NULL;

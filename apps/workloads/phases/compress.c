@@ -1,7 +1,12 @@
 /*
- * Compressing text. Phases: "generate" writes words of a small vocabulary, some far more often
- * than others, and now and then a stretch without any order; "compress"; "decompress"; "check".
- * Laws: text is smaller when compressed; what comes out is what went in.
+ * Compresses text.
+ *
+ * Phases: "generate" writes words of a small vocabulary, some much more often than others, and
+ * sometimes a stretch of random bytes; "compress"; "decompress"; "check".
+ *
+ * Laws:
+ * - text is smaller when compressed;
+ * - the result is the original.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"

@@ -1,11 +1,15 @@
 /*
- * A graph whose degrees follow a power law: R-MAT (Chakrabarti, Zhan, Faloutsos, "R-MAT: a
- * recursive model for graph mining", 2004), with the probabilities of Graph500. Phases: "generate"
- * its edges; "build" the list of neighbours of each vertex; "bfs", a breadth-first search; "rank",
- * sweeps in the manner of PageRank, in whole numbers; "check". Laws: degrees add up to twice the
- * edges; levels of neighbours differ by one at most, each vertex but the root has a parent one
- * level up, and nobody beside a vertex that was reached was not; ranks add up to what was dealt
- * out.
+ * A graph with degrees that follow a power law: R-MAT (Chakrabarti, Zhan, Faloutsos, "R-MAT: a
+ * recursive model for graph mining", 2004), with Graph500's probabilities.
+ *
+ * Phases: "generate" makes edges; "build" makes the list of neighbours of each vertex; "bfs" is a
+ * breadth-first search; "rank" does sweeps in the manner of PageRank, in integers; "check".
+ *
+ * Laws:
+ * - degrees add up to twice the edges;
+ * - levels of neighbours differ by one at most, each vertex but the root has a parent one level up,
+ *   and all neighbours of a reached vertex are reached;
+ * - ranks add up to the initial sum.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -21,8 +25,8 @@ struct edge {
 struct graph {
     uint32_t scale, vertices, edges, root;
     struct edge *edge;
-    uint32_t *first;     /* of each vertex's neighbours; vertices + 1 */
-    uint32_t *neighbour; /* 2 * edges: each edge from both sides */
+    uint32_t *first;     /* first neighbour of each vertex; vertices + 1 elements */
+    uint32_t *neighbour; /* 2 * edges elements: each edge from both sides */
     uint32_t *queue;
     uint64_t *rank, *next_rank;
     uint32_t *level, *parent; /* level lies behind rank: the product is both */
@@ -41,7 +45,7 @@ static struct edge random_edge(struct phases_job *job, uint32_t scale)
     return edge;
 }
 
-/* By counting: how many each vertex has, where they begin, then each to its place. */
+/* Counts each vertex's neighbours, sums up where they begin, and puts each in place. */
 static void build(struct graph *g)
 {
     memset(g->first, 0, (g->vertices + 1) * sizeof *g->first);
@@ -78,8 +82,8 @@ static void search(struct graph *g)
     }
 }
 
-/* Each vertex gives an even share to its neighbours; what it may not give, and what does not
- * divide, goes to all alike. */
+/* Each vertex gives an even share to its neighbours. All vertices share the rest alike: the part
+ * not given, and remainders. */
 static void sweep(struct graph *g)
 {
     uint64_t common = 0;

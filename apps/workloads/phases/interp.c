@@ -1,8 +1,9 @@
 /*
- * An interpreter (vm.h) of four programs, a phase each: "sieve", Eratosthenes', which mostly
- * stores; "fib", a recursion of nothing but calls; "hash", arithmetic on registers; "sort", a
- * bubble sort, which loads and branches. Then "check". Law: each gives what the same computed here
- * gives.
+ * An interpreter (vm.h) of four programs, a phase each: "sieve", Eratosthenes', mostly stores;
+ * "fib", a recursion, all calls; "hash", arithmetic on registers; "sort", a bubble sort, loads and
+ * branches. Then "check".
+ *
+ * Law: each gives the result of the same computation in C.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -12,7 +13,7 @@ enum { STEPS_PER_SIZE = 100, STEPS_LEAST = 10000 };
 
 /* ---- The programs: r1 is what they are given, r0 what they give, r15 stays 0 ----------------- */
 
-/* How many primes there are below r1, which is 1 at least; needs as many words. */
+/* Counts the primes below r1, which is at least 1; needs as many words of memory. */
 enum {
     SIEVE_CLEAR = 1,
     SIEVE_NEXT = 6,
@@ -42,7 +43,7 @@ static const struct vm_code sieve_code[] = {
     {VM_JUMP, 0, 0, 0, SIEVE_NEXT},
 };
 
-/* The r1st number of Fibonacci. */
+/* Computes the Fibonacci number of r1. */
 enum { FIB = 2, FIB_LEAF = 14 };
 static const struct vm_code fib_code[] = {
     {VM_CALL, 0, 0, 0, FIB},      {VM_HALT, 0, 0, 0, 0},   [FIB] = {VM_SET, 2, 0, 0, 2},
@@ -53,7 +54,7 @@ static const struct vm_code fib_code[] = {
     {VM_RETURN, 0, 0, 0, 0},
 };
 
-/* The sum of r1 random numbers. */
+/* Sums r1 random numbers. */
 enum { HASH_SEED = 1234567, HASH_FACTOR = 0x5bd1e995, HASH_NEXT = 2 };
 static const struct vm_code hash_code[] = {
     {VM_SET, 2, 0, 0, HASH_SEED},
@@ -71,7 +72,7 @@ static const struct vm_code hash_code[] = {
     {VM_HALT, 0, 0, 0, 0},
 };
 
-/* The sum of the first r1 words, which is 2 at least, each times its place among them. */
+/* Sums the first r1 words, at least 2, each times its rank. */
 enum { SORT_OUTER = 1, SORT_INNER = 4, SORT_STEP = 9, SORT_SUM = 12, SORT_ADD = 13 };
 static const struct vm_code sort_code[] = {
     {VM_ADDI, 2, 1, 0, 0},
@@ -169,7 +170,7 @@ static uint64_t sort_argument(uint64_t size)
     return count;
 }
 
-/* Without sorting: a word's place is how many go before it. */
+/* Computes it without sorting: a word's rank is the number of words before it. */
 static uint64_t sort_expected(uint64_t count, const uint64_t *original, uint64_t *scratch)
 {
     uint64_t sum = 0;
@@ -195,7 +196,7 @@ static const struct program {
     size_t count;
     uint64_t (*argument)(uint64_t size);
     uint64_t (*expected)(uint64_t argument, const uint64_t *original,
-                         uint64_t *scratch); /* words as before and any */
+                         uint64_t *scratch); /* scratch: room for as many words */
 } programs[] = {PROGRAM(sieve), PROGRAM(fib), PROGRAM(hash), PROGRAM(sort)};
 
 enum { PROGRAMS = sizeof programs / sizeof *programs };
@@ -204,8 +205,8 @@ enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 struct interp {
     struct vm vm;
-    uint64_t *original; /* as many words as the machine has */
-    bool halted;        /* all of them */
+    uint64_t *original; /* a copy of the machine's words */
+    bool halted;        /* all programs have halted */
     uint64_t result[PROGRAMS];
 };
 

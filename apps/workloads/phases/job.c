@@ -9,7 +9,7 @@ const struct phases_kind *const phases_kinds[] = {
     &phases_sort,  &phases_matrix, &phases_chase, &phases_compress,
     &phases_graph, &phases_interp, NULL};
 
-/* A check that would let this pass checks nothing. */
+/* A check that would accept this checks nothing. */
 static void spoil(struct phases_job *job)
 {
     uint64_t random = prng_next(&job->prng);
@@ -25,7 +25,7 @@ void phases_enter(struct phases_job *job, const char *name)
         spoil(job);
 }
 
-/* FNV-1a's multiplication, a word at a time. */
+/* FNV-1a's multiplication, by words. */
 void phases_result(struct phases_job *job, uint64_t value)
 {
     job->sum = (job->sum ^ value) * 0x100000001b3u;

@@ -1,7 +1,6 @@
 /*
- * A kind of work in phases that load a processor in different ways, repeated in rounds. Everything
- * a round computes follows from the job's seed, and is checked: what a round is wrong about ends
- * the program.
+ * A kind of work, in phases that load a processor in different ways, repeated in rounds. All
+ * results of a round follow from the job's seed, and are checked; a wrong result ends the program.
  */
 #pragma once
 #include <stdalign.h>
@@ -11,28 +10,27 @@
 #include "apps/common/arena.h"
 #include "apps/common/prng.h"
 
-/* One thread's work. Only that thread touches it while it works. */
+/* One thread's work. Only that thread uses it while it works. */
 struct phases_job {
-    uint64_t size;    /* what it means is the kind's */
-    bool marks;       /* name each phase by a mark */
+    uint64_t size;    /* in units of the kind */
+    bool marks;       /* mark each phase by its name */
     bool spoil;       /* flip a bit of the product before a check */
     struct prng prng; /* of every random choice */
     struct arena arena;
-    void *data;           /* the kind's own, from prepare */
-    void *product;        /* from prepare: computed by a round, looked at by its check */
+    void *data;           /* of the kind, from prepare() */
+    void *product;        /* from prepare(): computed by a round, read by its check */
     size_t product_bytes; /* not 0 */
     uint64_t sum;         /* of all results so far */
 };
 
-/* A kind: the same calls for all of them, from the job's thread. */
+/* A kind. The job's thread calls its functions in this order. */
 struct phases_kind {
     const char *name;
-    const char *unit; /* what size counts */
+    const char *unit; /* of size */
     uint64_t size_default, size_min, size_max;
     /* Takes memory from the arena. Once, before the first round. */
     void (*prepare)(struct phases_job *job);
-    /* All phases, the last of them "check". NULL, or the name of the law that was found broken,
-     * one word. */
+    /* Runs all phases; the last is "check". Returns NULL, or the name of a broken law, one word. */
     const char *(*round)(struct phases_job *job);
 };
 
@@ -41,12 +39,12 @@ extern const struct phases_kind *const phases_kinds[];
 extern const struct phases_kind phases_sort, phases_matrix, phases_chase, phases_compress,
     phases_graph, phases_interp;
 
-/* A phase begins. name: one word; "check" is the one that checks. */
+/* Begins a phase. `name`: one word; the phase that checks is "check". */
 void phases_enter(struct phases_job *job, const char *name);
 
-/* Takes a result into the job's sum; order counts. */
+/* Adds a result to the job's sum; order counts. */
 void phases_result(struct phases_job *job, uint64_t value);
 
-/* Zeroed memory of the job, on lines of its own. Ends the program with a message when there is
- * none. */
+/* Returns zeroed memory of the job, on lines of its own. Ends the program with a message if there
+ * is none. */
 void *phases_alloc(struct phases_job *job, size_t bytes);

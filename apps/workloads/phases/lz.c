@@ -35,7 +35,7 @@ static size_t match_length(const uint8_t *a, const uint8_t *b, size_t most)
     return n;
 }
 
-/* The longest of the nearest matches of what is at a position; 0: none worth a match. */
+/* Finds the longest match among the nearest candidates; 0: none long enough. */
 static size_t find_match(const struct lz_tables *tables, const uint8_t *in, size_t at, size_t bytes,
                          size_t *distance)
 {
@@ -49,7 +49,8 @@ static size_t find_match(const struct lz_tables *tables, const uint8_t *in, size
             *distance = at - from;
         }
         candidate = tables->previous[from % LZ_WINDOW];
-        if (candidate > from) /* the window has moved on: that entry is a later position's */
+        /* the window has moved on, and the entry belongs to a later position */
+        if (candidate > from)
             break;
     }
     return best >= LZ_MATCH_MIN ? best : 0;
@@ -79,7 +80,7 @@ static uint8_t *put_match(uint8_t *out, size_t length, size_t distance)
 size_t lz_compress(struct lz_tables *tables, const uint8_t *in, size_t bytes, uint8_t *out)
 {
     uint8_t *start = out;
-    size_t at = 0, literals = 0; /* literals: where those begin that are not yet written */
+    size_t at = 0, literals = 0; /* literals: where literals begin that are not yet written */
 
     memset(tables, 0, sizeof *tables);
     while (at + LZ_MATCH_MIN <= bytes) {
@@ -99,7 +100,7 @@ size_t lz_compress(struct lz_tables *tables, const uint8_t *in, size_t bytes, ui
     return (size_t)(put_literals(out, in + literals, bytes - literals) - start);
 }
 
-/* A match may overlap what it produces: byte by byte, from the front. */
+/* A match may overlap its own output, so it is copied byte by byte from the front. */
 static void copy_match(uint8_t *out, size_t distance, size_t length)
 {
     for (size_t i = 0; i < length; i++)

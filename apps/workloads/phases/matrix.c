@@ -1,10 +1,14 @@
 /*
- * Products of square matrices. Phases: "fill"; "naive", a row by a column, each of whose elements
- * is on a line of its own; "blocked", the same in blocks that a first-level cache holds; "check".
- * Elements are small whole numbers, so that all sums are exact whatever their order: with n = 1024
- * none exceeds 2^28, nor one of the check 2^43.
- * Laws: both products are equal; A (B x) = C x for a random x (Freivalds, "Fast probabilistic
- * algorithms", 1979).
+ * Products of square matrices.
+ *
+ * Phases: "fill"; "naive" multiplies a row by a column, with each element of the column on another
+ * line; "blocked" does it in blocks that fit a first-level cache; "check". Elements are small
+ * integers, so that all sums are exact in any order: with n = 1024 none exceeds 2^28, and none of
+ * the check 2^43.
+ *
+ * Laws:
+ * - both products are equal;
+ * - A (B x) = C x for a random x (Freivalds, "Fast probabilistic algorithms", 1979).
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -40,7 +44,7 @@ static size_t end_of(size_t from, size_t n)
     return from + BLOCK < n ? from + BLOCK : n;
 }
 
-/* c += a's block at (i0, k0) x b's block at (k0, j0). */
+/* Adds block (i0, k0) of a times block (k0, j0) of b to c. */
 static void multiply_block(const struct matrix *m, double *c, size_t i0, size_t k0, size_t j0)
 {
     size_t i1 = end_of(i0, m->n), k1 = end_of(k0, m->n), j1 = end_of(j0, m->n);

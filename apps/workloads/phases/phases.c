@@ -1,7 +1,7 @@
 /*
- * Work with phases that differ, to measure how well something watches them: kinds of work (job.h),
- * each thread with data of its own. A round is all phases of a kind once; rounds are repeated by
- * number, by time, or both.
+ * Work with different phases, to measure how well tools observe them: kinds of work (job.h), each
+ * thread with data of its own. A round is all phases of a kind once. Rounds are limited by number,
+ * by time, or by both.
  */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -24,7 +24,7 @@ struct program {
     unsigned kind_index;
     uint64_t size, rounds, threads, seed, run_ms, marks, spoil;
     const struct phases_kind *kind;
-    pthread_barrier_t ready, go; /* everybody has prepared; the clock is started */
+    pthread_barrier_t ready, go; /* all threads have prepared; the clock is started */
     uint64_t start_ns;
 };
 
@@ -32,7 +32,7 @@ struct member {
     alignas(ARENA_LINE) struct program *program;
     struct phases_job job;
     pthread_t thread;
-    uint64_t rounds; /* done */
+    uint64_t rounds; /* rounds done */
     const char *violation;
 };
 
@@ -87,7 +87,7 @@ static void run(struct program *program, struct member *members)
         member->program = program;
         member->job.size = program->size;
         member->job.prng = prng_seeded(program->seed, i);
-        member->job.marks = program->marks && i == 0; /* one thread speaks for all */
+        member->job.marks = program->marks && i == 0; /* one thread sets the marks */
         member->job.spoil = program->spoil;
         must(pthread_create(&member->thread, NULL, member_main, member), "creation of a thread");
     }
@@ -95,7 +95,7 @@ static void run(struct program *program, struct member *members)
         must(pthread_join(members[i].thread, NULL), "join of a thread");
 }
 
-/* One string, one write: the line must arrive whole on a console that others write to as well. */
+/* One string and one write, so that the line stays whole on a console with other writers. */
 static int report(const struct program *program, const struct member *members, uint64_t ns)
 {
     struct phases_job all = {0};

@@ -1,9 +1,14 @@
 /*
- * Sorting random keys. Phases: "fill"; "merge", a bottom-up merge sort, which streams through two
- * arrays; "quick", a quicksort in place by median of three, whose branches cannot be predicted;
- * "search", binary searches, of which each step waits for the last; "check".
- * Laws: both arrays ascend and are equal; their keys add up to what was filled in; every key that
- * was there is found.
+ * Sorts random keys.
+ *
+ * Phases: "fill"; "merge", a bottom-up merge sort, which streams through two arrays; "quick", a
+ * quicksort in place by median of three, with unpredictable branches; "search", binary searches, in
+ * which each step waits for the one before; "check".
+ *
+ * Laws:
+ * - both arrays ascend and are equal;
+ * - their keys add up to the sum of the original keys;
+ * - every key is found.
  */
 #include <string.h>
 #include "apps/workloads/phases/job.h"
@@ -28,7 +33,7 @@ static void insertion_sort(uint32_t *keys, size_t count)
     }
 }
 
-/* Two ascending runs, a of na keys and what follows it of nb, into one. */
+/* Merges two ascending runs: na keys at a, and nb keys behind them. */
 static void merge(const uint32_t *a, size_t na, size_t nb, uint32_t *out)
 {
     const uint32_t *b = a + na, *a_end = b, *b_end = b + nb;
@@ -41,7 +46,7 @@ static void merge(const uint32_t *a, size_t na, size_t nb, uint32_t *out)
         *out++ = *b++;
 }
 
-/* Where the sorted keys are: in one of the two arrays. */
+/* Returns the array, one of the two, that holds the sorted keys. */
 static uint32_t *merge_sort(uint32_t *keys, uint32_t *scratch, size_t count)
 {
     for (size_t i = 0; i < count; i += FEW)
@@ -68,7 +73,7 @@ static uint32_t median(uint32_t a, uint32_t b, uint32_t c)
     return c < a ? a : c > b ? b : c;
 }
 
-/* Hoare's partition: keys[0..result-1] are at most, the others at least the pivot; neither part is
+/* Hoare's partition. Keys 0..result-1 are at most the pivot, the others at least; neither part is
  * empty. */
 static size_t partition(uint32_t *keys, size_t count)
 {
@@ -88,7 +93,7 @@ static size_t partition(uint32_t *keys, size_t count)
     }
 }
 
-/* The smaller part by recursion: depth is logarithmic. */
+/* Recurses into the smaller part, so the depth is logarithmic. */
 static void quick_sort(uint32_t *keys, size_t count)
 {
     while (count > FEW) {

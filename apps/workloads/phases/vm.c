@@ -39,7 +39,7 @@ static uint64_t *word_at(struct state *s, const struct vm_code *i)
     return at < s->vm->words ? &s->vm->memory[at] : NULL;
 }
 
-/* Where execution goes, and memory. False: not allowed. */
+/* Executes jumps and memory accesses. Returns false if it is not allowed. */
 static bool step_other(struct state *s, const struct vm_code *i)
 {
     uint64_t *reg = s->vm->reg, *word, back;

@@ -1,7 +1,7 @@
 /*
- * A small register machine, for programs whose interpreter is what is measured: sixteen registers
- * of 64 bits, a memory of words, a stack of return addresses and saved registers. Any program may
- * be given: what it may not do ends it. Pure.
+ * A small register machine, for measuring an interpreter: sixteen registers of 64 bits, a memory of
+ * words, a stack of return addresses and saved registers. Any program may be given; one that does
+ * something not allowed ends. Pure.
  */
 #pragma once
 #include <stddef.h>
@@ -10,7 +10,7 @@
 enum { VM_REGISTERS = 16, VM_STACK = 256 };
 
 enum vm_op {
-    VM_TRAP, /* what is not filled in */
+    VM_TRAP, /* instructions not filled in */
     VM_HALT,
     VM_SET,   /* a = imm */
     VM_ADD,   /* a = b + c */
@@ -26,10 +26,10 @@ enum vm_op {
     VM_JUMP,  /* to imm */
     VM_LESS,  /* if a < b, unsigned, to imm */
     VM_EQUAL, /* if a == b, to imm */
-    VM_CALL,  /* to imm; RETURN comes back */
+    VM_CALL,  /* to imm, until RETURN */
     VM_RETURN,
-    VM_PUSH, /* a onto the stack */
-    VM_POP,  /* a from it */
+    VM_PUSH, /* pushes a */
+    VM_POP,  /* pops a */
 };
 
 struct vm_code {
@@ -41,9 +41,9 @@ struct vm {
     uint64_t reg[VM_REGISTERS];
     uint64_t *memory;
     size_t words;
-    uint64_t steps; /* executed by vm_run */
+    uint64_t steps; /* executed by vm_run() */
 };
 
-/* Runs from instruction 0 to VM_HALT. 0; -1 when it left the program, the memory or the stack, met
- * an unknown instruction, or took more than steps_max. */
+/* Runs from instruction 0 to VM_HALT. Returns 0; -1 if the program left its code, memory or stack,
+ * met an unknown instruction, or took more than steps_max. */
 int vm_run(struct vm *vm, const struct vm_code *code, size_t count, uint64_t steps_max);

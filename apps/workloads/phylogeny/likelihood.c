@@ -1,10 +1,12 @@
 /*
  * Likelihood of sequences by a tree, by pruning (Felsenstein, "Evolutionary trees from DNA
- * sequences", 1981): each inner node has, for each site, the likelihood of everything below it by
- * the base it has itself, which follows from its children's. Substitutions are after Kimura
- * (1980), partners twice as often as others; sites evolve at one of four rates, which stand for a
- * gamma distribution of shape 0.5 (Yang, 1994). Likelihoods of many tips are tiny: when all of a
- * site's are below 2^-SCALE they are multiplied by 2^SCALE, and that is counted.
+ * sequences", 1981).
+ *
+ * Each inner node has, for each site and each base at the node, the likelihood of everything below
+ * it, which follows from its children's. Substitutions are after Kimura (1980), partners twice as
+ * often as others. Sites evolve at one of four rates, which stand for a gamma distribution of shape
+ * 0.5 (Yang, 1994). Likelihoods of many tips are tiny: when all of a site's are below 2^-SCALE they
+ * are multiplied by 2^SCALE, and the multiplications are counted.
  */
 #include "apps/workloads/phylogeny/likelihood.h"
 #include <math.h>
@@ -111,7 +113,7 @@ static size_t partial_at(const struct family *f, uint32_t node, size_t site)
     return ((node - f->taxa) * 2 + f->current[node]) * f->sites + site;
 }
 
-/* What a branch makes of the likelihoods at its lower end. */
+/* Returns the likelihood along a branch, from that at its lower end. */
 static double along(const struct transition *t, const double of[BASES], unsigned base)
 {
     return t->same * of[base] + t->partner * of[base ^ 1] +
@@ -123,7 +125,7 @@ static double along_to_tip(const struct transition *t, unsigned tip, unsigned ba
     return tip == base ? t->same : tip == (base ^ 1) ? t->partner : t->other;
 }
 
-/* Multiplies by, or at first sets to, what a child says of a site. */
+/* Multiplies a site by a child's likelihood, or sets it for the first child. */
 static void take_child(const struct family *f, uint32_t child, size_t site, bool first,
                        struct partial *out)
 {
@@ -202,13 +204,14 @@ static bool is_tree(const struct family *f)
         if (f->child[node][0] == f->child[node][1])
             return false;
     }
-    count = family_order(f, order); /* each node has one parent: none is met twice */
+    count = family_order(f, order); /* each node has one parent, so it is met once */
     for (size_t i = 0; i < count; i++)
         tips += family_is_tip(f, f->child[order[i]][0]) + family_is_tip(f, f->child[order[i]][1]);
     return tips == f->taxa;
 }
 
-/* A partial from the children's by the whole matrix of substitutions, unscaled but for theirs. */
+/* Computes a partial from the children's by the whole matrix of substitutions, unscaled but for
+ * theirs. */
 static double by_definition(const struct family *f, uint32_t node, size_t site, unsigned rate,
                             unsigned base)
 {
@@ -217,7 +220,7 @@ static double by_definition(const struct family *f, uint32_t node, size_t site, 
     for (unsigned c = 0; c < 2; c++) {
         uint32_t child = f->child[node][c];
         const struct transition *t = &f->transition[child][rate];
-        /* by difference of bases */
+        /* By difference of bases. */
         const double row[BASES] = {t->same, t->partner, t->other, t->other};
         double sum = 0;
         for (unsigned to = 0; to < BASES; to++) {

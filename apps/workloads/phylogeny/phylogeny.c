@@ -1,12 +1,16 @@
 /*
  * Bayesian inference of phylogeny, as in MrBayes (Huelsenbeck & Ronquist, 2001): a Markov chain
  * over trees (Metropolis, 1953; Hastings, 1970), from a random one, for sequences that descend by
- * another. A move stretches a branch, or swaps a node with its parent's sibling (nearest-neighbour
- * interchange); the partials from there up to the root are computed anew, into each node's other
- * buffer, so that a rejected move is taken back without computing. Branches are exponential a
- * priori, of mean 0.1. Each thread computes its share of the sites; the first proposes and decides.
- * Laws: the tree is one, each partial follows from those of the children (likelihood.c), and the
- * chain's likelihood is the tree's.
+ * another.
+ *
+ * A move stretches a branch, or swaps a node with its parent's sibling (nearest-neighbour
+ * interchange). Partials from there up to the root are computed anew, into each node's other
+ * buffer, so that a rejected move needs no computing. Branches are exponential a priori, with mean
+ * 0.1. Each thread computes its share of the sites; the first proposes and decides.
+ *
+ * Laws:
+ * - the tree is one, and each partial follows from those of the children (likelihood.c);
+ * - the chain's likelihood is the tree's.
  */
 #include "apps/workloads/phylogeny/phylogeny.h"
 #include <math.h>
@@ -24,7 +28,7 @@ struct phylogeny phylogeny_state = {.sites = 512, .taxa = 16, .moves = 60};
 
 /* ---- Moves: the first thread ----------------------------------------------------------------- */
 
-/* All nodes above, whose other buffers become the current ones. */
+/* Lists all nodes above; their other buffers become the current ones. */
 static void set_path(struct family *f, struct proposal *p, uint32_t from)
 {
     p->path_length = 0;
@@ -39,7 +43,7 @@ static void stretch_branch(struct family *f, struct proposal *p, struct prng *pr
     double factor, length;
 
     p->swap = false;
-    p->node = prng_below(prng, (uint32_t)family_nodes(f) - 1); /* but for the root */
+    p->node = prng_below(prng, (uint32_t)family_nodes(f) - 1); /* not the root */
     p->was = f->length[p->node];
     factor = real_exp(STRETCH * (prng_unit(prng_next(prng)) - 0.5));
     length = p->was * factor;
@@ -61,7 +65,8 @@ static void exchange(struct family *f, uint32_t a, uint32_t b)
 static void swap_neighbours(struct family *f, struct proposal *p, struct prng *prng)
 {
     uint32_t parent =
-        (uint32_t)f->taxa + prng_below(prng, (uint32_t)f->taxa - 2); /* inner, but for the root */
+        /* an inner node, not the root */
+        (uint32_t)f->taxa + prng_below(prng, (uint32_t)f->taxa - 2);
 
     p->swap = true;
     p->node = f->child[parent][prng_below(prng, 2)];
@@ -184,7 +189,7 @@ static int accept(const struct spmd_run *run, char *why, size_t size)
     return 0;
 }
 
-/* Partials of all inner nodes, twice. */
+/* Returns the partials of all inner nodes, twice. */
 static uint64_t partials(void)
 {
     return 2 * (phylogeny_state.taxa - 1) * phylogeny_state.sites;
@@ -208,7 +213,7 @@ static void prepare(struct spmd_run *run)
     f->sequence = spmd_array(run, "phylo.sequences", f->taxa * f->sites);
 }
 
-/* Sites looked at. */
+/* Counts the sites computed. */
 static uint64_t ops(const struct spmd_run *run)
 {
     (void)run;

@@ -2,13 +2,14 @@
 #pragma once
 #include "apps/workloads/phylogeny/likelihood.h"
 
-/* A change that may be taken back. */
+/* A change that can be undone. */
 struct proposal {
-    bool swap; /* of a node with its parent's sibling; else the length of the branch above it */
+    bool swap; /* of a node with its parent's sibling; else the branch above it is stretched */
     uint32_t node, uncle;
-    double was;              /* the length */
-    double log_ratio;        /* of priors and of the chances to propose this and the way back */
-    uint32_t path[TAXA_MAX]; /* nodes whose partials change, children first */
+    double was; /* the old length */
+    /* of the priors, and of the chances to propose this change and its reverse */
+    double log_ratio;
+    uint32_t path[TAXA_MAX]; /* nodes with changed partials, children first */
     size_t path_length;
 };
 
@@ -17,7 +18,7 @@ struct phylogeny {
     struct family family;
     struct prng prng;
     struct proposal proposal;
-    double likelihood; /* its logarithm, of the tree as it is */
+    double likelihood; /* logarithm of the present tree's */
     uint64_t accepted;
 };
 

@@ -1,9 +1,10 @@
 /*
  * The control: threads that share nothing. Every thread walks data of its own, larger than the
- * first-level cache; some of them have so much that it does not fit a second-level cache either. A
- * scheduler that sees sharing here is wrong, and moving these threads for it can only cost.
+ * first-level cache; for some threads larger than the second-level cache. A scheduler that detects
+ * sharing here is wrong, and moving these threads for it can only cost time.
  *
- * Invariant, checked at the end: the words of a chunk add up to the lines its thread worked on.
+ * Invariant, checked at the end: the words of a chunk add up to the lines that its thread worked
+ * on.
  */
 #include <stdint.h>
 #include "apps/common/team.h"
@@ -14,19 +15,19 @@ struct line {
     alignas(ARENA_LINE) uint64_t word[WORDS_PER_LINE];
 };
 
-/* What one thread works on and has done. */
+/* One thread's data and results. */
 struct worker {
     alignas(ARENA_LINE) struct line *chunk;
     size_t lines;
     size_t next_line;
     uint64_t lines_worked;
-    struct arena arena; /* its chunk, so that no two threads touch one page of it */
+    struct arena arena; /* of its chunk, so that no two threads use the same page */
 };
 
 struct program {
     uint64_t threads;
     uint64_t chunk_kib;
-    uint64_t big_every, big_kib; /* every big_every-th thread has big_kib instead */
+    uint64_t big_every, big_kib; /* every big_every-th thread has big_kib */
     uint64_t lines_per_op;
     struct arena arena;
 };
@@ -62,7 +63,7 @@ static void operate(void *context, struct team_member *member)
     worker->lines_worked += program->lines_per_op;
 }
 
-/* NULL, or the name of the invariant that does not hold. */
+/* Returns NULL, or the name of a broken invariant. */
 static const char *check(const struct team_plan *plan, const struct team_member *members)
 {
     for (unsigned i = 0; i < plan->count; i++) {
@@ -78,7 +79,7 @@ static const char *check(const struct team_plan *plan, const struct team_member 
     return NULL;
 }
 
-/* Every thread is a group of its own as far as placement by hand is concerned. */
+/* Every thread is a group of its own, for placement by hand. */
 static void form(struct team_plan *plan, const struct program *program)
 {
     plan->count = plan->groups = (unsigned)program->threads;

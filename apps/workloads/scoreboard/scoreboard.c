@@ -1,11 +1,12 @@
 /*
- * Groups of threads that share a scoreboard each ([Azimi 2007, 3.4.2], synthetic microbenchmark):
- * every thread alternates between a private chunk of data, larger than the first-level cache, and
- * its group's scoreboard, of which it reads and modifies some lines. The private part makes local
- * misses, the shared part misses that cross chips whenever the members of a group sit on several.
+ * Groups of threads that share a scoreboard each ([Azimi 2007, 3.4.2], synthetic microbenchmark).
+ * Every thread alternates between a private chunk of data, larger than the first-level cache, and
+ * its group's scoreboard, of which it reads and modifies some lines. The private part causes local
+ * misses; the shared part causes misses across chips while the members of a group run on several.
  *
- * Invariants, checked at the end: the slots of a scoreboard add up to the updates its members made,
- * and the words of a chunk to the lines its thread worked on.
+ * Invariants, checked at the end:
+ * - the slots of a scoreboard add up to the updates of its members;
+ * - the words of a chunk add up to the lines that its thread worked on.
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,12 +23,12 @@ struct shared_line {
     alignas(ARENA_LINE) _Atomic uint64_t slot[WORDS_PER_LINE];
 };
 
-/* What one thread works on and has done. Only the thread itself touches it during the run. */
+/* One thread's data and results. Only that thread uses it during the run. */
 struct worker {
     alignas(ARENA_LINE) struct private_line *chunk;
     size_t next_line; /* of the chunk */
     uint64_t lines_worked;
-    /* of the scoreboard of the first group, and after the change of the second */
+    /* Of the first group's scoreboard, and, after the change, of the second's. */
     uint64_t updates[2];
     uint64_t seen; /* keeps the reads alive */
 };
@@ -36,7 +37,7 @@ struct program {
     uint64_t groups, threads;
     struct args_list sizes;
     uint64_t chunk_kib, private_lines, shared_lines, board_lines;
-    struct shared_line **board; /* one array of board_lines per group */
+    struct shared_line **board; /* one array of board_lines for each group */
     struct arena arena;
 };
 
@@ -108,7 +109,7 @@ static uint64_t chunk_sum(const struct program *program, const struct worker *wo
     return sum;
 }
 
-/* NULL, or the name of the invariant that does not hold. */
+/* Returns NULL, or the name of a broken invariant. */
 static const char *check(const struct program *program, const struct team_plan *plan,
                          const struct team_member *members)
 {

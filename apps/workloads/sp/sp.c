@@ -1,15 +1,20 @@
 /*
  * An implicit solver in three dimensions by approximate factorisation, in the manner of the NAS
  * parallel benchmark SP (Bailey et al., "The NAS parallel benchmarks", 1991; Beam & Warming, 1978):
- * five quantities on a cube diffuse, are carried along and damped by fourth differences. With K
- * the operator's part in direction d, a time step solves
+ * five quantities on a cube diffuse, are carried along and are damped by fourth differences. With
+ * K_d the operator's part in direction d, a time step solves
+ *
  *     (1 + K_x) (1 + K_y) (1 + K_z) delta = forcing - (K_x + K_y + K_z) u
+ *
  * by pentadiagonal systems along all lines of each direction in turn, and adds delta to u.
- * Diffusion differs from point to point, so the factors do not commute. forcing is such that u
- * comes to a known random solution; beyond the cube all is 0. Lines along y and z are solved by
- * planes, a row of x at a time, as those along x follow one another in memory and others do not.
- * Laws: the factors, applied to the last delta one after the other, give the right-hand side of the
- * last u; the error falls.
+ * Diffusion differs from point to point, so the factors do not commute. The forcing makes u
+ * converge to a known random solution; outside the cube all is 0. Lines along x are contiguous;
+ * lines along y and z are solved by planes, a row of x at a time.
+ *
+ * Laws:
+ * - the factors, applied to the last delta one after the other, give the right-hand side of the
+ *   last u;
+ * - the error falls.
  */
 #include "apps/workloads/sp/sp.h"
 #include <math.h>
@@ -20,8 +25,7 @@ enum { STREAM_SOLUTION = 0, STREAM_KAPPA = 1, V = SP_VARIABLES };
 
 struct sp sp_state = {.n = 24, .steps = 4};
 
-/* Of all: diffusion (times kappa), damping; of each direction: how fast things are carried
- * along. */
+/* Of all directions: diffusion (times kappa), damping. Of each direction: speed. */
 static const double diffusion = 1.0, damping = 0.02, speed[SP_DIRECTIONS] = {0.3, 0.2, 0.1};
 
 double sp_solution(uint64_t seed, size_t point, unsigned variable)
@@ -45,8 +49,8 @@ static size_t points(const struct sp *sp)
 
 /* ---- The right-hand side ---- */
 
-/* K in a direction, of all variables of a point that is at this place of its line, is taken from
- * out. */
+/* Subtracts K in a direction, applied to all variables of a point at this place of its line, from
+ * `out`. */
 static void subtract_direction(const struct sp *sp, size_t point, unsigned direction, size_t place,
                                double out[V])
 {
@@ -74,8 +78,8 @@ static void right_hand_side(const struct sp *sp, size_t z, size_t y, size_t x, d
         subtract_direction(sp, point, d, place[d], out);
 }
 
-/* Of this thread's planes: the right-hand side, into rhs; or, with sign -1 and no forcing, what
- * must be forced. */
+/* Computes the right-hand side of this thread's planes into `to`; with sign -1 and no forcing, the
+ * forcing itself. */
 static void evaluate(const struct spmd_thread *t, const struct sp *sp, double *to, double sign)
 {
     size_t from, end;
@@ -97,9 +101,9 @@ static void evaluate(const struct spmd_thread *t, const struct sp *sp, double *t
 struct plane {
     const struct sp *sp;
     unsigned direction;
-    /* in points: the first, from one of a line to the next, from a line to the next */
+    /* In points: the first; from one point of a line to the next; from a line to the next. */
     size_t origin, along, across;
-    double *upper[2]; /* bands 1 and 2 after elimination, a diagonal of 1: [place][line] */
+    double *upper[2]; /* bands 1 and 2 after elimination, with a diagonal of 1: [place][line] */
 };
 
 static size_t point_of(const struct plane *p, size_t place, size_t line)
@@ -107,7 +111,7 @@ static size_t point_of(const struct plane *p, size_t place, size_t line)
     return p->origin + place * p->along + line * p->across;
 }
 
-/* Takes from the row what stands left of the diagonal, and makes that 1. */
+/* Eliminates what is left of the diagonal in a row, and scales the diagonal to 1. */
 static void eliminate(const struct plane *p, size_t place, size_t line)
 {
     size_t n = p->sp->n, here = place * n + line, point = point_of(p, place, line);
@@ -145,8 +149,7 @@ static void substitute(const struct plane *p, size_t place, size_t line)
     }
 }
 
-/* Line after line, if a line's points follow one another; else a place of all lines after the
- * other. */
+/* Solves line by line if a line's points are contiguous, else place by place for all lines. */
 static void solve_plane(const struct plane *p)
 {
     size_t n = p->sp->n;
@@ -158,7 +161,7 @@ static void solve_plane(const struct plane *p)
         substitute(p, n - 1 - (by_line ? i % n : i / n), by_line ? i / n : i % n);
 }
 
-/* This thread's planes: for x and y those of z, for z those of y. */
+/* Solves this thread's planes: those of z for directions x and y, those of y for z. */
 static void solve(const struct spmd_thread *t, const struct sp *sp, unsigned direction)
 {
     double *lhs = sp->lhs + t->index * 2 * sp->n * sp->n;
@@ -204,7 +207,7 @@ static void round_of(struct spmd_thread *t)
     }
 }
 
-/* u is the solution first, for what is to be forced. */
+/* u is the solution first, to compute the forcing. */
 static void fill(struct spmd_thread *t)
 {
     const struct sp *sp = &sp_state;
@@ -229,7 +232,7 @@ static void fill(struct spmd_thread *t)
 
 /* ---- The check ------------------------------------------------------------------------------- */
 
-/* rhs = (1 + K) rhs along a line. */
+/* Computes rhs = (1 + K) rhs along a line. */
 static void apply_line(const struct sp *sp, unsigned direction, size_t origin)
 {
     static double line[SP_N_MAX][V];
@@ -271,7 +274,7 @@ static double distance_to_solution(struct spmd_run *run, const struct sp *sp)
     return sqrt(left / all);
 }
 
-/* Goes back to the last step's u, which rhs then belongs to. */
+/* Goes back to the last step's u, which rhs belongs to. */
 static const char *check(struct spmd_run *run)
 {
     const struct sp *sp = &sp_state;
@@ -327,7 +330,7 @@ static void prepare(struct spmd_run *run)
     sp->lhs = spmd_array(run, "sp.lhs", run->threads * 2 * sp->n * sp->n * sizeof(double));
 }
 
-/* Right-hand side: 13 elements for 5 variables; systems: 15 for the matrix and 45 for the variables
+/* Right-hand side: 13 elements for 5 variables. Systems: 15 for the matrix and 45 for the variables
  * in each direction. */
 static uint64_t ops(const struct spmd_run *run)
 {

@@ -1,7 +1,7 @@
 /*
- * Is every store of a loop sampled as often as its neighbours? Eight stores in turn miss the
- * first-level cache, all alike, so a profile that has more samples of one than of another is wrong
- * ([S] 3.5, figure 3.10).
+ * Tests whether every store of a loop is sampled as often as its neighbours. Eight stores in turn
+ * miss the first-level cache, all alike, so a profile with more samples of one than of another is
+ * wrong ([S] 3.5, figure 3.10).
  *
  * The loop runs without a pause while the kernel collects the samples; then they are counted by
  * store.
@@ -30,8 +30,8 @@ static const struct args_table table = {"stores", "samples the eight stores of a
 
 static uint64_t count[STORES], elsewhere;
 
-/* A record names the store; an interrupt comes behind it, and behind the last one may be in front
- * of the first. */
+/* A record names the store. An interrupt comes behind it; behind the last store it may come in
+ * front of the first. */
 static void note(const struct sys_sample *s)
 {
     unsigned i = 0;
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     char *data = aligned_alloc(4096, kib * 1024);
     if (!data)
         args_refuse(&table, "kib=%" PRIu64 ": there is not so much memory", kib);
-    store_loop(data, data + kib * 1024, 1); /* it is there from now on */
+    store_loop(data, data + kib * 1024, 1); /* resident from now on */
     int session = samples_open(criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why);
     if (session < 0)
         args_refuse(&table, "criteria=%s: %s", criteria, why[0] ? why : strerror(-session));

@@ -1,11 +1,13 @@
 /*
- * Goes over pages again and again, in order or at random, reading or writing some lines of each:
- * what swapping costs, and reading ahead saves. A random order is drawn anew for every access, so
- * it tells nothing.
+ * Visits pages repeatedly, in order or at random, and reads or writes some lines of each: what
+ * swapping costs, and readahead saves. A random order is drawn anew for every access, so it cannot
+ * be learned.
  *
  * The pages are filled first. Marks: "start" behind that, "steady" after the first round, "end".
- * Laws: a page holds its number wherever it has been, and the counts of its lines add up to the
- * accesses that wrote.
+ *
+ * Laws:
+ * - a page holds its number wherever it has been;
+ * - the counts of its lines add up to the accesses that wrote.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The lines that hold another page's number. */
+/* Returns the lines that hold another page's number. */
 static uint64_t use(struct page *all, uint64_t number)
 {
     volatile struct line *line = all[number].line;

@@ -1,17 +1,17 @@
 /*
- * B+-tree with lazy growth to the right. Comer, "The Ubiquitous B-Tree", 1979, for the structure;
- * two choices are ours:
- *  - A full node that is split because of a key beyond all others stays full and its new neighbour
- *  starts
- *    nearly empty, so that trees filled in key order (all loading, all order books) are dense.
- *  - After a removal a node below half merges with a neighbour if both fit in one node, else takes
- *  one
- *    entry from it. That is correct for any fill, so the sparse nodes need no special case.
+ * A B+-tree with lazy growth to the right (Comer, "The Ubiquitous B-Tree", 1979), with two choices
+ * of its own:
+ * - A full node that is split because of a key beyond all others stays full, and its new neighbour
+ *   starts nearly empty. So trees filled in key order (all loading, all order books) are dense.
+ * - After a removal a node below half merges with a neighbour if both fit in one node, else takes
+ *   one entry from it. That is correct for any fill, so sparse nodes need no special case.
  *
- * Invariants (btree_check): keys ascend; a separator is greater than every key left of it and not
- * greater than any key right of it; all leaves are at one depth; every node but those on the right
- * edge is at least half full; an inner node has a key; the chain of leaves visits every key in
- * order.
+ * Invariants (btree_check):
+ * - keys ascend;
+ * - a separator is greater than every key left of it and not greater than any key right of it;
+ * - all leaves are at one depth;
+ * - every node but those on the right edge is at least half full; an inner node has a key;
+ * - the chain of leaves visits every key in order.
  */
 #include "apps/workloads/warehouse/btree.h"
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 struct btree_node {
     uint32_t count; /* keys */
     uint32_t is_leaf;
-    struct btree_node *next; /* of leaves: to the right; of recycled nodes: any */
+    struct btree_node *next; /* of leaves: to the right; of recycled nodes: the next one */
     uint64_t key[KEYS];
     union {
         struct btree_node *child[KEYS + 1]; /* child[i] holds keys k with key[i-1] <= k < key[i] */
@@ -35,7 +35,7 @@ struct btree_node {
 _Static_assert(sizeof(struct btree_node) == 256 - 8,
                "a node is two lines of 128 bytes, less one word");
 
-/* A node split in two: what its parent has to take in. right is NULL when there was no split. */
+/* The result of splitting a node, for its parent. `right` is NULL if there was no split. */
 struct split {
     uint64_t key;
     struct btree_node *right;
@@ -67,7 +67,7 @@ void btree_init(struct btree *tree, struct arena *arena)
     tree->root = node_new(tree, true);
 }
 
-/* How many keys of the node are less than key. */
+/* Returns the number of the node's keys that are less than `key`. */
 static unsigned keys_below(const struct btree_node *node, uint64_t key)
 {
     unsigned i = 0;
@@ -77,7 +77,7 @@ static unsigned keys_below(const struct btree_node *node, uint64_t key)
     return i;
 }
 
-/* Which child of an inner node holds key. */
+/* Returns the index of the child of an inner node that holds `key`. */
 static unsigned child_for(const struct btree_node *node, uint64_t key)
 {
     unsigned i = keys_below(node, key);
@@ -102,7 +102,7 @@ void *btree_find(const struct btree *tree, uint64_t key)
     return i < leaf->count && leaf->key[i] == key ? leaf->value[i] : NULL;
 }
 
-/* Opens slot i of an array of count pointers or keys; closes it. */
+/* Open and close slot i of an array of `count` pointers or keys. */
 #define OPEN_SLOT(array, i, count) \
     memmove(&(array)[(i) + 1], &(array)[i], ((count) - (i)) * sizeof(array)[0])
 #define CLOSE_SLOT(array, i, count) \
@@ -118,7 +118,7 @@ static void leaf_put(struct btree_node *leaf, unsigned i, uint64_t key, void *va
     leaf->count++;
 }
 
-/* Puts a child behind slot i, separated from it by key. */
+/* Inserts a child behind slot i, with `key` as separator. */
 static void inner_put(struct btree_node *node, unsigned i, uint64_t key, struct btree_node *child)
 {
     OPEN_SLOT(node->key, i, node->count);
@@ -153,8 +153,8 @@ static struct split leaf_insert(struct btree *tree, struct btree_node *leaf, uin
     return (struct split){right->key[0], right};
 }
 
-/* Takes in a split of child i. A full node splits itself, and the key between the halves moves
- * up. */
+/* Inserts the result of splitting child i. A full node splits itself, and the key between the
+ * halves moves up. */
 static struct split inner_insert(struct btree *tree, struct btree_node *node, unsigned i,
                                  struct split below, bool edge)
 {
@@ -179,7 +179,7 @@ static struct split inner_insert(struct btree *tree, struct btree_node *node, un
     return split;
 }
 
-/* edge: the node is on the right edge of the tree. */
+/* `edge`: the node is on the right edge of the tree. */
 static struct split insert_below(struct btree *tree, struct btree_node *node, uint64_t key,
                                  void *value, bool edge)
 {
@@ -219,7 +219,7 @@ static bool is_sparse(const struct btree_node *node)
     return node->count < (node->is_leaf ? LEAF_MIN : INNER_MIN);
 }
 
-/* Joins child i + 1 of the parent into child i and takes it out of the parent. */
+/* Merges child i + 1 of the parent into child i and removes it from the parent. */
 static void merge_children(struct btree *tree, struct btree_node *parent, unsigned i)
 {
     struct btree_node *left = parent->child[i], *right = parent->child[i + 1];
@@ -280,7 +280,7 @@ static void shift_left(struct btree_node *parent, unsigned i)
     right->count--;
 }
 
-/* Child i of the parent has become sparse: merge it with a neighbour or take an entry from it. */
+/* Merges child i, which has become sparse, with a neighbour, or takes an entry from it. */
 static void refill(struct btree *tree, struct btree_node *parent, unsigned i)
 {
     unsigned at = i < parent->count ? i : i - 1; /* the pair is children at and at + 1 */
@@ -369,7 +369,7 @@ void *btree_value(const struct btree_cursor *cursor)
     return cursor->leaf->value[cursor->slot];
 }
 
-/* Progress of a check: leaves are met from left to right. */
+/* Progress of a check; leaves are met from left to right. */
 struct check {
     const struct btree_node *last_leaf;
     size_t keys;
@@ -388,9 +388,8 @@ static const char *check_leaf(const struct btree_node *leaf, struct check *check
     return NULL;
 }
 
-/* Keys of this subtree lie in low..high, both included; edge: on the right edge, where nodes may be
- * sparse.
- */
+/* Checks a subtree with keys in low..high inclusive. `edge`: on the right edge, where nodes may be
+ * sparse. */
 static const char *check_node(const struct btree_node *node, unsigned level, uint64_t low,
                               uint64_t high, bool edge, struct check *check)
 {

@@ -1,16 +1,15 @@
 /*
- * The laws of conservation of the company, checked when nobody works. Each law has a name that is
- * reported when it does not hold; a law reads the data alone and trusts no total that it does not
- * verify.
+ * The conservation laws of the company, checked when no transaction runs. A broken law is reported
+ * by its name. A law reads the data alone and trusts no total that it does not verify.
  */
 #include "apps/workloads/warehouse/company.h"
 
-/* What is found by walking over a district's order book. */
+/* Sums over a district's order book. */
 struct book_sums {
     int64_t amount;           /* of the orders in the book */
-    int64_t delivered_amount; /* of those among them delivered */
+    int64_t delivered_amount; /* of those delivered */
     uint64_t undelivered;
-    uint64_t units[WAREHOUSES_MAX]; /* by supplier, archived ones included */
+    uint64_t units[WAREHOUSES_MAX]; /* by supplier, including archived orders */
 };
 
 static const char *check_order(const struct district *district, const struct order *order,
@@ -68,7 +67,7 @@ static const char *check_book(const struct district *district, unsigned warehous
     return NULL;
 }
 
-/* What is found by walking over a warehouse's customers. */
+/* Sums over a warehouse's customers. */
 struct customer_sums {
     int64_t owed, paid;
     uint64_t payments;
@@ -132,7 +131,7 @@ static const char *check_stock(const struct warehouse *warehouse, uint64_t *sold
     return NULL;
 }
 
-/* What the whole company adds up to. */
+/* Sums over the whole company. */
 struct company_sums {
     struct totals totals;
     uint64_t ordered_units[WAREHOUSES_MAX]; /* by supplier */

@@ -1,7 +1,7 @@
 /*
- * Builds a company and fills its warehouses: as many orders as a district keeps, seven in ten of
- * them delivered, over customers and items drawn at random. Loaded orders count as sold and owed,
- * so that every law of company_check holds before the first transaction.
+ * Builds a company and fills its warehouses: with as many orders as a district keeps, seven in ten
+ * of them delivered, over random customers and items. Loaded orders count as sold and owed, so that
+ * every law of company_check() holds before the first transaction.
  */
 #include "apps/workloads/warehouse/company.h"
 
@@ -67,7 +67,7 @@ static struct stock *load_stock(struct warehouse *warehouse, const struct sizes 
     return stock;
 }
 
-/* Quantities are set last, when it is known what the loaded orders have sold. */
+/* Quantities are set last, when the sum of the loaded orders is known. */
 static void stock_up(struct stock *stock, uint32_t items, struct prng *prng)
 {
     for (uint32_t i = 0; i < items; i++) {

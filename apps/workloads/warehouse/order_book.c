@@ -1,7 +1,7 @@
 /*
- * The orders of a district: ids without gaps, a queue of those not yet delivered, memory that is
- * used again. Everything here runs with the district's lock held, or while the district is loaded.
- * Invariant: undelivered holds exactly the orders of the book that are not delivered.
+ * The orders of a district: ids without gaps, a queue of undelivered ones, recycled memory. The
+ * district's lock is held, or the district is being loaded. Invariant: `undelivered` holds exactly
+ * the orders of the book that are not delivered.
  */
 #include "apps/workloads/warehouse/company.h"
 #include <string.h>
@@ -43,8 +43,8 @@ void order_book_deliver(struct district *district, struct order *order)
     district->delivered_amount += order->amount;
 }
 
-/* Takes the order out of the book; what the laws of the company need of it stays in the archive's
- * sums. */
+/* Removes the order from the book. The archive's sums keep the figures that the company's laws
+ * need. */
 static void archive(struct district *district, struct order *order)
 {
     btree_remove(&district->orders, order->id);

@@ -1,7 +1,7 @@
 /*
- * The five transactions. Each takes the locks it needs one after the other, never two at a time,
- * so there is no order of locks to keep; what is visible in between is a state a reader may see,
- * and everything adds up once a transaction is over.
+ * The five transactions. Each takes its locks one after the other, never two at a time, so there is
+ * no lock order to keep. A reader may see the states in between; all sums are right once a
+ * transaction is over.
  *
  * Mix and shapes after TPC-C, rev. 5.11: clause 2.4 (new order), 2.5 (payment), 2.6 (order status),
  * 2.7 (delivery), 2.8 (stock level), 2.1.6 (skewed choice of customers and items), 5.2.3 (mix).
@@ -14,10 +14,10 @@ enum {
     RESTOCK_UNITS = 91,
     UNKNOWN_ITEM_PERCENT = 1,
     BY_NAME_PERCENT = 60,
-    SAME_NAME_MAX = 16, /* customers of one name that are looked at */
+    SAME_NAME_MAX = 16, /* customers of one name that are considered */
     RECENT_ORDERS = 20,
     ARCHIVE_MAX =
-        /* orders archived by one delivery: more than are added for it, so that the book shrinks */
+        /* Orders archived by one delivery: more than are added for it, so that the book shrinks. */
     2,
     PAYMENT_MIN = 100,
     PAYMENT_MAX = 500000,
@@ -32,8 +32,8 @@ static struct warehouse *own(const struct terminal *terminal)
     return &terminal->company->warehouse[terminal->warehouse];
 }
 
-/* 0..bound-1, some a good deal more often than others; mask is a power of two less one, below
- * bound. */
+/* Returns a number from 0 to bound - 1; some are much more frequent. The mask is a power of two
+ * less one, below bound. */
 static uint32_t skewed(struct prng *prng, uint32_t bound)
 {
     uint32_t mask = 1;
@@ -43,7 +43,7 @@ static uint32_t skewed(struct prng *prng, uint32_t bound)
     return (prng_below(prng, mask + 1) | prng_below(prng, bound)) % bound;
 }
 
-/* By number, or by name: then the one in the middle of all customers of that name. */
+/* Chooses by number, or by name: then the middle one of all customers of that name. */
 static struct customer *choose_customer(struct terminal *terminal, unsigned district)
 {
     const struct sizes *sizes = &terminal->company->sizes;
@@ -76,7 +76,7 @@ static unsigned choose_supplier(struct terminal *terminal)
     return other < terminal->warehouse ? other : other + 1;
 }
 
-/* Draws the lines of an order and prices them; false if one item does not exist. */
+/* Draws the lines of an order and prices them. Returns false if an item does not exist. */
 static bool draw_lines(struct terminal *terminal, struct order_line *lines, unsigned count)
 {
     const struct company *company = terminal->company;
@@ -199,7 +199,7 @@ static void order_status(struct terminal *terminal)
     terminal->seen_amount += amount;
 }
 
-/* Delivers the oldest order of the district, if there is one. */
+/* Delivers the district's oldest order, if there is one. */
 static void deliver_one(struct terminal *terminal, unsigned number)
 {
     struct warehouse *warehouse = own(terminal);
@@ -234,7 +234,7 @@ static void delivery(struct terminal *terminal)
         deliver_one(terminal, d);
 }
 
-/* Which items the newest orders of a district asked for; returns how many, with repetitions. */
+/* Lists the items of a district's newest orders. Returns their number, with repetitions. */
 static unsigned recent_items(struct district *district, uint32_t *items)
 {
     struct btree_cursor cursor;

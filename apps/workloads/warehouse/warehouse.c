@@ -1,8 +1,8 @@
 /*
  * The warehouse server (after SPECjbb2000, with several threads to a warehouse as in [Azimi 2007,
- * 3.4.2]): threads run transactions against the warehouse they belong to, so that the threads of
- * one warehouse share its districts, rows, trees and locks with one another and almost nothing with
- * the rest.
+ * 3.4.2]). Threads run transactions against the warehouse they belong to. So the threads of one
+ * warehouse share its districts, rows, trees and locks with one another, and almost nothing with
+ * other threads.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void operate(void *context, struct team_member *member)
     terminal_step(member->data);
 }
 
-/* Closes the terminals and says what they did. */
+/* Settles the terminals and prints their results. */
 static void settle(const struct team_plan *plan, const struct team_member *members)
 {
     uint64_t done[TRANSACTIONS] = {0};

@@ -1,6 +1,5 @@
-/* The applications' arguments: what is accepted, and that every refusal names the argument and what
- * it takes.
- */
+/* The applications' arguments: accepted values, and refusals, which name the argument and the
+ * values it accepts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Bodies and their tree, against every single body. */
+/* Bodies and their tree, compared with the sum over single bodies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void pulls_come_near_those_of_all_bodies_as_cells_open(void **state)
     spmd_end(&run);
 }
 
-/* The walk by its definition, a cell inside another. */
+/* Walks the tree by its definition, a cell inside another. */
 static void pull_by_cell(const struct tree *tree, size_t cell, const struct body *body,
                          double opening, double out[3])
 {
@@ -118,7 +118,7 @@ static void bodies_in_one_place_are_one_cell(void **state)
         memcpy(tree->body[i].position, tree->body[0].position, sizeof tree->body[0].position);
     for (size_t i = 0; i < 200; i++)
         tree->order[0][i] = (struct place){tree_key(tree, tree->body[i].position), i};
-    for (size_t i = 1; i < 200; i++) { /* insertion */
+    for (size_t i = 1; i < 200; i++) { /* sort by insertion */
         struct place place = tree->order[0][i];
         size_t at = i;
         for (; at > 0 && tree->order[0][at - 1].key > place.key; at--)

@@ -1,4 +1,4 @@
-/* The warehouse's B-tree against a sorted array, with every invariant checked after every
+/* The warehouse's B-tree, compared with a sorted array. Every invariant is checked after every
  * change. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ enum { KEY_SPACE = 700 };
 struct fixture {
     struct arena arena;
     struct btree tree;
-    uintptr_t expected[KEY_SPACE]; /* value of each key, 0: absent */
+    uintptr_t expected[KEY_SPACE]; /* value of each key; 0: absent */
     size_t count;
 };
 
@@ -65,8 +65,7 @@ static void take_out(struct fixture *f, uint64_t key)
     assert_sound(&f->tree);
 }
 
-/* Every key is found or missing as expected, and a scan from any place visits exactly what is
- * there. */
+/* Every key is found or missing as expected, and a scan from any key visits exactly the rest. */
 static void assert_same(const struct fixture *f)
 {
     struct btree_cursor cursor;

@@ -1,4 +1,4 @@
-/* Conjugate gradients, against elimination; and the matrix, against what it should be. */
+/* Conjugate gradients, compared with elimination; and the matrix's structure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static void rows_are_symmetric_and_dominated_by_the_diagonal(void **state)
     spmd_end(&run);
 }
 
-/* Gauss-Jordan; the diagonal dominates. */
+/* Gauss-Jordan elimination; the diagonal dominates. */
 static void eliminate(size_t n)
 {
     for (size_t i = 0; i < n; i++)

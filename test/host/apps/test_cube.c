@@ -1,4 +1,4 @@
-/* The data cube, against sorting the rows of every group-by. */
+/* The data cube, compared with sorting the rows of every group-by. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static const struct cell *find(unsigned mask, uint64_t key)
     return NULL;
 }
 
-/* How many cells the group-by must have, each of which it has. */
+/* Returns the number of cells that the group-by must have; checks that it has each. */
 static size_t compare(unsigned mask)
 {
     size_t cells = 0;

@@ -1,4 +1,4 @@
-/* The Fourier transform, against the definition. */
+/* The Fourier transform, compared with the definition. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void forward_only(struct spmd_thread *t)
     fft_forward(t);
 }
 
-/* The transform of a run of so many elements, left in transformed. */
+/* Transforms 2^log2n elements into `transformed`. */
 static void transform(unsigned log2n, unsigned threads, unsigned block)
 {
     struct spmd_program once = fft_program;

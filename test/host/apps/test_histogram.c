@@ -1,4 +1,4 @@
-/* The applications' latency histogram against exact percentiles of sorted values. */
+/* The latency histogram, compared with exact percentiles of sorted values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The smallest value that at least permille of 1000 do not exceed. */
+/* Returns the smallest value that at least `permille` of 1000 do not exceed. */
 static uint64_t exact_permille(const uint64_t *sorted, size_t count, unsigned permille)
 {
     return sorted[(count * permille + 999) / 1000 - 1];

@@ -1,4 +1,4 @@
-/* LU factorisation, against one element after another. */
+/* LU factorisation in blocks, compared with an element-wise one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Multigrid: the operator, against waves whose images are known; and where cycles lead. */
+/* Multigrid: the operator, by waves with known images; and the convergence of cycles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static double angle(size_t wave, size_t at)
     return 2 * 3.14159265358979323846 * (double)(wave * at % N) / N;
 }
 
-/* The weights of a wave's neighbours add up by cosines. */
+/* The weights of a wave's neighbours add up to cosines. */
 static double eigenvalue(const size_t wave[3])
 {
     double c[3];

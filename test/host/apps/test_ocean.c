@@ -1,5 +1,5 @@
-/* The basin's currents: where points are, what the Jacobian conserves, waves whose equation is
- * known, steps done anew. */
+/* The basin's currents: layout of points, conservation by the Jacobian, waves with a known
+ * equation, and steps computed anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,7 +172,7 @@ static double q_py(field a, size_t i, size_t j)
     return (*q_now)[i][j] * along_y(itself, *p_now, i, j);
 }
 
-/* Each factor at the edge is 0, so that derivatives there do not count. */
+/* Each factor is 0 at the edge, so that derivatives there do not count. */
 static double tendency(unsigned step, unsigned layer, size_t i, size_t j)
 {
     field *p = &psi[step][layer], *q = &pv[step][layer];

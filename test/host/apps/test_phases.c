@@ -1,5 +1,5 @@
-/* The kinds of work in phases: laws hold, the same seed gives the same sum, and a check sees what
- * is wrong. */
+/* The kinds of work in phases: laws hold, the same seed gives the same sum, and a check finds a
+ * wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ void hpm_mark(const char *label)
     strncpy(labels[label_count++], label, sizeof labels[0] - 1);
 }
 
-/* Violation of the last of so many rounds. */
+/* Returns the violation of the last of `rounds` rounds. */
 static const char *run(const struct phases_kind *kind, uint64_t size, uint64_t seed,
                        unsigned rounds, bool spoil, uint64_t *sum)
 {
@@ -42,7 +42,7 @@ static const char *run(const struct phases_kind *kind, uint64_t size, uint64_t s
     return violation;
 }
 
-/* Small ones, where edges are near. */
+/* Small sizes, with edges near. */
 static uint64_t small_size(const struct phases_kind *kind, unsigned which)
 {
     uint64_t room = kind->size_max - kind->size_min, step = kind == &phases_graph   ? 1
@@ -128,10 +128,10 @@ static void everything_comes_back_from_the_compressor(void **state)
     struct prng prng = prng_seeded(3, 0);
 
     (void)state;
-    for (size_t bytes = 0; bytes < 300; bytes++) /* one byte, again and again */
+    for (size_t bytes = 0; bytes < 300; bytes++) /* one repeated byte */
         packed_bytes_come_back(bytes);
     for (unsigned period = 1; period < 40000;
-         period = period * 3 + 1) { /* matches near and beyond the window */
+         period = period * 3 + 1) { /* matches nearer and farther than the window */
         for (size_t i = 0; i < sizeof text; i++)
             text[i] = i < period ? (uint8_t)prng_next(&prng) : text[i - period];
         packed_bytes_come_back(sizeof text);
@@ -146,7 +146,7 @@ static void everything_comes_back_from_the_compressor(void **state)
 static void any_bytes_may_be_decompressed(void **state)
 {
     struct prng prng = prng_seeded(4, 0);
-    uint8_t *bytes = malloc(64), *out = malloc(256); /* their ends are watched */
+    uint8_t *bytes = malloc(64), *out = malloc(256); /* a sanitizer watches their ends */
     const uint8_t no_distance[] = {0, 'a', 128, 0, 0}, too_far[] = {0, 'a', 128, 2, 0},
                   cut[] = {0, 'a', 128, 1};
 
@@ -186,8 +186,9 @@ static void what_a_program_may_not_do_ends_it(void **state)
     assert_int_equal(run_one((struct vm_code){VM_STORE, 1, 2, 0, 4}), -1);
     assert_int_equal(run_one((struct vm_code){VM_JUMP, 0, 0, 0, 2}), -1);
     assert_int_equal(run_one((struct vm_code){VM_JUMP, 0, 0, 0, -1}), -1);
-    assert_int_equal(run_one((struct vm_code){VM_JUMP, 0, 0, 0, 0}), -1); /* for ever */
-    assert_int_equal(run_one((struct vm_code){VM_CALL, 0, 0, 0, 0}), -1); /* too deep */
+    assert_int_equal(run_one((struct vm_code){VM_JUMP, 0, 0, 0, 0}), -1); /* an endless loop */
+    /* a recursion without end */
+    assert_int_equal(run_one((struct vm_code){VM_CALL, 0, 0, 0, 0}), -1);
     assert_int_equal(run_one((struct vm_code){VM_RETURN, 0, 0, 0, 0}), -1);
     assert_int_equal(run_one((struct vm_code){VM_POP, 0, 0, 0, 0}), -1);
     assert_int_equal(run_one((struct vm_code){VM_TRAP, 0, 0, 0, 0}), -1);

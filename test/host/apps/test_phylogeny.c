@@ -1,4 +1,5 @@
-/* Likelihoods of trees, against sums over all that may have happened; and where the chain leads. */
+/* Likelihoods of trees, compared with sums over all possible histories; and the convergence of the
+ * chain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static void begin(const char *arguments)
 
 /* ---- Every base at every inner node ---------------------------------------------------------- */
 
-/* Kimura's probabilities by his formulas, written with his two rates. */
+/* Kimura's probabilities by his formulas, with his two rates. */
 static double substitution(double length, double rate, unsigned from, unsigned to)
 {
     double beta = length * rate / 4, alpha = 2 * beta;

@@ -1,4 +1,4 @@
-/* Who is in which group, and in which order threads are created. */
+/* The groups of threads, and the order of their creation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

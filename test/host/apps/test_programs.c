@@ -1,5 +1,5 @@
-/* The programs on large arrays: laws hold, results do not depend on threads, and a check sees what
- * is wrong. */
+/* The programs on large arrays: laws hold, results do not depend on the number of threads, and a
+ * check finds a wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 enum { SEEDS = 20 };
 
-/* Small shapes, where edges are near. */
+/* Small shapes, with edges near. */
 static const struct shape {
     const struct spmd_program *program;
     const char *arguments;

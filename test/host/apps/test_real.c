@@ -1,4 +1,4 @@
-/* Functions of real numbers, against the host's library. */
+/* Functions of real numbers, compared with the host's library. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

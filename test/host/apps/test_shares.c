@@ -1,5 +1,5 @@
-/* What samples add up to, and the names of places: what is asked for, what is remembered, and what
- * is one row. */
+/* Sums of samples, and names of places: what is looked up, what is remembered, and what is one
+ * row. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +17,11 @@
 
 #define KERNEL 0xffffffff80200000u
 
-/* ---- A machine: two programs, whose functions begin every 0x100 bytes, and a kernel ---------- */
+/* ---- A machine: two programs with functions of 0x100 bytes, and a kernel ---------------------- */
 
 static unsigned asked;
-static bool ended;              /* everybody has */
-static const char *region_name; /* of memory from 0x100000, 0x10000 bytes */
+static bool ended;              /* all processes have */
+static const char *region_name; /* of the 0x10000 bytes of memory at 0x100000 */
 
 static const char *program_of(uint32_t pid)
 {
@@ -39,7 +39,7 @@ int application_threads(int pid, struct sys_thread_info *out, size_t room)
     return 1;
 }
 
-/* From its middle on, each function has code of a header inlined. */
+/* From its middle on, each function contains inlined code of a header. */
 static void put_code(uint64_t address, const char *region, struct sys_symbol *place)
 {
     snprintf(place->region, sizeof place->region, "%s", region);
@@ -67,7 +67,7 @@ int symbol_of(int pid, uint64_t address, struct sys_symbol *place)
     return 0;
 }
 
-/* Stands in front of calloc. */
+/* Stands in for calloc(). */
 static bool no_memory;
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -100,7 +100,7 @@ static void add(struct shares *s, uint32_t pid, uint64_t pc, uint32_t period)
     shares_add(s, &one);
 }
 
-/* "samples weight name program file:number", row by row. */
+/* Writes "samples weight name program file:number", row by row. */
 static const char *rows_of(const struct shares *s)
 {
     static char text[1024];
@@ -193,7 +193,7 @@ static void code_is_asked_about_once_and_known_when_its_process_has_ended(void *
         add(&s, 2, 0x400610, 1);
     assert_int_equal(asked, before);
     assert_string_equal(rows_of(&s), "101 101 function6 second file.c:0\n");
-    add(&s, 2, 0x400710, 1); /* too late */
+    add(&s, 2, 0x400710, 1); /* too late: the process has ended */
     add(&s, 2, 0x400890, 1);
     assert_string_equal(rows_of(&s), "101 101 function6 second file.c:0\n"
                                      "2 2 ? second ?:0\n");
@@ -238,7 +238,7 @@ static void regions_are_asked_about_once_a_turn(void **state)
     asked = 0;
     assert_string_equal(places_region(1, 0x10ffff), "heap");
     assert_int_equal(asked, 0);
-    region_name = "stack"; /* others have come to lie there */
+    region_name = "stack"; /* another region lies there now */
     places_turn();
     assert_string_equal(places_region(1, 0x104000), "stack");
     places_turn();

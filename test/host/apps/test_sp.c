@@ -1,5 +1,5 @@
-/* The implicit solver, against elimination in the matrix of all points; and where its steps
- * lead. */
+/* The implicit solver, compared with elimination in the matrix of all points; and its
+ * convergence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void build_factors(void)
     }
 }
 
-/* Gauss-Jordan on product, which is lost. */
+/* Gauss-Jordan elimination on `product`, which is overwritten. */
 static void eliminate(void)
 {
     for (size_t k = 0; k < POINTS; k++) {
@@ -59,7 +59,7 @@ static void eliminate(void)
         solved[i] /= product[i][i];
 }
 
-/* The first step begins with u = 0: the right-hand side is the forcing term, which is K u of the
+/* The first step begins with u = 0: the right-hand side is the forcing, which is K u of the
  * solution. */
 static void a_step_solves_the_product_of_the_factors(void **state)
 {

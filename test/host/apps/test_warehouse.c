@@ -1,4 +1,4 @@
-/* The warehouse's transactions keep every law, and every law notices when it is broken. */
+/* The warehouse's transactions keep every law, and the check of a law finds that it is broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* Archives made here byte by byte: files are found by name, broken archives are refused by name. */
+/* Archives made byte by byte: files are found by name, broken archives are refused with the
+ * reason. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/proc/bundle.h"
 

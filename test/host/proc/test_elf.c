@@ -1,4 +1,4 @@
-/* A good program is planned as its headers say; each single thing wrong with it is refused by
+/* A good program is planned as its headers say. A program with any one thing wrong is refused, by
  * name. */
 #include "test/host/double/expect_panic.h"
 #include <elf.h>

@@ -1,5 +1,5 @@
-/* Sleepers by name against a plain list of them; names chosen to be in each other's way make
- * nothing longer than their bits. */
+/* Sleepers by name, compared with a plain list. Names chosen to collide make no path longer than
+ * their bits. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/proc/sleepers.h"
 
@@ -75,7 +75,7 @@ static void words_differ_by_address_and_by_space(void **state)
     add(0, word_name(&spaces[0], 0x1000));
     assert_null(sleepers_first(&all, word_name(&spaces[1], 0x1000)));
     assert_null(sleepers_first(&all, word_name(&spaces[0], 0x1004)));
-    /* All of the hash alike. */
+    /* Names that differ in no bit of the hash. */
     add(1, (struct word_name){pool[0].name.hash, pool[0].name.space ^ (uint64_t)1 << 63});
     add(2, (struct word_name){pool[0].name.hash, pool[0].name.space ^ 1});
     sleepers_check(&all);
@@ -83,7 +83,7 @@ static void words_differ_by_address_and_by_space(void **state)
         assert_ptr_equal(sleepers_first(&all, pool[i].name), &pool[i]);
 }
 
-/* Random additions and removals, of any, not only the first, as deadlines remove them. */
+/* Adds and removes at random, and not only the first of a name, as a deadline removes any. */
 static void random_sleepers_agree_with_a_list(void **state)
 {
     uint64_t seed = 3;
@@ -113,7 +113,7 @@ static void random_sleepers_agree_with_a_list(void **state)
 static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
 {
     static const struct {
-        unsigned hash_bits, space_bits; /* shifts: how many low bits are alike */
+        unsigned hash_bits, space_bits; /* shifts: low bits that are equal */
         unsigned most;
     } alike[] = {{0, 0, 14}, {8, 0, 22}, {40, 0, 54}, {52, 0, 66}, {64, 0, 78}, {64, 52, 128}};
 
@@ -135,7 +135,7 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
         }
         assert_null(all.root);
     }
-    /* Each leaves the way of all before it at the last moment. */
+    /* Each name leaves the path of all before it as late as possible. */
     nobody(state);
     for (unsigned i = 0; i < 128; i++) {
         unsigned bit = 127 - i;
