@@ -14,7 +14,7 @@
 enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2, WORD_SHOWN = 160 };
 
 /* Writes the values that the entry accepts, such as "1..64" or "grouped, shuffled". */
-static void describe(const struct args_entry *entry, char *out, size_t size)
+static void describe_accepted(const struct args_entry *entry, char *out, size_t size)
 {
     switch (entry->kind) {
     case ARGS_NUMBER:
@@ -126,8 +126,8 @@ static bool parse_value(const struct args_entry *entry, const char *text)
     return false;
 }
 
-static const struct args_entry *find(const struct args_table *table, const char *name,
-                                     size_t length)
+static const struct args_entry *find_entry(const struct args_table *table, const char *name,
+                                           size_t length)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct args_entry *entry = &table->entries[i];
@@ -158,7 +158,7 @@ int args_parse(const struct args_table *table, int argc, char **argv, char *erro
     for (int i = 1; i < argc; i++) {
         const char *equals = strchr(argv[i], '=');
         const struct args_entry *entry =
-            equals ? find(table, argv[i], (size_t)(equals - argv[i])) : NULL;
+            equals ? find_entry(table, argv[i], (size_t)(equals - argv[i])) : NULL;
 
         if (!entry) {
             say_unknown(table, argv[i], error, error_size);
@@ -166,7 +166,7 @@ int args_parse(const struct args_table *table, int argc, char **argv, char *erro
         }
         if (!parse_value(entry, equals + 1)) {
             char accepted[DESCRIPTION_MAX];
-            describe(entry, accepted, sizeof accepted);
+            describe_accepted(entry, accepted, sizeof accepted);
             snprintf(error, error_size, "argument %s: '%s' is not accepted; use %s", entry->name,
                      equals + 1, accepted);
             return -1;
@@ -202,7 +202,7 @@ void args_help(const struct args_table *table)
     printf("%s: %s\n", table->program, table->what);
     for (size_t i = 0; i < table->count; i++) {
         char accepted[DESCRIPTION_MAX];
-        describe(&table->entries[i], accepted, sizeof accepted);
+        describe_accepted(&table->entries[i], accepted, sizeof accepted);
         printf("  %s=", table->entries[i].name);
         print_default(&table->entries[i]);
         printf("  %s (%s)\n", table->entries[i].what, accepted);

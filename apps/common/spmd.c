@@ -287,7 +287,7 @@ static void print_arguments(const struct spmd_run *run, char *out, size_t size)
 }
 
 /* One string and one write, so that the line stays whole on a console with other writers. */
-static void report(const struct spmd_run *run)
+static void print_result(const struct spmd_run *run)
 {
     char line[512], arguments[200] = "";
 
@@ -314,7 +314,7 @@ int spmd_main(const struct spmd_program *program, int argc, char **argv)
     } else {
         spmd_work(&run);
         spmd_check(&run);
-        report(&run);
+        print_result(&run);
         status = run.violation ? 1 : 0;
     }
     return status; /* arrays stay until the process has ended, for observers of its memory */

@@ -54,8 +54,8 @@ struct spmd_program {
     uint64_t (*ops)(const struct spmd_run *run);
 };
 
-/* Defines id_program from the functions of the file, named like the members above, and its state
- * id_state. */
+/* Defines id_program from the functions of the file, named like the members above (`round_of` for
+ * `round`), and its state id_state. */
 #define SPMD_PROGRAM(id, step, about)                    \
     const struct spmd_program id##_program = {           \
         .name = #id,                                     \

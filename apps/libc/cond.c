@@ -112,7 +112,7 @@ int pthread_barrier_destroy(pthread_barrier_t *b)
 
 /* The last thread to arrive resets the count before it opens the round, so the next round may start
  * at once. */
-static int meet(pthread_barrier_t *b)
+static int meet_at_barrier(pthread_barrier_t *b)
 {
     uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&b->arrived, 1, __ATOMIC_ACQ_REL) == b->needed) {
@@ -129,7 +129,7 @@ static int meet(pthread_barrier_t *b)
 int pthread_barrier_wait(pthread_barrier_t *b)
 {
     __atomic_add_fetch(&b->inside, 1, __ATOMIC_RELAXED);
-    int result = meet(b);
+    int result = meet_at_barrier(b);
     __atomic_sub_fetch(&b->inside, 1, __ATOMIC_RELEASE);
     return result;
 }

@@ -44,7 +44,7 @@ void hpm_close(int session)
     syscall1(SYS_HPM_CLOSE, session);
 }
 
-static void show(int session)
+static void show_session(int session)
 {
     int64_t at = (int64_t)syscall1(SYS_HPM_SHOW, session);
 
@@ -69,7 +69,7 @@ static int ask_count(int session, unsigned i, uint64_t *count)
 int hpm_count_read(int session, unsigned i, uint64_t *count)
 {
     if (session != shown.session)
-        show(session);
+        show_session(session);
     if (shown.page && hpm_user_read(shown.page, i, counter_read, count))
         return 1;
     return ask_count(session, i, count);

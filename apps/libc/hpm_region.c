@@ -75,7 +75,7 @@ static uint64_t minus(uint64_t now, uint64_t before)
 }
 
 /* Subtracts, but not below 0: estimates may fall a little. */
-static struct tally since(const struct tally *now, const struct tally *before)
+static struct tally tally_since(const struct tally *now, const struct tally *before)
 {
     return (struct tally){minus(now->counted, before->counted), minus(now->seen, before->seen),
                           minus(now->length, before->length), minus(now->count, before->count)};
@@ -91,14 +91,14 @@ static void add_tally(struct tally *sum, const struct tally *part)
 
 /* Returns the estimated count: scaled by the time counted, or the thread's estimate if never
  * counted. */
-static uint64_t scaled(const struct tally *t)
+static uint64_t scaled_count(const struct tally *t)
 {
     if (t->seen >= t->length)
         return t->counted;
     return t->seen ? (uint64_t)((unsigned __int128)t->counted * t->length / t->seen) : t->count;
 }
 
-static int check(const struct sys_hpm_value *v, int n, char *why, size_t size)
+static int check_counts(const struct sys_hpm_value *v, int n, char *why, size_t size)
 {
     if (n > HPM_REGION_COUNTS) {
         snprintf(why, size, "regions have %d counts at most", HPM_REGION_COUNTS);
@@ -124,7 +124,7 @@ int hpm_regions_start(const char *names, int at_exit, char *why, size_t size)
     int session = hpm_open(names, why, size);
     if (session < 0)
         return session;
-    int n = read_values(session, v), err = check(v, n, why, size);
+    int n = read_values(session, v), err = check_counts(v, n, why, size);
     if (err) {
         hpm_close(session);
         return err;
@@ -155,7 +155,7 @@ static unsigned find_locked(const char *name)
     return table.regions++;
 }
 
-static int refuse(int err)
+static int count_refused(int err)
 {
     pthread_mutex_lock(&table.lock);
     table.refused++;
@@ -168,21 +168,21 @@ int hpm_region_begin(const char *name)
     if (!__atomic_load_n(&table.session, __ATOMIC_ACQUIRE))
         return -ENODEV;
     if (stack.depth == HPM_REGION_DEPTH)
-        return refuse(-ENOSPC);
+        return count_refused(-ENOSPC);
     struct frame *f = &stack.frame[stack.depth];
     *f = (struct frame){0};
     pthread_mutex_lock(&table.lock);
     f->region = find_locked(name);
     pthread_mutex_unlock(&table.lock);
     if (f->region == NONE)
-        return refuse(-ENOSPC);
+        return count_refused(-ENOSPC);
     stack.depth++;
     /* Last, so that the work above is not part of the region. */
     int err = read_counts(f->began);
     if (!err)
         return 0;
     stack.depth--;
-    return refuse(err);
+    return count_refused(err);
 }
 
 /* Returns whether the region of the top frame is in a lower frame as well, which will count it. */
@@ -194,15 +194,15 @@ static int is_inside_itself(void)
     return 0;
 }
 
-static void add(const struct frame *f, const struct tally *now, int counts_inclusive)
+static void add_to_region(const struct frame *f, const struct tally *now, int counts_inclusive)
 {
     struct region *r = &table.region[f->region];
 
     pthread_mutex_lock(&table.lock);
     r->calls++;
     for (unsigned i = 0; i < table.counts; i++) {
-        struct tally inclusive = since(&now[i], &f->began[i]),
-                     exclusive = since(&inclusive, &f->inside[i]);
+        struct tally inclusive = tally_since(&now[i], &f->began[i]),
+                     exclusive = tally_since(&inclusive, &f->inside[i]);
         if (counts_inclusive)
             add_tally(&r->inclusive[i], &inclusive);
         add_tally(&r->exclusive[i], &exclusive);
@@ -219,11 +219,11 @@ int hpm_region_end(const char *name)
     int err = read_counts(now); /* first, so that the work below is not part of the region */
     struct frame *f = stack.depth ? &stack.frame[stack.depth - 1] : NULL;
     if (err || !f || strncmp(table.region[f->region].name, name, HPM_REGION_NAME - 1))
-        return refuse(err ? err : -EINVAL);
-    add(f, now, !is_inside_itself());
+        return count_refused(err ? err : -EINVAL);
+    add_to_region(f, now, !is_inside_itself());
     stack.depth--;
     for (unsigned i = 0; stack.depth && i < table.counts; i++) {
-        struct tally inside = since(&now[i], &f->began[i]);
+        struct tally inside = tally_since(&now[i], &f->began[i]);
         add_tally(&f[-1].inside[i], &inside);
     }
     return 0;
@@ -236,8 +236,8 @@ static void settle(const struct region *from, struct hpm_region *to)
     memcpy(to->name, from->name, sizeof to->name);
     to->calls = from->calls;
     for (unsigned i = 0; i < HPM_REGION_COUNTS; i++) {
-        to->inclusive[i] = scaled(&from->inclusive[i]);
-        to->exclusive[i] = scaled(&from->exclusive[i]);
+        to->inclusive[i] = scaled_count(&from->inclusive[i]);
+        to->exclusive[i] = scaled_count(&from->exclusive[i]);
     }
 }
 

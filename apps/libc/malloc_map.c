@@ -102,7 +102,7 @@ static void make_room(size_t size)
     }
 }
 
-static bool keep(char *at, size_t size)
+static bool keep_mapping(char *at, size_t size)
 {
     bool is = false;
 
@@ -154,7 +154,7 @@ static bool has_room(size_t size)
 }
 
 /* Maps at a multiple of SPAN, and unmaps what alignment has cost. */
-static char *map(size_t size)
+static char *map_aligned(size_t size)
 {
     int64_t at = has_room(size) ? (int64_t)syscall3(SYS_MMAP, size + SPAN,
                                                     SYS_PROT_READ | SYS_PROT_WRITE, "malloc")
@@ -184,7 +184,7 @@ struct mapping mapping_take(size_t size)
     }
     m = take_kept(size);
     if (!m.at)
-        m = (struct mapping){map(size), size, false};
+        m = (struct mapping){map_aligned(size), size, false};
     return m;
 }
 
@@ -200,7 +200,7 @@ void mapping_give(char *at, size_t size)
         at = last;
         size = last_size;
     }
-    if (at && !keep(at, size))
+    if (at && !keep_mapping(at, size))
         unmap(at, size);
 }
 

@@ -22,12 +22,12 @@ static bool bad_time(const struct timespec *until)
     return until->tv_nsec < 0 || until->tv_nsec >= 1000000000;
 }
 
-static bool change(uint32_t *word, uint32_t from, uint32_t to)
+static bool change_word(uint32_t *word, uint32_t from, uint32_t to)
 {
     return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-static uint32_t look(const uint32_t *word)
+static uint32_t read_word(const uint32_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
@@ -38,9 +38,9 @@ static bool take_or_mark(pthread_mutex_t *m, uint32_t mark)
     for (;;) {
         uint32_t seen = __atomic_load_n(&m->state, __ATOMIC_SEQ_CST); /* ordered behind a claim */
         if (seen == FREE) {
-            if (change(&m->state, FREE, SLEEPERS))
+            if (change_word(&m->state, FREE, SLEEPERS))
                 return true;
-        } else if (seen >= mark || change(&m->state, seen, mark)) {
+        } else if (seen >= mark || change_word(&m->state, seen, mark)) {
             return false;
         }
     }
@@ -54,7 +54,7 @@ static int wait_for_turn(pthread_mutex_t *m, uint32_t self, uint64_t deadline)
         return 0;
     }
     while (__atomic_load_n(&m->turn, __ATOMIC_ACQUIRE) == self)
-        if (futex_wait(&m->turn, self, deadline) == -ETIMEDOUT && change(&m->turn, self, 0))
+        if (futex_wait(&m->turn, self, deadline) == -ETIMEDOUT && change_word(&m->turn, self, 0))
             return ETIMEDOUT;
     return 0;
 }
@@ -62,16 +62,16 @@ static int wait_for_turn(pthread_mutex_t *m, uint32_t self, uint64_t deadline)
 static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
 {
     for (int i = 0; i < SPIN_TRIES; i++) {
-        if (look(&m->state) == FREE && change(&m->state, FREE, HELD))
+        if (read_word(&m->state) == FREE && change_word(&m->state, FREE, HELD))
             return 0;
         relax();
     }
     uint64_t claim_ns = clock_ns() + HAND_OVER_NS;
     uint32_t self = thread_self()->tid_value;
     while (!take_or_mark(m, SLEEPERS)) {
-        if (clock_ns() >= claim_ns && change(&m->turn, 0, self))
+        if (clock_ns() >= claim_ns && change_word(&m->turn, 0, self))
             return wait_for_turn(m, self, deadline);
-        if (futex_wait(&m->state, look(&m->state) == CLAIMED ? CLAIMED : SLEEPERS, deadline) ==
+        if (futex_wait(&m->state, read_word(&m->state) == CLAIMED ? CLAIMED : SLEEPERS, deadline) ==
             -ETIMEDOUT)
             return ETIMEDOUT;
     }
@@ -82,8 +82,8 @@ static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
  * touched again. */
 static void unlock(pthread_mutex_t *m)
 {
-    while (!change(&m->state, HELD, FREE)) {
-        if (change(&m->state, SLEEPERS, FREE)) {
+    while (!change_word(&m->state, HELD, FREE)) {
+        if (change_word(&m->state, SLEEPERS, FREE)) {
             futex_wake(&m->state, 1);
             return;
         }
@@ -91,7 +91,7 @@ static void unlock(pthread_mutex_t *m)
          * the word again. */
         __atomic_store_n(&m->state, SLEEPERS, __ATOMIC_SEQ_CST);
         uint32_t next = __atomic_load_n(&m->turn, __ATOMIC_SEQ_CST);
-        if (next && change(&m->turn, next, 0)) {
+        if (next && change_word(&m->turn, next, 0)) {
             futex_wake(&m->turn, 1);
             return;
         }

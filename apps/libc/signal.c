@@ -61,7 +61,7 @@ static void handle(int signal, _sig_func_ptr handler)
 }
 
 /* Delivers a signal to the caller. Returns 0 or an error. */
-static int deliver(int signal)
+static int deliver_signal(int signal)
 {
     _sig_func_ptr handler =
         is_signal(signal) ? __atomic_load_n(&handlers[signal], __ATOMIC_ACQUIRE) : NULL;
@@ -93,7 +93,7 @@ _sig_func_ptr signal(int number, _sig_func_ptr handler)
 
 int raise(int number)
 {
-    return result_of(deliver(number));
+    return result_of(deliver_signal(number));
 }
 
 /* Refuses a signal to another process: EPERM if there is one, ESRCH if not. */
@@ -110,7 +110,7 @@ POSIX int kill(int pid, int number)
 {
     int own = (int)syscall0(SYS_GETPID);
 
-    return result_of(pid == own || pid == 0 || pid == -1 || pid == -own ? deliver(number)
+    return result_of(pid == own || pid == 0 || pid == -1 || pid == -own ? deliver_signal(number)
                                                                         : kill_other(pid, number));
 }
 ALSO_UNDERSCORED(kill);

@@ -36,7 +36,7 @@ static atomic_int members_seen[GROUPS_MAX];
 static pthread_mutex_t mark_lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile struct machine_id *machine; /* NULL: marks do nothing */
 
-static _Noreturn void refuse(const char *name, const char *value, const char *reason)
+static _Noreturn void refuse_setting(const char *name, const char *value, const char *reason)
 {
     fprintf(stderr, "environment variable %s: '%s' cannot be used: %s\n", name, value, reason);
     exit(EXIT_BAD_SETTING);
@@ -49,14 +49,14 @@ static void read_pinning(void)
 
     cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (pin && strcmp(pin, "good") != 0 && strcmp(pin, "bad") != 0)
-        refuse("HPM_PIN", pin, "accepted are good, bad");
+        refuse_setting("HPM_PIN", pin, "accepted are good, bad");
     if (pin)
         pinning = strcmp(pin, "good") == 0 ? PIN_GOOD : PIN_BAD;
     chips = number ? (int)strtol(number, &end, 10) : CHIPS_DEFAULT;
     if (pinning == PIN_NONE || (chips >= 1 && chips <= cpus && cpus % chips == 0 && !(end && *end)))
         return;
     snprintf(reason, sizeof reason, "must be a divisor of the number of CPUs, %d", cpus);
-    refuse("HPM_CHIPS", number ? number : "2", reason);
+    refuse_setting("HPM_CHIPS", number ? number : "2", reason);
 }
 
 static void map_machine(void)
@@ -67,14 +67,14 @@ static void map_machine(void)
         return;
     int fd = open(path, O_RDWR);
     if (fd < 0)
-        refuse("HPM_MACHINE", path, strerror(errno));
+        refuse_setting("HPM_MACHINE", path, strerror(errno));
     machine = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     if (machine == MAP_FAILED)
-        refuse("HPM_MACHINE", path, strerror(errno));
+        refuse_setting("HPM_MACHINE", path, strerror(errno));
     if (machine->magic != MACHINE_MAGIC || machine->version != MACHINE_VERSION)
-        refuse("HPM_MACHINE", path,
-               "these are not the registers of a simulated multiprocessor of this version");
+        refuse_setting("HPM_MACHINE", path,
+                       "these are not the registers of a simulated multiprocessor of this version");
 }
 
 static void read_environment(void)

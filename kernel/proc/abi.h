@@ -144,8 +144,8 @@ enum {
     SYS_COUNT_FAMILY = 8,
     SYS_SAMPLE_FAMILY = 3
 };
-/* With proc.visible=own (docs/use/boot-args.md) a process sees itself and its descendants only: calls
- * about others return -ESRCH, and those about the machine's counts and all processes' samples
+/* With proc.visible=own (docs/use/boot-args.md) a process sees itself and its descendants only:
+ * calls about others return -ESRCH, and those about the machine's counts and all processes' samples
  * -EACCES. */
 /* SYS_SCOPE_FAMILY: a process and its descendants, including those that have ended. */
 enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE, SYS_SCOPE_FAMILY, SYS_SCOPES };

@@ -281,7 +281,7 @@ static int read_once(struct process *owner, const struct sys_hpm_read *read,
 
 /* Makes the reading the last one, as its values are in user memory. Returns false if another one
  * was made meanwhile, or the session was closed. */
-static bool commit(struct process *owner, uint32_t session, const struct seen *seen)
+static bool commit_reading(struct process *owner, uint32_t session, const struct seen *seen)
 {
     gate_enter(&sessions_gate);
     struct count_session *s =
@@ -323,7 +323,7 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t 
         n = read_once(owner, read, values, room, seen);
         if (n > 0 && arch_copy_to_user(to, values, MIN((size_t)n, room) * sizeof(*values)))
             n = -EFAULT;
-        if (n < 0 || !seen || commit(owner, read->session, seen))
+        if (n < 0 || !seen || commit_reading(owner, read->session, seen))
             break;
         memset(values, 0, room * sizeof(*values));
         n = 0;
@@ -337,7 +337,7 @@ int counts_read(struct process *owner, const struct sys_hpm_read *read, vaddr_t 
 
 /* Reserves a page of the window for a thread. Returns its index; PROCESS_THREADS_MAX: none is
  * free. */
-static unsigned take_place(struct process *p)
+static unsigned take_page_index(struct process *p)
 {
     unsigned i = 0;
     bool irq = spin_lock(&p->lock);
@@ -350,7 +350,7 @@ static unsigned take_place(struct process *p)
     return i;
 }
 
-static void give_place(struct process *p, unsigned i)
+static void give_page_index(struct process *p, unsigned i)
 {
     bool irq = spin_lock(&p->lock);
 
@@ -368,7 +368,7 @@ static int make_page(struct process *p, struct hpm_user_page **out)
     _Static_assert(SHOWN_BASE + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
                        sizeof(struct hpm_user_page) <= PAGE_SIZE,
                    "room for each thread's page");
-    unsigned place = take_place(p);
+    unsigned place = take_page_index(p);
     paddr_t page;
     int err = place >= (SHOWN_MAX - SHOWN_BASE) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
 
@@ -379,7 +379,7 @@ static int make_page(struct process *p, struct hpm_user_page **out)
     }
     if (err) {
         if (place < PROCESS_THREADS_MAX)
-            give_place(p, place);
+            give_page_index(p, place);
         return err;
     }
     *out = phys_to_virt(page);
@@ -393,10 +393,10 @@ static void drop_page(struct process *p, struct hpm_user_page *page)
 
     space_hide(p->space, shown_at(place));
     frame_free(virt_to_phys(page), 0);
-    give_place(p, place);
+    give_page_index(p, place);
 }
 
-static int show(const struct process *owner, uint32_t session, struct hpm_user_page *page)
+static int show_counts(const struct process *owner, uint32_t session, struct hpm_user_page *page)
 {
     gate_enter(&sessions_gate);
     const struct count_session *s = find_session(owner, session);
@@ -413,7 +413,7 @@ int64_t counts_show(struct process *owner, uint32_t session)
 
     if (err)
         return err;
-    err = show(owner, session, page);
+    err = show_counts(owner, session, page);
     if (!err)
         return (int64_t)shown_at(page->place);
     if (!had)

@@ -44,7 +44,7 @@ void process_remember(struct process *p)
     spin_unlock(&p->lock, irq);
 }
 
-static void name(char out[16], const char *text)
+static void copy_name(char out[16], const char *text)
 {
     ksnprintf(out, 16, "%s", text ? text : "");
 }
@@ -54,15 +54,15 @@ static void put_policies(const struct space_stats *s, struct sys_memory *out)
     const struct replace_report *r = &s->replace;
     const struct pool_prefetch *ahead = &s->prefetch;
 
-    name(out->policy, s->policy);
-    name(out->in_force, r->policy);
+    copy_name(out->policy, s->policy);
+    copy_name(out->in_force, r->policy);
     out->switches = r->switches;
     out->remembered = r->history;
     for (unsigned i = 0; i < MIN(r->experts, (unsigned)ARRAY_SIZE(out->expert)); i++) {
-        name(out->expert[i].name, r->expert[i].policy);
+        copy_name(out->expert[i].name, r->expert[i].policy);
         out->expert[i].misses = r->expert[i].misses;
     }
-    name(out->prefetch, ahead->policy);
+    copy_name(out->prefetch, ahead->policy);
     out->prefetch_level = ahead->level;
     out->prefetch_unused = ahead->unused;
     out->prefetch_late = ahead->late;
@@ -71,7 +71,7 @@ static void put_policies(const struct space_stats *s, struct sys_memory *out)
 
 static void put_division(const struct pool_division *d, struct sys_memory *out)
 {
-    name(out->goal, d->goal);
+    copy_name(out->goal, d->goal);
     out->target_bytes = (uint64_t)d->target * PAGE_SIZE;
     out->planned_bytes = (uint64_t)d->planned * PAGE_SIZE;
     out->weight = d->weight;
@@ -126,7 +126,7 @@ static void put_tracker(struct sys_memory *out)
     struct track_account a;
 
     track_read_account(&a);
-    name(out->tracker, a.tracker);
+    copy_name(out->tracker, a.tracker);
     out->cycles_hz = machine_id() ? machine_id()->cycles_hz : 0;
     out->spaces = a.watched;
     out->sample_shift = a.sample_shift;
@@ -261,6 +261,6 @@ bool process_next_region(uint32_t pid, vaddr_t from, struct sys_memory_region *o
         .advice = r.advice,
     };
     memcpy(out->name, r.name, sizeof(out->name));
-    name(out->policy, r.policy);
+    copy_name(out->policy, r.policy);
     return true;
 }

@@ -136,8 +136,7 @@ int process_charge(struct process *p, uint64_t bytes)
 
     if (err && !__atomic_exchange_n(&p->told_limit, true, __ATOMIC_RELAXED))
         kprintf("process %u %s: it has all the kernel memory that mem.kernel allows, %llu KB: no "
-                "more threads, "
-                "mappings or sessions\n",
+                "more threads, mappings or sessions\n",
                 p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
     return err;
 }
@@ -147,8 +146,8 @@ void process_uncharge(struct process *p, uint64_t bytes)
     memory_uncharge(&p->kernel, bytes);
 }
 
-static int create(const char *name, struct family *family, struct process *parent,
-                  struct process **out)
+static int create_process(const char *name, struct family *family, struct process *parent,
+                          struct process **out)
 {
     struct process *p = kmalloc(sizeof(*p));
 
@@ -229,7 +228,7 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
     if (family_stopped(family))
         return -EINTR;
     struct process *p;
-    int err = create(argv[0], family, parent, &p);
+    int err = create_process(argv[0], family, parent, &p);
     if (err) {
         kprintf("%s: %s\n", argv[0], why_not(err));
         return err;
@@ -412,7 +411,7 @@ static struct process *pick_locked(process_worth *worth, uint32_t pid)
     return best;
 }
 
-static struct process *pick(process_worth *worth, uint32_t pid)
+static struct process *pick_process(process_worth *worth, uint32_t pid)
 {
     bool irq = spin_lock(&table_lock);
     struct process *best = pick_locked(worth, pid);
@@ -423,17 +422,17 @@ static struct process *pick(process_worth *worth, uint32_t pid)
 
 struct process *process_find(uint32_t pid)
 {
-    return pick(has_pid, pid);
+    return pick_process(has_pid, pid);
 }
 
 struct process *process_after(uint32_t pid)
 {
-    return pick(comes_after, pid);
+    return pick_process(comes_after, pid);
 }
 
 struct process *process_largest(void)
 {
-    return pick(has_pages, 0);
+    return pick_process(has_pages, 0);
 }
 
 struct process *process_look(uint32_t pid)

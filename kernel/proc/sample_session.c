@@ -59,7 +59,7 @@ static struct session_table table = {.what = "sessions of samples",
 
 /* ---- Collector ------------------------------------------------------------------------------- */
 
-static void collect(struct sample_session *s)
+static void collect_samples(struct sample_session *s)
 {
     uint64_t now_ns = arch_clock_ns();
 
@@ -82,14 +82,14 @@ static void wait_for_session(void)
     spin_unlock(&collector.lock, irq);
 }
 
-static void run(UNUSED void *unused)
+static void run_collector(UNUSED void *unused)
 {
     for (;;) {
         wait_for_session();
         gate_enter(&sessions_gate);
         for (unsigned i = 0; i < SESSIONS; i++)
             if (sessions[i].base.pid)
-                collect(&sessions[i]);
+                collect_samples(&sessions[i]);
         gate_leave(&sessions_gate);
         sched_sleep_until(arch_clock_ns() + COLLECT_NS);
     }
@@ -98,7 +98,7 @@ static void run(UNUSED void *unused)
 static int start_collector(void)
 {
     const struct thread_params params = {
-        .name = "collector", .entry = run, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+        .name = "collector", .entry = run_collector, .prio = PRIO_KERNEL, .group = GROUP_NONE};
     struct thread *t;
     int err = collector.started ? 0 : thread_create(&params, &t);
 
@@ -211,15 +211,15 @@ void samples_forget(const struct process *owner)
  * that is done ---- */
 
 /* Copies the next samples, up to `max`, and their position. Returns their number, or -ESRCH. */
-static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sample *part,
-                    size_t max, struct session_position *at)
+static int64_t peek_samples(const struct process *owner, uint32_t session, struct hpm_sample *part,
+                            size_t max, struct session_position *at)
 {
     int64_t n = -ESRCH;
 
     gate_enter(&sessions_gate);
     struct sample_session *s = find_session(owner, session);
     if (s) {
-        collect(s);
+        collect_samples(s);
         n = (int64_t)MIN(max, s->count - s->first);
         memcpy(part, s->buffer + s->first, (size_t)n * sizeof *part);
         *at = session_position(&s->base);
@@ -230,8 +230,8 @@ static int64_t peek(const struct process *owner, uint32_t session, struct hpm_sa
 
 /* Takes the n samples at `at` out, as they have been copied. Returns false if another thread has
  * taken samples meanwhile, or the session was closed. */
-static bool commit(const struct process *owner, uint32_t session, size_t n,
-                   const struct session_position *at)
+static bool commit_samples(const struct process *owner, uint32_t session, size_t n,
+                           const struct session_position *at)
 {
     gate_enter(&sessions_gate);
     struct sample_session *s = (struct sample_session *)session_find_at(&table, owner, session, at);
@@ -250,12 +250,12 @@ static int64_t take_part(const struct process *owner, uint32_t session, vaddr_t 
     int64_t n;
 
     do {
-        n = peek(owner, session, part, max, &at);
+        n = peek_samples(owner, session, part, max, &at);
         if (n <= 0)
             return n;
         if (arch_copy_to_user(to, part, (size_t)n * sizeof *part))
             return -EFAULT;
-    } while (!commit(owner, session, (size_t)n, &at));
+    } while (!commit_samples(owner, session, (size_t)n, &at));
     return n;
 }
 

@@ -24,7 +24,7 @@ static void take_line_locked(struct process *p, struct outgoing *out)
 }
 
 /* Gathers text up to the end of a line, which is then copied to `out`. Returns the bytes taken. */
-static size_t gather(struct process *p, const char *text, size_t n, struct outgoing *out)
+static size_t gather_line(struct process *p, const char *text, size_t n, struct outgoing *out)
 {
     bool irq = spin_lock(&p->line_lock), whole = false;
     size_t i = 0;
@@ -45,7 +45,7 @@ void stdio_put(struct process *p, const char *text, size_t n)
     struct outgoing out;
 
     for (size_t at = 0; at < n;) {
-        at += gather(p, text + at, n - at, &out);
+        at += gather_line(p, text + at, n - at, &out);
         if (out.n)
             kwrite(out.text, out.n);
     }
@@ -72,7 +72,7 @@ void stdio_flush(struct process *p)
     kwrite(out.text, out.n);
 }
 
-static void prompt(struct process *p)
+static void write_prompt(struct process *p)
 {
     struct outgoing out;
 
@@ -144,7 +144,7 @@ int stdio_get(struct process *p, char *text, size_t n)
 
     if (err)
         return err;
-    prompt(p);
+    write_prompt(p);
     if (p->typed_taken == p->typed_length)
         err = type_line(p);
     size_t part = err ? 0 : MIN(n, p->typed_length - p->typed_taken);

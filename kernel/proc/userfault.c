@@ -118,8 +118,8 @@ int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_us
     }
 }
 
-static void report(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
-                   const struct arch_frame *frame)
+static void report_fault(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
+                         const struct arch_frame *frame)
 {
     char code[SYMBOLS_TEXT_MAX], data[64];
     struct symbol_found place;
@@ -146,6 +146,6 @@ void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct a
     struct process *p = thread_current()->process;
 
     if (process_end(p, STATUS_FAULT))
-        report(p, kind, pc, addr, frame);
+        report_fault(p, kind, pc, addr, frame);
     uthread_exit();
 }

@@ -13,17 +13,17 @@ struct launch {
 
 static uint32_t threads_alive; /* atomic; of all processes */
 
-static bool cancelled(const struct launch *l, const struct process *p)
+static bool is_cancelled(const struct launch *l, const struct process *p)
 {
     return l->cancelled || process_ending(p);
 }
 
-static void enter(void *arg)
+static void enter_user(void *arg)
 {
     struct launch l = *(struct launch *)arg;
 
     kfree(arg);
-    if (cancelled(&l, thread_current()->process))
+    if (is_cancelled(&l, thread_current()->process))
         uthread_exit();
     arch_user_enter(l.start.pc, l.start.sp, l.start.arg, l.start.tls);
 }
@@ -58,7 +58,7 @@ static bool release_slot(struct process *p)
 #define THREAD_BYTES (KSTACK_SIZE + sizeof(struct thread))
 
 /* Keeps the counts of a thread that will run no more. */
-static void gone(struct thread *t)
+static void count_gone(struct thread *t)
 {
     struct process *p = t->process;
     bool irq = spin_lock(&p->lock);
@@ -76,13 +76,13 @@ static int make_thread(struct process *p, struct launch *l, const struct thread 
 {
     struct thread_params params = {
         .name = p->name,
-        .entry = enter,
+        .entry = enter_user,
         .arg = l,
         .process = p,
         .pid = p->pid,
         .space = space_arch(p->space),
         .space_number = space_number(p->space),
-        .gone = gone,
+        .gone = count_gone,
         .freed = family_leave,
         .freed_arg = p->family,
         .affinity = like ? &like->affinity : NULL,

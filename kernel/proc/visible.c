@@ -7,9 +7,8 @@ static const char *const choices[] = {[VISIBLE_ALL] = "all", [VISIBLE_OWN] = "ow
 
 const struct arg process_args[] = {
     {"proc.visible", ARG_CHOICE, &proc_visible, 0, 0, choices, ARG_BOOT,
-     "whose counts, samples, places, threads and memory a process may read: everything, or its own "
-     "and those "
-     "of processes it has started"},
+     "whose counts, samples, places, threads and memory a process may read: everything, or its "
+     "own and those of processes it has started"},
     {0},
 };
 

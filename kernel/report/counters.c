@@ -13,7 +13,7 @@ _Static_assert(FIELDS <= TRACE_FIELDS_MAX, "an event holds them");
 
 /* Puts counts as counted, not scaled: a reader subtracts two of them and divides by the cycles
  * counted in between. */
-static void put(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
+static void put_breakdown(unsigned scope, uint32_t number, const struct hpm_breakdown *b)
 {
     uint64_t values[FIELDS] = {scope, number, b->cycles, b->instructions, b->idle_cycles};
     uint64_t *at = values + 5;
@@ -37,7 +37,7 @@ static void put_threads(struct process *p)
         n = process_hpm_threads(p, tid, of, THREADS);
         for (unsigned i = 0; i < n; i++)
             if (of[i].news)
-                put(SCOPE_THREAD, of[i].tid, &of[i].counts);
+                put_breakdown(SCOPE_THREAD, of[i].tid, &of[i].counts);
         tid = n ? of[n - 1].tid : 0;
     } while (n == THREADS);
 }
@@ -56,13 +56,13 @@ void counters_record(uint64_t *next_ns)
     *next_ns = MAX(*next_ns + telemetry_ms * NS_PER_MS, now_ns);
     cpu_for_each (cpu) {
         hpm_read_cpu(cpu, &b);
-        put(SCOPE_CPU, cpu->index, &b);
+        put_breakdown(SCOPE_CPU, cpu->index, &b);
     }
     uint32_t pid = 0;
     for (struct process *p; (p = process_after(pid)); process_put(p)) {
         pid = process_pid(p);
         process_hpm(p, &b);
-        put(SCOPE_PROCESS, pid, &b);
+        put_breakdown(SCOPE_PROCESS, pid, &b);
         put_threads(p);
     }
 }

@@ -194,7 +194,7 @@ static void print_account(void)
 }
 
 /* A further packet reports discarded events that the last packets had no room for. */
-static void finish(void)
+static void finish_stream(void)
 {
     __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
     for (unsigned round = 0; round < 2; round++) {
@@ -204,7 +204,7 @@ static void finish(void)
     print_account();
 }
 
-static void run(UNUSED void *arg)
+static void run_stream(UNUSED void *arg)
 {
     uint64_t flush_ns = 0, counters_ns = arch_clock_ns(), memory_ns = counters_ns;
     bool irq = spin_lock(&lock);
@@ -220,7 +220,7 @@ static void run(UNUSED void *arg)
         irq = spin_lock(&lock);
     }
     spin_unlock(&lock, irq);
-    finish();
+    finish_stream();
     irq = spin_lock(&lock);
     stopped = true;
     wait_wake(&ended, ~0u);
@@ -343,7 +343,7 @@ _Static_assert(DESCRIPTION_MAX <= PAGE_SIZE << TEXT_ORDER &&
                    2 * DESCRIPTION_MAX <= PAGE_SIZE << PACKETS_ORDER,
                "room");
 
-static const char *describe(void)
+static const char *describe_stream(void)
 {
     paddr_t text, memory;
 
@@ -360,17 +360,17 @@ static const char *describe(void)
     return sent ? NULL : "the port's device does not read";
 }
 
-static const char *begin(void)
+static const char *begin_stream(void)
 {
     const struct thread_params params = {
-        .name = "telemetry", .entry = run, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+        .name = "telemetry", .entry = run_stream, .prio = PRIO_KERNEL, .group = GROUP_NONE};
     struct thread *t;
     int err = find_port();
 
     if (err)
         return err == -ENOMEM ? "no memory"
                               : "there is no port " PORT_NAME " that anybody listens at";
-    const char *why = describe();
+    const char *why = describe_stream();
     if (why)
         return why;
     if (thread_create(&params, &t))
@@ -386,7 +386,7 @@ void telemetry_start(void)
 {
     if (!telemetry_wants(TELEMETRY_ANY))
         return;
-    const char *why = begin();
+    const char *why = begin_stream();
     if (!why)
         return;
     __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);

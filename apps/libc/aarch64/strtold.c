@@ -48,7 +48,7 @@ static int rounding_now(void)
 }
 
 /* Stores words, the lowest first. */
-static void put(uint32_t word[4], const __ULong significand[4], int32_t exponent, int kind)
+static void put_quad(uint32_t word[4], const __ULong significand[4], int32_t exponent, int kind)
 {
     const uint32_t stored = (1u << (BITS - 1) % 32) - 1;
     uint32_t e = 0;
@@ -78,7 +78,7 @@ int _strtorx_l(struct _reent *r, const char *text, char **end, int rounding, voi
 
     (void)rounding; /* newlib's guess is wrong here */
     int kind = _strtodg_l(r, text, end, &format, &exponent, significand, locale);
-    put(word, significand, exponent, kind & KIND);
+    put_quad(word, significand, exponent, kind & KIND);
     if (kind & NEGATIVE)
         word[3] |= 1u << 31;
     memcpy(out, word, sizeof word);

@@ -55,7 +55,7 @@ static struct {
     uint64_t left_out; /* samples left out for lack of memory */
 } list;
 
-static void keep(const struct sys_sample *s)
+static void keep_sample(const struct sys_sample *s)
 {
     if (list.count == list.room) {
         size_t room = list.room ? 2 * list.room : 1024;
@@ -122,11 +122,11 @@ static void print_samples(void)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-static void note(const struct sys_sample *s)
+static void note_sample(const struct sys_sample *s)
 {
     shares_add(&shares[s->criterion], s);
     if (format == FORMAT_SAMPLES)
-        keep(s);
+        keep_sample(s);
 }
 
 static void print_head(unsigned criterion)
@@ -158,13 +158,13 @@ static void print_all(const struct program *p, const char *whose)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static void record(struct program *p)
+static void record_program(struct program *p)
 {
     bool more = true;
 
     while (more) {
         more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
-        recording_take(&recording, note);
+        recording_take(&recording, note_sample);
     }
 }
 
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < recording.criteria; i++)
         shares[i].by = by;
     program_begin_or_exit(&p, &table, argv + program, argc - program);
-    record(&p);
+    record_program(&p);
     int status = program_end(&p);
     print_all(&p, pid && !all ? argv[program] : "machine");
     recording_close(&recording);

@@ -39,15 +39,13 @@ static const struct args_entry entries[] = {
     {"breakdown", ARGS_NUMBER, &breakdown, 0, 1, NULL,
      "1: where the cycles went, in place of events"},
     {"per", ARGS_CHOICE, &per, 0, 0, per_choices,
-     "whose counts: the program's and those of what it starts, the program's alone, each thread's, "
-     "the "
-     "machine's"},
+     "whose counts: the program's and those of what it starts, the program's alone, each "
+     "thread's, the machine's"},
     {"interval", ARGS_NUMBER, &interval_ms, 0, 3600000, NULL,
      "milliseconds between printings; 0: at the end only"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices,
      "text, or a series of lines, one for each interval, printed at the end so that printing "
-     "disturbs "
-     "nothing"},
+     "disturbs nothing"},
     {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
      "1: names each reading in the simulated machine's ground truth"},
     {"cpu", ARGS_NUMBER, &cpu, 0, CPU_SETSIZE, NULL,
@@ -57,8 +55,7 @@ static const struct args_entry entries[] = {
 static const struct args_table table = {
     "hpmstat",
     "counts events and metrics: hpmstat events=NAMES [...] [-- program argument ...]; hpmstat "
-    "list: what can "
-    "be counted here; list=WORD: what has the word in its name or description",
+    "list: what can be counted here; list=WORD: what has the word in its name or description",
     entries, sizeof entries / sizeof entries[0]};
 
 /* Counted by default, as far as the machine has them. */
@@ -86,7 +83,7 @@ static struct {
     char name[VALUES_MAX][160];
 } series;
 
-static void keep(const struct sys_hpm_value *values, size_t n)
+static void keep_reading(const struct sys_hpm_value *values, size_t n)
 {
     if (series.readings == series.room) {
         series.room = series.room ? 2 * series.room : 256;
@@ -205,7 +202,7 @@ static int take_values(const struct reading *r)
     if (n < 0)
         return n;
     if (format == FORMAT_SERIES) {
-        keep(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
+        keep_reading(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
         return 0;
     }
     printf("hpmstat: %s\n", r->title);
@@ -217,7 +214,7 @@ static int take_values(const struct reading *r)
 }
 
 /* Takes a reading; skips a process or thread that has ended. */
-static void take(const struct reading *r)
+static void take_reading(const struct reading *r)
 {
     int err = breakdown ? breakdown_take(r, format == FORMAT_SERIES) : take_values(r);
 
@@ -243,7 +240,7 @@ static void take_threads(const struct run *run, const char *when, double now_ms)
                                      .since_last = !breakdown}};
         snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid,
                  when);
-        take(&r);
+        take_reading(&r);
     }
 }
 
@@ -267,7 +264,7 @@ static void take_all(const struct run *run, const char *when, double now_ms, boo
     if (marks)
         hpm_mark("reading");
     snprintf(title, sizeof title, "%s, %s", run->name, when);
-    take(&r);
+    take_reading(&r);
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -340,7 +337,7 @@ static void stay(void)
 }
 
 /* Starts counting. */
-static void begin(struct run *run)
+static void begin_counting(struct run *run)
 {
     if (breakdown && events[0])
         args_refuse(&table, "events= and breakdown=1 are two ways to look: one at a time");
@@ -371,7 +368,7 @@ int main(int argc, char **argv)
                             "counts of their own");
     stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
-    begin(&run);
+    begin_counting(&run);
     program_begin_or_exit(&run.program, &table, argv + program, argc - program);
     if (interval_ms)
         take_intervals(&run);

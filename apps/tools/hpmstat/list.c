@@ -7,7 +7,7 @@
 #include "apps/tools/hpmstat/hpmstat.h"
 
 /* Returns whether `word` is in the text, ignoring case. */
-static bool has(const char *text, const char *word)
+static bool has_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
 
@@ -35,7 +35,7 @@ static void print_counters(const struct sys_hpm_listed *l)
         printf("%sone of its own", l->counters ? " or " : "");
 }
 
-static void print(const struct sys_hpm_listed *l)
+static void print_listed(const struct sys_hpm_listed *l)
 {
     printf("  %-40s ", l->text);
     if (l->kind == SYS_LISTED_METRIC) {
@@ -59,12 +59,12 @@ int list_print(const char *word)
     int err;
 
     while (!(err = hpm_list(&cursor, &l))) {
-        if (!has(l.text, word) && !has(l.about, word) && !has(l.means, word))
+        if (!has_word(l.text, word) && !has_word(l.about, word) && !has_word(l.means, word))
             continue;
         if (l.kind != kind)
             printf("hpmstat: %s\n", heading[l.kind]);
         kind = l.kind;
-        print(&l);
+        print_listed(&l);
         found++;
     }
     if (err == -ENOENT && !found)

@@ -27,9 +27,8 @@ static uint64_t rows = 12, interval_ms = 1000, times, plain;
 static const struct args_entry entries[] = {
     RECORDING_ENTRIES(wanted),
     {"metrics", ARGS_TEXT, &metrics, 0, TEXT_MAX, NULL,
-     "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, where "
-     "there "
-     "are"},
+     "up to 4 events and metrics to show of each thread; if none are given ipc and l1d.mpki, "
+     "where there are"},
     {"interval", ARGS_NUMBER, &interval_ms, 10, 3600000, NULL, "milliseconds between two pictures"},
     {"times", ARGS_NUMBER, &times, 0, 1000000000, NULL,
      "how many pictures; 0: until the program ends"},
@@ -54,7 +53,7 @@ static struct {
     char name[METRICS_MAX][32];
 } shown;
 
-static void note(const struct sys_sample *s)
+static void note_sample(const struct sys_sample *s)
 {
     shares_add(&functions[s->criterion], s);
     if (s->criterion == 0)
@@ -228,14 +227,14 @@ static void open_all_or_exit(void)
 }
 
 /* Records until the next picture is due. Returns false if the program has ended. */
-static bool record(struct program *p)
+static bool record_interval(struct program *p)
 {
     double until = program_ms(p) + (double)interval_ms;
     bool runs = true;
 
     for (double left; runs && (left = until - program_ms(p)) > 0;) {
         runs = program_sleep(p, left < TAKE_MS ? (uint64_t)left + 1 : TAKE_MS);
-        recording_take(&recording, note);
+        recording_take(&recording, note_sample);
     }
     return runs;
 }
@@ -263,7 +262,7 @@ int main(int argc, char **argv)
     busy_cpus();
     bool runs = true;
     for (uint64_t i = 0; runs && (!times || i < times); i++) {
-        runs = record(&p);
+        runs = record_interval(&p);
         print_picture(&p);
     }
     recording_close(&recording);

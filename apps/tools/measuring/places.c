@@ -17,7 +17,7 @@ struct text {
 static struct table texts = {.bytes = sizeof(struct text)};
 
 /* FNV-1a. */
-static uint64_t hash(const char *s)
+static uint64_t hash_text(const char *s)
 {
     uint64_t h = 0xcbf29ce484222325;
 
@@ -29,7 +29,7 @@ static uint64_t hash(const char *s)
 /* Returns the one copy of a string. */
 static const char *intern(const char *s)
 {
-    struct table_key key = {{hash(s)}};
+    struct table_key key = {{hash_text(s)}};
     struct text *t;
 
     for (; (t = table_get(&texts, &key)) && t->text; key.part[1]++)
@@ -74,12 +74,12 @@ const char *places_program(uint32_t pid)
 
 static struct table places = {.bytes = sizeof(struct place)};
 
-static const char *known(const char *s)
+static const char *text_or_unknown(const char *s)
 {
     return s[0] ? intern(s) : unknown;
 }
 
-static void ask(uint32_t pid, uint64_t address, struct place *out)
+static void look_up_symbol(uint32_t pid, uint64_t address, struct place *out)
 {
     struct sys_symbol found;
 
@@ -90,8 +90,8 @@ static void ask(uint32_t pid, uint64_t address, struct place *out)
     }
     bool in_kernel = !strcmp(found.region, kernel);
     out->program = in_kernel ? kernel : places_program(pid);
-    out->function = known(found.function);
-    out->file = known(found.file);
+    out->function = text_or_unknown(found.function);
+    out->file = text_or_unknown(found.file);
     out->region = found.region[0] ? intern(found.region) : NULL;
     out->offset = found.function_offset;
     out->line = found.line;
@@ -105,7 +105,7 @@ const struct place *places_code(uint32_t pid, uint64_t pc)
     if (!p)
         p = &work;
     if (!p->program || p == &work)
-        ask(pid, pc, p);
+        look_up_symbol(pid, pc, p);
     return p;
 }
 

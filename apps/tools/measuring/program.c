@@ -17,7 +17,7 @@ static void *wait_for_end(void *arg)
     return NULL;
 }
 
-static int begin(struct program *p, char *const *argv, int argc)
+static int start_program(struct program *p, char *const *argv, int argc)
 {
     *p = (struct program){.lock = PTHREAD_MUTEX_INITIALIZER, .end = PTHREAD_COND_INITIALIZER};
     clock_gettime(CLOCK_MONOTONIC, &p->began);
@@ -43,7 +43,7 @@ int program_parse_or_exit(const struct args_table *table, int argc, char **argv)
 void program_begin_or_exit(struct program *p, const struct args_table *table, char *const *argv,
                            int argc)
 {
-    int err = begin(p, argv, argc);
+    int err = start_program(p, argv, argc);
 
     if (err)
         args_refuse(table, "%s cannot be started: %s", argv[0], strerror(-err));

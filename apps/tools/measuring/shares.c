@@ -56,7 +56,7 @@ static struct share row_of(enum shares_by by, const struct sys_sample *s)
     return r;
 }
 
-static void count(struct share *row, uint64_t weight)
+static void count_sample(struct share *row, uint64_t weight)
 {
     row->samples++;
     row->weight += weight;
@@ -76,7 +76,7 @@ void shares_add(struct shares *s, const struct sys_sample *sample)
     }
     if (!row->samples)
         *row = wanted;
-    count(row, sample->period);
+    count_sample(row, sample->period);
 }
 
 void shares_clear(struct shares *s)
@@ -87,7 +87,7 @@ void shares_clear(struct shares *s)
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
     const struct share *x = *(const struct share *const *)a, *y = *(const struct share *const *)b;
 
@@ -110,12 +110,12 @@ const struct share **shares_sorted(const struct shares *s, size_t *n)
         rows[(*n)++] = row;
     if (s->others.samples)
         rows[(*n)++] = &s->others;
-    qsort(rows, *n, sizeof *rows, compare);
+    qsort(rows, *n, sizeof *rows, compare_rows);
     return rows;
 }
 
 /* Writes the row's label: its object, then where that is. */
-static void describe(enum shares_by by, const struct share *r, char *out, size_t size)
+static void describe_row(enum shares_by by, const struct share *r, char *out, size_t size)
 {
     switch (by) {
     case SHARES_FUNCTION:
@@ -152,7 +152,7 @@ static void print_row(enum shares_by by, const struct share *r, uint64_t all,
 {
     char label[2 * LABEL_MAX], weight[FIGURE_MAX];
 
-    describe(by, r, label, sizeof label);
+    describe_row(by, r, label, sizeof label);
     figure_grouped(figure_scaled(r->weight, form->seen, form->all), weight);
     printf("  %5.1f %% %8" PRIu64 " %18s  %s%s", figure_percent(r->weight, all), r->samples, weight,
            label, form->line_end);

@@ -6,7 +6,7 @@
 enum { SLOTS_FIRST = 64 };
 
 /* The finisher of splitmix64, over all parts. */
-static size_t hash(const struct table_key *key)
+static size_t hash_key(const struct table_key *key)
 {
     uint64_t h = 0;
 
@@ -19,9 +19,9 @@ static size_t hash(const struct table_key *key)
 }
 
 /* Returns the slot that has the key, or would have it. */
-static void **find(void **slot, size_t slots, const struct table_key *key)
+static void **find_slot(void **slot, size_t slots, const struct table_key *key)
 {
-    size_t i = hash(key) & (slots - 1);
+    size_t i = hash_key(key) & (slots - 1);
 
     while (slot[i] && memcmp(slot[i], key, sizeof *key) != 0)
         i = (i + 1) & (slots - 1);
@@ -29,7 +29,7 @@ static void **find(void **slot, size_t slots, const struct table_key *key)
 }
 
 /* Returns false if there is no memory; then nothing has changed. */
-static int grow(struct table *t)
+static int grow_table(struct table *t)
 {
     size_t slots = t->slots ? 2 * t->slots : SLOTS_FIRST, cursor = 0;
     void **slot = calloc(slots, sizeof *slot);
@@ -37,7 +37,7 @@ static int grow(struct table *t)
     if (!slot)
         return 0;
     for (void *entry; (entry = table_next(t, &cursor));)
-        *find(slot, slots, entry) = entry;
+        *find_slot(slot, slots, entry) = entry;
     free(t->slot);
     t->slot = slot;
     t->slots = slots;
@@ -46,17 +46,17 @@ static int grow(struct table *t)
 
 void *table_get(struct table *t, const struct table_key *key)
 {
-    void **at = t->slots ? find(t->slot, t->slots, key) : NULL;
+    void **at = t->slots ? find_slot(t->slot, t->slots, key) : NULL;
 
     if (at && *at)
         return *at;
-    if (4 * (t->count + 1) > 3 * t->slots && !grow(t))
+    if (4 * (t->count + 1) > 3 * t->slots && !grow_table(t))
         return NULL;
     void *entry = calloc(1, t->bytes);
     if (!entry)
         return NULL;
     memcpy(entry, key, sizeof *key);
-    *find(t->slot, t->slots, key) = entry;
+    *find_slot(t->slot, t->slots, key) = entry;
     t->count++;
     return entry;
 }

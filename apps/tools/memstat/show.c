@@ -176,8 +176,7 @@ void show_pools(void)
         before = thread[i].pid;
         if (!begun)
             printf("  pools by %s: KB; speed lost by waiting in %%, and by how much that changes "
-                   "with an 8th "
-                   "more or less\n",
+                   "with an 8th more or less\n",
                    m.goal[0] ? m.goal : "even parts");
         if (!begun)
             printf("  %5s %-12s %8s %8s%s\n", "pid", "program", "has", "limit",

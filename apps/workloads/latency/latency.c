@@ -136,7 +136,7 @@ static void *play(void *argument)
 static void *(*const role[])(void *) = {
     [WHAT_SLEEP] = wake_up, [WHAT_MUTEX] = contend, [WHAT_SIGNAL] = play};
 
-static void create(struct member *list, uint64_t count, void *(*start)(void *))
+static void create_thread(struct member *list, uint64_t count, void *(*start)(void *))
 {
     for (uint64_t i = 0; i < count; i++) {
         list[i].side = i % 2;
@@ -155,7 +155,7 @@ static void join(struct member *list, uint64_t count)
         pthread_join(list[i].thread, NULL);
 }
 
-static int report(void)
+static int print_report(void)
 {
     static struct histogram all;
     uint64_t least = UINT64_MAX, most = 0, sum = 0;
@@ -203,11 +203,11 @@ int main(int argc, char **argv)
     args_parse_or_exit(&table, argc, argv);
     if (what == WHAT_SIGNAL)
         threads = 2;
-    create(workers, busy, be_busy);
-    create(members, threads, role[what]);
+    create_thread(workers, busy, be_busy);
+    create_thread(members, threads, role[what]);
     sleep_ns(run_ms * 1000000);
     atomic_store(&stop, true);
     join(members, threads);
     join(workers, busy);
-    return report();
+    return print_report();
 }

@@ -96,7 +96,7 @@ static void run(struct program *program, struct member *members)
 }
 
 /* One string and one write, so that the line stays whole on a console with other writers. */
-static int report(const struct program *program, const struct member *members, uint64_t ns)
+static int print_report(const struct program *program, const struct member *members, uint64_t ns)
 {
     struct phases_job all = {0};
     const char *violation = NULL;
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
     run(&program, members);
     uint64_t ns = now_ns() - program.start_ns;
     hpm_mark("end");
-    status = report(&program, members, ns);
+    status = print_report(&program, members, ns);
     for (unsigned i = 0; i < program.threads; i++)
         arena_free(&members[i].job.arena);
     return status;

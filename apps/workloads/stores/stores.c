@@ -32,7 +32,7 @@ static uint64_t count[STORES], elsewhere;
 
 /* A record names the store. An interrupt comes behind it; behind the last store it may come in
  * front of the first. */
-static void note(const struct sys_sample *s)
+static void note_sample(const struct sys_sample *s)
 {
     unsigned i = 0;
 
@@ -49,17 +49,17 @@ static void note(const struct sys_sample *s)
     count[s->source != SYS_SOURCE_NONE ? i : (i + STORES - 1) % STORES]++;
 }
 
-static void collect(int session)
+static void collect_samples(int session)
 {
     static struct sys_sample samples[512];
     int n;
 
     while ((n = samples_take(session, samples, sizeof samples / sizeof samples[0])) > 0)
         for (int i = 0; i < n; i++)
-            note(&samples[i]);
+            note_sample(&samples[i]);
 }
 
-static void report(const struct sys_sample_account *a)
+static void print_report(const struct sys_sample_account *a)
 {
     uint64_t all = 0, most = 0, least = UINT64_MAX;
     char counts[STORES * 21] = "";
@@ -95,10 +95,10 @@ int main(int argc, char **argv)
     hpm_mark("start");
     store_loop(data, data + kib * 1024, passes);
     hpm_mark("end");
-    collect(session);
+    collect_samples(session);
     samples_account(session, 0, &account);
     samples_close(session);
-    report(&account);
+    print_report(&account);
     free(data);
     return 0;
 }

@@ -9,7 +9,7 @@ static struct sleepers all;
 static struct sleeper pool[SLEEPERS];
 static uint64_t arrival[SLEEPERS], arrivals; /* the plain list */
 
-static int nobody(void **state)
+static int no_sleepers(void **state)
 {
     (void)state;
     all = (struct sleepers){0};
@@ -42,7 +42,7 @@ static void add(unsigned i, struct word_name name)
     sleepers_add(&all, &pool[i]);
 }
 
-static void nobody_sleeps_at_first(void **state)
+static void no_thread_sleeps_at_first(void **state)
 {
     (void)state;
     assert_null(sleepers_first(&all, word_name(&all, 0x1000)));
@@ -89,7 +89,7 @@ static void random_sleepers_agree_with_a_list(void **state)
     uint64_t seed = 3;
 
     for (unsigned words = 1; words <= 3000; words = words * 7 + 3) {
-        nobody(state);
+        no_sleepers(state);
         for (unsigned step = 0; step < 6000; step++) {
             unsigned i = test_random(&seed) % 700;
             struct word_name name =
@@ -118,7 +118,7 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
     } alike[] = {{0, 0, 14}, {8, 0, 22}, {40, 0, 54}, {52, 0, 66}, {64, 0, 78}, {64, 52, 128}};
 
     for (unsigned k = 0; k < ARRAY_SIZE(alike); k++) {
-        nobody(state);
+        no_sleepers(state);
         for (uint64_t i = 0; i < SLEEPERS; i++) {
             bool by_hash = alike[k].hash_bits < 64;
             add((unsigned)i, (struct word_name){by_hash ? i << alike[k].hash_bits : 0,
@@ -136,7 +136,7 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
         assert_null(all.root);
     }
     /* Each name leaves the path of all before it as late as possible. */
-    nobody(state);
+    no_sleepers(state);
     for (unsigned i = 0; i < 128; i++) {
         unsigned bit = 127 - i;
         add(i, (struct word_name){bit < 64 ? (uint64_t)1 << bit : 0,
@@ -148,11 +148,11 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nobody_sleeps_at_first, nobody),
-        cmocka_unit_test_setup(sleepers_of_a_word_are_found_in_order_of_arrival, nobody),
-        cmocka_unit_test_setup(words_differ_by_address_and_by_space, nobody),
-        cmocka_unit_test_setup(random_sleepers_agree_with_a_list, nobody),
-        cmocka_unit_test_setup(no_choice_of_names_makes_the_way_longer_than_a_name, nobody),
+        cmocka_unit_test_setup(no_thread_sleeps_at_first, no_sleepers),
+        cmocka_unit_test_setup(sleepers_of_a_word_are_found_in_order_of_arrival, no_sleepers),
+        cmocka_unit_test_setup(words_differ_by_address_and_by_space, no_sleepers),
+        cmocka_unit_test_setup(random_sleepers_agree_with_a_list, no_sleepers),
+        cmocka_unit_test_setup(no_choice_of_names_makes_the_way_longer_than_a_name, no_sleepers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
