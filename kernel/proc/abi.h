@@ -58,7 +58,6 @@ enum sys_number {
     /* (struct sys_hpm_read *, struct sys_breakdown *, bytes) Reads the stall breakdown. session and
      * since_last must be 0. */
     SYS_HPM_READ,
-    SYS_HPM_PRINT, /* (struct sys_hpm_read *) Prints the stall breakdown on the console. */
     /* (text, bytes) Starts an application of the bundle. text is its name and its arguments, each
      * ended by NUL. Returns its pid. */
     SYS_SPAWN,

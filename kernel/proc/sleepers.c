@@ -103,7 +103,7 @@ static unsigned check_below(const struct sleeper *top, struct word_name way, uns
     return deepest;
 }
 
-unsigned sleepers_check(const struct sleepers *s)
+unsigned sleepers_check_for_test(const struct sleepers *s)
 {
     return check_below(s->root, (struct word_name){0}, 0);
 }

@@ -45,4 +45,4 @@ void sleepers_remove(struct sleepers *s, struct sleeper *old); /* `old` is aslee
 /* Returns the sleeper that has slept longest on the word, or NULL. */
 struct sleeper *sleepers_first(const struct sleepers *s, struct word_name name);
 /* Panics on a broken invariant. Returns the largest number of steps to a name. */
-unsigned sleepers_check(const struct sleepers *s);
+unsigned sleepers_check_for_test(const struct sleepers *s);

@@ -109,18 +109,6 @@ int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
     return err;
 }
 
-int64_t sys_hpm_print(struct process *p, const uint64_t a[6])
-{
-    static const char *const titles[] = {"thread", "process", "machine", "family"};
-    struct sys_hpm_read what;
-    struct hpm_breakdown b;
-    int err = read_breakdown(p, a[0], &what, &b);
-
-    if (!err)
-        hpm_breakdown_print(titles[what.scope], &b);
-    return err;
-}
-
 /* Charges kernel memory for a session. */
 static int charge_session(struct process *p, uint64_t bytes, char *why, size_t size)
 {

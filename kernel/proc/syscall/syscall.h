@@ -55,7 +55,6 @@ typedef int64_t handler(struct process *p, const uint64_t a[6]);
     ROW(SYS_MARK, "mark", sys_mark)                               \
     ROW(SYS_HPM_READ, "hpm_read", sys_hpm_read)                   \
     ROW(SYS_HPM_LIST, "hpm_list", sys_hpm_list)                   \
-    ROW(SYS_HPM_PRINT, "hpm_print", sys_hpm_print)                \
     ROW(SYS_HPM_OPEN, "hpm_open", sys_hpm_open)                   \
     ROW(SYS_HPM_VALUES, "hpm_values", sys_hpm_values)             \
     ROW(SYS_HPM_CLOSE, "hpm_close", sys_hpm_close)                \

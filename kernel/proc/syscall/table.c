@@ -14,12 +14,12 @@ static const struct {
 };
 
 enum { PRINT_NONE, PRINT_REFUSED, PRINT_ALL };
-static uint64_t print_wanted = PRINT_NONE;
+static uint64_t proc_calls = PRINT_NONE;
 static const char *const print_choices[] = {
     [PRINT_NONE] = "none", [PRINT_REFUSED] = "refused", [PRINT_ALL] = "all", NULL};
 
 const struct arg syscall_args[] = {
-    {"proc.calls", ARG_CHOICE, &print_wanted, 0, 0, print_choices, ARG_BOOT,
+    {"proc.calls", ARG_CHOICE, &proc_calls, 0, 0, print_choices, ARG_BOOT,
      "system calls to print: none, those that return an error, or all that return"},
     {0},
 };
@@ -43,7 +43,7 @@ int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])
     bool known = number < SYS_COUNT && calls[number].handle;
     int64_t result = known ? calls[number].handle(p, args) : -ENOSYS;
 
-    if (print_wanted == PRINT_ALL || (print_wanted == PRINT_REFUSED && result < 0))
+    if (proc_calls == PRINT_ALL || (proc_calls == PRINT_REFUSED && result < 0))
         print_call(p, known ? calls[number].name : NULL, number, args, result);
     return result;
 }

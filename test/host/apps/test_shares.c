@@ -17,7 +17,7 @@
 
 #define KERNEL 0xffffffff80200000u
 
-/* ---- A machine: two programs with functions of 0x100 bytes, and a kernel ----------------------- */
+/* ---- A machine: two programs with functions of 0x100 bytes, and a kernel --------------------- */
 
 static unsigned asked;
 static bool ended;              /* all processes have */

@@ -46,7 +46,7 @@ static void no_thread_sleeps_at_first(void **state)
 {
     (void)state;
     assert_null(sleepers_first(&all, word_name(&all, 0x1000)));
-    assert_int_equal(sleepers_check(&all), 0);
+    assert_int_equal(sleepers_check_for_test(&all), 0);
 }
 
 static void sleepers_of_a_word_are_found_in_order_of_arrival(void **state)
@@ -61,7 +61,7 @@ static void sleepers_of_a_word_are_found_in_order_of_arrival(void **state)
     for (unsigned i = 0; i < 100; i++) {
         assert_ptr_equal(sleepers_first(&all, name), &pool[2 * i]);
         sleepers_remove(&all, &pool[2 * i]);
-        sleepers_check(&all);
+        sleepers_check_for_test(&all);
     }
     assert_null(sleepers_first(&all, name));
     assert_ptr_equal(sleepers_first(&all, other), &pool[1]);
@@ -78,7 +78,7 @@ static void words_differ_by_address_and_by_space(void **state)
     /* Names that differ in no bit of the hash. */
     add(1, (struct word_name){pool[0].name.hash, pool[0].name.space ^ (uint64_t)1 << 63});
     add(2, (struct word_name){pool[0].name.hash, pool[0].name.space ^ 1});
-    sleepers_check(&all);
+    sleepers_check_for_test(&all);
     for (unsigned i = 0; i < 3; i++)
         assert_ptr_equal(sleepers_first(&all, pool[i].name), &pool[i]);
 }
@@ -100,7 +100,7 @@ static void random_sleepers_agree_with_a_list(void **state)
                 add(i, name);
             assert_ptr_equal(sleepers_first(&all, name), first_of(name));
             if (step % 64 == 0)
-                sleepers_check(&all);
+                sleepers_check_for_test(&all);
         }
         for (unsigned i = 0; i < SLEEPERS; i++) {
             if (pool[i].asleep)
@@ -124,14 +124,14 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
             add((unsigned)i, (struct word_name){by_hash ? i << alike[k].hash_bits : 0,
                                                 by_hash ? 0 : i << alike[k].space_bits});
         }
-        assert_true(sleepers_check(&all) <= alike[k].most);
+        assert_true(sleepers_check_for_test(&all) <= alike[k].most);
         for (unsigned i = 0; i < SLEEPERS; i++) {
             unsigned at = i * 1237 % SLEEPERS;
             assert_ptr_equal(sleepers_first(&all, pool[at].name), &pool[at]);
             sleepers_remove(&all, &pool[at]);
             assert_null(sleepers_first(&all, pool[at].name));
             if (i % 256 == 0)
-                sleepers_check(&all);
+                sleepers_check_for_test(&all);
         }
         assert_null(all.root);
     }
@@ -142,7 +142,7 @@ static void no_choice_of_names_makes_the_way_longer_than_a_name(void **state)
         add(i, (struct word_name){bit < 64 ? (uint64_t)1 << bit : 0,
                                   bit < 64 ? 0 : (uint64_t)1 << (bit - 64)});
     }
-    assert_true(sleepers_check(&all) <= 128);
+    assert_true(sleepers_check_for_test(&all) <= 128);
 }
 
 int main(void)

@@ -85,7 +85,6 @@ static const struct call pointer_calls[] = {
     {"mark with a label at", SYS_MARK, {P}, {EFAULT}},
     {"hpm_read from", SYS_HPM_READ, {P, 0, 0}, {EFAULT}},
     {"hpm_read to", SYS_HPM_READ, {MACHINE, P, sizeof(struct sys_breakdown)}, {EFAULT}},
-    {"hpm_print from", SYS_HPM_PRINT, {P}, {EFAULT}},
     {"spawn from", SYS_SPAWN, {P, 16}, {EFAULT}},
     {"threads to", SYS_THREADS, {0, P, sizeof(struct sys_thread_info)}, {EFAULT}},
     {"hpm_open of names at", SYS_HPM_OPEN, {P}, {EFAULT}},
@@ -228,7 +227,6 @@ static const struct call value_calls[] = {
     {"curve of no process", SYS_CURVE, {999999, 0, 8}, {ESRCH}},
     {"curve of a process of no number", SYS_CURVE, {UINT64_MAX, 0, 8}, {ESRCH}},
     {"curve of a process that nothing tracks", SYS_CURVE, {0, 0, 8}, {ENOENT}},
-    {"hpm_print of an unknown scope", SYS_HPM_PRINT, {READ(.scope = 9)}, {EINVAL}},
     {"spawn of nothing", SYS_SPAWN, {0, 0}, {EINVAL}},
     {"spawn of more than arguments can be", SYS_SPAWN, {0, SYS_ARGS_BYTES + 1}, {E2BIG}},
     {"spawn of a huge size", SYS_SPAWN, {0, UINT64_MAX}, {E2BIG}},
@@ -370,8 +368,8 @@ static uint64_t random_argument(uint64_t *state)
 }
 
 /* Calls that end, wait for a key, sleep long or fill the console are left out. */
-static const uint8_t left_out[] = {SYS_EXIT,      SYS_READ,  SYS_SLEEP,  SYS_THREAD_EXIT,
-                                   SYS_HPM_PRINT, SYS_WRITE, SYS_SET_TLS};
+static const uint8_t left_out[] = {SYS_EXIT,        SYS_READ,  SYS_SLEEP,
+                                   SYS_THREAD_EXIT, SYS_WRITE, SYS_SET_TLS};
 
 static void random_calls(unsigned n)
 {
