@@ -1,12 +1,12 @@
 /*
- * What the page access buffer has of a page: while it keeps one, the page is used without being
+ * What the page access buffer has of a page. While the buffer keeps a page, its uses are not
  * logged.
  */
 #pragma once
 
 enum page_buffered {
-    BUFFER_UNKNOWN,  /* nobody can say */
-    BUFFER_NOT_KEPT, /* its next use is logged */
-    BUFFER_KEPT,     /* it is not; nobody has used it since it was logged, or that was asked */
-    BUFFER_USED,     /* somebody has */
+    BUFFER_UNKNOWN,  /* there is no buffer, or no way to ask it */
+    BUFFER_NOT_KEPT, /* the next use is logged */
+    BUFFER_KEPT,     /* not used since the page was logged, or since the buffer was last asked */
+    BUFFER_USED,     /* used since */
 };

@@ -45,16 +45,14 @@ static int chooser_init(void *state, const struct replace_config *config)
     struct chooser *s = state;
     const struct replace_ops *first =
         config->first ? replace_find(config->first) : &replace_wtinylfu_margin;
-    struct replace_layout place = replace_layout(config, chooser_state_bytes(), CHOOSER_NODE_BYTES);
-    int rc = replace_config_check(config);
+    struct replace_layout place = base_layout(config, chooser_state_bytes(), CHOOSER_NODE_BYTES);
+    int rc = base_init(&s->base, config, chooser_state_bytes(), CHOOSER_NODE_BYTES, 0);
 
     if (rc)
         return rc;
-    s->nodes = config->nodes;
-    s->frames = s->largest = config->frames;
+    s->largest = config->frames;
     s->until = weigh_interval(config->frames);
     s->answers = config->answers;
-    s->offered = LINK_END;
     s->work.asked = REPLACE_NONE;
     while (s->current < EXPERTS && chooser_expert[s->current] != first)
         s->current++;
@@ -62,10 +60,6 @@ static int chooser_init(void *state, const struct replace_config *config)
         return -EINVAL;
     weigh_init(&s->weigh, EXPERTS);
     lost_init(&s->lost);
-    for (uint32_t i = MEMBER; i < LISTS; i++)
-        list_init(&s->list[i], i);
-    unused_init(&s->unused, UNUSED_LIST);
-    links_init(&s->link, s, &place, 0);
     return chooser_sets_init(s, config, &place);
 }
 
@@ -73,24 +67,18 @@ static void chooser_grow(void *state, uint32_t nodes)
 {
     struct chooser *s = state;
 
-    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    s->nodes = nodes;
+    base_grow(s, nodes);
     for (uint32_t i = 0; i < EXPERTS; i++)
         chooser_expert[i]->grow(chooser_state(s, i), nodes);
-}
-
-static bool chooser_resident(const void *state, uint32_t node)
-{
-    return chooser_has(state, node);
 }
 
 static void chooser_touch(void *state, uint32_t node)
 {
     struct chooser *s = state;
 
-    ASSERT(chooser_has(s, node) && s->work.asked == REPLACE_NONE);
-    bool first = link_of(&s->link, node)->list == UNUSED_LIST, named = node == s->offered;
-    s->offered = LINK_END;
+    ASSERT(base_resident(s, node) && s->work.asked == REPLACE_NONE);
+    bool first = link_of(&s->base.link, node)->list == UNUSED_LIST, named = node == s->base.offered;
+    s->base.offered = LINK_END;
     chooser_make_member(s, node);
     if (named && !first)
         chooser_begin_touch(s, node);
@@ -102,7 +90,7 @@ static void chooser_touch(void *state, uint32_t node)
 /* Counts a page that became resident for the sets that have it. */
 static void note_arrival(struct chooser *s, uint32_t node, bool used)
 {
-    s->offered = LINK_END;
+    s->base.offered = LINK_END;
     for (uint32_t i = 0; i < EXPERTS; i++)
         if (chooser_in_set(s, i, node)) {
             s->far[i]--;
@@ -114,8 +102,8 @@ static void chooser_enter(void *state, uint32_t node, uint32_t region)
 {
     struct chooser *s = state;
 
-    ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX && s->work.asked == REPLACE_NONE);
-    list_push_head(&s->link, chooser_members(s), node);
+    ASSERT(node < s->base.nodes && region < REPLACE_REGIONS_MAX && s->work.asked == REPLACE_NONE);
+    list_push_head(&s->base.link, chooser_members(s), node);
     note_arrival(s, node, true);
     chooser_begin_use(s, node, true);
     chooser_go_on(s);
@@ -125,8 +113,8 @@ static void chooser_enter_unused(void *state, uint32_t node, uint32_t region)
 {
     struct chooser *s = state;
 
-    ASSERT(node < s->nodes && region < REPLACE_REGIONS_MAX && s->work.asked == REPLACE_NONE);
-    list_push_head(&s->link, &s->unused.list, node);
+    ASSERT(node < s->base.nodes && region < REPLACE_REGIONS_MAX && s->work.asked == REPLACE_NONE);
+    list_push_head(&s->base.link, &s->base.list[UNUSED_LIST], node);
     note_arrival(s, node, false);
 }
 
@@ -135,13 +123,13 @@ static uint32_t chooser_victim(void *state, uint32_t incoming)
     struct chooser *s = state;
 
     ASSERT(s->work.asked == REPLACE_NONE);
-    if (s->offered == LINK_END)
-        s->offered = unused_due(&s->unused, s->frames);
-    if (s->offered == LINK_END) {
+    if (s->base.offered == LINK_END)
+        s->base.offered = base_due(&s->base);
+    if (s->base.offered == LINK_END) {
         chooser_begin_victim(s, incoming);
         chooser_go_on(s);
     }
-    return list_named(s->offered);
+    return list_named(s->base.offered);
 }
 
 static uint32_t chooser_asks(const void *state)
@@ -159,11 +147,11 @@ static void chooser_leave(void *state, uint32_t node)
 {
     struct chooser *s = state;
 
-    ASSERT(chooser_has(s, node) && s->work.asked == REPLACE_NONE);
-    s->offered = LINK_END;
-    if (link_of(&s->link, node)->list != UNUSED_LIST)
-        unused_pass(&s->unused);
-    chooser_take_out(s, node);
+    ASSERT(base_resident(s, node) && s->work.asked == REPLACE_NONE);
+    s->base.offered = LINK_END;
+    if (link_of(&s->base.link, node)->list != UNUSED_LIST)
+        base_pass(&s->base);
+    base_take_out(&s->base, node);
     for (uint32_t i = 0; i < EXPERTS; i++)
         s->far[i] += chooser_in_set(s, i, node);
     if (chooser_in_set(s, s->current, node))
@@ -173,7 +161,7 @@ static void chooser_leave(void *state, uint32_t node)
 static void chooser_forget(void *state, uint32_t node)
 {
     struct chooser *s = state;
-    bool was = chooser_has(s, node);
+    bool was = base_resident(s, node);
 
     ASSERT(s->work.asked == REPLACE_NONE);
     for (uint32_t i = 0; i < EXPERTS; i++) {
@@ -185,9 +173,9 @@ static void chooser_forget(void *state, uint32_t node)
     chooser_owe(s, node, 0);
     chooser_page(s, node)->uses = 0;
     if (was)
-        chooser_take_out(s, node);
-    if (s->offered == node)
-        s->offered = LINK_END;
+        base_take_out(&s->base, node);
+    if (s->base.offered == node)
+        s->base.offered = LINK_END;
 }
 
 static void chooser_resize(void *state, uint32_t frames)
@@ -196,7 +184,7 @@ static void chooser_resize(void *state, uint32_t frames)
 
     ASSERT(frames > 0 && s->work.asked == REPLACE_NONE);
     s->largest = MAX(s->largest, frames);
-    s->frames = frames;
+    s->base.frames = frames;
     s->until = MIN(s->until, weigh_interval(frames));
     for (uint32_t i = 0; i < EXPERTS; i++)
         chooser_expert[i]->resize(chooser_state(s, i), frames);
@@ -208,10 +196,11 @@ static void chooser_report(const void *state, struct replace_report *out)
 {
     const struct chooser *s = state;
 
+    struct replace_report own;
+
     chooser_expert[s->current]->report(chooser_state(s, s->current), out);
-    out->resident = s->unused.list.size;
-    for (uint32_t i = MEMBER; i < LISTS; i++)
-        out->resident += s->list[i].size;
+    base_report(s, out->policy, &own);
+    out->resident = own.resident;
     out->switches = s->switches;
     out->experts = EXPERTS;
     for (uint32_t i = 0; i < EXPERTS; i++) {
@@ -223,14 +212,13 @@ static void chooser_report(const void *state, struct replace_report *out)
 static const char *chooser_check(const void *state)
 {
     const struct chooser *s = state;
-    const char *broken = list_check(&s->link, s->nodes, &s->unused.list);
+    const char *broken = base_check(s);
 
-    for (uint32_t i = MEMBER; i < LISTS && !broken; i++)
-        broken = list_check(&s->link, s->nodes, &s->list[i]);
     for (uint32_t i = 0; i < EXPERTS && !broken; i++)
         broken = chooser_set_check(s, i);
-    for (uint32_t n = 0; n < s->nodes && !broken; n++)
-        if (link_of(&s->link, n)->list == MEMBER + s->turn && !chooser_in_set(s, s->current, n))
+    for (uint32_t n = 0; n < s->base.nodes && !broken; n++)
+        if (link_of(&s->base.link, n)->list == MEMBER + s->turn &&
+            !chooser_in_set(s, s->current, n))
             broken = "chooser: a page outside the set in force is no stray";
     return broken;
 }
@@ -251,7 +239,7 @@ const struct replace_ops replace_chooser = {
     .leave = chooser_leave,
     .forget = chooser_forget,
     .resize = chooser_resize,
-    .resident = chooser_resident,
+    .resident = base_resident,
     .report = chooser_report,
     .check = chooser_check,
 };

@@ -15,11 +15,9 @@
 enum {
     EXPERTS = 6,
     ALL = (1 << EXPERTS) - 1, /* a bit for each expert */
-    UNUSED_LIST = 1,
-    MEMBER, /* MEMBER + turn: resident pages of the set in force */
-    STRAY,  /* STRAY + turn: resident pages outside it */
-    LISTS = STRAY + 3,
-    LOOKED_AT = 1 << 7, /* in chooser_page.owed: the page is in lost_pages */
+    MEMBER = 1,               /* MEMBER + turn: resident pages of the set in force */
+    STRAY,                    /* STRAY + turn: resident pages outside it */
+    LOOKED_AT = 1 << 7,       /* in chooser_page.owed: the page is in lost_pages */
 };
 
 /* What the chooser has of a page besides its link. */
@@ -66,17 +64,13 @@ struct chooser_work {
 };
 
 struct chooser {
-    uint32_t nodes, frames;
     /* Resident pages, latest use first. When another expert takes over both lists are of the turn
-     * before, and are sorted into those of the new turn, members first. */
-    uint32_t turn;                   /* 0 or 2 */
-    bool newest;                     /* the last stray that went was the one used longest ago */
-    bool answers;                    /* config.answers */
-    struct replace_list list[LISTS]; /* by number, but UNUSED_LIST */
-    struct replace_unused unused;
-    struct replace_links link; /* of resident pages */
-    /* the latest victim, until anything else is said: touched at once, it is in use now */
-    uint32_t offered;
+     * before, and are sorted into those of the new turn, members first. A page that is touched just
+     * after it was offered is in use. */
+    struct replace_base base;
+    uint32_t turn;          /* 0 or 2 */
+    bool newest;            /* the last stray that went was the one used longest ago */
+    bool answers;           /* config.answers */
     uint32_t current;       /* expert in force */
     uint32_t until;         /* accesses to the next decision */
     uint32_t largest;       /* no set but the one in force has more pages */
@@ -93,24 +87,17 @@ struct chooser {
 
 /* ---- chooser_memory.c ------------------------------------------------------------------------ */
 
-static inline bool chooser_has(const struct chooser *s, uint32_t node)
-{
-    ASSERT(node < s->nodes);
-    return link_of(&s->link, node)->list != LIST_NONE;
-}
-
 /* Resident pages of the set in force, and outside it, as far as they are sorted. */
 static inline struct replace_list *chooser_members(struct chooser *s)
 {
-    return &s->list[MEMBER + s->turn];
+    return &s->base.list[MEMBER + s->turn];
 }
 
 static inline struct replace_list *chooser_strays(struct chooser *s)
 {
-    return &s->list[STRAY + s->turn];
+    return &s->base.list[STRAY + s->turn];
 }
 
-void chooser_take_out(struct chooser *s, uint32_t node);
 /* Makes resident page `node` the member used last. */
 void chooser_make_member(struct chooser *s, uint32_t node);
 /* Makes `node` the stray used last if it is a sorted member. */

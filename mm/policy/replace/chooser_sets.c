@@ -32,7 +32,7 @@ size_t chooser_state_bytes(void)
 
 struct chooser_page *chooser_page(const struct chooser *s, uint32_t node)
 {
-    return (struct chooser_page *)((char *)link_of(&s->link, node) + CHOOSER_PAGE_AT);
+    return (struct chooser_page *)((char *)link_of(&s->base.link, node) + CHOOSER_PAGE_AT);
 }
 
 int chooser_sets_init(struct chooser *s, const struct replace_config *config,
@@ -76,7 +76,7 @@ void chooser_set_leave(struct chooser *s, uint32_t i, uint32_t node)
     chooser_expert[i]->leave(chooser_state(s, i), node);
     s->size[i]--;
     chooser_page(s, node)->owed &= ~(1u << i);
-    if (!chooser_has(s, node)) {
+    if (!base_resident(s, node)) {
         s->far[i]--;
         s->left[i] += chooser_page(s, node)->uses > 1;
     } else if (i == s->current) {
@@ -102,9 +102,9 @@ bool chooser_hears(struct chooser *s, uint32_t i, uint32_t node)
 
 uint32_t chooser_to_fetch(struct chooser *s, uint32_t i)
 {
-    uint64_t used = s->used[i] + s->frames / FATES_FIRST + 1, all = used + s->left[i];
+    uint64_t used = s->used[i] + s->base.frames / FATES_FIRST + 1, all = used + s->left[i];
 
-    if (all > (uint64_t)FATES * s->frames) {
+    if (all > (uint64_t)FATES * s->base.frames) {
         s->used[i] /= 2;
         s->left[i] /= 2;
     }
@@ -119,8 +119,8 @@ const char *chooser_set_check(const struct chooser *s, uint32_t i)
 
     if (broken)
         return broken;
-    for (uint32_t n = 0; n < s->nodes; n++)
-        far += chooser_in_set(s, i, n) && !chooser_has(s, n);
+    for (uint32_t n = 0; n < s->base.nodes; n++)
+        far += chooser_in_set(s, i, n) && !base_resident(s, n);
     chooser_expert[i]->report(chooser_state(s, i), &report);
     if (report.resident != s->size[i] || (i != s->current && s->size[i] > s->largest))
         return "chooser: a set is miscounted";

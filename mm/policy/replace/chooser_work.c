@@ -67,7 +67,7 @@ static void room_answered(struct chooser *s, uint32_t node, enum page_buffered i
         return;
     }
     chooser_set_leave(s, i, node);
-    if (is == BUFFER_KEPT && chooser_has(s, node) && !(chooser_page(s, node)->owed & LOOKED_AT) &&
+    if (is == BUFFER_KEPT && base_resident(s, node) && !(chooser_page(s, node)->owed & LOOKED_AT) &&
         lost_add(&s->lost, node))
         chooser_page(s, node)->owed |= LOOKED_AT;
     r->asked = 0;
@@ -110,7 +110,7 @@ static void tell_expert(struct chooser *s)
         return;
     }
     w->missed |= 1u << i;
-    begin_room(s, i, w->node, i != s->current || s->far[i] ? s->frames - 1 : UINT32_MAX, true);
+    begin_room(s, i, w->node, i != s->current || s->far[i] ? s->base.frames - 1 : UINT32_MAX, true);
 }
 
 /* kept: by the buffer. Then a use leaves no record, and experts with the page are not told now. */
@@ -179,7 +179,7 @@ static void look_at_next(struct chooser *s)
         return;
     }
     w->looks++;
-    if (chooser_has(s, node))
+    if (base_resident(s, node))
         ask_about(s, node);
     else
         look_answered(s, node, false);
@@ -206,27 +206,33 @@ static void end_look(struct chooser *s)
 
 static void end_decision(struct chooser *s)
 {
-    s->largest = s->frames;
+    s->largest = s->base.frames;
     for (uint32_t i = 0; i < EXPERTS; i++)
         if (i != s->current)
             s->largest = MAX(s->largest, s->size[i]);
 }
 
+/* Shrinks the set in force to memory, as those not in force are, before expert `next` takes
+ * over. */
+static void begin_take_over(struct chooser *s, uint32_t next)
+{
+    begin_room(s, s->current, REPLACE_NONE, s->base.frames, false);
+    s->work.next = next;
+    s->work.step = STEP_TAKE_OVER;
+}
+
 static void decide(struct chooser *s)
 {
-    struct chooser_work *w = &s->work;
     uint32_t fetches[EXPERTS];
 
-    s->until = weigh_interval(s->frames);
+    s->until = weigh_interval(s->base.frames);
     for (uint32_t i = 0; i < EXPERTS; i++)
         fetches[i] = chooser_to_fetch(s, i);
-    w->next = weigh_decide(&s->weigh, s->current, fetches, s->frames);
-    if (w->next == s->current) {
+    uint32_t next = weigh_decide(&s->weigh, s->current, fetches, s->base.frames);
+    if (next != s->current)
+        begin_take_over(s, next);
+    else
         end_decision(s);
-        return;
-    }
-    begin_room(s, s->current, REPLACE_NONE, s->frames, false);
-    w->step = STEP_TAKE_OVER;
 }
 
 static void end_access(struct chooser *s)
@@ -264,7 +270,7 @@ static void shrink_next(struct chooser *s)
     if (w->next >= EXPERTS)
         w->step = STEP_NONE;
     else
-        begin_room(s, w->next++, REPLACE_NONE, s->frames, false);
+        begin_room(s, w->next++, REPLACE_NONE, s->base.frames, false);
 }
 
 /* ---- Victims --------------------------------------------------------------------------------- */
@@ -281,7 +287,7 @@ void chooser_begin_victim(struct chooser *s, uint32_t incoming)
 
 static void end_victim(struct chooser *s, uint32_t node)
 {
-    s->offered = node;
+    s->base.offered = node;
     s->work.step = STEP_NONE;
 }
 
@@ -289,7 +295,7 @@ static void end_victim(struct chooser *s, uint32_t node)
 static void consider(struct chooser *s, uint32_t node)
 {
     if (node == REPLACE_NONE)
-        end_victim(s, s->unused.list.tail);
+        end_victim(s, s->base.list[UNUSED_LIST].tail);
     else if (s->work.looks == LOOKS_MAX || !(chooser_page(s, node)->owed >> s->current & 1))
         end_victim(s, node);
     else
@@ -308,6 +314,14 @@ static void victim_answered(struct chooser *s, uint32_t node)
     s->work.looks++;
 }
 
+/* Returns whether `node` is resident and was used since it came. */
+static bool is_used(const struct chooser *s, uint32_t node)
+{
+    uint32_t list = base_list_of(&s->base, node);
+
+    return list != LIST_NONE && list != UNUSED_LIST;
+}
+
 /* Returns the victim of the expert in force; after LOOKS_MAX that are not resident, any page. */
 static uint32_t next_member(struct chooser *s)
 {
@@ -315,7 +329,7 @@ static uint32_t next_member(struct chooser *s)
 
     for (uint32_t looks = 0; looks < LOOKS_MAX; looks++) {
         node = chooser_expert[i]->victim(chooser_state(s, i), s->work.incoming);
-        if (node == REPLACE_NONE || link_of(&s->link, node)->list >= MEMBER)
+        if (node == REPLACE_NONE || is_used(s, node))
             return node;
         chooser_set_leave(s, i, node);
     }
@@ -333,7 +347,7 @@ static void choose(struct chooser *s)
         return;
     }
     bool comes = w->incoming != REPLACE_NONE && !chooser_in_set(s, s->current, w->incoming);
-    begin_room(s, s->current, w->incoming, s->frames - comes, false);
+    begin_room(s, s->current, w->incoming, s->base.frames - comes, false);
     w->step = STEP_STRAY;
 }
 

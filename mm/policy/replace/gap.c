@@ -22,7 +22,7 @@
  */
 #include "mm/policy/replace/list.h"
 
-enum { WAITING = 1, ONCE, OVER, RECENT, UNUSED_LIST };
+enum { WAITING = 1, ONCE, OVER, RECENT };
 enum {
     LEVELS = 8, /* all that a mark can say */
     LEVEL_SHIFT = 3,
@@ -55,7 +55,7 @@ struct page {
 };
 
 struct gap {
-    uint32_t nodes, frames;
+    struct replace_base base; /* lists ONCE, OVER and RECENT, latest first; not WAITING */
     uint32_t now;
     uint32_t wheel;  /* the time up to which slots have been emptied: now, or before it */
     uint32_t held;   /* whose age is held next */
@@ -63,14 +63,10 @@ struct gap {
     uint64_t gaps;   /* ... their sum */
     uint64_t ages;   /* time since the use of all ONCE pages */
     uint32_t waiting, history;
-    uint32_t offered; /* the victim named last, if nothing came after */
     /* what pages that were over had not been used for, 0 before one came back */
     uint32_t back;
     uint64_t taken[LEVELS]; /* slots with pages */
     struct replace_list slot[LEVELS][SLOTS];
-    struct replace_list once, over, recent; /* latest use, latest to be over, latest use first */
-    struct replace_unused unused;
-    struct replace_links link; /* mark: level of a WAITING page; a struct page follows each */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -84,39 +80,18 @@ static size_t gap_bytes(uint32_t nodes)
 
 static struct page *page_of(const struct gap *s, uint32_t node)
 {
-    return (struct page *)(link_of(&s->link, node) + 1);
+    return (struct page *)(link_of(&s->base.link, node) + 1);
 }
 
 static int gap_init(void *state, const struct replace_config *config)
 {
     struct gap *s = state;
-    struct replace_layout place = replace_layout(config, sizeof *s, PER_NODE);
-    int rc = replace_config_check(config);
 
-    if (rc)
-        return rc;
-    *s = (struct gap){.nodes = config->nodes,
-                      .frames = config->frames,
-                      .now = (uint32_t)NOW_FIRST,
-                      .wheel = (uint32_t)NOW_FIRST,
-                      .offered = LINK_END};
+    s->now = s->wheel = (uint32_t)NOW_FIRST;
     for (unsigned l = 0; l < LEVELS; l++)
         for (unsigned i = 0; i < SLOTS; i++)
             list_init(&s->slot[l][i], WAITING);
-    list_init(&s->once, ONCE);
-    list_init(&s->over, OVER);
-    list_init(&s->recent, RECENT);
-    unused_init(&s->unused, UNUSED_LIST);
-    links_init(&s->link, s, &place, 0);
-    return 0;
-}
-
-static void gap_grow(void *state, uint32_t nodes)
-{
-    struct gap *s = state;
-
-    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    s->nodes = nodes;
+    return base_init(&s->base, config, sizeof *s, PER_NODE, 0);
 }
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
@@ -136,10 +111,10 @@ static void wait_until(struct gap *s, uint32_t node, uint32_t due)
     unsigned i = slot_of(due, level);
     struct replace_list *l = &s->slot[level][i];
     if (l->size && (int32_t)(due - page_of(s, l->head)->due) > 0)
-        list_push_head(&s->link, l, node);
+        list_push_head(&s->base.link, l, node);
     else
-        list_push_tail(&s->link, l, node);
-    link_of(&s->link, node)->mark = level & (LEVELS - 1);
+        list_push_tail(&s->base.link, l, node);
+    link_of(&s->base.link, node)->mark = level & (LEVELS - 1);
     page_of(s, node)->due = due;
     s->taken[level] |= UINT64_C(1) << i;
     s->waiting++;
@@ -147,9 +122,9 @@ static void wait_until(struct gap *s, uint32_t node, uint32_t due)
 
 static void stop_waiting(struct gap *s, uint32_t node)
 {
-    unsigned level = link_of(&s->link, node)->mark, i = slot_of(page_of(s, node)->due, level);
+    unsigned level = link_of(&s->base.link, node)->mark, i = slot_of(page_of(s, node)->due, level);
 
-    list_remove(&s->link, &s->slot[level][i], node);
+    list_remove(&s->base.link, &s->slot[level][i], node);
     s->waiting--;
     if (!s->slot[level][i].size)
         s->taken[level] &= ~(UINT64_C(1) << i);
@@ -157,23 +132,15 @@ static void stop_waiting(struct gap *s, uint32_t node)
 
 static void take_out(struct gap *s, uint32_t node)
 {
-    switch (link_of(&s->link, node)->list) {
-    case WAITING:
+    uint32_t list = base_list_of(&s->base, node);
+
+    if (list == WAITING) {
         stop_waiting(s, node);
         return;
-    case ONCE:
-        s->ages -= s->now - page_of(s, node)->last;
-        list_remove(&s->link, &s->once, node);
-        return;
-    case OVER:
-        list_remove(&s->link, &s->over, node);
-        return;
-    case RECENT:
-        list_remove(&s->link, &s->recent, node);
-        return;
-    default:
-        unused_remove(&s->link, &s->unused, node);
     }
+    if (list == ONCE)
+        s->ages -= s->now - page_of(s, node)->last;
+    base_take_out(&s->base, node);
 }
 
 /* ---- What is foretold ------------------------------------------------------------------------ */
@@ -253,7 +220,7 @@ static void learn(struct gap *s, struct page *p, uint32_t gap)
 
 static void push_once(struct gap *s, uint32_t node)
 {
-    list_push_head(&s->link, &s->once, node);
+    base_push_head(&s->base, ONCE, node);
     s->ages += s->now - page_of(s, node)->last;
 }
 
@@ -264,7 +231,7 @@ static void file(struct gap *s, uint32_t node)
     uint32_t gap = foretold(p), age = s->now - p->last;
 
     if (!gap && p->sure)
-        list_push_head(&s->link, &s->over, node);
+        base_push_head(&s->base, OVER, node);
     else if (!gap)
         push_once(s, node);
     else if (age < gap)
@@ -273,23 +240,23 @@ static void file(struct gap *s, uint32_t node)
         wait_until(s, node,
                    s->now + MIN(MAX(MAX(age - gap, gap >> LATE_SHIFT), 1u), (uint32_t)GAP_MAX));
     else
-        list_push_head(&s->link, &s->over, node);
+        base_push_head(&s->base, OVER, node);
 }
 
 /* Those used last stay. */
 static void settle(struct gap *s)
 {
-    uint32_t most = recent_frames(s->nodes, s->frames);
+    uint32_t most = recent_frames(s->base.nodes, s->base.frames);
 
-    while (s->recent.size > most) {
-        uint32_t node = s->recent.tail;
-        list_remove(&s->link, &s->recent, node);
+    while (s->base.list[RECENT].size > most) {
+        uint32_t node = s->base.list[RECENT].tail;
+        base_take_out(&s->base, node);
         file(s, node);
     }
 }
 
 /* The page is in no list. */
-static void used(struct gap *s, uint32_t node)
+static void note_use(struct gap *s, uint32_t node)
 {
     struct page *p = page_of(s, node);
 
@@ -297,7 +264,7 @@ static void used(struct gap *s, uint32_t node)
         learn(s, p, MIN(MAX(s->now - p->last, 1u), (uint32_t)GAP_MAX));
     p->known = 1;
     p->last = s->now;
-    list_push_head(&s->link, &s->recent, node);
+    base_push_head(&s->base, RECENT, node);
     settle(s);
 }
 
@@ -338,68 +305,57 @@ static void hold_age(struct gap *s)
 
     if (p->known && age > AGE_MAX) {
         p->last += age - AGE_MAX;
-        if (link_of(&s->link, s->held)->list == ONCE)
+        if (link_of(&s->base.link, s->held)->list == ONCE)
             s->ages -= age - AGE_MAX;
     }
-    s->held = s->held + 1 < s->nodes ? s->held + 1 : 0;
+    s->held = s->held + 1 < s->base.nodes ? s->held + 1 : 0;
 }
 
 static void tick(struct gap *s)
 {
     s->now++;
-    s->ages += s->once.size;
+    s->ages += s->base.list[ONCE].size;
     hold_age(s);
     turn_wheel(s);
 }
 
 /* ---- What it is told ------------------------------------------------------------------------- */
 
-static bool gap_resident(const void *state, uint32_t node)
-{
-    const struct gap *s = state;
-
-    ASSERT(node < s->nodes);
-    return link_of(&s->link, node)->list != LIST_NONE;
-}
-
 static void gap_touch(void *state, uint32_t node)
 {
     struct gap *s = state;
-    bool hot = node == s->offered;
+    bool hot = node == s->base.offered;
 
-    ASSERT(gap_resident(s, node));
-    s->offered = LINK_END;
+    ASSERT(base_resident(s, node));
+    s->base.offered = LINK_END;
     take_out(s, node);
     if (hot) {
         page_of(s, node)->known = 1;
         page_of(s, node)->last = s->now;
-        wait_until(s, node, s->now + MIN(MAX(s->frames >> HOT_SHIFT, 1u), (uint32_t)GAP_MAX));
+        wait_until(s, node, s->now + MIN(MAX(s->base.frames >> HOT_SHIFT, 1u), (uint32_t)GAP_MAX));
         return;
     }
     tick(s);
-    used(s, node);
-}
-
-static void come(struct gap *s, uint32_t node, uint32_t region)
-{
-    ASSERT(!gap_resident(s, node) && region < REPLACE_REGIONS_MAX);
-    s->history -= page_of(s, node)->known;
-    s->offered = LINK_END;
+    note_use(s, node);
 }
 
 static void gap_enter(void *state, uint32_t node, uint32_t region)
 {
-    come(state, node, region);
-    tick(state);
-    used(state, node);
+    struct gap *s = state;
+
+    ASSERT(!base_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    s->history -= page_of(s, node)->known;
+    s->base.offered = LINK_END;
+    tick(s);
+    note_use(s, node);
 }
 
 static void gap_enter_unused(void *state, uint32_t node, uint32_t region)
 {
     struct gap *s = state;
 
-    come(s, node, region);
-    list_push_head(&s->link, &s->unused.list, node);
+    base_enter_unused(s, node, region);
+    s->history -= page_of(s, node)->known;
 }
 
 /* Of the waiting pages one that is due last, to a slot's width; LINK_END: none. */
@@ -426,7 +382,7 @@ static uint32_t expected(const struct gap *s, uint32_t node, uint32_t typical)
 {
     uint32_t age = s->now - page_of(s, node)->last;
 
-    if (!typical || (age > typical && link_of(&s->link, node)->list == OVER))
+    if (!typical || (age > typical && link_of(&s->base.link, node)->list == OVER))
         return UINT32_MAX;
     return apart(typical, age);
 }
@@ -434,7 +390,7 @@ static uint32_t expected(const struct gap *s, uint32_t node, uint32_t typical)
 /* Of used pages. */
 static uint32_t of_used(const struct gap *s)
 {
-    const struct replace_list *list[] = {&s->over, &s->once};
+    const struct replace_list *list[] = {&s->base.list[OVER], &s->base.list[ONCE]};
     const uint32_t typical[] = {s->back, first_gap(s)};
     uint32_t best = farthest(s), ahead = 0;
 
@@ -456,35 +412,29 @@ static uint32_t gap_victim(void *state, uint32_t incoming)
     struct gap *s = state;
 
     (void)incoming;
-    if (s->offered != LINK_END)
-        return s->offered;
-    s->offered = unused_due(&s->unused, s->frames);
-    if (s->offered == LINK_END)
-        s->offered = of_used(s);
-    if (s->offered == LINK_END)
-        s->offered = s->unused.list.tail;
-    if (s->offered == LINK_END)
-        s->offered = s->recent.tail;
-    return list_named(s->offered);
+    base_name(&s->base, base_decided(&s->base) ? s->base.offered : of_used(s));
+    if (s->base.offered == LINK_END)
+        s->base.offered = s->base.list[RECENT].tail;
+    return list_named(s->base.offered);
 }
 
 static void gap_leave(void *state, uint32_t node)
 {
     struct gap *s = state;
 
-    ASSERT(gap_resident(s, node));
-    if (link_of(&s->link, node)->list != UNUSED_LIST)
-        unused_pass(&s->unused);
+    ASSERT(base_resident(s, node));
+    if (base_list_of(&s->base, node) != UNUSED_LIST)
+        base_pass(&s->base);
     take_out(s, node);
     s->history += page_of(s, node)->known;
-    s->offered = LINK_END;
+    s->base.offered = LINK_END;
 }
 
 static void gap_forget(void *state, uint32_t node)
 {
     struct gap *s = state;
 
-    if (gap_resident(s, node))
+    if (base_resident(s, node))
         gap_leave(s, node);
     s->history -= page_of(s, node)->known;
     *page_of(s, node) = (struct page){0};
@@ -493,7 +443,7 @@ static void gap_forget(void *state, uint32_t node)
 static void gap_resize(void *state, uint32_t frames)
 {
     ASSERT(frames > 0);
-    ((struct gap *)state)->frames = frames;
+    ((struct gap *)state)->base.frames = frames;
     settle(state);
 }
 
@@ -501,10 +451,9 @@ static void gap_report(const void *state, struct replace_report *out)
 {
     const struct gap *s = state;
 
-    *out = (struct replace_report){.policy = replace_gap.name,
-                                   .resident = s->waiting + s->once.size + s->over.size +
-                                               s->recent.size + s->unused.list.size,
-                                   .history = s->history};
+    base_report(s, replace_gap.name, out);
+    out->resident += s->waiting;
+    out->history = s->history;
 }
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
@@ -515,9 +464,9 @@ static const char *check_slot(const struct gap *s, unsigned level, unsigned i, u
     uint32_t size = 0, before = LINK_END;
 
     for (uint32_t n = l->head; n != LINK_END && size <= l->size;
-         before = n, n = link_of(&s->link, n)->next, size++) {
-        if (n >= s->nodes || link_of(&s->link, n)->list != WAITING ||
-            link_of(&s->link, n)->mark != level || link_of(&s->link, n)->prev != before)
+         before = n, n = link_of(&s->base.link, n)->next, size++) {
+        if (n >= s->base.nodes || link_of(&s->base.link, n)->list != WAITING ||
+            link_of(&s->base.link, n)->mark != level || link_of(&s->base.link, n)->prev != before)
             return "gap: a slot has what does not wait there";
         uint32_t ahead =
             (page_of(s, n)->due >> (level * LEVEL_SHIFT)) - (s->wheel >> (level * LEVEL_SHIFT));
@@ -534,7 +483,7 @@ static const char *check_slot(const struct gap *s, unsigned level, unsigned i, u
 static const char *gap_check(const void *state)
 {
     const struct gap *s = state;
-    const struct replace_list *const list[] = {&s->once, &s->over, &s->recent, &s->unused.list};
+    static const uint32_t lists[] = {ONCE, OVER, RECENT, UNUSED_LIST};
     const char *broken = NULL;
     uint32_t waiting = 0, history = 0;
     uint64_t ages = 0;
@@ -542,15 +491,17 @@ static const char *gap_check(const void *state)
     for (unsigned l = 0; l < LEVELS; l++)
         for (unsigned i = 0; i < SLOTS && !broken; i++)
             broken = check_slot(s, l, i, &waiting);
-    for (unsigned i = 0; i < ARRAY_SIZE(list) && !broken; i++)
-        broken = list_check(&s->link, s->nodes, list[i]);
-    for (uint32_t n = 0; n < s->nodes; n++)
-        history += page_of(s, n)->known && !gap_resident(s, n);
-    for (uint32_t n = s->once.head; n != LINK_END && !broken; n = link_of(&s->link, n)->next)
+    for (unsigned i = 0; i < ARRAY_SIZE(lists) && !broken; i++)
+        broken = list_check(&s->base.link, s->base.nodes, &s->base.list[lists[i]]);
+    for (uint32_t n = 0; n < s->base.nodes; n++)
+        history += page_of(s, n)->known && !base_resident(s, n);
+    for (uint32_t n = s->base.list[ONCE].head; n != LINK_END && !broken;
+         n = link_of(&s->base.link, n)->next)
         ages += s->now - page_of(s, n)->last;
     if (!broken && ages != s->ages)
         broken = "gap: the time that pages have waited for a second use is miscounted";
-    if (!broken && (waiting != s->waiting || waiting != list_claimed(&s->link, s->nodes, WAITING)))
+    if (!broken &&
+        (waiting != s->waiting || waiting != list_claimed(&s->base.link, s->base.nodes, WAITING)))
         broken = "gap: waiting pages are miscounted";
     return !broken && history != s->history ? "gap: pages that are out are miscounted" : broken;
 }
@@ -561,7 +512,7 @@ const struct replace_ops replace_gap = {
     .use_once = true,
     .bytes = gap_bytes,
     .init = gap_init,
-    .grow = gap_grow,
+    .grow = base_grow,
     .touch = gap_touch,
     .enter = gap_enter,
     .enter_unused = gap_enter_unused,
@@ -569,7 +520,7 @@ const struct replace_ops replace_gap = {
     .leave = gap_leave,
     .forget = gap_forget,
     .resize = gap_resize,
-    .resident = gap_resident,
+    .resident = base_resident,
     .report = gap_report,
     .check = gap_check,
 };

@@ -16,7 +16,7 @@
 #include "mm/policy/replace/region_choice.h"
 #include "mm/policy/divide/plan.h"
 
-enum { RECENT = 1, PARKED, STRAY, UNUSED_LIST };
+enum { RECENT = 1, PARKED, STRAY };
 enum {
     EPOCH_FRAMES = 2,
     MOVE_SHIFT = 3,
@@ -40,18 +40,16 @@ struct part {
 };
 
 struct region_state {
-    uint32_t nodes, frames;
-    uint32_t accesses; /* in this epoch */
+    struct replace_base base; /* links of the lists; of these UNUSED_LIST alone is here */
+    uint32_t accesses;        /* in this epoch */
     uint32_t resident, group;
-    uint32_t offered, tried, walked; /* as in mru.c */
+    uint32_t tried, walked; /* as in mru.c */
     uint32_t spare;
     uint64_t switches;
-    struct replace_unused unused;
     struct part part[REPLACE_REGIONS_MAX];
     struct share share;
     struct share_pool pool[REPLACE_REGIONS_MAX]; /* of share_epoch(), between calls meaningless */
     struct replace_links link;                   /* in curves */
-    struct replace_links queued;                 /* in lists */
 };
 
 struct page {
@@ -95,23 +93,20 @@ static uint32_t group_for(uint32_t frames)
 
 static void new_round(struct region_state *s)
 {
-    s->offered = s->walked = LINK_END;
+    s->base.offered = s->walked = LINK_END;
     s->tried = 0;
 }
 
 static int region_start(void *state, const struct replace_config *config)
 {
     struct region_state *s = state;
-    struct replace_layout place = replace_layout(config, sizeof *s, sizeof(struct page));
-    int rc = replace_config_check(config);
+    struct replace_layout place = base_layout(config, sizeof *s, sizeof(struct page));
+    int rc =
+        base_init(&s->base, config, sizeof *s, sizeof(struct page), offsetof(struct page, queued));
 
     if (rc)
         return rc;
-    memset(s, 0, sizeof *s);
-    s->nodes = config->nodes;
-    s->frames = config->frames;
-    s->group = group_for(s->frames);
-    unused_init(&s->unused, UNUSED_LIST);
+    s->group = group_for(config->frames);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         region_init(&s->part[r].curves, s->group);
         list_init(&s->part[r].recent, RECENT);
@@ -119,28 +114,11 @@ static int region_start(void *state, const struct replace_config *config)
         list_init(&s->part[r].stray, STRAY);
     }
     links_init(&s->link, s, &place, offsetof(struct page, curves.link));
-    links_init(&s->queued, s, &place, offsetof(struct page, queued));
     new_round(s);
     return 0;
 }
 
-static void region_grow(void *state, uint32_t nodes)
-{
-    struct region_state *s = state;
-
-    ASSERT(nodes >= s->nodes && nodes <= REPLACE_NODES_MAX);
-    s->nodes = nodes;
-}
-
 /* ---- Pages ----------------------------------------------------------------------------------- */
-
-static bool region_resident(const void *state, uint32_t node)
-{
-    const struct region_state *s = state;
-
-    ASSERT(node < s->nodes);
-    return link_of(&s->queued, node)->list != LIST_NONE;
-}
 
 static uint32_t held(const struct part *p)
 {
@@ -151,18 +129,18 @@ static void take_out(struct region_state *s, uint32_t node)
 {
     struct part *p = part_of(s, node);
 
-    switch (link_of(&s->queued, node)->list) {
+    switch (link_of(&s->base.link, node)->list) {
     case RECENT:
-        list_remove(&s->queued, &p->recent, node);
+        list_remove(&s->base.link, &p->recent, node);
         return;
     case PARKED:
-        list_remove(&s->queued, &p->parked, node);
+        list_remove(&s->base.link, &p->parked, node);
         return;
     case STRAY:
-        list_remove(&s->queued, &p->stray, node);
+        list_remove(&s->base.link, &p->stray, node);
         return;
     default:
-        unused_remove(&s->queued, &s->unused, node);
+        base_take_out(&s->base, node);
         p->unused--;
     }
 }
@@ -172,30 +150,30 @@ static void unpark(struct region_state *s, struct part *p)
 {
     while (p->parked.size) {
         uint32_t node = p->parked.tail;
-        list_remove(&s->queued, &p->parked, node);
-        list_push_head(&s->queued, &p->recent, node);
+        list_remove(&s->base.link, &p->parked, node);
+        list_push_head(&s->base.link, &p->recent, node);
     }
     while (p->stray.size) {
         uint32_t node = p->stray.head;
-        list_remove(&s->queued, &p->stray, node);
-        list_push_tail(&s->queued, &p->recent, node);
+        list_remove(&s->base.link, &p->stray, node);
+        list_push_tail(&s->base.link, &p->recent, node);
     }
 }
 
 /* A page MRU would not have, were the region's memory all its own: a hit there needs more. */
 static void stray_if_beyond(struct region_state *s, struct part *p, uint32_t node)
 {
-    if (link_of(&s->queued, node)->list != RECENT || page_of(s, node)->curves.depth <= held(p))
+    if (link_of(&s->base.link, node)->list != RECENT || page_of(s, node)->curves.depth <= held(p))
         return;
-    list_remove(&s->queued, &p->recent, node);
-    list_push_head(&s->queued, &p->stray, node);
+    list_remove(&s->base.link, &p->recent, node);
+    list_push_head(&s->base.link, &p->stray, node);
 }
 
 /* LRU has filled the memory. */
 static void find_strays(struct region_state *s, struct part *p)
 {
     for (uint32_t n = p->recent.tail, next; n != LINK_END; n = next) {
-        next = link_of(&s->queued, n)->prev;
+        next = link_of(&s->base.link, n)->prev;
         stray_if_beyond(s, p, n);
     }
 }
@@ -230,7 +208,7 @@ static void divide(struct region_state *s)
 {
     const struct share_config config = {.goal = SHARE_THROUGHPUT,
                                         .step = s->group,
-                                        .move_max = MAX(s->frames >> MOVE_SHIFT, 1u),
+                                        .move_max = MAX(s->base.frames >> MOVE_SHIFT, 1u),
                                         .hysteresis_permil = HYSTERESIS_PERMIL};
     struct share_report report;
     unsigned n = 0;
@@ -249,7 +227,7 @@ static void divide(struct region_state *s)
                                            .pages = p->asked ? p->meant : held(p),
                                            .planned = p->planned};
     }
-    if (n < 2 || share_epoch(&s->share, &config, s->pool, n, s->frames, &report))
+    if (n < 2 || share_epoch(&s->share, &config, s->pool, n, s->base.frames, &report))
         return;
     for (uint32_t r = REPLACE_REGIONS_MAX; r-- > 0;) {
         struct part *p = &s->part[r];
@@ -266,7 +244,7 @@ static void end_epoch(struct region_state *s)
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++)
         if (active(&s->part[r]))
             choose(s, &s->part[r]);
-    if (s->resident >= s->frames - s->frames / 16)
+    if (s->resident >= s->base.frames - s->base.frames / 16)
         divide(s);
     s->accesses = 0;
 }
@@ -280,7 +258,7 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
     if (p->choice.policy == REGION_MRU && before != LINK_END && before != node)
         stray_if_beyond(s, p, before);
     p->misses += miss && !first;
-    if (++s->accesses >= (uint64_t)EPOCH_FRAMES * s->frames)
+    if (++s->accesses >= (uint64_t)EPOCH_FRAMES * s->base.frames)
         end_epoch(s);
 }
 
@@ -292,7 +270,7 @@ static void park(struct region_state *s, struct part *p, uint32_t node, bool aga
 {
     bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
 
-    list_push_after(&s->queued, &p->parked, goes_on ? s->walked : LINK_END, node);
+    list_push_after(&s->base.link, &p->parked, goes_on ? s->walked : LINK_END, node);
     if (!again)
         s->walked = node;
 }
@@ -301,25 +279,25 @@ static void region_touch(void *state, uint32_t node)
 {
     struct region_state *s = state;
 
-    ASSERT(region_resident(s, node));
+    ASSERT(base_resident(s, node));
     struct part *p = part_of(s, node);
-    bool hot = node == s->offered, again = link_of(&s->queued, node)->list == PARKED;
+    bool hot = node == s->base.offered, again = link_of(&s->base.link, node)->list == PARKED;
     if (s->walked == node)
         s->walked = LINK_END;
-    s->offered = LINK_END;
+    s->base.offered = LINK_END;
     take_out(s, node);
     if (hot && p->choice.policy == REGION_MRU) {
         park(s, p, node, again);
         return;
     }
-    list_push_head(&s->queued, &p->recent, node);
+    list_push_head(&s->base.link, &p->recent, node);
     if (!hot)
         count_use(s, node, false);
 }
 
 static void region_came(struct region_state *s, uint32_t node, uint32_t region)
 {
-    ASSERT(!region_resident(s, node) && region < REPLACE_REGIONS_MAX);
+    ASSERT(!base_resident(s, node) && region < REPLACE_REGIONS_MAX);
     if (region_of(s, node) != region && region_of(s, node) != NOBODY)
         region_forget(&part_of(s, node)->curves, &s->link, node);
     page_of(s, node)->of = (uint8_t)(region + 1);
@@ -332,7 +310,7 @@ static void region_enter(void *state, uint32_t node, uint32_t region)
     struct region_state *s = state;
 
     region_came(s, node, region);
-    list_push_head(&s->queued, &part_of(s, node)->recent, node);
+    list_push_head(&s->base.link, &part_of(s, node)->recent, node);
     count_use(s, node, true);
 }
 
@@ -341,7 +319,7 @@ static void region_enter_unused(void *state, uint32_t node, uint32_t region)
     struct region_state *s = state;
 
     region_came(s, node, region);
-    list_push_head(&s->queued, &s->unused.list, node);
+    base_push_head(&s->base, UNUSED_LIST, node);
     part_of(s, node)->unused++;
 }
 
@@ -349,7 +327,7 @@ static void region_enter_unused(void *state, uint32_t node, uint32_t region)
 static int64_t above(const struct region_state *s, uint32_t r, uint32_t incoming, uint32_t regions)
 {
     const struct part *p = &s->part[r];
-    uint32_t meant = p->asked ? p->meant : s->frames / regions;
+    uint32_t meant = p->asked ? p->meant : s->base.frames / regions;
 
     return (int64_t)held(p) + (r == incoming) - meant;
 }
@@ -386,25 +364,21 @@ static uint32_t of_region(struct region_state *s, const struct part *p)
 static uint32_t region_victim(void *state, uint32_t incoming)
 {
     struct region_state *s = state;
-    uint32_t due = unused_due(&s->unused, s->frames);
 
-    if (s->offered != LINK_END)
-        return s->offered;
-    uint32_t r = from_region(s, incoming == REPLACE_NONE ? NOBODY : region_of(s, incoming));
-    if (due != LINK_END)
-        s->offered = due;
-    else
-        s->offered = r == NOBODY ? s->unused.list.tail : of_region(s, &s->part[r]);
-    return list_named(s->offered);
+    if (!base_decided(&s->base)) {
+        uint32_t r = from_region(s, incoming == REPLACE_NONE ? NOBODY : region_of(s, incoming));
+        s->base.offered = r == NOBODY ? LINK_END : of_region(s, &s->part[r]);
+    }
+    return base_name(&s->base, s->base.offered);
 }
 
 static void region_leave(void *state, uint32_t node)
 {
     struct region_state *s = state;
 
-    ASSERT(region_resident(s, node));
-    if (link_of(&s->queued, node)->list != UNUSED_LIST)
-        unused_pass(&s->unused);
+    ASSERT(base_resident(s, node));
+    if (link_of(&s->base.link, node)->list != UNUSED_LIST)
+        base_pass(&s->base);
     take_out(s, node);
     s->resident--;
     new_round(s);
@@ -414,7 +388,7 @@ static void region_gone(void *state, uint32_t node)
 {
     struct region_state *s = state;
 
-    if (region_resident(s, node))
+    if (base_resident(s, node))
         region_leave(s, node);
     if (region_of(s, node) != NOBODY)
         region_forget(&part_of(s, node)->curves, &s->link, node);
@@ -430,13 +404,13 @@ static void region_resize(void *state, uint32_t frames)
     ASSERT(frames > 0);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         struct part *p = &s->part[r];
-        p->meant = (uint32_t)((uint64_t)p->meant * frames / s->frames);
-        p->planned = (uint32_t)((uint64_t)p->planned * frames / s->frames);
+        p->meant = (uint32_t)((uint64_t)p->meant * frames / s->base.frames);
+        p->planned = (uint32_t)((uint64_t)p->planned * frames / s->base.frames);
         if (group > s->group + s->group / 4 || group + group / 4 < s->group)
             region_regroup(&p->curves, &s->link, group);
     }
     s->group = s->part[0].curves.group;
-    s->frames = frames;
+    s->base.frames = frames;
 }
 
 static void region_report(const void *state, struct replace_report *out)
@@ -449,13 +423,13 @@ static void region_report(const void *state, struct replace_report *out)
         out->history += s->part[r].curves.size;
         out->mru_regions |= (uint64_t)(s->part[r].choice.policy == REGION_MRU) << r;
     }
-    out->history -= s->resident - s->unused.list.size;
+    out->history -= s->resident - s->base.list[UNUSED_LIST].size;
 }
 
 /* Lists of all regions share their numbers, so that they are checked together. */
 static const char *check_lists(const struct region_state *s)
 {
-    uint32_t listed = s->unused.list.size, unused = 0;
+    uint32_t listed = s->base.list[UNUSED_LIST].size, unused = 0;
 
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         const struct replace_list *list[] = {&s->part[r].recent, &s->part[r].parked,
@@ -464,8 +438,8 @@ static const char *check_lists(const struct region_state *s)
         for (unsigned i = 0; i < ARRAY_SIZE(list); i++) {
             uint32_t size = 0;
             for (uint32_t n = list[i]->head; n != LINK_END && size <= list[i]->size;
-                 n = link_of(&s->queued, n)->next, size++)
-                if (n >= s->nodes || link_of(&s->queued, n)->list != list[i]->id ||
+                 n = link_of(&s->base.link, n)->next, size++)
+                if (n >= s->base.nodes || link_of(&s->base.link, n)->list != list[i]->id ||
                     region_of(s, n) != r)
                     return "region: a list has a page of another";
             if (size != list[i]->size)
@@ -473,7 +447,7 @@ static const char *check_lists(const struct region_state *s)
             listed += size;
         }
     }
-    if (unused != s->unused.list.size)
+    if (unused != s->base.list[UNUSED_LIST].size)
         return "region: unused pages are miscounted";
     return listed == s->resident ? NULL : "region: resident pages are miscounted";
 }
@@ -484,9 +458,9 @@ static const char *region_state_check(const void *state)
     const char *broken = check_lists(s);
 
     if (!broken)
-        broken = list_check(&s->queued, s->nodes, &s->unused.list);
+        broken = list_check(&s->base.link, s->base.nodes, &s->base.list[UNUSED_LIST]);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX && !broken; r++)
-        broken = region_check(&s->part[r].curves, &s->link, s->nodes);
+        broken = region_check(&s->part[r].curves, &s->link, s->base.nodes);
     return broken;
 }
 
@@ -495,7 +469,7 @@ const struct replace_ops replace_region = {
     .per_node = sizeof(struct page),
     .bytes = region_bytes,
     .init = region_start,
-    .grow = region_grow,
+    .grow = base_grow,
     .touch = region_touch,
     .enter = region_enter,
     .enter_unused = region_enter_unused,
@@ -503,7 +477,7 @@ const struct replace_ops replace_region = {
     .leave = region_leave,
     .forget = region_gone,
     .resize = region_resize,
-    .resident = region_resident,
+    .resident = base_resident,
     .report = region_report,
     .check = region_state_check,
 };

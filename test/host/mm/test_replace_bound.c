@@ -1,21 +1,22 @@
-/* The chooser: how much one call does when another expert takes over; its source is part of this
- * test, so that what is left to be looked through can be seen. */
+/* The chooser: how much one call does when another expert takes over. Its sources are part of this
+ * test, which sees the pages that are still to be sorted. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/replace/chooser.c"
+#include "mm/policy/replace/chooser_work.c"
 
 enum { PAGES = 4096, FRAMES = 2048, A_CALL = SORTED + 2 * LOOKS_MAX };
 
 static uint32_t left_to_sort(const struct chooser *s)
 {
-    return s->list[MEMBER + 2 - s->turn].size + s->list[STRAY + 2 - s->turn].size;
+    return s->base.list[MEMBER + 2 - s->turn].size + s->base.list[STRAY + 2 - s->turn].size;
 }
 
-/* The most pages looked through in one of the calls that an access takes. */
-static uint32_t looked_at_most(struct chooser *s, uint32_t node)
+/* Accesses `node`. Returns the most pages that one of the calls for this has sorted. */
+static uint32_t sorted_at_most(struct chooser *s, uint32_t node)
 {
     uint32_t before = left_to_sort(s), most = 0;
 
-    if (!resident(s, node)) {
+    if (!base_resident(s, node)) {
         uint32_t victim = chooser_victim(s, node);
         most = before - left_to_sort(s);
         chooser_leave(s, victim);
@@ -39,27 +40,27 @@ static struct chooser *start(const char *first)
     return s;
 }
 
-/* A loop, on which LRU never hits. */
-static void memory_is_looked_through_a_few_pages_at_a_time(void **state)
+/* On a loop, where LRU never hits. */
+static void memory_is_sorted_a_few_pages_at_a_time(void **state)
 {
     struct chooser *s = start("lru");
     uint32_t node = FRAMES, accesses = 0, at_most = 0;
 
     (void)state;
     for (; s->switches == 0 && node < 10 * PAGES; node++)
-        looked_at_most(s, node % PAGES);
+        sorted_at_most(s, node % PAGES);
     assert_int_equal(s->switches, 1);
     assert_in_range(left_to_sort(s), FRAMES - A_CALL, FRAMES);
     assert_null(chooser_check(s));
     for (; left_to_sort(s); node++, accesses++)
-        at_most = MAX(at_most, looked_at_most(s, node % PAGES));
+        at_most = MAX(at_most, sorted_at_most(s, node % PAGES));
     assert_in_range(at_most, 1, A_CALL);
     assert_in_range(accesses, FRAMES / A_CALL, FRAMES / SORTED);
     assert_null(chooser_check(s));
     free(s);
 }
 
-/* The one in force is asked when memory is short, so its set may be larger than memory. */
+/* The expert in force is asked when memory is short, so its set may be larger than memory. */
 static void the_set_that_was_in_force_shrinks_by_a_few_pages_at_a_time(void **state)
 {
     struct chooser *s = start("lru");
@@ -68,7 +69,8 @@ static void the_set_that_was_in_force_shrinks_by_a_few_pages_at_a_time(void **st
     (void)state;
     chooser_resize(s, FRAMES / 2);
     assert_int_equal(s->size[lru], before);
-    take_over(s, (lru + 1) % EXPERTS);
+    begin_take_over(s, (lru + 1) % EXPERTS);
+    chooser_go_on(s);
     assert_in_range(before - s->size[lru], 1, SHRINK_MAX);
     free(s);
 }
@@ -76,7 +78,7 @@ static void the_set_that_was_in_force_shrinks_by_a_few_pages_at_a_time(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_looked_through_a_few_pages_at_a_time),
+        cmocka_unit_test(memory_is_sorted_a_few_pages_at_a_time),
         cmocka_unit_test(the_set_that_was_in_force_shrinks_by_a_few_pages_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

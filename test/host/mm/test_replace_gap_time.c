@@ -22,7 +22,7 @@ static void pass(struct gap *s, uint32_t uses)
     assert_int_equal(s->waiting, 0);
     s->now += uses;
     s->wheel += uses;
-    s->ages += (uint64_t)uses * s->once.size;
+    s->ages += (uint64_t)uses * s->base.list[ONCE].size;
     for (uint32_t i = 0; i < NODES; i++)
         gap_touch(s, BUSY);
     assert_null(gap_check(s));
