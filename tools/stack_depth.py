@@ -24,8 +24,8 @@ BASES = {
     "track.ops": "tracker_ops",
     "b->pool->ops": "replace_ops",
     "p->ops": "replace_ops",
-    "expert[i]": "replace_ops",
-    "expert[s->current]": "replace_ops",
+    "chooser_expert[i]": "replace_ops",
+    "chooser_expert[s->current]": "replace_ops",
     "prefetch->ops": "prefetch_ops",
     ("kernel/firmware/acpi_platform.c", "k"): "kind",
     ("kernel/arch/msi.c", "m"): "message",
@@ -38,7 +38,7 @@ CALLS = {
     "kernel/arch/aarch64/lpi.c:alloc": ["frame_alloc"],
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
-    "kernel/lib/format.c:sink": ["kernel/core/printf.c:put", "kernel/core/printf.c:buffer_put"],
+    "kernel/lib/format.c:sink": ["kernel/core/printf.c:put_on_console", "kernel/core/printf.c:buffer_put"],
     "mm/track/track.c:sink": ["mm/track/record.c:record_run", "pool_sink", "mm/track/curve.c:update_curve"],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
@@ -53,7 +53,9 @@ RECURSIONS = {
 CUT = {
     ("mm/policy/prefetch/chooser.c", "mm/policy/prefetch/chooser.c"): "the chooser is none of its experts",
     ("mm/policy/replace/chooser.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
-    ("sched/thread.c", "sched/thread.c"): "start is no thread's own entry",
+    ("mm/policy/replace/chooser_sets.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
+    ("mm/policy/replace/chooser_work.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
+    ("sched/thread.c", "sched/thread.c"): "run_thread is no thread's own entry",
 }
 PANICS = {"panic", "panic_frame", "kernel/core/panic.c:panic_stopped"}
 
@@ -257,7 +259,7 @@ class Sources:
 
 class Graph:
     def __init__(self, files, isa):
-        self.frame, self.calls, self.sources = {}, {}, Sources()
+        self.frame, self.calls, self.file, self.sources = {}, {}, {}, Sources()
         for path in files:
             self.read(path)
         self.sources.find_values(self.frame)
@@ -275,9 +277,12 @@ class Graph:
                 if size and size[2] == "dynamic":
                     fail(f"{m[1]}: its frame has no bound")
                 if size:
+                    self.file[m[1]] = re.search(r"\\n(?:\./)?([^:]+):", m[2])[1]
                     self.frame[m[1]] = max(self.frame.get(m[1], 0), int(size[1]))
             elif m := edge.match(line):
-                self.calls.setdefault(m[1], {}).setdefault((m[2], m[3] if m[2] == "__indirect_call" else None))
+                # A call in a header is at "./...".
+                place = os.path.normpath(m[3]) if m[2] == "__indirect_call" else None
+                self.calls.setdefault(m[1], {}).setdefault((m[2], place))
 
     def resolve(self):
         unknown = set()
@@ -305,7 +310,7 @@ class Graph:
     def callees(self, f, without):
         for call in self.calls.get(f, {}):
             by, target = call if isinstance(call, tuple) else (call, call)
-            cut = by != target and (f.split(":")[0], target.split(":")[0]) in CUT
+            cut = by != target and (self.file.get(f), self.file.get(target)) in CUT
             if by not in without and target not in without and not cut:
                 yield target
 
@@ -367,7 +372,7 @@ def main():
     thread = Depths(graph, {"fault_in_kernel"}, below)
     paths = [
         ("a system call or exception of a program", thread.deepest(isa["user"])),
-        ("a thread of the kernel", thread.of("sched/thread.c:start")),
+        ("a thread of the kernel", thread.of("sched/thread.c:run_thread")),
         ("the start of a CPU", thread.deepest(isa["starts"])),
     ]
     interrupts = []

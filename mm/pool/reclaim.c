@@ -68,21 +68,21 @@ static uint64_t kernel_keeps(void)
     return kernel_frames + __atomic_load_n(&kernel_wants, __ATOMIC_RELAXED);
 }
 
-static uint64_t less_down_to_0(uint64_t n, uint64_t part)
+static uint64_t saturating_sub(uint64_t n, uint64_t part)
 {
     return n - MIN(n, part);
 }
 
 uint64_t pool_room_pages(const struct pool *p)
 {
-    uint64_t frames = less_down_to_0(frame_free_about(), kernel_keeps());
+    uint64_t frames = saturating_sub(frame_free_about(), kernel_keeps());
     struct swap_stats swap;
 
     if (!p)
         return frames;
     swap_stats(&swap);
-    frames = MIN(frames, less_down_to_0(user_limit(), count_now(&user_frames)));
-    frames = MIN(frames, less_down_to_0(p->limit, p->frames));
+    frames = MIN(frames, saturating_sub(user_limit(), count_now(&user_frames)));
+    frames = MIN(frames, saturating_sub(p->limit, p->frames));
     return frames + (swap_present() && !swap_failed() ? swap.free_slots : 0);
 }
 
