@@ -50,7 +50,7 @@ struct boot_info; /* kernel/boot/boot_info.h */
 
 #define CPU_MAX 64
 
-/* ---- Layout (both ISAs: 48-bit, upper half is the kernel's) ---- */
+/* ---- Layout (both ISAs: 48-bit, upper half is the kernel's) ---------------------------------- */
 /* All of RAM is mapped writable, never executable, at DIRECT_BASE; the image at KERNEL_BASE, where
  * no page is both writable and executable. */
 #define DIRECT_BASE ((vaddr_t)0xffff800000000000)
@@ -84,7 +84,7 @@ static inline void *framebuffer_at(paddr_t pa)
     return (void *)(FRAMEBUFFER_BASE + (pa & (2 * MIB - 1)));
 }
 
-/* ---- What the architecture reports upward ---------------------------------------------------- */
+/* ---- Handlers of what the architecture reports ----------------------------------------------- */
 enum arch_ipi {
     IPI_RESCHED, /* run sched_point() soon */
     IPI_TLB,     /* answer a TLB shootdown */
@@ -232,7 +232,7 @@ bool arch_ticks_user(void);
  * off, after arch_init_irq(). */
 void arch_timer_arm(uint64_t deadline_ns);
 
-/* ---- Inter-processor ---- */
+/* ---- Interrupts between processors, message interrupts --------------------------------------- */
 /* Sends an interrupt to another running CPU. Any context. */
 void arch_ipi_send(struct cpu *target, enum arch_ipi kind);
 
@@ -249,7 +249,7 @@ void arch_pmu_msi(struct cpu *cpu, struct arch_msi *msi);
  * after arch_init_irq(). Returns 0, or -ENOTSUP: none can. */
 int arch_path_msi(struct cpu *cpu, struct arch_msi *msi);
 
-/* ---- Message interrupts of devices. After arch_init_irq; any context but an interrupt. ------ */
+/* ---- Message interrupts of devices. After arch_init_irq; any context but an interrupt. ------- */
 #define ARCH_MSI_MAX 128 /* allocated at the same time */
 /*
  * Allocates a message that the PCI function with this requester id (bus << 8 | slot << 3 |
@@ -386,7 +386,7 @@ int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
  * resident. */
 int arch_peek_user32(vaddr_t src, uint32_t *out);
 
-/* ---- PCI as only the ISA knows it ------------------------------------------------------------ */
+/* ---- PCI, where only the ISA knows it -------------------------------------------------------- */
 /* Finds the host bridge if firmware describes it by other means than ACPI's MCFG. Boot CPU, after
  * arch_init_irq(). Returns 0 or -ENODEV. */
 struct pci_host; /* kernel/firmware/pci_host.h */
@@ -396,16 +396,15 @@ int arch_pci_host(const struct boot_info *info, struct pci_host *out);
 int arch_pci_read(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t *v);
 int arch_pci_write(unsigned bus, unsigned slot, unsigned function, unsigned reg, uint32_t v);
 
-/* ---- Looking back. Any context, panics included; a frame lasts as long as the handler that was
- * given it. ---- */
+/* ---- Backtraces. Any context, panics included; a frame is valid during its handler ----------- */
 /* Calls `step` for each return address, innermost first, at most 64. `frame` NULL: begins with the
  * caller. A corrupt stack ends it. */
 void arch_backtrace(const struct arch_frame *frame, void (*step)(vaddr_t pc, void *arg), void *arg);
 void arch_frame_print(const struct arch_frame *frame); /* prints all registers with their names */
 /* arch_inline.h: vaddr_t arch_frame_pc(const struct arch_frame *); bool arch_frame_user(const
- * struct arch_frame *): did it interrupt user mode? */
+ * struct arch_frame *): whether user mode was interrupted. */
 
-/* ---- What the machine is, for reports -------------------------------------------------------- */
+/* ---- Descriptions of the machine, for reports ------------------------------------------------ */
 #define ARCH_WORDS_MAX    32
 #define ARCH_CPU_NAME_MAX 64
 /* Returns the registers that identify what this CPU can do, with the names of its manual, without

@@ -13,7 +13,7 @@ void clock_wait_ns(uint64_t ns);
 /* Handles the timer interrupt: returns true if the armed deadline has passed, else waits on. */
 bool clock_timer_fired(void);
 
-/* ---- What the ISA supplies ------------------------------------------------------------------- */
+/* ---- Supplied by the ISA --------------------------------------------------------------------- */
 /* Finds the frequency of the clocks and calls clock_start(). Boot CPU. Returns 0, or -ENODEV after
  * a line that says why. */
 int clock_init(void);

@@ -4,7 +4,7 @@
 #include "kernel/arch/sync.h"
 #include "kernel/core/printf.h"
 
-#define BLOCK_MAX ((uint64_t)1 << 40) /* a block of every node must be a 64-bit number of bytes */
+#define BLOCK_MAX ((uint64_t)1 << 40) /* one block of each node together must fit 64 bits */
 
 static unsigned arrived; /* index of the last CPU that has arrived */
 static struct numa numa;
@@ -112,7 +112,7 @@ void cpus_place_by_nodes(struct cpus_list *list, int err)
         kprintf("nodes: %s gives no node to %u CPUs: node 0\n", numa.source, unnamed);
 }
 
-/* ---- Clocks: what is asked of a CPU that has arrived, and its answers ------------------------ */
+/* ---- Clocks: requests to a CPU that has arrived, and its answers ----------------------------- */
 
 #define SYNC_ROUNDS      16
 #define SYNC_CORRECTIONS 3

@@ -10,7 +10,7 @@ extern struct pt_format pte_format; /* the ISA's, in its pte.c */
 /* Returns the root of the kernel's page tables; constant from arch_init_memory() on. */
 paddr_t memory_kernel_root(void);
 
-/* ---- What the ISA supplies ------------------------------------------------------------------- */
+/* ---- Supplied by the ISA --------------------------------------------------------------------- */
 
 /* Adds the ISA's own entries to the complete kernel tables, and makes the processor use them. Boot
  * CPU, once. */

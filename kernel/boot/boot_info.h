@@ -59,8 +59,8 @@ struct boot_info {
 int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type);
 /* Returns the type of the page that holds `pa`; memory that no entry covers is reserved. */
 enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa);
-/* Returns the end of the memory that is mapped at DIRECT_BASE from the start: the first 4 GB of
- * addresses or, if there is hardly any memory, 4 GB from the first usable memory on. */
+/* Returns the end of the memory that is mapped at DIRECT_BASE from the start: 4 GB or, if the first
+ * large range of usable memory is above that, 4 GB above its start, which is rounded to 1 GB. */
 paddr_t boot_early_end(const struct boot_info *info);
 /* Returns the number of bytes from the first to the last pixel. */
 static inline uint64_t boot_framebuffer_size(const struct boot_framebuffer *fb)

@@ -56,11 +56,11 @@ struct acpi_entry {
 };
 bool acpi_madt_next(const struct acpi_table *madt, uint32_t *pos, struct acpi_entry *out);
 
-/* ---- SRAT: which CPUs and memory are near one another; entries as the MADT has them ---------- */
+/* ---- SRAT: nodes of CPUs and memory; entries as in the MADT ---------------------------------- */
 enum { ACPI_SRAT_ENTRIES = 48 }; /* offset of the first entry */
 bool acpi_srat_next(const struct acpi_table *srat, uint32_t *pos, struct acpi_entry *out);
 
-/* ---- MCFG: where PCI configuration space is mapped ------------------------------------------- */
+/* ---- MCFG: PCI configuration space in memory ------------------------------------------------- */
 struct acpi_ecam {
     paddr_t base; /* of bus 0, even if that is not in the range */
     uint16_t segment;
@@ -68,7 +68,7 @@ struct acpi_ecam {
 };
 bool acpi_mcfg_next(const struct acpi_table *mcfg, uint32_t *pos, struct acpi_ecam *out);
 
-/* ---- Timers, power; 0 or -ENOENT ---- */
+/* ---- Timers, power; 0 or -ENOENT ------------------------------------------------------------- */
 int acpi_hpet(const struct acpi_table *hpet, paddr_t *base);
 int acpi_pm_timer(const struct acpi_table *fadt, uint16_t *port);
 /* Finds how to switch the machine off, from FADT and DSDT: the PM1a control port, and the value to
@@ -76,7 +76,7 @@ int acpi_pm_timer(const struct acpi_table *fadt, uint16_t *port);
 int acpi_soft_off(const struct acpi_table *fadt, const struct acpi_table *dsdt, uint16_t *port,
                   uint16_t *value);
 
-/* ---- The machine's own tables (acpi_tables.c) ------------------------------------------------ */
+/* ---- This machine's tables (acpi_tables.c) --------------------------------------------------- */
 struct boot_info;
 void acpi_init(const struct boot_info *info); /* after arch_init_memory() */
 /* For reading other firmware structures in memory. After acpi_init(). */

@@ -136,7 +136,7 @@ static void read_madt(const struct acpi_table *madt, struct platform *p)
     gic->distributor.size = gic->version == GIC_V2 ? GICD_V2_SIZE : GICD_V3_SIZE;
 }
 
-/* ---- The others ------------------------------------------------------------------------------ */
+/* ---- GTDT, SPCR, FADT ------------------------------------------------------------------------ */
 
 static void read_gtdt(const struct acpi_table *gtdt, struct platform *p)
 {

@@ -32,7 +32,7 @@ struct numa {
     } cpu[NUMA_CPUS_MAX];
 };
 
-/* ---- Filling it in --------------------------------------------------------------------------- */
+/* ---- Adding ---------------------------------------------------------------------------------- */
 void numa_begin(struct numa *n, const char *source);
 /* Add to the table. Memory of size 0 is ignored. Return 0; -ENOSPC: the table is full; -EINVAL: in
  * two nodes, or memory that wraps around. */
@@ -44,7 +44,7 @@ int numa_end(struct numa *n, int err);
 /* Describes nodes that own blocks of memory in turn; their CPUs are not listed. */
 void numa_in_turn(struct numa *n, const char *source, unsigned nodes, uint64_t block_bytes);
 
-/* ---- Asking ---------------------------------------------------------------------------------- */
+/* ---- Queries --------------------------------------------------------------------------------- */
 /* Return the node, or -ENOENT if firmware does not give one, which means node 0. */
 int numa_node_of_cpu(const struct numa *n, uint64_t hwid);
 int numa_node_of_memory_for_test(const struct numa *n, paddr_t pa);

@@ -143,7 +143,7 @@ void frame_each_run(void (*run)(paddr_t base, paddr_t end, void *arg), void *arg
     each_run(0, added_below, run, arg);
 }
 
-/* ---- Per-CPU caches of single pages; interrupts off ---- */
+/* ---- Per-CPU caches of single pages; interrupts off ------------------------------------------ */
 
 static bool cache_refill(struct frame_cache *c)
 {
@@ -196,7 +196,7 @@ static void cache_give(paddr_t pa)
     c->pages[c->count++] = number_of(pa);
 }
 
-/* ---- The public face ------------------------------------------------------------------------- */
+/* ---- Interface ------------------------------------------------------------------------------- */
 
 int frame_alloc(unsigned order, paddr_t *out)
 {

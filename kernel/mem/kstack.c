@@ -35,7 +35,7 @@ static bool measured; /* [-] */
 static uint8_t painted[SLOTS_MAX];
 static size_t deepest_gone; /* of freed stacks; guarded by vmap_lock */
 
-/* ---- How deep they were used ----------------------------------------------------------------- */
+/* ---- Depth of use ---------------------------------------------------------------------------- */
 
 void kstack_measure(void)
 {

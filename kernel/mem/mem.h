@@ -6,7 +6,7 @@
 #include "kernel/boot/boot_info.h"
 #include "kernel/lib/base.h"
 
-/* ---- Frames (frame.c): buddy allocator with per-CPU caches ---- */
+/* ---- Frames (frame.c): buddy allocator with per-CPU caches ----------------------------------- */
 #define FRAME_ORDER_MAX 10 /* 4 MB blocks */
 /* Adds the usable memory below `limit`; `info` must stay valid. */
 void frame_init(const struct boot_info *info, paddr_t limit);

@@ -5,7 +5,7 @@
  */
 #include "gic.h"
 #include "platform_find.h"
-#include "quirks.h"
+#include "internal.h"
 #include "sysreg.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/fault.h"

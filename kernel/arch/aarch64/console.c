@@ -3,9 +3,8 @@
  * chapter 3). Keeps the firmware's speed and format. Without one, output is discarded and there is
  * no input.
  */
-#include "console.h"
+#include "internal.h"
 #include "platform_find.h"
-#include "start.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/pt.h"
 

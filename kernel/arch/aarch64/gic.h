@@ -74,8 +74,7 @@ struct gic_ops {
 };
 extern const struct gic_ops gic_v2, gic_v3;
 
-/* ---- Registers that are the same in both distributors and in redistributors: a bank (IHI 0069,
- * 12.9) ---- */
+/* ---- Banks: registers common to distributors and redistributors (IHI 0069, 12.9) ------------- */
 /* Resets the distributor's shared interrupts. Returns the number of interrupts, private ones
  * included. */
 uint32_t gic_reset_shared(char *distributor);

@@ -4,7 +4,7 @@
 #include "gic.h"
 #include "its.h"
 #include "platform_find.h"
-#include "irq.h"
+#include "internal.h"
 #include "v2m.h"
 #include "sysreg.h"
 #include "kernel/arch/clock.h"
@@ -44,8 +44,8 @@ static void init_pmu(uint32_t described)
     gic_attach_counters(pmu_irq, 1);
 }
 
-/* Attaches the profiling buffer's interrupt. If firmware does not describe it, it is used only if
- * the processor has profiling: the number might be another device's. */
+/* Attaches the profiling buffer's interrupt, but only if the processor has profiling: a number that
+ * firmware has not confirmed might be another device's. */
 static void init_spe(uint32_t described)
 {
     if (described && !is_private(described))

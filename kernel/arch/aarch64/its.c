@@ -63,7 +63,7 @@ static struct {
 static const struct platform *platform;
 static arch_alloc_fn *alloc_frames;
 
-/* ---- Memory it reads ------------------------------------------------------------------------- */
+/* ---- Memory that the ITS reads --------------------------------------------------------------- */
 
 /* Writes memory back for the ITS. DSB: before the register write that makes the ITS read it. */
 static void publish(const struct its *s, const void *p, size_t size)

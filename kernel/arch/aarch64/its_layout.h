@@ -5,7 +5,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-/* ---- Registers that hold a table's address: how the controller reads it ---------------------- */
+/* ---- Registers with a table's address: memory attributes ------------------------------------- */
 /* GITS_CBASER, GITS_BASER<n>: write-back, read and write allocate, inner shareable; or uncached. */
 #define ITS_BASE_SHARED     (UINT64_C(7) << 59 | UINT64_C(1) << 10)
 #define ITS_BASE_UNCACHED   (UINT64_C(1) << 59)

@@ -8,10 +8,8 @@
  * another one (kernel/arch/asid.h).
  */
 #include "boot.h"
-#include "console.h"
+#include "internal.h"
 #include "cpu_init.h"
-#include "memory.h"
-#include "start.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/asid.h"

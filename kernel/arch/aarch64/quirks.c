@@ -1,6 +1,6 @@
 /* Peculiarities of an AArch64 machine: registers that should be the same on all CPUs, and static
  * tables. */
-#include "quirks.h"
+#include "internal.h"
 #include "platform_find.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"

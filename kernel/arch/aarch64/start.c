@@ -2,7 +2,7 @@
  * From boot.S to kernel_main(): gets boot_info from the loader or from the device tree, and makes
  * the mappings at DIRECT_BASE that kernel/arch/arch.h requires.
  */
-#include "start.h"
+#include "internal.h"
 #include "boot.h"
 #include "cpu_init.h"
 #include "kernel/core/cpu.h"

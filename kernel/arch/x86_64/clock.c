@@ -4,7 +4,7 @@
  * at a frequency that is measured against the TSC.
  */
 #include "lapic.h"
-#include "quirks.h"
+#include "internal.h"
 #include "reference.h"
 #include "x86.h"
 #include "kernel/arch/clock.h"

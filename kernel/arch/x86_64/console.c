@@ -3,7 +3,7 @@
  * sheet, table 2). Without one, output is discarded and there is no input.
  */
 #include "kernel/arch/arch.h"
-#include "quirks.h"
+#include "internal.h"
 #include "x86.h"
 
 #define COM1 0x3f8

@@ -3,7 +3,7 @@
  * simulated machine describes itself.
  */
 #include "lapic.h"
-#include "smp.h"
+#include "internal.h"
 #include "topology.h"
 #include "x86.h"
 #include "kernel/arch/cpus.h"

@@ -1,7 +1,7 @@
 /* Interrupts for the rest of the kernel: controller initialisation, inter-processor interrupts, the
  * PMU's message. */
 #include "lapic.h"
-#include "power.h"
+#include "internal.h"
 #include "x86.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/msi.h"

@@ -3,7 +3,7 @@
  * pages are global; process-context identifiers are not used, so loading CR3 flushes a space's
  * pages.
  */
-#include "memory.h"
+#include "internal.h"
 #include "x86.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/memory.h"

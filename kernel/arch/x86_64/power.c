@@ -10,7 +10,7 @@
  */
 #include "kernel/arch/arch.h"
 #include "kernel/firmware/acpi.h"
-#include "power.h"
+#include "internal.h"
 #include "x86.h"
 
 #define DEBUG_EXIT_PORT  0xf4

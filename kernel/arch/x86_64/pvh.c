@@ -3,7 +3,7 @@
  * xen/include/public/arch-x86/hvm/start_info.h; the memory types are those of ACPI's "INT 15h,
  * E820h" table.
  */
-#include "start.h"
+#include "internal.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/start_fail.h"
 

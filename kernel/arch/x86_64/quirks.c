@@ -1,6 +1,6 @@
 /* Peculiarities of an x86-64 machine: CPUID (SDM vol. 2A; APM vol. 3, appendix E) and the FADT
  * (ACPI 6.4, 5.2.9). */
-#include "quirks.h"
+#include "internal.h"
 #include "reference.h"
 #include "x86.h"
 #include "kernel/arch/cpus.h"

@@ -5,8 +5,7 @@
  */
 #include "cpu_init.h"
 #include "lapic.h"
-#include "memory.h"
-#include "smp.h"
+#include "internal.h"
 #include "x86.h"
 #include "kernel/arch/clock.h"
 #include "kernel/arch/cpus.h"

@@ -2,7 +2,7 @@
  * Common to all ways of starting: keeps the boot information, initialises this_cpu(), reserves a
  * page for starting the other CPUs, and calls kernel_main().
  */
-#include "start.h"
+#include "internal.h"
 #include "x86.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/start_fail.h"

@@ -80,7 +80,7 @@ struct block_device {
     struct block_device *next;   /* in the order they were found */
 };
 
-/* ---- Set-up ---- */
+/* ---- Set-up ---------------------------------------------------------------------------------- */
 extern const struct arg disk_args[]; /* boot arguments disk.* */
 /* Starts watching the devices that were added, or prints that there is none. Once, after
  * DEVICE_BLOCK was probed. Thread context. */

@@ -104,7 +104,7 @@ static void stop(UNUSED struct block_device *d)
 
 static const struct block_ops ops = {submit, stop};
 
-/* ---- Finding it ------------------------------------------------------------------------------ */
+/* ---- Probe ----------------------------------------------------------------------------------- */
 
 /* Allocates a message for each CPU; CPUs without one use the first CPU's. */
 static int connect_messages(uint32_t requester)

@@ -152,7 +152,7 @@ static void stop(struct block_device *d)
 
 static const struct block_ops ops = {submit, stop};
 
-/* ---- Finding them ---------------------------------------------------------------------------- */
+/* ---- Probe ----------------------------------------------------------------------------------- */
 
 /* Reads the number of sectors in two halves; it may change in between. */
 static uint64_t capacity(const struct virtio_device *d)

@@ -36,7 +36,7 @@ struct screen {
 int screen_init(struct screen *s, const struct boot_framebuffer *fb, void *pixels,
                 const struct font *font);
 /* Appends text. \n and the end of a row begin a new row, and the last row scrolls; \r, \b and \t
- * move. Each UTF-8 character, and each other byte that is not printable ASCII, becomes a '?'. */
+ * move. Other bytes that are not printable ASCII become one '?' for each UTF-8 character. */
 void screen_put(struct screen *s, const char *text, size_t n);
 /* Draws some characters of one row. Returns false if no character differs from the text. */
 bool screen_draw(struct screen *s);

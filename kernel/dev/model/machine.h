@@ -33,9 +33,7 @@
 #define MACHINE_DISK_OFFSET 0x90000
 #define MACHINE_BYTES       0x100000
 
-/* ---- What can be counted
- * ---------------------------------------------------------------------------------
- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 /* The level that served a data access. A load or a read-for-ownership counts once. */
 enum machine_source {
@@ -90,9 +88,7 @@ enum machine_event {
     MACHINE_EVENTS
 };
 
-/* ---- Page 0
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- Page 0 ---------------------------------------------------------------------------------- */
 
 #define MACHINE_CAP_PMU  (1u << 0)
 #define MACHINE_CAP_PATH (1u << 1)
@@ -161,9 +157,7 @@ struct machine_id {
     uint64_t output_at;    /* guest writes */
 };
 
-/* ---- A CPU's performance monitor
- * --------------------------------------------------------------------------
- */
+/* ---- A CPU's performance monitor ------------------------------------------------------------- */
 
 /*
  * Counters 0 to 3 are programmable, within machine_id.counter_mask; counter 4 counts instructions
@@ -307,9 +301,7 @@ struct machine_cpu {
     uint64_t pair[MACHINE_COUNTERS / 2];
 };
 
-/* ---- A CPU's page-access tracker
- * ---------------------------------------------------------------------------
- */
+/* ---- A CPU's page-access tracker ------------------------------------------------------------- */
 
 /*
  * The tracker sits behind the TLB: at every TLB miss of the CPU in the lower half of the address
@@ -418,9 +410,7 @@ struct machine_path_ring {
     uint64_t entry[];
 };
 
-/* ---- The disk
- * ----------------------------------------------------------------------------------------------
- */
+/* ---- The disk -------------------------------------------------------------------------------- */
 
 /*
  * A disk in model time. A request stored at time t is done at
