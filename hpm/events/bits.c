@@ -1,17 +1,16 @@
-/*
- * Events given by the bits of their selector. What the table knows of them holds for them too:
- * which counters count them, and that some need more than a selector.
- */
+/* Events given by the bits of their selector. Their constraints are taken from the table: the
+ * counters that can count them, and whether they need more than a selector. */
 #include "hpm/events/lookup.h"
 
 #define PART_BITS 0xff00u /* of x86's selectors; Arm's have no parts */
 
-/* The constraint of the event that has exactly these bits, or else what those with the same select
+/* The constraint of the event with exactly these bits, or else what all events with the same select
  * have in common. */
 struct known {
     struct event_limit limit;
-    bool listed;       /* the table has an event with the same select */
-    const char *needs; /* one with the same parts needs a second register; or NULL */
+    bool listed; /* the table has an event with the same select */
+    /* name of an event with the same parts that needs a second register, or NULL */
+    const char *needs;
     bool exact, wide;
 };
 

@@ -1,8 +1,6 @@
-/*
- * Which Arm core has which events: part numbers from each core's reference manual (MIDR_EL1).
- * A table that this kernel's version of libpfm4 does not have is passed over, and so are all of
- * them where it was built without.
- */
+/* Which Arm core has which events: part numbers from each core's reference manual (MIDR_EL1).
+ * Tables that this kernel's version of libpfm4 does not have are skipped, and all of them if it was
+ * built without libpfm4. */
 #include "hpm/events/generic.h"
 
 #define ARM          0x41

@@ -1,8 +1,6 @@
-/*
- * Which x86 processor has which events. Models: Intel SDM volume 4, table 2-1; AMD, the PPR of
- * each family. A table that this kernel's version of libpfm4 does not have is passed over, and so
- * are all of them where it was built without.
- */
+/* Which x86 processor has which events. Models: Intel SDM volume 4, table 2-1; AMD, the PPR of each
+ * family. Tables that this kernel's version of libpfm4 does not have are skipped, and all of them
+ * if it was built without libpfm4. */
 #include "hpm/events/generic.h"
 
 #define INTEL        0x756e6547 /* "Genu" */
@@ -17,7 +15,7 @@ const struct event_choice event_choices[] = {
     {INTEL, 6, ONE(0x9e), ANY_STEPPING, "skylake"},
     {INTEL, 6, 0xa5, 0xa6, ANY_STEPPING, "skylake"}, /* Comet Lake */
     {INTEL, 6, ONE(0x55), 0, 4, "skylake-sp"},
-    {INTEL, 6, ONE(0x55), 5, EVENT_ANY, "cascadelake"}, /* and Cooper Lake */
+    {INTEL, 6, ONE(0x55), 5, EVENT_ANY, "cascadelake"}, /* also Cooper Lake */
     {INTEL, 6, 0x7d, 0x7e, ANY_STEPPING, "icelake"},
     {INTEL, 6, ONE(0x9d), ANY_STEPPING, "icelake"},
     {INTEL, 6, 0x8c, 0x8d, ANY_STEPPING, "icelake"}, /* Tiger Lake */

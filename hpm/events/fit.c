@@ -17,7 +17,7 @@ static uint64_t floor_of(const struct fit_event *e)
     return e->exact ? e->count : MIN(e->at_least, e->count);
 }
 
-/* What the whole has at least. */
+/* Raises the whole to what was counted of its parts. */
 static void raise_whole(struct fit_event *event, const struct fit_set *set)
 {
     struct fit_event *whole = &event[set->whole];
@@ -31,8 +31,8 @@ static void raise_whole(struct fit_event *event, const struct fit_set *set)
     whole->count = MAX(whole->count, parts);
 }
 
-/* Where even what was counted of the parts is too much, for readings are not of one moment, all
- * give way alike. */
+/* Lowers the parts to the whole. If even their counted parts are too much, as readings are not of
+ * one moment, all are lowered in proportion. */
 static void lower_parts(struct fit_event *event, const struct fit_set *set)
 {
     uint64_t whole = event[set->whole].count, least = 0, all = 0;

@@ -1,4 +1,5 @@
-/* Generic names to what a PMU calls them; see generic.h for the names, generic_*.c for the PMUs. */
+/* Generic names, and the events that they stand for on a PMU; see generic.h for the names,
+ * generic_*.c for the PMUs. */
 #include "hpm/events/generic.h"
 #include "hpm/events/lookup.h"
 
@@ -40,8 +41,8 @@ static struct word next_word(const char *list)
     return w;
 }
 
-/* Bits in a map must be those of an event that the PMU has: one map of architectural numbers serves
- * PMUs that have not all of them. */
+/* Parses a name of a map. Bits must be those of an event that the PMU has, for one map of
+ * architectural numbers serves PMUs that lack some of them. */
 static bool is_there(const struct event_pmu *pmu, struct word text, struct event *out)
 {
     char ignored[1];
@@ -51,7 +52,7 @@ static bool is_there(const struct event_pmu *pmu, struct word text, struct event
            (!event_is_raw(text) || event_is_known(pmu, out->config));
 }
 
-/* The first that is there; -ENOTSUP: this PMU has nothing of the kind. */
+/* Finds the first event of the map that the PMU has. Returns 0; -ENOTSUP: there is none. */
 static int resolve(const struct event_pmu *pmu, int number, struct event *out, struct word *text)
 {
     const struct event_generic_map *map = map_of(pmu->table);

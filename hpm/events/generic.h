@@ -1,7 +1,5 @@
-/*
- * Names that lead to what a PMU calls it. To add one: a line here, and its event in the maps of
- * the PMUs that have it.
- */
+/* Generic names of events. To add one: a line here, and its event in the maps of the PMUs that have
+ * it. */
 #pragma once
 #include "hpm/events/table.h"
 

@@ -1,7 +1,5 @@
-/*
- * AMD's cores, by the names of libpfm4 (after the PPRs). A chip here is a core complex: the cores
- * that share an L3, which has counters of its own that are not the core's.
- */
+/* AMD's cores, by the names of libpfm4 (after the PPRs). A chip is a core complex here: the cores
+ * that share an L3. The L3 has counters of its own, which are not the core's. */
 #include "hpm/events/generic.h"
 
 #define SINCE_ZEN2                                                                              \
@@ -62,7 +60,7 @@ event_generic_list generic_zen4 = {
     [GENERIC_STALL_BACKEND] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU",
     [GENERIC_STALL_MEM] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD",
 };
-/* Of processors that have no table of their own. */
+/* For processors without a table of their own. */
 event_generic_list generic_amd = {
     [GENERIC_CYCLES] = "CYCLES_NOT_IN_HALT",
     [GENERIC_INSTRUCTIONS] = "RETIRED_INSTRUCTIONS",

@@ -1,10 +1,9 @@
 /*
- * Arm's cores, by the numbers that the architecture gives events, because their names differ from
- * table to table (DDI 0487, D13.12). A number that neither the CPU nor its table knows is passed
- * over.
- * - Where retired branches are not counted, predicted ones are, those on wrong paths too.
- * - Of the last level, reads alone are counted where that is all there is.
- * - Other chips: their memory and, where those hold the data, their caches.
+ * Arm's cores, by the numbers that the architecture gives events, because their names differ
+ * between tables (DDI 0487, D13.12). A number that neither the CPU nor its table knows is skipped.
+ * - Where retired branches are not counted, predicted ones are, including those on wrong paths.
+ * - Of the last level, reads alone are counted where nothing else is.
+ * - Other chips: their memory and, where these hold the data, their caches.
  */
 #include "hpm/events/generic.h"
 

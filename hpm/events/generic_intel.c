@@ -30,13 +30,13 @@
                    [GENERIC_L2_MISS] = "L2_RQSTS:ALL_DEMAND_MISS",         \
                    [GENERIC_LLC_ACCESS] = "LONGEST_LAT_CACHE:REFERENCES",  \
                    [GENERIC_STALL_MEM] = "CYCLE_ACTIVITY:STALLS_MEM_ANY"
-/* Of several sockets. Data from another socket's caches is REMOTE_HITM and REMOTE_FWD of event
+/* With several sockets. Data from another socket's caches is REMOTE_HITM and REMOTE_FWD of event
  * 0xd3: 0x04 and 0x08. */
 #define SOCKETS                                                    \
     [GENERIC_MEM_LOCAL] = "MEM_LOAD_L3_MISS_RETIRED:LOCAL_DRAM",   \
     [GENERIC_MEM_REMOTE] = "MEM_LOAD_L3_MISS_RETIRED:REMOTE_DRAM", \
     [GENERIC_MEM_REMOTE_CACHE] = "r0cd3"
-/* Of one: all memory is local. */
+/* With one socket: all memory is local. */
 #define ONE_SOCKET [GENERIC_MEM_LOCAL] = "MEM_LOAD_RETIRED:L3_MISS"
 
 event_generic_list generic_skylake = {SKYLAKE, ONE_SOCKET};
@@ -54,7 +54,7 @@ event_generic_list generic_sapphirerapids = {
     [GENERIC_STALL_MEM] = "EXE_ACTIVITY:BOUND_ON_LOADS",
 };
 
-/* What is architectural (SDM volume 3, "Pre-defined Architectural Performance Events"). */
+/* Architectural events (SDM volume 3, "Pre-defined Architectural Performance Events"). */
 event_generic_list generic_intel = {
     [GENERIC_CYCLES] = "UNHALTED_CORE_CYCLES",
     [GENERIC_CYCLES_REF] = "UNHALTED_REFERENCE_CYCLES",

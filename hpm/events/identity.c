@@ -1,9 +1,9 @@
-/* Processors and their tables; which processor has which is data: choices_*.c. */
+/* Processors and their tables. Which processor has which table is data: choices_*.c. */
 #include "hpm/events/table.h"
 #include "kernel/lib/text.h"
 
-/* Intel SDM volume 2, CPUID leaf 1; AMD APM volume 3, E.3.2: the extended family counts where the
- * family is 15, the extended model where it is 6 or 15. */
+/* Intel SDM volume 2, CPUID leaf 1; AMD APM volume 3, E.3.2: the extended family is added if the
+ * family is 15, the extended model if the family is 6 or 15. */
 struct event_identity event_identity_x86(uint32_t leaf0_ebx, uint32_t leaf1_eax)
 {
     uint32_t family = leaf1_eax >> 8 & 15, model = leaf1_eax >> 4 & 15;

@@ -1,5 +1,5 @@
-/* See list.h. A cursor has the kind in bits 30 and 31, below a row's number and, of a vendor's
- * event, its part's from 1. */
+/* See list.h. A cursor has the kind in bits 30 and 31, then a row's number, and for a vendor's
+ * event the number of its part, from 1. */
 #include "hpm/events/list.h"
 #include "hpm/events/metric.h"
 #include "hpm/events/table.h"
@@ -12,7 +12,7 @@ static uint32_t cursor_of(unsigned kind, unsigned row, unsigned part)
     return (uint32_t)kind << (ROW_BITS + PART_BITS) | (uint32_t)row << PART_BITS | part;
 }
 
-/* Appends it, as far as there is room. */
+/* Appends `text`, as far as there is room. */
 static void append_text(char out[EVENT_TEXT_MAX], const char *text, size_t length)
 {
     size_t at = text_length(out), n = MIN(length, EVENT_TEXT_MAX - 1 - at);
@@ -21,11 +21,11 @@ static void append_text(char out[EVENT_TEXT_MAX], const char *text, size_t lengt
     out[at + n] = '\0';
 }
 
-/* Can it be counted on this PMU at all? Then it is described. */
+/* Describes the event. Returns false if this PMU cannot count it. */
 static bool describe_listed(const struct event_pmu *pmu, struct event_listed *out)
 {
     struct event event;
-    char why[1]; /* it is not listed */
+    char why[1]; /* not used: the event is not listed */
 
     if (event_parse(pmu, out->text, &event, why, sizeof why))
         return false;
@@ -46,7 +46,7 @@ static bool list_generic(const struct event_pmu *pmu, unsigned row, struct event
     return length && describe_listed(pmu, out);
 }
 
-/* Of rows of one name the one that counts here. */
+/* Of several rows of one name, only the one that this PMU uses is listed. */
 static bool list_metric(const struct event_pmu *pmu, unsigned row, struct event_listed *out)
 {
     struct event event[METRIC_EVENTS_MAX];

@@ -1,15 +1,13 @@
-/*
- * A vendor's names to events. Parts of an event come in groups; each group must be chosen from, or
- * has a default; some parts do not go together (libpfm4's rules for unit masks).
- * The text comes from outside: nothing here relies on its form. Pure: no clock, lock, allocation
- * or register.
- */
+/* Vendors' names of events. Parts of an event come in groups; a part of each group must be named,
+ * unless the group has a default; some parts exclude each other (libpfm4's rules for unit masks).
+ * The text comes from outside: nothing here relies on its form. Pure: no clock, lock, allocation or
+ * register. */
 #include "hpm/events/lookup.h"
 #include "kernel/lib/text.h"
 
 #define GROUPS_MAX 4
 
-/* An event while its parts are chosen. */
+/* An event while its parts are being chosen. */
 struct choice {
     const struct event_table *table;
     const struct event_entry *entry;
@@ -17,7 +15,7 @@ struct choice {
     const struct event_unit *in_group[GROUPS_MAX]; /* the latest part of each group */
     const struct event_unit *ends;                 /* excludes the groups behind its own */
     struct event_limit limit;                      /* of all parts */
-    bool limited, imprecise;                       /* a limit is set; a part is not precise */
+    bool limited, imprecise;                       /* limit is valid; a part is not precise */
 };
 
 static unsigned group_of(const struct event_unit *u)
@@ -25,7 +23,7 @@ static unsigned group_of(const struct event_unit *u)
     return u->high >> 4 & (GROUPS_MAX - 1);
 }
 
-/* As in word, whatever the case. */
+/* Compares names, ignoring the case of the word. */
 static bool is_named(struct word w, const char *name)
 {
     size_t i = 0;
@@ -46,7 +44,7 @@ static int clash(const struct choice *c, const struct event_unit *a, const struc
     return -EINVAL;
 }
 
-/* Only counters that count all parts remain. */
+/* Keeps only the counters that can count all parts. */
 static int narrow(struct choice *c, const struct event_unit *u, struct text *err)
 {
     const struct event_limit *l = unit_limit(c->table, c->entry, u);
@@ -123,7 +121,7 @@ static bool is_chosen_behind(const struct choice *c, unsigned group)
     return false;
 }
 
-/* A default that excludes what was named is none. */
+/* A default that excludes a named part is not used. */
 static int choose_default(struct choice *c, unsigned group, struct text *err)
 {
     bool behind = is_chosen_behind(c, group);
@@ -211,7 +209,7 @@ static int parse_words(const struct event_table *t, const struct event_words *w,
     return -EINVAL;
 }
 
-/* of Arm's common events, 64 of which PMCEID tells of (DDI 0487, D13.12) */
+/* Arm's common events: of each block, PMCEID reports 64 (DDI 0487, D13.12). */
 #define COMMON_BLOCK 0x4000
 #define COMMON_TOLD  64
 

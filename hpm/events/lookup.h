@@ -1,21 +1,21 @@
-/* Between the files of hpm/events: the small steps from texts and tables to events. */
+/* What the files of hpm/events share: the steps from texts and tables to events. */
 #pragma once
 #include "hpm/events/table.h"
 #include "kernel/lib/text.h"
 
-/* n characters of somebody else's text. */
+/* n characters of a longer text. */
 struct word {
     const char *at;
     size_t n;
 };
 
-/* A vendor's event or one given by its bits, with modes: everything event_parse takes but generic
- * names. */
+/* Parses a vendor's event or one given by its bits, with modes: all that event_parse takes except
+ * generic names. */
 int event_parse_specific(const struct event_pmu *pmu, struct word text, struct event *out,
                          struct text *err);
 
-/* words.c: text between colons. Modes are taken out; the other words keep their order, the name is
- * the first. */
+/* words.c: splits a text at its colons. Modes are taken out; the other words keep their order, the
+ * name being the first. */
 #define EVENT_WORDS_MAX 16
 struct event_words {
     struct word word[EVENT_WORDS_MAX];
@@ -28,13 +28,13 @@ int event_split(struct word text, struct event_words *out, struct text *err); /*
 bool event_is_raw(struct word w);
 int event_parse_raw(const struct event_table *t, struct word w, struct event *out,
                     struct text *err);
-/* Does the table have an event with this select, whatever its parts? */
+/* Returns whether the table has an event with the same select, whatever its parts. */
 bool event_lists(const struct event_table *t, uint64_t bits);
-/* lookup.c: does the CPU say that it counts it, or, where it says nothing, does the table list
- * it? */
+/* lookup.c: returns whether the CPU reports the event, or, if it reports nothing, the table lists
+ * it. */
 bool event_is_known(const struct event_pmu *pmu, uint64_t bits);
 
-/* generic.c: may this PMU have anything for event_generics[i]? */
+/* generic.c: returns whether this PMU's map has a text for event_generics[i]. */
 bool event_maps_generic(const struct event_table *t, unsigned i);
 
 static inline void text_put_word(struct text *t, struct word w)
@@ -52,7 +52,7 @@ static inline bool entry_is_here(const struct event_table *t, const struct event
     return e->variants & t->variant;
 }
 
-/* The parts that this PMU's variant of the event has. */
+/* Iterates over the parts that this PMU's variant of the event has. */
 #define event_each_unit(u, t, e)                              \
     for (const struct event_unit *u = (t)->units + (e)->unit; \
          u < (t)->units + (e)->unit + (e)->units; u++)        \
@@ -63,7 +63,7 @@ static inline uint64_t entry_config(const struct event_entry *e)
     return e->config | (uint64_t)(e->high & EVENT_CONFIG_HIGH) << 32;
 }
 
-/* The selector with one part more. */
+/* Returns the selector with an additional part. */
 static inline uint64_t unit_config(uint64_t config, const struct event_unit *u)
 {
     if (u->flags & UNIT_OVERRIDES)
@@ -71,7 +71,7 @@ static inline uint64_t unit_config(uint64_t config, const struct event_unit *u)
     return config | u->config | (uint64_t)(u->high & EVENT_CONFIG_HIGH) << 32;
 }
 
-/* u may be NULL. */
+/* Returns the constraint of part `u`; NULL: of the event itself. */
 static inline const struct event_limit *
 unit_limit(const struct event_table *t, const struct event_entry *e, const struct event_unit *u)
 {

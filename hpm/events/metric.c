@@ -1,8 +1,6 @@
-/*
- * Formulas to programs, programs and counts to figures; see metric.h.
- * Recursive descent, with a bound on brackets; the text may come from outside: nothing here relies
- * on its form.
- */
+/* Translates formulas to programs, and evaluates programs with counts; see metric.h. Recursive
+ * descent, with a limit on brackets. The text may come from outside: nothing here relies on its
+ * form. */
 #include "hpm/events/metric.h"
 #include "hpm/events/scaled.h"
 #include "kernel/lib/text.h"
@@ -96,7 +94,7 @@ static int number(struct reader *r)
     return err;
 }
 
-/* The event's number in the program, where each has one worth. */
+/* Returns the number of the event in the program, where each event has one number. */
 static int event_number(struct reader *r, size_t n)
 {
     struct metric_program *p = r->out;
@@ -216,7 +214,7 @@ int metric_parse(const char *formula, unsigned slots, struct metric_program *out
 
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
-/* b is not 0 where step divides. */
+/* b is not 0 if `kind` divides. */
 static struct scaled combine(enum metric_step_kind kind, struct scaled a, struct scaled b)
 {
     switch (kind) {

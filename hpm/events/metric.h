@@ -1,13 +1,13 @@
 /*
- * Metrics: figures made of counts. A metric is data: a formula whose names are events
- * (hpm/events/event.h), which must have been counted at the same time, in one group.
+ * Metrics: figures computed from counts. A metric is data: a formula with names of events
+ * (hpm/events/event.h), which must have been counted at the same time, in one group. A formula has
+ * - operators + - * / and brackets
+ * - numbers: 12, 0.5
+ * - events: l1d.miss, TOPDOWN:SLOTS
+ * - $slots: the width of the pipeline in operations per cycle, which a PMU's table knows
  *
- *     formula: + - * / and brackets, numbers (12, 0.5), events (l1d.miss, TOPDOWN:SLOTS), and
- *     $slots, the width of the
- *               pipeline in operations per cycle, which a PMU's table knows
- *
- * A formula is translated once into a program for a small stack machine and evaluated as often as
- * there are counts. Pure, no floating point: results are whole millionths.
+ * A formula is translated once to a program of a small stack machine, which is evaluated for each
+ * set of counts. Pure, no floating point: results are whole millionths.
  */
 #pragma once
 #include "hpm/events/event.h"
@@ -20,7 +20,7 @@
 
 struct metric {
     const char *name, *unit, *about;
-    const char *pmu; /* only of this one; NULL: of every PMU that has the events */
+    const char *pmu; /* only for this PMU; NULL: for every PMU that has the events */
     const char *formula;
 };
 /* Rows of one name are tried in order. Ended by a NULL name. */
@@ -36,16 +36,14 @@ struct metric_program {
     } step[METRIC_STEPS_MAX];
 };
 
-/* Translates a formula. slots: of the table, 0 where it is not known. 0, or -EINVAL with what is
- * wrong in err. */
+/* Translates a formula. slots: of the PMU's table; 0: unknown. Returns 0, or -EINVAL with the
+ * reason in `err`. */
 int metric_parse(const char *formula, unsigned slots, struct metric_program *out, char *err,
                  size_t err_size);
 
-/*
- * The metric on this PMU: the first row of that name whose events it has, translated; `event` gets
- * the events of the program, in its order. 0; -ENOENT: no such metric, err names the nearest;
- * -ENOTSUP: not on this PMU, err names what it lacks.
- */
+/* Finds the metric for this PMU: the first row of that name with events that the PMU has,
+ * translated. `event` gets the program's events, in its order. Returns 0; -ENOENT: there is no such
+ * metric, `err` names the nearest; -ENOTSUP: not on this PMU, `err` names what is missing. */
 int metric_find(const struct event_pmu *pmu, const char *name, const struct metric **row,
                 struct metric_program *program, struct event event[METRIC_EVENTS_MAX], char *err,
                 size_t err_size);
@@ -54,13 +52,14 @@ enum metric_trouble {
     METRIC_FINE,
     METRIC_EVENT_MISSING,    /* `which` is the event that was not counted */
     METRIC_DIVISION_BY_ZERO, /* `which` is the step of the program */
-    METRIC_TOO_LARGE,        /* for 63 bits of millionths */
+    METRIC_TOO_LARGE,        /* does not fit into 63 bits of millionths */
 };
 struct metric_value {
     enum metric_trouble trouble;
     unsigned which;
-    int64_t millionths; /* where there is no trouble */
+    int64_t millionths; /* valid if there is no trouble */
 };
-/* count[e] belongs to program->event[e] if bit e of counted is set. */
+/* Evaluates a program. count[e] is the count of program->event[e] and valid if bit e of `counted`
+ * is set. */
 struct metric_value metric_evaluate(const struct metric_program *program, const uint64_t *count,
                                     uint32_t counted);

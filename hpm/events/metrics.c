@@ -1,21 +1,19 @@
 /*
- * The metrics that there are, and which of them a PMU has.
+ * All metrics, and which of them a PMU has.
  *
  * Top-down, level 1: each slot of the pipeline either completed an operation, was wasted on one
  * that did not complete, or stayed empty because of the front or the back end (Yasin, ISPASS 2014).
  * Rows by what the PMU counts:
  * - Ice Lake and later measure the four shares (PERF_METRICS: SDM volume 3, "Performance Metrics").
- * - Intel's other cores, and those whose hypervisor keeps that back: Yasin's formulas, for a core
- * whose other thread is idle.
+ * - Intel's other cores, and those where the hypervisor hides PERF_METRICS: Yasin's formulas, for a
+ *   core with an idle second thread.
  * - Zen 4: slots without an operation, by reason (PPR, "Pipeline Utilization").
- * - Arm with STALL_SLOT: what was not stalled was an operation, completed or not. So is bad
- * speculation what the other three
- *   leave: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT / slots), where
- *   STALL_SLOT is both kinds of stall.
+ * - Arm with STALL_SLOT: a slot that was not stalled had an operation, completed or not. So bad
+ *   speculation is the rest: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT /
+ *   slots), where STALL_SLOT is both kinds of stall.
  * - Other Arm cores: the same with cycles for slots and instructions for operations.
  * - The simulated machine: cycles by what completed in them or why nothing did. It completes what
- * it issues, so all that bad speculation
- *   costs is the stalls behind mispredictions.
+ *   it issues, so bad speculation costs nothing but the stalls behind mispredictions.
  */
 #include "hpm/events/metric.h"
 #include "hpm/events/table.h"
@@ -131,7 +129,7 @@ static bool same(const char *a, const char *b)
     return text_same(a, b, text_length(b));
 }
 
-/* 0, or why this row is not for this PMU. */
+/* Returns 0 if the PMU has this row's events; else why not. */
 static int try_row(const struct event_pmu *pmu, const struct metric *m,
                    struct metric_program *program, struct event *event, char *err, size_t err_size)
 {
@@ -167,7 +165,7 @@ int metric_find(const struct event_pmu *pmu, const char *name, const struct metr
     for (const struct metric *m = metrics; m->name; m++) {
         if (!same(m->name, name))
             continue;
-        if (!known) { /* the reason of the last row tried is put behind this */
+        if (!known) { /* the reason of the last row tried is appended */
             text_put(&message, name);
             text_put(&message, " is not available on ");
             text_put(&message, pmu->table->name);

@@ -3,12 +3,9 @@
 
 enum { PARTS_MAX = 7, BOTH = EVENT_USER | EVENT_KERNEL };
 
-/*
- * A whole stands before the rows of its parts. The simulated machine's are as
- * kernel/dev/model/machine.h defines its events. Of real PMUs no more is taken for granted than
- * what their vendors' definitions have in common: stalls are cycles, and those for data some of
- * those of the back end.
- */
+/* A whole stands before the rows of its parts. Those of the simulated machine are as
+ * kernel/dev/model/machine.h defines its events. Of real PMUs only what all vendors' definitions
+ * have in common is assumed: stalls are cycles, and stalls for data are stalls of the back end. */
 static const struct nest {
     const char *table; /* NULL: of every PMU but the simulated machine's */
     const char *whole, *part[PARTS_MAX];
@@ -29,7 +26,7 @@ static const struct nest {
     {NULL, "stall.backend", {"stall.mem"}},
 };
 
-/* Events that are looked at, and the sets found until now. */
+/* The events that are searched, and the sets found so far. */
 struct search {
     const struct event_pmu *pmu;
     const struct event *event;
@@ -39,13 +36,13 @@ struct search {
     unsigned found;
 };
 
-/* The same but for modes. */
+/* Returns whether two events differ in modes at most. */
 static bool same_event(const struct event *a, const struct event *b)
 {
     return a->config == b->config && a->extra == b->extra && a->exclusion == b->exclusion;
 }
 
-/* Those of the events that are `like` in one of these modes. */
+/* Returns the events (bit e) that are `like` in exactly these modes. */
 static uint64_t find(const struct search *s, const struct event *like, unsigned modes)
 {
     uint64_t found = 0;
@@ -64,12 +61,13 @@ static void put_set(struct search *s, uint64_t whole, uint64_t parts)
 
 static bool is_known(const struct event_pmu *pmu, const char *text, struct event *out)
 {
-    char why[1]; /* then there is no such set */
+    char why[1]; /* not used: without the event there is no such set */
 
     return text && !event_parse(pmu, text, out, why, sizeof why);
 }
 
-/* Where a part is there in both modes that is all of it, else what there is in one of them. */
+/* Adds the sets of a row in `modes`. A part that is counted in both modes is counted as a whole;
+ * else its counts in single modes are the parts. */
 static void put_row(struct search *s, const struct nest *row, unsigned modes)
 {
     struct event whole, part;

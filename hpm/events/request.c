@@ -1,4 +1,4 @@
-/* Wishes to events, events to what packing asks of each; see request.h. */
+/* Names to events, and events to the demands of packing; see request.h. */
 #include "hpm/events/request.h"
 #include "hpm/events/lookup.h"
 
@@ -19,7 +19,8 @@ bool event_same(const struct event *a, const struct event *b)
            a->fixed == b->fixed && a->exclusion == b->exclusion && a->modes == b->modes;
 }
 
-/* Its number in the request, where the first `events` are taken; GROUP_EVENTS_MAX: no room. */
+/* Returns the number of `event` among the request's first *events, adding it if it is new;
+ * GROUP_EVENTS_MAX: no room. */
 static unsigned number_event(struct event_request *r, unsigned *events, const struct event *event)
 {
     unsigned e = 0;
@@ -39,7 +40,7 @@ static bool is_metric(struct word w)
     return false;
 }
 
-/* The events of a metric's wish, with the modes behind its name. */
+/* Finds the metric of a wish and its events, in the modes behind its name. */
 static int read_metric(const struct event_pmu *pmu, const struct event_words *words,
                        struct event_wish *wish, struct event *event, char *err, size_t err_size)
 {
@@ -56,7 +57,7 @@ static int read_metric(const struct event_pmu *pmu, const struct event_words *wo
     return r;
 }
 
-/* The number of events, or what is wrong. */
+/* Parses a wish. Returns the number of its events, or an error. */
 static int read_wish(const struct event_pmu *pmu, const char *text, struct event_wish *wish,
                      struct event *event, char *err, size_t err_size)
 {
@@ -96,7 +97,7 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
 
     if (r->wishes == EVENT_WISHES_MAX)
         return no_room("too many events and metrics", err, err_size);
-    struct event_wish *wish = &r->wish[r->wishes]; /* behind those there are */
+    struct event_wish *wish = &r->wish[r->wishes]; /* the first free one */
     int n = read_wish(&r->pmu, text, wish, event, err, err_size);
     if (n < 0)
         return n;
@@ -113,10 +114,9 @@ int event_request_add(struct event_request *r, const char *text, char *err, size
 
 /* ---- Packing --------------------------------------------------------------------------------- */
 
-/*
- * Wide events need the counter above theirs as well, which packing has no word for: so where there
- * are any, the highest even counter is theirs and the one above it nobody's.
- */
+/* Returns the counters kept for wide events, which need the counter above theirs as well. Packing
+ * does not know pairs, so if there are wide events, the highest even counter is kept for them, and
+ * the one above it left free. */
 static uint32_t pair_of(const struct event *event, unsigned events, unsigned counters)
 {
     for (unsigned e = 0; e < events; e++)
@@ -146,7 +146,7 @@ void event_demands(const struct event *event, unsigned events, unsigned counters
         out[e] = demand_of(&event[e], pair);
 }
 
-/* An event as it was asked for. */
+/* Writes the name of event `e` as it was asked for. */
 static void put_event(const struct event_request *r, unsigned e, struct text *err)
 {
     const struct event_wish *w = r->wish;

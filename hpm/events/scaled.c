@@ -1,8 +1,8 @@
-/* Arithmetic; see scaled.h. */
+/* Arithmetic of scaled numbers; see scaled.h. */
 #include "hpm/events/scaled.h"
 #include "kernel/lib/fixed.h"
 
-/* The highest bit set is bit 63; 0 stays 0. */
+/* Normalizes: the highest bit set becomes bit 63; 0 stays 0. */
 static struct scaled normal(struct scaled a)
 {
     if (!a.bits)
@@ -18,7 +18,7 @@ static uint64_t shifted(uint64_t bits, int right)
     return right < 64 ? bits >> right : 0;
 }
 
-/* Both brought to one exponent, one bit of room above. */
+/* Brings both to one exponent, with one bit of room above. */
 static void align(struct scaled *a, struct scaled *b)
 {
     *a = normal(*a);
@@ -59,7 +59,7 @@ struct scaled scaled_mul(struct scaled a, struct scaled b)
                            a.negative != b.negative};
 }
 
-/* 63 binary places behind the first digit. */
+/* The quotient has 63 fractional bits. */
 struct scaled scaled_div(struct scaled a, struct scaled b)
 {
     uint64_t rest;

@@ -1,8 +1,6 @@
-/*
- * Numbers for formulas over counts: whole 64 bits of precision at any size, so that neither a count
- * of years nor a ratio of one in a million is lost, without floating point. value = (negative ? -1
- * : 1) * bits * 2^exponent. Pure; every operation rounds towards zero.
- */
+/* Numbers for formulas over counts, with 64 bits of precision at any magnitude, so that neither a
+ * count of years nor a ratio of one in a million is lost, without floating point. value = (negative
+ * ? -1 : 1) * bits * 2^exponent. Pure; every operation rounds towards zero. */
 #pragma once
 #include "kernel/lib/base.h"
 
@@ -21,5 +19,5 @@ struct scaled scaled_add(struct scaled a, struct scaled b);
 struct scaled scaled_sub(struct scaled a, struct scaled b);
 struct scaled scaled_mul(struct scaled a, struct scaled b);
 struct scaled scaled_div(struct scaled a, struct scaled b); /* b is not 0 */
-/* The nearest whole number, half away from zero; false: it does not fit. */
+/* Rounds to the nearest whole number, half away from zero. Returns false if it does not fit. */
 bool scaled_round(struct scaled a, int64_t *out);

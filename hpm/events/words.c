@@ -1,4 +1,4 @@
-/* The text of an event, cut at its colons. It comes from outside: nothing here relies on its
+/* Cuts the text of an event at its colons. The text comes from outside: nothing here relies on its
  * form. */
 #include "hpm/events/lookup.h"
 
