@@ -12,8 +12,8 @@
  *   speculation is the rest: 1 - frontend - backend - OP_RETIRED / OP_SPEC * (1 - STALL_SLOT /
  *   slots), where STALL_SLOT is both kinds of stall.
  * - Other Arm cores: the same with cycles for slots and instructions for operations.
- * - The simulated machine: cycles by what completed in them or why nothing did. It completes what
- *   it issues, so bad speculation costs nothing but the stalls behind mispredictions.
+ * - The simulated machine: cycles by what completed in them or why nothing did. All operations
+ *   issued complete, so bad speculation costs nothing but the stalls behind mispredictions.
  */
 #include "hpm/events/metric.h"
 #include "hpm/events/table.h"

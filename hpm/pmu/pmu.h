@@ -121,6 +121,15 @@ static inline void pmu_no_open(UNUSED bool on)
 {
 }
 
+/* For PMUs without ground truth. */
+static inline void pmu_no_tag(UNUSED uint32_t tid)
+{
+}
+
+static inline void pmu_no_mark(UNUSED const char *label)
+{
+}
+
 /* For drivers that look at the events in latch. */
 static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
 {

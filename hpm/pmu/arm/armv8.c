@@ -452,16 +452,6 @@ static void armv8_open(bool on)
     armv8_write(ARMV8_USERENR, on ? USERENR_ER | USERENR_CR : 0);
 }
 
-/* ---- What it does not have: anybody to tell the truth ---------------------------------------- */
-
-static void armv8_tag(UNUSED uint32_t tid)
-{
-}
-
-static void armv8_mark(UNUSED const char *label)
-{
-}
-
 const struct pmu_ops pmu_armv8 = {
     .name = "armv8",
     .probe = armv8_probe,
@@ -471,10 +461,10 @@ const struct pmu_ops pmu_armv8 = {
     .arm = armv8_arm,
     .user = armv8_user,
     .open = armv8_open,
-    .tag = armv8_tag,
+    .tag = pmu_no_tag,
     .sample = spe_sample,
     .waiting = spe_waiting,
     .drain = spe_drain,
     .interrupted = armv8_interrupted,
-    .mark = armv8_mark,
+    .mark = pmu_no_mark,
 };

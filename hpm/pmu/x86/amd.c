@@ -404,16 +404,6 @@ static void amd_user(unsigned counter, struct hpm_user_register *out)
         *out = (struct hpm_user_register){c + 1, AMD_WIDTH, amd_here()->counter[c].raw};
 }
 
-/* ---- What it does not have: anybody to tell the truth ---------------------------------------- */
-
-static void amd_tag(UNUSED uint32_t tid)
-{
-}
-
-static void amd_mark(UNUSED const char *label)
-{
-}
-
 const struct pmu_ops pmu_amd = {
     .name = "amd",
     .probe = amd_probe,
@@ -423,10 +413,10 @@ const struct pmu_ops pmu_amd = {
     .arm = amd_arm,
     .user = amd_user,
     .open = x86_open_counters,
-    .tag = amd_tag,
+    .tag = pmu_no_tag,
     .sample = ibs_sample,
     .waiting = ibs_waiting,
     .drain = ibs_drain,
     .interrupted = amd_interrupted,
-    .mark = amd_mark,
+    .mark = pmu_no_mark,
 };

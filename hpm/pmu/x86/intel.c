@@ -541,16 +541,6 @@ static size_t intel_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     return pebs_drain(this_cpu()->index, out, max, lost);
 }
 
-/* ---- What it does not have: anybody to tell the truth ---------------------------------------- */
-
-static void intel_tag(UNUSED uint32_t tid)
-{
-}
-
-static void intel_mark(UNUSED const char *label)
-{
-}
-
 const struct pmu_ops pmu_intel = {
     .name = "intel",
     .probe = intel_probe,
@@ -560,10 +550,10 @@ const struct pmu_ops pmu_intel = {
     .arm = intel_arm,
     .user = intel_user,
     .open = x86_open_counters,
-    .tag = intel_tag,
+    .tag = pmu_no_tag,
     .sample = intel_sample,
     .waiting = intel_waiting,
     .drain = intel_drain,
     .interrupted = intel_interrupted,
-    .mark = intel_mark,
+    .mark = pmu_no_mark,
 };
