@@ -1,48 +1,13 @@
-/*
- * Monitoring on the simulated machine, from inside: known work gives known counts, samples land on
- * who made them, nothing is lost or counted twice while threads sleep, move and end. Needs two
- * chips and at least six CPUs.
- */
+/* Monitoring on the simulated machine, from inside: known work gives known counts, samples belong
+ * to the threads that made them, and nothing is lost or counted twice while threads sleep, migrate
+ * and end. Needs two chips and at least six CPUs. */
 #include "hpm/count.h"
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
-#include "sched/cpuset.h"
-#include "sched/sched.h"
+#include "test/qemu/kernel/hpm_work.h"
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
-#include "hpm/sampling.h"
-
-struct line {
-    uint64_t word[CACHE_LINE / 8];
-} ALIGNED(CACHE_LINE);
-
-/* A thread of a test. The creator's reference is kept until what it counted has been read. */
-struct worker {
-    struct thread *thread;
-    struct line *line;
-    uint64_t steps, seed, until_ns;
-    unsigned parity;
-    struct hpm_breakdown counted;
-};
-
-static void start_on(struct worker *w, void (*entry)(void *), const struct cpuset *cpus)
-{
-    w->thread = make_thread((struct thread_params){.entry = entry, .arg = w, .affinity = cpus});
-    thread_start(w->thread);
-}
-
-/* Waits, and reads what the thread counted in all its life. */
-static void finish(struct worker *w)
-{
-    wait_until_dead(w->thread);
-    hpm_read_thread(&w->thread->hpm, &w->counted);
-}
-
-static void drop(struct worker *w)
-{
-    thread_put(w->thread);
-}
 
 /* ---- Known work ------------------------------------------------------------------------------ */
 
@@ -65,8 +30,8 @@ static uint64_t instructions_of_loop(uint64_t n)
 static void a_loop_counts_the_instructions_it_is_made_of(void)
 {
     const uint64_t n = 2000000;
-    /* The first loop is long enough to have the first timer interrupt of this CPU, with all that is
-     * due by then, in it. */
+    /* The first loop is long enough to include the first timer interrupt of this CPU, with all that
+     * is due by then. */
     uint64_t first = instructions_of_loop(n);
     uint64_t once = instructions_of_loop(n), twice = instructions_of_loop(2 * n),
              each = (once + n / 2) / n;
@@ -75,7 +40,7 @@ static void a_loop_counts_the_instructions_it_is_made_of(void)
             (unsigned long long)first, (unsigned long long)once, (unsigned long long)twice);
     CHECK(each >= 2 && each <= 4);
     CHECK(first >= each * n && first < each * n + n / 50);
-    /* interrupts and the reading itself are in it */
+    /* Interrupts and the reading itself are included. */
     CHECK(once >= each * n && once < each * n + n / 50);
     CHECK(twice >= 2 * each * n && twice < 2 * each * n + n / 50);
 }
@@ -96,45 +61,9 @@ static void busy_cycles_are_the_time_that_passed(void)
 
 /* ---- Two threads and one line ---------------------------------------------------------------- */
 
-static uint64_t rounds_wanted;
-static bool go;
-
-/* Takes turns with its partner: each turn moves the line. */
-static void ping_pong(void *arg)
-{
-    struct worker *w = arg;
-
-    for (uint64_t turn = w->parity; turn < 2 * rounds_wanted; turn += 2) {
-        while (__atomic_load_n(&w->line->word[0], __ATOMIC_ACQUIRE) != turn)
-            arch_cpu_relax();
-        __atomic_store_n(&w->line->word[0], turn + 1, __ATOMIC_RELEASE);
-        w->steps++;
-    }
-}
-
-static void play(struct worker pair[2], struct line *line, unsigned cpu0, unsigned cpu1)
-{
-    struct cpuset at[2] = {cpuset_one(cpu0), cpuset_one(cpu1)};
-
-    line->word[0] = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        pair[i] = (struct worker){.line = line, .parity = i};
-        start_on(&pair[i], ping_pong, &at[i]);
-    }
-}
-
 static uint64_t remote_stalls(const struct hpm_breakdown *b)
 {
     return b->dcache[SOURCE_REMOTE_L2] + b->dcache[SOURCE_REMOTE_L3];
-}
-
-static unsigned far_cpu(void)
-{
-    unsigned cpu = 0;
-
-    while (cpus[cpu].place.chip == cpus[0].place.chip)
-        cpu++;
-    return cpu;
 }
 
 static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
@@ -152,7 +81,7 @@ static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
         finish(&near[i]);
     for (unsigned i = 0; i < 2; i++) {
         uint64_t stalls = remote_stalls(&far[i].counted);
-        /* Reading the line stalls, writing it goes through the store buffer; the first turn finds
+        /* Reading the line stalls; writing it goes through the store buffer. The first turn finds
          * it near. */
         CHECK(stalls >= (rounds_wanted - 1) * latency);
         CHECK(stalls <= (rounds_wanted + rounds_wanted / 20) * latency);
@@ -162,186 +91,14 @@ static void only_a_line_that_crosses_chips_costs_remote_stalls(void)
     }
 }
 
-/* As on a machine whose PMU does not count the stalls; here it is known. What is beyond it are the
- * loop's own cycles. */
+/* As on a machine where the PMU does not count the stalls; here the latency is known. The rest are
+ * the loop's own cycles. */
 static void what_another_chips_cache_takes_to_serve_an_access_can_be_measured(void)
 {
     uint32_t measured = remote_latency(), latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
 
     kprintf("# %u cycles, of which the cache's are %u\n", (unsigned)measured, (unsigned)latency);
     CHECK(measured >= latency && measured <= latency + latency / 10);
-}
-
-/* ---- Samples --------------------------------------------------------------------------------- */
-
-static struct hpm_sample samples[512];
-static const struct hpm_sampling kernel_remote = {
-    .sources = SOURCES_REMOTE_CACHE, .period = 5, .jitter = 3, .kernel = true};
-
-static void no_samples_are_left(void)
-{
-    struct hpm_sample_account a;
-
-    hpm_sampling_stop();
-    nap(10 * NS_PER_MS); /* the others have heard of it by now */
-    while (hpm_sampling_take(samples, ARRAY_SIZE(samples)))
-        ;
-    hpm_sampling_account(&a);
-    CHECK(a.taken == a.delivered + a.lost_hardware + a.lost_buffer);
-}
-
-static bool in_line(const struct line *line, const struct hpm_sample *s)
-{
-    return s->data - (vaddr_t)line < sizeof *line;
-}
-
-static bool all_ended(const struct worker *w, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (!is_dead(w[i].thread))
-            return false;
-    return true;
-}
-
-static void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
-{
-    static struct line line;
-    static struct worker pair[2];
-    struct hpm_sample_account before, after;
-    uint64_t in = 0, of[2] = {0}, wrong = 0;
-    unsigned at[2] = {1, far_cpu()};
-
-    hpm_sampling_account(&before);
-    CHECK(hpm_sampling_start(&kernel_remote) == 0);
-    nap(10 * NS_PER_MS);
-    rounds_wanted = 20000;
-    play(pair, &line, at[0], at[1]);
-    for (bool more = true; more;) {
-        more = !all_ended(pair, 2);
-        nap(more ? NS_PER_MS / 4 : 10 * NS_PER_MS);
-        for (size_t n; (n = hpm_sampling_take(samples, ARRAY_SIZE(samples)));)
-            for (size_t i = 0; i < n; i++) {
-                if (!in_line(&line, &samples[i]))
-                    continue;
-                in++;
-                unsigned who = samples[i].tid == pair[1].thread->tid;
-                of[who]++;
-                wrong += samples[i].tid != pair[who].thread->tid || samples[i].cpu != at[who] ||
-                         samples[i].user || !(SOURCES_REMOTE_CACHE >> samples[i].source & 1);
-            }
-    }
-    hpm_sampling_account(&after);
-    for (unsigned i = 0; i < 2; i++) {
-        finish(&pair[i]);
-        /* In each round the line crosses once to be read and once to be written; it may be read
-         * once more before the partner's store, which waits in its store buffer, takes it away. */
-        uint64_t expected = 2 * rounds_wanted / kernel_remote.period;
-        CHECK(of[i] > expected - expected / 20 && of[i] < 3 * expected / 2 + expected / 20);
-        drop(&pair[i]);
-    }
-    kprintf("# %llu samples of the line, %llu wrong, %llu others, %llu+%llu lost, %llu cycles\n",
-            (unsigned long long)in, (unsigned long long)wrong,
-            (unsigned long long)(after.taken - before.taken - in),
-            (unsigned long long)(after.lost_hardware - before.lost_hardware),
-            (unsigned long long)(after.lost_buffer - before.lost_buffer),
-            (unsigned long long)(after.cycles - before.cycles));
-    CHECK(wrong == 0);
-    /* Whoever takes them may come late now and then; what is lost then is counted, and it is
-     * little. */
-    CHECK((after.lost_hardware + after.lost_buffer - before.lost_hardware - before.lost_buffer) *
-              20 <
-          in);
-    no_samples_are_left();
-}
-
-/* Writes its line and gives way: the CPU changes threads all the time. */
-static void write_and_yield(void *arg)
-{
-    struct worker *w = arg;
-
-    while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE))
-        sched_yield();
-    for (; w->steps < rounds_wanted; w->steps++) {
-        __atomic_fetch_add(&w->line->word[0], 1, __ATOMIC_RELAXED);
-        sched_yield();
-    }
-}
-
-/* Four pairs, one member of each on either of two CPUs, so that each CPU switches between four
- * threads. */
-static void attribution_is_exact_at_switches(void)
-{
-    enum { PAIRS = 4 };
-    static struct line line[PAIRS];
-    static struct worker w[2 * PAIRS];
-    unsigned at[2] = {1, far_cpu()};
-    uint64_t in = 0, wrong = 0;
-
-    struct hpm_sampling all = kernel_remote;
-    all.period = 1;
-    all.jitter = 0;
-    CHECK(hpm_sampling_start(&all) == 0);
-    nap(10 * NS_PER_MS);
-    rounds_wanted = 2000;
-    go = false;
-    for (unsigned i = 0; i < 2 * PAIRS; i++) {
-        struct cpuset cpu = cpuset_one(at[i & 1]);
-        w[i] = (struct worker){.line = &line[i / 2]};
-        start_on(&w[i], write_and_yield, &cpu);
-    }
-    __atomic_store_n(&go, true, __ATOMIC_RELEASE);
-    for (bool more = true; more;) {
-        more = !all_ended(w, 2 * PAIRS);
-        nap(more ? NS_PER_MS : 10 * NS_PER_MS);
-        for (size_t n; (n = hpm_sampling_take(samples, ARRAY_SIZE(samples)));)
-            for (size_t i = 0; i < n; i++)
-                for (unsigned p = 0; p < PAIRS; p++)
-                    if (in_line(&line[p], &samples[i])) {
-                        in++;
-                        wrong += samples[i].tid != w[2 * p].thread->tid &&
-                                 samples[i].tid != w[2 * p + 1].thread->tid;
-                        wrong += samples[i].cpu != at[samples[i].tid == w[2 * p + 1].thread->tid];
-                    }
-    }
-    kprintf("# %llu samples of the lines, %llu wrong\n", (unsigned long long)in,
-            (unsigned long long)wrong);
-    CHECK(in > rounds_wanted);
-    CHECK(wrong == 0);
-    for (unsigned i = 0; i < 2 * PAIRS; i++) {
-        finish(&w[i]);
-        drop(&w[i]);
-    }
-    no_samples_are_left();
-}
-
-/* Nobody takes any: buffers fill up, the rest is counted as lost. */
-static void a_burst_that_nobody_takes_is_accounted_for(void)
-{
-    static struct line line;
-    struct hpm_sampling all = kernel_remote;
-    struct hpm_sample_account before, after;
-    static struct worker pair[2];
-
-    all.period = 1;
-    all.jitter = 0;
-    hpm_sampling_account(&before);
-    CHECK(hpm_sampling_start(&all) == 0);
-    rounds_wanted = 10000;
-    play(pair, &line, 1, far_cpu());
-    for (unsigned i = 0; i < 2; i++)
-        finish(&pair[i]);
-    hpm_sampling_account(&after);
-    CHECK(after.lost_buffer > before.lost_buffer);
-    size_t n;
-    uint64_t last[CPU_MAX] = {0};
-    while ((n = hpm_sampling_take(samples, ARRAY_SIZE(samples))))
-        for (size_t i = 0; i < n; i++) {
-            CHECK(samples[i].time >= last[samples[i].cpu]);
-            last[samples[i].cpu] = samples[i].time;
-        }
-    no_samples_are_left();
-    for (unsigned i = 0; i < 2; i++)
-        drop(&pair[i]);
 }
 
 /* ---- Conservation ---------------------------------------------------------------------------- */
@@ -380,7 +137,7 @@ static void live(void *arg)
     }
 }
 
-/* The machine's counts, and the caller's own at the very same reading. */
+/* Reads the machine's counts, and the caller's own at the same reading. */
 static void read_both(struct hpm_breakdown *machine, struct hpm_breakdown *own)
 {
     bool irq = arch_irq_save();
@@ -431,8 +188,7 @@ static void threads_that_sleep_move_and_end_add_up_to_the_machine(void)
     CHECK(remote_stalls(&sum) == remote_stalls(&after));
 }
 
-/* What all CPUs' counters have counted, each at its last reading, but for what is not yet handed
- * out. */
+/* Sums up all CPUs' counters at their last readings, without what has not been handed out. */
 static void read_counters(uint64_t *cycles, uint64_t *instructions)
 {
     *cycles = *instructions = 0;
@@ -451,8 +207,8 @@ struct accounts {
     struct hpm_sums sum[HPM_ACCOUNTS], own;
     uint64_t cycles, instructions;
 };
-/* All there is at one reading of each CPU: none of the others does anything but in its idle thread,
- * which this waits for. */
+/* Reads all accounts at one reading of each CPU. All other CPUs must be in their idle threads;
+ * waits for that. */
 static void read_accounts(struct accounts *a, uint64_t counts, const char *mark)
 {
     memset(a, 0, sizeof *a);
@@ -589,7 +345,7 @@ static void figures_of_a_mixed_load_are_seen_enough_to_be_scaled(void)
     static struct hpm_breakdown before, after;
     unsigned n = MIN(cpu_count(), (unsigned)MIX_CPUS);
 
-    mix_everywhere(w, n, &line, 15); /* ends the rounds that began in another phase */
+    mix_everywhere(w, n, &line, 15); /* ends the rounds that began before */
     hpm_read_machine(&before);
     hpm_mark("mix-begin");
     mix_everywhere(w, n, &line, 100);
@@ -611,7 +367,8 @@ static const struct suite_test tests[] = {
     {"samples of a shared line belong to the two that share it",
      samples_of_a_shared_line_belong_to_the_two_that_share_it},
     {"attribution is exact at switches", attribution_is_exact_at_switches},
-    {"a burst that nobody takes is accounted for", a_burst_that_nobody_takes_is_accounted_for},
+    {"samples that are not taken are counted as lost",
+     samples_that_are_not_taken_are_counted_as_lost},
     {"threads that sleep, move and end add up to the machine",
      threads_that_sleep_move_and_end_add_up_to_the_machine},
     {"busy and idle cycles are the machine's time", busy_and_idle_cycles_are_the_machines_time},
