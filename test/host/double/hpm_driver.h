@@ -4,6 +4,11 @@
  * otherwise.
  */
 #pragma once
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
 #include "test/host/double/hpm_threads.h"
 
 enum { SLICE = 1000000, CYCLES_PER_TICK = 3 };
@@ -91,3 +96,17 @@ void check_idle_time(void);
 /* The rate is right though the CPU stops for a while when it is measured. After the double's
  * machine was made. */
 void check_stops_while_measured(void);
+
+/* A driver's machines, for the tests that all drivers have in common. Each `make` makes a fresh
+ * machine without anything of hpm. */
+struct driver_machine {
+    unsigned kinds;
+    void (*make)(unsigned kind);
+    void (*make_large)(void); /* it has more counters than hpm uses */
+    void (*make_stuck)(void); /* its cycle counter stands still */
+    uint64_t first_wrap;      /* events from the start of a counter to its first wrap */
+    unsigned switch_accesses; /* largest number of accesses to registers in a switch */
+};
+/* Runs the common tests on all kinds, then `count` other tests. Returns the exit status. */
+int driver_tests(const struct driver_machine *machine, const struct CMUnitTest *others,
+                 unsigned count);

@@ -12,12 +12,14 @@ test_hpm_path_none_SRC := $(PATH_TESTED) $(call double,path_kernel.c said.c)
 test_hpm_path_SRC := $(test_hpm_path_none_SRC) $(call double,path_threads.c)
 
 test_hpm_lives_SRC := $(HPM_LIVES)
-$(foreach t,count sampling session session_refused,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL)))
+$(foreach t,count sampling session_refused,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL)))
+$(foreach t,session session_births session_turns,\
+	$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_session_truth.c)))
 test_hpm_profile_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_profiles.c)
 test_hpm_profile_refused_SRC := $(test_hpm_profile_SRC)
 
 # Drivers of PMUs, above doubles of their registers.
-HPM_TESTED_DRIVER := $(HPM_TESTED) hpm/pmu/rate.c $(call double,hpm_driver.c)
+HPM_TESTED_DRIVER := $(HPM_TESTED) hpm/pmu/rate.c $(call double,hpm_driver.c hpm_driver_tests.c)
 HPM_DUE := $(call double,hpm_due.c hpm_due_user.c)
 HPM_TESTED_AMD := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) $(addprefix hpm/pmu/x86/,amd.c amd_ibs.c) \

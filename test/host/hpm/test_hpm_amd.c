@@ -73,14 +73,11 @@ static void a_processor_without_a_table_counts_cycles_and_instructions(void **st
     assert_in_range(b.cycles, 5000, 5000 + 50 * ACCESS_CYCLES);
 }
 
-static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
+static void two_counters_are_enough_and_one_is_not(void **state)
 {
     struct amd_kind many = amd_zen4;
 
     (void)state;
-    many.v2 = 15;
-    start(&many);
-    check_room_for_counters();
     many.v2 = 2;
     start(&many);
     assert_int_equal(hpm_caps()->counters, 0);
@@ -89,17 +86,6 @@ static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
     start(&many);
     assert_false(hpm_caps()->present);
     assert_non_null(strstr(double_output, "hpm: amd: too few counters: not used\n"));
-}
-
-static void a_cycle_counter_that_stands_still_is_not_used(void **state)
-{
-    struct amd_kind stuck = amd_zen3;
-
-    (void)state;
-    stuck.stuck = true;
-    start(&stuck);
-    assert_false(hpm_caps()->present);
-    assert_non_null(strstr(double_output, "hpm: amd: the cycle counter stands still: not used\n"));
 }
 
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
@@ -171,15 +157,6 @@ static void nothing_is_lost_or_counted_twice_with_one_switch_for_all(void **stat
     live_on(&amd_zen4, 5);
 }
 
-static void counters_may_wrap_at_any_moment_of_a_reading(void **state)
-{
-    (void)state;
-    start(&amd_zen2);
-    check_wraps_during_a_reading(AMD_FIRST_WRAP);
-    start(&amd_zen4);
-    check_wraps_during_a_reading(AMD_FIRST_WRAP);
-}
-
 static void nearly_all_of_a_counter_may_pass_between_two_readings(void **state)
 {
     const uint64_t many = BIT_OF(AMD_WIDTH) - 1000;
@@ -233,28 +210,6 @@ static void an_event_too_wide_for_a_counter_has_two(void **state)
 
 /* ---- Turns and interrupts -------------------------------------------------------------------- */
 
-static void groups_take_turns_by_interrupt_without_any_tick(void **state)
-{
-    (void)state;
-    start(&amd_zen4);
-    assert_true(hpm_state.plan->mux.rounds.groups > 1);
-    check_turns_by_interrupt();
-}
-
-static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **state)
-{
-    (void)state;
-    start(&amd_zen2);
-    check_cycles_lost_by_turns();
-}
-
-static void slices_can_be_of_instructions(void **state)
-{
-    (void)state;
-    start(&amd_zen2);
-    check_slices_by_instructions();
-}
-
 static void a_late_interrupt_is_no_news(void **state)
 {
     static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen4};
@@ -288,16 +243,6 @@ static void flags_are_taken_down(void **state)
     amd_execute(AMD_FIRST_WRAP, SLICE + 5, true);
     assert_int_equal(amd_double[0].status, BIT_OF(62));
     assert_exact(0);
-}
-
-static void a_switch_costs_a_handful_of_register_accesses(void **state)
-{
-    (void)state;
-    start(&amd_zen2);
-    switch_to(0, 0);
-    unsigned before = amd_double[0].accesses;
-    switch_to(0, 1);
-    assert_in_range(amd_double[0].accesses - before, 1, AMD_COUNTERS);
 }
 
 /* ---- Modes ----------------------------------------------------------------------------------- */
@@ -341,21 +286,37 @@ static void policy_cluster_has_what_it_goes_by(void **state)
     }
 }
 
-/* ---- Time ------------------------------------------------------------------------------------ */
+/* ---- What all drivers have in common --------------------------------------------------------- */
 
-static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
+static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen4};
+
+static void make(unsigned kind)
 {
-    (void)state;
-    amd_machine(&amd_zen4);
-    check_stops_while_measured();
+    amd_machine(kinds[kind]);
 }
 
-static void idle_time_is_in_cycles_of_a_cpu_that_runs(void **state)
+static void make_large(void)
 {
-    (void)state;
-    start(&amd_zen2);
-    check_idle_time();
+    struct amd_kind large = amd_zen4;
+
+    large.v2 = 15;
+    amd_machine(&large);
 }
+
+static void make_stuck(void)
+{
+    struct amd_kind stuck = amd_zen3;
+
+    stuck.stuck = true;
+    amd_machine(&stuck);
+}
+
+static const struct driver_machine machine = {.kinds = ARRAY_SIZE(kinds),
+                                              .make = make,
+                                              .make_large = make_large,
+                                              .make_stuck = make_stuck,
+                                              .first_wrap = AMD_FIRST_WRAP,
+                                              .switch_accesses = AMD_COUNTERS};
 
 #define TEST(name) cmocka_unit_test_teardown(name, threads_end)
 
@@ -365,25 +326,17 @@ int main(void)
         TEST(another_processor_has_no_such_counters),
         TEST(what_was_found_is_one_line),
         TEST(a_processor_without_a_table_counts_cycles_and_instructions),
-        TEST(no_more_counters_are_used_than_hpm_has_room_for),
-        TEST(a_cycle_counter_that_stands_still_is_not_used),
+        TEST(two_counters_are_enough_and_one_is_not),
         TEST(a_cpu_that_lacks_what_the_first_has_is_left_out),
         TEST(what_firmware_left_on_is_off),
         TEST(nothing_is_lost_or_counted_twice),
         TEST(nothing_is_lost_or_counted_twice_with_one_switch_for_all),
-        TEST(counters_may_wrap_at_any_moment_of_a_reading),
         TEST(nearly_all_of_a_counter_may_pass_between_two_readings),
         TEST(an_event_too_wide_for_a_counter_has_two),
-        TEST(groups_take_turns_by_interrupt_without_any_tick),
-        TEST(a_turn_loses_no_more_cycles_than_a_register_access_takes),
-        TEST(slices_can_be_of_instructions),
         TEST(a_late_interrupt_is_no_news),
         TEST(flags_are_taken_down),
-        TEST(a_switch_costs_a_handful_of_register_accesses),
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
         TEST(policy_cluster_has_what_it_goes_by),
-        TEST(a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing),
-        TEST(idle_time_is_in_cycles_of_a_cpu_that_runs),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return driver_tests(&machine, tests, ARRAY_SIZE(tests));
 }

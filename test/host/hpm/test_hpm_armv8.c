@@ -113,28 +113,6 @@ static void a_pmu_may_have_a_cycle_counter_only(void **state)
     assert_int_equal(b.instructions, 0);
 }
 
-static void no_more_counters_are_used_than_hpm_has_room_for(void **state)
-{
-    struct armv8_kind many = armv8_wide;
-
-    (void)state;
-    many.counters = 31;
-    start(&many);
-    check_room_for_counters();
-}
-
-static void a_cycle_counter_that_stands_still_is_not_used(void **state)
-{
-    struct armv8_kind stuck = armv8_wide;
-
-    (void)state;
-    stuck.stuck = true;
-    start(&stuck);
-    assert_false(hpm_caps()->present);
-    assert_non_null(
-        strstr(double_output, "hpm: armv8: the cycle counter stands still: not used\n"));
-}
-
 static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 {
     (void)state;
@@ -180,15 +158,6 @@ static void cycles_are_counted_where_instructions_are_not(void **state)
 {
     (void)state;
     live_on(&armv8_bare, 7);
-}
-
-static void counters_may_wrap_at_any_moment_of_a_reading(void **state)
-{
-    (void)state;
-    start(&armv8_narrow);
-    check_wraps_during_a_reading(ARMV8_FIRST_WRAP);
-    start(&armv8_wide);
-    check_wraps_during_a_reading(ARMV8_FIRST_WRAP);
 }
 
 static void one_wrap_may_pass_while_interrupts_are_off(void **state)
@@ -256,28 +225,6 @@ static void a_counter_that_steps_back_counts_nothing_then(void **state)
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
-static void groups_take_turns_by_interrupt_without_any_tick(void **state)
-{
-    (void)state;
-    start(&armv8_wide);
-    assert_true(hpm_state.plan->mux.rounds.groups > 1);
-    check_turns_by_interrupt();
-}
-
-static void a_turn_loses_no_more_cycles_than_a_register_access_takes(void **state)
-{
-    (void)state;
-    start(&armv8_wide);
-    check_cycles_lost_by_turns();
-}
-
-static void slices_can_be_of_instructions(void **state)
-{
-    (void)state;
-    start(&armv8_wide);
-    check_slices_by_instructions();
-}
-
 static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 {
     (void)state;
@@ -324,16 +271,6 @@ static void what_firmware_left_on_is_off(void **state)
     }
 }
 
-static void a_switch_costs_a_handful_of_register_accesses(void **state)
-{
-    (void)state;
-    start(&armv8_narrow);
-    switch_to(0, 0);
-    unsigned before = armv8_double[0].accesses;
-    switch_to(0, 1);
-    assert_in_range(armv8_double[0].accesses - before, 1, 9);
-}
-
 /* ---- Modes ----------------------------------------------------------------------------------- */
 
 static struct hpm_breakdown run_both_modes(uint64_t modes)
@@ -368,20 +305,6 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
 }
 
 /* ---- What is said ---------------------------------------------------------------------------- */
-
-static void idle_time_is_in_cycles_of_a_cpu_that_runs(void **state)
-{
-    (void)state;
-    start(&armv8_wide);
-    check_idle_time();
-}
-
-static void a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing(void **state)
-{
-    (void)state;
-    armv8_machine(&armv8_narrow);
-    check_stops_while_measured();
-}
 
 static void what_is_not_counted_is_named_and_not_shown(void **state)
 {
@@ -443,38 +366,61 @@ static void there_are_no_samples(void **state)
     hpm_mark("nothing to mark");
 }
 
+/* ---- What all drivers have in common --------------------------------------------------------- */
+
+static const struct armv8_kind *const kinds[] = {&armv8_narrow, &armv8_wide};
+
+static void make(unsigned kind)
+{
+    armv8_machine(kinds[kind]);
+}
+
+static void make_large(void)
+{
+    struct armv8_kind large = armv8_wide;
+
+    large.counters = 31;
+    armv8_machine(&large);
+}
+
+static void make_stuck(void)
+{
+    struct armv8_kind stuck = armv8_wide;
+
+    stuck.stuck = true;
+    armv8_machine(&stuck);
+}
+
+static const struct driver_machine machine = {.kinds = ARRAY_SIZE(kinds),
+                                              .make = make,
+                                              .make_large = make_large,
+                                              .make_stuck = make_stuck,
+                                              .first_wrap = ARMV8_FIRST_WRAP,
+                                              .switch_accesses = 9};
+
 #define TEST(name) cmocka_unit_test_teardown(name, threads_end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_stop_of_the_cpu_while_its_rate_is_measured_changes_nothing),
         TEST(a_cpu_without_pmuv3_has_no_counters),
         TEST(what_was_found_is_one_line),
         TEST(an_event_is_counted_by_the_best_code_there_is),
         TEST(a_core_that_is_known_counts_the_same_as_one_that_is_not),
         TEST(a_pmu_may_have_a_cycle_counter_only),
-        TEST(no_more_counters_are_used_than_hpm_has_room_for),
-        TEST(a_cycle_counter_that_stands_still_is_not_used),
         TEST(a_cpu_that_lacks_what_the_first_has_is_left_out),
         TEST(nothing_is_lost_or_counted_twice_by_narrow_counters),
         TEST(nothing_is_lost_or_counted_twice_by_wide_counters),
         TEST(cycles_are_counted_where_instructions_are_not),
-        TEST(counters_may_wrap_at_any_moment_of_a_reading),
         TEST(one_wrap_may_pass_while_interrupts_are_off),
         TEST(wraps_are_taken_in_by_interrupt_without_any_tick),
         TEST(a_counter_that_steps_back_counts_nothing_then),
-        TEST(groups_take_turns_by_interrupt_without_any_tick),
-        TEST(a_turn_loses_no_more_cycles_than_a_register_access_takes),
-        TEST(slices_can_be_of_instructions),
         TEST(a_turn_that_a_tick_has_ended_is_not_ended_again),
         TEST(flags_of_counters_nobody_uses_bring_no_storm),
         TEST(what_firmware_left_on_is_off),
-        TEST(a_switch_costs_a_handful_of_register_accesses),
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
-        TEST(idle_time_is_in_cycles_of_a_cpu_that_runs),
         TEST(what_is_not_counted_is_named_and_not_shown),
         TEST(there_are_no_samples),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return driver_tests(&machine, tests, ARRAY_SIZE(tests));
 }

@@ -1,0 +1,150 @@
+/* Sessions with more events than counters: their events take turns and are scaled. */
+#include "test/host/double/expect_panic.h"
+#include "test/host/double/hpm_session_truth.h"
+
+static const struct {
+    const char *name;
+    enum machine_event event;
+} turning[] = {
+    {"STORES", MACHINE_EVENT_STORES},
+    {"LOADS:u", MACHINE_EVENT_LOADS},
+    {"MISPREDICTS", MACHINE_EVENT_MISPREDICTS},
+    {"STALL:TLB", MACHINE_EVENT_STALL_TLB},
+    {"L1D_MISSES", MACHINE_EVENT_L1D_MISSES},
+    {"COMPLETION", MACHINE_EVENT_COMPLETION},
+    {"SERVED:LOCAL_L2", MACHINE_EVENT_SERVED_LOCAL_L2},
+    {"SERVED:REMOTE_MEMORY:u", MACHINE_EVENT_SERVED_REMOTE_MEMORY},
+    {"STALL:DCACHE:k", MACHINE_EVENT_STALL_DCACHE},
+    {"DCACHE:LOCAL_L3:u", MACHINE_EVENT_DCACHE_LOCAL_L3},
+};
+
+static struct hpm_session *open_turning(void)
+{
+    char names[512] = "";
+
+    for (unsigned i = 0; i < ARRAY_SIZE(turning); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", turning[i].name);
+    return open_names(names);
+}
+
+static void most_intervals_hold_the_truth(void **state)
+{
+    uint64_t seed = 5, began[ARRAY_SIZE(turning)];
+    unsigned inside = 0, intervals = 0;
+
+    (void)state;
+    begin_truth();
+    run_threads(30, &seed);
+    for (unsigned trial = 0; trial < 8; trial++) {
+        struct hpm_session *s = open_turning();
+        for (unsigned i = 0; i < ARRAY_SIZE(turning); i++)
+            began[i] = truth_of_machine(turning[i].event);
+        unsigned groups = hpm_state.plan->mux.rounds.groups;
+        assert_true(groups > 4);
+        run_threads(120 * groups / 2, &seed);
+        struct hpm_sums sums = {0};
+        hpm_sum_machine(hpm_session_counts(s), &sums);
+        for (unsigned i = 0; i < ARRAY_SIZE(turning); i++) {
+            struct hpm_value v = value(s, i, &sums);
+            uint64_t truth = truth_of_machine(turning[i].event) - began[i];
+            if (v.estimate.sure == ESTIMATE_EXACT)
+                continue;
+            assert_in_range(v.estimate.count, truth * 8 / 10, truth * 12 / 10);
+            if (v.estimate.sure != ESTIMATE_INTERVAL)
+                continue;
+            assert_in_range(v.seen_permille, 1000 / groups / 2, 999);
+            intervals++;
+            inside += v.estimate.low <= truth && truth <= v.estimate.high;
+        }
+        hpm_session_close(s);
+    }
+    assert_true(intervals > 40);
+    assert_true(inside * 100 >= intervals * 88);
+}
+
+/* Two sessions of twenty, beside the breakdown's own, on four counters. */
+static void forty_events_at_a_time_are_all_counted(void **state)
+{
+    static const char *const names[] = {
+        "LOADS",           "STORES",          "L1D_MISSES",   "L1I_MISSES",       "MISPREDICTS",
+        "TLB_MISSES",      "SERVED:LOCAL_L2", "COMPLETION",   "SERVED:REMOTE_L3", "SERVED:LOCAL_L3",
+        "STALL:ICACHE",    "STALL:BRANCH",    "STALL:DCACHE", "STALL:TLB",        "STALL:OTHER",
+        "DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3", "IDLE",         "EXCEPTIONS",       "CYCLES"};
+    char text[2][640] = {"", ""};
+    struct hpm_session *s[2];
+    uint64_t seed = 8;
+
+    (void)state;
+    begin_truth();
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+        for (unsigned k = 0; k < 2; k++)
+            snprintf(text[k] + strlen(text[k]), sizeof text[k] - strlen(text[k]), "%s:%c,",
+                     names[i], "uk"[k]);
+    for (unsigned k = 0; k < 2; k++)
+        s[k] = open_names(text[k]);
+    assert_true(__builtin_popcountll(hpm_state.plan->mux.events) >= 58);
+    run_threads(60 * hpm_state.plan->mux.rounds.groups / 10, &seed);
+    for (unsigned k = 0; k < 2; k++) {
+        struct hpm_sums sums = {0};
+        hpm_sum_machine(hpm_session_counts(s[k]), &sums);
+        for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+            assert_in_range(value(s[k], i, &sums).seen_permille, 1, 1000);
+    }
+    hpm_session_close(s[0]);
+    hpm_session_close(s[1]);
+}
+
+/* Bursts, each of one kind, and too little time for turns: every event by itself would be scaled to
+ * anything. */
+static void no_part_is_larger_than_its_whole(void **state)
+{
+    static const char *const names =
+        "cycles,STALL:DCACHE,DCACHE:LOCAL_L2,DCACHE:REMOTE_L2,DCACHE:LOCAL_MEMORY,L1D_MISSES,"
+        "SERVED:LOCAL_L2,SERVED:REMOTE_L2,SERVED:LOCAL_MEMORY,STALL:OTHER,STALL:TLB";
+    uint64_t seed = 21;
+    unsigned changed = 0;
+
+    (void)state;
+    begin_truth();
+    for (unsigned trial = 0; trial < 40; trial++) {
+        struct hpm_session *s = open_names(names);
+        struct hpm_sums sums = {0};
+        move_to(0, 0);
+        for (unsigned n = 0; n < 60; n++) {
+            double_execute(1000, test_random(&seed) % 200000);
+            for (unsigned i = n % 3 ? 0 : test_random(&seed) % 2000; i; i--)
+                double_access(MACHINE_LOCAL_L2 + n % 5, i, true);
+        }
+        move_to(0, -1);
+        hpm_sum_thread(&threads[0], hpm_session_counts(s), &sums);
+        hpm_session_fit(s, &sums);
+        uint64_t count[11];
+        for (unsigned i = 0; i < ARRAY_SIZE(count); i++) {
+            struct hpm_value v = value(s, i, &sums);
+            count[i] = v.estimate.count;
+            changed += v.fitted;
+            assert_true(v.estimate.count >= v.counted && v.seen <= v.length);
+            if (v.estimate.sure == ESTIMATE_INTERVAL)
+                assert_in_range(v.estimate.count, v.estimate.low, v.estimate.high);
+        }
+        assert_true(count[1] + count[9] + count[10] <= count[0]);
+        if (value(s, 1, &sums).seen)
+            assert_true(count[2] + count[3] + count[4] <= count[1]);
+        if (value(s, 5, &sums).seen)
+            assert_true(count[6] + count[7] + count[8] <= count[5]);
+        hpm_session_close(s);
+    }
+    assert_true(changed > 20);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sessions_set_up, threads_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(most_intervals_hold_the_truth),
+        TEST(forty_events_at_a_time_are_all_counted),
+        TEST(no_part_is_larger_than_its_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
