@@ -14,9 +14,9 @@
 #define ALL_LEAVES        0x80000022
 
 struct amd_double amd_double[DOUBLE_CPUS];
-static uint64_t cycles_over; /* of the tick under way */
+static uint64_t cycles_over; /* of the current tick */
 
-/* In probe order, in place of backends.c of the instruction set. */
+/* The only PMU in place of the instruction set's backends.c. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_amd, NULL};
 
 static struct amd_double *here(void)
@@ -42,7 +42,7 @@ static bool counts(const struct amd_double *d, unsigned n)
     return (d->select[n] & SELECT_EN) && (!d->kind.v2 || (d->global >> n & 1));
 }
 
-/* Floating-point operations are too many for one counter (PPR, PMCx003). */
+/* More floating-point operations in a cycle than one counter can add (PPR, PMCx003). */
 static bool is_wide(uint64_t select)
 {
     return (select & ((uint64_t)15 << 32 | 0xff)) == 0x03;
@@ -54,7 +54,7 @@ static bool is_merged(const struct amd_double *d, unsigned n)
            counts(d, n + 1);
 }
 
-/* The overflow flag is there whether an interrupt is asked for or not. */
+/* Counts. The overflow flag is set whether an interrupt is enabled or not. */
 static void advance(struct amd_double *d, unsigned n, uint64_t by)
 {
     uint64_t after = d->counter[n] + by;
@@ -136,7 +136,7 @@ static void tag(struct amd_double *d, const struct amd_op *op)
     d->pending |= d->routed[ENTRY_OF_FIRMWARE];
 }
 
-/* The counter has come as far as MaxCnt: the operation it has come to is tagged. */
+/* Runs the interval counter; the operation at MaxCnt is tagged. */
 void amd_operate(uint64_t n, const struct amd_op *op)
 {
     struct amd_double *d = here();
@@ -207,7 +207,8 @@ bool x86_route_extended(unsigned n)
     return true;
 }
 
-/* n when this is the register of counter n that stands at `first` for counter 0. */
+/* Returns whether `msr` is a counter's register of the row that begins at `first`; *n: which
+ * counter. */
 static bool is_counters(const struct amd_double *d, uint32_t msr, uint32_t first, unsigned *n)
 {
     *n = (msr - first) / 2;
@@ -273,8 +274,8 @@ uint64_t x86_read(uint32_t msr)
     return read_record(d, msr);
 }
 
-/* Another event may be chosen only while the counter is disabled, and not together with enabling
- * it. */
+/* Selects an event, which is allowed only while the counter is disabled, and not together with
+ * enabling it. */
 static void write_select(struct amd_double *d, unsigned n, uint64_t v)
 {
     bool another = (v ^ d->select[n]) & SELECT_EVENT, runs = !d->kind.v2 || (d->global >> n & 1);
@@ -291,8 +292,8 @@ static void write_select(struct amd_double *d, unsigned n, uint64_t v)
     d->select[n] = v;
 }
 
-/* Writing a counter that counts takes away what it has counted since it was read, which must be
- * just before. */
+/* Writes a counter. While it counts this loses its increments since it was read, which must be just
+ * before. */
 static void write_counter(struct amd_double *d, unsigned n, uint64_t v)
 {
     require(v == AMD_COUNT(v));
@@ -354,7 +355,7 @@ void x86_write(uint32_t msr, uint64_t v)
 
 /* ---- Set-up ---- */
 
-/* The firmware has left everything on: counters that count and interrupt, flags up, both halves of
+/* The firmware has left everything on: counters that count and interrupt, flags, both halves of
  * sampling. */
 void amd_machine(const struct amd_kind *kind)
 {

@@ -9,12 +9,12 @@
 #define TYPE_NSU          BIT(28)
 #define TYPE_FILTERS      (BIT(31) | BIT(30) | TYPE_NSK | TYPE_NSU | BIT(27) | BIT(26))
 #define PMUVER_V3P1       4
-#define INTERRUPTS_AT_ONE 8 /* more than that in a row are a storm */
+#define INTERRUPTS_AT_ONE 8 /* more interrupts in a row are a storm */
 
 struct armv8_double armv8_double[DOUBLE_CPUS];
-static uint64_t cycles_over; /* of the tick under way */
+static uint64_t cycles_over; /* of the current tick */
 
-/* In probe order, in place of backends.c of the instruction set. */
+/* The only PMU in place of the instruction set's backends.c. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_armv8, NULL};
 
 static struct armv8_double *here(void)
@@ -30,8 +30,8 @@ static void require(bool ok)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* In non-secure state of a CPU that has EL3: EL1 counts where P equals NSK, EL0 where U equals
- * NSU. */
+/* Returns whether the filter lets the mode pass, in non-secure state of a CPU with EL3: EL1 counts
+ * if P equals NSK, EL0 if U equals NSU. */
 static bool passes(uint64_t filter, bool user)
 {
     return user ? !(filter & TYPE_NOT_EL0) == !(filter & TYPE_NSU)
@@ -73,7 +73,7 @@ static void pass(uint64_t instructions, uint64_t cycles, bool user)
 
 void armv8_execute(uint64_t instructions, uint64_t cycles, bool user)
 {
-    armv8_sync(); /* whoever executes came by an exception return */
+    armv8_sync(); /* code is reached by an exception return */
     pass(instructions, cycles, user);
     double_deliver();
 }
@@ -249,7 +249,7 @@ void armv8_write_counter(unsigned n, uint64_t v)
 
     require(n < d->kind.counters && n < ARMV8_EVENT_COUNTERS && (has_lp(d) || v <= UINT32_MAX));
     armv8_access();
-    /* its flag may be read in between */
+    /* the driver may read its flag in between */
     require(!counts(&d->now, n) || d->accesses <= d->read_at[n] + 2);
     write_counter(d, n, v);
 }
@@ -273,8 +273,8 @@ void armv8_sync(void)
 
 /* ---- Set-up ---- */
 
-/* Registers whose reset value is unknown have one that does harm: interrupts on, flags up, junk
- * counted. */
+/* Registers with unknown reset values get harmful ones: interrupts on, flags set, junk in
+ * counters. */
 void armv8_machine(const struct armv8_kind *kind)
 {
     kernel_reset();

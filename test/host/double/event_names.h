@@ -1,5 +1,5 @@
-/* What the tests of events' names have in common. Every event that is accepted is in `event`, what
- * a refusal says in `err`. */
+/* What the tests of events' names share. An accepted event is in `event`, the reason of a refusal
+ * in `err`. */
 #pragma once
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/event.h"
@@ -7,7 +7,7 @@
 static struct event event;
 static char err[256];
 
-/* The event as that PMU's table has it, as event_parse says. */
+/* Parses an event of that PMU's table. Returns as event_parse. */
 static inline int parse(const char *pmu, const char *text)
 {
     const struct event_pmu names = {.table = event_table_named(pmu)};
@@ -16,7 +16,7 @@ static inline int parse(const char *pmu, const char *text)
     return event_parse(&names, text, &event, err, sizeof err);
 }
 
-/* It is accepted, and has this selector. */
+/* Checks that the text is accepted with this selector. */
 static inline void expect_event(const char *pmu, const char *text, uint64_t config)
 {
     if (parse(pmu, text))

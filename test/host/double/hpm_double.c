@@ -9,7 +9,7 @@ struct double_cpu double_cpus[DOUBLE_CPUS];
 bool double_machine_present;
 unsigned double_ring_records_max = 4096;
 
-/* In place of backends.c of the instruction set. */
+/* The only PMU in place of the instruction set's backends.c. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_model, NULL};
 
 static uint8_t registers[MACHINE_BYTES] ALIGNED(4096);
@@ -147,7 +147,7 @@ void double_deliver(void)
 
     if (!double_interruptible() || !cpu->irq_raised)
         return;
-    cpu->irq_raised = false; /* and none again until ACK: modelled by the status bits staying set */
+    cpu->irq_raised = false; /* the next one comes after ACK only: the status bits stay set */
     host_irqs_on = false;
     hpm_interrupt(NULL);
     host_irqs_on = true;
@@ -265,7 +265,7 @@ static void charge(const volatile void *reg)
         at == (uint8_t *)&page_here()->tag)
         return;
     if (at >= registers + MACHINE_CPU_OFFSET && (at < first || at >= first + PAGE_SIZE))
-        abort(); /* another CPU's page */
+        abort(); /* the page of another CPU */
     here()->accesses++;
     spend(MACHINE_EVENT_STALL_OTHER, REGISTER_CYCLES);
 }

@@ -1,8 +1,6 @@
-/*
- * The simulated machine's performance monitor, register by register, for host tests. CPUs execute
- * nothing: a test says how many of which event happen on which CPU. Register accesses cost cycles
- * as on the machine, so hpm's own work is part of what it measures.
- */
+/* The simulated machine's performance monitor, register by register, for host tests. CPUs execute
+ * nothing: a test tells which events happen how often on which CPU. Register accesses cost cycles
+ * as on the machine, so hpm's own work is counted. */
 #pragma once
 #include "kernel/dev/model/machine_find.h"
 #include "test/host/double/hpm_kernel.h"
@@ -13,7 +11,7 @@ struct double_cpu {
     uint64_t truth[MACHINE_EVENTS];   /* everything that ever happened */
     uint64_t at_read[MACHINE_EVENTS]; /* the same at the latest READ or turn */
     uint64_t time, time_at_read;
-    /* as CONFIGUREd; value and left are the live ones */
+    /* As CONFIGUREd; value and left are current. */
     struct machine_counter taken[MACHINE_COUNTERS];
     uint64_t until_sample;
     uint32_t sources, flags, period, jitter;
@@ -24,15 +22,15 @@ extern struct double_cpu double_cpus[DOUBLE_CPUS];
 extern bool double_machine_present;
 extern unsigned double_ring_records_max;
 
-/* A fresh machine and a fresh hpm with every CPU idle. */
+/* Boots a fresh machine and hpm; every CPU is idle. */
 void double_boot(void);
-/* Instructions that take so many cycles; the stalls are all of the cause "other". */
+/* Executes instructions that take `cycles`; all stalls have the cause "other". */
 void double_execute(uint64_t instructions, uint64_t cycles);
-/* Cycles in which nothing completes, of that cause. */
+/* Spends cycles in which nothing completes because of `cause`. */
 void double_stall(enum machine_event cause, uint64_t cycles);
-/* A count of some event, with no cycles. */
+/* Lets an event happen n times, without cycles. */
 void double_count(enum machine_event event, uint64_t n);
-/* An access beyond the L1; its latency becomes stall cycles. Interrupts that become due are
- * taken. */
+/* Makes an access beyond the L1; its latency becomes stall cycles. Takes interrupts that become
+ * due. */
 void double_access(enum machine_source source, vaddr_t va, bool user);
 void double_idle(uint64_t cycles);

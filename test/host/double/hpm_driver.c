@@ -12,7 +12,7 @@
 void (*double_on_access)(void);
 
 static const struct pmu_double *const pmu = &pmu_double;
-static unsigned act_at; /* count of CPU 0's accesses at which something happens */
+static unsigned act_at; /* number of CPU 0's accesses at which something happens */
 
 struct event event_named(const char *text)
 {
@@ -77,7 +77,7 @@ void check_left_out(unsigned cpu)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* One of those that hpm counts, or what nobody does. */
+/* Returns an event that hpm counts, or one that it does not. */
 static uint64_t any_event(uint64_t *seed)
 {
     for (unsigned i = 0; i < 64; i++) {
@@ -106,7 +106,7 @@ static void random_step(const struct life *l, uint64_t *seed)
     int next = (int)(test_random(seed) % (THREADS + 2)) - 2;
 
     double_run_on(cpu);
-    host_irqs_on = test_random(seed) % 4; /* now and then nobody listens for a while */
+    host_irqs_on = test_random(seed) % 4; /* interrupts are off for a while now and then */
     double_late = test_random(seed) % 4 == 0;
     for (unsigned n = test_random(seed) % 4; n; n--)
         random_work(l, seed);
@@ -147,7 +147,7 @@ static bool is_first(unsigned figure)
     return true;
 }
 
-/* Of each event that hpm counts. */
+/* Lets each event that hpm counts happen n times. */
 static void count_each(uint64_t n)
 {
     for (unsigned i = 0; i < HPM_EVENTS; i++)
@@ -273,7 +273,7 @@ void end_turn_by_ticks(void)
     switch_to(0, 0);
     host_irqs_on = false;
     pmu->execute(1000, SLICE + 5, true);
-    hpm_tick(); /* sees that it has lasted long enough */
+    hpm_tick(); /* finds that the slice has been long enough */
     hpm_tick(); /* ends it */
 }
 
@@ -301,7 +301,7 @@ void check_remote_inputs(void)
     assert_int_equal(hpm_caps()->sampled & SOURCES_REMOTE_CACHE, SOURCES_REMOTE_CACHE);
     assert_true(served->counters);
     assert_int_equal(hpm_caps()->remote, HPM_UNKNOWN);
-    hpm_cpus_started(); /* all on one chip: nothing is learned */
+    hpm_cpus_started(); /* all CPUs are on one chip: the latency cannot be measured */
     assert_int_equal(hpm_caps()->remote, HPM_UNKNOWN);
     remote_estimate(300);
     assert_int_equal(hpm_caps()->remote, HPM_ESTIMATED);
@@ -338,7 +338,7 @@ void check_idle_time(void)
                     CYCLES_PER_TICK * PMU_RATE_ONE * 1001 / 1000);
     switch_to(0, 0);
     hpm_read_machine(&before);
-    host_ticks += 100000; /* on this CPU nothing happens; the three others are idle */
+    host_ticks += 100000; /* this CPU does nothing; the three others are idle */
     hpm_read_machine(&after);
     hpm_breakdown_sub(&after, &before);
     assert_in_range(after.idle_cycles, 3 * 299000, 3 * 301000);
@@ -346,7 +346,7 @@ void check_idle_time(void)
 
 static uint64_t stop_ticks;
 
-/* The clock goes on and this CPU does not. */
+/* Lets the clock go on while this CPU stands still. */
 static void stop_once(void)
 {
     if (pmu->truth(0).accesses == act_at)

@@ -11,7 +11,7 @@
 #include "test/host/double/random.h"
 #include "hpm/sampling.h"
 
-enum { LONG_SLICE = 1000000000 }; /* nothing else happens for a while */
+enum { LONG_SLICE = 1000000000 }; /* no slice ends for a while */
 
 struct due_counter due_counters[2];
 
@@ -21,7 +21,7 @@ static struct pmu_ops listening;
 static const struct pmu_ops *driver;
 static unsigned heard, interrupts;
 
-/* In the driver's place. What became due is not for hpm, which has armed nothing. */
+/* Handles an interrupt in the driver's place: hpm has armed nothing. */
 static unsigned listen(void)
 {
     unsigned why = driver->interrupted();
@@ -37,8 +37,8 @@ static unsigned lowest(uint32_t counters)
     return (unsigned)__builtin_ctz(counters);
 }
 
-/* The first two different events of the breakdown, or one in two modes, on counters of their
- * own. */
+/* Chooses the first two different events of the breakdown, or one in two modes, on counters of
+ * their own. */
 static void choose(void)
 {
     uint32_t all = (1u << hpm_state.pmu.counters) - 1, taken = 0;
@@ -85,7 +85,7 @@ void due_start(unsigned kind)
 
 void due_happen(unsigned i, uint64_t n)
 {
-    pmu_double.execute(0, 0, true); /* what was written before is in effect */
+    pmu_double.execute(0, 0, true); /* earlier writes take effect */
     pmu_double.count(due_counters[i].event.config, n, true);
     double_deliver();
 }
@@ -157,7 +157,7 @@ static void it_interrupts_once(unsigned kind)
     assert_int_equal(interrupts, before);
 }
 
-/* Wherever it was until then. */
+/* Whatever count it was armed for before. */
 static void a_later_call_replaces_an_earlier_one(unsigned kind)
 {
     due_start(kind);
@@ -174,7 +174,7 @@ static void a_later_call_replaces_an_earlier_one(unsigned kind)
     double_late = true;
     due_arm(0, 10);
     due_happen(0, 10);
-    due_arm(0, 1000); /* before anybody heard of it */
+    due_arm(0, 1000); /* before its interrupt was taken */
     double_late = false;
     double_deliver();
     assert_int_equal(due_heard(), 0);
@@ -182,7 +182,7 @@ static void a_later_call_replaces_an_earlier_one(unsigned kind)
     assert_int_equal(due_heard(), 1);
 }
 
-static void what_is_due_already_interrupts_soon(unsigned kind)
+static void a_count_that_is_past_interrupts_soon(unsigned kind)
 {
     due_start(kind);
     due_happen(0, 1000);
@@ -198,7 +198,7 @@ static void what_is_due_already_interrupts_soon(unsigned kind)
 }
 
 /* However far the counter can be set from its overflow. */
-static void a_long_way_is_gone_in_parts_that_nobody_hears_of(unsigned kind)
+static void a_long_way_is_gone_in_silent_parts(unsigned kind)
 {
     static const uint64_t distances[] = {((uint64_t)1 << 31) + 1, 7 * ((uint64_t)1 << 32) + 5,
                                          3 * ((uint64_t)1 << 34)};
@@ -274,7 +274,7 @@ static void what_was_pending_when_it_was_disarmed_is_no_news(unsigned kind)
     double_late = false;
     double_deliver();
     assert_int_equal(due_heard(), 0);
-    due_arm(0, 1000); /* whose flag might still be up */
+    due_arm(0, 1000); /* its flag might still be set */
     due_happen(0, 999);
     hpm_interrupt(NULL);
     assert_int_equal(due_heard(), 0);
@@ -314,7 +314,8 @@ static void an_interrupt_for_nothing_leaves_it_armed(unsigned kind)
     assert_int_equal(due_heard(), 1);
 }
 
-/* A tick or a switch reads the counters when one has just got there and nobody was told yet. */
+/* A tick or a switch reads the counters when one has reached its count and the interrupt has not
+ * come. */
 static void a_reading_takes_no_news_away(unsigned kind)
 {
     due_start(kind);
@@ -335,8 +336,8 @@ static uint64_t truth_of(unsigned i)
     return pmu_double.truth(0).at_read[due_counters[i].counter];
 }
 
-/* Its own events, which happen in user mode only, and those of the driver: what arming costs is
- * what happens between two accesses. */
+/* Its own events, in user mode only, and the driver's: the cost of arming are the events between
+ * two accesses. */
 static void counts_are_exact_whatever_is_armed(unsigned kind)
 {
     uint64_t seed = 17 + kind, counted[2] = {0}, first[2];
@@ -371,15 +372,15 @@ static void counts_are_exact_whatever_is_armed(unsigned kind)
 
 static unsigned burst_at;
 
-/* The counter is about to overflow while the driver works on it. */
+/* Lets the counter overflow while the driver works on it. */
 static void burst(void)
 {
     if (pmu_double.truth(0).accesses == burst_at)
         pmu_double.count(due_counters[0].event.config, 50, true);
 }
 
-/* ... that brings the counter, armed for `near` events until then, to its overflow; which may be
- * heard of or not. */
+/* Arms the counter for `near` events, and lets it overflow at access `at`; heard_of: the interrupt
+ * was taken. */
 static void arm_in_a_burst(unsigned kind, unsigned near, unsigned at, bool heard_of)
 {
     due_start(kind);
@@ -403,8 +404,8 @@ static void arm_in_a_burst(unsigned kind, unsigned near, unsigned at, bool heard
     assert_int_equal(due_count(0), due);
 }
 
-/* Whichever register is being accessed: nothing is lost but what happens between reading and
- * writing a counter, and the interrupt comes. */
+/* At each register access in turn: only events between reading and writing a counter are lost, and
+ * the interrupt comes. */
 static void events_may_happen_at_any_moment_of_arming(unsigned kind)
 {
     for (unsigned at = 1; at <= due_machine->arm_accesses + 1; at++)
@@ -446,11 +447,11 @@ static void what_is_not_armed_costs_nothing(unsigned kind)
     assert_int_equal(interrupt_accesses(), idle);
 }
 
-/* ---- What it is for -------------------------------------------------------------------------- */
+/* ---- Use ------------------------------------------------------------------------------------- */
 
 enum { MISSES = 50000, PERIOD = 1000 };
 
-/* One after the other, as a program has them; turns pass. */
+/* One after the other, as in a program; turns pass. */
 static void miss(uint64_t event)
 {
     for (unsigned i = 0; i < MISSES; i++) {
@@ -461,7 +462,7 @@ static void miss(uint64_t event)
     }
 }
 
-static void events_are_sampled_one_in_so_many(unsigned kind)
+static void events_are_sampled_once_a_period(unsigned kind)
 {
     struct hpm_profiling what = {.criteria = "branch.miss@1000", .rate = 1000, .permille = 1000};
     static struct hpm_sample sample[2 * MISSES / PERIOD];
@@ -471,7 +472,7 @@ static void events_are_sampled_one_in_so_many(unsigned kind)
 
     due_machine->make(kind);
     hpm_slice_cycles = SLICE;
-    with_argument("hpm.breakdown", 0); /* or it takes turns */
+    with_argument("hpm.breakdown", 0); /* else it takes turns */
     kernel_start_hpm();
     with_argument("hpm.breakdown", 1);
     threads_begin(3);
@@ -506,8 +507,8 @@ static void on_all_kinds(void **state)
     do_(an_armed_counter_interrupts_when_its_count_is_due_and_not_before) \
     do_(it_interrupts_once) \
     do_(a_later_call_replaces_an_earlier_one) \
-    do_(what_is_due_already_interrupts_soon) \
-    do_(a_long_way_is_gone_in_parts_that_nobody_hears_of) \
+    do_(a_count_that_is_past_interrupts_soon) \
+    do_(a_long_way_is_gone_in_silent_parts) \
     do_(two_that_are_due_and_a_slice_that_is_over_are_one_interrupt) \
     do_(each_of_two_interrupts_when_it_is_due) \
     do_(a_new_programme_disarms) \
@@ -519,7 +520,7 @@ static void on_all_kinds(void **state)
     do_(events_may_happen_at_any_moment_of_arming) \
     do_(arming_costs_a_reading_and_a_writing) \
     do_(what_is_not_armed_costs_nothing) \
-    do_(events_are_sampled_one_in_so_many) \
+    do_(events_are_sampled_once_a_period) \
     do_(a_thread_reads_its_counts_in_user_mode) \
     do_(a_register_that_steps_back_counts_nothing_in_user_mode) \
     do_(what_takes_turns_is_scaled_in_user_mode)

@@ -11,8 +11,8 @@
 #include "test/host/double/random.h"
 
 static struct hpm_user_page page;
-static unsigned away; /* times that the thread is switched while it reads */
-static uint64_t back; /* how far registers stand lower than they should */
+static unsigned away; /* number of switches while it reads */
+static uint64_t back; /* how far registers have stepped back */
 
 static uint64_t read_counter(uint32_t index)
 {
@@ -51,7 +51,7 @@ static uint64_t read_it(void)
     return count;
 }
 
-/* The thread comes and goes, to other CPUs as well, and turns pass; on which it is. */
+/* Switches the thread out and in, on other CPUs as well, while turns pass. Returns its CPU. */
 static unsigned disturb(unsigned cpu, uint64_t *seed)
 {
     unsigned to = test_random(seed) % DOUBLE_CPUS;
@@ -113,7 +113,7 @@ void a_register_that_steps_back_counts_nothing_in_user_mode(unsigned kind)
     hpm_session_close(s);
 }
 
-/* While its event has no counter a thread goes by what was counted before. */
+/* While its event has no counter, a thread goes by what was counted before. */
 void what_takes_turns_is_scaled_in_user_mode(unsigned kind)
 {
     struct hpm_session *s = show(kind, true);

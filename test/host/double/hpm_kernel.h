@@ -1,41 +1,39 @@
-/*
- * The few things hpm expects of the kernel, for host tests with a double of some PMU: CPUs that
- * execute nothing, a clock that a test moves (host_ticks), memory, and what is printed.
- */
+/* The parts of the kernel that hpm needs, for host tests with a double of some PMU: CPUs that
+ * execute nothing, a clock that a test moves (host_ticks), memory, and the console. */
 #pragma once
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 
 enum { DOUBLE_CPUS = 4, DOUBLE_FRAMES = 64 };
 
-extern char double_output[8192]; /* what was printed, newest part */
+extern char double_output[8192]; /* latest part of the console's output */
 
-/* The CPUs and hpm as they are before hpm_init; CPU 0 executes. */
+/* Resets the CPUs and hpm to their state before hpm_init; CPU 0 executes. */
 void kernel_reset(void);
-/* hpm_init, and hpm_cpu_init on every CPU; they are idle then. */
+/* Calls hpm_init, and hpm_cpu_init on every CPU, which is then idle. */
 void kernel_start_hpm(void);
-/* Gives back what hpm took from frame_alloc. */
+/* Frees all that frame_alloc gave hpm. */
 void double_shut_down(void);
-/* Makes this CPU the one that executes. */
+/* Makes CPU `cpu` the one that executes. */
 void double_run_on(unsigned cpu);
-/* How many things frame_alloc has given and not got back; it gives no more than
+/* Returns the number of allocations of frame_alloc that have not been freed; it makes no more than
  * double_frames_max. */
 unsigned double_frames(void);
 extern unsigned double_frames_max;
-/* So many calls of other CPUs go unanswered from now on. */
+/* Number of following calls of other CPUs that are not answered. */
 extern unsigned double_calls_refused;
-/* Which modes kernel_start_hpm is told to count in: hpm.modes. */
+/* Sets hpm.modes for kernel_start_hpm. */
 void with_modes(uint64_t modes);
-/* Any boot argument of hpm, for the next kernel_start_hpm and those after it. */
+/* Sets a boot argument of hpm, for all following kernel_start_hpm. */
 void with_argument(const char *name, uint64_t value);
 
-/* Where an interrupt finds the CPU. */
+/* What an interrupt interrupts. */
 extern vaddr_t host_pc;
 extern bool host_user;
 
-/* Interrupts are late: none comes until this is false again. */
+/* Interrupts are late: none comes until this is false. */
 extern bool double_late;
-/* Does an interrupt that is due come now? */
+/* Returns whether an interrupt that is due comes now. */
 bool double_interruptible(void);
-/* Takes interrupts that are due, if they come now. Each double has its own. */
+/* Takes the interrupts that are due and come now. Each double has its own. */
 void double_deliver(void);

@@ -7,7 +7,7 @@
 #include "test/host/double/random.h"
 #include "hpm/count.h"
 
-/* Two take turns where there are two counters, for one of them can count both. */
+/* Two events take turns on two counters, because one of the counters is the only one for both. */
 static const struct {
     const char *name;
     enum machine_event event;
@@ -31,13 +31,13 @@ static const struct {
     {"DCACHE:LOCAL_L3:u", MACHINE_EVENT_DCACHE_LOCAL_L3},
 };
 
-/* What a kind of thread does in 10,000 cycles. */
+/* Events of a kind of thread in RATE_CYCLES cycles. */
 enum { KINDS = 3, RATE_CYCLES = 10000, RUN_OF_A_KIND = 40 };
 static uint32_t rate[KINDS][LIVES_EVENTS_MAX];
 
 static uint64_t seed;
-static struct hpm_sums past; /* of the process; of a family, those that are forgotten */
-/* Processes of a family that are not forgotten: number i is in place i % MEMBERS. */
+static struct hpm_sums past; /* of the process; of a family: of its forgotten processes */
+/* Processes of a family that are not forgotten: number i is member i % MEMBERS. */
 enum { MEMBERS = 32 };
 static struct hpm_sums member[MEMBERS];
 static uint64_t truth[MACHINE_EVENTS], at_switch[DOUBLE_CPUS][MACHINE_EVENTS];
@@ -52,7 +52,7 @@ static double uniform(void)
     return (double)(test_random(&seed) >> 11) / (double)(1ull << 53);
 }
 
-/* Kinds differ by up to 25 times in what they do, each event in its own way. */
+/* Draws the kinds' rates, which differ by up to 25 times, for each event separately. */
 static void draw_rates(void)
 {
     for (unsigned e = 0; e < LIVES_EVENTS_MAX; e++) {
@@ -70,7 +70,7 @@ static void end_stretch(unsigned cpu, bool counts)
     }
 }
 
-/* Interrupts wait until the truth has changed hands. */
+/* Switches; interrupts wait until the truth has changed hands. */
 static void move_to(unsigned cpu, int next)
 {
     bool counts = running[cpu] >= 0;
@@ -96,7 +96,7 @@ static void work(unsigned kind, uint64_t cycles)
     double_deliver();
 }
 
-/* Thread number i, which is hpm's thread of the CPU. */
+/* Thread number i, which is the CPU's hpm thread. */
 struct life {
     uint64_t left;
     unsigned kind;
@@ -115,7 +115,7 @@ static struct life new_life(const struct lives *l, unsigned i)
     return (struct life){.left = 2000 + (uint64_t)(-cycles * log(1 - uniform())), .kind = kind};
 }
 
-/* Of thread number i's process; one that has ended long since gives its place to it. */
+/* Returns the sums of thread i's process; a process that ended long ago is forgotten for it. */
 static struct hpm_sums *past_of(const struct lives *l, unsigned i)
 {
     unsigned each = l->threads / l->processes;
@@ -131,14 +131,14 @@ static struct hpm_sums *past_of(const struct lives *l, unsigned i)
     return of;
 }
 
-/* As a reading of all that does not stand against another. */
+/* Sums up as for a reading that none is subtracted from. */
 static void sum_family(unsigned processes)
 {
     for (unsigned i = 0; processes > 1 && i < MIN(processes, (unsigned)MEMBERS); i++)
         hpm_sum_kept(&member[(processes + i) % MIN(processes, (unsigned)MEMBERS)], &past);
 }
 
-/* The CPUs' threads run side by side, a piece of each at a time. */
+/* Runs the CPUs' threads side by side, a piece of each at a time. */
 static void run(const struct lives *l)
 {
     struct life life[DOUBLE_CPUS] = {{.left = 0}};
@@ -182,7 +182,7 @@ void lives_run(const struct lives *l, struct lives_count *out)
     with_argument("hpm.slice_cycles", l->slice);
     with_argument("hpm.counters", l->events == 2 ? 2 : HPM_COUNTERS_MAX);
     double_machine_present = true;
-    host_ticks = seed >> 40; /* what the turns' order begins with */
+    host_ticks = seed >> 40; /* seed of the order of turns */
     double_boot();
     threads_begin(THREADS);
     for (unsigned e = 0; e < l->events; e++)

@@ -1,4 +1,4 @@
-/* Sessions as tests open and read them. */
+/* How tests open and read sessions. */
 #pragma once
 #include <cmocka.h>
 #include "test/host/double/hpm_threads.h"

@@ -1,24 +1,22 @@
-/*
- * Threads that take turns on the CPUs of hpm_kernel.h, as under the scheduler: it switches and
- * ticks with interrupts off, and what is due comes after it.
- */
+/* Threads on the CPUs of hpm_kernel.h, as under the scheduler: switches and ticks have interrupts
+ * off; interrupts that are due come afterwards. */
 #pragma once
 #include "test/host/double/hpm_kernel.h"
 #include "hpm/hpm.h"
 
 enum { THREADS = 7 };
-extern struct hpm_thread threads[THREADS]; /* their ids are 100 and up */
+extern struct hpm_thread threads[THREADS]; /* with ids from 100 */
 extern int running[DOUBLE_CPUS];           /* thread on each CPU, -1: idle */
 
-/* New threads, so many in a process (whose ids are 10 and up), and idle CPUs. After
+/* Makes new threads, per_process in a process (with ids from 10), and idle CPUs. After
  * kernel_start_hpm. */
 void threads_begin(unsigned per_process);
-/* For cmocka: ends sampling, and what else a test may have left. */
+/* Ends sampling, and resets what else a test may have changed. For cmocka. */
 int threads_end(void **state);
 void switch_to(unsigned cpu, int next);
 void tick(unsigned cpu);
 bool is_running(int thread);
 void idle_everywhere(void);
-/* What was counted for a thread until it was last switched from; for all of them together. */
+/* Return the counts of a thread up to its last switch; of all threads together. */
 struct hpm_breakdown counted(int thread);
 struct hpm_breakdown counted_in_all(void);

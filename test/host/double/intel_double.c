@@ -3,14 +3,14 @@
 #include "test/host/double/intel_double.h"
 
 #define BIT(n)            ((uint64_t)1 << (n))
-#define INTERRUPTS_AT_ONE 8 /* more than that in a row are a storm */
+#define INTERRUPTS_AT_ONE 8 /* more interrupts in a row are a storm */
 #define CODE_MASK         0xffffu
 
 struct intel_double intel_double[DOUBLE_CPUS];
 void (*intel_on_record)(uint8_t *record);
-static uint64_t cycles_over; /* of the tick under way */
+static uint64_t cycles_over; /* of the current tick */
 
-/* In probe order, in place of backends.c of the instruction set. */
+/* The only PMU in place of the instruction set's backends.c. */
 const struct pmu_ops *const pmu_backends[] = {&pmu_intel, NULL};
 
 static struct intel_double *here(void)
@@ -62,7 +62,7 @@ static uint64_t *u64(uint8_t *record, unsigned offset)
     return (uint64_t *)(void *)(record + offset);
 }
 
-/* Of an adaptive record, besides the basic one. */
+/* Returns the groups of an adaptive record besides the basic one. */
 static uint64_t groups_of(const struct intel_double *d, unsigned n)
 {
     return d->select[n] >> 34 & 1 ? d->data_config & 1 : 0;
@@ -80,7 +80,7 @@ static void fill(const struct intel_double *d, uint8_t *r, unsigned n, const str
 {
     unsigned format = format_of(&d->kind);
 
-    if (format >= 4) { /* basic group; memory group, if it was asked for */
+    if (format >= 4) { /* basic group; memory group, if enabled */
         *u64(r, 0) = (uint64_t)record_size(d, n) << 48 | groups_of(d, n);
         *u64(r, 8) = l->pc;
         *u64(r, 16) = BIT(n);
@@ -195,7 +195,7 @@ void intel_slots(const uint64_t kind[SLOT_KINDS], bool user)
     count(CODE_SLOTS, all, user, NULL);
 }
 
-/* A precise event may be counted by its unit mask's bits together. */
+/* A precise event can be counted by several bits of its unit mask together. */
 void intel_load(const struct intel_load *l)
 {
     struct intel_double *d = here();
@@ -293,8 +293,7 @@ static uint64_t read_counter(struct intel_double *d, unsigned at)
     return at >= INTEL_COUNTERS ? d->fixed[at - INTEL_COUNTERS] : d->counter[at];
 }
 
-/* Shares of what fixed counter 3 counted, in 255ths; reading them is part of reading the
- * counter. */
+/* Returns the shares of fixed counter 3's count, in 255ths. Part of reading that counter. */
 static uint64_t read_metrics(struct intel_double *d)
 {
     uint64_t all = 0, shares = 0;
@@ -321,8 +320,7 @@ uint64_t x86_read_counter(uint32_t counter)
     return read_counter(d, counter & RDPMC_FIXED ? INTEL_FIXED_AT(n) : n);
 }
 
-/* A counter is written while it counts only by whoever has just read it, to have it overflow at
- * some time. */
+/* Writes a counter. While it counts the driver must have read it just before. */
 static void write_counter(struct intel_double *d, unsigned at, uint64_t v)
 {
     bool fixed = at >= INTEL_COUNTERS;
@@ -378,7 +376,7 @@ static uint64_t pebs_bits(const struct intel_kind *k)
     return 0xf | (k->version < 5 ? (uint64_t)0xf << 32 : 0xf0);
 }
 
-/* Registers that are one word of state. */
+/* Registers that are plain words of state. */
 static uint64_t *plain(struct intel_double *d, uint32_t msr, uint64_t *bits)
 {
     const struct intel_kind *k = &d->kind;
@@ -491,7 +489,7 @@ void x86_write(uint32_t msr, uint64_t v)
 
 /* ---- Set-up ---- */
 
-/* What firmware may leave does harm: everything on, interrupts too, status bits up, freezing at
+/* Firmware may leave harmful values: everything on, interrupts too, status bits set, freezing at
  * interrupts. */
 void intel_machine(const struct intel_kind *kind)
 {
@@ -525,7 +523,7 @@ static void again(void)
     intel_machine(&kind);
 }
 
-/* Cycles and instructions are on the last counters of those that have no fixed ones. */
+/* Without fixed counters, cycles and instructions are on the last programmable ones. */
 static struct truth truth(unsigned cpu)
 {
     const struct intel_double *d = &intel_double[cpu];

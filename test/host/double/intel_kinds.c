@@ -6,7 +6,7 @@
     .version = v, .counters = n, .width = bits, .fixed = 3, .fixed_width = bits, \
     .enumerated = ARCH_EVENTS, .model = m, .capabilities = caps
 
-/* In the manner of a Core Duo; of a Core 2; of KVM's; of Skylake and Ice Lake servers. */
+/* Like a Core Duo; a Core 2; KVM's; Skylake and Ice Lake servers. */
 const struct intel_kind intel_first = {
     .version = 1, .counters = 4, .width = 40, .enumerated = ARCH_EVENTS, .model = 0x0e};
 const struct intel_kind intel_second = {KIND(2, 4, 40, 0x17, 0)};

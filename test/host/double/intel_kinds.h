@@ -1,4 +1,4 @@
-/* Kinds of Intel's processors that tests are made with. */
+/* Kinds of Intel's processors in tests. */
 #pragma once
 #include "test/host/double/intel_double.h"
 
@@ -10,8 +10,8 @@
 
 enum { ARCH_EVENTS = 7 };
 
-/* In the manner of a Core Duo; of a Core 2; of KVM's; of Skylake and Ice Lake servers. */
+/* Like a Core Duo; a Core 2; KVM's; Skylake and Ice Lake servers. */
 extern const struct intel_kind intel_first, intel_second, intel_guest, intel_skylake, intel_icelake;
-/* Others with records of accesses. */
+/* Other kinds with records of accesses. */
 extern const struct intel_kind intel_westmere_ep, intel_haswell, intel_broadwell_ep,
     intel_skylake_client, intel_sapphire;

@@ -6,11 +6,11 @@ enum { EVENTS = 6, PINNED = 5 };
 
 /* Event g in group g, event 4 in groups 0 and 2, event PINNED in all. */
 const struct group_plan *groups(void);
-/* As config_of, of these groups. */
+/* Returns a plan of these groups, with config_of. */
 struct mux_plan plan_of(unsigned passes, const uint8_t *share);
 void assert_sound(const struct mux_counts *c, const struct mux_plan *p);
-/* Puts what event e counted into the group's places. */
+/* Writes the counts by event to the counters of the group. */
 void count_by_counter(unsigned group, const uint64_t *by_event, uint64_t *by_counter);
-/* A slice of a group in which each of its events happened n times. */
+/* Adds a slice of a group in which each of its events happened n times. */
 void add_slice(struct mux_counts *c, const struct mux_plan *p, unsigned group, uint64_t length,
                uint64_t n);

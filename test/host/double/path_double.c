@@ -86,7 +86,7 @@ static uint32_t append(struct path_double_unit *u)
     struct machine_path_ring *ring = phys_to_virt(u->ring_base);
     uint32_t n = u->logged;
 
-    /* or it would overwrite what nobody has taken */
+    /* or it would overwrite entries that have not been taken */
     INSIST(ring->head - ring->tail + n <= u->ring_entries);
     for (uint32_t i = 0; i < n; i++)
         ring->entry[ring->head++ & (u->ring_entries - 1)] = u->log[i];
@@ -226,7 +226,7 @@ static int drain(struct path_double_unit *u)
     return (int)append(u);
 }
 
-/* In every bit that is not defined something may be said, some day. */
+/* Undefined bits are set, for they may get a meaning. */
 static int probe(uint64_t key)
 {
     int is = 0x40000004;
@@ -276,7 +276,7 @@ static size_t offset_of(const volatile void *reg)
 {
     size_t at = (size_t)((const volatile uint8_t *)reg - (const volatile uint8_t *)page);
 
-    INSIST(at / sizeof(page[0]) == host_cpu->index); /* another CPU's, or none */
+    INSIST(at / sizeof(page[0]) == host_cpu->index); /* of another CPU, or of none */
     INSIST(!host_irqs_on);
     here()->registers++;
     return at % sizeof(page[0]);
@@ -287,7 +287,7 @@ void host_io_read(const volatile void *reg)
     offset_of(reg);
 }
 
-/* To the machine's first page: what it appends to a file of the host's. */
+/* Handles a write to the machine's first page: appends to a file of the host's. */
 static void put_out(const volatile void *reg)
 {
     size_t room = sizeof path_double_output - path_double_output_bytes;

@@ -59,7 +59,7 @@ int frame_alloc(unsigned order, paddr_t *out)
 void *kmalloc(size_t size)
 {
     assert(path_heap < HEAP);
-    /* The kernel's heap aligns as much as any object wants. */
+    /* The kernel's heap aligns for any object. */
     void *p = aligned_alloc(CACHE_LINE, ALIGN_UP(size, (size_t)CACHE_LINE));
     memset(p, 0, size);
     return heap[path_heap++] = p;

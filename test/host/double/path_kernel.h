@@ -1,21 +1,21 @@
-/*
- * What hpm/path stands on, for host tests: CPUs that execute nothing, a clock that a test moves
- * (host_ticks), memory, calls of other CPUs.
- */
+/* The parts of the kernel that hpm/path needs, for host tests: CPUs that execute nothing, a clock
+ * that a test moves (host_ticks), memory, calls of other CPUs. */
 #pragma once
 #include "test/host/double/path_double.h"
 
-/* So many calls of other CPUs find one waiting there, or nobody answers. */
+/* Number of following calls of other CPUs that find another call in progress; and whether calls are
+ * never answered. */
 extern unsigned path_calls_busy;
 extern bool path_calls_dead;
-/* frame_alloc has given so many, each filled with what is no zero, and gives no more than this. */
+/* Number of allocations of frame_alloc, each filled with bytes other than 0, and their largest
+ * number. */
 extern unsigned path_frames, path_frames_max;
-/* kmalloc has given so many that are still out. */
+/* Number of allocations of kmalloc that have not been freed. */
 extern unsigned path_heap;
 
-/* A machine at its start. */
+/* Boots a machine. */
 void path_kernel_boot(void);
-/* Frees what frame_alloc and kmalloc gave. */
+/* Frees all that frame_alloc and kmalloc gave. */
 void path_kernel_end(void);
-/* This CPU executes from now on. */
+/* Makes CPU `cpu` the one that executes. */
 void path_on(unsigned cpu);

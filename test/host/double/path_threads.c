@@ -44,7 +44,7 @@ vaddr_t some_page(void)
 
 static bool counts(int thread)
 {
-    return thread != NOBODY && watched[(unsigned)thread % SPACES];
+    return thread != NO_THREAD && watched[(unsigned)thread % SPACES];
 }
 
 void run_thread(int thread)
@@ -56,8 +56,8 @@ void run_thread(int thread)
     ran_since[cpu] = host_ticks;
     on_cpu[cpu] = thread;
     bool irq = arch_irq_save();
-    path_switch(thread == NOBODY ? 7 : tid_of((unsigned)thread),
-                thread == NOBODY ? 0 : space_of((unsigned)thread));
+    path_switch(thread == NO_THREAD ? 7 : tid_of((unsigned)thread),
+                thread == NO_THREAD ? 0 : space_of((unsigned)thread));
     arch_irq_restore(irq);
 }
 
@@ -74,7 +74,7 @@ static void idle_everywhere(void)
 {
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
         path_on(c);
-        run_thread(NOBODY);
+        run_thread(NO_THREAD);
     }
     path_on(0);
 }
@@ -85,10 +85,10 @@ enum path_double_use access_page(vaddr_t va, bool write)
     struct thread_log *t = &threads[thread];
     uint32_t at = t->count;
 
-    assert_true(thread != NOBODY && at < SEEN_MAX);
+    assert_true(thread != NO_THREAD && at < SEEN_MAX);
     t->entry[at] = (uint64_t)space_of((unsigned)thread) << PAGE_ENTRY_SPACE_SHIFT |
                    va >> PAGE_SHIFT | (write ? PAGE_ENTRY_WRITE : 0);
-    t->count++; /* its interrupt may hand it out at once */
+    t->count++; /* its interrupt may hand the entry out at once */
     enum path_double_use is = path_double_access(va, write);
     logged += is == PATH_LOGGED;
     if (is != PATH_LOGGED)
@@ -98,7 +98,8 @@ enum path_double_use access_page(vaddr_t va, bool write)
 
 /* ---- The consumer ---------------------------------------------------------------------------- */
 
-/* Entries between may have been lost; nothing comes twice, or from elsewhere. */
+/* Checks that the entry is the thread's next one. Entries in between may have been lost; none comes
+ * twice or from elsewhere. */
 static void expect(struct thread_log *t, uint64_t entry)
 {
     while (t->out < t->count && t->entry[t->out] != entry)
@@ -159,7 +160,7 @@ void expect_nothing_uncounted(void)
 {
     idle_everywhere();
     take_all();
-    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) { /* units that had no room have some now */
+    for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) { /* units without room have some now */
         path_on(c);
         path_double_spurious();
     }
@@ -189,7 +190,7 @@ void watch_space(unsigned space, bool on)
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
         if (counts(on_cpu[c]) && (unsigned)on_cpu[c] % SPACES == space)
             ran += host_ticks - ran_since[c];
-        if (on_cpu[c] != NOBODY && (unsigned)on_cpu[c] % SPACES == space)
+        if (on_cpu[c] != NO_THREAD && (unsigned)on_cpu[c] % SPACES == space)
             ran_since[c] = host_ticks;
     }
     watched[space] = on;
@@ -203,7 +204,7 @@ void begin(void)
     memset(ran_since, 0, sizeof ran_since);
     logged = refused = taken = ran = 0;
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
-        on_cpu[c] = NOBODY;
+        on_cpu[c] = NO_THREAD;
     random_state = 1;
     assert_int_equal(path_logs_init(), 0);
     assert_non_null(path_hardware(&unit_caps));

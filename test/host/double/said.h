@@ -1,4 +1,4 @@
-/* What the code under test has printed: kprintf and ksnprintf of the C library's. */
+/* The console output of the code under test: kprintf and ksnprintf by the C library. */
 #pragma once
 
-extern char said[1024]; /* the first of it; whoever tests begins anew by said[0] = '\0' */
+extern char said[1024]; /* its first part; a test resets it by said[0] = '\0' */

@@ -38,7 +38,7 @@ static size_t put(uint8_t *to, uint8_t header, uint64_t payload, unsigned n)
     return 1 + n;
 }
 
-/* How long it is. */
+/* Writes the record of an operation. Returns its length. */
 static size_t format(const struct spe_double *d, const struct spe_op *op, uint64_t time,
                      uint8_t *to)
 {
@@ -84,7 +84,7 @@ static void store(struct spe_double *d, const struct spe_op *op, uint64_t time)
     size_t n = format(d, op, time, record), room = limit - d->ptr;
 
     if (d->sr & SR_S)
-        return; /* it was on its way when an earlier one stopped the buffer: gone with that */
+        return; /* it was on its way when an earlier one stopped the buffer, and is lost with it */
     if (d->fault) {
         stop(d, d->fault);
         d->fault = 0;
@@ -160,7 +160,8 @@ static void tag(struct spe_double *d, const struct spe_op *op)
     d->held_op[d->held++] = *op;
 }
 
-/* The interval goes on while a random delay, where that is apart from it, runs out. */
+/* Executes n operations. The interval goes on while a random delay runs out, if the two are
+ * separate. */
 static void step(struct spe_double *d, uint64_t n, const struct spe_op *op)
 {
     d->operations += n;
@@ -183,7 +184,7 @@ void spe_operate(uint64_t n, const struct spe_op *op)
 {
     struct spe_double *d = here();
 
-    armv8_sync(); /* whoever executes came by an exception return */
+    armv8_sync(); /* code is reached by an exception return */
     while (n && samples(d, op->level)) {
         if (!d->count)
             load(d);
@@ -257,7 +258,7 @@ static void write_cr(struct spe_double *d, uint64_t v)
     const struct spe_control *now = &d->now, *written = &d->written;
 
     require(!(v & ~CR_WRITABLE));
-    if (v & CR_ON) /* all else is in effect by then */
+    if (v & CR_ON) /* everything else must be in effect by then */
         require(now->irr == written->irr && now->fcr == written->fcr &&
                 now->evfr == written->evfr && now->latfr == written->latfr &&
                 now->limitr == written->limitr);
@@ -271,7 +272,7 @@ static void write_limitr(struct spe_double *d, uint64_t v)
         require(d->ptr % RECORD_UNIT(&d->kind) == 0 &&
                 d->ptr + RECORD_MAX(&d->kind) <= (v & ~LIMITR_E));
     else
-        require(!d->held); /* nobody knows where they would go */
+        require(!d->held); /* it is undefined where they would go */
     d->written.limitr = v;
 }
 
@@ -348,7 +349,7 @@ void spe_drain_sync(void)
 
 /* ---- Set-up ---- */
 
-/* What is unknown after a reset and what start code need not set is junk. */
+/* What is unknown after a reset, and need not be set by start code, is junk. */
 void spe_machine(unsigned cpu, const struct spe_kind *kind)
 {
     struct spe_double *d = &spe_double[cpu];

@@ -1,4 +1,4 @@
-/* The four shares of top-down, level 1, as a PMU's metrics make them of what was counted. */
+/* The four shares of top-down, level 1, as a PMU's metrics compute them from counts. */
 #pragma once
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/metric.h"
@@ -36,7 +36,7 @@ static inline int64_t share_of(const struct event_pmu *pmu, const char *metric, 
     return v.millionths;
 }
 
-/* They are these, and nothing is left over. */
+/* Checks that the shares are these and add up to everything. */
 static inline void assert_shares(const struct event_pmu *pmu, const char *unit,
                                  const struct counted *counted, double retiring,
                                  double bad_speculation, double frontend, double backend)

@@ -1,5 +1,4 @@
-/* What is to be sampled, by name: what is accepted and what comes of it, what is refused and with
- * which words. */
+/* Criteria: which texts are accepted and as what, and which are refused with which words. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/policy/breakdown.h"
 #include "hpm/policy/criteria.h"
@@ -338,7 +337,7 @@ static void a_word_longer_than_any_name_is_refused(void **state)
     assert_int_equal(parse(text), -ENOENT);
     memset(text, '0', sizeof text - 1);
     memcpy(text, "cycles@", 7);
-    assert_int_equal(parse(text), -EINVAL); /* a long number is only out of range */
+    assert_int_equal(parse(text), -EINVAL); /* a long number is merely out of range */
     assert_non_null(strstr(err, "the period must be from"));
 }
 

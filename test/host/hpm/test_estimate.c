@@ -1,4 +1,4 @@
-/* Variance and interval of multiplexed counts, against the same in floating point and against
+/* Variance and interval of multiplexed counts, against the same in floating point, and by
  * coverage. */
 #include <math.h>
 #include "test/host/double/expect_panic.h"
@@ -42,7 +42,7 @@ static struct mux_plan plan_of(bool published)
     return p;
 }
 
-/* A sum as of so many closed passes in which one of ten slices was seen. */
+/* Returns a sum of `units` closed passes in which one of ten slices was seen. */
 static struct mux_sum sum_of(uint64_t units, uint64_t counted, double variance)
 {
     return (struct mux_sum){.length = units * PASS,
@@ -55,7 +55,7 @@ static struct mux_sum sum_of(uint64_t units, uint64_t counted, double variance)
                             .variance = (wide_t)(variance * 65536)};
 }
 
-/* 0.975 quantiles by two thirds of the pairs: 6, 30, 40, 60, 120, 1000, many degrees of freedom
+/* 0.975 quantiles by two thirds of the pairs: 6, 30, 40, 60, 120, 1000 and many degrees of freedom
  * (tables). */
 static void t_is_students(void **state)
 {
@@ -83,7 +83,7 @@ static void assert_interval(const struct mux_sum *s, const struct estimate *e)
         variance = fmax(variance, (double)s->count * (1 - f) / f);
     double lean = s->count ? t * t * variance / (double)s->count : t * t * (1 - f) / f;
     double half = sqrt(t * t * variance + lean * lean / 4), middle = (double)s->count + lean / 2;
-    double slack = 1.01 + half * 2e-5; /* lengths' ratio is known to 2^-16 */
+    double slack = 1.01 + half * 2e-5; /* the ratio of lengths is known to 2^-16 */
     assert_int_equal(e->sure, ESTIMATE_INTERVAL);
     assert_true(fabs((double)e->low - fmax(middle - half, (double)s->counted)) <= slack);
     assert_true(fabs((double)e->high - (middle + half)) <= slack);
@@ -125,13 +125,13 @@ static void few_counts_have_wilsons_interval(void **state)
     estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_in_range(e.low, 55, 56);
     assert_in_range(e.high, 180, 181);
-    s = sum_of(200, 256, 0); /* enough counts that never differ are believed */
+    s = sum_of(200, 256, 0); /* with enough counts, a variance of 0 is believed */
     estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_in_range(e.low, 2559, 2560);
     assert_in_range(e.high, 2560, 2561);
 }
 
-/* None of t^2 (1 - f) / f bunches seen: as many of the size that others know. */
+/* The limit is t^2 (1 - f) / f bunches of the size that other counts have. */
 static void where_nothing_is_counted_the_limit_goes_by_the_spread_of_others(void **state)
 {
     struct mux_plan p = plan_of(false);
@@ -147,7 +147,7 @@ static void where_nothing_is_counted_the_limit_goes_by_the_spread_of_others(void
     assert_int_equal(e.sure, ESTIMATE_INTERVAL);
     assert_int_equal(e.low, 0);
     assert_in_range(e.high, 3525,
-                    3550); /* 1.979^2 x 9 x 100, the first unit's part of the variance included */
+                    3550); /* 1.979^2 x 9 x 100, including the first unit's part of the variance */
     estimate_make(&none, &p.rounds, estimate_spread(&none), &e);
     assert_int_equal(e.sure, ESTIMATE_NONE);
     assert_true(!e.count && !e.low && e.high == UINT64_MAX);
@@ -155,7 +155,7 @@ static void where_nothing_is_counted_the_limit_goes_by_the_spread_of_others(void
     assert_int_equal(e.sure, ESTIMATE_BEYOND);
 }
 
-/* Where some is counted its own variance counts, whatever others had. */
+/* If something is counted its own variance is used, whatever other counts have. */
 static void what_is_counted_does_not_go_by_others(void **state)
 {
     struct mux_plan p = plan_of(false);
@@ -169,7 +169,7 @@ static void what_is_counted_does_not_go_by_others(void **state)
     assert_memory_equal(&alone, &beside, sizeof alone);
 }
 
-/* Before two units have any it may be that all came at once. */
+/* With counts in fewer than two units, all may have come at once. */
 static void a_spread_without_variance_is_that_of_one_bunch(void **state)
 {
     struct mux_sum s = {.length = 10 * SLICE, .seen = SLICE, .counted = 70, .count = 700};
@@ -209,7 +209,7 @@ static void there_is_no_interval_where_none_is_known(void **state)
     s.length += s.closed / 7 + 10;
     estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_SHORT);
-    s = good; /* the open unit was longer at the beginning of what was read than at its end */
+    s = good; /* the open unit was longer in the earlier reading than in the later one */
     s.length = s.closed - PASS / 2;
     estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_INTERVAL);
@@ -225,7 +225,7 @@ static void there_is_no_interval_where_none_is_known(void **state)
     s.seen = s.counted = 0;
     estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_UNSEEN);
-    memset(&s, 0, sizeof s); /* nothing has passed, so nothing was missed */
+    memset(&s, 0, sizeof s); /* no time has passed, so nothing was missed */
     estimate_make(&s, &p.rounds, ESTIMATE_SINGLES, &e);
     assert_int_equal(e.sure, ESTIMATE_EXACT);
 }
@@ -235,7 +235,7 @@ static uint64_t any(void)
     return (uint64_t)(uniform() * exp2(uniform() * 64));
 }
 
-/* Whatever the figures, nothing overflows and the interval has the estimate in it. */
+/* For any figures, nothing overflows and the estimate is in the interval. */
 static void nothing_overflows(void **state)
 {
     struct mux_plan p = plan_of(false);
@@ -277,7 +277,7 @@ static uint64_t poisson(double mean)
     return n;
 }
 
-/* Events in one slice's time, numbered from the start of the session. */
+/* Returns the events in the time of slice `slot`, numbered from the start of the session. */
 typedef uint64_t (*events_in)(double rate, unsigned slot);
 
 static uint64_t steady(double rate, unsigned slot)
@@ -291,7 +291,7 @@ static uint64_t phases(double rate, unsigned slot)
     return poisson(slot / 700 % 2 ? rate / 10 : rate);
 }
 
-/* One slice in 10, always at the same place of each pass. */
+/* One slice in 10, always at the same position of each pass. */
 static uint64_t in_step_with_the_pass(double rate, unsigned slot)
 {
     return slot % SLOTS == 3 ? poisson(10 * rate) : 0;
@@ -306,15 +306,15 @@ static uint64_t bursts(double rate, unsigned slot)
     return left ? poisson(10 * rate) : 0;
 }
 
-/* A few bunches of some hundred in all of the session. */
+/* A few bunches of some hundred events in the whole session. */
 static uint64_t bunches(double rate, unsigned slot)
 {
     (void)slot;
     return uniform() < rate ? 200 + poisson(30) : 0;
 }
 
-/* Of 300 sessions of 50 rounds. Four standard deviations below 95 %: 90 %. */
-/* What another thread of the same kind has counted in a longer time. */
+/* Coverage of 300 sessions of 50 rounds. 90 % is four standard deviations below 95 %. */
+/* Returns the spread that another thread of the same kind has counted in a longer time. */
 static uint64_t spread_of(events_in stream, double rate, const struct mux_plan *p)
 {
     static struct mux_counts c;
@@ -393,7 +393,7 @@ static void intervals_hold_bursts(void **state)
     assert_covered(bursts, 0.5, 5);
 }
 
-/* In most sessions nothing is counted of what there is. */
+/* In most sessions the event happens but is never counted. */
 static void intervals_hold_what_comes_in_bunches_and_is_missed(void **state)
 {
     (void)state;

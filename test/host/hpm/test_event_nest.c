@@ -1,4 +1,4 @@
-/* Which of a session's events contain which. */
+/* Which of a session's events contain others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void an_event_has_no_more_in_one_mode_than_in_both(void **state)
         NESTS("model", 4, "LOADS:u", "LOADS", "STALL:DCACHE:u", "STALL:DCACHE", "DCACHE:LOCAL_L2:u",
               "LOADS:k", "STORES:u", "DCACHE:LOCAL_L2", "DCACHE:LOCAL_L3:k");
     assert_int_equal(n, 5);
-    /* In both modes a part in one of them stands for what there is not in both. */
+    /* If a part is not counted in both modes, its counts in single modes stand for it. */
     assert_int_equal(set[0].whole, 3);
     assert_int_equal(set[0].parts, 1 << 7 | 1 << 8);
     assert_int_equal(set[1].whole, 1);

@@ -1,4 +1,4 @@
-/* Requests by name: what becomes of wishes, how they are packed, what is said where they cannot
+/* Requests by name: wishes and their events, how they are packed, and the words if they cannot
  * be. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/request.h"
@@ -71,7 +71,7 @@ static void an_event_wanted_twice_is_counted_once(void **state)
     start("skylake", 4, 7);
     assert_int_equal(add("L2_RQSTS:MISS"), 0);
     assert_int_equal(add("l2.mpki"), 1);
-    assert_int_equal(add("l2.miss:u"), 2); /* in other modes it is another */
+    assert_int_equal(add("l2.miss:u"), 2); /* in other modes it is another event */
     assert_int_equal(add("ipc"), 3);
     assert_int_equal(request.wishes, 4);
     assert_int_equal(request.events, 4);
@@ -191,7 +191,7 @@ static void one_register_serves_one_value_at_a_time(void **state)
     want("PERF_METRICS:RETIRING:u");
     want("PERF_METRICS:BACKEND_BOUND:u");
     assert_packs_into(1);
-    want("PERF_METRICS:FRONTEND_BOUND:k"); /* fixed counter 3 has one filter */
+    want("PERF_METRICS:FRONTEND_BOUND:k"); /* fixed counter 3 has one filter of modes */
     assert_packs_into(2);
 }
 
@@ -272,7 +272,7 @@ static void what_cannot_be_counted_is_said_by_name(void **state)
     start("skylake", 4, 1);
     want("instructions");
     want("topdown.frontend");
-    request.event[2].counters = 0; /* its cycles: there is no fixed counter 1 */
+    request.event[2].counters = 0; /* cycles, without a fixed counter */
     assert_int_equal(pack(0), -EINVAL);
     assert_string_equal(err, "cycles of topdown.frontend: no counter of this CPU can count it");
 
@@ -297,8 +297,8 @@ static unsigned counters_of(const char *pmu)
     return !strncmp(pmu, "zen", 3) ? 6 : strstr(pmu, "icelake") || strstr(pmu, "rapids") ? 8 : 4;
 }
 
-/* On each PMU with the counters it has when both threads of a core run. Prints how many metrics
- * there are. */
+/* On each PMU, with the counters it has while both threads of a core run. Prints the number of
+ * metrics. */
 static void every_metric_fits_into_one_group(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void every_metric_fits_into_one_group(void **state)
             found++;
         }
         print_message("# %s: %u metrics\n", (*t)->name, found);
-        assert_true(found >= 2); /* ipc and cpi at least */
+        assert_true(found >= 2); /* at least ipc and cpi */
     }
 }
 

@@ -1,4 +1,4 @@
-/* Names of events on Arm: the tables, what they share, which core has which. */
+/* Names of events on Arm: the tables, what they share, and which core has which. */
 #include "test/host/double/event_names.h"
 #include "hpm/events/generic.h"
 #include "test/host/double/topdown.h"
@@ -33,7 +33,8 @@ static void chaining_is_no_event(void **state)
     assert_int_equal(parse("neoverse-v1", "COUNTER_OVERFLOW"), -ENOENT);
 }
 
-/* Bit n of the first word: event n; of the second: 0x4000 + n. */
+/* Parses for a PMU that reports these events. low: bit n: event n; high: bit n: event 0x4000 +
+ * n. */
 static int parse_told(const char *pmu, uint64_t low, uint64_t high, const char *text)
 {
     const struct event_pmu names = {
@@ -54,10 +55,11 @@ static void what_a_cpu_says_of_common_events_goes_before_its_table(void **state)
     assert_string_equal(err, "'l1d.miss' is not available on neoverse-n1");
     assert_int_equal(parse_told("neoverse-n1", BIT(0x03), 0, "l1d.miss"), 0);
     assert_int_equal(parse_told("neoverse-n1", BIT(0x05), 0, "stall.mem"), -ENOTSUP);
-    /* not in its table */
+    /* It is not in its table. */
     assert_int_equal(parse_told("neoverse-n1", 0, BIT(0x05), "stall.mem"), 0);
     assert_int_equal(event.config, 0x4005);
-    assert_int_equal(parse_told("neoverse-n1", 0, 0, "load"), 0); /* no common event: the table's */
+    /* not a common event: the table decides */
+    assert_int_equal(parse_told("neoverse-n1", 0, 0, "load"), 0);
     assert_int_equal(event.config, 0x70);
     assert_int_equal(parse_told("neoverse-n1", 0, 0, "r8001"), 0);
 }
@@ -75,7 +77,7 @@ static void the_best_of_several_events_is_taken(void **state)
     assert_int_equal(parse_told("pmuv3", BIT(0x2b), 0, "llc.miss"), -ENOTSUP);
 }
 
-/* A ratio of misses of one kind and accesses of another would be none. */
+/* A ratio of misses of one kind and accesses of another is meaningless. */
 static void misses_and_accesses_of_the_last_level_are_of_one_kind(void **state)
 {
     static const struct {
@@ -123,8 +125,7 @@ static void generic_names_go_by_the_architectures_numbers(void **state)
     }
 }
 
-/* One map serves cores that count more and less: what a table does not list, its core does not
- * count. */
+/* One map serves all cores: an event that a core's table does not list is not available on it. */
 static void numbers_that_a_core_does_not_list_are_not_available(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void assert_shares_of(const char *pmu, const char *unit, const struct cou
     assert_shares(&names, unit, counted, retiring, bad_speculation, frontend, backend);
 }
 
-/* Half of the slots stalled, 1 in 4 of them at the front end; three operations in four
+/* Half of the slots stalled, 1 in 4 of these at the front end; three in four operations
  * completed. */
 static void slots_are_shared_out_where_they_are_counted(void **state)
 {
@@ -184,7 +185,7 @@ static void slots_are_shared_out_where_they_are_counted(void **state)
     assert_shares_of("neoverse-n2", "% of slots", five, 37.5, 12.5, 12.5, 37.5);
 }
 
-/* The same machine time on an N2 that counts a slot too many in every cycle. */
+/* The same on an N2 that counts one slot too many in every cycle. */
 static void early_neoverse_n2_is_corrected(void **state)
 {
     const struct counted more[] = {{"cycles", 800},

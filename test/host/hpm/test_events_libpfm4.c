@@ -1,17 +1,15 @@
-/*
- * The event tables against libpfm4 itself: every event of every x86 PMU, with each part and each
- * two parts, must come out as libpfm4 encodes it, or be refused by both. (Arm's events are numbers
- * without parts: test_events_arm.c.)  The library must be of the version that the tables are from.
- */
+/* The event tables against libpfm4 itself: every event of every x86 PMU, with each part and each
+ * two parts, must be encoded as by libpfm4, or be refused by both. (Arm's events are numbers
+ * without parts: test_events_arm.c.) The library must be of the version of the tables. */
 #include "test/host/double/expect_panic.h"
 #include <perfmon/pfmlib.h>
 #include "hpm/events/event.h"
 
-/* Bits of a selector that are no part of the event: user, kernel, interrupt, enable; AMD's guest
+/* Bits of a selector that are not part of the event: user, kernel, interrupt, enable; AMD's guest
  * and host. */
 #define NO_EVENT (3ull << 16 | 1ull << 20 | 1ull << 22 | 3ull << 40)
 
-/* Of an event with more parts than this, which are alternatives, only neighbours are paired. */
+/* If an event has more parts than this, which are alternatives, only neighbours are paired. */
 #define MANY_PARTS 50u
 
 static const struct pmu {
@@ -30,14 +28,17 @@ static const struct pmu {
 };
 
 /*
- * Where libpfm4 4.13 is wrong, or means less than it says; tools/events/intel_correct.c puts it
- * right: TOPDOWN's parts have no event select; three parts of Sapphire Rapids have a register's
- * value for their mask or a bit too many; MEM_LOAD_MISC_RETIRED of Ice Lake is another event; EXE
- * takes its parts for a register that it has not; MEM_TRANS_RETIRED forgets the threshold when it
- * supplies LOAD_LATENCY itself; the second off-core event of Sapphire Rapids becomes the first;
- * L3_MISS of a machine with sockets leaves the other sockets' memory out; ANY_RESPONSE is added to
- * a snoop that cannot stand beside it, and, as a bit of its own, to the request that is meant when
- * none is named.
+ * Returns whether libpfm4 4.13 is wrong here, or means less than it says;
+ * tools/events/intel_correct.c corrects it:
+ * - TOPDOWN's parts have no event select.
+ * - Three parts of Sapphire Rapids have a register's value for their mask, or a bit too many.
+ * - MEM_LOAD_MISC_RETIRED of Ice Lake is another event.
+ * - EXE takes its parts for a register that it does not have.
+ * - MEM_TRANS_RETIRED loses the threshold when it supplies LOAD_LATENCY itself.
+ * - The second off-core event of Sapphire Rapids becomes the first.
+ * - L3_MISS of a machine with sockets leaves the other sockets' memory out.
+ * - ANY_RESPONSE is added to a snoop that excludes it, and, as a bit of its own, to the default
+ *   request.
  */
 static bool is_corrected(const struct pmu *pmu, const char *event, const char *text)
 {
@@ -99,7 +100,7 @@ static void compare(const struct event_pmu *found, const struct pmu *pmu, const 
         tally->corrected++;
     } else {
         uint64_t extra = arg.count > 1 ? arg.codes[1] : 0;
-        if (out.exclusion == EVENT_TOPDOWN) { /* which libpfm4 knows nothing of */
+        if (out.exclusion == EVENT_TOPDOWN) { /* libpfm4 does not know it */
             out.exclusion = EVENT_SHARES_NOTHING;
             out.extra = 0;
         }
@@ -115,8 +116,8 @@ static void compare(const struct event_pmu *found, const struct pmu *pmu, const 
     free(arg.codes);
 }
 
-/* Second names of parts are compared alone: libpfm4 puts what they stand for in their place before
- * it looks for clashes. */
+/* Second names of parts are compared alone: libpfm4 replaces them by what they stand for before it
+ * looks for clashes. */
 static unsigned parts_of(int event, const pfm_event_info_t *info, char names[][64], bool *second,
                          unsigned max)
 {
@@ -188,7 +189,7 @@ int main(void)
         cmocka_unit_test(every_event_is_encoded_as_libpfm4_does),
     };
     const char *tables = getenv("LIBPFM4_TABLES"),
-               *library = getenv("LIBPFM4_LIBRARY"); /* the Makefile sets them */
+               *library = getenv("LIBPFM4_LIBRARY"); /* set by the Makefile */
 
     if (tables && library && strcmp(tables, library)) {
         printf("1..0 # SKIP the tables are of libpfm4 '%s', the library is %s\n", tables, library);

@@ -1,4 +1,4 @@
-/* Names of events in a kernel that is built without libpfm4's tables: what is left, and what is
+/* Names of events in a kernel that was built without libpfm4's tables: what is left, and what is
  * said of the rest. */
 #include "test/host/double/event_names.h"
 #include "hpm/events/metric.h"

@@ -1,5 +1,5 @@
-/* Names of events on x86: what is accepted and what comes of it, what is refused and with which
- * words, which table is whose. */
+/* Names of events on x86: which are accepted and as what, which are refused with which words, and
+ * which processor has which table. */
 #include "test/host/double/event_names.h"
 #include "hpm/events/generic.h"
 #include "hpm/events/lookup.h"
@@ -56,7 +56,7 @@ static void modes_stand_anywhere_behind_the_name(void **state)
     assert_refused("skylake", "cycles:kk", -EINVAL, "mode 'k' is given twice");
 }
 
-/* Counter mask (bits 24 to 31), inversion (23) and edge (18) are parts' own. */
+/* Counter mask (bits 24 to 31), inversion (23) and edge (18) belong to parts. */
 static void parts_bring_their_modifiers(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void counters_that_cannot_are_left_out(void **state)
     assert_int_equal(event.fixed, 0);
 }
 
-/* Counter, fixed counter, and, where Intel's list says so, the frontend register of parts that
+/* Counter, fixed counter, and, if Intel's list says so, the front end's register of parts that
  * libpfm4 4.13 has wrong. */
 static void parts_that_libpfm4_has_wrong_are_right(void **state)
 {
@@ -120,9 +120,9 @@ static void parts_that_libpfm4_has_wrong_are_right(void **state)
     assert_int_equal(event.exclusion, EVENT_FRONTEND);
 }
 
-/* Selects from..to (with a mask of parts, whole selectors of 16 bits) are counted by these counters
- * only: the column "Counter" of Intel's event lists, as Linux has it summed up. The first row that
- * fits counts. */
+/* Selects from..to (with a mask of parts, or whole selectors of 16 bits) that only these counters
+ * can count: the column "Counter" of Intel's event lists, as summarized in Linux. The first row
+ * that fits is used. */
 struct restriction {
     const char *pmu;
     unsigned from, to;
@@ -198,7 +198,7 @@ static void fields_of_perf_metrics_are_fixed_counters_of_their_own(void **state)
     assert_int_equal(event.fixed, 23);
     assert_int_equal(event.exclusion, EVENT_TOPDOWN);
     assert_int_equal(parse("sapphirerapids", "TOPDOWN:SLOTS:u"), 0);
-    assert_int_equal(event.exclusion, EVENT_TOPDOWN); /* in one group in the same modes only */
+    assert_int_equal(event.exclusion, EVENT_TOPDOWN); /* in one group only in the same modes */
     assert_int_equal(event.extra, EVENT_USER);
     assert_int_equal(parse("icelake", "PERF_METRICS:MEMORY_BOUND"), -ENOENT);
     assert_int_equal(parse("skylake", "PERF_METRICS:RETIRING"), -ENOENT);
@@ -433,7 +433,7 @@ static void what_a_pmu_has_not_is_not_available(void **state)
     assert_string_equal(text, "CYCLES_NOT_IN_HALT");
 }
 
-/* A name in a map that its table does not have would silently be "not available". */
+/* A name in a map that its table does not have would become "not available" silently. */
 static void every_event_in_the_maps_exists(void **state)
 {
     static const char *const pmus[] = {
@@ -478,7 +478,7 @@ static const char *table_of(uint32_t vendor, uint32_t leaf1_eax)
     return table_name_for(event_identity_x86(vendor, leaf1_eax));
 }
 
-/* Words as processors report them. */
+/* CPUID values as processors report them. */
 static void processors_have_their_tables(void **state)
 {
     (void)state;
@@ -504,7 +504,7 @@ static void processors_have_their_tables(void **state)
     assert_null(event_table_named("skylak"));
 }
 
-/* The machine's registers and the table of its events say the same of every event. */
+/* The machine's registers and the table of its events agree on every event. */
 static void the_simulated_machines_table_is_the_machines(void **state)
 {
     const struct event_table *t = event_table_named("model");

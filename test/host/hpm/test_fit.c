@@ -1,4 +1,5 @@
-/* Estimates that fit each other: no part larger than its whole, no difference out of nothing. */
+/* Estimates that fit each other: no part is larger than its whole, and no difference comes from
+ * nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@ static uint64_t below(uint64_t limit)
     return test_random(&seed) % limit;
 }
 
-/* 0 is all of 1 and 2, 1 is all of 3 and 4. */
+/* 0 contains 1 and 2, 1 contains 3 and 4. */
 static const struct fit_set two_levels[] = {{0, 1 << 1 | 1 << 2}, {1, 1 << 3 | 1 << 4}};
 
 static void what_fits_is_left_as_it_is(void **state)
@@ -28,7 +29,7 @@ static void what_fits_is_left_as_it_is(void **state)
     assert_true(e[1].count == 600 && e[2].count == 400 && e[3].count == 350 && e[4].count == 250);
 }
 
-/* As in a breakdown: stalls for data scaled too low, those of one source exact. */
+/* As in a breakdown: stalls for data scaled too low, and those of one source exact. */
 static void a_whole_is_raised_to_what_is_exact_in_it(void **state)
 {
     struct fit_event e[5] = {{30000, 30000, true},
@@ -113,7 +114,7 @@ static void figures_of_a_breakdown_fit(void **state)
     assert_int_equal(count[FIT_DCACHE + 3], 14028720);
     assert_true(count[2] >= count[FIT_DCACHE + 3] + count[FIT_DCACHE + 1]);
     assert_true(count[0] + count[1] + count[2] + count[3] + count[4] <= f.cycles);
-    /* Where stalls for data are not counted sources have no more than all cycles. */
+    /* If stalls for data are not counted, the sources have no more than all cycles. */
     seen[2] = count[2] = counted[2] = 0;
     count[FIT_DCACHE + 1] = 90000000;
     fit_figures(&f);
@@ -121,8 +122,8 @@ static void figures_of_a_breakdown_fit(void **state)
     assert_int_equal(count[2], 0);
 }
 
-/* An estimate that falls by the next reading is no negative count, one that jumps no rate above
- * one. */
+/* An estimate that falls until the next reading is no negative count, and one that jumps no rate
+ * above one. */
 static void differences_go_by_what_was_seen_between(void **state)
 {
     struct fit_reading before = {1000000, 40000, 10000, 250000},
@@ -132,11 +133,11 @@ static void differences_go_by_what_was_seen_between(void **state)
     assert_int_equal(fit_since(&now, &before), 200000);
     now.count = 20000;
     assert_int_equal(fit_since(&now, &before), 200000);
-    now.seen = 260000; /* hardly seen: the estimates', or at least what was counted */
+    now.seen = 260000; /* hardly seen: by the estimates, and at least what was counted */
     assert_int_equal(fit_since(&now, &before), 50000);
     now.count = 100000;
     assert_int_equal(fit_since(&now, &before), 60000);
-    now.seen = 1250000; /* all the time */
+    now.seen = 1250000; /* seen all the time */
     assert_int_equal(fit_since(&now, &before), 50000);
     struct fit_reading none = {0};
     assert_int_equal(fit_since(&now, &none), 100000);

@@ -31,12 +31,12 @@ static void another_processor_has_no_such_counters(void **state)
     for (unsigned i = 0; i < ARRAY_SIZE(others); i++) {
         start(&others[i]);
         assert_false(hpm_caps()->present);
-        assert_in_range(amd_double[0].accesses, 2, 4); /* leaves only */
+        assert_in_range(amd_double[0].accesses, 2, 4); /* CPUID alone */
         assert_int_equal(amd_double[0].select[0] & SELECT_EN, SELECT_EN);
     }
 }
 
-static void what_was_found_is_one_line(void **state)
+static void one_line_tells_what_was_found(void **state)
 {
     (void)state;
     start(&amd_zen2);
@@ -135,7 +135,7 @@ static void what_firmware_left_on_is_off(void **state)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Hundreds of millions of millions of events, so that counters wrap. */
+/* Some 10^14 events, so that counters wrap. */
 static void live_on(const struct amd_kind *kind, uint64_t seed)
 {
     start(kind);
@@ -173,8 +173,8 @@ static void nearly_all_of_a_counter_may_pass_between_two_readings(void **state)
     }
 }
 
-/* Floating-point operations are counted by counter 2, with 3 merged to it; then each counts
- * something else. */
+/* Floating-point operations are counted by counter 2 with counter 3 merged; then each counts
+ * another event. */
 static void an_event_too_wide_for_a_counter_has_two(void **state)
 {
     static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen4};
@@ -239,7 +239,7 @@ static void flags_are_taken_down(void **state)
     start(&many);
     switch_to(0, 0);
     amd_double[0].status =
-        BIT_OF(11) | GLOBAL_FROZEN | BIT_OF(62); /* whoever has done that; the last means nothing */
+        BIT_OF(11) | GLOBAL_FROZEN | BIT_OF(62); /* set from outside; bit 62 has no meaning */
     amd_execute(AMD_FIRST_WRAP, SLICE + 5, true);
     assert_int_equal(amd_double[0].status, BIT_OF(62));
     assert_exact(0);
@@ -275,7 +275,7 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
 
 /* ---- Sharing --------------------------------------------------------------------------------- */
 
-static void policy_cluster_has_what_it_goes_by(void **state)
+static void policy_cluster_has_its_inputs(void **state)
 {
     static const struct amd_kind *const kinds[] = {&amd_zen2, &amd_zen3, &amd_zen4};
 
@@ -324,7 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(another_processor_has_no_such_counters),
-        TEST(what_was_found_is_one_line),
+        TEST(one_line_tells_what_was_found),
         TEST(a_processor_without_a_table_counts_cycles_and_instructions),
         TEST(two_counters_are_enough_and_one_is_not),
         TEST(a_cpu_that_lacks_what_the_first_has_is_left_out),
@@ -336,7 +336,7 @@ int main(void)
         TEST(a_late_interrupt_is_no_news),
         TEST(flags_are_taken_down),
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
-        TEST(policy_cluster_has_what_it_goes_by),
+        TEST(policy_cluster_has_its_inputs),
     };
     return driver_tests(&machine, tests, ARRAY_SIZE(tests));
 }

@@ -1,4 +1,4 @@
-/* AMD's counters that are armed to interrupt at a count. */
+/* AMD's counters, armed to interrupt at a count. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/amd_kinds.h"
 #include "test/host/double/hpm_due.h"
@@ -36,7 +36,7 @@ static void further_than_a_counter_is_wide(void **state)
     }
 }
 
-/* They overflow as one, so the upper one must be as far as it can be. */
+/* They overflow as one counter, so the upper half must be all ones. */
 static void two_counters_that_are_merged_interrupt_as_one(void **state)
 {
     struct pmu_latch l;

@@ -1,5 +1,5 @@
-/* Samples of AMD's operations: what they say, whose they are, how often they come, and that none is
- * lost unseen. */
+/* Samples of AMD's operations: what is in them, the threads they belong to, their rate, and that
+ * each lost one is counted. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/amd_kinds.h"
 #include "hpm/sampling.h"
@@ -36,7 +36,7 @@ static void sample_all(uint32_t sources, uint32_t period, uint32_t jitter, bool 
     assert_int_equal(hpm_sampling_start(&config), 0);
 }
 
-/* One operation is tagged and taken over; true if it becomes a sample. */
+/* Tags an operation and takes its record. Returns whether it becomes a sample. */
 static bool sampled(const struct amd_op *op, struct hpm_sample *out)
 {
     uint64_t recorded = amd_double[0].recorded;
@@ -54,7 +54,7 @@ static uint64_t lost(void)
     return a.lost_hardware;
 }
 
-/* Beyond SOURCE_COUNT: none of those asked for, and not known. */
+/* Results beyond SOURCE_COUNT: of another source, and unknown. */
 enum { PASSED = SOURCE_COUNT, LOST };
 
 static const struct expected {
@@ -73,7 +73,7 @@ static const struct expected {
     {&amd_zen2, 0, LOADED | FAR_MISS, LOST},
     {&amd_zen2, 0, LOADED | FAR_MISS | DATA3_NO_MAB, PASSED},
     {&amd_zen2, 3, LOADED | FAR_MISS | DATA3_NO_MAB, SOURCE_LOCAL_MEMORY},
-    {&amd_zen2, 0x40 | 2, LOADED | FAR_MISS, SOURCE_LOCAL_L3}, /* bits that mean nothing there */
+    {&amd_zen2, 0x40 | 2, LOADED | FAR_MISS, SOURCE_LOCAL_L3}, /* bits without meaning there */
     {&amd_zen2, 0, STORED, SOURCE_L1},
     {&amd_zen2, 0, STORED | DATA3_MISS, SOURCE_LOCAL_L2},
     {&amd_zen2, 3, STORED | FAR_MISS, PASSED},
@@ -249,13 +249,11 @@ static void jitter_leaves_the_rate_as_it_is(void **state)
 {
     (void)state;
     start(&amd_zen2);
-    sample_all(1 << SOURCE_L1, 5000, 4999, true,
-               false); /* no interval is shorter than the hardware can have */
+    sample_all(1 << SOURCE_L1, 5000, 4999, true, false); /* the hardware has no shorter intervals */
     assert_in_range(samples_of(20000000, &at_l1), 3900, 4100);
 }
 
-/* With the filter the hardware starts over by itself, and as many operations are tagged as without
- * it. */
+/* With the filter the hardware restarts intervals by itself, and still tags as many operations. */
 static void the_filter_leaves_the_rate_as_it_is(void **state)
 {
     struct amd_double *d = &amd_double[0];
@@ -295,7 +293,7 @@ static void a_period_too_short_for_the_hardware_is_refused(void **state)
     assert_true(amd_double[0].recorded > 4000);
 }
 
-/* So many operations of thread 1, one in 5000 of which is recorded, while interrupts are late. */
+/* Executes operations of thread 1, one in 5000 of which is recorded, while interrupts are late. */
 static void operate_unheard(uint64_t operations)
 {
     start(&amd_zen2);
@@ -316,7 +314,7 @@ static void a_record_belongs_to_the_thread_that_leaves(void **state)
     assert_int_equal(s.tid, 101);
     double_late = false;
     uint64_t taken = amd_double[0].recorded;
-    double_deliver(); /* of the record that is gone */
+    double_deliver(); /* of the record that was dropped */
     assert_int_equal(hpm_sampling_take(&s, 1), 0);
     assert_int_equal(amd_double[0].recorded, taken);
     assert_true(sampled(&at_l1, &s));
@@ -332,7 +330,7 @@ static void what_is_recorded_after_the_end_is_forgotten(void **state)
     operate_unheard(4999);
     hpm_sampling_stop();
     assert_int_equal(amd_double[0].op & OP_EN, 0);
-    amd_double[0].op |= OP_VAL; /* it was tagged before */
+    amd_double[0].op |= OP_VAL; /* tagged before sampling stopped */
     amd_double[0].record = at_l1;
     amd_double[0].pending = true;
     double_late = false;
@@ -397,7 +395,7 @@ static void sampling_without_an_interrupt_is_not_offered(void **state)
     zen1.model = 0x01;
     start(&zen1);
     assert_false(hpm_caps()->can_sample);
-    /* a filter where there is none: its data sources are not known */
+    /* A filter on a processor without one: its data sources are unknown. */
     struct amd_kind odd = amd_zen2;
     odd.ibs |= IBS_L3_FILTER;
     start(&odd);

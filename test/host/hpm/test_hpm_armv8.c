@@ -28,7 +28,7 @@ static void a_cpu_without_pmuv3_has_no_counters(void **state)
     }
 }
 
-static void what_was_found_is_one_line(void **state)
+static void one_line_tells_what_was_found(void **state)
 {
     (void)state;
     start(&armv8_wide);
@@ -71,7 +71,7 @@ static void an_event_is_counted_by_the_best_code_there_is(void **state)
     assert_int_equal(caps->missed, 1 << MISS_BRANCH | 1 << MISS_L1I | 1 << MISS_L1D | 1 << MISS_L2);
     switch_to(0, 0);
     armv8_count(0x10, 7,
-                /* there is 0x22, which does not count mispredictions of what is never executed */
+                /* 0x22 exists as well, which counts mispredictions of retired branches only */
                 true);
     armv8_count(0x22, 5, true);
     armv8_count(0x03, 11, false);
@@ -82,7 +82,7 @@ static void an_event_is_counted_by_the_best_code_there_is(void **state)
     assert_int_equal(b.missed[MISS_L2], 0);
 }
 
-/* Whether a core's events are listed or not, what it counts of the common ones it says itself. */
+/* A core reports its common events itself, whether its table is known or not. */
 static void a_core_that_is_known_counts_the_same_as_one_that_is_not(void **state)
 {
     struct armv8_kind known[] = {armv8_narrow, armv8_wide};
@@ -132,7 +132,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Some billions of events, so that narrow counters wrap dozens of times. */
+/* Some 10^9 events, so that narrow counters wrap dozens of times. */
 static void live_on(const struct armv8_kind *kind, uint64_t seed)
 {
     start(kind);
@@ -190,14 +190,14 @@ static void wraps_are_taken_in_by_interrupt_without_any_tick(void **state)
     start(&armv8_narrow);
     switch_to(0, 0);
     for (; executed < 10 * ((uint64_t)1 << 32); executed += 1000000000)
-        armv8_execute(1000000000, 10, true); /* hardly a cycle passes, so no turn ends */
+        armv8_execute(1000000000, 10, true); /* few cycles pass, so no slice ends */
     hpm_read_thread(&threads[0], &b);
     assert_in_range(b.instructions, executed, executed + 2000);
     assert_true(cpus[0].hpm->interrupts >= 10);
     assert_exact(0);
 }
 
-/* As QEMU's counters do: its timer may find a CPU that returns from an exception between reading
+/* As QEMU's counters do: its timer may reach a CPU that returns from an exception between reading
  * and setting them. */
 static void a_counter_that_steps_back_counts_nothing_then(void **state)
 {
@@ -235,12 +235,12 @@ static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
     host_irqs_on = true;
     double_deliver();
     assert_int_equal(cpus[0].hpm->interrupts, interrupts);
-    hpm_interrupt(NULL); /* the controller had it already */
+    hpm_interrupt(NULL); /* the controller had taken it already */
     assert_int_equal(mux_turns_group(&cpus[0].hpm->turns), group);
     assert_exact(0);
 }
 
-static void flags_of_counters_nobody_uses_bring_no_storm(void **state)
+static void flags_of_unused_counters_bring_no_storm(void **state)
 {
     struct armv8_kind many = armv8_wide;
 
@@ -249,7 +249,7 @@ static void flags_of_counters_nobody_uses_bring_no_storm(void **state)
     start(&many);
     switch_to(0, 0);
     armv8_double[0].flags |= (uint64_t)1 << 20;
-    armv8_double[0].now.interrupts |= (uint64_t)1 << 20; /* whoever has done that */
+    armv8_double[0].now.interrupts |= (uint64_t)1 << 20; /* set from outside */
     armv8_double[0].written.interrupts |= (uint64_t)1 << 20;
     double_deliver();
     assert_int_equal(armv8_double[0].flags, 0);
@@ -404,7 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_cpu_without_pmuv3_has_no_counters),
-        TEST(what_was_found_is_one_line),
+        TEST(one_line_tells_what_was_found),
         TEST(an_event_is_counted_by_the_best_code_there_is),
         TEST(a_core_that_is_known_counts_the_same_as_one_that_is_not),
         TEST(a_pmu_may_have_a_cycle_counter_only),
@@ -416,7 +416,7 @@ int main(void)
         TEST(wraps_are_taken_in_by_interrupt_without_any_tick),
         TEST(a_counter_that_steps_back_counts_nothing_then),
         TEST(a_turn_that_a_tick_has_ended_is_not_ended_again),
-        TEST(flags_of_counters_nobody_uses_bring_no_storm),
+        TEST(flags_of_unused_counters_bring_no_storm),
         TEST(what_firmware_left_on_is_off),
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
         TEST(what_is_not_counted_is_named_and_not_shown),

@@ -1,4 +1,4 @@
-/* Arm's counters that are armed to interrupt at a count. */
+/* Arm's counters, armed to interrupt at a count. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/armv8_kinds.h"
 #include "test/host/double/hpm_due.h"
@@ -10,7 +10,7 @@ static void make(unsigned kind)
     armv8_machine(kinds[kind]);
 }
 
-/* One access is for the flag. */
+/* One of the accesses reads the flag. */
 static const struct due_machine machine = {
     .kinds = ARRAY_SIZE(kinds), .make = make, .least = 1, .arm_accesses = 3};
 

@@ -7,15 +7,15 @@ enum { COUNTERS = 2, SLICE = 10000, INSTRUCTIONS = 0, PINNED, FIRST, SECOND, THI
 static const struct event instructions = {
     .config = 1, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
 static struct context_figures figures;
-static struct mux_sum part[GROUP_EVENTS_MAX]; /* for context_sum */
+static struct mux_sum part[GROUP_EVENTS_MAX]; /* work space of context_sum */
 
 static struct event event_number(unsigned n)
 {
     return (struct event){.config = 10 + n, .counters = 3, .fixed = EVENT_NO_FIXED, .modes = 3};
 }
 
-/* Remote stalls on one counter of every group; stalls 0 and 1 and remote accesses take turns on the
- * other. */
+/* Makes a plan: remote stalls on one counter of every group; stalls 0 and 1 and remote accesses
+ * take turns on the other. */
 static const struct hpm_plan *make_plan(uint32_t generation, uint64_t more)
 {
     static struct hpm_plan plans[2];
@@ -61,7 +61,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Adds what the group's events count at these rates, per 1000 cycles, by logical count. */
+/* Adds what the group's events count at these rates per 1000 cycles, by logical count. */
 static void add(struct hpm_context *c, const struct hpm_plan *plan, unsigned group, uint64_t cycles,
                 const uint64_t *rate)
 {
@@ -141,7 +141,7 @@ static void the_few_figures_of_remote_accesses_are_those_of_the_breakdown(void *
     assert_true(r.stall && r.served);
 }
 
-/* ... from the accesses, which may overlap, so that they come to more than there is. */
+/* From the accesses, which may overlap, so that the estimate can exceed the cycles. */
 static void remote_stalls_that_are_not_counted_are_estimated(void **state)
 {
     const struct hpm_plan *plan = make_plan(1, 0);
@@ -196,8 +196,8 @@ static void sums_of_threads_have_the_figures_of_their_breakdowns_added(void **st
     assert_true(all.stall[0] && all.stall[1]);
 }
 
-/* A number whose logical count has been born again: what its predecessor came to is forgotten, the
- * others go on. */
+/* If a number's logical count is born again, the counts of its predecessor are dropped; others go
+ * on. */
 static void sums_forget_what_a_number_meant_before(void **state)
 {
     static const uint64_t rate[GROUP_EVENTS_MAX] = {900, 50, 100, 250, 20, 500};
@@ -220,7 +220,7 @@ static void sums_forget_what_a_number_meant_before(void **state)
                      (100 + plan->mux.rounds.groups) * SLICE * 9 / 10);
 }
 
-/* A sum that was kept is as good as its threads, but for what numbers have meant before. */
+/* A sum that was kept is as good as its threads, except for numbers that were born again. */
 static void sums_are_added_to_sums_of_later_plans(void **state)
 {
     static struct hpm_context c[2];

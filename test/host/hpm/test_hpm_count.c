@@ -71,14 +71,14 @@ static void cycles_and_instructions_of_threads_add_up_to_the_machine(void **stat
         assert_true(machine.dcache[i] < machine.cycles);
 }
 
-/* A tick of the clock is a cycle there, and only this CPU does anything. */
+/* A tick of the clock is a cycle here, and only this CPU does anything. */
 static void running_and_idle_time_of_a_cpu_add_up_to_its_clock(void **state)
 {
     const struct double_cpu *cpu = &double_cpus[0];
     uint64_t seed = 5, idle_cycles = 0;
 
     (void)state;
-    switch_to(0, 0); /* what the others did at boot took its clock's time */
+    switch_to(0, 0); /* the boot of the other CPUs took time of its clock */
     uint64_t began = cpu->time_at_read, idle_before = cpus[0].hpm->idle_ticks;
     for (int step = 0; step < 5000; step++) {
         if (running[0] < 0) {
@@ -94,14 +94,14 @@ static void running_and_idle_time_of_a_cpu_add_up_to_its_clock(void **state)
     }
     switch_to(0, 0);
     switch_to(0, -1);
-    /* But for the part of each reading that is behind it. */
+    /* Except the part of each reading that comes after it. */
     uint64_t idle = cpus[0].hpm->idle_ticks - idle_before;
     assert_in_range(counted_in_all().cycles + idle, cpu->time_at_read - began - 100,
                     cpu->time_at_read - began + 100);
     assert_true(idle >= idle_cycles);
 }
 
-/* What the counters themselves have counted since then, all CPUs. */
+/* Sums up what the counters themselves have counted since, on all CPUs. */
 static void raw(uint64_t *cycles, uint64_t *instructions)
 {
     *cycles = *instructions = 0;
@@ -111,8 +111,8 @@ static void raw(uint64_t *cycles, uint64_t *instructions)
     }
 }
 
-/* One step of a CPU's life: its thread or nobody works, interrupts come, inside each other too,
- * somebody else's turn comes. */
+/* A step of a CPU's life: its thread works or none does, interrupts come, nested ones too, and
+ * another thread is switched to. */
 static void live_a_step(uint64_t *seed)
 {
     unsigned cpu = test_random(seed) % DOUBLE_CPUS;
@@ -198,7 +198,7 @@ static void threads_idle_interrupts_and_monitoring_are_the_machine(void **state)
     with_argument("hpm.accounts", 0);
 }
 
-/* The thread that is interrupted is as if it had not been. */
+/* The interrupted thread is as if there had been no interrupt. */
 static void an_interrupt_is_not_its_threads(void **state)
 {
     (void)state;
@@ -308,8 +308,8 @@ static void groups_take_turns_by_interrupt_without_any_tick(void **state)
     assert_int_equal(seen, (1u << hpm_state.plan->mux.rounds.groups) - 1);
 }
 
-/* What happens once in so many instructions is right after slices of instructions, however fast
- * they are executed. */
+/* An event per number of instructions is right after slices of instructions, however fast they are
+ * executed. */
 static void slices_can_be_of_instructions(void **state)
 {
     struct hpm_breakdown b;
@@ -359,7 +359,7 @@ static void idle_time_goes_on_while_a_cpu_sleeps(void **state)
     (void)state;
     switch_to(0, 0);
     hpm_read_machine(&before);
-    host_ticks += 100000; /* on this CPU nothing happens; the three others are idle */
+    host_ticks += 100000; /* this CPU does nothing; the three others are idle */
     hpm_read_machine(&after);
     hpm_breakdown_sub(&after, &before);
     assert_in_range(after.idle_cycles, 300000, 310000);

@@ -1,4 +1,4 @@
-/* Packing of events into counter groups, against trying every selection of groups there is. */
+/* Packing of events into counter groups, against trying every selection of groups. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,8 @@ static bool event_may_use(const struct group_request *r, unsigned e, unsigned co
                                  : (r->fixed >> fixed & 1) && r->event[e].fixed == fixed;
 }
 
-/* Do the events of `left` find places other than those taken? Tries everything. */
+/* Returns whether the events of `left` find counters besides the taken ones, by trying
+ * everything. */
 static bool seatable(const struct group_request *r, unsigned left, unsigned taken)
 {
     if (!left)
@@ -70,8 +71,8 @@ static unsigned sets_within(const struct group_request *r, unsigned group)
     return sets;
 }
 
-/* The least number of groups that count everything, or 0. Breadth first over what has been
- * covered. */
+/* Returns the least number of groups that count everything; 0: there is none. Breadth first over
+ * the events covered. */
 static unsigned fewest_groups(const struct group_request *r)
 {
     static uint8_t groups_to[STATES];
@@ -243,13 +244,14 @@ static void an_event_with_a_fixed_counter_leaves_the_others_free(void **state)
     assert_int_equal(plan.groups, 1);
     assert_int_equal(plan.event[0][GROUP_FIXED(0)], 0);
     assert_int_equal(plan.event[0][GROUP_FIXED(1)], 3);
-    r.fixed = 1; /* this PMU has but one: event 3 needs a programmable counter in every group */
+    r.fixed = 1; /* without its fixed counter, event 3 needs a programmable one in every group */
     assert_int_equal(group_pack(&r, &plan, &work, NULL), 0);
     assert_int_equal(plan.groups, 2);
     assert_good(&r, &plan);
 }
 
-/* Of three events for two counters, one is counted twice, for the pinned one takes none of them. */
+/* Of three events for two counters, one is counted twice, for the pinned one takes no programmable
+ * counter. */
 static void a_fixed_counter_is_preferred(void **state)
 {
     struct group_event event[] = {{.mask = 3, .fixed = 0}, on(3), on(3), on(3)};
@@ -266,7 +268,7 @@ static void a_fixed_counter_is_preferred(void **state)
     }
 }
 
-/* Instructions serve two metrics: no metric waits for the other's events. */
+/* Instructions serve two metrics, each with its other event in the same group. */
 static void an_event_of_two_sets_is_counted_with_both(void **state)
 {
     struct group_event event[] = {on(3), on(3), on(3)};
@@ -290,7 +292,7 @@ static void no_events_need_no_group(void **state)
     assert_int_equal(plan.groups, 0);
 }
 
-/* A register for each class, or one value in it for several events. */
+/* Events of a class that need the same value in its register may share a group. */
 static void events_that_want_the_same_of_a_register_may_share_a_group(void **state)
 {
     struct group_event event[] = {on(15), on(15), on(15), on(15)};
@@ -313,7 +315,7 @@ static void events_that_want_the_same_of_a_register_may_share_a_group(void **sta
     assert_good(&r, &plan);
 }
 
-/* The limits: 64 events on 1 and on 16 counters, and as many sets as there may be. */
+/* The limits: 64 events on 1 and on 16 counters, with the most sets. */
 static void the_largest_requests_are_packed(void **state)
 {
     struct group_event event[GROUP_EVENTS_MAX];
@@ -340,7 +342,7 @@ static void the_largest_requests_are_packed(void **state)
     assert_good(&r, &plan);
 }
 
-/* Large requests of every kind: valid, and in all hardly more groups than are proven to be
+/* Large requests of every kind: the plans are valid, with hardly more groups than are proven to be
  * needed. */
 static void large_random_requests_come_close_to_the_bound(void **state)
 {
@@ -382,8 +384,8 @@ static void large_random_requests_come_close_to_the_bound(void **state)
     assert_in_range(groups, least, least * 102 / 100);
 }
 
-/* Sets hidden in six groups of eight: the search may give up before it finds them, but must not
- * call that proof. */
+/* Sets hidden in six groups of eight events: the search may give up before it finds them, but must
+ * not call that a proof. */
 static void what_was_not_tried_is_not_called_impossible(void **state)
 {
     enum { PLANTED = 6, COUNTERS = 8 };
@@ -409,7 +411,7 @@ static void what_was_not_tried_is_not_called_impossible(void **state)
         assert_in_range(plan.least, 5, PLANTED);
         missed += plan.groups > PLANTED;
     }
-    assert_true(missed); /* or this has shown nothing */
+    assert_true(missed); /* else the test has shown nothing */
 }
 
 int main(void)

@@ -1,5 +1,4 @@
-/* Requests that cannot be met: the cause that is named is one, and nothing that is not part of it
- * is named. */
+/* Requests that cannot be met: the named cause is one, and names nothing that is not part of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,7 +147,7 @@ static void more_groups_than_allowed_are_refused(void **state)
     assert_int_equal(plan.groups, 3);
 }
 
-/* Can the events of `left` sit on different counters? Tries everything. */
+/* Returns whether the events of `left` fit on different counters, by trying everything. */
 static bool seatable(const struct group_event *event, uint64_t left, uint32_t free)
 {
     if (!left)

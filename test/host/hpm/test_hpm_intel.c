@@ -25,7 +25,7 @@ static void a_cpu_without_such_counters_has_none(void **state)
     }
 }
 
-static void what_was_found_is_one_line(void **state)
+static void one_line_tells_what_was_found(void **state)
 {
     (void)state;
     start(&intel_first);
@@ -68,7 +68,7 @@ static void the_counter_of_records_counts_nothing_else(void **state)
     }
 }
 
-/* Without counters: it is not counted here. */
+/* Returns the parsed event; without counters if this CPU does not count it. */
 static struct event parsed(const char *text)
 {
     struct event e = {0};
@@ -92,8 +92,8 @@ static void an_event_the_cpu_does_not_have_is_not_counted(void **state)
     assert_int_equal(parsed("r4f2e").counters & 15, 7);
     assert_int_equal(hpm_caps()->missed >> MISS_LAST_LEVEL & 1, 0);
     assert_int_equal(hpm_caps()->missed >> MISS_BRANCH & 1, 0);
-    /* Off-core response and front end have registers of their own, load latency counts with records
-     * only. */
+    /* Off-core response and front end have registers of their own; load latency is counted with
+     * records only. */
     assert_int_equal(parsed("OFFCORE_RESPONSE_0:DMND_RFO:L3_HIT:SNP_HITM").counters, 7);
     assert_int_equal(parsed("FRONTEND_RETIRED:DSB_MISS").counters, 7);
     start(&intel_icelake);
@@ -127,7 +127,7 @@ static void a_selector_has_no_bits_that_the_version_lacks(void **state)
     assert_false(is_counted(any));
 }
 
-static void a_processor_nobody_knows_has_cycles_and_instructions(void **state)
+static void an_unknown_processor_has_cycles_and_instructions(void **state)
 {
     struct intel_kind k = intel_second;
     struct hpm_breakdown b;
@@ -154,7 +154,7 @@ static void a_cpu_may_have_too_few_counters_for_anything_but_cycles(void **state
     b = executed(1000, 5000);
     assert_in_range(b.cycles, 5000, 5200);
     assert_int_equal(b.instructions, 0);
-    one.missing = 1; /* not even they are counted */
+    one.missing = 1; /* cycles cannot be counted either */
     start(&one);
     assert_false(hpm_caps()->present);
     assert_non_null(strstr(double_output, "hpm: intel: no counter counts cycles: not used\n"));
@@ -167,7 +167,7 @@ static void fixed_counters_may_have_gaps(void **state)
 
     (void)state;
     gap.fixed = 0;
-    gap.fixed_mask = 0xa; /* cycles, slots: no instructions */
+    gap.fixed_mask = 0xa; /* cycles and slots, but no instructions */
     start(&gap);
     assert_true(hpm_caps()->instructions);
     assert_int_equal(hpm_caps()->counters, 7);
@@ -180,7 +180,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
 {
     (void)state;
     intel_machine(&intel_skylake);
-    intel_double[1].kind.missing = 1u << 4; /* last-level misses, which are counted */
+    intel_double[1].kind.missing = 1u << 4; /* last-level misses, which the breakdown counts */
     intel_double[2].kind.model = 0x5e;
     intel_double[3].kind.capabilities = FORMAT(3);
     kernel_start_hpm();
@@ -192,7 +192,7 @@ static void a_cpu_that_lacks_what_the_first_has_is_left_out(void **state)
         strstr(double_output,
                "hpm: the counters of CPU 2 lack what the first CPU's have: it is not counted\n"));
     intel_machine(&intel_skylake);
-    intel_double[1].kind.counters = 8; /* its threads have the core to themselves */
+    intel_double[1].kind.counters = 8; /* each thread has a core of its own */
     intel_double[2].kind.version = 3;
     intel_double[3].kind.force_abort = true;
     kernel_start_hpm();
@@ -208,11 +208,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_cpu_without_such_counters_has_none),
-        TEST(what_was_found_is_one_line),
+        TEST(one_line_tells_what_was_found),
         TEST(the_counter_of_records_counts_nothing_else),
         TEST(an_event_the_cpu_does_not_have_is_not_counted),
         TEST(a_selector_has_no_bits_that_the_version_lacks),
-        TEST(a_processor_nobody_knows_has_cycles_and_instructions),
+        TEST(an_unknown_processor_has_cycles_and_instructions),
         TEST(a_cpu_may_have_too_few_counters_for_anything_but_cycles),
         TEST(fixed_counters_may_have_gaps),
         TEST(a_cpu_that_lacks_what_the_first_has_is_left_out),

@@ -39,10 +39,10 @@ static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
         end_turn_by_ticks();
         unsigned group = mux_turns_group(&cpus[0].hpm->turns);
         uint64_t began = cpus[0].hpm->turn_began;
-        assert_true(intel_double[0].interrupt); /* the controller has it already */
+        assert_true(intel_double[0].interrupt); /* the controller has taken it already */
         host_irqs_on = true;
         double_deliver();
-        hpm_interrupt(NULL); /* and another one that nobody knows the reason of */
+        hpm_interrupt(NULL); /* and another one without a reason */
         assert_int_equal(mux_turns_group(&cpus[0].hpm->turns), group);
         assert_int_equal(cpus[0].hpm->turn_began, began);
         assert_exact(0);
@@ -63,7 +63,7 @@ static void what_firmware_left_on_is_off(void **state)
         assert_int_equal(d->select[3], 0);
         assert_int_equal(d->fixed_control, 0xb3);
         assert_int_equal(d->global_control, 0x3000000ff);
-        assert_int_equal(d->status, (uint64_t)1 << 61); /* another unit's */
+        assert_int_equal(d->status, (uint64_t)1 << 61); /* of another unit */
         assert_int_equal(d->debug, 1);
         assert_int_equal(d->pebs_enable, 0);
     }
@@ -119,7 +119,7 @@ static void a_mode_that_is_not_asked_for_is_not_counted(void **state)
     }
 }
 
-/* An event brings its modes with it. */
+/* The modes are part of the event. */
 static void each_event_is_counted_in_its_own_modes(void **state)
 {
     struct pmu_latch before, after;
@@ -174,7 +174,7 @@ static void an_event_brings_its_second_register_with_it(void **state)
 
 /* ---- Sharing --------------------------------------------------------------------------------- */
 
-static void servers_have_what_policy_cluster_goes_by(void **state)
+static void servers_have_the_inputs_of_policy_cluster(void **state)
 {
     static const struct intel_kind *const servers[] = {&intel_skylake, &intel_icelake,
                                                        &intel_sapphire};
@@ -231,7 +231,7 @@ int main(void)
         TEST(a_mode_that_is_not_asked_for_is_not_counted),
         TEST(each_event_is_counted_in_its_own_modes),
         TEST(an_event_brings_its_second_register_with_it),
-        TEST(servers_have_what_policy_cluster_goes_by),
+        TEST(servers_have_the_inputs_of_policy_cluster),
     };
     return driver_tests(&machine, tests, ARRAY_SIZE(tests));
 }

@@ -1,4 +1,4 @@
-/* Intel's counters that are armed to interrupt at a count. */
+/* Intel's counters, armed to interrupt at a count. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_due.h"
 #include "test/host/double/intel_kinds.h"

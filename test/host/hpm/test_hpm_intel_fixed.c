@@ -1,5 +1,5 @@
-/* Reference cycles, slots of the pipeline and what became of them: Intel's fixed counters 2 and 3
- * and PERF_METRICS, and sessions that ask for them, against a register-level double that knows the
+/* Reference cycles, slots of the pipeline and their use: Intel's fixed counters 2 and 3 and
+ * PERF_METRICS, and sessions that ask for them, against a register-level double that knows the
  * truth. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
@@ -22,7 +22,7 @@ static void open_session(const char *names)
     switch_to(0, 0);
 }
 
-/* Number i of the names, of the whole machine. */
+/* Returns the value of name i, of the whole machine. */
 static struct hpm_value value(unsigned i)
 {
     struct hpm_sums sums = {0};
@@ -49,7 +49,7 @@ static void run(const uint64_t kind[SLOT_KINDS], bool user)
 
 #define SHARES "topdown.retiring,topdown.bad_speculation,topdown.frontend,topdown.backend"
 
-/* Three quarters are one program's, whose shares are others than the kernel's. */
+/* Three quarters of the slots are the program's, with other shares than the kernel's. */
 static const uint64_t of_user[SLOT_KINDS] = {3000, 1000, 500, 3500},
                       of_kernel[SLOT_KINDS] = {0, 0, 8000, 0};
 
@@ -76,7 +76,7 @@ static void the_shares_of_slots_are_what_became_of_them(void **state)
     assert_exact(0);
 }
 
-/* Each thread has its own, for the registers are read and cleared at each switch. */
+/* Each thread has shares of its own, for the registers are read and cleared at each switch. */
 static void a_thread_has_shares_of_its_own(void **state)
 {
     struct hpm_sums of[2] = {0};
@@ -135,7 +135,7 @@ static void a_group_without_slots_leaves_them_alone(void **state)
     hpm_state.ops->latch(&l, NULL);
     assert_int_equal(l.count[HPM_COUNTERS_MAX + 1], counted + 8000);
     assert_int_equal(intel_double[0].accesses - before,
-                     without + 2); /* read, cleared; nobody wants the shares */
+                     without + 2); /* read and cleared, without the shares */
 }
 
 static void reading_and_clearing_the_shares_takes_four_accesses(void **state)
@@ -153,7 +153,7 @@ static void reading_and_clearing_the_shares_takes_four_accesses(void **state)
     assert_int_equal(intel_double[0].accesses - before, without + 4);
     before = intel_double[0].accesses;
     switch_to(0, 0);
-    /* no slots, nothing to clear */
+    /* There are no slots to be cleared. */
     assert_int_equal(intel_double[0].accesses - before, without + 1);
 }
 
@@ -171,7 +171,7 @@ static void reference_cycles_have_a_counter_of_their_own(void **state)
         uint64_t before = value(0).estimate.count;
         for (unsigned i = 0; i < 300; i++) {
             intel_count(CODE_REFERENCE, 12345, i % 2);
-            intel_execute(100, SLICE / 50, true); /* turns pass */
+            intel_execute(100, SLICE / 50, true); /* the events take turns */
         }
         struct hpm_value v = value(0);
         assert_int_equal(v.estimate.count - before, 300 * 12345);
@@ -180,8 +180,8 @@ static void reference_cycles_have_a_counter_of_their_own(void **state)
     }
 }
 
-/* Skylake counts no shares, nor does a guest that is not told of them: the formulas' events are
- * counted, together. */
+/* Skylake has no PERF_METRICS, nor does a guest if it is hidden: the events of the formulas are
+ * counted, in one group. */
 static void without_perf_metrics_the_formulas_events_are_counted(void **state)
 {
     struct intel_kind kinds[] = {intel_skylake, intel_icelake};

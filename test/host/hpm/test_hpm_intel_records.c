@@ -1,5 +1,5 @@
-/* Records of accesses on Intel's processors: what they say, whose they are, and that none is lost
- * unseen. */
+/* Records of accesses on Intel's processors: what is in them, the threads they belong to, and that
+ * each lost one is counted. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/intel_kinds.h"
 #include "hpm/sampling.h"
@@ -98,7 +98,7 @@ static void without_the_hardware_there_are_no_records_and_all_counters_count(voi
     (void)state;
     none[0].no_pebs = true;
     none[1].capabilities = FORMAT(15) | FULL_WRITE;
-    none[2].capabilities &= ~BASELINE; /* records whose form nobody can ask for */
+    none[2].capabilities &= ~BASELINE; /* records of a form that cannot be asked for */
     none[3].model = 0x2a;              /* Sandy Bridge */
     none[4].hypervisor = true;
     for (unsigned i = 0; i < ARRAY_SIZE(none); i++) {
@@ -147,7 +147,7 @@ static void a_record_of_a_precise_event_says_where_and_when(void **state)
             assert_int_equal(taken[i].tid, 100);
             assert_in_range(taken[i].time, began, host_ticks);
             assert_true(SOURCES_REMOTE_CACHE >> taken[i].source & 1);
-            assert_int_equal(taken[i].latency, 0); /* is not the latency event's */
+            assert_int_equal(taken[i].latency, 0); /* the latency event alone has one */
             assert_true(taken[i].user);
             assert_false(taken[i].store);
         }
@@ -232,7 +232,7 @@ static void a_record_of_the_latency_event_says_its_source(void **state)
     }
 }
 
-static void sources_nobody_asked_for_are_neither_taken_nor_lost(void **state)
+static void other_sources_are_neither_taken_nor_lost(void **state)
 {
     (void)state;
     boot(&intel_skylake, 64);
@@ -240,7 +240,7 @@ static void sources_nobody_asked_for_are_neither_taken_nor_lost(void **state)
     switch_to(0, 0);
     for (unsigned i = 0; i < 16; i++)
         access(0, (uint8_t)i, 200, i);
-    access(0, 0xa, 20, 99); /* too fast to have come from there */
+    access(0, 0xa, 20, 99); /* too fast for a remote cache */
     switch_to(0, -1);
     size_t n = hpm_sampling_take(taken, TAKE);
     assert_int_equal(n, 4);
@@ -323,7 +323,7 @@ static void distances_are_never_the_same_for_long(void **state)
         access(HITM_REMOTE, 0, 100, k);
         if (!hpm_sampling_take(taken, TAKE))
             continue;
-        /* an eighth, for it stays for some records */
+        /* up to an eighth, for the distance remains for some records */
         assert_in_range(k - last, first++ ? 88 : 0, 112);
         different += k - last != distance;
         distance = k - last;
@@ -372,7 +372,7 @@ static void a_full_buffer_is_known_to_have_lost_something(void **state)
     assert_int_equal(n, 64);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(taken[i].data, 1000 + i);
-    assert_int_equal(account().lost_hardware, 1); /* nobody counts them */
+    assert_int_equal(account().lost_hardware, 1); /* the hardware does not count them */
     assert_conserved();
     switch_to(0, 0);
     access(HITM_REMOTE, 0, 100, 77);
@@ -391,7 +391,7 @@ static void late_load(void)
     intel_load(&l);
 }
 
-/* Whichever register is being accessed when a record is written. */
+/* At each register access of the driver in turn, a record is written. */
 static void records_may_come_at_any_moment_of_draining(void **state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void an_index_that_cannot_be_believed_is_not(void **state)
         access(0, 0, 0, 0);
         host_irqs_on = false;
         hpm_tick();
-        if (off[i] == 7) { /* less than a record: waits for more */
+        if (off[i] == 7) { /* less than a record: the driver waits for more */
             assert_int_equal(account().lost_hardware, 0);
             ds->index += 200;
             hpm_tick();
@@ -516,7 +516,8 @@ static void every_record_belongs_to_the_thread_that_ran(void **state)
     for (int step = 0; step < 3000; step++) {
         unsigned cpu = test_random(&seed) % DOUBLE_CPUS;
         if (test_random(&seed) % 3 == 0)
-            switch_to(cpu, test_random(&seed) % 2 ? (int)cpu : -1); /* its own thread, or idle */
+            /* to its own thread, or to idle */
+            switch_to(cpu, test_random(&seed) % 2 ? (int)cpu : -1);
         double_run_on(cpu);
         for (unsigned n = test_random(&seed) % 20; running[cpu] >= 0 && n; n--, made++)
             access(test_random(&seed) % 2 ? HITM_REMOTE : FWD_REMOTE, 0, 100, 100 + cpu);
@@ -558,7 +559,7 @@ static void stopping_stops_and_starting_again_forgets(void **state)
     assert_int_equal(taken[0].data, 3);
 }
 
-/* Counting goes on as if nothing was: the interrupt of one is not taken for the other's. */
+/* Counting is not disturbed: the interrupt of a record is not taken for one of a slice. */
 static void records_do_not_disturb_the_turns(void **state)
 {
     (void)state;
@@ -586,7 +587,7 @@ int main(void)
         TEST(a_record_of_a_precise_event_says_where_and_when),
         TEST(one_source_alone_is_one_events),
         TEST(a_record_of_the_latency_event_says_its_source),
-        TEST(sources_nobody_asked_for_are_neither_taken_nor_lost),
+        TEST(other_sources_are_neither_taken_nor_lost),
         TEST(a_latency_that_does_not_fit_is_the_longest),
         TEST(a_mode_that_is_not_asked_for_is_not_recorded),
         TEST(one_access_in_period_is_recorded),

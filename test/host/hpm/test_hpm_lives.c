@@ -1,5 +1,5 @@
-/* Counts of a process whose threads live for a fraction of a round, and of a family of processes,
- * of events that take turns: those of the sum, not of its parts. */
+/* Counts of a process with threads that live for a fraction of a round, and of a family of
+ * processes, of events that take turns: the sum is scaled, not its parts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ enum { RUNS = 9 }; /* of each cell: three of each program */
 
 static struct tally {
     unsigned cases, intervals, held, unseen;
-    double off, off_at_most; /* as part of the truth: the mean, the largest */
+    double off, off_at_most; /* relative to the truth: the mean and the largest error */
 } all;
 
 static double absolute(double x)
@@ -58,7 +58,7 @@ static void run_cell(unsigned processes, unsigned threads, uint64_t cycles, unsi
     }
 }
 
-/* Lives of a fortieth of a slice and of several, two groups and nine. */
+/* Lives of a fortieth of a slice to several slices, with two groups and with nine. */
 static void what_short_threads_did_is_counted_in_full(void **state)
 {
     static const struct {
@@ -83,8 +83,8 @@ static void their_intervals_hold(void **state)
     assert_true(all.held * 100 >= all.intervals * 93);
 }
 
-/* Processes with hardly more than a unit each, some of them forgotten: units in a row are pairs
- * whichever process they are of, and what each leaves open is not. */
+/* Processes with hardly more than a unit each, some of them forgotten. Successive units are pairs
+ * whichever process they belong to; what a process leaves open is not. */
 static void families_have_intervals(void **state)
 {
     (void)state;
@@ -96,8 +96,8 @@ static void families_have_intervals(void **state)
     assert_true(all.held * 100 >= all.intervals * 93);
 }
 
-/* Of 3,000,000 cycles, a slice of each of three groups at best: no interval, and what was never on
- * is said to be that, not 0. */
+/* 3,000,000 cycles are at most a slice of each of three groups: there is no interval, and an event
+ * without a turn is unseen, not 0. */
 static void what_is_too_short_for_its_turns_says_so(void **state)
 {
     (void)state;

@@ -1,8 +1,6 @@
-/*
- * Page logs and the driver of the simulated machine's page-access trackers, complete, against units
- * that know what they logged: each thread's accesses come out in its order wherever it ran, none
- * under another's name, and what is lost is counted to the entry.
- */
+/* Page logs and the complete driver of the simulated machine's page-access trackers, against units
+ * that know what they logged: each thread's accesses come out in order wherever it ran, none under
+ * another thread, and each lost entry is counted. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/path_threads.h"
 #include "test/host/double/said.h"
@@ -31,12 +29,12 @@ static void nothing_is_asked_of_units_that_are_off(void **state)
     assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
     path_sample(3);
     run_thread(1);
-    run_thread(NOBODY);
+    run_thread(NO_THREAD);
     path_flush();
     watch_space(0, false);
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++)
         assert_int_equal(path_double[c].registers, 0);
-    ran = 0; /* of what the hardware watches, that is */
+    ran = 0; /* in spaces that the hardware tracks */
 }
 
 static void accesses_come_out_with_their_thread_and_space(void **state)
@@ -50,10 +48,10 @@ static void accesses_come_out_with_their_thread_and_space(void **state)
     assert_int_equal(access_page(3 << PAGE_SHIFT, false), PATH_LOGGED); /* of another space */
     assert_int_equal(path_waiting(), 5);
     take_all();
-    assert_int_equal(taken, 5); /* the batch of who runs is open ... */
+    assert_int_equal(taken, 5); /* the batch of the running thread is open */
     path_flush();
     take_all();
-    assert_int_equal(taken, 6); /* ... until somebody wants it */
+    assert_int_equal(taken, 6); /* until it is flushed */
     expect_nothing_lost();
 }
 
@@ -66,7 +64,7 @@ static void a_thread_that_moves_keeps_its_order(void **state)
         access_page((vaddr_t)i << PAGE_SHIFT, false);
         access_page((vaddr_t)(i + 5000) << PAGE_SHIFT, true);
         host_ticks += 10;
-        run_thread(NOBODY);
+        run_thread(NO_THREAD);
     }
     expect_nothing_lost();
     assert_int_equal(taken, 2000);
@@ -91,13 +89,13 @@ static void the_kernel_in_between_costs_the_unit_nothing(void **state)
     (void)state;
     run_thread(0);
     access_page(PAGE_SIZE, false);
-    run_thread(NOBODY);
+    run_thread(NO_THREAD);
     uint64_t before = path_double[0].registers;
     for (unsigned i = 0; i < 5; i++)
-        run_thread(NOBODY);
+        run_thread(NO_THREAD);
     assert_int_equal(path_double[0].registers, before);
     run_thread(0);
-    assert_int_equal(path_double[0].registers, before); /* it still tracks that space */
+    assert_int_equal(path_double[0].registers, before); /* the unit still tracks that space */
     assert_int_equal(access_page(PAGE_SIZE, false), PATH_KNOWN);
     expect_nothing_lost();
 }
@@ -107,10 +105,10 @@ static void a_watch_begins_and_ends_on_every_cpu_at_once(void **state)
     (void)state;
     for (unsigned c = 0; c < PATH_DOUBLE_CPUS; c++) {
         path_on(c);
-        run_thread(c == 2 ? 1 : c == 3 ? NOBODY : (int)(c * SPACES));
+        run_thread(c == 2 ? 1 : c == 3 ? NO_THREAD : (int)(c * SPACES));
     }
     path_on(0);
-    path_calls_busy = 3; /* somebody else's calls wait there */
+    path_calls_busy = 3; /* another call is in progress there */
     watch_space(0, false);
     for (unsigned c = 0; c < 2; c++) {
         path_on(c);
@@ -132,8 +130,8 @@ static void a_watch_begins_and_ends_on_every_cpu_at_once(void **state)
     expect_nothing_lost();
 }
 
-/* As many as the threshold, and the unit appends them itself; it interrupts when its part of the
- * ring is full. */
+/* At the threshold the unit appends its entries itself; it interrupts when its part of the ring is
+ * full. */
 static void the_unit_spills_by_itself_and_then_interrupts(void **state)
 {
     (void)state;
@@ -167,13 +165,13 @@ static void a_unit_that_does_not_spill_interrupts_in_time(void **state)
     for (uint32_t i = 0; i < 2000; i++)
         access_page((vaddr_t)i << PAGE_SHIFT, false);
     assert_int_equal(log_account().interrupts, 2000 / unit_config.threshold);
-    host_irqs_on = false; /* what is accessed until it is taken still finds room */
+    host_irqs_on = false; /* accesses before the entries are taken still find room */
     for (uint32_t i = 0; i < ENTRIES_MAX - 2000 % unit_config.threshold; i++)
         assert_int_equal(access_page((vaddr_t)(3000 + i) << PAGE_SHIFT, false), PATH_LOGGED);
     assert_int_equal(access_page((vaddr_t)4000 << PAGE_SHIFT, false), PATH_LOST);
     arch_irq_restore(true);
     assert_int_equal(access_page((vaddr_t)4000 << PAGE_SHIFT, false),
-                     PATH_LOGGED); /* it was not taken for known */
+                     PATH_LOGGED); /* the page was not in the filter */
     expect_nothing_uncounted();
     assert_int_equal(log_account().lost, 1);
 }
@@ -181,13 +179,13 @@ static void a_unit_that_does_not_spill_interrupts_in_time(void **state)
 static void interrupts_for_nothing_change_nothing(void **state)
 {
     (void)state;
-    path_double_spurious(); /* nobody has run yet */
+    path_double_spurious(); /* no thread has run yet */
     run_thread(0);
     access_page(PAGE_SIZE, false);
     for (unsigned i = 0; i < 3; i++)
         path_double_spurious();
     access_page(2 * PAGE_SIZE, false);
-    run_thread(NOBODY);
+    run_thread(NO_THREAD);
     path_double_spurious();
     assert_int_equal(log_account().interrupts, 5);
     path_hardware_stop();
@@ -199,7 +197,7 @@ static void interrupts_for_nothing_change_nothing(void **state)
     path_flush();
     assert_false(path_note(1, PAGE_SIZE, false));
     assert_int_equal(path_waiting(), 0);
-    begin(); /* what was taken away is gone */
+    begin(); /* what was allocated has been freed */
 }
 
 static void what_idles_has_not_run(void **state)
@@ -208,7 +206,7 @@ static void what_idles_has_not_run(void **state)
     run_thread(0);
     access_page(PAGE_SIZE, false);
     host_ticks += 100;
-    run_thread(NOBODY);
+    run_thread(NO_THREAD);
     host_ticks += 10000;
     path_double_spurious();
     watch_space(1, false); /* every CPU is told */
@@ -232,7 +230,7 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     assert_true(path_note(space_of(1), 6 * PAGE_SIZE, false));
     assert_true(path_note(space_of(1), 7 * PAGE_SIZE, true));
     assert_false(path_note(0, PAGE_SIZE, true));
-    run_thread(NOBODY);
+    run_thread(NO_THREAD);
     page_log_next(logs[0], &r);
     assert_int_equal(r.tid, tid_of(0));
     assert_int_equal(r.space, space_of(0));
@@ -245,8 +243,7 @@ static void software_logs_too_and_a_foreign_space_is_a_batch_of_its_own(void **s
     assert_int_equal(r.count[0], 2);
     page_log_taken(logs[0]);
     assert_null(page_log_earliest(logs, count, UINT64_MAX));
-    /* A program that makes no switch ends its batches all the same; what finds no room is
-     * counted. */
+    /* A program without switches ends its batches as well; entries without room are counted. */
     run_thread(0);
     unsigned noted = 0;
     while (path_note(space_of(0), noted * PAGE_SIZE, false) && noted < 10000)
@@ -273,14 +270,15 @@ static void what_is_hot_is_asked_of_every_cpu_and_forgotten_by_every_one(void **
     path_on(0);
     bool irq = arch_irq_save();
     assert_int_equal(ops->buffered(space_of(0), 5 * PAGE_SIZE + 123), BUFFER_USED);
-    assert_int_equal(ops->buffered(space_of(0), 5 * PAGE_SIZE), BUFFER_KEPT); /* not since */
-    assert_int_equal(ops->buffered(space_of(0), 6 * PAGE_SIZE), BUFFER_KEPT); /* used once */
+    assert_int_equal(ops->buffered(space_of(0), 5 * PAGE_SIZE), BUFFER_KEPT); /* not used since */
+    /* BUFFER_USED is returned once */
+    assert_int_equal(ops->buffered(space_of(0), 6 * PAGE_SIZE), BUFFER_KEPT);
     assert_int_equal(ops->buffered(space_of(1), 5 * PAGE_SIZE), BUFFER_NOT_KEPT);
     assert_int_equal(ops->buffered(space_of(0), 7 * PAGE_SIZE), BUFFER_NOT_KEPT);
     ops->forget(space_of(0), 5 * PAGE_SIZE);
     arch_irq_restore(irq);
     path_on(1);
-    assert_int_equal(access_page(5 * PAGE_SIZE, false), PATH_LOGGED); /* anew */
+    assert_int_equal(access_page(5 * PAGE_SIZE, false), PATH_LOGGED); /* logged anew */
     assert_int_equal(access_page(6 * PAGE_SIZE, false), PATH_KNOWN);
     path_on(0);
     irq = arch_irq_save();
@@ -315,7 +313,7 @@ static void a_smaller_sample_is_followed_from_the_next_switch_on(void **state)
     path_hardware_stop();
     assert_int_equal(path_hardware_start(&unit_config), 0);
     assert_int_equal(path_double[0].sample_shift,
-                     MACHINE_PATH_SAMPLE_SHIFT_MAX); /* it begins at 0, and is told */
+                     MACHINE_PATH_SAMPLE_SHIFT_MAX); /* a unit starts at shift 0 and is told */
     expect_nothing_lost();
 }
 
@@ -361,7 +359,7 @@ static void without_message_interrupts_it_says_so_and_switches_drain(void **stat
     for (unsigned i = 0; i < 5000; i++) {
         access_page((vaddr_t)i << PAGE_SHIFT, false);
         if (i % 100 == 99) {
-            run_thread(NOBODY);
+            run_thread(NO_THREAD);
             take_all();
             run_thread(0);
         }
@@ -378,7 +376,7 @@ static void a_unit_that_refuses_leaves_all_of_them_off(void **state)
     assert_int_equal(path_hardware_start(&unit_config), -EIO);
     run_thread(0);
     assert_int_equal(path_double_access(PAGE_SIZE, false), PATH_UNSEEN);
-    run_thread(NOBODY);
+    run_thread(NO_THREAD);
     path_double_refuses = -1;
     assert_int_equal(path_hardware_start(&unit_config), 0);
     run_thread(0);
@@ -400,14 +398,15 @@ static void without_memory_there_are_no_logs(void **state)
     path_kernel_boot();
     path_frames_max = PATH_DOUBLE_CPUS - 1;
     assert_int_equal(path_logs_init(), -ENOMEM);
-    /* what was taken for the last one went back */
+    /* memory taken for the last CPU was freed */
     assert_int_equal(path_heap, PATH_DOUBLE_CPUS - 1);
     path_frames_max = 256;
     path_kernel_end();
     begin();
 }
 
-/* A thread finds the log full when it leaves: what its unit still holds is never the next one's. */
+/* A thread leaves while the log is full: what its unit still holds is never attributed to the next
+ * thread. */
 static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
 {
     (void)state;
@@ -423,7 +422,7 @@ static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
     access_page(4 * PAGE_SIZE, false);
     path_flush();
     take_all();
-    assert_int_equal(taken, before + 1); /* once the unit is empty all is well */
+    assert_int_equal(taken, before + 1); /* once the unit is empty it works as before */
     run_thread(2);
     access_page(2 * PAGE_SIZE, false);
     run_thread(0);
@@ -431,8 +430,8 @@ static void what_a_thread_leaves_in_the_unit_is_not_the_next_ones(void **state)
     expect_nothing_uncounted();
 }
 
-/* A program that never enters the kernel finds the log full: its unit interrupts no more, whoever
- * makes room. */
+/* A program that never enters the kernel finds the log full: its unit does not interrupt, whichever
+ * CPU makes room. */
 static void a_unit_that_found_no_room_goes_on_when_there_is_some(void **state)
 {
     unsigned page = 0;
@@ -450,7 +449,7 @@ static void a_unit_that_found_no_room_goes_on_when_there_is_some(void **state)
         access_page((vaddr_t)page++ << PAGE_SHIFT, false);
     assert_int_equal(path_double[0].lost, lost);
     uint64_t registers = path_double[0].registers;
-    path_resume(); /* nobody waits for it */
+    path_resume(); /* no CPU waits for it */
     assert_int_equal(path_double[0].registers, registers);
     expect_nothing_uncounted();
 }
@@ -463,14 +462,14 @@ static void what_units_hold_when_they_stop_is_counted(void **state)
         access_page((vaddr_t)i << PAGE_SHIFT, false);
     path_hardware_stop();
     take_all();
-    /* those five the unit tells when it next drains */
+    /* The unit hands over those five when it next drains. */
     assert_int_equal(log_account().lost, ENTRIES_MAX);
     assert_int_equal(path_hardware_start(&unit_config), 0);
     access_page(PAGE_SIZE, false);
     expect_nothing_uncounted();
 }
 
-/* There is room for entries, but for no more batches. */
+/* There is room for entries, but not for batches. */
 static void more_batches_than_there_is_room_for_are_lost(void **state)
 {
     (void)state;
@@ -502,7 +501,7 @@ static void step(bool starved)
     if (what < 60 && !is_running(thread))
         run_thread(thread);
     else if (what < 80)
-        run_thread(NOBODY);
+        run_thread(NO_THREAD);
     else if (what < 85)
         watch_space(space, below(4));
     else if (what < 90)
@@ -513,7 +512,7 @@ static void step(bool starved)
         path_double_spurious();
     else if (what < (starved ? 111 : 200))
         starved ? take_all() : (void)take_one();
-    else if (on_cpu[host_cpu->index] != NOBODY) {
+    else if (on_cpu[host_cpu->index] != NO_THREAD) {
         bool late = below(50) == 0;
         unsigned n = 1 + below(starved ? 60 : 20);
         if (late)

@@ -1,5 +1,5 @@
-/* Page logs where there is no page-access tracker: that is said, and software's entries go their
- * way. */
+/* Page logs without a page-access tracker: its absence is reported, and software's entries are
+ * logged. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/path_kernel.h"
 
@@ -19,7 +19,7 @@ static void a_unit_that_is_missing_is_not_found(void **state)
     assert_int_equal(caps.log_entries, 0);
     path_double_no_unit = false;
     path_kernel_boot();
-    assert_null(path_hardware(&caps)); /* it is looked for once */
+    assert_null(path_hardware(&caps)); /* it is probed once */
 }
 
 static void software_logs_without_a_unit(void **state)

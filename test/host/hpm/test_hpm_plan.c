@@ -1,5 +1,5 @@
-/* Plans of all that is counted at a time: who shares a counter, who is where, and who is named when
- * it is impossible. */
+/* Plans of all that is counted at a time: which counts share a counter, where each count is, and
+ * the cause if there is no plan. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/events/request.h"
 #include "hpm/policy/plan.h"
@@ -49,7 +49,8 @@ static void assert_refused(const struct plan_request *r, int error, enum group_w
 
 /* ---- What any plan must keep ----------------------------------------------------------------- */
 
-/* Where the logical count sits in the group, which is at most one counter; GROUP_NIL: nowhere. */
+/* Returns the counter of the logical count in the group, which is at most one; GROUP_NIL: it has
+ * none. */
 static unsigned counter_of(unsigned group, unsigned i)
 {
     unsigned counter = GROUP_NIL;
@@ -81,7 +82,7 @@ static bool exclude(const struct event *a, const struct event *b)
            !event_same(a, b);
 }
 
-/* Cycles, instructions, or the fixed counter of that rank. */
+/* Checks that the counter is that of cycles, of instructions, or the event's fixed counter. */
 static void check_fixed_counter(const struct plan_request *r, unsigned group, unsigned i,
                                 unsigned counter)
 {
@@ -239,7 +240,7 @@ static void an_event_in_other_modes_is_another_one(void **state)
     assert_int_not_equal(counter_of(0, 0), counter_of(0, 1));
 }
 
-/* Event 5 can be counted on counter 0 only, as can half of the others. */
+/* Event 5 and half of the others can be counted on counter 0 only. */
 static void pinned_events_are_in_every_group_and_so_are_their_equals(void **state)
 {
     struct plan_request r = on_counters(2);
@@ -364,7 +365,7 @@ static void in_other_modes_they_do(void **state)
     check(&r);
     assert_int_equal(counter_of(0, 0), 0);
     assert_int_equal(counter_of(0, 1), 1);
-    /* Nor are there counters for what this PMU does not count always. */
+    /* What is not always counted needs a counter as well. */
     r = on_counters(2);
     r.always[1].modes = 0;
     want(&r, 1, instructions);
@@ -514,7 +515,7 @@ static void draw_request(struct plan_request *r, uint64_t *seed)
     }
 }
 
-/* What is named is wanted, and is a reason by itself. */
+/* The cause names wanted counts only, and is sufficient by itself. */
 static void check_refusal(const struct plan_request *r)
 {
     uint32_t there = (1u << r->counters) - 1, counters = 0;

@@ -1,5 +1,5 @@
-/* Samples by criteria: when they come, whose they are, what they stand for, and that none is lost
- * unsaid. */
+/* Samples by criteria: when they come, the threads they belong to, their periods, and that each
+ * lost one is counted. */
 #include "hpm/policy/period.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_profiles.h"
@@ -27,8 +27,9 @@ static void a_sample_comes_after_a_prime_of_events_near_the_period(void **state)
     assert_in_range(stood_for(n), 50000 - 1100, 50000);
 }
 
-/* With interrupts off nothing comes; the switch finds what was due, in the name of who leaves. */
-/* Each event is of another site than the one before, in turn. */
+/* With interrupts off no sample is taken; the switch finds those that were due, and they belong to
+ * the thread that leaves. */
+/* Each event is at the next of several sites, in turn. */
 static void sites_of_a_short_loop_have_as_many_samples(void **state)
 {
     unsigned of[8] = {0}, most = 0, least = 1000;
@@ -61,7 +62,7 @@ static void a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads(void
     host_irqs_on = false;
     misses(1000);
     host_irqs_on = true;
-    double_late = true; /* the interrupt comes too late, again */
+    double_late = true; /* the interrupt is late again */
     switch_to(0, 3);
     double_late = false;
     tick(0); /* SLICE_CYCLES have not passed, the counters are still armed */
@@ -74,7 +75,8 @@ static void a_sample_that_is_due_with_interrupts_off_is_the_leaving_threads(void
     assert_in_range(stood_for(n), 1, 1300);
 }
 
-/* Far fewer than a distance happen in a turn, and the counter is somebody else's in between. */
+/* Far fewer events than a distance happen in a turn, and the counter counts another event in
+ * between. */
 static void what_is_left_of_a_distance_outlives_the_turns(void **state)
 {
     struct hpm_profile_account a;
@@ -104,7 +106,8 @@ static void what_is_left_of_a_distance_outlives_the_turns(void **state)
     assert_in_range(seen, 2000, 39000);
     assert_in_range(stood_for(n), seen - 1100, seen);
     hpm_profile_account(profile, 0, &a);
-    assert_in_range(seen * 1000 / a.seen_permille, 36000, 44000); /* what there was, seen or not */
+    /* all that happened, sampled or not */
+    assert_in_range(seen * 1000 / a.seen_permille, 36000, 44000);
     hpm_session_close(same);
 }
 
@@ -155,7 +158,7 @@ static void two_criteria_have_samples_of_their_own(void **state)
         of[taken[i].criterion]++;
     }
     assert_in_range(of[0], 90, 110);
-    assert_in_range(of[1], 8, 15); /* and what hpm itself takes */
+    assert_in_range(of[1], 8, 15); /* with those of hpm itself */
 }
 
 static void a_storm_is_held_back_and_said(void **state)
@@ -187,8 +190,7 @@ static void a_storm_is_held_back_and_said(void **state)
     assert_true(later.taken > a.taken);
 }
 
-/* Most of what happens is held back; what could be sampled stands for all of it, if it is
- * scaled. */
+/* Most events are held back. The sampled ones, scaled, stand for all. */
 static void what_is_held_back_was_not_seen(void **state)
 {
     struct hpm_profile_account a;
@@ -204,7 +206,7 @@ static void what_is_held_back_was_not_seen(void **state)
         }
         take_all();
         hpm_profile_window(profile);
-        double_execute(1, SLICE_CYCLES); /* its last turn is over */
+        double_execute(1, SLICE_CYCLES); /* its last turn has ended */
     }
     switch_to(0, -1);
     hpm_profile_account(profile, 0, &a);
@@ -228,7 +230,7 @@ static void a_storm_has_the_name_of_the_criterion_that_brought_it(void **state)
     assert_null(strstr(double_output, "LOADS"));
 }
 
-/* A thousand a second is wanted; a million misses come in a tenth of one. */
+/* A thousand samples a second are wanted; a million misses come in a tenth of one. */
 static void an_adaptive_period_is_right_after_one_window(void **state)
 {
     struct hpm_profile_account a;
@@ -259,7 +261,7 @@ static void a_period_that_shrinks_does_not_wait_for_the_old_distance(void **stat
     misses(5000);
     size_t n = take_all();
     assert_true(n > 5);
-    assert_in_range(taken[0].period, 20000, 25000); /* and stands for what passed before */
+    assert_in_range(taken[0].period, 20000, 25000); /* it stands for the events before as well */
 }
 
 static void time_is_sampled_while_a_cpu_is_busy(void **state)
@@ -335,14 +337,14 @@ static void time_and_entries_are_sampled_without_counters(void **state)
         assert_int_equal(taken[i].tid, 101);
 }
 
-/* Not since the beginning of time. */
+/* The first sample does not stand for the time since boot. */
 static void time_is_sampled_of_a_cpu_that_was_busy_before(void **state)
 {
     (void)state;
     switch_to(0, 1);
     host_ticks += NS_PER_S;
     open_profile("time@1ms", 0);
-    assert_true(hpm_timer_ns() <= arch_clock_ns()); /* begins as soon as it can */
+    assert_true(hpm_timer_ns() <= arch_clock_ns()); /* begins as soon as possible */
     hpm_timer(NULL);
     assert_int_equal(take_all(), 0);
     assert_in_range(hpm_timer_ns(), arch_clock_ns() + NS_PER_MS / 2,
@@ -376,7 +378,7 @@ static void every_so_many_entries_are_sampled(void **state)
     for (unsigned i = 0; i < 1000; i++)
         hpm_entered(NULL);
     assert_in_range(take_all(), 90, 130);
-    host_user = false; /* not asked for */
+    host_user = false; /* a mode that was not asked for */
     for (unsigned i = 0; i < 1000; i++)
         hpm_entered(NULL);
     assert_int_equal(take_all(), 0);
@@ -399,7 +401,7 @@ static void accesses_are_recorded_by_the_hardware_with_random_periods(void **sta
     }
 }
 
-/* Windows end three times in a distance. */
+/* A distance lasts for three windows. */
 static void rare_accesses_are_recorded_across_windows(void **state)
 {
     (void)state;
@@ -437,7 +439,7 @@ static void records_get_another_prime_after_a_while(void **state)
     assert_in_range(changes, 3, 1 + 40 * 50 / 32);
 }
 
-/* Nobody can take records over while interrupts are off, and the hardware's memory is full. */
+/* While interrupts are off no record is taken, and the hardware's memory is full. */
 static void lost_records_count_as_what_they_stood_for(void **state)
 {
     struct hpm_profile_account a;
@@ -459,8 +461,8 @@ static void lost_records_count_as_what_they_stood_for(void **state)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* The interrupted program counter says who ran. */
-static void samples_belong_to_who_ran_whatever_happens(void **state)
+/* The interrupted program counter tells the thread that ran. */
+static void samples_belong_to_the_thread_that_ran_whatever_happens(void **state)
 {
     uint64_t seed = 11, made = 0, stood = 0;
     unsigned frames = double_frames(), samples = 0;
@@ -530,7 +532,7 @@ int main(void)
         TEST(rare_accesses_are_recorded_across_windows),
         TEST(records_get_another_prime_after_a_while),
         TEST(lost_records_count_as_what_they_stood_for),
-        TEST(samples_belong_to_who_ran_whatever_happens),
+        TEST(samples_belong_to_the_thread_that_ran_whatever_happens),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Samples by criteria: what is refused, with its cause. */
+/* Samples by criteria: refusals and their causes. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_profiles.h"
 #include "hpm/sampling.h"

@@ -1,4 +1,4 @@
-/* Samples: whose they are, how often they come, and that none is lost unseen or torn. */
+/* Samples: the threads they belong to, their rate, and that none is torn or lost uncounted. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "test/host/double/expect_panic.h"
@@ -38,7 +38,7 @@ static void assert_conserved(uint64_t pending)
     assert_int_equal(a.taken, a.delivered + a.lost_hardware + a.lost_buffer + pending);
 }
 
-/* The address of every access says who made it. */
+/* The address of every access tells the thread that made it. */
 static void every_sample_belongs_to_the_thread_that_ran(void **state)
 {
     uint64_t seed = 4, made = 0, got = 0, last_time[DOUBLE_CPUS] = {0};
@@ -199,12 +199,12 @@ static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
     double_access(MACHINE_REMOTE_L2, 1, true);
     tick(1);
     double_access(MACHINE_REMOTE_L2, 2, true);
-    switch_to(2, 2); /* was idle */
+    switch_to(2, 2); /* it was idle */
     double_access(MACHINE_REMOTE_L2, 3, true);
     double_run_on(0);
     hpm_sampling_stop();
     double_run_on(2);
-    double_access(MACHINE_REMOTE_L2, 4, true); /* has not heard yet */
+    double_access(MACHINE_REMOTE_L2, 4, true); /* the CPU does not follow yet */
     switch_to(2, -1);
     switch_to(1, -1);
     switch_to(1, 1);
@@ -278,7 +278,7 @@ static void the_cost_of_sampling_is_accounted(void **state)
     assert_true(hpm_own_cycles() > 0);
 }
 
-static void while_nobody_samples_a_switch_pays_nothing_for_it(void **state)
+static void without_sampling_a_switch_pays_nothing_for_it(void **state)
 {
     (void)state;
     switch_to(0, 0);
@@ -345,7 +345,7 @@ int main(void)
         TEST(what_an_earlier_sampling_left_is_not_delivered_by_the_next),
         TEST(wrong_requests_are_refused_by_name),
         TEST(the_cost_of_sampling_is_accounted),
-        TEST(while_nobody_samples_a_switch_pays_nothing_for_it),
+        TEST(without_sampling_a_switch_pays_nothing_for_it),
         cmocka_unit_test(a_sample_is_never_torn_between_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

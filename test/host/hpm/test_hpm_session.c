@@ -1,5 +1,5 @@
-/* Sessions on the simulated machine's double: each has its own events counted from its opening on,
- * whatever others do. */
+/* Sessions on the simulated machine's double: the events of each are counted from its opening on,
+ * whatever other sessions do. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_session_truth.h"
 
@@ -19,12 +19,12 @@ static void work(uint64_t *seed)
 
 enum { OPEN_MAX = 6 };
 
-/* The truth at its opening; past: of threads that have ended. */
+/* A session, and the truth at its opening. past: of threads that have ended. */
 static struct opened {
     struct hpm_session *s;
     uint64_t thread[THREADS][ALWAYS], past[ALWAYS], machine[ALWAYS];
 } opened[OPEN_MAX];
-static struct hpm_sums past; /* as a process keeps them */
+static struct hpm_sums past; /* kept as a process keeps its sums */
 static uint64_t past_truth[ALWAYS];
 
 static void open_one(struct opened *o, uint64_t *seed)
@@ -78,9 +78,9 @@ static void check_one(const struct opened *o)
     }
 }
 
-static struct mux_sum part[GROUP_EVENTS_MAX]; /* for context_sum */
+static struct mux_sum part[GROUP_EVENTS_MAX]; /* work space of context_sum */
 
-/* Threads, ended ones included, and idle time are the machine. */
+/* Checks that threads, ended ones included, and idle time add up to the machine. */
 static void check_parts(const struct opened *o)
 {
     const struct mux_plan *plan = &hpm_state.plan->mux;
@@ -100,7 +100,7 @@ static void check_parts(const struct opened *o)
     }
 }
 
-/* A thread that runs nowhere ends, and another one begins. */
+/* Replaces a thread that does not run by a new one. */
 static void end_thread(int t)
 {
     if (is_running(t))
@@ -179,7 +179,7 @@ static void what_is_always_counted_is_exact_from_each_opening_on(void **state)
     assert_int_equal(counted_past + counted_in_all().instructions, instructions);
 }
 
-/* CPUs 1 and 2 run threads of processes 10 and 11, CPU 3 runs nothing, and nobody switches. */
+/* CPUs 1 and 2 run threads of processes 10 and 11, CPU 3 runs none, and no CPU switches. */
 static void an_update_brings_in_what_other_cpus_have_done(void **state)
 {
     struct hpm_sums sums = {0};
@@ -238,8 +238,8 @@ static void differences_of_readings_are_exact_too(void **state)
     hpm_session_close(s);
 }
 
-/* However short what runs is: its turn need not come first. Where there is no room for that it
- * takes turns as others do. */
+/* They need not wait for a turn, however short a thread runs. Without room for that they take turns
+ * as other events do. */
 static void cycles_of_one_mode_have_a_counter_all_the_time(void **state)
 {
     struct hpm_session *many[4];

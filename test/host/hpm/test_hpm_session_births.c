@@ -1,4 +1,4 @@
-/* Logical counts that are born again: a session shows nothing of what its numbers counted before. */
+/* Logical counts that are born again: a session shows no counts of its number's predecessor. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_session_truth.h"
 
@@ -39,9 +39,9 @@ static void a_number_born_again_shows_nothing_of_its_predecessor(void **state)
     assert_int_equal(hpm_session_counts(second), number);
     assert_nothing(second, &before); /* read under the plan before */
     assert_nothing(second, &ended);
-    hpm_sum_thread(&threads[0], number, &thread); /* it has slept since */
+    hpm_sum_thread(&threads[0], number, &thread); /* the thread has not run since */
     assert_nothing(second, &thread);
-    hpm_sum_thread(&threads[1], number, &ended); /* added to what is older */
+    hpm_sum_thread(&threads[1], number, &ended); /* added to an older sum */
     assert_nothing(second, &ended);
     hpm_sum_machine(number, &machine);
     assert_int_equal(value(second, 0, &machine).estimate.count, 0);

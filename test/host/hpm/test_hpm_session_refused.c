@@ -1,4 +1,4 @@
-/* Sessions that cannot be: each refusal says why, changes nothing and keeps nothing. */
+/* Sessions that are refused: each refusal says why, changes nothing and keeps nothing. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/hpm_double.h"
 #include "test/host/double/hpm_sessions.h"
@@ -12,7 +12,7 @@ static int set_up(void **state)
     return 0;
 }
 
-/* Nothing changes, and nothing is kept. */
+/* Checks that a session is refused for `why`, that nothing changes, and that no memory is kept. */
 static void assert_refused(const char *names, int error, const char *why)
 {
     const struct hpm_plan *plan = hpm_state.plan;
@@ -94,7 +94,7 @@ static void events_come_to_an_end_and_metrics_do_not_for_them(void **state)
     for (unsigned i = 0; i < 64; i++)
         strcat(loads, "LOADS,");
     s[0] = open_names("ipc,cpi");
-    s[1] = open_names(loads); /* 64 names are 64 values, of one event */
+    s[1] = open_names(loads); /* 64 names are 64 values of one event */
     assert_int_equal(hpm_session_values(s[1]), 64);
     assert_int_equal(__builtin_popcountll(hpm_session_counts(s[1])), 1);
     strcat(loads, "LOADS");

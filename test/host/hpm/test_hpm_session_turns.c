@@ -62,7 +62,7 @@ static void most_intervals_hold_the_truth(void **state)
     assert_true(inside * 100 >= intervals * 88);
 }
 
-/* Two sessions of twenty, beside the breakdown's own, on four counters. */
+/* Two sessions of twenty events, beside the breakdown's, on four counters. */
 static void forty_events_at_a_time_are_all_counted(void **state)
 {
     static const char *const names[] = {
@@ -94,8 +94,8 @@ static void forty_events_at_a_time_are_all_counted(void **state)
     hpm_session_close(s[1]);
 }
 
-/* Bursts, each of one kind, and too little time for turns: every event by itself would be scaled to
- * anything. */
+/* Bursts, each of one kind, and too little time for turns: scaled by itself, any event could get
+ * any count. */
 static void no_part_is_larger_than_its_whole(void **state)
 {
     static const char *const names =

@@ -9,7 +9,7 @@
 #define SAID_ALONE (EVERY & ~(1u << SOURCE_LOCAL_L2 | 1u << SOURCE_REMOTE_MEMORY))
 #define KERNEL_PC  0xffffffff80001000
 
-/* One operation is tagged and taken over; true if it becomes a sample. */
+/* Tags an operation and takes its record. Returns whether it becomes a sample. */
 static bool sampled(const struct spe_op *op, struct hpm_sample *out)
 {
     uint64_t taken = spe_double[0].taken;
@@ -25,7 +25,7 @@ static uint64_t lost(void)
     return account().lost_hardware;
 }
 
-static void policy_cluster_has_what_it_goes_by(void **state)
+static void policy_cluster_has_its_inputs(void **state)
 {
     static const struct armv8_kind *const kinds[] = {&spe_known, &spe_packed, &spe_unknown};
 
@@ -38,7 +38,7 @@ static void policy_cluster_has_what_it_goes_by(void **state)
 
 /* ---- Finding out ----------------------------------------------------------------------------- */
 
-static void what_was_found_is_one_line(void **state)
+static void one_line_tells_what_was_found(void **state)
 {
     struct armv8_kind newer = spe_unknown;
 
@@ -60,7 +60,7 @@ static void what_was_found_is_one_line(void **state)
     assert_int_equal(hpm_caps()->sampled, SAID_ALONE);
 }
 
-static void a_processor_whose_records_do_not_say_sources_has_events(void **state)
+static void without_sources_in_its_records_a_processor_has_events(void **state)
 {
     struct armv8_kind silent = spe_known;
 
@@ -120,7 +120,7 @@ static void each_code_of_the_shortest_interval_is_what_it_means(void **state)
         config.period = means[i];
         config.jitter = means[i] - 1;
         assert_int_equal(hpm_sampling_start(&config), 0);
-        /* there is none shorter */
+        /* The shortest interval there is. */
         assert_in_range(spe_double[0].now.irr & IRR_INTERVAL, means[i], means[i]);
         hpm_sampling_stop();
     }
@@ -147,7 +147,7 @@ static void a_cpu_with_less_than_the_first_stops_the_boot(void **state)
     }
 }
 
-/* A shorter record, other places. */
+/* Its records are shorter, and begin elsewhere. */
 static void a_cpu_may_have_smaller_records(void **state)
 {
     struct armv8_kind small = spe_known;
@@ -203,7 +203,7 @@ static void a_sample_says_what_the_record_said(void **state)
     assert_int_equal(s.source, SOURCE_L1);
 }
 
-/* Time is of the access, not of when its record is taken. */
+/* The time is that of the access, not that of taking the record. */
 static void records_carry_their_own_time(void **state)
 {
     struct hpm_sample s[2];
@@ -223,7 +223,7 @@ static void records_carry_their_own_time(void **state)
     assert_in_range(s[1].time, first + 1000000, first + 1000100);
 }
 
-/* Beyond SOURCE_COUNT: none of those asked for, and not known. */
+/* Results beyond SOURCE_COUNT: of another source, and unknown. */
 enum { PASSED = SOURCE_COUNT, LOST };
 
 static void each_kind_of_record_becomes_what_it_says(void **state)
@@ -252,7 +252,7 @@ static void each_kind_of_record_becomes_what_it_says(void **state)
         {{.store = true, .events = SPE_EVENT_RETIRED}, PASSED, PASSED},
         {{.load = true, .store = true, .events = HIT}, SOURCE_L1, SOURCE_L1},
         {{.events = SPE_EVENT_RETIRED}, PASSED, PASSED},
-        /* it never happened */
+        /* It did not retire. */
         {{.load = true, .coded = true, .events = SPE_EVENT_L1}, PASSED, PASSED},
         {{.load = true, .coded = true, .events = HIT, .placeless = true}, LOST, LOST},
         {{.load = true, .coded = true, .events = HIT, .broken = 0xc1}, LOST, LOST},
@@ -291,7 +291,7 @@ static void what_is_not_asked_for_is_filtered_or_passed_over(void **state)
     assert_false(sampled(&spe_hit, &s));
     assert_false(sampled(&spe_branch, &s));
     assert_true(sampled(&spe_remote, &s));
-    assert_int_equal(d->left_out, 2); /* by the hardware: a hit, what is no access */
+    assert_int_equal(d->left_out, 2); /* by the hardware: a hit, and an operation without access */
     uint64_t operations = d->operations;
     spe_operate(100000, &in_kernel);
     assert_int_equal(d->operations, operations);
@@ -308,7 +308,8 @@ static void what_is_not_asked_for_is_filtered_or_passed_over(void **state)
     assert_int_equal(lost(), 0);
 }
 
-/* Where another chip's accesses can be filtered by, from v1.4 on, and by no other means be told. */
+/* If accesses to another chip can be filtered by (from v1.4 on) and are told by the events
+ * alone. */
 static void the_remote_event_is_a_filter_where_events_say_all(void **state)
 {
     struct armv8_kind kinds[] = {spe_unknown, spe_unknown, spe_known};
@@ -321,7 +322,7 @@ static void the_remote_event_is_a_filter_where_events_say_all(void **state)
     for (unsigned i = 0; i < ARRAY_SIZE(kinds); i++) {
         spe_start(&kinds[i]);
         sample_all(1u << SOURCE_REMOTE_L2, 5000, 0, true, false);
-        assert_int_equal(sampled(&near, &s), i == 2); /* its code says so */
+        assert_int_equal(sampled(&near, &s), i == 2); /* by its code */
         assert_int_equal(spe_double[0].left_out, i == 1);
         assert_true(sampled(&spe_remote, &s));
         assert_int_equal(s.source, SOURCE_REMOTE_L3);
@@ -331,7 +332,7 @@ static void the_remote_event_is_a_filter_where_events_say_all(void **state)
 
 /* ---- How often ------------------------------------------------------------------------------- */
 
-/* Operations for each record of so many. */
+/* Returns the operations per record, over `records` records. */
 static uint64_t average_interval(uint32_t period, uint32_t jitter, unsigned records)
 {
     const struct spe_double *d = &spe_double[0];
@@ -364,7 +365,7 @@ static void intervals_are_as_long_as_asked_for(void **state)
     }
 }
 
-/* Only where it leaves the interval as it is, and where so much was asked for. */
+/* Only if it does not change the interval, and enough jitter was asked for. */
 static void the_hardwares_jitter_is_used_where_it_does_not_add_up(void **state)
 {
     struct armv8_kind random = spe_known;
@@ -403,8 +404,7 @@ static void jitter_is_drawn_anew_at_each_drain(void **state)
     assert_int_equal(lost(), 0);
 }
 
-/* Draining is not a new interval: however often there is one, operations are as likely as
- * before. */
+/* Draining begins no new interval: however often it happens, operations are as likely as before. */
 static void draining_does_not_lengthen_the_interval(void **state)
 {
     const struct spe_double *d = &spe_double[0];
@@ -422,7 +422,7 @@ static void draining_does_not_lengthen_the_interval(void **state)
     assert_int_equal(take_all(), 100);
 }
 
-/* ---- Whose, and when ------------------------------------------------------------------------- */
+/* ---- Thread and time ------------------------------------------------------------------------- */
 
 static void a_record_belongs_to_the_thread_that_leaves(void **state)
 {
@@ -432,7 +432,7 @@ static void a_record_belongs_to_the_thread_that_leaves(void **state)
     spe_start(&spe_known);
     switch_to(0, 1);
     sample_all(EVERY, 4096, 0, true, true);
-    spe_operate(4096, &spe_remote); /* the processor still holds it back */
+    spe_operate(4096, &spe_remote); /* the processor still holds it */
     assert_int_equal(spe_double[0].recorded, 0);
     switch_to(0, 2);
     assert_int_equal(hpm_sampling_take(&s, 1), 1);
@@ -461,7 +461,7 @@ static void what_is_sampled_before_the_end_is_forgotten(void **state)
     hpm_interrupt(NULL);
     assert_int_equal(hpm_sampling_take(&s, 1), 0);
     sample_all(EVERY, 4096, 0, true, false);
-    spe_operate(4095, &spe_remote); /* the interval begins anew, too */
+    spe_operate(4095, &spe_remote); /* the interval begins anew as well */
     tick(0);
     assert_int_equal(hpm_sampling_take(&s, 1), 0);
     spe_operate(1, &spe_remote);
@@ -469,8 +469,8 @@ static void what_is_sampled_before_the_end_is_forgotten(void **state)
     assert_int_equal(lost(), 0);
 }
 
-/* Whoever asks for one at a time gets the next, in order; whoever stops asking has lost the
- * rest. */
+/* A caller that takes one at a time gets the next one, in order; a caller that stops sampling loses
+ * the rest. */
 static void what_is_half_taken_when_sampling_ends_is_forgotten(void **state)
 {
     const struct pmu_ops *pmu = &pmu_armv8;
@@ -504,7 +504,7 @@ static void what_is_half_taken_when_sampling_ends_is_forgotten(void **state)
     pmu->sample(NULL);
 }
 
-/* Sampled itself, wherever it is when an interval ends, the driver loses nothing. */
+/* If the driver itself is sampled, at any point where an interval may end, it loses nothing. */
 static void the_driver_may_be_sampled(void **state)
 {
     const struct spe_double *d = &spe_double[0];
@@ -523,7 +523,7 @@ static void the_driver_may_be_sampled(void **state)
     assert_int_equal(lost(), 0);
 }
 
-static void nothing_costs_anything_while_nobody_samples(void **state)
+static void nothing_is_paid_while_there_is_no_sampling(void **state)
 {
     (void)state;
     spe_start(&spe_known);
@@ -545,9 +545,9 @@ static void nothing_costs_anything_while_nobody_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(policy_cluster_has_what_it_goes_by),
-        TEST(what_was_found_is_one_line),
-        TEST(a_processor_whose_records_do_not_say_sources_has_events),
+        TEST(policy_cluster_has_its_inputs),
+        TEST(one_line_tells_what_was_found),
+        TEST(without_sources_in_its_records_a_processor_has_events),
         TEST(what_is_not_usable_is_said_once),
         TEST(each_code_of_the_shortest_interval_is_what_it_means),
         TEST(a_cpu_with_less_than_the_first_stops_the_boot),
@@ -565,7 +565,7 @@ int main(void)
         TEST(what_is_sampled_before_the_end_is_forgotten),
         TEST(what_is_half_taken_when_sampling_ends_is_forgotten),
         TEST(the_driver_may_be_sampled),
-        TEST(nothing_costs_anything_while_nobody_samples),
+        TEST(nothing_is_paid_while_there_is_no_sampling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
-/*
- * The profiling buffer of Arm's Statistical Profiling Extension, as the driver and hpm on top of it
- * keep it: full, cut off, unwritable, and that every record taken is a sample, lost, or of no
- * interest, whatever happens.
- */
+/* The profiling buffer of Arm's Statistical Profiling Extension in the driver and hpm on top of it:
+ * full, cut off, not writable; and that every record taken is a sample, lost, or of another
+ * source. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/random.h"
 #include "test/host/double/spe_kinds.h"
@@ -15,7 +13,7 @@ static uint64_t lost(void)
     return account().lost_hardware;
 }
 
-/* Within one stretch of a thread, nobody looking. */
+/* Samples within one stretch of a thread, without any look at the buffer. */
 static void sample_many(unsigned records)
 {
     host_irqs_on = false;
@@ -44,7 +42,7 @@ static void begin(const struct armv8_kind *kind)
     begin_with(kind, RECORDS);
 }
 
-/* Nobody listens until long after the buffer has stopped: that it did is one loss. */
+/* The interrupt is late, long after the buffer has stopped: that counts as one loss. */
 static void a_full_buffer_interrupts_and_sampling_goes_on(void **state)
 {
     static const struct armv8_kind *const kinds[] = {&spe_known, &spe_packed};
@@ -57,7 +55,7 @@ static void a_full_buffer_interrupts_and_sampling_goes_on(void **state)
         sample_many(4 * RECORDS);
         assert_int_equal(d->stops, 1);
         assert_in_range(d->recorded, RECORDS - 1, 4 * RECORDS);
-        assert_int_equal(lost(), 0); /* nobody has looked */
+        assert_int_equal(lost(), 0); /* the buffer has not been looked at */
         double_deliver();
         assert_int_equal(cpus[0].hpm->interrupts - interrupts, 1);
         assert_int_equal(lost(), 1);
@@ -73,8 +71,7 @@ static void a_full_buffer_interrupts_and_sampling_goes_on(void **state)
     }
 }
 
-/* It is interrupted in time: what was sampled until then is taken, no matter how little can be
- * taken at once. */
+/* The interrupt is in time: all that was sampled until then is taken, in portions of any size. */
 static void a_buffer_that_fills_again_and_again_loses_what_it_says(void **state)
 {
     const struct spe_double *d = &spe_double[0];
@@ -93,8 +90,7 @@ static void a_buffer_that_fills_again_and_again_loses_what_it_says(void **state)
     assert_int_equal(account().delivered, d->recorded);
 }
 
-/* What is there of the record that did not fit is nobody's; the stop is counted, and it is counted
- * once. */
+/* The part of a record that did not fit is dropped; the stop is counted once. */
 static void a_record_that_was_cut_off_is_lost_once(void **state)
 {
     struct spe_double *d = &spe_double[0];
@@ -110,7 +106,7 @@ static void a_record_that_was_cut_off_is_lost_once(void **state)
     assert_int_equal(take_all(), d->recorded);
 }
 
-/* Without a status that says so, half a record is no record all the same. */
+/* Half a record without a status that tells so is lost as well. */
 static void half_a_record_is_lost(void **state)
 {
     struct spe_double *d = &spe_double[0];
@@ -154,7 +150,7 @@ static void an_interrupt_for_nothing_does_nothing(void **state)
     assert_exact(0);
 }
 
-/* It is known that there were some, not how many. */
+/* The status tells that there were some, not how many. */
 static void samples_due_too_early_are_a_loss(void **state)
 {
     struct spe_double *d = &spe_double[0];
@@ -176,8 +172,7 @@ static void samples_due_too_early_are_a_loss(void **state)
     assert_int_equal(take_all(), 2);
 }
 
-/* Translation fault; external abort; a reason that only its maker knows; one that is not
- * defined. */
+/* Translation fault; external abort; a reason that only its maker knows; an undefined one. */
 static void a_buffer_that_cannot_be_written_is_said_and_left(void **state)
 {
     static const uint64_t faults[] = {(uint64_t)0x24 << 26 | SR_DL | 7, SR_EA | SR_DL,
@@ -192,7 +187,7 @@ static void a_buffer_that_cannot_be_written_is_said_and_left(void **state)
         d->fault = faults[i];
         sample_many(4);
         double_deliver();
-        tick(0); /* at the latest, for it may not have been written before */
+        tick(0); /* the status may not have been written before */
         const char *said =
             strstr(double_output, "hpm: spe: CPU 0 cannot write its buffer (PMBSR 0x");
         assert_non_null(said);
@@ -236,8 +231,8 @@ static void a_pointer_outside_the_buffer_is_not_followed(void **state)
     }
 }
 
-/* After sampling has ended: by a record that was on its way. */
-static void an_interrupt_that_nobody_wants_any_more_is_taken_down(void **state)
+/* After sampling has ended, by a record that was on its way. */
+static void an_interrupt_after_sampling_has_ended_is_cleared(void **state)
 {
     struct spe_double *d = &spe_double[0];
 
@@ -245,11 +240,11 @@ static void an_interrupt_that_nobody_wants_any_more_is_taken_down(void **state)
     begin(&spe_known);
     hpm_sampling_stop();
     d->sr = SR_S | MSS_FULL;
-    double_deliver(); /* aborts in a storm */
+    double_deliver(); /* else it interrupts for ever */
     assert_false(spe_due());
     assert_int_equal(lost(), 0);
     d->sr = SR_S | MSS_FULL;
-    double_late = true; /* and sampling starts again before it comes */
+    double_late = true; /* and sampling starts again before the interrupt comes */
     sample_all(EVERY, PERIOD, 0, true, false);
     sample_many(3);
     tick(0);
@@ -262,7 +257,7 @@ static void an_interrupt_that_nobody_wants_any_more_is_taken_down(void **state)
     assert_false(spe_due());
 }
 
-/* Whether the largest or the smallest memory for records was asked for, it is pages. */
+/* The largest and the smallest memory for records that can be asked for are whole pages. */
 static void the_least_memory_is_a_page(void **state)
 {
     (void)state;
@@ -276,7 +271,7 @@ static void the_least_memory_is_a_page(void **state)
 
 /* ---- Random lives ---------------------------------------------------------------------------- */
 
-/* Where an operation says whose it was. */
+/* The data address tells the thread that executed an operation. */
 #define DATA_OF(thread) ((uint64_t)0x10000 + (uint64_t)(thread)*8)
 
 static struct spe_op any_op(uint64_t *seed, int thread)
@@ -304,7 +299,7 @@ static void check_samples(void)
     }
 }
 
-/* Samples are taken by whoever comes along, wherever. */
+/* Samples are taken by any CPU. */
 static void sample_some(uint64_t *seed)
 {
     struct spe_op op = any_op(seed, running[host_cpu->index]);
@@ -327,7 +322,7 @@ static void check_account(const struct armv8_kind *kind, bool kernel)
     start_with(kind, 64);
     sample_all(SOURCES_REMOTE_CACHE, PERIOD, PERIOD / 2, true, kernel);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++)
-        tick(c); /* all have heard of it */
+        tick(c); /* all CPUs follow */
     live(&l);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
         recorded += spe_double[c].recorded;
@@ -342,7 +337,7 @@ static void check_account(const struct armv8_kind *kind, bool kernel)
     if (kind->spe.align)
         assert_int_equal(a.taken + passed, recorded + known_losses);
     else
-        /* what is broken takes others with it */
+        /* A broken record takes others with it. */
         assert_true(a.taken + passed <= recorded + known_losses);
     assert_true(a.lost_hardware > known_losses);
     hpm_sampling_stop();
@@ -375,7 +370,7 @@ int main(void)
         TEST(samples_due_too_early_are_a_loss),
         TEST(a_buffer_that_cannot_be_written_is_said_and_left),
         TEST(a_pointer_outside_the_buffer_is_not_followed),
-        TEST(an_interrupt_that_nobody_wants_any_more_is_taken_down),
+        TEST(an_interrupt_after_sampling_has_ended_is_cleared),
         TEST(the_least_memory_is_a_page),
         TEST(all_cpus_sample_and_every_record_is_accounted_for),
         TEST(so_it_is_where_records_have_no_places),

@@ -1,4 +1,4 @@
-/* Metrics: the arithmetic, formulas, what is refused and how, and the table of metrics on every
+/* Metrics: the arithmetic, formulas, refusals and their words, and the table of metrics on every
  * PMU. */
 #include "test/host/double/expect_panic.h"
 #include <math.h>
@@ -249,8 +249,8 @@ static void what_a_pmu_cannot_measure_is_said_with_what_it_lacks(void **state)
 
 /* ---- Top-down ---- */
 
-/* 1000 cycles: 4, 5 or 6 times as many slots, of which an eighth got nothing from the front end and
- * half retired; what was issued besides, and 50 cycles of recovery, was an eighth, too. */
+/* 1000 cycles with 4, 5 or 6 slots each: an eighth got nothing from the front end, half retired.
+ * Further issued operations and 50 cycles of recovery are another eighth. */
 static void intels_cores_without_perf_metrics_have_formulas(void **state)
 {
     static const struct {
@@ -323,7 +323,7 @@ static void metrics_are_named_and_described(void **state)
             fail_msg("%s: %s", m->formula, err);
         for (const struct metric *other = m + 1; other->name; other++)
             if (!strcmp(m->name,
-                        other->name)) /* rows of one name stand together and say the same */
+                        other->name)) /* Rows of one name are neighbours and say the same. */
                 assert_string_equal((other - 1)->name, m->name);
     }
 }

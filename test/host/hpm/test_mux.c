@@ -1,4 +1,4 @@
-/* What is counted in turns, scaled, against an oracle in floating point. */
+/* Counts of turns, scaled, against an oracle in floating point. */
 #include <math.h>
 #include "test/host/double/expect_panic.h"
 #include "hpm/policy/estimate.h"
@@ -58,8 +58,7 @@ static void assert_as_oracle(const struct mux_counts *c, const struct oracle *o)
     }
 }
 
-/* Slices in pieces, cut rounds, slices that run over, at random; turns of the thread's own and of
- * others. */
+/* Slices in pieces, cut rounds and overruns, at random; turns of the thread's own and of others. */
 static void random_work_is_summed_up_as_by_an_oracle(void **state)
 {
     static const uint8_t shares[][GROUPS] = {{1, 1, 1, 1}, {1, 2, 3, 1}};
@@ -96,8 +95,8 @@ static void random_work_is_summed_up_as_by_an_oracle(void **state)
     }
 }
 
-/* Events 0 to 3 are in a group each, 4 in two, PINNED in all; what was asked for twice is seen
- * alike. */
+/* Events 0 to 3 are in a group each, 4 in two, PINNED in all; an alias is in the groups of its
+ * event. */
 static void events_of_the_same_groups_are_in_a_row(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -121,8 +120,8 @@ static void events_of_the_same_groups_are_in_a_row(void **state)
                                                 1 << 7 | (g == 1 ? 1ull << 60 : 0));
 }
 
-/* All the same but for how sure it is. */
-static void an_event_nobody_wants_an_interval_of_has_none(void **state)
+/* Nothing differs but the interval. */
+static void a_rough_event_has_no_interval(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
     struct mux_sum sure, rough;
@@ -138,7 +137,7 @@ static void an_event_nobody_wants_an_interval_of_has_none(void **state)
         assert_true(mux_close(&c, &p));
         assert_sound(&c, &p);
     }
-    add_slice(&c, &p, 1, p.rounds.slice, 5); /* the open unit goes by the rate of the latest */
+    add_slice(&c, &p, 1, p.rounds.slice, 5); /* the open unit goes by the rate of the unit before */
     mux_read(&c, &p, 0, &sure);
     mux_read(&c, &p, 20, &rough);
     assert_true(sure.variance > 0);
@@ -166,7 +165,7 @@ static void a_unit_stays_open_until_each_event_had_a_quarter_of_its_share(void *
     assert_false(mux_close(&c, &p));
     add_slice(&c, &p, 3, pass, 5);
     assert_false(mux_close(&c, &p));
-    /* Event 1 shall have 2 of 7 parts; a quarter of them is 1 of 14, of 3 passes and its own. */
+    /* Event 1 has 2 of 7 parts; a quarter of them is 1 of 14, of 3 passes and its own slice. */
     add_slice(&c, &p, 1, 3 * pass / 13 - 100, 5);
     assert_false(mux_close(&c, &p));
     add_slice(&c, &p, 1, 200, 5);
@@ -190,8 +189,8 @@ static void a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth(void **state)
     assert_true(mux_close(&c, &p));
 }
 
-/* The slices of a pass last differently; each stands for as much of the pass as the others,
- * whatever it counted. */
+/* The slices of a pass have different lengths; each group stands for as much of the pass as the
+ * others. */
 static void counts_are_scaled_by_the_lengths_that_were_measured(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -244,7 +243,7 @@ static void an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before(void **
     (void)state;
     mux_read(&c, &p, 0, &sum);
     assert_int_equal(sum.count, 0);
-    add_slice(&c, &p, 1, 1000, 10); /* nothing is known of event 0 */
+    add_slice(&c, &p, 1, 1000, 10); /* event 0 has not been seen */
     mux_read(&c, &p, 0, &sum);
     assert_int_equal(sum.count, 0);
     add_slice(&c, &p, 0, 1000, 10);
@@ -265,7 +264,7 @@ static void an_open_unit_goes_by_itself_or_by_the_rate_of_the_one_before(void **
     assert_true(mux_close(&c, &p));
     mux_read(&c, &p, 0, &sum);
     uint64_t closed = sum.count;
-    add_slice(&c, &p, 1, 10000, 0); /* nothing any more */
+    add_slice(&c, &p, 1, 10000, 0); /* nothing is counted any more */
     mux_read(&c, &p, 0, &sum);
     assert_in_range(sum.count, closed, closed + 1);
 }
@@ -388,7 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(random_work_is_summed_up_as_by_an_oracle, mux_set_up),
         cmocka_unit_test_setup(events_of_the_same_groups_are_in_a_row, mux_set_up),
-        cmocka_unit_test_setup(an_event_nobody_wants_an_interval_of_has_none, mux_set_up),
+        cmocka_unit_test_setup(a_rough_event_has_no_interval, mux_set_up),
         cmocka_unit_test_setup(a_unit_stays_open_until_each_event_had_a_quarter_of_its_share,
                                mux_set_up),
         cmocka_unit_test_setup(a_unit_is_no_shorter_than_a_pass_but_for_a_sixteenth, mux_set_up),

@@ -1,5 +1,5 @@
-/* Counts that go on while plans change: events are born, units are cut, others ask for the same
- * event. */
+/* Counts that go on while plans change: events are born, units are cut, and another event is
+ * counted as an alias. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/mux_work.h"
 
@@ -13,7 +13,7 @@ static struct mux_plan first_plan(void)
     return p;
 }
 
-/* Those that do not stay are born in it. */
+/* Returns the next plan. Events that do not stay are born in it. */
 static struct mux_plan plan_after(const struct mux_plan *before, uint64_t stay)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -40,7 +40,7 @@ static void an_event_that_is_born_starts_from_nothing_and_the_others_go_on(void 
     (void)state;
     for (unsigned i = 0; i < 10; i++)
         add_pass(&c, &first, 100);
-    mux_read(&c, &second, 1, &sum); /* not there yet */
+    mux_read(&c, &second, 1, &sum); /* not born yet */
     assert_int_equal(sum.length | sum.count | sum.seen, 0);
     mux_read(&c, &second, 0, &sum);
     assert_int_equal(sum.count, 4000);
@@ -59,7 +59,8 @@ static void an_event_that_is_born_starts_from_nothing_and_the_others_go_on(void 
     assert_sound(&c, &second);
 }
 
-/* Half of a pass: events 0 and 4 and the pinned one were seen, the others go by the mean so far. */
+/* In half of a pass events 0 and 4 and the pinned one were seen; the others go by the mean so
+ * far. */
 static void a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known(void **state)
 {
     struct mux_plan first = first_plan(), second = plan_after(&first, 0x3f);
@@ -83,8 +84,8 @@ static void a_unit_that_a_new_plan_cuts_is_counted_by_what_is_known(void **state
     assert_int_equal(sum.seen, sum.length);
 }
 
-/* A thread that has closed no unit keeps what was cut as part of its pool, however many plans
- * follow each other; the first unit is the rest of it then. */
+/* A thread without a closed unit keeps what was cut in its pool, however many plans follow each
+ * other; the first unit is the rest of the sum. */
 static void what_is_cut_before_the_first_unit_stays_in_the_pool(void **state)
 {
     struct mux_plan plan[41] = {first_plan()};

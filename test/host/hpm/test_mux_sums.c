@@ -40,8 +40,8 @@ static void readings_of_a_window_and_of_several_threads_add_up(void **state)
     assert_memory_equal(&window, &second[0], sizeof window);
 }
 
-/* A thread that ran in one slice: in the turn of group g, where each of its events happened n
- * times. */
+/* Returns the counts of a thread that ran in one slice, in the turn of group g, where each of its
+ * events happened n times. */
 static struct mux_sum short_life(const struct mux_plan *p, unsigned g, uint64_t length, uint64_t n,
                                  unsigned event)
 {
@@ -53,7 +53,7 @@ static struct mux_sum short_life(const struct mux_plan *p, unsigned g, uint64_t 
     return part;
 }
 
-/* Each by itself has all of an event or nothing. */
+/* Each thread alone has all of an event or nothing. */
 static void threads_that_closed_no_unit_are_scaled_as_one(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -80,7 +80,7 @@ static void threads_that_closed_no_unit_are_scaled_as_one(void **state)
     assert_int_equal(pinned.seen, pinned.length);
 }
 
-/* Where those hardly saw it they go by the others' rate. */
+/* A pool that hardly saw the event goes by the rate of the rest. */
 static void a_pool_that_hardly_saw_an_event_goes_by_the_rest(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -100,7 +100,7 @@ static void a_pool_that_hardly_saw_an_event_goes_by_the_rest(void **state)
     assert_int_equal(sum.count, 2 * closed);
 }
 
-/* A pass at a time; fractions are carried on, so that what is rare is not rounded away. */
+/* A pass at a time. Fractions are carried, so that rare events are not rounded away. */
 static void a_pool_is_closed_as_a_unit_when_it_is_long_enough(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -134,7 +134,7 @@ static void a_pool_is_closed_as_a_unit_when_it_is_long_enough(void **state)
     assert_true(rough.units == 3 && rough.pairs == 0 && rough.variance == 0);
 }
 
-/* As sums that readers take one from another. */
+/* As sums that readers subtract from each other. */
 static void a_difference_of_pools_is_of_what_was_seen_in_it(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -154,11 +154,11 @@ static void a_difference_of_pools_is_of_what_was_seen_in_it(void **state)
     assert_int_equal(after.length, 80000);
     assert_int_equal(after.count, 2400);
     assert_int_equal(after.pool.length, 0);
-    assert_int_equal(before.count, 0); /* it is as it was */
+    assert_int_equal(before.count, 0); /* the earlier sum is not changed */
 }
 
-/* What an earlier reading took the open unit for is not made good in the next window: that has what
- * was seen in it. */
+/* An error in the earlier estimate of the open unit is not made good in the next window, which has
+ * what was seen in it. */
 static void a_short_window_has_what_was_seen_in_it(void **state)
 {
     struct mux_plan p = plan_of(1, NULL);
@@ -173,7 +173,7 @@ static void a_short_window_has_what_was_seen_in_it(void **state)
     }
     for (unsigned g = 0; g < 2; g++)
         add_slice(&c, &p, g, p.rounds.slice, 90000);
-    mux_read(&c, &p, 0, &before); /* seen for half of the unit, so it looks like 180,000 */
+    mux_read(&c, &p, 0, &before); /* seen for half of the unit, so it is estimated as 180,000 */
     for (unsigned g = 2; g < GROUPS; g++)
         add_slice(&c, &p, g, p.rounds.slice, 100);
     assert_true(mux_close(&c, &p));
@@ -195,7 +195,7 @@ static void a_window_never_has_fewer_than_were_counted(void **state)
     (void)state;
     add_slice(&c, &p, 1, 900000, 0);
     add_slice(&c, &p, 0, 75000, 60000);
-    mux_read(&c, &p, 0, &before); /* 60,000 in 75,000: it looks like 780,000 in all */
+    mux_read(&c, &p, 0, &before); /* 60,000 in 75,000: it is estimated as 780,000 in all */
     assert_true(before.count > 700000);
     add_slice(&c, &p, 0, 300000, 5);
     add_slice(&c, &p, 2, 200000, 0);

@@ -1,4 +1,4 @@
-/* How rounds are cut, and whose turn it is in them. */
+/* How rounds are cut, and the order of turns in them. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/mux_config.h"
 
@@ -149,7 +149,7 @@ static void a_slice_ends_when_it_is_spent_in_whatever_pieces(void **state)
             assert_null(mux_turns_check(&t, &r));
         }
         assert_true(spent >= r.slice);
-        assert_int_equal(t.left, r.slice); /* running over shortens no other */
+        assert_int_equal(t.left, r.slice); /* an overrun shortens no other slice */
     }
 }
 

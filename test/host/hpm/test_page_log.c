@@ -1,5 +1,5 @@
-/* Page logs: what is appended comes out, each thread's accesses in its order wherever it ran, and
- * nothing is overwritten. */
+/* Page logs: all entries come out, each thread's accesses in order wherever it ran, and nothing is
+ * overwritten. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static void what_hardware_has_lost_begins_at_none(void **state)
     struct page_log l;
 
     (void)state;
-    memset(&ring, 0xa5, sizeof(ring)); /* memory as it comes */
+    memset(&ring, 0xa5, sizeof(ring)); /* memory has any contents */
     page_log_init(&l, 0, &ring, SIZE);
     assert_int_equal(ring.lost, 0);
 }
@@ -62,9 +62,9 @@ static void a_batch_is_its_threads_entries_in_order(void **state)
     (void)state;
     struct page_run run;
     append(&logs[0], 100, 3);
-    assert_null(page_log_earliest(all, CPUS, UINT64_MAX)); /* it is open */
+    assert_null(page_log_earliest(all, CPUS, UINT64_MAX)); /* the batch is open */
     page_log_end_batch(&logs[0], 7, 3, 1000);
-    page_log_end_batch(&logs[0], 8, 4, 1001); /* empty: none */
+    page_log_end_batch(&logs[0], 8, 4, 1001); /* an empty batch is not kept */
     page_log_check(&logs[0]);
     assert_ptr_equal(page_log_earliest(all, CPUS, UINT64_MAX), &logs[0]);
     page_log_next(&logs[0], &run);
@@ -136,7 +136,7 @@ static void there_is_room_until_it_is_full_of_entries_or_batches(void **state)
     free(large);
 }
 
-/* Hardware appends entries on and on, whether there is room for a batch or not. */
+/* Hardware appends entries whether or not there is room for a batch. */
 static void a_batch_for_which_there_is_no_room_is_lost(void **state)
 {
     struct page_ring *large =
@@ -164,8 +164,7 @@ static void a_batch_for_which_there_is_no_room_is_lost(void **state)
     free(large);
 }
 
-/* Threads run here and there, and log the numbers from 0 on; whoever takes them finds each thread's
- * in order. */
+/* Threads migrate and log the numbers from 0 on; the consumer finds each thread's in order. */
 static void threads_that_move_stay_in_order(void **state)
 {
     (void)state;
@@ -178,7 +177,7 @@ static void threads_that_move_stay_in_order(void **state)
         seed = seed * 6364136223846793005ull + 1442695040888963407ull;
         unsigned c = seed >> 33 & 3, action = seed >> 40 & 15;
         int t = running[c];
-        if (action < 2) { /* it leaves, and another comes that runs nowhere */
+        if (action < 2) { /* switches to a thread that runs nowhere */
             if (t >= 0)
                 page_log_end_batch(&logs[c], (uint32_t)t, 1, ++time);
             running[c] = -1;

@@ -1,15 +1,16 @@
-/* Periods: adapted to a rate, lengthened to a limit, drawn as primes. */
+/* Periods: adapted to a rate, lengthened to a limit, and drawn as primes. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/policy/period.h"
 
 enum { CPUS = 4, WINDOW = 1000000 };
 
-/* Events come at a rate; every CPU's counter keeps what it has counted when its period changes. */
+/* CPUs that sample events of a rate. A counter keeps what it has counted when the period
+ * changes. */
 struct sampled {
     struct period p;
     struct governor g;
     uint64_t random;
-    uint64_t left[CPUS], period[CPUS]; /* to the next sample, and what it will stand for */
+    uint64_t left[CPUS], period[CPUS]; /* distance to the next sample, and its period */
     uint64_t samples;                  /* of the latest window */
 };
 
@@ -28,7 +29,7 @@ static struct sampled sampling(uint64_t wanted, uint64_t first, uint64_t seed)
     return s;
 }
 
-/* n samples, the first of which ends the distance that there was. */
+/* Takes n samples; the first ends the present distance. */
 static void take(struct sampled *s, unsigned cpu, uint64_t n, uint64_t period,
                  struct period_window *w)
 {
@@ -37,7 +38,8 @@ static void take(struct sampled *s, unsigned cpu, uint64_t n, uint64_t period,
     s->left[cpu] = s->period[cpu] = period;
 }
 
-/* A shorter period makes the distance to the next sample, and what that stands for, shorter. */
+/* Follows a shorter period, which shortens the distance to the next sample and the period of that
+ * sample. */
 static void follow(struct sampled *s, unsigned cpu)
 {
     uint64_t period = governor_stretched(&s->g, s->p.period);
@@ -48,7 +50,7 @@ static void follow(struct sampled *s, unsigned cpu)
     }
 }
 
-/* So many events come, in so much time, on all CPUs alike. */
+/* Lets events come in time `length`, on all CPUs alike. */
 static void pass(struct sampled *s, uint64_t events, uint64_t length)
 {
     struct period_window w = {.length = length};
@@ -88,7 +90,7 @@ static void a_constant_rate_is_settled_in_one_update_from_any_period(void **stat
         struct sampled s =
             sampling(wanted, off < 0 ? right >> -off : right << off, 1 + (unsigned)off);
         pass(&s, wanted * right, WINDOW);
-        assert_close(s.p.period, right, 4); /* 64 samples know it so well */
+        assert_close(s.p.period, right, 4); /* 64 samples determine it that well */
         pass(&s, wanted * right, WINDOW);
         assert_close(s.samples, wanted, 8); /* one prime per CPU and window */
     }
@@ -138,7 +140,7 @@ static void a_pause_is_not_followed_by_a_flood(void **state)
         pass(&s, 0, WINDOW);
     pass(&s, events, WINDOW);
     assert_in_range(s.samples, wanted, 2 * PERIOD_BURST * wanted);
-    pass(&s, 0, 0); /* no time has passed: no news */
+    pass(&s, 0, 0); /* a window without time is ignored */
     pass(&s, events, WINDOW);
     pass(&s, events, WINDOW);
     pass(&s, events, WINDOW);
@@ -187,7 +189,7 @@ static void noise_is_averaged_not_amplified(void **state)
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct sampled s = sampling(wanted, right << 5, seed);
         for (unsigned i = 0; i < 300; i++) {
-            /* uniform, half to one and a half */
+            /* Uniform, from half to one and a half of it. */
             uint64_t noise = right / 2 + test_random(&s.random) % right;
             pass(&s, wanted * noise, WINDOW);
             if (i >= 3)
@@ -273,10 +275,10 @@ static void random_windows_break_nothing(void **state)
 
 /* ---- Cost ------------------------------------------------------------------------------------ */
 
-/* CPUS that sample at a cost; windows of so many cycles. */
+/* CPUs that sample at a cost, in windows of CYCLES cycles. */
 enum { CYCLES = 200000000, EACH = 4000, PERMILLE = 10 };
 
-/* Of 100,000 cycles of a window. */
+/* Returns the cost of a window, in cycles of 100,000. */
 static unsigned spent(struct sampled *s, uint64_t events, uint64_t fixed)
 {
     pass(s, events, WINDOW);
@@ -289,7 +291,8 @@ static unsigned spent(struct sampled *s, uint64_t events, uint64_t fixed)
 static void the_limit_holds_however_many_samples_are_wanted(void **state)
 {
     (void)state;
-    for (uint64_t wanted = 3000; wanted <= 300000; wanted *= 10) { /* 2,000 cost the limit */
+    /* 2,000 would cost exactly the limit */
+    for (uint64_t wanted = 3000; wanted <= 300000; wanted *= 10) {
         struct sampled s = sampling(wanted, 100, wanted);
         spent(&s, wanted * 100, 0);
         assert_int_equal(s.g.reason, GOVERNOR_OVERHEAD);
@@ -416,7 +419,7 @@ static void primes_are_those_that_nothing_divides(void **state)
     }
 }
 
-/* Composite, but taken for primes by one or two of the bases (OEIS A001262, A072276; Jaeschke
+/* Composite numbers that pass the test for one or two of the bases (OEIS A001262, A072276; Jaeschke
  * 1993). */
 static void strong_pseudoprimes_are_no_primes(void **state)
 {

@@ -1,4 +1,4 @@
-/* Records of the Statistical Profiling Extension: what is read from bytes as the manual writes
+/* Records of the Statistical Profiling Extension: what is read from bytes as the manual defines
  * them, and from any others. */
 #include "test/host/double/expect_panic.h"
 #include "hpm/pmu/arm/spe_sources.h"
@@ -39,7 +39,7 @@ static enum spe_found next(void)
     return found;
 }
 
-/* 64 bytes, padding and all, in the order in which Arm's own processors write them. */
+/* Writes a record of 64 bytes with padding, in the order in which Arm's own processors write it. */
 static void put_load(uint64_t pc)
 {
     size_t start = size;
@@ -77,7 +77,7 @@ static void a_record_says_what_its_packets_say(void **state)
     assert_int_equal(next(), SPE_NOTHING);
 }
 
-/* Bits 63 to 56 of addresses are something else; bit 55 says which half it was. */
+/* Bits 63 to 56 of addresses have another meaning; bit 55 tells the half of the address space. */
 static void addresses_are_as_the_processor_translates_them(void **state)
 {
     static const uint64_t wrote[] = {0x00007fffffffffff, 0xff007fffffffffff, 0x00ffffffffffffff,
@@ -141,7 +141,7 @@ static void events_and_sources_have_any_size(void **state)
     }
 }
 
-/* Nothing of one record is left for the next. */
+/* Nothing of one record remains in the next. */
 static void a_record_may_be_nearly_empty(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void padding_may_be_anywhere(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 200; i++)
-        put(0x00, 0, 0); /* more than a record may have */
+        put(0x00, 0, 0); /* longer than a record may be */
     put(0x98, 42, 2);
     put(0x00, 0, 0);
     put(0x00, 0, 0);
@@ -202,7 +202,7 @@ static void an_alignment_packet_skips_to_its_boundary(void **state)
     assert_int_equal(next(), SPE_NOTHING);
 }
 
-/* Extended headers have indices that nobody knows yet: other addresses, other counters. */
+/* Extended headers may have indices that are undefined yet: other addresses, other counters. */
 static void what_is_not_known_is_passed_over_by_its_length(void **state)
 {
     (void)state;
@@ -213,9 +213,9 @@ static void what_is_not_known_is_passed_over_by_its_length(void **state)
     put(0xb1, 0x1234, 8); /* branch target */
     put(0xb4, 0x1234, 8); /* previous branch target */
     put(0x64, 0x5678, 4); /* context */
-    put(0x5c, 0x9999, 2); /* reserved, but says that it has two bytes */
+    put(0x5c, 0x9999, 2); /* reserved; its header tells two bytes */
     put(0xaf, 0x9999, 4); /* reserved, four */
-    put(0x20, 0x71, 1);   /* a timestamp that is none: extended */
+    put(0x20, 0x71, 1);   /* an extended packet like a timestamp */
     put(0x00, 0, 7);
     put(0x20, 0x98, 1); /* the total latency by an extended header */
     put(77, 0, 1);
@@ -228,7 +228,7 @@ static void what_is_not_known_is_passed_over_by_its_length(void **state)
     assert_int_equal(next(), SPE_NOTHING);
 }
 
-/* Headers without a length that is known: one record is gone, the next has its own place. */
+/* A header without a known length: this record is lost, and the next begins at its multiple. */
 static void a_broken_record_costs_itself(void **state)
 {
     static const uint8_t broken[] = {0x02, 0x1f, 0x24, 0x3f, 0xc0, 0xff};
@@ -250,7 +250,7 @@ static void a_broken_record_costs_itself(void **state)
     }
 }
 
-/* Where records follow each other without fixed places, nobody knows where the next one begins. */
+/* If records begin anywhere, the start of the next one is unknown. */
 static void a_broken_record_costs_the_rest_where_records_have_no_places(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void a_record_that_does_not_end_is_broken(void **state)
     assert_int_equal(r.pc, 3);
 }
 
-/* At every byte of it but behind the last of its packets. */
+/* At every byte except the end of its last packet. */
 static void a_record_may_be_cut_off_anywhere(void **state)
 {
     size_t whole = 0;
@@ -292,7 +292,7 @@ static void a_record_may_be_cut_off_anywhere(void **state)
         whole += bytes[64 + whole] >> 6 ? 1 + (1u << (bytes[64 + whole] >> 4 & 3)) : 1;
     whole += 9;
     for (size = 65; size < 64 + whole; size++) {
-        /* in memory of just that size, so that reading beyond is seen */
+        /* In memory of exactly that size, so that reading beyond it is found. */
         uint8_t *copy = malloc(size);
         memcpy(copy, bytes, size);
         b = (struct spe_bytes){.base = copy, .size = size, .align = 64, .record_max = 64};
@@ -307,7 +307,7 @@ static void a_record_may_be_cut_off_anywhere(void **state)
     assert_int_equal(next(), SPE_NOTHING);
 }
 
-/* Half of them headers that make sense. */
+/* Half of them are valid headers. */
 static void any_bytes_come_to_an_end(void **state)
 {
     static const uint8_t likely[] = {0x00, 0x01, 0x71, 0x42, 0x43, 0x49,
@@ -381,7 +381,7 @@ static void each_code_has_its_source(void **state)
     assert_int_equal(spe_source(codes, &far), SPE_NOT_KNOWN);
 }
 
-/* The code is not looked at where it is not known. */
+/* The code is ignored where its meaning is unknown. */
 static void events_alone_tell_some_sources(void **state)
 {
     static const struct {
@@ -406,7 +406,7 @@ static void events_alone_tell_some_sources(void **state)
     }
 }
 
-/* What is offered is what can come out, but for the remote caches, of which one stands for both. */
+/* Every source offered can come out, except that one remote cache stands for both. */
 static void what_is_offered_can_come(void **state)
 {
     static const uint32_t midr[] = {NEOVERSE_N1, NOT_LISTED};
