@@ -1,13 +1,14 @@
 #!/bin/sh
-# The table of docs/extend/arch-calls.md: every call of kernel/arch/arch.h, where it is implemented, and
-# how large it is.
+# Prints the table of docs/extend/arch-calls.md: every call of kernel/arch/arch.h, where it is
+# implemented, and its size.
+#
 #   tools/arch-table.sh BUILD       BUILD/x86_64 and BUILD/aarch64 hold a kernel each (make kernel
-#   ARCH=...)
+#                                   ARCH=...)
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?usage: tools/arch-table.sh BUILD}
 
-# "CALL FILE BYTES" of an instruction set.
+# Prints "CALL FILE BYTES" for the calls of an instruction set.
 sizes() { # ISA NM
 	find "$build/$1/fast/kernel/arch" -name '*.o' | sort | while read -r object; do
 		file=${object#"$build/$1/fast/kernel/arch/"}
@@ -16,7 +17,7 @@ sizes() { # ISA NM
 	done
 }
 
-# Calls in the order of the contract.  Inline ones are named in its first comment.
+# Prints the calls in the order of the contract. Inline ones are named in its first comment.
 calls() {
 	grep -oE '\barch_[a-z0-9_]+' kernel/arch/arch.h | awk '!seen[$0]++'
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs what a build needs and this machine lacks, by package name, from the mirror
-# the machine is configured for.  Nothing is installed when nothing is missing.
+# Installs packages that a build needs and this machine lacks, by name, from the mirror the machine
+# is configured for. Installs nothing if none is missing.
 #
 #   tools/deps.sh PACKAGE...       a word NAME>=VERSION asks for that version at least
 #
-# The system's own source lists stay as they are: everything goes through a private list
-# in build/apt, which on Debian 12 adds the backports suite of the same mirror (for QEMU 10).
+# The system's own source lists stay as they are: everything goes through a private list in
+# build/apt, which on Debian 12 adds the backports suite of the same mirror (for QEMU 10).
 set -eu
 cd "$(dirname "$0")/.."
 apt_dir=$PWD/build/apt
@@ -13,7 +13,7 @@ apt_dir=$PWD/build/apt
 say() { printf 'deps: %s\n' "$*"; }
 die() { printf 'deps: error: %s\n' "$*" >&2; exit 1; }
 
-# Installed version of a package, empty when it is not installed.
+# Prints a package's installed version, or nothing.
 installed() {
 	dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null |
 		sed -n 's/^installed //p'
@@ -56,7 +56,8 @@ if ! apt update >"$log" 2>&1; then
 	tail -n 20 "$log" >&2
 	die "the package lists could not be fetched (see above, and $log)"
 fi
-# Packages that need a newer version than the release has come from backports, with what they need.
+# Packages that need a newer version than the release has come from backports, with their
+# dependencies.
 plain= newer=
 for name in $missing; do
 	case " $* " in *" $name>="*) newer="$newer $name" ;; *) plain="$plain $name" ;; esac
@@ -72,7 +73,7 @@ install_from() {
 }
 backports=
 [ "$suite" != bookworm ] || backports='-t bookworm-backports'
-# A library that came from backports earlier, with QEMU, wants its headers from there, too.
+# A library that came from backports earlier, with QEMU, needs its headers from there, too.
 if [ -n "$plain" ] && { [ -z "$backports" ] || ! try_from $plain; }; then
 	install_from $backports $plain
 fi

@@ -1,13 +1,15 @@
 #!/bin/sh
 # Builds the EFI application: the loader with the kernel inside.
+#
 #   tools/efi.sh ISA CC GNU_EFI KERNEL_ELF OUT.EFI
-# GNU_EFI is where tools/foreign.sh unpacked the package of that name; intermediate files go next to
+#
+# GNU_EFI is where tools/foreign.sh unpacked the package of that name. Intermediate files go next to
 # OUT.EFI.
 set -eu
 isa=$1 cc=$2 gnu_efi=$3 kernel=$4 out=$5
 lib=$gnu_efi/usr/lib include=$gnu_efi/usr/include/efi
-# The linker knows x86-64's file format; on AArch64 the start-up object brings the headers itself,
-# and is told the subsystem.
+# The linker knows x86-64's file format. On AArch64 the start-up object brings the headers itself,
+# and the linker is told the subsystem.
 case $isa in
 x86_64)
 	flags="-mno-red-zone -DGNU_EFI_USE_MS_ABI -maccumulate-outgoing-args -fcf-protection=none"

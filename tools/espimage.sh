@@ -1,13 +1,13 @@
 #!/bin/sh
 # Makes a FAT image that UEFI firmware boots by itself.
+#
 #   tools/espimage.sh LOADER.efi OUT.img ['boot arguments']      the arguments go into \vigil.txt
 set -eu
 [ $# -ge 2 ] || { echo "espimage: error: usage: espimage.sh LOADER.efi OUT.img ['boot arguments']" >&2; exit 1; }
 [ -r "$1" ] || { echo "espimage: error: $1 cannot be read" >&2; exit 1; }
 loader=$1 image=$2 arguments=${3:-}
 
-# The firmware looks for a name by its ISA; the PE header, found at 0x3c, says which one the loader
-# is for.
+# The firmware looks for a name by its ISA. The PE header, found at 0x3c, tells the loader's.
 pe=$(od -An -tu4 -j60 -N4 "$loader" | tr -d ' ')
 machine=$(od -An -tx2 -j$((pe + 4)) -N2 "$loader" | tr -d ' ')
 case $machine in

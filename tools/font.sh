@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the kernel's font out of a PC screen font (Linux, kbd, doc/font-formats): the printable
-# ASCII characters, found by the file's own table of characters.
+# Makes the kernel's font from a PC screen font (Linux, kbd, doc/font-formats): the printable ASCII
+# characters, found by the file's own table of characters.
+#
 #   tools/font.sh FONT.psf.gz OUT.c       fonts of version 1, characters 8 pixels wide
 set -eu
 font=$1 out=$2
@@ -14,8 +15,8 @@ END {
 	glyphs = byte[2] % 2 ? 512 : 256
 	height = byte[3]
 	if (!height || n < 4 + glyphs * height) fail("cut short")
-	# For each glyph its characters, two bytes each, then 0xffff; behind 0xfffe are sequences of
-	# them.
+	# The characters of each glyph, two bytes each, then 0xffff; sequences of characters are
+	# behind 0xfffe.
 	at = 4 + glyphs * height
 	for (g = 0; g < glyphs; g++) {
 		single = 1

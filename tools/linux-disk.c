@@ -4,7 +4,7 @@
  * flight and pages in each as Vigil's driver has (kernel/dev/block/model_disk.c).
  *
  * The machine's registers are on a PCI device without interrupts: the disk writes the message that
- * a request names. Here that is the message of QEMU's device edu, which serves no other purpose.
+ * a request names. Here it is the message of QEMU's device edu, which serves no other purpose.
  *
  * Requests in flight are blk-mq's tags. disk.lock guards the registers; `seen` belongs to the
  * interrupt.
@@ -32,13 +32,13 @@ static struct {
     volatile struct machine_disk __iomem *regs;
     struct machine_disk_request *asked; /* by tag */
     const volatile struct machine_disk_ring *ring;
-    u64 seen; /* completions taken out of the ring */
+    u64 seen; /* completions taken from the ring */
     struct blk_mq_tag_set tags;
     struct gendisk *gendisk;
     int major;
 } disk = {.lock = __SPIN_LOCK_UNLOCKED(disk.lock)};
 
-/* The message of the interrupt, wherever Linux has it now. */
+/* Puts the interrupt's message, as Linux has set it up now, into the request. */
 static void tell_message(struct machine_disk_request *asked)
 {
     struct msi_msg message;
@@ -48,7 +48,7 @@ static void tell_message(struct machine_disk_request *asked)
     asked->irq_data = message.data;
 }
 
-static void describe(struct machine_disk_request *asked, struct request *r)
+static void describe_request(struct machine_disk_request *asked, struct request *r)
 {
     struct req_iterator at;
     struct bio_vec page;
@@ -73,7 +73,7 @@ static blk_status_t queue(struct blk_mq_hw_ctx *context, const struct blk_mq_que
     blk_mq_start_request(r);
     if (req_op(r) != REQ_OP_READ && req_op(r) != REQ_OP_WRITE)
         return BLK_STS_NOTSUPP;
-    describe(asked, r);
+    describe_request(asked, r);
     spin_lock_irqsave(&disk.lock, flags);
     writeq(virt_to_phys(asked), &disk.regs->submit);
     result = (int)readl(&disk.regs->result);
@@ -81,7 +81,7 @@ static blk_status_t queue(struct blk_mq_hw_ctx *context, const struct blk_mq_que
     return result ? BLK_STS_IOERR : BLK_STS_OK;
 }
 
-static void end(struct request *r)
+static void finish_request(struct request *r)
 {
     blk_mq_end_request(r, BLK_STS_OK);
 }
@@ -95,7 +95,7 @@ static irqreturn_t interrupt(int irq, void *unused)
     return IRQ_HANDLED;
 }
 
-static const struct blk_mq_ops queue_ops = {.queue_rq = queue, .complete = end};
+static const struct blk_mq_ops queue_ops = {.queue_rq = queue, .complete = finish_request};
 static const struct block_device_operations block_ops = {.owner = THIS_MODULE};
 
 static int connect(void)
@@ -147,7 +147,7 @@ static int set_up_ring(void)
     return (int)readl(&disk.regs->result);
 }
 
-/* What a disk without moving parts says of itself; a segment is a page. */
+/* Describes a disk without moving parts; a segment is a page. */
 static void describe_queue(struct request_queue *q)
 {
     blk_queue_logical_block_size(q, PAGE_SIZE);
@@ -160,7 +160,7 @@ static void describe_queue(struct request_queue *q)
     blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
 }
 
-static int add(void)
+static int add_model_disk(void)
 {
     int err;
 
@@ -189,19 +189,19 @@ static int add(void)
     return add_disk(disk.gendisk);
 }
 
-/* The guest ends with the machine: nothing is ever taken back. */
-static int __init start(void)
+/* The guest ends with the machine, so nothing is ever released. */
+static int __init start_driver(void)
 {
     int err = find_registers();
 
     err = err ? err : set_up_ring();
     err = err ? err : connect();
-    err = err ? err : add();
+    err = err ? err : add_model_disk();
     if (err)
         pr_err("model: the machine's disk cannot be used: %d\n", err);
     return err;
 }
 
-module_init(start);
+module_init(start_driver);
 MODULE_DESCRIPTION("the simulated machine's disk in model time");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -1,24 +1,24 @@
 #!/bin/sh
 # Runs the applications under Debian's Linux kernel, on plain QEMU or on the simulated
-# multiprocessor, to compare its scheduler with Vigil's on the same machine.  Ends with the
-# programs' exit status; 126: the guest ended without one, as it does when its kernel panics.
+# multiprocessor, to compare its scheduler with Vigil's on the same machine. Ends with the programs'
+# exit status; 126: the guest ended without one, as it does when its kernel panics.
 #
 #   tools/linux-guest.sh [name=value ...] [-- PROGRAM name=value ... [';' PROGRAM ...]]
 #
-#   machine=NAME       as for tools/qemu.sh, and so are smp= mem= timeout= out= plugin=
-#   (openpower720)
-#   pin=good|bad       bind each group's threads to one chip, or deal them over the chips; not
-#   given: Linux decides
-#   mutex=adaptive     glibc's mutexes spin a while before they sleep; not given: its default ones,
-#   which sleep at once
-#   swap=SIZE          the simulated machine's disk in model time, swapped to;
-#   SIZE,disk_latency=N,disk_page=N as its plugin= has them
-#   free=KB            so much memory is available to the programs, the rest is taken away
-#   write=FILE:TEXT,.. what is written to the kernel's files beforehand: /proc/sys/vm/page-cluster:0
-#   options=TEXT       more options for the Linux kernel
-#   package=NAME       Debian package of the kernel  (what linux-image-cloud-amd64 depends on)
+#   machine=NAME        as for tools/qemu.sh, and so are smp= mem= timeout= out= plugin=
+#                       (openpower720)
+#   pin=good|bad        bind each group's threads to one chip, or deal them over the chips; not
+#                       given: Linux decides
+#   mutex=adaptive      glibc's mutexes spin a while before they sleep; not given: its default ones,
+#                       which sleep at once
+#   swap=SIZE           the simulated machine's disk in model time, swapped to;
+#                       SIZE,disk_latency=N,disk_page=N as its plugin= has them
+#   free=KB             memory available to the programs; the rest is taken away
+#   write=FILE:TEXT,..  text written to the kernel's files beforehand: /proc/sys/vm/page-cluster:0
+#   options=TEXT        more options for the Linux kernel
+#   package=NAME        Debian package of the kernel  (the one linux-image-cloud-amd64 depends on)
 #
-# Without a program everything is made ready and nothing is started.  The kernel is downloaded once,
+# Without a program everything is made ready and nothing is started. The kernel is downloaded once,
 # by package name and from the mirror this machine is configured for, and unpacked into build/linux;
 # nothing of it is installed.
 set -eu
@@ -54,9 +54,9 @@ for name in $(printf '%s\n' "$programs" | tr ';' '\n' | sed 's/^ *//; s/ .*//');
 	case " $names strings " in *" $name "*) ;; *) die "no program is called '$name'; there are: $names strings" ;; esac
 done
 
-# The ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects,
-# payload_offset, payload_length). QEMU starts it directly, and nothing has to be decompressed under
-# simulation.
+# Extracts the ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects,
+# payload_offset, payload_length). QEMU starts it directly, so that nothing has to be decompressed
+# under simulation.
 unpack_kernel() {
 	image=$dir/unpacked/boot/vmlinuz-*
 	field() { od -An -t "u$2" -j "$1" -N "$2" $image | tr -d ' '; }
@@ -89,8 +89,8 @@ fetch_kernel() {
 	) >"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no kernel package could be had (see above, and $dir/log)"; }
 }
 
-# What a driver is built with, as the kernel's package says; unpacked, and its paths set to where it
-# is.
+# Fetches the packages a driver is built with, named by the kernel's package; unpacks them, and sets
+# their paths.
 fetch_headers() {
 	release=$(cat "$dir/package") release=${release#linux-image-}
 	say "fetching what drivers for it are built with (once; details in build/linux/log)"
@@ -106,7 +106,7 @@ fetch_headers() {
 	) >>"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no headers of the kernel could be had (see above, and $dir/log)"; }
 }
 
-# The driver of the simulated machine's disk.
+# Builds the driver of the simulated machine's disk.
 build_driver() {
 	release=$(cat "$dir/package") release=${release#linux-image-}
 	[ "$(cat "$dir/headers/release" 2>/dev/null)" = "$release $dir" ] || fetch_headers
@@ -121,7 +121,7 @@ build_driver() {
 	cp "$module/model.ko" "$dir/root/model.ko"
 }
 
-# Programs and init, linked statically, and the archive that the kernel finds them in.
+# Builds the programs and init, linked statically, and the archive in which the kernel finds them.
 build_programs() {
 	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c kernel/lib/base.h kernel/lib/nearest.h kernel/dev/model/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
@@ -136,7 +136,7 @@ build_programs() {
 	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
 }
 
-# Before anything is fetched: what QEMU is started with, and whether there are such programs.
+# Checked before anything is fetched: QEMU's arguments, and that there are such programs.
 [ "$machine" = qemu ] || make -s build/machine/topologies
 # QEMU's device edu lends the disk an interrupt.
 [ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
@@ -148,10 +148,10 @@ have=$(cat "$dir/package" 2>/dev/null) || have=
 build_programs
 [ -n "$programs" ] || { say "ready: $(cat "$dir/package")"; exit 0; }
 
-# Scheduling is as Linux has it by default.  What is switched off only costs time under simulation
-# or reacts to the simulation's speed: watchdogs, self-tests, checks of clocks against each other,
-# workarounds for faults this processor has not.  A simulated machine's clock runs at 1 GHz: lpj is
-# that by 250 timer ticks a second, so that it is not measured.
+# Scheduling is Linux's default. What is switched off only costs time under simulation or reacts to
+# the simulation's speed: watchdogs, self-tests, checks of clocks against each other, workarounds
+# for faults this processor lacks. A simulated machine's clock runs at 1 GHz: lpj is that by 250
+# timer ticks a second, so that it is not measured.
 quick="quiet loglevel=3 panic=-1 norandmaps mitigations=off nowatchdog tsc=reliable no_timer_check random.trust_cpu=on \
 cryptomgr.notests"
 if [ "$machine" != qemu ]; then

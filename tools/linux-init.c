@@ -4,16 +4,16 @@
  *
  *   ... NAME=value ... -- scoreboard ms=500 ; private threads=8
  *
- * The kernel passes what stands behind "--" as arguments and the settings before it as environment,
- * so neither is parsed here. A program is /bin/NAME. What is said about the guest itself starts
- * with "GUEST"; a program's own output is left as it is. The status is that of the first program
- * that failed, 0 if none did.
+ * The kernel passes the words behind "--" as arguments and the settings before it as environment,
+ * so neither is parsed here. A program is /bin/NAME. Lines about the guest itself start with
+ * "GUEST"; a program's own output is left as it is. The status is that of the first program that
+ * failed, or 0.
  *
  * Settings of its own:
  *   HPM_SWAP=1                      swaps to the simulated machine's disk, by the driver of
- *   tools/linux-disk.c
+ *                                   tools/linux-disk.c
  *   HPM_FREE=KB                     takes memory away until KB are available
- *   HPM_WRITE=FILE:TEXT,FILE:TEXT   writes TEXT to FILE, as one does to tune the kernel
+ *   HPM_WRITE=FILE:TEXT,FILE:TEXT   writes TEXT to FILE, to tune the kernel
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,8 +40,8 @@ enum {
     EXIT_GUEST = 99,  /* the guest itself could not be set up */
     TEXT_BYTES = 256,
     PAGE_BYTES = 4096,
-    SWAP_HEADER = 1024, /* version, last page, bad pages behind what boots */
-    SLACK_KIB = 64,     /* what is available is known no better */
+    SWAP_HEADER = 1024, /* bytes before the version, last page and bad pages of a swap header */
+    SLACK_KIB = 64,     /* available memory is known no more exactly */
 };
 
 #define DEVICES "/sys/bus/pci/devices"
@@ -56,7 +56,7 @@ static _Noreturn void power_off(int status)
     tcdrain(STDOUT_FILENO);
     if (ioperm(EXIT_PORT, 4, 1) == 0)
         outl((unsigned)(status + EXIT_BIAS), EXIT_PORT);
-    reboot(RB_POWER_OFF); /* no such device: QEMU ends without a status of ours */
+    reboot(RB_POWER_OFF); /* no such device: QEMU ends without this status */
     for (;;)
         pause();
 }
@@ -67,7 +67,7 @@ static _Noreturn void give_up(const char *what)
     power_off(EXIT_GUEST);
 }
 
-/* First line of the file dir/name without its end; "?" if there is none. */
+/* Returns the first line of the file dir/name without its newline; "?" if there is none. */
 static const char *first_line(const char *dir, const char *name, char line[TEXT_BYTES])
 {
     char path[2 * TEXT_BYTES];
@@ -113,7 +113,7 @@ static void open_console(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-/* The register BAR of the simulated multiprocessor becomes HPM_MACHINE; without one marks do
+/* Sets HPM_MACHINE to the register BAR of the simulated multiprocessor. Without one marks do
  * nothing. */
 static bool find_machine(void)
 {
@@ -134,8 +134,8 @@ static bool find_machine(void)
     return setenv("HPM_MACHINE", registers, 1) == 0;
 }
 
-/* Linux calibrates its clock in the background and then stops all CPUs for a moment to change over:
- * not while we measure. */
+/* Waits until Linux has calibrated its clock: it does so in the background and then stops all CPUs
+ * for a moment to change over, which must not fall into a measurement. */
 static void await_clock(void)
 {
     char text[TEXT_BYTES];
@@ -146,8 +146,8 @@ static void await_clock(void)
         usleep(100000);
 }
 
-/* Which kernel this is and what its scheduler knows of the machine: a comparison is worth no more
- * than that. */
+/* Prints which kernel this is and what its scheduler knows of the machine, to qualify
+ * comparisons. */
 static void introduce(bool machine)
 {
     struct utsname name;
@@ -169,7 +169,7 @@ static void introduce(bool machine)
 
 /* ---- Swapping -------------------------------------------------------------------------------- */
 
-/* The number behind "NAME" in a file of such lines; 0: there is none. */
+/* Returns the number behind "NAME" in a file of such lines; 0: there is none. */
 static unsigned long long figure(const char *file, const char *name)
 {
     char line[TEXT_BYTES];
@@ -185,8 +185,8 @@ static unsigned long long figure(const char *file, const char *name)
     return number;
 }
 
-/* What mkswap writes: a first page with the version, the last page and a name at its end (Linux,
- * include/linux/swap.h). */
+/* Writes the header that mkswap writes: a first page with the version, the last page and a name at
+ * its end (Linux, include/linux/swap.h). */
 static void make_swap(const char *device)
 {
     static char page[PAGE_BYTES];
@@ -230,7 +230,8 @@ static void hold_memory(unsigned long long kib)
     }
 }
 
-/* A process of its own holds the rest: what a program is charged for begins with its parent's. */
+/* Leaves kib KB available. A process of its own holds the rest: a program's memory charge begins
+ * with its parent's. */
 static void leave_free(unsigned long long kib)
 {
     int done[2];
@@ -269,7 +270,7 @@ static void write_all(char *settings)
     }
 }
 
-/* How Linux swaps. */
+/* Prints how Linux swaps. */
 static void introduce_memory(void)
 {
     char text[TEXT_BYTES];
@@ -296,7 +297,7 @@ static void set_up_memory(void)
         introduce_memory();
 }
 
-/* What a program's life did to memory. */
+/* Prints the memory figures of a program's life. */
 static void tell_memory(const char *program, const struct rusage *use, unsigned long long in,
                         unsigned long long out)
 {
@@ -305,8 +306,8 @@ static void tell_memory(const char *program, const struct rusage *use, unsigned 
            figure("/proc/vmstat", "pswpout") - out);
 }
 
-/* Its exit status, 128 + signal if one ended it. */
-static int run(char **argv)
+/* Runs a program. Returns its exit status, or 128 + the signal that ended it. */
+static int run_program(char **argv)
 {
     unsigned long long in = figure("/proc/vmstat", "pswpin"),
                        out = figure("/proc/vmstat", "pswpout");
@@ -348,7 +349,7 @@ int main(int argc, char **argv)
         argv[i++] = NULL;
         if (!*first)
             continue;
-        int ended = run(first);
+        int ended = run_program(first);
         if (ended != 0)
             printf("GUEST %s: status %d\n", *first, ended);
         status = status ? status : ended;

@@ -1,6 +1,6 @@
-# Sourced by scripts that draw, whose two arguments are FROM and PREFIX.  plot_begin says what is
-# wrong with them, and makes the folder $work for the script's time; plot_draw draws what the awk
-# program beside the script makes of the lines on standard input, as PREFIX.svg and PREFIX.png.
+# Sourced by scripts that draw, with the two arguments FROM and PREFIX. plot_begin checks them, and
+# makes the folder $work for the script's time. plot_draw runs the awk program beside the script on
+# standard input, and draws its output as PREFIX.svg and PREFIX.png.
 # shellcheck shell=sh
 
 plot_begin() { # WHAT "$@"

@@ -1,12 +1,11 @@
-# For tools/plot_breakdown.sh: reads the lines BREAKDOWN of a console log, and leaves in the folder
-# work
-#   N.data    of series N: time, the upper edge of each area, stalls for data measured and
-#   estimated; an interval is two rows,
-#             its begin and its end
-#   plot      how gnuplot draws them
-#   size      of the page
-# Data-cache stalls are shared out among their sources as these were measured, so that the areas add
-# up to the cycles.
+# For tools/plot_breakdown.sh: reads the lines BREAKDOWN of a console log, and writes to the folder
+# `work`:
+#   N.data  of series N: time, the upper edge of each area, stalls for data measured and estimated;
+#           an interval is two rows, its begin and its end
+#   plot    gnuplot's commands
+#   size    size of the page
+# Data-cache stalls are divided among their sources in proportion to the measured ones, so that the
+# areas add up to the cycles.
 function refuse(why) {
 	print "line " NR ": " why >"/dev/stderr"
 	failed = 1
@@ -20,7 +19,7 @@ function area(key, text, colour) {
 }
 
 BEGIN {
-	# From the bottom up.
+	# The areas, from the bottom up.
 	area("completion", "completion", "#b8c4b0")
 	area("rest", "all else", "#b8c4b0")
 	area("instruction_cache", "instruction cache", "#8e6bb0")
@@ -39,7 +38,7 @@ BEGIN {
 	sources = split("local_l2 local_l3 remote_l2 remote_l3 local_memory remote_memory", source, " ")
 }
 
-# The words of this line into v.
+# Reads the words of this line into v.
 function read_words(   i) {
 	split("", v)
 	for (i = 3; i <= NF; i++) {
@@ -51,7 +50,7 @@ function read_words(   i) {
 		refuse("an interval without its name, cycles or times")
 }
 
-# measured and estimated; v holds the sources' part of what was measured.
+# Adds up the measured and the estimated stalls. v holds the sources' parts of the measured ones.
 function share_out_data(   i, sum) {
 	measured = v["data_cache"] + 0
 	sum = estimated = 0
@@ -107,7 +106,7 @@ function is_drawn(key) {
 	return total[key] >= all_cycles / 1000
 }
 
-# Highest areas first: the lower ones are drawn over them.
+# Draws the highest areas first: the lower ones are drawn over them.
 function put_areas(n, has_key,   i, line) {
 	for (i = areas; i >= 1; i--)
 		if (is_drawn(keys[i]))
@@ -116,7 +115,7 @@ function put_areas(n, has_key,   i, line) {
 	put(line)
 }
 
-# The height that no more than one cycle in twenty is above.
+# Returns the height that at most one cycle in twenty exceeds.
 function scale_of(height,   i, best, left, used) {
 	for (left = all_cycles / 20; left >= 0; left -= cycles[best]) {
 		best = 0
@@ -130,7 +129,7 @@ function scale_of(height,   i, best, left, used) {
 	return height[best] * 1.04
 }
 
-# 1, 2 or 5 times a power of ten, to mark that scale two or three times.
+# Returns 1, 2 or 5 times a power of ten, which divides the scale into two or three parts.
 function step_of(scale,   step) {
 	for (step = 0.001; step * 10 < scale / 3; step *= 10)
 		;
@@ -166,7 +165,7 @@ function put_key_panel(   i, line) {
 	put(line)
 }
 
-# Threads that hardly ran are left out.
+# Leaves out threads that hardly ran.
 function put_threads(   n, most, panels, list, columns, lines) {
 	for (n = 1; n <= series; n++)
 		most = cycles_of[n] > most ? cycles_of[n] : most

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Draws the series that `hpmstat breakdown=1 format=series interval=N` leaves in a console log:
-# cycles per instruction by cause as areas one above the other over time, on one page, as PREFIX.svg
-# and PREFIX.png.  Of one process or the machine with a panel for stalls for data, measured and
-# estimated; of threads a panel each. Usage: tools/plot_breakdown.sh LOG PREFIX
+# cycles per instruction by cause as stacked areas over time, on one page, as PREFIX.svg and
+# PREFIX.png. For a process or the machine there is a panel for stalls for data, measured and
+# estimated; threads have a panel each.
+#
+#   tools/plot_breakdown.sh LOG PREFIX
 set -eu
 . "${0%/*}/plot.sh"
 

@@ -1,10 +1,10 @@
-# For tools/plot_mrc.sh: reads the lines MRC of a console log or of tools/trace_mrc.py, and leaves
-# in the folder work
+# For tools/plot_mrc.sh: reads the lines MRC of a console log or of tools/trace_mrc.py, and writes
+# to the folder `work`:
 #   N.POLICY.K  curve K, by time, of process N under POLICY: memory in KB, per cent of the accesses
-#   to pages used before that miss
-#   plot        how gnuplot draws them: a panel each process, early curves pale, the last one in
-#   full colour
-#   size        of the page
+#               to pages used before that miss
+#   plot        gnuplot's commands: a panel for each process, early curves pale, the last one in
+#               full colour
+#   size        size of the page
 function refuse(why) {
 	print "line " NR ": " why >"/dev/stderr"
 	failed = 1

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Draws miss-rate curves, a panel for each process, as PREFIX.svg and PREFIX.png: out of a console
-# log on which `memstat format=series interval=N` has printed them, or a trace folder
-# (tools/trace_split.py) recorded with telemetry=memory. Usage: tools/plot_mrc.sh LOG|FOLDER PREFIX
+# Draws miss-rate curves, a panel for each process, as PREFIX.svg and PREFIX.png. They come from a
+# console log on which `memstat format=series interval=N` has printed them, or from a trace folder
+# (tools/trace_split.py) recorded with telemetry=memory.
+#
+#   tools/plot_mrc.sh LOG|FOLDER PREFIX
 set -eu
 . "${0%/*}/plot.sh"
 

@@ -4,55 +4,48 @@
 #
 #   tools/qemu.sh kernel=build/x86_64/vigil.elf [name=value ...] [-- more QEMU options]
 #
-#   kernel=FILE     start FILE directly, of Vigil's vigil.elf, on aarch64 vigil.img, or
-#   disk=FILE       start from a raw disk image under UEFI firmware, or
-#   efi=FILE        start a UEFI program under firmware, without a disk  (aarch64), or
-#   linux=FILE      start a Linux kernel; initrd=FILE goes with it
-#   append=TEXT     command line
-#   arch=ARCH       x86_64: QEMU's q35, or aarch64: its virt  (x86_64, or what ARCH in the
-#   environment says)
-#   machine=NAME    a simulated machine (build/machine/topologies lists them), or qemu: no
-#   simulation  (qemu)
-#   smp=N[,SHAPE]   CPUs; a simulated machine's own number if not given, in its shape; on plain QEMU
-#   their shape in QEMU's words:
-#                   8,sockets=2,cores=2,threads=2  (1)
-#   mem=SIZE        memory  (512M)
-#   nodes=C:SIZE,.. memory nodes: each so many CPUs, from the first on, and so much memory, together
-#   smp and mem: 3:384M,5:128M
-#   cpu=MODEL       CPU model  (max; on a simulated machine
-#                   x86_64: max,vendor=GenuineIntel,-monitor: QEMU tells guests of hardware threads
-#                   in Intel's CPUID leaves only, and does not sleep in MWAIT;
-#                   aarch64: neoverse-n1, none of whose instructions (SVE, memory copies) accesses
-#                   memory behind the simulator's back; any model's counter runs at 1 GHz, a tick a
-#                   cycle)
-#   gic=2|3         aarch64: which interrupt controller; 2 serves 8 CPUs at most  (3)
-#   dtb=FILE        aarch64: a device tree in place of QEMU's own
-#   devices=A+B     more devices, as QEMU's -device names them: edu+e1000e,romfile=
-#   drive=FILE      a virtio disk whose contents are FILE, raw; behind a comma more of QEMU's
-#   options: FILE,readonly=on
-#   telemetry=FILE  a virtio console whose port 'vigil.telemetry' writes to FILE
-#   board=OPTIONS   more options of QEMU's machine: acpi=off, virtualization=on
-#   thread=multi   one host thread per CPU, or single: in turns (single when there are more CPUs
-#   than the host has, for then
-#                   multi is several times slower; a simulated machine is always single)
-#   serial=WHAT     what is at the serial port, in QEMU's words; none: nothing, on x86_64 not even a
-#   port  (stdio)
-#   ending=WHAT     status: the guest ends QEMU with its exit code; off: as on hardware it can only
-#   switch the machine off, and
-#                   the exit code is 0  (status)
-#   icount=N        every instruction takes 2^N ns of the guest's time, and an idle guest's time
-#   jumps to the next event: the same
-#                   run each time, and on aarch64 a PMU that counts instructions; not on a simulated
-#                   machine, which has its own time
-#   timeout=S       seconds after which QEMU is ended, with status 124  (600)
-#   out=DIR         where truth.txt, the simulated machine's ground truth, goes, and pages.trace,
-#   what the guest records of page
-#                   accesses (mem.record=on)  (build/out)
-#   plugin=OPTIONS  more options of the simulated machine: q=2000,seed=1; a disk in model time:
-#   disk=64M (or a file),
-#                   disk_latency=1000000,disk_page=4096 in cycles
-#   check=only      nothing is started: what is wrong with the other arguments is said, and there
-#   need not be anything to start
+#   kernel=FILE      start FILE directly: Vigil's vigil.elf, on aarch64 vigil.img, or
+#   disk=FILE        start from a raw disk image under UEFI firmware, or
+#   efi=FILE         start a UEFI program under firmware, without a disk  (aarch64), or
+#   linux=FILE       start a Linux kernel; initrd=FILE goes with it
+#   append=TEXT      command line
+#   arch=ARCH        x86_64: QEMU's q35, or aarch64: its virt  (x86_64, or ARCH of the environment)
+#   machine=NAME     a simulated machine (build/machine/topologies lists them), or qemu: no
+#                    simulation  (qemu)
+#   smp=N[,SHAPE]    CPUs; not given: a simulated machine's own number, in its shape; on plain QEMU
+#                    their shape in QEMU's words: 8,sockets=2,cores=2,threads=2  (1)
+#   mem=SIZE         memory  (512M)
+#   nodes=C:SIZE,..  memory nodes: the number of CPUs of each, from the first on, and its memory,
+#                    together smp and mem: 3:384M,5:128M
+#   cpu=MODEL        CPU model  (max; on a simulated machine
+#                    x86_64: max,vendor=GenuineIntel,-monitor: QEMU tells guests of hardware threads
+#                    in Intel's CPUID leaves only, and does not sleep in MWAIT;
+#                    aarch64: neoverse-n1, of which no instruction (SVE, memory copies) accesses
+#                    memory without the simulator's notice; any model's counter runs at 1 GHz, a
+#                    tick a cycle)
+#   gic=2|3          aarch64: version of the interrupt controller; 2 serves 8 CPUs at most  (3)
+#   dtb=FILE         aarch64: a device tree in place of QEMU's own
+#   devices=A+B      more devices, as QEMU's -device names them: edu+e1000e,romfile=
+#   drive=FILE       a virtio disk with the contents of FILE, raw; behind a comma more of QEMU's
+#                    options: FILE,readonly=on
+#   telemetry=FILE   a virtio console whose port 'vigil.telemetry' writes to FILE
+#   board=OPTIONS    more options of QEMU's machine: acpi=off, virtualization=on
+#   thread=multi     one host thread per CPU, or single: in turns (single when there are more CPUs
+#                    than the host has, for then multi is several times slower; a simulated machine
+#                    is always single)
+#   serial=WHAT      the serial port's other end, in QEMU's words; none: nothing, on x86_64 not even
+#                    a port  (stdio)
+#   ending=WHAT      status: the guest ends QEMU with its exit code; off: as on hardware it can only
+#                    switch the machine off, and the exit code is 0  (status)
+#   icount=N         every instruction takes 2^N ns of the guest's time, and an idle guest's time
+#                    jumps to the next event: the same run each time, and on aarch64 a PMU that
+#                    counts instructions; not on a simulated machine, which has its own time
+#   timeout=S        seconds after which QEMU is ended, with status 124  (600)
+#   out=DIR          folder of truth.txt, the simulated machine's ground truth, and pages.trace, the
+#                    guest's own record of page accesses (mem.record=on)  (build/out)
+#   plugin=OPTIONS   more options of the simulated machine: q=2000,seed=1; a disk in model time:
+#                    disk=64M (or a file), disk_latency=1000000,disk_page=4096 in cycles
+#   check=only       starts nothing: checks the other arguments; the image need not exist
 #
 # The guest's console is on standard output and input.
 set -eu
@@ -77,7 +70,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/vigil-qemu.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
-# KB of a size in QEMU's words; nothing of what is no plain size.
+# Prints the KB of a size in QEMU's words; nothing if it is not a plain size.
 kib() {
 	case ${1%[kKmMgG]} in '' | *[!0-9]*) return ;; esac
 	case $1 in
@@ -86,10 +79,10 @@ kib() {
 	*) echo $((${1%[mM]} * 1024)) ;;
 	esac
 }
-# KB of memory at the least, with less of which the kernel could not even say so.  An ELF file's
-# segments by their physical addresses, 512 KB of the firmware's and a megabyte to work in; or from
-# 2 MB on the size in an Image's header, and behind that, at a multiple of 2 MB, room for the device
-# tree, and two to work in.
+# Prints the least memory in KB, below which the kernel could not even report the lack. For an ELF
+# file: its segments by their physical addresses, 512 KB for the firmware and a megabyte to work in.
+# For an Image: from 2 MB on, the size in its header, then, at a multiple of 2 MB, room for the
+# device tree, and two megabytes to work in.
 number() { od -An -v -t u8 -j "$2" -N 8 "$1" | tr -d ' '; } # FILE OFFSET
 least_kib() { # FILE
 	if [ $arch = aarch64 ]; then
@@ -106,8 +99,8 @@ least_kib() { # FILE
 	echo $((end / 1024 + 1536))
 }
 
-# What the instruction sets differ in.  The guest ends QEMU with a status it can tell from QEMU's
-# own; see below.
+# Differences between the instruction sets. The guest ends QEMU with a status that differs from
+# QEMU's own; see below.
 case $arch in
 x86_64)
 	model=q35 firmware_kib=81920 simulated_cpu=max,vendor=GenuineIntel,-monitor with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
@@ -123,7 +116,7 @@ case $timeout in '' | *[!0-9]*) die "timeout=$timeout: expected a number of seco
 for file in "kernel=$kernel" "disk=$disk" "efi=$efi" "linux=$linux" "initrd=$initrd" "dtb=$dtb"; do
 	[ -z "${file#*=}" ] || [ -e "${file#*=}" ] || die "$file: no such file"
 done
-# The instruction set that an ELF file (e_machine) or an Image (its magic number) is for; nothing of
+# Prints the instruction set of an ELF file (e_machine) or an Image (its magic number); nothing for
 # another file.
 isa_of() { # FILE
 	case $(od -An -c -N 4 "$1" | tr -d ' ') in
@@ -136,7 +129,7 @@ isa_of() { # FILE
 *) die "kernel=$kernel: is for $(isa_of "$kernel"), and arch=$arch" ;;
 esac
 
-# What only ends in silence further on.
+# Errors that would otherwise only end in silence.
 [ -z "$kernel" ] || [ $arch != x86_64 ] || [ ${#append} -le 4095 ] ||
 	die "append= has ${#append} characters: with kernel= on x86_64 QEMU's firmware takes 4095 at most"
 [ -z "$linux" ] || [ ${#append} -le 2047 ] || die "append= has ${#append} characters: Linux takes 2047 at most"
@@ -228,9 +221,9 @@ timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$model${board
 case $status in
 124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;
 esac
-# isa-debug-exit ends QEMU with 2 * value + 1; Vigil's value is its exit code + 16, mod 128.  An
-# even status is QEMU's own. On AArch64, where semihosting's SYS_EXIT takes any status, Vigil asks
-# for the same.
+# isa-debug-exit ends QEMU with 2 * value + 1; Vigil's value is its exit code + 16, mod 128. An even
+# status is QEMU's own. On AArch64, where semihosting's SYS_EXIT takes any status, Vigil asks for
+# the same.
 if [ $((status & 1)) -eq 1 ] && [ $status -ne 1 ]; then
 	exit $((((status >> 1) - 16) & 127))
 fi

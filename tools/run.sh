@@ -1,16 +1,15 @@
 #!/bin/sh
-# `make run`: boots Vigil with the boot arguments given, or, without any, runs one program twice in
-# the same boot, first with plain load balancing and then with sharing-aware scheduling, and says
-# what that changed by the machine's ground truth.
+# `make run`: boots Vigil with the boot arguments given. Without any, runs one program twice in the
+# same boot, first with plain load balancing and then with sharing-aware scheduling, and prints the
+# difference by the machine's ground truth.
 #
 #   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT]
-#   [telemetry=FILE]
-#                [drive=FILE | swap=SIZE]
+#                [telemetry=FILE] [drive=FILE | swap=SIZE]
 #
-# drive=FILE: a disk, as tools/qemu.sh takes it.  swap=SIZE: one that is made for the run: the
-# simulated machine's own, in model time, or on plain QEMU swap.img in out, which takes no room
-# until it is written to. Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time
-# clusters were formed).
+# drive=FILE: a disk, as tools/qemu.sh takes it. swap=SIZE: a disk made for the run: the simulated
+# machine's own, in model time, or on plain QEMU swap.img in out, which takes no room until it is
+# written to. Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time clusters were
+# formed).
 set -eu
 cd "$(dirname "$0")/.."
 kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap= plugin=
@@ -46,7 +45,7 @@ rm -f "$out"/shmap-*.png "$out/truth.txt"
 echo "run: MACHINE=$machine, boot arguments: $bootargs"
 echo "run: console goes to $out/console.txt too"
 
-# The console as it comes, without the picture's raw data, and a sign of life while it is silent.
+# Shows the console without the picture's raw data, and a sign of life while it is silent.
 begun=$(date +%s)
 (
 	status=0

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Draws the shMap pictures of a console log as PREFIX-1.png, PREFIX-2.png, ...
-# A picture is a line "shmap: pid=.. ..." and after it a line "shmap: tid=.. cluster=.. counts=.."
-# for each thread. Usage: tools/shmap_png.sh LOG PREFIX
+# Draws the shMap pictures of a console log as PREFIX-1.png, PREFIX-2.png, ... A picture is a line
+# "shmap: pid=.. ..." and after it a line "shmap: tid=.. cluster=.. counts=.." for each thread.
+#
+#   tools/shmap_png.sh LOG PREFIX
 set -eu
 . "${0%/*}/plot.sh"
 
 plot_begin LOG "$@"
-# For each picture N: N.matrix, rows of numbers with an empty row between clusters, and N.labels,
-# the clusters' places.
+# Writes for each picture N: N.matrix, rows of numbers with an empty row between clusters, and
+# N.labels, the clusters' positions.
 tr -d '\r' <"$from" | awk -v work="$work" '
 function value(name,   i) {
 	for (i = 1; i <= NF; i++)

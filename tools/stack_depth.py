@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-# Which structure's members are called by an expression, where members of several have one name.
+# The structure whose member an expression calls, where members of several have one name.
 BASES = {
     "hpm_state.ops": "pmu_ops",
     "path.ops": "path_ops",
@@ -32,39 +32,69 @@ BASES = {
     ("mm/policy/prefetch/prefetch.c", "p->ops"): "prefetch_ops",
     ("mm/policy/prefetch/prefetch.c", "ops"): "prefetch_ops",
 }
-# What is called by names that the sources do not lead to.
+# Functions called by names that the sources do not lead to.
 CALLS = {
     "kernel/arch/aarch64/its.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/lpi.c:alloc": ["frame_alloc"],
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
-    "kernel/lib/format.c:sink": ["kernel/core/printf.c:put_on_console", "kernel/core/printf.c:buffer_put"],
-    "mm/track/track.c:sink": ["mm/track/record.c:record_run", "pool_sink", "mm/track/curve.c:update_curve"],
+    "kernel/lib/format.c:sink": [
+        "kernel/core/printf.c:put_on_console",
+        "kernel/core/printf.c:buffer_put",
+    ],
+    "mm/track/track.c:sink": [
+        "mm/track/record.c:record_run",
+        "pool_sink",
+        "mm/track/curve.c:update_curve",
+    ],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
 RECURSIONS = {
     "acpi_find": (2, "the DSDT's address is in another table"),
     "fdt_path_offset_namelen": (2, "an alias is looked for at /aliases, which is none"),
-    "hpm/events/metric.c:operand": (9, "DEPTH_MAX brackets and signs of a metric, and what is in them"),
+    "hpm/events/metric.c:operand": (
+        9,
+        "DEPTH_MAX brackets and signs of a metric, and what is in them",
+    ),
     "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
     "kernel/arch/pt.c:free_below": (4, "the levels of a page table"),
 }
-# Calls through pointers that lead elsewhere, by the files of both ends, and why.
+# Calls through pointers that do not happen, by the files of both ends, and why.
 CUT = {
-    ("mm/policy/prefetch/chooser.c", "mm/policy/prefetch/chooser.c"): "the chooser is none of its experts",
-    ("mm/policy/replace/chooser.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
-    ("mm/policy/replace/chooser_sets.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
-    ("mm/policy/replace/chooser_work.c", "mm/policy/replace/chooser.c"): "the chooser is none of its experts",
+    (
+        "mm/policy/prefetch/chooser.c",
+        "mm/policy/prefetch/chooser.c",
+    ): "the chooser is none of its experts",
+    (
+        "mm/policy/replace/chooser.c",
+        "mm/policy/replace/chooser.c",
+    ): "the chooser is none of its experts",
+    (
+        "mm/policy/replace/chooser_sets.c",
+        "mm/policy/replace/chooser.c",
+    ): "the chooser is none of its experts",
+    (
+        "mm/policy/replace/chooser_work.c",
+        "mm/policy/replace/chooser.c",
+    ): "the chooser is none of its experts",
     ("sched/thread.c", "sched/thread.c"): "run_thread is no thread's own entry",
 }
 PANICS = {"panic", "panic_frame", "kernel/core/panic.c:panic_stopped"}
 
-# By instruction set: what an exception saves; C functions that entry.S calls; frames of functions
-# in assembly; members of arch_handlers and functions that only exceptions from user mode, only
-# faults and only interrupts come to.
+# By instruction set: the bytes an exception saves; C functions that entry.S calls; frames of
+# functions in assembly; members of arch_handlers and functions that only exceptions from user mode,
+# only faults and only interrupts reach.
 USER_ONLY = {"*user_return", "*user_fault", "*syscall", "fault_from_user"}
 FAULT_ONLY = {"*page_fault", "fault_in_kernel"}
-INTERRUPT_ONLY = {"*timer", "*ipi", "*pmu", "*path", "msi_arrived", "gic_interrupt", "gic_quick_interrupt"}
+INTERRUPT_ONLY = {
+    "*timer",
+    "*ipi",
+    "*pmu",
+    "*path",
+    "msi_arrived",
+    "gic_interrupt",
+    "gic_quick_interrupt",
+}
 FAST_ONLY = {"call_ipi", "tlb_ipi"}  # but for these: the one FIQ is that to stop
 ISA = {
     "x86_64": {
@@ -72,7 +102,13 @@ ISA = {
         "user": ["syscall_enter", "trap_enter"],
         "fault": "trap_enter",
         "interrupts": [(["trap_enter", "trap_pmu_enter"], set())],
-        "assembly": {"context_switch": 56, "user_copy": 8, "peek32": 8, "peek64": 8, "user_enter": 8},
+        "assembly": {
+            "context_switch": 56,
+            "user_copy": 8,
+            "peek32": 8,
+            "peek64": 8,
+            "user_enter": 8,
+        },
         "starts": ["kernel_main", "kernel_secondary_main"],
     },
     "aarch64": {
@@ -80,7 +116,16 @@ ISA = {
         "user": ["trap_user"],
         "fault": "trap_kernel",
         "interrupts": [(["trap_irq", "gic_quick_interrupt"], set()), (["trap_fiq"], FAST_ONLY)],
-        "assembly": {"replace_ttbr1": 0, "fpu_save": 0, "fpu_restore": 0, "context_switch": 96, "user_copy": 0, "peek32": 0, "peek64": 0, "user_enter": 0},
+        "assembly": {
+            "replace_ttbr1": 0,
+            "fpu_save": 0,
+            "fpu_restore": 0,
+            "context_switch": 96,
+            "user_copy": 0,
+            "peek32": 0,
+            "peek64": 0,
+            "user_enter": 0,
+        },
         "starts": ["kernel_main", "kernel_secondary_main"],
     },
 }
@@ -97,7 +142,7 @@ def balanced(text, at):
     for i in range(at, len(text)):
         depth += (text[i] in "({[") - (text[i] in ")}]")
         if not depth:
-            return text[at + 1:i]
+            return text[at + 1 : i]
     return ""
 
 
@@ -133,7 +178,11 @@ class Sources:
         last = lambda name: re.findall(r"\w+", name)[-1]
         for _ in range(4):
             for to, value in self.alias:
-                if value in self.values and last(to) in self.pointers and last(value) in self.pointers:
+                if (
+                    value in self.values
+                    and last(to) in self.pointers
+                    and last(value) in self.pointers
+                ):
                     self.values.setdefault(to, set()).update(self.values[value])
 
     def find_pointers(self):
@@ -147,7 +196,9 @@ class Sources:
         text, at = self.read(path), []
         for m in re.finditer(r"^[\w*][^;{}()\n#]*?\b(\w+)\(", text, re.M):
             inside = balanced(text, m.end() - 1)
-            names = re.findall(r"\(\*(\w+)\)\(|(\w+)(?:\[\w*\])?\s*(?:,|$)", re.sub(r"\)\([^()]*\)", ")(", inside))
+            names = re.findall(
+                r"\(\*(\w+)\)\(|(\w+)(?:\[\w*\])?\s*(?:,|$)", re.sub(r"\)\([^()]*\)", ")(", inside)
+            )
             if inside:
                 self.parameters.setdefault(m[1], set()).update(a or b for a, b in names)
                 at.append((text.count("\n", 0, m.start()) + 1, m[1]))
@@ -171,7 +222,10 @@ class Sources:
     def find_assigned(self, path):
         """Assignments, and tables of functions."""
         text = self.read(path)
-        for m in re.finditer(r"(?<![\s{,(]\.)\b(\w+)(?:\[[^\]=]*\])?\s*=\s*(?:[^;=?\n]*\? &?(\w+) : )?&?(\w+)\s*[;,}\n]", text):
+        for m in re.finditer(
+            r"(?<![\s{,(]\.)\b(\w+)(?:\[[^\]=]*\])?\s*=\s*(?:[^;=?\n]*\? &?(\w+) : )?&?(\w+)\s*[;,}\n]",
+            text,
+        ):
             for value in (m[2], m[3]):
                 if value:
                     self.add(path, m[1], value)
@@ -189,7 +243,9 @@ class Sources:
     def find_listed(self, path):
         """Structures. A function in an initializer without names may be any of its pointers to functions."""
         text = self.read(path)
-        for m in re.finditer(r"\bstruct (\w+)?\s*(\{)?|(\((?:const )?struct (\w+)\)|return)\s*\{", text):
+        for m in re.finditer(
+            r"\bstruct (\w+)?\s*(\{)?|(\((?:const )?struct (\w+)\)|return)\s*\{", text
+        ):
             body, at, name = "", m.end(), m[1] or m[4] or "?"
             if m[2]:
                 body = balanced(text, m.end() - 1)
@@ -204,8 +260,13 @@ class Sources:
             inside = self.within(path, text.count("\n", 0, m.start()) + 1)
             for member, value in re.findall(r"\.(\w+)\s*=\s*(?:\{\s*)?&?(\w+)\b(?!\s*\()", values):
                 self.add(path, f"{name}.{member}", value)
-                self.alias += [(f"{name}.{member}", f"{inside}({value})"), (f"{name}.{member}", value)]
-            pointers = re.findall(r"\(\*(?:const )?(\w+)\)\s*\(", body or self.structs.get(name, ""))
+                self.alias += [
+                    (f"{name}.{member}", f"{inside}({value})"),
+                    (f"{name}.{member}", value),
+                ]
+            pointers = re.findall(
+                r"\(\*(?:const )?(\w+)\)\s*\(", body or self.structs.get(name, "")
+            )
             for value in re.findall(r"(?:^|[{,])\s*&?(\w+)\s*(?=[,}]|$)", values):
                 for pointer in pointers:
                     self.add(path, f"{name}.{pointer}", value)
@@ -219,16 +280,21 @@ class Sources:
             if not names:
                 continue
             inside = self.within(path, text.count("\n", 0, m.start()) + 1)
-            for value in re.findall(r"(?:^|[,?:])\s*&?(\w+)(?:\[\w*\])?\s*(?=[,?:]|$)", balanced(text, m.end() - 1)):
+            for value in re.findall(
+                r"(?:^|[,?:])\s*&?(\w+)(?:\[\w*\])?\s*(?=[,?:]|$)", balanced(text, m.end() - 1)
+            ):
                 for name in names:
                     self.add(path, f"{m[1]}({name})", value)
-                    self.alias += [(f"{m[1]}({name})", f"{inside}({value})"), (f"{m[1]}({name})", value)]
+                    self.alias += [
+                        (f"{m[1]}({name})", f"{inside}({value})"),
+                        (f"{m[1]}({name})", value),
+                    ]
 
     def called(self, place):
         """What a call through a pointer may reach; None: nothing is known of it."""
         path, line, column = place.rsplit(":", 2)
         lines = self.read(path).split("\n")
-        text = lines[int(line) - 1][int(column) - 1:] + " " + lines[int(line)]
+        text = lines[int(line) - 1][int(column) - 1 :] + " " + lines[int(line)]
         inside = self.within(path, int(line))
         members = re.findall(r"((?:[\w.\])]|\[\w*|->)*?)(?:->|\.)(\w+)\(", text)
         m = re.match(r"[(*]*(\w+)(?:\[[^\]]*\])?\(", text)
@@ -243,8 +309,8 @@ class Sources:
         if members:
             found = [self.member(path, base, name) for base, name in members]
             return set().union(*found) if all(found) else None
-        before = " ".join(lines[max(0, int(line) - 3):int(line)])
-        names = re.findall(r"[?:] (\w+)", before[before.rfind("?"):])[:2]
+        before = " ".join(lines[max(0, int(line) - 3) : int(line)])
+        names = re.findall(r"[?:] (\w+)", before[before.rfind("?") :])[:2]
         return {t for name in names for t in self.titles(path, name)} or None
 
     def member(self, path, base, name):
@@ -267,7 +333,9 @@ class Graph:
         self.resolve()
 
     def read(self, path):
-        edge = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"(?: label: "([^"]*)")?')
+        edge = re.compile(
+            r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"(?: label: "([^"]*)")?'
+        )
         node = re.compile(r'node: \{ title: "([^"]+)" label: "([^"]*)"')
         for line in open(path):
             if line.startswith("graph:"):
@@ -303,7 +371,7 @@ class Graph:
 
     def member_at(self, place):
         path, line, column = place.rsplit(":", 2)
-        text = self.sources.read(path).split("\n")[int(line) - 1][int(column) - 1:]
+        text = self.sources.read(path).split("\n")[int(line) - 1][int(column) - 1 :]
         m = re.search(r"(\w+)(?:\[[^\]]*\])?\)?\(", text)
         return m[1] if m else ""
 
@@ -327,10 +395,14 @@ class Depths:
         if f in self.depth:
             return self.depth[f]
         if f in self.path:
-            cycle = self.path[self.path.index(f):]
+            cycle = self.path[self.path.index(f) :]
             levels = [RECURSIONS[name][0] for name in cycle if name in RECURSIONS]
             if not levels:
-                fail("a recursion without a bound: " + " > ".join(cycle + [f]) + ": name it in RECURSIONS")
+                fail(
+                    "a recursion without a bound: "
+                    + " > ".join(cycle + [f])
+                    + ": name it in RECURSIONS"
+                )
             again = (min(levels) - 1) * sum(self.graph.frame[name] for name in cycle)
             self.again[f] = max(self.again.get(f, 0), again)
             return 0, []
@@ -383,8 +455,10 @@ def main():
     total = deepest + sum(depth for _, (depth, _) in interrupts) + panic[0]
     for what, depth in paths + interrupts + [("a panic", panic)]:
         show(graph, what, depth)
-    print(f"stack_depth: {arch}: at most {total} bytes of {stack}: {deepest} by a thread, "
-          f"{total - deepest - panic[0]} by interrupts on top, {panic[0]} by a panic there")
+    print(
+        f"stack_depth: {arch}: at most {total} bytes of {stack}: {deepest} by a thread, "
+        f"{total - deepest - panic[0]} by interrupts on top, {panic[0]} by a panic there"
+    )
     if total > stack:
         fail(f"{arch}: {total} bytes do not fit a stack of {stack}")
 

@@ -1,13 +1,13 @@
 /*
- * Makes the table of kernel/lib/symbols.h out of an ELF file's symbols and DWARF's line programs,
- * by libelf and libdw.
+ * Makes the table of kernel/lib/symbols.h from an ELF file's symbols and DWARF's line programs, by
+ * libelf and libdw.
  *
- *   symbols ELF TABLE [NAME...]    writes TABLE; symbols of these names are no functions
- *   symbols -f TABLE ADDRESS...    says what is there: function+offset file:line, with ?? for what
- *   is not known
+ *   symbols ELF TABLE [NAME...]    writes TABLE; symbols with these names are not functions
+ *   symbols -f TABLE ADDRESS...    prints function+offset file:line for each address, with ?? for
+ *                                  unknown parts
  *
- * Files below the folder of the compilation keep their path from there; of others only the name is
- * kept.
+ * Files below the folder of the compilation keep their path from there; of other files only the
+ * name is kept.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -25,21 +25,21 @@
 struct function {
     uint64_t start, size;
     const char *name;
-    unsigned rank; /* which of several at one address is shown: the highest */
+    unsigned rank; /* of several at one address, the highest is shown */
 };
 
 struct row {
     uint64_t start;
-    uint32_t file, line; /* line 0: not known */
-    bool end;            /* of the code before it */
-    size_t order;        /* as found, so that sorting keeps it */
+    uint32_t file, line; /* line 0: unknown */
+    bool end;            /* end of the code before it */
+    size_t order;        /* order of appearance, which sorting keeps */
 };
 
 struct code {
     uint64_t start, end;
 };
 
-/* A growing array of any of these. */
+/* A growing array of any of these types. */
 struct list {
     void *items;
     size_t count, room;
@@ -47,7 +47,7 @@ struct list {
 
 static const char *program;
 static struct list functions, rows, sections, files;
-static struct list names; /* bytes */
+static struct list names; /* of bytes */
 
 static _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void die(const char *format, ...)
@@ -62,7 +62,7 @@ static void die(const char *format, ...)
     exit(1);
 }
 
-static void *add(struct list *list, size_t item_bytes, size_t items)
+static void *add_items(struct list *list, size_t item_bytes, size_t items)
 {
     if (list->count + items > list->room) {
         list->room = (list->count + items) * 2;
@@ -81,7 +81,7 @@ static uint32_t add_name(const char *name, size_t room)
 
     if (bytes > room)
         die("the name %s is longer than %zu characters", name, room - 1);
-    memcpy(add(&names, 1, bytes), name, bytes);
+    memcpy(add_items(&names, 1, bytes), name, bytes);
     return at;
 }
 
@@ -119,7 +119,7 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
         if ((type != STT_FUNC && type != STT_NOTYPE) || !name || !*name || *name == '$' ||
             is_listed(name, no_functions) || !code_around(symbol.st_value))
             continue;
-        *(struct function *)add(&functions, sizeof(struct function), 1) =
+        *(struct function *)add_items(&functions, sizeof(struct function), 1) =
             (struct function){symbol.st_value, symbol.st_size, name,
                               (type == STT_FUNC) * 4 + (symbol.st_size != 0) * 2 +
                                   (GELF_ST_BIND(symbol.st_info) == STB_GLOBAL)};
@@ -136,7 +136,7 @@ static void read_sections(Elf *elf, char *const *no_functions)
             die("a section: %s", elf_errmsg(-1));
         if (header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_ALLOC) &&
             (header.sh_flags & SHF_EXECINSTR))
-            *(struct code *)add(&sections, sizeof(struct code), 1) =
+            *(struct code *)add_items(&sections, sizeof(struct code), 1) =
                 (struct code){header.sh_addr, header.sh_addr + header.sh_size};
         if (header.sh_type == SHT_SYMTAB) {
             symbols = section;
@@ -159,8 +159,8 @@ static int by_start(const void *a, const void *b)
     return strcmp(f->name, g->name);
 }
 
-/* One function for each address, each with a size: of those that have none to the next one or their
- * section's end. */
+/* Leaves one function for each address, each with a size: a function without one reaches to the
+ * next or to its section's end. */
 static void settle_functions(void)
 {
     struct function *f = functions.items;
@@ -202,10 +202,10 @@ static uint32_t file_number(const char *path)
 {
     struct file *file = files.items;
 
-    for (size_t i = files.count; i > 0; i--) /* the last one is most often meant again */
+    for (size_t i = files.count; i > 0; i--) /* the last file is the most likely one */
         if (strcmp(file[i - 1].path, path) == 0)
             return (uint32_t)i - 1;
-    file = add(&files, sizeof *file, 1);
+    file = add_items(&files, sizeof *file, 1);
     *file = (struct file){strdup(path), add_name(path, sizeof(((struct sys_symbol *)0)->file))};
     if (files.count > SYMBOLS_FILE_MAX)
         die("more than %u source files", SYMBOLS_FILE_MAX);
@@ -230,7 +230,7 @@ static void read_unit(Dwarf_Die *unit)
         if (!path || dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) ||
             dwarf_lineendsequence(line, &end))
             die("a line: %s", dwarf_errmsg(-1));
-        /* What the linker has left out is at 0. */
+        /* Code that the linker has left out is at address 0. */
         if (!code_around(end ? address - 1 : address))
             continue;
         if (number < 0 || (unsigned)number > SYMBOLS_LINE_MAX)
@@ -240,7 +240,7 @@ static void read_unit(Dwarf_Die *unit)
             row.file = file_number(shortened(path, folder));
             row.line = (uint32_t)number;
         }
-        *(struct row *)add(&rows, sizeof row, 1) = row;
+        *(struct row *)add_items(&rows, sizeof row, 1) = row;
     }
 }
 
@@ -268,13 +268,13 @@ static int by_address(const void *a, const void *b)
 
     if (r->start != s->start)
         return r->start < s->start ? -1 : 1;
-    if (r->end != s->end) /* what begins where something ends */
+    if (r->end != s->end) /* a row that begins where another ends */
         return r->end ? -1 : 1;
     return r->order < s->order ? -1 : 1;
 }
 
-/* Of rows at one address the last is meant (DWARF 5, 6.2.5); then of equal ones in turn only the
- * first. */
+/* Of rows at one address the last one counts (DWARF 5, 6.2.5). Of equal rows in sequence only the
+ * first is kept. */
 static void settle_rows(void)
 {
     struct row *r = rows.items;
@@ -309,7 +309,7 @@ static uint64_t lowest_code(void)
     return lowest;
 }
 
-static void put(FILE *out, const void *bytes, size_t count)
+static void put_bytes(FILE *out, const void *bytes, size_t count)
 {
     if (count && fwrite(bytes, count, 1, out) != 1)
         die("cannot be written");
@@ -324,23 +324,23 @@ static void write_table(FILE *out)
     struct list named = {0};
 
     for (size_t i = 0; i < functions.count; i++)
-        *(struct symbols_function *)add(&named, sizeof(struct symbols_function), 1) =
+        *(struct symbols_function *)add_items(&named, sizeof(struct symbols_function), 1) =
             (struct symbols_function){
                 offset_of(f[i].start, base), offset_of(f[i].size, 0),
                 add_name(f[i].name, sizeof(((struct sys_symbol *)0)->function))};
     struct symbols_header header = {SYMBOLS_MAGIC,         base,
                                     (uint32_t)named.count, (uint32_t)rows.count,
                                     (uint32_t)files.count, (uint32_t)names.count};
-    put(out, &header, sizeof header);
-    put(out, named.items, named.count * sizeof(struct symbols_function));
+    put_bytes(out, &header, sizeof header);
+    put_bytes(out, named.items, named.count * sizeof(struct symbols_function));
     for (size_t i = 0; i < rows.count; i++)
-        put(out,
-            &(struct symbols_line){offset_of(r[i].start, base),
-                                   r[i].file << SYMBOLS_LINE_BITS | r[i].line},
-            sizeof(struct symbols_line));
+        put_bytes(out,
+                  &(struct symbols_line){offset_of(r[i].start, base),
+                                         r[i].file << SYMBOLS_LINE_BITS | r[i].line},
+                  sizeof(struct symbols_line));
     for (size_t i = 0; i < files.count; i++)
-        put(out, &file[i].name, sizeof file[i].name);
-    put(out, names.items, names.count);
+        put_bytes(out, &file[i].name, sizeof file[i].name);
+    put_bytes(out, names.items, names.count);
     free(named.items);
 }
 
@@ -369,7 +369,7 @@ static void make(const char *elf_path, const char *table_path, char *const *no_f
 
 /* ---- Looking up ------------------------------------------------------------------------------ */
 
-static void find(const char *path, char *const *addresses)
+static void find_addresses(const char *path, char *const *addresses)
 {
     FILE *in = fopen(path, "rb");
     struct list bytes = {0};
@@ -382,7 +382,7 @@ static void find(const char *path, char *const *addresses)
     if (!in)
         die("cannot be read");
     while ((c = getc(in)) != EOF)
-        *(uint8_t *)add(&bytes, 1, 1) = (uint8_t)c;
+        *(uint8_t *)add_items(&bytes, 1, 1) = (uint8_t)c;
     fclose(in);
     if (symbols_open(bytes.items, bytes.count, &symbols, &why))
         die("%s", why);
@@ -396,7 +396,7 @@ static void find(const char *path, char *const *addresses)
 int main(int argc, char **argv)
 {
     if (argc >= 3 && strcmp(argv[1], "-f") == 0) {
-        find(argv[2], argv + 3);
+        find_addresses(argv[2], argv + 3);
         return 0;
     }
     if (argc < 3) {

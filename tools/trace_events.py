@@ -12,7 +12,9 @@ import subprocess
 import sys
 
 EVENT = re.compile(r"\[(\d+)\] (\w+): \{ cpu_id = (\d+) \}(?:, \{ (.*) \})?$")
-FIELD = re.compile(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|\( (?:"([^"]*)"|<unknown>) : container = (-?\d+) \)|(0x[0-9A-Fa-f]+|-?\d+))')
+FIELD = re.compile(
+    r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|\( (?:"([^"]*)"|<unknown>) : container = (-?\d+) \)|(0x[0-9A-Fa-f]+|-?\d+))'
+)
 DISCARDED = re.compile(r"discarded (\d+) events?")
 ESCAPED = re.compile(r"\\(.)")
 
@@ -35,15 +37,19 @@ class Trace:
         self.complaints = ""
         self.discarded = 0
         if not os.path.isfile(os.path.join(folder, "metadata")):
-            sys.exit(f"trace: {folder}: no trace's folder (tools/trace_split.py): it has no file metadata")
+            sys.exit(
+                f"trace: {folder}: no trace's folder (tools/trace_split.py): it has no file metadata"
+            )
 
     def __iter__(self):
         command = ["babeltrace2", "--clock-cycles", "--no-delta", self.folder]
         try:
-            reader = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            reader = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
         except FileNotFoundError:
             sys.exit("babeltrace2 is missing: install the package of that name")
-        # Both are read: neither pipe may fill up.  What it complains of is little.
+        # Reads both pipes, so that neither fills up. Standard error is little.
         out, self.complaints = reader.communicate()
         self.discarded = sum(int(n) for n in DISCARDED.findall(self.complaints))
         for line in out.splitlines():

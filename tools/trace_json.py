@@ -62,7 +62,15 @@ class Converter:
         pid = self.threads.get(tid, (KERNEL, ""))[0]
         args = {"tid": tid, "pid": pid, "left": reason}
         self.put("X", self.title(tid), CPUS, cpu, since, dur=us(ns - since), args=args)
-        self.put("X", f"CPU {cpu}", pid, tid, since, dur=us(ns - since), args={"cpu": cpu, "left": reason})
+        self.put(
+            "X",
+            f"CPU {cpu}",
+            pid,
+            tid,
+            since,
+            dur=us(ns - since),
+            args={"cpu": cpu, "left": reason},
+        )
 
     # ---- One function for each event that is shown ----
 
@@ -89,10 +97,26 @@ class Converter:
         self.put("i", f"{f['phase']}: {f['reason']}", f["pid"], 0, ns, s="p", cat="sharing", args=f)
 
     def sharing_placed(self, ns, cpu, f):
-        self.put("i", f"cluster {f['cluster']}, chip {f['chip']}", f["pid"], f["tid"], ns, s="t", cat="sharing", args=f)
+        self.put(
+            "i",
+            f"cluster {f['cluster']}, chip {f['chip']}",
+            f["pid"],
+            f["tid"],
+            ns,
+            s="t",
+            cat="sharing",
+            args=f,
+        )
 
     def sharing_watch(self, ns, cpu, f):
-        self.put("C", "waits for other chips, permille", f["pid"], 0, ns, args={"remote": f["remote_permille"]})
+        self.put(
+            "C",
+            "waits for other chips, permille",
+            f["pid"],
+            0,
+            ns,
+            args={"remote": f["remote_permille"]},
+        )
 
     # ---- Memory ----
 
@@ -106,34 +130,99 @@ class Converter:
 
     def memory(self, ns, cpu, f):
         pid = f["pid"]
-        self.put("C", "memory, pages", pid, 0, ns, args={n: f[n + "_pages"] for n in ["resident", "out"]})
-        self.put("C", "pool, pages", pid, 0, ns, args={n: f[n + "_pages"] for n in ["pool", "limit", "target"]})
-        names = ["first_faults", "minor_faults", "major_faults", "page_ins", "page_outs", "clean_outs", "prefetched",
-                 "prefetched_used", "wasted", "waited_us"]
+        self.put(
+            "C", "memory, pages", pid, 0, ns, args={n: f[n + "_pages"] for n in ["resident", "out"]}
+        )
+        self.put(
+            "C",
+            "pool, pages",
+            pid,
+            0,
+            ns,
+            args={n: f[n + "_pages"] for n in ["pool", "limit", "target"]},
+        )
+        names = [
+            "first_faults",
+            "minor_faults",
+            "major_faults",
+            "page_ins",
+            "page_outs",
+            "clean_outs",
+            "prefetched",
+            "prefetched_used",
+            "wasted",
+            "waited_us",
+        ]
         rate = self.since(pid, ns, f, names)
         if not rate:
             return
-        self.put("C", "faults a second", pid, 0, ns, args={n: rate[n + "_faults"] for n in ["first", "minor", "major"]})
-        self.put("C", "pages moved a second", pid, 0, ns, args={n: rate[n] for n in ["page_ins", "page_outs", "clean_outs"]})
-        self.put("C", "prefetching, pages a second", pid, 0, ns,
-                 args={n: rate[n] for n in ["prefetched", "prefetched_used", "wasted"]})
-        self.put("C", "waiting for pages, threads", pid, 0, ns, args={"waiting": round(rate["waited_us"] / 1e6, 3)})
+        self.put(
+            "C",
+            "faults a second",
+            pid,
+            0,
+            ns,
+            args={n: rate[n + "_faults"] for n in ["first", "minor", "major"]},
+        )
+        self.put(
+            "C",
+            "pages moved a second",
+            pid,
+            0,
+            ns,
+            args={n: rate[n] for n in ["page_ins", "page_outs", "clean_outs"]},
+        )
+        self.put(
+            "C",
+            "prefetching, pages a second",
+            pid,
+            0,
+            ns,
+            args={n: rate[n] for n in ["prefetched", "prefetched_used", "wasted"]},
+        )
+        self.put(
+            "C",
+            "waiting for pages, threads",
+            pid,
+            0,
+            ns,
+            args={"waiting": round(rate["waited_us"] / 1e6, 3)},
+        )
 
     def memory_policy(self, ns, cpu, f):
         where = "" if f["region"] == "-" else f["region"] + ": "
-        self.put("i", f"{where}replaced by {f['policy']}", f["pid"], 0, ns, s="p", cat="memory", args=f)
+        self.put(
+            "i", f"{where}replaced by {f['policy']}", f["pid"], 0, ns, s="p", cat="memory", args=f
+        )
 
     def memory_prefetch(self, ns, cpu, f):
-        self.put("C", f"prefetching {f['policy']}, level", f["pid"], 0, ns, args={"level": f["level"]})
+        self.put(
+            "C", f"prefetching {f['policy']}, level", f["pid"], 0, ns, args={"level": f["level"]}
+        )
 
     def memory_plan(self, ns, cpu, f):
-        self.put("i", f"{f['goal']}: {f['planned_pages']} pages planned", f["pid"], 0, ns, s="p", cat="memory", args=f)
+        self.put(
+            "i",
+            f"{f['goal']}: {f['planned_pages']} pages planned",
+            f["pid"],
+            0,
+            ns,
+            s="p",
+            cat="memory",
+            args=f,
+        )
 
     def memory_curve(self, ns, cpu, f):
         again = f["accesses"] - f["first_uses"]
-        for policy in ["lru", "mru"][:1 + f["has_mru"]]:
-            self.put("C", f"curve: {policy} would miss, % of accesses", f["pid"], 0, ns,
-                     args={f"{i}/16": percent(f[f"{policy}_{i}"], again) for i in [4, 8, 12]})
+        for policy in ["lru", "mru"][: 1 + f["has_mru"]]:
+            self.put(
+                "C",
+                f"curve: {policy} would miss, % of accesses",
+                f["pid"],
+                0,
+                ns,
+                args={f"{i}/16": percent(f[f"{policy}_{i}"], again) for i in [4, 8, 12]},
+            )
         self.put("i", f"curve of epoch {f['epoch']}", f["pid"], 0, ns, s="p", cat="memory", args=f)
 
     def tracker(self, ns, cpu, f):
@@ -141,18 +230,36 @@ class Converter:
         rate = self.since(None, ns, f, ["records", "lost", "cost_us", "ran_us"])
         if not rate:
             return
-        self.put("C", "page tracker, records a second", KERNEL, 0, ns, args={n: rate[n] for n in ["records", "lost"]})
+        self.put(
+            "C",
+            "page tracker, records a second",
+            KERNEL,
+            0,
+            ns,
+            args={n: rate[n] for n in ["records", "lost"]},
+        )
         ran = f["ran_us"] - before[1]["ran_us"]
         cost = f["cost_us"] - before[1]["cost_us"]
         if ran:
-            self.put("C", "page tracker, permille of what it watches", KERNEL, 0, ns, args={"cost": round(1000 * cost / ran, 2)})
+            self.put(
+                "C",
+                "page tracker, permille of what it watches",
+                KERNEL,
+                0,
+                ns,
+                args={"cost": round(1000 * cost / ran, 2)},
+            )
 
     def tracker_watch(self, ns, cpu, f):
         what = "watches" if f["watched"] == "yes" else "watches no more"
-        self.put("i", f"tracker {f['tracker']} {what}", f["pid"], 0, ns, s="p", cat="memory", args=f)
+        self.put(
+            "i", f"tracker {f['tracker']} {what}", f["pid"], 0, ns, s="p", cat="memory", args=f
+        )
 
     def tracker_sample(self, ns, cpu, f):
-        self.put("C", "page tracker, one page logged of", KERNEL, 0, ns, args={"pages": f["one_page_of"]})
+        self.put(
+            "C", "page tracker, one page logged of", KERNEL, 0, ns, args={"pages": f["one_page_of"]}
+        )
 
     def mark(self, ns, cpu, f):
         pid = self.threads.get(f["tid"], (KERNEL, ""))[0]
@@ -176,9 +283,15 @@ class Converter:
         changed = "dcache" in stalls and stalls["dcache"] < exact
         if changed:
             stalls["dcache"] = exact
-        for prefix, shares, floors, whole in (("stall_", stalls, {"dcache": exact}, 100), ("dcache_", sources, {}, None)):
+        for prefix, shares, floors, whole in (
+            ("stall_", stalls, {"dcache": exact}, 100),
+            ("dcache_", sources, {}, None),
+        ):
             whole = stalls.get("dcache", 100) if whole is None else whole
-            floor = {n: v if prefix + n not in self.estimated else floors.get(n, 0) for n, v in shares.items()}
+            floor = {
+                n: v if prefix + n not in self.estimated else floors.get(n, 0)
+                for n, v in shares.items()
+            }
             over, room = sum(shares.values()) - whole, sum(shares.values()) - sum(floor.values())
             if over > 0 and room > 0:
                 changed |= over > 0.01
@@ -188,7 +301,10 @@ class Converter:
         return stalls, sources
 
     def marked(self, prefix, shares):
-        return {("~" if prefix + n in self.estimated else "") + n: min(max(round(v, 2), 0), 100) for n, v in shares.items()}
+        return {
+            ("~" if prefix + n in self.estimated else "") + n: min(max(round(v, 2), 0), 100)
+            for n, v in shares.items()
+        }
 
     def counters_of(self, ns, f, pid, prefix):
         key = f["scope"], f["number"]
@@ -203,13 +319,35 @@ class Converter:
         cycles = since("cycles")
         if f["scope"] == "cpu":
             everything = cycles + since("idle_cycles")
-            self.put("C", prefix + "busy, %", pid, 0, ns, args={"busy": percent(cycles, everything)})
-        stalls, sources = self.fit(key, *({n: self.share(f, before, key, p + n, cycles) for n in names if f[p + n + "_seen"]}
-                                          for p, names in (("stall_", STALLS), ("dcache_", SOURCES))))
-        self.put("C", prefix + "stalls, % of cycles", pid, 0, ns, args=self.marked("stall_", stalls))
-        self.put("C", prefix + "data stalls by source, % of cycles", pid, 0, ns, args=self.marked("dcache_", sources))
-        self.put("C", prefix + "instructions per cycle", pid, 0, ns,
-                 args={"ipc": round(since("instructions") / cycles, 3) if cycles else 0})
+            self.put(
+                "C", prefix + "busy, %", pid, 0, ns, args={"busy": percent(cycles, everything)}
+            )
+        stalls, sources = self.fit(
+            key,
+            *(
+                {n: self.share(f, before, key, p + n, cycles) for n in names if f[p + n + "_seen"]}
+                for p, names in (("stall_", STALLS), ("dcache_", SOURCES))
+            ),
+        )
+        self.put(
+            "C", prefix + "stalls, % of cycles", pid, 0, ns, args=self.marked("stall_", stalls)
+        )
+        self.put(
+            "C",
+            prefix + "data stalls by source, % of cycles",
+            pid,
+            0,
+            ns,
+            args=self.marked("dcache_", sources),
+        )
+        self.put(
+            "C",
+            prefix + "instructions per cycle",
+            pid,
+            0,
+            ns,
+            args={"ipc": round(since("instructions") / cycles, 3) if cycles else 0},
+        )
 
     def counters_event(self, ns, cpu, f):
         if f["scope"] == "cpu":
@@ -221,10 +359,27 @@ class Converter:
             self.counters_of(ns, f, f["number"], "")
 
     def convert(self, trace):
-        handlers = {name: getattr(self, name) for name in
-                    ["thread_start", "process_start", "sched_switch", "sched_migrate", "sharing_decision",
-                     "sharing_placed", "sharing_watch", "mark", "memory", "memory_policy", "memory_prefetch", "memory_plan", "memory_curve",
-                     "tracker", "tracker_watch", "tracker_sample"]}
+        handlers = {
+            name: getattr(self, name)
+            for name in [
+                "thread_start",
+                "process_start",
+                "sched_switch",
+                "sched_migrate",
+                "sharing_decision",
+                "sharing_placed",
+                "sharing_watch",
+                "mark",
+                "memory",
+                "memory_policy",
+                "memory_prefetch",
+                "memory_plan",
+                "memory_curve",
+                "tracker",
+                "tracker_watch",
+                "tracker_sample",
+            ]
+        }
         handlers["counters"] = self.counters_event
         cpus = set(range(len(self.chips)))
         self.metadata("process_name", CPUS, 0, name="CPUs")
@@ -256,9 +411,18 @@ def main():
     trace = trace_events.Trace(sys.argv[1])
     converter = Converter(trace_events.environment(sys.argv[1]))
     converter.convert(trace)
-    json.dump({"traceEvents": converter.out, "displayTimeUnit": "ns",
-               "otherData": {"events_discarded": trace.discarded, "counters": converter.intervals,
-                             "counters_fitted": converter.fitted}}, sys.stdout)
+    json.dump(
+        {
+            "traceEvents": converter.out,
+            "displayTimeUnit": "ns",
+            "otherData": {
+                "events_discarded": trace.discarded,
+                "counters": converter.intervals,
+                "counters_fitted": converter.fitted,
+            },
+        },
+        sys.stdout,
+    )
     print()
 
 

@@ -23,10 +23,14 @@ def main():
         elif name == "memory":
             limits[f["pid"]] = f["limit_pages"] * 4
         elif name == "memory_curve":
-            curves = "".join(f" {p}=" + ",".join(str(f[f"{p}_{i}"]) for i in range(1, POINTS + 1))
-                             for p in ["lru", "mru"][:1 + f["has_mru"]])
-            print(f"MRC program={programs.get(f['pid'], '?')} pid={f['pid']} ms={ns / 1e6:.1f} pages={f['pages']}"
-                  f" accesses={f['accesses']} first={f['first_uses']} limit_kb={limits.get(f['pid'], 0)}{curves}")
+            curves = "".join(
+                f" {p}=" + ",".join(str(f[f"{p}_{i}"]) for i in range(1, POINTS + 1))
+                for p in ["lru", "mru"][: 1 + f["has_mru"]]
+            )
+            print(
+                f"MRC program={programs.get(f['pid'], '?')} pid={f['pid']} ms={ns / 1e6:.1f} pages={f['pages']}"
+                f" accesses={f['accesses']} first={f['first_uses']} limit_kb={limits.get(f['pid'], 0)}{curves}"
+            )
 
 
 main()

@@ -26,7 +26,9 @@ class Symbols:
         self.at, self.names = [], []
         if not path or not os.path.exists(path):
             return
-        lines = subprocess.run(["nm", "-n", "--defined-only", path], check=True, capture_output=True, text=True).stdout
+        lines = subprocess.run(
+            ["nm", "-n", "--defined-only", path], check=True, capture_output=True, text=True
+        ).stdout
         for line in lines.splitlines():
             address, kind, name = line.split(None, 2)
             if kind in "tTwW" and not name.startswith("$"):  # $x: AArch64's marks of code
@@ -52,8 +54,18 @@ def from_console(path):
         _, ns, cpu, pid, tid, program, criterion, period, mode, pc, function, _ = w[:12]
         event, count = (w[16], w[15]) if len(w) > 16 else (criterion, period)
         known = not function.startswith("?")
-        put(program, pid, tid, cpu, ns, count, event, int(pc, 16), function if known else "[unknown]",
-            program if mode == "user" else "[kernel]")
+        put(
+            program,
+            pid,
+            tid,
+            cpu,
+            ns,
+            count,
+            event,
+            int(pc, 16),
+            function if known else "[unknown]",
+            program if mode == "user" else "[kernel]",
+        )
 
 
 def from_trace(path, kernel, folder):
@@ -70,9 +82,18 @@ def from_trace(path, kernel, folder):
             user = f["mode"] == "user"
             where = symbols.get(program) if user else kernel
             access = f["source"] != "none"
-            put(names.get(f["tid"], "?"), f["pid"], f["tid"], cpu, ns, f["latency"] if access else f["period"],
-                f["source"] if access else f["criterion"], f["pc"], where.find(f["pc"]) if where else "[unknown]",
-                (program or "[unknown]") if user else "[kernel]")
+            put(
+                names.get(f["tid"], "?"),
+                f["pid"],
+                f["tid"],
+                cpu,
+                ns,
+                f["latency"] if access else f["period"],
+                f["source"] if access else f["criterion"],
+                f["pc"],
+                where.find(f["pc"]) if where else "[unknown]",
+                (program or "[unknown]") if user else "[kernel]",
+            )
 
 
 def main():
@@ -80,7 +101,11 @@ def main():
     if not 2 <= len(sys.argv) <= 4:
         sys.exit(__doc__.strip())
     if os.path.isdir(sys.argv[1]):
-        from_trace(sys.argv[1], Symbols(sys.argv[2] if len(sys.argv) > 2 else None), sys.argv[3] if len(sys.argv) > 3 else None)
+        from_trace(
+            sys.argv[1],
+            Symbols(sys.argv[2] if len(sys.argv) > 2 else None),
+            sys.argv[3] if len(sys.argv) > 3 else None,
+        )
     else:
         from_console(sys.argv[1])
 

@@ -12,9 +12,13 @@ import struct
 import sys
 
 METADATA_MAGIC = 0x75D11D57
-METADATA = struct.Struct("<I16sIIIBBBBB")  # magic uuid checksum content packet compression encryption checksum major minor
+METADATA = struct.Struct(
+    "<I16sIIIBBBBB"
+)  # magic uuid checksum content packet compression encryption checksum major minor
 EVENTS_MAGIC = 0xC1FC1FC1
-EVENTS = struct.Struct("<I16sIQQQQQQI")  # magic uuid stream begin end content packet sequence discarded cpu
+EVENTS = struct.Struct(
+    "<I16sIQQQQQQI"
+)  # magic uuid stream begin end content packet sequence discarded cpu
 PACKET_MAX = 1 << 20
 CPUS_MAX = 1 << 12
 
@@ -33,12 +37,25 @@ class Stream:
         data = self.data
         magic = data[at : at + 4]
         if magic == struct.pack("<I", METADATA_MAGIC) and at + METADATA.size <= len(data):
-            _, uuid, _, content, size, compression, encryption, _, major, minor = METADATA.unpack_from(data, at)
+            (
+                _,
+                uuid,
+                _,
+                content,
+                size,
+                compression,
+                encryption,
+                _,
+                major,
+                minor,
+            ) = METADATA.unpack_from(data, at)
             if (compression, encryption, major, minor) != (0, 0, 1, 8):
                 return None
             return self.take(at, uuid, content, size, METADATA.size, None)
         if magic == struct.pack("<I", EVENTS_MAGIC) and at + EVENTS.size <= len(data):
-            _, uuid, stream, begin, end, content, size, sequence, _, cpu = EVENTS.unpack_from(data, at)
+            _, uuid, stream, begin, end, content, size, sequence, _, cpu = EVENTS.unpack_from(
+                data, at
+            )
             if stream != 0 or begin > end or cpu >= CPUS_MAX:
                 return None
             return self.take(at, uuid, content, size, EVENTS.size, cpu)
@@ -46,7 +63,12 @@ class Stream:
 
     def take(self, at, uuid, content_bits, size_bits, header, cpu):
         size, content = size_bits // 8, content_bits // 8
-        if size_bits % 64 or content_bits % 8 or not header <= content <= size <= PACKET_MAX or at + size > len(self.data):
+        if (
+            size_bits % 64
+            or content_bits % 8
+            or not header <= content <= size <= PACKET_MAX
+            or at + size > len(self.data)
+        ):
             return None
         if self.uuid is None:
             self.uuid = uuid
@@ -87,7 +109,9 @@ def main():
         sys.exit(f"trace_split: {sys.argv[1]}: {e.strerror}")
     stream.read()
     if not stream.metadata:
-        sys.exit(f"trace_split: {sys.argv[1]}: no description of the events: this is no telemetry stream, or has lost its beginning")
+        sys.exit(
+            f"trace_split: {sys.argv[1]}: no description of the events: this is no telemetry stream, or has lost its beginning"
+        )
     os.makedirs(sys.argv[2], exist_ok=True)
     for name in os.listdir(sys.argv[2]):
         if name == "metadata" or name.startswith("cpu"):
@@ -98,7 +122,9 @@ def main():
         with open(os.path.join(sys.argv[2], f"cpu{cpu}"), "wb") as f:
             f.write(b"".join(packets))
     packets = sum(len(p) for p in stream.cpus.values())
-    print(f"trace_split: {len(stream.cpus)} CPUs, {packets} packets, {stream.skipped} bytes skipped")
+    print(
+        f"trace_split: {len(stream.cpus)} CPUs, {packets} packets, {stream.skipped} bytes skipped"
+    )
     if stream.skipped:
         sys.exit(f"trace_split: {sys.argv[1]}: {stream.why}")
 

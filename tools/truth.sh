@@ -1,21 +1,20 @@
 #!/bin/sh
-# What happened between two marks, from the simulated machine's ground truth (its format:
+# Prints the events between two marks, from the simulated machine's ground truth (its format:
 # test/machine/truth.c).
 #
 #   tools/truth.sh FILE FROM TO [total|cpu|tag|shared]
 #
-#   FROM   a mark's label, LABEL:N for its N-th occurrence (programs of one boot set the same
-#   marks), or boot: power-on
-#   TO     likewise; without :N the first such mark behind FROM
+#   FROM  a mark's label, LABEL:N for its N-th occurrence (programs of one boot set the same marks),
+#         or boot: power-on
+#   TO    likewise; without :N the first such mark behind FROM
 #
 # Prints name=value pairs: one line for the total, one for each CPU and mode, each thread tag, or
-# each pair of tags that met in another chip's cache.  Besides the events there are
-#   time, host_ms   passed between the marks, in model cycles and in milliseconds of the host
-#   (total only)
-#   user_cycles, kernel_cycles, user_remote
-#   (total only)
-#   remote          loads and reads for ownership that another chip's caches served: remote_l2 +
-#   remote_l3
+# each pair of tags that met in another chip's cache. Besides the events there are:
+#   time, host_ms                            passed between the marks, in model cycles and in
+#                                            milliseconds of the host (total only)
+#   user_cycles, kernel_cycles, user_remote  (total only)
+#   remote                                   loads and reads for ownership that another chip's
+#                                            caches served: remote_l2 + remote_l3
 set -eu
 die() { printf 'truth.sh: error: %s\n' "$*" >&2; exit 1; }
 [ $# -ge 3 ] && [ $# -le 4 ] || die "usage: truth.sh FILE FROM TO [total|cpu|tag|shared]"
@@ -26,7 +25,7 @@ case $kind in total | cpu | tag | shared) ;; *) die "'$kind' is not accepted; us
 exec awk -v from="$2" -v to="$3" -v kind="$kind" -v file="$1" '
 function fail(text) { printf "truth.sh: error: %s: %s\n", file, text > "/dev/stderr"; failed = 1; exit 1 }
 
-# Is this occurrence of a label the one that is wanted: "LABEL:N", or the first "LABEL"?
+# Returns whether this occurrence of a label is the wanted one: "LABEL:N", or the first "LABEL".
 function is_wanted(wanted, label) { return wanted == label ":" seen[label] || wanted == label }
 
 # Notes a value: subtracted at the first mark, added at the second.

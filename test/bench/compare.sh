@@ -1,5 +1,5 @@
 #!/bin/sh
-# The sharing results of both architectures side by side, from docs/results/sharing-*.txt.
+# Prints the sharing results of both architectures side by side, from docs/results/sharing-*.txt.
 #
 #   test/bench/compare.sh >docs/results/architectures.txt
 set -eu

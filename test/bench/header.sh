@@ -1,11 +1,10 @@
 #!/bin/sh
-# The first lines of a file of results: what made it, of which commit, on what.
+# Prints the first lines of a file of results: the command, the commit and the compiler.
 #
 #   test/bench/header.sh COMMAND [name=value ...]
 #
-# COMMAND -: what follows names it already.
-# A commit that ends in -dirty had changes outside docs that were not committed.  arch=ARCH: QEMU's
-# version for it is added.
+# COMMAND -: the output that follows names its command itself. A commit that ends in -dirty had
+# changes outside docs that were not committed. arch=ARCH adds QEMU's version for it.
 set -eu
 cd "$(dirname "$0")/../.."
 command=$1

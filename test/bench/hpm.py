@@ -37,6 +37,7 @@ PUBLISHED = "10-200000"
 
 # ---- Files ----
 
+
 def truth_name(event):
     event = event.removeprefix("SERVED:")
     return event.replace(":", "_").lower()
@@ -60,7 +61,9 @@ def read_truth(path):
         for line in f:
             words = line.split()
             if words[0] == "mark":
-                marks.append({"label": words[1], "time": int(words[2].split("=")[1]), "tag": {}, "cpu": {}})
+                marks.append(
+                    {"label": words[1], "time": int(words[2].split("=")[1]), "tag": {}, "cpu": {}}
+                )
             elif words[0] == "total":
                 marks[-1]["total"] = figures(words[1:])
             elif words[0] == "cpu":
@@ -94,7 +97,9 @@ def read_cells(path, cpu):
             words = line.split()
             if int(words[0]) == cpu:
                 ends.append(int(words[1]))
-                columns.append([int(w) for w in words[3 : 3 + len(events)] + words[4 + len(events) :]])
+                columns.append(
+                    [int(w) for w in words[3 : 3 + len(events)] + words[4 + len(events) :]]
+                )
     series = list(zip(*columns))
     return ends, {
         **{(name, "u"): series[i] for i, name in enumerate(events)},
@@ -103,6 +108,7 @@ def read_cells(path, cpu):
 
 
 # ---- Figures ----
+
 
 def divergence(truth, estimate, smoothing):
     p_sum = sum(truth) + smoothing * len(truth)
@@ -132,21 +138,29 @@ class Run:
         # Reading i ends interval i - 1; the first is when counting begins.
         self.first = next(i for i, m in enumerate(self.readings) if m["time"] > start["time"])
         self.last = max(i for i, m in enumerate(self.readings) if m["time"] < end["time"])
-        self.cpu = max((c for c, mode in start["cpu"] if mode == "user"),
-                       key=lambda c: end["cpu"][c, "user"]["instructions"] - start["cpu"][c, "user"]["instructions"])
+        self.cpu = max(
+            (c for c, mode in start["cpu"] if mode == "user"),
+            key=lambda c: end["cpu"][c, "user"]["instructions"]
+            - start["cpu"][c, "user"]["instructions"],
+        )
         self.tags = self.program_tags(start, end)
         self.directory = directory
 
     def program_tags(self, start, end):
         """The one thread that had most of the user's instructions there."""
-        grown = {t: f["instructions"] - start["tag"].get(t, {}).get("instructions", 0) for t, f in end["tag"].items()}
+        grown = {
+            t: f["instructions"] - start["tag"].get(t, {}).get("instructions", 0)
+            for t, f in end["tag"].items()
+        }
         return [max(grown, key=grown.get)]
 
     def true_until(self, reading, event):
         name, mode = without_mode(event)
         name = truth_name(name)
         if mode:
-            return self.readings[reading]["cpu"][self.cpu, "user" if mode == "u" else "kernel"][name]
+            return self.readings[reading]["cpu"][self.cpu, "user" if mode == "u" else "kernel"][
+                name
+            ]
         return sum(self.readings[reading]["tag"].get(t, {}).get(name, 0) for t in self.tags)
 
     def truth(self, event):
@@ -225,13 +239,20 @@ class Ideal:
 
 # ---- Results ----
 
+
 class Accuracy:
     def __init__(self):
-        self.kl, self.floor, self.rate = {}, {}, {}  # by configuration, program and event: of each seed
+        self.kl, self.floor, self.rate = (
+            {},
+            {},
+            {},
+        )  # by configuration, program and event: of each seed
         self.beyond = {}  # is the KL beyond what an ideal multiplexer's is in 95 of 100 draws?
         self.width, self.cases, self.held = {}, {}, {}
         self.high = {}  # where nothing was counted, in % of the cycles
-        self.classes = {}  # by configuration and class of cases: which hold; of none: which there was some of
+        self.classes = (
+            {}
+        )  # by configuration and class of cases: which hold; of none: which there was some of
         self.configs = []
         self.moved = 0  # runs left out: the program changed CPUs, and the truth's cells are of one
 
@@ -268,7 +289,9 @@ class Accuracy:
         for event in run.events:
             if without_mode(event)[1] == "k":
                 continue
-            for i, (truth, (count, low, high, sure, _)) in enumerate(zip(run.truth(event), run.estimates(event))):
+            for i, (truth, (count, low, high, sure, _)) in enumerate(
+                zip(run.truth(event), run.estimates(event))
+            ):
                 if sure == NONE:
                     self.classes.setdefault((config, "none"), []).append(truth != 0)
                 if sure != INTERVAL or low is None:
@@ -290,14 +313,19 @@ class Accuracy:
 
     def same(self):
         """(program, event) that every configuration counts and that are no exceptions in the main one: rows of one table are about them."""
-        of = [{k[1:] for k in self.kl if k[0] == c and (c != MAIN or self.kind_of(k) == HEADLINE)} for c in self.configs]
+        of = [
+            {k[1:] for k in self.kl if k[0] == c and (c != MAIN or self.kind_of(k) == HEADLINE)}
+            for c in self.configs
+        ]
         return set.intersection(*of) if of else set()
 
     def all_of_same(self, table, config, same):
         return [quantile(v, 0.5) for k, v in table.items() if k[0] == config and k[1:] in same]
 
     def all_of(self, table, config, kind):
-        return [quantile(v, 0.5) for k, v in table.items() if k[0] == config and self.kind_of(k) == kind]
+        return [
+            quantile(v, 0.5) for k, v in table.items() if k[0] == config and self.kind_of(k) == kind
+        ]
 
     def count(self, table, config):
         return sum(n for (c, _, _), n in table.items() if config in (c, None))
@@ -309,9 +337,17 @@ def print_classes(a, config):
 
     def part(name, cases):
         return f"{name}_cases={len(cases)} {name}_coverage_pct={100 * sum(cases) / max(1, len(cases)):.1f}"
+
     none = of("none")
-    return " ".join((part("ci_counted", of("counted")), part("ci_uncounted", of("uncounted")), f"ci_zero_cases={len(of('zero'))}",
-                     part("ci_nonzero", of("counted", "uncounted")), f"ci_none_cases={len(none)} ci_none_nonzero={sum(none)}"))
+    return " ".join(
+        (
+            part("ci_counted", of("counted")),
+            part("ci_uncounted", of("uncounted")),
+            f"ci_zero_cases={len(of('zero'))}",
+            part("ci_nonzero", of("counted", "uncounted")),
+            f"ci_none_cases={len(none)} ci_none_nonzero={sum(none)}",
+        )
+    )
 
 
 def print_accuracy(a, say):
@@ -319,12 +355,17 @@ def print_accuracy(a, say):
     for config in a.configs:
         ratio, slice_cycles = config.split("-")
         (kl, floor), (bursty, bursty_floor), (rare, rare_floor) = (
-            (a.all_of(a.kl, config, kind), a.all_of(a.floor, config, kind)) for kind in (HEADLINE, BURSTY, RARE))
+            (a.all_of(a.kl, config, kind), a.all_of(a.floor, config, kind))
+            for kind in (HEADLINE, BURSTY, RARE)
+        )
         above = [k - f for k, f in zip(kl, floor)]
-        beyond = [b for k, v in a.beyond.items() if k[0] == config and a.kind_of(k) == HEADLINE for b in v]
+        beyond = [
+            b for k, v in a.beyond.items() if k[0] == config and a.kind_of(k) == HEADLINE for b in v
+        ]
         cases, held = a.count(a.cases, config), a.count(a.held, config)
         same_kl, same_floor = (a.all_of_same(table, config, same) for table in (a.kl, a.floor))
-        say(f"RESULT hpm.accuracy {{}} ratio={ratio} slice_cycles={slice_cycles} form={'published' if config == PUBLISHED else 'strata'} "
+        say(
+            f"RESULT hpm.accuracy {{}} ratio={ratio} slice_cycles={slice_cycles} form={'published' if config == PUBLISHED else 'strata'} "
             f"cases={len(kl)} kl_median={quantile(kl, .5):.4f} kl_p90={quantile(kl, .9):.4f} kl_worst={quantile(kl, 1):.3f} "
             f"floor_median={quantile(floor, .5):.4f} floor_p90={quantile(floor, .9):.4f} floor_worst={quantile(floor, 1):.3f} "
             f"above_floor_median={quantile(above, .5):.4f} above_floor_worst={quantile(above, 1):.3f} "
@@ -336,18 +377,29 @@ def print_accuracy(a, say):
             f"ci_cases={cases} ci_coverage_pct={100 * held / cases if cases else 0:.1f} "
             f"{print_classes(a, config)} "
             f"ci_half_width_median_pct={quantile(a.width.get(config, []), .5):.1f} "
-            f"ci_uncounted_high_median_pct_of_cycles={quantile(a.high.get(config, []), .5):.3f}")
+            f"ci_uncounted_high_median_pct_of_cycles={quantile(a.high.get(config, []), .5):.3f}"
+        )
 
 
 def print_events(a, say):
-    titles = {HEADLINE: f"At least {NEEDED} events a round, not bursty", BURSTY: f"At least {NEEDED} events a round, bursty", RARE: "Rarer"}
+    titles = {
+        HEADLINE: f"At least {NEEDED} events a round, not bursty",
+        BURSTY: f"At least {NEEDED} events a round, bursty",
+        RARE: "Rarer",
+    }
     for kind, title in titles.items():
-        say(f"\n# {title}.  Ratio 10, slices of 50,000 cycles, and one of 200,000 a round as published; medians over seeds")
+        say(
+            f"\n# {title}.  Ratio 10, slices of 50,000 cycles, and one of 200,000 a round as published; medians over seeds"
+        )
         say(f"# {'program':8} {'event':24} {'KL':>8} {'floor':>8} {'published':>10} {'floor':>8}")
         rows = [k for k in a.kl if k[0] == MAIN and a.kind_of(k) == kind]
         for key in sorted(rows, key=lambda k: -quantile(a.kl[k], 0.5)):
             other = (PUBLISHED, *key[1:])
-            figures_ = (quantile(table.get(k, [math.nan]), 0.5) for k in (key, other) for table in (a.kl, a.floor))
+            figures_ = (
+                quantile(table.get(k, [math.nan]), 0.5)
+                for k in (key, other)
+                for table in (a.kl, a.floor)
+            )
             say("# {:8} {:24} {:8.4f} {:8.4f} {:10.4f} {:8.4f}".format(*key[1:], *figures_))
     say("\n# intervals that hold, by event")
     by_event = {}
@@ -361,8 +413,11 @@ def print_events(a, say):
 def results_of(path, app):
     """The figures of an application's RESULT lines."""
     with open(path, encoding="utf-8", errors="replace") as f:
-        return [dict(w.split("=", 1) for w in line.split()[1:] if "=" in w)
-                for line in f if line.startswith(f"RESULT app={app} ")]
+        return [
+            dict(w.split("=", 1) for w in line.split()[1:] if "=" in w)
+            for line in f
+            if line.startswith(f"RESULT app={app} ")
+        ]
 
 
 def print_overhead(runs, say):
@@ -371,17 +426,27 @@ def print_overhead(runs, say):
     speed = {}
     for name, directory in runs:
         _, program, slices, seed = name.split("-")
-        r = results_of(directory + "/console.txt", "private" if program == "private" else "phases")[0]
-        speed[program, slices, seed] = int(r["ops"]) / int(r["ns"]) if program == "private" else 1 / int(r["ns"])
+        r = results_of(directory + "/console.txt", "private" if program == "private" else "phases")[
+            0
+        ]
+        speed[program, slices, seed] = (
+            int(r["ops"]) / int(r["ns"]) if program == "private" else 1 / int(r["ns"])
+        )
     for program, slices in dict.fromkeys((p, s) for p, s, _ in speed):
-        pairs = [1 - v / speed[program, "none", seed] for (p, s, seed), v in speed.items() if (p, s) == (program, slices)]
+        pairs = [
+            1 - v / speed[program, "none", seed]
+            for (p, s, seed), v in speed.items()
+            if (p, s) == (program, slices)
+        ]
         if slices == "none":
             continue
         accounts, length = ("on", slices[:-1]) if slices.endswith("a") else ("off", slices)
         cost = quantile(pairs, 0.5)
-        say(f"RESULT hpm.overhead {{}} program={program} accounts={accounts} slice_cycles={length} switches_per_1e9_cycles={10**9 // int(length)} "
+        say(
+            f"RESULT hpm.overhead {{}} program={program} accounts={accounts} slice_cycles={length} switches_per_1e9_cycles={10**9 // int(length)} "
             f"pairs={len(pairs)} overhead_pct={100 * cost:.3f} least_pct={100 * min(pairs):.3f} most_pct={100 * max(pairs):.3f} "
-            f"cycles_per_switch={cost * int(length):.0f}")
+            f"cycles_per_switch={cost * int(length):.0f}"
+        )
         if slices == "50000":
             at_20k.append(cost)
     return 100 * quantile(at_20k, 1)
@@ -390,9 +455,15 @@ def print_overhead(runs, say):
 def between(directory, first, last):
     """Growth of the machine's truth between two marks: both modes, and the kernel's."""
     marks = {m["label"]: m for m in read_truth(directory + "/truth.txt")}
-    grown = {k: marks[last]["total"][k] - (marks[first]["total"][k] if first else 0) for k in marks[last]["total"]}
-    kernel = sum(v["instructions"] - (marks[first]["cpu"][k]["instructions"] if first else 0)
-                 for k, v in marks[last]["cpu"].items() if k[1] == "kernel")
+    grown = {
+        k: marks[last]["total"][k] - (marks[first]["total"][k] if first else 0)
+        for k in marks[last]["total"]
+    }
+    kernel = sum(
+        v["instructions"] - (marks[first]["cpu"][k]["instructions"] if first else 0)
+        for k, v in marks[last]["cpu"].items()
+        if k[1] == "kernel"
+    )
     return grown, kernel
 
 
@@ -406,10 +477,14 @@ def print_turn(runs, say):
         a, b = between(with_, None, "exit")[0], between(without, None, "exit")[0]
         turns = a["exceptions"] - b["exceptions"]
         part = {k: (a[k] - b[k]) / turns for k in a}
-        say(f"RESULT hpm.turn {{}} slice_cycles={slices.rstrip('a')} accounts={'on' if slices.endswith('a') else 'off'} turns={turns} "
+        say(
+            f"RESULT hpm.turn {{}} slice_cycles={slices.rstrip('a')} accounts={'on' if slices.endswith('a') else 'off'} turns={turns} "
             f"instructions={part['instructions']:.0f} cycles={part['cycles']:.0f} entry_return_registers={part['stall_other']:.0f} "
-            f"completion={part['completion']:.0f} " +
-            " ".join(f"{k}={part['stall_' + k]:.0f}" for k in ("icache", "branch", "dcache", "tlb")))
+            f"completion={part['completion']:.0f} "
+            + " ".join(
+                f"{k}={part['stall_' + k]:.0f}" for k in ("icache", "branch", "dcache", "tlb")
+            )
+        )
 
 
 def print_parts(runs, say):
@@ -418,9 +493,13 @@ def print_parts(runs, say):
     sample = 0
     if "part-read" in by and "part-readnone" in by:
         n = int(results_of(by["part-read"] + "/console.txt", "costs")[0]["times"])
-        a, b = (between(by[p], "costs-begin", "costs-end")[0] for p in ("part-read", "part-readnone"))
-        say(f"RESULT hpm.cost {{}} what=read times={n} instructions={(a['instructions'] - b['instructions']) / n:.0f} "
-            f"cycles={(a['cycles'] - b['cycles']) / n:.0f}")
+        a, b = (
+            between(by[p], "costs-begin", "costs-end")[0] for p in ("part-read", "part-readnone")
+        )
+        say(
+            f"RESULT hpm.cost {{}} what=read times={n} instructions={(a['instructions'] - b['instructions']) / n:.0f} "
+            f"cycles={(a['cycles'] - b['cycles']) / n:.0f}"
+        )
     switches = {}
     for loaded in ("none", "", "38x"):
         few, many = by.get(f"part-switch{loaded}2"), by.get(f"part-switch{loaded}20000")
@@ -430,18 +509,25 @@ def print_parts(runs, say):
     for loaded, what in (("", "breakdown"), ("38x", "38_events")):
         if loaded in switches and "none" in switches:
             (i, c), (i0, c0) = switches[loaded], switches["none"]
-            say(f"RESULT hpm.cost {{}} what=switch counting={what} instructions={i - i0:.0f} cycles={c - c0:.0f} "
-                f"without_instructions={i0:.0f} without_cycles={c0:.0f}")
+            say(
+                f"RESULT hpm.cost {{}} what=switch counting={what} instructions={i - i0:.0f} cycles={c - c0:.0f} "
+                f"without_instructions={i0:.0f} without_cycles={c0:.0f}"
+            )
     for criterion in ("l1d.miss", "access.any"):
         with_, without = by.get(f"part-sample.{criterion}"), by.get(f"part-nosample.{criterion}")
         if not with_ or not without:
             continue
-        r, r0 = results_of(with_ + "/console.txt", "stores")[0], results_of(without + "/console.txt", "stores")[0]
+        r, r0 = (
+            results_of(with_ + "/console.txt", "stores")[0],
+            results_of(without + "/console.txt", "stores")[0],
+        )
         kept = int(r["samples"]) + int(r["elsewhere"]) - int(r0["samples"]) - int(r0["elsewhere"])
         a, kernel = between(with_, None, "exit")
         b, kernel0 = between(without, None, "exit")
-        say(f"RESULT hpm.cost {{}} what=sample criterion={criterion} times={kept} instructions={(kernel - kernel0) / kept:.0f} "
-            f"cycles={(a['cycles'] - b['cycles']) / kept:.0f}")
+        say(
+            f"RESULT hpm.cost {{}} what=sample criterion={criterion} times={kept} instructions={(kernel - kernel0) / kept:.0f} "
+            f"cycles={(a['cycles'] - b['cycles']) / kept:.0f}"
+        )
         sample = max(sample, (kernel - kernel0) / kept)
     return sample
 
@@ -484,11 +570,13 @@ def main():
     print_events(a, say)
     kl, bursty, rare = (a.all_of(a.kl, MAIN, kind) for kind in (HEADLINE, BURSTY, RARE))
     cases, held = sum(a.cases.values()), sum(a.held.values())
-    say(f"RESULT hpm.summary arch={options['arch']} kl_median={quantile(kl, .5):.4f} kl_worst={quantile(kl, 1):.3f} "
+    say(
+        f"RESULT hpm.summary arch={options['arch']} kl_median={quantile(kl, .5):.4f} kl_worst={quantile(kl, 1):.3f} "
         f"kl_cases={len(kl)} kl_left_out_bursty={len(bursty)} kl_left_out_rare={len(rare)} kl_worst_with_them={quantile(kl + bursty + rare, 1):.3f} "
         f"kl_runs_left_out_moved={a.moved} "
         f"ci_coverage_pct={100 * held / cases if cases else 0:.1f} ci_cases={cases} overhead_20k_pct={overhead:.2f} "
-        f"sample_insns={sample:.0f} bias_max_min={read_bias(options['bias']):.2f}")
+        f"sample_insns={sample:.0f} bias_max_min={read_bias(options['bias']):.2f}"
+    )
 
 
 main()

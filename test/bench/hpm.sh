@@ -1,24 +1,22 @@
 #!/bin/sh
-# `make bench-hpm`: how exact multiplexed counts are, and what monitoring costs, on the simulated
+# `make bench-hpm`: how exact multiplexed counts are, and the cost of monitoring, on the simulated
 # machine, against its ground truth.
 #
 #   test/bench/hpm.sh kernel=FILE [machine=NAME] [quick=1] [seeds=N] [only=REGEX of runs] [out=DIR]
-#   [results=FILE] [bias=FILE]
+#                     [results=FILE] [bias=FILE]
 #
-# bias: the results of sampling.sh, for the summary.
-#
-# kl, ci   Accuracy: programs with phases on a CPU of their own; 38 events, of both modes and of
-# user mode, take turns on 4 counters.  Ratio 2
-#          and 5 are fewer of them, 20 are more, on 3 counters.  hpmstat, on another core, reads the
-#          program's counts every 2,000,000 cycles, ci: every 150,000,000, and marks the truth.
-#          What counts is from the first reading behind the program's mark start to the last before
-#          end.
-# cost     Overhead: operations of `private`, the time `phases kind=sort` takes, on one CPU against
-# the same without a PMU.
-# part     What a reading, a context switch, a sample take, by the truth's difference to the same
-# without, or with few.
-#
-# hpm.py says what is made of it.
+# bias: the results of sampling.sh, for the summary. The name of a run says which part it belongs
+# to:
+#   kl, ci  Accuracy: programs with phases on a CPU of their own; 38 events, of both modes and of
+#           user mode, take turns on 4 counters. Ratio 2 and 5 have fewer of them, 20 more, on 3
+#           counters. hpmstat, on another core, reads the program's counts every 2,000,000 cycles
+#           (ci: every 150,000,000) and marks the truth. Counted is from the first reading after the
+#           program's mark start to the last before end.
+#   cost    Overhead: operations of `private`, and the time of `phases kind=sort`, on one CPU,
+#           against the same without a PMU.
+#   part    The cost of a reading, a context switch and a sample, by the truth's difference to the
+#           same without them, or with few.
+# hpm.py evaluates the runs.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
@@ -43,7 +41,7 @@ in_mode() { echo "$all" | sed "s/,/:$1,/g; s/\$/:$1/"; }
 kinds='sort matrix chase compress graph interp' configs='10-50000 10-200000 2-50000 5-50000 20-50000 10-10000 10-500000'
 [ "$quick" = 0 ] || kinds='sort graph' configs='10-50000 10-200000'
 
-# What runs where | boot arguments | applications; the name says the rest.
+# Name | boot arguments | applications.
 runs() {
 	for config in $configs; do
 		for kind in $kinds; do
@@ -111,7 +109,7 @@ fi
 
 rm -f "$out"/*.done
 failed=0
-# Three times as many seeds for the headline, whose worst counts.
+# The headline, which is judged by its worst seed, has three times as many seeds.
 for seed in $(seq $((3 * seeds))); do
 	[ "$seed" -gt "$seeds" ] && what='^kl-10-50000-' || what=.
 	[ "$quick" = 0 ] || [ "$what" = . ] || continue

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a benchmark that prints its results.  What it prints is shown, and kept in FILE behind a line
-# that names the commit if the benchmark ended well.
+# Runs a benchmark and shows its output. If the benchmark succeeds, keeps the output in FILE, after
+# a line that names the commit.
 #
 #   test/bench/keep.sh FILE COMMAND [ARGUMENT ...]
 set -eu

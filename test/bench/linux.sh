@@ -8,23 +8,24 @@
 #   seeds='1 2 3'    of the programs' random choices, thread creation order included  (1 to 10)
 #   ms=N             duration of each run in model time  (100)
 #   systems=NAMES    linux; linux-adaptive (glibc's mutexes spin before they sleep, as Vigil's do);
-#   linux-good and linux-bad
-#                    (threads bound by group: tools/linux-guest.sh pin=); vigil, and vigil-POLICY
-#                    for another policy than
-#                    default  (linux linux-adaptive vigil)
+#                    linux-good and linux-bad (threads bound by group: tools/linux-guest.sh pin=);
+#                    vigil, and vigil-POLICY for another policy than default  (linux linux-adaptive
+#                    vigil)
 #   mem=SIZE         of either system; with less than 1G Linux has no huge pages  (1G)
 #   tlbs='N ...'     entries of a hardware thread's TLB, a table each  (128 2048)
 #   programs=NAMES   of those below  (all)
 #   timeout=S        for one boot  (1200)
 #   results=FILE     (build/out/linux/table.txt)
 #
-# A line for each run, then means with their standard errors.  Neither kernel moves threads much
-# once all CPUs are busy, so a run measures one placement by chance: it takes several seeds to say
-# anything.  Columns: remote accesses and cycles for each operation, both once more settled, and how
-# long operations take: the median, 99 of 100, the longest, waiting for a CPU included. remote:
-# loads and reads for ownership served by another chip's caches, for each operation the program
-# completed, by the machine's ground truth; all that ran on the machine from "start" to "end"
-# counts; settled: from "steady" to "end".
+# Prints a line for each run, then means with their standard errors. Neither kernel moves threads
+# much once all CPUs are busy, so a run measures one placement by chance: a result takes several
+# seeds.
+#
+# Columns: remote accesses and cycles for each operation, both again when settled, and the time of
+# operations, waiting for a CPU included: the median, 99 of 100, the longest. remote: loads and
+# reads for ownership served by another chip's caches, for each operation the program completed, by
+# the machine's ground truth. All events on the machine from "start" to "end" count; settled: from
+# "steady" to "end".
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'linux.sh: error: %s\n' "$*" >&2; exit 1; }
@@ -69,7 +70,7 @@ boot() { # SYSTEM TLB DIR RUNS
 	esac
 }
 
-# The n-th run's figures, from its RESULT line and the ground truth between its marks.
+# Prints the figures of run N, from its RESULT line and the ground truth between its marks.
 figures() { # SYSTEM TLB SEED DIR N PROGRAM
 	result=$(grep '^RESULT app=' "$4/console" | sed -n "$5p" | tr -d '\r')
 	case $result in *" seed=$3 "*"check=ok"*) ;; *) die "$1, $6, seed $3: '$result' (see $4/console)" ;; esac
@@ -117,7 +118,8 @@ for tlb in $tlbs; do
 	done
 done
 
-# Means and their standard errors; of the longest operations the median and the largest of all runs.
+# Prints means and their standard errors; for the longest operations, the median and the largest of
+# all runs.
 {
 	test/bench/header.sh "test/bench/linux.sh${given:+ $given}" machine="$machine" arch=x86_64 mem="$mem" ms="$ms" "kernel=$(cat build/linux/package)"
 	awk -v systems="$systems" -v tlbs="$tlbs" '

@@ -44,6 +44,7 @@ import os
 import subprocess
 import sys
 import time
+
 sys.dont_write_bytecode = True
 from mm_runs import POLICIES, TOP, Bench, Options, pairs
 
@@ -57,10 +58,16 @@ ACCESSES = 60  # of each page, on average, that part replay wants
 
 # ---- Parts ----
 
+
 def replayed(trace, frames, *options):
     """A trace replayed on the host with so many frames, ascending: for each the misses by policy; accesses, and how many of them are first uses."""
-    done = subprocess.run(["build/vigil-replay", "--frames", ",".join(frames), *options, trace], cwd=TOP, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=False)
+    done = subprocess.run(
+        ["build/vigil-replay", "--frames", ",".join(frames), *options, trace],
+        cwd=TOP,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
     if done.returncode:
         sys.exit(f"mm.py: {trace}: {done.stderr.decode().strip()}")
     names, rows, first, accesses = [], [], 0, 0
@@ -79,24 +86,39 @@ def part_policy(bench):
     o = bench.o
     list(bench.each([(a, bench.ample, (a,)) for a in o.apps]))
     times = {}
-    jobs = [((a, q, p), bench.limited, (f"policy-{a}-{q}-{p}", a, p, f"mem.policy={q}"))
-            for a in o.apps for p in o.percents(a) for q in o.policies]
+    jobs = [
+        ((a, q, p), bench.limited, (f"policy-{a}-{q}-{p}", a, p, f"mem.policy={q}"))
+        for a in o.apps
+        for p in o.percents(a)
+        for q in o.policies
+    ]
     for (app, policy, percent), found in bench.each(jobs):
         if not found:
-            bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed")
+            bench.say(
+                f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed"
+            )
             continue
         times[app, percent, policy] = found
-        bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} major={found['major']:.0f} "
-                  f"out={found['out']:.0f}{found['spread']} check={found['check']}")
+        bench.say(
+            f"RESULT mm.policy arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} major={found['major']:.0f} "
+            f"out={found['out']:.0f}{found['spread']} check={found['check']}"
+        )
     for app in o.apps:
         percents = sorted(o.percents(app))
-        rows, accesses, first = replayed(bench.trace(app), [str(max(bench.ample(app)["pages"] * p // 100, 64)) for p in percents], "--policy", "lru")
+        rows, accesses, first = replayed(
+            bench.trace(app),
+            [str(max(bench.ample(app)["pages"] * p // 100, 64)) for p in percents],
+            "--policy",
+            "lru",
+        )
         times[app] = accesses - first
         for percent, row in zip(percents, rows):
             misses = row["opt"] - first
             ns = float(bench.ample(app)["ns"]) + misses * (o.latency + o.page) * CYCLES_NS
             times[app, percent, "opt"] = {"ns": ns, "major": misses}
-            bench.say(f"RESULT mm.policy arch={o.arch} app={app} policy=opt memory_pct={percent} ns={ns:.0f} major={misses} out=- check=replayed")
+            bench.say(
+                f"RESULT mm.policy arch={o.arch} app={app} policy=opt memory_pct={percent} ns={ns:.0f} major={misses} out=- check=replayed"
+            )
     return {"lu_speedup": lu_speedup(bench, times), "program_regret": program_regret(bench, times)}
 
 
@@ -104,14 +126,24 @@ def lu_speedup(bench, times):
     """The most that a policy is faster than LRU on LU contiguous."""
     best = None
     for percent in bench.o.percents("lu-contiguous"):
-        rows = {q: times["lu-contiguous", percent, q]["ns"] for q in bench.o.policies if ("lu-contiguous", percent, q) in times}
+        rows = {
+            q: times["lu-contiguous", percent, q]["ns"]
+            for q in bench.o.policies
+            if ("lu-contiguous", percent, q) in times
+        }
         opt = times.get(("lu-contiguous", percent, "opt"))
         if "lru" not in rows or not opt:
             continue
         policy = min(rows, key=rows.get)
-        gained = (rows["lru"] - rows[policy]) / (rows["lru"] - opt["ns"]) if rows["lru"] > opt["ns"] else 1.0
-        bench.say(f"RESULT mm.lu arch={bench.o.arch} memory_pct={percent} best={policy} speedup={rows['lru'] / rows[policy]:.2f} "
-                  f"opt_speedup={rows['lru'] / opt['ns']:.2f} of_opt_gain_pct={100 * gained:.1f}")
+        gained = (
+            (rows["lru"] - rows[policy]) / (rows["lru"] - opt["ns"])
+            if rows["lru"] > opt["ns"]
+            else 1.0
+        )
+        bench.say(
+            f"RESULT mm.lu arch={bench.o.arch} memory_pct={percent} best={policy} speedup={rows['lru'] / rows[policy]:.2f} "
+            f"opt_speedup={rows['lru'] / opt['ns']:.2f} of_opt_gain_pct={100 * gained:.1f}"
+        )
         best = max(best or 0, rows["lru"] / rows[policy])
     return best
 
@@ -121,7 +153,11 @@ def program_regret(bench, times):
     slower, more = [], []
     for app in bench.o.apps:
         for percent in bench.o.percents(app):
-            rows = {q: times[app, percent, q] for q in bench.o.policies if (app, percent, q) in times and q != "region"}
+            rows = {
+                q: times[app, percent, q]
+                for q in bench.o.policies
+                if (app, percent, q) in times and q != "region"
+            }
             chooser = rows.pop("chooser", None)
             if not chooser or not rows:
                 continue
@@ -130,12 +166,18 @@ def program_regret(bench, times):
             slower.append((100 * (chooser["ns"] / rows[best]["ns"] - 1), where + best))
             best = min(rows, key=lambda q: rows[q]["major"])
             if times.get(app):
-                more.append((100 * (chooser["major"] - rows[best]["major"]) / times[app], where + best))
+                more.append(
+                    (100 * (chooser["major"] - rows[best]["major"]) / times[app], where + best)
+                )
     if not slower:
         return None
-    bench.say(f"RESULT mm.chooser arch={bench.o.arch} slower_pct_max={max(slower)[0]:.1f} {max(slower)[1]}")
+    bench.say(
+        f"RESULT mm.chooser arch={bench.o.arch} slower_pct_max={max(slower)[0]:.1f} {max(slower)[1]}"
+    )
     if more:
-        bench.say(f"RESULT mm.chooser.misses arch={bench.o.arch} points_max={max(more)[0]:.1f} {max(more)[1]}")
+        bench.say(
+            f"RESULT mm.chooser.misses arch={bench.o.arch} points_max={max(more)[0]:.1f} {max(more)[1]}"
+        )
     return max(slower)
 
 
@@ -163,18 +205,31 @@ def part_replay(bench):
             bench.say(f"RESULT mm.replay arch={o.arch} app={app} check=failed")
             continue
         rows, accesses, first = replayed(trace, frames, "--policy", ",".join(policies))
-        started = {q: replayed(trace, frames, "--policy", "chooser", "--first", q)[0] for q in EXPERTS} if "chooser" in o.policies else {}
+        started = (
+            {q: replayed(trace, frames, "--policy", "chooser", "--first", q)[0] for q in EXPERTS}
+            if "chooser" in o.policies
+            else {}
+        )
         regret = []
         for i, (percent, row) in enumerate(zip(percents, rows)):
             if started:
                 row["chooser"], start = max((started[q][i]["chooser"], q) for q in EXPERTS)
                 best = min(experts, key=row.get)
-                regret.append((100 * (row["chooser"] - row[best]) / accesses, f"memory_pct={percent} best={best} first={start}"))
-            bench.say(f"RESULT mm.replay arch={o.arch} app={app} memory_pct={percent} pages={first} accesses={accesses} "
-                      + " ".join(f"{q}={misses}" for q, misses in row.items()))
+                regret.append(
+                    (
+                        100 * (row["chooser"] - row[best]) / accesses,
+                        f"memory_pct={percent} best={best} first={start}",
+                    )
+                )
+            bench.say(
+                f"RESULT mm.replay arch={o.arch} app={app} memory_pct={percent} pages={first} accesses={accesses} "
+                + " ".join(f"{q}={misses}" for q, misses in row.items())
+            )
         if regret:
             points, where = max(regret)
-            bench.say(f"RESULT mm.replay.chooser arch={o.arch} app={app} accesses_a_page={accesses / first:.0f} points_max={points:.2f} {where}")
+            bench.say(
+                f"RESULT mm.replay.chooser arch={o.arch} app={app} accesses_a_page={accesses / first:.0f} points_max={points:.2f} {where}"
+            )
     return {}
 
 
@@ -193,7 +248,11 @@ def window(path, programs):
     if len(starts) != programs or not ends:
         return None
     time = ends[0][1] - starts[-1][1]
-    return (ends[0][2] - starts[-1][2]) / time, starts[-1][1] * CYCLES_NS / 1e6, ends[0][1] * CYCLES_NS / 1e6
+    return (
+        (ends[0][2] - starts[-1][2]) / time,
+        starts[-1][1] * CYCLES_NS / 1e6,
+        ends[0][1] * CYCLES_NS / 1e6,
+    )
 
 
 def fault_rate(figures, start, end):
@@ -225,8 +284,19 @@ def seeds_of(bench, percent, goal):
 def pools_run(bench, name, programs, pages, how, seed=1, own=""):
     """Programs in so many pages of memory: what they printed, and window()'s tuple; None: it failed."""
     o = bench.o
-    found = bench.run(name, f"mem.user={pages * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}", programs, None, 4, 7200, None, seed, False,
-                      o.set["epoch_ms"], own)
+    found = bench.run(
+        name,
+        f"mem.user={pages * 4}K mem.track=always mem.epoch_ms={o.set['epoch_ms']} {how}",
+        programs,
+        None,
+        4,
+        7200,
+        None,
+        seed,
+        False,
+        o.set["epoch_ms"],
+        own,
+    )
     seen = window(os.path.join(o.out, name, "truth.txt"), len(programs)) if found else None
     return (seen, found) if seen else None
 
@@ -235,7 +305,9 @@ def pools_alone(bench, program, takes, percent, pages):
     """A program's speed with so many pages for itself; None: it failed."""
     if takes * 10 <= pages * 9:
         return 1.0
-    run = pools_run(bench, f"pools-{percent}-{program.split()[0]}", [program], pages, "mem.pool=global")
+    run = pools_run(
+        bench, f"pools-{percent}-{program.split()[0]}", [program], pages, "mem.pool=global"
+    )
     return speed(run[1][0], *run[0][1:]) if run else None
 
 
@@ -250,12 +322,20 @@ def part_pools(bench):
     for percent in (o.given_percents or o.set["pools_percents"]).split():
         memory = pages * int(percent) // 100
         for program, ample in zip(programs, alone):
-            by_itself[int(percent), program] = bench.pool.submit(pools_alone, bench, program, ample["first"], percent, memory)
+            by_itself[int(percent), program] = bench.pool.submit(
+                pools_alone, bench, program, ample["first"], percent, memory
+            )
         for goal in o.set["goals"].get(percent, o.set["goals"][""]).split():
             how = "mem.pool=global" if goal == "global" else f"mem.goal={goal}"
             own = f"mem.rate={RATE}" if goal == "service" else ""
             for seed in range(1, seeds_of(bench, percent, goal) + 1):
-                jobs.append(((int(percent), goal, seed), pools_run, (bench, f"pools-{percent}-{goal}-{seed}", programs, memory, how, seed, own)))
+                jobs.append(
+                    (
+                        (int(percent), goal, seed),
+                        pools_run,
+                        (bench, f"pools-{percent}-{goal}-{seed}", programs, memory, how, seed, own),
+                    )
+                )
     speeds, weights, gains, seen = {}, {}, [], {}
     for (percent, goal, seed), run in bench.each(jobs):
         if run:
@@ -273,21 +353,30 @@ def part_pools(bench):
         base = speeds.get((percent, "global"))
         fewer = 100 * (1 - base / ipc) if base else 0.0
         of_itself = [by_itself[percent, p].result() for p in programs]
-        speedups = [s / a if s and a else None for s, a in zip((speed(f, *when) for f in figures), of_itself)]
+        speedups = [
+            s / a if s and a else None
+            for s, a in zip((speed(f, *when) for f in figures), of_itself)
+        ]
         weighted = sum(speedups) if None not in speedups else None
         harmonic = len(speedups) / sum(1 / s for s in speedups) if weighted else None
         weights[percent, goal] = (weighted, harmonic) if weighted else None
         if weighted and weights.get((percent, "global")) and goal == "throughput":
-            gains.append((weighted - weights[percent, "global"][0], harmonic - weights[percent, "global"][1]))
+            gains.append(
+                (weighted - weights[percent, "global"][0], harmonic - weights[percent, "global"][1])
+            )
         rates = [fault_rate(f, *when) for f in figures]
-        bench.say(f"{head} ipc={ipc:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
-                  f"speedup={','.join(said(s) for s in speedups)} weighted={said(weighted)} harmonic={said(harmonic)} "
-                  f"faults_per_s={','.join(rates)} major={','.join(str(f['major']) for f in figures)} "
-                  f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}")
+        bench.say(
+            f"{head} ipc={ipc:.4f} ipc_min={runs[0][0]:.4f} ipc_max={runs[-1][0]:.4f} seeds={len(runs)} fewer_cycles_pct={fewer:.1f} "
+            f"speedup={','.join(said(s) for s in speedups)} weighted={said(weighted)} harmonic={said(harmonic)} "
+            f"faults_per_s={','.join(rates)} major={','.join(str(f['major']) for f in figures)} "
+            f"ops_per_s={figures[0].get('ops_per_s', '-')} check={','.join(f['check'] for f in figures)}"
+        )
     if gains:
         by_mean = [g[1] for g in gains]
-        bench.say(f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} weighted_gain_best={max(gains)[0]:.3f} weighted_gain_worst={min(gains)[0]:.3f} "
-                  f"harmonic_gain_best={max(by_mean):.3f} harmonic_gain_worst={min(by_mean):.3f}")
+        bench.say(
+            f"RESULT mm.pools.summary arch={o.arch} sizes={len(gains)} weighted_gain_best={max(gains)[0]:.3f} weighted_gain_worst={min(gains)[0]:.3f} "
+            f"harmonic_gain_best={max(by_mean):.3f} harmonic_gain_worst={min(by_mean):.3f}"
+        )
     return {"pools_gain": max(by_mean) if gains else None}
 
 
@@ -295,12 +384,18 @@ def part_prefetch(bench):
     o = bench.o
     apps = o.prefetch_apps
     list(bench.each([(a, bench.ample, (a,)) for a in apps]))
-    jobs = [((a, int(p), f), bench.limited, (f"prefetch-{a}-{f}-{p}", a, int(p), f"mem.prefetch={f}"))
-            for a in apps for p in (o.given_percents or o.set["prefetch_percents"]).split() for f in PREFETCH]
+    jobs = [
+        ((a, int(p), f), bench.limited, (f"prefetch-{a}-{f}-{p}", a, int(p), f"mem.prefetch={f}"))
+        for a in apps
+        for p in (o.given_percents or o.set["prefetch_percents"]).split()
+        for f in PREFETCH
+    ]
     base, summary = {}, {}
     for (app, percent, policy), found in bench.each(jobs):
         if not found:
-            bench.say(f"RESULT mm.prefetch arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed")
+            bench.say(
+                f"RESULT mm.prefetch arch={o.arch} app={app} policy={policy} memory_pct={percent} check=failed"
+            )
             continue
         moved = found["in"] + found["out"]
         if policy == "none":
@@ -310,9 +405,11 @@ def part_prefetch(bench):
         precision = 100 * found["used"] / found["prefetched"] if found["prefetched"] else 0.0
         extra = 100 * (moved / none[1] - 1) if none[1] else 0.0
         slower = 100 * (found["ns"] / none[2] - 1) if none[2] else 0.0
-        bench.say(f"RESULT mm.prefetch arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} time_pct={slower:+.1f} "
-                  f"major={found['major']:.0f} recall_pct={recall:.1f} precision_pct={precision:.1f} prefetched={found['prefetched']:.0f} "
-                  f"io_pct={extra:+.1f} check={found['check']}")
+        bench.say(
+            f"RESULT mm.prefetch arch={o.arch} app={app} policy={policy} memory_pct={percent} ns={found['ns']:.0f} time_pct={slower:+.1f} "
+            f"major={found['major']:.0f} recall_pct={recall:.1f} precision_pct={precision:.1f} prefetched={found['prefetched']:.0f} "
+            f"io_pct={extra:+.1f} check={found['check']}"
+        )
         if (app, percent, policy) == ("lu-rows", 50, "ppg"):
             summary = {"ppg_recall": recall, "ppg_precision": precision}
     return summary
@@ -321,11 +418,22 @@ def part_prefetch(bench):
 def part_disk(bench):
     """Other bandwidths of the disk."""
     o = bench.o
-    jobs = [((a, how, page), bench.limited, (f"disk-{a}-{how.split('=')[1]}-{page}", a, 50, how, None, page))
-            for a, how in o.set["disk_runs"] for page in (0, o.page, 10 * o.page)]
+    jobs = [
+        (
+            (a, how, page),
+            bench.limited,
+            (f"disk-{a}-{how.split('=')[1]}-{page}", a, 50, how, None, page),
+        )
+        for a, how in o.set["disk_runs"]
+        for page in (0, o.page, 10 * o.page)
+    ]
     for (app, how, page), found in bench.each(jobs):
         head = f"RESULT mm.disk arch={o.arch} app={app} with={how} memory_pct=50 page_cycles={page}"
-        bench.say(f"{head} ns={found['ns']:.0f} major={found['major']:.0f} check={found['check']}" if found else f"{head} check=failed")
+        bench.say(
+            f"{head} ns={found['ns']:.0f} major={found['major']:.0f} check={found['check']}"
+            if found
+            else f"{head} check=failed"
+        )
     return {}
 
 
@@ -334,10 +442,18 @@ def part_virtio(bench):
     o = bench.o
     for app, how in o.set["disk_runs"]:
         limit = max(bench.ample(app)["pages"] * 50 // 100 * 4, 256)
-        found = bench.run(f"virtio-{app}-{how.split('=')[1]}", f"mem.process={limit}K {how}", [o.program(app)], plain=True)
+        found = bench.run(
+            f"virtio-{app}-{how.split('=')[1]}",
+            f"mem.process={limit}K {how}",
+            [o.program(app)],
+            plain=True,
+        )
         head = f"RESULT mm.virtio arch={o.arch} app={app} with={how} memory_pct=50"
-        bench.say(f"{head} host_ns={found[0]['ns']} major={found[0]['major']} in={found[0]['in']} out={found[0]['out']} check={found[0]['check']}"
-                  if found else f"{head} check=failed")
+        bench.say(
+            f"{head} host_ns={found[0]['ns']} major={found[0]['major']} in={found[0]['in']} out={found[0]['out']} check={found[0]['check']}"
+            if found
+            else f"{head} check=failed"
+        )
     return {}
 
 
@@ -350,9 +466,25 @@ def part_pab(bench):
     for app, how in runs:
         for pab in map(int, o.set["pabs"].split()):
             tag = how.split("=")[1]
-            jobs.append(((app, how, pab, True), bench.limited, (f"pab-{app}-{tag}-{pab}", app, 50, how, pab)))
-            jobs.append(((app, how, pab, False), bench.run, (f"pab-{app}-{tag}-{pab}-ample", f"mem.track=always mem.track_permille=1000 {how}",
-                                                            [o.program(app)], pab)))
+            jobs.append(
+                (
+                    (app, how, pab, True),
+                    bench.limited,
+                    (f"pab-{app}-{tag}-{pab}", app, 50, how, pab),
+                )
+            )
+            jobs.append(
+                (
+                    (app, how, pab, False),
+                    bench.run,
+                    (
+                        f"pab-{app}-{tag}-{pab}-ample",
+                        f"mem.track=always mem.track_permille=1000 {how}",
+                        [o.program(app)],
+                        pab,
+                    ),
+                )
+            )
     held = None
     for (app, how, pab, limited), found in bench.each(jobs):
         if limited:
@@ -362,26 +494,38 @@ def part_pab(bench):
             bench.say(f"RESULT mm.pab arch={o.arch} app={app} with={how} pab={pab} check=failed")
             continue
         overhead = 100 * (float(found[0]["ns"]) / float(bench.ample(app)["ns"]) - 1)
-        bench.say(f"RESULT mm.pab arch={o.arch} app={app} with={how} pab={pab} memory_pct=50 ns={held['ns']:.0f} major={held['major']:.0f} "
-                  f"overhead_pct={overhead:.2f} check={held['check']}")
+        bench.say(
+            f"RESULT mm.pab arch={o.arch} app={app} with={how} pab={pab} memory_pct=50 ns={held['ns']:.0f} major={held['major']:.0f} "
+            f"overhead_pct={overhead:.2f} check={held['check']}"
+        )
     return {}
 
 
 def track(bench, program):
     """test/bench/track.sh of one program: its lines, and whether it failed."""
     o = bench.o
-    command = ["test/bench/track.sh", f"kernel={o.kernel}", f"quick={int(o.small)}", f"out={o.out}/track-{program}", f"programs={program}",
-               f"results={o.out}/track-{program}/results.txt"]
+    command = [
+        "test/bench/track.sh",
+        f"kernel={o.kernel}",
+        f"quick={int(o.small)}",
+        f"out={o.out}/track-{program}",
+        f"programs={program}",
+        f"results={o.out}/track-{program}/results.txt",
+    ]
     if o.small:
         command += ["trackers=path soft scan"]
-    lines, status = bench.tool(f"{o.out}/track-{program}", command, [o.kernel, "build/machine/machine.so"])
+    lines, status = bench.tool(
+        f"{o.out}/track-{program}", command, [o.kernel, "build/machine/machine.so"]
+    )
     return [line for line in lines if line.startswith("RESULT ")], status
 
 
 def part_track(bench):
     """What tracking costs."""
     worst = None
-    for _, (lines, status) in bench.each([(p, track, (bench, p)) for p in bench.o.set["track"].split()]):
+    for _, (lines, status) in bench.each(
+        [(p, track, (bench, p)) for p in bench.o.set["track"].split()]
+    ):
         for line in lines:
             bench.say(line)
             figures = pairs(line)
@@ -398,8 +542,17 @@ def part_host(bench):
     ppg = {}
 
     def host(tool, **environment):
-        name = "-".join(["build/bench/mm-host", tool, "quick" if bench.o.small else "whole", *environment.values()])
-        lines, status = bench.tool(name, [f"build/host/sim_{tool}"], [f"build/host/sim_{tool}"], QUICK=quick, **environment)
+        name = "-".join(
+            [
+                "build/bench/mm-host",
+                tool,
+                "quick" if bench.o.small else "whole",
+                *environment.values(),
+            ]
+        )
+        lines, status = bench.tool(
+            name, [f"build/host/sim_{tool}"], [f"build/host/sim_{tool}"], QUICK=quick, **environment
+        )
         bench.failed = bench.failed or bool(status)
         return [line for line in lines if line.startswith("RESULT ")]
 
@@ -420,7 +573,10 @@ def part_host(bench):
                 bench.say(line.replace("RESULT prefetch", "RESULT mm.prefetch.host", 1))
                 figures = pairs(line)
                 if (program, figures["policy"]) == ("lu", "ppg"):
-                    ppg = {"host_ppg_recall": float(figures["recall_pct"]), "host_ppg_precision": float(figures["precision_pct"])}
+                    ppg = {
+                        "host_ppg_recall": float(figures["recall_pct"]),
+                        "host_ppg_precision": float(figures["precision_pct"]),
+                    }
     if error is not None and unfiltered is not None:
         bench.say(f"RESULT mm.mrc err_pct={error:.2f} unfiltered_pct={unfiltered:.2f}")
     return {"mrc_err": error, "regret": regret, **ppg}
@@ -428,8 +584,17 @@ def part_host(bench):
 
 # ---- The whole ----
 
-PARTS = {"policy": part_policy, "replay": part_replay, "pools": part_pools, "prefetch": part_prefetch, "disk": part_disk,
-         "virtio": part_virtio, "pab": part_pab, "track": part_track, "host": part_host}
+PARTS = {
+    "policy": part_policy,
+    "replay": part_replay,
+    "pools": part_pools,
+    "prefetch": part_prefetch,
+    "disk": part_disk,
+    "virtio": part_virtio,
+    "pab": part_pab,
+    "track": part_track,
+    "host": part_host,
+}
 
 
 def main():
@@ -439,19 +604,49 @@ def main():
     os.makedirs(os.path.dirname(options.results), exist_ok=True)
     bench = Bench(options)
     s = options.set
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], stdout=subprocess.PIPE, check=False).stdout.decode().strip() or "unknown"
-    version = subprocess.run([f"qemu-system-{options.arch}", "--version"], stdout=subprocess.PIPE, check=True).stdout.decode().split()[3]
+    commit = (
+        subprocess.run(
+            ["git", "describe", "--always", "--dirty"], stdout=subprocess.PIPE, check=False
+        )
+        .stdout.decode()
+        .strip()
+        or "unknown"
+    )
+    version = (
+        subprocess.run(
+            [f"qemu-system-{options.arch}", "--version"], stdout=subprocess.PIPE, check=True
+        )
+        .stdout.decode()
+        .split()[3]
+    )
     with open(options.results, "w", encoding="ascii") as bench.results:
-        bench.say(f"# make bench-mm{' QUICK=1' if options.quick else ' SMALL=1' if options.small else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}, commit {commit}")
-        bench.say(f"# disk of the simulated machine: latency {options.latency} cycles, {options.page} a page; TLB {s['tlb']}, page access buffer {s['pab']}")
-        apps = sorted(set(options.apps + options.prefetch_apps + [a for a, _ in s["pab_runs"] + s["disk_runs"]]))
-        bench.say("# programs: " + "; ".join(f"{a}: {options.program(a)}" for a in apps) + "; pools: " + " & ".join(s["pools"]))
+        bench.say(
+            f"# make bench-mm{' QUICK=1' if options.quick else ' SMALL=1' if options.small else ''} SEEDS={options.seeds}: arch={options.arch} machine={options.machine}, QEMU {version}, commit {commit}"
+        )
+        bench.say(
+            f"# disk of the simulated machine: latency {options.latency} cycles, {options.page} a page; TLB {s['tlb']}, page access buffer {s['pab']}"
+        )
+        apps = sorted(
+            set(
+                options.apps
+                + options.prefetch_apps
+                + [a for a, _ in s["pab_runs"] + s["disk_runs"]]
+            )
+        )
+        bench.say(
+            "# programs: "
+            + "; ".join(f"{a}: {options.program(a)}" for a in apps)
+            + "; pools: "
+            + " & ".join(s["pools"])
+        )
         found = {}
         for part in options.parts:
             before, begun = os.times(), time.monotonic()
             found.update(PARTS[part](bench))
             cpu = sum(os.times()[:4]) - sum(before[:4])
-            bench.say(f"# part {part}: {cpu:.0f} s of the host's CPUs in {time.monotonic() - begun:.0f} s")
+            bench.say(
+                f"# part {part}: {cpu:.0f} s of the host's CPUs in {time.monotonic() - begun:.0f} s"
+            )
 
         def figure(name):
             value = found.get(name)
@@ -462,9 +657,11 @@ def main():
         if "ppg_recall" not in found and "host_ppg_recall" in found:
             bench.say("# ppg of the summary: of bench-prefetch's blocked LU, on the host")
 
-        bench.say(f"RESULT mm.summary arch={options.arch} path_overhead_pct={figure('path_overhead')} mrc_err_pct={figure('mrc_err')} "
-                  f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_harmonic_gain={figure('pools_gain')} "
-                  f"ppg_recall_pct={figure('ppg_recall')} ppg_precision_pct={figure('ppg_precision')}")
+        bench.say(
+            f"RESULT mm.summary arch={options.arch} path_overhead_pct={figure('path_overhead')} mrc_err_pct={figure('mrc_err')} "
+            f"lu_speedup={figure('lu_speedup')} regret_pts_max={figure('regret')} pools_harmonic_gain={figure('pools_gain')} "
+            f"ppg_recall_pct={figure('ppg_recall')} ppg_precision_pct={figure('ppg_precision')}"
+        )
     return 1 if bench.failed else 0
 
 

@@ -10,10 +10,32 @@ import subprocess
 import sys
 
 COLOURS = {
-    "opt": "#000000", "lru": "#1f77b4", "clock": "#17becf", "mru": "#9467bd", "lirs": "#2ca02c", "lirs-recent": "#bcbd22", "wtinylfu-margin": "#393b79", "arc": "#ff7f0e", "gap": "#e377c2", "region": "#8c564b", "chooser": "#d62728",
-    "global": "#000000", "even": "#7f7f7f", "throughput": "#d62728", "fairness": "#2ca02c", "maxmin": "#9467bd", "service": "#1f77b4",
-    "none": "#7f7f7f", "spatial": "#1f77b4", "ppg": "#d62728", "ppg-published": "#ff7f0e",
-    "path": "#d62728", "whole": "#ff7f0e", "log": "#9467bd", "soft": "#1f77b4", "scan": "#7f7f7f",
+    "opt": "#000000",
+    "lru": "#1f77b4",
+    "clock": "#17becf",
+    "mru": "#9467bd",
+    "lirs": "#2ca02c",
+    "lirs-recent": "#bcbd22",
+    "wtinylfu-margin": "#393b79",
+    "arc": "#ff7f0e",
+    "gap": "#e377c2",
+    "region": "#8c564b",
+    "chooser": "#d62728",
+    "global": "#000000",
+    "even": "#7f7f7f",
+    "throughput": "#d62728",
+    "fairness": "#2ca02c",
+    "maxmin": "#9467bd",
+    "service": "#1f77b4",
+    "none": "#7f7f7f",
+    "spatial": "#1f77b4",
+    "ppg": "#d62728",
+    "ppg-published": "#ff7f0e",
+    "path": "#d62728",
+    "whole": "#ff7f0e",
+    "log": "#9467bd",
+    "soft": "#1f77b4",
+    "scan": "#7f7f7f",
 }
 
 
@@ -24,7 +46,9 @@ def read(path):
         for line in f:
             words = line.split()
             if len(words) > 2 and words[0] == "RESULT" and "check=failed" not in words:
-                found.setdefault(words[1], []).append(dict(w.split("=", 1) for w in words[2:] if "=" in w))
+                found.setdefault(words[1], []).append(
+                    dict(w.split("=", 1) for w in words[2:] if "=" in w)
+                )
     return found
 
 
@@ -39,8 +63,15 @@ class Page:
         kind = "pngcairo" if path.endswith(".png") else "svg"
         columns = min(panels, 4)
         rows = -(-panels // columns)
-        self.script = [f"set terminal {kind} size {max(380 * columns, 520)},{height * rows} font 'sans,11' background '#ffffff'", f"set output '{path}'",
-                       f"set multiplot layout {rows},{columns}", "set grid ytics lc rgb '#dddddd' lw 1", "set key below samplen 1.5 width -1", "set border 3", "set tics nomirror"]
+        self.script = [
+            f"set terminal {kind} size {max(380 * columns, 520)},{height * rows} font 'sans,11' background '#ffffff'",
+            f"set output '{path}'",
+            f"set multiplot layout {rows},{columns}",
+            "set grid ytics lc rgb '#dddddd' lw 1",
+            "set key below samplen 1.5 width -1",
+            "set border 3",
+            "set tics nomirror",
+        ]
         self.path, self.blocks = path, 0
 
     def block(self, rows):
@@ -56,20 +87,40 @@ class Page:
             first = dict(reversed(points))  # of several lines for the same the first
             data, colour = self.block(sorted(first.items())), COLOURS.get(name, "#1f77b4")
             dash = " dt 2" if name in ("opt", "global") else ""
-            parts.append(f"{data} using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc '{colour}'{dash} title '{name}' noenhanced")
-        self.script += [f"set title '{title}' noenhanced", f"set xlabel '{x}'", f"set ylabel '{y}'", *extra, "plot " + ", ".join(parts)]
+            parts.append(
+                f"{data} using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc '{colour}'{dash} title '{name}' noenhanced"
+            )
+        self.script += [
+            f"set title '{title}' noenhanced",
+            f"set xlabel '{x}'",
+            f"set ylabel '{y}'",
+            *extra,
+            "plot " + ", ".join(parts),
+        ]
 
     def bars(self, title, y, groups, names, value, extra=()):
         """A bar for each name in each group."""
         parts = []
         for name in names:
             data = self.block([[f'"{g}"', value(g, name)] for g in groups])
-            parts.append(f"{data} using 2:xtic(1) with histograms fs solid 0.8 noborder lc '{COLOURS.get(name, '#1f77b4')}' title '{name}' noenhanced")
-        self.script += [f"set title '{title}'", "unset xlabel", f"set ylabel '{y}'", "set style data histograms", "set style histogram clustered gap 1",
-                        "set xtics noenhanced", *extra, "plot " + ", ".join(parts)]
+            parts.append(
+                f"{data} using 2:xtic(1) with histograms fs solid 0.8 noborder lc '{COLOURS.get(name, '#1f77b4')}' title '{name}' noenhanced"
+            )
+        self.script += [
+            f"set title '{title}'",
+            "unset xlabel",
+            f"set ylabel '{y}'",
+            "set style data histograms",
+            "set style histogram clustered gap 1",
+            "set xtics noenhanced",
+            *extra,
+            "plot " + ", ".join(parts),
+        ]
 
     def draw(self):
-        subprocess.run(["gnuplot"], input="\n".join(self.script + ["unset multiplot", ""]).encode(), check=True)
+        subprocess.run(
+            ["gnuplot"], input="\n".join(self.script + ["unset multiplot", ""]).encode(), check=True
+        )
         print(f"plot: {self.path}")
 
 
@@ -78,8 +129,17 @@ def draw_policy(rows, path):
     page = Page(path, len(apps))
     for app in apps:
         own = [r for r in rows if r["app"] == app]
-        curves = [(q, [(int(r["memory_pct"]), float(r["ns"]) / 1e9) for r in own if r["policy"] == q]) for q in unique(r["policy"] for r in own)]
-        page.panel(app, "memory, percent of its pages", "seconds of model time", curves, ["set logscale y", "set xrange [35:105]"])
+        curves = [
+            (q, [(int(r["memory_pct"]), float(r["ns"]) / 1e9) for r in own if r["policy"] == q])
+            for q in unique(r["policy"] for r in own)
+        ]
+        page.panel(
+            app,
+            "memory, percent of its pages",
+            "seconds of model time",
+            curves,
+            ["set logscale y", "set xrange [35:105]"],
+        )
     page.draw()
 
 
@@ -88,8 +148,18 @@ def draw_replay(rows, path):
     page = Page(path, len(apps))
     for app in apps:
         own = [r for r in rows if r["app"] == app]
-        curves = [(q, [(int(r["memory_pct"]), 100 * int(r[q]) / int(r["accesses"])) for r in own]) for q in own[0] if q in COLOURS]
-        page.panel(app, "memory, percent of its pages", "misses, percent of accesses", curves, ["set yrange [0:*]"])
+        curves = [
+            (q, [(int(r["memory_pct"]), 100 * int(r[q]) / int(r["accesses"])) for r in own])
+            for q in own[0]
+            if q in COLOURS
+        ]
+        page.panel(
+            app,
+            "memory, percent of its pages",
+            "misses, percent of accesses",
+            curves,
+            ["set yrange [0:*]"],
+        )
     page.draw()
 
 
@@ -98,11 +168,25 @@ def draw_pools(rows, path):
     goals = unique(r["goal"] for r in rows)
 
     def curves(column):
-        return [(g, [(int(r["memory_pct"]), float(column(r))) for r in rows if r["goal"] == g]) for g in goals]
+        return [
+            (g, [(int(r["memory_pct"]), float(column(r))) for r in rows if r["goal"] == g])
+            for g in goals
+        ]
 
-    page.panel(rows[0]["programs"], "memory, percent of both", "user instructions per cycle", curves(lambda r: r["ipc"]), ["set yrange [0:*]"])
-    page.panel("against one pool for both", "memory, percent of both", "fewer cycles, percent", curves(lambda r: r["fewer_cycles_pct"]),
-               ["set yrange [*:*]"])
+    page.panel(
+        rows[0]["programs"],
+        "memory, percent of both",
+        "user instructions per cycle",
+        curves(lambda r: r["ipc"]),
+        ["set yrange [0:*]"],
+    )
+    page.panel(
+        "against one pool for both",
+        "memory, percent of both",
+        "fewer cycles, percent",
+        curves(lambda r: r["fewer_cycles_pct"]),
+        ["set yrange [*:*]"],
+    )
     page.draw()
 
 
@@ -117,7 +201,14 @@ def draw_prefetch(rows, path):
 
     page = Page(path, 4)
     page.bars("time", "seconds of model time", apps, names, of("ns", 1e-9), ["set yrange [0:*]"])
-    page.bars("recall", "percent of faults avoided", apps, names[1:], of("recall_pct"), ["set yrange [0:105]"])
+    page.bars(
+        "recall",
+        "percent of faults avoided",
+        apps,
+        names[1:],
+        of("recall_pct"),
+        ["set yrange [0:105]"],
+    )
     page.bars("precision", "percent of prefetched pages used", apps, names[1:], of("precision_pct"))
     page.bars("more pages moved", "percent", apps, names[1:], of("io_pct"), ["set yrange [*:*]"])
     page.draw()
@@ -130,11 +221,32 @@ def draw_pab(rows, path):
     COLOURS.update(colours)
 
     def curves(column, scale):
-        return [(k, [(int(r["pab"]), float(r[column]) * scale) for r in rows if f"{r['app']} {r['with']}" == k]) for k in kinds]
+        return [
+            (
+                k,
+                [
+                    (int(r["pab"]), float(r[column]) * scale)
+                    for r in rows
+                    if f"{r['app']} {r['with']}" == k
+                ],
+            )
+            for k in kinds
+        ]
 
-    page.panel("with half of its memory", "page access buffer, entries", "seconds of model time", curves("ns", 1e-9),
-               ["set logscale x 2", "set yrange [0:*]"])
-    page.panel("with memory ample, every page tracked", "page access buffer, entries", "overhead, percent", curves("overhead_pct", 1), ["set key below"])
+    page.panel(
+        "with half of its memory",
+        "page access buffer, entries",
+        "seconds of model time",
+        curves("ns", 1e-9),
+        ["set logscale x 2", "set yrange [0:*]"],
+    )
+    page.panel(
+        "with memory ample, every page tracked",
+        "page access buffer, entries",
+        "overhead, percent",
+        curves("overhead_pct", 1),
+        ["set key below"],
+    )
     page.draw()
 
 
@@ -142,12 +254,25 @@ def draw_track(rows, path):
     programs, names = unique(r["program"] for r in rows), unique(r["tracker"] for r in rows)
     by = {(r["program"], r["tracker"]): r for r in rows}
     page = Page(path, 1)
-    page.bars("tracking, memory ample", "overhead, percent", programs, names, lambda p, t: by.get((p, t), {}).get("overhead_pct", 0),
-              ["set logscale y", "set yrange [0.1:*]"])
+    page.bars(
+        "tracking, memory ample",
+        "overhead, percent",
+        programs,
+        names,
+        lambda p, t: by.get((p, t), {}).get("overhead_pct", 0),
+        ["set logscale y", "set yrange [0.1:*]"],
+    )
     page.draw()
 
 
-DRAW = {"policy": draw_policy, "replay": draw_replay, "pools": draw_pools, "prefetch": draw_prefetch, "pab": draw_pab, "track": draw_track}
+DRAW = {
+    "policy": draw_policy,
+    "replay": draw_replay,
+    "pools": draw_pools,
+    "prefetch": draw_prefetch,
+    "pab": draw_pab,
+    "track": draw_track,
+}
 
 
 def main():
@@ -173,7 +298,9 @@ def main():
             sys.exit(f"mm_plot.py: gnuplot: {error}")
         drawn += 1
     if not drawn:
-        sys.exit(f"mm_plot.py: {path}: has no line RESULT {', '.join('mm.' + kind for kind in DRAW)}")
+        sys.exit(
+            f"mm_plot.py: {path}: has no line RESULT {', '.join('mm.' + kind for kind in DRAW)}"
+        )
 
 
 if __name__ == "__main__":

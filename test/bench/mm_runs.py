@@ -26,48 +26,109 @@ APPS = {
     "barnes": ("barnes mb=2 steps=1", "barnes mb=48"),
     "phylogeny": ("phylogeny mb=2", "phylogeny mb=48"),
     "cube": ("cube mb=2", "cube mb=48"),
-    "chase": ("phases kind=chase rounds=1 size=2048", "phases kind=chase rounds=1 size=49152"),  # pages at random
-    "warehouse": ("warehouse warehouses=1 threads=1 scale=12 ms=500", "warehouse warehouses=2 threads=1 scale=100 ms=5000"),
+    "chase": (
+        "phases kind=chase rounds=1 size=2048",
+        "phases kind=chase rounds=1 size=49152",
+    ),  # pages at random
+    "warehouse": (
+        "warehouse warehouses=1 threads=1 scale=12 ms=500",
+        "warehouse warehouses=2 threads=1 scale=100 ms=5000",
+    ),
 }
 GOALS_ALL = "global throughput fairness maxmin service".split()
-# Of part pools, by percent of memory.
-GOALS = {"": "global throughput fairness", "60": "global throughput fairness maxmin", "75": "global throughput fairness service"}
+# Goals of part pools, by percent of memory.
+GOALS = {
+    "": "global throughput fairness",
+    "60": "global throughput fairness maxmin",
+    "75": "global throughput fairness service",
+}
 SMALL = {
-    "pab": 128, "tlb": 16, "mem": "128M", "disk": "64M",
-    "apps": "lu-contiguous fft cg", "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
-    "prefetch_apps": "fft cg lu-rows chase", "prefetch_percents": "50",
-    "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=1600", "sp mb=2 rounds=24"), "epoch_ms": 30,
-    "pools_percents": "40 50 60 75 90", "goals": GOALS,
+    "pab": 128,
+    "tlb": 16,
+    "mem": "128M",
+    "disk": "64M",
+    "apps": "lu-contiguous fft cg",
+    "percents": {"lu-contiguous": "50 75 85", "fft": "50", "cg": "75"},
+    "prefetch_apps": "fft cg lu-rows chase",
+    "prefetch_percents": "50",
+    "pools": ("warehouse warehouses=1 threads=1 scale=12 ms=1600", "sp mb=2 rounds=24"),
+    "epoch_ms": 30,
+    "pools_percents": "40 50 60 75 90",
+    "goals": GOALS,
     "disk_runs": (("fft", "mem.prefetch=none"), ("fft", "mem.prefetch=ppg")),
-    "pabs": "128 256 512", "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
+    "pabs": "128 256 512",
+    "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=ppg")),
     "track": "fft mg",
 }
 WHOLE = {
-    "pab": 2048, "tlb": 128, "mem": "512M", "disk": "512M",
-    "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube", "percents": {"": "50", "lu-contiguous": "25 50 75 85 92"},
-    "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase", "prefetch_percents": "50",
-    "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"), "epoch_ms": 500,
-    "pools_percents": "30 45 60 75 90", "goals": GOALS,
-    "disk_runs": (("lu-contiguous", "mem.policy=lru"), ("lu-contiguous", "mem.policy=lirs"), ("fft", "mem.prefetch=none"),
-                  ("fft", "mem.prefetch=ppg")),
+    "pab": 2048,
+    "tlb": 128,
+    "mem": "512M",
+    "disk": "512M",
+    "apps": "lu-contiguous lu-rows fft cg mg sp ocean barnes phylogeny cube",
+    "percents": {"": "50", "lu-contiguous": "25 50 75 85 92"},
+    "prefetch_apps": "lu-rows lu-contiguous mg fft sp cube warehouse chase",
+    "prefetch_percents": "50",
+    "pools": ("warehouse warehouses=1 threads=1 scale=100 ms=28000", "sp mb=24 rounds=16"),
+    "epoch_ms": 500,
+    "pools_percents": "30 45 60 75 90",
+    "goals": GOALS,
+    "disk_runs": (
+        ("lu-contiguous", "mem.policy=lru"),
+        ("lu-contiguous", "mem.policy=lirs"),
+        ("fft", "mem.prefetch=none"),
+        ("fft", "mem.prefetch=ppg"),
+    ),
     "pabs": "128 512 2048 8192 32768",
-    "pab_runs": (("lu-contiguous", "mem.policy=lirs"), ("ocean", "mem.policy=lirs"), ("fft", "mem.policy=region"),
-                 ("sp", "mem.policy=region"), ("cube", "mem.prefetch=ppg"), ("lu-rows", "mem.prefetch=ppg")),
+    "pab_runs": (
+        ("lu-contiguous", "mem.policy=lirs"),
+        ("ocean", "mem.policy=lirs"),
+        ("fft", "mem.policy=region"),
+        ("sp", "mem.policy=region"),
+        ("cube", "mem.prefetch=ppg"),
+        ("lu-rows", "mem.prefetch=ppg"),
+    ),
     "track": "fft cg mg sort warehouse",
 }
 # A few cases of the small ones, in minutes.
 QUICK = dict(
-    SMALL, apps="lu-contiguous fft", percents={"lu-contiguous": "75", "fft": "50"}, policies="lru lirs gap chooser", prefetch_apps="fft",
-    pools=("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"), pools_percents="60",
-    goals={"": "global throughput"}, pabs="128 512", pab_runs=(("lu-contiguous", "mem.policy=lirs"),), track="fft",
-    parts="policy replay pools prefetch disk virtio pab track")
+    SMALL,
+    apps="lu-contiguous fft",
+    percents={"lu-contiguous": "75", "fft": "50"},
+    policies="lru lirs gap chooser",
+    prefetch_apps="fft",
+    pools=("warehouse warehouses=1 threads=1 scale=12 ms=800", "sp mb=2 rounds=12"),
+    pools_percents="60",
+    goals={"": "global throughput"},
+    pabs="128 512",
+    pab_runs=(("lu-contiguous", "mem.policy=lirs"),),
+    track="fft",
+    parts="policy replay pools prefetch disk virtio pab track",
+)
 
 
 class Options:
     def __init__(self, argv, parts):
-        given = {"kernel": "", "arch": os.environ.get("ARCH", "x86_64"), "machine": "openpower720", "quick": "0", "small": "0", "seeds": "1",
-                 "parts": "", "apps": "", "policies": "", "percents": "", "goals": "", "latency": "1000000",
-                 "page": "4096", "rounds": "1", "jobs": str(os.cpu_count()), "out": "", "results": "", "resume": "0"}
+        given = {
+            "kernel": "",
+            "arch": os.environ.get("ARCH", "x86_64"),
+            "machine": "openpower720",
+            "quick": "0",
+            "small": "0",
+            "seeds": "1",
+            "parts": "",
+            "apps": "",
+            "policies": "",
+            "percents": "",
+            "goals": "",
+            "latency": "1000000",
+            "page": "4096",
+            "rounds": "1",
+            "jobs": str(os.cpu_count()),
+            "out": "",
+            "results": "",
+            "resume": "0",
+        }
         for argument in argv:
             name, _, value = argument.partition("=")
             if name not in given or not value:
@@ -82,13 +143,19 @@ class Options:
                 sys.exit(f"mm.py: {name}='{given[name]}': expected a number from {least}")
             setattr(self, name, int(given[name]))
         self.set = dict(QUICK if self.quick else SMALL if self.small else WHOLE)
-        self.parts = given["parts"].split(",") if given["parts"] else self.set.get("parts", " ".join(parts)).split()
+        self.parts = (
+            given["parts"].split(",")
+            if given["parts"]
+            else self.set.get("parts", " ".join(parts)).split()
+        )
         for part in self.parts:
             if part not in parts:
                 sys.exit(f"mm.py: parts: '{part}' is not known: {', '.join(parts)}")
         self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
         self.prefetch_apps = self.chosen("apps", given, self.set["prefetch_apps"].split(), APPS)
-        self.policies = self.chosen("policies", given, self.set.get("policies", " ".join(POLICIES)).split(), POLICIES)
+        self.policies = self.chosen(
+            "policies", given, self.set.get("policies", " ".join(POLICIES)).split(), POLICIES
+        )
         if given["apps"]:
             self.set["pab_runs"] = tuple(run for run in self.set["pab_runs"] if run[0] in self.apps)
         if given["goals"]:
@@ -98,15 +165,26 @@ class Options:
             if not p.isdigit() or not 1 <= int(p) <= 100:
                 sys.exit(f"mm.py: percents: '{p}': expected 1 to 100")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
-        self.results = given["results"] or (f"{self.out}/quick.txt" if self.quick else f"docs/results/mm-{self.arch if self.small else 'large'}.txt")
+        self.results = given["results"] or (
+            f"{self.out}/quick.txt"
+            if self.quick
+            else f"docs/results/mm-{self.arch if self.small else 'large'}.txt"
+        )
 
     def must_be_there(self):
         if not self.kernel:
-            sys.exit("mm.py: kernel=FILE is missing: build/x86_64/vigil.elf, build/aarch64/vigil.img")
-        for name, made_by in ((self.kernel, ""), ("build/machine/machine.so", ": `make machine` makes it")):
+            sys.exit(
+                "mm.py: kernel=FILE is missing: build/x86_64/vigil.elf, build/aarch64/vigil.img"
+            )
+        for name, made_by in (
+            (self.kernel, ""),
+            ("build/machine/machine.so", ": `make machine` makes it"),
+        ):
             if not os.path.isfile(os.path.join(TOP, name)):
                 sys.exit(f"mm.py: {name}: no such file{made_by}")
-        if self.arch == "aarch64" and self.kernel.endswith(".elf"):  # QEMU tells no ELF file where the machine is described
+        if self.arch == "aarch64" and self.kernel.endswith(
+            ".elf"
+        ):  # QEMU tells no ELF file where the machine is described
             sys.exit(f"mm.py: {self.kernel}: aarch64 boots the image beside it, vigil.img")
 
     @staticmethod
@@ -119,15 +197,27 @@ class Options:
 
     def percents(self, app):
         """Sizes of memory for part policy."""
-        return [int(p) for p in (self.given_percents or self.set["percents"].get(app) or self.set["percents"].get("", "50")).split()]
+        return [
+            int(p)
+            for p in (
+                self.given_percents
+                or self.set["percents"].get(app)
+                or self.set["percents"].get("", "50")
+            ).split()
+        ]
 
     def program(self, app, rounds=None):
         words = APPS[app][0 if self.small else 1].split()
         rounds = rounds or self.rounds
-        return " ".join(words if rounds == 1 else [w for w in words if not w.startswith("rounds=")] + [f"rounds={rounds}"])
+        return " ".join(
+            words
+            if rounds == 1
+            else [w for w in words if not w.startswith("rounds=")] + [f"rounds={rounds}"]
+        )
 
 
 # ---- Runs ----
+
 
 def pairs(line):
     return dict(w.split("=", 1) for w in line.split() if "=" in w)
@@ -137,8 +227,14 @@ def memstat_figures(lines):
     """What memstat printed at a program's end: the figures behind its line."""
     text = "\n".join(lines)
     found = {}
-    for key, pattern in (("major", r"faults: (\d+) major"), ("first", r"(\d+) first"), ("in", r"pages: (\d+) in"),
-                         ("out", r"in, (\d+) out"), ("prefetched", r"prefetched: (\d+)"), ("used", r"used: (\d+)")):
+    for key, pattern in (
+        ("major", r"faults: (\d+) major"),
+        ("first", r"(\d+) first"),
+        ("in", r"pages: (\d+) in"),
+        ("out", r"in, (\d+) out"),
+        ("prefetched", r"prefetched: (\d+)"),
+        ("used", r"used: (\d+)"),
+    ):
         match = re.search(pattern, text)
         found[key] = int(match.group(1)) if match else 0
     match = re.match(r"memstat: \S+ ([0-9.]+) ms", text)
@@ -185,7 +281,14 @@ class Bench:
         o = self.o
         out = os.path.join(o.out, name)
         os.makedirs(out, exist_ok=True)
-        command = ["tools/qemu.sh", f"kernel={o.kernel}", f"smp={smp}", f"mem={o.set['mem']}", f"timeout={timeout}", f"out={out}"]
+        command = [
+            "tools/qemu.sh",
+            f"kernel={o.kernel}",
+            f"smp={smp}",
+            f"mem={o.set['mem']}",
+            f"timeout={timeout}",
+            f"out={out}",
+        ]
         command += [f"machine={o.machine}", f"plugin={plugin}"] if plugin else [f"drive={out}/disk"]
         command += [f"append={append}"]
         said = self.kernel_is + "\n" + " ".join(f"'{w}'" if " " in w else w for w in command) + "\n"
@@ -201,15 +304,30 @@ class Bench:
 
     def told(self, command, **environment):
         """What a command prints, and its status."""
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=TOP, check=False,
-                              env=dict(os.environ, ARCH=self.o.arch, **environment))
-        return done.stdout.decode("ascii", "replace").replace("\r", "").replace("\ufffd", "?").splitlines(), done.returncode
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=TOP,
+            check=False,
+            env=dict(os.environ, ARCH=self.o.arch, **environment),
+        )
+        return (
+            done.stdout.decode("ascii", "replace")
+            .replace("\r", "")
+            .replace("\ufffd", "?")
+            .splitlines(),
+            done.returncode,
+        )
 
     def noted(self, out, said):
         """What has been printed by the same, None if it has not been run or resume was not asked for."""
         if not self.o.resume or not os.path.exists(f"{out}/command.txt"):
             return None
-        with open(f"{out}/command.txt", encoding="ascii") as f, open(f"{out}/console.txt", encoding="ascii") as console:
+        with open(f"{out}/command.txt", encoding="ascii") as f, open(
+            f"{out}/console.txt", encoding="ascii"
+        ) as console:
             return console.read().splitlines() if f.read() == said else None
 
     def note(self, out, said, lines, status):
@@ -229,12 +347,27 @@ class Bench:
             self.note(out, said, lines, status)
         return lines, status
 
-    def run(self, name, arguments, programs, pab=None, smp=1, timeout=3000, page=None, seed=1, plain=False, interval=0, own=""):
+    def run(
+        self,
+        name,
+        arguments,
+        programs,
+        pab=None,
+        smp=1,
+        timeout=3000,
+        page=None,
+        seed=1,
+        plain=False,
+        interval=0,
+        own="",
+    ):
         """One boot.  A dict for each program, with the figures of its RESULT and of memstat, and with an interval those of all looks; None: it
         failed.  plain: on plain QEMU; own: arguments of the first program alone."""
         o = self.o
         looks = f"format=series interval={interval}" if interval else "interval=0"
-        line = f"{own} ".lstrip() + " & ".join(f"memstat regions=0 {looks} -- {p}" for p in programs)
+        line = f"{own} ".lstrip() + " & ".join(
+            f"memstat regions=0 {looks} -- {p}" for p in programs
+        )
         if "mem.prefetch=" not in arguments:
             arguments += " mem.prefetch=none"
         append = f"swap={'virtio' if plain else 'model'} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
@@ -242,7 +375,10 @@ class Bench:
         console, status = self.boot(name, "" if plain else plugin, append, smp, timeout)
         found = self.read(console, programs)
         if status or found is None:
-            print(f"mm.py: {name} failed (status {status}): {o.out}/{name}/console.txt", file=sys.stderr)
+            print(
+                f"mm.py: {name} failed (status {status}): {o.out}/{name}/console.txt",
+                file=sys.stderr,
+            )
             self.failed = True
             return None
         return found
@@ -256,14 +392,16 @@ class Bench:
                 found.setdefault(figures["app"], {}).update(figures)
             elif line.startswith("memstat: "):
                 app = line.split()[1].rstrip(",")
-                figures = memstat_figures([line] + console[i + 1:i + 7])
+                figures = memstat_figures([line] + console[i + 1 : i + 7])
                 found.setdefault(app, {}).update(figures)
             elif line.startswith("MEMORY "):
                 figures = series_figures(line)
                 if figures:
                     app = found.setdefault(pairs(line)["program"], {})
                     app.update(figures)
-                    app.setdefault("looks", []).append((figures["clock_ms"], figures["own_major"], figures["own_waited_us"]))
+                    app.setdefault("looks", []).append(
+                        (figures["clock_ms"], figures["own_major"], figures["own_waited_us"])
+                    )
         names = [p.split()[0] for p in programs]
         if any(n not in found or "check" not in found[n] or "major" not in found[n] for n in names):
             return None
@@ -294,15 +432,27 @@ class Bench:
         base = self.ample(app)
         limit = max(base["pages"] * percent // 100 * 4, 256)
         runs = []
-        for seed in range(1, (self.o.seeds if any(d in arguments for d in DRAWS) and not self.o.small else 1) + 1):
-            found = self.run(f"{name}-{seed}", f"mem.process={limit}K mem.seed={seed} {arguments}", [self.o.program(app)], pab=pab, page=page)
+        for seed in range(
+            1, (self.o.seeds if any(d in arguments for d in DRAWS) and not self.o.small else 1) + 1
+        ):
+            found = self.run(
+                f"{name}-{seed}",
+                f"mem.process={limit}K mem.seed={seed} {arguments}",
+                [self.o.program(app)],
+                pab=pab,
+                page=page,
+            )
             if not found:
                 return None
             runs.append(found[0])
         middle = {k: statistics.median(r[k] for r in runs) for k in COUNTS}
         times = [float(r["ns"]) for r in runs]
         middle["ns"] = statistics.median(times)
-        middle["spread"] = f" ns_min={min(times):.0f} ns_max={max(times):.0f} seeds={len(times)}" if len(times) > 1 else ""
+        middle["spread"] = (
+            f" ns_min={min(times):.0f} ns_max={max(times):.0f} seeds={len(times)}"
+            if len(times) > 1
+            else ""
+        )
         right = all(r["check"] == "ok" and r.get("sum") == base.get("sum") for r in runs)
         middle["check"] = "ok" if right else "differs"
         if not right:

@@ -1,13 +1,13 @@
 #!/bin/sh
-# `make bench-programs`: what the programs on large arrays do to a processor, on the simulated
+# `make bench-programs`: the load of the programs on large arrays on a processor, on the simulated
 # machine, by its ground truth between the programs' marks start and end: one CPU, one thread,
-# arrays of as many MiB.
+# arrays of `mb` MiB.
 #
 #   test/bench/programs.sh kernel=FILE [machine=NAME] [quick=1] [mb=N] [only=REGEX of programs]
-#   [out=DIR] [results=FILE]
+#                          [out=DIR] [results=FILE]
 #
-# mpki: misses in 1000 instructions; user: of the cycles, in percent.  One run each: on one CPU of
-# this machine the next is the same.
+# mpki: misses in 1000 instructions. user: percent of the cycles. One run each: on one CPU of this
+# machine the next is the same.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}

@@ -1,18 +1,18 @@
 #!/bin/sh
-# How far figures depend on the simulated machine's turn length Q (test/machine/turn.c): a line that
-# several CPUs write can move only when turns change, so cross-chip traffic falls as Q grows.
+# How far do figures depend on the simulated machine's turn length Q (test/machine/turn.c)? A line
+# that several CPUs write can move only when turns change, so cross-chip traffic falls as Q grows.
 #
 #   test/bench/quantum.sh [name=value ...]
 #
-#   kernel=FILE      the image that is started  (build/x86_64/vigil.elf)
-#   machine=NAME     simulated machine  (openpower720)
-#   quanta='250 ...' cycles  (250 500 1000 2000 4000 8000)
-#   seeds='1 2 3'    of the program, and of the machine's own jitter  (1 2 3)
-#   policies=NAMES   scheduling policies that are compared  (default hand)
-#   program=TEXT     what runs  (scoreboard groups=4 threads=4 ms=100)
+#   kernel=FILE       the image that is started  (build/x86_64/vigil.elf)
+#   machine=NAME      simulated machine  (openpower720)
+#   quanta='250 ...'  cycles  (250 500 1000 2000 4000 8000)
+#   seeds='1 2 3'     of the program, and of the machine's own jitter  (1 2 3)
+#   policies=NAMES    scheduling policies to compare  (default hand)
+#   program=TEXT      the program  (scoreboard groups=4 threads=4 ms=100)
 #
-# For each Q, medians over the seeds, between the marks "steady" and "end": accesses served by
-# another chip's caches and cycles for each operation, by ground truth; then what the last policy
+# Prints for each Q, as medians over the seeds between the marks "steady" and "end": accesses served
+# by another chip's caches and cycles for each operation, by ground truth; then what the last policy
 # removes and gains against the first.
 set -eu
 cd "$(dirname "$0")/../.."

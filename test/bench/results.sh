@@ -1,17 +1,17 @@
 #!/bin/sh
-# `make results`: docs/results anew.  A part is one command and the files it makes; a part that was
-# made by the present sources is not made again, so a run that was ended goes on.  Parts that fail
-# leave their files as they were, and are named at the end.
+# `make results`: makes docs/results anew. A part is one command and the files it makes. A part
+# already made by the present sources is not made again, so an interrupted run goes on. Parts that
+# fail leave their files as they were, and are named at the end.
 #
 #   test/bench/results.sh [parts='NAME ...'] [again=1]
 #
-# parts=list shows them.  again=1: also those that are up to date.  Sources are all files but docs;
-# they must be committed, for the files name the commit.
+# parts=list shows the parts. again=1: also those that are up to date. Sources are all files but
+# docs; they must be committed, for the files name the commit.
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'results.sh: error: %s\n' "$*" >&2; exit 1; }
 
-# Name | command.  Those that take minutes first, those that take hours last.
+# Name | command. The parts that take minutes first, those that take hours last.
 parts() {
 	cat <<-'END'
 		mux           | make bench-mux

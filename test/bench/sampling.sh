@@ -1,17 +1,20 @@
 #!/bin/sh
 # Part of `make bench-hpm`: how evenly samples fall on the eight stores of a loop, on the simulated
-# machine, with a fixed period and with random primes around it.  All stores miss the first-level
+# machine, with a fixed period and with random primes around it. All stores miss the first-level
 # cache, so each should have an eighth of the samples.
 #
 #   test/bench/sampling.sh kernel=FILE [machine=NAME] [quick=1] [out=DIR] [results=FILE]
 #
-# criterion: l1d.miss, a counter interrupts; access.any, records of the hardware, another prime up
-# to ten times a second.  Means from 997 to 1,003 events, some 10,650 samples each: buffers hold
-# 11,410, and the primes of a run may be some per cent less than their mean.  ratio: samples of the
-# most sampled store to those of the least, half a sample added to both; missed: of the eight
-# stores, how many have no sample.  .all: ratio_worst of one mean's, ratio of all samples together.
-# chance: what the ratio would be in the median if each sample took one of the stores at random:
-# some 1.03 for all together, so that a bias above would be seen.
+# criterion: l1d.miss, a counter's interrupts; access.any, records of the hardware, with another
+# prime up to ten times a second. Means from 997 to 1,003 events, about 10,650 samples each: buffers
+# hold 11,410, and the primes of a run may be some per cent below their mean.
+#
+# Columns:
+#   ratio    samples of the most sampled store to those of the least, half a sample added to both
+#   missed   number of the eight stores without a sample
+#   .all     ratio_worst of one mean, and the ratio of all samples together
+#   chance   median ratio if each sample took one of the stores at random: about 1.03 for all
+#            together, so that a larger bias would be seen
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
@@ -60,8 +63,8 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 		[ ! -e "$dir/done" ] || sed -n "s/^RESULT app=stores /$criterion $period $primes /p" "$dir/console.txt"
 	done <"$out/list" | awk -v arch="$arch" -v machine="$machine" '
 		function field(name) { match($0, " " name "=[^ ]*"); return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) }
-		# Two stores with n samples each differ as independent counts do, by sqrt(n) each; the
-		# median range of eight normal values is 2.81 of that.
+		# Two stores with n samples each differ as independent counts do, by sqrt(n) each.
+		# The median range of eight normal values is 2.81 of that.
 		function chance(n) { return 1 + 2.81 / sqrt(n / 8) }
 		function ratio() { return (field("most") + 0.5) / (field("least") + 0.5) }
 		{

@@ -39,7 +39,7 @@ function absolute(x) { return x < 0 ? -x : x }
 	if (value("migrations") != "") note("migrations", value("migrations"))
 	seen[name, policy] = 1
 }
-# Percent by which cluster differs from hand, paired by seed: the median.
+# Returns the percent by which cluster differs from hand, paired by seed: the median.
 function to_hand(name, rates,   s) {
 	key = "to_hand" SUBSEP name; delete count[key, "delta"]
 	for (s in seeds) if (((name, "cluster", s) in rates) && ((name, "hand", s) in rates))

@@ -1,17 +1,17 @@
 #!/bin/sh
 # `make bench-sharing`: programs x scheduling policies x seeds on the simulated machine, each run a
-# boot of its own, measured by the machine's ground truth.  The seed deals the threads' order of
+# boot of its own, measured by the machine's ground truth. The seed determines the threads' order of
 # creation and every random choice of program and machine.
 #
-#   test/bench/sharing.sh kernel=FILE [machine=NAME] [quick=1] [ms=N] [seeds=N] [only=REGEX of
-#   names] [out=DIR] [results=FILE]
+#   test/bench/sharing.sh kernel=FILE [machine=NAME] [quick=1] [ms=N] [seeds=N]
+#                         [only=REGEX of names] [out=DIR] [results=FILE]
 #
-# Remote = loads and reads for ownership that another chip's caches served, per completed operation,
+# Remote: loads and reads for ownership that another chip's caches served, per completed operation,
 # from mark `start` to `end`, detection included; *_steady is the part from mark `steady` on.
-# Medians over the seeds, and min..max beside them. default2 is `default` once more with another
-# seed, for the control: the A/A pair that shows what chance alone does. "to hand": operations a
-# second of cluster against hand, paired by seed.  Each program runs for its own part of ms: what
-# migrating costs once weighs least where most data moves along.
+# Medians over the seeds, with min..max. default2 is `default` again with another seed, as a
+# control: the A/A pair that shows the effect of chance alone. "to hand": operations a second of
+# cluster against hand, paired by seed. Each program runs for its own part of ms: the cost of
+# migrating once weighs least where most data moves.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
@@ -22,8 +22,7 @@ for argument; do
 	*) echo "sharing.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
-# Quick: few programs, each as long as it takes for what detecting costs to be small beside what it
-# gains.
+# Quick: few programs, each long enough to make the cost of detection small beside its gain.
 if [ "$quick" = 1 ]; then ms=330 seeds=1 results=build/bench/sharing-quick.txt; fi
 : "${out:=build/bench/sharing-$machine-$arch}" "${results:=docs/results/sharing-$([ "$machine" = openpower720 ] || echo "$machine-")$arch.txt}"
 mkdir -p "$out" "$(dirname "$results")"
@@ -56,7 +55,7 @@ programs() {
 	END
 }
 
-# One run: one line of name=value pairs in $out/NAME-POLICY-SEED.line
+# Makes one run: one line of name=value pairs in $out/NAME-POLICY-SEED.line.
 one() {
 	name=$1 program=$2 policy=$3 seed=$4 bootargs=$5
 	dir=$out/$name-$policy-$seed kernel_policy=$policy

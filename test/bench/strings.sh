@@ -1,8 +1,8 @@
 #!/bin/sh
-# What memory and string functions and malloc cost, in the simulated machine's cycles a call: those
-# of Vigil's C library on both ISAs, and glibc's: on x86-64 under Debian's Linux, on AArch64
-# (without malloc) linked into the same program under Vigil. Arguments and machine are the same;
-# what is called comes out of the caches.
+# The cost of memory and string functions and malloc, in the simulated machine's cycles a call:
+# those of Vigil's C library on both ISAs, and glibc's: on x86-64 under Debian's Linux, on AArch64
+# (without malloc) linked into the same program under Vigil. Arguments and machine are the same; the
+# data is in the caches.
 #
 #   test/bench/strings.sh [machine=openpower720]
 set -eu

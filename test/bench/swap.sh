@@ -1,32 +1,34 @@
 #!/bin/sh
 # Compares swapping with Linux's: a program that uses twice the memory it may have
-# (apps/workloads/sweep), on the same simulated machine with the same disk in model time.  Pages in
+# (apps/workloads/sweep), on the same simulated machine with the same disk in model time. Pages in
 # order and at random, read and written.
 #
 #   test/bench/swap.sh [name=value ...]
 #
-#   machine=NAME     simulated machine, of which one CPU is used  (openpower720)
-#   systems=NAMES    of those below  (all)
-#   seeds='1 2'      of the random orders, a boot each  (1 2)
-#   pages=N          of the program; there is memory for half of them  (4096)
-#   rounds=N         accesses to each page, the first not measured  (3)
-#   latency=N page=N of the disk: of a request, and of a page on its channel, in cycles  (1000000
-#   4096)
-#   timeout=S        for one boot  (1500)
-#   results=FILE     (build/out/swap/table.txt)
+#   machine=NAME      simulated machine, of which one CPU is used  (openpower720)
+#   systems=NAMES     of those below  (all)
+#   seeds='1 2'       of the random orders, a boot each  (1 2)
+#   pages=N           of the program; there is memory for half of them  (4096)
+#   rounds=N          accesses to each page, the first not measured  (3)
+#   latency=N page=N  of the disk: of a request, and of a page on its channel, in cycles  (1000000
+#                     4096)
+#   timeout=S         for one boot  (1500)
+#   results=FILE      (build/out/swap/table.txt)
 #
-#   vigil            as it is by default
-#   linux            as Debian has it by default: page clusters of 8, two lists
-#   linux-single     nothing is read ahead: vm.page-cluster=0
-#   linux-wide       page clusters of 32
-#   linux-lrugen     generations in place of two lists (CONFIG_LRU_GEN), page clusters of 8
+# Systems:
+#   vigil         its defaults
+#   linux         Debian's defaults: page clusters of 8, two lists
+#   linux-single  no readahead: vm.page-cluster=0
+#   linux-wide    page clusters of 32
+#   linux-lrugen  generations in place of two lists (CONFIG_LRU_GEN), page clusters of 8
 #
-# Linux has so much memory available (MemAvailable) that about half of the program's pages are in
-# memory: it comes to have more than what is available, of what Linux would rather keep free.
-# Vigil's mem.user= is what the program had at most under linux, in the case where that was least.
-# A row is of one order and access.  us: time of an access; read, written, requests: pages moved on
-# the disk, and requests, for 1,000 accesses.  All behind the first round, by the machine's marks
-# "steady" and "end"; means over seeds, and the spread of the time in percent.
+# Linux has as much memory available (MemAvailable) as leaves about half of the program's pages in
+# memory: it gets more than what is available, out of what Linux would rather keep free. Vigil's
+# mem.user= is the most the program had under linux, in the case where that was least.
+#
+# A row is of one order and access. us: time of an access. read, written, requests: pages moved on
+# the disk, and requests, for 1,000 accesses. All figures are after the first round, by the
+# machine's marks "steady" and "end": means over seeds, and the spread of the time in percent.
 set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'swap.sh: error: %s\n' "$*" >&2; exit 1; }
@@ -66,7 +68,7 @@ boot() { # SYSTEM DIR RUNS
 	tools/linux-guest.sh $shape swap="$disk" free=$free ${write:+write=$write} -- "$3"
 }
 
-# Between the N-th "steady" and the "end" behind it.
+# Prints the figures between the N-th "steady" and the next "end".
 figures() { # DIR N
 	awk -v n="$2" -v accesses=$((pages * (rounds - 1))) '
 		$1 == "mark" { label = $2; split($3, t, "="); time = t[2]; if (label == "steady") steady++ }

@@ -1,23 +1,24 @@
 #!/bin/sh
-# What it costs to see which pages programs use: hardware, protection, accessed marks, on the
+# The cost of seeing which pages programs use: hardware, protection, accessed marks, on the
 # simulated machine, with plenty of memory.
 #
 #   test/bench/track.sh kernel=FILE [quick=1] [trackers='NAME ...'] [programs='NAME ...'] [out=DIR]
-#   [results=FILE]
+#                       [results=FILE]
 #
-# Programs have at least ten times as much memory as the page access buffer covers.  quick: an
-# eighth of that, with an eighth of the buffer and the TLB.  Each tracker watches from the program's
-# start, and curves of misses by memory are made of what it sees:
-#   path      the hardware, as it comes: pages are sampled where it would cost more than
-#   mem.track_permille
-#   whole     the hardware, all pages
-#   both      the hardware, all pages, and of curves MRU's, too (mem.curves=on)
-#   log       the hardware, all pages, and nothing is made of it
-#   soft      an active set as large as the buffer
-#   scan      accessed marks, every 100 ms
+# Programs have at least ten times as much memory as the page access buffer covers. quick: an eighth
+# of that, with an eighth of the buffer and the TLB. Each tracker watches from the program's start,
+# and makes curves of misses by memory from the accesses it sees:
+#   path   the hardware with its defaults: pages are sampled where it would cost more than
+#          mem.track_permille
+#   whole  the hardware, all pages
+#   both   the hardware, all pages, with MRU's curves, too (mem.curves=on)
+#   log    the hardware, all pages, without curves
+#   soft   an active set as large as the buffer
+#   scan   accessed marks, every 100 ms
+#
 # overhead_pct is of the time between the program's marks start and end, in model cycles, against no
-# tracker; of the warehouse, of operations in as much time.  entries are what was logged; sampled: 1
-# of so many pages at the end.
+# tracker; for the warehouse, of operations in the same time. entries: accesses logged. sampled: 1
+# in this many pages at the end.
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
@@ -66,7 +67,7 @@ settings() { # TRACKER
 	esac
 }
 
-# Time of a unit of work, and what the curve is of: accesses and sampling.
+# Prints the time of a unit of work, and the base of the curve: accesses and sampling.
 measure() { # PROGRAM TRACKER
 	dir=$out/$1-$2
 	mkdir -p "$dir"

@@ -1,5 +1,4 @@
-/* AMD's core PMUs. Every event may be counted by every counter (PPR, "Core Performance Monitor
- * Counters"). */
+/* AMD's core PMUs. Every counter counts every event (PPR, "Core Performance Monitor Counters"). */
 #include "found.h"
 #include "pfmlib_priv.h"
 #include "pfmlib_amd64_priv.h"
@@ -12,8 +11,8 @@
 #include "tools/events/selectors.h"
 #include "tools/events/source.h"
 
-/* Retired SSE/AVX FLOPs may grow by more than the 15 that one counter takes in a cycle; an even
- * counter does, when the odd one above it counts event 0xfff (PPR, "Large Increment per Cycle
+/* Retired SSE/AVX FLOPs may grow by more than the 15 that one counter takes in a cycle. An even
+ * counter takes more when the odd one above it counts event 0xfff (PPR, "Large Increment per Cycle
  * Events"). */
 #define FLOPS         0x03
 #define EVEN_COUNTERS 0x15
@@ -52,7 +51,7 @@ static const char *convert(const amd64_entry_t *e, struct source_event *out)
     return NULL;
 }
 
-static void add(const char *name, unsigned slots, const amd64_entry_t *events, size_t count)
+static void add_family(const char *name, unsigned slots, const amd64_entry_t *events, size_t count)
 {
     struct source_family out = {.pmus = {{name, slots}},
                                 .raw_counters = AMD_COUNTERS,
@@ -72,10 +71,10 @@ static void add(const char *name, unsigned slots, const amd64_entry_t *events, s
 
 void amd_families(void)
 {
-    add("zen2", 6, amd64_fam17h_zen2_pe, ARRAY_SIZE(amd64_fam17h_zen2_pe));
-    add("zen3", 6, amd64_fam19h_zen3_pe, ARRAY_SIZE(amd64_fam19h_zen3_pe));
-    add("zen4", 6, amd64_fam19h_zen4_pe, ARRAY_SIZE(amd64_fam19h_zen4_pe));
+    add_family("zen2", 6, amd64_fam17h_zen2_pe, ARRAY_SIZE(amd64_fam17h_zen2_pe));
+    add_family("zen3", 6, amd64_fam19h_zen3_pe, ARRAY_SIZE(amd64_fam19h_zen3_pe));
+    add_family("zen4", 6, amd64_fam19h_zen4_pe, ARRAY_SIZE(amd64_fam19h_zen4_pe));
 #ifdef HAVE_amd64_fam1ah_zen5_pe
-    add("zen5", 8, amd64_fam1ah_zen5_pe, ARRAY_SIZE(amd64_fam1ah_zen5_pe));
+    add_family("zen5", 8, amd64_fam1ah_zen5_pe, ARRAY_SIZE(amd64_fam1ah_zen5_pe));
 #endif
 }

@@ -1,6 +1,6 @@
 /*
- * Events that need no vendor's table: those that an architecture gives names and numbers, and what
- * all of AMD's cores have. Which of them a CPU counts it says itself.
+ * Events that need no vendor's table: those with names and numbers given by an architecture, and
+ * those of all AMD cores. The CPU itself tells which of them it counts.
  */
 #include "tools/events/selectors.h"
 #include "tools/events/source.h"
@@ -8,7 +8,7 @@
 struct common_event {
     const char *name;
     unsigned config;
-    bool programmable; /* counters count it, all of them */
+    bool programmable; /* all programmable counters count it */
     uint8_t fixed;
 };
 
@@ -26,8 +26,8 @@ struct common_event {
     }
 
 /*
- * Those that CPUID leaf 0AH reports, on every core since Core 2 (SDM volume 3, "Pre-defined
- * Architectural Performance Events"). Fixed counter 2 runs at the time stamp counter's rate, event
+ * The events that CPUID leaf 0AH reports, on every core since Core 2 (SDM volume 3, "Pre-defined
+ * Architectural Performance Events"). Fixed counter 2 runs at the time-stamp counter's rate, event
  * 0x13c at a rate of each processor's own, so the name means the former.
  */
 #define INTEL_COUNTERS 0xf
@@ -41,14 +41,14 @@ static const struct common_event intel[] = {
     EVENT(0x00c5, "MISPREDICTED_BRANCH_RETIRED"),
 };
 
-/* In the PPR of every family since 17h, and what the kernel's driver counts on those to come. */
+/* In the PPR of every family since 17h, and counted by the kernel's driver on later ones. */
 static const struct common_event amd[] = {
     EVENT(0x76, "CYCLES_NOT_IN_HALT"),
     EVENT(0xc0, "RETIRED_INSTRUCTIONS"),
 };
 
-/* PMUv3's common events (DDI 0487, D13.12.2 and D13.12.4), but for CHAIN, which is none. Which of
- * them a core has, its PMCEID0_EL0 and PMCEID1_EL0 say. */
+/* PMUv3's common events (DDI 0487, D13.12.2 and D13.12.4), except CHAIN, which is not an event. A
+ * core's PMCEID0_EL0 and PMCEID1_EL0 tell which of them it has. */
 static const struct common_event pmuv3[] = {
     EVENT(0x00, "SW_INCR"),
     EVENT(0x01, "L1I_CACHE_REFILL"),
@@ -125,7 +125,8 @@ static const struct common_event pmuv3[] = {
     EVENT(0x400b, "L3D_CACHE_LMISS_RD"),
 };
 
-static void add(struct source_family family, const struct common_event *events, unsigned count)
+static void add_family(struct source_family family, const struct common_event *events,
+                       unsigned count)
 {
     family.events = source_alloc(count, sizeof *family.events);
     for (unsigned i = 0; i < count; i++)
@@ -141,23 +142,23 @@ static void add(struct source_family family, const struct common_event *events, 
 
 void architectural_x86(void)
 {
-    add((struct source_family){.pmus = {{"intel-architectural", 0}},
-                               .raw_counters = INTEL_COUNTERS,
-                               .raw_bits = INTEL_RAW_BITS,
-                               .select_bits = 0xff},
-        intel, ARRAY_SIZE(intel));
-    add((struct source_family){.pmus = {{"amd-common", 0}},
-                               .raw_counters = AMD_COUNTERS,
-                               .raw_bits = AMD_RAW_BITS,
-                               .select_bits = AMD_EVENT_BITS(0xfffull)},
-        amd, ARRAY_SIZE(amd));
+    add_family((struct source_family){.pmus = {{"intel-architectural", 0}},
+                                      .raw_counters = INTEL_COUNTERS,
+                                      .raw_bits = INTEL_RAW_BITS,
+                                      .select_bits = 0xff},
+               intel, ARRAY_SIZE(intel));
+    add_family((struct source_family){.pmus = {{"amd-common", 0}},
+                                      .raw_counters = AMD_COUNTERS,
+                                      .raw_bits = AMD_RAW_BITS,
+                                      .select_bits = AMD_EVENT_BITS(0xfffull)},
+               amd, ARRAY_SIZE(amd));
 }
 
 void architectural_arm(void)
 {
-    add((struct source_family){.pmus = {{"pmuv3", 0}},
-                               .raw_counters = ARM_COUNTERS,
-                               .raw_bits = ARM_RAW_BITS,
-                               .select_bits = ARM_RAW_BITS},
-        pmuv3, ARRAY_SIZE(pmuv3));
+    add_family((struct source_family){.pmus = {{"pmuv3", 0}},
+                                      .raw_counters = ARM_COUNTERS,
+                                      .raw_bits = ARM_RAW_BITS,
+                                      .select_bits = ARM_RAW_BITS},
+               pmuv3, ARRAY_SIZE(pmuv3));
 }

@@ -1,7 +1,7 @@
 /*
  * Arm's PMUs. Every counter counts every event. Cycles have a counter of their own, PMCCNTR_EL0.
- * CHAIN is not an event but a counter's way to continue the one below it (DDI 0487, D13.12.3): on
- * its own it would count whatever that one does.
+ * CHAIN is not an event but a counter's way to continue the one below it (DDI 0487, D13.12.3):
+ * alone it would count that counter's event.
  */
 #include "found.h"
 #include "pfmlib_priv.h"
@@ -31,8 +31,8 @@ static struct event_limit limit_of(unsigned code)
     };
 }
 
-static void add(const struct source_pmu *pmus, unsigned pmu_count, const arm_entry_t *events,
-                size_t count)
+static void add_family(const struct source_pmu *pmus, unsigned pmu_count, const arm_entry_t *events,
+                       size_t count)
 {
     struct source_family out = {
         .raw_counters = ARM_COUNTERS, .raw_bits = ARM_RAW_BITS, .select_bits = ARM_RAW_BITS};
@@ -52,17 +52,16 @@ static void add(const struct source_pmu *pmus, unsigned pmu_count, const arm_ent
     family_add(&out);
 }
 
-#define ADD(events, ...)                          \
-    add((const struct source_pmu[]){__VA_ARGS__}, \
-        ARRAY_SIZE(((struct source_pmu[]){__VA_ARGS__})), events, ARRAY_SIZE(events))
+#define ADD(events, ...)                                 \
+    add_family((const struct source_pmu[]){__VA_ARGS__}, \
+               ARRAY_SIZE(((struct source_pmu[]){__VA_ARGS__})), events, ARRAY_SIZE(events))
 
 void arm_families(void)
 {
-    /* Cortex-A72 counts what Cortex-A57 counts (their reference manuals' PMU chapters list the same
-     * events). */
+    /* Cortex-A72 counts the same events as Cortex-A57 (PMU chapters of their reference manuals). */
     ADD(arm_cortex_a57_pe, {"cortex-a57", 0}, {"cortex-a72", 0});
     ADD(arm_n1_pe, {"neoverse-n1", 0});
-    /* Until r0p3 the slots that N2 counts as stalled at the front end, or at all, are too many by
+    /* Up to r0p2, the slots that N2 counts as stalled at the front end, or in all, are too many by
      * the cycles. */
     ADD(arm_n2_pe, {"neoverse-n2", 5}, {"neoverse-n2-r0p2", 5});
     ADD(arm_v1_pe, {"neoverse-v1", 8});

@@ -1,8 +1,11 @@
 /*
- * Prints the event tables of an architecture's PMUs as C:   generate x86_64|aarch64
- * VERSION-OF-LIBPFM4 Without libpfm4's tables the version is an empty text, and the PMUs are those
- * that need no vendor's table. Names, register values and constraints that are equal are stored
- * once; a name that ends another is stored within it.
+ * Prints the event tables of an architecture's PMUs as C:
+ *
+ *   generate x86_64|aarch64 VERSION-OF-LIBPFM4
+ *
+ * Without libpfm4's tables the version is an empty text, and the PMUs are those that need no
+ * vendor's table. Names, register values and constraints that are equal are stored once. A name
+ * that is the end of another is stored within it.
  */
 #include "tools/events/source.h"
 #include <stdio.h>
@@ -16,7 +19,7 @@ static unsigned family_count;
 
 static struct {
     const char **text;
-    uint32_t *at; /* offset of each in the pool, once it is laid out */
+    uint32_t *at; /* offset of each in the pool, once the pool is laid out */
     unsigned count, bytes;
 } names;
 static struct {
@@ -104,7 +107,7 @@ static int longer_first(const void *a, const void *b)
     return m != n ? (m < n) - (m > n) : strcmp(x, y);
 }
 
-/* Longer names first, so that whoever is the end of another finds it laid out. */
+/* Prints longer names first, so that a name that ends another finds it laid out. */
 static void print_names(void)
 {
     unsigned *order = source_alloc(names.count, sizeof *order),
@@ -152,7 +155,8 @@ static bool is_mode(const char *text)
     return strspn(text, "UK") == strlen(text);
 }
 
-/* R followed by hexadecimal digits alone would be taken for an event given by its bits. */
+/* Returns whether the text is R followed by hexadecimal digits alone, which would be taken for an
+ * event given by its bits. */
 static bool is_raw(const char *text)
 {
     return text[0] == 'R' && strspn(text + 1, "0123456789ABCDEF") == strlen(text + 1);
@@ -190,7 +194,7 @@ void family_add(const struct source_family *f)
     }
 }
 
-/* Gives the event's names, constraints and register values their places. */
+/* Enters the event's names, constraints and register values in their pools. */
 static void register_event(const struct source_event *e)
 {
     for (unsigned i = 0; i < e->unit_count; i++) {
@@ -220,7 +224,7 @@ static void print_unit(const struct source_event *e, const struct source_unit *u
            u->flags, high(u->config, u->group << 4), e->name, u->name);
 }
 
-/* Parts of an event that an earlier one has too are not stored again. */
+/* Prints the parts of the family's events, except those that an earlier event has, too. */
 static void print_units(const struct source_family *f, const char *base, unsigned *first)
 {
     unsigned count = 0;
@@ -258,7 +262,7 @@ static void print_entries(const struct source_family *f, const char *base, const
     printf("};\n");
 }
 
-/* A PMU's name as C has it. */
+/* Returns a PMU's name as a C identifier. */
 static const char *identifier(const char *name)
 {
     char *out = source_alloc(strlen(name) + 1, 1);
@@ -292,7 +296,7 @@ static void print_pools(void)
     printf("static const uint64_t extras[] = {\n");
     for (unsigned i = 0; i < extras.count; i++)
         printf("    0x%llx,\n", (unsigned long long)extras.value[i]);
-    printf("%s};\n", extras.count ? "" : "    0,\n"); /* no array is empty */
+    printf("%s};\n", extras.count ? "" : "    0,\n"); /* arrays must not be empty */
     printf("static const struct event_limit limits[] = {\n");
     for (unsigned i = 0; i < limits.count; i++)
         printf("    {0x%x, %u, %u},\n", (unsigned)limits.value[i].counters, limits.value[i].fixed,

@@ -1,6 +1,6 @@
 /*
- * Intel's core PMUs. libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx; a ucode's low
- * eight bits matter only where they override the event's (INTEL_X86_CODE_OVERRIDE).
+ * Intel's core PMUs. libpfm4's `code` and `ucode` are laid out as IA32_PERFEVTSELx. The low eight
+ * bits of a ucode matter only where they override the event's (INTEL_X86_CODE_OVERRIDE).
  */
 #include "found.h"
 #include "pfmlib_priv.h"
@@ -19,8 +19,8 @@
 #define LATENCY_CYCLES  INTEL_X86_LDLAT_DEFAULT
 #define FRONTEND_CYCLES 0xfff00 /* of MSR_PEBS_FRONTEND */
 #define FRONTEND_SHIFT  8
-#define FIXED_FIRST     32   /* bit of a counter mask */
-#ifndef INTEL_X86_DEPRECATED /* which versions behind 4.13 have */
+#define FIXED_FIRST     32   /* first fixed counter's bit in a counter mask */
+#ifndef INTEL_X86_DEPRECATED /* in versions after 4.13 */
 #define INTEL_X86_DEPRECATED 0x80000
 #endif
 #define KNOWN_EVENT_FLAGS                                                          \
@@ -33,21 +33,21 @@
 
 struct intel_family {
     struct source_pmu pmus[4];
-    pfm_pmu_t models[4]; /* what libpfm4 calls the same */
+    pfm_pmu_t models[4]; /* libpfm4's PMUs with the same events */
     const intel_x86_entry_t *events;
     size_t count;
     uint32_t counters;
     bool any_thread, perf_metrics;
 };
 
-/* Register that an event's parts go into, besides the selector. */
+/* Returns the register that the event's parts go into, besides the selector. */
 static unsigned exclusion_of(const intel_x86_entry_t *e)
 {
     if (e->flags & INTEL_X86_FRONTEND)
         return EVENT_FRONTEND;
     if (!(e->flags & INTEL_X86_NHM_OFFCORE))
         return EVENT_SHARES_NOTHING;
-    /* SDM volume 3, "Off-core Response"; of other events the flag is set by mistake */
+    /* SDM volume 3, "Off-core Response". On other events the flag is a mistake. */
     switch (e->code) {
     case 0x1b7:
     case 0x12a:
@@ -125,7 +125,8 @@ static bool word_code(const intel_x86_entry_t *e, const intel_x86_umask_t *of, c
     return modifier_code(word, code);
 }
 
-/* What a second name stands for counts, not its own code: that is what libpfm4 goes by. */
+/* Returns the code of an event or part. For a second name it is the code of the event it stands
+ * for, as in libpfm4. */
 static uint64_t code_of(const intel_x86_entry_t *e, const intel_x86_umask_t *u)
 {
     char word[64];
@@ -220,7 +221,7 @@ static const char *convert(const struct intel_family *f, const intel_x86_entry_t
         .shared = exclusion || !strcmp(e->name, "TOPDOWN") ? NULL : e->umasks,
     };
     if (exclusion == EVENT_OFFCORE_0 || exclusion == EVENT_OFFCORE_1)
-        out->shared = e->umasks; /* the limits are the events' own, so both have the same parts */
+        out->shared = e->umasks; /* limits belong to events, so both have the same parts */
     intel_correct_event(f->pmus[0].name, out);
     return e->numasks ? add_units(f, e, out) : intel_trouble(out->config, &out->limit);
 }

@@ -1,16 +1,16 @@
 /*
- * What libpfm4 4.13 has wrong of Intel's events, put right by Intel's event lists (the JSON files
- * of each processor) and SDM volume 3, "Fixed-Function Performance Counters", "Performance
- * Metrics", "Off-core Response".
+ * Errors of libpfm4 4.13 in Intel's events, corrected by Intel's event lists (the JSON files of
+ * each processor) and SDM volume 3, "Fixed-Function Performance Counters", "Performance Metrics",
+ * "Off-core Response".
  */
 #include "tools/events/intel_correct.h"
 #include <string.h>
 
 #define FIXED_SLOTS   3
-#define FIXED_METRICS 16 /* fields of PERF_METRICS, as event.h numbers them */
+#define FIXED_METRICS 16 /* fields of PERF_METRICS, numbered as in event.h */
 #define L3_MISS_ALL   (0xfull << 26)
 
-/* What fixed counters count. Without a select of its own no programmable counter can count the
+/* The events of fixed counters. Without a selector of its own, no programmable counter counts the
  * same. */
 static const struct {
     uint64_t config;
@@ -51,7 +51,7 @@ static const struct {
     uint64_t wrong, right;
 } selects[] = {
     {"icelake", "MEM_LOAD_MISC_RETIRED", 0xc4, 0xd4},
-    {"sapphirerapids", "MEM_TRANS_RETIRED", 0x1cd, 0xcd}, /* a part's bits stand in it */
+    {"sapphirerapids", "MEM_TRANS_RETIRED", 0x1cd, 0xcd}, /* contains a part's bits */
 };
 
 void intel_correct_event(const char *pmu, struct source_event *e)
@@ -67,8 +67,7 @@ void intel_correct_event(const char *pmu, struct source_event *e)
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* Parts whose masks are the values that MSR_PEBS_FRONTEND must have, and one whose counter is not
- * said. */
+/* Parts with masks that are the values of MSR_PEBS_FRONTEND, and one without its counter. */
 static const struct {
     const char *pmu, *event, *part;
     uint64_t config, extra;
@@ -104,8 +103,8 @@ static void correct_part(const char *pmu, const struct source_event *e, struct s
 }
 
 /*
- * Since Ice Lake. TOPDOWN counts slots on fixed counter 3 and parts of them as event 0xa4 on the
- * others, as its SLOTS_P does; libpfm4 gives all of them the fixed counter, and the parts event 0.
+ * Since Ice Lake. TOPDOWN counts slots on fixed counter 3, and parts of them as event 0xa4 on the
+ * others, as its SLOTS_P does. libpfm4 gives all of them the fixed counter, and the parts event 0.
  */
 static void correct_topdown(const char *pmu, struct source_unit *u, uint32_t counters)
 {
@@ -133,8 +132,8 @@ static void correct_fixed(const struct source_event *e, struct source_unit *u, u
         limit_by_config(u->flags & UNIT_OVERRIDES ? u->config : u->config | e->config, counters);
 }
 
-/* L3_MISS of a machine with sockets is local memory and that of one to three hops; libpfm4 has the
- * local bit alone. */
+/* L3_MISS of a machine with sockets is local memory and memory of one to three hops; libpfm4 has
+ * the local bit alone. */
 static void correct_l3_miss(const char *pmu, const struct source_event *e, struct source_unit *u)
 {
     if (!strcmp(pmu, "skylake") && strstr(e->name, "OFFCORE_RESPONSE") && u->variants != 1 &&

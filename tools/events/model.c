@@ -9,7 +9,7 @@ struct model_event {
     enum machine_event number;
 };
 
-/* Parts of one event stand together. */
+/* The parts of one event are adjacent. */
 static const struct model_event events[] = {
     {"CYCLES", NULL, MACHINE_EVENT_CYCLES},
     {"INSTRUCTIONS", NULL, MACHINE_EVENT_INSTRUCTIONS},

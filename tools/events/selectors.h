@@ -1,5 +1,5 @@
-/* What a vendor's selectors look like, and how many counters there may be: a CPU's driver takes
- * away those that are not there. */
+/* The vendors' selectors, and the largest number of counters: a CPU's driver removes the counters
+ * that are not there. */
 #pragma once
 
 /* Intel SDM volume 3, "IA32_PERFEVTSELx": event, unit mask, edge, inversion, threshold. Without
@@ -11,7 +11,7 @@
 #define AMD_EVENT_BITS(code) (((code)&0xffull) | ((code) >> 8 & 0xfull) << 32)
 #define AMD_RAW_BITS         (AMD_EVENT_BITS(0xfffull) | 0xff00 | 1 << 18 | 1 << 23 | 0xffull << 24)
 
-/* DDI 0487, D13: PMCR_EL0.N says how many there are, at most 31; every counter counts every
+/* DDI 0487, D13: PMCR_EL0.N is the number of counters, at most 31. Every counter counts every
  * event. */
 #define ARM_COUNTERS 0x7fffffff
 #define ARM_RAW_BITS 0xffff

@@ -1,6 +1,6 @@
 /*
  * Events on their way from libpfm4's tables, one form per vendor, into those of hpm/events/table.h.
- * Host program: what is wrong ends it with a message.
+ * Host program: an error ends it with a message.
  */
 #pragma once
 #include "hpm/events/table.h"
@@ -21,7 +21,7 @@ struct source_event {
     bool precise, wide;
     const struct source_unit *units;
     unsigned unit_count;
-    /* events whose parts come from here have the same parts; NULL: nobody else has */
+    /* The same for events with the same parts; NULL: no other event has these parts. */
     const void *shared;
 };
 
@@ -30,7 +30,7 @@ struct source_pmu {
     unsigned slots;
 };
 
-/* PMUs of one family; number i has variants bit i. */
+/* The PMUs of one family; PMU number i has variants bit i. */
 struct source_family {
     struct source_pmu pmus[8];
     struct source_event *events;
@@ -39,16 +39,16 @@ struct source_family {
     uint64_t raw_bits, select_bits;
 };
 
-/* Out of libpfm4's tables; without.c stands in for all three where there are none. */
+/* The families of libpfm4's tables; without.c replaces all three where there are no such tables. */
 void intel_families(void);
 void amd_families(void);
 void arm_families(void);
-/* Our own. */
+/* The families that need no such tables. */
 void architectural_x86(void);
 void architectural_arm(void);
 void model_family(void);
 
 /* generate.c */
 void family_add(const struct source_family *f);
-void *source_alloc(size_t count, size_t size); /* zeroed; never freed */
+void *source_alloc(size_t count, size_t size); /* returns zeroed memory, which is never freed */
 void left_out(const char *pmu, const char *event, const char *why);

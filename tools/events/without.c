@@ -1,4 +1,4 @@
-/* In place of what reads libpfm4's tables, for a kernel that is built without them. */
+/* Replaces the readers of libpfm4's tables in a kernel that is built without them. */
 #include "tools/events/source.h"
 
 void intel_families(void)

@@ -1,7 +1,7 @@
 /*
- * OPT: on a miss the resident page whose next use is farthest goes [Belady 1966], the fewest misses
- * that any policy can have. A heap of (next use, page) pairs, farthest on top; a pair that a later
- * use has replaced is dropped when it comes up.
+ * OPT: a miss evicts the resident page with the farthest next use [Belady 1966], the fewest misses
+ * that any policy can have. A heap of (next use, page) pairs has the farthest on top. A pair that a
+ * later use has replaced is dropped when it comes up.
  */
 #include <stdlib.h>
 #include "tools/replay/simulate.h"
@@ -14,8 +14,8 @@ struct use {
 };
 
 struct opt {
-    uint64_t *next; /* [length] when the page of this access is used again */
-    uint64_t *due;  /* [pages] next use of a resident page, 0: it is out */
+    uint64_t *next; /* [length] when the page of this access is used next */
+    uint64_t *due;  /* [pages] next use of a resident page, 0: not resident */
     struct use *heap;
     size_t size;
 };
@@ -54,7 +54,7 @@ static uint32_t farthest(struct opt *o)
     }
 }
 
-/* next[i], 1-based, from the end backwards; `due` is scratch and left at 0. */
+/* Computes next[i], 1-based, from the end backwards. `due` is scratch, and 0 again afterwards. */
 static void look_ahead(struct opt *o, const struct access_trace *t)
 {
     for (size_t i = t->length; i-- > 0;) {

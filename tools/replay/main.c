@@ -1,4 +1,4 @@
-/* vigil-replay: how often a page trace misses, by replacement policy and size of memory.
+/* vigil-replay: the misses of a page trace by replacement policy and size of memory.
  * docs/use/memory.md. */
 #include <getopt.h>
 #include <stdlib.h>

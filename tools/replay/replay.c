@@ -246,7 +246,7 @@ int replay_plot(const char *file, const struct replay_request *q, const struct p
                 const struct replay_result *result, char why[TRACE_WHY])
 {
     bool svg = ends_in(file, ".svg");
-    /* where it draws if it cannot write to the file */
+    /* its output if the file cannot be written */
     FILE *gnuplot = popen("gnuplot >/dev/null", "w");
 
     if (!gnuplot) {

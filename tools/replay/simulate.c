@@ -1,10 +1,9 @@
-/* A memory of so many frames under a replacement policy: what the kernel's mechanism does, without
- * the pages. */
+/* A memory of some frames under a replacement policy: the kernel's mechanism, without the pages. */
 #include <stdlib.h>
 #include "tools/replay/simulate.h"
 
 #define FILTER    64   /* entries of the unit's filter */
-#define NAMES_MAX 1024 /* pages in use that are named before one of them has to go */
+#define NAMES_MAX 1024 /* pages in use that are named before one of them must be evicted */
 
 /* ---- The page access buffer ------------------------------------------------------------------ */
 
@@ -33,7 +32,7 @@ static bool logs(struct simulation *s, uint32_t page)
     return path_walk(&s->unit, (vaddr_t)page << PAGE_SHIFT, false);
 }
 
-/* Answers what the policy asks. Returns whether it asked anything. */
+/* Answers the policy's questions. Returns whether there were any. */
 static bool answer(struct simulation *s)
 {
     bool asked = false;
@@ -98,7 +97,8 @@ static void make_room(struct simulation *s, uint32_t incoming)
     }
 }
 
-/* The kernel is told of what brought the page by its fault, and then by the log. */
+/* Tells the policy of an access if the buffer logs it. The kernel hears of an access that brings a
+ * page in by its fault and again by the log; a policy with use_once is told only once. */
 static void log_access(struct simulation *s, uint32_t page)
 {
     if (!logs(s, page))

@@ -1,4 +1,4 @@
-/* Page traces: which format it is, and dense numbers for pages, by a hash table of those seen. */
+/* Page traces: recognizes the format, and numbers pages densely by a hash table. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ const char *const trace_format_names[] = {"guess", "vigil", "text",   "lirs",
 struct trace_key {
     uint64_t page;
     uint32_t space;
-    /* number: 1 more than the page's, 0: empty; gone: unmapped since */
+    /* number: the page's + 1, 0: empty. gone: unmapped since. */
     uint32_t number : 31, gone : 1;
 };
 
@@ -97,7 +97,7 @@ int trace_add(struct trace_reading *r, uint32_t space, uint64_t page, enum trace
     return 0;
 }
 
-/* By its beginning; comments may be in any language. */
+/* Tells text by its beginning; comments may be in any language. */
 static bool is_text(const uint8_t *data, size_t size)
 {
     bool digits = false, comment = false;
@@ -112,7 +112,7 @@ static bool is_text(const uint8_t *data, size_t size)
     return digits;
 }
 
-/* Is there a line of a * anywhere? */
+/* Returns whether any line is a *. */
 static bool has_stars(const uint8_t *data, size_t size)
 {
     bool first = true;

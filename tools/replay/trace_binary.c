@@ -14,7 +14,7 @@ static uint64_t little(const uint8_t *p, unsigned bytes)
     return x;
 }
 
-/* Records fill what is behind the header. */
+/* Checks that whole records fill the data after the header. */
 static int whole_records(struct trace_reading *r, size_t header, size_t record)
 {
     size_t left = (r->size - header) % record;
@@ -56,7 +56,8 @@ static uint64_t oracle_object(const uint8_t *data, uint64_t record)
     return little(data + record * ORACLE_BYTES + 4, 8);
 }
 
-/* Counted from 0 or from 1. */
+/* Returns whether the record at `next` has the same object, with records counted from 0 or from
+ * 1. */
 static bool same_object(const uint8_t *data, uint64_t records, uint64_t record, uint64_t next)
 {
     uint64_t object = oracle_object(data, record);
@@ -65,8 +66,8 @@ static bool same_object(const uint8_t *data, uint64_t records, uint64_t record, 
            (next > record + 1 && next - 1 < records && oracle_object(data, next - 1) == object);
 }
 
-/* Times do not decrease, and what is said to be an object's next access is one; some object has
- * one. */
+/* Returns whether times never decrease and each object's next access is one of that object, with at
+ * least one such object. */
 bool trace_is_oracle(const uint8_t *data, size_t size)
 {
     uint64_t before = 0, records = size / ORACLE_BYTES, again = 0;

@@ -18,7 +18,7 @@ static size_t skip_blanks(const struct trace_reading *r, size_t at)
     return at;
 }
 
-/* The word at a place, for a message: what can be printed of it. */
+/* Copies the word at `at`, for a message: its printable characters. */
 static void word_at(const struct trace_reading *r, size_t at, char word[24])
 {
     size_t n = 0;
@@ -44,7 +44,7 @@ static unsigned digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10u : 99;
 }
 
-/* -ERANGE: too large; -EINVAL: no digit. at: behind the number. */
+/* Parses a number, and sets *at behind it. Returns 0, -ERANGE (too large) or -EINVAL (no digit). */
 static int number(const struct trace_reading *r, size_t *at, uint64_t *out)
 {
     unsigned base = 10;
