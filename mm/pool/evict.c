@@ -19,13 +19,13 @@
 #include "mm/track/track.h"
 #include "kernel/mem/mem.h"
 
-#define BATCH     32
-#define STRETCH   64   /* pages looked at before the thread yields */
-#define NAMES_MAX 1024 /* victims of the policy in vain, before all nodes are looked at in turn */
+#define BATCH       32
+#define STRETCH     64   /* pages looked at before the thread yields */
+#define VICTIMS_MAX 1024 /* victims of the policy in vain, before all nodes are looked at in turn */
 /* pages in a batch that found no free slot, before the batch ends */
 #define NO_SLOTS_MAX 256
 
-struct leaver {
+struct evicted {
     struct space *space; /* pinned; NULL: the page was not mapped */
     vaddr_t va;
     /* GOING: no other thread changes its slot, frame and NODE_ALONE until it is settled */
@@ -35,13 +35,13 @@ struct leaver {
 struct batch {
     struct pool *pool;
     bool in_turn; /* nodes are looked at in turn, not as the policy says */
-    struct leaver page[BATCH];
+    struct evicted page[BATCH];
     unsigned n;
 };
 
 /* Result of looking at a page: evicted; not to be evicted now; no free slot for it; the node has
  * changed, look at another one. */
-enum verdict { LEAVES, STAYS, STAYS_NO_SLOT, ANOTHER };
+enum verdict { EVICTED, KEPT, NO_SLOT, CHANGED };
 
 static void pin_space(struct space *s)
 {
@@ -85,11 +85,11 @@ static void add_page_locked(struct batch *b, struct space *s, uint32_t n)
     node->flags &= ~NODE_FRESH;
     p->ops->leave(p->state, n);
     prefetching_left(p, n);
-    b->page[b->n++] = (struct leaver){s, node->page << PAGE_SHIFT, n};
+    b->page[b->n++] = (struct evicted){s, node->page << PAGE_SHIFT, n};
 }
 
 /* Evicts node n, which is READY. [P] held. */
-static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
+static enum verdict evict_unmapped(struct batch *b, uint32_t n)
 {
     struct pool *p = b->pool;
     struct node *node = &p->nodes[n];
@@ -97,15 +97,15 @@ static enum verdict unmapped_leaves(struct batch *b, uint32_t n)
     if ((node->flags & NODE_DIRTY) && node->slot == SLOT_NONE) {
         node->slot = swap_slot_take(SLOT_NONE, node->page % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)
-            return STAYS_NO_SLOT;
+            return NO_SLOT;
     }
     prefetching_wasted(p, n);
     add_page_locked(b, NULL, n);
-    return LEAVES;
+    return EVICTED;
 }
 
 /* Evicts node n, which is HERE at va, if it can be evicted. [S] and [P] held. */
-static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
+static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
 {
     struct pool *p = b->pool;
     struct node *node = &p->nodes[n];
@@ -114,12 +114,12 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     paddr_t pa;
 
     if (node->flags & NODE_RESCUED)
-        return STAYS;
+        return KEPT;
     arch_space_look(&s->arch, va, 1, &page);
     ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);
     if (p->accessed && !s->watched && (page.marks & ARCH_USED)) {
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
-        return STAYS;
+        return KEPT;
     }
     /* A page of zeros may be written to until it is out of the table. */
     bool zeros =
@@ -128,7 +128,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
         node->slot =
             swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)
-            return STAYS_NO_SLOT;
+            return NO_SLOT;
     }
     int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
     ASSERT(!err);
@@ -142,7 +142,7 @@ static enum verdict mapped_leaves(struct batch *b, struct space *s, vaddr_t va, 
     s->out_pages++;
     pin_space(s);
     add_page_locked(b, s, n);
-    return LEAVES;
+    return EVICTED;
 }
 
 /* Tells whether the program has advised that it reads sequentially at va. */
@@ -156,19 +156,19 @@ static bool is_sequential(const struct space *s, vaddr_t va)
 /* Evicts node n, a victim of the policy or a page that a sequential reader has passed (`passed`),
  * unless it has changed since. `hot`: the tracker knows that the page is in use. [S] and [P]
  * held. */
-static enum verdict still_leaves(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
+static enum verdict evict_victim(struct batch *b, struct space *s, vaddr_t va, uint32_t n, bool hot,
                                  bool passed)
 {
     struct node *node = &b->pool->nodes[n];
 
     if (node->space != s || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
-        return ANOTHER;
+        return CHANGED;
     if (passed && !is_sequential(s, va))
-        return ANOTHER;
+        return CHANGED;
     if (passed) /* it has been used: that is how the reader passed it */
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
-    enum verdict v = hot ? STAYS : mapped_leaves(b, s, va, n);
-    if (v == STAYS || (v == STAYS_NO_SLOT && !b->in_turn))
+    enum verdict v = hot ? KEPT : evict_mapped(b, s, va, n);
+    if (v == KEPT || (v == NO_SLOT && !b->in_turn))
         pool_touch_locked(b->pool, n);
     return v;
 }
@@ -192,9 +192,9 @@ static uint32_t next_in_turn(struct pool *p)
 }
 
 /* Returns the looks in vain after which nodes are looked at in turn. */
-static uint64_t names_locked(const struct pool *p)
+static uint64_t victims_max_locked(const struct pool *p)
 {
-    return MIN(resident_locked(p), (uint64_t)NAMES_MAX);
+    return MIN(resident_locked(p), (uint64_t)VICTIMS_MAX);
 }
 
 bool evict_tried_all_locked(const struct pool *p)
@@ -202,7 +202,7 @@ bool evict_tried_all_locked(const struct pool *p)
     uint64_t turn = resident_locked(p) + p->capacity / STRETCH + 1;
 
     /* twice: the first look may find an accessed bit and only clear it */
-    return p->vain >= names_locked(p) + 2 * turn;
+    return p->vain >= victims_max_locked(p) + 2 * turn;
 }
 
 /* Chooses a page: first those that sequential readers have passed, then the policy's victims. */
@@ -220,7 +220,7 @@ static uint32_t choose_node(struct batch *b, uint32_t incoming, bool *passed)
 static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
 {
     struct pool *p = b->pool;
-    enum verdict v = ANOTHER;
+    enum verdict v = CHANGED;
     bool irq = spin_lock(&p->lock);
     bool passed;
     uint32_t n = choose_node(b, incoming, &passed);
@@ -228,11 +228,11 @@ static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
     *none = n == REPLACE_NONE && !b->in_turn;
     if (n == NODE_NONE || (passed && p->nodes[n].state != NODE_HERE)) {
         spin_unlock(&p->lock, irq);
-        return ANOTHER;
+        return CHANGED;
     }
     if (p->nodes[n].state == NODE_READY) {
-        v = unmapped_leaves(b, n);
-        if (v == STAYS_NO_SLOT && !b->in_turn)
+        v = evict_unmapped(b, n);
+        if (v == NO_SLOT && !b->in_turn)
             pool_touch_locked(p, n);
         spin_unlock(&p->lock, irq);
         return v;
@@ -245,14 +245,14 @@ static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
     bool hot = !passed && track_hot(s, va);
     irq = spin_lock(&s->lock);
     spin_lock_irqoff(&p->lock);
-    v = still_leaves(b, s, va, n, hot, passed);
+    v = evict_victim(b, s, va, n, hot, passed);
     spin_unlock_irqoff(&p->lock);
     spin_unlock(&s->lock, irq);
     unpin_space(s);
     return v;
 }
 
-/* ---- What leaves together -------------------------------------------------------------------- */
+/* ---- A batch --------------------------------------------------------------------------------- */
 
 static void forget_translations(struct batch *b)
 {
@@ -317,7 +317,7 @@ static NOINLINE void finish_batch(struct batch *b)
 static bool is_in_turn(struct pool *p)
 {
     bool irq = spin_lock(&p->lock);
-    bool is = p->vain > names_locked(p);
+    bool is = p->vain > victims_max_locked(p);
 
     spin_unlock(&p->lock, irq);
     return is;
@@ -330,7 +330,7 @@ static void note_looks(const struct batch *b, unsigned looks)
 
     uint64_t vain = p->vain + looks;
     if (!b->in_turn)
-        vain = MAX(p->vain, MIN(vain, names_locked(p) + 1));
+        vain = MAX(p->vain, MIN(vain, victims_max_locked(p) + 1));
     p->vain = b->n ? 0 : vain;
     spin_unlock(&p->lock, irq);
 }
@@ -346,9 +346,9 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         track_deliver();
     while (b.n < MIN(count, (uint32_t)BATCH) && patience && no_slots < NO_SLOTS_MAX && !none) {
         enum verdict v = evict_next(&b, incoming, &none);
-        incoming = v == LEAVES ? NODE_NONE : incoming;
-        patience -= v != LEAVES;
-        no_slots += v == STAYS_NO_SLOT;
+        incoming = v == EVICTED ? NODE_NONE : incoming;
+        patience -= v != EVICTED;
+        no_slots += v == NO_SLOT;
         if (++looks % STRETCH)
             continue;
         /* a thread that faults on one of these waits for it: do not yield before they are

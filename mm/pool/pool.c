@@ -122,7 +122,7 @@ static int init_tables(struct pool *p)
 /* Sets limits and policies as the arguments say now. */
 static void init_from_args(struct pool *p)
 {
-    const struct prefetch_ops *ahead = memory_prefetch_ops();
+    const struct prefetch_ops *prefetch = memory_prefetch_ops();
 
     p->global = mem_pool == MEM_POOL_GLOBAL;
     p->limit = limit_now(p->global);
@@ -131,7 +131,7 @@ static void init_from_args(struct pool *p)
     p->seed = mem_seed;
     p->accessed = mem_accessed;
     p->ops = memory_policy_ops();
-    p->prefetching.ops = ahead == &prefetch_none ? NULL : ahead;
+    p->prefetching.ops = prefetch == &prefetch_none ? NULL : prefetch;
 }
 
 /* Sets limits and policies like those of `like`, where they are fixed. */
@@ -311,7 +311,8 @@ uint32_t pool_victim_locked(struct pool *p, uint32_t incoming)
     return n;
 }
 
-uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+/* Takes a free node. Returns NODE_NONE if there is none. */
+static uint32_t take_free_node(struct pool *p)
 {
     uint32_t n = p->free_head;
 
@@ -319,6 +320,15 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
         return NODE_NONE;
     p->free_head = (uint32_t)p->nodes[n].page;
     p->free_nodes--;
+    return n;
+}
+
+uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region)
+{
+    uint32_t n = take_free_node(p);
+
+    if (n == NODE_NONE)
+        return NODE_NONE;
     p->nodes[n] = (struct node){.space = s,
                                 .page = va >> PAGE_SHIFT,
                                 .frame = frame,
@@ -336,12 +346,10 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
 uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
                              uint8_t region)
 {
-    uint32_t n = p->free_head;
+    uint32_t n = take_free_node(p);
 
     if (n == NODE_NONE)
         return NODE_NONE;
-    p->free_head = (uint32_t)p->nodes[n].page;
-    p->free_nodes--;
     p->nodes[n] =
         (struct node){.space = s, .page = va >> PAGE_SHIFT, .state = NODE_OUT, .region = region};
     p->stats.first_faults++;
@@ -390,7 +398,7 @@ void pool_wait_ends_locked(struct pool *p, uint64_t since_ns, uint64_t now_ns, b
     }
 }
 
-/* ---- What a sequential reading has passed ---------------------------------------------------- */
+/* ---- Pages that sequential readers have passed ----------------------------------------------- */
 
 #define PASSED_KEPT 8 /* the latest nodes, which may still be read from */
 

@@ -483,7 +483,7 @@ void reclaim_taken(uint64_t frames)
     line_call((uint32_t)frames); /* threads that looked in vain meanwhile look again */
 }
 
-/* ---- Ahead ----------------------------------------------------------------------------------- */
+/* ---- The reclaim thread ---------------------------------------------------------------------- */
 
 static void fill_reserve(struct pool *p, UNUSED void *arg)
 {
