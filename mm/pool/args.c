@@ -37,11 +37,11 @@ const struct arg mm_args[] = {
      "0: a quarter of memory"},
     {"mem.pool", ARG_CHOICE, &mem_pool, 0, 0, pool_names, ARG_PROCESS,
      "each process has a pool of frames of its own, or all have one"},
-    {"mem.goal", ARG_CHOICE, &mem_goal, 0, 0, share_goal_names, ARG_BOOT,
+    {"mem.goal", ARG_CHOICE, &mem_goal, 0, 0, divide_goal_names, ARG_BOOT,
      "how memory is divided among pools: evenly; by their curves so that the harmonic mean of "
      "speedups is highest, or all miss at the same rate, or the highest rate is as low as can be, "
      "or rates asked for are kept"},
-    {"mem.weight", ARG_U64, &mem_weight, 1, SHARE_WEIGHT_MAX, NULL, ARG_PROCESS,
+    {"mem.weight", ARG_U64, &mem_weight, 1, DIVIDE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
     {"mem.rate", ARG_U64, &mem_rate, 0, 1000000, NULL, ARG_PROCESS,
      "mem.goal=service: so many misses a second a process may have; 0: any number"},

@@ -12,7 +12,7 @@ extern uint64_t mem_process, mem_user; /* bytes */
 extern uint64_t mem_pool;              /* enum mem_pool_choice */
 extern uint64_t mem_accessed;          /* bool */
 extern uint64_t mem_seed;
-extern uint64_t mem_goal;             /* an enum share_goal */
+extern uint64_t mem_goal;             /* an enum divide_goal */
 extern uint64_t mem_weight, mem_rate; /* of a process; mem_rate: misses a second, 0: no bound */
 extern uint64_t mem_pools;            /* enum mem_pools_choice */
 extern uint64_t swap_wanted;          /* enum swap_choice */

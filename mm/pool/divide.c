@@ -54,16 +54,16 @@ static struct division {
     /* when the plan was made; recent mean of how long plans lasted */
     uint64_t planned_ns, lasts_us;
     int error; /* why the last look could not divide memory, or 0 */
-    struct past past[SHARE_POOLS_MAX];
-    struct past *of[SHARE_POOLS_MAX];
-    struct share_pool pool[SHARE_POOLS_MAX];
-    struct share room;
-    char plan[SHARE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* as printed */
-} * division;                                                     /* used by the thread only */
+    struct past past[DIVIDE_POOLS_MAX];
+    struct past *of[DIVIDE_POOLS_MAX];
+    struct divide_pool pool[DIVIDE_POOLS_MAX];
+    struct divide_room room;
+    char plan[DIVIDE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* as printed */
+} * division;                                                      /* used by the thread only */
 
 bool paging_divides(void)
 {
-    return mem_goal != SHARE_EVEN;
+    return mem_goal != DIVIDE_EVEN;
 }
 
 static uint64_t misses_with(const void *space, uint32_t pages)
@@ -127,7 +127,7 @@ static struct past *past_of(const struct space *s)
     struct division *d = division;
     struct past *nobodys = NULL;
 
-    for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+    for (unsigned i = 0; i < DIVIDE_POOLS_MAX; i++) {
         struct past *past = &d->past[i];
         if (past->of == s->pool && past->pid == s->pid && past->spacing == d->spacing)
             return past;
@@ -195,7 +195,7 @@ static void add_pool(struct space *s, UNUSED void *arg)
 {
     struct division *d = division;
     struct pool *p = s->pool;
-    struct past *past = d->pools < SHARE_POOLS_MAX ? past_of_own(s) : NULL;
+    struct past *past = d->pools < DIVIDE_POOLS_MAX ? past_of_own(s) : NULL;
 
     if (!past)
         return;
@@ -208,13 +208,13 @@ static void add_pool(struct space *s, UNUSED void *arg)
     remember_epoch(s, past, held);
     past->held = held;
     d->of[d->pools] = past;
-    d->pool[d->pools++] = (struct share_pool){
+    d->pool[d->pools++] = (struct divide_pool){
         .misses = past->demand.misses,
-        .points = past->epochs ? SHARE_POINTS : 0,
+        .points = past->epochs ? DIVIDE_POINTS : 0,
         .spacing = d->spacing,
-        .work = MIN(MAX(past->demand.work, (uint64_t)1), SHARE_WORK_MAX),
-        .seen = SHARE_SEEN_UNKNOWN,
-        .minimum = MIN((uint32_t)PAGES_MIN, d->memory / SHARE_POOLS_MAX),
+        .work = MIN(MAX(past->demand.work, (uint64_t)1), DIVIDE_WORK_MAX),
+        .seen = DIVIDE_SEEN_UNKNOWN,
+        .minimum = MIN((uint32_t)PAGES_MIN, d->memory / DIVIDE_POOLS_MAX),
         .weight = p->share.weight,
         .high = p->share.rate_max,
         .pages = target,
@@ -225,22 +225,22 @@ static void add_pool(struct space *s, UNUSED void *arg)
 }
 
 /* Returns what the plan is worth to the pool, for reports. */
-static struct pool_division worth_of(const struct share_pool *s)
+static struct pool_division worth_of(const struct divide_pool *s)
 {
     uint32_t step = MAX(s->planned / WORTH_PART, 1u);
 
     return (struct pool_division){
-        .goal = share_goal_names[mem_goal],
+        .goal = divide_goal_names[mem_goal],
         .step = step,
-        .lost = share_lost(s, s->planned, division->memory),
-        .lost_more = share_lost(s, s->planned + step, division->memory),
-        .lost_less = share_lost(s, s->planned - MIN(step, s->planned), division->memory),
+        .lost = divide_lost(s, s->planned, division->memory),
+        .lost_more = divide_lost(s, s->planned + step, division->memory),
+        .lost_less = divide_lost(s, s->planned - MIN(step, s->planned), division->memory),
     };
 }
 
 static void record_plan(unsigned i, uint32_t before, const struct pool_division *worth)
 {
-    const struct share_pool *s = &division->pool[i];
+    const struct divide_pool *s = &division->pool[i];
 
     telemetry_memory_plan(division->of[i]->pid, worth->goal,
                           &(struct telemetry_plan){.before = before,
@@ -275,7 +275,7 @@ static void apply_plan(struct pool *p, UNUSED void *arg)
     }
 }
 
-static void print_plan(const struct share_report *report)
+static void print_plan(const struct divide_report *report)
 {
     struct division *d = division;
     uint64_t ms = arch_clock_ns() / NS_PER_MS;
@@ -286,7 +286,7 @@ static void print_plan(const struct share_report *report)
                        d->pool[i].planned);
     kprintf(
         "memory: t=%llu.%03llu goal=%s pages=%u moved=%u spare=%u cost=%llu best=%llu plan=%s\n",
-        (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, share_goal_names[mem_goal],
+        (unsigned long long)ms / 1000, (unsigned long long)ms % 1000, divide_goal_names[mem_goal],
         d->memory, report->moved, d->room.planned_spare, (unsigned long long)report->cost,
         (unsigned long long)report->cost_best, d->plan);
 }
@@ -325,22 +325,22 @@ static void note_plan(void)
 static void divide_memory(void)
 {
     struct division *d = division;
-    const struct share_config config = {
-        .goal = (enum share_goal)mem_goal,
+    const struct divide_config config = {
+        .goal = (enum divide_goal)mem_goal,
         .step = d->spacing,
         .move_max = MAX(d->memory / MOVED_PART, 1u),
         .hysteresis_permil = GAIN_PERMILLE,
         .lasts = lasts_us(),
     };
-    struct share_report report;
+    struct divide_report report;
 
     if (d->faults)
-        d->fault_us = MIN(MAX(d->waited_us / d->faults, (uint64_t)1), SHARE_WORK_MAX);
+        d->fault_us = MIN(MAX(d->waited_us / d->faults, (uint64_t)1), DIVIDE_WORK_MAX);
     for (unsigned i = 0; i < d->pools; i++)
         d->pool[i].fault_time = d->fault_us;
     if (!d->pools)
         return;
-    int error = share_epoch(&d->room, &config, d->pool, d->pools, d->memory, &report);
+    int error = divide_plan(&d->room, &config, d->pool, d->pools, d->memory, &report);
     say_error(error);
     if (error)
         return;
@@ -354,7 +354,7 @@ static void divide_memory(void)
 /* Frees the entries of pools that have ended, because a new pool may have the same address. */
 static void forget_ended(void)
 {
-    for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
+    for (unsigned i = 0; i < DIVIDE_POOLS_MAX; i++) {
         struct past *past = &division->past[i];
         if (!past->seen)
             past->of = NULL;
@@ -369,7 +369,7 @@ static void divide_for_ever(UNUSED void *arg)
     for (;;) {
         sched_sleep_until(arch_clock_ns() + epoch_ns - soon_ns);
         division->memory = pools_memory();
-        division->spacing = MAX((division->memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1), 1u);
+        division->spacing = MAX((division->memory + DIVIDE_POINTS - 2) / (DIVIDE_POINTS - 1), 1u);
         track_deliver();
         track_each_curve(note_hot_pages, NULL);
         sched_sleep_until(arch_clock_ns() + soon_ns);

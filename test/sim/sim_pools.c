@@ -46,9 +46,9 @@ struct program {
 
 struct machine {
     struct program program[PROGRAMS];
-    struct share_pool pool[PROGRAMS];
-    struct share share;
-    struct share_config config;
+    struct divide_pool pool[PROGRAMS];
+    struct divide_room room;
+    struct divide_config config;
     uint32_t memory;
     bool global, misses_only;
 };
@@ -97,12 +97,12 @@ static void begin(struct machine *m, const struct trace trace[PROGRAMS], uint32_
                                          .first = i * PAGES,
                                          .resident = common ? common : stack(),
                                          .mrc = curves()};
-        m->pool[i] = (struct share_pool){.misses = m->program[i].misses,
-                                         .spacing = STEP,
-                                         .work = 1000000,
-                                         .seen = SHARE_SEEN_UNKNOWN,
-                                         .minimum = STEP,
-                                         .weight = 1};
+        m->pool[i] = (struct divide_pool){.misses = m->program[i].misses,
+                                          .spacing = STEP,
+                                          .work = 1000000,
+                                          .seen = DIVIDE_SEEN_UNKNOWN,
+                                          .minimum = STEP,
+                                          .weight = 1};
     }
 }
 
@@ -138,7 +138,7 @@ static void step(struct machine *m, unsigned i, bool late)
 
 static void divide(struct machine *m)
 {
-    struct share_report report;
+    struct divide_report report;
 
     for (unsigned i = 0; i < PROGRAMS; i++) {
         struct program *p = &m->program[i];
@@ -149,11 +149,11 @@ static void divide(struct machine *m)
         m->pool[i].points = p->mrc->epochs ? POINTS : 0;
         m->pool[i].work = MAX(mrc_accesses(p->mrc), 1ull);
         m->pool[i].fault_time = m->misses_only ? 0 : LATENCY;
-        m->pool[i].seen = p->mrc->epochs > 1 ? (int64_t)p->epoch_faults : SHARE_SEEN_UNKNOWN;
+        m->pool[i].seen = p->mrc->epochs > 1 ? (int64_t)p->epoch_faults : DIVIDE_SEEN_UNKNOWN;
         p->epoch_faults = p->epoch_ops = 0;
     }
-    if (share_epoch(&m->share, &m->config, m->pool, PROGRAMS, m->memory, &report))
-        panic("share");
+    if (divide_plan(&m->room, &m->config, m->pool, PROGRAMS, m->memory, &report))
+        panic("divide");
 }
 
 static void run(struct machine *m, uint64_t time)
@@ -198,14 +198,14 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
         trace[i] = trace_make(kind[i], PAGES, 64 * PAGES, seed + i);
         most[i] = alone(&trace[i], PROGRAMS * PAGES * memory_pct / 100, time);
     }
-    for (unsigned goal = SHARE_GOALS; goal-- > SHARE_THROUGHPUT;) {
-        if (goal == SHARE_SERVICE) /* SHARE_SERVICE's turn goes to global allocation */
+    for (unsigned goal = DIVIDE_GOALS; goal-- > DIVIDE_THROUGHPUT;) {
+        if (goal == DIVIDE_SERVICE) /* DIVIDE_SERVICE's turn goes to global allocation */
             m.global = true;
-        m.config = (struct share_config){.goal = goal,
-                                         .step = STEP,
-                                         .move_max = 1024,
-                                         .hysteresis_permil = 20,
-                                         .lasts = 8 * EPOCH};
+        m.config = (struct divide_config){.goal = goal,
+                                          .step = STEP,
+                                          .move_max = 1024,
+                                          .hysteresis_permil = 20,
+                                          .lasts = 8 * EPOCH};
         begin(&m, trace, PROGRAMS * PAGES * memory_pct / 100);
         run(&m, time);
         uint64_t ops = m.program[0].ops + m.program[1].ops;
@@ -219,7 +219,7 @@ static void compare(const enum trace_kind kind[PROGRAMS], unsigned memory_pct, u
         printf("RESULT pools programs=%s+%s memory_pct=%u goal=%s ops_pct=%.1f speedup=%.3f,%.3f "
                "weighted=%.3f harmonic=%.3f rates=%.3f,%.3f pages=%u,%u\n",
                trace_names[kind[0]], trace_names[kind[1]], memory_pct,
-               m.global ? "global" : share_goal_names[goal],
+               m.global ? "global" : divide_goal_names[goal],
                100.0 * (double)ops / (double)global_ops, speedup[0], speedup[1],
                speedup[0] + speedup[1], 2 / (1 / speedup[0] + 1 / speedup[1]), rate[0], rate[1],
                m.global ? 0 : m.pool[0].pages, m.global ? 0 : m.pool[1].pages);

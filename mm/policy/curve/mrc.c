@@ -230,18 +230,6 @@ uint64_t mrc_misses(const struct mrc *m, enum mrc_policy policy, uint32_t memory
     return here - ((here - of_groups(m, policy, group + 1)) * rest >> m->group_shift);
 }
 
-uint64_t mrc_benefit(const struct mrc *m, enum mrc_policy policy, uint32_t memory, uint32_t pages)
-{
-    uint32_t more = memory + MIN(pages, UINT32_MAX - memory);
-
-    return mrc_misses(m, policy, memory) - mrc_misses(m, policy, more);
-}
-
-uint64_t mrc_penalty(const struct mrc *m, enum mrc_policy policy, uint32_t memory, uint32_t pages)
-{
-    return mrc_misses(m, policy, memory - MIN(pages, memory)) - mrc_misses(m, policy, memory);
-}
-
 /* The same pages are in both stacks. */
 static const char *check_mru(const struct mrc *m)
 {

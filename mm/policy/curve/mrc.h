@@ -73,10 +73,6 @@ uint64_t mrc_cold(const struct mrc *m);
 /* lambda(memory), without first uses; beyond the last group as at its end. The policy is MRC_LRU
  * where there is no other curve. */
 uint64_t mrc_misses(const struct mrc *m, enum mrc_policy policy, uint32_t memory);
-/* What pages more would save: lambda(M) - lambda(M + pages); and what pages fewer would cost:
- * lambda(M - pages) - lambda(M). ([A 4.3.1] prints the two the wrong way round; 4.4 is right.) */
-uint64_t mrc_benefit(const struct mrc *m, enum mrc_policy policy, uint32_t memory, uint32_t pages);
-uint64_t mrc_penalty(const struct mrc *m, enum mrc_policy policy, uint32_t memory, uint32_t pages);
 /* NULL, or the invariant that does not hold. Takes time in the square of the pages. */
 const char *mrc_check(const struct mrc *m);
 

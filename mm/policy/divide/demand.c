@@ -37,7 +37,7 @@ static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e
 static void begin_more(struct demand *d, const struct demand_epoch *e)
 {
     for (uint64_t i = (d->pages + e->spacing - 1) / e->spacing;
-         i < SHARE_POINTS && i * e->spacing < e->pages; i++)
+         i < DIVIDE_POINTS && i * e->spacing < e->pages; i++)
         d->misses[i] += d->begun;
     d->begun += e->begins;
     d->pages = MAX(d->pages, e->pages);
@@ -49,7 +49,7 @@ static unsigned contradicted(const struct demand *d, const struct demand_epoch *
                              uint64_t hot_uses)
 {
     uint64_t uses = misses_with(d, e, hot_uses, 0), missed = misses_with(d, e, hot_uses, e->has);
-    uint64_t before = d->misses[MIN(e->has / e->spacing, (uint32_t)SHARE_POINTS - 1)];
+    uint64_t before = d->misses[MIN(e->has / e->spacing, (uint32_t)DIVIDE_POINTS - 1)];
     unsigned shift = 0;
 
     if (!d->misses[0] ||
@@ -63,7 +63,7 @@ static unsigned contradicted(const struct demand *d, const struct demand_epoch *
 /* Halves are rounded. */
 static void make_fall(struct demand *d)
 {
-    for (unsigned i = SHARE_POINTS - 1; i-- > 0;)
+    for (unsigned i = DIVIDE_POINTS - 1; i-- > 0;)
         d->misses[i] = MAX(d->misses[i], d->misses[i + 1]);
 }
 
@@ -78,10 +78,10 @@ void demand_add(struct demand *d, const struct demand_epoch *e)
     d->since -= (int64_t)done;
     d->work = (d->work >> shift) + done;
     d->begun >>= shift;
-    for (uint32_t i = 0; i < SHARE_POINTS; i++)
+    for (uint32_t i = 0; i < DIVIDE_POINTS; i++)
         d->misses[i] >>= shift;
     begin_more(d, e);
-    for (uint32_t i = 0; i < SHARE_POINTS; i++) {
+    for (uint32_t i = 0; i < DIVIDE_POINTS; i++) {
         uint32_t pages = i * e->spacing;
         uint64_t misses = misses_with(d, e, uses, pages);
         if (e->begins && pages < e->pages) /* all of it before any of it */

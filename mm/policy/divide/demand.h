@@ -19,7 +19,7 @@
 struct demand {
     /* Misses with 0, spacing, 2 * spacing, ... pages, not rising, and the work from the first of
      * them to the last, in us. */
-    uint64_t misses[SHARE_POINTS], work;
+    uint64_t misses[DIVIDE_POINTS], work;
     uint32_t hot; /* pages, in the last epoch */
     /* Its own. */
     uint32_t hot_before;

@@ -16,20 +16,20 @@ static uint64_t before(uint64_t first, uint64_t second)
     return MIN(second, UINT32_MAX) + (MIN(first, UINT32_MAX - 1u) << 32);
 }
 
-static uint32_t pages_of(const struct share_pool *pool, unsigned i, const uint32_t *pages)
+static uint32_t pages_of(const struct divide_pool *pool, unsigned i, const uint32_t *pages)
 {
     return pages ? pages[i] : pool[i].planned;
 }
 
 /* How far the lowest rate is from the highest one, of pools that could be near that. */
-static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint32_t *pages,
+static uint64_t apart(const struct divide_pool *pool, unsigned pools, const uint32_t *pages,
                       uint64_t highest)
 {
-    uint64_t near = share_near(highest), most = 0;
+    uint64_t near = divide_near(highest), most = 0;
 
     for (unsigned i = 0; i < pools; i++) {
-        uint64_t rate = share_rate(&pool[i], pages_of(pool, i, pages));
-        if (rate < near && share_rate(&pool[i], pool[i].minimum) >= near)
+        uint64_t rate = divide_rate(&pool[i], pages_of(pool, i, pages));
+        if (rate < near && divide_rate(&pool[i], pool[i].minimum) >= near)
             most = MAX(most, near - rate);
     }
     return most;
@@ -37,32 +37,32 @@ static uint64_t apart(const struct share_pool *pool, unsigned pools, const uint3
 
 /* Slowdowns in thousandths where rates come before them: in the 32 bits that before() has for them,
  * those of starved programs fit that way. */
-static uint64_t behind_rates(const struct share_pool *pool, uint64_t cost)
+static uint64_t behind_rates(const struct divide_pool *pool, uint64_t cost)
 {
     return pool[0].fault_time ? cost / 1000 : cost;
 }
 
 /* What a division, NULL for the plan, costs by the goal: slowdowns or misses, or the highest rate.
  * Rates that differ, or are above what was asked for, weigh more than all that. */
-static uint64_t cost_of(const struct share_config *c, const struct share_pool *pool, unsigned pools,
-                        uint32_t memory, const uint32_t *pages)
+static uint64_t cost_of(const struct divide_config *c, const struct divide_pool *pool,
+                        unsigned pools, uint32_t memory, const uint32_t *pages)
 {
     uint64_t cost = 0, highest = 0, above = 0;
 
     for (unsigned i = 0; i < pools; i++) {
         uint32_t has = pages_of(pool, i, pages);
-        uint64_t rate = share_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
-        cost += share_cost(&pool[i], has, memory);
+        uint64_t rate = divide_rate(&pool[i], has), asked = pool[i].high * pool[i].weight;
+        cost += divide_cost(&pool[i], has, memory);
         highest = MAX(highest, rate);
         if (pool[i].high && rate > asked)
             above += rate - asked;
     }
     switch (c->goal) {
-    case SHARE_FAIRNESS:
+    case DIVIDE_FAIRNESS:
         return before(apart(pool, pools, pages, highest), highest);
-    case SHARE_MAXMIN:
+    case DIVIDE_MAXMIN:
         return highest;
-    case SHARE_SERVICE:
+    case DIVIDE_SERVICE:
         return before(above, behind_rates(pool, cost));
     default:
         return cost;
@@ -71,7 +71,7 @@ static uint64_t cost_of(const struct share_config *c, const struct share_pool *p
 
 /* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts
  * are in it. */
-static bool holds(const struct share *s, const struct share_pool *pool, unsigned pools,
+static bool holds(const struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                   uint32_t memory)
 {
     uint64_t planned = s->planned_spare;
@@ -86,21 +86,21 @@ static bool holds(const struct share *s, const struct share_pool *pool, unsigned
 }
 
 /* Of the pages that a pool is to give, those that it will want back: no more than it will miss. */
-static uint64_t wanted_back(const struct share_pool *p, uint32_t best)
+static uint64_t wanted_back(const struct divide_pool *p, uint32_t best)
 {
     if (best >= p->planned)
         return 0;
     return p->points ? MIN((uint64_t)p->planned - best,
-                           share_misses(p, best) - share_misses(p, p->planned))
+                           divide_misses(p, best) - divide_misses(p, p->planned))
                      : p->planned - best;
 }
 
 /* Slowdown, weighted, of a pool that reads so many pages again while the plan lasts: its time, as
  * slow as it is then, is longer by that part. */
-static uint64_t delayed(const struct share_config *c, const struct share_pool *p, uint64_t pages,
+static uint64_t delayed(const struct divide_config *c, const struct divide_pool *p, uint64_t pages,
                         uint32_t best, uint32_t memory)
 {
-    uint64_t slowed = share_cost(p, best, memory) + (uint64_t)MILLION * p->weight;
+    uint64_t slowed = divide_cost(p, best, memory) + (uint64_t)MILLION * p->weight;
     uint64_t part = fixed_muldiv(pages * MILLION, p->fault_time, c->lasts);
 
     return fixed_muldiv(slowed, part, MILLION);
@@ -108,8 +108,8 @@ static uint64_t delayed(const struct share_config *c, const struct share_pool *p
 
 /* What must be saved because pages will be read again: misses in an epoch, or how much longer pools
  * take that read them. */
-static uint64_t price(const struct share *s, const struct share_config *c,
-                      const struct share_pool *pool, unsigned pools, uint32_t memory)
+static uint64_t price(const struct divide_room *s, const struct divide_config *c,
+                      const struct divide_pool *pool, unsigned pools, uint32_t memory)
 {
     uint64_t again = 0, longer = 0;
 
@@ -121,13 +121,13 @@ static uint64_t price(const struct share *s, const struct share_config *c,
     }
     if (!pool[0].fault_time)
         return again / WORTH_EPOCHS;
-    return c->goal == SHARE_SERVICE ? behind_rates(pool, longer) : longer;
+    return c->goal == DIVIDE_SERVICE ? behind_rates(pool, longer) : longer;
 }
 
 /* Whether the best division is worth a new plan; sets the report's costs. */
-static bool worth_it(const struct share *s, const struct share_config *c,
-                     const struct share_pool *pool, unsigned pools, uint32_t memory,
-                     struct share_report *report)
+static bool worth_it(const struct divide_room *s, const struct divide_config *c,
+                     const struct divide_pool *pool, unsigned pools, uint32_t memory,
+                     struct divide_report *report)
 {
     uint64_t h = c->hysteresis_permil;
 
@@ -138,7 +138,7 @@ static bool worth_it(const struct share *s, const struct share_config *c,
     uint64_t saved = report->cost - report->cost_best;
     if (saved <= report->cost / 1000 * h + report->cost % 1000 * h / 1000)
         return false;
-    return c->goal == SHARE_FAIRNESS || c->goal == SHARE_MAXMIN ||
+    return c->goal == DIVIDE_FAIRNESS || c->goal == DIVIDE_MAXMIN ||
            saved >= price(s, c, pool, pools, memory);
 }
 
@@ -151,13 +151,13 @@ static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t al
 
 /* Pools above their plan give so many pages in all, those below it take so many, each by how far it
  * is off. */
-static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64_t above,
+static void move(struct divide_pool *pool, unsigned pools, uint64_t gives, uint64_t above,
                  uint64_t takes, uint64_t below)
 {
     uint64_t given = 0, taken = 0;
 
     for (unsigned i = 0; i < pools; i++) {
-        struct share_pool *p = &pool[i];
+        struct divide_pool *p = &pool[i];
         if (p->pages > p->planned) {
             uint64_t off = p->pages - p->planned;
             p->pages -= part(gives, given, off, above);
@@ -172,7 +172,7 @@ static void move(struct share_pool *pool, unsigned pools, uint64_t gives, uint64
 
 /* A step towards the plan; pages that are too many for memory besides, and as many of those that
  * nobody has as it plans for. How many moved. */
-static uint32_t approach(const struct share_config *c, struct share_pool *pool, unsigned pools,
+static uint32_t approach(const struct divide_config *c, struct divide_pool *pool, unsigned pools,
                          uint32_t memory)
 {
     uint64_t above = 0, below = 0, have = 0;
@@ -191,14 +191,14 @@ static uint32_t approach(const struct share_config *c, struct share_pool *pool, 
     return (uint32_t)MAX(gives, takes);
 }
 
-int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool,
-                unsigned pools, uint32_t memory, struct share_report *report)
+int divide_plan(struct divide_room *s, const struct divide_config *config, struct divide_pool *pool,
+                unsigned pools, uint32_t memory, struct divide_report *report)
 {
-    int error = share_divide(s, config, pool, pools, memory);
+    int error = divide_solve(s, config, pool, pools, memory);
 
     if (error)
         return error;
-    *report = (struct share_report){0};
+    *report = (struct divide_report){0};
     bool worth = worth_it(s, config, pool, pools, memory, report);
     report->replanned = worth || !holds(s, pool, pools, memory);
     for (unsigned i = 0; report->replanned && i < pools; i++) {

@@ -34,31 +34,31 @@
 #include "kernel/lib/base.h"
 
 enum {
-    SHARE_POOLS_MAX = 64,
-    SHARE_STEPS_MAX = 128,
-    SHARE_WEIGHT_MAX = 64,
-    SHARE_POINTS = SHARE_STEPS_MAX + 1, /* of a curve from no memory to all of it */
-    SHARE_SEEN_UNKNOWN = -1,
+    DIVIDE_POOLS_MAX = 64,
+    DIVIDE_STEPS_MAX = 128,
+    DIVIDE_WEIGHT_MAX = 64,
+    DIVIDE_POINTS = DIVIDE_STEPS_MAX + 1, /* of a curve from no memory to all of it */
+    DIVIDE_SEEN_UNKNOWN = -1,
 };
-#define SHARE_WORK_MAX   ((uint64_t)1 << 40)
-#define SHARE_MEMORY_MAX ((uint32_t)1 << 31) /* pages */
-#define SHARE_MISSES_MAX ((uint64_t)1 << 40) /* of a curve; of rates asked for, too */
+#define DIVIDE_WORK_MAX   ((uint64_t)1 << 40)
+#define DIVIDE_MEMORY_MAX ((uint32_t)1 << 31) /* pages */
+#define DIVIDE_MISSES_MAX ((uint64_t)1 << 40) /* of a curve; of rates asked for, too */
 /* A thousand million times as long as alone; of all pools, weighted, the sum fits 64 bits. */
-#define SHARE_SLOWED_MAX ((uint64_t)1 << 50)
+#define DIVIDE_SLOWED_MAX ((uint64_t)1 << 50)
 
-enum share_goal {
-    SHARE_EVEN,
-    SHARE_THROUGHPUT,
-    SHARE_FAIRNESS,
-    SHARE_MAXMIN,
-    SHARE_SERVICE,
-    SHARE_GOALS
+enum divide_goal {
+    DIVIDE_EVEN,
+    DIVIDE_THROUGHPUT,
+    DIVIDE_FAIRNESS,
+    DIVIDE_MAXMIN,
+    DIVIDE_SERVICE,
+    DIVIDE_GOALS
 };
-extern const char *const share_goal_names[]; /* by enum share_goal, NULL-terminated */
+extern const char *const divide_goal_names[]; /* by enum divide_goal, NULL-terminated */
 
-struct share_config {
-    enum share_goal goal;
-    /* pages, at least 1; larger where memory is more than SHARE_STEPS_MAX of them */
+struct divide_config {
+    enum divide_goal goal;
+    /* pages, at least 1; larger where memory is more than DIVIDE_STEPS_MAX of them */
     uint32_t step;
     uint32_t move_max;          /* pages that change their pool in an epoch, at least 1 */
     uint32_t hysteresis_permil; /* 0..1000: gain needed to change, of the old plan's cost */
@@ -67,22 +67,22 @@ struct share_config {
     uint64_t lasts;
 };
 
-struct share_pool {
+struct divide_pool {
     /* What is known of it. misses: lambda at 0, spacing, 2 * spacing, ... pages,
-     * 0..SHARE_MISSES_MAX, not rising; where fault_time is not known, of as long a time for all
+     * 0..DIVIDE_MISSES_MAX, not rising; where fault_time is not known, of as long a time for all
      * pools. */
     const uint64_t *misses;
     /* 0: no curve yet; it keeps what it holds, or gets twice that, up to an equal part */
     uint32_t points;
     uint32_t spacing; /* pages, at least 1 */
-    uint64_t work;    /* done meanwhile, besides waiting for pages: 1..SHARE_WORK_MAX */
-    /* that a miss costs, in the unit of work, of all pools or none; 0..SHARE_WORK_MAX */
+    uint64_t work;    /* done meanwhile, besides waiting for pages: 1..DIVIDE_WORK_MAX */
+    /* that a miss costs, in the unit of work, of all pools or none; 0..DIVIDE_WORK_MAX */
     uint64_t fault_time;
-    int64_t seen; /* misses meanwhile with the pages it has, or SHARE_SEEN_UNKNOWN */
+    int64_t seen; /* misses meanwhile with the pages it has, or DIVIDE_SEEN_UNKNOWN */
     /* What is asked for. */
     uint32_t minimum; /* pages, always granted */
-    uint32_t weight;  /* 1..SHARE_WEIGHT_MAX */
-    /* rates of the service goal, to SHARE_MISSES_MAX; high 0: none asked for; low <= high */
+    uint32_t weight;  /* 1..DIVIDE_WEIGHT_MAX */
+    /* rates of the service goal, to DIVIDE_MISSES_MAX; high 0: none asked for; low <= high */
     uint64_t low, high;
     /* What it has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
@@ -92,46 +92,47 @@ struct share_pool {
 };
 
 /* What an epoch's decision was. */
-struct share_report {
+struct divide_report {
     bool replanned;
     uint32_t moved;           /* pages */
     uint64_t cost, cost_best; /* by the goal, of the old plan and of the best; lower is better */
 };
 
 /* Room to work in. */
-struct share {
+struct divide_room {
     /* Steps of pool i where those up to i have so many. */
-    uint8_t taken[SHARE_POOLS_MAX][SHARE_STEPS_MAX + 1];
-    uint64_t least[2][SHARE_STEPS_MAX + 1];
-    uint32_t low[SHARE_POOLS_MAX], high[SHARE_POOLS_MAX]; /* pages between which a pool is to be */
-    bool bound[SHARE_POOLS_MAX];                          /* by how often others miss */
-    uint32_t best[SHARE_POOLS_MAX], spare;                /* the result of share_divide() */
-    uint32_t planned_spare;                               /* of the plan; 0 at first */
+    uint8_t taken[DIVIDE_POOLS_MAX][DIVIDE_STEPS_MAX + 1];
+    uint64_t least[2][DIVIDE_STEPS_MAX + 1];
+    uint32_t low[DIVIDE_POOLS_MAX],
+        high[DIVIDE_POOLS_MAX];             /* pages between which a pool is to be */
+    bool bound[DIVIDE_POOLS_MAX];           /* by how often others miss */
+    uint32_t best[DIVIDE_POOLS_MAX], spare; /* the result of divide_solve() */
+    uint32_t planned_spare;                 /* of the plan; 0 at first */
 };
 
 /*
  * The best division of memory by the goal, into s->best, whatever pools have now. Its sum and
  * s->spare are memory. 0; -EINVAL: a number out of range; -ENOMEM: memory is less than the minima.
  */
-int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
-                 unsigned pools, uint32_t memory);
+int divide_solve(struct divide_room *s, const struct divide_config *config,
+                 const struct divide_pool *pool, unsigned pools, uint32_t memory);
 /*
  * An epoch has ended: plans anew where that is worth it, and sets each pool's planned, bound and
  * pages, whose sum is not above memory. Pools lose more than move_max pages only where memory has
  * changed or one is below its minimum. Errors as above; then nothing is changed.
  */
-int share_epoch(struct share *s, const struct share_config *config, struct share_pool *pool,
-                unsigned pools, uint32_t memory, struct share_report *report);
+int divide_plan(struct divide_room *s, const struct divide_config *config, struct divide_pool *pool,
+                unsigned pools, uint32_t memory, struct divide_report *report);
 
 /* Misses foretold with so many pages. */
-uint64_t share_misses(const struct share_pool *pool, uint32_t pages);
+uint64_t divide_misses(const struct divide_pool *pool, uint32_t pages);
 /* What throughput makes least: how much longer the pool takes than alone with all the memory, in
- * millionths of the time alone, up to SHARE_SLOWED_MAX of them, weighted; or misses. */
-uint64_t share_cost(const struct share_pool *pool, uint32_t pages, uint32_t memory);
+ * millionths of the time alone, up to DIVIDE_SLOWED_MAX of them, weighted; or misses. */
+uint64_t divide_cost(const struct divide_pool *pool, uint32_t pages, uint32_t memory);
 /* Of its speed alone the part that it loses, in millionths; 0 where it is not known what a miss
  * costs. */
-uint64_t share_lost(const struct share_pool *pool, uint32_t pages, uint32_t memory);
+uint64_t divide_lost(const struct divide_pool *pool, uint32_t pages, uint32_t memory);
 /* A weighted rate, which fairness makes equal. */
-uint64_t share_rate(const struct share_pool *pool, uint32_t pages);
+uint64_t divide_rate(const struct divide_pool *pool, uint32_t pages);
 /* The least rate that counts as equal to this one. */
-uint64_t share_near(uint64_t rate);
+uint64_t divide_near(uint64_t rate);

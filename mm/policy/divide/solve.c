@@ -15,12 +15,12 @@ enum {
     SCALE_MIN = SCALE_ONE / 16
 };
 
-const char *const share_goal_names[] = {"even",   "throughput", "fairness",
-                                        "maxmin", "service",    NULL};
+const char *const divide_goal_names[] = {"even",   "throughput", "fairness",
+                                         "maxmin", "service",    NULL};
 
 /* By the curve alone; straight between its points, level behind the last. At a cliff, between two
  * points, a program misses as on top of it or as below, but not at any rate between. */
-static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs)
+static uint64_t on_curve(const struct divide_pool *p, uint32_t pages, bool cliffs)
 {
     uint32_t i = pages / p->spacing, rest = pages % p->spacing;
 
@@ -33,32 +33,32 @@ static uint64_t on_curve(const struct share_pool *p, uint32_t pages, bool cliffs
 
 /* How far to trust the curve: what was seen by what it foretold for the pages there were, as
  * SCALE_ONE-ths. One miss more on both sides, so that few misses mean little. */
-static uint64_t scale(const struct share_pool *p)
+static uint64_t scale(const struct divide_pool *p)
 {
-    if (p->seen == SHARE_SEEN_UNKNOWN || p->pages == 0)
+    if (p->seen == DIVIDE_SEEN_UNKNOWN || p->pages == 0)
         return SCALE_ONE;
     uint64_t factor =
         fixed_muldiv((uint64_t)p->seen + 1, SCALE_ONE, on_curve(p, p->pages, false) + 1);
     return MIN(MAX(factor, (uint64_t)SCALE_MIN), (uint64_t)SCALE_MAX);
 }
 
-static uint64_t scaled(const struct share_pool *p, uint32_t pages, bool cliffs)
+static uint64_t scaled(const struct divide_pool *p, uint32_t pages, bool cliffs)
 {
     return p->points ? on_curve(p, pages, cliffs) * scale(p) / SCALE_ONE : 0;
 }
 
-uint64_t share_misses(const struct share_pool *p, uint32_t pages)
+uint64_t divide_misses(const struct divide_pool *p, uint32_t pages)
 {
     return scaled(p, pages, false);
 }
 
 /* What the epoch's work takes with so many misses. */
-static uint64_t time_of(const struct share_pool *p, uint64_t misses)
+static uint64_t time_of(const struct divide_pool *p, uint64_t misses)
 {
-    return p->work + p->fault_time * MIN(misses, SHARE_WORK_MAX / MAX(p->fault_time, (uint64_t)1));
+    return p->work + p->fault_time * MIN(misses, DIVIDE_WORK_MAX / MAX(p->fault_time, (uint64_t)1));
 }
 
-uint64_t share_rate(const struct share_pool *p, uint32_t pages)
+uint64_t divide_rate(const struct divide_pool *p, uint32_t pages)
 {
     uint64_t misses = MIN(scaled(p, pages, true), (uint64_t)UINT32_MAX);
 
@@ -66,23 +66,24 @@ uint64_t share_rate(const struct share_pool *p, uint32_t pages)
 }
 
 /* So much longer the epoch's work takes than alone, with all the memory; sets the time alone. */
-static uint64_t longer(const struct share_pool *p, uint32_t pages, uint32_t memory, uint64_t *alone)
+static uint64_t longer(const struct divide_pool *p, uint32_t pages, uint32_t memory,
+                       uint64_t *alone)
 {
-    *alone = time_of(p, share_misses(p, memory));
-    return time_of(p, share_misses(p, MIN(pages, memory))) - *alone;
+    *alone = time_of(p, divide_misses(p, memory));
+    return time_of(p, divide_misses(p, MIN(pages, memory))) - *alone;
 }
 
-uint64_t share_cost(const struct share_pool *p, uint32_t pages, uint32_t memory)
+uint64_t divide_cost(const struct divide_pool *p, uint32_t pages, uint32_t memory)
 {
     uint64_t alone, more = longer(p, pages, memory, &alone);
 
     if (!p->fault_time)
-        return share_misses(p, pages) * p->weight;
-    /* Below 2^60: misses cost no more than SHARE_WORK_MAX. */
-    return MIN(more * MILLION / alone, SHARE_SLOWED_MAX) * p->weight;
+        return divide_misses(p, pages) * p->weight;
+    /* Below 2^60: misses cost no more than DIVIDE_WORK_MAX. */
+    return MIN(more * MILLION / alone, DIVIDE_SLOWED_MAX) * p->weight;
 }
 
-uint64_t share_lost(const struct share_pool *p, uint32_t pages, uint32_t memory)
+uint64_t divide_lost(const struct divide_pool *p, uint32_t pages, uint32_t memory)
 {
     uint64_t alone, more = longer(p, pages, memory, &alone);
 
@@ -91,8 +92,8 @@ uint64_t share_lost(const struct share_pool *p, uint32_t pages, uint32_t memory)
 
 /* The fewest pages, from..to, with which one of plan.h's measures of the pool is not above the
  * level; to + 1 where there are none. */
-static uint32_t pages_for(const struct share_pool *p,
-                          uint64_t (*measure)(const struct share_pool *, uint32_t), uint64_t level,
+static uint32_t pages_for(const struct divide_pool *p,
+                          uint64_t (*measure)(const struct divide_pool *, uint32_t), uint64_t level,
                           uint32_t from, uint32_t to)
 {
     uint32_t end = to + 1;
@@ -107,13 +108,14 @@ static uint32_t pages_for(const struct share_pool *p,
     return end;
 }
 
-static int check_pool(const struct share_pool *p)
+static int check_pool(const struct divide_pool *p)
 {
-    if (p->weight < 1 || p->weight > SHARE_WEIGHT_MAX || p->work < 1 || p->work > SHARE_WORK_MAX ||
-        p->fault_time > SHARE_WORK_MAX || p->low > p->high || p->high > SHARE_MISSES_MAX)
+    if (p->weight < 1 || p->weight > DIVIDE_WEIGHT_MAX || p->work < 1 ||
+        p->work > DIVIDE_WORK_MAX || p->fault_time > DIVIDE_WORK_MAX || p->low > p->high ||
+        p->high > DIVIDE_MISSES_MAX)
         return -EINVAL;
     if (p->points &&
-        (p->spacing < 1 || p->seen < SHARE_SEEN_UNKNOWN || p->misses[0] > SHARE_MISSES_MAX))
+        (p->spacing < 1 || p->seen < DIVIDE_SEEN_UNKNOWN || p->misses[0] > DIVIDE_MISSES_MAX))
         return -EINVAL;
     for (uint32_t i = 1; i < p->points; i++) {
         if (p->misses[i] > p->misses[i - 1])
@@ -122,14 +124,14 @@ static int check_pool(const struct share_pool *p)
     return 0;
 }
 
-static int check_all(const struct share_config *c, const struct share_pool *pool, unsigned pools,
+static int check_all(const struct divide_config *c, const struct divide_pool *pool, unsigned pools,
                      uint32_t memory)
 {
     uint64_t minima = 0;
 
-    if (pools < 1 || pools > SHARE_POOLS_MAX || c->goal == SHARE_EVEN ||
-        (unsigned)c->goal >= SHARE_GOALS || c->step < 1 || c->move_max < 1 ||
-        c->hysteresis_permil > 1000 || memory > SHARE_MEMORY_MAX)
+    if (pools < 1 || pools > DIVIDE_POOLS_MAX || c->goal == DIVIDE_EVEN ||
+        (unsigned)c->goal >= DIVIDE_GOALS || c->step < 1 || c->move_max < 1 ||
+        c->hysteresis_permil > 1000 || memory > DIVIDE_MEMORY_MAX)
         return -EINVAL;
     for (unsigned i = 0; i < pools; i++) {
         if (check_pool(&pool[i]) || !pool[i].fault_time != !pool[0].fault_time)
@@ -150,7 +152,7 @@ static uint64_t sum(const uint32_t *pages, unsigned pools)
 
 /* Pools without a curve are to have so many times what they hold, `most` at most, as far as that is
  * left; how many are then. */
-static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, unsigned pools,
+static uint32_t keep_unknown(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                              uint32_t left, uint64_t times, uint32_t most)
 {
     for (unsigned i = 0; i < pools; i++) {
@@ -168,7 +170,7 @@ static uint32_t keep_unknown(struct share *s, const struct share_pool *pool, uns
  * it keeps what it holds, first of all an equal part of that, and may have twice as much, up to an
  * equal part. One that could have had more and holds little is in no need of what others are known
  * to use. */
-static void set_bounds(struct share *s, const struct share_pool *pool, unsigned pools,
+static void set_bounds(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                        uint32_t memory)
 {
     uint32_t left = memory;
@@ -186,18 +188,18 @@ static void set_bounds(struct share *s, const struct share_pool *pool, unsigned 
 }
 
 /* The lowest level of rates that memory allows all to have. */
-static uint64_t lowest_level(const struct share *s, const struct share_pool *pool, unsigned pools,
-                             uint32_t memory)
+static uint64_t lowest_level(const struct divide_room *s, const struct divide_pool *pool,
+                             unsigned pools, uint32_t memory)
 {
-    uint32_t need[SHARE_POOLS_MAX];
+    uint32_t need[DIVIDE_POOLS_MAX];
     uint64_t from = 0, to = 0;
 
     for (unsigned i = 0; i < pools; i++)
-        to = MAX(to, share_rate(&pool[i], s->low[i]));
+        to = MAX(to, divide_rate(&pool[i], s->low[i]));
     while (from < to) {
         uint64_t middle = from + (to - from) / 2;
         for (unsigned i = 0; i < pools; i++)
-            need[i] = pages_for(&pool[i], share_rate, middle, s->low[i], memory);
+            need[i] = pages_for(&pool[i], divide_rate, middle, s->low[i], memory);
         if (sum(need, pools) <= memory)
             to = middle;
         else
@@ -206,39 +208,39 @@ static uint64_t lowest_level(const struct share *s, const struct share_pool *poo
     return to;
 }
 
-uint64_t share_near(uint64_t rate)
+uint64_t divide_near(uint64_t rate)
 {
     return rate - fixed_muldiv(rate, UNEVEN_PERMIL, 1000);
 }
 
 /* The most pages with which its rate is still near the level; all memory where it is below that
  * however few the pool has. */
-static uint32_t most_near(const struct share *s, const struct share_pool *pool, unsigned i,
+static uint32_t most_near(const struct divide_room *s, const struct divide_pool *pool, unsigned i,
                           uint64_t level, uint32_t memory)
 {
-    uint64_t least = share_near(level);
+    uint64_t least = divide_near(level);
 
-    if (least == 0 || share_rate(&pool[i], s->low[i]) < least)
+    if (least == 0 || divide_rate(&pool[i], s->low[i]) < least)
         return memory;
-    return pages_for(&pool[i], share_rate, least - 1, s->low[i], memory) - 1;
+    return pages_for(&pool[i], divide_rate, least - 1, s->low[i], memory) - 1;
 }
 
 /* The lowest level, from this one, that no curve passes with a cliff: all that can miss so often
  * can do so as often. A pool's curve has no more cliffs to pass than fit one above the other. */
-static uint64_t even_level(const struct share *s, const struct share_pool *pool, unsigned pools,
-                           uint32_t memory, uint64_t from)
+static uint64_t even_level(const struct divide_room *s, const struct divide_pool *pool,
+                           unsigned pools, uint32_t memory, uint64_t from)
 {
     for (uint64_t level = from;; from = level) {
         for (unsigned i = 0; i < pools; i++)
-            level = MAX(level, share_rate(&pool[i], most_near(s, pool, i, from, memory)));
+            level = MAX(level, divide_rate(&pool[i], most_near(s, pool, i, from, memory)));
         if (level == from)
             return level;
     }
 }
 
 /* Bounds by what keeps a pool near the level. */
-static void bind(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory,
-                 uint64_t level)
+static void bind(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                 uint32_t memory, uint64_t level)
 {
     for (unsigned i = 0; i < pools; i++) {
         s->high[i] = most_near(s, pool, i, level, memory);
@@ -247,15 +249,15 @@ static void bind(struct share *s, const struct share_pool *pool, unsigned pools,
 }
 
 /* Raises low[] to what every pool needs for the level. */
-static void raise(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory,
-                  uint64_t level)
+static void raise(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                  uint32_t memory, uint64_t level)
 {
     for (unsigned i = 0; i < pools; i++)
-        s->low[i] = pages_for(&pool[i], share_rate, level, s->low[i], memory);
+        s->low[i] = pages_for(&pool[i], divide_rate, level, s->low[i], memory);
 }
 
 /* The heaviest pool that asks for a service and is not in the set, or pools. */
-static unsigned heaviest(const struct share_pool *pool, unsigned pools, uint64_t set)
+static unsigned heaviest(const struct divide_pool *pool, unsigned pools, uint64_t set)
 {
     unsigned found = pools;
 
@@ -269,7 +271,8 @@ static unsigned heaviest(const struct share_pool *pool, unsigned pools, uint64_t
 
 /* Raises low[] to what the rates asked for need, as far as memory goes, and takes from high[] what
  * is more than they need. */
-static void serve(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+static void serve(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                  uint32_t memory)
 {
     uint64_t served = 0;
     uint32_t left = memory - (uint32_t)sum(s->low, pools);
@@ -278,9 +281,9 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
         uint32_t most = s->low[i] + left;
         /* Rates asked for are not weighted. */
         uint32_t need = MIN(
-            pages_for(&pool[i], share_rate, pool[i].high * pool[i].weight, s->low[i], most), most);
+            pages_for(&pool[i], divide_rate, pool[i].high * pool[i].weight, s->low[i], most), most);
         uint32_t enough =
-            MIN(pages_for(&pool[i], share_rate, pool[i].low * pool[i].weight, s->low[i], memory),
+            MIN(pages_for(&pool[i], divide_rate, pool[i].low * pool[i].weight, s->low[i], memory),
                 memory);
         left -= need - s->low[i];
         s->low[i] = need;
@@ -289,21 +292,21 @@ static void serve(struct share *s, const struct share_pool *pool, unsigned pools
 }
 
 /* What the goal asks for, as bounds. */
-static void narrow(struct share *s, enum share_goal goal, const struct share_pool *pool,
+static void narrow(struct divide_room *s, enum divide_goal goal, const struct divide_pool *pool,
                    unsigned pools, uint32_t memory)
 {
     uint64_t level;
 
     switch (goal) {
-    case SHARE_FAIRNESS:
+    case DIVIDE_FAIRNESS:
         level = even_level(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
         bind(s, pool, pools, memory, level);
         raise(s, pool, pools, memory, level);
         break;
-    case SHARE_MAXMIN:
+    case DIVIDE_MAXMIN:
         raise(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
         break;
-    case SHARE_SERVICE:
+    case DIVIDE_SERVICE:
         serve(s, pool, pools, memory);
         break;
     default:
@@ -312,15 +315,16 @@ static void narrow(struct share *s, enum share_goal goal, const struct share_poo
 }
 
 /* One pool more: into[k] is the least cost of it and those before with up to k steps. */
-static void add_pool(struct share *s, const struct share_pool *pool, unsigned i, uint32_t memory,
-                     uint32_t step, uint32_t steps, const uint64_t *before, uint64_t *into)
+static void add_pool(struct divide_room *s, const struct divide_pool *pool, unsigned i,
+                     uint32_t memory, uint32_t step, uint32_t steps, const uint64_t *before,
+                     uint64_t *into)
 {
     uint32_t most = MIN((s->high[i] - s->low[i]) / step, steps);
 
     for (uint32_t k = 0; k <= steps; k++)
         into[k] = UINT64_MAX;
     for (uint32_t taken = 0; taken <= most; taken++) {
-        uint64_t own = share_cost(&pool[i], s->low[i] + taken * step, memory);
+        uint64_t own = divide_cost(&pool[i], s->low[i] + taken * step, memory);
         for (uint32_t k = taken; k <= steps; k++) {
             if (before[k - taken] + own < into[k]) {
                 into[k] = before[k - taken] + own;
@@ -331,11 +335,11 @@ static void add_pool(struct share *s, const struct share_pool *pool, unsigned i,
 }
 
 /* Divides what the low bounds leave for the least cost; pages that save nothing remain. */
-static void divide_steps(struct share *s, const struct share_config *c,
-                         const struct share_pool *pool, unsigned pools, uint32_t memory)
+static void divide_steps(struct divide_room *s, const struct divide_config *c,
+                         const struct divide_pool *pool, unsigned pools, uint32_t memory)
 {
     uint32_t rest = memory - (uint32_t)sum(s->low, pools);
-    uint32_t step = MAX(c->step, (rest + SHARE_STEPS_MAX - 1) / SHARE_STEPS_MAX),
+    uint32_t step = MAX(c->step, (rest + DIVIDE_STEPS_MAX - 1) / DIVIDE_STEPS_MAX),
              steps = rest / step;
 
     memset(s->least[0], 0, sizeof s->least[0]);
@@ -348,11 +352,11 @@ static void divide_steps(struct share *s, const struct share_config *c,
 }
 
 /* Steps may end behind where a curve does: what saves nothing is left over again. */
-static void trim(struct share *s, const struct share_pool *pool, unsigned pools)
+static void trim(struct divide_room *s, const struct divide_pool *pool, unsigned pools)
 {
     for (unsigned i = 0; i < pools; i++) {
         if (pool[i].points)
-            s->best[i] = pages_for(&pool[i], share_misses, share_misses(&pool[i], s->best[i]),
+            s->best[i] = pages_for(&pool[i], divide_misses, divide_misses(&pool[i], s->best[i]),
                                    s->low[i], s->best[i]);
     }
 }
@@ -368,14 +372,14 @@ static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
 
 /* Whether more pages might serve it: what has no curve yet, or no misses with what it has, as an
  * idle or tiny one, wants none. */
-static bool wants_more(const struct share_pool *p, uint32_t has)
+static bool wants_more(const struct divide_pool *p, uint32_t has)
 {
-    return p->points && share_misses(p, has) > 0;
+    return p->points && divide_misses(p, has) > 0;
 }
 
 /* So many pages in even parts for those that might use them, up to their bounds; how many are
  * left. */
-static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, unsigned pools,
+static uint32_t spread_evenly(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                               uint32_t left, bool all)
 {
     unsigned takers = 0;
@@ -394,7 +398,8 @@ static uint32_t spread_evenly(struct share *s, const struct share_pool *pool, un
 /* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss;
  * the others are spread, first among those. Who is bound to miss gets none: so near a cliff a curve
  * need not be right. */
-static void spread(struct share *s, const struct share_pool *pool, unsigned pools, uint32_t memory)
+static void spread(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                   uint32_t memory)
 {
     uint32_t left = memory - (uint32_t)sum(s->best, pools);
 
@@ -411,8 +416,8 @@ static void spread(struct share *s, const struct share_pool *pool, unsigned pool
     s->spare = left;
 }
 
-int share_divide(struct share *s, const struct share_config *config, const struct share_pool *pool,
-                 unsigned pools, uint32_t memory)
+int divide_solve(struct divide_room *s, const struct divide_config *config,
+                 const struct divide_pool *pool, unsigned pools, uint32_t memory)
 {
     int error = check_all(config, pool, pools, memory);
 

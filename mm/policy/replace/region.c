@@ -47,9 +47,9 @@ struct region_state {
     uint32_t spare;
     uint64_t switches;
     struct part part[REPLACE_REGIONS_MAX];
-    struct share share;
-    struct share_pool pool[REPLACE_REGIONS_MAX]; /* of share_epoch(), between calls meaningless */
-    struct replace_links link;                   /* in curves */
+    struct divide_room room;
+    struct divide_pool pool[REPLACE_REGIONS_MAX]; /* of divide_plan(), between calls meaningless */
+    struct replace_links link;                    /* in curves */
 };
 
 struct page {
@@ -97,7 +97,7 @@ static void new_round(struct region_state *s)
     s->tried = 0;
 }
 
-static int region_start(void *state, const struct replace_config *config)
+static int region_init(void *state, const struct replace_config *config)
 {
     struct region_state *s = state;
     struct replace_layout place = base_layout(config, sizeof *s, sizeof(struct page));
@@ -108,7 +108,7 @@ static int region_start(void *state, const struct replace_config *config)
         return rc;
     s->group = group_for(config->frames);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
-        region_init(&s->part[r].curves, s->group);
+        region_curves_init(&s->part[r].curves, s->group);
         list_init(&s->part[r].recent, RECENT);
         list_init(&s->part[r].parked, PARKED);
         list_init(&s->part[r].stray, STRAY);
@@ -190,9 +190,9 @@ static void choose(struct region_state *s, struct part *p)
     uint32_t here = MAX(held(p), 1u);
     uint64_t accesses = p->curves.accesses, lambda[REGION_POLICIES];
 
-    region_epoch(&p->curves);
+    region_curves_epoch(&p->curves);
     for (unsigned policy = 0; policy < REGION_POLICIES; policy++)
-        lambda[policy] = region_lambda(&p->curves, policy, here);
+        lambda[policy] = region_curves_lambda(&p->curves, policy, here);
     if (region_choose(&p->choice, accesses, p->misses, lambda)) {
         s->switches++;
         if (p->choice.policy == REGION_LRU)
@@ -206,28 +206,28 @@ static void choose(struct region_state *s, struct part *p)
 
 static void divide(struct region_state *s)
 {
-    const struct share_config config = {.goal = SHARE_THROUGHPUT,
-                                        .step = s->group,
-                                        .move_max = MAX(s->base.frames >> MOVE_SHIFT, 1u),
-                                        .hysteresis_permil = HYSTERESIS_PERMIL};
-    struct share_report report;
+    const struct divide_config config = {.goal = DIVIDE_THROUGHPUT,
+                                         .step = s->group,
+                                         .move_max = MAX(s->base.frames >> MOVE_SHIFT, 1u),
+                                         .hysteresis_permil = HYSTERESIS_PERMIL};
+    struct divide_report report;
     unsigned n = 0;
 
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++) {
         struct part *p = &s->part[r];
         if (!active(p))
             continue;
-        s->pool[n++] = (struct share_pool){.misses = p->curves.lambda[p->choice.policy],
-                                           .points = REGION_GROUPS + 1,
-                                           .spacing = p->curves.group,
-                                           .work = s->accesses,
-                                           .seen = SHARE_SEEN_UNKNOWN,
-                                           .minimum = 1,
-                                           .weight = 1,
-                                           .pages = p->asked ? p->meant : held(p),
-                                           .planned = p->planned};
+        s->pool[n++] = (struct divide_pool){.misses = p->curves.lambda[p->choice.policy],
+                                            .points = REGION_GROUPS + 1,
+                                            .spacing = p->curves.group,
+                                            .work = s->accesses,
+                                            .seen = DIVIDE_SEEN_UNKNOWN,
+                                            .minimum = 1,
+                                            .weight = 1,
+                                            .pages = p->asked ? p->meant : held(p),
+                                            .planned = p->planned};
     }
-    if (n < 2 || share_epoch(&s->share, &config, s->pool, n, s->base.frames, &report))
+    if (n < 2 || divide_plan(&s->room, &config, s->pool, n, s->base.frames, &report))
         return;
     for (uint32_t r = REPLACE_REGIONS_MAX; r-- > 0;) {
         struct part *p = &s->part[r];
@@ -253,7 +253,7 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
 {
     struct part *p = part_of(s, node);
     uint32_t before = p->curves.top;
-    bool first = region_use(&p->curves, &s->link, node);
+    bool first = region_curves_use(&p->curves, &s->link, node);
 
     if (p->choice.policy == REGION_MRU && before != LINK_END && before != node)
         stray_if_beyond(s, p, before);
@@ -299,7 +299,7 @@ static void region_came(struct region_state *s, uint32_t node, uint32_t region)
 {
     ASSERT(!base_resident(s, node) && region < REPLACE_REGIONS_MAX);
     if (region_of(s, node) != region && region_of(s, node) != NOBODY)
-        region_forget(&part_of(s, node)->curves, &s->link, node);
+        region_curves_forget(&part_of(s, node)->curves, &s->link, node);
     page_of(s, node)->of = (uint8_t)(region + 1);
     s->resident++;
     new_round(s);
@@ -384,14 +384,14 @@ static void region_leave(void *state, uint32_t node)
     new_round(s);
 }
 
-static void region_gone(void *state, uint32_t node)
+static void region_forget(void *state, uint32_t node)
 {
     struct region_state *s = state;
 
     if (base_resident(s, node))
         region_leave(s, node);
     if (region_of(s, node) != NOBODY)
-        region_forget(&part_of(s, node)->curves, &s->link, node);
+        region_curves_forget(&part_of(s, node)->curves, &s->link, node);
     page_of(s, node)->of = 0;
 }
 
@@ -407,7 +407,7 @@ static void region_resize(void *state, uint32_t frames)
         p->meant = (uint32_t)((uint64_t)p->meant * frames / s->base.frames);
         p->planned = (uint32_t)((uint64_t)p->planned * frames / s->base.frames);
         if (group > s->group + s->group / 4 || group + group / 4 < s->group)
-            region_regroup(&p->curves, &s->link, group);
+            region_curves_regroup(&p->curves, &s->link, group);
     }
     s->group = s->part[0].curves.group;
     s->base.frames = frames;
@@ -452,7 +452,7 @@ static const char *check_lists(const struct region_state *s)
     return listed == s->resident ? NULL : "region: resident pages are miscounted";
 }
 
-static const char *region_state_check(const void *state)
+static const char *region_check(const void *state)
 {
     const struct region_state *s = state;
     const char *broken = check_lists(s);
@@ -460,7 +460,7 @@ static const char *region_state_check(const void *state)
     if (!broken)
         broken = list_check(&s->base.link, s->base.nodes, &s->base.list[UNUSED_LIST]);
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX && !broken; r++)
-        broken = region_check(&s->part[r].curves, &s->link, s->base.nodes);
+        broken = region_curves_check(&s->part[r].curves, &s->link, s->base.nodes);
     return broken;
 }
 
@@ -468,16 +468,16 @@ const struct replace_ops replace_region = {
     .name = "region",
     .per_node = sizeof(struct page),
     .bytes = region_bytes,
-    .init = region_start,
+    .init = region_init,
     .grow = base_grow,
     .touch = region_touch,
     .enter = region_enter,
     .enter_unused = region_enter_unused,
     .victim = region_victim,
     .leave = region_leave,
-    .forget = region_gone,
+    .forget = region_forget,
     .resize = region_resize,
     .resident = base_resident,
     .report = region_report,
-    .check = region_state_check,
+    .check = region_check,
 };

@@ -25,7 +25,7 @@ bool region_choose(struct region_choice *c, uint64_t accesses, uint64_t misses,
 
 static uint32_t group_of(const struct replace_links *p, uint32_t node)
 {
-    return region_known(p, node)
+    return region_curves_known(p, node)
                ? (link_of(p, node)->list | (uint32_t)link_of(p, node)->mark << 3) - 1
                : REGION_COLD;
 }
@@ -39,7 +39,7 @@ static void set_group(const struct replace_links *p, uint32_t node, uint32_t gro
     link_of(p, node)->mark = g >> 3;
 }
 
-void region_init(struct region_curves *c, uint32_t group)
+void region_curves_init(struct region_curves *c, uint32_t group)
 {
     ASSERT(group >= 1);
     *c =
@@ -163,7 +163,7 @@ static void mru_forget(struct region_curves *c, const struct replace_links *p, u
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
+bool region_curves_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     uint32_t lru = lru_use(c, p, node), mru = mru_use(c, p, node);
 
@@ -175,15 +175,15 @@ bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t
     return false;
 }
 
-void region_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
+void region_curves_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
-    if (region_known(p, node)) {
+    if (region_curves_known(p, node)) {
         lru_forget(c, p, node);
         mru_forget(c, p, node);
     }
 }
 
-void region_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group)
+void region_curves_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group)
 {
     uint32_t depth = 0;
 
@@ -203,7 +203,7 @@ void region_regroup(struct region_curves *c, const struct replace_links *p, uint
     }
 }
 
-void region_epoch(struct region_curves *c)
+void region_curves_epoch(struct region_curves *c)
 {
     for (unsigned policy = 0; policy < REGION_POLICIES; policy++) {
         uint64_t misses = 0;
@@ -217,7 +217,8 @@ void region_epoch(struct region_curves *c)
     c->epochs++;
 }
 
-uint64_t region_lambda(const struct region_curves *c, enum region_policy policy, uint32_t pages)
+uint64_t region_curves_lambda(const struct region_curves *c, enum region_policy policy,
+                              uint32_t pages)
 {
     uint32_t g = pages / c->group, rest = pages % c->group;
     const uint64_t *lambda = c->lambda[policy];
@@ -227,8 +228,8 @@ uint64_t region_lambda(const struct region_curves *c, enum region_policy policy,
     return lambda[g] - (lambda[g] - lambda[g + 1]) * rest / c->group;
 }
 
-const char *region_check(const struct region_curves *c, const struct replace_links *p,
-                         uint32_t nodes)
+const char *region_curves_check(const struct region_curves *c, const struct replace_links *p,
+                                uint32_t nodes)
 {
     uint32_t depth = 0, before = LINK_END;
 

@@ -62,20 +62,21 @@ struct region_curves {
 };
 
 /* Nothing used; groups of so many pages. */
-void region_init(struct region_curves *c, uint32_t group);
+void region_curves_init(struct region_curves *c, uint32_t group);
 /* The page was used. True: for the first time. */
-bool region_use(struct region_curves *c, const struct replace_links *p, uint32_t node);
+bool region_curves_use(struct region_curves *c, const struct replace_links *p, uint32_t node);
 /* The page is no more. */
-void region_forget(struct region_curves *c, const struct replace_links *p, uint32_t node);
+void region_curves_forget(struct region_curves *c, const struct replace_links *p, uint32_t node);
 /* Groups of another size: counts and curves go, the order remains. Time by the number of pages. */
-void region_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group);
-void region_epoch(struct region_curves *c);
+void region_curves_regroup(struct region_curves *c, const struct replace_links *p, uint32_t group);
+void region_curves_epoch(struct region_curves *c);
 /* Misses with so many pages, straight between groups. */
-uint64_t region_lambda(const struct region_curves *c, enum region_policy policy, uint32_t pages);
-const char *region_check(const struct region_curves *c, const struct replace_links *p,
-                         uint32_t nodes);
+uint64_t region_curves_lambda(const struct region_curves *c, enum region_policy policy,
+                              uint32_t pages);
+const char *region_curves_check(const struct region_curves *c, const struct replace_links *p,
+                                uint32_t nodes);
 
-static inline bool region_known(const struct replace_links *p, uint32_t node)
+static inline bool region_curves_known(const struct replace_links *p, uint32_t node)
 {
     return (link_of(p, node)->list | link_of(p, node)->mark) != 0;
 }

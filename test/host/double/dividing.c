@@ -6,7 +6,7 @@ int dividing_set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
-    f->config = (struct share_config){.goal = SHARE_THROUGHPUT, .step = STEP, .move_max = 1000};
+    f->config = (struct divide_config){.goal = DIVIDE_THROUGHPUT, .step = STEP, .move_max = 1000};
     *state = f;
     return 0;
 }
@@ -19,12 +19,12 @@ int dividing_tear_down(void **state)
 
 static void add(struct fixture *f, unsigned i)
 {
-    f->pool[i] = (struct share_pool){.misses = f->misses[i],
-                                     .points = POINTS,
-                                     .spacing = SPACING,
-                                     .work = 1000000,
-                                     .seen = SHARE_SEEN_UNKNOWN,
-                                     .weight = 1};
+    f->pool[i] = (struct divide_pool){.misses = f->misses[i],
+                                      .points = POINTS,
+                                      .spacing = SPACING,
+                                      .work = 1000000,
+                                      .seen = DIVIDE_SEEN_UNKNOWN,
+                                      .weight = 1};
     f->pools = MAX(f->pools, i + 1);
 }
 

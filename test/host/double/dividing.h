@@ -13,10 +13,10 @@
 enum { POINTS = 13, SPACING = 8, STEP = 8 };
 
 struct fixture {
-    struct share share;
-    struct share_config config; /* throughput, at most 1000 pages an epoch */
-    struct share_pool pool[SHARE_POOLS_MAX];
-    uint64_t misses[SHARE_POOLS_MAX][POINTS];
+    struct divide_room room;
+    struct divide_config config; /* throughput, at most 1000 pages an epoch */
+    struct divide_pool pool[DIVIDE_POOLS_MAX];
+    uint64_t misses[DIVIDE_POOLS_MAX][POINTS];
     unsigned pools;
 };
 

@@ -20,5 +20,5 @@ test_prefetch_chooser_SRC := $(PREFETCHING)
 $(foreach t,region replace replace_adaptive replace_bound replace_gap replace_gap_time replace_queues, \
 	$(eval test_$(t)_SRC := $(REPLACING)))
 test_replace_chooser_SRC := $(REPLACING) $(call double,unseen.c)
-test_share_SRC := $(call double,dividing.c)
-test_share_epoch_SRC := $(call double,dividing.c)
+test_divide_SRC := $(call double,dividing.c)
+test_divide_plan_SRC := $(call double,dividing.c)

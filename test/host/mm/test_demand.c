@@ -36,7 +36,7 @@ static uint64_t misses_after(const struct demand_epoch *e, uint64_t worked_us, u
 
     demand_passed(&d, worked_us, 0);
     demand_add(&d, e);
-    for (unsigned i = 1; i < SHARE_POINTS; i++)
+    for (unsigned i = 1; i < DIVIDE_POINTS; i++)
         assert_true(d.misses[i] <= d.misses[i - 1]);
     assert_int_equal(pages % SPACING, 0);
     return d.misses[pages / SPACING];
@@ -193,7 +193,7 @@ static void many_uses_of_hot_pages_are_as_many_as_a_curve_may_have(void **state)
     (void)state;
     e.hot = 1u << 20;
     e.soon_us = 1;
-    assert_in_range(misses_after(&e, 1u << 30, 0), 1u << 31, SHARE_MISSES_MAX);
+    assert_in_range(misses_after(&e, 1u << 30, 0), 1u << 31, DIVIDE_MISSES_MAX);
 }
 
 /* Pages of which one in many is looked at are used no less than those that are logged. */
@@ -288,9 +288,9 @@ static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
         demand_hot(&d, any[5] % 3000);
         demand_passed(&d, any[6] % 100000, any[7] % 100000);
         demand_add(&d, &e);
-        for (unsigned k = 1; k < SHARE_POINTS; k++)
+        for (unsigned k = 1; k < DIVIDE_POINTS; k++)
             assert_true(d.misses[k] <= d.misses[k - 1]);
-        assert_true(d.misses[0] <= SHARE_MISSES_MAX && d.work <= 2 * PLENTY);
+        assert_true(d.misses[0] <= DIVIDE_MISSES_MAX && d.work <= 2 * PLENTY);
     }
 }
 

@@ -54,32 +54,6 @@ static void curves_are_exact_at_every_group(void **state)
     }
 }
 
-static void benefit_is_of_more_memory_and_penalty_of_less(void **state)
-{
-    enum { MEMORY = 200 };
-    struct mrc_config config = {.nodes = PAGES, .group = GROUP, .memory = PAGES};
-    struct trace t = trace_make(TRACE_PHASES, PAGES, LENGTH, 2);
-    struct mattson lru = mattson_lru(&t), mru = mattson_mru(&t, GROUP);
-    struct mrc *m = make(&config);
-
-    (void)state;
-    run(m, &t);
-    for (uint32_t g = GROUP; g <= MEMORY; g += GROUP) {
-        assert_int_equal(mrc_benefit(m, MRC_LRU, MEMORY, g),
-                         lru.misses[MEMORY] - lru.misses[MEMORY + g]);
-        assert_int_equal(mrc_penalty(m, MRC_LRU, MEMORY, g),
-                         lru.misses[MEMORY - g] - lru.misses[MEMORY]);
-        assert_int_equal(mrc_benefit(m, MRC_MRU, MEMORY, g),
-                         mru.misses[MEMORY] - mru.misses[MEMORY + g]);
-        assert_int_equal(mrc_penalty(m, MRC_MRU, MEMORY, g),
-                         mru.misses[MEMORY - g] - mru.misses[MEMORY]);
-    }
-    free(m);
-    mattson_free(&lru);
-    mattson_free(&mru);
-    trace_free(&t);
-}
-
 static void between_groups_a_curve_is_straight(void **state)
 {
     struct mrc_config config = {.nodes = PAGES, .group = GROUP, .memory = PAGES};
@@ -130,8 +104,6 @@ static void memory_beyond_the_last_group_misses_as_at_it(void **state)
     run(m, &t);
     assert_int_equal(mrc_misses(m, MRC_LRU, 64), LENGTH - PAGES);
     assert_int_equal(mrc_misses(m, MRC_LRU, UINT32_MAX), LENGTH - PAGES);
-    assert_int_equal(mrc_benefit(m, MRC_LRU, 64, UINT32_MAX), 0);
-    assert_int_equal(mrc_penalty(m, MRC_LRU, 64, UINT32_MAX), 0);
     free(m);
     trace_free(&t);
 }
@@ -357,7 +329,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_are_exact_at_every_group),
-        cmocka_unit_test(benefit_is_of_more_memory_and_penalty_of_less),
         cmocka_unit_test(between_groups_a_curve_is_straight),
         cmocka_unit_test(the_last_epoch_weighs_as_much_as_was_asked_for),
         cmocka_unit_test(memory_beyond_the_last_group_misses_as_at_it),

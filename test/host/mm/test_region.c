@@ -28,7 +28,7 @@ static void begin(struct counted *c, uint32_t group)
 
     memset(c, 0, sizeof *c);
     links_init(&c->links, c->page, &row, offsetof(struct region_page, link));
-    region_init(&c->curves, group);
+    region_curves_init(&c->curves, group);
 }
 
 /* The place it had, PAGES: none. */
@@ -55,20 +55,20 @@ static void lru_groups_are_those_of_a_list_looked_through(void **state)
             memcpy(counts, c.curves.now[REGION_LRU], sizeof counts);
             uint32_t place = take_out(&c, page);
             if (test_random(&random) % 8 == 0) {
-                region_forget(&c.curves, pages(&c), page);
+                region_curves_forget(&c.curves, pages(&c), page);
             } else {
-                assert_int_equal(region_use(&c.curves, pages(&c), page), place == PAGES);
+                assert_int_equal(region_curves_use(&c.curves, pages(&c), page), place == PAGES);
                 memmove(c.order + 1, c.order, c.size++ * sizeof *c.order);
                 c.order[0] = page;
                 if (place < PAGES)
                     counts[MIN(place / group, (uint32_t)REGION_GROUPS)]++;
             }
             assert_memory_equal(c.curves.now[REGION_LRU], counts, sizeof counts);
-            const char *broken = region_check(&c.curves, pages(&c), PAGES);
+            const char *broken = region_curves_check(&c.curves, pages(&c), PAGES);
             if (broken)
                 fail_msg("seed %u, step %u: %s", (unsigned)seed, step, broken);
             if (step % 1000 == 999)
-                region_regroup(&c.curves, pages(&c), group = 1 + (group + 2) % 9);
+                region_curves_regroup(&c.curves, pages(&c), group = 1 + (group + 2) % 9);
         }
     }
 }
@@ -93,12 +93,12 @@ static void both_curves_foretell_what_either_policy_misses(void **state)
         uint64_t first = 0;
         begin(&c, 6);
         for (size_t i = 0; i < t.length; i++)
-            first += region_use(&c.curves, pages(&c), t.page[i]);
-        region_epoch(&c.curves);
+            first += region_curves_use(&c.curves, pages(&c), t.page[i]);
+        region_curves_epoch(&c.curves);
         for (uint32_t frames = 6; frames < 192; frames += 30) {
-            assert_int_equal(region_lambda(&c.curves, REGION_LRU, frames) + first,
+            assert_int_equal(region_curves_lambda(&c.curves, REGION_LRU, frames) + first,
                              misses(&replace_lru, &t, frames));
-            assert_int_equal(region_lambda(&c.curves, REGION_MRU, frames) + first,
+            assert_int_equal(region_curves_lambda(&c.curves, REGION_MRU, frames) + first,
                              misses(&replace_mru, &t, frames));
         }
         trace_free(&t);

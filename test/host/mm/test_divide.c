@@ -7,15 +7,15 @@ static void divide(struct fixture *f, uint32_t memory)
 {
     uint64_t total = 0;
 
-    f->share.spare = memory;
-    assert_int_equal(share_divide(&f->share, &f->config, f->pool, f->pools, memory), 0);
+    f->room.spare = memory;
+    assert_int_equal(divide_solve(&f->room, &f->config, f->pool, f->pools, memory), 0);
     for (unsigned i = 0; i < f->pools; i++) {
-        assert_true(f->share.best[i] >= f->pool[i].minimum);
-        total += f->share.best[i];
+        assert_true(f->room.best[i] >= f->pool[i].minimum);
+        total += f->room.best[i];
     }
-    assert_int_equal(total + f->share.spare, memory);
-    assert_true(f->share.spare == 0 || f->config.goal == SHARE_FAIRNESS ||
-                f->config.goal == SHARE_SERVICE);
+    assert_int_equal(total + f->room.spare, memory);
+    assert_true(f->room.spare == 0 || f->config.goal == DIVIDE_FAIRNESS ||
+                f->config.goal == DIVIDE_SERVICE);
 }
 
 static void pages_go_where_each_saves_most(void **state)
@@ -25,8 +25,8 @@ static void pages_go_where_each_saves_most(void **state)
     make_slope(f, 0, 1200);
     make_slope(f, 1, 2400);
     divide(f, 96);
-    assert_int_equal(f->share.best[0], 0);
-    assert_int_equal(f->share.best[1], 96);
+    assert_int_equal(f->room.best[0], 0);
+    assert_int_equal(f->room.best[1], 96);
 }
 
 static void a_loop_gets_all_its_pages_or_none(void **state)
@@ -36,12 +36,12 @@ static void a_loop_gets_all_its_pages_or_none(void **state)
     make_slope(f, 0, 1200);
     make_loop(f, 1, 64, 5000);
     divide(f, 80);
-    assert_int_equal(f->share.best[1], 64);
+    assert_int_equal(f->room.best[1], 64);
     divide(f, 56);
-    assert_int_equal(f->share.best[0], 56);
+    assert_int_equal(f->room.best[0], 56);
     make_loop(f, 1, 64, 700);
     divide(f, 80);
-    assert_int_equal(f->share.best[0], 80);
+    assert_int_equal(f->room.best[0], 80);
 }
 
 static void a_step_that_ends_behind_the_cliff_leaves_pages_to_others(void **state)
@@ -52,7 +52,7 @@ static void a_step_that_ends_behind_the_cliff_leaves_pages_to_others(void **stat
     make_loop(f, 1, 64, 5000);
     f->pool[1].minimum = 5;
     divide(f, 80);
-    assert_int_equal(f->share.best[1], 64);
+    assert_int_equal(f->room.best[1], 64);
 }
 
 static void a_weight_counts_as_so_many_misses(void **state)
@@ -63,7 +63,7 @@ static void a_weight_counts_as_so_many_misses(void **state)
     make_slope(f, 1, 2400);
     f->pool[0].weight = 3;
     divide(f, 96);
-    assert_int_equal(f->share.best[0], 96);
+    assert_int_equal(f->room.best[0], 96);
 }
 
 /* Against itself alone: one that misses at every size is slowed by a part of the memory only as far
@@ -78,15 +78,15 @@ static void slowdown_is_by_that_alone(void **state)
     }
     for (unsigned k = 0; k < POINTS; k++) /* with much that no memory avoids */
         f->misses[1][k] += 1000;
-    assert_int_equal(share_cost(&f->pool[0], ALL, ALL), 0);
-    assert_int_equal(share_cost(&f->pool[1], ALL, ALL), 0);
-    assert_int_equal(share_cost(&f->pool[0], 0, ALL), 1000000ull * 1000);
-    assert_int_equal(share_cost(&f->pool[1], 0, ALL), 1000000ull * 1000 / 1001);
-    assert_int_equal(share_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
-    assert_int_equal(share_lost(&f->pool[1], 0, ALL), 1000000ull * 1000 / 2001);
+    assert_int_equal(divide_cost(&f->pool[0], ALL, ALL), 0);
+    assert_int_equal(divide_cost(&f->pool[1], ALL, ALL), 0);
+    assert_int_equal(divide_cost(&f->pool[0], 0, ALL), 1000000ull * 1000);
+    assert_int_equal(divide_cost(&f->pool[1], 0, ALL), 1000000ull * 1000 / 1001);
+    assert_int_equal(divide_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
+    assert_int_equal(divide_lost(&f->pool[1], 0, ALL), 1000000ull * 1000 / 2001);
     f->pool[0].weight = 3;
-    assert_int_equal(share_cost(&f->pool[0], 0, ALL), 3000000ull * 1000);
-    assert_int_equal(share_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
+    assert_int_equal(divide_cost(&f->pool[0], 0, ALL), 3000000ull * 1000);
+    assert_int_equal(divide_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
 }
 
 static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **state)
@@ -100,15 +100,15 @@ static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **stat
         f->pool[i].fault_time = 1000;
         f->pool[i].work = i ? 10000 : 1000000;
     }
-    assert_int_equal(share_cost(&f->pool[0], 0, ALL), 1000000);
-    assert_int_equal(share_cost(&f->pool[1], 0, ALL), 100000000);
-    assert_int_equal(share_lost(&f->pool[0], 0, ALL), 500000);
-    assert_int_equal(share_rate(&f->pool[0], 0), 500);
-    assert_int_equal(share_rate(&f->pool[0], 48), 500ull * 1000000 / 1500000);
+    assert_int_equal(divide_cost(&f->pool[0], 0, ALL), 1000000);
+    assert_int_equal(divide_cost(&f->pool[1], 0, ALL), 100000000);
+    assert_int_equal(divide_lost(&f->pool[0], 0, ALL), 500000);
+    assert_int_equal(divide_rate(&f->pool[0], 0), 500);
+    assert_int_equal(divide_rate(&f->pool[0], 48), 500ull * 1000000 / 1500000);
     divide(f, 96);
-    assert_int_equal(f->share.best[0], 0);
+    assert_int_equal(f->room.best[0], 0);
     divide(f, 80);
-    assert_int_equal(f->share.best[1], 80);
+    assert_int_equal(f->room.best[1], 80);
 }
 
 /* Pool i is so many times slower than alone with less than `below` pages, and another number of
@@ -124,11 +124,11 @@ static void make_slowed(struct fixture *f, unsigned i, uint32_t below, uint64_t 
 
 static double speedup(const struct fixture *f, unsigned i, uint32_t pages, uint32_t memory)
 {
-    const struct share_pool *p = &f->pool[i];
+    const struct divide_pool *p = &f->pool[i];
     double work = (double)p->work, fault = (double)p->fault_time;
 
-    return (work + fault * (double)share_misses(p, memory)) /
-           (work + fault * (double)share_misses(p, pages));
+    return (work + fault * (double)divide_misses(p, memory)) /
+           (work + fault * (double)divide_misses(p, pages));
 }
 
 /* Both at a third of their speeds, and not one at all of it and the other at a hundredth, though
@@ -143,12 +143,12 @@ static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
         assert_true(speedup(f, i, 96, 96) + speedup(f, 1 - i, 0, 96) >
                     speedup(f, i, 64, 96) + speedup(f, 1 - i, 32, 96) + 0.3);
         divide(f, 96);
-        assert_int_equal(f->share.best[1 - i], 32);
+        assert_int_equal(f->room.best[1 - i], 32);
     }
     /* By weights alone, if they are large enough. */
     f->pool[1].weight = 60;
     divide(f, 96);
-    assert_int_equal(f->share.best[1], 96);
+    assert_int_equal(f->room.best[1], 96);
 }
 
 static double weighted_misses(const struct fixture *f, const uint32_t *pages,
@@ -157,7 +157,7 @@ static double weighted_misses(const struct fixture *f, const uint32_t *pages,
     double misses = 0;
 
     for (unsigned i = 0; i < f->pools; i++)
-        misses += (double)share_misses(&f->pool[i], pages[i]) * f->pool[i].weight;
+        misses += (double)divide_misses(&f->pool[i], pages[i]) * f->pool[i].weight;
     return misses;
 }
 
@@ -212,7 +212,7 @@ static void throughput_is_the_best_of_all_divisions_in_steps(void **state)
         divide(f, memory);
         double best = least(f, measure, pages, 0, steps, memory);
         /* Costs are in whole millionths. */
-        assert_true(measure(f, f->share.best, memory) <= best + 1e-6);
+        assert_true(measure(f, f->room.best, memory) <= best + 1e-6);
     }
 }
 
@@ -221,7 +221,7 @@ static uint64_t highest_rate(const struct fixture *f, const uint32_t *pages)
     uint64_t highest = 0;
 
     for (unsigned i = 0; i < f->pools; i++)
-        highest = MAX(highest, share_rate(&f->pool[i], pages[i]));
+        highest = MAX(highest, divide_rate(&f->pool[i], pages[i]));
     return highest;
 }
 
@@ -230,7 +230,7 @@ static void maxmin_finds_the_lowest_rate_all_can_have(void **state)
     struct fixture *f = *state;
     uint64_t seed = 23;
 
-    f->config.goal = SHARE_MAXMIN;
+    f->config.goal = DIVIDE_MAXMIN;
     for (unsigned round = 0; round < 100; round++) {
         uint32_t memory = 40 + (uint32_t)(test_random(&seed) % 60);
         for (unsigned i = 0; i < 3; i++) {
@@ -244,18 +244,18 @@ static void maxmin_finds_the_lowest_rate_all_can_have(void **state)
             for (uint32_t b = f->pool[1].minimum; a + b + f->pool[2].minimum <= memory; b++)
                 lowest = MIN(lowest, highest_rate(f, (uint32_t[]){a, b, memory - a - b}));
         }
-        assert_int_equal(highest_rate(f, f->share.best), lowest);
+        assert_int_equal(highest_rate(f, f->room.best), lowest);
     }
 }
 
 /* Do all that could miss as often as the one that misses most? */
 static bool alike(const struct fixture *f, const uint32_t *pages)
 {
-    uint64_t near = share_near(highest_rate(f, pages));
+    uint64_t near = divide_near(highest_rate(f, pages));
 
     for (unsigned i = 0; i < f->pools; i++) {
-        if (share_rate(&f->pool[i], pages[i]) < near &&
-            share_rate(&f->pool[i], f->pool[i].minimum) >= near)
+        if (divide_rate(&f->pool[i], pages[i]) < near &&
+            divide_rate(&f->pool[i], f->pool[i].minimum) >= near)
             return false;
     }
     return true;
@@ -268,7 +268,7 @@ static void fairness_finds_the_lowest_equal_rates(void **state)
     struct fixture *f = *state;
     uint64_t seed = 29;
 
-    f->config.goal = SHARE_FAIRNESS;
+    f->config.goal = DIVIDE_FAIRNESS;
     for (unsigned round = 0; round < 200; round++) {
         uint32_t memory = 40 + (uint32_t)(test_random(&seed) % 100);
         make_any(f, 0, &seed);
@@ -279,7 +279,7 @@ static void fairness_finds_the_lowest_equal_rates(void **state)
         for (unsigned i = 0; i < 2; i++)
             f->pool[i].fault_time = round % 2 * 100;
         divide(f, memory);
-        assert_true(alike(f, f->share.best));
+        assert_true(alike(f, f->room.best));
         uint64_t lowest = UINT64_MAX;
         for (uint32_t a = f->pool[0].minimum; a <= memory; a++) {
             for (uint32_t b = f->pool[1].minimum; a + b <= memory; b++) {
@@ -287,7 +287,7 @@ static void fairness_finds_the_lowest_equal_rates(void **state)
                     lowest = MIN(lowest, highest_rate(f, (uint32_t[]){a, b}));
             }
         }
-        assert_int_equal(highest_rate(f, f->share.best), lowest);
+        assert_int_equal(highest_rate(f, f->room.best), lowest);
     }
 }
 
@@ -300,18 +300,18 @@ static void fairness_keeps_a_loop_from_what_it_needs_while_another_misses(void *
     make_slope(f, 0, 1200);
     make_loop(f, 1, 48, 900);
     for (unsigned maxmin = 0; maxmin < 2; maxmin++) {
-        f->config.goal = maxmin ? SHARE_MAXMIN : SHARE_FAIRNESS;
+        f->config.goal = maxmin ? DIVIDE_MAXMIN : DIVIDE_FAIRNESS;
         divide(f, 96);
-        uint64_t a = share_rate(&f->pool[0], f->share.best[0]),
-                 b = share_rate(&f->pool[1], f->share.best[1]);
+        uint64_t a = divide_rate(&f->pool[0], f->room.best[0]),
+                 b = divide_rate(&f->pool[1], f->room.best[1]);
         if (maxmin) {
             assert_int_equal(b, 0);
         } else {
             assert_int_equal(b, 900);
             assert_in_range(a, 882, 900);
         }
-        assert_int_equal(f->share.bound[1], !maxmin);
-        assert_int_equal(f->share.spare > 0, !maxmin);
+        assert_int_equal(f->room.bound[1], !maxmin);
+        assert_int_equal(f->room.spare > 0, !maxmin);
     }
 }
 
@@ -319,17 +319,17 @@ static void fairness_makes_rates_equal_where_curves_are_smooth(void **state)
 {
     struct fixture *f = *state;
 
-    f->config.goal = SHARE_FAIRNESS;
+    f->config.goal = DIVIDE_FAIRNESS;
     make_slope(f, 0, 120000);
     make_slope(f, 1, 60000);
     divide(f, 100);
-    uint64_t a = share_rate(&f->pool[0], f->share.best[0]),
-             b = share_rate(&f->pool[1], f->share.best[1]);
+    uint64_t a = divide_rate(&f->pool[0], f->room.best[0]),
+             b = divide_rate(&f->pool[1], f->room.best[1]);
     assert_true(MAX(a, b) - MIN(a, b) <= MAX(a, b) / 20);
     f->pool[1].weight = 2;
     divide(f, 100);
-    a = share_rate(&f->pool[0], f->share.best[0]);
-    b = share_rate(&f->pool[1], f->share.best[1]);
+    a = divide_rate(&f->pool[0], f->room.best[0]);
+    b = divide_rate(&f->pool[1], f->room.best[1]);
     assert_true(MAX(a, b) - MIN(a, b) <= MAX(a, b) / 20);
 }
 
@@ -337,46 +337,46 @@ static void a_service_is_kept_before_misses_are_saved(void **state)
 {
     struct fixture *f = *state;
 
-    f->config.goal = SHARE_SERVICE;
+    f->config.goal = DIVIDE_SERVICE;
     make_slope(f, 0, 1200);
     make_slope(f, 1, 24000);
     f->pool[0].high = 300;
     f->pool[0].low = 200;
     divide(f, 96);
-    assert_in_range(share_rate(&f->pool[0], f->share.best[0]), 280, 300);
+    assert_in_range(divide_rate(&f->pool[0], f->room.best[0]), 280, 300);
     /* The lower end: what it has more than it needs goes to others. */
     make_slope(f, 1, 100);
     divide(f, 120);
-    assert_in_range(share_rate(&f->pool[0], f->share.best[0]), 200, 220);
+    assert_in_range(divide_rate(&f->pool[0], f->room.best[0]), 200, 220);
 }
 
 static void the_heaviest_service_comes_first(void **state)
 {
     struct fixture *f = *state;
 
-    f->config.goal = SHARE_SERVICE;
+    f->config.goal = DIVIDE_SERVICE;
     for (unsigned i = 0; i < 2; i++) {
         make_slope(f, i, 1200);
         f->pool[i].high = 300;
     }
     f->pool[1].weight = 2;
     divide(f, 80);
-    assert_in_range(f->share.best[1], 72, 80);
-    assert_true(share_misses(&f->pool[1], f->share.best[1]) <= 300);
+    assert_in_range(f->room.best[1], 72, 80);
+    assert_true(divide_misses(&f->pool[1], f->room.best[1]) <= 300);
 }
 
 static void a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_part(void **state)
 {
     struct fixture *f = *state;
 
-    for (unsigned goal = SHARE_THROUGHPUT; goal < SHARE_GOALS; goal++) {
+    for (unsigned goal = DIVIDE_THROUGHPUT; goal < DIVIDE_GOALS; goal++) {
         f->config.goal = goal;
         make_slope(f, 0, 5000);
         for (uint32_t held = 0; held <= 40; held++) {
             make_unknown(f, 1, held);
             f->pool[1].minimum = 4;
             divide(f, 81);
-            assert_int_equal(f->share.best[1], MIN(MAX(2 * held, 4u), 40u));
+            assert_int_equal(f->room.best[1], MIN(MAX(2 * held, 4u), 40u));
         }
     }
 }
@@ -393,7 +393,7 @@ static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
         f->pool[i].minimum = 4;
     }
     divide(f, 80);
-    assert_true(f->share.best[0] >= 64);
+    assert_true(f->room.best[0] >= 64);
 }
 
 /* What they do not ask for is not one's alone. */
@@ -405,28 +405,28 @@ static void pools_of_which_nothing_is_known_have_even_parts_of_what_is_over(void
         make_unknown(f, i, i);
     divide(f, 90);
     for (unsigned i = 0; i < 3; i++)
-        assert_in_range(f->share.best[i], 28, 32);
+        assert_in_range(f->room.best[i], 28, 32);
 }
 
 static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
 {
     struct fixture *f = *state;
 
-    for (unsigned goal = SHARE_THROUGHPUT; goal < SHARE_GOALS; goal++) {
+    for (unsigned goal = DIVIDE_THROUGHPUT; goal < DIVIDE_GOALS; goal++) {
         f->config.goal = goal;
         make_slope(f, 0, 5000);
         make_unknown(f, 1, 70);
         f->pool[1].high = 400; /* no rate is known to be kept */
         divide(f, 81);
-        assert_int_equal(f->share.best[1], 70);
+        assert_int_equal(f->room.best[1], 70);
         /* Of several, each an equal part of what it holds first; one that does not use its part
          * leaves it to the others. */
         make_unknown(f, 0, 10);
         make_unknown(f, 2, 40);
         divide(f, 90);
-        assert_int_equal(f->share.best[0], 10);
-        assert_in_range(f->share.best[1], 30, 50);
-        assert_in_range(f->share.best[2], 30, 40);
+        assert_int_equal(f->room.best[0], 10);
+        assert_in_range(f->room.best[1], 30, 50);
+        assert_in_range(f->room.best[2], 30, 40);
         f->pools = 2;
     }
 }
@@ -442,9 +442,9 @@ static void a_pool_that_wants_nothing_gets_none_of_what_is_over(void **state)
     f->pool[2].pages = 64;
     f->pool[2].minimum = 4;
     divide(f, 84);
-    assert_int_equal(f->share.best[0], 64);
-    assert_int_equal(f->share.best[1], 16);
-    assert_int_equal(f->share.best[2], 4);
+    assert_int_equal(f->room.best[0], 64);
+    assert_int_equal(f->room.best[1], 16);
+    assert_int_equal(f->room.best[2], 4);
 }
 
 static void a_curve_is_scaled_to_what_was_seen(void **state)
@@ -453,12 +453,12 @@ static void a_curve_is_scaled_to_what_was_seen(void **state)
 
     make_slope(f, 0, 1200);
     f->pool[0].pages = 48;
-    assert_int_equal(share_misses(&f->pool[0], 48), 600);
+    assert_int_equal(divide_misses(&f->pool[0], 48), 600);
     f->pool[0].seen = 2403;
-    assert_in_range(share_misses(&f->pool[0], 48), 2395, 2405);
-    assert_in_range(share_misses(&f->pool[0], 24), 3590, 3610);
+    assert_in_range(divide_misses(&f->pool[0], 48), 2395, 2405);
+    assert_in_range(divide_misses(&f->pool[0], 24), 3590, 3610);
     f->pool[0].seen = 1 << 30;
-    assert_int_equal(share_misses(&f->pool[0], 48), 16 * 600);
+    assert_int_equal(divide_misses(&f->pool[0], 48), 16 * 600);
 }
 
 int main(void)

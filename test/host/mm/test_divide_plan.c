@@ -1,26 +1,26 @@
 /* How plans are followed, epoch by epoch. */
 #include "test/host/double/dividing.h"
 
-static void epoch(struct fixture *f, uint32_t memory, struct share_report *report)
+static void epoch(struct fixture *f, uint32_t memory, struct divide_report *report)
 {
     uint64_t pages = 0, planned = 0;
 
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, f->pools, memory, report), 0);
+    assert_int_equal(divide_plan(&f->room, &f->config, f->pool, f->pools, memory, report), 0);
     for (unsigned i = 0; i < f->pools; i++) {
         assert_true(f->pool[i].pages >= f->pool[i].minimum);
         pages += f->pool[i].pages;
         planned += f->pool[i].planned;
     }
-    assert_int_equal(planned + f->share.planned_spare, memory);
-    assert_true(f->share.planned_spare == 0 || f->config.goal == SHARE_FAIRNESS ||
-                f->config.goal == SHARE_SERVICE);
-    assert_in_range(pages, f->share.planned_spare ? 0 : memory, memory);
+    assert_int_equal(planned + f->room.planned_spare, memory);
+    assert_true(f->room.planned_spare == 0 || f->config.goal == DIVIDE_FAIRNESS ||
+                f->config.goal == DIVIDE_SERVICE);
+    assert_in_range(pages, f->room.planned_spare ? 0 : memory, memory);
 }
 
 static void pools_approach_the_plan_by_so_many_pages_an_epoch(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     make_slope(f, 0, 2400);
     make_slope(f, 1, 1200);
@@ -38,7 +38,7 @@ static void pools_approach_the_plan_by_so_many_pages_an_epoch(void **state)
 static void a_little_better_is_not_worth_a_new_plan(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     f->config.hysteresis_permil = 100;
     make_slope(f, 0, 100000);
@@ -56,7 +56,7 @@ static void a_little_better_is_not_worth_a_new_plan(void **state)
 static void a_few_misses_are_not_worth_many_moves(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     make_slope(f, 0, 100);
     make_slope(f, 1, 105);
@@ -68,7 +68,7 @@ static void a_few_misses_are_not_worth_many_moves(void **state)
 static void pages_of_no_use_move_for_a_few_misses(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     make_slope(f, 0, 0);
     make_slope(f, 1, 5);
@@ -82,7 +82,7 @@ static void pages_of_no_use_move_for_a_few_misses(void **state)
 static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     make_loop(f, 0, 128, 10000);
     make_slope(f, 1, 1000);
@@ -99,7 +99,7 @@ static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
 static void moves_must_pay_while_the_plan_lasts(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     const uint64_t slowed = 96000, saved = 1000000 - slowed;
 
@@ -121,13 +121,13 @@ static void moves_must_pay_while_the_plan_lasts(void **state)
 static void the_dearest_moves_are_not_free(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
     const uint32_t all = 1u << 18;
     const struct {
         uint64_t lasts;
         bool pays;
     } cases[] = {{1, false},
-                 {SHARE_WORK_MAX, false},
+                 {DIVIDE_WORK_MAX, false},
                  {1ull << 58, false},
                  {1ull << 59, true},
                  {UINT64_MAX, true}};
@@ -135,11 +135,11 @@ static void the_dearest_moves_are_not_free(void **state)
     f->config.step = f->config.move_max = all;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         make_loop(f, 0, SPACING * 8, all);
-        make_loop(f, 1, SPACING * 8, SHARE_MISSES_MAX);
+        make_loop(f, 1, SPACING * 8, DIVIDE_MISSES_MAX);
         f->pool[1].weight = 2;
         for (unsigned p = 0; p < 2; p++) {
             f->pool[p].spacing = all / 8;
-            f->pool[p].fault_time = f->pool[p].work = SHARE_WORK_MAX;
+            f->pool[p].fault_time = f->pool[p].work = DIVIDE_WORK_MAX;
         }
         f->pool[0].pages = f->pool[0].planned = all;
         f->config.lasts = cases[i].lasts;
@@ -153,12 +153,12 @@ static void the_dearest_moves_are_not_free(void **state)
 static void any_pages_that_pools_have_are_given_back(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     for (unsigned i = 0; i < 3; i++) {
         make_slope(f, i, 100);
         f->pool[i].pages = UINT32_MAX - i;
-        f->pool[i].planned = SHARE_MEMORY_MAX;
+        f->pool[i].planned = DIVIDE_MEMORY_MAX;
     }
     epoch(f, 96, &report);
     assert_true(report.replanned);
@@ -168,45 +168,46 @@ static void any_pages_that_pools_have_are_given_back(void **state)
 static void ends_of_ranges_do_not_wrap(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     f->config.step = 1;
     f->config.move_max = UINT32_MAX;
     for (unsigned bits = 0; bits < 1u << 12; bits++) {
-        f->config.goal = 1 + bits % (SHARE_GOALS - 1);
+        f->config.goal = 1 + bits % (DIVIDE_GOALS - 1);
         f->config.hysteresis_permil = bits & 1 ? 1000 : 0;
         f->config.lasts = bits & 2 ? UINT64_MAX : 1;
         for (unsigned i = 0; i < 2; i++) {
-            make_loop(f, i, 64, bits >> i & 4 ? SHARE_MISSES_MAX : 1);
-            f->pool[i].spacing = bits & 16 ? SHARE_MEMORY_MAX / 8 : 1;
-            f->pool[i].work = bits >> i & 32 ? SHARE_WORK_MAX : 1;
-            f->pool[i].fault_time = bits & 128 ? SHARE_WORK_MAX : bits & 1;
-            f->pool[i].weight = bits & 256 ? SHARE_WEIGHT_MAX : 1;
-            f->pool[i].high = bits & 512 ? SHARE_MISSES_MAX : bits & 1;
+            make_loop(f, i, 64, bits >> i & 4 ? DIVIDE_MISSES_MAX : 1);
+            f->pool[i].spacing = bits & 16 ? DIVIDE_MEMORY_MAX / 8 : 1;
+            f->pool[i].work = bits >> i & 32 ? DIVIDE_WORK_MAX : 1;
+            f->pool[i].fault_time = bits & 128 ? DIVIDE_WORK_MAX : bits & 1;
+            f->pool[i].weight = bits & 256 ? DIVIDE_WEIGHT_MAX : 1;
+            f->pool[i].high = bits & 512 ? DIVIDE_MISSES_MAX : bits & 1;
             f->pool[i].seen = bits & 1024 ? INT64_MAX : 0;
             f->pool[i].pages = f->pool[i].planned =
-                bits & 2048 ? SHARE_MEMORY_MAX / 2 : i * SHARE_MEMORY_MAX;
+                bits & 2048 ? DIVIDE_MEMORY_MAX / 2 : i * DIVIDE_MEMORY_MAX;
         }
         for (unsigned i = 0; i < 2; i++) {
-            const struct share_pool *p = &f->pool[i];
-            assert_true(share_misses(p, 0) >= share_misses(p, SHARE_MEMORY_MAX));
+            const struct divide_pool *p = &f->pool[i];
+            assert_true(divide_misses(p, 0) >= divide_misses(p, DIVIDE_MEMORY_MAX));
             if (p->seen && p->pages) /* many more than foretold */
-                assert_int_equal(share_misses(p, 0), 16 * p->misses[0]);
+                assert_int_equal(divide_misses(p, 0), 16 * p->misses[0]);
             if (p->spacing > 1 &&
                 p->misses[0] >
                     1) /* straight between the last point that misses and the first that does not */
-                assert_in_range(share_misses(p, p->spacing * 8 - 1), 0, share_misses(p, 0) / 1000);
-            assert_true(share_cost(p, 0, SHARE_MEMORY_MAX) >=
-                        share_cost(p, SHARE_MEMORY_MAX, SHARE_MEMORY_MAX));
-            assert_true(share_rate(p, 0) >= share_rate(p, SHARE_MEMORY_MAX));
+                assert_in_range(divide_misses(p, p->spacing * 8 - 1), 0,
+                                divide_misses(p, 0) / 1000);
+            assert_true(divide_cost(p, 0, DIVIDE_MEMORY_MAX) >=
+                        divide_cost(p, DIVIDE_MEMORY_MAX, DIVIDE_MEMORY_MAX));
+            assert_true(divide_rate(p, 0) >= divide_rate(p, DIVIDE_MEMORY_MAX));
             if (p->fault_time)
-                assert_in_range(share_cost(p, 0, SHARE_MEMORY_MAX), 0,
-                                SHARE_SLOWED_MAX * p->weight);
-            assert_in_range(share_lost(p, 0, SHARE_MEMORY_MAX), 0, 1000000);
+                assert_in_range(divide_cost(p, 0, DIVIDE_MEMORY_MAX), 0,
+                                DIVIDE_SLOWED_MAX * p->weight);
+            assert_in_range(divide_lost(p, 0, DIVIDE_MEMORY_MAX), 0, 1000000);
         }
-        epoch(f, SHARE_MEMORY_MAX, &report);
+        epoch(f, DIVIDE_MEMORY_MAX, &report);
         assert_true(report.cost_best <= report.cost || !report.replanned ||
-                    f->config.goal != SHARE_THROUGHPUT);
+                    f->config.goal != DIVIDE_THROUGHPUT);
     }
 }
 
@@ -215,25 +216,25 @@ static void ends_of_ranges_do_not_wrap(void **state)
 static void sums_of_the_slowest_do_not_wrap(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     for (unsigned goal = 0; goal < 2; goal++) {
-        f->config.goal = goal ? SHARE_SERVICE : SHARE_THROUGHPUT;
-        for (unsigned i = 0; i < SHARE_POOLS_MAX; i++) {
-            make_loop(f, i, i ? SPACING * (POINTS - 1) : STEP, SHARE_MISSES_MAX);
+        f->config.goal = goal ? DIVIDE_SERVICE : DIVIDE_THROUGHPUT;
+        for (unsigned i = 0; i < DIVIDE_POOLS_MAX; i++) {
+            make_loop(f, i, i ? SPACING * (POINTS - 1) : STEP, DIVIDE_MISSES_MAX);
             f->pool[i].work = 1;
-            f->pool[i].fault_time = SHARE_WORK_MAX;
-            f->pool[i].weight = SHARE_WEIGHT_MAX;
+            f->pool[i].fault_time = DIVIDE_WORK_MAX;
+            f->pool[i].weight = DIVIDE_WEIGHT_MAX;
             f->pool[i].planned = 0;
         }
-        f->share.planned_spare = SPACING * (POINTS - 1) - 1;
+        f->room.planned_spare = SPACING * (POINTS - 1) - 1;
         f->pool[1].planned = 1;
         epoch(f, SPACING * (POINTS - 1), &report);
         assert_int_equal(report.replanned, !goal);
         if (!goal) {
-            assert_int_equal(report.cost, SHARE_SLOWED_MAX * SHARE_WEIGHT_MAX * SHARE_POOLS_MAX);
+            assert_int_equal(report.cost, DIVIDE_SLOWED_MAX * DIVIDE_WEIGHT_MAX * DIVIDE_POOLS_MAX);
             assert_int_equal(report.cost_best,
-                             report.cost / SHARE_POOLS_MAX * (SHARE_POOLS_MAX - 1));
+                             report.cost / DIVIDE_POOLS_MAX * (DIVIDE_POOLS_MAX - 1));
         }
     }
 }
@@ -241,7 +242,7 @@ static void sums_of_the_slowest_do_not_wrap(void **state)
 static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     make_slope(f, 0, 1000);
     f->config.move_max = 4;
@@ -258,7 +259,7 @@ static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
 static void a_new_pool_has_its_equal_part_planned_before_it_has_a_curve(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
 
     make_slope(f, 0, 1000);
     epoch(f, 90, &report);
@@ -272,18 +273,18 @@ static void a_new_pool_has_its_equal_part_planned_before_it_has_a_curve(void **s
 static void any_epochs_keep_the_sum_and_the_bound(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
+    struct divide_report report;
     uint64_t seed = 5;
 
     for (unsigned round = 0; round < 2000; round++) {
         uint32_t memory = 1000 + (uint32_t)(round / 100 * 37 % 500);
         uint64_t fault_time = round / 100 % 2 * 1000;
-        f->config.goal = 1 + round / 100 % (SHARE_GOALS - 1);
+        f->config.goal = 1 + round / 100 % (DIVIDE_GOALS - 1);
         f->config.move_max = 1 + (uint32_t)(test_random(&seed) % 50);
         f->config.hysteresis_permil = (uint32_t)(test_random(&seed) % 100);
         f->pools = 1 + round / 100 % 7;
         for (unsigned i = 0; i < f->pools; i++) {
-            struct share_pool old = f->pool[i];
+            struct divide_pool old = f->pool[i];
             make_any(f, i, &seed);
             f->pool[i].fault_time = fault_time;
             if (round % 100 == 0)
@@ -293,11 +294,11 @@ static void any_epochs_keep_the_sum_and_the_bound(void **state)
             f->pool[i].planned = old.planned;
             f->pool[i].points = test_random(&seed) % 8 ? POINTS : 0;
             f->pool[i].seen =
-                test_random(&seed) % 2 ? (int64_t)(test_random(&seed) % 9000) : SHARE_SEEN_UNKNOWN;
+                test_random(&seed) % 2 ? (int64_t)(test_random(&seed) % 9000) : DIVIDE_SEEN_UNKNOWN;
             f->pool[i].high = test_random(&seed) % 100000;
             f->pool[i].low = f->pool[i].high / 2;
         }
-        uint32_t had[SHARE_POOLS_MAX], lost = 0, spare = f->share.planned_spare;
+        uint32_t had[DIVIDE_POOLS_MAX], lost = 0, spare = f->room.planned_spare;
         for (unsigned i = 0; i < f->pools; i++)
             had[i] = f->pool[i].pages;
         epoch(f, memory, &report);
@@ -307,28 +308,28 @@ static void any_epochs_keep_the_sum_and_the_bound(void **state)
             continue;
         assert_true(lost <= f->config.move_max);
         /* Of what was spare a pool may have more at once. */
-        assert_true(report.moved <= f->config.move_max || spare > f->share.planned_spare);
+        assert_true(report.moved <= f->config.move_max || spare > f->room.planned_spare);
     }
 }
 
 static void numbers_out_of_range_are_refused(void **state)
 {
     struct fixture *f = *state;
-    struct share_report report;
-    const struct share_config good = f->config;
+    struct divide_report report;
+    const struct divide_config good = f->config;
 
     make_slope(f, 0, 1000);
-    const struct share_pool pool = f->pool[0];
-#define REFUSED(error)                                                                         \
-    do {                                                                                       \
-        assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, 100, &report), error); \
-        f->config = good;                                                                      \
-        f->pool[0] = pool;                                                                     \
-        make_slope(f, 0, 1000);                                                                \
+    const struct divide_pool pool = f->pool[0];
+#define REFUSED(error)                                                                        \
+    do {                                                                                      \
+        assert_int_equal(divide_plan(&f->room, &f->config, f->pool, 1, 100, &report), error); \
+        f->config = good;                                                                     \
+        f->pool[0] = pool;                                                                    \
+        make_slope(f, 0, 1000);                                                               \
     } while (0)
-    f->config.goal = SHARE_EVEN;
+    f->config.goal = DIVIDE_EVEN;
     REFUSED(-EINVAL);
-    f->config.goal = SHARE_GOALS;
+    f->config.goal = DIVIDE_GOALS;
     REFUSED(-EINVAL);
     f->config.step = 0;
     REFUSED(-EINVAL);
@@ -338,32 +339,32 @@ static void numbers_out_of_range_are_refused(void **state)
     REFUSED(-EINVAL);
     f->pool[0].weight = 0;
     REFUSED(-EINVAL);
-    f->pool[0].weight = SHARE_WEIGHT_MAX + 1;
+    f->pool[0].weight = DIVIDE_WEIGHT_MAX + 1;
     REFUSED(-EINVAL);
     f->pool[0].work = 0;
     REFUSED(-EINVAL);
-    f->pool[0].work = SHARE_WORK_MAX + 1;
+    f->pool[0].work = DIVIDE_WORK_MAX + 1;
     REFUSED(-EINVAL);
-    f->pool[0].fault_time = SHARE_WORK_MAX + 1;
+    f->pool[0].fault_time = DIVIDE_WORK_MAX + 1;
     REFUSED(-EINVAL);
     f->pool[0].spacing = 0;
     REFUSED(-EINVAL);
     f->pool[0].low = 1;
     REFUSED(-EINVAL);
-    f->pool[0].high = SHARE_MISSES_MAX + 1;
+    f->pool[0].high = DIVIDE_MISSES_MAX + 1;
     REFUSED(-EINVAL);
-    f->misses[0][0] = SHARE_MISSES_MAX + 1;
+    f->misses[0][0] = DIVIDE_MISSES_MAX + 1;
     REFUSED(-EINVAL);
     f->misses[0][3] = 100000;
     REFUSED(-EINVAL);
     f->pool[0].minimum = 101;
     REFUSED(-ENOMEM);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 0, 100, &report), -EINVAL);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, SHARE_POOLS_MAX + 1, 100, &report),
+    assert_int_equal(divide_plan(&f->room, &f->config, f->pool, 0, 100, &report), -EINVAL);
+    assert_int_equal(divide_plan(&f->room, &f->config, f->pool, DIVIDE_POOLS_MAX + 1, 100, &report),
                      -EINVAL);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX + 1, &report),
+    assert_int_equal(divide_plan(&f->room, &f->config, f->pool, 1, DIVIDE_MEMORY_MAX + 1, &report),
                      -EINVAL);
-    assert_int_equal(share_epoch(&f->share, &f->config, f->pool, 1, SHARE_MEMORY_MAX, &report), 0);
+    assert_int_equal(divide_plan(&f->room, &f->config, f->pool, 1, DIVIDE_MEMORY_MAX, &report), 0);
 }
 
 int main(void)

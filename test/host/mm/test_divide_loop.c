@@ -48,10 +48,10 @@ static const struct program loop = {.pages = 400,
                                               1000, 1000, 1000, 1000, 1000, 1000, 1000, 0}};
 
 struct world {
-    struct share share;
-    struct share_config config;
+    struct divide_room room;
+    struct divide_config config;
     struct program program[PROGRAMS];
-    struct share_pool pool[PROGRAMS];
+    struct divide_pool pool[PROGRAMS];
     struct demand demand[PROGRAMS];
     unsigned programs;
     uint32_t memory;
@@ -131,20 +131,20 @@ static void run(struct world *w, unsigned i)
 /* As mm/pool/divide.c: of one that begins nothing is known in its first epoch. */
 static void divide(struct world *w, unsigned epoch)
 {
-    struct share_report report;
+    struct divide_report report;
     unsigned pools = 0;
 
     for (unsigned i = 0; i < w->programs; i++) {
         const struct program *p = &w->program[i];
         if (p->since > epoch)
             continue;
-        w->pool[i] = (struct share_pool){
+        w->pool[i] = (struct divide_pool){
             .misses = w->demand[i].misses,
-            .points = p->since < epoch ? SHARE_POINTS : 0,
+            .points = p->since < epoch ? DIVIDE_POINTS : 0,
             .spacing = w->config.step,
             .work = MAX(w->demand[i].work, 1ull),
             .fault_time = FAULT_US,
-            .seen = SHARE_SEEN_UNKNOWN,
+            .seen = DIVIDE_SEEN_UNKNOWN,
             .minimum = 12,
             .weight = p->weight,
             .high = p->rate,
@@ -154,19 +154,19 @@ static void divide(struct world *w, unsigned epoch)
         };
         pools = i + 1;
     }
-    assert_int_equal(share_epoch(&w->share, &w->config, w->pool, pools, w->memory, &report), 0);
+    assert_int_equal(divide_plan(&w->room, &w->config, w->pool, pools, w->memory, &report), 0);
 }
 
-static void begin(struct world *w, enum share_goal goal, uint32_t memory, unsigned programs, ...)
+static void begin(struct world *w, enum divide_goal goal, uint32_t memory, unsigned programs, ...)
 {
     va_list args;
 
     *w = (struct world){.programs = programs, .memory = memory};
-    w->config = (struct share_config){.goal = goal,
-                                      .step = (memory + SHARE_POINTS - 2) / (SHARE_POINTS - 1),
-                                      .move_max = memory / 8,
-                                      .hysteresis_permil = 20,
-                                      .lasts = LASTS * EPOCH_US};
+    w->config = (struct divide_config){.goal = goal,
+                                       .step = (memory + DIVIDE_POINTS - 2) / (DIVIDE_POINTS - 1),
+                                       .move_max = memory / 8,
+                                       .hysteresis_permil = 20,
+                                       .lasts = LASTS * EPOCH_US};
     va_start(args, programs);
     for (unsigned i = 0; i < programs; i++)
         w->program[i] = *va_arg(args, const struct program *);
@@ -216,7 +216,7 @@ static void throughput_settles_near_the_best_division_there_is(void **state)
     for (unsigned n = 0; n < ARRAY_SIZE(pairs); n++) {
         uint32_t all = pairs[n][0]->pages + pairs[n][1]->pages;
         for (uint32_t percent = 30; percent <= 95; percent += 5) {
-            begin(w, SHARE_THROUGHPUT, all * percent / 100, 2, pairs[n][0], pairs[n][1]);
+            begin(w, DIVIDE_THROUGHPUT, all * percent / 100, 2, pairs[n][0], pairs[n][1]);
             epochs(w, 0, SETTLED);
             uint32_t planned = w->pool[0].planned;
             epochs(w, SETTLED, EPOCHS);
@@ -233,7 +233,7 @@ static void one_that_needs_more_than_at_first_has_it_soon(void **state)
 {
     struct world *w = *state;
 
-    begin(w, SHARE_THROUGHPUT, 900, 2, &warehouse, &sweeps);
+    begin(w, DIVIDE_THROUGHPUT, 900, 2, &warehouse, &sweeps);
     w->program[0].fills = 4;
     epochs(w, 0, 20);
     double mean = mean_speedup(w, w->program[0].held, w->program[1].held);
@@ -248,7 +248,7 @@ static void a_service_asked_for_is_kept(void **state)
 
     for (uint32_t asked = 100; asked <= 800; asked += 100) {
         for (unsigned late = 0; late < 2; late++) {
-            begin(w, SHARE_SERVICE, 900, 3, late ? &sweeps : &warehouse, &loop,
+            begin(w, DIVIDE_SERVICE, 900, 3, late ? &sweeps : &warehouse, &loop,
                   late ? &warehouse : &sweeps);
             struct program *asker = &w->program[late ? 2 : 0];
             asker->rate = asked;
@@ -268,7 +268,7 @@ static void a_service_is_kept_because_it_was_asked_for(void **state)
     struct world *w = *state;
 
     for (unsigned asks = 0; asks < 2; asks++) {
-        begin(w, SHARE_SERVICE, 1000, 3, &warehouse, &loop, &sweeps);
+        begin(w, DIVIDE_SERVICE, 1000, 3, &warehouse, &loop, &sweeps);
         w->program[1].weight = w->program[2].weight = 16;
         w->program[0].rate = asks ? 300 : 0;
         epochs(w, 0, EPOCHS);
@@ -300,7 +300,7 @@ static void fairness_has_programs_miss_alike(void **state)
 
     for (unsigned other = 0; other < 2; other++) {
         for (uint32_t memory = 500; memory <= 1150; memory += 50) {
-            begin(w, SHARE_FAIRNESS, memory, 2, &warehouse, others[other]);
+            begin(w, DIVIDE_FAIRNESS, memory, 2, &warehouse, others[other]);
             settled_rates(w, misses);
             assert_true(MAX(misses[0], misses[1]) <= 1.1 * MIN(misses[0], misses[1]));
         }
@@ -313,7 +313,7 @@ static void maxmin_gives_a_loop_what_it_needs(void **state)
     struct world *w = *state;
     double misses[2];
 
-    begin(w, SHARE_MAXMIN, 1100, 2, &warehouse, &loop);
+    begin(w, DIVIDE_MAXMIN, 1100, 2, &warehouse, &loop);
     settled_rates(w, misses);
     assert_true(misses[0] < 800);
     assert_true(misses[1] == 0);
@@ -324,11 +324,11 @@ static void one_that_begins_takes_an_equal_part_at_most_and_loses_nothing_it_has
 {
     struct world *w = *state;
 
-    for (unsigned goal = SHARE_THROUGHPUT; goal < SHARE_GOALS; goal++) {
+    for (unsigned goal = DIVIDE_THROUGHPUT; goal < DIVIDE_GOALS; goal++) {
         begin(w, goal, 900, 2, &warehouse, &sweeps);
         w->program[1].since = 30;
         w->program[1].held = 200;
-        w->program[1].rate = goal == SHARE_SERVICE ? 50 : 0;
+        w->program[1].rate = goal == DIVIDE_SERVICE ? 50 : 0;
         epochs(w, 0, 30);
         divide(w, 30);
         assert_in_range(w->pool[1].planned, 400, 401);
