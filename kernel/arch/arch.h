@@ -1,6 +1,6 @@
 /*
  * The whole difference between instruction sets. Each comment says in which state of the CPU the
- * call is made, and what it returns. No code outside of the instruction sets' folders depends on an
+ * call is made, and its result. No code outside of the instruction sets' folders depends on an
  * architecture, and nothing here calls code above it: the architecture reports through the handlers
  * that main attaches.
  *

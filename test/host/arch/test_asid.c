@@ -1,13 +1,13 @@
 /*
- * Address-space identifiers against what must hold of TLBs: each CPU's is a list, for each
- * identifier, of the space whose translations it may hold. Random switches of random spaces,
- * spaces that end and begin, few identifiers; the same with other CPUs' switches in the midst of
- * each; and by threads that really run at the same time.
+ * Address-space identifiers against the rules of TLBs. A CPU's TLB is a list: for each identifier,
+ * the space of the translations that it may hold. Random switches of random spaces, spaces that end
+ * and begin, few identifiers; the same with switches of other CPUs in the middle of each; and with
+ * threads that run at the same time.
  */
 #include <pthread.h>
 #include "test/host/double/expect_panic.h"
 
-/* Between what asid_enter reads and what it writes another CPU may do anything: here it does. */
+/* Called between a load and a store of asid_enter(), where another CPU may do anything. */
 static void (*meanwhile)(void);
 static inline void others_turn(void)
 {
@@ -27,7 +27,7 @@ static inline void others_turn(void)
 
 struct space {
     uint64_t tag;
-    uint64_t serial; /* another one after each end */
+    uint64_t serial; /* changes each time the space ends */
 };
 
 static struct asids asids;
@@ -35,7 +35,7 @@ static struct space spaces[SPACES];
 static uint64_t serials;
 
 struct cpu {
-    /* by identifier: serial of the space whose translations are there */
+    /* By identifier: serial of the space that the translations belong to. */
     uint64_t held[ASID_COUNT_MAX];
     struct space *space;
     uint64_t serial, tag;
@@ -56,8 +56,8 @@ static void forget(struct cpu *c)
     memset(c->held, 0, asids.count * sizeof(*c->held));
 }
 
-/* As arch_space_switch does it; the lock's part is left to the caller. False: two spaces'
- * translations under one tag. */
+/* Switches as arch_space_switch() does, without the lock. Returns false if translations of two
+ * spaces would have one tag. */
 static bool use(struct cpu *c, struct space *s, uint64_t tag, bool stale)
 {
     uint64_t *held = &c->held[asid_of(tag)];
@@ -73,20 +73,21 @@ static bool use(struct cpu *c, struct space *s, uint64_t tag, bool stale)
     return asid_of(tag) != 0;
 }
 
-/* True: something had to be forgotten. */
+/* Enters the space. Returns whether the TLB had to be flushed. */
 static bool enter(unsigned cpu, struct space *s)
 {
     uint64_t tag = asid_enter(&asids, cpu, &s->tag);
     void (*others)(void) = meanwhile;
 
-    meanwhile = NULL; /* the lock keeps them away */
+    meanwhile = NULL; /* the lock excludes the other CPUs */
     bool stale = !tag && asid_assign(&asids, cpu, &s->tag);
     assert_true(use(&cpus[cpu], s, tag ? tag : s->tag, stale));
     meanwhile = others;
     return stale;
 }
 
-/* Who uses a space goes on under the identifier that an invalidation of the space would name. */
+/* Checks that each CPU uses a space under the identifier that an invalidation of the space would
+ * name. */
 static void check(unsigned used)
 {
     assert_null(asid_check(&asids));
@@ -154,7 +155,7 @@ static void too_few_identifiers_are_refused(void **state)
 
 static struct {
     uint64_t seed;
-    unsigned cpus, spaces, now; /* the CPU in the midst of a switch */
+    unsigned cpus, spaces, now; /* now: the CPU in the middle of a switch */
 } random_state;
 
 static struct space *random_space(void)
@@ -162,7 +163,7 @@ static struct space *random_space(void)
     return &spaces[test_random(&random_state.seed) % random_state.spaces];
 }
 
-/* A few switches on one other CPU. */
+/* Makes a few switches on one other CPU. */
 static void switch_elsewhere(void)
 {
     unsigned cpu = test_random(&random_state.seed) % random_state.cpus;

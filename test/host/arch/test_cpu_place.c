@@ -1,5 +1,5 @@
-/* Places out of CPUID leaves as processors of several makes report them, and out of APIC ids of any
- * size. */
+/* Positions of CPUs from CPUID leaves as processors of several vendors report them, and from APIC
+ * ids of any size. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/x86_64/topology.h"
 

@@ -1,5 +1,5 @@
-/* Commands and tables of an ITS: words as the tables of IHI 0069H, 5.3 have them, sizes for every
- * kind of controller. */
+/* Commands and tables of an ITS: words as in the tables of IHI 0069H, 5.3, sizes for every kind of
+ * controller. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/aarch64/its_layout.h"
 
@@ -36,7 +36,7 @@ static void redistributors_are_named_by_address_or_by_number(void **state)
                      UINT64_C(0xffff0000));
 }
 
-/* As QEMU's and a large one's say it. */
+/* GITS_TYPER as QEMU's ITS and a large one have it. */
 static void what_the_service_says_of_itself_is_read(void **state)
 {
     const uint64_t qemu = 0x1f0001efb1;
@@ -63,7 +63,7 @@ static void collections_are_what_registers_name_and_something_keeps(void **state
     assert_int_equal(its_collections(kept, 0), 17);
     assert_int_equal(its_collections(kept, 64), 64);
     assert_int_equal(its_collections(few | kept, 64), 16);
-    /* the field says nothing */
+    /* The field is not valid. */
     assert_int_equal(its_collections(few & ~(UINT64_C(1) << 36), 64), 64);
     assert_int_equal(its_collections(0, UINT64_C(1) << 20), 1 << 16);
 }
@@ -115,7 +115,8 @@ static void what_cannot_be_had_in_a_row_has_no_entry(void **state)
     assert_int_equal(t.ids, 128 * KIB);
 }
 
-/* Every plan covers what it says, and no more than asked for, within what a register can say. */
+/* Every plan covers the ids that it claims, no more than asked for, and within the register's
+ * limits. */
 static void every_plan_holds_what_it_says(void **state)
 {
     struct its_table t;
@@ -133,7 +134,7 @@ static void every_plan_holds_what_it_says(void **state)
                 uint64_t last = t.ids - 1, each = t.page_bytes / entry;
                 assert_true(t.indirect ? last / each * 8 + 8 <= t.bytes
                                        : last * entry + entry <= t.bytes);
-                /* None is left out for which there were room. */
+                /* No id is left out if there is room for it. */
                 assert_true(t.ids == UINT64_C(1) << bits ||
                             t.bytes + t.page_bytes > MIN(256 * t.page_bytes, 4 * MIB));
             }

@@ -1,7 +1,7 @@
 /*
- * The page-table walker against a plain list of pages. Tables live in the host's memory: the
- * direct map is only an offset, so a "physical" address is a pointer less DIRECT_BASE, and the
- * entry format here keeps all its bits.
+ * The page-table walker against a plain list of pages. Tables are in the host's memory: the direct
+ * map is only an offset, so a "physical" address is a pointer minus DIRECT_BASE, and the entry
+ * format here keeps all its bits.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/arch.h"
@@ -82,7 +82,7 @@ static void store(uint64_t *slot, uint64_t e)
     *slot = e;
 }
 
-/* The processor's part: what it marks between two looks at an entry. */
+/* The marks that the processor sets between two looks at an entry. */
 static unsigned marked_meanwhile;
 
 static bool replace(uint64_t *slot, uint64_t old, uint64_t e)
@@ -182,7 +182,7 @@ static void a_range_is_mapped_by_the_largest_pages_that_fit(void **state)
 {
     (void)state;
     assert_int_equal(pt_map(&pt, LARGE - PAGE_SIZE, 3 * LARGE - PAGE_SIZE, 2 * LARGE, PROT_R), 0);
-    /* Root, two tables on the way, a table of pages on either side of the large one. */
+    /* Root, two tables on the way, a table of pages on either side of the large page. */
     assert_int_equal(frames_out, 5);
     expect_page(LARGE - PAGE_SIZE, 3 * LARGE - PAGE_SIZE, PROT_R);
     expect_page(LARGE + 5 * PAGE_SIZE + 7, 3 * LARGE + 5 * PAGE_SIZE, PROT_R);
@@ -246,7 +246,7 @@ struct model {
     unsigned prot;
 };
 
-/* Addresses in different tables of every level. */
+/* Returns addresses in different tables of every level. */
 static vaddr_t address_of(unsigned i)
 {
     return (vaddr_t)(i & 1) << 39 | (vaddr_t)(i >> 1 & 1) << 30 | (vaddr_t)(i >> 2 & 1) << 21 |

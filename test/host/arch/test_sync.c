@@ -1,11 +1,11 @@
-/* Clocks that are made up, with known differences: the bounds hold them, and what is added makes
- * them agree. */
+/* Invented clocks with known differences: the bounds contain the differences, and the corrections
+ * make the clocks agree. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/sync.h"
 
 #define ROUNDS 16
 
-/* Rounds of up to 1000 ticks each way; theirs runs ahead of ours by offset. */
+/* Makes rounds of up to 1000 ticks each way; the other clock is ahead by `offset`. */
 static void make_rounds(struct sync_round *r, unsigned n, int64_t offset, uint64_t start,
                         uint64_t *seed)
 {
@@ -41,7 +41,7 @@ static void equal_clocks_agree_and_are_never_corrected_for_nothing(void **state)
     (void)state;
     for (unsigned i = 0; i < 2000; i++) {
         struct sync_round r[ROUNDS];
-        make_rounds(r, ROUNDS, 0, UINT64_MAX - 5000 + i, &seed); /* through zero, too */
+        make_rounds(r, ROUNDS, 0, UINT64_MAX - 5000 + i, &seed); /* the clock passes zero, too */
         assert_true(sync_agrees(sync_bounds(r, ROUNDS)));
     }
 }

@@ -1,4 +1,4 @@
-/* The ACPI parser over a small made-up memory: good tables are read, each single thing wrong is
+/* The ACPI parser on a small invented memory: valid tables are read, and each single error is
  * refused. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/acpi.h"
@@ -137,7 +137,7 @@ static void the_madt_lists_cpus_of_either_kind(void **state)
     expect_cpus_of_madt();
 }
 
-/* Every bit of an x2APIC id is kept, and of ACPI's number of the CPU. */
+/* All 32 bits of an x2APIC id, and of ACPI's number of the CPU, are kept. */
 static void x2apic_ids_are_of_32_bits(void **state)
 {
     static const uint32_t ids[] = {0,     254,     255,        256,        257,
@@ -281,7 +281,7 @@ static void a_table_the_cpu_cannot_reach_is_refused_as_such(void **state)
         put(XSDT_AT + 36, far[i], 8);
         seal(XSDT_AT, 36 + 32, 9);
         assert_int_equal(acpi_find(&window, RSDP_AT, "APIC", &t), -ERANGE);
-        assert_int_equal(acpi_find(&window, RSDP_AT, "MCFG", &t), 0); /* the others are there */
+        assert_int_equal(acpi_find(&window, RSDP_AT, "MCFG", &t), 0); /* the others are found */
         put(RSDP_AT + 24, far[i], 8);
         seal(RSDP_AT, 36, 32);
         assert_int_equal(acpi_find(&window, RSDP_AT, "MCFG", &t), -ERANGE);
@@ -293,7 +293,7 @@ static void a_table_the_cpu_cannot_reach_is_refused_as_such(void **state)
         assert_int_equal(acpi_find(&window, RSDP_AT, "DSDT", &t), -ERANGE);
     }
     good_tables(state);
-    window.end = MADT_AT + 40; /* its header is in reach, its end is not */
+    window.end = MADT_AT + 40; /* its header can be read, its end cannot */
     assert_int_equal(acpi_find(&window, RSDP_AT, "APIC", &t), -ERANGE);
 }
 

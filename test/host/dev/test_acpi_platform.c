@@ -1,5 +1,4 @@
-/* Tables as an Arm machine has them become one description; what is broken or missing is left
- * out. */
+/* Tables of an Arm machine become one description; invalid or missing parts are left out. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/acpi_platform.h"
 #include "test/host/double/acpi_tables.h"
@@ -76,8 +75,8 @@ static void gic_v3_takes_its_regions_from_the_madt(void **state)
     assert_int_equal(p.spe_irq, 21);
 }
 
-/* Before ACPI 6.3 there were reserved bytes, or none, where the interrupt of statistical profiling
- * is now. */
+/* Before ACPI 6.3 there were reserved bytes, or none, in place of the interrupt of statistical
+ * profiling. */
 static void an_interrupt_that_is_missing_or_shared_is_none(void **state)
 {
     (void)state;
@@ -87,7 +86,7 @@ static void an_interrupt_that_is_missing_or_shared_is_none(void **state)
     uint32_t at = table_entry(MADT, 11, 79);
     table_put(MADT, at + 68, 1, 8);
     table_put(MADT, at + 78, 21, 1);
-    table_entry(MADT, 0, 2); /* its first byte is where the interrupt would end */
+    table_entry(MADT, 0, 2); /* its first byte is at the place of the interrupt's end */
     gicd(3);
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.cpu_count, 2);
@@ -101,7 +100,7 @@ static void redistributors_may_stand_with_the_cpus(void **state)
     gicd(0);
     gicc(0, 0, 1, 0x10000000);
     gicc(1, 1, 1, 0x20000000);
-    gicc(2, 2, 0, 0x30000000); /* switched off for good */
+    gicc(2, 2, 0, 0x30000000); /* disabled permanently */
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.gic.version, 3);
     assert_int_equal(p.gic.redist_count, 2);
@@ -194,8 +193,7 @@ static void firmware_is_called_by_smc_where_hvc_is_not_asked_for(void **state)
     assert_int_equal(p.psci, PSCI_NONE);
 }
 
-/* Two packages; a core of two threads in the first, in the second a cluster with an id of its
- * own. */
+/* Makes two packages: a core of two threads in the first, a cluster with an id in the second. */
 static void make_pptt(unsigned revision)
 {
     unsigned leaf = revision >= 2 ? 8 : 0;
@@ -207,7 +205,7 @@ static void make_pptt(unsigned revision)
     uint32_t core = node(0, first, 0);
     node(2 | 4 | leaf, core, 0);
     node(2 | 4 | leaf, core, 1);
-    uint32_t cluster = node(2, second, 2); /* the id of a CPU, but no leaf */
+    uint32_t cluster = node(2, second, 2); /* has a CPU's id, but is no leaf */
     node(2 | leaf, cluster, 2);
     for (unsigned i = 0; i < 3; i++)
         gicc(i, i, 1, 0);
@@ -256,7 +254,7 @@ static void nodes_that_are_their_own_ancestors_end_the_climb(void **state)
 
 /* ---- IORT ------------------------------------------------------------------------------------ */
 
-/* A node with room for data and its mappings, at the end. */
+/* Appends a node with room for data and mappings. */
 static uint32_t iort_node(uint8_t type, uint16_t data, uint32_t maps)
 {
     uint32_t at = table_sizes[IORT];
@@ -283,7 +281,7 @@ static void iort_map(uint32_t node, uint32_t n, uint32_t input, uint32_t count, 
 
 enum { ITS_GROUP = 0, ROOT_COMPLEX = 2, SMMU_V3 = 4 };
 
-/* Two ITSes with ids 5 and 9, each a group of its own; where the groups are. */
+/* Makes two ITSes with ids 5 and 9, each a group of its own; returns the groups' offsets. */
 static void two_services(uint32_t group[2])
 {
     static const uint32_t ids[] = {5, 9};
@@ -336,7 +334,7 @@ static void root_complexes_map_requesters_to_devices(void **state)
     (void)state;
     two_services(group);
     other = iort_node(ROOT_COMPLEX, 20, 1);
-    table_put(IORT, other + 28, 1, 4); /* another segment's */
+    table_put(IORT, other + 28, 1, 4); /* of another segment */
     iort_map(other, 0, 0, 0x10000, 0x70000, group[0]);
     root = iort_node(ROOT_COMPLEX, 20, 2);
     iort_map(root, 0, 0x000, 0x100, 0x20000, group[1]);
@@ -360,7 +358,7 @@ static void what_an_smmu_maps_on_is_followed(void **state)
     iort_map(smmu, 0, 0x1000, 0x80, 0x500, group[0]);
     iort_map(smmu, 1, 0x1080, 0x1000, 0x900, group[1]);
     iort_map(smmu, 2, 0x1000, 1, 0x666, group[0]);
-    table_put(IORT, smmu + 16 + 52 + 40 + 16, 1, 4); /* the SMMU's own: no range */
+    table_put(IORT, smmu + 16 + 52 + 40 + 16, 1, 4); /* the SMMU's own: not a range */
     root = iort_node(ROOT_COMPLEX, 20, 1);
     iort_map(root, 0, 0x40, 0x100, 0x1000, smmu);
     assert_int_equal(read_tables(), 0);
@@ -382,11 +380,11 @@ static void broken_maps_are_left_out(void **state)
     cut = iort_node(ITS_GROUP, 4, 0); /* ends before the id */
     table_put(IORT, cut + 16, 1, 4);
     iort_map(root, 4, 0, 0x100, 0, cut);
-    iort_map(root, 0, 0, 0x100, 0, root); /* to what is no ITS */
+    iort_map(root, 0, 0, 0x100, 0, root); /* refers to a node that is no ITS */
     iort_map(root, 1, 0, 0x100, 0, 0xfffffff0);
     iort_map(root, 2, 0, 0x100, 0, 4);
     iort_map(root, 3, 0x300, 0x100, 0, group[0]);
-    table_put(IORT, group[0] + 20, 1234, 4); /* nobody's id */
+    table_put(IORT, group[0] + 20, 1234, 4); /* an id that no ITS has */
     assert_int_equal(read_tables(), 0);
     assert_int_equal(p.msi_map_count, 1);
     expect_no_device(0);
@@ -395,7 +393,7 @@ static void broken_maps_are_left_out(void **state)
     table_put(IORT, root + 12, UINT32_MAX, 4);
     table_put(IORT, 36, UINT32_MAX, 4);
     assert_int_equal(read_tables(), 0);
-    table_put(IORT, root + 1, 3, 2); /* a node shorter than its head */
+    table_put(IORT, root + 1, 3, 2); /* a node shorter than its header */
     assert_int_equal(read_tables(), 0);
     expect_no_device(0x300);
 }

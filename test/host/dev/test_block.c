@@ -108,7 +108,7 @@ static bool run(struct worker *w)
     return true;
 }
 
-/* Until all sleep. False: nobody ran. */
+/* Runs the workers until all sleep. Returns false if none ran. */
 static bool run_all(void)
 {
     bool any = false;
@@ -122,7 +122,7 @@ static bool run_all(void)
     return any;
 }
 
-/* The clock moves to when somebody wakes. */
+/* Moves the clock to the next deadline of a worker. */
 static void pass_time(void)
 {
     uint64_t next = UINT64_MAX;

@@ -1,6 +1,6 @@
 /*
- * The driver of the simulated machine's disk against a double of its registers: what it asks, who
- * is told, and what becomes of a disk that says what cannot be.
+ * The driver of the simulated machine's disk against a double of its registers: the requests that
+ * it makes, the CPUs that are interrupted, and a disk that breaks the rules.
  */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/said.h"
@@ -279,7 +279,7 @@ static void a_disk_that_lies_is_used_no_more(void **state)
             break; /* no such token */
         case 1:
             complete(asked[0].token ^ 1);
-            break; /* nobody has it */
+            break; /* no request has it */
         case 2:
             ring->head += MACHINE_DISK_SLOTS + 1;
             break; /* more than can be */

@@ -1,5 +1,5 @@
-/* Memory nodes out of SRAT, the MADT and SLIT: dense numbers, what contradicts itself refused as a
- * whole. */
+/* Memory nodes from SRAT, the MADT and SLIT: numbers are dense, and a description that contradicts
+ * itself is refused as a whole. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/acpi_numa.h"
 #include "test/host/double/acpi_tables.h"

@@ -1,5 +1,5 @@
-/* BARs without an address get one in the host bridge's windows. Configuration space is this test's
- * memory, whose BARs keep only the bits that they have. */
+/* BARs without an address get one in the host bridge's windows. Configuration space is the test's
+ * memory, in which BARs keep only the bits that they implement. */
 #include "test/host/double/expect_panic.h"
 #include <stdarg.h>
 #include "kernel/firmware/acpi.h"
@@ -19,7 +19,7 @@
 #define IO          0x1
 
 static uint8_t bus[SLOTS * 8 * FUNCTION];
-/* of each BAR: what can be written, what is read besides */
+/* Of each BAR: the bits that can be written, and constant bits. */
 static uint32_t keeps[SLOTS][6], flags[SLOTS][6];
 static struct pci_host host;
 static unsigned answered_while_probed, complaints;
@@ -88,7 +88,7 @@ void kprintf(const char *fmt, ...)
     complaints++;
 }
 
-/* A function with BAR n of the given size; wide takes the next register too. */
+/* Adds a BAR of the given size to a function; a wide one also takes the next register. */
 static void add_bar(unsigned slot, unsigned n, uint64_t size, uint32_t kind, uint64_t assigned)
 {
     uint64_t mask = ~(size - 1);

@@ -1,7 +1,7 @@
 /*
- * Connecting message interrupts: configuration space is an array whose registers keep only the bits
- * that can be written, the MSI-X table a page of memory, and what delivers messages a double that
- * says what was asked of it.
+ * Connecting message interrupts. Configuration space is an array of registers that keep only their
+ * writable bits, the MSI-X table is a page of memory, and the interrupt controller is a double that
+ * records requests.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/arch.h"
@@ -41,7 +41,7 @@ uint32_t pci_read(const struct pci_device *d, unsigned reg)
 void pci_write(const struct pci_device *d, unsigned reg, uint32_t v)
 {
     pci_read(d, reg);
-    /* An address that changes while messages may be sent would be half the old one. */
+    /* An address that changes while messages are enabled would be torn. */
     if (reg > MSI && reg < MSI + 16 && (config[MSI / 4] & 1 << 16))
         asked.torn++;
     config[reg / 4] = (config[reg / 4] & ~keeps[reg / 4]) | (v & keeps[reg / 4]);
@@ -112,8 +112,8 @@ void arch_msi_free(unsigned id)
     asked.freed++;
 }
 
-/* A function with capabilities 0x40, then MSI if wanted, then MSI-X of 5 entries in BAR 3 if
- * wanted. */
+/* Makes a function with capabilities at 0x40: another one, then MSI and MSI-X of 5 entries in BAR 3
+ * if wanted. */
 static void make_function(bool msi, bool wide, bool msix)
 {
     memset(config, 0, sizeof(config));
@@ -159,7 +159,7 @@ static void msi_x_is_taken_where_both_are_there(void **state)
 
     (void)state;
     make_function(true, true, true);
-    config[MSI / 4] |= 1 << 16; /* firmware has left it on */
+    config[MSI / 4] |= 1 << 16; /* firmware has left it enabled */
     memset(table, 0, sizeof(table));
     memset(table + 0x80c, 1, 1);
     assert_int_equal(connect(4, &m), 0);
@@ -288,7 +288,7 @@ static void a_list_that_goes_round_ends(void **state)
     make_function(false, false, false);
     config[0x40 / 4] = 0x01 | 0x40 << 8;
     assert_int_equal(connect(0, &m), -ENODEV);
-    config[0x34 / 4] = 0x10; /* no place for a capability */
+    config[0x34 / 4] = 0x10; /* not a valid place for a capability */
     config[0x10 / 4] = 0x05;
     assert_int_equal(connect(0, &m), -ENODEV);
 }

@@ -1,6 +1,6 @@
 /*
- * Text becomes pixels. What is on the display is read back pixel by pixel with the font, by a
- * reader that shares nothing with the renderer; around the framebuffer lie bytes that must stay.
+ * Text becomes pixels. The display is read back pixel by pixel with the font, by a reader that
+ * shares no code with the renderer; guard bytes around the framebuffer must stay.
  */
 #include <stdlib.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static uint32_t level(uint32_t v, struct boot_channel c)
     return v >> c.shift & ((1u << c.bits) - 1);
 }
 
-/* 1: ink, the same grey in all three colours; 0: black; anything else fails. */
+/* Returns 1 for ink, the same grey in all three colours, and 0 for black; anything else fails. */
 static unsigned lit(unsigned x, unsigned y)
 {
     uint32_t v = pixel(x, y);
@@ -98,7 +98,7 @@ static unsigned lit(unsigned x, unsigned y)
     return 1;
 }
 
-/* The character at a place, or 0 where there is no character of the font. */
+/* Returns the character at a position, or 0 if it is none of the font. */
 static char seen(unsigned column, unsigned row)
 {
     const struct font *f = &console_font;
@@ -273,7 +273,7 @@ static void what_the_font_has_not_is_one_question_mark(void **state)
     (void)state;
     open_plain(12, 1);
     put("\x1b[m\x7f");
-    put("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z"); /* of two, three and four bytes */
+    put("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z"); /* characters of two, three and four bytes */
     draw();
     expect_row(0, "?[m????z");
 }
@@ -299,7 +299,7 @@ static void text_scrolls_and_the_latest_is_seen(void **state)
     expect_guards();
 }
 
-/* Whatever is on the display: what must change is written, and what must not is left alone. */
+/* With any contents of the display, characters that changed are written and others are not. */
 static void nothing_is_ever_read_from_the_framebuffer(void **state)
 {
     (void)state;
@@ -347,8 +347,7 @@ static size_t bytes_written(void)
     return n;
 }
 
-/* All characters change. On the last of the displays one is larger than what is to be written at
- * once. */
+/* All characters change. On the last display one character is larger than the limit of one call. */
 static void little_is_written_at_once(void **state)
 {
     static const struct {
@@ -377,7 +376,7 @@ static void little_is_written_at_once(void **state)
     }
 }
 
-/* ... and a row that changes while it is drawn is drawn to its end first. */
+/* A row that changes while it is drawn is first drawn to its end. */
 static void what_changes_behind_the_drawing_is_drawn_later(void **state)
 {
     char text[101] = {0};
@@ -399,7 +398,7 @@ static void what_changes_behind_the_drawing_is_drawn_later(void **state)
     expect_row(0, text);
 }
 
-/* One who always draws one row and one who always prints: every row gets its turn. */
+/* One row changes and is drawn all the time: every other row still gets its turn. */
 static void no_row_waits_for_ever(void **state)
 {
     (void)state;
@@ -417,7 +416,7 @@ static void no_row_waits_for_ever(void **state)
     expect_row(4, "!");
 }
 
-/* Before the framebuffer is mapped for good only text is drawn, over whatever firmware left. */
+/* Before the framebuffer's final mapping only text is drawn, over the firmware's picture. */
 static void text_is_drawn_over_a_display_that_was_not_cleared(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The names of machine and firmware, out of a small made-up memory; each single thing wrong is
- * refused or ends the reading. */
+/* The names of machine and firmware, from a small invented memory; each single error is refused or
+ * ends the reading. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/firmware/smbios.h"
 
@@ -41,7 +41,7 @@ static void seal(uint32_t size, uint32_t sum_at)
     at(ENTRY_AT)[sum_at] = (uint8_t)-sum;
 }
 
-/* Appends a structure and its strings; strings: each with its NUL, and one more at the end. */
+/* Appends a structure and its strings, each with its NUL, and one more NUL at the end. */
 static void structure(const char *formatted, unsigned length, const char *strings, unsigned bytes)
 {
     memcpy(at(TABLE_AT) + table_size, formatted, length);
@@ -150,14 +150,14 @@ static void a_table_that_is_broken_is_read_up_to_there(void **state)
     }
 }
 
-/* Cut to every length, and with bytes changed: nothing outside is read (the sanitizers look). */
+/* Cut to every length, and with changed bytes: nothing outside is read (the sanitizers check). */
 static void whatever_is_in_it_nothing_else_is_read(void **state)
 {
     uint64_t seed = 5;
 
     good(state);
     for (uint64_t size = table_size; size--;) {
-        /* Right in front of the memory's end. */
+        /* Right before the end of memory. */
         memmove(memory + sizeof(memory) - size, at(TABLE_AT), size);
         put(ENTRY_AT + 12, size, 4);
         put(ENTRY_AT + 16, BASE + sizeof(memory) - size, 8);

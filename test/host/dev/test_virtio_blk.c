@@ -1,6 +1,6 @@
 /*
- * A virtio block device from finding it to pages that come and go, against a double of the device
- * whose medium is an array; and every way not to keep to the standard.
+ * A virtio block device, from the probe to pages transferred, against a double of the device with
+ * an array as its medium; and every way to violate the standard.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/dev/block/block_core.h"
@@ -79,7 +79,7 @@ static uint8_t status_given;
 static bool writes_status;
 static int written_short;
 
-/* The chain of a request as an array. */
+/* Returns the chain of a request as an array. */
 static unsigned chain(uint32_t id, const struct virtq_descriptor *out[64])
 {
     const struct virtq_descriptor *table = virtio_double.queue[0].descriptors, *d = &table[id];
@@ -174,7 +174,7 @@ static int begin(void **state)
     virtio_double_end();
     virtio_double_begin(0x1001, FEATURES_ALL);
     virtio_double.queue_size = 128;
-    set64(AT_CAPACITY, PAGES * 8 + 7); /* what is not a whole page is left out */
+    set64(AT_CAPACITY, PAGES * 8 + 7); /* a partial page at the end is left out */
     virtio_double_set32(VIRTIO_DOUBLE_CONFIG + AT_SIZE_MAX, 1 << 20);
     virtio_double_set32(VIRTIO_DOUBLE_CONFIG + AT_SEG_MAX, 126);
     virtio_double_set32(VIRTIO_DOUBLE_CONFIG + AT_BLK_SIZE, 512);
@@ -194,14 +194,14 @@ static int end(void **state)
     return 0;
 }
 
-/* What there is, or NULL. */
+/* Returns the device found, or NULL. */
 static struct block_device *open_disk(void)
 {
     block_virtio_driver.probe();
     return found;
 }
 
-/* Frames every second page, so that none are next to each other, or all next to each other. */
+/* Makes a request with frames that are all adjacent or, scattered, every second page. */
 static struct block_request *ask(unsigned i, uint64_t page, uint32_t count, bool write,
                                  bool scattered)
 {
@@ -278,7 +278,7 @@ static void limits_of_the_device_are_kept(void **state)
     virtio_double_set32(VIRTIO_DOUBLE_CONFIG + AT_SIZE_MAX, 8192);
     assert_int_equal(open_disk()->pages_max, 5);
     only_back(ask(0, 0, 5, true, false), 0);
-    assert_int_equal(most_segments, 3); /* of two pages at most */
+    assert_int_equal(most_segments, 3); /* requests have at most two adjacent pages */
 
     begin(NULL);
     virtio_double.features &= ~VIRTIO_FEATURE_INDIRECT;
@@ -295,7 +295,7 @@ static void limits_of_the_device_are_kept(void **state)
     only_back(ask(0, 0, 2, true, true), 0);
 
     begin(NULL);
-    virtio_double.features &= ~(uint64_t)F_FLUSH; /* it needs none */
+    virtio_double.features &= ~(uint64_t)F_FLUSH; /* it needs no flush */
     open_disk();
     ask(0, 0, 0, true, false);
     assert_int_equal(back_count, 1);
@@ -318,7 +318,7 @@ static void many_requests_come_back_in_any_order(void **state)
         memset(seen, 0, sizeof(seen));
         for (unsigned i = 0; i < IN_FLIGHT; i++) {
             ask(i, (i * 3 + round) % PAGES, 1, false, false);
-            requests[i].frame[0] = 0; /* the driver has no more use for it */
+            requests[i].frame[0] = 0; /* the driver no longer uses it */
         }
         assert_int_equal(held_count, IN_FLIGHT);
         while (held_count) {
@@ -368,17 +368,17 @@ static void a_device_that_lies_is_used_no_more(void **state)
             break;
         case 2:
             written_short = 1;
-            break; /* not all that was read */
+            break; /* less than was read */
         case 3:
             written_short = -1;
-            break; /* more than there is room for */
+            break; /* more than there was room for */
         case 4:
             holds = true;
             break;
         }
         ask(0, 5, 3, false, false);
         if (lie == 4)
-            virtio_double_done(0, 99, 1); /* a request that it was not given */
+            virtio_double_done(0, 99, 1); /* a request that was not submitted */
         interrupt();
         assert_int_equal(back_count, 0);
         assert_int_equal(broken, 1);
@@ -386,7 +386,7 @@ static void a_device_that_lies_is_used_no_more(void **state)
         assert_int_equal(virtio_double_lines(), 1);
         assert_non_null(strstr(said, "virtio: disk at 00:00.0: it "));
         assert_int_equal(virtio_double.bar[VIRTIO_DOUBLE_STATUS],
-                         0); /* reset: no frame is touched any more */
+                         0); /* reset: no frame is accessed any more */
         interrupt();
         assert_int_equal(broken, 1);
         assert_int_equal(virtio_double_lines(), 1);
@@ -404,7 +404,7 @@ static void a_device_is_stopped_whether_it_obeys_or_not(void **state)
     open_disk();
     virtio_double.stuck = true;
     found->ops->stop(found);
-    assert_int_equal(virtio_double.silenced, 1); /* no bus master any more */
+    assert_int_equal(virtio_double.silenced, 1); /* no longer a bus master */
 }
 
 static void an_unusable_disk_gives_one_line(void **state)
@@ -436,7 +436,7 @@ static void an_unusable_disk_gives_one_line(void **state)
             break;
         case 7:
             virtio_double.features = FEATURES_ALL;
-            break; /* of before the standard */
+            break; /* of before version 1.0 */
         }
         assert_null(open_disk());
         assert_int_equal(virtio_double_lines(), 1);

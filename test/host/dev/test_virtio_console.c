@@ -1,7 +1,7 @@
 /*
- * A virtio console from finding it to the bytes that go out, against a double of the device:
- * registers in a page of memory, queues where the driver put them, ports that are announced as the
- * standard says; and every way not to keep to it.
+ * A virtio console, from the probe to the bytes sent, against a double of the device: registers in
+ * a page of memory, queues where the driver put them, ports that are announced as in the standard;
+ * and every way to violate it.
  */
 #include "test/host/double/expect_panic.h"
 #include "kernel/arch/arch.h"
@@ -37,7 +37,7 @@ static void say_control(uint32_t port, uint16_t event, uint16_t value, const cha
     say(&m, 8 + (uint32_t)strlen(name));
 }
 
-/* The driver's messages: it is ready; so is a port. */
+/* Handles the driver's control messages: it is ready; a port is ready. */
 static void hear_control(const uint8_t *m)
 {
     uint16_t event = (uint16_t)(m[4] | m[5] << 8);
@@ -104,7 +104,7 @@ static void a_port_is_found_by_its_name_and_takes_bytes(void **state)
     assert_int_equal(console_find(NAME, &port), 0);
     assert_int_equal(port, 2);
     assert_int_equal(console_find("another", &port), 0);
-    assert_int_equal(port, 1); /* port 0 has that name, but nobody listens */
+    assert_int_equal(port, 1); /* port 0 has that name, but is not open */
     assert_int_equal(console_sent(2, &token), -EAGAIN);
     assert_int_equal(console_send(2, virt_to_phys(buffer), 100, buffer), 0);
     assert_int_equal(sent_bytes, 100);
@@ -166,10 +166,10 @@ static void an_unusable_device_gives_one_line(void **state)
             break;
         case 4:
             virtio_double.features = 7;
-            break; /* of before the standard */
+            break; /* of before version 1.0 */
         case 5:
             virtio_double.queue_size = 48;
-            break; /* no power of two */
+            break; /* not a power of two */
         case 6:
             virtio_double.queue_size = 0;
             break; /* no queue */
@@ -178,13 +178,13 @@ static void an_unusable_device_gives_one_line(void **state)
             break; /* its doorbell is outside */
         case 8:
             virtio_double_set16(0x12, 3);
-            break; /* fewer queues than it must have */
+            break; /* fewer queues than required */
         case 9:
             virtio_double.no_vector = true;
             break;
         case 10:
             virtio_double_capabilities[0x40 / 4 + 3] = 55;
-            break; /* registers that are not all there */
+            break; /* registers are incomplete */
         }
         assert_int_equal(open_console(), -EIO);
         assert_int_equal(virtio_double_lines(), 1);
@@ -192,7 +192,7 @@ static void an_unusable_device_gives_one_line(void **state)
         assert_int_equal(console_send(0, 0x1000, 5, NULL), -EIO);
         assert_int_equal(virtio_double.doorbells, 0);
         assert_int_equal(virtio_double.silenced,
-                         /* what does not reset accesses memory no more all the same */
+                         /* A device that does not reset accesses no memory any more, either. */
                          virtio_double.stuck);
     }
     begin(NULL);
@@ -217,13 +217,12 @@ static void a_device_that_returns_what_is_not_its_is_stopped(void **state)
     assert_int_equal(console_send(port, 0x1000, 5, NULL), -EIO);
     begin(NULL);
     assert_int_equal(open_console(), 0);
-    virtio_double_done(2, 5, 65); /* more than there is room for in a message */
+    virtio_double_done(2, 5, 65); /* more than a message has room for */
     assert_int_equal(console_find(NAME, &port), -EIO);
     assert_int_equal(virtio_double_lines(), 1);
 }
 
-/* Any bytes as messages: nothing is touched outside (the sanitizers see to that), and the ports
- * still work. */
+/* Random messages: nothing outside is accessed (the sanitizers check), and the ports still work. */
 static void random_messages_are_survived(void **state)
 {
     uint64_t seed = 3;

@@ -1,4 +1,5 @@
-/* Where a virtio device's registers lie, and everything a device can say wrongly about it. */
+/* The places of a virtio device's registers, and everything a device can state wrongly about
+ * them. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/virtio_config.h"
 
@@ -63,7 +64,7 @@ static void a_device_without_the_modern_interface_is_told_apart(void **state)
     config[0x70 / 4 + 3] = 0;
     assert_int_equal(find(), -ENOENT);
     make_device();
-    config[0x60 / 4 + 3] = 0; /* it need not have registers of its own kind */
+    config[0x60 / 4 + 3] = 0; /* registers of its own kind are optional */
     assert_int_equal(find(), 0);
     assert_int_equal(layout.device.bytes, 0);
 }
@@ -82,7 +83,7 @@ static void what_cannot_be_is_refused(void **state)
     capability(0xf0, 0, 20, CAP_NOTIFY, 4, 0x3000, 0x1000); /* beyond the end */
     assert_int_equal(find(), -EINVAL);
     make_device();
-    config[0x40 / 4] |= 0x40 << 8; /* goes round */
+    config[0x40 / 4] |= 0x40 << 8; /* circular */
     assert_int_equal(find(), -EINVAL);
     static const uint32_t multipliers[] = {1, 3, 6, 0x80000001};
     for (size_t i = 0; i < ARRAY_SIZE(multipliers); i++) {
@@ -134,7 +135,7 @@ static void a_doorbell_lies_inside_its_region(void **state)
     assert_int_equal(virtio_doorbell(&l, UINT16_MAX, UINT32_MAX, &at), -ERANGE);
 }
 
-/* Whatever is there: an answer, and nothing read outside (the sanitizers see to that). */
+/* Random contents: the parser returns, and reads nothing outside (the sanitizers check). */
 static void random_configuration_space_is_survived(void **state)
 {
     uint64_t seed = 1;

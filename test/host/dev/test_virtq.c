@@ -5,7 +5,7 @@
 
 static char memory[VIRTQ_BYTES] ALIGNED(4096);
 static struct virtq q;
-static uint16_t device_seen; /* the device's place in the available ring */
+static uint16_t device_seen; /* the device's position in the available ring */
 
 static void begin(unsigned size)
 {
@@ -14,7 +14,7 @@ static void begin(unsigned size)
     device_seen = 0;
 }
 
-/* The next request's first descriptor, or -1. */
+/* Returns the first descriptor of the next request, or -1. */
 static int device_next(void)
 {
     return device_seen == q.available->index ? -1 : q.available->ring[device_seen++ % q.size];
@@ -70,7 +70,7 @@ static void a_request_of_three_buffers_goes_there_and_back(void **state)
     assert_int_equal(q.free, 8);
 }
 
-/* ... described in a table of the driver's own, which takes one descriptor of the queue. */
+/* ... described in a table of the driver, which takes one descriptor of the queue. */
 static void an_indirect_request_takes_one_descriptor(void **state)
 {
     const struct virtq_buffer b[] = {{0x1000, 16, false}, {0x2000, 512, true}, {0x3000, 1, true}};
@@ -134,7 +134,7 @@ static void the_device_says_whether_it_wants_to_be_told(void **state)
     assert_false(virtq_must_notify(&q));
 }
 
-/* Each lie: -EIO, for good, and nothing is given back. */
+/* Each lie gives -EIO, now and later, and no request is returned. */
 static void lies_break_the_queue(void **state)
 {
     uintptr_t token;
@@ -156,7 +156,7 @@ static void lies_break_the_queue(void **state)
             break;
         case 2:
             device_done(q.descriptors[second].next, 0);
-            break; /* the midst of a request */
+            break; /* in the middle of a request */
         case 3:
             device_done(7, 0);
             break; /* a free one */
@@ -165,7 +165,7 @@ static void lies_break_the_queue(void **state)
             break; /* more than there was room for */
         case 5:
             q.used->index = 3;
-            break; /* more than were asked */
+            break; /* more than were submitted */
         }
         assert_int_equal(take(&token, &bytes), -EIO);
         assert_int_equal(take(&token, &bytes), -EIO);
@@ -191,7 +191,7 @@ static void a_request_comes_back_once(void **state)
     assert_int_equal(take(&token, &bytes), -EIO);
 }
 
-/* The device may write to descriptors; what is free is not learnt from them. */
+/* The device may write to descriptors; the driver does not find free ones by them. */
 static void scribbled_descriptors_change_nothing(void **state)
 {
     const struct virtq_buffer b[] = {{0x1000, 16, false}, {0x2000, 16, false}, {0x3000, 16, false}};
@@ -210,7 +210,7 @@ static void scribbled_descriptors_change_nothing(void **state)
     }
 }
 
-/* Chains of any length, completed in any order, far beyond where the 16-bit indices go round. */
+/* Chains of any length, completed in any order, while the 16-bit indices wrap around often. */
 static void random_requests_all_come_back_once(void **state)
 {
     uint64_t seed = 7;

@@ -1,7 +1,7 @@
 /*
- * Text on its way to a transmitter that takes what it likes and to a display: nothing is lost or
- * mixed, and interrupts are never off for more than a portion. Interrupts "come" whenever they are
- * let in, and what they do is up to each test.
+ * Text for a transmitter that takes any number of bytes, and for a display: nothing is lost or
+ * mixed, and interrupts are never off for more than a portion. An interrupt comes as soon as
+ * interrupts are on; each test says what it does.
  */
 #include <stdio.h>
 #include "test/host/double/expect_panic.h"
@@ -18,12 +18,12 @@ uint64_t host_ticks = 1;
 
 static char out[200000];
 static size_t out_n;
-static size_t takes;             /* at once; 0: stuck */
-static unsigned looks;           /* times the transmitter was offered anything */
-static size_t since_on, longest; /* bytes handed over in one stretch with interrupts off */
-static void (*interrupt)(void);  /* what the next one does, once */
+static size_t takes;             /* bytes taken at once; 0: stuck */
+static unsigned looks;           /* number of times that the transmitter was offered bytes */
+static size_t since_on, longest; /* bytes handed over since interrupts were last on */
+static void (*interrupt)(void);  /* the next interrupt, once */
 
-/* The display: so many portions to draw it all, 0: there is none. */
+/* The display: number of portions to draw all of it; 0: there is none. */
 #define DRAWS 5
 static unsigned draws, undrawn, drawn_since_on, drawn_longest;
 static char shown[2000];
@@ -226,7 +226,7 @@ static void a_stuck_transmitter_does_not_keep_text_from_the_display(void **state
     assert_int_equal(undrawn, 0);
 }
 
-/* What is drawn is made stale again and again. */
+/* Makes everything stale again whenever it was drawn. */
 static void put_more(void)
 {
     undrawn = draws;
@@ -253,7 +253,7 @@ static void with_interrupts_off(const char *text)
     host_irqs_on = true;
 }
 
-/* There is no way back from this one, either. */
+/* This cannot be undone, either. */
 static void once_a_thread_draws_nobody_does_with_interrupts_off(void **state)
 {
     (void)state;
@@ -285,17 +285,17 @@ static void panic_on_another_cpu(void)
     host_cpu = &cpus[0];
 }
 
-/* The last ones: there is no way back from panic mode. */
+/* These come last: panic mode cannot be left. */
 static void a_panic_gets_through_whoever_has_the_console(void **state)
 {
     (void)state;
-    interrupt = write_half; /* CPU 0 is stopped amid a text, the lock held */
+    interrupt = write_half; /* CPU 0 is stopped in the middle of a text, with the lock held */
     host_interrupt();
     interrupt = panic_on_another_cpu;
     host_interrupt();
     assert_string_equal(out, "panic\r\n");
     assert_string_equal(shown, "halfpanic\n");
-    /* with interrupts off, and whether or not a thread draws otherwise */
+    /* with interrupts off, whether or not a drawing thread exists */
     assert_int_equal(undrawn, 0);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What is written in the Common Trace Format is read back equal by babeltrace2, the format's
- * reference reader: events of every kind of field, several packets and CPUs, what was discarded.
+ * Traces written in the Common Trace Format are read back equal by babeltrace2, the format's
+ * reference reader: events with every kind of field, several packets and CPUs, discarded events.
  */
 #include "test/host/double/expect_panic.h"
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ static FILE *create(const char *name)
     return f;
 }
 
-/* What the reader prints, errors included. */
+/* Runs the reader and keeps its output, errors included. */
 static int read_back(const char *options)
 {
     char command[256];
@@ -89,7 +89,7 @@ static void open_streams(void)
         streams[cpu].file = create(name);
         streams[cpu].context = (struct ctf_context){uuid, cpu, 0, 0};
         ctf_begin(&streams[cpu].packet, streams[cpu].memory, PACKET, 1000);
-        end_packet(&streams[cpu], 1000); /* what is discarded is counted from a packet on */
+        end_packet(&streams[cpu], 1000); /* discarded events are counted relative to a packet */
     }
 }
 
@@ -125,7 +125,7 @@ static int group_end(void **state)
     return system(command);
 }
 
-/* An event of a random type with random values, and the line it must become. */
+/* Invents an event of a random type with random values, and the line that the reader must print. */
 static unsigned invent(uint64_t *seed, uint64_t *values, char *text, size_t size)
 {
     static const char *const phrases[] = {"", "a", "two words", "with, punctuation = {1}"};
@@ -159,7 +159,7 @@ static unsigned invent(uint64_t *seed, uint64_t *values, char *text, size_t size
     return id;
 }
 
-/* Takes "[123] name: { cpu_id = 1 }, { fields }" apart into what invent() wrote, the time and the
+/* Splits "[123] name: { cpu_id = 1 }, { fields }" into the text of invent(), the time and the
  * CPU. */
 static bool take_line(char **at, unsigned long long *time, unsigned *cpu, char *text, size_t size)
 {
@@ -247,7 +247,7 @@ static void a_missing_packet_is_reported(void **state)
     assert_non_null(strstr(output, "4 packets"));
 }
 
-/* The same text in packets, as it goes down the stream. */
+/* The same text in packets, as it is sent. */
 static void a_description_in_packets_is_read(void **state)
 {
     static char text[16384];

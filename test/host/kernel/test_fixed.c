@@ -10,7 +10,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed;
 }
 
-/* Of every magnitude, and often all ones or a power of two. */
+/* Returns numbers of every magnitude, often all ones or a power of two. */
 static uint64_t any(uint64_t *seed)
 {
     uint64_t x = next_random(seed) >> next_random(seed) % 64;

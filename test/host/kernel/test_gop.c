@@ -1,4 +1,4 @@
-/* What firmware says of a display becomes a framebuffer, or a reason why there is none. */
+/* The firmware's description of a display becomes a framebuffer, or the reason for none. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/boot/gop.h"
 
@@ -133,7 +133,7 @@ static void lines_may_be_longer_than_what_is_seen(void **state)
     assert_int_equal(gop_framebuffer(&mode, &fb), -EINVAL);
 }
 
-/* Each changes one number of a good mode. */
+/* Each row changes one number of a valid mode. */
 static void numbers_that_cannot_be_are_refused(void **state)
 {
     static const struct {
@@ -180,7 +180,7 @@ static void one_larger_than_the_limit_is_refused(void **state)
     assert_int_equal(gop_framebuffer(&mode, &fb), -EINVAL);
 }
 
-/* Memory from 1 MB to 2 MB and a reservation behind it. */
+/* Memory from 1 MB to 2 MB, and a reservation behind it. */
 static void pixels_in_memory_that_is_used_are_noticed(void **state)
 {
     static struct boot_info info;

@@ -1,5 +1,5 @@
-/* What unlocking does beside letting the lock go: CPUs are asked to look at their run queues when
- * no lock is held any more. */
+/* Unlocking sends the interrupts that were asked for while locks were held, when no lock is held
+ * any more. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
@@ -9,7 +9,7 @@ bool host_irqs_on;
 struct cpu *host_cpu = cpus;
 uint64_t host_ticks = 1;
 
-static uint64_t asked[8]; /* by CPU: how often */
+static uint64_t asked[8]; /* number of interrupts, by CPU */
 
 uint64_t arch_clock_ns(void)
 {

@@ -1,4 +1,5 @@
-/* Numbers of processes and threads: in turn, around the end, never 0, never one in use. */
+/* Numbers of processes and threads: in ascending order, around the end, never 0, never one in
+ * use. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/number.h"

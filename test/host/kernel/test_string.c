@@ -1,5 +1,5 @@
-/* The kernel's memory functions, against loops over bytes: each length up to some words, at each
- * alignment of both sides. */
+/* The kernel's memory functions against loops over bytes: each length up to some words, at each
+ * alignment of both arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define LENGTHS    90
 #define ALIGNMENTS 9
 
-/* Memory of exactly n bytes, filled, so that the sanitizer sees what is read or written beyond. */
+/* Allocates exactly `n` bytes, filled, so that the sanitizer sees accesses beyond. */
 static uint8_t *filled(size_t n)
 {
     uint8_t *p = malloc(n ? n : 1);
@@ -87,7 +87,7 @@ static void check_compare(size_t a, size_t b, size_t n)
     for (size_t i = 0; i < n; i += 1 + i / 4) {
         y[b + i] ^= 0x81;
         if (i + 1 < n)
-            y[b + n - 1] ^= 0xff; /* a later one decides nothing */
+            y[b + n - 1] ^= 0xff; /* a later difference does not matter */
         assert_int_equal(sign(kernel_memcmp(x + a, y + b, n)), sign(x[a + i] - y[b + i]));
         y[b + i] = x[a + i];
         y[b + n - 1] = x[a + n - 1];

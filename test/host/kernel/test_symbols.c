@@ -1,5 +1,4 @@
-/* Tables made here by hand: what is found where, what is not known, and which tables are
- * refused. */
+/* Tables made by hand: what is found, what is unknown, and which tables are refused. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/lib/symbols.h"
 

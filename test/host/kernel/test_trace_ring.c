@@ -1,4 +1,4 @@
-/* A CPU's packets of events: order, loss, and the account of both. */
+/* A CPU's packets of events: their order, lost events, and the counts of both. */
 #include "test/host/double/expect_panic.h"
 #include "kernel/trace/ring.h"
 
@@ -48,7 +48,7 @@ static bool give(uint32_t *slot, const uint8_t **packet, uint32_t *bytes)
     return any;
 }
 
-/* Gives and returns the next packet, whose first number and sequence are as said. */
+/* Reads and returns the next packet, and checks its first number and its sequence number. */
 static uint32_t read_packet(uint64_t first, uint64_t sequence)
 {
     const uint8_t *packet;
@@ -145,8 +145,8 @@ static void a_wanted_flush_comes_with_the_next_event(void **state)
     assert_int_equal(read_packet(2, 2), 1);
 }
 
-/* A writer and a reader in turns, in every rhythm: nothing is lost that is not counted, nothing
- * comes twice. */
+/* A writer and a reader take turns at random: all lost events are counted, and no event comes
+ * twice. */
 static void random_turns_keep_the_account(void **state)
 {
     uint64_t seed = 5, expected_sequence = 0, events = 0;

@@ -1,5 +1,5 @@
-/* What the architecture promises, looked at from inside: protection of the image, user copies,
- * clock, backtraces. */
+/* Checks of the architecture's contract from inside the kernel: protection of the image, user
+ * copies, clock, backtraces. */
 #include "kernel/core/cpu.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/lib/text.h"
@@ -47,7 +47,7 @@ static void direct_map_and_stacks_are_not_executable(void)
     CHECK(prot_of((vaddr_t)phys_to_virt(pa)) == (PROT_R | PROT_W));
 }
 
-/* This thread has no process: there is no user memory at all. */
+/* This thread has no process, so there is no user memory. */
 static void user_copies_refuse_every_bad_address(void)
 {
     static const vaddr_t bad[] = {0,
@@ -78,7 +78,7 @@ static void user_copies_refuse_every_bad_address(void)
 static void user_copies_go_through_pages_of_a_space(void)
 {
     struct arch_space space;
-    const vaddr_t va = 2 * MIB - PAGE_SIZE; /* the second page hangs below another table */
+    const vaddr_t va = 2 * MIB - PAGE_SIZE; /* the second page belongs to another table */
     paddr_t pages[2];
     uint8_t out[64], in[64] = {0};
     uint32_t half = 0;
@@ -126,7 +126,7 @@ static void registers_beyond_the_cpus_reach_are_refused(void)
     CHECK(!arch_map_device(-PAGE_SIZE, PAGE_SIZE));
     CHECK(!arch_map_device(-1, 2));
     CHECK(!arch_map_device(PAGE_SIZE, UINT64_MAX));
-    /* Nobody looks at what is there. */
+    /* The registers are not accessed. */
     void *last = arch_map_device(end - 1, 1);
     CHECK(last && !arch_space_query(NULL, (vaddr_t)last, &pa, &prot));
     CHECK(last && pa == end - PAGE_SIZE && prot == (PROT_R | PROT_W | PROT_DEVICE));
@@ -207,7 +207,7 @@ static void __attribute__((noinline)) backtraces_name_their_callers(void)
     CHECK(!symbols_find_kernel(0, &place) && !symbols_find_kernel((vaddr_t)text_end, &place));
 }
 
-/* Against byte by byte; the guard bytes around must stay. */
+/* Compares with copies byte by byte; guard bytes around must stay. */
 static void memory_functions_do_every_length_and_alignment(void)
 {
     static uint8_t a[256], b[256], want[256];

@@ -1,6 +1,6 @@
 /*
- * Every disk there is: pages written and read back by all CPUs at once, whatever errors and delays
- * are injected, and one that does not answer. A disk's contents are lost.
+ * All disks: pages written and read back by all CPUs at once, with injected errors and delays, and
+ * a disk that does not answer. The disks' contents are lost.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block.h"
@@ -9,9 +9,9 @@
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
 
-#define PAGES_MAX   2048 /* of a disk that are used */
+#define PAGES_MAX   2048 /* pages of a disk that are used */
 #define ROUNDS      150  /* of one thread */
-#define TRIES_MAX   100  /* one of 20 fails where errors are injected */
+#define TRIES_MAX   100  /* one in 20 fails where errors are injected */
 #define THREADS_MAX 16
 
 static unsigned errors, wrong; /* atomic */
@@ -22,7 +22,7 @@ static uint64_t next_random(uint64_t *x)
     return *x >> 33;
 }
 
-/* A page full of numbers that follow from its place and what was written there. */
+/* Fills a page with numbers that follow from its position and version. */
 static void fill(paddr_t frame, uint64_t page, uint64_t version)
 {
     uint64_t *words = phys_to_virt(frame);
@@ -41,7 +41,7 @@ static bool holds(paddr_t frame, uint64_t page, uint64_t version)
     return true;
 }
 
-/* Until it works: what is injected passes, a disk that is not used any more does not come back. */
+/* Retries until it works: injected errors pass, but a disk that is no longer used stays so. */
 static bool transfer(struct block_device *d, uint64_t page, size_t count, bool write,
                      const paddr_t *frames)
 {
@@ -55,13 +55,13 @@ static bool transfer(struct block_device *d, uint64_t page, size_t count, bool w
     return true;
 }
 
-/* One thread has the pages from first on to itself. */
+/* The pages from `first` on that one thread has for itself. */
 struct work {
     struct block_device *device;
     uint64_t first, pages, seed;
 };
 static struct work works[THREADS_MAX];
-static uint32_t versions[PAGES_MAX]; /* each its thread's; 0: never written */
+static uint32_t versions[PAGES_MAX]; /* each used by one thread; 0: never written */
 
 static void write_and_read(void *arg)
 {
@@ -144,8 +144,8 @@ static bool all_back(void)
     return all;
 }
 
-/* All are asked for as fast as the device takes them; the largest number in flight, 0 if it is not
- * used any more. */
+/* Submits all requests as fast as the device takes them. Returns the largest number in flight; 0:
+ * the device is no longer used. */
 static unsigned ask_all(struct block_device *d, bool write)
 {
     unsigned most = 0;
@@ -211,7 +211,8 @@ static void what_a_disk_cannot_do_is_refused(void)
     frame_free(frame, 0);
 }
 
-/* For boots in which it fails for good: by errors of its own, or because it does not answer. */
+/* For boots in which the disk fails permanently: by its own errors, or because it does not
+ * answer. */
 static void what_fails_is_reported(void)
 {
     paddr_t frame;

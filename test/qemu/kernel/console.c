@@ -1,5 +1,5 @@
-/* Lines of many threads on all CPUs at once, some with interrupts off; test/qemu/stress.t looks at
- * what came out. */
+/* Lines of many threads on all CPUs at once, some with interrupts off; test/qemu/stress.t checks
+ * the output. */
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "sched/cpuset.h"
@@ -40,7 +40,7 @@ static void lines_of_all_cpus_come_out_whole(void)
     kprintf("#lines %u\n", LINES_ALL / cpu_count() * cpu_count());
 }
 
-/* Wider than a display: test/qemu/framebuffer.t looks at what is on it. */
+/* Longer than a display's row; test/qemu/framebuffer.t checks the display. */
 static void every_character_is_written(void)
 {
     for (unsigned lap = 0; lap < 2; lap++)

@@ -1,5 +1,5 @@
-/* Futexes by the thousand, from inside: words that share a bucket, sleepers that share a word,
- * deadlines that race. */
+/* A thousand futexes, from inside: words that share a bucket, sleepers that share a word, deadlines
+ * that race. */
 #include "kernel/core/cpu.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sleepers.h"
@@ -10,14 +10,14 @@
 
 #define THREADS 1024
 #define USER_VA ((vaddr_t)0x10000000)
-#define AREA    (4 * MIB) /* one word in FUTEX_BUCKETS is of the bucket wanted */
+#define AREA    (4 * MIB) /* one word in FUTEX_BUCKETS is in the wanted bucket */
 
 static struct space *space;
 static vaddr_t words[THREADS]; /* resident, all 0 */
 static uint32_t woken, timed_out, wrong, sent;
 static bool is_awake[THREADS], over;
 
-/* Words of one bucket, in a space of their own. */
+/* Collects words of one bucket, in a space of their own. */
 static void begin(void)
 {
     const uint32_t zero = 0;
@@ -57,7 +57,7 @@ static void sleep_on(uint64_t thread, vaddr_t word)
 {
     if (futex_wait(space, word, 0, UINT64_MAX))
         __atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
-    /* In this order: who is seen awake has been counted. */
+    /* In this order: a thread that is seen awake has been counted. */
     __atomic_add_fetch(&woken, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&is_awake[thread], true, __ATOMIC_RELEASE);
     note_end();
@@ -68,7 +68,7 @@ static void sleep_on_own_word(void *arg)
     sleep_on((uint64_t)arg, words[(uint64_t)arg]);
 }
 
-/* In an order of no kind; 1237 and 1024 have no common divisor. */
+/* In a scattered order: 1237 and 1024 have no common divisor. */
 static void of_a_thousand_words_in_one_bucket_each_wakes_its_own_sleeper(void)
 {
     begin();
@@ -76,7 +76,7 @@ static void of_a_thousand_words_in_one_bucket_each_wakes_its_own_sleeper(void)
         spawn(sleep_on_own_word, i);
     for (unsigned i = 0; i < THREADS; i++) {
         unsigned which = i * 1237 % THREADS;
-        while (!futex_wake(space, words[which], 1)) /* it is not asleep yet */
+        while (!futex_wake(space, words[which], 1)) /* the thread is not asleep yet */
             nap(100 * NS_PER_US);
         while (!__atomic_load_n(&is_awake[which], __ATOMIC_ACQUIRE))
             nap(20 * NS_PER_US);
@@ -92,7 +92,8 @@ static void sleep_on_first_word(void *arg)
     sleep_on((uint64_t)arg, words[0]);
 }
 
-/* Until all are asleep nobody can be sure of any number. */
+/* Wakes up to `max` at a time until `wanted` were woken: until all are asleep a call may wake
+ * fewer. */
 static unsigned wake_all(uint32_t max, unsigned wanted)
 {
     unsigned got = 0;
@@ -116,7 +117,7 @@ static void as_many_sleepers_of_one_word_wake_as_were_asked_for(void)
     CHECK(wake_all(1, 101) == 101);
     while (__atomic_load_n(&woken, __ATOMIC_ACQUIRE) < 201)
         nap(NS_PER_MS);
-    nap(20 * NS_PER_MS); /* for one too many to show */
+    nap(20 * NS_PER_MS); /* so that one too many would show */
     CHECK(__atomic_load_n(&woken, __ATOMIC_ACQUIRE) == 201);
     CHECK(wake_all(UINT32_MAX, THREADS - 201) == THREADS - 201);
     CHECK(futex_wake(space, words[0], UINT32_MAX) == 0);
@@ -126,7 +127,7 @@ static void as_many_sleepers_of_one_word_wake_as_were_asked_for(void)
 
 #define DOZERS 48
 #define DOZES  40
-#define SHARED 5 /* words among them */
+#define SHARED 5 /* words that the threads share */
 
 static void doze(void *arg)
 {

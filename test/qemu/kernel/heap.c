@@ -1,5 +1,5 @@
-/* The kernel heap's caches: what CPUs that allocate at the same time cost each other, and objects
- * that others free. */
+/* The caches of the kernel heap: the cost that CPUs which allocate at the same time have for each
+ * other, and objects that other threads free. */
 #include "kernel/core/cpu.h"
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/core/printf.h"
@@ -15,7 +15,7 @@
 
 static uint64_t until_ns, rounds[CPU_MAX];
 
-/* Objects of a few sizes are taken and given back, some held meanwhile. */
+/* Allocates and frees objects of a few sizes, and holds some meanwhile. */
 static void allocate_for_a_while(void *arg)
 {
     static const size_t sizes[] = {16, 64, 96, 256};
@@ -34,7 +34,8 @@ static void allocate_for_a_while(void *arg)
     note_end();
 }
 
-/* Allocates on n CPUs of cores of their own, from the first one on. Returns their rounds in all. */
+/* Allocates on n CPUs of different cores, from the first one on. Returns the sum of their
+ * rounds. */
 static uint64_t allocations_of(unsigned n)
 {
     uint64_t sum = 0;
@@ -50,14 +51,14 @@ static uint64_t allocations_of(unsigned n)
     return sum;
 }
 
-/* By the machine's own time: an emulator's is the host's. */
+/* Measured in the machine's own time, because an emulator's is the host's. */
 static void two_cpus_allocate_nearly_twice_as_much_as_one(void)
 {
     if (!machine_id() || cpu_count() < 4) {
         suite_skip("needs a machine with a time of its own, and two cores");
         return;
     }
-    allocations_of(2); /* caches are full then */
+    allocations_of(2); /* afterwards the caches are full */
     uint64_t one = allocations_of(1), two = allocations_of(2);
     kprintf("# %llu allocations by one CPU, %llu by two at the same time\n",
             (unsigned long long)one, (unsigned long long)two);

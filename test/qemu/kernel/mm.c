@@ -30,7 +30,7 @@ static uint64_t free_pages(void)
     return stats.free_pages;
 }
 
-/* Runs entry in n threads, in the test's space if there is one, and waits for all of them. */
+/* Runs `entry` in n threads, in the test's space if there is one, and waits for all of them. */
 static void run_threads(unsigned n, void (*entry)(void *))
 {
     struct arch_space *in = space ? space_arch(space) : NULL;
@@ -42,8 +42,8 @@ static void run_threads(unsigned n, void (*entry)(void *))
     wait_for_ends(n);
 }
 
-/* Stacks and heap pages of earlier threads may still be on their way back; a bounded number of
- * stacks stays cached. */
+/* Stacks and heap pages of earlier threads may not be free yet; a bounded number of stacks stays
+ * cached. */
 #define CACHED_PAGES 150
 static void check_returned(uint64_t before)
 {
@@ -177,7 +177,7 @@ static void an_area_is_extended_where_it_is_used(void)
              *large = area_extend(small, LARGE * PAGE_SIZE);
 
     CHECK(small && large && small != large);
-    area_free(large); /* nothing has come of it */
+    area_free(large); /* it is not used */
     for (uint64_t i = 0; i < SMALL; i++)
         small[i * WORDS] = i + 1;
     large = area_extend(small, LARGE * PAGE_SIZE);
@@ -290,9 +290,9 @@ static void pages_faulted_by_many_at_once_get_one_frame_each(void)
     check_returned(before);
 }
 
-/* One writer maps a page anew again and again, filled with the number of the round. Readers on all
- * CPUs look at it; once a round is announced, nobody may read an earlier one: that would be a
- * translation that outlived its page. */
+/* One writer maps a page again and again, filled with the number of the round. Readers on all CPUs
+ * read it. Once a round is announced, no reader may see an earlier one: that would be a translation
+ * that outlived its page. */
 #define ROUNDS 100
 static uint64_t announced;
 static uint64_t reads;
@@ -300,7 +300,7 @@ static volatile bool over;
 
 #define POISON 1 /* less than any round but the first */
 
-/* Takes the frame that was just freed, so that a stale translation shows. */
+/* Allocates the frame that was just freed, so that a stale translation shows. */
 static paddr_t poison_frame(paddr_t last)
 {
     paddr_t pa;
@@ -313,8 +313,7 @@ static paddr_t poison_frame(paddr_t last)
     return pa;
 }
 
-/* Until somebody has read the page: a reader's CPU may be away for long where a host shares it
- * out. */
+/* Waits until a reader has read the page: on a shared host a reader's CPU may not run for long. */
 static void wait_for_reader(uint64_t before, uint64_t deadline)
 {
     while (__atomic_load_n(&reads, __ATOMIC_RELAXED) == before && arch_clock_ns() < deadline)
@@ -352,12 +351,12 @@ static void read_rounds(void)
     while (!over) {
         uint64_t value, at_least = __atomic_load_n(&announced, __ATOMIC_ACQUIRE);
         if (arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0) {
-            /* 0: mapped and not yet filled. */
+            /* 0: mapped, but not yet filled. */
             CHECK(value >= at_least || value == 0);
             __atomic_add_fetch(&reads, 1, __ATOMIC_RELAXED);
         }
         sched_yield();
-        arch_cpu_relax(); /* where CPUs run in turns, one look a turn is enough */
+        arch_cpu_relax(); /* where CPUs run in turns, one look in each turn is enough */
     }
 }
 
@@ -382,7 +381,7 @@ static void no_cpu_sees_a_page_after_it_was_unmapped(void)
 
 #define OVERLAP_ROUNDS 20 /* each takes hundreds of shootdowns */
 
-/* One unmaps the whole while some others unmap parts of it: each page is accounted for once. */
+/* One thread unmaps the whole while others unmap parts of it: each page is counted once. */
 static void unmap_whole(void)
 {
     vaddr_t va;
@@ -426,15 +425,15 @@ static void unmappings_that_overlap_account_for_each_page_once(void)
 
     make_space();
     over = false;
-    /* more only get in each other's way */
+    /* More would only obstruct each other. */
     run_threads(1 + MIN(cpu_count(), 3u), unmap_whole_or_parts);
     space_stats(space, &stats);
     CHECK(stats.mapped_pages == 0 && stats.resident_pages == 0);
     drop_space();
 }
 
-/* Everybody asks everybody at the same time: those who wait must answer. So many together, as each
- * concerns all CPUs. */
+/* All CPUs make shootdowns at the same time, so those that wait must answer. The number is shared,
+ * because each concerns all CPUs. */
 #define SHOOTDOWNS 800
 
 static void shoot(void *arg)

@@ -1,7 +1,7 @@
 /*
- * Message interrupts: those the kernel raises itself, and those of real devices, QEMU's "edu" (MSI;
- * docs/specs/edu.rst) and "e1000e" (MSI-X; Intel 82574 datasheet, 10.2.4), which send them when
- * they are told to.
+ * Message interrupts: those that the kernel raises itself, and those of QEMU's devices "edu" (MSI;
+ * docs/specs/edu.rst) and "e1000e" (MSI-X; Intel 82574 datasheet, 10.2.4), which send them on
+ * request.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
@@ -10,14 +10,14 @@
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
 
-#define REQUESTER 0x00f8 /* of nobody */
+#define REQUESTER 0x00f8 /* of no device */
 #define WAIT_NS   (2 * NS_PER_S)
-#define ROUNDS    400 /* an ITS's command queue goes round more than once */
+#define ROUNDS    400 /* an ITS's command queue wraps around more than once */
 
-/* What a handler notes. */
+/* The record of a handler. */
 struct seen {
     uint32_t times; /* atomic */
-    unsigned cpu;   /* index of the last one */
+    unsigned cpu;   /* of the last interrupt */
 };
 
 static void note(void *arg)
@@ -79,7 +79,7 @@ static void messages_are_told_apart_and_can_run_out(void)
     unsigned n = 0;
 
     memset(seen, 0, sizeof(seen));
-    /* A requester has so many at most, where that matters. */
+    /* A requester may have only 16, with some controllers. */
     while (n < ARRAY_SIZE(ids) &&
            !arch_msi_alloc(REQUESTER + n / 16, &cpus[n % cpu_count()], note, &seen[n], &ids[n]))
         n++;
@@ -131,7 +131,7 @@ static void messages_come_and_go_many_times(void)
     }
 }
 
-/* The device's BAR 0, or NULL, which fails. */
+/* Maps the device's BAR 0; fails the test and returns NULL if there is none. */
 static char *find_device(uint16_t vendor, uint16_t device, struct pci_device *d)
 {
     paddr_t base;
@@ -142,7 +142,7 @@ static char *find_device(uint16_t vendor, uint16_t device, struct pci_device *d)
     return there ? arch_map_device(base, size) : NULL;
 }
 
-/* A device that sends a message when told to; some send it again a little later. */
+/* A device that sends a message on request; some devices repeat it a little later. */
 struct trigger {
     void (*send)(char *regs);
     void (*quiet)(char *regs);
@@ -206,7 +206,8 @@ static void a_devices_msi_arrives_on_the_cpu_it_is_connected_to(void)
         each_cpu_hears(&edu, regs, &trigger);
 }
 
-/* Receive queue 0's cause goes to MSI-X entry 0; writing it to ICS is as if a packet had come. */
+/* The cause of receive queue 0 is routed to MSI-X entry 0; writing it to ICS acts as if a packet
+ * had come. */
 enum {
     E1000_ICR = 0xc0,
     E1000_ICS = 0xc8,
@@ -234,7 +235,7 @@ static void e1000e_acknowledge(char *regs)
 static void a_devices_msi_x_arrives_on_the_cpu_it_is_connected_to(void)
 {
     static const struct trigger trigger = {e1000e_raise, e1000e_acknowledge,
-                                           true}; /* QEMU: when its throttling ends */
+                                           true}; /* in QEMU, when its throttling ends */
     struct pci_device nic;
     char *regs = find_device(0x8086, 0x10d3, &nic);
 
@@ -253,7 +254,7 @@ static void interrupts_a_device_has_not_are_refused(void)
     CHECK(pci_msi_connect(&nic, 2048, &cpus[0], note, &seen, &msi) == -EINVAL);
 }
 
-/* Refused, and the message stays where it was. */
+/* Returns whether the CPU is refused; the message then stays where it was. */
 static bool is_refused(struct cpu *cpu)
 {
     struct seen seen = {0};

@@ -10,7 +10,7 @@
 #include "test/qemu/kernel/suite.h"
 #include "test/qemu/kernel/threads.h"
 
-/* Hides a value from the compiler, which would refuse to compile what is wrong on purpose. */
+/* Hides a value from the compiler, which would refuse deliberate errors. */
 #define HIDDEN(v)                             \
     ({                                        \
         __typeof__(v) hidden_ = (v);          \
@@ -79,8 +79,8 @@ static void lock_taken_twice(void)
 
 static bool spinning, panicking;
 
-/* Interrupts go off on the last CPU, which then does what deed does, again and again, while another
- * one panics. */
+/* Disables interrupts on the last CPU, which then calls `deed` again and again while another CPU
+ * panics. */
 static void be_deaf(void *deed)
 {
     arch_irq_save();
@@ -111,7 +111,7 @@ static void another_cpu_is_deaf(void)
     panic_beside(spin_deaf);
 }
 
-/* Where no interrupt reaches it, this is where it stops. */
+/* On machines without an interrupt that reaches the CPU, it stops here. */
 static void lock_deaf(void)
 {
     static struct spinlock lock = SPINLOCK(LOCK_PROC, "deaf");
@@ -124,7 +124,7 @@ static void another_cpu_is_deaf_and_takes_locks(void)
     panic_beside(lock_deaf);
 }
 
-/* Not before the panic has begun, and then not at all but for a moment's overlap. */
+/* Prints only after the panic has begun, and then only for a short time. */
 static void print_deaf(void)
 {
     static uint64_t since_ns;
@@ -141,8 +141,8 @@ static void another_cpu_is_deaf_and_prints(void)
     panic_beside(print_deaf);
 }
 
-/* Asked to stop in the midst of something that must be whole, it comes to its end, and no
- * further. */
+/* A CPU that is asked to stop between end_whole_begin() and end_whole_end() goes on to the end, and
+ * no further. */
 static volatile unsigned steps;
 
 static void say_steps(void)

@@ -1,6 +1,6 @@
 /*
- * Hardware's own counters, from inside the kernel on plain QEMU with -icount: each instruction
- * takes one cycle, so it is known what must be counted. One CPU.
+ * The hardware's counters, from inside the kernel on plain QEMU with -icount: each instruction
+ * takes one cycle, so the counts are known. One CPU.
  */
 #include "hpm/count.h"
 #include "hpm/internal.h"
@@ -41,7 +41,7 @@ static struct pmu_latch count_loop(uint64_t n)
     return after;
 }
 
-/* First of all, for the counters wrap early. */
+/* Must come first, because the counters wrap early. */
 static void the_count_is_exact_when_a_counter_wraps(void)
 {
     struct pmu_latch now;
@@ -58,8 +58,7 @@ static void the_count_is_exact_when_a_counter_wraps(void)
     kprintf("# %llu instructions before, %llu across the wrap counted as %llu\n",
             (unsigned long long)now.instructions, (unsigned long long)(2 * n),
             (unsigned long long)counted);
-    /* Where a wrap must be looked for, the counter is read a second time, some instructions
-     * later. */
+    /* Where wraps must be detected, the counter is read a second time, some instructions later. */
     CHECK(counted >= 2 * n && counted < 2 * n + 200);
     CHECK(count_loop(1).instructions == overhead + 2);
 }
@@ -81,7 +80,7 @@ static void a_loop_counts_the_instructions_and_cycles_it_is_made_of(void)
     }
 }
 
-/* Without icount the host may stop QEMU between the readings of the two. */
+/* Without icount the host may stop QEMU between the two readings. */
 static void cycles_pass_at_the_rate_that_was_measured(void)
 {
     bool agree = false;
@@ -102,7 +101,7 @@ static void cycles_pass_at_the_rate_that_was_measured(void)
 
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
-/* QEMU finds that an event counter has overflown when somebody looks at the counters. */
+/* QEMU notices the overflow of an event counter only when the counters are read. */
 static void loop_and_look(uint64_t n)
 {
     struct pmu_latch ignored;
@@ -137,9 +136,9 @@ static void each_turn_ends_by_an_interrupt(void)
 
 static const struct pmu_ops *driver;
 static unsigned armed_heard;
-static uint64_t heard_at; /* what counter 0 had counted then */
+static uint64_t heard_at; /* the count of counter 0 at that time */
 
-/* In the driver's place, for what hpm has not armed. */
+/* Replaces the driver's function, for counters that hpm has not armed. */
 static unsigned listen(void)
 {
     struct pmu_latch now;
@@ -161,7 +160,7 @@ static void wait_for_a_turn(void)
         known_loop(1000);
 }
 
-/* Counter 0 counts instructions; the count it is armed for. */
+/* Arms counter 0, which counts instructions. Returns the count it is armed for. */
 static uint64_t arm_for(const struct event *event, uint64_t instructions)
 {
     struct hpm_programme next = {.event = {event}};
@@ -174,7 +173,7 @@ static uint64_t arm_for(const struct event *event, uint64_t instructions)
     return now.count[0] + instructions;
 }
 
-/* A turn's end would take the counter away: it is all over before. */
+/* Ends before the turn does, which would take the counter away. */
 static void an_armed_counter_interrupts_when_its_count_is_due(void)
 {
     struct pmu_ops listening;
@@ -249,7 +248,7 @@ static void run_workers(uint64_t step)
         finish_worker(&workers[i]);
 }
 
-/* The machine's counts, and the caller's own at the very same reading. */
+/* Reads the machine's counts, and the caller's own, at the same moment. */
 static void read_both(struct hpm_breakdown *machine, struct hpm_breakdown *own)
 {
     bool irq = arch_irq_save();
@@ -268,7 +267,7 @@ static void threads_that_take_turns_have_their_own_counts(void)
     run_workers(0);
     for (unsigned i = 0; i < THREADS; i++)
         rest[i] = workers[i].counted;
-    nap(2 * NS_PER_MS); /* the reaper, too, has done with them */
+    nap(2 * NS_PER_MS); /* the reaper is finished with them, too */
     read_both(&before, &own_before);
     run_workers(1000);
     read_both(&after, &own);
@@ -279,7 +278,7 @@ static void threads_that_take_turns_have_their_own_counts(void)
         uint64_t counted = workers[i].counted.instructions - rest[i].instructions;
         kprintf("# thread %u: %llu instructions counted as %llu\n", i, (unsigned long long)expected,
                 (unsigned long long)counted);
-        /* interrupts */
+        /* Includes interrupts. */
         CHECK(counted + 20000 > expected && counted < expected + expected / 100 + 20000);
         hpm_breakdown_add(&sum, &workers[i].counted);
     }
@@ -287,12 +286,12 @@ static void threads_that_take_turns_have_their_own_counts(void)
     kprintf("# machine %llu instructions, %llu cycles; threads %llu, %llu\n",
             (unsigned long long)after.instructions, (unsigned long long)after.cycles,
             (unsigned long long)sum.instructions, (unsigned long long)sum.cycles);
-    /* Whoever else ran meanwhile, the reaper, did little. */
+    /* Other threads, such as the reaper, did little meanwhile. */
     CHECK(sum.instructions <= after.instructions && after.instructions - sum.instructions < 100000);
     CHECK(sum.cycles <= after.cycles && after.cycles - sum.cycles < 100000);
 }
 
-/* Until the counters' interrupt has come a few times: QEMU without icount is late with it. */
+/* Runs until a few counter interrupts have come: without icount QEMU is late with them. */
 static void wait_for_interrupts(void *arg)
 {
     struct worker *w = arg;

@@ -1,4 +1,4 @@
-/* The scheduler under load, from inside: nothing is lost, and no thread runs where it must not. */
+/* The scheduler under load, from inside: nothing is lost, and no thread runs on a forbidden CPU. */
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "sched/cpuset.h"
@@ -66,7 +66,7 @@ static void every_thread_runs_once_and_gives_its_memory_back(void)
             frame_stats(&before);
         }
     }
-    /* The last stacks may still be on their way back. */
+    /* The last stacks may not be free yet. */
     for (unsigned i = 0; i < 100; i++) {
         nap(20 * NS_PER_MS);
         frame_stats(&after);
@@ -95,7 +95,7 @@ static void play(struct pair *p, unsigned side)
     while (p->turns < TURNS) {
         if (p->turns % 2 == side) {
             p->turns++;
-            counter += side; /* of no consequence; keeps both sides from being equal */
+            counter += side; /* keeps both sides from being equal, otherwise irrelevant */
             wait_wake(&p->moved, 1);
         } else if (wait_sleep(&p->moved, &p->lock, &irq, UINT64_MAX)) {
             CHECK(!"woken without a reason");
@@ -232,7 +232,8 @@ static bool in_order(void)
     return true;
 }
 
-/* Did all of them fall asleep before the first was to wake, and each run before the next was to? */
+/* Returns whether all fell asleep before the first deadline, and each ran before the next
+ * deadline. */
 static bool sleepers_were_in_time(uint64_t ahead_ns, uint64_t apart_ns)
 {
     struct cpuset last = cpuset_one(cpu_count() - 1);
@@ -240,7 +241,7 @@ static bool sleepers_were_in_time(uint64_t ahead_ns, uint64_t apart_ns)
 
     reset();
     arrived = late = 0;
-    /* 7 and 20 have no common divisor: every place once */
+    /* 7 and 20 have no common divisor, so every position occurs once. */
     for (uint64_t i = 0; i < SLEEPERS; i++) {
         deadline_ns[i] = start_ns + i * 7 % SLEEPERS * apart_ns;
         spawn(sleep_once, (void *)i, &last, PRIO_NORMAL);
@@ -251,7 +252,7 @@ static bool sleepers_were_in_time(uint64_t ahead_ns, uint64_t apart_ns)
 
 static void sleepers_of_one_cpu_wake_in_order_and_never_early(void)
 {
-    /* A host that is busy may run none of us for that long; two that are due at once may run in any
+    /* A busy host may run no thread for that long; two threads that are due at once may run in any
      * order. */
     uint64_t apart_ns = NS_PER_MS;
 
@@ -374,8 +375,8 @@ static void threads_that_move_each_other_about_all_come_to_their_end(void)
 
 #define LOCK_ROUNDS 200
 
-/* Lets go of the lock only to take it again; device access while it is held is where QEMU likes to
- * change CPUs. */
+/* Releases the lock only to take it again; QEMU tends to switch CPUs at device accesses, so one is
+ * made while it is held. */
 static void hog_lock(UNUSED void *arg)
 {
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {

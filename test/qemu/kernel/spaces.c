@@ -1,7 +1,7 @@
 /*
- * Address spaces that take turns on the CPUs, more of them than the TLB has identifiers for
- * (mem.space_ids): each sees its own pages at the address all of them use, and no page outlives its
- * mapping, whoever ran in between.
+ * More address spaces than the TLB has identifiers (mem.space_ids) take turns on the CPUs: each
+ * sees its own pages at the common address, and no page outlives its mapping, regardless of the
+ * spaces that ran in between.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
@@ -18,9 +18,9 @@
 
 static struct tenant {
     struct space *space;
-    uint64_t least; /* nothing less may be read at USER_VA any more; 0: not mapped */
+    uint64_t least; /* the smallest value that may be read at USER_VA; 0: not mapped */
     bool over;
-    bool watched; /* its first round lasts until somebody has read a page */
+    bool watched; /* its first round lasts until a page has been read */
 } tenants[SPACES];
 static unsigned reads;
 
@@ -49,13 +49,14 @@ static void run_in(struct tenant *t, void (*entry)(void *), unsigned cpu)
         cpu, (struct thread_params){.entry = entry, .arg = t, .space = space_arch(t->space)});
 }
 
-/* What a round of a space has in its page: neither another round nor another space has the same. */
+/* Returns the contents of the page in a round of a space; all are different. */
 static uint64_t value_of(const struct tenant *t, uint64_t round)
 {
     return (uint64_t)(t - tenants) << 32 | round;
 }
 
-/* In one store: space_fill's are of no particular size, and somebody may be reading. */
+/* Fills the page with one store, because space_fill() has stores of any size, and another thread
+ * may be reading. */
 static void map_round(struct tenant *t, uint64_t round)
 {
     uint64_t value = value_of(t, round), none = 0;
@@ -70,7 +71,7 @@ static void map_round(struct tenant *t, uint64_t round)
     __atomic_store_n(&t->least, value, __ATOMIC_RELEASE);
 }
 
-/* The frame the page had becomes somebody else's. */
+/* Unmaps the page and reuses its frame. */
 static void unmap_round(struct tenant *t, paddr_t *frame)
 {
     CHECK(space_unmap(t->space, USER_VA, PAGE_SIZE) == 0);
@@ -90,7 +91,7 @@ static void change(void *arg)
 
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         map_round(t, round);
-        /* Whoever is to look on may come late. */
+        /* The reader may come late. */
         while (t->watched && !__atomic_load_n(&reads, __ATOMIC_ACQUIRE))
             sched_yield();
         for (unsigned i = 0; i < 3; i++) {
@@ -107,7 +108,7 @@ static void change(void *arg)
     note_end();
 }
 
-/* On another CPU. */
+/* Runs on another CPU. */
 static void look_until_over(struct tenant *t, void (*between)(void))
 {
     uint64_t value;
@@ -115,7 +116,7 @@ static void look_until_over(struct tenant *t, void (*between)(void))
     while (!__atomic_load_n(&t->over, __ATOMIC_ACQUIRE)) {
         uint64_t least = __atomic_load_n(&t->least, __ATOMIC_ACQUIRE);
         if (arch_copy_from_user(&value, USER_VA, sizeof(value)) == 0) {
-            /* 0: mapped and not yet filled. */
+            /* 0: mapped, but not yet filled. */
             CHECK(value == 0 || (value >= least && value <= value_of(t, ROUNDS)));
             __atomic_add_fetch(&reads, 1, __ATOMIC_RELAXED);
         }
@@ -156,7 +157,7 @@ static void spaces_that_outnumber_the_identifiers_have_their_own_data(void)
     drop_tenants(SPACES);
 }
 
-/* CPU 0 uses one space all the time, while others go through so many that its identifier is of an
+/* CPU 0 uses one space all the time, while others go through many, until its identifier is of an
  * earlier generation. */
 static void a_space_that_stays_on_its_cpu_is_still_told_of_pages_that_went(void)
 {
@@ -174,7 +175,7 @@ static void a_space_that_stays_on_its_cpu_is_still_told_of_pages_that_went(void)
     drop_tenants(SPACES);
 }
 
-/* Its CPU keeps the translation, perhaps, and is idle or runs others. */
+/* Its CPU may keep the translation, and is idle or runs other spaces. */
 static void remember(void *arg)
 {
     struct tenant *t = arg;

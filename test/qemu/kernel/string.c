@@ -1,4 +1,4 @@
-/* The kernel's memory functions in the booted kernel: at each alignment, and what that costs in the
+/* The kernel's memory functions in the booted kernel: at each alignment, and their cost in the
  * simulated machine's cycles. */
 #include "kernel/arch/arch.h"
 #include "kernel/dev/model/machine_find.h"

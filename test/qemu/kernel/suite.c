@@ -1,4 +1,4 @@
-/* In place of kernel/run.c: runs suites by name; see suite.h. */
+/* Replaces kernel/run.c: runs suites by name. See suite.h. */
 #include "test/qemu/kernel/suite.h"
 #include "kernel/core/printf.h"
 #include "kernel/run.h"
@@ -31,7 +31,7 @@ static bool same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Behind the suite's name may stand the number of the only test to run. */
+/* Runs a suite, or the one test that is numbered behind its name. */
 static unsigned run_suite(const struct suite *s, const char *only)
 {
     unsigned count = 0, failed = 0;

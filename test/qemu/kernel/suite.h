@@ -1,7 +1,6 @@
 /*
- * Suites that run as threads of a booted kernel. The image of these tests is the kernel with run.c
- * replaced: what stands behind '--' on the command line are suites instead of applications. Output
- * is TAP.
+ * Suites that run as threads of a booted kernel. The image is the kernel with another run.c: the
+ * words behind '--' on the command line name suites instead of applications. Output is TAP.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -20,10 +19,10 @@ extern const struct suite turns_suite, sched_suite, hpm_suite, mm_suite, spaces_
     msi_suite, panics_suite, pmu_suite, console_suite, futex_suite, virtio_suite, telemetry_suite,
     block_suite, block_failing_suite, swap_suite, heap_suite, string_suite;
 
-/* The running test fails; it goes on. */
+/* Fails the running test, which continues. */
 void suite_fail(const char *file, int line, const char *what);
 
-/* The running test cannot be made here, and why; it returns then. */
+/* Skips the running test, which then returns. */
 void suite_skip(const char *why);
 
 #define CHECK(cond)                                \

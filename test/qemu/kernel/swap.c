@@ -1,5 +1,5 @@
-/* Swapping from inside the booted kernel: slots, a space larger than it may be, one that ends while
- * its pages are on their way. */
+/* Swapping from inside the booted kernel: slots, a space larger than its limit, and a space that
+ * ends while its pages are being swapped. */
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
 #include "mm/mm.h"
@@ -77,7 +77,7 @@ static uint64_t value_of(uint64_t page, uint64_t round)
     return page * 0x9e3779b97f4a7c15 + round;
 }
 
-/* In the test's space, without a process: nobody faults for it. */
+/* Reads in the test's space, and handles faults itself because there is no process. */
 static uint64_t read_word(vaddr_t va)
 {
     uint64_t value = 0;
@@ -124,7 +124,7 @@ static void fill_space(void)
     wait_for_ends(WORKERS);
 }
 
-/* Caches of frames and of stacks hold some. */
+/* Caches of frames and stacks hold some. */
 #define CACHED_PAGES 150
 
 static void a_space_larger_than_it_may_be_keeps_its_contents(void)

@@ -1,4 +1,4 @@
-/* More marks on every CPU than there is room for: test/qemu/telemetry.t looks at what has become of
+/* More marks on every CPU than there is room for; test/qemu/telemetry.t checks what became of
  * them. */
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
@@ -7,7 +7,7 @@
 #include "sched/sched.h"
 #include "test/qemu/kernel/suite.h"
 
-#define MARKS  5000 /* in a row, interrupts off: some ten packets */
+#define MARKS  5000 /* consecutive, interrupts off: about ten packets */
 #define ROUNDS 3
 
 static unsigned next_mark[CPU_MAX];

@@ -64,7 +64,7 @@ void wait_until_dead(const struct thread *t)
 {
     while (!is_dead(t))
         nap(NS_PER_MS);
-    nap(NS_PER_MS); /* for the switch from it */
+    nap(NS_PER_MS); /* for the switch away from it */
 }
 
 void check_queues(void)

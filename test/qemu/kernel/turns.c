@@ -1,5 +1,4 @@
-/* Who runs when several want one CPU: priorities, gates, slices, shares, and how balancing levels
- * them. */
+/* Which thread runs when several want one CPU: priorities, gates, slices, shares, and balancing. */
 #include "kernel/core/printf.h"
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
@@ -59,7 +58,7 @@ static void a_lower_priority_waits_while_a_higher_one_wants_to_run(void)
     uint64_t starve_ms = sched_starve_ms;
 
     reset();
-    sched_starve_ms = 100000; /* none of them, however slow the host */
+    sched_starve_ms = 100000; /* none starves, on any host */
     high_steps = low_steps = 0;
     for (unsigned i = 0; i < 4; i++)
         spawn(run_low, NULL, &last, PRIO_LOW);
@@ -91,7 +90,7 @@ static void sleep_now_and_then(void *arg)
     note_end();
 }
 
-/* Of both the highest that a program may have and the kernel's own. */
+/* Against the highest priority of programs, and the kernel's own. */
 static void a_lower_priority_is_not_kept_waiting_for_ever(void)
 {
     static const uint8_t busy_prio[] = {PRIO_HIGH, PRIO_KERNEL};
@@ -118,7 +117,7 @@ static void a_lower_priority_is_not_kept_waiting_for_ever(void)
 static struct gate gate = GATE(gate, GATE_SESSIONS, "test");
 static volatile bool in_gate;
 
-/* Leaves the gate when another thread waits for it. */
+/* Enters the gate and leaves it when another thread waits for it. */
 static void hold_gate(UNUSED void *arg)
 {
     gate_enter(&gate);
@@ -148,8 +147,8 @@ static void wait_at_gate(UNUSED void *arg)
     note_end();
 }
 
-/* The owner shares its CPU with a thread of higher priority that never sleeps, until the one that
- * waits is let in. */
+/* The owner shares its CPU with a thread of higher priority that never sleeps, until the waiting
+ * thread has entered. */
 static void the_owner_of_a_gate_runs_while_others_wait(void)
 {
     struct cpuset first = cpuset_one(0), last = cpuset_one(cpu_count() - 1);
@@ -157,7 +156,7 @@ static void the_owner_of_a_gate_runs_while_others_wait(void)
 
     reset();
     in_gate = false;
-    sched_starve_ms = 100000; /* it is not let run as one that starves */
+    sched_starve_ms = 100000; /* it is not run because it starves */
     spawn(hold_gate, NULL, &last, PRIO_LOW);
     while (!in_gate)
         nap(NS_PER_MS);
@@ -169,8 +168,8 @@ static void the_owner_of_a_gate_runs_while_others_wait(void)
 
 /* ---- Slices and shares ----------------------------------------------------------------------- */
 
-/* All on one CPU, so plain variables do; volatile, since they change while a thread waits in
- * sched_point(). */
+/* All threads run on one CPU, so plain variables suffice; volatile, since they change while a
+ * thread waits in sched_point(). */
 #define SLICES 12
 static volatile uint64_t turns_of[4];
 static volatile unsigned last_of;
@@ -185,7 +184,7 @@ static void take_turns(void *arg)
         turns_of[self]++;
         stop = stop || turns_of[self] == SLICES;
         last_of = (unsigned)self;
-        while (last_of == self && !stop) /* until another has had the CPU: its slice is over */
+        while (last_of == self && !stop) /* until another thread has run: the slice is over */
             sched_point();
     }
     note_end();
@@ -208,7 +207,7 @@ static bool slices_went_round(void)
     return true;
 }
 
-/* A host that stalls may cost a thread a few of its slices. */
+/* A host that stalls may cost a thread a few slices. */
 static void slices_go_round_among_equals(void)
 {
     bool went_round = false;
@@ -231,8 +230,8 @@ static void compute_and_doze(UNUSED void *arg)
     note_end();
 }
 
-/* In permille: what one that now and then sleeps for a moment gets of the CPU that it shares with
- * one that does not. */
+/* Returns the share, in permille, of a thread that dozes now and then, of the CPU that it shares
+ * with one that does not. */
 static uint64_t share_of_one_that_dozes(void)
 {
     struct cpuset last = cpuset_one(cpu_count() - 1);
@@ -256,8 +255,8 @@ static uint64_t share_of_one_that_dozes(void)
     return run_ns[1] * 1000 / (run_ns[0] + run_ns[1]);
 }
 
-/* Were turns counted, not the time, it would be a sixth. A host that stalls may cost it some of
- * its time. */
+/* If turns were counted instead of time, it would be a sixth. A host that stalls may cost some
+ * time. */
 static void what_a_thread_has_run_is_charged_to_it(void)
 {
     uint64_t permille = 0;
@@ -268,7 +267,8 @@ static void what_a_thread_has_run_is_charged_to_it(void)
     CHECK(permille >= 350 && permille < 650);
 }
 
-/* Three on one CPU, looked at in the middle of their slices; their priority changes meanwhile. */
+/* Three threads on one CPU, examined in the middle of their slices; their priority changes
+ * meanwhile. */
 static void a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one(void)
 {
     struct cpuset last = cpuset_one(cpu_count() - 1);
@@ -298,7 +298,7 @@ static void a_thread_wants_a_cpu_all_the_time_that_it_runs_or_waits_for_one(void
         thread_put(t[i]);
 }
 
-/* All are thrown on one CPU and have to be pulled away by the others. */
+/* All threads start on one CPU and must be pulled away by the others. */
 static void balancing_levels_a_heap_of_threads(void)
 {
     unsigned n = 2 * cpu_count();

@@ -1,4 +1,4 @@
-/* A virtio console's port: pages go out in order, several at a time; the host looks at what has
+/* A virtio console's port: pages are sent in order, several at a time; the host checks what
  * arrived. */
 #include "kernel/core/cpu.h"
 #include "kernel/dev/virtio/virtio_console.h"
@@ -14,7 +14,7 @@
 
 static struct spinlock lock = SPINLOCK(LOCK_THREAD, "virtio test");
 static struct wait_queue queue;
-static unsigned wakes; /* under the lock */
+static unsigned wakes; /* guarded by the lock */
 
 static void wake(UNUSED void *arg)
 {
@@ -52,7 +52,7 @@ static int open_port(unsigned *port)
     return err;
 }
 
-/* Page i is full of the (i mod 26)th letter. */
+/* Sends page i, filled with letter i mod 26. */
 static int send_page(unsigned port, unsigned i)
 {
     paddr_t frame;
