@@ -175,6 +175,7 @@ class Sources:
             self.find_assigned(path)
             self.find_listed(path)
             self.find_passed(path)
+            self.find_rows(path)
         last = lambda name: re.findall(r"\w+", name)[-1]
         for _ in range(4):
             for to, value in self.alias:
@@ -205,6 +206,11 @@ class Sources:
         self.defined[path] = at
         for m in re.finditer(r"struct (\w+)\s*\{", text):
             self.structs[m[1]] = balanced(text, m.end() - 1)
+
+    def find_rows(self, path):
+        """Lists of rows for a macro: ROW(SYS_READ, "read", sys_read), the last is `handle`."""
+        for value in re.findall(r"\bROW\([^()]*\b(\w+)\)", self.read(path)):
+            self.add(path, "handle", value)
 
     def within(self, path, line):
         """The function a line is in."""
