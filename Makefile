@@ -145,7 +145,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small
 ##                        sizes
 ## make all               kernel, applications, simulated machine, UEFI image
-## make lint              formatting, warnings, purity of policies, order of floors, names of
+## make lint              formatting, purity of the policies, the order of floors, the form of docs
 ##                        arguments
 ## make floors            draw which folder of the kernel uses which: docs/floors.svg,
 ##                        docs/calls.txt
