@@ -39,7 +39,8 @@ static uint32_t take(struct slots *s, uint32_t slot)
     return slot;
 }
 
-/* The next cluster, from *at on and round, that is whole, or has a free slot; there is one. */
+/* Returns the next cluster, from *at on and round, that is whole, or has a free slot; there is
+ * one. */
 static uint32_t next_cluster(const struct slots *s, uint32_t *at, bool whole)
 {
     while (whole ? s->taken[*at] != 0 : s->taken[*at] == UINT32_MAX)

@@ -1,10 +1,10 @@
 /*
  * Slots of a swap area, and which are taken.
  *
- * SLOT_CLUSTER aligned pages of memory share as many aligned slots as long as whole clusters are
- * free: who knows where a neighbour is asks for the slot beside it, who knows of none gets his
- * place in a whole free cluster. Then whatever is free is taken. Invariants: slots_check. Pure:
- * memory comes from the caller, who serialises access.
+ * As long as whole clusters are free, SLOT_CLUSTER aligned pages of memory share SLOT_CLUSTER
+ * aligned slots: a caller that knows the slot of a neighbour asks for the one beside it, others get
+ * their index in a whole free cluster. Then any free slot is taken. Invariants: slots_check. Pure:
+ * memory comes from the caller, which serializes access.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -19,14 +19,14 @@ struct slots {
     uint32_t taken[];                 /* by cluster, a bit a slot: 1 is taken */
 };
 
-/* Bytes for an area of so many pages: at least SLOT_CLUSTER, what is beyond whole clusters is not
- * used. */
+/* Returns the bytes for an area of `pages`, at least SLOT_CLUSTER; pages beyond whole clusters are
+ * not used. */
 uint64_t slots_bytes(uint32_t pages);
-/* All are free, but slot 0, which is nobody's. */
+/* Makes all slots free, but for slot 0, which is not used. */
 void slots_init(struct slots *s, uint32_t pages);
-/* A free slot, at best `want`, which may be any number; or the index-th (0 to SLOT_CLUSTER - 1) of
- * a whole free cluster when that is not to be had. SLOT_NONE: none is left. */
+/* Takes a free slot: if possible `want`, which may be any number; else slot `index`, below
+ * SLOT_CLUSTER, of a whole free cluster; else any. Returns SLOT_NONE if none is free. */
 uint32_t slots_take(struct slots *s, uint32_t want, unsigned index);
 void slots_give(struct slots *s, uint32_t slot);
-/* What is wrong with it, or NULL. */
+/* Returns NULL, or the broken invariant. */
 const char *slots_check(const struct slots *s);

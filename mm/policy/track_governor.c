@@ -1,12 +1,12 @@
 /* See track_governor.h. */
 #include "mm/policy/track_governor.h"
 
-#define FADE       8            /* the part of a sum that a window takes away is one in so many */
+#define FADE       8            /* a window replaces 1 / FADE of a sum */
 #define WINDOW_MAX (1ull << 36) /* so that sums can be multiplied by thousands */
 #define WHOLE      256          /* parts of a window */
-/* a trial has succeeded when it lasts as many times as long as was waited for it */
+/* a trial that lasts this times the wait for it has succeeded */
 #define LONG     8
-#define WELL_NUM 4 /* well within: less than 4/5 of what is allowed */
+#define WELL_NUM 4 /* well within the limit: less than 4/5 of it */
 #define WELL_DEN 5
 
 void track_governor_init(struct track_governor *g, unsigned permille, unsigned shift,
@@ -22,7 +22,7 @@ void track_governor_init(struct track_governor *g, unsigned permille, unsigned s
                                  .window = window};
 }
 
-/* Is it more than num / den of what is allowed? */
+/* Returns whether cost / ran is more than num / den of the limit. */
 static bool exceeds(const struct track_governor *g, uint64_t cost, unsigned num, unsigned den)
 {
     return cost * 1000 * den > g->ran * g->permille * num;
@@ -45,7 +45,7 @@ static void lower(struct track_governor *g)
     g->on_trial = true;
 }
 
-/* Whatever made trials rare is long ago. */
+/* Halves the wait between trials when a shift has lasted long. */
 static void forgive(struct track_governor *g)
 {
     g->calm_wanted = MAX(g->calm_wanted / 2, (unsigned)GOVERN_CALM_FIRST);
@@ -53,7 +53,8 @@ static void forgive(struct track_governor *g)
     g->lasted = 0;
 }
 
-/* The window's end: it is in the sums, which fade as long as it was. Was it a whole one? */
+/* Ends the window: adds it to the sums, which fade by its length. Returns whether it was a whole
+ * one. */
 static bool end_window(struct track_governor *g)
 {
     bool whole = g->now.ran >= g->window;
@@ -71,7 +72,7 @@ unsigned track_governor_tell(struct track_governor *g, uint64_t cost, uint64_t r
         return g->shift = 0;
     g->now.cost = MIN(g->now.cost + MIN(cost, WINDOW_MAX), WINDOW_MAX);
     g->now.ran = MIN(g->now.ran + MIN(ran, WINDOW_MAX), WINDOW_MAX);
-    if (!g->now.ran) /* nobody runs whom it would have slowed down */
+    if (!g->now.ran) /* no process runs that tracking would slow down */
         g->now.cost = 0;
     if (g->now.ran < g->window && g->now.cost * 1000 < g->window * g->permille)
         return g->shift;

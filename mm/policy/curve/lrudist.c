@@ -1,13 +1,15 @@
 /*
- * Reuse distances under LRU.
- * bits: one for each slot, set when a page has it. tree: tree[i] counts the pages in the words
- * from i less its lowest set bit up to i, excluded; tree[0] is not used, and those from `entered`
- * on are to come. The word that slots are being given from is in bits only, and enters the tree
- * when it is full; its slots that are still to be given are set beforehand. What has left the near
- * word is taken from the tree when another comes near.
+ * Reuse distances under LRU. See lrudist.h.
  *
- * A distance is the pages less those with slots before. Pages used in the order of the last time
- * free slots in a row: before the second one there are as many as before the first.
+ * bits: one for each slot, set when a page has it. tree: tree[i] counts the pages in the words from
+ * i less its lowest set bit up to i, excluded; tree[0] is not used, and those from `entered` on are
+ * to come. The word that slots are being given from is in bits only, and enters the tree when it is
+ * full; its slots that are still to be given are set beforehand. Pages that have left the near word
+ * are subtracted from the tree when another word becomes the near one.
+ *
+ * A distance is the number of pages less those with slots before. Pages used in the order of the
+ * last time free slots in a row: when the second is used, the number of pages with slots before it
+ * is the same as for the first.
  */
 #include "mm/policy/curve/lrudist.h"
 
@@ -82,7 +84,7 @@ static ALWAYS_INLINE void tree_add(struct lrudist *d, uint32_t word, uint32_t n)
         tree[i] += n;
 }
 
-/* The next word is one of it. */
+/* Appends the next word to the tree. */
 static void tree_append(struct lrudist *d, uint32_t n)
 {
     uint32_t *tree = tree_of(d), i = ++d->entered;
@@ -113,7 +115,7 @@ static __attribute__((noinline)) void come_near(struct lrudist *d, uint32_t word
     d->gone = 0;
 }
 
-/* Its last slot has been taken: slots come from the next. */
+/* Enters a word into the tree when its last slot has been taken: slots come from the next one. */
 static __attribute__((noinline)) void enter_tree(struct lrudist *d, uint32_t word)
 {
     tree_append(d, ones(bits_of(d)[word]));
@@ -121,8 +123,8 @@ static __attribute__((noinline)) void enter_tree(struct lrudist *d, uint32_t wor
         bits_of(d)[word + 1] = ~0ull;
 }
 
-/* The first slots are taken, as many as there are pages; everything behind the slots' numbers is
- * cleared. */
+/* Marks the first slots, one for each page, as taken, and clears everything behind the numbers of
+ * slots. */
 static void fill_first(struct lrudist *d)
 {
     uint64_t *bits = bits_of(d);
@@ -137,7 +139,7 @@ static void fill_first(struct lrudist *d)
     bits[d->size / WORD] = ~0ull;
 }
 
-/* Slots taken up to this one, by the sums of those before each word. */
+/* Returns the number of slots taken up to this one, by the sums of those before each word. */
 static ALWAYS_INLINE uint32_t rank(const uint64_t *bits, const uint32_t *sums, uint32_t slot)
 {
     return sums[slot / WORD] + ones(bits[slot / WORD] & ((2ull << slot % WORD) - 1));
@@ -183,7 +185,7 @@ static ALWAYS_INLINE uint32_t distance_of(struct lrudist *d, uint64_t in_word, u
     return d->size - d->sum - ones(in_word & ((1ull << bit) - 1));
 }
 
-/* A word of slots has been given. */
+/* Goes on to the next word when all slots of one have been given. */
 static __attribute__((noinline)) void end_word(struct lrudist *d)
 {
     enter_tree(d, d->next / WORD - 1);
@@ -191,13 +193,13 @@ static __attribute__((noinline)) void end_word(struct lrudist *d)
         renumber(d);
 }
 
-/* So many pages, one after the other, had this distance; 0: none. */
+/* Pages in a row with one distance; 0: not used before. */
 struct run {
     uint32_t distance, pages;
 };
 
-/* Pages from *node on, most at most, the first of which has this slot, as far as their slots are in
- * a row and in one word, and so are their new ones: they are given them. */
+/* Gives new slots to pages from *node on, up to `most`, as long as their old slots, the first of
+ * which is `slot`, are in a row and in one word, and so are their new ones. */
 static ALWAYS_INLINE struct run touch_row(struct lrudist *d, const uint32_t *node, size_t most,
                                           uint32_t slot)
 {
@@ -219,7 +221,7 @@ static ALWAYS_INLINE struct run touch_row(struct lrudist *d, const uint32_t *nod
     return (struct run){distance, n};
 }
 
-/* Of pages from *node on, most at most, at least one. */
+/* Gives new slots to at least one page from *node on, up to `most`. */
 static ALWAYS_INLINE struct run touch_some(struct lrudist *d, const uint32_t *node, size_t most)
 {
     ASSERT(*node < d->nodes);
@@ -227,7 +229,7 @@ static ALWAYS_INLINE struct run touch_some(struct lrudist *d, const uint32_t *no
     struct run run = {0, 1};
 
     if (slot && slot == d->next)
-        return (struct run){1, 1}; /* used last: it may keep its slot */
+        return (struct run){1, 1}; /* the page used last may keep its slot */
     if (slot) {
         run = touch_row(d, node, most, slot);
     } else {

@@ -1,18 +1,18 @@
 /*
- * Reuse distances under LRU: how many pages were used since this one was, itself included; so the
- * least memory, in pages, in which LRU would have kept it.
+ * Reuse distances under LRU: the number of pages used since this one was, itself included, which is
+ * the least memory in which LRU would have kept the page.
  *
  * Each access takes the next slot of a row, and frees the page's old one; the distance is the
  * number of taken slots from the old one on, found by a binary indexed tree over words of 64 slots
- * (Bennett and Kruskal 1975; Fenwick 1994). Exact; time in the logarithm of the pages. Where
- * pages are used in the order of the last time their old slots follow each other, and all of them
- * have one distance: then an access costs a dozen instructions. Six bytes a page. The row has
- * eight slots a page; at its end slots are given anew in order, in time linear in the pages, once
- * in at least seven accesses a page.
+ * (Bennett and Kruskal 1975; Fenwick 1994). Exact; time in the logarithm of the pages. Where pages
+ * are used in the order of the last time their old slots follow each other, and all of them have
+ * one distance: then an access costs a dozen instructions. Six bytes a page. The row has eight
+ * slots a page; at its end slots are given anew in order, in time linear in the pages, once in at
+ * least seven accesses a page.
  *
- * For distances only. lrustack.h keeps the order itself, and finds distances by group.
- * The structure holds node numbers, no pointers. Pure: memory comes from the caller; one caller at
- * a time for each struct.
+ * For distances only. lrustack.h keeps the order itself, and finds distances by group. The
+ * structure holds node numbers, no pointers. Pure: memory comes from the caller; one caller at a
+ * time for each struct.
  */
 #pragma once
 #include "mm/policy/curve/tally.h"
@@ -24,8 +24,8 @@ struct lrudist {
     uint32_t nodes;
     uint32_t size;    /* pages that have a slot */
     uint32_t next;    /* the slot of the next access */
-    uint32_t words;   /* of 64 slots each */
-    uint32_t entered; /* words of which all slots have been given, which the tree counts */
+    uint32_t words;   /* words of 64 slots */
+    uint32_t entered; /* words with all slots given, which the tree counts */
     uint32_t near;    /* the word asked for last, ... */
     uint32_t sum;     /* ... pages in the words before it, ... */
     uint32_t gone;    /* ... and pages that have left it, which the tree still counts */
@@ -34,23 +34,24 @@ struct lrudist {
     uint32_t slot[];  /* [nodes] slot + 1; 0: none */
 };
 
-/* Bytes for so many nodes, 1..LRUDIST_NODES_MAX; a multiple of 8. */
+/* Returns the bytes for `nodes`, 1..LRUDIST_NODES_MAX; a multiple of 8. */
 size_t lrudist_bytes(uint32_t nodes);
-/* Nothing used yet; memory of lrudist_bytes(nodes), aligned to 8. */
+/* Initializes memory of lrudist_bytes(nodes), aligned to 8. */
 void lrudist_init(struct lrudist *d, uint32_t nodes);
-/* The bytes have been copied into memory for more nodes: makes it one for them. */
+/* Makes a copy of a struct lrudist, in memory for more nodes, one for these. */
 void lrudist_grow(struct lrudist *d, uint32_t nodes);
-/* The page was used. Returns its distance from 1, 0 for a page not used before. */
+/* Counts a use of the page. Returns its distance from 1; 0: it was not used before. */
 uint32_t lrudist_touch(struct lrudist *d, uint32_t node);
-/* The same of n pages, one after the other, quicker: their distances are counted. How many were
- * not used before, which are not. */
+/* The same of n pages, one after the other; quicker. Adds their distances to `distances`. Returns
+ * the number of pages not used before. */
 uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n,
                            struct tally distances);
-/* The page is unmapped. Nothing happens when it was not used. */
+/* Removes the page if it was used. */
 void lrudist_remove(struct lrudist *d, uint32_t node);
-/* Marks this moment; the last two are known. */
+/* Marks this moment; the last two marks are remembered. */
 void lrudist_mark(struct lrudist *d);
-/* Was the page used since the mark before the last one, or at that mark the one used last? */
+/* Returns whether the page was used since the mark before the last one, or was the page used last
+ * at that mark. */
 bool lrudist_is_recent(const struct lrudist *d, uint32_t node);
-/* NULL, or the invariant that does not hold. */
+/* Returns NULL, or the broken invariant. */
 const char *lrudist_check(const struct lrudist *d);

@@ -1,8 +1,7 @@
 /*
- * The LRU stack.
- * last[i] is the page at depth at[i], for each boundary the stack reaches. When a page comes up
- * from below boundary i, or is new, the pages above it sink by one: last[i] sinks below the
- * boundary, and the page above it becomes the last.
+ * The LRU stack. See lrustack.h. last[i] is the page at depth at[i], for each boundary that the
+ * stack reaches. When a page comes up from below boundary i, or is new, the pages above it sink by
+ * one: last[i] sinks below the boundary, and the page above it becomes the last.
  */
 #include "mm/policy/curve/lrustack.h"
 
@@ -26,7 +25,7 @@ void lrustack_grow(struct lrustack *s, uint32_t nodes)
     s->nodes = nodes;
 }
 
-/* Finds the boundaries' pages and every page's group, from the top down. */
+/* Finds the pages at the boundaries and every page's group, from the top down. */
 static void walk(struct lrustack *s)
 {
     uint32_t depth = 0;
@@ -75,7 +74,7 @@ unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group
     return n;
 }
 
-/* The pages above the first bounds boundaries sink by one, and node comes to the top. */
+/* Puts `node` at the top; the pages above the first `bounds` boundaries sink by one. */
 static void sink(struct lrustack *s, unsigned bounds, uint32_t node)
 {
     for (unsigned i = 0; i < bounds; i++) {
@@ -127,8 +126,8 @@ unsigned lrustack_touch(struct lrustack *s, uint32_t node)
     if (group == LRUSTACK_COLD) {
         enter(s, node);
     } else if (s->top != node) {
-        /* It may be the last of its own group: then the page above it, which sinks to its depth,
-         * is. */
+        /* The page may be the last of its own group: then the page above, which sinks to its depth,
+         * becomes the last. */
         if (group < s->reached && s->last[group] == node)
             s->last[group] = s->link[node].up;
         sink(s, group, node);

@@ -1,6 +1,6 @@
 /*
- * The LRU stack: pages by how recently they were used, with the boundaries that say how deep a page
- * lies ([Azimi 2007, 4.2.2], after Mattson 1970 and Kim 1991).
+ * The LRU stack: pages by their latest use, with boundaries that say how deep a page lies ([Azimi
+ * 2007, 4.2.2], after Mattson 1970 and Kim 1991).
  *
  * A doubly linked list over node numbers, eight bytes a page. Boundaries lie at fixed depths; a
  * page's group is the number of boundaries above it. At a touch only the pages next to the
@@ -8,8 +8,8 @@
  * Boundaries every g pages give ranks exact to g; three around a present allocation
  * (lrustack_bounds_around) are [A]'s four groups.
  *
- * The structure holds node numbers, no pointers: it may be moved as a block of bytes.
- * Pure: memory comes from the caller, nothing is locked; one caller at a time for each stack.
+ * The structure holds node numbers, no pointers: it may be moved as a block of bytes. Pure: memory
+ * comes from the caller, nothing is locked; one caller at a time for each stack.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -40,36 +40,36 @@ struct lrustack {
     struct lrustack_link link[];        /* [nodes] */
 };
 
-/* Bytes of a stack for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
+/* Returns the bytes of a stack for `nodes`, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
 size_t lrustack_bytes(uint32_t nodes);
-/* An empty stack in memory of lrustack_bytes(nodes), all zeros, aligned to 8, without boundaries:
- * every page is in group 0. */
+/* Makes memory of lrustack_bytes(nodes), all zeros, aligned to 8, an empty stack without
+ * boundaries: every page is in group 0. */
 void lrustack_init(struct lrustack *s, uint32_t nodes);
-/* There is memory for more nodes, zeros behind what it was: makes it one for them. */
+/* Enlarges the stack: there are zeros behind it for more nodes. */
 void lrustack_grow(struct lrustack *s, uint32_t nodes);
 /*
- * Boundaries below the first at[0], at[1], ... pages; none when bounds is 0. Walks the whole
- * stack. -EINVAL: more than LRUSTACK_BOUNDS_MAX, or depths that do not rise from 1.
+ * Sets boundaries below the first at[0], at[1], ... pages; none if bounds is 0. Walks the whole
+ * stack. Returns -EINVAL for more than LRUSTACK_BOUNDS_MAX, or depths that do not rise from 1.
  */
 int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds);
-/* Fills at[] with boundaries every group pages, LRUSTACK_BOUNDS_MAX at most, as far as pages; how
- * many. */
+/* Fills at[] with boundaries every `group` pages up to `pages`. Returns their number,
+ * LRUSTACK_BOUNDS_MAX at most. */
 unsigned lrustack_bounds_every(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t pages);
-/* ... with those at memory - group, memory and memory + group; fewer where memory is not larger
- * than group. */
+/* Fills at[] with memory - group, memory and memory + group. Returns their number, fewer where
+ * memory is not larger than group. */
 unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t memory);
 
 /*
- * The page was used: it goes to the top. Returns the group it was in, so that it would have been
- * found in memory of at[i] pages for all i from that group on; LRUSTACK_COLD when it was not in the
- * stack.
+ * Moves the page, which was used, to the top. Returns the group it was in: it would have been found
+ * in memory of at[i] pages for all i from that group on. LRUSTACK_COLD: it was not in the stack.
  */
 unsigned lrustack_touch(struct lrustack *s, uint32_t node);
-/* The page is unmapped: nothing of it remains. Nothing happens when it is not in the stack. */
+/* Removes the page if it is in the stack. */
 void lrustack_remove(struct lrustack *s, uint32_t node);
-/* Up to max pages used after this one, the next first; how many. 0 when it is not in the stack. */
+/* Lists up to `max` pages used after `node`, the next first. Returns their number; 0 if `node` is
+ * not in the stack. */
 unsigned lrustack_used_after(const struct lrustack *s, uint32_t node, uint32_t *out, unsigned max);
-/* NULL, or the invariant that does not hold. */
+/* Returns NULL, or the broken invariant. */
 const char *lrustack_check(const struct lrustack *s);
 
 static inline unsigned lrustack_group(const struct lrustack *s, uint32_t node)

@@ -1,7 +1,7 @@
-/* Miss-rate curves. */
+/* See mrc.h. */
 #include "mm/policy/curve/mrc.h"
 
-enum { POINT = 8 /* binary digits behind the point of means */ };
+enum { POINT = 8 /* fraction bits of means */ };
 
 const char *const mrc_policy_names[] = {"lru", "mru", NULL};
 
@@ -25,7 +25,7 @@ static unsigned policies(const struct mrc_config *c)
     return c->lru_only ? 1 : MRC_POLICIES;
 }
 
-/* Where they are with so many groups. */
+/* Returns the means of a policy in a layout with `groups` groups. */
 static uint64_t *mean_with(const struct mrc *m, unsigned policy, uint32_t groups)
 {
     return (uint64_t *)at(m, sizeof *m) + (size_t)policy * groups;
@@ -46,7 +46,7 @@ static uint32_t *now_of(const struct mrc *m, unsigned policy)
     return now_with(m, policy, m->groups);
 }
 
-/* For a configuration. Bytes of it all. */
+/* Sets m->config and the layout that follows from it. Returns the bytes of the whole. */
 static size_t lay_out(struct mrc *m, const struct mrc_config *c)
 {
     m->config = *c;
@@ -83,7 +83,7 @@ void mrc_init(struct mrc *m, const struct mrc_config *config)
         mrustack_init(mru_of(m), config->nodes);
 }
 
-/* Two groups become one: of `used` ones, laid out for `had`.  How many there are then. */
+/* Makes one group of every two, of `used` groups in a layout for `had`. Returns their number. */
 static uint32_t merge_groups(struct mrc *m, uint32_t had, uint32_t used)
 {
     uint32_t groups = (used + 1) / 2;
@@ -100,7 +100,7 @@ static uint32_t merge_groups(struct mrc *m, uint32_t had, uint32_t used)
     return groups;
 }
 
-/* From where `had` groups have them, with what is new at their end. */
+/* Moves the counts from a layout for `had` groups to the new one, and clears the new ones. */
 static void move_counts(struct mrc *m, uint32_t had, uint32_t used)
 {
     for (unsigned p = policies(&m->config); p-- > 0;) {
@@ -170,7 +170,7 @@ void mrc_forget(struct mrc *m, uint32_t node)
         mrustack_remove(mru_of(m), node);
 }
 
-/* The mean with one epoch more. */
+/* Returns the mean with one epoch more. */
 static uint64_t mixed(const struct mrc *m, uint64_t mean, uint64_t now)
 {
     unsigned shift = m->epochs ? m->config.decay_shift : 0;
@@ -211,7 +211,7 @@ uint64_t mrc_cold(const struct mrc *m)
     return m->cold_mean >> POINT;
 }
 
-/* lambda of so many groups; of none, every access to a page used before misses. */
+/* Returns lambda of `groups` groups; of none, every access to a page used before misses. */
 static uint64_t of_groups(const struct mrc *m, enum mrc_policy policy, uint32_t groups)
 {
     uint64_t all = mrc_accesses(m) - mrc_cold(m);
@@ -230,7 +230,7 @@ uint64_t mrc_misses(const struct mrc *m, enum mrc_policy policy, uint32_t memory
     return here - ((here - of_groups(m, policy, group + 1)) * rest >> m->group_shift);
 }
 
-/* The same pages are in both stacks. */
+/* Checks that the same pages are in both stacks. */
 static const char *check_mru(const struct mrc *m)
 {
     const struct lrudist *lru = lru_of(m);

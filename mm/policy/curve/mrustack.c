@@ -1,10 +1,11 @@
 /*
- * MRU's stack. Let s[1], s[2], ... be its pages; memory of C pages holds s[1..C], and s[1] is the
- * page used last. An access to s[d] misses where C < d: s[1] is evicted, and the page comes in as
- * the new s[1]. Where C >= d nothing changes but which one was used last. Both are the swap of
- * s[1] and s[d]. With a hole at h < d, memories of h <= C < d pages have a frame free, so that
- * nothing is evicted: s[1] goes to the hole, and the hole to d, where larger memories still have
- * it.
+ * MRU's stack. See mrustack.h.
+ *
+ * Let s[1], s[2], ... be its pages; memory of C pages holds s[1..C], and s[1] is the page used
+ * last. An access to s[d] misses where C < d: s[1] is evicted, and the page comes in as the new
+ * s[1]. Where C >= d nothing changes but the page used last. Both are the swap of s[1] and s[d].
+ * With a hole at h < d, memories of h <= C < d pages have a frame free, so that nothing is evicted:
+ * s[1] goes to the hole, and the hole to d, where larger memories still have it.
  */
 #include "mm/policy/curve/mrustack.h"
 
@@ -13,7 +14,7 @@ static uint32_t words(uint32_t nodes)
     return nodes / 64 + 1;
 }
 
-/* Depths up to nodes, in a whole number of 8-byte words with what is before them. */
+/* Returns the offset of the bits of holes: the struct and the depths in whole words of 8 bytes. */
 static size_t holes_offset(uint32_t nodes)
 {
     return ALIGN_UP(sizeof(struct mrustack) + nodes * sizeof(uint32_t), sizeof(uint64_t));
@@ -56,7 +57,7 @@ static void add_hole(struct mrustack *s, uint32_t depth)
     s->holes++;
 }
 
-/* Depth of the hole next to the top; there is one. */
+/* Returns the depth of the hole next to the top; there is one. */
 static uint32_t lowest_hole(struct mrustack *s)
 {
     const uint64_t *bits = hole_bits(s);
@@ -75,8 +76,8 @@ static void fill_hole(struct mrustack *s, uint32_t depth)
     s->holes--;
 }
 
-/* A page from depth, or one that is new (0), goes to the top. Where the one that was there
- * goes. */
+/* Makes room at the top for a page from `depth`, or for a new one (0). Returns the new depth of the
+ * page that was at the top. */
 static uint32_t make_room(struct mrustack *s, uint32_t depth)
 {
     if (s->holes && (depth == 0 || lowest_hole(s) < depth)) {
@@ -105,8 +106,8 @@ uint32_t mrustack_touch(struct mrustack *s, uint32_t node)
     return from;
 }
 
-/* Pages of a stack with a top and without holes, as far as they are in it: each takes the top's
- * place, and the top its. How many. */
+/* Swaps each page with the top, in a stack with a top and without holes, up to the first page that
+ * is not in it. Returns the number of pages. */
 static size_t swap_all(struct mrustack *s, const uint32_t *node, size_t n,
                        const struct tally *depths)
 {

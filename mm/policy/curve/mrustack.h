@@ -1,6 +1,6 @@
 /*
- * Mattson's stack of MRU replacement (evict the page used last before this one): at what memory
- * size each access would hit.
+ * Mattson's stack of MRU replacement (evict the page used last before this one): the memory size at
+ * which each access would hit.
  *
  * Mattson's priority stack keeps, at each depth, the page that all larger memories hold besides.
  * With MRU the page used before always loses, so an access at depth d only swaps the page with the
@@ -20,26 +20,26 @@ struct mrustack {
     uint32_t nodes;
     uint32_t extent; /* depth of the deepest page or hole */
     uint32_t top;    /* the page used last, MRUSTACK_NONE: unmapped */
-    uint32_t holes;  /* how many */
+    uint32_t holes;
     uint32_t lowest; /* no hole is above this depth */
-    /* [nodes] from 1; 0: not in the stack. After it a bit for each depth, set where there is a
+    /* [nodes] depth from 1; 0: not in the stack. Behind it a bit for each depth, set if it is a
      * hole. */
     uint32_t depth[];
 };
 
-/* Bytes for so many nodes, from 1; a multiple of 8. */
+/* Returns the bytes for `nodes`, from 1; a multiple of 8. */
 size_t mrustack_bytes(uint32_t nodes);
-/* An empty stack in memory of mrustack_bytes(nodes), aligned to 8. */
+/* Makes memory of mrustack_bytes(nodes), aligned to 8, an empty stack. */
 void mrustack_init(struct mrustack *s, uint32_t nodes);
-/* The stack's bytes have been copied into memory for more nodes: makes it one for them. */
+/* Makes a copy of a stack, in memory for more nodes, one for these. */
 void mrustack_grow(struct mrustack *s, uint32_t nodes);
-/* The page was used. Returns the least memory, in pages, in which it would have been found, 0 for
- * a page not in the stack. */
+/* Counts a use of the page. Returns the least memory, in pages, in which it would have been found;
+ * 0: it was not in the stack. */
 uint32_t mrustack_touch(struct mrustack *s, uint32_t node);
-/* The same of n pages, one after the other, quicker: what it returns for each is counted, but for
- * those not in the stack. */
+/* The same of n pages, one after the other; quicker. Adds the results to `depths`, but for
+ * zeros. */
 void mrustack_touch_all(struct mrustack *s, const uint32_t *node, size_t n, struct tally depths);
-/* The page is unmapped. Nothing happens when it is not in the stack. */
+/* Removes the page if it is in the stack. */
 void mrustack_remove(struct mrustack *s, uint32_t node);
-/* NULL, or the invariant that does not hold. Takes time in the square of extent. */
+/* Returns NULL, or the broken invariant. Takes time in the square of extent. */
 const char *mrustack_check(const struct mrustack *s);

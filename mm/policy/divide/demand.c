@@ -2,8 +2,8 @@
 #include "mm/policy/divide/demand.h"
 #include "kernel/lib/fixed.h"
 
-/* An epoch contradicts what is remembered when it misses so many times as often as that foretells,
- * and by so many more that this is no chance; then so many times its accesses are kept. */
+/* An epoch contradicts the past when it misses CONTRADICTS_TIMES as often as that predicts, and by
+ * CONTRADICTS_MORE besides, which is no chance; then KEPT_TIMES its accesses are kept. */
 enum { CONTRADICTS_TIMES = 4, CONTRADICTS_MORE = 8, KEPT_TIMES = 4 };
 
 void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us)
@@ -16,7 +16,8 @@ void demand_hot(struct demand *d, uint32_t pages)
     d->hot_before = pages;
 }
 
-/* How often hot pages were used: each once at least, and as often as the others on the whole. */
+/* Returns how often hot pages were used: each once at least, and as often as the others on the
+ * whole. */
 static uint64_t uses_of_hot(const struct demand *d, const struct demand_epoch *e)
 {
     uint64_t worked = d->since > 0 ? (uint64_t)d->since : 0, uses = e->hot * worked / e->soon_us;
@@ -32,7 +33,7 @@ static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e
     return e->misses(e->curve, pages - d->hot);
 }
 
-/* What was to be used again with the pages that there were will be with those that there are
+/* Pages that were to be used again with those that there were will be with those that there are
  * now. */
 static void begin_more(struct demand *d, const struct demand_epoch *e)
 {
@@ -43,8 +44,8 @@ static void begin_more(struct demand *d, const struct demand_epoch *e)
     d->pages = MAX(d->pages, e->pages);
 }
 
-/* How often to halve what is remembered, because of how often the epoch's accesses, those to hot
- * pages included, miss with the pages there were. */
+/* Returns how often to halve the past, by how often the accesses of the epoch, those to hot pages
+ * included, miss with the pages there were. */
 static unsigned contradicted(const struct demand *d, const struct demand_epoch *e,
                              uint64_t hot_uses)
 {
@@ -60,7 +61,7 @@ static unsigned contradicted(const struct demand *d, const struct demand_epoch *
     return shift;
 }
 
-/* Halves are rounded. */
+/* Makes misses not rise again: halves are rounded. */
 static void make_fall(struct demand *d)
 {
     for (unsigned i = DIVIDE_POINTS - 1; i-- > 0;)

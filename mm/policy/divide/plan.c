@@ -6,11 +6,11 @@
 
 enum {
     MILLION = 1000000,
-    /* misses saved in so many epochs must outweigh the pages that are read again */
+    /* epochs in which the misses saved must outweigh the pages that are read again */
     WORTH_EPOCHS = 8
 };
 
-/* The first counts for more than all of the second. */
+/* Returns a cost in which `first` counts for more than all of `second`. */
 static uint64_t before(uint64_t first, uint64_t second)
 {
     return MIN(second, UINT32_MAX) + (MIN(first, UINT32_MAX - 1u) << 32);
@@ -21,7 +21,7 @@ static uint32_t pages_of(const struct divide_pool *pool, unsigned i, const uint3
     return pages ? pages[i] : pool[i].planned;
 }
 
-/* How far the lowest rate is from the highest one, of pools that could be near that. */
+/* Returns how far the lowest rate is from the highest one, of pools that could be near that. */
 static uint64_t apart(const struct divide_pool *pool, unsigned pools, const uint32_t *pages,
                       uint64_t highest)
 {
@@ -35,15 +35,15 @@ static uint64_t apart(const struct divide_pool *pool, unsigned pools, const uint
     return most;
 }
 
-/* Slowdowns in thousandths where rates come before them: in the 32 bits that before() has for them,
- * those of starved programs fit that way. */
+/* Returns slowdowns in thousandths to stand behind rates: those of starved programs fit the 32 bits
+ * that before() has for them that way. */
 static uint64_t behind_rates(const struct divide_pool *pool, uint64_t cost)
 {
     return pool[0].fault_time ? cost / 1000 : cost;
 }
 
-/* What a division, NULL for the plan, costs by the goal: slowdowns or misses, or the highest rate.
- * Rates that differ, or are above what was asked for, weigh more than all that. */
+/* Returns the cost of a division, or NULL for the plan, by the goal: slowdowns or misses, or the
+ * highest rate. Rates that differ, or are above those asked for, weigh more than all that. */
 static uint64_t cost_of(const struct divide_config *c, const struct divide_pool *pool,
                         unsigned pools, uint32_t memory, const uint32_t *pages)
 {
@@ -69,8 +69,8 @@ static uint64_t cost_of(const struct divide_config *c, const struct divide_pool 
     }
 }
 
-/* Whether the old plan can still be followed: it divides this memory, minima and first, equal parts
- * are in it. */
+/* Returns whether the old plan can still be followed: it divides this memory, with the minima and
+ * equal parts for pools without a curve. */
 static bool holds(const struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                   uint32_t memory)
 {
@@ -85,7 +85,8 @@ static bool holds(const struct divide_room *s, const struct divide_pool *pool, u
     return planned == memory;
 }
 
-/* Of the pages that a pool is to give, those that it will want back: no more than it will miss. */
+/* Returns how many of the pages that a pool is to give it will want back: no more than it will
+ * miss. */
 static uint64_t wanted_back(const struct divide_pool *p, uint32_t best)
 {
     if (best >= p->planned)
@@ -95,8 +96,8 @@ static uint64_t wanted_back(const struct divide_pool *p, uint32_t best)
                      : p->planned - best;
 }
 
-/* Slowdown, weighted, of a pool that reads so many pages again while the plan lasts: its time, as
- * slow as it is then, is longer by that part. */
+/* Returns the weighted slowdown of a pool that reads `pages` again while the plan lasts: its time,
+ * as slow as it is then, is longer by that part. */
 static uint64_t delayed(const struct divide_config *c, const struct divide_pool *p, uint64_t pages,
                         uint32_t best, uint32_t memory)
 {
@@ -106,8 +107,8 @@ static uint64_t delayed(const struct divide_config *c, const struct divide_pool 
     return fixed_muldiv(slowed, part, MILLION);
 }
 
-/* What must be saved because pages will be read again: misses in an epoch, or how much longer pools
- * take that read them. */
+/* Returns what a new plan must save as pages will be read again: misses in an epoch, or the time by
+ * which pools that read them take longer. */
 static uint64_t price(const struct divide_room *s, const struct divide_config *c,
                       const struct divide_pool *pool, unsigned pools, uint32_t memory)
 {
@@ -124,7 +125,7 @@ static uint64_t price(const struct divide_room *s, const struct divide_config *c
     return c->goal == DIVIDE_SERVICE ? behind_rates(pool, longer) : longer;
 }
 
-/* Whether the best division is worth a new plan; sets the report's costs. */
+/* Returns whether the best division is worth a new plan; sets the costs in the report. */
 static bool worth_it(const struct divide_room *s, const struct divide_config *c,
                      const struct divide_pool *pool, unsigned pools, uint32_t memory,
                      struct divide_report *report)
@@ -142,15 +143,15 @@ static bool worth_it(const struct divide_room *s, const struct divide_config *c,
            saved >= price(s, c, pool, pools, memory);
 }
 
-/* Part of amount for a pool that is `own` of `all`, `before` of which were before it: parts add up
- * to amount. */
+/* Returns the part of `amount` for a pool that is `own` of `all`, with `before` of these before it:
+ * parts add up to `amount`. */
 static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t all)
 {
     return (uint32_t)(fixed_muldiv(amount, before + own, all) - fixed_muldiv(amount, before, all));
 }
 
-/* Pools above their plan give so many pages in all, those below it take so many, each by how far it
- * is off. */
+/* Moves pages: pools above their plan give `gives` in all, those below it take `takes`, each by how
+ * far it is off. */
 static void move(struct divide_pool *pool, unsigned pools, uint64_t gives, uint64_t above,
                  uint64_t takes, uint64_t below)
 {
@@ -170,8 +171,8 @@ static void move(struct divide_pool *pool, unsigned pools, uint64_t gives, uint6
     }
 }
 
-/* A step towards the plan; pages that are too many for memory besides, and as many of those that
- * nobody has as it plans for. How many moved. */
+/* Goes a step towards the plan. Pages that are too many for memory go besides, and free pages that
+ * the plan has are given. Returns the number of pages that moved. */
 static uint32_t approach(const struct divide_config *c, struct divide_pool *pool, unsigned pools,
                          uint32_t memory)
 {

@@ -3,19 +3,20 @@
  * 4.4]).
  *
  * Goals, by name:
- *   throughput  the highest harmonic mean of speedups ([Luo 2001]), of each against itself
- *               alone with all the memory, by weight: the least sum of slowdowns. One that is
- *               starved makes it bad, which the sum of speedups does not. Where it is not known
- *               what a miss costs, the fewest misses ([A])
+ *   throughput  the highest harmonic mean of speedups ([Luo 2001]), each pool's against itself
+ *               alone with all the memory, by weight: the least sum of slowdowns. A pool that is
+ *               starved makes it bad, which the sum of speedups does not. Where the cost of a miss
+ *               is unknown, the fewest misses ([A])
  *   fairness    pools of one weight miss at the same rate ([A], Fig. 4.6), those of twice the
- *   weight at half of it: the lowest such rate, within
- *               two percent. Where a curve has a cliff, as a loop's, and another pool misses on
- *               its way down, the first stays on top of it, and memory is spare; pools that could
- *               not miss as often with the fewest pages have what they want
- *   maxmin      the lowest rate that all can have; what cliffs leave over goes where it saves most
+ *               weight at half of it: the lowest such rate, within two percent. Where a curve has a
+ *               cliff, as a loop's, and another pool misses on its way down, the first stays on top
+ *               of it, and memory is spare. Pools that could not miss as often with the fewest
+ *               pages have all they need
+ *   maxmin      the lowest rate that all can have; memory that cliffs leave over goes where it
+ *               saves most
  *   service     pools with a range of rates asked for have the pages that keep them inside it, the
- *   heaviest first; the rest as for throughput,
- *               and what would save nothing is spare
+ *               heaviest first; the rest as for throughput, and memory that would save nothing is
+ *               spare
  *
  * [A] moves g pages at a time from the lowest penalty to the highest benefit, which stops before a
  * cliff: of a loop that is larger than its pool, the first pages save nothing. Here the best
@@ -25,10 +26,10 @@
  *
  * A curve holds for the work that was done meanwhile. Where that is time, and fault_time is known,
  * the same work takes work + fault_time * misses with other memory: a program that misses seldom is
- * faster, and would miss more often in the same time. Rates are misses per million of that time,
- * or of work. A curve that foretells other misses than were seen is scaled to them. What is known
- * of a program over more than an epoch, mm/policy/divide/demand.h remembers. Pure: memory comes
- * from the caller, nothing is locked; one caller at a time for each struct.
+ * faster, and would miss more often in the same time. Rates are misses per million of that time, or
+ * of work. A curve that predicts other misses than were seen is scaled to them. What is known of a
+ * program over more than an epoch is remembered by demand.h. Pure: memory comes from the caller,
+ * nothing is locked; one caller at a time for each struct.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -58,49 +59,50 @@ extern const char *const divide_goal_names[]; /* by enum divide_goal, NULL-termi
 
 struct divide_config {
     enum divide_goal goal;
-    /* pages, at least 1; larger where memory is more than DIVIDE_STEPS_MAX of them */
+    /* pages, at least 1; enlarged where memory is more than DIVIDE_STEPS_MAX steps */
     uint32_t step;
     uint32_t move_max;          /* pages that change their pool in an epoch, at least 1 */
     uint32_t hysteresis_permil; /* 0..1000: gain needed to change, of the old plan's cost */
-    /* where fault_time is known: in so much time what a pool takes longer to read pages again that
-     * it gave must have paid; 0: that costs nothing */
+    /* with fault_time: time in which the gain of a new plan must pay for reading again the pages
+     * that pools gave; 0: reading is free */
     uint64_t lasts;
 };
 
 struct divide_pool {
-    /* What is known of it. misses: lambda at 0, spacing, 2 * spacing, ... pages,
-     * 0..DIVIDE_MISSES_MAX, not rising; where fault_time is not known, of as long a time for all
-     * pools. */
+    /* Known of the pool. misses: lambda at 0, spacing, 2 * spacing, ... pages,
+     * 0..DIVIDE_MISSES_MAX, not rising; without fault_time, of equally long times for all pools. */
     const uint64_t *misses;
-    /* 0: no curve yet; it keeps what it holds, or gets twice that, up to an equal part */
+    /* 0: no curve yet; the pool keeps the pages it holds, or gets twice as many, up to an equal
+     * part */
     uint32_t points;
     uint32_t spacing; /* pages, at least 1 */
     uint64_t work;    /* done meanwhile, besides waiting for pages: 1..DIVIDE_WORK_MAX */
-    /* that a miss costs, in the unit of work, of all pools or none; 0..DIVIDE_WORK_MAX */
+    /* cost of a miss in the unit of work, of all pools or none; 0..DIVIDE_WORK_MAX */
     uint64_t fault_time;
-    int64_t seen; /* misses meanwhile with the pages it has, or DIVIDE_SEEN_UNKNOWN */
-    /* What is asked for. */
+    int64_t seen; /* misses meanwhile with its present pages, or DIVIDE_SEEN_UNKNOWN */
+    /* Asked for. */
     uint32_t minimum; /* pages, always granted */
     uint32_t weight;  /* 1..DIVIDE_WEIGHT_MAX */
-    /* rates of the service goal, to DIVIDE_MISSES_MAX; high 0: none asked for; low <= high */
+    /* range of rates for the service goal, up to DIVIDE_MISSES_MAX, low <= high; high 0: none */
     uint64_t low, high;
-    /* What it has, and is to have; 0 for a new pool. */
+    /* Pages that the pool has, and is to have; 0 for a new pool. */
     uint32_t pages, planned;
-    /* fairness: more than planned is kept from it, though nobody else has a use for that */
+    /* fairness: has no more than planned, though no other pool can use the rest */
     bool bound;
-    uint32_t held; /* that are really its own: what a pool without a curve is to keep */
+    uint32_t held; /* pages that are its own, which a pool without a curve is to keep */
 };
 
-/* What an epoch's decision was. */
+/* The decision of an epoch. */
 struct divide_report {
     bool replanned;
-    uint32_t moved;           /* pages */
-    uint64_t cost, cost_best; /* by the goal, of the old plan and of the best; lower is better */
+    uint32_t moved; /* pages */
+    /* by the goal, of the old plan and of the best one; lower is better */
+    uint64_t cost, cost_best;
 };
 
-/* Room to work in. */
+/* Room to work in, and the results. */
 struct divide_room {
-    /* Steps of pool i where those up to i have so many. */
+    /* Steps of pool i where pools 0..i have that number of steps together. */
     uint8_t taken[DIVIDE_POOLS_MAX][DIVIDE_STEPS_MAX + 1];
     uint64_t least[2][DIVIDE_STEPS_MAX + 1];
     uint32_t low[DIVIDE_POOLS_MAX],
@@ -111,28 +113,30 @@ struct divide_room {
 };
 
 /*
- * The best division of memory by the goal, into s->best, whatever pools have now. Its sum and
- * s->spare are memory. 0; -EINVAL: a number out of range; -ENOMEM: memory is less than the minima.
+ * Finds the best division of memory by the goal, whatever pools have now, into s->best. Its sum and
+ * s->spare are memory. Returns 0, -EINVAL for a number out of range, or -ENOMEM if memory is less
+ * than the minima.
  */
 int divide_solve(struct divide_room *s, const struct divide_config *config,
                  const struct divide_pool *pool, unsigned pools, uint32_t memory);
 /*
- * An epoch has ended: plans anew where that is worth it, and sets each pool's planned, bound and
- * pages, whose sum is not above memory. Pools lose more than move_max pages only where memory has
+ * Ends an epoch: plans anew where that is worth it, and sets each pool's planned, bound and pages,
+ * the sum of which is not above memory. Pools lose more than move_max pages only where memory has
  * changed or one is below its minimum. Errors as above; then nothing is changed.
  */
 int divide_plan(struct divide_room *s, const struct divide_config *config, struct divide_pool *pool,
                 unsigned pools, uint32_t memory, struct divide_report *report);
 
-/* Misses foretold with so many pages. */
+/* Returns the misses predicted with `pages`. */
 uint64_t divide_misses(const struct divide_pool *pool, uint32_t pages);
-/* What throughput makes least: how much longer the pool takes than alone with all the memory, in
- * millionths of the time alone, up to DIVIDE_SLOWED_MAX of them, weighted; or misses. */
+/* Returns the cost that throughput minimizes: how much longer the pool takes than alone with all
+ * the memory, in millionths of the time alone, up to DIVIDE_SLOWED_MAX of them, weighted; or
+ * misses. */
 uint64_t divide_cost(const struct divide_pool *pool, uint32_t pages, uint32_t memory);
-/* Of its speed alone the part that it loses, in millionths; 0 where it is not known what a miss
- * costs. */
+/* Returns the part of its speed alone that the pool loses, in millionths; 0 where the cost of a
+ * miss is unknown. */
 uint64_t divide_lost(const struct divide_pool *pool, uint32_t pages, uint32_t memory);
-/* A weighted rate, which fairness makes equal. */
+/* Returns the weighted rate, which fairness makes equal. */
 uint64_t divide_rate(const struct divide_pool *pool, uint32_t pages);
-/* The least rate that counts as equal to this one. */
+/* Returns the least rate that counts as equal to `rate`. */
 uint64_t divide_near(uint64_t rate);

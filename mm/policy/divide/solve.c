@@ -1,6 +1,7 @@
 /*
  * The best division of memory among pools.
- * A goal gives each pool two bounds, and what lies between is divided for throughput: least[k] is
+ *
+ * A goal gives each pool two bounds, and the pages between are divided for throughput: least[k] is
  * the cost of the pools so far with k steps in all, for one pool after another (a knapsack with one
  * choice a pool; Bellman 1957). Exact on any curves, in time pools x steps^2.
  */
@@ -18,8 +19,9 @@ enum {
 const char *const divide_goal_names[] = {"even",   "throughput", "fairness",
                                          "maxmin", "service",    NULL};
 
-/* By the curve alone; straight between its points, level behind the last. At a cliff, between two
- * points, a program misses as on top of it or as below, but not at any rate between. */
+/* Returns the misses by the curve alone; straight between its points, level behind the last. With
+ * `cliffs`, a program misses between two points at a cliff as on top of it or as below, but not at
+ * any rate between. */
 static uint64_t on_curve(const struct divide_pool *p, uint32_t pages, bool cliffs)
 {
     uint32_t i = pages / p->spacing, rest = pages % p->spacing;
@@ -31,8 +33,8 @@ static uint64_t on_curve(const struct divide_pool *p, uint32_t pages, bool cliff
     return p->misses[i] - fixed_muldiv(p->misses[i] - p->misses[i + 1], rest, p->spacing);
 }
 
-/* How far to trust the curve: what was seen by what it foretold for the pages there were, as
- * SCALE_ONE-ths. One miss more on both sides, so that few misses mean little. */
+/* Returns the factor to scale the curve by, in SCALE_ONE-ths: misses seen by misses predicted for
+ * the present pages. One miss more on both sides, so that few misses mean little. */
 static uint64_t scale(const struct divide_pool *p)
 {
     if (p->seen == DIVIDE_SEEN_UNKNOWN || p->pages == 0)
@@ -52,7 +54,7 @@ uint64_t divide_misses(const struct divide_pool *p, uint32_t pages)
     return scaled(p, pages, false);
 }
 
-/* What the epoch's work takes with so many misses. */
+/* Returns the time that the work of the epoch takes with `misses`. */
 static uint64_t time_of(const struct divide_pool *p, uint64_t misses)
 {
     return p->work + p->fault_time * MIN(misses, DIVIDE_WORK_MAX / MAX(p->fault_time, (uint64_t)1));
@@ -65,7 +67,8 @@ uint64_t divide_rate(const struct divide_pool *p, uint32_t pages)
     return misses * p->weight * MILLION / time_of(p, misses);
 }
 
-/* So much longer the epoch's work takes than alone, with all the memory; sets the time alone. */
+/* Returns the time by which the work of the epoch takes longer than alone with all the memory; sets
+ * *alone to that time. */
 static uint64_t longer(const struct divide_pool *p, uint32_t pages, uint32_t memory,
                        uint64_t *alone)
 {
@@ -90,8 +93,8 @@ uint64_t divide_lost(const struct divide_pool *p, uint32_t pages, uint32_t memor
     return more * MILLION / (alone + more);
 }
 
-/* The fewest pages, from..to, with which one of plan.h's measures of the pool is not above the
- * level; to + 1 where there are none. */
+/* Returns the fewest pages, from..to, with which `measure` (one of plan.h) is not above the level,
+ * or to + 1. */
 static uint32_t pages_for(const struct divide_pool *p,
                           uint64_t (*measure)(const struct divide_pool *, uint32_t), uint64_t level,
                           uint32_t from, uint32_t to)
@@ -150,8 +153,8 @@ static uint64_t sum(const uint32_t *pages, unsigned pools)
     return total;
 }
 
-/* Pools without a curve are to have so many times what they hold, `most` at most, as far as that is
- * left; how many are then. */
+/* Raises low[] of pools without a curve to `times` the pages they hold, `most` at most, as far as
+ * `left` goes. Returns the pages left then. */
 static uint32_t keep_unknown(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                              uint32_t left, uint64_t times, uint32_t most)
 {
@@ -166,10 +169,10 @@ static uint32_t keep_unknown(struct divide_room *s, const struct divide_pool *po
     return left;
 }
 
-/* Every pool between its minimum and all memory. What one without a curve would miss is not known:
- * it keeps what it holds, first of all an equal part of that, and may have twice as much, up to an
- * equal part. One that could have had more and holds little is in no need of what others are known
- * to use. */
+/* Sets bounds: every pool between its minimum and all memory. The misses of a pool without a curve
+ * are unknown: it keeps the pages it holds, first of all an equal part of these, and may have twice
+ * as many, up to an equal part. One that could have had more and holds little needs no pages that
+ * others are known to use. */
 static void set_bounds(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                        uint32_t memory)
 {
@@ -187,7 +190,7 @@ static void set_bounds(struct divide_room *s, const struct divide_pool *pool, un
     keep_unknown(s, pool, pools, left, 2, equal);
 }
 
-/* The lowest level of rates that memory allows all to have. */
+/* Returns the lowest level of rates that memory allows all to have. */
 static uint64_t lowest_level(const struct divide_room *s, const struct divide_pool *pool,
                              unsigned pools, uint32_t memory)
 {
@@ -213,8 +216,8 @@ uint64_t divide_near(uint64_t rate)
     return rate - fixed_muldiv(rate, UNEVEN_PERMIL, 1000);
 }
 
-/* The most pages with which its rate is still near the level; all memory where it is below that
- * however few the pool has. */
+/* Returns the most pages with which the rate of pool i is still near the level; all memory if it is
+ * below that with its fewest pages. */
 static uint32_t most_near(const struct divide_room *s, const struct divide_pool *pool, unsigned i,
                           uint64_t level, uint32_t memory)
 {
@@ -225,8 +228,9 @@ static uint32_t most_near(const struct divide_room *s, const struct divide_pool 
     return pages_for(&pool[i], divide_rate, least - 1, s->low[i], memory) - 1;
 }
 
-/* The lowest level, from this one, that no curve passes with a cliff: all that can miss so often
- * can do so as often. A pool's curve has no more cliffs to pass than fit one above the other. */
+/* Returns the lowest level, from `from` on, that no curve passes with a cliff: all pools that can
+ * miss as often can do so at one rate. A curve has no more cliffs to pass than fit one above the
+ * other. */
 static uint64_t even_level(const struct divide_room *s, const struct divide_pool *pool,
                            unsigned pools, uint32_t memory, uint64_t from)
 {
@@ -238,7 +242,7 @@ static uint64_t even_level(const struct divide_room *s, const struct divide_pool
     }
 }
 
-/* Bounds by what keeps a pool near the level. */
+/* Bounds pools to the pages that keep them near the level. */
 static void bind(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                  uint32_t memory, uint64_t level)
 {
@@ -248,7 +252,7 @@ static void bind(struct divide_room *s, const struct divide_pool *pool, unsigned
     }
 }
 
-/* Raises low[] to what every pool needs for the level. */
+/* Raises low[] to the pages that every pool needs for the level. */
 static void raise(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                   uint32_t memory, uint64_t level)
 {
@@ -256,7 +260,7 @@ static void raise(struct divide_room *s, const struct divide_pool *pool, unsigne
         s->low[i] = pages_for(&pool[i], divide_rate, level, s->low[i], memory);
 }
 
-/* The heaviest pool that asks for a service and is not in the set, or pools. */
+/* Returns the heaviest pool that asks for a service and is not in the set, or `pools`. */
 static unsigned heaviest(const struct divide_pool *pool, unsigned pools, uint64_t set)
 {
     unsigned found = pools;
@@ -269,8 +273,8 @@ static unsigned heaviest(const struct divide_pool *pool, unsigned pools, uint64_
     return found;
 }
 
-/* Raises low[] to what the rates asked for need, as far as memory goes, and takes from high[] what
- * is more than they need. */
+/* Raises low[] to the pages that the rates asked for need, as far as memory goes, and lowers high[]
+ * to these. */
 static void serve(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                   uint32_t memory)
 {
@@ -279,7 +283,7 @@ static void serve(struct divide_room *s, const struct divide_pool *pool, unsigne
 
     for (unsigned i; (i = heaviest(pool, pools, served)) < pools; served |= 1ull << i) {
         uint32_t most = s->low[i] + left;
-        /* Rates asked for are not weighted. */
+        /* rates asked for are not weighted */
         uint32_t need = MIN(
             pages_for(&pool[i], divide_rate, pool[i].high * pool[i].weight, s->low[i], most), most);
         uint32_t enough =
@@ -291,7 +295,7 @@ static void serve(struct divide_room *s, const struct divide_pool *pool, unsigne
     }
 }
 
-/* What the goal asks for, as bounds. */
+/* Narrows the bounds by the goal. */
 static void narrow(struct divide_room *s, enum divide_goal goal, const struct divide_pool *pool,
                    unsigned pools, uint32_t memory)
 {
@@ -314,7 +318,7 @@ static void narrow(struct divide_room *s, enum divide_goal goal, const struct di
     }
 }
 
-/* One pool more: into[k] is the least cost of it and those before with up to k steps. */
+/* Adds a pool: into[k] is the least cost of it and those before with up to k steps. */
 static void add_pool(struct divide_room *s, const struct divide_pool *pool, unsigned i,
                      uint32_t memory, uint32_t step, uint32_t steps, const uint64_t *before,
                      uint64_t *into)
@@ -334,7 +338,7 @@ static void add_pool(struct divide_room *s, const struct divide_pool *pool, unsi
     }
 }
 
-/* Divides what the low bounds leave for the least cost; pages that save nothing remain. */
+/* Divides the memory beyond low[] for the least cost; pages that save nothing remain. */
 static void divide_steps(struct divide_room *s, const struct divide_config *c,
                          const struct divide_pool *pool, unsigned pools, uint32_t memory)
 {
@@ -351,7 +355,7 @@ static void divide_steps(struct divide_room *s, const struct divide_config *c,
     }
 }
 
-/* Steps may end behind where a curve does: what saves nothing is left over again. */
+/* Takes back pages that save nothing: steps may end behind the end of a curve. */
 static void trim(struct divide_room *s, const struct divide_pool *pool, unsigned pools)
 {
     for (unsigned i = 0; i < pools; i++) {
@@ -361,7 +365,7 @@ static void trim(struct divide_room *s, const struct divide_pool *pool, unsigned
     }
 }
 
-/* The pool has up to limit pages, of those left. */
+/* Raises *pages to `limit`, as far as `left` goes. Returns the pages left. */
 static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
 {
     uint32_t more = MIN(limit - MIN(limit, *pages), left);
@@ -370,15 +374,15 @@ static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
     return left - more;
 }
 
-/* Whether more pages might serve it: what has no curve yet, or no misses with what it has, as an
- * idle or tiny one, wants none. */
+/* Returns whether more pages might serve the pool. One without a curve yet, or without misses with
+ * its pages, as an idle or tiny one, wants none. */
 static bool wants_more(const struct divide_pool *p, uint32_t has)
 {
     return p->points && divide_misses(p, has) > 0;
 }
 
-/* So many pages in even parts for those that might use them, up to their bounds; how many are
- * left. */
+/* Gives `left` pages in even parts to the pools that might use them, or to all, up to their bounds.
+ * Returns the pages left. */
 static uint32_t spread_evenly(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                               uint32_t left, bool all)
 {
@@ -395,9 +399,9 @@ static uint32_t spread_evenly(struct divide_room *s, const struct divide_pool *p
     return left;
 }
 
-/* Pages that save nothing stay where they are, as far as bounds allow, with pools that still miss;
- * the others are spread, first among those. Who is bound to miss gets none: so near a cliff a curve
- * need not be right. */
+/* Spreads the pages that save nothing. They stay where they are, as far as bounds allow, with pools
+ * that still miss; the others are spread, first among those. A pool that is bound to miss gets
+ * none: near a cliff a curve need not be right. */
 static void spread(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
                    uint32_t memory)
 {

@@ -1,25 +1,25 @@
 /*
- * The chooser of prefetchers: in each region it fetches what those experts foretell that did no
- * harm there of late, as far ahead as they did none.
+ * The chooser of prefetchers: in each region it fetches the predictions of those experts that did
+ * no harm there of late, as far ahead as they did none.
  *
  * Experts are streams (streams.h), the pages behind the one faulted on, and the page proximity
- * graph. Each ranks pages, those wanted next first. A fetched page takes the frame of another,
- * and that does no harm if it is wanted first (Cao et al., A Study of Integrated Prefetching and
- * Caching Strategies, 1995). Whether it is can be seen without fetching: at each fault or first
- * use one or two pages that are out are remembered of an expert's ranking, and one an event of the
- * pages that leave memory; how many events later they are wanted is seen. A page foretold gains
- * what part of the pages that left come back later; one that is not wanted for long loses what part
- * of them does come back.
+ * graph. Each ranks pages, those wanted next first. A fetched page takes the frame of another one,
+ * and does no harm if it is wanted before that (Cao et al., A Study of Integrated Prefetching and
+ * Caching Strategies, 1995). Whether it is can be seen without fetching: at each fault or first use
+ * one or two pages that are out are remembered from an expert's ranking, and one page an event of
+ * those that leave memory; the number of events until each is wanted is measured. A predicted page
+ * that is wanted gains by the share of the pages that left which come back later than it. One that
+ * is not wanted for long loses by the share of them which come back at all.
  *
- * Ranks are taken together by powers of two. A group is *open* where its gains are above FAIR on
- * the average and enough of its pages are wanted at all; the window of an expert in a region ends
+ * Ranks are taken together by powers of two. A group is *open* if its gains are above FAIR on the
+ * average and enough of its pages are wanted at all. The window of an expert in a region ends
  * before the first group that is not. So of random accesses nothing is fetched, as any page is
- * wanted as soon as another, but a table that is used at random beside arrays that are read once
- * is: what leaves is of the arrays.
+ * wanted as soon as another. But a table that is used at random beside arrays that are read once is
+ * fetched: the pages that leave are of the arrays.
  *
  * Pages that are waited for long fill the part of memory that may be fetched and not used yet. The
- * window ends before groups of such; where the first is one, the expert fetches only while that
- * part is nearly empty, and what it lists that is in memory stays all the same.
+ * window ends before groups of such pages. Where the first group is one, the expert fetches only
+ * while that part is nearly empty, and its listed pages in memory stay all the same.
  */
 #include "mm/policy/prefetch/shadow.h"
 #include "mm/policy/prefetch/streams.h"
@@ -28,48 +28,49 @@ enum expert { BY_STREAM, BEHIND, BY_GRAPH, EXPERTS };
 
 enum {
     GROUPS = 8, /* of ranks: 0, 1, 2 and 3, 4 to 7, .., 64 to 127 */
-    GAIN = 16,  /* of a page that is wanted before any that left comes back */
-    /* must be gained on the average: pages no better than those that left gain half of GAIN */
+    GAIN = 16,  /* gain of a page wanted before any page that left comes back */
+    /* average gain that is needed: pages no better than those that left gain half of GAIN */
     FAIR = 10,
     SCORE_FIRST = -4 * (GAIN - FAIR),
     SCORE_MIN = -24 * (GAIN - FAIR),
     SCORE_MAX = 6 * (GAIN - FAIR),
     HIT = 3, /* a page that is wanted makes up for three that are not */
     USEFUL_MAX = 32,
-    LONGEST_PCT = 50,   /* a page is waited for as many events as this part of memory has pages, */
-    LONGEST_MAX = 4096, /* ... and no more */
-    WAIT_SHIFT = 3,     /* a wait is an eighth of their mean */
-    SLOW = 3,           /* longer ones than so many times what may be fetched and not used yet */
-    ROOM_PCT = 75,      /* ... of which so much is to be left for them */
-    TRIES = 8,          /* pages looked at for one that is out */
-    /* when pages come back: after 0, 1, 2 and 3, .. events; the last: not for long */
+    LONGEST_PCT = 50,   /* percent of memory: a page is waited for that number of events, ... */
+    LONGEST_MAX = 4096, /* ... this at most */
+    WAIT_SHIFT = 3,     /* weight of a wait in the mean: an eighth */
+    /* a slow group waits longer than this times the pages that may be fetched and not used */
+    SLOW = 3,
+    ROOM_PCT = 75, /* ... percent of which must be free for its pages to be fetched */
+    TRIES = 8,     /* pages looked at for one that is out */
+    /* classes of time until a page comes back: 0, 1, 2 and 3, .. events; the last: not for long */
     TIMES = 14,
-    RETURNS_FIRST = 32, /* taken for seen at first: expect_returns */
-    RETURNS_MAX = 1024, /* then all are halved */
+    RETURNS_FIRST = 32, /* returns assumed at first: expect_returns */
+    RETURNS_MAX = 1024, /* returns at which all counts are halved */
 };
 
 struct group {
-    uint16_t wait;  /* for its pages, the mean */
-    int16_t score;  /* SCORE_MIN..SCORE_MAX, what was gained above FAIR */
-    int16_t useful; /* -USEFUL_MAX..USEFUL_MAX, pages that were wanted */
+    uint16_t wait;  /* mean wait for its pages */
+    int16_t score;  /* SCORE_MIN..SCORE_MAX, gains above FAIR */
+    int16_t useful; /* -USEFUL_MAX..USEFUL_MAX, by pages that were wanted */
 };
 
 struct chooser {
     uint32_t now;                      /* events */
     uint32_t longest;                  /* 1..LONGEST_MAX */
     uint32_t unused_max;               /* pages that may be fetched and not used yet */
-    uint32_t left_at;                  /* when a page that left was remembered last */
-    uint32_t returned, returns[TIMES]; /* pages that came back, in all and after how many events */
+    uint32_t left_at;                  /* event at which a page that left was remembered last */
+    uint32_t returned, returns[TIMES]; /* pages that came back, in all and by class of time */
     struct group group[REPLACE_REGIONS_MAX][EXPERTS][GROUPS];
-    struct shadow foretold[EXPERTS], gone;
+    struct shadow predicted[EXPERTS], gone;
     struct streams streams;
-    struct prefetch_list listed; /* by the graph */
+    struct prefetch_list listed; /* list of the graph */
     uint64_t ppg[PREFETCH_PPG_BYTES / 8];
 };
 _Static_assert(offsetof(struct chooser, ppg) + PREFETCH_PPG_BYTES == sizeof(struct chooser),
                "the graph's nodes are in a row behind its state");
 
-/* 0, 1, 2 and 3 as 2, 4 to 7 as 3, ..; `most` at most. */
+/* Returns the class of `number`: 0, 1, 2 for 2 and 3, 3 for 4 to 7, .., up to `most`. */
 static unsigned power(uint32_t number, unsigned most)
 {
     unsigned group = number ? 32 - (unsigned)__builtin_clz(number) : 0;
@@ -85,9 +86,9 @@ static uint32_t age(const struct chooser *c, const struct shadow_mark *mark)
 /* ---- When pages come back -------------------------------------------------------------------- */
 
 /*
- * Expects, before any page has come back, half of them as likely at any time up to the longest, and
- * as many of the other half at each power of two. By the first half alone pages of random accesses
- * that happen to be foretold seem to be wanted before those that left.
+ * Sets the returns assumed before any page has come back: half of them as likely at any time up to
+ * the longest, and the other half evenly over the powers of two. By the first half alone pages of
+ * random accesses that happen to be predicted would seem to be wanted before those that left.
  */
 static void expect_returns(struct chooser *c)
 {
@@ -114,8 +115,8 @@ static void count_return(struct chooser *c, unsigned time)
         c->returned += c->returns[t] /= 2;
 }
 
-/* What is gained by a page wanted after so many events: of GAIN, the part of those that left which
- * come back later. */
+/* Returns the gain of a page wanted after `events`: GAIN times the share of the pages that left
+ * which come back later. */
 static int gain(const struct chooser *c, uint32_t events)
 {
     unsigned time = power(events, TIMES - 2);
@@ -126,8 +127,8 @@ static int gain(const struct chooser *c, uint32_t events)
     return (int)((c->returned - sooner) * GAIN / c->returned);
 }
 
-/* What is lost by a page that is not wanted for long: of FAIR, the part of those that left which do
- * come back. */
+/* Returns the loss of a page that is not wanted for long: FAIR times the share of the pages that
+ * left which do come back. */
 static int loss(const struct chooser *c)
 {
     return (int)((c->returned - c->returns[TIMES - 1]) * FAIR / c->returned);
@@ -143,9 +144,9 @@ static void chooser_left(void *state, uint32_t node)
     shadow_put(&c->gone, (struct shadow_mark){.node = node, .since = (uint16_t)c->now});
 }
 
-/* ---- What came of what was foretold ---------------------------------------------------------- */
+/* ---- What came of what was predicted --------------------------------------------------------- */
 
-/* waited: events; hit: then it was wanted. */
+/* Counts the outcome of a predicted page. waited: events; hit: the page was wanted then. */
 static void judge(struct chooser *c, enum expert e, const struct shadow_mark *mark, uint32_t waited,
                   bool hit)
 {
@@ -160,15 +161,16 @@ static void judge(struct chooser *c, enum expert e, const struct shadow_mark *ma
         prefetch_ppg.outcome(c->ppg, hit);
 }
 
-/* The page is wanted: which experts had foretold it, and whether it had left. */
+/* Counts the page, which is wanted, for the experts that predicted it, and its return if it had
+ * left. */
 static void settle(struct chooser *c, uint32_t node)
 {
     struct shadow_mark mark;
 
     for (unsigned e = 0; e < EXPERTS; e++) {
-        if (shadow_take(&c->foretold[e], node, &mark))
+        if (shadow_take(&c->predicted[e], node, &mark))
             judge(c, e, &mark, age(c, &mark), true);
-        while (shadow_expired(&c->foretold[e], c->now, c->longest, &mark))
+        while (shadow_expired(&c->predicted[e], c->now, c->longest, &mark))
             judge(c, e, &mark, c->longest, false);
     }
     if (shadow_take(&c->gone, node, &mark))
@@ -177,14 +179,14 @@ static void settle(struct chooser *c, uint32_t node)
         count_return(c, TIMES - 1);
 }
 
-/* ---- What experts foretell ------------------------------------------------------------------- */
+/* ---- What experts predict -------------------------------------------------------------------- */
 
-/* An expert's ranking: pages so far apart, or a list of nodes. */
+/* An expert's ranking: pages at multiples of a stride, or a list of nodes. */
 struct ranking {
     enum expert expert;
     const struct prefetch_use *use;
     int64_t stride;
-    const struct prefetch_list *listed; /* NULL: by stride */
+    const struct prefetch_list *listed; /* NULL: a stride */
 };
 
 static unsigned first_rank(unsigned group)
@@ -192,7 +194,7 @@ static unsigned first_rank(unsigned group)
     return group ? 1u << (group - 1) : 0;
 }
 
-/* The node of that rank, or PREFETCH_NO_NODE. */
+/* Returns the node of that rank, or PREFETCH_NO_NODE. */
 static uint32_t ranked(const struct ranking *r, unsigned rank)
 {
     const struct prefetch_pages *pages = r->use->pages;
@@ -217,7 +219,8 @@ static bool is_slow(const struct chooser *c, const struct group *g)
     return g->wait > (uint64_t)SLOW * c->unused_max;
 }
 
-/* Groups that are open from the first on, and of those no slow ones behind one that is not. */
+/* Returns the number of groups, from the first on, that are open, up to the first slow one if group
+ * 0 is not slow. */
 static unsigned open_groups(const struct chooser *c, const struct ranking *r)
 {
     const struct group *group = c->group[r->use->region][r->expert];
@@ -236,15 +239,15 @@ static void remember_one(struct chooser *c, const struct ranking *r, unsigned gr
         uint32_t node = ranked(r, first + (start + i) % size);
         if (!is_out(r, node))
             continue;
-        shadow_put(&c->foretold[r->expert], (struct shadow_mark){.node = node,
-                                                                 .since = (uint16_t)c->now,
-                                                                 .region = r->use->region,
-                                                                 .rank = group});
+        shadow_put(&c->predicted[r->expert], (struct shadow_mark){.node = node,
+                                                                  .since = (uint16_t)c->now,
+                                                                  .region = r->use->region,
+                                                                  .rank = group});
         return;
     }
 }
 
-/* One of the first group that is not open and one of any, in turn. */
+/* Returns the group of which a page is remembered: in turn the first that is not open, and any. */
 static unsigned group_to_remember(const struct chooser *c, unsigned open)
 {
     return c->now % 2 ? MIN(open, (unsigned)GROUPS - 1) : c->now / 2 % GROUPS;
@@ -256,7 +259,7 @@ static unsigned ranks_of(unsigned groups)
     return groups ? 2 * first_rank(groups - 1) + (groups == 1) : 0;
 }
 
-/* How many ranks are in the window. */
+/* Remembers a page of the ranking. Returns the number of ranks in the window. */
 static unsigned remember(struct chooser *c, const struct ranking *r)
 {
     unsigned open = open_groups(c, r);
@@ -265,7 +268,7 @@ static unsigned remember(struct chooser *c, const struct ranking *r)
     return ranks_of(open);
 }
 
-/* How many ranks this event needs to know. */
+/* Returns the number of ranks that this event needs. */
 static unsigned ranks_needed(const struct chooser *c, const struct ranking *r)
 {
     unsigned open = open_groups(c, r);
@@ -273,7 +276,7 @@ static unsigned ranks_needed(const struct chooser *c, const struct ranking *r)
     return ranks_of(MAX(open, group_to_remember(c, open) + 1));
 }
 
-/* Whether the expert's pages may be fetched now, not only touched. */
+/* Returns whether the pages of the expert may be fetched now, not only touched. */
 static bool has_room(const struct chooser *c, const struct ranking *r,
                      const struct prefetch_list *list)
 {
@@ -281,7 +284,7 @@ static bool has_room(const struct chooser *c, const struct ranking *r,
            list->fetch > (uint64_t)c->unused_max * ROOM_PCT / 100;
 }
 
-/* Ranks from..to - 1: to be fetched, or touched where they are in memory. */
+/* Lists ranks from..to - 1: to be fetched, or touched if in memory. */
 static void append(const struct chooser *c, struct prefetch_list *list, const struct ranking *r,
                    unsigned from, unsigned to)
 {
@@ -294,7 +297,7 @@ static void append(const struct chooser *c, struct prefetch_list *list, const st
     }
 }
 
-/* Many together: no more are listed until half of the window has been used. */
+/* Lists pages of a stream, many together: no more until half of the window has been used. */
 static void follow_stream(struct chooser *c, const struct prefetch_use *use,
                           struct prefetch_list *list, bool fault)
 {
@@ -386,7 +389,7 @@ static void chooser_first_use(void *state, const struct prefetch_use *use,
     follow_graph(c, use, list, false);
 }
 
-/* What it fetches is seen as what it does not. */
+/* Fetched pages are judged like those that are only remembered. */
 static void chooser_outcome(void *state, bool soon)
 {
     (void)state, (void)soon;
@@ -398,12 +401,12 @@ static void chooser_forget(void *state, uint32_t node)
     struct shadow_mark mark;
 
     for (unsigned e = 0; e < EXPERTS; e++)
-        shadow_take(&c->foretold[e], node, &mark);
+        shadow_take(&c->predicted[e], node, &mark);
     shadow_take(&c->gone, node, &mark);
     prefetch_ppg.forget(c->ppg, node);
 }
 
-/* So many experts fetch, of all regions. */
+/* Returns the number of experts that fetch, over all regions. */
 static unsigned chooser_level(const void *state)
 {
     const struct chooser *c = state;

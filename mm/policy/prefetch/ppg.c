@@ -1,25 +1,25 @@
 /*
  * Temporal prefetching by the page proximity graph ([Azimi 2007, 4.5]).
  *
- * An edge p -> q says that q was wanted soon after p, its weight how often of late. At a miss of
- * p, a fault or the first use of a page that was fetched, which is a miss that was foreseen, the
- * WINDOW pages are looked at that came after p when it was last used, or last missed: edges to
- * pages seen there gain one, pages that have no edge yet take what room there is, the soonest
- * first, and the other edges, in what room is then left, lose one and go at 0. Edges are kept in
- * the order of the window, so that the list of a breadth-first walk is in the order in which the
- * pages are likely to be wanted.
+ * An edge p -> q says that q was wanted soon after p, its weight how often of late. A miss of p is
+ * a fault or the first use of a page that was fetched, which is a miss avoided. At a miss of p the
+ * graph learns from the WINDOW pages that came after p when it was last used, or last missed. Edges
+ * to pages seen there gain one. Pages that have no edge yet take the free room, the soonest first.
+ * The other edges, in the room that remains, lose one and go at 0. Edges are kept in the order of
+ * the window, so that the list of a breadth-first walk is in the order in which the pages are
+ * likely to be wanted.
  *
  * Last used or last missed: whichever order has led to more of the pages missed of late. Where two
- * passes over memory take turns and one finds its pages there, what came after the last use
- * foretells, at each miss of the other, the wrong pass (blocked LU by rows: down a column of
- * blocks, and over all behind it); where what is in memory changes from pass to pass, the last miss
- * may be long ago.
+ * passes over memory take turns and one finds its pages there, the pages after the last use
+ * predict, at each miss of the other, the wrong pass (blocked LU by rows: down a column of blocks,
+ * and over all behind it). Where the pages in memory change from pass to pass, the last miss may be
+ * long ago.
  *
- * At a fault the walk goes DEPTH edges far, at a first use one; where threads wait for pages that
- * are being read, farther, up to AHEAD, but not so far that what is fetched for later keeps what is
- * wanted next from being fetched. Edges of less than half the weight of their page's heaviest are
- * not followed, and where many pages were not used soon, only those of a larger weight still, until
- * guesses by lighter ones are right again.
+ * At a fault the walk goes DEPTH edges far, at a first use one. Where threads wait for pages that
+ * are being read it goes farther, up to AHEAD, but not so far that pages fetched for later keep
+ * those wanted next from being fetched. Edges of less than half the weight of their page's heaviest
+ * are not followed, and where many pages were not used soon, only those of a larger weight still,
+ * until guesses by lighter ones are right again.
  *
  * As published ([A]) the order is that of uses, which the LRU stack has; edges give room when they
  * have lost their weight; first uses are ignored, and every edge is followed.
@@ -30,18 +30,20 @@ enum {
     DEGREE = 10,
     WINDOW = 64,
     DEPTH = 3,
-    /* edges from where threads wait for pages that are being read, at most */
+    /* edges that a walk goes where threads wait for pages that are being read, at most */
     AHEAD = 8,
-    AHEAD_PART = 4,            /* ... and no farther than to a quarter of the pages that may wait */
-    WEIGHT_MAX = 7,            /* so that a program's next habit soon outweighs its last */
+    /* ... and no farther than to 1 / AHEAD_PART of the pages that may wait */
+    AHEAD_PART = 4,
+    WEIGHT_MAX = 7,            /* low, so that new behaviour soon outweighs old */
     WEIGHT_MAX_PUBLISHED = 63, /* [A] names no bound */
     ROUND = 64,                /* outcomes; first uses */
-    GOOD_PCT = 75,             /* used soon, of a round: lighter edges are followed */
-    POOR_PCT = 50,             /* ... heavier ones only */
-    CALM = 512,                /* first uses in a row that nobody waited for: less far ahead */
+    GOOD_PCT = 75,             /* percent of a round used soon: lighter edges are followed */
+    POOR_PCT = 50,             /* ... heavier ones only below this */
+    /* first uses in a row without a wait, after which walks become shorter */
+    CALM = 512,
     FLOOR_MAX = 8,
     BY_MISS_MAX = 64,
-    SEEN = 512, /* places for the pages of a walk, which are fewer than half as many */
+    SEEN = 512, /* entries for the pages of a walk, which are fewer than half of this */
 };
 
 struct edge {
@@ -51,10 +53,10 @@ struct edge {
 
 struct ppg_node {
     struct prefetch_node common;
-    struct edge edge[DEGREE]; /* those there are come first */
+    struct edge edge[DEGREE]; /* edges first, then free ones */
 };
 
-/* The pages of a walk, for asking whether one has been seen: open addressing. */
+/* The pages of a walk, to tell whether one has been seen: open addressing. */
 struct seen {
     uint32_t node[SEEN]; /* + 1 */
 };
@@ -67,13 +69,13 @@ struct ppg {
     uint32_t soon, known; /* outcomes of this round */
     uint32_t ahead;       /* edges from a page first used, 1..ahead_max */
     uint32_t ahead_max;   /* 2..AHEAD */
-    uint32_t in_time;     /* first uses in a row that nobody waited for, below CALM */
-    uint32_t by_miss;     /* 0..BY_MISS_MAX: from above half of it on the order is that of misses */
-    uint32_t next[PREFETCH_ORDERS][DEGREE]; /* page + 1 that each order says comes next; 0: none */
-    uint32_t right, guesses;                /* of this round, those used since; all */
-    /* page + 1 on an edge too light to be followed; 0: none, or used since */
+    uint32_t in_time;     /* first uses in a row without a wait, below CALM */
+    uint32_t by_miss;     /* 0..BY_MISS_MAX; above half of it the order is that of misses */
+    uint32_t next[PREFETCH_ORDERS][DEGREE]; /* page + 1 that comes next by each order; 0: none */
+    uint32_t right, guesses;                /* of this round: guesses that were used since; all */
+    /* page + 1 at an edge too light to be followed; 0: none, or used since */
     uint32_t guess[ROUND];
-    struct seen seen; /* by the present walk */
+    struct seen seen; /* in the present walk */
     struct ppg_node node[];
 };
 _Static_assert(sizeof(struct ppg) == PREFETCH_PPG_BYTES &&
@@ -114,14 +116,14 @@ static void ppg_resize(void *state, uint32_t unused_max)
     g->ahead = MIN(g->ahead, g->ahead_max);
 }
 
-/* Appends an edge where there is room. */
+/* Appends an edge if there is room. */
 static void append(struct ppg_node *n, unsigned *edges, uint32_t node, unsigned weight)
 {
     if (*edges < DEGREE && weight)
         n->edge[(*edges)++] = (struct edge){node, weight};
 }
 
-/* The edge's index, or DEGREE. */
+/* Returns the index of the edge to `node`, or DEGREE. */
 static unsigned edge_to(const struct ppg_node *n, uint32_t node)
 {
     unsigned i = 0;
@@ -131,7 +133,7 @@ static unsigned edge_to(const struct ppg_node *n, uint32_t node)
     return i;
 }
 
-/* Those that have not been seen. */
+/* Appends the edges that were not seen in the window, each with one less. */
 static void append_others(struct ppg_node *n, unsigned *edges, const struct ppg_node *old)
 {
     for (unsigned e = 0; e < DEGREE; e++) {
@@ -140,8 +142,8 @@ static void append_others(struct ppg_node *n, unsigned *edges, const struct ppg_
     }
 }
 
-/* Which order would have led from the page missed last to this one, and what each says comes
- * next. */
+/* Counts for the order that would have led from the page missed last to this one, and notes the
+ * pages that come next by each. */
 static void compare(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW],
                     const unsigned *seen)
 {
@@ -167,7 +169,7 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
     struct ppg_node *n = &g->node[use->node], old = *n;
 
     if (!lrustack_holds(use->order[PREFETCH_BY_USE], use->node))
-        return; /* its first use ever: nothing is known of what comes after */
+        return; /* its first use: nothing is known of the pages that come after */
     for (unsigned i = 0; i < PREFETCH_ORDERS && use->order[i]; i++)
         seen[i] = lrustack_used_after(use->order[i], use->node, windows[i], WINDOW);
     if (!g->published)
@@ -192,7 +194,7 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
         append_others(n, &edges, &old);
 }
 
-/* Whether it was not there. */
+/* Adds the node. Returns false if it was seen before. */
 static bool see(struct seen *s, uint32_t node)
 {
     uint32_t i = node * 2654435761u >> 23; /* SEEN places: 9 bits */
@@ -205,8 +207,8 @@ static bool see(struct seen *s, uint32_t node)
     return true;
 }
 
-/* The least weight to be followed: half of the heaviest, for beside edges seen every time those
- * seen once are chance. */
+/* Returns the least weight to be followed: half of the heaviest, as edges seen once are chance
+ * beside edges seen every time. */
 static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
 {
     unsigned heaviest = 0;
@@ -229,7 +231,7 @@ static void follow(struct ppg *g, uint32_t from, struct prefetch_list *list)
     }
 }
 
-/* Breadth first, so many edges far. */
+/* Walks breadth first, `far` edges far. */
 static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_list *list)
 {
     unsigned done = 0;
@@ -243,9 +245,9 @@ static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_lis
     }
 }
 
-/* While light edges are not followed nothing that is fetched tells whether they lead anywhere. So
- * the first of each page is remembered: where most of those are used next, lighter ones are
- * followed again. */
+/* Guesses. While light edges are not followed nothing that is fetched tells whether they lead
+ * anywhere. So the first of each page is remembered: if most of these are used next, lighter edges
+ * are followed again. */
 static void guess(struct ppg *g, uint32_t used)
 {
     const struct edge *first = g->node[used].edge;
@@ -276,8 +278,8 @@ static void ppg_fault(void *state, const struct prefetch_use *use, struct prefet
     walk(g, use->node, MAX(g->ahead, (uint32_t)DEPTH), list);
 }
 
-/* Where threads wait for pages that are being read it is gone farther at once; less far only when
- * that has not been for long. */
+/* Makes walks longer at once where threads wait for pages that are being read, and shorter only
+ * when that has not been for long. */
 static void look_ahead(struct ppg *g, bool late)
 {
     if (late)
@@ -326,7 +328,8 @@ static void ppg_keep(void *state, uint32_t node)
     (void)state, (void)node;
 }
 
-/* Its own edges go. Those to it lead to another page, until they have lost their weight. */
+/* Removes the edges of the page. Edges to it lead to another page, until they have lost their
+ * weight. */
 static void ppg_forget(void *state, uint32_t node)
 {
     struct ppg *g = state;

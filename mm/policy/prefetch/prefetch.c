@@ -1,5 +1,5 @@
-/* What prefetching policies have in common: the limit on pages fetched and not used yet, what
- * became of them, the table. */
+/* The common part of prefetching policies: the limit on pages fetched and not used yet, the outcome
+ * of fetched pages, the table. */
 #include "mm/policy/prefetch/prefetch.h"
 
 static void no_init(void *state, uint32_t nodes)
@@ -88,7 +88,7 @@ void prefetch_resize(struct prefetch *p, uint32_t frames)
     p->ops->resize(p->state, p->unused_max);
 }
 
-/* The page's outcome is known, if it was not before. */
+/* Tells the policy the outcome of a page, once. */
 static void judge(struct prefetch *p, uint32_t node, bool soon)
 {
     uint16_t *waiting = waiting_of(p, node);
@@ -99,7 +99,8 @@ static void judge(struct prefetch *p, uint32_t node, bool soon)
     }
 }
 
-/* Where it has been used and fetched again since, that is another place's. */
+/* Judges the oldest page of the ring, unless it was used and fetched again: then its index is
+ * another. */
 static void judge_oldest(struct prefetch *p)
 {
     uint32_t place = p->judged++ % PREFETCH_JUDGED, node = p->ring[place].node;

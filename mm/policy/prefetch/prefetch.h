@@ -1,26 +1,27 @@
 /*
- * Prefetching: which pages to read besides the one a thread waits for ([Azimi 2007, 4.5]).
+ * Prefetching: which pages to read besides the one that a thread waits for ([Azimi 2007, 4.5]).
  *
  * Policies, by name:
  *   none
- *   spatial        the next pages of the address space; how many follows from how many of them were
- *   used
+ *   spatial        the next pages of the address space; how many follows from how many were used
+ *   streams        the next pages of arithmetic progressions among the pages wanted (streams.h)
  *   ppg            page proximity graph: the pages that were missed soon after this one before, and
- *   those after them. Learns and fetches at
- *                  faults and at first uses of prefetched pages
+ *                  those after them. Learns and fetches at faults and at first uses of prefetched
+ *                  pages
  *   ppg-published  as [A] has it: at faults only. A prefetched page does not fault, so it gets no
- *   edges
+ *                  edges
+ *   chooser        by region, those of its experts that do no harm there (chooser.c)
  *
- * The mechanism says what happens, and is told a list of pages, most likely first. It goes through
- * the list: a resident page it touches in the replacement policy where list.touch says so, so that
- * it stays; one that is out it begins to read and says prefetch_fetched(), until it has begun
- * list.fetch of them; others (never used, unmapped, read already) it leaves out.
+ * The mechanism says what happens, and receives a list of pages, most likely first. It goes through
+ * the list: a resident page it touches in the replacement policy if list.touch is set, so that it
+ * stays; a page that is out it begins to read and calls prefetch_fetched(), until it has begun
+ * list.fetch of them; others (never used, unmapped, being read) it leaves out.
  *
- * A prefetched page that is not used soon has not been foreseen: it may be used, as any page in
- * memory may, before it is evicted. What policies hear of their pages is therefore whether they
- * were used within so many faults and first uses, which do not bring a new page to more than a
- * quarter of memory, and they hear it no later. Not more than unused_pct percent of memory may be
- * prefetched and not used yet; then nothing is fetched until some are used or evicted.
+ * A prefetched page that is not used soon was not predicted: it may be used, as any page in memory
+ * may, before it is evicted. So policies hear whether their pages were used within a number of
+ * faults and first uses that brings a new page to no more than a quarter of memory. At most
+ * PREFETCH_UNUSED_PCT percent of memory may be prefetched and not used yet; then nothing is fetched
+ * until some pages are used or evicted.
  *
  * The state holds node numbers, and of pointers only that to its policy: it may be moved as a block
  * of bytes. Pure: memory comes from the caller, nothing is locked; one caller at a time for each
@@ -32,14 +33,14 @@
 
 enum {
     PREFETCH_FETCH_MAX = 64,  /* pages read for one fault ([A 4.6.5]) */
-    PREFETCH_LIST_MAX = 254,  /* pages looked at; the list takes 2 KB */
+    PREFETCH_LIST_MAX = 254,  /* pages of a list, which takes 2 KB */
     PREFETCH_UNUSED_PCT = 10, /* of memory */
     PREFETCH_SOON = 512,      /* faults and first uses; fewer ... */
     PREFETCH_SOON_PCT = 25,   /* ... where memory is small */
-    PREFETCH_JUDGED = 1024,   /* fetched pages that are waited for */
+    PREFETCH_JUDGED = 1024,   /* fetched pages with an outcome to be awaited */
 };
 
-/* What a list names pages by. */
+/* How a list names pages. */
 enum prefetch_unit {
     PREFETCH_PAGES, /* virtual page numbers, of the faulting page's space */
     PREFETCH_NODES,
@@ -48,26 +49,25 @@ enum prefetch_unit {
 /* Orders of pages that a policy may need. */
 enum prefetch_order {
     PREFETCH_BY_USE, /* the LRU stack */
-    /* by their last faults; a prefetched page's first use is one that was avoided */
+    /* by their last misses: faults, and first uses of prefetched pages */
     PREFETCH_BY_MISS,
     PREFETCH_ORDERS
 };
 
 struct prefetch_list {
     unsigned length; /* pages listed */
-    /* the most of them to begin to read; when a policy is called: how many more may be fetched
-     * and not used yet */
+    /* pages to begin to read at most; when a policy is called, pages that may still be fetched */
     unsigned fetch;
     bool touch;    /* resident ones are to stay */
-    uint16_t most; /* the graph lists no more than these; 0: as many as there is room for */
+    uint16_t most; /* the graph lists no more than this; 0: up to PREFETCH_LIST_MAX */
     uint64_t page[PREFETCH_LIST_MAX];
 };
 _Static_assert(sizeof(struct prefetch_list) <= 2 * KIB, "an object of the heap, not a page");
 
 #define PREFETCH_NO_NODE UINT32_MAX
-/* What a policy can ask of pages. Out: to be read from the disk, and not being read. */
+/* What a policy can ask about pages. Out: to be read from the disk, and not being read. */
 struct prefetch_pages {
-    /* The node of a virtual page of the same space, or PREFETCH_NO_NODE. */
+    /* Returns the node of a virtual page of the same space, or PREFETCH_NO_NODE. */
     uint32_t (*node_of)(const void *of, uint64_t page);
     bool (*is_out)(const void *of, uint32_t node);
     const void *of;
@@ -84,24 +84,23 @@ struct prefetch_use {
         [PREFETCH_ORDERS]; /* all pages, from before this; NULL but for the first ops->orders */
 };
 
-/* What there is of each node begins with this; behind it is what the policy has of it. All zeros
- * of one that was never heard of. waiting: the place in the ring + 1 of a page that was fetched and
- * whose outcome is not known, or 0. */
+/* The part of a policy's state for each node begins with this. All zeros for a node that was never
+ * mentioned. waiting: 1 + the index in the ring of a fetched page without an outcome yet, or 0. */
 struct prefetch_node {
     uint16_t waiting;
 };
 
-/* A policy. state: what follows struct prefetch, then what there is of each node, in a row. */
+/* A policy. state: the part behind struct prefetch; the parts of all nodes follow in a row. */
 struct prefetch_ops {
     const char *name;
     enum prefetch_unit unit;
-    unsigned orders;        /* it needs so many: none, the first, both */
-    size_t bytes, per_node; /* of its state, a multiple of 8; of each node, a multiple of 4 */
+    unsigned orders;        /* orders that it needs: none, the first, both */
+    size_t bytes, per_node; /* bytes of its state, a multiple of 8; of each node, a multiple of 4 */
     void (*init)(void *state, uint32_t nodes);
     void (*grow)(void *state, uint32_t nodes);
-    /* So many pages may be fetched and not used yet, from now on; called once behind init, too. */
+    /* unused_max: pages that may be fetched and not used yet. Called after init(), too. */
     void (*resize)(void *state, uint32_t unused_max);
-    /* Fills in page[] and length; may have fewer fetched and others not touched. */
+    /* These fill in page[] and length; they may lower fetch and clear touch. */
     void (*fault)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
     void (*first_use)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
     /* A prefetched page was used soon, or was not. */
@@ -109,7 +108,7 @@ struct prefetch_ops {
     /* A page leaves memory. */
     void (*left)(void *state, uint32_t node);
     void (*forget)(void *state, uint32_t node);
-    /* One number of how it stands: a window, a threshold. */
+    /* Returns a number that sums up its state: a window, a threshold. */
     unsigned (*level)(const void *state);
     const char *(*check)(const void *state);
 };
@@ -119,11 +118,11 @@ extern const struct prefetch_ops prefetch_none, prefetch_spatial, prefetch_strea
 /* NULL-terminated, the default first */
 extern const struct prefetch_ops *const prefetch_policies[];
 
-/* Bytes of prefetch_ppg's state, for a policy that has one inside: it comes last, so that its nodes
- * follow in a row. */
+/* Bytes of the state of prefetch_ppg, for a policy that has it inside: it comes last, so that its
+ * nodes follow in a row. */
 enum { PREFETCH_PPG_BYTES = 2432, PREFETCH_PPG_NODE_BYTES = 44 };
 
-/* A fetched page whose outcome is not known yet. */
+/* A fetched page without an outcome yet. */
 struct prefetch_fetched {
     uint32_t node, since; /* the number of events when it was fetched */
 };
@@ -133,29 +132,29 @@ struct prefetch {
     uint32_t nodes;
     uint32_t unused, unused_max;    /* pages fetched and not used yet */
     uint32_t soon;                  /* events within which a fetched page counts as used */
-    uint64_t fetched, used, wasted; /* ... so far; wasted: evicted or unmapped before a use */
+    uint64_t fetched, used, wasted; /* totals; wasted: evicted or unmapped before a use */
     /* used while still being read; lists cut because of the limit */
     uint64_t late, stopped;
     uint32_t events;          /* faults and first uses, modulo 2^32 */
-    uint32_t judged, fetches; /* of the pages fetched; judged are not in the ring any more */
+    uint32_t judged, fetches; /* pages with an outcome; pages fetched. The others are in the ring */
     struct prefetch_fetched ring[PREFETCH_JUDGED];
-    uint64_t state[]; /* the policy's; behind it the nodes */
+    uint64_t state[]; /* the policy's state; the nodes' parts behind it */
 };
 
-/* Bytes for so many nodes, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
+/* Returns the bytes for `nodes`, 1..LRUSTACK_NODES_MAX; a multiple of 8. */
 size_t prefetch_bytes(const struct prefetch_ops *ops, uint32_t nodes);
-/* Nothing known; memory of prefetch_bytes(), all zeros, aligned to 8; frames of memory, at least
+/* Initializes memory of prefetch_bytes(), all zeros, aligned to 8. frames: of memory, at least
  * 1. */
 void prefetch_init(struct prefetch *p, const struct prefetch_ops *ops, uint32_t nodes,
                    uint32_t frames);
-/* There is memory for more nodes, zeros behind what it was: makes it one for them. */
+/* Enlarges the state: there are zeros behind it for more nodes. */
 void prefetch_grow(struct prefetch *p, uint32_t nodes);
-/* Memory has another size from now on. */
+/* Sets the size of memory, at least 1 frame. */
 void prefetch_resize(struct prefetch *p, uint32_t frames);
 
-/* A thread waits for the page. Before the page is touched in the stack. */
+/* A thread waits for the page. Called before the page is touched in the stack. */
 void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list);
-/* A page that was fetched is used for the first time. Before it is touched in the stack. */
+/* A page that was fetched is used for the first time. Called before it is touched in the stack. */
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
                         struct prefetch_list *list);
 /* A page of a list is being read. */
@@ -166,5 +165,5 @@ void prefetch_left(struct prefetch *p, uint32_t node);
 void prefetch_wasted(struct prefetch *p, uint32_t node);
 /* The page is unmapped: its node may come back as another page. */
 void prefetch_forget(struct prefetch *p, uint32_t node);
-/* NULL, or the invariant that does not hold. */
+/* Returns NULL, or the broken invariant. */
 const char *prefetch_check(const struct prefetch *p);

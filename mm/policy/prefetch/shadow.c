@@ -5,7 +5,7 @@ enum { LOOKED_AT = 2 }; /* sets at a time */
 
 static struct shadow_mark *set_of(struct shadow *s, uint32_t node)
 {
-    return s->mark[node * 2654435761u >> 24]; /* SHADOW_SETS: 8 bits */
+    return s->mark[node * 2654435761u >> 24]; /* 8 bits for SHADOW_SETS */
 }
 
 static uint32_t age(const struct shadow_mark *mark, uint32_t now)

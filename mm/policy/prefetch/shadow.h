@@ -1,7 +1,7 @@
 /*
- * Pages that are waited for, up to a number of events: what was foretold of them, or when they left
- * memory. A table of sets of four; where a set is full the oldest goes, and nothing becomes
- * known of it.
+ * Pages that are waited for, up to a number of events: pages that were predicted, or that left
+ * memory. A table of sets of four; where a set is full the oldest mark is dropped, and its outcome
+ * stays unknown.
  */
 #pragma once
 #include "mm/policy/prefetch/prefetch.h"
@@ -17,14 +17,15 @@ struct shadow_mark {
 };
 
 struct shadow {
-    uint32_t hand; /* set to be looked at next for what has been waited for too long */
+    uint32_t hand; /* the next set that shadow_expired() looks at */
     struct shadow_mark mark[SHADOW_SETS][SHADOW_WAYS];
 };
 
-/* Waits for the page from now on, unless it does already. */
+/* Begins to wait for the page, unless it is waited for already. */
 void shadow_put(struct shadow *s, struct shadow_mark mark);
-/* It has come: the mark, which is no longer there. False: it was not waited for. */
+/* Ends the wait for a page that came, and returns its mark in *out. Returns false if it was not
+ * waited for. */
 bool shadow_take(struct shadow *s, uint32_t node, struct shadow_mark *out);
-/* Takes out a mark that was waited for longer than `longest` events, at the count `now`. False: in
- * the next two sets there is none. */
+/* Removes a mark that was waited for longer than `longest` events at event `now`. Returns false if
+ * there is none in the next two sets. */
 bool shadow_expired(struct shadow *s, uint32_t now, uint32_t longest, struct shadow_mark *out);

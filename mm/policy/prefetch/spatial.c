@@ -1,8 +1,10 @@
 /*
- * Spatial prefetching: the next window pages of the address space ([Azimi 2007, 4.5]).
- * The window starts at its largest. Every ROUND pages whose outcome is known it doubles where
- * nearly all were used, and halves where many were not. At its smallest a bad outcome lets most
- * faults pass without, so that a program without spatial locality pays for little but the question
+ * Spatial prefetching: the next pages of the address space, as many as the window ([Azimi 2007,
+ * 4.5]).
+ *
+ * The window starts at its largest. After every ROUND pages with a known outcome it doubles if
+ * nearly all were used, and halves if many were not. At its smallest a bad outcome makes most
+ * faults fetch nothing, so that a program without spatial locality pays for little but the question
  * whether it still has none.
  */
 #include "mm/policy/prefetch/prefetch.h"
@@ -10,14 +12,14 @@
 enum {
     WINDOW_MAX = PREFETCH_FETCH_MAX,
     ROUND = 64,      /* outcomes */
-    GOOD_PCT = 85,   /* used soon, of a round: more may be fetched */
-    POOR_PCT = 60,   /* ... fewer */
-    QUIET_MAX = 128, /* faults for each that is fetched for, at most */
+    GOOD_PCT = 85,   /* percent of a round used soon: the window grows */
+    POOR_PCT = 60,   /* ... it shrinks below this */
+    QUIET_MAX = 128, /* faults for each one that fetches, at most */
 };
 
 struct spatial {
     uint32_t window;
-    uint32_t quiet, passed; /* every quiet-th fault is fetched for; faults since the last */
+    uint32_t quiet, passed; /* one fault of `quiet` fetches; faults since the last such */
     uint32_t soon, known;   /* outcomes of this round */
 };
 

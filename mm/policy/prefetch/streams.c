@@ -1,8 +1,7 @@
-/* Prefetching of streams: see streams.h. As a policy it fetches the farther the longer a
- * stream has gone on. */
+/* See streams.h. As a policy it fetches farther the longer a stream has gone on. */
 #include "mm/policy/prefetch/streams.h"
 
-/* The stream that a page is next in, in few strides if not in one. */
+/* Returns the stream that the page continues, in as few strides as possible, or NULL. */
 static struct stream *next_of(struct streams *s, uint32_t region, uint32_t page)
 {
     struct stream *found = NULL;
@@ -36,8 +35,8 @@ static bool seen(const uint32_t *history, uint32_t page)
     return false;
 }
 
-/* The distance to one of the pages seen before, the latest of those that are as far from another;
- * 0: there is none. */
+/* Returns the distance to the latest of the pages seen before that has another one at the same
+ * distance behind it, or 0. */
 static int32_t stride_to(const struct streams *s, uint32_t region, uint32_t page)
 {
     uint32_t known = MIN(s->seen[region], (uint32_t)STREAMS_HISTORY);
@@ -50,7 +49,7 @@ static int32_t stride_to(const struct streams *s, uint32_t region, uint32_t page
     return 0;
 }
 
-/* In the place of the one that was used longest ago. */
+/* Begins a stream in place of the one used longest ago. */
 static struct stream *begin(struct streams *s, uint32_t region, int32_t stride)
 {
     struct stream *oldest = &s->stream[0];
@@ -76,7 +75,7 @@ struct stream *streams_event(struct streams *s, const struct prefetch_use *use, 
     if (found) {
         found->last = page;
         found->used = s->events;
-        found->ahead = fault ? 0 : found->ahead; /* what was listed was not all read */
+        found->ahead = fault ? 0 : found->ahead; /* not all listed pages were read */
     }
     s->history[region][s->seen[region]++ % STREAMS_HISTORY] = page;
     return found;

@@ -1,9 +1,9 @@
 /*
  * Streams of pages: arithmetic progressions among the faults and first uses of a region, forwards
- * or backwards, by any stride, several at a time. Three events of which each is as far from the one
- * before it begin one: all of them among the last STREAMS_HISTORY of the region, so that others may
- * come between. A stream goes on where the page STREAMS_SKIP strides on or nearer is wanted: those
- * between were in memory.
+ * or backwards, by any stride, several at a time. Three events at equal distances begin a stream:
+ * all of them among the last STREAMS_HISTORY of the region, so that others may come between. A
+ * stream goes on when a page up to STREAMS_SKIP strides on is wanted: the pages between were in
+ * memory.
  */
 #pragma once
 #include "mm/policy/prefetch/prefetch.h"
@@ -18,7 +18,7 @@ enum {
 struct stream {
     uint32_t last;  /* page wanted last */
     int32_t stride; /* 0: there is no such stream */
-    uint32_t used;  /* when that was, by the count of events */
+    uint32_t used;  /* event at which that was */
     uint16_t ahead; /* pages behind the last one that have been listed */
     uint16_t sure;  /* pages wanted since it began, up to PREFETCH_FETCH_MAX */
     uint8_t region;
@@ -31,11 +31,11 @@ struct streams {
     uint32_t seen[REPLACE_REGIONS_MAX];                     /* ever put in */
 };
 
-/* A page was wanted, which is a fault or was foreseen: the stream that it is of, or NULL. */
+/* Notes a page that was wanted, by a fault or a first use. Returns its stream, or NULL. */
 struct stream *streams_event(struct streams *s, const struct prefetch_use *use, bool fault);
 /* Lists the pages behind use's that are up to `window` strides on and were not listed before; none
  * if half of the window has been listed, so that pages are read together. */
 void streams_list(struct stream *s, const struct prefetch_use *use, unsigned window,
                   struct prefetch_list *list);
-/* NULL, or the invariant that does not hold. */
+/* Returns NULL, or the broken invariant. */
 const char *streams_check(const struct streams *s);

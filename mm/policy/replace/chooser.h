@@ -1,11 +1,11 @@
 /*
  * The state of the chooser, and what its parts know:
- *   chooser.c         what it is told, and whom it follows
+ *   chooser.c         the calls, and the description of the policy
  *   chooser_memory.c  the resident pages: members of the set in force, and strays
  *   chooser_sets.c    the experts' states: which pages each would have resident
  *   chooser_lost.c    pages that a set has lost and that are looked at later
  *   chooser_work.c    what may have to wait for an answer of the page access buffer
- * The policy is described in chooser.c. Internal to chooser*.c.
+ * Internal to these.
  */
 #pragma once
 #include "mm/policy/replace/chooser_lost.h"
@@ -123,7 +123,7 @@ static inline void *chooser_state(const struct chooser *s, uint32_t i)
 {
     return (char *)(uintptr_t)s + s->at[i];
 }
-/* Initialises the experts, whose parts of each node are in the one at `place`. 0 or -EINVAL. */
+/* Initializes the experts. place: of the nodes' parts. Returns 0 or -EINVAL. */
 int chooser_sets_init(struct chooser *s, const struct replace_config *config,
                       const struct replace_layout *place);
 

@@ -36,7 +36,7 @@ struct lost_pages {
 void lost_init(struct lost_pages *l);
 /* Queues `node` for its first look. Returns false if LOST_MAX pages are queued. */
 bool lost_add(struct lost_pages *l, uint32_t node);
-/* Takes a page whose look is due out of its queue. Returns false if there is none. lost_again() or
+/* Takes a page out of its queue if its look is due. Returns false if there is none. lost_again() or
  * lost_done() follows before the next call. */
 bool lost_take_due(struct lost_pages *l, uint32_t *node);
 /* The page that was taken is queued for another look, or is not looked at any more. */

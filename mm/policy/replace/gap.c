@@ -1,22 +1,23 @@
 /*
- * The page whose next use is foretold to be farthest goes: Belady's rule on times from an
+ * The page with the farthest predicted next use goes: Belady's rule on times from an
  * inter-reference gap model [Phalke and Gopinath 1995], in which a page's last gaps between uses
- * say how long the next one is.
+ * predict the next one.
  *
- * Time is the number of uses. Foretold is the last gap, or the one before it where that came nearer
- * lately for that page: of a sweep there and back the gaps alternate. A late page is expected
- * later, by as much as it is late, until its patience ends: it is *over*, and goes before any
- * other, as do the finished blocks of a factorisation. When such pages come back, others that are
- * over are expected after as long a time, the latest use last; one that comes back after 16 times
- * its gaps starts anew. A page without a gap is expected when others were used the second time;
- * those still waited for count with the time they have waited. The pages used last are *recent*
- * (recent_frames) and stay: LRU-K's and 2Q's answer to uses that come in bursts.
+ * Time is the number of uses. The prediction is the last gap, or the one before it if that came
+ * nearer lately for that page: of a sweep there and back the gaps alternate. A late page is
+ * expected later, by as much as it is late, until its patience ends: it is *over*, and goes before
+ * any other, as do the finished blocks of a factorisation. When such pages come back, others that
+ * are over are expected after as long a time, the latest use last. A page that comes back after 16
+ * times its gaps starts anew. A page without a gap is expected when others were used the second
+ * time; pages that still wait for that count with the time they have waited. The pages used last
+ * are *recent* (recent_frames) and stay: LRU-K's and 2Q's answer to uses that come in bursts.
  *
- * Pages wait by the time foretold, in slots of a timing wheel without cascades (Linux's; [Varghese
+ * Pages wait by the predicted time in slots of a timing wheel without cascades (Linux's; [Varghese
  * and Lauck 1987]), as wide as they are far: 1/8 to 1/61 of the time to go. A use costs a constant
- * time: it refiles STEPS_MAX pages that are late by now at most, each page at most eight times for
- * a use of it. The wheel lags behind where more are due at once, and catches up. victim() costs a
+ * time: it refiles up to STEPS_MAX pages that are late by now, each page at most eight times for a
+ * use of it. The wheel lags behind where more are due at once, and catches up. victim() costs a
  * constant time.
+ *
  * Time wraps. At each use the age of one page, in turn, is held to AGE_MAX, so that no age is ever
  * as long as time is.
  */
@@ -24,33 +25,34 @@
 
 enum { WAITING = 1, ONCE, OVER, RECENT };
 enum {
-    LEVELS = 8, /* all that a mark can say */
+    LEVELS = 8, /* as many as a mark has values */
     LEVEL_SHIFT = 3,
     SLOTS = 64,
     AHEAD_MAX = SLOTS - 3, /* whole slots to go, so that no slot that has just passed is filed in */
     GAP_MAX = 1 << 26,     /* below AHEAD_MAX of the widest slots */
-    RULE_LAST = 4,         /* from here on the last gap is foretold, below the one before */
+    /* from this rule on the last gap is predicted, below it the one before */
+    RULE_LAST = 4,
     RULE_MAX = 7,
     SURE_MAX = 7,
-    NEAR_SHIFT = 2,     /* foretold well: to a quarter of the gap */
-    PATIENCE_SHIFT = 1, /* of a page foretold well the last time: half its gap */
+    NEAR_SHIFT = 2,     /* predicted well: to a quarter of the gap */
+    PATIENCE_SHIFT = 1, /* of a page predicted well the last time: half its gap */
     PATIENCE_GAPS = 16, /* ... of others */
     LATE_SHIFT = 3,     /* a page that is late is looked for after 1/8 of its gap */
     AFRESH = 16,        /* gaps */
-    FIRSTS = 64,        /* first gaps remembered: so many, and half of those before */
+    FIRSTS = 64,        /* first gaps remembered, and half of those before */
     BACK_SHIFT = 3,     /* weight of one page that came back */
     HOT_SHIFT = 5,      /* in the page access buffer: expected in frames / 32 uses */
     STEPS_MAX = 32,     /* pages refiled, and times the wheel goes on by, at a use */
     AGE_MAX = 1 << 30,  /* further than GAP_MAX; with one use for each node below 2^31 */
-    NOW_FIRST = -4096,  /* uses: time wraps soon, that it may be seen to */
+    NOW_FIRST = -4096,  /* time wraps soon, so that tests and use meet it */
 };
 
 struct page {
     uint32_t last; /* use */
-    uint32_t due;  /* of WAITING pages: which slot */
+    uint32_t due;  /* of WAITING pages: time that the slot is for */
     uint32_t gap : 28, known : 1, rule : 3;
     uint32_t before : 29; /* gap, or 0 */
-    /* gaps foretold well one after the other; of a page without a gap: it came back */
+    /* gaps predicted well in a row; of a page without a gap: it came back */
     uint32_t sure : 3;
 };
 
@@ -58,12 +60,12 @@ struct gap {
     struct replace_base base; /* lists ONCE, OVER and RECENT, latest first; not WAITING */
     uint32_t now;
     uint32_t wheel;  /* the time up to which slots have been emptied: now, or before it */
-    uint32_t held;   /* whose age is held next */
+    uint32_t held;   /* the node with the age that is held next */
     uint32_t firsts; /* first gaps ... */
     uint64_t gaps;   /* ... their sum */
     uint64_t ages;   /* time since the use of all ONCE pages */
     uint32_t waiting, history;
-    /* what pages that were over had not been used for, 0 before one came back */
+    /* age at which pages that were over came back; 0: none has */
     uint32_t back;
     uint64_t taken[LEVELS]; /* slots with pages */
     struct replace_list slot[LEVELS][SLOTS];
@@ -143,22 +145,22 @@ static void take_out(struct gap *s, uint32_t node)
     base_take_out(&s->base, node);
 }
 
-/* ---- What is foretold ------------------------------------------------------------------------ */
+/* ---- What is predicted ----------------------------------------------------------------------- */
 
-static uint32_t foretold(const struct page *p)
+static uint32_t predicted(const struct page *p)
 {
     return p->rule < RULE_LAST && p->before ? p->before : p->gap;
 }
 
-/* How late a page may be. */
+/* Returns how late the page may be. */
 static uint32_t patience(const struct page *p)
 {
-    uint32_t gap = foretold(p);
+    uint32_t gap = predicted(p);
 
     return p->sure ? gap >> PATIENCE_SHIFT : gap * PATIENCE_GAPS;
 }
 
-/* After how long a page is used the second time; 0: none was. */
+/* Returns the time after which a page is used the second time; 0: none was. */
 static uint32_t first_gap(const struct gap *s)
 {
     return s->firsts ? (uint32_t)MIN((s->gaps + s->ages) / s->firsts + 1, (uint64_t)GAP_MAX) : 0;
@@ -169,7 +171,7 @@ static uint32_t apart(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* A page that was over, or would have been, is used. */
+/* Counts the return of a page that was over, or would have been. */
 static void came_back(struct gap *s, uint32_t age)
 {
     s->back = MAX(s->back ? s->back - (s->back >> BACK_SHIFT) + (age >> BACK_SHIFT) : age, 1u);
@@ -187,7 +189,7 @@ static void first(struct gap *s, uint32_t gap)
 static void judge(struct page *p, uint32_t gap)
 {
     uint32_t last = apart(gap, p->gap), other = apart(gap, p->before);
-    bool near = apart(gap, foretold(p)) < gap >> NEAR_SHIFT;
+    bool near = apart(gap, predicted(p)) < gap >> NEAR_SHIFT;
 
     p->sure = near ? p->sure + (p->sure < SURE_MAX) : 0;
     if (last < other && p->rule < RULE_MAX)
@@ -198,7 +200,7 @@ static void judge(struct page *p, uint32_t gap)
 
 static void learn(struct gap *s, struct page *p, uint32_t gap)
 {
-    if (p->gap && gap > foretold(p) && gap - foretold(p) >= patience(p))
+    if (p->gap && gap > predicted(p) && gap - predicted(p) >= patience(p))
         came_back(s, gap);
     if (p->before && gap / AFRESH > p->gap && gap / AFRESH > p->before) {
         p->gap = p->before = 0;
@@ -224,11 +226,11 @@ static void push_once(struct gap *s, uint32_t node)
     s->ages += s->now - page_of(s, node)->last;
 }
 
-/* The page, which is in no list, waits for its next use. */
+/* Files the page, which is in no list, by its next use. */
 static void file(struct gap *s, uint32_t node)
 {
     const struct page *p = page_of(s, node);
-    uint32_t gap = foretold(p), age = s->now - p->last;
+    uint32_t gap = predicted(p), age = s->now - p->last;
 
     if (!gap && p->sure)
         base_push_head(&s->base, OVER, node);
@@ -243,7 +245,7 @@ static void file(struct gap *s, uint32_t node)
         base_push_head(&s->base, OVER, node);
 }
 
-/* Those used last stay. */
+/* Files pages that are not among the last used any more. */
 static void settle(struct gap *s)
 {
     uint32_t most = recent_frames(s->base.nodes, s->base.frames);
@@ -255,7 +257,7 @@ static void settle(struct gap *s)
     }
 }
 
-/* The page is in no list. */
+/* Counts a use of the page, which is in no list. */
 static void note_use(struct gap *s, uint32_t node)
 {
     struct page *p = page_of(s, node);
@@ -268,7 +270,7 @@ static void note_use(struct gap *s, uint32_t node)
     settle(s);
 }
 
-/* A page's slot has passed. */
+/* Files a page again when its slot has passed. */
 static void refile(struct gap *s, uint32_t node)
 {
     stop_waiting(s, node);
@@ -297,7 +299,7 @@ static void turn_wheel(struct gap *s)
         s->wheel++;
 }
 
-/* What has not been used for longer than AGE_MAX has not been used for AGE_MAX. */
+/* Holds the age of one page to AGE_MAX. */
 static void hold_age(struct gap *s)
 {
     struct page *p = page_of(s, s->held);
@@ -319,7 +321,7 @@ static void tick(struct gap *s)
     turn_wheel(s);
 }
 
-/* ---- What it is told ------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static void gap_touch(void *state, uint32_t node)
 {
@@ -358,7 +360,7 @@ static void gap_enter_unused(void *state, uint32_t node, uint32_t region)
     s->history -= page_of(s, node)->known;
 }
 
-/* Of the waiting pages one that is due last, to a slot's width; LINK_END: none. */
+/* Returns the waiting page that is due last, to a slot's width, or LINK_END. */
 static uint32_t farthest(const struct gap *s)
 {
     uint32_t best = LINK_END;
@@ -377,7 +379,7 @@ static uint32_t farthest(const struct gap *s)
     return best;
 }
 
-/* Uses until a page without a gap is expected; one that is late, in as many as it is late. */
+/* Returns the uses until a page without a gap is expected; a late page in as many as it is late. */
 static uint32_t expected(const struct gap *s, uint32_t node, uint32_t typical)
 {
     uint32_t age = s->now - page_of(s, node)->last;
@@ -387,7 +389,7 @@ static uint32_t expected(const struct gap *s, uint32_t node, uint32_t typical)
     return apart(typical, age);
 }
 
-/* Of used pages. */
+/* Returns the page to go among those used. */
 static uint32_t of_used(const struct gap *s)
 {
     const struct replace_list *list[] = {&s->base.list[OVER], &s->base.list[ONCE]};

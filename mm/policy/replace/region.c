@@ -1,17 +1,17 @@
 /*
  * Region-specific replacement ([Azimi 2007, 4.3.1]): each region of a pool is replaced by LRU or by
- * MRU, whichever its curves say misses less, and memory goes to the regions that it saves most
- * misses in.
+ * MRU, whichever misses less by its curves, and memory goes to the regions where it saves most
+ * misses.
  *
- * An epoch is of twice as many accesses as there are frames.   At its end each region's choice is
- * made anew (region_choice.h); pages stay where they are, but in a region of MRU's what MRU would
- * not have, left by LRU or used since, goes before others. Then memory is divided by the curves of
- * the policies in force, the best division and not only the best next step (plan.h), an eighth of
- * memory at most changing hands. A victim comes from the region that has most above what it is
- * meant to have, the faulting page's own counted with that page.
+ * An epoch has twice as many accesses as there are frames. At its end each region's choice is made
+ * anew (region_choice.h). Pages stay where they are, but in a region of MRU's the pages that MRU
+ * would not have, left by LRU or used since, go before others. Then memory is divided by the curves
+ * of the policies in force, the best division and not only the best next step (plan.h), an eighth
+ * of memory at most changing hands. A victim comes from the region furthest above its target, the
+ * faulting page counted with its own region.
  *
- * Until memory has been full at an epoch's end regions take what they ask for, and a new region is
- * meant to have an equal part.
+ * Until memory has been full at an epoch's end regions take the pages they ask for, and the target
+ * of a new region is an equal part.
  */
 #include "mm/policy/replace/region_choice.h"
 #include "mm/policy/divide/plan.h"
@@ -21,26 +21,26 @@ enum {
     EPOCH_FRAMES = 2,
     MOVE_SHIFT = 3,
     HYSTERESIS_PERMIL = 20,
-    GROUPS_OF_MEMORY = 24, /* so that curves reach a third beyond it */
+    GROUPS_OF_MEMORY = 24, /* curves reach a third beyond memory */
 };
-#define NOBODY REPLACE_REGIONS_MAX
+#define NO_REGION REPLACE_REGIONS_MAX
 
 struct part {
     struct region_curves curves;
     struct region_choice choice;
     struct replace_list recent; /* resident, latest use first */
-    /* of these in the buffer when they were to go, latest first (mru.c) */
+    /* of these, pages in the buffer when they were to go, latest first (mru.c) */
     struct replace_list parked;
-    struct replace_list stray; /* of these what MRU would not have resident, latest first */
+    struct replace_list stray; /* of these, pages that MRU would not have resident, latest first */
     uint64_t misses;           /* this epoch, on pages used before */
     uint32_t unused;           /* resident and not used yet */
-    uint32_t meant;            /* pages it is to have */
+    uint32_t meant;            /* target, in pages */
     uint32_t planned;
-    bool asked; /* what it is meant to have has been decided */
+    bool asked; /* the target has been decided */
 };
 
 struct region_state {
-    struct replace_base base; /* links of the lists; of these UNUSED_LIST alone is here */
+    struct replace_base base; /* links of the lists, of which UNUSED_LIST alone is here */
     uint32_t accesses;        /* in this epoch */
     uint32_t resident, group;
     uint32_t tried, walked; /* as in mru.c */
@@ -48,14 +48,14 @@ struct region_state {
     uint64_t switches;
     struct part part[REPLACE_REGIONS_MAX];
     struct divide_room room;
-    struct divide_pool pool[REPLACE_REGIONS_MAX]; /* of divide_plan(), between calls meaningless */
+    struct divide_pool pool[REPLACE_REGIONS_MAX]; /* of divide_plan(), meaningless between calls */
     struct replace_links link;                    /* in curves */
 };
 
 struct page {
     struct region_page curves;
     struct replace_link queued;
-    uint8_t of; /* its region + 1, 0: nobody's */
+    uint8_t of; /* region + 1; 0: none */
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -70,12 +70,12 @@ static struct page *page_of(const struct region_state *s, uint32_t node)
     return (struct page *)link_of(&s->link, node);
 }
 
-/* NOBODY, or its number. */
+/* Returns the number of the region, or NO_REGION. */
 static uint32_t region_of(const struct region_state *s, uint32_t node)
 {
     uint32_t of = page_of(s, node)->of;
 
-    return of ? of - 1 : NOBODY;
+    return of ? of - 1 : NO_REGION;
 }
 
 static struct part *part_of(struct region_state *s, uint32_t node)
@@ -145,7 +145,7 @@ static void take_out(struct region_state *s, uint32_t node)
     }
 }
 
-/* Strays are older than others. */
+/* Puts parked pages and strays back; strays are older than others. */
 static void unpark(struct region_state *s, struct part *p)
 {
     while (p->parked.size) {
@@ -160,7 +160,8 @@ static void unpark(struct region_state *s, struct part *p)
     }
 }
 
-/* A page MRU would not have, were the region's memory all its own: a hit there needs more. */
+/* Makes a stray of a page that MRU would not have were the memory of the region its own: a hit
+ * there needs more. */
 static void stray_if_beyond(struct region_state *s, struct part *p, uint32_t node)
 {
     if (link_of(&s->base.link, node)->list != RECENT || page_of(s, node)->curves.depth <= held(p))
@@ -169,7 +170,7 @@ static void stray_if_beyond(struct region_state *s, struct part *p, uint32_t nod
     list_push_head(&s->base.link, &p->stray, node);
 }
 
-/* LRU has filled the memory. */
+/* Finds the strays that LRU has left. */
 static void find_strays(struct region_state *s, struct part *p)
 {
     for (uint32_t n = p->recent.tail, next; n != LINK_END; n = next) {
@@ -262,10 +263,9 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
         end_epoch(s);
 }
 
-/* ---- What it is told ------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* In MRU's order of what the buffer held when asked about: mru.c. A walk through another region
- * was another walk. */
+/* Parks a page, in the order of MRU (mru.c). After a page of another region a new walk begins. */
 static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
 {
     bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
@@ -298,7 +298,7 @@ static void region_touch(void *state, uint32_t node)
 static void region_came(struct region_state *s, uint32_t node, uint32_t region)
 {
     ASSERT(!base_resident(s, node) && region < REPLACE_REGIONS_MAX);
-    if (region_of(s, node) != region && region_of(s, node) != NOBODY)
+    if (region_of(s, node) != region && region_of(s, node) != NO_REGION)
         region_curves_forget(&part_of(s, node)->curves, &s->link, node);
     page_of(s, node)->of = (uint8_t)(region + 1);
     s->resident++;
@@ -323,7 +323,7 @@ static void region_enter_unused(void *state, uint32_t node, uint32_t region)
     part_of(s, node)->unused++;
 }
 
-/* Pages above what a region is meant to have; it has some that can go. */
+/* Returns the pages of a region above its target. It has pages that can go. */
 static int64_t above(const struct region_state *s, uint32_t r, uint32_t incoming, uint32_t regions)
 {
     const struct part *p = &s->part[r];
@@ -334,7 +334,7 @@ static int64_t above(const struct region_state *s, uint32_t r, uint32_t incoming
 
 static uint32_t from_region(const struct region_state *s, uint32_t incoming)
 {
-    uint32_t worst = NOBODY, regions = 0;
+    uint32_t worst = NO_REGION, regions = 0;
 
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++)
         regions += active(&s->part[r]);
@@ -343,7 +343,8 @@ static uint32_t from_region(const struct region_state *s, uint32_t incoming)
         if (held(p) == p->unused)
             continue;
         int64_t here = above(s, r, incoming, MAX(regions, 1u));
-        int64_t there = worst == NOBODY ? INT64_MIN : above(s, worst, incoming, MAX(regions, 1u));
+        int64_t there =
+            worst == NO_REGION ? INT64_MIN : above(s, worst, incoming, MAX(regions, 1u));
         if (here > there || (here == there && r == incoming))
             worst = r;
     }
@@ -366,8 +367,8 @@ static uint32_t region_victim(void *state, uint32_t incoming)
     struct region_state *s = state;
 
     if (!base_decided(&s->base)) {
-        uint32_t r = from_region(s, incoming == REPLACE_NONE ? NOBODY : region_of(s, incoming));
-        s->base.offered = r == NOBODY ? LINK_END : of_region(s, &s->part[r]);
+        uint32_t r = from_region(s, incoming == REPLACE_NONE ? NO_REGION : region_of(s, incoming));
+        s->base.offered = r == NO_REGION ? LINK_END : of_region(s, &s->part[r]);
     }
     return base_name(&s->base, s->base.offered);
 }
@@ -390,12 +391,12 @@ static void region_forget(void *state, uint32_t node)
 
     if (base_resident(s, node))
         region_leave(s, node);
-    if (region_of(s, node) != NOBODY)
+    if (region_of(s, node) != NO_REGION)
         region_curves_forget(&part_of(s, node)->curves, &s->link, node);
     page_of(s, node)->of = 0;
 }
 
-/* What regions are meant to have keeps its proportions until the next epoch. */
+/* Targets keep their proportions until the next epoch. */
 static void region_resize(void *state, uint32_t frames)
 {
     struct region_state *s = state;
@@ -426,7 +427,7 @@ static void region_report(const void *state, struct replace_report *out)
     out->history -= s->resident - s->base.list[UNUSED_LIST].size;
 }
 
-/* Lists of all regions share their numbers, so that they are checked together. */
+/* Checks the lists of all regions together, as they share their numbers. */
 static const char *check_lists(const struct region_state *s)
 {
     uint32_t listed = s->base.list[UNUSED_LIST].size, unused = 0;

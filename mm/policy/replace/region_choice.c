@@ -1,4 +1,4 @@
-/* Which policy suits a region: the choice, and the curves it is made from. */
+/* See region_choice.h. */
 #include "mm/policy/replace/region_choice.h"
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -30,7 +30,7 @@ static uint32_t group_of(const struct replace_links *p, uint32_t node)
                : REGION_COLD;
 }
 
-/* REGION_COLD: out of the stack. */
+/* Sets the group of a page; REGION_COLD: out of the stack. */
 static void set_group(const struct replace_links *p, uint32_t node, uint32_t group)
 {
     uint32_t g = group == REGION_COLD ? 0 : group + 1;
@@ -75,7 +75,7 @@ static void push(struct region_curves *c, const struct replace_links *p, uint32_
     c->size++;
 }
 
-/* One page more above: the last page of each group before `groups` goes to the next. */
+/* Makes room at the top: the last page of each group before `groups` goes to the next. */
 static void shift_down(struct region_curves *c, const struct replace_links *p, uint32_t groups)
 {
     for (uint32_t i = 0; i < groups; i++) {
@@ -104,7 +104,7 @@ static uint32_t lru_use(struct region_curves *c, const struct replace_links *p, 
     return group;
 }
 
-/* One page less: the first page of each later group comes up. */
+/* Removes a page: the first page of each later group comes up. */
 static void lru_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     uint32_t group = group_of(p, node);
@@ -129,7 +129,7 @@ static void lru_forget(struct region_curves *c, const struct replace_links *p, u
 
 /* ---- MRU's stack ----------------------------------------------------------------------------- */
 
-/* The depth it had, 0: none. */
+/* Returns the depth that the page had, or 0. */
 static uint32_t mru_use(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     uint32_t depth = region_page(p, node)->depth, place = depth;
@@ -151,7 +151,7 @@ static uint32_t mru_use(struct region_curves *c, const struct replace_links *p, 
     return depth;
 }
 
-/* What it leaves is remembered of one page at a time: the next new page goes there. */
+/* Removes a page. One hole is remembered: the next new page goes there. */
 static void mru_forget(struct region_curves *c, const struct replace_links *p, uint32_t node)
 {
     if (node == c->top)

@@ -2,11 +2,11 @@
 #include "mm/policy/replace/weigh.h"
 
 enum {
-    STEPS = 16,     /* decisions in N accesses */
-    LEAD_SHIFT = 4, /* least lead: N / 16 */
-    TURNS_MAX = 16, /* doublings */
-    BEYOND = 3,     /* leads are compared without this part of those pages */
-    LONG = 4096,    /* N accesses: then all that was counted is halved */
+    STEPS = 16,     /* decisions in N accesses, the frames */
+    LEAD_SHIFT = 4, /* least lead: N >> this */
+    TURNS_MAX = 16, /* doublings of the price */
+    BEYOND = 3,     /* leads are compared less 1 / BEYOND of the pages to be fetched */
+    LONG = 4096,    /* times N accesses, after which all counts are halved */
 };
 
 void weigh_init(struct weigh *w, uint32_t experts)
@@ -61,13 +61,14 @@ static void note_leads(struct weigh *w)
     }
 }
 
-/* Has the expert missed less since the last decision? */
+/* Returns whether `next` has missed less than `current` since the last decision. */
 static bool gains(const struct weigh *w, uint32_t current, uint32_t next)
 {
     return w->misses[next] - w->before[next] < w->misses[current] - w->before[current];
 }
 
-/* The lead that pays for a change to an expert that has so many pages to be fetched. */
+/* Returns the lead that pays for a change to expert `next`, which has `fetches` pages to be
+ * fetched. */
 static uint64_t least_lead(const struct weigh *w, uint32_t current, uint32_t next, uint32_t fetches,
                            uint32_t frames)
 {

@@ -8,8 +8,8 @@
  *   wtinylfu-margin  our variant: a page comes into the rest only if it was used at least two times
  *                    more than the one that would go. Where every page is used once in each pass,
  *                    in whatever order, the pages there stay, as under MRU: a page used just now
- *                    has been used once more than one whose turn in this pass is still to come, and
- *                    that is no reason to change them.
+ *                    has been used once more than a page to be used later in this pass, and that is
+ *                    no reason to change them.
  *
  * The uses of a page are counted up to 15, and all counts are halved once in ten accesses a frame.
  * The paper counts in a sketch, for names that are many. Here each node has a count of its own,
