@@ -145,8 +145,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small
 ##                        sizes
 ## make all               kernel, applications, simulated machine, UEFI image
-## make lint              formatting, purity of the policies, the order of floors, the form of docs
-##                        arguments
+## make lint              formatting, warnings, purity of policies, order of floors, names of
+##                        arguments, form and links of the docs
 ## make floors            draw which folder of the kernel uses which: docs/floors.svg,
 ##                        docs/calls.txt
 ## make stack-check       how deep a kernel stack can get, path by path
