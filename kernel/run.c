@@ -87,7 +87,7 @@ static unsigned finish_command(const struct command *c, struct process *p, uint6
 
     if (p)
         process_finish(p);
-    kprintf("exit: %s %u after %llu ms\n", c->argv[0], status,
+    kprintf("exit: app=%s status=%u ms=%llu\n", c->argv[0], status,
             (unsigned long long)(took_ns / NS_PER_MS));
     return status;
 }

@@ -42,13 +42,13 @@ static int map_image(struct process *p, const struct bundle_file *file, vaddr_t 
     int err = elf_plan(file->data, file->size, &limits, &plan, &why);
 
     if (err) {
-        kprintf("%s: broken program: %s\n", p->name, why);
+        kprintf("process: event=refused app=%s reason=broken: %s\n", p->name, why);
         return err;
     }
     for (unsigned i = 0; i < plan.count && !err; i++)
         err = map_segment(p->space, file->data, &plan.segments[i]);
     if (err)
-        kprintf("%s: cannot load it: %s\n", p->name,
+        kprintf("process: event=refused app=%s reason=memory: %s\n", p->name,
                 err == -EDQUOT ? "mem.process or mem.kernel allows it too little"
                                : "out of memory");
     *entry = plan.entry;
@@ -103,8 +103,9 @@ static int map_stack(struct process *p, const char *const *argv, unsigned argc, 
         err = space_fill(p->space, *sp, a, sizeof(*a));
     kfree(a);
     if (err)
-        kprintf("%s: %s\n", p->name,
-                err == -E2BIG ? "too many or too long arguments" : "no memory for its stack");
+        kprintf("process: event=refused app=%s reason=%s\n", p->name,
+                err == -E2BIG ? "arguments: too many or too long arguments"
+                              : "memory: no memory for its stack");
     return err;
 }
 

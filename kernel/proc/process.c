@@ -84,7 +84,8 @@ void process_say_unknown(const char *name)
     char nearest[BUNDLE_NAME_MAX + 1];
     bool near = find_nearest(name, nearest);
 
-    kprintf("%s: no such application%s%s; ", name, near ? "; nearest: " : "", near ? nearest : "");
+    kprintf("process: event=refused app=%s reason=unknown%s%s: no such application; ", name,
+            near ? " nearest=" : "", near ? nearest : "");
     process_list_applications();
 }
 
@@ -135,8 +136,8 @@ int process_charge(struct process *p, uint64_t bytes)
     int err = memory_charge(&p->kernel, bytes);
 
     if (err && !__atomic_exchange_n(&p->told_limit, true, __ATOMIC_RELAXED))
-        kprintf("process %u %s: it has all the kernel memory that mem.kernel allows, %llu KB: no "
-                "more threads, mappings or sessions\n",
+        kprintf("process: event=limit limit=mem.kernel pid=%u app=%s kb=%llu: it has all the kernel "
+                "memory that it may have: no more threads, mappings or sessions\n",
                 p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
     return err;
 }
@@ -189,11 +190,10 @@ static int create_process(const char *name, struct family *family, struct proces
     return 0;
 }
 
+/* The reason in a line that says that a process was not started. */
 static const char *why_not(int err)
 {
-    return err == -EAGAIN   ? "too many threads"
-           : err == -EDQUOT ? "mem.kernel allows it too little kernel memory"
-                            : "out of memory";
+    return err == -EAGAIN ? "threads" : err == -EDQUOT ? "mem.kernel" : "memory";
 }
 
 int process_start(const char *const *argv, unsigned argc, struct process **out)
@@ -201,7 +201,7 @@ int process_start(const char *const *argv, unsigned argc, struct process **out)
     struct family *family = family_make();
 
     if (!family) {
-        kprintf("%s: out of memory\n", argv[0]);
+        kprintf("process: event=refused app=%s reason=memory: out of memory\n", argv[0]);
         return -ENOMEM;
     }
     int err = process_start_as(argv, argc, family, NULL, out);
@@ -230,7 +230,7 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
     struct process *p;
     int err = create_process(argv[0], family, parent, &p);
     if (err) {
-        kprintf("%s: %s\n", argv[0], why_not(err));
+        kprintf("process: event=refused app=%s reason=%s\n", argv[0], why_not(err));
         return err;
     }
     telemetry_process_start(p->pid, p->name);
@@ -239,7 +239,8 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
         start.arg = start.sp;
         err = uthread_create(p, &start, NULL, 0, &tid);
         if (err && !process_ending(p))
-            kprintf("%s: cannot start its first thread: %s\n", argv[0], why_not(err));
+            kprintf("process: event=refused app=%s reason=%s: no first thread\n", argv[0],
+                    why_not(err));
     }
     if (err) {
         process_reap(p);

@@ -6,74 +6,81 @@
 #include "kernel/core/printf.h"
 #include "mm/pool/swap.h"
 
-static const char *const kind_names[] = {
-    [USER_FAULT_MEMORY] = "invalid memory access",
-    [USER_FAULT_ILLEGAL] = "illegal instruction",
-    [USER_FAULT_PRIVILEGED] = "privileged instruction or impossible address",
-    [USER_FAULT_ARITHMETIC] = "arithmetic error",
-    [USER_FAULT_ALIGNMENT] = "misaligned access",
-    [USER_FAULT_BREAKPOINT] = "breakpoint",
-    [USER_FAULT_OTHER] = "exception",
+/* A key in lines of the console, and what it means. */
+struct cause {
+    const char *key, *meaning;
 };
 
-static void end_with(struct process *p, int status, const char *why)
-{
-    if (!process_end(p, status))
-        return;
-    stdio_flush(p);
-    kprintf("process %u %s: %s: ended\n", p->pid, p->name, why);
-}
+static const struct cause kinds[] = {
+    [USER_FAULT_MEMORY] = {"memory", "invalid memory access"},
+    [USER_FAULT_ILLEGAL] = {"illegal", "illegal instruction"},
+    [USER_FAULT_PRIVILEGED] = {"privileged", "privileged instruction or impossible address"},
+    [USER_FAULT_ARITHMETIC] = {"arithmetic", "arithmetic error"},
+    [USER_FAULT_ALIGNMENT] = {"misaligned", "misaligned access"},
+    [USER_FAULT_BREAKPOINT] = {"breakpoint", "breakpoint"},
+    [USER_FAULT_OTHER] = {"other", "exception"},
+};
 
-static const char *why_none_leaves(void)
+/* Why no page can be swapped out. */
+static struct cause swap_state(void)
 {
     struct swap_stats swap;
 
     swap_stats(&swap);
     if (swap_failed())
-        return "the swap disk has failed";
+        return (struct cause){"failed", "the swap disk has failed"};
+    if (swap_full() && swap.bad_slots)
+        return (struct cause){"bad", "all slots of the swap disk that can be written are in use"};
     if (swap_full())
-        return swap.bad_slots ? "what failed writes have left of the swap disk is full"
-                              : "the swap disk is full";
-    return swap_present() ? "none of it can leave" : "nowhere to swap";
+        return (struct cause){"full", "the swap disk is full"};
+    if (swap_present())
+        return (struct cause){"ready", "none of its pages can be evicted"};
+    return (struct cause){"none", "there is no swap disk"};
 }
 
-static void end_for_memory(struct process *p)
+/* Ends p, which has all the memory that `limit` allows: "machine" or the names of boot arguments. */
+static void end_for_memory(struct process *p, const char *limit)
 {
-    char why[128];
+    struct cause swap = swap_state();
 
-    ksnprintf(why, sizeof(why), "out of memory, and %s", why_none_leaves());
-    end_with(p, STATUS_NO_MEMORY, swap_failed() || swap_full() ? why : "out of memory");
+    if (!process_end(p, STATUS_NO_MEMORY))
+        return;
+    stdio_flush(p);
+    kprintf("process: event=ended reason=memory limit=%s swap=%s pid=%u app=%s: out of memory, and "
+            "%s\n",
+            limit, swap.key, p->pid, p->name, swap.meaning);
 }
 
 /* Ends a process that has all the memory it may have, none of which can be evicted. Ending another
  * process would not help it. */
 static void end_at_limit(struct process *p)
 {
-    char why[128];
+    bool kernel = memory_account_full(&p->kernel, space_tables_wanted(p->space));
 
-    if (memory_account_full(&p->kernel, space_tables_wanted(p->space)))
-        ksnprintf(why, sizeof(why),
-                  "out of memory: it has all the kernel memory that mem.kernel allows");
-    else
-        ksnprintf(why, sizeof(why),
-                  "out of memory: it has all that mem.process and mem.user allow, and %s",
-                  why_none_leaves());
-    end_with(p, STATUS_NO_MEMORY, why);
+    end_for_memory(p, kernel ? "mem.kernel" : "mem.process,mem.user");
+}
+
+/* Ends p, whose page at va could not be read. */
+static void end_for_io(struct process *p, vaddr_t va)
+{
+    char where[64];
+
+    space_describe(p->space, va, where, sizeof(where));
+    if (!process_end(p, STATUS_IO))
+        return;
+    stdio_flush(p);
+    kprintf("process: event=ended reason=io pid=%u app=%s at=%#llx: the page (%s) could not be read "
+            "from disk\n",
+            p->pid, p->name, (unsigned long long)va, where);
 }
 
 /* Ends p for an error that concerns p alone. Returns false if the error is another one. */
 static bool ends_itself(struct process *p, int err, vaddr_t va)
 {
-    char where[64], why[128];
-
     if (err == -EDQUOT)
         end_at_limit(p);
-    if (err == -EIO) {
-        space_describe(p->space, va, where, sizeof(where));
-        ksnprintf(why, sizeof(why), "the page at %#llx (%s) could not be read from disk",
-                  (unsigned long long)va, where);
-        end_with(p, STATUS_IO, why);
-    }
+    if (err == -EIO)
+        end_for_io(p, va);
     return err == -EDQUOT || err == -EIO || err == -EINTR;
 }
 
@@ -84,9 +91,9 @@ static bool end_largest_but(struct process *p)
     struct process *victim = process_largest();
 
     if (!victim || victim == p)
-        end_for_memory(p);
+        end_for_memory(p, "machine");
     else
-        end_for_memory(victim);
+        end_for_memory(victim, "machine");
     bool other = victim && victim != p;
     if (victim)
         process_put(victim);
@@ -121,19 +128,18 @@ int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_us
 static void report_fault(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
                          const struct arch_frame *frame)
 {
-    char code[SYMBOLS_TEXT_MAX], data[64];
+    char code[SYMBOLS_TEXT_MAX], data[64], at[96] = "";
     struct symbol_found place;
 
     space_describe(p->space, pc, code, sizeof(code));
-    space_describe(p->space, addr, data, sizeof(data));
-    stdio_flush(p);
+    const char *in = space_describe(p->space, addr, data, sizeof(data));
     if (kind == USER_FAULT_MEMORY)
-        kprintf("process %u %s, thread %u: %s at %#llx (%s), pc %#llx (%s): ended\n", p->pid,
-                p->name, thread_current()->tid, kind_names[kind], (unsigned long long)addr, data,
-                (unsigned long long)pc, code);
-    else
-        kprintf("process %u %s, thread %u: %s, pc %#llx (%s): ended\n", p->pid, p->name,
-                thread_current()->tid, kind_names[kind], (unsigned long long)pc, code);
+        ksnprintf(at, sizeof(at), " at %#llx (%s)", (unsigned long long)addr, data);
+    stdio_flush(p);
+    kprintf("process: event=ended reason=fault kind=%s in=%s pid=%u app=%s tid=%u: %s%s, pc %#llx "
+            "(%s)\n",
+            kinds[kind].key, kind == USER_FAULT_MEMORY ? in : "none", p->pid, p->name,
+            thread_current()->tid, kinds[kind].meaning, at, (unsigned long long)pc, code);
     if (symbols_find(&p->symbols, pc, &place)) {
         symbols_describe(&place, code, sizeof(code));
         kprintf("  in %s\n", code);

@@ -25,25 +25,35 @@ static void describe_region(const struct region *r, vaddr_t va, char *buf, size_
               r->prot & PROT_X ? "x" : "");
 }
 
-static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
+static const char *describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
 {
     const struct regions *r = &s->regions;
     uint32_t i = regions_index(r, va);
     const struct region *next = i < r->count ? &r->items[i] : NULL;
     const struct region *last = i > 0 ? &r->items[i - 1] : NULL;
 
-    if (next && next->start <= va && is_guard(r, i))
+    if (next && next->start <= va && is_guard(r, i)) {
         ksnprintf(buf, n, "guard page of %s: stack overflow", next->name);
-    else if (next && next->start <= va)
+        return "overflow";
+    }
+    if (next && next->start <= va) {
         describe_region(next, va, buf, n);
-    else if (next && next->kind == REGION_STACK && next->start - va <= OVERFLOW_DISTANCE)
+        return "mapped";
+    }
+    if (next && next->kind == REGION_STACK && next->start - va <= OVERFLOW_DISTANCE) {
         ksnprintf(buf, n, "%llu bytes below %s: stack overflow",
                   (unsigned long long)(next->start - va), next->name);
-    else if (va < USER_MIN)
+        return "overflow";
+    }
+    if (va < USER_MIN) {
         ksnprintf(buf, n, "null pointer");
-    else if (va >= USER_MAX)
+        return "null";
+    }
+    if (va >= USER_MAX) {
         ksnprintf(buf, n, "not user memory");
-    else if (next && next->start - va <= OVERFLOW_DISTANCE)
+        return "kernel";
+    }
+    if (next && next->start - va <= OVERFLOW_DISTANCE)
         ksnprintf(buf, n, "unmapped, %llu bytes below %s", (unsigned long long)(next->start - va),
                   next->name);
     else if (last && va - last->end <= OVERFLOW_DISTANCE)
@@ -51,14 +61,16 @@ static void describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
                   last->name);
     else
         ksnprintf(buf, n, "unmapped");
+    return "unmapped";
 }
 
-void space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
+const char *space_describe(struct space *s, vaddr_t va, char *buf, size_t n)
 {
     bool irq = spin_lock(&s->lock);
+    const char *kind = describe_locked(s, va, buf, n);
 
-    describe_locked(s, va, buf, n);
     spin_unlock(&s->lock, irq);
+    return kind;
 }
 
 bool space_locate(struct space *s, vaddr_t va, char name[REGION_NAME_MAX], uint64_t *offset,

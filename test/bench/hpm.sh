@@ -91,7 +91,7 @@ one() {
 	esac
 	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=$smp out="$dir" timeout=900 plugin="seed=$4$cells" append="$2 -- $3" \
 		</dev/null 2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
-	if awk '/check=ok/ { ok = 1 } $1 == "exit:" { n++; bad += $3 != 0 } END { exit !(ok && n && !bad) }' "$dir/console.txt"; then
+	if awk '/check=ok/ { ok = 1 } $1 == "exit:" { n++; bad += $3 != "status=0" } END { exit !(ok && n && !bad) }' "$dir/console.txt"; then
 		: >"$out/$1.done"
 	else
 		echo "bench: $1 FAILED, see $dir" >&2

@@ -5,7 +5,7 @@
 for smp in 1 2 8 64; do
 	boot smp=$smp -- -- hello world
 	status_is 0 "$smp CPUs: runs a program and switches off"
-	says "Hello from process [0-9]+, on $smp CPU" "$smp CPUs: the program sees them"
+	line "hello cpus=$smp" "$smp CPUs: the program sees them"
 done
 
 boot smp=66 -- -- hello
@@ -69,11 +69,11 @@ boot smp=4 timeout=120 -- cpus.late=2 -- hello ';' hello
 status_is 0 "a CPU that comes late: the others run"
 if [ "$arch" = x86_64 ]; then
 	says '^cpus: APIC id 2 does not answer$' "... it is named"
-	says '^Hello from process [0-9]+, on 3 CPUs' "... and the others are used"
+	line "hello cpus=3" "... and the others are used"
 else
 	says '^cpus: MPIDR 0x2 does not answer$' "... it is named"
 	says '^cpus: a CPU may still start late: the 1 behind it are not started$' "... those behind it are not started"
-	says '^Hello from process [0-9]+, on 2 CPUs' "... and those before it are used"
+	line "hello cpus=2" "... and those before it are used"
 fi
 
 # With icount every instruction is counted, and nothing that a device does may upset that.
@@ -91,16 +91,16 @@ if [ "$arch" = x86_64 ]; then
 	tools/qemu.sh kernel="$kernel" smp=2 timeout=120 append='-- hello' -- -smp sockets=2,cores=130,threads=1,maxcpus=260 \
 		-device max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0 </dev/null >"$console" 2>"$work/stderr" || status=$?
 	status_is 0 "APIC id 256"
-	says 'on 3 CPU' "... is a CPU that runs"
+	line "hello cpus=3" "... is a CPU that runs"
 	says '^  chip 1  \| 2' "... on the second chip"
 fi
 
 # Hardware takes no exit code: ACPI's S5 or PSCI's SYSTEM_OFF is the end.
 boot smp=2 timeout=60 ending=off -- -- hello status=3
 status_is 0 "without an exit for the status the machine is switched off"
-says "^exit: hello 3" "... when the program has ended"
+line "exit app=hello status=3" "... when the program has ended"
 
 boot smp=4 -- -- hello one ';' hello status=3 two '&' hello three
 status_is 3 "the first failing program's status is the machine's"
-says "hello.*three" "programs after a failing one run"
+says '\[three\]$' "programs after a failing one run"
 done_testing

@@ -7,7 +7,7 @@ refused() { # ARGUMENTS REGEX WHAT
 	boot smp=1 -- $1
 	status_is 2 "$3: the boot is refused"
 	says "$2" "$3: the message names it"
-	says_not "Hello" "$3: nothing was started"
+	no_line "hello pid=1.." "$3: nothing was started"
 }
 refused "sched.polcy=default -- hello" "'sched\.polcy'; nearest: sched\.policy; 'help' lists" "an unknown argument"
 refused "sched.policy=best -- hello" "sched\.policy.*best.*default.*cluster" "an unknown choice"
@@ -18,12 +18,12 @@ refused "-- hello 'one two" "quotation mark at character 10 has no partner: 'one
 
 boot smp=1 -- "-- hello 'one  two' \"a;b & c\" it\"'s\"a '' ; hello --help"
 status_is 0 "quoted words"
-says "with 4 arguments: \[one  two\] \[a;b & c\] \[it'sa\] \[\]$" "... are words, whatever is in them"
+says "^hello: .* arguments=4: [^[]*\[one  two\] \[a;b & c\] \[it'sa\] \[\]$" "... are words, whatever is in them"
 says "^run: hello 'one  two' 'a;b & c' \"it'sa\" ''$" "... and shown as they can be given again"
 says "^hello: greets" "--help is an application's help"
 boot smp=1 -- "-- memstat regions=0 -- hello 'three four' ; hpmrec criteria=time@1ms -- hello five,six '7 8'"
-says "with 1 arguments: \[three four\]$" "words stay words for a program that another starts"
-says "with 2 arguments: \[five,six\] \[7 8\]$" "... whichever starts it"
+says "^hello: .* arguments=1: [^[]*\[three four\]$" "words stay words for a program that another starts"
+says "^hello: .* arguments=2: [^[]*\[five,six\] \[7 8\]$" "... whichever starts it"
 
 # What is given to one application about memory is its own and its children's; but mem.user is of
 # all, the one before it, too.
@@ -42,10 +42,10 @@ pools "-- $show & mem.process=1M mem.pools=always mem.policy=clock $show & $show
 pools "-- mem.user=3M mem.process=1M $show ; $show" "lru 1024 " "when they have ended all is as it was"
 
 boot smp=1 -- "-- nothing-like-it ; scorebaord ; memstat -- warehuose"
-says "^nothing-like-it: no such application; applications: " "an application that does not exist is named"
-says "^scorebaord: no such application; nearest: scoreboard; applications: " "... with the nearest, if one is near"
-says "^warehuose: no such application; nearest: warehouse; " "... also when another program is to start it"
-says "scoreboard" "... and those that do are listed"
+line "process event=refused app=nothing-like-it reason=unknown" "an application that does not exist is named"
+line "process event=refused app=scorebaord reason=unknown nearest=scoreboard" "... with the nearest, if one is near"
+line "process event=refused app=warehuose nearest=warehouse" "... also when another program is to start it"
+says "^process: event=refused .* applications: .*scoreboard" "... and those that do are listed"
 r=0; [ "$status" -ne 0 ] || r=1; result $r "... and the run failed"
 
 boot smp=1 -- help
@@ -78,7 +78,7 @@ boots() {
 	what=$1
 	shift
 	boot machine=openpower720 timeout=300 "$@"
-	says "^exit: hello 0 " "$what: an application runs"
+	line "exit app=hello status=0" "$what: an application runs"
 	says_not "^panic" "$what: nothing panics"
 }
 boots "all numbers at their largest" mem=512M -- "$largest $more_of -- hello"
@@ -90,7 +90,7 @@ boots "the least memory for applications" mem=512M -- "mem.process=256K mem.user
 # firmware's ways.
 boot smp=1 -- "$(long_line 4095)"
 status_is 5 "4095 characters are taken"
-says "with 2 arguments: \[status=5\] \[x+END\]$" "... to the last"
+says "^hello: .* arguments=2: [^[]*\[status=5\] \[x+END\]$" "... to the last"
 if [ "$arch" = x86_64 ]; then
 	for length in 4096 4500 65000; do
 		status=0

@@ -13,69 +13,69 @@ says_not "^call:.* = [0-9]" "... and a call that succeeds is not printed"
 boot smp=1 -- proc.calls=all -- hello
 says "^call: process [0-9]+ hello, thread [0-9]+: write\(0x1, .*\) = [0-9]+$" "proc.calls=all: every call is printed"
 
-# Misdeed, where it is known, and what the message about it must say.
+# Misdeed, the architecture that has it, and the kind of fault and of address that the message names.
 cat >"$work/misdeeds" <<'END'
-null-jump *                 null
-null-read *                 null
-wild-write *                .
-no-address *                .
-kernel-read *               .
-kernel-write *              .
-kernel-jump *               .
-code-write *                .
-constant-write *            .
-data-exec *                 .
-stack-exec *                .
-stack-overflow *            stack overflow
-thread-overflow *           stack overflow
-wild-thread *               .
-unmapped-use *              .
-no-access *                 .
-illegal *                   illegal
-breakpoint *                breakpoint
-interrupts-off *            privileged
-halt x86_64                 privileged
-port x86_64                 privileged
-control-register x86_64     privileged
-compat-syscall x86_64       privileged
-divide x86_64               arithmetic
-single-step x86_64          breakpoint
-halt aarch64                illegal
-control-register aarch64    privileged|illegal
-hypervisor-call aarch64     illegal
-firmware-call aarch64       illegal
-exception-return aarch64    illegal
-tlb-flush aarch64           privileged|illegal
-odd-jump aarch64            misaligned
-odd-atomic aarch64          misaligned
-debug-channel aarch64       privileged
-signature aarch64           illegal
+null-jump        *       memory null
+null-read        *       memory null
+wild-write       *       .* .*
+no-address       *       .* .*
+kernel-read      *       .* .*
+kernel-write     *       .* .*
+kernel-jump      *       .* .*
+code-write       *       .* .*
+constant-write   *       .* .*
+data-exec        *       .* .*
+stack-exec       *       .* .*
+stack-overflow   *       memory overflow
+thread-overflow  *       memory overflow
+wild-thread      *       .* .*
+unmapped-use     *       .* .*
+no-access        *       .* .*
+illegal          *       illegal none
+breakpoint       *       breakpoint none
+interrupts-off   *       privileged none
+halt             x86_64  privileged none
+port             x86_64  privileged none
+control-register x86_64  privileged none
+compat-syscall   x86_64  privileged none
+divide           x86_64  arithmetic none
+single-step      x86_64  breakpoint none
+halt             aarch64 illegal none
+control-register aarch64 privileged|illegal none
+hypervisor-call  aarch64 illegal none
+firmware-call    aarch64 illegal none
+exception-return aarch64 illegal none
+tlb-flush        aarch64 privileged|illegal none
+odd-jump         aarch64 misaligned none
+odd-atomic       aarch64 misaligned none
+debug-channel    aarch64 privileged none
+signature        aarch64 illegal none
 END
 awk -v isa="$arch" '$2 == "*" || $2 == isa' "$work/misdeeds" | split -l 12 - "$work/batch."
 for batch in "$work"/batch.*; do
 	# shellcheck disable=SC2046
 	boot smp=2 timeout=60 -- -- $(awk '{ printf "faults %s ; ", $1 }' "$batch") hello still here
-	while read -r misdeed _ message; do
-		says "^process [0-9]+ faults, thread.*($message)" "$misdeed is named"
+	while read -r misdeed _ kind where; do
+		line "process event=ended reason=fault kind=$kind in=$where app=faults" "$misdeed is named"
 		says_not "faults: $misdeed was allowed" "$misdeed is not allowed"
 	done <"$batch"
 	r=0
-	[ "$(grep -c '^exit: faults 139' "$console")" -eq "$(wc -l <"$batch")" ] || r=1
+	[ "$(lines "exit app=faults status=139" | wc -l)" -eq "$(wc -l <"$batch")" ] || r=1
 	result $r "each ends its program with status 139"
-	says "Hello.*still.*here" "the next program runs"
+	line "hello arguments=2" "the next program runs"
 	says_not "panic|broken invariant" "the kernel did not panic"
 done
 
 # Entered at EL2, the kernel has left nothing there that would call on it.
 if [ "$arch" = aarch64 ]; then
 	boot smp=2 board=virtualization=on timeout=60 -- -- faults signature ';' faults hypervisor-call ';' faults debug-channel ';' hello
-	says "^process [0-9]+ faults, thread.*(illegal)" "entered at EL2: a misdeed is named"
-	r=0; [ "$(grep -c '^exit: faults 139' "$console")" -eq 3 ] || r=1
+	line "process event=ended reason=fault kind=illegal app=faults" "entered at EL2: a misdeed is named"
+	r=0; [ "$(lines "exit app=faults status=139" | wc -l)" -eq 3 ] || r=1
 	result $r "... and each ends its program"
-	says "^exit: hello 0" "... alone"
+	line "exit app=hello status=0" "... alone"
 fi
 
 boot smp=2 mem=128M timeout=120 -- -- oom ';' hello
-says "out of memory" "memory exhausted is said"
-says "Hello" "... and ends only the culprit"
+line "process event=ended reason=memory limit=machine app=oom" "memory exhausted is said"
+line "hello arguments=0" "... and ends only the culprit"
 done_testing

@@ -72,9 +72,9 @@ tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" "$only-- hello disp
 show smp=4 $silent
 shows '^Vigil [0-9.]+ '"$arch"', started by uefi' "text is on the display from the first line on"
 shows '^console: framebuffer [0-9]+x[0-9]+, 32 bits a pixel' "... which says what it is"
-shows 'Hello from process [0-9]+, on 4 CPUs, with 1 arguments: \[display\]' "a program's text is on the display"
+shows '^hello: pid=[0-9]+ cpus=4 arguments=1: .*\[display\]$' "a program's text is on the display"
 shows '^end: status 3; the machine stays on' "... where it can be read when the run is over"
-says_not 'Vigil|Hello' "the serial port is silent"
+says_not '^(Vigil|hello: )' "the serial port is silent"
 
 # As many lines as do not fit.
 tools/espimage.sh "${B:-build}/$arch/vigil-suites.efi" "$disk" 'console=both -- console'
@@ -97,12 +97,12 @@ tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=framebuffe
 show
 shows '^boot arguments: .*no\.such' "arguments that are refused are on the display"
 says '^boot arguments: .*no\.such' "... and on the serial port, for it is not known what was meant"
-says_not Hello "... and nothing is started"
+no_line "hello pid=1.." "... and nothing is started"
 
 tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=both end=poweroff -- hello status=5'
 show
 status_is 5 "end=poweroff ends the machine"
-says 'Hello from process' "... and the serial port got the text"
+line "hello pid=1.." "... and the serial port got the text"
 
 # No display, started directly.  uefi.t has none with firmware.
 boot -- console=both -- hello

@@ -171,7 +171,7 @@ refusals() {
 		says "^$said" "refused: $said"
 	done <"$work/refused"
 	r=0
-	[ "$(grep -Ec '^exit: hpm(rec|top) 2 ' "$console")" -eq "$(wc -l <"$work/refused")" ] || r=1
+	[ "$(lines "exit app=hpm(rec|top) status=2" | wc -l)" -eq "$(wc -l <"$work/refused")" ] || r=1
 	result $r "each is an error exit"
 }
 refusals <<'END'

@@ -108,7 +108,7 @@ result $r "counts of a family are those of the truth, with intervals, whether it
 cat "$work/off" >&2
 
 boot machine=openpower720 timeout=300 -- -- sessions hog '&' sessions beside
-says "^exit: sessions 7 " "an application has sessions whatever number of processes another one has"
+line "exit app=sessions status=7" "an application has sessions whatever number of processes another one has"
 says "^ok 1 - an application and its children have 8 sessions" "... of which none has more than its family may have"
 
 # What a session costs to open, in a debug kernel: all CPUs' instructions.
@@ -193,7 +193,7 @@ refusals() {
 		says "^hpmstat: $said" "refused: $said"
 	done
 	r=0
-	[ "$(grep -c '^exit: hpmstat 2 ' "$console")" -eq "$(wc -l <"$work/refused")" ] || r=1
+	[ "$(lines "exit app=hpmstat status=2" | wc -l)" -eq "$(wc -l <"$work/refused")" ] || r=1
 	result $r "each is an error exit"
 }
 cat >"$work/refused" <<'END'

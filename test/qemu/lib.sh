@@ -4,11 +4,21 @@
 #   $models           machines other than QEMU's best: a word of tools/qemu.sh arguments each
 #   boot [tools/qemu.sh arguments] -- boot arguments;   $more: further options for QEMU itself
 #   $no_pmu           how plain QEMU has no performance counters
-#   status_is N WHAT;  says REGEX WHAT;  says_not REGEX WHAT;  guest_tap;  done_testing
+#   status_is N WHAT  the run's exit status is N
+#   line LINE WHAT    such a line is on the console; LINE is "SUBJECT KEY=VALUE..." (below)
+#   no_line LINE WHAT no such line is
+#   says REGEX WHAT;  says_not REGEX WHAT    for output that has no keys: tables, data
+#   guest_tap         checks of a program or suite in the guest become checks here
+#   done_testing      the last line of each test
 #   skip_all WHY      instead of all of it
-#   once              true on one architecture, for what is alike on all; EVERYWHERE=1 in the
-#   environment: on each
-#   BOOT_TIMES=FILE   in the environment: a line there for each boot, how long it took
+#   once              true on one architecture, for code that all have in common; EVERYWHERE=1 in the
+#                     environment: true on each
+#   BOOT_TIMES=FILE   in the environment: adds a line there for each boot, with its time
+#
+# Lines that tests read have the form "SUBJECT: KEY=VALUE KEY=VALUE...: SENTENCE". The sentence is for
+# people; tests read subject and keys only, so it can be reworded without touching them. LINE names
+# the subject and any of the keys in any order. A VALUE is an extended regular expression (of mawk:
+# without {N}) for the whole value, or LOW..HIGH for a number, of which one end may be missing.
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
 case $arch in
@@ -96,6 +106,21 @@ says() {
 says_not() {
 	r=0
 	! grep -Eq -- "$1" "$console" || r=1
+	result $r "$2"
+}
+# Prints the lines with that subject and all those keys, or only the values that they give to KEY.
+lines() { # "SUBJECT KEY=VALUE..." [KEY]
+	WANTED=$1 SHOWN=${2:-} awk -f test/qemu/lines.awk "$console"
+}
+line() { # "SUBJECT KEY=VALUE..." WHAT
+	r=0
+	lines "$1" | grep -q . || r=1
+	result $r "$2"
+	[ $r -eq 0 ] || echo "# missing: $1" >&2
+}
+no_line() { # "SUBJECT KEY=VALUE..." WHAT
+	r=0
+	! lines "$1" | grep -q . || r=1
 	result $r "$2"
 }
 within() { # NUMBER LOW HIGH WHAT; no number is not within

@@ -29,7 +29,7 @@ for smp in 1 8; do
 done
 boot smp=2 timeout=60 -- -- libctest last
 says "^written by the last thread, ended in order" "the end of the last thread is a program's orderly end"
-says "^exit: libctest 0" "... and its status is 0"
+line "exit app=libctest status=0" "... and its status is 0"
 
 boot smp=2 timeout=120 -- -- standard ';' names ';' strings ';' standard closes
 status_is 0 "what standards promise"
@@ -37,7 +37,7 @@ guest_tap
 says_not "^(written|buffered)" "what is closed is not written to"
 says "^closed" "... and what is open is"
 boot smp=2 timeout=60 -- -- standard ends
-says "^exit: standard 143" "a signal without a handler ends the process"
+line "exit app=standard status=143" "a signal without a handler ends the process"
 
 boot smp=2 mem=64M timeout=120 -- -- standard memory ';' mem.process=2M standard memory
 status_is 0 "malloc is refused where memory ends, and at a limit"

@@ -9,14 +9,15 @@ boot smp=2 drive="$image,readonly=on" timeout=120 -- "-- mapped"
 status_is 0 "memory is ample: the program ends"
 guest_tap
 boot smp=2 drive="$image,readonly=on" mem=128M timeout=200 -- "disk.ram=16M swap=ram mem.process=1M -- mapped other=ram & mapped other=ram"
-says "^exit: mapped 0" "two processes, each four times as large as it may be: they end"
-says_not "^not ok|^exit: mapped [1-9]" "... and all is right"
+line "exit app=mapped status=0" "two processes, each four times as large as it may be: they end"
+says_not "^not ok" "... and all is right"
+no_line "exit app=mapped status=1.." "... in both"
 boot machine=openpower720 plugin=disk="$image" timeout=200 -- "-- mapped disk=model"
 status_is 0 "the simulated machine's disk: the program ends"
 guest_tap
 boot smp=2 drive="$image,readonly=on" timeout=120 -- "disk.fail_reads=300 -- mapped ; hello"
-says "^process [0-9]+ mapped: the page at .*\(vda\+.* could not be read from disk: ended" "a page that cannot be read ends the process"
-says "^exit: hello 0" "... and the next one runs"
+says "^process: event=ended reason=io .* app=mapped .*\(vda\+" "a page that cannot be read ends the process"
+line "exit app=hello status=0" "... and the next one runs"
 r=0
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 999' | cmp -s - "$image" || r=1
 result $r "no disk has changed"

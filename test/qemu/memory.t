@@ -39,43 +39,43 @@ guest_tap
 use vigil-test
 
 boot smp=2 mem=64M timeout=120 -- -- oom '&' hello '&' private ';' hello again
-says "^process [0-9]+ oom: out of memory" "who holds all memory is named"
-says "^exit: oom 137" "... and ended"
-says "^exit: private 0" "... alone: who runs beside it goes on"
-says "Hello.*again" "... and the memory is there again"
+line "process event=ended reason=memory limit=machine app=oom" "who holds all memory is named"
+line "exit app=oom status=137" "... and ended"
+line "exit app=private status=0" "... alone: who runs beside it goes on"
+says '\[again\]$' "... and the memory is there again"
 
 boot smp=2 mem=64M timeout=120 -- -- oom threads ';' oom regions ';' hello
 says "^oom: refused after [0-9]+ threads" "the limit on threads is an error"
-says "^exit: oom 0" "... that a program survives"
+line "exit app=oom status=0" "... that a program survives"
 says "^oom: refused after [0-9]+ regions" "the limit on regions is an error"
-says "^exit: hello 0" "... and everybody else goes on"
+line "exit app=hello status=0" "... and everybody else goes on"
 
 # What an application leaves behind is gone before the next begins.
 boot smp=4 mem=96M timeout=200 -- -- leaves free ';' leaves bomb ';' hello one ';' leaves threads ';' hello two ';' \
 	mem.kernel=2M leaves limit ';' leaves free
 status_is 0 "a fork bomb and thousands of sleeping threads: each application behind them runs"
-says "Hello.*one" "... behind the bomb"
-says "Hello.*two" "... behind the threads"
+says '\[one\]$' "... behind the bomb"
+says '\[two\]$' "... behind the threads"
 first=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | head -n 1)
 last=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | tail -n 1)
 within "$((first - last))" 0 2048 "... and their memory is back: KB missing"
-says "^process [0-9]+ leaves: it has all the kernel memory that mem.kernel allows, 2048 KB" "who may have no more kernel memory is told"
+line "process event=limit limit=mem.kernel app=leaves kb=2048" "who may have no more kernel memory is told"
 says "^leaves: [0-9]{1,3} regions more; a session of samples: -[0-9]+, this process has all the kernel memory that mem\.kernel allows$" "... has few more regions, and no session"
 says "^leaves: ([0-9]+) threads, and \1 again" "... and has what it gives back again"
 
 boot smp=2 mem=64M timeout=120 -- -- mem.kernel=48M leaves hoard '&' leaves eat ';' mem.kernel=2M leaves tables ';' hello
-says "^process 1 leaves: out of memory: ended" "memory exhausted: who holds most of it in kernel memory ends first"
-says "^process [0-9]+ leaves: out of memory: it has all the kernel memory that mem\.kernel allows: ended" "who needs page tables beyond mem.kernel ends"
-says "^exit: hello 0" "... and the next application runs"
+line "process event=ended reason=memory limit=machine pid=1 app=leaves" "memory exhausted: who holds most of it in kernel memory ends first"
+line "process event=ended reason=memory limit=mem.kernel app=leaves" "who needs page tables beyond mem.kernel ends"
+line "exit app=hello status=0" "... and the next application runs"
 
 for smp in 1 8; do
 	boot smp=$smp timeout=120 -- -- stress exit 80 ';' hello
-	says "^exit: stress 0" "$smp CPUs: a process ends amid 80 threads that sleep, wait, spin and fault"
-	says "^exit: hello 0" "$smp CPUs: ... and the next one runs"
+	line "exit app=stress status=0" "$smp CPUs: a process ends amid 80 threads that sleep, wait, spin and fault"
+	line "exit app=hello status=0" "$smp CPUs: ... and the next one runs"
 done
 
 boot smp=1 timeout=60 -- -- cut-short ';' no-program ';' hello
-says "cut-short: broken program: segment beyond the end of the file" "a program cut short is refused by name"
-says "no-program: broken program: not an ELF file" "a file that is no program is refused by name"
-says "^exit: hello 0" "... and the next one runs"
+line "process event=refused app=cut-short reason=broken" "a program cut short is refused by name"
+line "process event=refused app=no-program reason=broken" "a file that is no program is refused by name"
+line "exit app=hello status=0" "... and the next one runs"
 done_testing

@@ -36,7 +36,7 @@ while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram disk.seed=$seed disk.fail_writes=$writes disk.delay_us=$delay mem.process=8M mem.policy=$policy mem.prefetch=$prefetch -- $some & $some ; memstat regions=0 -- hello ; $some & memstat regions=0 -- paging pages=12000 threads=8 ops=$ops seed=$seed ; memstat regions=0 -- hello"
 	says "^ok 1 - every page holds what was written" "seed $seed ($policy, prefetching $prefetch, one of $writes writes fails)"
 	r=0
-	[ "$(grep -Ec "^# ends after [0-9]+ pages verified, 0 wrong" "$console")" -eq 3 ] || r=1
+	[ "$(lines "paging event=ends wrong=0" | wc -l)" -eq 3 ] || r=1
 	result $r "... and before others ended amid it"
 	# Pages that somebody has looked at: what was read ahead counts when it has been used.  KB of
 	# the disk that could not be written are lost.
@@ -50,7 +50,7 @@ while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	     END { printf "# %d KB less are free\n", m[3] - m[6]; exit !(n == 6 && m[6] + 64 >= m[3] && f[5] == f[6] && f[6] + lost == all && (fail || !lost)) }' "$console" || r=1
 	result $r "... no memory and no slot is lost"
 	[ $failed -eq 0 ] || break
-	echo "$seed $pages $(sed -n 's/^# \([0-9]*\) pages verified.*/\1/p' "$console") $((lost / 4)) $(($(date +%s) - began)) $policy $prefetch" >>"$log"
+	echo "$seed $pages $(lines "paging event=done" verified) $((lost / 4)) $(($(date +%s) - began)) $policy $prefetch" >>"$log"
 	read -r done runs verified errors seconds <<-EOF
 		$(sums)
 	EOF

@@ -23,7 +23,7 @@ if once; then
 	while read -r kind _; do
 		says "^RESULT app=phases kind=$kind .* check=[a-z_]+_[a-z_]+$" "$kind: a flipped bit of its result is named"
 	done <"$work/kinds"
-	r=0; [ "$(grep -c '^exit: phases 1 ' "$console")" -eq 6 ] || r=1
+	r=0; [ "$(lines "exit app=phases status=1" | wc -l)" -eq 6 ] || r=1
 	result $r "... and is an error exit"
 fi
 

@@ -44,7 +44,7 @@ if once; then
 	while read -r name shape _; do
 		says "^RESULT app=$name $(echo "$shape" | sed 's/,/ .*/g') .* check=[a-z]+(_[a-z]+)+$" "$name $shape: a changed element is named"
 	done <"$work/programs"
-	r=0; [ "$(grep -c '^exit: [a-z]* 1 ' "$console")" -eq "$(wc -l <"$work/programs")" ] || r=1
+	r=0; [ "$(lines "exit app=.* status=1" | wc -l)" -eq "$(wc -l <"$work/programs")" ] || r=1
 	result $r "... and is an error exit"
 fi
 

@@ -63,10 +63,10 @@ says "^  in null_read\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)near
 says "^  in wild_write\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)0x700000000000' $faults)$" "... another one with its own"
 r=0; [ "$(grep -c '^  in ' "$console")" -eq 2 ] || r=1
 result $r "... and a jump to nowhere with none"
-says "^exit: hello 0" "the next program runs"
+line "exit app=hello status=0" "the next program runs"
 
 boot smp=1 timeout=60 -- -- symbols/hello
-says "^symbols/hello: no such application; applications: hello [^/]*$" "a table is no application"
+says "^process: event=refused app=symbols/hello reason=unknown: [^/]*: hello [^/]*$" "a table is no application"
 
 use vigil-suites
 panics=test/qemu/kernel/panics.c

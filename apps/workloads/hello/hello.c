@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     }
     args_parse_or_exit(&table, setting_count, settings);
 
-    printf("Hello from process %ld, on %ld CPUs, with %d arguments:", (long)getpid(),
+    printf("hello: pid=%ld cpus=%ld arguments=%d: Hello!", (long)getpid(),
            sysconf(_SC_NPROCESSORS_ONLN), argc - 1);
     for (int i = 1; i < argc; i++)
         printf(" [%s]", argv[i]);

@@ -218,7 +218,7 @@ static void run(void)
 static void *end_amid_all(void *arg)
 {
     syscall1(SYS_SLEEP, end_ms * 1000000);
-    printf("# ends after %llu pages verified, %llu wrong\n", (unsigned long long)verified,
+    printf("paging: event=ends verified=%llu wrong=%llu\n", (unsigned long long)verified,
            (unsigned long long)wrong);
     exit(wrong != 0);
     return arg;
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
     if (end_ms)
         expect(pthread_create(&ender, NULL, end_amid_all, NULL) == 0);
     run();
-    printf("# %llu pages verified\n", (unsigned long long)verified);
+    printf("paging: event=done verified=%llu\n", (unsigned long long)verified);
     tap_check(wrong == 0, "every page holds what was written to it");
     return tap_done();
 }
