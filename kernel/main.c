@@ -52,7 +52,7 @@ static int read_arguments(const struct boot_info *info)
 static void obey_arguments(int err)
 {
     if (err) {
-        kprintf("boot arguments: %s\n", cmdline_error);
+        kprintf("boot: event=refused %s\n", cmdline_error);
         end_run(EXIT_BAD_ARGUMENT);
     }
     if (cmdline.help) {

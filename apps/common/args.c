@@ -4,6 +4,7 @@
  */
 #include "apps/common/args.h"
 #include "kernel/lib/nearest.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2, WORD_SHOWN = 160 };
+enum { DESCRIPTION_MAX = 160, EXIT_BAD_ARGUMENT = 2, WORD_SHOWN = 160, KEY_SHOWN = 40 };
 
 /* Writes the values that the entry accepts, such as "1..64" or "grouped, shuffled". */
 static void describe_accepted(const struct args_entry *entry, char *out, size_t size)
@@ -126,6 +127,15 @@ static bool parse_value(const struct args_entry *entry, const char *text)
     return false;
 }
 
+/* The reason why parse_value() refuses the text: a number outside its range, or no such value. */
+static const char *refused_because(const struct args_entry *entry, const char *text)
+{
+    uint64_t number;
+    bool range = entry->kind == ARGS_NUMBER && read_number(&text, &number) && !*text;
+
+    return range ? "range" : "value";
+}
+
 static const struct args_entry *find_entry(const struct args_table *table, const char *name,
                                            size_t length)
 {
@@ -137,15 +147,27 @@ static const struct args_entry *find_entry(const struct args_table *table, const
     return NULL;
 }
 
+/* Copies the argument's name, in front of '=', as the value of a key: one word without ':'. */
+static void copy_key(char *key, size_t size, const char *argument)
+{
+    size_t n = 0;
+
+    for (; n + 1 < size && argument[n] && argument[n] != '='; n++)
+        key[n] = argument[n] > ' ' && argument[n] <= '~' && argument[n] != ':' ? argument[n] : '_';
+    key[n] = '\0';
+}
+
 static void say_unknown(const struct args_table *table, const char *argument, char *error,
                         size_t size)
 {
     struct nearest near = {.text = argument, .n = strcspn(argument, "=")};
+    char key[KEY_SHOWN];
 
+    copy_key(key, sizeof key, argument);
     for (size_t i = 0; i < table->count; i++)
         nearest_consider(&near, table->entries[i].name);
-    snprintf(error, size, "unknown argument '%.*s'%s%s; accepted are", WORD_SHOWN, argument,
-             near.best ? "; nearest: " : "", near.best ? near.best : "");
+    snprintf(error, size, "argument=%s reason=unknown%s%s: '%.*s' is no argument; accepted are",
+             key, near.best ? " nearest=" : "", near.best ? near.best : "", WORD_SHOWN, argument);
     for (size_t i = 0; i < table->count; i++) {
         size_t used = strlen(error);
         snprintf(error + used, size - used, "%s %s=", i ? "," : "", table->entries[i].name);
@@ -167,8 +189,8 @@ int args_parse(const struct args_table *table, int argc, char **argv, char *erro
         if (!parse_value(entry, equals + 1)) {
             char accepted[DESCRIPTION_MAX];
             describe_accepted(entry, accepted, sizeof accepted);
-            snprintf(error, error_size, "argument %s: '%s' is not accepted; use %s", entry->name,
-                     equals + 1, accepted);
+            snprintf(error, error_size, "argument=%s reason=%s: '%s' is not accepted; use %s",
+                     entry->name, refused_because(entry, equals + 1), equals + 1, accepted);
             return -1;
         }
     }
@@ -214,6 +236,12 @@ bool args_asks_for_help(int argc, char **argv)
     return argc == 2 && (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0);
 }
 
+static _Noreturn void refuse(const struct args_table *table, const char *message)
+{
+    fprintf(stderr, "%s: %s\n", table->program, message);
+    exit(EXIT_BAD_ARGUMENT);
+}
+
 void args_parse_or_exit(const struct args_table *table, int argc, char **argv)
 {
     char error[512];
@@ -223,17 +251,45 @@ void args_parse_or_exit(const struct args_table *table, int argc, char **argv)
         exit(0);
     }
     if (args_parse(table, argc, argv, error, sizeof error) != 0)
-        args_refuse(table, "%s", error);
+        refuse(table, error);
 }
 
-_Noreturn void args_refuse(const struct args_table *table, const char *format, ...)
+const char *args_reason(int err)
 {
+    switch (err < 0 ? -err : err) {
+    case ENOENT:
+        return "unknown";
+    case EINVAL:
+        return "value";
+    case ERANGE:
+        return "range";
+    case EBUSY:
+        return "busy";
+    case ENODEV:
+        return "no-device";
+    case EOPNOTSUPP:
+        return "unsupported";
+    case ENOMEM:
+        return "memory";
+    case EDQUOT:
+        return "limit";
+    case ENOSPC:
+    case E2BIG:
+        return "many";
+    default:
+        return "error";
+    }
+}
+
+_Noreturn void args_refuse(const struct args_table *table, const char *argument, const char *reason,
+                           const char *format, ...)
+{
+    char message[512];
+    int n = snprintf(message, sizeof message, "argument=%s reason=%s: ", argument, reason);
     va_list ap;
 
-    fprintf(stderr, "%s: ", table->program);
     va_start(ap, format);
-    vfprintf(stderr, format, ap);
+    vsnprintf(message + n, sizeof message - (size_t)n, format, ap);
     va_end(ap);
-    fprintf(stderr, "\n");
-    exit(EXIT_BAD_ARGUMENT);
+    refuse(table, message);
 }

@@ -59,6 +59,11 @@ bool args_asks_for_help(int argc, char **argv);
  * if parsing fails. */
 void args_parse_or_exit(const struct args_table *table, int argc, char **argv);
 
-/* For errors that no range expresses: prints "program: message" and exits with 2. */
-_Noreturn void args_refuse(const struct args_table *table, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* A word for an error number, of either sign, as the reason in a message. */
+const char *args_reason(int err);
+
+/* For what no single range can express: prints "PROGRAM: argument=ARGUMENT reason=REASON: message"
+ * and exits with 2. ARGUMENT is "program" for what stands behind '--'. Tests read the keys, so the
+ * message can be reworded. */
+_Noreturn void args_refuse(const struct args_table *table, const char *argument, const char *reason,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));

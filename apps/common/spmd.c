@@ -157,7 +157,8 @@ static int choose_size(const struct spmd_run *run, char *why, size_t size)
 
     if (bytes_at(run, low * step) > limit) {
         snprintf(why, size,
-                 "argument mb: %" PRIu64 " is too little: %s=%" PRIu64 " takes %" PRIu64 " bytes",
+                 "argument=mb reason=range: %" PRIu64 " is too little: %s=%" PRIu64
+                 " takes %" PRIu64 " bytes",
                  run->mb, entry->name, low * step, bytes_at(run, low * step));
         return -1;
     }
@@ -181,7 +182,8 @@ static int accept_size(const struct spmd_run *run, char *why, size_t size)
         return choose_size(run, why, size);
     if (value % step == 0)
         return 0;
-    snprintf(why, size, "argument %s: '%" PRIu64 "' is not accepted; use a multiple of %" PRIu64,
+    snprintf(why, size,
+             "argument=%s reason=value: '%" PRIu64 "' is not accepted; use a multiple of %" PRIu64,
              entry->name, value, step);
     return -1;
 }

@@ -242,17 +242,28 @@ static bool parse_bool(const char *s, uint64_t *out)
     return false;
 }
 
-static bool parse_value(const struct arg *a, const char *s, uint64_t *out)
+/* Returns NULL, or the reason why the value is refused: "value" or, for a number, "range". */
+static const char *parse_value(const struct arg *a, const char *s, uint64_t *out)
 {
     if (a->type == ARG_CHOICE || a->type == ARG_TABLE)
-        return parse_choice(a, s, out);
+        return parse_choice(a, s, out) ? NULL : "value";
     if (a->type == ARG_SET)
-        return parse_set(a, s, out);
+        return parse_set(a, s, out) ? NULL : "value";
     if (a->type == ARG_BOOL)
-        return parse_bool(s, out);
-    if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)))
-        return false;
-    return !*s && *out >= a->min && *out <= a->max;
+        return parse_bool(s, out) ? NULL : "value";
+    if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)) || *s)
+        return "value";
+    return *out >= a->min && *out <= a->max ? NULL : "range";
+}
+
+/* Begins a message: "argument=WORD reason=REASON". Scripts read these keys, people the sentence that
+ * the caller puts behind. */
+static void put_refused(struct text *t, const char *word, size_t n, const char *reason)
+{
+    text_put(t, "argument=");
+    text_put_key(t, word, n);
+    text_put(t, " reason=");
+    text_put(t, reason);
 }
 
 static void put_unknown(struct text *t, const char *word, size_t n, const struct arg *const *tables)
@@ -262,12 +273,15 @@ static void put_unknown(struct text *t, const char *word, size_t n, const struct
     for (; *tables; tables++)
         for (const struct arg *a = *tables; a->name; a++)
             nearest_consider(&near, a->name);
-    text_put(t, "unknown argument ");
-    text_put_quoted(t, word, n);
-    text_put_nearest(t, &near);
+    put_refused(t, word, n, "unknown");
+    if (near.best) {
+        text_put(t, " nearest=");
+        text_put(t, near.best);
+    }
+    text_put(t, ": no such argument");
     if (!word[n])
         text_put(t, "; applications stand behind '--'");
-    text_put(t, "; 'help' lists the known ones");
+    text_put(t, "; 'help' lists all");
 }
 
 /* Checks one key=value completely; the caller sets the value. */
@@ -282,26 +296,26 @@ static int check_assignment(const char *assign, const struct arg *const *tables,
         return -EINVAL;
     }
     if (run_only && a->scope == ARG_BOOT) {
-        text_put(err, "argument ");
-        text_put_quoted(err, assign, n);
-        text_put(err, " holds for the whole boot: it must stand in front of '--'");
+        put_refused(err, assign, n, "scope");
+        text_put(err, ": it holds for the whole boot, so it must stand in front of '--'");
         return -EINVAL;
     }
-    if (!assign[n] || !parse_value(a, assign + n + 1, value)) {
-        text_put(err, "argument ");
-        text_put_quoted(err, assign, n);
-        if (assign[n]) {
-            text_put(err, " does not accept ");
-            text_put_quoted(err, assign + n + 1, text_length(assign + n + 1));
-        } else {
-            text_put(err, " needs a value");
-        }
-        text_put(err, "; accepted: ");
-        put_accepts(err, a);
-        return -EINVAL;
+    const char *reason = assign[n] ? parse_value(a, assign + n + 1, value) : "missing";
+    if (!reason) {
+        *arg = a;
+        return 0;
     }
-    *arg = a;
-    return 0;
+    put_refused(err, assign, n, reason);
+    text_put(err, ": ");
+    if (assign[n]) {
+        text_put_quoted(err, assign + n + 1, text_length(assign + n + 1));
+        text_put(err, " is not accepted");
+    } else {
+        text_put(err, "it needs a value");
+    }
+    text_put(err, "; accepted: ");
+    put_accepts(err, a);
+    return -EINVAL;
 }
 
 int cmdline_set(const char *assign, const struct arg *const *tables, bool run_only, char *err,
@@ -357,16 +371,18 @@ static int next_word(struct parser *p, const char **word)
 
     if (r >= 0)
         return r;
-    text_put(&p->err, "the quotation mark at character ");
+    text_put(&p->err, "reason=quotation character=");
     text_put_number(&p->err, (uint64_t)(w->from - w->line) + 1);
-    text_put(&p->err, " has no partner: ");
+    text_put(&p->err, ": the quotation mark there has no partner: ");
     text_put(&p->err, w->from);
     return r;
 }
 
 static int too_many(struct parser *p, const char *what, uint64_t most, const char *of)
 {
-    text_put(&p->err, "at most ");
+    text_put(&p->err, "reason=many most=");
+    text_put_number(&p->err, most);
+    text_put(&p->err, ": at most ");
     text_put_number(&p->err, most);
     return fail_with_word(p, what, of);
 }
@@ -392,8 +408,9 @@ static int command_word(struct parser *p, struct command *c, const char *word)
 static int no_application(struct parser *p, const struct command *c)
 {
     if (c->assign_count)
-        return fail_with_word(p, "no application behind", c->assign[c->assign_count - 1]);
-    return fail_with_word(p, "no application in front of ';' or '&'", NULL);
+        return fail_with_word(p, "reason=missing: no application behind",
+                              c->assign[c->assign_count - 1]);
+    return fail_with_word(p, "reason=missing: no application in front of ';' or '&'", NULL);
 }
 
 static int parse_commands(struct parser *p)
@@ -437,8 +454,11 @@ static int parse_boot(struct parser *p, unsigned *count)
         if (r && text_same("--", word, text_length(word)) && !p->words.end)
             return 0;
         if (p->words.end)
-            return fail_with_word(p, "';' and '&' separate applications, which stand behind '--'",
-                                  NULL);
+            return fail_with_word(
+                p,
+                "reason=separator: ';' and '&' separate applications, which stand behind "
+                "'--'",
+                NULL);
         if (!r)
             return 0; /* only blanks remained */
         r = boot_word(p, word);
@@ -468,8 +488,9 @@ int cmdline_parse(char *text, const struct arg *const *tables, struct cmdline *o
     memset(out, 0, sizeof(*out));
     for (const char *c = text; *c; c++)
         if ((*c < ' ' || *c > '~') && !words_blank(*c))
-            return fail_with_word(&p, "the command line holds an unprintable character behind",
-                                  text);
+            return fail_with_word(
+                &p, "reason=unprintable: the command line holds an unprintable character behind",
+                text);
     int r = parse_boot(&p, &count);
     if (!r)
         r = parse_commands(&p);

@@ -28,6 +28,13 @@ static inline void text_put_quoted(struct text *t, const char *s, size_t n)
     text_put(t, n > 40 ? "...'" : "'");
 }
 
+/* A part of the input as the value of a key: no blank, and no ':', with which keys end. */
+static inline void text_put_key(struct text *t, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n && s[i] && i < 40; i++)
+        text_put(t, s[i] > ' ' && s[i] <= '~' && s[i] != ':' ? (char[]){s[i], '\0'} : "_");
+}
+
 static inline void text_put_number(struct text *t, uint64_t n)
 {
     char digits[21], *first = digits + sizeof digits - 1;

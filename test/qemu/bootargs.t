@@ -2,19 +2,20 @@
 # Boot arguments: what is wrong is named, with what is accepted; nothing starts.
 . "${0%/*}/lib.sh"
 
-refused() { # ARGUMENTS REGEX WHAT
+refused() { # ARGUMENTS KEYS WHAT
 	# shellcheck disable=SC2086
 	boot smp=1 -- $1
 	status_is 2 "$3: the boot is refused"
-	says "$2" "$3: the message names it"
+	line "boot event=refused $2" "$3: the message names it"
 	no_line "hello pid=1.." "$3: nothing was started"
 }
-refused "sched.polcy=default -- hello" "'sched\.polcy'; nearest: sched\.policy; 'help' lists" "an unknown argument"
-refused "sched.policy=best -- hello" "sched\.policy.*best.*default.*cluster" "an unknown choice"
-refused "sched.slice_us=x -- hello" "sched\.slice_us.*x" "a number that is none"
-refused "sched.slice_us=99999999999 -- hello" "sched\.slice_us.*99999999999" "a number out of range"
-refused "hello" "'hello'; applications stand behind '--'" "a word that is no argument"
-refused "-- hello 'one two" "quotation mark at character 10 has no partner: 'one two\$" "an open quotation"
+refused "sched.polcy=default -- hello" "argument=sched.polcy reason=unknown nearest=sched.policy" "an unknown argument"
+refused "sched.policy=best -- hello" "argument=sched.policy reason=value" "an unknown choice"
+says "accepted: one of .*default.*cluster" "... with the choices"
+refused "sched.slice_us=x -- hello" "argument=sched.slice_us reason=value" "a number that is none"
+refused "sched.slice_us=99999999999 -- hello" "argument=sched.slice_us reason=range" "a number out of range"
+refused "hello" "argument=hello reason=unknown" "a word that is no argument"
+refused "-- hello 'one two" "reason=quotation character=10" "an open quotation"
 
 boot smp=1 -- "-- hello 'one  two' \"a;b & c\" it\"'s\"a '' ; hello --help"
 status_is 0 "quoted words"

@@ -95,8 +95,8 @@ shows '^end: status 101; the machine stays on' "... and the machine waits for a 
 
 tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=framebuffer no.such=thing -- hello'
 show
-shows '^boot arguments: .*no\.such' "arguments that are refused are on the display"
-says '^boot arguments: .*no\.such' "... and on the serial port, for it is not known what was meant"
+shows '^boot: event=refused argument=no\.such' "arguments that are refused are on the display"
+line "boot event=refused argument=no.such" "... and on the serial port, for it is not known what was meant"
 no_line "hello pid=1.." "... and nothing is started"
 
 tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" 'console=both end=poweroff -- hello status=5'

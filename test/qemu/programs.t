@@ -48,25 +48,27 @@ if once; then
 	result $r "... and is an error exit"
 fi
 
-refused() { # PROGRAM ARGUMENTS REGEX
-	boot smp=1 timeout=60 -- -- "$1 $2"
-	status_is 2 "$1 $2 is refused"
-	says "^$1: $3" "... by name"
+refused() { # PROGRAM ARGUMENT REASON VALUE...
+	program=$1 name=$2 reason=$3
+	shift 3
+	boot smp=1 timeout=60 -- -- "$program $*"
+	status_is 2 "$program $* is refused"
+	line "$program argument=$name reason=$reason" "... by name, as $reason"
 }
 if once; then
-	refused lu layout=columns "argument layout: 'columns' is not accepted; use contiguous, rows$"
-	refused lu 'n=100' "argument n: '100' is not accepted; use a multiple of 16$"
-	refused lu 'n=8' "argument n: '8' is not accepted; use 16\.\.16384$"
-	refused ocean n=100 "argument n: '100' is not accepted; use a multiple of 16$"
-	refused cg degree=3 "argument degree: '3' is not accepted; use an even number$"
-	refused mg 'mb=0 n=9' "argument n: '9' is not accepted; use a multiple of 8$"
-	refused sp 'n=4' "argument n: '4' is not accepted; use 5\.\.256$"
-	refused barnes opening=5 "argument opening: '5' is not accepted; use 10\.\.120$"
-	refused phylogeny taxa=3 "argument taxa: '3' is not accepted; use 4\.\.256$"
-	refused cube 'rows=100 support=101' "argument support: '101' is not accepted; use no more than there are rows, 100$"
-	refused fft log2n=27 "argument log2n: '27' is not accepted; use 4\.\.26$"
-	refused fft threads=65 "argument threads: '65' is not accepted; use 1\.\.64$"
-	refused fft n=1 "unknown argument 'n=1'; accepted are log2n=, block=, mb="
+	refused lu layout value layout=columns
+	refused lu n value n=100
+	refused lu n range n=8
+	refused ocean n value n=100
+	refused cg degree value degree=3
+	refused mg n value mb=0 n=9
+	refused sp n range n=4
+	refused barnes opening range opening=5
+	refused phylogeny taxa range taxa=3
+	refused cube support range rows=100 support=101
+	refused fft log2n range log2n=27
+	refused fft threads range threads=65
+	refused fft n unknown n=1
 fi
 
 # More than there is memory for.

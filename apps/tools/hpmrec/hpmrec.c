@@ -174,7 +174,7 @@ int main(int argc, char **argv)
     int program = program_parse_or_exit(&table, argc, argv);
 
     if (program == argc && !strcmp(argv[argc - 1], "--"))
-        args_refuse(&table, "no program behind '--'");
+        args_refuse(&table, "program", "missing", "no program behind '--'");
     uint32_t pid = program < argc ? (uint32_t)application_next_pid() : 0;
     if (pid)
         places_name(pid, argv[program]);

@@ -89,7 +89,8 @@ static void keep_reading(const struct sys_hpm_value *values, size_t n)
         series.room = series.room ? 2 * series.room : 256;
         series.cell = realloc(series.cell, series.room * n * sizeof *series.cell);
         if (!series.cell)
-            args_refuse(&table, "no memory for a series of %zu readings", series.room);
+            args_refuse(&table, "interval", "memory", "no memory for a series of %zu readings",
+                        series.room);
     }
     for (size_t i = 0; i < n; i++) {
         const struct sys_hpm_value *v = &values[i];
@@ -275,7 +276,8 @@ static void open_or_exit(struct run *run, const char *names)
 
     run->session = hpm_open(names, why, sizeof why);
     if (run->session < 0)
-        args_refuse(&table, "events=%s: %s", names, why[0] ? why : strerror(-run->session));
+        args_refuse(&table, "events", args_reason(run->session), "%s: %s", names,
+                    why[0] ? why : strerror(-run->session));
 }
 
 /* Tries each name alone first, to find those that this machine has. */
@@ -292,7 +294,7 @@ static void open_usual(struct run *run)
                  usual[i]);
     }
     if (!names[0])
-        args_refuse(&table, "%s", why); /* the reason of the last failure */
+        args_refuse(&table, "events", "no-device", "%s", why); /* the reason of the last failure */
     open_or_exit(run, names);
 }
 
@@ -333,16 +335,17 @@ static void stay(void)
     CPU_SET(cpu, &at);
     int err = pthread_setaffinity_np(pthread_self(), sizeof at, &at);
     if (err)
-        args_refuse(&table, "cpu=%" PRIu64 ": %s", cpu, strerror(err));
+        args_refuse(&table, "cpu", args_reason(err), "%" PRIu64 ": %s", cpu, strerror(err));
 }
 
 /* Starts counting. */
 static void begin_counting(struct run *run)
 {
     if (breakdown && events[0])
-        args_refuse(&table, "events= and breakdown=1 are two ways to look: one at a time");
+        args_refuse(&table, "events", "conflict",
+                    "events= and breakdown=1 are two ways to look: one at a time");
     if (breakdown && !breakdown_begin())
-        args_refuse(&table,
+        args_refuse(&table, "breakdown", "no-device",
                     "this machine has no performance counters that are known, or hpm.pmu=none");
     if (events[0])
         open_or_exit(run, events);
@@ -362,10 +365,12 @@ int main(int argc, char **argv)
 
     int program = program_parse_or_exit(&table, argc, argv);
     if (program == argc && per != PER_MACHINE)
-        args_refuse(&table, "no program behind '--'; without one only per=machine can be counted");
+        args_refuse(&table, "program", "missing",
+                    "no program behind '--'; without one only per=machine can be counted");
     if (per == PER_THREAD && !interval_ms)
-        args_refuse(&table, "per=thread takes an interval=, for threads that have ended have no "
-                            "counts of their own");
+        args_refuse(&table, "interval", "missing",
+                    "per=thread takes an interval=, for threads that have ended have no "
+                    "counts of their own");
     stay();
     run.name = per == PER_MACHINE ? "machine" : argv[program];
     begin_counting(&run);

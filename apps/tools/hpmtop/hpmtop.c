@@ -211,8 +211,10 @@ static void open_metrics_or_exit(void)
     static const char *const usual[] = {"ipc,l1d.mpki", "ipc", NULL};
     char why[256];
 
-    if (metrics[0] && open_metrics(metrics, why, sizeof why))
-        args_refuse(&table, "metrics=%s: %s", metrics, why[0] ? why : "they cannot be counted");
+    int err = metrics[0] ? open_metrics(metrics, why, sizeof why) : 0;
+    if (err)
+        args_refuse(&table, "metrics", args_reason(err), "%s: %s", metrics,
+                    why[0] ? why : "they cannot be counted");
     for (unsigned i = 0; !metrics[0] && usual[i] && open_metrics(usual[i], why, sizeof why); i++)
         ;
 }
@@ -253,7 +255,8 @@ int main(int argc, char **argv)
     int program = program_parse_or_exit(&table, argc, argv);
 
     if (program == argc && !times)
-        args_refuse(&table, "neither times= nor a program behind '--': it would never end");
+        args_refuse(&table, "times", "missing",
+                    "neither times= nor a program behind '--': it would never end");
     open_all_or_exit();
     program_begin_or_exit(&p, &table, argv + program, argc - program);
     if (p.pid)

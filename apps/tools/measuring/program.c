@@ -46,7 +46,8 @@ void program_begin_or_exit(struct program *p, const struct args_table *table, ch
     int err = start_program(p, argv, argc);
 
     if (err)
-        args_refuse(table, "%s cannot be started: %s", argv[0], strerror(-err));
+        args_refuse(table, "program", args_reason(err), "%s cannot be started: %s", argv[0],
+                    strerror(-err));
 }
 
 bool program_sleep(struct program *p, uint64_t ms)

@@ -45,7 +45,7 @@ void recording_open_or_exit(struct recording *r, const struct args_table *table,
         err = open_criteria(r, criteria, wanted, pid, why, sizeof why);
     }
     if (err)
-        args_refuse(table, "criteria=%s: %s", criteria, why);
+        args_refuse(table, "criteria", args_reason(err), "%s: %s", criteria, why);
 }
 
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample))

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     int first = program_parse_or_exit(&table, argc, argv);
 
     if (first == argc)
-        args_refuse(&table, "no program behind '--'");
+        args_refuse(&table, "program", "missing", "no program behind '--'");
     char **command = argv + first;
     program_begin_or_exit(&program, &table, command, argc - first);
     watch(&program, command[0]);

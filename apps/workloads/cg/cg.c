@@ -268,7 +268,7 @@ static int accept(const struct spmd_run *run, char *why, size_t size)
     (void)run;
     if (cg_state.degree % 2 == 0)
         return 0;
-    snprintf(why, size, "argument degree: '%u' is not accepted; use an even number",
+    snprintf(why, size, "argument=degree reason=value: '%u' is not accepted; use an even number",
              (unsigned)cg_state.degree);
     return -1;
 }

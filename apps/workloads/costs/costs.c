@@ -31,11 +31,12 @@ static const struct cost {
 
 static char why[160];
 
-static _Noreturn __attribute__((format(printf, 1, 2))) void refuse(const char *format, ...)
+static _Noreturn __attribute__((format(printf, 3, 4))) void
+refuse(const char *argument, const char *reason, const char *format, ...)
 {
     va_list args;
 
-    fprintf(stderr, "costs: ");
+    fprintf(stderr, "costs: argument=%s reason=%s: ", argument, reason);
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
@@ -104,7 +105,7 @@ static const struct cost *find_cost(const char *name)
     for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
         if (!strcmp(costs[i].name, name))
             return &costs[i];
-    refuse("'%s' is not accepted; use none, read, switch or open", name);
+    refuse("what", "value", "'%s' is not accepted; use none, read, switch or open", name);
 }
 
 static unsigned long number(const char *text)
@@ -113,7 +114,8 @@ static unsigned long number(const char *text)
     unsigned long n = strtoul(text, &end, 10);
 
     if (*text < '0' || *text > '9' || *end || !n || n > TIMES_MAX)
-        refuse("'%s' is not accepted; a number from 1 to %lu is expected", text, TIMES_MAX);
+        refuse("times", "range", "'%s' is not accepted; a number from 1 to %lu is expected", text,
+               TIMES_MAX);
     return n;
 }
 
@@ -121,6 +123,7 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         refuse(
+            "what", "missing",
             "%d arguments are given; two are expected: none, read, switch or open, and how often",
             argc - 1);
     const struct cost *cost = find_cost(argv[1]);

@@ -356,7 +356,8 @@ static int accept(const struct spmd_run *run, char *why, size_t size)
     if (cube_state.support <= cube_state.rows)
         return 0;
     snprintf(why, size,
-             "argument support: '%llu' is not accepted; use no more than there are rows, %llu",
+             "argument=support reason=range: '%llu' is not accepted; use no more than there are "
+             "rows, %llu",
              (unsigned long long)cube_state.support, (unsigned long long)cube_state.rows);
     return -1;
 }

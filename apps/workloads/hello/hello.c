@@ -24,7 +24,8 @@ int main(int argc, char **argv)
     int setting_count = 1;
 
     if (argc > WORDS_MAX)
-        args_refuse(&table, "%d arguments; at most %d are accepted", argc - 1, WORDS_MAX - 1);
+        args_refuse(&table, "program", "many", "%d arguments; at most %d are accepted", argc - 1,
+                    WORDS_MAX - 1);
     for (int i = 1; i < argc; i++) {
         if (strchr(argv[i], '=') || args_asks_for_help(argc, argv))
             settings[setting_count++] = argv[i];

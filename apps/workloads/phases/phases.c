@@ -127,9 +127,8 @@ static void choose_kind(const struct args_table *table, struct program *program)
     if (!program->size)
         program->size = kind->size_default;
     if (program->size < kind->size_min || program->size > kind->size_max)
-        args_refuse(table,
-                    "argument size: '%" PRIu64 "' is not accepted for %s; use %" PRIu64 "..%" PRIu64
-                    " (%s)",
+        args_refuse(table, "size", "range",
+                    "'%" PRIu64 "' is not accepted for %s; use %" PRIu64 "..%" PRIu64 " (%s)",
                     program->size, kind->name, kind->size_min, kind->size_max, kind->unit);
 }
 

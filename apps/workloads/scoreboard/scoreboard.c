@@ -159,14 +159,14 @@ static void form(const struct args_table *table, const struct program *program,
             total += program->sizes.item[g];
     }
     if (total > TEAM_MAX)
-        args_refuse(table, "arguments groups, threads, sizes: %u threads in all; use 1..%d",
+        args_refuse(table, "groups,threads,sizes", "range", "%u threads in all; use 1..%d",
                     (unsigned)total, TEAM_MAX);
     if (program->sizes.count)
         team_form_sized(plan, &program->sizes);
     else
         team_form_equal(plan, (unsigned)program->groups, (unsigned)program->threads);
     if (plan->change_percent && plan->change_percent >= plan->steady_percent)
-        args_refuse(table, "argument change: must be less than steady (%u)",
+        args_refuse(table, "change", "range", "it must be less than steady (%u)",
                     (unsigned)plan->steady_percent);
 }
 

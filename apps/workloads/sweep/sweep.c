@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     args_parse_or_exit(&table, argc, argv);
     struct page *all = memory_map("sweep", pages * PAGE);
     if (!all)
-        args_refuse(&table, "pages=%" PRIu64 ": more than there is memory for", pages);
+        args_refuse(&table, "pages", "memory", "%" PRIu64 ": more than there is memory for", pages);
     struct prng prng = prng_seeded(seed, 0);
 
     fill(all);

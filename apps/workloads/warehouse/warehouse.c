@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 
     args_parse_or_exit(&table, argc, argv);
     if (program.warehouses * program.threads > TEAM_MAX)
-        args_refuse(&table, "arguments warehouses, threads: %u threads in all; use 1..%d",
+        args_refuse(&table, "warehouses,threads", "range", "%u threads in all; use 1..%d",
                     (unsigned)(program.warehouses * program.threads), TEAM_MAX);
     team_form_equal(&plan, (unsigned)program.warehouses, (unsigned)program.threads);
     plan.context = &program;

@@ -84,7 +84,7 @@ static void an_unknown_argument_is_named_and_the_known_ones_listed(void **state)
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         char expected[64];
         assert_int_equal(parse(unknown[i]), -1);
-        snprintf(expected, sizeof expected, "unknown argument '%s'", unknown[i]);
+        snprintf(expected, sizeof expected, ": '%s' is no argument", unknown[i]);
         assert_non_null(strstr(error, expected));
         assert_non_null(strstr(error, "n=, colour=, sizes=, text="));
     }
@@ -94,11 +94,10 @@ static void the_nearest_argument_is_named(void **state)
 {
     (void)state;
     assert_int_equal(parse("color=red"), -1);
-    assert_string_equal(
-        error,
-        "unknown argument 'color=red'; nearest: colour; accepted are n=, colour=, sizes=, text=");
+    assert_string_equal(error, "argument=color reason=unknown nearest=colour: 'color=red' is no "
+                               "argument; accepted are n=, colour=, sizes=, text=");
     assert_int_equal(parse("sizse=1"), -1);
-    assert_non_null(strstr(error, "; nearest: sizes; "));
+    assert_non_null(strstr(error, " nearest=sizes: "));
     assert_int_equal(parse("taxed=1"), -1);
     assert_null(strstr(error, "nearest"));
 }
@@ -116,13 +115,23 @@ static void help_is_one_of_two_words_alone(void **state)
 
 static void a_malformed_or_excessive_number_is_refused_with_its_range(void **state)
 {
-    static const char *const bad[] = {"n=",   "n=1",  "n=70000000001", "n=-3",
-                                      "n= 3", "n=3 ", "n=0x10",        "n=99999999999999999999999"};
+    static const struct {
+        const char *argument, *reason;
+    } bad[] = {{"n=", "value"},
+               {"n=1", "range"},
+               {"n=70000000001", "range"},
+               {"n=-3", "value"},
+               {"n= 3", "value"},
+               {"n=3 ", "value"},
+               {"n=0x10", "value"},
+               {"n=99999999999999999999999", "value"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(parse(bad[i]), -1);
-        assert_non_null(strstr(error, "argument n:"));
+        char expected[64];
+        assert_int_equal(parse(bad[i].argument), -1);
+        snprintf(expected, sizeof expected, "argument=n reason=%s: ", bad[i].reason);
+        assert_non_null(strstr(error, expected));
         assert_non_null(strstr(error, "2..70000000000"));
         assert_int_equal(number, 5);
     }
@@ -135,7 +144,7 @@ static void an_unknown_choice_is_refused_with_the_choices(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(parse(bad[i]), -1);
-        assert_non_null(strstr(error, "argument colour:"));
+        assert_non_null(strstr(error, "argument=colour reason="));
         assert_non_null(strstr(error, "red, green"));
     }
 }
@@ -148,7 +157,7 @@ static void a_bad_list_is_refused_with_its_range(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(parse(bad[i]), -1);
-        assert_non_null(strstr(error, "argument sizes:"));
+        assert_non_null(strstr(error, "argument=sizes reason="));
         assert_non_null(strstr(error, "1..9"));
         assert_int_equal(list.count, 0);
     }
@@ -174,7 +183,7 @@ static void a_text_is_refused_by_its_length(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(parse(bad[i]), -1);
-        assert_non_null(strstr(error, "argument text:"));
+        assert_non_null(strstr(error, "argument=text reason="));
         assert_non_null(strstr(error, "2..6 characters"));
         assert_string_equal(text, "none");
     }

@@ -111,7 +111,7 @@ static void an_unknown_argument_is_named(void **state)
 {
     (void)state;
     assert_int_equal(parse("slice_us=200 colour=red"), -EINVAL);
-    assert_string_equal(err, "unknown argument 'colour'; 'help' lists the known ones");
+    assert_string_equal(err, "argument=colour reason=unknown: no such argument; 'help' lists all");
 }
 
 static void an_unknown_argument_brings_the_nearest_to_mind(void **state)
@@ -119,14 +119,14 @@ static void an_unknown_argument_brings_the_nearest_to_mind(void **state)
     (void)state;
     assert_int_equal(parse("slise_us=200"), -EINVAL);
     assert_string_equal(
-        err, "unknown argument 'slise_us'; nearest: slice_us; 'help' lists the known ones");
-    assert_int_equal(parse("-- ploicy=cluster app"), -EINVAL);
-    assert_string_equal(err,
-                        "unknown argument 'ploicy'; nearest: policy; 'help' lists the known ones");
-    assert_int_equal(parse("hello"), -EINVAL);
-    assert_string_equal(
         err,
-        "unknown argument 'hello'; applications stand behind '--'; 'help' lists the known ones");
+        "argument=slise_us reason=unknown nearest=slice_us: no such argument; 'help' lists all");
+    assert_int_equal(parse("-- ploicy=cluster app"), -EINVAL);
+    assert_string_equal(
+        err, "argument=ploicy reason=unknown nearest=policy: no such argument; 'help' lists all");
+    assert_int_equal(parse("hello"), -EINVAL);
+    assert_string_equal(err, "argument=hello reason=unknown: no such argument; applications stand "
+                             "behind '--'; 'help' lists all");
 }
 
 static void distances_are_those_of_single_changes(void **state)
@@ -205,8 +205,8 @@ static void a_quoted_assignment_is_one(void **state)
     assert_int_equal(slice, 400);
     assert_int_equal(line.commands[0].assign_count, 1);
     assert_int_equal(parse("policy='clus ter'"), -EINVAL);
-    assert_string_equal(
-        err, "argument 'policy' does not accept 'clus ter'; accepted: one of default cluster");
+    assert_string_equal(err, "argument=policy reason=value: 'clus ter' is not accepted; accepted: "
+                             "one of default cluster");
 }
 
 static void a_mark_without_partner_is_refused_with_its_place(void **state)
@@ -215,10 +215,13 @@ static void a_mark_without_partner_is_refused_with_its_place(void **state)
         const char *line, *message;
     } bad[] = {
         {"slice_us=300 -- app 'one two",
-         "the quotation mark at character 21 has no partner: 'one two"},
-        {"slice_us=300 '", "the quotation mark at character 14 has no partner: '"},
-        {"-- app \"a' b", "the quotation mark at character 8 has no partner: \"a' b"},
-        {"-- app 'a' ''b'c d", "the quotation mark at character 15 has no partner: 'c d"},
+         "reason=quotation character=21: the quotation mark there has no partner: 'one two"},
+        {"slice_us=300 '",
+         "reason=quotation character=14: the quotation mark there has no partner: '"},
+        {"-- app \"a' b",
+         "reason=quotation character=8: the quotation mark there has no partner: \"a' b"},
+        {"-- app 'a' ''b'c d",
+         "reason=quotation character=15: the quotation mark there has no partner: 'c d"},
     };
 
     (void)state;
@@ -266,15 +269,15 @@ static void a_malformed_value_is_shown_with_what_is_accepted(void **state)
 {
     (void)state;
     assert_int_equal(parse("policy=fastest"), -EINVAL);
-    assert_string_equal(
-        err, "argument 'policy' does not accept 'fastest'; accepted: one of default cluster");
+    assert_string_equal(err, "argument=policy reason=value: 'fastest' is not accepted; accepted: "
+                             "one of default cluster");
     assert_int_equal(parse("mem.limit=15M"), -EINVAL);
-    assert_string_equal(
-        err, "argument 'mem.limit' does not accept '15M'; accepted: bytes, with K M or G behind "
-             "the number, from 16M to 4G");
+    assert_string_equal(err, "argument=mem.limit reason=range: '15M' is not accepted; accepted: "
+                             "bytes, with K M or G behind "
+                             "the number, from 16M to 4G");
     assert_int_equal(parse("slice_us"), -EINVAL);
-    assert_string_equal(
-        err, "argument 'slice_us' needs a value; accepted: a number from 100 to 1000000");
+    assert_string_equal(err, "argument=slice_us reason=missing: it needs a value; accepted: a "
+                             "number from 100 to 1000000");
 }
 
 static void numbers_outside_their_range_or_with_a_tail_are_refused(void **state)
@@ -327,8 +330,8 @@ static void an_assignment_that_holds_for_the_whole_boot_is_refused_at_an_applica
 {
     (void)state;
     assert_int_equal(parse("-- trace=on app"), -EINVAL);
-    assert_string_equal(
-        err, "argument 'trace' holds for the whole boot: it must stand in front of '--'");
+    assert_string_equal(err, "argument=trace reason=scope: it holds for the whole boot, so it must "
+                             "stand in front of '--'");
 }
 
 static void separators_need_an_application(void **state)
@@ -337,9 +340,10 @@ static void separators_need_an_application(void **state)
     assert_int_equal(parse("-- ; app"), -EINVAL);
     assert_int_equal(parse("-- app ;; app"), -EINVAL);
     assert_int_equal(parse("-- policy=cluster"), -EINVAL);
-    assert_string_equal(err, "no application behind 'policy=cluster'");
+    assert_string_equal(err, "reason=missing: no application behind 'policy=cluster'");
     assert_int_equal(parse("trace=on ; app"), -EINVAL);
-    assert_string_equal(err, "';' and '&' separate applications, which stand behind '--'");
+    assert_string_equal(
+        err, "reason=separator: ';' and '&' separate applications, which stand behind '--'");
 }
 
 static void help_is_understood_among_arguments_only(void **state)
@@ -365,7 +369,7 @@ static void too_many_applications_or_arguments_are_refused_not_dropped(void **st
     assert_int_equal(line.count, CMD_MAX);
     strcat(many, ";a");
     assert_int_equal(parse(many), -EINVAL);
-    assert_string_equal(err, "at most 16 applications can stand on one line");
+    assert_string_equal(err, "reason=many most=16: at most 16 applications can stand on one line");
 
     strcpy(many, "-- app");
     for (int i = 1; i < CMD_ARGS_MAX; i++)
@@ -374,8 +378,8 @@ static void too_many_applications_or_arguments_are_refused_not_dropped(void **st
     assert_int_equal(line.commands[0].argc, CMD_ARGS_MAX);
     strcat(many, " x");
     assert_int_equal(parse(many), -EINVAL);
-    assert_string_equal(err,
-                        "at most 64 words, its name included, can be given to application 'app'");
+    assert_string_equal(err, "reason=many most=64: at most 64 words, its name included, can be "
+                             "given to application 'app'");
 }
 
 static void unprintable_bytes_are_refused_and_not_echoed(void **state)
@@ -393,6 +397,13 @@ static void a_message_is_cut_to_the_room_it_is_given(void **state)
     strcpy(text, "slice_us=7");
     assert_int_equal(cmdline_parse(text, tables, &line, small, sizeof(small)), -EINVAL);
     assert_string_equal(small, "argumen");
+}
+
+static void the_key_of_a_refused_argument_is_one_word(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("'a b:c'=1"), -EINVAL);
+    assert_non_null(strstr(err, "argument=a_b_c reason=unknown:"));
 }
 
 static void one_assignment_can_be_made_and_taken_back(void **state)
@@ -448,6 +459,7 @@ int main(void)
         TEST(help_is_understood_among_arguments_only),
         TEST(too_many_applications_or_arguments_are_refused_not_dropped),
         TEST(unprintable_bytes_are_refused_and_not_echoed),
+        TEST(the_key_of_a_refused_argument_is_one_word),
         TEST(a_message_is_cut_to_the_room_it_is_given),
         TEST(one_assignment_can_be_made_and_taken_back),
         TEST(values_print_the_way_they_are_written),
