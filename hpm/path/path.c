@@ -334,7 +334,8 @@ int path_hardware_start(const struct path_config *c)
     if (s.err)
         path_hardware_stop();
     else if (s.silent)
-        kprintf("path: the page-access trackers cannot interrupt here: logs may overflow between "
+        kprintf("path: event=no-interrupts: the page-access trackers cannot interrupt here: logs "
+                "may overflow between "
                 "switches\n");
     return s.err;
 }

@@ -53,7 +53,8 @@ void cpus_add(struct cpus_list *list, uint64_t hwid)
 unsigned cpus_end(struct cpus_list *list)
 {
     if (list->ignored)
-        kprintf("cpus: %u CPUs beyond the first %u are left alone\n", list->ignored, list->max);
+        kprintf("cpus: event=ignored count=%u: those beyond the first %u are left alone\n",
+                list->ignored, list->max);
     for (unsigned i = 0; i < list->count; i++)
         list->cpus[i].index = i;
     return list->count;
@@ -80,7 +81,7 @@ bool cpus_place_by_shape(struct cpus_list *list, const struct arch_shape *shape)
     }
     for (unsigned i = 0; i < list->count; i++)
         list->cpus[i].place = shape->place[i];
-    numa_in_turn(&numa, "the simulated machine", chips, block_bytes);
+    numa_in_turn(&numa, "simulated-machine", chips, block_bytes);
     return true;
 }
 
@@ -99,17 +100,18 @@ void cpus_place_by_nodes(struct cpus_list *list, int err)
     unsigned unnamed = 0;
 
     if (err && err != -ENOENT)
-        kprintf("nodes: what firmware says of them is %s: all is one node\n",
+        kprintf("nodes: event=refused: what firmware says of them is %s: all is one node\n",
                 err == -ENOSPC ? "more than the table holds" : "broken or contradicts itself");
     if (numa.distances == -EINVAL)
-        kprintf("nodes: the distances in ACPI's SLIT are wrong\n");
+        kprintf("nodes: event=refused-distances: the distances in ACPI's SLIT are wrong\n");
     for (unsigned i = 0; i < list->count; i++) {
         int node = numa_node_of_cpu(&numa, list->cpus[i].hwid);
         list->cpus[i].place.node = node < 0 ? 0 : (uint16_t)node;
         unnamed += node < 0;
     }
     if (numa.source && unnamed)
-        kprintf("nodes: %s gives no node to %u CPUs: node 0\n", numa.source, unnamed);
+        kprintf("nodes: event=unnamed by=%s cpus=%u: CPUs without a node are of node 0\n",
+                numa.source, unnamed);
 }
 
 /* ---- Clocks: requests to a CPU that has arrived, and its answers ----------------------------- */
@@ -294,6 +296,9 @@ unsigned arch_cpus_start(struct cpu *cpus, unsigned n)
         run += smp_start_one(&cpus[run]) && agree(&cpus[run]);
     }
     if (i < n)
-        kprintf("cpus: a CPU may still start late: the %u behind it are not started\n", n - i);
+        kprintf(
+            "cpus: event=not-started count=%u: a CPU may still start late, so those behind it are "
+            "left alone\n",
+            n - i);
     return run;
 }

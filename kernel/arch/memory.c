@@ -142,8 +142,9 @@ void *arch_map_device(paddr_t pa, uint64_t size)
     if (!err)
         return (void *)(va + offset);
     kprintf(err == -ERANGE
-                ? "memory: registers at %#llx are beyond this CPU's %u-bit physical addresses\n"
-                : "memory: no room to map the registers at %#llx\n",
+                ? "memory: event=unreachable registers=%#llx bits=%u: beyond this CPU's physical "
+                  "addresses\n"
+                : "memory: event=unmapped registers=%#llx: no room to map them\n",
             (unsigned long long)pa, arch_physical_bits());
     return NULL;
 }

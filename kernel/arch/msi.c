@@ -22,9 +22,9 @@ void msi_init(const struct msi_ops *with, unsigned n)
     ops = with;
     count = with ? MIN(n, (unsigned)ARCH_MSI_MAX) : 0;
     if (count)
-        kprintf("msi: by %s, %u messages\n", ops->name, count);
+        kprintf("msi: event=ready by=%s messages=%u\n", ops->name, count);
     else
-        kprintf("msi: none: devices cannot send interrupts here\n");
+        kprintf("msi: event=none: devices cannot send interrupts here\n");
 }
 
 void msi_arrived(unsigned n)

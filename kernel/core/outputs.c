@@ -74,13 +74,13 @@ void outputs_report(void)
     const struct boot_framebuffer *fb = &screen.fb;
 
     if (asked.display && !present.display)
-        kprintf("console: no framebuffer: %s\n", display_missing());
+        kprintf("console: event=missing output=framebuffer: %s\n", display_missing());
     if (asked.serial && !present.serial)
-        kprintf("console: no serial port\n");
+        kprintf("console: event=missing output=serial\n");
     if (used.display)
-        kprintf("console: framebuffer %ux%u, %u bits a pixel, %u x %u characters%s\n", fb->width,
-                fb->height, fb->pixel_bytes * 8, screen.columns, screen.rows,
-                used.serial ? ", and the serial port" : "");
+        kprintf("console: event=ready output=framebuffer%s pixels=%ux%u bits=%u characters=%ux%u\n",
+                used.serial ? ",serial" : "", fb->width, fb->height, fb->pixel_bytes * 8,
+                screen.columns, screen.rows);
 }
 
 void outputs_mapped(void)

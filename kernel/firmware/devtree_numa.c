@@ -48,7 +48,7 @@ static int add_all(const void *dtb, int parent, const char *kind,
 
 int devtree_numa(const void *dtb, struct numa *out)
 {
-    numa_begin(out, "device tree");
+    numa_begin(out, "device-tree");
     if (devtree_check(dtb, devtree_size(dtb)))
         return numa_end(out, -EINVAL);
     int cpus = fdt_path_offset(dtb, "/cpus");

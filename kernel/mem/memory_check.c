@@ -24,10 +24,11 @@ static void check_free(const struct boot_info *info, uint64_t free, uint64_t nee
 {
     if (free >= needed)
         return;
-    kprintf("memory: too little%s: %llu KB are free and %llu KB needed; %llu MB in all would be "
-            "enough\n",
-            for_what, (unsigned long long)(free / KIB), (unsigned long long)(needed / KIB),
-            needed_mb(info, needed - free));
+    kprintf(
+        "memory: event=too-little free_kb=%llu needed_kb=%llu enough_mb=%llu: what is free is not "
+        "enough%s; enough_mb in all would be\n",
+        (unsigned long long)(free / KIB), (unsigned long long)(needed / KIB),
+        needed_mb(info, needed - free), for_what);
     end_run(EXIT_TOO_LITTLE);
 }
 
@@ -36,10 +37,9 @@ void memory_check_start(const struct boot_info *info, paddr_t limit)
     uint64_t free = bootmem_bytes(info, limit);
 
     if (free < MEMORY_NEED_START && free < bootmem_bytes(info, UINT64_MAX)) {
-        kprintf("memory: too little below %#llx, as mem.limit or the boot CPU has it: %llu KB are "
-                "free and "
-                "%llu KB "
-                "needed\n",
+        kprintf("memory: event=too-little below=%#llx free_kb=%llu needed_kb=%llu: mem.limit or "
+                "the boot "
+                "CPU's addresses end there\n",
                 (unsigned long long)limit, (unsigned long long)(free / KIB),
                 (unsigned long long)(MEMORY_NEED_START / KIB));
         end_run(EXIT_TOO_LITTLE);

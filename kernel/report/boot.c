@@ -36,7 +36,7 @@ void boot_print_memory(void)
     struct frame_stats stats;
 
     frame_stats(&stats);
-    kprintf("memory: %llu MB, %llu MB free\n",
+    kprintf("memory: mb=%llu free_mb=%llu\n",
             (unsigned long long)(stats.total_pages * PAGE_SIZE / MIB),
             (unsigned long long)(stats.free_pages * PAGE_SIZE / MIB));
 }
@@ -45,7 +45,7 @@ void boot_print_cpus(void)
 {
     const struct sched_topology *t = sched_topology();
 
-    kprintf("cpus: %u on %u chips of %u cores of %u threads\n", t->cpus, t->chips,
+    kprintf("cpus: count=%u chips=%u cores_per_chip=%u threads_per_core=%u\n", t->cpus, t->chips,
             t->cores_per_chip, t->threads_per_core);
     for (unsigned chip = 0; chip < t->chips; chip++) {
         char line[512];
@@ -86,15 +86,15 @@ void boot_print_nodes(void)
 
     frame_each_run(count_by_node, bytes);
     if (numa->source && *unnamed)
-        kprintf("nodes: %s gives no node to %llu KB: node 0\n", numa->source,
-                (unsigned long long)(*unnamed / KIB));
+        kprintf("nodes: event=unnamed by=%s kb=%llu: memory without a node is of node 0\n",
+                numa->source, (unsigned long long)(*unnamed / KIB));
     bytes[0] += *unnamed;
     for (unsigned node = 0; node < numa->node_count && n < sizeof(line); node++)
-        n += ksnprintf(line + n, sizeof(line) - n, "%s %u: %u CPUs %llu MB", node ? "," : "", node,
+        n += ksnprintf(line + n, sizeof(line) - n, " node%u=%u,%llu", node,
                        cpuset_count(&sched_topology()->node_cpus[node]),
                        (unsigned long long)(bytes[node] / MIB));
-    kprintf("nodes: %u%s%s;%s\n", numa->node_count, numa->source ? " by " : "",
-            numa->source ? numa->source : "", line);
+    kprintf("nodes: count=%u by=%s%s: CPUs, MB\n", numa->node_count,
+            numa->source ? numa->source : "none", line);
 }
 
 void quirks_print(const char *prefix)

@@ -390,5 +390,5 @@ void telemetry_start(void)
     if (!why)
         return;
     __atomic_store_n(&telemetry_on, 0, __ATOMIC_RELEASE);
-    kprintf("telemetry: %s: nothing is recorded\n", why);
+    kprintf("telemetry: event=refused: %s: nothing is recorded\n", why);
 }

@@ -32,11 +32,11 @@ static enum verdict run(const struct check *c)
     c->run(&m);
     enum verdict v = judge(&m);
     if (v == SKIPPED)
-        kprintf("selftest: check=%s skipped: %s\n", c->name, m.skipped);
+        kprintf("selftest: check=%s result=skipped: %s\n", c->name, m.skipped);
     else
-        kprintf("selftest: check=%s %s value=%llu low=%llu high=%llu unit=%s%s%s\n", c->name,
+        kprintf("selftest: check=%s result=%s value=%llu low=%llu high=%llu unit=%s%s%s\n", c->name,
                 verdict_names[v], (unsigned long long)m.value, (unsigned long long)m.low,
-                (unsigned long long)m.high, m.unit, m.note[0] ? "; " : "", m.note);
+                (unsigned long long)m.high, m.unit, m.note[0] ? ": " : "", m.note);
     return v;
 }
 
@@ -60,7 +60,7 @@ void selftest_end(void)
     unsigned stacks;
     size_t deepest = kstack_deepest(&stacks);
 
-    kprintf("selftest: stacks: deepest use %llu of %llu bytes\n", (unsigned long long)deepest,
+    kprintf("selftest: stacks=deepest used=%llu bytes=%llu\n", (unsigned long long)deepest,
             (unsigned long long)KSTACK_SIZE);
 }
 

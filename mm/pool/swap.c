@@ -45,9 +45,11 @@ static struct block_device *find_device(void)
     for (struct block_device *d = block_first(); d; d = d->next)
         if (begins(d->kind, kinds[swap_wanted]) && !d->read_only && d->pages >= 2 * SWAP_CLUSTER)
             return d;
-    kprintf("swap: no disk%s%s of %u KB or more that can be written: pages stay in memory\n",
-            *kinds[swap_wanted] ? " of kind " : "", kinds[swap_wanted],
-            (unsigned)(2 * SWAP_CLUSTER * PAGE_SIZE / KIB));
+    kprintf(
+        "swap: event=none kind=%s: no such disk of %u KB or more that can be written: pages stay "
+        "in memory\n",
+        *kinds[swap_wanted] ? kinds[swap_wanted] : "any",
+        (unsigned)(2 * SWAP_CLUSTER * PAGE_SIZE / KIB));
     return NULL;
 }
 
@@ -73,13 +75,13 @@ void swap_init(void)
     uint64_t pages = MIN(MIN(d->pages, swap_size / PAGE_SIZE), (uint64_t)UINT32_MAX - SWAP_CLUSTER);
     swap.slots = area_alloc(slots_bytes((uint32_t)pages));
     if (!swap.slots || make_requests()) {
-        kprintf("swap: no memory for it: pages stay in memory\n");
+        kprintf("swap: event=none reason=memory: no memory for it: pages stay in memory\n");
         return;
     }
     slots_init(swap.slots, (uint32_t)pages);
     swap.free_slots = swap.slots->free;
     swap.device = d;
-    kprintf("swap: %s, %llu KB\n", d->name,
+    kprintf("swap: event=ready name=%s kind=%s kb=%llu\n", d->name, d->kind,
             (unsigned long long)((uint64_t)swap.slots->slots * PAGE_SIZE / KIB));
 }
 
@@ -139,8 +141,7 @@ void swap_report_lost(uint32_t slot)
     uint32_t n = __atomic_load_n(&swap.bad_slots, __ATOMIC_RELAXED);
 
     if (n <= LINES_MAX || is_pow2(n))
-        kprintf("swap: writing slot %u failed: its page stays in memory; %u slots are lost\n", slot,
-                n);
+        kprintf("swap: event=write-failed slot=%u lost=%u: its page stays in memory\n", slot, n);
 }
 
 bool swap_full(void)

@@ -256,6 +256,7 @@ unsigned track_curve_shift(const struct space *s)
     return s->curve->shift;
 }
 
+/* Prints the misses with a 16th of the pages as memory, with two 16ths and so on. */
 static void print_misses(const char *policy, const uint64_t *misses)
 {
     kprintf(" %s", policy);
@@ -279,9 +280,8 @@ void track_curve_end(struct space *s)
         if (!s->curve->ended)
             mrc_epoch(s->curve->mrc);
         track_curve(s, &out);
-        kprintf("curve: space %u: pages=%llu accesses=%llu cold=%llu sampled=1/%u misses by memory "
-                "from a 16th of the pages on:",
-                s->number, (unsigned long long)out.pages, (unsigned long long)out.accesses,
+        kprintf("curve: space=%u pages=%llu accesses=%llu cold=%llu sampled=1/%u", s->number,
+                (unsigned long long)out.pages, (unsigned long long)out.accesses,
                 (unsigned long long)out.cold, 1u << out.shift);
         print_misses("lru", out.lru);
         if (out.has_mru)

@@ -29,8 +29,8 @@ static int start_path(void)
     uint64_t pab = mem_pab;
 
     if (!is_pow2(pab) || pab < caps.pab_min || pab > caps.pab_max) {
-        kprintf("tracker: mem.pab=%llu: the hardware's page access buffer has a power of two of "
-                "entries from %u to %u\n",
+        kprintf("tracker: event=refused argument=mem.pab reason=value: %llu is not accepted; the "
+                "hardware's page access buffer has a power of two of entries from %u to %u\n",
                 (unsigned long long)pab, caps.pab_min, caps.pab_max);
         return -EINVAL;
     }

@@ -62,7 +62,7 @@ void track_record_start(void)
 {
 
     if (!machine_id() || !(recorder = kmalloc(sizeof(*recorder)))) {
-        kprintf("tracker: nothing is recorded: %s\n",
+        kprintf("tracker: event=not-recorded: %s\n",
                 machine_id() ? "out of memory" : "only a simulated machine has a file for it");
         return;
     }

@@ -87,7 +87,7 @@ static int start_sampled(void)
                                                         .user = true});
 
     if (err)
-        kprintf("tracker: sampled: %s: nothing is tracked\n",
+        kprintf("tracker: event=refused name=sampled reason=busy: %s: nothing is tracked\n",
                 err == -EBUSY ? "another sampling session has the PMU's records"
                               : "the PMU refuses");
     else

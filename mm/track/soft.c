@@ -140,7 +140,9 @@ static void watch_soft(struct space *s, bool on)
     uint32_t size = 1u << (log2_floor(2 * active_max()) + 1);
     struct active_set *a = area_alloc(sizeof(*a) + size * sizeof(uint64_t));
     if (!a) {
-        kprintf("tracker: no memory for an active set of %u pages\n", active_max());
+        kprintf("tracker: event=refused name=soft reason=memory: no memory for an active set of %u "
+                "pages\n",
+                active_max());
         return;
     }
     a->mask = size - 1;

@@ -93,7 +93,8 @@ static const struct tracker_ops *find_tracker(void)
     if (!err)
         return ops == &automatic ? &track_path : ops;
     if (ops != &automatic)
-        kprintf("tracker: %s cannot work here: %s\n", ops->name,
+        kprintf("tracker: event=refused name=%s reason=%s: %s\n", ops->name,
+                err == -ENODEV ? "no-device" : "memory",
                 err == -ENODEV ? ops->lacks : "out of memory");
     return NULL;
 }
@@ -101,7 +102,7 @@ static const struct tracker_ops *find_tracker(void)
 void track_init(bool divided)
 {
     if (path_logs_init()) {
-        kprintf("tracker: none: no memory for the page logs\n");
+        kprintf("tracker: event=none reason=memory: no memory for the page logs\n");
         return;
     }
     track.ops = find_tracker();
@@ -111,10 +112,11 @@ void track_init(bool divided)
         track_curves_start(!divided);
     if (track.ops && mem_record)
         track_record_start();
-    kprintf("tracker: %s%s\n", track.ops ? track.ops->name : "none",
-            !track.ops                  ? ""
-            : mem_track == TRACK_ALWAYS ? ", always"
-                                        : ", while memory is short");
+    if (track.ops)
+        kprintf("tracker: event=ready name=%s when=%s\n", track.ops->name,
+                mem_track == TRACK_ALWAYS ? "always" : "short-of-memory");
+    else
+        kprintf("tracker: event=none\n");
 }
 
 static void set_sample(unsigned shift)

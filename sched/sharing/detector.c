@@ -91,7 +91,10 @@ static bool can_detect(void)
     const char *lacks = what_lacks();
 
     if (lacks && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        kprintf("sharing: nothing here %s: policy cluster balances load only\n", lacks);
+        kprintf("sharing: event=refused reason=no-device: nothing here %s: policy cluster balances "
+                "load "
+                "only\n",
+                lacks);
     return !lacks;
 }
 

@@ -78,13 +78,13 @@ use vigil-test
 if [ "$arch" = x86_64 ]; then
 	printf '\1\242\206\200\0\100\0\0\0\0\0\0\0\100\0\0\0\0\0\0' >"$work/hpet" # id, a memory address of 64 bits: 2^46
 	more="-acpitable sig=HPET,rev=1,data=$work/hpet" boot smp=2 board=hpet=off -- -- hello
-	says "registers at 0x400000000000 are beyond this CPU's 40-bit physical addresses" "a timer out of reach is refused"
+	line "memory event=unreachable registers=0x400000000000 bits=40" "a timer out of reach is refused"
 	says "^clock: .*ACPI timer" "... and another one serves"
 else
 	more="-machine dumpdtb=$work/far.dtb" boot smp=2
 	fdtput -t x "$work/far.dtb" /pcie@10000000 reg 0x10000 0 0 0x10000000
 	more="-dtb $work/far.dtb" boot smp=2 -- -- hello
-	says "registers at 0x1000000000000 are beyond this CPU's 48-bit physical addresses" "a PCI bridge out of reach is refused"
+	line "memory event=unreachable registers=0x1000000000000 bits=48" "a PCI bridge out of reach is refused"
 fi
 status_is 0 "... and the rest goes on"
 done_testing

@@ -16,13 +16,14 @@ good() { # WHAT qemu.sh's arguments -- boot arguments
 }
 
 good "virtio, one CPU" smp=1 drive="$image" timeout=120 --
-says "^disk: vda: virtio at [0-9a-f:.]+, 16384 KB\$" "a line says which disk there is"
+line "disk event=found name=vda kind=virtio kb=16384 access=read-write" "a line says which disk there is"
 says "^# vda: .* errors none\$" "... and nothing goes wrong"
 good "virtio, eight CPUs" smp=8 drive="$image" timeout=200 --
 good "virtio on the simulated machine" machine=openpower720 drive="$image" timeout=300 --
 good "virtio on the simulated machine, the host's disk takes seconds" machine=openpower720 drive="$image,throttling.bps-total=8000" timeout=300 --
 good "the simulated machine's disk" machine=openpower720 plugin=disk=16M timeout=300 --
-says "^disk: model: in model time, 1000000 cycles and 4096 a page, 16384 KB\$" "a line says what it takes"
+line "disk event=found name=model kb=16384" "a line says which disk there is"
+says "^disk: .*: in model time, 1000000 cycles and 4096 a page\$" "... and what a request takes"
 r=0
 grep -q "^disk reads=[1-9][0-9]* writes=[1-9][0-9]* .* refused=0 " "$work/truth.txt" || r=1
 result $r "... and the truth counts what was asked"
@@ -30,7 +31,7 @@ if [ $arch = aarch64 ]; then
 	good "the simulated machine's disk, GICv2m" machine=openpower720 gic=2 plugin=disk=16M timeout=300 --
 fi
 good "in memory, eight CPUs" smp=8 timeout=200 -- disk.ram=16M
-says "^disk: ram: in memory, 16384 KB\$" "a disk in memory"
+line "disk event=found name=ram kb=16384" "a disk in memory"
 good "in memory and virtio, with errors and delays" smp=4 drive="$image" timeout=200 -- disk.ram=4M disk.fail_reads=20 disk.fail_writes=30 disk.delay_us=2000
 says "^# vda: .* errors seen\$" "... which are seen"
 more="-drive id=direct,if=none,format=raw,file=$image -device virtio-blk-pci,drive=direct,indirect_desc=off,queue-size=16"
@@ -38,10 +39,10 @@ good "virtio without indirect descriptors, a short queue" smp=4 timeout=200 --
 more=
 
 boot smp=1 timeout=60 -- -- block
-says "^disk: none found\$" "no disk: a line says so"
+line "disk event=none" "no disk: a line says so"
 boot smp=1 drive="$image,readonly=on" timeout=60 -- -- block 3
 status_is 0 "a read-only disk: the suite ends"
-says "^disk: vda: .*, read-only\$" "... and a line says what it is"
+line "disk event=found name=vda access=read-only" "... and a line says what it is"
 says "^# vda: read-only\$" "... and it is not written to"
 
 # Errors of the device's own: reads of the fourth page and any write fail.
@@ -57,7 +58,7 @@ says "^# vda: read of page 3: -5\$" "... and one that fails"
 
 boot smp=2 drive="$image" timeout=60 -- disk.lose=3 disk.timeout_ms=300 -- block-failing
 status_is 0 "requests that get lost: the suite ends"
-says "^disk: vda: a (read|write) of 1 pages at [0-7] has not come back for 300 ms: not used any more\$" "a line names the request"
+line "disk event=stopped name=vda reason=timeout request=read|write pages=1 page=0..7 ms=300" "a line names the request"
 says "^# vda: .*: -116\$" "... which is given back"
 says "^# vda: .*: -5\$" "... and the disk takes no others"
 done_testing

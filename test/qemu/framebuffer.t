@@ -71,7 +71,7 @@ tools/espimage.sh "${B:-build}/$arch/vigil-test.efi" "$disk" "$only-- hello disp
 # shellcheck disable=SC2086
 show smp=4 $silent
 shows '^Vigil [0-9.]+ '"$arch"', started by uefi' "text is on the display from the first line on"
-shows '^console: framebuffer [0-9]+x[0-9]+, 32 bits a pixel' "... which says what it is"
+shows '^console: event=ready output=framebuffer pixels=[0-9]+x[0-9]+ bits=32' "... which says what it is"
 shows '^hello: pid=[0-9]+ cpus=4 arguments=1: .*\[display\]$' "a program's text is on the display"
 shows '^end: status 3; the machine stays on' "... where it can be read when the run is over"
 says_not '^(Vigil|hello: )' "the serial port is silent"
@@ -107,5 +107,5 @@ line "hello pid=1.." "... and the serial port got the text"
 # No display, started directly.  uefi.t has none with firmware.
 boot -- console=both -- hello
 status_is 0 "without a display the serial port is used"
-says '^console: no framebuffer: this way of starting hands over none' "... and that is said"
+line "console event=missing output=framebuffer" "... and that is said"
 done_testing

@@ -9,7 +9,7 @@ messages() {
 	by=$1 what=$2
 	shift 2
 	boot "$@" timeout=120 -- -- msi
-	says "^msi: by $by, [0-9]+ messages\$" "$what: $by delivers them"
+	line "msi event=ready by=$by messages=1.." "$what: $by delivers them"
 	status_is 0 "$what: the suite ends"
 	guest_tap
 }
@@ -17,10 +17,10 @@ messages() {
 two=devices=edu+e1000e,romfile=
 case $arch in
 x86_64)
-	messages "local APIC" "one CPU" smp=1 $two
-	messages "local APIC" "x2APIC" smp=4 $two
-	messages "local APIC" "xAPIC" smp=4 cpu=max,-x2apic $two
-	messages "local APIC" "UEFI" efi="$efi" smp=2 $two
+	messages local-APIC "one CPU" smp=1 $two
+	messages local-APIC "x2APIC" smp=4 $two
+	messages local-APIC "xAPIC" smp=4 cpu=max,-x2apic $two
+	messages local-APIC "UEFI" efi="$efi" smp=2 $two
 	# APIC ids 0, 255, 256: a message has eight bits for them, all ones for everybody.
 	far=+max-x86_64-cpu,socket-id=0,core-id=255,thread-id=0+max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0
 	boot smp=1 board=smp.sockets=2,smp.cores=256,smp.maxcpus=512 devices=intel-iommu,intremap=on,eim=on$far -- -- msi 9
@@ -34,10 +34,10 @@ aarch64)
 	messages ITS "GICv3" smp=8 $two
 	messages GICv2m "GICv2" gic=2 smp=8 $two
 	messages ITS "ACPI, a bridge" efi="$efi" smp=4 $behind
-	says_not "^its: .* does not say" "the IORT says which devices there are"
+	no_line "its event=unmapped" "the IORT says which devices there are"
 	messages ITS "ACPI, an SMMU between" efi="$efi" smp=2 board=iommu=smmuv3 $behind
 	boot board=its=off -- -- arch 1
-	says "^msi: none: " "without ITS and GICv2m: nobody"
+	line "msi event=none" "without ITS and GICv2m: none"
 	status_is 0 "... and all else works"
 	;;
 esac

@@ -19,7 +19,7 @@ smp=2
 # MRU takes pages away that are in use at the moment: what a TLB still knew of them would show.
 paging "mem.process=1M mem.policy=mru mem.accessed=off" "pages=1000 threads=4 ops=40 seed=7" "pages that are in use leave"
 paging "mem.process=2M disk.fail_writes=5" "pages=1500 threads=8 ops=${OPS:-80} seed=4" "one of five writes fails"
-says "^swap: writing slot [0-9]+ failed: its page stays" "... and each is said"
+line "swap event=write-failed" "... and each is said"
 paging "mem.process=2M disk.delay_us=2000" "pages=1500 threads=8 ops=${OPS:-50} seed=5" "a disk that answers in any order"
 
 for prefetch in spatial ppg; do # the chooser of both is all others'
@@ -29,7 +29,7 @@ done
 waits= # for pages to be read, of a program that has half of its memory: without prefetching, and as it comes
 for prefetch in mem.prefetch=none ""; do
 	boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.process=640K mem.pab=128 $prefetch -- memstat regions=0 -- lu n=384 block=16 rounds=1"
-	says "^RESULT app=lu .*check=ok" "lu in half of its memory, ${prefetch:-as it comes}: its result is right"
+	line "RESULT app=lu check=ok" "lu in half of its memory, ${prefetch:-as it comes}: its result is right"
 	waits="$waits $(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")"
 done
 says "^  prefetching: chooser, level [0-9]+; recall ([6-9][0-9]|100)[.][0-9] %, precision ([6-9][0-9]|100)[.][0-9] %; [0-9]+ wait" "recall and precision are said"
@@ -39,7 +39,7 @@ result $r "... most waits are avoided:$waits"
 loop= # a loop over twice the memory: time, and pages read
 for prefetch in mem.prefetch=none ""; do
 	boot machine=openpower720 smp=1 mem=128M plugin=disk=64M,disk_latency=200000 timeout=300 -- "swap=model mem.process=1M $prefetch -- memstat regions=0 -- loop pages=512 rounds=6"
-	says "^RESULT app=loop .*check=ok" "a loop over twice its memory, ${prefetch:-as it comes}: it ends well"
+	line "RESULT app=loop check=ok" "a loop over twice its memory, ${prefetch:-as it comes}: it ends well"
 	loop="$loop $(sed -n 's/^memstat: loop[^ ]* \([0-9.]*\) ms.*/\1/p' "$console") $(sed -n 's/^  pages: \([0-9]*\) in,.*/\1/p' "$console")"
 done
 r=0
@@ -49,7 +49,7 @@ result $r "... in less than a quarter of the time, by no more reading:$loop"
 # Two programs in one pool: what each waited for is its own, and both together are the pool's.
 look="memstat regions=0 format=series interval=20"
 boot machine=openpower720 smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram mem.user=2M mem.pool=global mem.prefetch=none -- $look -- sweep pages=500 order=random access=write & $look -- loop pages=300 rounds=4"
-says "^RESULT app=sweep order=random access=write pages=500 .* wrong=0 check=ok" "pages at random: each holds what was written"
+line "RESULT app=sweep order=random access=write pages=500 wrong=0 check=ok" "pages at random: each holds what was written"
 own=$(awk '/^MEMORY program=(sweep|loop) / {
 		for (i = 2; i <= NF; i++) { split($i, pair, "="); value[pair[1]] = pair[2] }
 		own[value["program"]] = value["own_major"]; if (value["major"] + 0 > all) all = value["major"]
@@ -86,17 +86,17 @@ boot smp=2 mem=128M timeout=300 -- "disk.ram=8M swap=ram disk.delay_us=500 -- me
 line "process event=ended reason=memory limit=mem.process,mem.user swap=full app=oom" "a limit with the swap disk full is its own"
 line "exit app=paging status=0" "... and a larger process, which has no such limit, goes on"
 boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram disk.fail_writes=1 -- mem.process=1M paging pages=1500 ; memstat regions=0 -- hello again"
-says "^swap: writing slot [0-9]+ failed: its page stays in memory; 4096 slots are lost" "a disk that takes nothing: every slot is tried once"
+line "swap event=write-failed lost=4096" "a disk that takes nothing: every slot is tried once"
 line "process event=ended reason=memory swap=bad app=paging" "... then who needs it ends"
 says '\[again\]$' "... and the next one runs"
 says "^  swap: [0-9]+ of [0-9]+ KB free, [0-9]+ KB lost, [0-9]+ reads" "... and memstat says how much of the disk is lost"
 boot smp=2 mem=128M timeout=300 -- "disk.ram=32M swap=ram disk.lose=40 disk.timeout_ms=300 -- mem.process=1M paging pages=1500 ; mem.process=1M oom ; memstat regions=0 -- hello again"
-says "^disk: ram: a (read|write) of [0-9]+ pages at [0-9]+ has not come back for 300 ms: not used any more" "a disk that stops answering is given up"
+line "disk event=stopped name=ram reason=timeout ms=300" "a disk that stops answering is given up"
 says "^process: event=ended reason=(memory .* swap=failed|io) .* app=paging" "... who had pages there ends"
 line "process event=ended reason=memory limit=mem.process,mem.user swap=failed app=oom" "... and who needs it later is told so"
 says '\[again\]$' "... and the next one runs"
 boot smp=1 -- "swap=virtio -- hello"
-says "^swap: no disk of kind virtio" "a disk that is not there is named"
+line "swap event=none kind=virtio" "a disk that is not there is named"
 line "exit app=hello status=0" "... and all else works"
 # Twice what the machine has: its tables of pages grow after memory has become full.
 truncate -s 512M "$work/large"
@@ -108,10 +108,10 @@ line "exit app=hello status=0" "... and the next one runs"
 truncate -s 64M "$work/swap"
 program="paging pages=2000 threads=8 ops=${OPS:-60} seed=4"
 boot smp=8 mem=128M drive="$work/swap" timeout=300 -- "swap=virtio mem.process=2M -- $program"
-says "^swap: vda, " "a virtio disk"
+line "swap event=ready name=vda" "a virtio disk"
 says "^ok 1 - every page holds what was written" "... keeps every page"
 boot machine=openpower720 plugin=disk=64M mem=128M timeout=300 -- "swap=model mem.process=2M -- $program"
-says "^swap: model, " "the simulated machine's disk"
+line "swap event=ready name=model" "the simulated machine's disk"
 says "^ok 1 - every page holds what was written" "... keeps every page"
 use vigil-suites
 for smp in 1 4; do

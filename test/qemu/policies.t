@@ -6,7 +6,7 @@
 misses() { # POLICY KB [PROGRAM [PAB]]: into $n, how often a page had to be read
 	boot machine=openpower720 smp=1 mem=128M plugin=tlb=32,disk=64M timeout=300 -- \
 		"swap=model mem.pab=${4:-128} mem.process=$2K mem.policy=$1 mem.prefetch=none -- memstat -- ${3:-cg rounds=1}"
-	says "^RESULT app=.*check=ok" "$1: the result is right"
+	line "RESULT app=.* check=ok" "$1: the result is right"
 	n=$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")
 }
 cat >"$work/policies" <<END

@@ -23,7 +23,7 @@ line_of() { # COMMON: all programs, one after the other
 computed() { # WHERE
 	status_is 0 "$1: every program ends"
 	while read -r name shape sum; do
-		says "^RESULT app=$name $(echo "$shape" | sed 's/,/ .*/g') .*sum=$sum check=ok$" "... $name $shape: the sum is the known one"
+		line "RESULT app=$name $(echo "$shape" | tr , ' ') sum=$sum check=ok" "... $name $shape: the sum is the known one"
 	done <"$work/programs"
 }
 boot smp=1 timeout=240 -- -- "$(line_of seed=7)"
@@ -42,7 +42,7 @@ done
 if once; then
 	boot smp=2 timeout=240 -- -- "$(line_of 'seed=7 spoil=1 threads=2')"
 	while read -r name shape _; do
-		says "^RESULT app=$name $(echo "$shape" | sed 's/,/ .*/g') .* check=[a-z]+(_[a-z]+)+$" "$name $shape: a changed element is named"
+		line "RESULT app=$name $(echo "$shape" | tr , ' ') check=[a-z]+(_[a-z]+)+" "$name $shape: a changed element is named"
 	done <"$work/programs"
 	r=0; [ "$(lines "exit app=.* status=1" | wc -l)" -eq "$(wc -l <"$work/programs")" ] || r=1
 	result $r "... and is an error exit"

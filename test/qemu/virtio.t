@@ -22,7 +22,7 @@ unusable() { # WHAT REGEX qemu.sh's arguments
 	what=$1 regex=$2
 	shift 2
 	boot "$@" timeout=60 -- -- virtio
-	says "^virtio: console at [0-9a-f:.]+: $regex: left alone\$" "$what: a line says so"
+	says "^virtio: event=refused device=console at=[0-9a-f:.]+: $regex: left alone\$" "$what: a line says so"
 	says "^# the port: -5\$" "... and it is not used"
 }
 
@@ -43,5 +43,5 @@ result $r "... and the bytes arrive there"
 boot smp=1 timeout=60 -- -- virtio
 says "^# the port: -19\$" "no device: none is found"
 unusable "no modern interface" "it has no modern interface" smp=1 devices=virtio-serial-pci,disable-modern=on,disable-legacy=off
-unusable "no messages" "it has no message interrupts, or nothing here delivers them" smp=1 devices=virtio-serial-pci,vectors=0
+unusable "no message interrupts" "it has no message interrupts, or nothing here delivers them" smp=1 devices=virtio-serial-pci,vectors=0
 done_testing

@@ -55,7 +55,8 @@ unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *s
             cpus_add(&list, p->cpu[i].hwid);
     }
     if (p->cpus_ignored)
-        kprintf("cpus: %u CPUs more than the table holds are left alone\n", p->cpus_ignored);
+        kprintf("cpus: event=ignored count=%u: more than the table holds are left alone\n",
+                p->cpus_ignored);
     unsigned n = cpus_end(&list);
     if (cpus_place_by_shape(&list, shape))
         return n;

@@ -188,7 +188,7 @@ int gic_init(const struct platform_gic *description)
         return -ENODEV;
     }
     gic_attach(0, IPI_KINDS, handle_sgi);
-    kprintf("irq: %s\n", gic.ops->name);
+    kprintf("irq: controller=%s\n", gic.ops->name);
     return 0;
 }
 

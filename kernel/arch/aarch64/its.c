@@ -402,9 +402,9 @@ int its_init(const struct platform *p, arch_alloc_fn *alloc, unsigned *count)
     if (!services_running)
         return -ENODEV;
     if (!p->msi_mapped)
-        kprintf(
-            "its: %s does not say which device a PCI function is: it is taken by its own number\n",
-            p->source);
+        kprintf("its: event=unmapped: %s does not say which device a PCI function is: it is taken "
+                "by its own number\n",
+                p->source);
     if (p->msi_maps_ignored)
         kprintf("its: %u maps of PCI functions beyond the first %u are left alone\n",
                 p->msi_maps_ignored, PLATFORM_MSI_MAPS);

@@ -57,7 +57,7 @@ static void init_asids(void)
     if (wide)
         sysreg_write(tcr_el1, sysreg_read(tcr_el1) | TCR_AS);
     asid_init(&asids, (uint32_t)MIN((uint64_t)1 << (wide ? 16 : 8), mem_space_ids), CPU_MAX);
-    kprintf("memory: %u address-space identifiers\n", asids.count - 1);
+    kprintf("memory: space_ids=%u\n", asids.count - 1);
 }
 
 void memory_load_kernel(struct pt *kernel)

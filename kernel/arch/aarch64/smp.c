@@ -72,7 +72,7 @@ bool smp_start_one(struct cpu *cpu)
         return false;
     }
     if (!cpus_wait_for(cpu, ANSWER_WAIT_NS)) {
-        kprintf("cpus: MPIDR %#llx does not answer\n", hwid);
+        kprintf("cpus: event=silent id=%#llx: this MPIDR does not answer\n", hwid);
         cpus_lost();
         return false;
     }

@@ -99,7 +99,7 @@ static void unbind(UNUSED unsigned n, UNUSED const struct cpu *target)
 }
 
 static const struct msi_ops lapic_messages = {
-    .name = "local APIC",
+    .name = "local-APIC",
     .bind = bind,
     .move = move,
     .raise = raise,

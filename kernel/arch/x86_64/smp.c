@@ -83,7 +83,7 @@ bool smp_start_one(struct cpu *cpu)
     if (!cpus_wait_for(cpu, STARTUP_WAIT_NS)) {
         lapic_send_startup(id, (uint8_t)(start_page >> PAGE_SHIFT));
         if (!cpus_wait_for(cpu, ANSWER_WAIT_NS)) {
-            kprintf("cpus: APIC id %u does not answer\n", id);
+            kprintf("cpus: event=silent id=%u: this APIC id does not answer\n", id);
             lapic_send_init(id); /* it must not start later and find another CPU's arguments */
             return false;
         }

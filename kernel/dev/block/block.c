@@ -37,7 +37,7 @@ void block_start(void)
     if (devices)
         block_watch_start();
     else
-        kprintf("disk: none found\n");
+        kprintf("disk: event=none: none found\n");
 }
 
 void block_add(struct block_device *d, const char *what)
@@ -54,8 +54,9 @@ void block_add(struct block_device *d, const char *what)
     while (*end)
         end = &(*end)->next;
     *end = d;
-    kprintf("disk: %s: %s, %llu KB%s\n", d->name, what,
-            (unsigned long long)(d->pages * (PAGE_SIZE / KIB)), d->read_only ? ", read-only" : "");
+    kprintf("disk: event=found name=%s kind=%s kb=%llu access=%s: %s\n", d->name, d->kind,
+            (unsigned long long)(d->pages * (PAGE_SIZE / KIB)),
+            d->read_only ? "read-only" : "read-write", what);
 }
 
 struct block_device *block_first(void)

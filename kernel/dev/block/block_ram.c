@@ -132,12 +132,13 @@ static void probe(void)
     wait_init(&ram.work);
     wait_init(&ram.idle);
     if (set_aside(pages)) {
-        kprintf("disk: ram: no memory for %llu KB\n", (unsigned long long)(disk_ram / KIB));
+        kprintf("disk: event=refused name=ram reason=memory: no memory for %llu KB\n",
+                (unsigned long long)(disk_ram / KIB));
         return;
     }
     block_add(&ram.device, "in memory");
     if (start_thread()) /* its requests time out after disk.timeout_ms */
-        kprintf("disk: ram: no memory for its thread\n");
+        kprintf("disk: event=refused name=ram reason=memory: no memory for its thread\n");
 }
 
 const struct driver block_ram_driver = {"ram", DEVICE_BLOCK, probe};

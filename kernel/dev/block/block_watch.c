@@ -43,7 +43,8 @@ static uint64_t answer_by_ns(const struct block_request *r)
 static void stop(struct block_device *d, const struct block_request *r)
 {
     d->failed = true; /* from now on nothing is submitted, and no answer is accepted */
-    kprintf("disk: %s: a %s of %u pages at %llu has not come back for %llu ms: not used any more\n",
+    kprintf("disk: event=stopped name=%s reason=timeout request=%s pages=%u page=%llu ms=%llu: the "
+            "request has not come back: the disk is not used any more\n",
             d->name, r->write ? "write" : "read", r->count, (unsigned long long)r->page,
             (unsigned long long)disk_timeout_ms);
 }

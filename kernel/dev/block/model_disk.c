@@ -36,7 +36,8 @@ static struct {
 /* Stops the disk, which broke the rules or refused a valid request. Lock held. */
 static void fail_disk(const char *why)
 {
-    kprintf("disk: %s: %s: not used any more\n", disk.block.name, why);
+    kprintf("disk: event=stopped name=%s reason=device: %s: not used any more\n", disk.block.name,
+            why);
     arch_io_write32(&disk.regs->ring_entries, 0);
     arch_io_write32(&disk.regs->reset, 1);
     block_broken(&disk.block);
@@ -177,7 +178,7 @@ static void probe(void)
     };
     const char *why = set_up();
     if (why) {
-        kprintf("disk: model: %s: left alone\n", why);
+        kprintf("disk: event=refused name=model reason=device: %s: left alone\n", why);
         return;
     }
     ksnprintf(what, sizeof(what), "in model time, %llu cycles and %llu a page",

@@ -221,7 +221,7 @@ static bool open_disk(unsigned nth, unsigned number, bool *usable)
 
     *usable = false;
     if (!k) {
-        kprintf("disk: no memory for one more\n");
+        kprintf("disk: event=refused kind=virtio reason=memory: no memory for one more\n");
         return false;
     }
     int err =

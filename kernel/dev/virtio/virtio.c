@@ -55,8 +55,8 @@ static void add_status(const struct virtio_device *d, uint8_t bits)
 
 static void say(const struct virtio_device *d, const char *why)
 {
-    kprintf("virtio: %s at %02x:%02x.%u: %s: left alone\n", d->what, d->pci.bus, d->pci.slot,
-            d->pci.function, why);
+    kprintf("virtio: event=refused device=%s at=%02x:%02x.%u: %s: left alone\n", d->what,
+            d->pci.bus, d->pci.slot, d->pci.function, why);
 }
 
 static int find_device(unsigned kind, unsigned nth, struct pci_device *out)

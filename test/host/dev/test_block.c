@@ -310,7 +310,8 @@ static void requests_that_are_wrong_are_refused(void **state)
     struct block_request *r;
 
     (void)state;
-    assert_non_null(strstr(said, "disk: constant: a double, 400 KB, read-only\n"));
+    assert_non_null(strstr(
+        said, "disk: event=found name=constant kind=double kb=400 access=read-only: a double\n"));
     assert_int_equal(block_submit(d, ask(0, 100, 1, false)), -EINVAL);
     assert_int_equal(block_submit(d, ask(0, 99, 2, false)), -EINVAL);
     assert_int_equal(block_submit(d, ask(0, UINT64_MAX, 1, false)), -EINVAL);
@@ -381,9 +382,10 @@ static void a_device_that_does_not_answer_is_stopped_with_a_line(void **state)
         run_all();
     }
     assert_true(host_ticks >= 30 * NS_PER_S && host_ticks < 31 * NS_PER_S);
-    assert_string_equal(
-        said,
-        "disk: mute: a write of 2 pages at 7 has not come back for 30000 ms: not used any more\n");
+    const char *line =
+        "disk: event=stopped name=mute reason=timeout request=write pages=2 page=7 ms=30000: ";
+    assert_ptr_equal(strstr(said, line), said);
+    assert_ptr_equal(strchr(said, '\n') + 1, said + strlen(said)); /* one line */
     assert_int_equal(stops, 1);
     assert_int_equal(done[0].calls, 1);
     assert_int_equal(done[0].status, -ETIMEDOUT);
@@ -532,8 +534,9 @@ static void a_lost_request_is_noticed(void **state)
     set("disk.lose", 1);
     assert_int_equal(block_transfer(ram, 3, 1, false, &at), -ETIMEDOUT);
     set("disk.lose", 0);
-    assert_non_null(
-        strstr(said, "disk: ram: a read of 1 pages at 3 has not come back for 30000 ms: not used"));
+    assert_non_null(strstr(
+        said,
+        "disk: event=stopped name=ram reason=timeout request=read pages=1 page=3 ms=30000: "));
     assert_int_equal(block_transfer(ram, 3, 1, false, &at), -EIO);
     block_check(ram);
 }
@@ -548,17 +551,19 @@ static int find_ram(void **state)
 {
     (void)state;
     boot_disks();
-    assert_string_equal(said, "disk: none found\n");
+    assert_string_equal(said, "disk: event=none: none found\n");
     said[0] = '\0';
     set("disk.ram", PAGES * PAGE_SIZE);
     frames_left = 3;
     boot_disks();
-    assert_string_equal(said, "disk: ram: no memory for 4096 KB\ndisk: none found\n");
+    assert_string_equal(said, "disk: event=refused name=ram reason=memory: no memory for 4096 "
+                              "KB\ndisk: event=none: none found\n");
     assert_int_equal(frames_left, 3); /* what there was is given back */
     said[0] = '\0';
     frames_left = 4;
     boot_disks();
-    assert_string_equal(said, "disk: ram: in memory, 4096 KB\n");
+    assert_string_equal(
+        said, "disk: event=found name=ram kind=ram kb=4096 access=read-write: in memory\n");
     ram = block_find("ram");
     assert_non_null(ram);
     assert_ptr_equal(block_first(), ram);

@@ -293,7 +293,7 @@ static void a_disk_that_lies_is_used_no_more(void **state)
         assert_int_equal(broken, 1);
         assert_int_equal(resets, 2); /* no frame is touched any more */
         assert_null(ring);
-        assert_non_null(strstr(said, "disk: model: it re"));
+        assert_non_null(strstr(said, "disk: event=stopped name=model reason=device: it re"));
         handler(NULL);
         assert_int_equal(broken, 1);
     }
@@ -311,10 +311,11 @@ static void a_disk_is_stopped(void **state)
 static void an_unusable_disk_gives_one_line(void **state)
 {
     static const char *const lines[] = {
-        "disk: model: it has not even a page: left alone\n",
-        "disk: model: nothing here delivers its messages: left alone\n",
-        "disk: model: no memory for its requests: left alone\n",
-        "disk: model: it does not take a ring: left alone\n",
+        "disk: event=refused name=model reason=device: it has not even a page: left alone\n",
+        "disk: event=refused name=model reason=device: nothing here delivers its messages: left "
+        "alone\n",
+        "disk: event=refused name=model reason=device: no memory for its requests: left alone\n",
+        "disk: event=refused name=model reason=device: it does not take a ring: left alone\n",
     };
 
     (void)state;

@@ -502,11 +502,13 @@ static void without(uint64_t tracker)
     mm_argument("mem.track", 1);
     mm_double_boot(1);
     track_init(false);
-    INSIST(strstr(
-        said, tracker == PATH ? "tracker: path cannot work here: no such hardware\ntracker: none\n"
-              : tracker == SAMPLED ? "tracker: sampled cannot work here: there is no PMU that "
-                                     "records data addresses\ntracker: none\n"
-                                   : "tracker: none\n"));
+    INSIST(strstr(said, tracker == PATH
+                            ? "tracker: event=refused name=path reason=no-device: no such "
+                              "hardware\ntracker: event=none\n"
+                        : tracker == SAMPLED
+                            ? "tracker: event=refused name=sampled reason=no-device: there is "
+                              "no PMU that records data addresses\ntracker: event=none\n"
+                            : "tracker: event=none\n"));
     begin(&processes[0]);
     fibers_run();
     INSIST(!mm_frames_used);
@@ -516,8 +518,7 @@ static void no_file(uint64_t from)
 {
     path_double_no_machine = true;
     start(from);
-    INSIST(
-        strstr(said, "tracker: nothing is recorded: only a simulated machine has a file for it"));
+    INSIST(strstr(said, "tracker: event=not-recorded: only a simulated machine has a file for it"));
     begin(&processes[0]);
     fibers_run();
     track_end();
@@ -551,8 +552,8 @@ static void refused(uint64_t what)
     begin(&processes[0]);
     fibers_run();
     INSIST(!entries);
-    INSIST(strstr(said, what == PATH ? "mem.pab=100: the hardware's page access buffer has"
-                                     : "another sampling session has"));
+    INSIST(strstr(said, what == PATH ? "argument=mem.pab reason=value: 100 is not accepted"
+                                     : "name=sampled reason=busy: another sampling session has"));
 }
 
 static void a_tracker_that_cannot_start_says_so_and_watches_nothing(void **state)
