@@ -267,7 +267,7 @@ const char *args_reason(int err)
         return "busy";
     case ENODEV:
         return "no-device";
-    case EOPNOTSUPP:
+    case ENOTSUP:
         return "unsupported";
     case ENOMEM:
         return "memory";
