@@ -117,9 +117,70 @@ static void huge_widths_are_cut(void **state)
     assert_int_equal(length, 1024);
 }
 
-static void any_format_of_random_characters_ends(void **state)
+/* ---- Random formats -------------------------------------------------------------------------- */
+
+enum verdict { ALIKE, OWN, NONE };
+
+/* Reads the conversion at `p`, which is a '%', and moves `*end` behind it. Returns NONE if it is no
+ * conversion, ALIKE if the C library must print it alike, and OWN if the standard leaves open what
+ * it looks like. */
+static enum verdict read_conversion(const char *p, const char **end)
+{
+    const char *flags = ++p, *width = flags + strspn(flags, "-0+ #");
+    size_t digits = *width == '*' ? 1 : strspn(width, "0123456789"), places = 0;
+
+    p = width + digits;
+    bool precise = *p == '.';
+    if (precise) {
+        places = p[1] == '*' ? 1 : strspn(p + 1, "0123456789");
+        p += 1 + places;
+    }
+    const char *length = p;
+    p += *p == 'h' || *p == 'l' ? 1 + (p[1] == *p) : *p == 'z' || *p == 't' || *p == 'j';
+    char conversion = *p;
+    if (!conversion || !strchr("diuxXpsc%", conversion))
+        return NONE;
+    *end = p + 1;
+    bool plain = !memchr(flags, '0', (size_t)(width - flags)) && !precise && p == length;
+    bool hash = memchr(flags, '#', (size_t)(width - flags));
+    bool sign =
+        memchr(flags, '+', (size_t)(width - flags)) || memchr(flags, ' ', (size_t)(width - flags));
+    if (digits > 3 || places > 3)
+        return OWN;
+    if (conversion == '%')
+        return p == flags ? ALIKE : OWN;
+    if (conversion == 'x' || conversion == 'X')
+        return ALIKE;
+    if (strchr("diu", conversion))
+        return hash ? OWN : ALIKE;
+    return plain && !hash && !sign ? ALIKE : OWN;
+}
+
+/* Formats ten small numbers by `fmt`. The result must be the C library's up to the first conversion
+ * that is none, and from there the format itself. Returns the verdict on all of it. */
+static enum verdict format_as_the_c_library(const char *fmt)
+{
+    char want[TEXT_MAX], good[20];
+    const char *p = fmt;
+    enum verdict all = ALIKE;
+
+    while (all == ALIKE && (p = strchr(p, '%')))
+        all = read_conversion(p, &p);
+    format(fmt, 3l, 1l, 4l, 1l, 5l, 9l, 2l, 6l, 5l, 3l);
+    if (all == OWN)
+        return all;
+    snprintf(good, sizeof(good), "%.*s", (int)(all == NONE ? p - fmt : 16), fmt);
+    int n = snprintf(want, sizeof(want), good, 3l, 1l, 4l, 1l, 5l, 9l, 2l, 6l, 5l, 3l);
+    snprintf(want + n, sizeof(want) - (size_t)n, "%s", all == NONE ? p : "");
+    if (strcmp(text, want))
+        fail_msg("'%s' is '%s', and must be '%s'", fmt, text, want);
+    return all;
+}
+
+static void formats_of_random_characters_are_the_c_librarys_up_to_what_is_none(void **state)
 {
     static const char alphabet[] = "%%%%0123456789-+ #.*lhzjtdiuxXcpqn a";
+    unsigned verdicts[NONE + 1] = {0};
     uint64_t seed = 7;
 
     (void)state;
@@ -129,8 +190,33 @@ static void any_format_of_random_characters_ends(void **state)
         for (unsigned i = 0; i < n; i++)
             fmt[i] = alphabet[test_random(&seed) % (sizeof(alphabet) - 1)];
         fmt[n] = '\0';
-        length = 0;
-        format(fmt, 3l, 1l, 4l, 1l, 5l, 9l, 2l, 6l, 5l, 3l);
+        verdicts[format_as_the_c_library(fmt)]++;
+    }
+    assert_true(verdicts[ALIKE] > 10000);
+    assert_true(verdicts[NONE] > 10000);
+}
+
+static void random_conversions_look_as_the_c_library_prints_them(void **state)
+{
+    static const char *const lengths[] = {"hh", "h", "", "l", "ll", "z", "j", "t"};
+    uint64_t seed = 11;
+
+    (void)state;
+    for (unsigned round = 0; round < 100000; round++) {
+        char fmt[32];
+        uint64_t r = test_random(&seed), v = test_random(&seed) >> r % 64;
+        int width = (int)(r >> 6) % 24, precision = (int)(r >> 12) % 24;
+        char conversion = "diuxX"[(r >> 18) % 5];
+        bool precise = r >> 36 & 1;
+        const char *length = lengths[(r >> 24) % ARRAY_SIZE(lengths)];
+        snprintf(fmt, sizeof(fmt), "%%%s%s%s%s*%s%s%c", r >> 32 & 1 ? "-" : "",
+                 r >> 33 & 1 ? "0" : "", r >> 34 & 1 ? "+" : "",
+                 r >> 35 & 1 && (conversion | 32) == 'x' ? "#" : "", precise ? ".*" : "", length,
+                 conversion);
+        if (precise)
+            SAME(fmt, width, precision, v);
+        else
+            SAME(fmt, width, v);
     }
 }
 
@@ -143,7 +229,8 @@ int main(void)
         cmocka_unit_test(pointers_are_hexadecimal),
         cmocka_unit_test(what_is_no_conversion_ends_formatting_as_it_stands),
         cmocka_unit_test(huge_widths_are_cut),
-        cmocka_unit_test(any_format_of_random_characters_ends),
+        cmocka_unit_test(formats_of_random_characters_are_the_c_librarys_up_to_what_is_none),
+        cmocka_unit_test(random_conversions_look_as_the_c_library_prints_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
