@@ -151,20 +151,18 @@ static void publish_caps(const struct pmu_ops *ops)
 
 static void print_found(void)
 {
-    const char *about[] = {"", " in user mode only", " in kernel mode only"};
+    static const char *const modes[] = {"both", "user", "kernel"};
+    const char *about = hpm_state.pmu.about;
     char missing[160];
 
-    unsigned groups = hpm_state.plan->mux.rounds.groups;
-
-    kprintf("hpm: %s: %s%u counters and %s, %u group%s of %llu %s%s, %s\n", caps.name,
-            hpm_state.pmu.about, caps.counters,
-            caps.instructions ? "two for cycles and instructions" : "one for cycles", groups,
-            groups == 1 ? "" : "s", (unsigned long long)hpm_slice_cycles,
-            slice_choices[hpm_state.by_instructions], about[hpm_modes],
-            caps.can_sample ? "records of accesses by source" : "no records of accesses");
+    kprintf(
+        "hpm: pmu=%s counters=%u fixed=%u groups=%u slice=%llu unit=%s modes=%s records=%s%s%s\n",
+        caps.name, caps.counters, caps.instructions ? 2 : 1, hpm_state.plan->mux.rounds.groups,
+        (unsigned long long)hpm_slice_cycles, slice_choices[hpm_state.by_instructions],
+        modes[hpm_modes], caps.can_sample ? "yes" : "no", about[0] ? ": " : "", about);
     report_missing(missing, sizeof missing);
     if (missing[0])
-        kprintf("hpm: %s: does not count %s\n", caps.name, missing);
+        kprintf("hpm: event=lacks pmu=%s: does not count %s\n", caps.name, missing);
     if (!event_vendors)
         kprintf("hpm: " EVENT_NO_VENDORS "\n");
 }
@@ -179,8 +177,11 @@ static void limit_ring(const char *name, uint64_t *entries, unsigned cpus, size_
     uint64_t most = bytes ? frames.total_pages * PAGE_SIZE / 32 / cpus / bytes : *entries;
     if (*entries <= most)
         return;
-    kprintf("%s=%llu: limited to %llu: the %u CPUs' together take a 32nd of memory at most\n", name,
-            (unsigned long long)*entries, (unsigned long long)MAX(most, (uint64_t)RING_MIN), cpus);
+    kprintf(
+        "hpm: event=limited argument=%s value=%llu limit=%llu: the %u CPUs' together take a 32nd "
+        "of memory at most\n",
+        name, (unsigned long long)*entries, (unsigned long long)MAX(most, (uint64_t)RING_MIN),
+        cpus);
     *entries = MAX(most, (uint64_t)RING_MIN);
 }
 
@@ -195,9 +196,10 @@ void hpm_init(unsigned cpus)
             ops = pmu_backends[i];
     if (!ops) {
         hpm_state.pmu = (struct pmu_caps){.cycles_per_tick = PMU_RATE_ONE};
-        kprintf("hpm: %s: no stall breakdown, samples by time and entries only, all else works\n",
-                hpm_pmu ? "this machine has no performance counters that are known"
-                        : "switched off by hpm.pmu=none");
+        kprintf(
+            "hpm: event=none reason=%s: no stall breakdown, samples by time and entries only, all "
+            "else works\n",
+            hpm_pmu ? "no-device" : "hpm.pmu");
         return;
     }
     limit_ring("hpm.records", &hpm_records, cpus, hpm_state.pmu.record_bytes);
@@ -240,7 +242,7 @@ static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
     }
     int err = hpm_state.ops->cpu_init(cpu, &setup);
     if (err == -ENODEV) {
-        kprintf("hpm: the counters of CPU %u lack what the first CPU's have: it is not counted\n",
+        kprintf("hpm: event=not-counted cpu=%u: its counters lack what the first CPU's have\n",
                 cpu->index);
         sampler_free(hpm, &setup);
         return;

@@ -267,9 +267,8 @@ static bool had_storms(struct hpm_profile *p, unsigned i)
     if (a.throttled == c->throttles)
         return false;
     if (!c->throttles)
-        kprintf(
-            "hpm: sampling %s: a storm of interrupts: they are held back, and periods lengthened\n",
-            p->criteria.criterion[i].name);
+        kprintf("hpm: event=storm criterion=%s: interrupts are held back, and periods lengthened\n",
+                p->criteria.criterion[i].name);
     c->throttles = a.throttled;
     return true;
 }

@@ -27,7 +27,7 @@ struct pmu_caps {
     /* cycles in a tick of arch_ticks while a CPU runs, times PMU_RATE_ONE */
     uint64_t cycles_per_tick;
     unsigned interrupt_cycles; /* cost of entering and leaving an interrupt */
-    /* Version and width for the boot line, ended by ", "; may be empty. */
+    /* Version and width for the boot line; may be empty. */
     char about[48];
     /* What can be counted besides cycles and instructions, which have their own counters. */
     struct event_pmu events;

@@ -49,11 +49,13 @@ void monitor_start(void)
     if (!hpm_print_ms)
         return;
     if (!hpm_caps()->present) {
-        kprintf("hpm.print_ms: nothing to print, there are no performance counters\n");
+        kprintf(
+            "monitor: argument=hpm.print_ms reason=no-device: there are no performance counters\n");
         return;
     }
     if (thread_create(&params, &t)) {
-        kprintf("hpm.print_ms: no memory for the thread that prints\n");
+        kprintf(
+            "monitor: argument=hpm.print_ms reason=memory: no memory for the thread that prints\n");
         return;
     }
     thread_start(t);

@@ -15,7 +15,7 @@ status_is 0 "66 CPUs: and the others run"
 # shellcheck disable=SC2086
 boot smp=2 mem=64M $no_pmu -- -- hello status=7
 status_is 7 "64 MB: the program's exit status becomes the machine's"
-says "no performance counters" "plain QEMU: says that there is no PMU"
+line "hpm event=none reason=no-device" "plain QEMU: says that there is no PMU"
 boot smp=2 mem=2G -- -- hello
 status_is 0 "2 GB"
 for model in $models; do

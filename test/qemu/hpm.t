@@ -50,11 +50,11 @@ compare account accounts-begin accounts-end total 1 "cycles instructions" \
 
 # shellcheck disable=SC2086
 boot smp=2 $no_pmu -- hpm.print_ms=100 -- hpm 99
-says 'hpm: this machine has no performance counters that are known' "plain QEMU: says that there are no counters"
-says 'hpm.print_ms: nothing to print' "plain QEMU: and that there is nothing to print"
+line "hpm event=none reason=no-device" "plain QEMU: says that there are no counters"
+line "monitor argument=hpm.print_ms reason=no-device" "plain QEMU: and that there is nothing to print"
 
 boot machine=openpower720 -- hpm.pmu=none -- hpm 99
-says 'hpm: switched off by hpm.pmu=none' "the counters can be switched off"
+line "hpm event=none reason=hpm.pmu" "the counters can be switched off"
 
 use vigil-test
 for modes in user kernel both; do

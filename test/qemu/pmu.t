@@ -4,18 +4,19 @@
 . "${0%/*}/lib.sh"
 [ "$arch" = aarch64 ] || skip_all "QEMU emulates no performance counters of $arch (hpm.t has those of the simulated machine)"
 
-# counted_as MODEL REGEX: the suite, and what is said of the counters
+# counted_as MODEL VERSION: the suite, and what is said of the counters
 counted_as() {
 	# shellcheck disable=SC2086
 	boot smp=1 icount=0 $1 -- -- pmu
 	status_is 0 "$1: the suite ends"
-	says "^hpm: armv8: $2, 5 counters and two for cycles and instructions, 1 group of 1000000 cycles, no records" \
+	line "hpm pmu=armv8 counters=5 fixed=2 groups=1 slice=1000000 unit=cycles modes=both records=no" \
 		"$1: one line says what was found"
+	says "^hpm: pmu=armv8 .*: $2\$" "$1: ... with its version"
 	guest_tap
 }
 use vigil-suites
 counted_as cpu=cortex-a72 "PMUv3, 32 bits"
-says '^hpm: armv8: does not count stalls by cause, stalls of front and back end, accesses by source, misses$' \
+says '^hpm: event=lacks pmu=armv8: does not count stalls by cause, stalls of front and back end, accesses by source, misses$' \
 	"cortex-a72: what it lacks is said at boot"
 says_not '(completion|front end|instruction cache|remote L2) +[0-9]' "cortex-a72: and it is not shown as 0"
 counted_as cpu=neoverse-n1 "PMUv3p1, 32 bits"
@@ -26,14 +27,14 @@ counted_as "cpu=cortex-a72 board=virtualization=on gic=2" "PMUv3, 32 bits"
 for model in cpu=cortex-a72 cpu=max; do
 	boot smp=1 icount=0 $model -- hpm.slices=instructions -- pmu
 	status_is 0 "$model, slices of instructions: the suite ends"
-	says "^hpm: armv8: .* 1 group of 1000000 instructions, " "$model: ... which is said"
+	line "hpm pmu=armv8 groups=1 slice=1000000 unit=instructions" "$model: ... which is said"
 	guest_tap
 done
 
 boot smp=4 cpu=cortex-a72 -- -- pmu
 status_is 0 "without icount, 4 CPUs: the suite ends"
-says "^hpm: armv8: does not count instructions, " "... no instructions: said at boot"
-says_not "it is not counted" "... every CPU is counted"
+says "^hpm: event=lacks pmu=armv8: does not count instructions, " "... no instructions: said at boot"
+no_line "hpm event=not-counted" "... every CPU is counted"
 guest_tap
 
 boot efi="${B:-build}/$arch/vigil-suites.efi" smp=1 icount=0 cpu=cortex-a72 -- -- pmu 4
@@ -42,7 +43,7 @@ says "^ok 4 - pmu: each turn ends by an interrupt$" "... at the end of each turn
 
 boot smp=1 cpu=max,pmu=off -- -- pmu
 status_is 0 "without counters the suite ends"
-says '^hpm: this machine has no performance counters' "... and that is said"
+line "hpm event=none reason=no-device" "... and that is said"
 guest_tap
 
 use vigil-test
@@ -58,7 +59,7 @@ status_is 0 "slices of instructions: a program's own counts"
 guest_tap
 boot efi="${B:-build}/$arch/vigil-test.efi" smp=1 icount=0 cpu=cortex-a72 -- hpm.modes=user -- counts user
 status_is 0 "described by ACPI: a program's own counts"
-says "^hpm: armv8: PMUv3, " "described by ACPI: the counters are found"
+line "hpm pmu=armv8" "described by ACPI: the counters are found"
 
 boot smp=4 -- -- sched.policy=cluster scoreboard ms=20 ';' sched.policy=cluster hello
 status_is 0 "policy cluster goes on without records of accesses"

@@ -137,8 +137,8 @@ static void describe_counters(char *buf, size_t size)
     else
         ksnprintf(version, sizeof version, "PMUv3 (version %u)", has->version);
     if (has->spe.usable)
-        ksnprintf(spe, sizeof spe, "SPEv1.%u, ", has->spe.version - 1);
-    ksnprintf(buf, size, "%s, %u bits, %s", version, has->wide ? 64 : 32, spe);
+        ksnprintf(spe, sizeof spe, ", SPEv1.%u", has->spe.version - 1);
+    ksnprintf(buf, size, "%s, %u bits%s", version, has->wide ? 64 : 32, spe);
 }
 
 static int armv8_probe(struct pmu_caps *caps)

@@ -131,10 +131,10 @@ static void describe_counters(char *buf, size_t size)
 {
     const struct ability *has = &pmu.has;
 
-    ksnprintf(buf, size, "%s%u bits, %s", has->global ? "PerfMonV2, " : "", AMD_WIDTH,
+    ksnprintf(buf, size, "%s%u bits%s", has->global ? "PerfMonV2, " : "", AMD_WIDTH,
               !has->ibs.usable  ? ""
-              : has->ibs.filter ? "IBS with L3 filter, "
-                                : "IBS, ");
+              : has->ibs.filter ? ", IBS with L3 filter"
+                                : ", IBS");
 }
 
 static int amd_probe(struct pmu_caps *caps)

@@ -250,8 +250,8 @@ static int intel_probe(struct pmu_caps *caps)
     caps->events.counters = caps->events.table ? pmu.programmable : 0;
     caps->events.fixed = intel_fixed_find(has);
     caps->events.lacks = intel_lacks(has, pmu.usable);
-    ksnprintf(caps->about, sizeof caps->about, "version %u, %u bits, %s", has->version, has->width,
-              intel_has_metrics(has) ? "PERF_METRICS, " : "");
+    ksnprintf(caps->about, sizeof caps->about, "version %u, %u bits%s", has->version, has->width,
+              intel_has_metrics(has) ? ", PERF_METRICS" : "");
     return 0;
 }
 

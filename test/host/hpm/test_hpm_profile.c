@@ -226,7 +226,7 @@ static void a_storm_has_the_name_of_the_criterion_that_brought_it(void **state)
         double_execute(1, 1);
     }
     hpm_profile_window(profile);
-    assert_non_null(strstr(double_output, "hpm: sampling L1D_MISSES: a storm of interrupts"));
+    assert_non_null(strstr(double_output, "hpm: event=storm criterion=L1D_MISSES: "));
     assert_null(strstr(double_output, "LOADS"));
 }
 
