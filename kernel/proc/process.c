@@ -136,9 +136,10 @@ int process_charge(struct process *p, uint64_t bytes)
     int err = memory_charge(&p->kernel, bytes);
 
     if (err && !__atomic_exchange_n(&p->told_limit, true, __ATOMIC_RELAXED))
-        kprintf("process: event=limit limit=mem.kernel pid=%u app=%s kb=%llu: it has all the kernel "
-                "memory that it may have: no more threads, mappings or sessions\n",
-                p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
+        kprintf(
+            "process: event=limit limit=mem.kernel pid=%u app=%s kb=%llu: it has all the kernel "
+            "memory that it may have: no more threads, mappings or sessions\n",
+            p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
     return err;
 }
 

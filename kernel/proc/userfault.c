@@ -69,9 +69,10 @@ static void end_for_io(struct process *p, vaddr_t va)
     if (!process_end(p, STATUS_IO))
         return;
     stdio_flush(p);
-    kprintf("process: event=ended reason=io pid=%u app=%s at=%#llx: the page (%s) could not be read "
-            "from disk\n",
-            p->pid, p->name, (unsigned long long)va, where);
+    kprintf(
+        "process: event=ended reason=io pid=%u app=%s at=%#llx: the page (%s) could not be read "
+        "from disk\n",
+        p->pid, p->name, (unsigned long long)va, where);
 }
 
 /* Ends p for an error that concerns p alone. Returns false if the error is another one. */
