@@ -74,8 +74,8 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access);
 int space_show(struct space *s, vaddr_t va, paddr_t page);
 void space_hide(struct space *s, vaddr_t va);
 /* Describes in buf the region that va lies in, with the offset in it, for messages; "unmapped" if
- * there is none. Returns the kind of address as a word: "mapped", "unmapped", "null", "overflow" (of
- * a stack) or "kernel". */
+ * there is none. Returns the kind of address as a word: "mapped", "unmapped", "null", "overflow"
+ * (of a stack) or "kernel". */
 const char *space_describe(struct space *s, vaddr_t va, char *buf, size_t n);
 /* Finds the region that va lies in, guard pages included: its name, va's offset in it and its size.
  * Returns false if there is none. */

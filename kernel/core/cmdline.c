@@ -256,8 +256,8 @@ static const char *parse_value(const struct arg *a, const char *s, uint64_t *out
     return *out >= a->min && *out <= a->max ? NULL : "range";
 }
 
-/* Begins a message: "argument=WORD reason=REASON". Scripts read these keys, people the sentence that
- * the caller puts behind. */
+/* Begins a message: "argument=WORD reason=REASON". Scripts read these keys, and people the sentence
+ * that the caller puts behind. */
 static void put_refused(struct text *t, const char *word, size_t n, const char *reason)
 {
     text_put(t, "argument=");

@@ -38,7 +38,7 @@ static struct cause swap_state(void)
     return (struct cause){"none", "there is no swap disk"};
 }
 
-/* Ends p, which has all the memory that `limit` allows: "machine" or the names of boot arguments. */
+/* Ends p, which has all the memory that `limit` allows: "machine", or names of boot arguments. */
 static void end_for_memory(struct process *p, const char *limit)
 {
     struct cause swap = swap_state();
