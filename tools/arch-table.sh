@@ -31,9 +31,11 @@ echo '|---|---|---:|---|---:|'
 calls | while read -r call; do
 	for isa in x86_64 aarch64; do
 		grep "^$call " "$work/$isa" ||
-			{ grep -q "static inline.*[ *]$call(" "kernel/arch/$isa/arch_inline.h" && echo "$call inline -"; } || echo "$call - -"
+			{ grep -q "static inline.*[ *]$call(" "kernel/arch/$isa/arch_inline.h" && \
+				echo "$call inline -"; } || echo "$call - -"
 	done | awk 'NR == 1 { name = $1; a = $2; an = $3 } NR == 2 && !(a == "-" && $2 == "-") {
-		printf "| `%s` | %s | %s | %s | %s |\n", name, a, an == "-" ? "" : strtonum_(an), $2, $3 == "-" ? "" : strtonum_($3) }
+		printf "| `%s` | %s | %s | %s | %s |\n", name, a, an == "-" ? "" : strtonum_(an), $2,
+			$3 == "-" ? "" : strtonum_($3) }
 		function strtonum_(h,   i, v) {
 			for (i = 1; i <= length(h); i++)
 				v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1

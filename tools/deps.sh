@@ -45,7 +45,8 @@ fi
 . tools/apt.sh
 find_missing "$@" # another one may have installed it in the meantime
 [ -n "$missing" ] || exit 0
-[ "${ID:-}" = debian ] || say "this is ${PRETTY_NAME:-an unknown system}; Debian 12 and 13 are what is tested"
+[ "${ID:-}" = debian ] || \
+	say "this is ${PRETTY_NAME:-an unknown system}; Debian 12 and 13 are what is tested"
 
 apt_lists "$apt_dir" deb
 apt() { apt_private "$apt_dir" "$@"; }

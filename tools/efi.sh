@@ -19,21 +19,28 @@ aarch64)
 	format="-O binary" ;;
 *) echo "efi: error: no UEFI loader for ISA '$isa' (x86_64, aarch64)" >&2; exit 1 ;;
 esac
-[ -f "$lib/crt0-efi-$isa.o" ] || { echo "efi: error: $lib/crt0-efi-$isa.o is missing (package gnu-efi)" >&2; exit 1; }
+[ -f "$lib/crt0-efi-$isa.o" ] || \
+	{ echo "efi: error: $lib/crt0-efi-$isa.o is missing (package gnu-efi)" >&2; exit 1; }
 prefix=${cc%gcc}
 work=${out%.*}.efi.d
 mkdir -p "$work"
 "${prefix}objcopy" --strip-debug "$kernel" "$work/kernel.elf"
-printf '.section .rodata\n.balign 16\n.globl kernel_file, kernel_file_end\nkernel_file:\n.incbin "%s"\nkernel_file_end:\n.section .note.GNU-stack,"",%%progbits\n' \
+printf \
+	'.section .rodata\n.balign 16\n.globl kernel_file, kernel_file_end\nkernel_file:\n.incbin "%s"\nkernel_file_end:\n.section .note.GNU-stack,"",%%progbits\n' \
 	"$work/kernel.elf" | "$cc" -x assembler -c - -o "$work/kernel_file.o"
 objects=$work/kernel_file.o
 for source in efi efi_cmdline "efi_$isa" boot_info gop; do
-	"$cc" -std=gnu11 -O2 -g -I. -Ikernel/boot -I"$include" -I"$include/$isa" -Wall -Wextra -Werror -ffreestanding \
-		-fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing $flags -c "kernel/boot/$source.c" -o "$work/$source.o"
+	"$cc" -std=gnu11 -O2 -g -I. -Ikernel/boot -I"$include" -I"$include/$isa" -Wall -Wextra -Werror \
+		-ffreestanding \
+		-fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing $flags -c "kernel/boot/$source.c" \
+		-o "$work/$source.o"
 	objects="$objects $work/$source.o"
 done
-"${prefix}ld" -nostdlib -shared -Bsymbolic -znocombreloc -z noexecstack --no-undefined --no-warn-rwx-segments \
-	--defsym=EFI_SUBSYSTEM=10 -T "$lib/elf_${isa}_efi.lds" "$lib/crt0-efi-$isa.o" $objects -L"$lib" -lefi -lgnuefi \
-	-o "$work/loader.so"
-"${prefix}objcopy" -j .text -j .sdata -j .data -j .dynamic -j .dynsym -j '.rel*' -j .rela -j .reloc \
+"${prefix}ld" -nostdlib -shared -Bsymbolic -znocombreloc -z noexecstack --no-undefined \
+	--no-warn-rwx-segments \
+	--defsym=EFI_SUBSYSTEM=10 -T "$lib/elf_${isa}_efi.lds" "$lib/crt0-efi-$isa.o" $objects -L"$lib" \
+	-lefi \
+	-lgnuefi -o "$work/loader.so"
+"${prefix}objcopy" -j .text -j .sdata -j .data -j .dynamic -j .dynsym -j '.rel*' -j .rela \
+	-j .reloc \
 	$format "$work/loader.so" "$out"

@@ -13,7 +13,8 @@ machine=$(od -An -tx2 -j$((pe + 4)) -N2 "$loader" | tr -d ' ')
 case $machine in
 8664) name=BOOTX64.EFI ;;
 aa64) name=BOOTAA64.EFI ;;
-*) echo "espimage: error: $loader is no EFI application for a known ISA (machine $machine)" >&2; exit 1 ;;
+*) echo "espimage: error: $loader is no EFI application for a known ISA (machine $machine)" >&2; \
+	exit 1 ;;
 esac
 
 kib=$(($(stat -c %s "$loader") / 1024 + 4096))

@@ -35,7 +35,8 @@ END {
 	for (c = 32; c < 127; c++) {
 		if (!(c in glyph)) fail("no character " c)
 		printf "    {"
-		for (y = 0; y < height; y++) printf "%d%s", byte[4 + glyph[c] * height + y], y < height - 1 ? ", " : "},\n"
+		for (y = 0; y < height; y++) printf "%d%s", byte[4 + glyph[c] * height + y],
+			y < height - 1 ? ", " : "},\n"
 	}
 	print "};\n"
 	print "const struct font console_font = {.width = 8, .height = " height ", .rows = rows[0]};"

@@ -21,7 +21,8 @@ mkdir -p "$prefix/lib/pkgconfig" 2>/dev/null || die "$prefix: cannot be written 
 
 headers=$(gcc -std=gnu11 -I. -MM "$@" | tr ' ' '\n' | grep '\.h$' | sort -u)
 for header in $headers; do
-	install -D -m 644 "$header" "$prefix/include/vigil-policy/$header" || die "$prefix/include: cannot be written to"
+	install -D -m 644 "$header" "$prefix/include/vigil-policy/$header" || \
+		die "$prefix/include: cannot be written to"
 done
 install -m 644 "$library" "$prefix/lib/"
 cat >"$prefix/lib/pkgconfig/vigil-policy.pc" <<END

@@ -41,10 +41,14 @@ while [ $# -gt 0 ]; do
 	shift
 done
 case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; esac
-case $mutex in '' | default | adaptive) ;; *) die "mutex=$mutex: accepted are default, adaptive" ;; esac
+case $mutex in '' | default | adaptive) ;; *)
+	die "mutex=$mutex: accepted are default, adaptive" ;;
+esac
 case $free in *[!0-9]*) die "free=$free: expected a number of KB" ;; esac
 [ -z "$swap" ] || [ "$machine" != qemu ] || die "swap=$swap: plain QEMU has no disk in model time"
-case ${swap%%,*} in '') ;; [1-9]*[kKmMgG]) ;; *) die "swap=$swap: expected a size, such as 64M" ;; esac
+case ${swap%%,*} in '') ;; [1-9]*[kKmMgG]) ;; *)
+	die "swap=$swap: expected a size, such as 64M" ;;
+esac
 for setting in $(printf '%s' "$write" | tr ' ,' '_ '); do
 	case $setting in /*:?*) ;; *) die "write=$write: expected FILE:TEXT,FILE:TEXT, each FILE from / on" ;; esac
 done
@@ -69,7 +73,8 @@ unpack_kernel() {
 	fd377a58) unpack=xz package_of=xz-utils ;;
 	*) printf 'the kernel is compressed in a way that is not known: %s\n' "$magic"; return 1 ;;
 	esac
-	tools/deps.sh $package_of && tail -c +$((start + 1)) $image | head -c $length | $unpack -dc >"$dir/vmlinux"
+	tools/deps.sh $package_of && tail -c +$((start + 1)) $image | head -c $length | \
+		$unpack -dc >"$dir/vmlinux"
 }
 
 # The kernel: dir/vmlinux, and the name of its package in dir/package.
@@ -81,12 +86,14 @@ fetch_kernel() {
 	(
 		apt-get $private update || exit
 		[ -n "$package" ] ||
-			package=$(apt-cache $private depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: //p' | head -n 1)
+			package=$(apt-cache $private depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: //p' | \
+				head -n 1)
 		rm -rf "$dir"/*.deb "$dir/unpacked" "$dir/package"
 		(cd "$dir" && apt-get $private download "$package") && dpkg-deb -x "$dir"/*.deb "$dir/unpacked" &&
 			unpack_kernel && printf '%s\n' "$package" >"$dir/package" || exit
 		rm -rf "$dir"/*.deb "$dir/unpacked"
-	) >"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no kernel package could be had (see above, and $dir/log)"; }
+	) >"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; \
+		die "no kernel package could be had (see above, and $dir/log)"; }
 }
 
 # Fetches the packages a driver is built with, named by the kernel's package; unpacks them, and sets
@@ -96,14 +103,16 @@ fetch_headers() {
 	say "fetching what drivers for it are built with (once; details in build/linux/log)"
 	(
 		apt-get $private update || exit
-		parts=$(apt-cache $private depends "linux-headers-$release" | sed -n 's/^ *Depends: \(linux-headers\|linux-kbuild\)/\1/p')
+		parts=$(apt-cache $private depends "linux-headers-$release" | \
+			sed -n 's/^ *Depends: \(linux-headers\|linux-kbuild\)/\1/p')
 		rm -rf "$dir/headers" && mkdir -p "$dir/headers" && cd "$dir/headers" &&
 			apt-get $private download "linux-headers-$release" $parts || exit
 		for deb in *.deb; do dpkg-deb -x "$deb" . || exit; done
 		sed -i "s|/usr/src|$dir/headers/usr/src|" "usr/src/linux-headers-$release/Makefile" || exit
 		rm -f *.deb
 		echo "$release $dir" >release
-	) >>"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; die "no headers of the kernel could be had (see above, and $dir/log)"; }
+	) >>"$dir/log" 2>&1 || { tail -n 20 "$dir/log" >&2; \
+		die "no headers of the kernel could be had (see above, and $dir/log)"; }
 }
 
 # Builds the driver of the simulated machine's disk.
@@ -123,7 +132,9 @@ build_driver() {
 
 # Builds the programs and init, linked statically, and the archive in which the kernel finds them.
 build_programs() {
-	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && [ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c kernel/lib/base.h kernel/lib/nearest.h kernel/dev/model/machine.h tools/linux-guest.sh \
+	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && \
+		[ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c \
+		kernel/lib/base.h kernel/lib/nearest.h kernel/dev/model/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
 	flags="-std=gnu11 -O2 -g -static -pthread -I. -Wall -Wextra -Werror -Wl,--wrap=pthread_mutex_init"
@@ -140,7 +151,8 @@ build_programs() {
 [ "$machine" = qemu ] || make -s build/machine/topologies
 # QEMU's device edu lends the disk an interrupt.
 [ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
-tools/qemu.sh check=only machine="$machine" linux=/dev/null $pass plugin="$plugin" append="$programs" || exit
+tools/qemu.sh check=only machine="$machine" linux=/dev/null $pass plugin="$plugin" \
+	append="$programs" || exit
 
 tools/deps.sh gcc libc6-dev cpio 'qemu-system-x86>=1:10'
 have=$(cat "$dir/package" 2>/dev/null) || have=
@@ -158,5 +170,6 @@ if [ "$machine" != qemu ]; then
 	make -s machine
 	quick="$quick lpj=4000000"
 fi
-exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass plugin="$plugin" \
+exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \
+	plugin="$plugin" \
 	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex}${swap:+ HPM_SWAP=1}${free:+ HPM_FREE=$free}${write:+ HPM_WRITE=$write} -- $programs"

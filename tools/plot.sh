@@ -12,12 +12,14 @@ plot_begin() { # WHAT "$@"
 	fi
 	from=$1 prefix=$2
 	[ -r "$from" ] || { echo "$0: cannot read $from" >&2; exit 1; }
-	command -v gnuplot >/dev/null || { echo "$0: gnuplot is missing (package gnuplot-nox)" >&2; exit 1; }
+	command -v gnuplot >/dev/null || { echo "$0: gnuplot is missing (package gnuplot-nox)" >&2; \
+		exit 1; }
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 }
 
-plot_draw() { # NAME, WHAT IS MISSING if the awk program finds nothing: it writes the files size and plot
+plot_draw() { \
+	# NAME, WHAT IS MISSING if the awk program finds nothing: it writes the files size and plot
 	if ! awk -v work="$work" -f "${0%.sh}.awk"; then
 		echo "$0: $from: $2" >&2
 		exit 1
@@ -28,7 +30,8 @@ plot_draw() { # NAME, WHAT IS MISSING if the awk program finds nothing: it write
 		svg) terminal="svg size $size font 'sans,12' background 'white'" ;;
 		png) terminal="pngcairo size $size font 'sans,10'" ;;
 		esac
-		{ printf 'set terminal %s\nset output "%s"\n' "$terminal" "$prefix.$kind"; cat "$work/plot"; } | gnuplot
+		{ printf 'set terminal %s\nset output "%s"\n' "$terminal" "$prefix.$kind"; cat "$work/plot"; \
+			} | gnuplot
 		echo "$1: $prefix.$kind"
 	done
 }

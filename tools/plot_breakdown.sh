@@ -10,4 +10,5 @@ set -eu
 
 plot_begin LOG "$@"
 tr -d '\r' <"$from" >"$work/lines"
-plot_draw breakdown 'no series of breakdowns, or a damaged one; hpmstat breakdown=1 format=series interval=10 -- PROGRAM prints one' <"$work/lines"
+plot_draw breakdown \
+	'no series of breakdowns, or a damaged one; hpmstat breakdown=1 format=series interval=10 -- PROGRAM prints one' <"$work/lines"

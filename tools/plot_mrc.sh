@@ -13,4 +13,5 @@ if [ -d "$from" ]; then
 else
 	tr -d '\r' <"$from" >"$work/lines"
 fi
-plot_draw mrc 'no curves, or a damaged one; memstat format=series interval=100 -- PROGRAM prints them where a tracker watches' <"$work/lines"
+plot_draw mrc \
+	'no curves, or a damaged one; memstat format=series interval=100 -- PROGRAM prints them where a tracker watches' <"$work/lines"

@@ -28,7 +28,7 @@
 #   devices=A+B      more devices, as QEMU's -device names them: edu+e1000e,romfile=
 #   drive=FILE       a virtio disk with the contents of FILE, raw; behind a comma more of QEMU's
 #                    options: FILE,readonly=on
-#   telemetry=FILE   a virtio console whose port 'vigil.telemetry' writes to FILE
+#   telemetry=FILE   a virtio console; its port 'vigil.telemetry' writes to FILE
 #   board=OPTIONS    more options of QEMU's machine: acpi=off, virtualization=on
 #   thread=multi     one host thread per CPU, or single: in turns (single when there are more CPUs
 #                    than the host has, for then multi is several times slower; a simulated machine
@@ -53,12 +53,16 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 commas() { printf '%s' "$1" | sed 's/,/,,/g'; } # within one of QEMU's options
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out plugin= shape= thread= icount= ending=status check=
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= \
+	board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out \
+	plugin= shape= thread= icount= ending=status check=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
-	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | drive=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
+	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | \
+		drive=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | \
+		smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= drive= telemetry= board= thread= check= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
@@ -103,10 +107,12 @@ least_kib() { # FILE
 # QEMU's own; see below.
 case $arch in
 x86_64)
-	model=q35 firmware_kib=81920 simulated_cpu=max,vendor=GenuineIntel,-monitor with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
+	model=q35 firmware_kib=81920 simulated_cpu=max,vendor=GenuineIntel,-monitor \
+		with_status='-device isa-debug-exit,iobase=0xf4,iosize=4'
 	code=/usr/share/OVMF/OVMF_CODE_4M.fd vars=/usr/share/OVMF/OVMF_VARS_4M.fd package=ovmf ;;
 aarch64)
-	model=virt,gic-version=$gic firmware_kib=131072 simulated_cpu=neoverse-n1 with_status='-semihosting-config enable=on,target=native'
+	model=virt,gic-version=$gic firmware_kib=131072 simulated_cpu=neoverse-n1 \
+		with_status='-semihosting-config enable=on,target=native'
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
 *) die "arch=$arch: expected x86_64 or aarch64" ;;
 esac
@@ -120,7 +126,8 @@ done
 # another file.
 isa_of() { # FILE
 	case $(od -An -c -N 4 "$1" | tr -d ' ') in
-	177ELF) case $(od -An -t u2 -j 18 -N 2 "$1" | tr -d ' ') in 62) echo x86_64 ;; 183) echo aarch64 ;; esac ;;
+	177ELF) case $(od -An -t u2 -j 18 -N 2 "$1" | \
+		tr -d ' ') in 62) echo x86_64 ;; 183) echo aarch64 ;; esac ;;
 	*) [ "$(od -An -c -j 56 -N 3 "$1" 2>/dev/null | tr -d ' ')" != ARM ] || echo aarch64 ;;
 	esac
 }
@@ -132,11 +139,13 @@ esac
 # Errors that would otherwise only end in silence.
 [ -z "$kernel" ] || [ $arch != x86_64 ] || [ ${#append} -le 4095 ] ||
 	die "append= has ${#append} characters: with kernel= on x86_64 QEMU's firmware takes 4095 at most"
-[ -z "$linux" ] || [ ${#append} -le 2047 ] || die "append= has ${#append} characters: Linux takes 2047 at most"
+[ -z "$linux" ] || [ ${#append} -le 2047 ] || \
+	die "append= has ${#append} characters: Linux takes 2047 at most"
 least=
 [ -z "$disk$efi" ] || least=$firmware_kib
 [ -z "$kernel" ] || least=$(least_kib "$kernel")
-[ -z "$least" ] || [ "$(kib "$mem")" -ge "$least" ] || die "mem=$mem: too little memory: at least ${least}K are needed"
+[ -z "$least" ] || [ "$(kib "$mem")" -ge "$least" ] || \
+	die "mem=$mem: too little memory: at least ${least}K are needed"
 
 case $ending in
 status) ;;
@@ -179,7 +188,8 @@ if [ -n "$drive" ]; then
 fi
 
 if [ -n "$telemetry" ]; then
-	set -- -chardev "file,id=telemetry,path=$(commas "$telemetry")" -device virtio-serial-pci,id=ports,max_ports=4 \
+	set -- -chardev "file,id=telemetry,path=$(commas "$telemetry")" \
+		-device virtio-serial-pci,id=ports,max_ports=4 \
 		-device virtserialport,bus=ports.0,chardev=telemetry,name=vigil.telemetry "$@"
 fi
 
@@ -187,7 +197,8 @@ first=0 node=0
 for part in $(printf '%s' "$nodes" | tr , ' '); do
 	case $part in [1-9]*:[1-9]*) ;; *) die "nodes=$nodes: expected CPUS:SIZE,CPUS:SIZE" ;; esac
 	last=$((first + ${part%:*} - 1))
-	set -- -object memory-backend-ram,id=node$node,size="${part#*:}" -numa node,nodeid=$node,cpus=$first-$last,memdev=node$node "$@"
+	set -- -object memory-backend-ram,id=node$node,size="${part#*:}" \
+		-numa node,nodeid=$node,cpus=$first-$last,memdev=node$node "$@"
 	first=$((last + 1)) node=$((node + 1))
 done
 
@@ -195,7 +206,8 @@ case $icount in
 '') ;;
 [0-9] | 10)
 	thread=single # instructions can be counted in turns only
-	[ $arch != x86_64 ] || cpu=$cpu,-x2apic # whose registers QEMU does not take for a device's: "Bad icount read"
+	[ $arch != x86_64 ] || \
+		cpu=$cpu,-x2apic # QEMU reports "Bad icount read" for its registers
 	set -- -icount "shift=$icount,sleep=off" "$@" ;;
 *) die "icount=$icount: expected 0 to 10" ;;
 esac
@@ -205,18 +217,21 @@ esac
 if [ -n "$disk$efi" ]; then
 	[ -f $code ] && [ -f $vars ] || die "no UEFI firmware in ${code%/*} (package $package)"
 	cp $vars "$scratch/vars.fd"
-	set -- -drive if=pflash,format=raw,readonly=on,file=$code -drive if=pflash,format=raw,file="$scratch/vars.fd" "$@"
+	set -- -drive if=pflash,format=raw,readonly=on,file=$code \
+		-drive if=pflash,format=raw,file="$scratch/vars.fd" "$@"
 fi
 if [ -n "$disk" ]; then
 	set -- -drive format=raw,file="$disk" "$@"
 elif [ -n "$linux$kernel$efi" ]; then
-	set -- -kernel "$linux$kernel$efi" ${dtb:+-dtb "$dtb"} ${initrd:+-initrd "$initrd"} -append "$append" "$@"
+	set -- -kernel "$linux$kernel$efi" ${dtb:+-dtb "$dtb"} ${initrd:+-initrd "$initrd"} \
+		-append "$append" "$@"
 else
 	die "nothing to start: kernel=, disk=, efi= or linux= is missing"
 fi
 
 status=0
-timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$model${board:+,$board}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
+timeout --foreground -k 5 "$timeout" "qemu-system-$arch" -machine "$model${board:+,$board}" \
+	-accel "tcg,thread=$thread" -cpu "$cpu" -smp "$smp$shape" -m "$mem" \
 	-nodefaults -display none -serial "$serial" -no-reboot $with_status "$@" || status=$?
 case $status in
 124 | 137) printf 'qemu.sh: ended after %s s\n' "$timeout" >&2; exit 124 ;;

@@ -38,7 +38,8 @@ elif [ -n "$swap" ]; then
 	[ -z "$drive" ] || { echo "run.sh: swap=$swap: there is drive=$drive already" >&2; exit 125; }
 	drive=$out/swap.img
 	rm -f "$drive"
-	truncate -s "$swap" "$drive" 2>/dev/null || { echo "run.sh: swap=$swap: expected a size, such as 64M" >&2; exit 125; }
+	truncate -s "$swap" "$drive" 2>/dev/null || { \
+		echo "run.sh: swap=$swap: expected a size, such as 64M" >&2; exit 125; }
 fi
 rm -f "$out"/shmap-*.png "$out/truth.txt"
 : >"$out/console.txt"
@@ -49,9 +50,13 @@ echo "run: console goes to $out/console.txt too"
 begun=$(date +%s)
 (
 	status=0
-	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" ${telemetry:+telemetry="$telemetry"} ${drive:+drive="$drive"} ${plugin:+plugin="$plugin"} append="$bootargs" || status=$?
+	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" \
+		${telemetry:+telemetry="$telemetry"} ${drive:+drive="$drive"} ${plugin:+plugin="$plugin"} \
+		append="$bootargs" || status=$?
 	echo "$status" >"$out/status"
-) | awk -v file="$out/console.txt" '{ sub(/\r$/, ""); print >file; fflush(file) } !/^shmap: tid=/ { print; fflush() }' &
+) | \
+	awk -v file="$out/console.txt" \
+	'{ sub(/\r$/, ""); print >file; fflush(file) } !/^shmap: tid=/ { print; fflush() }' &
 console=$!
 trap 'kill $console 2>/dev/null || :' INT TERM
 while kill -0 $console 2>/dev/null; do
@@ -59,7 +64,8 @@ while kill -0 $console 2>/dev/null; do
 	i=0
 	while [ $i -lt 100 ] && kill -0 $console 2>/dev/null; do sleep 0.1; i=$((i + 1)); done
 	kill -0 $console 2>/dev/null || break
-	[ "$(stat -c %s "$out/console.txt")" -ne "$size" ] || echo "run: ... simulating, $(($(date +%s) - begun)) s"
+	[ "$(stat -c %s "$out/console.txt")" -ne "$size" ] || \
+		echo "run: ... simulating, $(($(date +%s) - begun)) s"
 done
 wait $console || :
 status=$(cat "$out/status")
@@ -82,15 +88,21 @@ function value(name,   i, pair) {
 	for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2 && pair[1] == name) return pair[2]
 	return ""
 }
-$1 == "app" { n++; app = value("app"); ops[n] = value("ops_steady"); rate[n] = value("ops_per_s_steady") }
-$1 == "truth" { m++; remote[m] = value("remote"); cycles[m] = value("cycles"); stall[m] = value("dcache_remote_l2") + value("dcache_remote_l3") }
+$1 == "app" { n++; app = value("app"); ops[n] = value("ops_steady");
+	rate[n] = value("ops_per_s_steady") }
+$1 == "truth" { m++; remote[m] = value("remote"); cycles[m] = value("cycles");
+	stall[m] = value("dcache_remote_l2") + value("dcache_remote_l3") }
 $1 == "sharing:" { wrong = value("wrong") }
 END {
-	if (n != 2 || m != 2) { print "run: error: the two runs did not both report" > "/dev/stderr"; exit 1 }
+	if (n != 2 || m != 2) { print "run: error: the two runs did not both report" > "/dev/stderr";
+		exit 1 }
 	printf "\n  %-34s %14s %14s\n", app ", after placement has settled", "default", "cluster"
 	printf "  %-34s %14.0f %14.0f\n", "operations per second", rate[1], rate[2]
-	printf "  %-34s %14.2f %14.2f\n", "accesses to other chips per op", remote[1] / ops[1], remote[2] / ops[2]
-	printf "  %-34s %14.1f %14.1f\n", "cycles lost to them, percent", 100 * stall[1] / cycles[1], 100 * stall[2] / cycles[2]
+	printf "  %-34s %14.2f %14.2f\n", "accesses to other chips per op", remote[1] / ops[1],
+		remote[2] / ops[2]
+	printf "  %-34s %14.1f %14.1f\n", "cycles lost to them, percent", 100 * stall[1] / cycles[1],
+		100 * stall[2] / cycles[2]
 	printf "\nRESULT run arch=%s machine=%s app=%s removed_pct=%.1f gain_pct=%.1f clusters_right=%s\n", arch, machine, app,
-		100 * (1 - (remote[2] / ops[2]) / (remote[1] / ops[1])), 100 * (rate[2] / rate[1] - 1), wrong == "0" ? "yes" : "no"
+		100 * (1 - (remote[2] / ops[2]) / (remote[1] / ops[1])), 100 * (rate[2] / rate[1] - 1),
+			wrong == "0" ? "yes" : "no"
 }'

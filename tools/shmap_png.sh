@@ -16,7 +16,8 @@ function value(name,   i) {
 			return substr($i, length(name) + 2)
 	return ""
 }
-function hex(text) { return 16 * index(digits, substr(text, 1, 1)) + index(digits, substr(text, 2, 1)) - 17 }
+function hex(text) { return 16 * index(digits, substr(text, 1, 1)) + index(digits, substr(text, 2,
+	1)) - 17 }
 function refuse(why) {
 	print "line " NR ": " why >"/dev/stderr"
 	failed = 1

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""
-How deep a kernel stack can get: the deepest static path through the kernel's calls, and an interrupt on top of it.
+"""How deep can a kernel stack get? Finds the deepest static path through the kernel's calls, with
+interrupts on top.
 
-  tools/stack_depth.py ARCH FILE.ci ...     (of every file of the kernel, by gcc's -fcallgraph-info=su)
+  tools/stack_depth.py ARCH FILE.ci ...     (of every file of the kernel, by gcc's
+                                            -fcallgraph-info=su)
 
-Frames and calls are the compiler's. A call through a pointer may reach every function that the sources give a member of that
-name, in an initializer or an assignment; what is called by other names is in CALLS below. A call that nothing is known of and a
-recursion without a bound are errors, and so is a path that does not fit the stack.
+Frames and calls are the compiler's. A call through a pointer may reach every function that the
+sources give a member of that name, in an initializer or an assignment; functions called by other
+names are in CALLS below. A call with unknown targets and a recursion without a bound are errors,
+and so is a path that does not fit the stack.
 
-An access to user memory may fault: the exception's frame and the fault's path are below it then. A panic can come from anywhere
-and is added once, at the end; so are the interrupts that can come on top of each other.
+An access to user memory may fault: the exception's frame and the fault's path are then added. A
+panic can come from anywhere and is added once, at the end; so are the interrupts that can come on
+top of each other.
 """
 import os
 import re
 import sys
 
-# The structure whose member an expression calls, where members of several have one name.
+# The structure of the member that an expression calls, where several have members of that name.
 BASES = {
     "hpm_state.ops": "pmu_ops",
     "path.ops": "path_ops",
@@ -137,7 +140,7 @@ def fail(text):
 
 
 def balanced(text, at):
-    """What is between the bracket at `at` and its partner."""
+    """Returns the text between the bracket at `at` and its partner."""
     depth = 0
     for i in range(at, len(text)):
         depth += (text[i] in "({[") - (text[i] in ")}]")
@@ -147,8 +150,9 @@ def balanced(text, at):
 
 
 class Sources:
-    """The kernel's sources, for what pointers to functions may point to: values["struct.member"], values["function(parameter)"] and,
-    for what is assigned to somewhere, values["name"]."""
+    """The possible targets of pointers to functions in the kernel's sources:
+    values["struct.member"], values["function(parameter)"] and, for other assignments,
+    values["name"]."""
 
     def __init__(self):
         self.text, self.values, self.alias, self.structs, self.functions = {}, {}, [], {}, set()
@@ -187,7 +191,7 @@ class Sources:
                     self.values.setdefault(to, set()).update(self.values[value])
 
     def find_pointers(self):
-        """self.pointers: names that are declared as pointers to functions somewhere."""
+        """Sets self.pointers: names that are declared as pointers to functions somewhere."""
         every = "\n".join(self.text.values())
         self.pointers = set(re.findall(r"\(\*(?:const )?(\w+)(?:\[\w*\])*\)\s*\(", every))
         for name in re.findall(r"typedef [^;{}()]*?\b(\w+)\([^;]*\);", every):
@@ -213,7 +217,7 @@ class Sources:
             self.add(path, "handle", value)
 
     def within(self, path, line):
-        """The function a line is in."""
+        """Returns the function a line is in."""
         return max((d for d in self.defined[path] if d[0] <= line), default=(0, ""))[1]
 
     def titles(self, path, value):
@@ -226,7 +230,7 @@ class Sources:
             self.values.setdefault(name, set()).add(title)
 
     def find_assigned(self, path):
-        """Assignments, and tables of functions."""
+        """Finds assignments, and tables of functions."""
         text = self.read(path)
         for m in re.finditer(
             r"(?<![\s{,(]\.)\b(\w+)(?:\[[^\]=]*\])?\s*=\s*(?:[^;=?\n]*\? &?(\w+) : )?&?(\w+)\s*[;,}\n]",
@@ -247,7 +251,8 @@ class Sources:
                 self.add(path, m[1], value)
 
     def find_listed(self, path):
-        """Structures. A function in an initializer without names may be any of its pointers to functions."""
+        """Finds structures. A function in an initializer without names may be any of the
+        structure's pointers to functions."""
         text = self.read(path)
         for m in re.finditer(
             r"\bstruct (\w+)?\s*(\{)?|(\((?:const )?struct (\w+)\)|return)\s*\{", text
@@ -279,7 +284,7 @@ class Sources:
                     self.alias.append((f"{name}.{pointer}", f"{inside}({value})"))
 
     def find_passed(self, path):
-        """Functions handed to functions."""
+        """Finds functions that are passed to functions."""
         text = self.read(path)
         for m in re.finditer(r"\b(\w+)\(", text):
             names = self.parameters.get(m[1])
@@ -297,7 +302,7 @@ class Sources:
                     ]
 
     def called(self, place):
-        """What a call through a pointer may reach; None: nothing is known of it."""
+        """Returns the possible targets of a call through a pointer; None: unknown."""
         path, line, column = place.rsplit(":", 2)
         lines = self.read(path).split("\n")
         text = lines[int(line) - 1][int(column) - 1 :] + " " + lines[int(line)]
@@ -390,14 +395,15 @@ class Graph:
 
 
 class Depths:
-    """Deepest paths from functions, not over any in `without`; `below`: what is under a function besides its calls."""
+    """The deepest paths from functions, not over any in `without`. `below`: functions under a
+    function besides those it calls."""
 
     def __init__(self, graph, without, below):
         self.graph, self.without, self.below = graph, without, below
         self.depth, self.path, self.again = {}, [], {}
 
     def of(self, f):
-        """(bytes, path) of the deepest path from f on."""
+        """Returns (bytes, path) of the deepest path from f on."""
         if f in self.depth:
             return self.depth[f]
         if f in self.path:

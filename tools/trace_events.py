@@ -1,10 +1,9 @@
-"""
-Events of a trace folder (tools/trace_split.py), as babeltrace2 reads them.
+"""Events of a trace folder (tools/trace_split.py), as babeltrace2 reads them.
 
   for time_ns, name, cpu, fields in trace_events.Trace(folder): ...
 
-fields has numbers, texts and, for enumerations, their names.  Afterwards .complaints has what babeltrace2 said, and
-.discarded how many events it says were discarded.
+fields has numbers, texts and, for enumerations, their names. Afterwards .complaints has
+babeltrace2's messages, and .discarded the number of events it reports as discarded.
 """
 import os
 import re
@@ -62,7 +61,7 @@ class Trace:
 
 
 def environment(folder):
-    """What the trace says of the machine: architecture, cpu_chips."""
+    """Returns the trace's description of the machine: architecture, cpu_chips."""
     with open(os.path.join(folder, "metadata")) as f:
         text = f.read()
     block = re.search(r"env \{(.*?)\};", text, re.S)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""
-Converts a trace folder (tools/trace_split.py) to the JSON that ui.perfetto.dev and chrome://tracing open.
+"""Converts a trace folder (tools/trace_split.py) to the JSON that ui.perfetto.dev and
+chrome://tracing open.
 
   tools/trace_json.py FOLDER >trace.json
 
-A row for each CPU says which thread ran; one for each thread, where it ran. Where cycles went is a counter for each CPU,
-process and thread, in percent of the cycles since the counter before; what the scheduler decided are instants of the process.
-A cause or source with ~ in front is estimated: it was counted in a part of those cycles only. What was not counted at all since the
-counter before keeps its value. Estimates that come to more than there is are lowered to that, as hpm/events/fit.h does; otherData says
-how many.
+A row for each CPU shows the thread that ran, a row for each thread its CPU. For each CPU, process
+and thread a counter shows where cycles went, in percent of the cycles since the counter before. The
+scheduler's decisions are instants of the process. A cause or source with ~ in front is estimated:
+it was counted in a part of those cycles only. One that was not counted at all since the counter
+before keeps its value. Estimates that add up to more than the cycles are lowered to them, as
+hpm/events/fit.h does; otherData has their number.
 """
 import json
 import signal
@@ -121,7 +122,8 @@ class Converter:
     # ---- Memory ----
 
     def since(self, key, ns, f, names):
-        """What the named counts have grown by since the event before, a second; None at the first."""
+        """Returns the growth of the named counts since the event before, a second; None at the
+        first."""
         before = self.memory_before.get(key)
         self.memory_before[key] = ns, f
         if not before or ns <= before[0]:
@@ -268,7 +270,8 @@ class Converter:
     # ---- Where cycles went ----
 
     def share(self, f, before, key, figure, cycles):
-        """Percent of the cycles since the counter before, by what was counted while the figure was seen."""
+        """Returns percent of the cycles since the counter before, by the count while it was seen.
+        """
         seen, counted = (f[n] - before[n] for n in (figure + "_seen", figure))
         if not cycles:
             return 0
@@ -277,7 +280,7 @@ class Converter:
         return self.shares.get((key, figure), 0)
 
     def fit(self, key, stalls, sources):
-        """Causes together are not more than all cycles, sources not more than the stalls for data."""
+        """Limits the causes together to all cycles, and the sources to the stalls for data."""
         exact = sum(v for n, v in sources.items() if "dcache_" + n not in self.estimated)
         self.intervals += 1
         changed = "dcache" in stalls and stalls["dcache"] < exact

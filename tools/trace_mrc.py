@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""
-Prints the miss-rate curves of a trace folder (tools/trace_split.py) that was recorded with telemetry=memory, as memstat does.
+"""Prints the miss-rate curves of a trace folder (tools/trace_split.py) recorded with
+telemetry=memory, as memstat does.
 
   tools/trace_mrc.py FOLDER
 """

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""
-Prints samples as `perf script` does, which the tools that draw flame graphs read.
+"""Prints samples as `perf script` does, for the tools that draw flame graphs.
 
   tools/trace_script.py FOLDER [KERNEL.elf [PROGRAMS]] >samples.txt
   tools/trace_script.py CONSOLE >samples.txt
   stackcollapse-perf.pl samples.txt | flamegraph.pl >samples.svg
 
-FOLDER is a trace (tools/trace_split.py); KERNEL.elf and the programs in the folder PROGRAMS (build/x86_64/bin) say what
-functions are called.  CONSOLE is a console's text with the lines of `hpmrec format=samples`.  Where perf has event and
-period stand a sample's criterion and what it stands for; of an access, what served it and its latency in cycles.
+FOLDER is a trace (tools/trace_split.py). KERNEL.elf and the programs in the folder PROGRAMS
+(build/x86_64/bin) give functions their names. CONSOLE is a console's text with the lines of
+`hpmrec format=samples`. In the places of perf's event and period are a sample's criterion and
+period; for an access, its source and its latency in cycles.
 """
 import bisect
 import os
@@ -46,7 +46,8 @@ def put(thread, pid, tid, cpu, ns, period, event, pc, function, file):
 
 
 def from_console(path):
-    """SAMPLE ns cpu pid tid program criterion period mode pc function file, then of an access: data region kind latency source."""
+    """Parses SAMPLE ns cpu pid tid program criterion period mode pc function file; of an access
+    also data region kind latency source."""
     for line in open(path, errors="replace"):
         w = line.split()
         if len(w) < 12 or w[0] != "SAMPLE":

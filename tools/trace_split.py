@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""
-Splits a telemetry stream (docs/use/telemetry.md) into a trace that CTF readers take: a folder with the file "metadata" and a
-file for each CPU.
+"""Splits a telemetry stream (docs/use/telemetry.md) into a trace for CTF readers: a folder with the
+file "metadata" and a file for each CPU.
 
   tools/trace_split.py STREAM FOLDER
 
-What cannot be read is passed over up to the next packet, counted and named; the exit code is then 1.
+Unreadable bytes are skipped up to the next packet, counted and reported; the exit code is then 1.
 """
 import os
 import struct
@@ -33,7 +32,7 @@ class Stream:
         self.why = None
 
     def packet_at(self, at):
-        """Its length, or None; a packet is taken only whole."""
+        """Returns the length of the packet there, or None if there is no whole one."""
         data = self.data
         magic = data[at : at + 4]
         if magic == struct.pack("<I", METADATA_MAGIC) and at + METADATA.size <= len(data):

@@ -23,7 +23,8 @@ kind=${4:-total}
 case $kind in total | cpu | tag | shared) ;; *) die "'$kind' is not accepted; use total, cpu, tag, shared" ;; esac
 
 exec awk -v from="$2" -v to="$3" -v kind="$kind" -v file="$1" '
-function fail(text) { printf "truth.sh: error: %s: %s\n", file, text > "/dev/stderr"; failed = 1; exit 1 }
+function fail(text) { printf "truth.sh: error: %s: %s\n", file, text > "/dev/stderr"; failed = 1;
+	exit 1 }
 
 # Returns whether this occurrence of a label is the wanted one: "LABEL:N", or the first "LABEL".
 function is_wanted(wanted, label) { return wanted == label ":" seen[label] || wanted == label }

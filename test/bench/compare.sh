@@ -6,12 +6,14 @@ set -eu
 cd "$(dirname "$0")/../.."
 for arch in x86_64 aarch64; do
 	file=docs/results/sharing-$arch.txt
-	[ -s "$file" ] || { echo "compare.sh: $file is missing: make bench-sharing ARCH=$arch" >&2; exit 1; }
+	[ -s "$file" ] || { echo "compare.sh: $file is missing: make bench-sharing ARCH=$arch" >&2; \
+		exit 1; }
 	sed -n "1,2s/^# /# $arch: /p" "$file"
 done
 awk '
 /^# percent/ { table = 1; arch++; next }
-table && /^# [a-z0-9-]+ +-?[0-9.]+ / { if (!($2 in known)) { known[$2] = 1; names[++n] = $2 } row[$2, arch] = $0; next }
+table && /^# [a-z0-9-]+ +-?[0-9.]+ / { if (!($2 in known)) { known[$2] = 1;
+	names[++n] = $2 } row[$2, arch] = $0; next }
 { table = 0 }
 END {
 	split("3 5 7 10", field, " ") # of the rows: "#", name, removed, ..steady, of hand, ...

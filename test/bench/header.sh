@@ -17,4 +17,5 @@ commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain -- . ':!docs' 2>/dev/null)" ] || commit=$commit-dirty
 compiler=$(gcc -dumpfullversion)
 [ "$command" = - ] || printf '# %s\n' "$command"
-printf '# commit %s%s; gcc %s%s\n' "$commit" "$([ $# -eq 0 ] || printf '; %s' "$*")" "$compiler" "$qemu"
+printf '# commit %s%s; gcc %s%s\n' "$commit" "$([ $# -eq 0 ] || printf '; %s' "$*")" "$compiler" \
+	"$qemu"

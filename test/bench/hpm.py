@@ -1,23 +1,31 @@
 #!/usr/bin/env python3
-"""What the runs of hpm.sh come to: RESULT lines, tables by event, and the summary.
+"""Evaluates the runs of hpm.sh: RESULT lines, tables by event, and the summary.
 
-    test/bench/hpm.py out=DIR arch=ARCH machine=NAME < list of runs (name|boot arguments|applications|seed)
+    test/bench/hpm.py out=DIR arch=ARCH machine=NAME
+        < list of runs (name|boot arguments|applications|seed)
 
-Accuracy.  A program with phases runs on a CPU of its own, whoever reads the counts stays on another core, and every 2,000,000 cycles
-(R) the program's counts are read and the ground truth marked.  For each event P are the shares of an interval in the truth's count
-of the program's threads, P' those in what was estimated, KL the sum of P log2(P / P') ([A] 2.7.3), half a count of the scale added to both.
+Accuracy. A program with phases runs on a CPU of its own, the reader of its counts on another core.
+Every 2,000,000 cycles (R) the program's counts are read and the ground truth is marked. For each
+event P are the parts of the intervals in the true count of the program's threads, P' those in the
+estimate, and KL is the sum of P log2(P / P') ([A] 2.7.3), with half a count of the scale added to
+both.
 
-Floor.  The truth in cells of 10,000 cycles of that CPU tells what an ideal multiplexer would have found: one with exact slices, at no cost, in
-the same passes and rounds, that changes nothing and scales what it saw in an interval by the part of it that it saw.  Its KL, the median of so many
-draws of the order, is the floor: what is seen of an event that comes in single ones (Poisson), or in bursts.
+Floor. The truth in cells of 10,000 cycles of that CPU shows the result of an ideal multiplexer: one
+with exact slices, at no cost, in the same passes and rounds, that changes nothing and scales the
+count it saw in an interval by the part of the interval it saw. Its KL, the median of DRAWS draws of
+the order, is the floor: it is due to events that come singly (Poisson) or in bursts.
 
-Classes.  Events with 1,000 counts a round are the headline; of them those whose floor is above 0.20, the limit of [A], are bursty: with as many slices
-nobody could find them in their intervals.  The others are rare.  Bursty and rare ones are shown beside their floor.
+Classes. Events with 1,000 counts a round are the headline. Of these, events with a floor above
+0.20, the limit of [A], are bursty: with this number of slices no multiplexer could find them in
+their intervals. All others are rare. Bursty and rare ones are shown beside their floor.
 
-Intervals.  Counts over at least 50 rounds that have one: how many have the truth inside, and how wide they are; ci_counted: those of which anything was
-counted; ci_uncounted: those of which nothing was, and there was some; ci_zero: those of which there was none, which hold whatever the interval is, so that
-ci_nonzero leaves them out.  ci_none: counts that are no cases, for nothing was seen by anybody and there is no interval; ci_none_nonzero: those of which there
-was some all the same.
+Intervals. For counts over at least 50 rounds that have an interval: how many intervals contain the
+truth, and how wide they are.
+    ci_counted       of which at least one event was counted
+    ci_uncounted     of which none was counted although there were some
+    ci_zero          of which there were none: any interval contains these; ci_nonzero excludes them
+    ci_none          counts without an interval, since nothing was seen
+    ci_none_nonzero  ... although there were some events
 """
 import math
 import os
@@ -44,7 +52,7 @@ def truth_name(event):
 
 
 def without_mode(event):
-    """The event and its mode, both if None."""
+    """Returns the event and its mode; mode None: both."""
     if event[-2:] in (":u", ":k"):
         return event[:-2], event[-1]
     return event, None
@@ -55,7 +63,7 @@ def figures(words):
 
 
 def read_truth(path):
-    """The marks: label, time, figures by tag and of each CPU's modes."""
+    """Returns the marks: label, time, figures by tag and of each CPU's modes."""
     marks = []
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -74,7 +82,8 @@ def read_truth(path):
 
 
 def read_series(path):
-    """By reading and event: count, low, high, whether there is an interval, part seen; and the events' order."""
+    """Returns by reading and event: count, low, high, whether there is an interval, part seen; and
+    the events' order."""
     series, order = {}, []
     with open(path, encoding="utf-8", errors="replace") as f:
         for line in f:
@@ -89,7 +98,7 @@ def read_series(path):
 
 
 def read_cells(path, cpu):
-    """Cells of one CPU: their ends, and by event and mode a list of counts."""
+    """Returns the cells of one CPU: their ends, and by event and mode a list of counts."""
     ends, events, columns = [], [], []
     with open(path, encoding="ascii") as f:
         events = f.readline().split()[2:]
@@ -127,7 +136,8 @@ def quantile(values, part):
 
 
 class Run:
-    """What a run of `phases` says of each event, between the program's marks start and end."""
+    """The figures of a run of `phases` for each event, between the program's marks start and end.
+    """
 
     def __init__(self, directory):
         marks = read_truth(directory + "/truth.txt")
@@ -147,7 +157,7 @@ class Run:
         self.directory = directory
 
     def program_tags(self, start, end):
-        """The one thread that had most of the user's instructions there."""
+        """Returns the thread with most of the user's instructions there, in a list."""
         grown = {
             t: f["instructions"] - start["tag"].get(t, {}).get("instructions", 0)
             for t, f in end["tag"].items()
@@ -171,7 +181,7 @@ class Run:
         return [self.series[str(i), event] for i in range(self.first, self.last)]
 
     def cycles(self, i):
-        """Of the interval."""
+        """Returns the cycles of interval i."""
         return self.readings[self.first + i + 1]["time"] - self.readings[self.first + i]["time"]
 
     def seen(self, event):
@@ -205,7 +215,8 @@ class Ideal:
         return [a + b for a, b in zip(self.cells[name, "u"], self.cells[name, "k"])]
 
     def scaled(self, counted, seen):
-        """By the part of the interval; where hardly any was seen the rate before goes on."""
+        """Scales counts by the part of the interval that was seen. Where hardly any was, the rate
+        before goes on."""
         estimate, rate = [], 0
         for c, s, cells in zip(counted, seen, self.in_interval):
             if 4 * s * self.ratio >= cells:
@@ -214,7 +225,8 @@ class Ideal:
         return estimate
 
     def floor(self, event, smoothing, seed):
-        """KL against what is in the same cells: the median of the draws, and what 95 of 100 do not exceed."""
+        """Returns KL against the truth in the same cells: the median of the draws, and their 95th
+        percentile."""
         counts = self.counts(event)
         rng = random.Random(seed)
         inside = [i for i, w in enumerate(self.interval) if w >= 0]
@@ -312,7 +324,8 @@ class Accuracy:
         return BURSTY if quantile(self.floor[key], 0.5) > LIMIT else HEADLINE
 
     def same(self):
-        """(program, event) that every configuration counts and that are no exceptions in the main one: rows of one table are about them."""
+        """Returns the (program, event) pairs that every configuration counts and that are not
+        exceptions in the main one: all rows of a table are about them."""
         of = [
             {k[1:] for k in self.kl if k[0] == c and (c != MAIN or self.kind_of(k) == HEADLINE)}
             for c in self.configs
@@ -411,7 +424,7 @@ def print_events(a, say):
 
 
 def results_of(path, app):
-    """The figures of an application's RESULT lines."""
+    """Returns the figures of an application's RESULT lines."""
     with open(path, encoding="utf-8", errors="replace") as f:
         return [
             dict(w.split("=", 1) for w in line.split()[1:] if "=" in w)
@@ -421,7 +434,8 @@ def results_of(path, app):
 
 
 def print_overhead(runs, say):
-    """cost-PROGRAM-SLICE-SEED, beside cost-PROGRAM-none-SEED; by operations in a time, or by the time a work takes."""
+    """Prints cost-PROGRAM-SLICE-SEED beside cost-PROGRAM-none-SEED: operations in a time, or the
+    time of a work."""
     at_20k = []
     speed = {}
     for name, directory in runs:
@@ -453,7 +467,7 @@ def print_overhead(runs, say):
 
 
 def between(directory, first, last):
-    """Growth of the machine's truth between two marks: both modes, and the kernel's."""
+    """Returns the growth of the machine's truth between two marks: both modes, and the kernel's."""
     marks = {m["label"]: m for m in read_truth(directory + "/truth.txt")}
     grown = {
         k: marks[last]["total"][k] - (marks[first]["total"][k] if first else 0)
@@ -468,7 +482,8 @@ def between(directory, first, last):
 
 
 def print_turn(runs, say):
-    """What a turn takes, by the truth of the same work with and without; turns are what there are more of exceptions."""
+    """Prints the cost of a turn, by the truth of the same work with and without turns. The number
+    of turns is the difference in exceptions."""
     by = dict(runs)
     for slices in ("50000", "10000", "50000a"):
         with_, without = by.get(f"cost-sort-{slices}-1"), by.get("cost-sort-none-1")
@@ -488,7 +503,8 @@ def print_turn(runs, say):
 
 
 def print_parts(runs, say):
-    """Of a turn, a reading, a context switch, a sample: what it takes, by the difference to the same without."""
+    """Prints the cost of a turn, a reading, a context switch and a sample, by the difference to the
+    same without."""
     by = {name.rsplit("-", 1)[0]: directory for name, directory in runs}
     sample = 0
     if "part-read" in by and "part-readnone" in by:
@@ -533,7 +549,7 @@ def print_parts(runs, say):
 
 
 def read_bias(path):
-    """The worst ratio with prime distances, of sampling.sh's results."""
+    """Returns the worst ratio with prime distances, from sampling.sh's results."""
     worst = 0
     try:
         with open(path, encoding="ascii") as f:

@@ -20,7 +20,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= machine=openpower720 quick=0 seeds=1 out=build/bench/hpm-$arch results=docs/results/hpm-$arch.txt jobs=$(nproc) only=. bias=
+kernel= machine=openpower720 quick=0 seeds=1 out=build/bench/hpm-$arch \
+	results=docs/results/hpm-$arch.txt jobs=$(nproc) only=. bias=
 for argument; do
 	case $argument in
 	kernel=* | machine=* | quick=* | seeds=* | out=* | results=* | jobs=* | only=* | bias=*)
@@ -38,7 +39,8 @@ all=LOADS,STORES,L1D_MISSES,L1I_MISSES,MISPREDICTS,TLB_MISSES,SERVED:LOCAL_L2,SE
 all=$all,STALL:ICACHE,STALL:BRANCH,STALL:DCACHE,STALL:TLB,STALL:OTHER,DCACHE:LOCAL_L2,DCACHE:LOCAL_L3,DCACHE:LOCAL_MEMORY,DCACHE:REMOTE_MEMORY
 in_mode() { echo "$all" | sed "s/,/:$1,/g; s/\$/:$1/"; }
 
-kinds='sort matrix chase compress graph interp' configs='10-50000 10-200000 2-50000 5-50000 20-50000 10-10000 10-500000'
+kinds='sort matrix chase compress graph interp' \
+	configs='10-50000 10-200000 2-50000 5-50000 20-50000 10-10000 10-500000'
 [ "$quick" = 0 ] || kinds='sort graph' configs='10-50000 10-200000'
 
 # Name | boot arguments | applications.
@@ -49,11 +51,13 @@ runs() {
 			case $ratio in
 			2) events=$few ;;
 			10) events=$all,$(in_mode u) ;;
-			20) events=$all,$(in_mode u),$(in_mode k),COMPLETION,COMPLETION:u,COMPLETION:k more=hpm.counters=3 ;;
+			20) events=$all,$(in_mode u),$(in_mode k),COMPLETION,COMPLETION:u,COMPLETION:k \
+				more=hpm.counters=3 ;;
 			esac
 			rounds=rounds=1
 			[ "$config" != 10-50000 ] || rounds=rounds=2
-			boot="hpm.breakdown=off hpm.slice_cycles=${config#*-} $more" stat="hpmstat cpu=3 events=$events format=series marks=1"
+			boot="hpm.breakdown=off hpm.slice_cycles=${config#*-} $more" \
+				stat="hpmstat cpu=3 events=$events format=series marks=1"
 			echo "kl-$config-$kind|$boot|$stat interval=2 -- phases kind=$kind $rounds seed=SEED"
 			[ "$config" != 10-50000 ] || echo "ci-$config-$kind|$boot|$stat interval=150 -- phases kind=$kind rounds=16 seed=SEED"
 		done
@@ -89,9 +93,11 @@ one() {
 	kl-*) smp=4 cells=,cells=10000 ;;
 	ci-*) smp=4 ;;
 	esac
-	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=$smp out="$dir" timeout=900 plugin="seed=$4$cells" append="$2 -- $3" \
+	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=$smp out="$dir" timeout=900 \
+		plugin="seed=$4$cells" append="$2 -- $3" \
 		</dev/null 2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
-	if awk '/check=ok/ { ok = 1 } $1 == "exit:" { n++; bad += $3 != "status=0" } END { exit !(ok && n && !bad) }' "$dir/console.txt"; then
+	if awk '/check=ok/ { ok = 1 } $1 == "exit:" { n++; bad += $3 != "status=0" }
+		END { exit !(ok && n && !bad) }' "$dir/console.txt"; then
 		: >"$out/$1.done"
 	else
 		echo "bench: $1 FAILED, see $dir" >&2
@@ -116,10 +122,12 @@ for seed in $(seq $((3 * seeds))); do
 	runs | grep -E "$what" | grep -E "$only" | sed "s/SEED/$seed/g; s/\$/|$seed/" || :
 done >"$out/list"
 echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
-xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" seeds="$seeds" out="$out" \
+xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" \
+	seeds="$seeds" out="$out" \
 	<"$out/list" || failed=1
 {
-	test/bench/header.sh "make bench-hpm ARCH=$arch SEEDS=$seeds" machine="$machine" arch="$arch" only="$only"
+	test/bench/header.sh "make bench-hpm ARCH=$arch SEEDS=$seeds" machine="$machine" arch="$arch" \
+		only="$only"
 	python3 test/bench/hpm.py out="$out" arch="$arch" machine="$machine" bias="$bias" <"$out/list"
 } >"$out/results" || failed=1
 cat "$out/results"

@@ -10,5 +10,6 @@ part=build/bench/$(basename "$file").part
 mkdir -p build/bench
 test/bench/header.sh - >"$part"
 { "$@" || echo $? >"$part.status"; } | tee -a "$part"
-[ ! -e "$part.status" ] || { status=$(cat "$part.status"); rm -f "$part.status"; echo "keep.sh: $file stays as it was: status $status" >&2; exit 1; }
+[ ! -e "$part.status" ] || { status=$(cat "$part.status"); rm -f "$part.status"; \
+	echo "keep.sh: $file stays as it was: status $status" >&2; exit 1; }
 mv "$part" "$file"

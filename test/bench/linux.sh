@@ -30,7 +30,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'linux.sh: error: %s\n' "$*" >&2; exit 1; }
 
-machine=openpower720 seeds='1 2 3 4 5 6 7 8 9 10' ms=100 systems='linux linux-adaptive vigil' timeout=1200 mem=1G tlbs='128 2048'
+machine=openpower720 seeds='1 2 3 4 5 6 7 8 9 10' ms=100 systems='linux linux-adaptive vigil' \
+	timeout=1200 mem=1G tlbs='128 2048'
 programs='scoreboard-4x4 warehouse-2x8 warehouse-4x4 private-16' results=
 given="$*"
 for argument in "$@"; do
@@ -65,7 +66,8 @@ boot() { # SYSTEM TLB DIR RUNS
 	vigil | vigil-*)
 		policy=${1#vigil}
 		policy=${policy#-}
-		tools/qemu.sh $shape kernel=build/x86_64/vigil.elf append="sched.policy=${policy:-default} -- $4" ;;
+		tools/qemu.sh $shape kernel=build/x86_64/vigil.elf \
+			append="sched.policy=${policy:-default} -- $4" ;;
 	*) die "'$1' is no system (linux, linux-adaptive, linux-good, linux-bad, vigil, vigil-POLICY)" ;;
 	esac
 }
@@ -82,11 +84,15 @@ figures() { # SYSTEM TLB SEED DIR N PROGRAM
 		{ for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2) value[NR, pair[1]] = pair[2] }
 		END {
 			ops = value[1, "ops"]; late = value[1, "ops_steady"]
-			printf "RESULT linux system=%s tlb=%s app=%s seed=%s remote=%.3f remote_settled=%.3f", who, tlb, name, seed,
+			printf "RESULT linux system=%s tlb=%s app=%s seed=%s remote=%.3f remote_settled=%.3f", who,
+				tlb, name, seed,
 				value[2, "remote"] / ops, value[3, "remote"] / late
-			printf " user_remote=%.3f cycles=%.0f cycles_settled=%.0f", value[2, "user_remote"] / ops, value[2, "cycles"] / ops, value[3, "cycles"] / late
-			printf " p50_us=%.2f p99_us=%.2f longest_us=%.1f ops=%s busy_pct=%.1f\n", value[1, "p50_ns"] / 1000, value[1, "p99_ns"] / 1000,
-				value[1, "max_ns"] / 1000, ops, 100 * value[2, "cycles"] / (value[2, "cycles"] + value[2, "idle"])
+			printf " user_remote=%.3f cycles=%.0f cycles_settled=%.0f", value[2, "user_remote"] / ops,
+				value[2, "cycles"] / ops, value[3, "cycles"] / late
+			printf " p50_us=%.2f p99_us=%.2f longest_us=%.1f ops=%s busy_pct=%.1f\n", value[1,
+				"p50_ns"] / 1000, value[1, "p99_ns"] / 1000,
+				value[1, "max_ns"] / 1000, ops, 100 * value[2, "cycles"] / (value[2, "cycles"] + value[2,
+					"idle"])
 		}'
 }
 
@@ -100,7 +106,8 @@ measure() { # SYSTEM TLB PROGRAM SEEDS...
 	for seed in "$@"; do runs="${runs:+$runs ; }$command ms=$ms seed=$seed"; done
 	dir=$out/$who-$program-$tlb-$1
 	mkdir -p "$dir"
-	boot "$who" "$tlb" "$dir" "$runs" </dev/null >"$dir/console" || die "$who, $program: see $dir/console"
+	boot "$who" "$tlb" "$dir" "$runs" </dev/null >"$dir/console" || \
+		die "$who, $program: see $dir/console"
 	for seed in "$@"; do
 		number=$((number + 1))
 		figures "$who" "$tlb" "$seed" "$dir" $number "$program" >"$dir/figures"
@@ -121,19 +128,22 @@ done
 # Prints means and their standard errors; for the longest operations, the median and the largest of
 # all runs.
 {
-	test/bench/header.sh "test/bench/linux.sh${given:+ $given}" machine="$machine" arch=x86_64 mem="$mem" ms="$ms" "kernel=$(cat build/linux/package)"
+	test/bench/header.sh "test/bench/linux.sh${given:+ $given}" machine="$machine" arch=x86_64 \
+		mem="$mem" ms="$ms" "kernel=$(cat build/linux/package)"
 	awk -v systems="$systems" -v tlbs="$tlbs" '
 	function sorted(text,    i, j, t) {
 		count = split(text, list, " ")
 		for (i = 2; i <= count; i++)
-			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) { t = list[j]; list[j] = list[j - 1]; list[j - 1] = t }
+			for (j = i; j > 1 && list[j - 1] + 0 > list[j] + 0; j--) { t = list[j]; list[j] = list[j - 1];
+				list[j - 1] = t }
 	}
 	function cell(key, figure, format,    i, sum, squares, mean) {
 		count = split(values[key, figure], list, " ")
 		for (i = 1; i <= count; i++) { sum += list[i]; squares += list[i] ^ 2 }
 		mean = count ? sum / count : 0
 		squares = squares / (count ? count : 1) - mean ^ 2
-		return sprintf(format " +-" format, mean, count > 1 && squares > 0 ? sqrt(squares / (count - 1)) : 0)
+		return sprintf(format " +-" format, mean, count > 1 &&
+			squares > 0 ? sqrt(squares / (count - 1)) : 0)
 	}
 	function longest(key) {
 		sorted(values[key, "longest_us"])
@@ -149,13 +159,16 @@ done
 		count_systems = split(systems, names, " "); count_tlbs = split(tlbs, sizes, " ")
 		for (z = 1; z <= count_tlbs; z++) {
 			printf "\nTLB of %s entries.  remote/op, cycles/op: mean +- standard error; op, microseconds: means; longest: median, largest of the runs\n", sizes[z]
-			printf "%-15s %-15s %14s %14s %15s %15s %15s %15s %17s\n", "program", "system", "remote/op", "settled", "cycles/op", "settled", "p50 us", "p99 us",
+			printf "%-15s %-15s %14s %14s %15s %15s %15s %15s %17s\n", "program", "system", "remote/op",
+				"settled", "cycles/op", "settled", "p50 us", "p99 us",
 				"longest us"
 			for (a = 1; a <= app_count; a++)
 				for (s = 1; s <= count_systems; s++) {
 					key = names[s] SUBSEP sizes[z] SUBSEP apps[a]
-					printf "%-15s %-15s %14s %14s %15s %15s %15s %15s %17s\n", apps[a], names[s], cell(key, "remote", "%5.2f"),
-						cell(key, "remote_settled", "%5.2f"), cell(key, "cycles", "%6.0f"), cell(key, "cycles_settled", "%6.0f"), cell(key, "p50_us", "%5.1f"),
+					printf "%-15s %-15s %14s %14s %15s %15s %15s %15s %17s\n", apps[a], names[s], cell(key,
+						"remote", "%5.2f"),
+						cell(key, "remote_settled", "%5.2f"), cell(key, "cycles", "%6.0f"), cell(key,
+							"cycles_settled", "%6.0f"), cell(key, "p50_us", "%5.1f"),
 						cell(key, "p99_us", "%5.1f"), longest(key)
 				}
 		}

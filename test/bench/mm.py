@@ -1,44 +1,63 @@
 #!/usr/bin/env python3
-"""`make bench-mm`: programs with less memory than they take, on the simulated machine with its own disk ([A] 4.6).
+"""`make bench-mm`: programs with less memory than they take, on the simulated machine with its own
+disk ([A] 4.6).
 
     test/bench/mm.py kernel=FILE [name=value ...]
 
-    arch=ARCH        x86_64, aarch64
-    machine=NAME     simulated machine
-    small=1          programs of 2 to 4 MiB; without it of 48 MiB, a tenth of whose pages the page access buffer holds
-    quick=1          a few cases of the small ones
-    seeds=N          seeds 1 to N of what draws: the chooser, and with several CPUs the machine; figures are medians
-    parts=LIST       of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all; quick=1: all but host
-    apps=LIST  policies=LIST  percents=LIST    of parts policy, replay and prefetch; apps of pab, percents of pools, too; see below
-    goals=LIST       of part pools, at every size: global (one pool), throughput, fairness, maxmin, service
-    rounds=N         programs go so many times through their work; not those of part pools
-    resume=1         what has been run before, with the same kernel, machine and arguments, is not run again
-    latency=N  page=N                          of the disk, in cycles; page: a page's time on its channel, 0: no time
-    jobs=N           simulations at a time
+    arch=ARCH      x86_64, aarch64
+    machine=NAME   simulated machine
+    small=1        programs of 2 to 4 MiB; without it of 48 MiB, a tenth of which fits into the page
+                   access buffer
+    quick=1        a few cases of the small ones
+    seeds=N        seeds 1 to N of the random choices: the chooser's, and with several CPUs the
+                   machine's; figures are medians
+    parts=LIST     of policy, replay, pools, prefetch, disk, virtio, pab, track, host; all;
+                   quick=1: all but host
+    apps=LIST      of parts policy, replay, prefetch and pab
+    policies=LIST  of parts policy, replay and prefetch
+    percents=LIST  of parts policy, replay, prefetch and pools
+    goals=LIST     of part pools, at every size: global (one pool), throughput, fairness, maxmin,
+                   service
+    rounds=N       times that programs do their work; not of part pools
+    resume=1       runs with the same kernel, machine and arguments as before are not repeated
+    latency=N      of the disk, in cycles
+    page=N         a page's time on the disk's channel, in cycles; 0: no time
+    jobs=N         simulations at a time
     out=DIR  results=FILE
 
-Memory is in percent of the pages that a program has made by its end, with memory ample.  Model time and counts are those of
-the simulated machine: they do not depend on the host.  ns is from the program's mark start to its mark end; faults are of all
-its life.  A result whose sum is not that of the run with ample memory is check=differs.
+Memory is in percent of the pages that a program has made by its end, with memory ample. Model time
+and counts are those of the simulated machine: they do not depend on the host. ns is from the
+program's mark start to its mark end; faults are of all its life. A result with another sum than the
+run with ample memory is check=differs.
 
-policy     time by replacement policy and memory, of most programs in half of it (replay has misses at all sizes); opt: the time of the run with ample memory and a disk latency for each miss of
-           the optimum on that run's recorded trace
-replay     misses by replacement policy and memory, first uses among them: accesses recorded with ample memory, in so many rounds that there are
-           60 a page or more, are replayed on the host; the chooser as it is when the least lucky of its experts starts
-pools      two programs, all memory in one pool or divided by a goal, from when both have filled their arrays until one of them ends.
-           speedup: of each, single-threaded, the part of that time in which it does not wait for pages,
-           by what that is alone with all of that memory (all of the time, where it takes no more than
-           nine tenths of the memory); weighted: their sum, the weighted speedup; harmonic: their
-           harmonic mean, which goal=throughput makes highest; ipc: user instructions per cycle of both
-           together; faults a second of each in the second half of that time.
-           major is of a pool, with goal=global of both programs together; with goal=service the first program asks for RATE faults a second at most, the other
-           for nothing
-prefetch   recall: faults avoided; precision: of prefetched pages those used; io: pages moved, more than without
-disk       with a tenth of the disk's bandwidth, and with an infinite one as [A] assumed
-virtio     on plain QEMU and its virtio disk: host time, for which the host's load matters; of the figures, faults alone do not depend on it
-pab        the page access buffer's size: its effect on time with a policy, or prefetching, and on tracking
-track      test/bench/track.sh
-host       bench-mrc, bench-regret, and of bench-prefetch blocked LU and random accesses; they are of no architecture
+policy    time by replacement policy and memory, of most programs in half of it (replay has misses
+          at all sizes). opt: the time of the run with ample memory, and a disk latency for each
+          miss of the optimum on that run's recorded trace.
+replay    misses by replacement policy and memory, first uses included. Accesses recorded with
+          ample memory, in enough rounds for 60 a page, are replayed on the host. The chooser
+          starts with the expert that is worst for it.
+pools     two programs, all memory in one pool or divided by a goal, from when both have filled
+          their arrays until one of them ends.
+            speedup   of each, single-threaded: the part of that time in which it does not wait for
+                      pages, by the same alone with all of that memory (all of the time, where it
+                      takes no more than nine tenths of the memory)
+            weighted  the sum of both, the weighted speedup
+            harmonic  their harmonic mean, which goal=throughput makes highest
+            ipc       user instructions per cycle of both together
+            faults    a second, of each, in the second half of that time
+            major     of a pool, with goal=global of both programs together
+          With goal=service the first program asks for RATE faults a second at most, the other for
+          nothing.
+prefetch  recall: faults avoided; precision: prefetched pages that were used; io: pages moved, more
+          than without.
+disk      with a tenth of the disk's bandwidth, and with an infinite one as [A] assumed.
+virtio    on plain QEMU and its virtio disk: time is the host's, and depends on the host's load.
+          Faults alone do not.
+pab       the page access buffer's size: its effect on time with a policy, or prefetching, and on
+          tracking.
+track     test/bench/track.sh.
+host      bench-mrc, bench-regret, and of bench-prefetch blocked LU and random accesses; they do not
+          depend on the architecture.
 """
 import os
 import subprocess
@@ -60,7 +79,8 @@ ACCESSES = 60  # of each page, on average, that part replay wants
 
 
 def replayed(trace, frames, *options):
-    """A trace replayed on the host with so many frames, ascending: for each the misses by policy; accesses, and how many of them are first uses."""
+    """Replays a trace on the host with these numbers of frames, ascending. Returns for each the
+    misses by policy; the accesses; the number of first uses."""
     done = subprocess.run(
         ["build/vigil-replay", "--frames", ",".join(frames), *options, trace],
         cwd=TOP,
@@ -123,7 +143,7 @@ def part_policy(bench):
 
 
 def lu_speedup(bench, times):
-    """The most that a policy is faster than LRU on LU contiguous."""
+    """Returns the most that a policy is faster than LRU on LU contiguous."""
     best = None
     for percent in bench.o.percents("lu-contiguous"):
         rows = {
@@ -149,7 +169,8 @@ def lu_speedup(bench, times):
 
 
 def program_regret(bench, times):
-    """How much slower the chooser is than the best policy, in percent, and how much more often it misses, in points; the worst of programs and sizes."""
+    """Returns how much slower the chooser is than the best policy, in percent, and how much more
+    often it misses, in points: the worst of programs and sizes."""
     slower, more = [], []
     for app in bench.o.apps:
         for percent in bench.o.percents(app):
@@ -182,7 +203,8 @@ def program_regret(bench, times):
 
 
 def long_enough(bench, app):
-    """APP's recorded accesses, in as many rounds as it takes for ACCESSES of each page; None: it does not run so many."""
+    """Returns APP's recorded accesses, in enough rounds for ACCESSES of each page; None: it cannot
+    run that many."""
     rounds = bench.o.rounds
     while True:
         trace = bench.trace(app, rounds)
@@ -234,7 +256,8 @@ def part_replay(bench):
 
 
 def window(path, programs):
-    """User instructions per cycle of all CPUs together from the last of the programs' marks start to the next mark end, and when these were, in ms."""
+    """Returns the user instructions per cycle of all CPUs together, from the last of the programs'
+    marks start to the next mark end, and the times of these, in ms."""
     marks = []
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -256,7 +279,8 @@ def window(path, programs):
 
 
 def fault_rate(figures, start, end):
-    """Faults a second in the second half of this time, as text; `-`: fewer than two looks are of it."""
+    """Returns the faults a second in the second half of this time, as text; `-`: it has fewer than
+    two looks."""
     later = [look for look in figures["looks"] if (start + end) / 2 <= look[0] <= end]
     if len(later) < 2:
         return "-"
@@ -264,7 +288,8 @@ def fault_rate(figures, start, end):
 
 
 def speed(figures, start, end):
-    """The part of this time in which it did not wait for pages; None: fewer than two looks are of it."""
+    """Returns the part of this time in which it did not wait for pages; None: it has fewer than two
+    looks."""
     looks = [look for look in figures["looks"] if start <= look[0] <= end]
     if len(looks) < 2:
         return None
@@ -276,13 +301,14 @@ def said(figure):
 
 
 def seeds_of(bench, percent, goal):
-    """A run of small programs has several seeds at one size, where it has all goals."""
+    """Returns the number of seeds: several for small programs at the size that has all goals."""
     several = percent in bench.o.set["goals"] and goal in ("global", "throughput")
     return bench.o.seeds if several or not bench.o.small else 1
 
 
 def pools_run(bench, name, programs, pages, how, seed=1, own=""):
-    """Programs in so many pages of memory: what they printed, and window()'s tuple; None: it failed."""
+    """Runs programs in this number of pages of memory. Returns window()'s tuple and their output;
+    None: a run failed."""
     o = bench.o
     found = bench.run(
         name,
@@ -302,7 +328,7 @@ def pools_run(bench, name, programs, pages, how, seed=1, own=""):
 
 
 def pools_alone(bench, program, takes, percent, pages):
-    """A program's speed with so many pages for itself; None: it failed."""
+    """Returns a program's speed with all of these pages; None: the run failed."""
     if takes * 10 <= pages * 9:
         return 1.0
     run = pools_run(
@@ -416,7 +442,7 @@ def part_prefetch(bench):
 
 
 def part_disk(bench):
-    """Other bandwidths of the disk."""
+    """Runs with other bandwidths of the disk."""
     o = bench.o
     jobs = [
         (
@@ -438,7 +464,7 @@ def part_disk(bench):
 
 
 def part_virtio(bench):
-    """The same on plain QEMU: no page access buffer, and time is the host's."""
+    """Runs on plain QEMU: no page access buffer, and time is the host's."""
     o = bench.o
     for app, how in o.set["disk_runs"]:
         limit = max(bench.ample(app)["pages"] * 50 // 100 * 4, 256)
@@ -458,7 +484,8 @@ def part_virtio(bench):
 
 
 def part_pab(bench):
-    """Sizes of the page access buffer: with less memory, and what tracking costs with memory ample."""
+    """Runs with other sizes of the page access buffer: with less memory, and, for the cost of
+    tracking, with memory ample."""
     o = bench.o
     runs = o.set["pab_runs"]
     list(bench.each([(a, bench.ample, (a,)) for a, _ in runs]))
@@ -502,7 +529,7 @@ def part_pab(bench):
 
 
 def track(bench, program):
-    """test/bench/track.sh of one program: its lines, and whether it failed."""
+    """Runs test/bench/track.sh for one program. Returns its lines, and whether it failed."""
     o = bench.o
     command = [
         "test/bench/track.sh",
@@ -521,7 +548,7 @@ def track(bench, program):
 
 
 def part_track(bench):
-    """What tracking costs."""
+    """Measures the cost of tracking."""
     worst = None
     for _, (lines, status) in bench.each(
         [(p, track, (bench, p)) for p in bench.o.set["track"].split()]
@@ -536,7 +563,8 @@ def part_track(bench):
 
 
 def part_host(bench):
-    """Curves and the chooser on the host: the figures of bench-mrc, bench-regret and bench-prefetch, of no architecture."""
+    """Runs the curves and the chooser on the host: the figures of bench-mrc, bench-regret and
+    bench-prefetch, which do not depend on the architecture."""
     quick = str(int(bench.o.small))
     error = unfiltered = regret = None
     ppg = {}

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Draws what test/bench/mm.py has measured, by gnuplot, as SVG or PNG.
+"""Draws the results of test/bench/mm.py by gnuplot, as SVG or PNG.
 
     test/bench/mm_plot.py FILE PREFIX [png]
 
-FILE has lines RESULT mm...; into PREFIX-policy.svg time by memory and replacement policy, PREFIX-replay.svg misses by both,
-PREFIX-pools.svg speed by memory and goal, PREFIX-prefetch.svg, PREFIX-pab.svg and PREFIX-track.svg.  What the file has no lines of is not drawn.
+FILE has lines RESULT mm... PREFIX-policy.svg gets time by memory and replacement policy,
+PREFIX-replay.svg misses by both, PREFIX-pools.svg speed by memory and goal; further ones are
+PREFIX-prefetch.svg, PREFIX-pab.svg and PREFIX-track.svg. Pictures without lines are not drawn.
 """
 import subprocess
 import sys
@@ -40,7 +41,7 @@ COLOURS = {
 
 
 def read(path):
-    """Of each kind of line its figures."""
+    """Returns the figures of each kind of line."""
     found = {}
     with open(path, encoding="ascii") as f:
         for line in f:
@@ -57,7 +58,8 @@ def unique(values):
 
 
 class Page:
-    """Panels beside each other, in rows of four; every panel's curves or bars are blocks of data inside the script."""
+    """Panels beside each other, in rows of four. The data of curves and bars is in blocks inside
+    the script."""
 
     def __init__(self, path, panels, height=420):
         kind = "pngcairo" if path.endswith(".png") else "svg"
@@ -81,7 +83,7 @@ class Page:
         return name
 
     def panel(self, title, x, y, curves, extra=()):
-        """curves: name, points (x, y)."""
+        """Adds a panel of curves: name, points (x, y)."""
         parts = []
         for name, points in curves:
             first = dict(reversed(points))  # of several lines for the same the first
@@ -99,7 +101,7 @@ class Page:
         ]
 
     def bars(self, title, y, groups, names, value, extra=()):
-        """A bar for each name in each group."""
+        """Adds a panel with a bar for each name in each group."""
         parts = []
         for name in names:
             data = self.block([[f'"{g}"', value(g, name)] for g in groups])

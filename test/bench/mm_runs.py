@@ -1,4 +1,5 @@
-"""What test/bench/mm.py runs: programs and sizes, and boots of the simulated machine, each kept under what it was made by."""
+"""The runs of test/bench/mm.py: programs and sizes, and boots of the simulated machine, each kept
+under a key of its inputs."""
 import concurrent.futures
 import hashlib
 import os
@@ -196,7 +197,7 @@ class Options:
         return names
 
     def percents(self, app):
-        """Sizes of memory for part policy."""
+        """Returns the sizes of memory for part policy."""
         return [
             int(p)
             for p in (
@@ -224,7 +225,7 @@ def pairs(line):
 
 
 def memstat_figures(lines):
-    """What memstat printed at a program's end: the figures behind its line."""
+    """Returns the figures that memstat printed at a program's end."""
     text = "\n".join(lines)
     found = {}
     for key, pattern in (
@@ -243,7 +244,7 @@ def memstat_figures(lines):
 
 
 def series_figures(line):
-    """The same of a line of memstat format=series."""
+    """Returns the same from a line of memstat format=series."""
     figures = pairs(line)
     if not figures.keys() >= {"program", "ms", "clock_ms", "first", *OWN, *COUNTS}:
         return {}  # another program's line came between
@@ -252,7 +253,7 @@ def series_figures(line):
 
 
 def digest(files):
-    """What tells these files from others."""
+    """Returns a text that identifies the contents of these files."""
     found = []
     for name in files:
         with open(name, "rb") as f:
@@ -277,7 +278,7 @@ class Bench:
             print(text, file=self.results, flush=True)
 
     def boot(self, name, plugin, append, smp, timeout):
-        """What one boot prints, and its status."""
+        """Boots once. Returns the output and the status."""
         o = self.o
         out = os.path.join(o.out, name)
         os.makedirs(out, exist_ok=True)
@@ -303,7 +304,7 @@ class Bench:
         return lines, status
 
     def told(self, command, **environment):
-        """What a command prints, and its status."""
+        """Runs a command. Returns its output and status."""
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -322,7 +323,8 @@ class Bench:
         )
 
     def noted(self, out, said):
-        """What has been printed by the same, None if it has not been run or resume was not asked for."""
+        """Returns the output of an earlier run with the same inputs; None: there is none, or resume
+        was not given."""
         if not self.o.resume or not os.path.exists(f"{out}/command.txt"):
             return None
         with open(f"{out}/command.txt", encoding="ascii") as f, open(
@@ -331,14 +333,15 @@ class Bench:
             return console.read().splitlines() if f.read() == said else None
 
     def note(self, out, said, lines, status):
-        """Keeps what was printed, and by what if it succeeded."""
+        """Keeps the output of a run that succeeded, under its inputs."""
         with open(f"{out}/command.txt", "w", encoding="ascii") as f:
             f.write("failed: " + said if status else said)
         with open(f"{out}/console.txt", "w", encoding="ascii") as f:
             f.write("\n".join(lines) + "\n")
 
     def tool(self, out, command, of, **environment):
-        """What a command of the host prints and its status; out: folder for it, of: the programs that make its result."""
+        """Runs a command of the host. Returns its output and status. out: a folder for it; of: the
+        programs that determine its result."""
         os.makedirs(out, exist_ok=True)
         said = f"{digest(of)}\n{' '.join(command)} {environment}\n"
         lines, status = self.noted(out, said), 0
@@ -361,8 +364,9 @@ class Bench:
         interval=0,
         own="",
     ):
-        """One boot.  A dict for each program, with the figures of its RESULT and of memstat, and with an interval those of all looks; None: it
-        failed.  plain: on plain QEMU; own: arguments of the first program alone."""
+        """Boots once. Returns a dict for each program with the figures of its RESULT and of
+        memstat, and with an interval those of all looks; None: it failed. plain: on plain QEMU;
+        own: arguments of the first program alone."""
         o = self.o
         looks = f"format=series interval={interval}" if interval else "interval=0"
         line = f"{own} ".lstrip() + " & ".join(
@@ -408,7 +412,8 @@ class Bench:
         return [found[n] for n in names]
 
     def ample(self, app):
-        """The run with memory ample, its accesses recorded: figures, and the number of pages."""
+        """Runs with memory ample, recording accesses. Returns the figures and the number of pages.
+        """
         if app not in self.cache:
             found = self.run(f"ample-{app}", RECORDED, [self.o.program(app)])
             plain = self.run(f"plain-{app}", "mem.tracker=none", [self.o.program(app)])
@@ -418,7 +423,8 @@ class Bench:
         return self.cache[app]
 
     def trace(self, app, rounds=None):
-        """The file with APP's accesses, memory being ample: of the run with which others are compared, or of more rounds; None: it does not run them."""
+        """Returns the file with APP's accesses with memory ample: of the run that others are
+        compared with, or of more rounds; None: it cannot run them."""
         as_others = rounds in (None, self.o.rounds)
         name = f"ample-{app}" if as_others else f"ample-{app}-{rounds}"
         if as_others:
@@ -428,7 +434,8 @@ class Bench:
         return os.path.join(self.o.out, name, "pages.trace")
 
     def limited(self, name, app, percent, arguments, pab=None, page=None):
-        """Runs APP with PERCENT of the memory it takes, for each seed if it draws: medians of the figures."""
+        """Runs APP with PERCENT of the memory it takes, once for each seed if the policy draws.
+        Returns the medians of the figures."""
         base = self.ample(app)
         limit = max(base["pages"] * percent // 100 * 4, 256)
         runs = []
@@ -460,7 +467,7 @@ class Bench:
         return middle
 
     def each(self, jobs):
-        """Calls of jobs, some at a time, their results in order."""
+        """Runs calls of jobs, several at a time. Returns their results in order."""
         futures = [(key, self.pool.submit(call, *arguments)) for key, call, arguments in jobs]
         for key, future in futures:
             yield key, future.result()

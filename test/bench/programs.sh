@@ -11,10 +11,12 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= machine=openpower720 quick=0 mb= out=build/bench/programs-$arch results=docs/results/programs.txt only=.
+kernel= machine=openpower720 quick=0 mb= out=build/bench/programs-$arch \
+	results=docs/results/programs.txt only=.
 for argument; do
 	case $argument in
-	kernel=* | machine=* | quick=* | mb=* | out=* | results=* | only=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
+	kernel=* | machine=* | quick=* | mb=* | out=* | results=* | only=*) value=${argument#*=}; \
+		eval "${argument%%=*}=\$value" ;;
 	*) echo "programs.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
@@ -39,7 +41,8 @@ echo "$programs" | grep -E "$only" >"$out/list"
 while read -r program; do
 	name=$(echo "$program" | tr ' =' '_-')
 	echo "bench: $program mb=$mb"
-	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=1 out="$out" timeout=3000 append="-- $program mb=$mb" </dev/null 2>"$out/stderr" |
+	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=1 out="$out" timeout=3000 \
+		append="-- $program mb=$mb" </dev/null 2>"$out/stderr" |
 		tr -d '\r' >"$out/$name.console" || :
 	if grep -q 'check=ok' "$out/$name.console"; then
 		tools/truth.sh "$out/truth.txt" start end >"$out/$name.truth"
@@ -62,13 +65,16 @@ done <"$out/list"
 		for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2 && pair[1] == name) return pair[2]
 		return 0
 	}
-	BEGIN { printf "%-34s %8s %11s %6s %6s %9s %9s %9s %9s\n", "program", "MiB", "10^6 instr", "CPI", "user", "l1d mpki", "tlb mpki", "mem mpki", "branch" }
+	BEGIN { printf "%-34s %8s %11s %6s %6s %9s %9s %9s %9s\n", "program", "MiB", "10^6 instr", "CPI",
+		"user", "l1d mpki", "tlb mpki", "mem mpki", "branch" }
 	$1 == "PROGRAM" { program = substr($0, 9); next }
 	$1 == "RESULT" { mib = value("bytes") / 1048576; next }
 	{
 		k = value("instructions") / 1000
-		printf "%-34s %8.1f %11.1f %6.2f %6.1f %9.2f %9.3f %9.3f %9.2f\n", program, mib, k / 1000, value("cycles") / k / 1000, 100 * value("user_cycles") / value("cycles"),
-			value("l1d_misses") / k, value("tlb_misses") / k, (value("local_memory") + value("remote_memory")) / k, value("mispredicts") / k
+		printf "%-34s %8.1f %11.1f %6.2f %6.1f %9.2f %9.3f %9.3f %9.2f\n", program, mib, k / 1000,
+			value("cycles") / k / 1000, 100 * value("user_cycles") / value("cycles"),
+			value("l1d_misses") / k, value("tlb_misses") / k,
+				(value("local_memory") + value("remote_memory")) / k, value("mispredicts") / k
 	}'
 } >"$out/results" || failed=1
 cat "$out/results"

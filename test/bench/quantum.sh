@@ -18,11 +18,13 @@ set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'quantum.sh: error: %s\n' "$*" >&2; exit 1; }
 
-kernel=build/x86_64/vigil.elf machine=openpower720 quanta='250 500 1000 2000 4000 8000' seeds='1 2 3' policies='default hand'
+kernel=build/x86_64/vigil.elf machine=openpower720 quanta='250 500 1000 2000 4000 8000' \
+	seeds='1 2 3' policies='default hand'
 program='scoreboard groups=4 threads=4 ms=100'
 for argument; do
 	case $argument in
-	kernel=* | machine=* | quanta=* | seeds=* | policies=* | program=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
+	kernel=* | machine=* | quanta=* | seeds=* | policies=* | program=*) value=${argument#*=}; \
+		eval "${argument%%=*}=\$value" ;;
 	*) die "unknown argument '$argument' (kernel= machine= quanta= seeds= policies= program=)" ;;
 	esac
 done
@@ -32,11 +34,14 @@ mkdir -p "$out"
 # Q POLICY SEED -> "Q POLICY remote_per_op cycles_per_op"
 measure() {
 	tools/qemu.sh kernel="$kernel" machine="$machine" out="$out" plugin="q=$1,seed=$3" timeout=600 \
-		append="sched.policy=$2 -- $program seed=$3" </dev/null >"$out/console" || die "q=$1 policy=$2 seed=$3: see $out/console"
-	{ tr -d '\r' <"$out/console" | grep '^RESULT app='; tools/truth.sh "$out/truth.txt" steady end; } | awk -v q="$1" -v policy="$2" '
+		append="sched.policy=$2 -- $program seed=$3" </dev/null >"$out/console" || \
+		die "q=$1 policy=$2 seed=$3: see $out/console"
+	{ tr -d '\r' <"$out/console" | grep '^RESULT app='; tools/truth.sh "$out/truth.txt" steady end; \
+		} | awk -v q="$1" -v policy="$2" '
 		{ for (i = 1; i <= NF; i++) if (split($i, p, "=") == 2) v[p[1]] = p[2] }
 		END { if (v["check"] != "ok" || !v["ops_steady"]) exit 1
-			printf "%s %s %.4f %.1f\n", q, policy, v["remote"] / v["ops_steady"], v["cycles"] / v["ops_steady"] }' ||
+			printf "%s %s %.4f %.1f\n", q, policy, v["remote"] / v["ops_steady"],
+				v["cycles"] / v["ops_steady"] }' ||
 		die "q=$1 policy=$2 seed=$3: no figures in $out"
 }
 
@@ -48,7 +53,8 @@ done | sort -k1,1n -k2,2 -k3,3n | awk -v policies="$policies" -v quanta="$quanta
 	{ k = $1 " " $2; n[k]++; remote[k, n[k]] = $3; cycles[k, n[k]] = $4 }
 	function middle(a, k,   i, j, t, s) {
 		for (i = 1; i <= n[k]; i++) s[i] = a[k, i]
-		for (i = 1; i <= n[k]; i++) for (j = i + 1; j <= n[k]; j++) if (s[j] < s[i]) { t = s[i]; s[i] = s[j]; s[j] = t }
+		for (i = 1; i <= n[k]; i++) for (j = i + 1; j <= n[k]; j++) if (s[j] < s[i]) { t = s[i];
+			s[i] = s[j]; s[j] = t }
 		return s[int((n[k] + 1) / 2)]
 	}
 	END {

@@ -58,7 +58,8 @@ done
 for part in $parts; do
 	parts | grep -q "^$part " || die "'$part' is no part; PARTS=list names them"
 done
-[ -z "$(git status --porcelain -- . ':!docs')" ] || die "sources have changes that are not committed: git status"
+[ -z "$(git status --porcelain -- . ':!docs')" ] || \
+	die "sources have changes that are not committed: git status"
 sources=$(git log -1 --format=%h -- . ':!docs')
 mkdir -p build/results
 failed=

@@ -18,10 +18,12 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= machine=openpower720 quick=0 out=build/bench/sampling-$arch results=docs/results/sampling-$arch.txt jobs=$(nproc)
+kernel= machine=openpower720 quick=0 out=build/bench/sampling-$arch \
+	results=docs/results/sampling-$arch.txt jobs=$(nproc)
 for argument; do
 	case $argument in
-	kernel=* | machine=* | quick=* | out=* | results=* | jobs=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
+	kernel=* | machine=* | quick=* | out=* | results=* | jobs=*) value=${argument#*=}; \
+		eval "${argument%%=*}=\$value" ;;
 	*) echo "sampling.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
@@ -34,8 +36,10 @@ one() { # CRITERION PERIOD on|off
 	mkdir -p "$dir"
 	rm -f "$dir/done"
 	${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" smp=1 out="$dir" timeout=300 \
-		append="hpm.breakdown=off hpm.primes=$3 -- stores criteria=$1:u@$2 passes=1300" </dev/null 2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
-	grep -q '^RESULT app=stores .* lost=0 throttled=0 .* check=ok$' "$dir/console.txt" && : >"$dir/done" && return
+		append="hpm.breakdown=off hpm.primes=$3 -- stores criteria=$1:u@$2 passes=1300" </dev/null \
+		2>"$dir/stderr" | tr -d '\r' >"$dir/console.txt" || :
+	grep -q '^RESULT app=stores .* lost=0 throttled=0 .* check=ok$' "$dir/console.txt" && \
+		: >"$dir/done" && return
 	echo "bench: $1 $2 $3 FAILED, see $dir" >&2
 	return 1
 }
@@ -55,14 +59,17 @@ for primes in on off; do
 done >"$out/list"
 failed=0
 echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
-xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" quick="$quick" out="$out" <"$out/list" || failed=1
+xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" \
+	quick="$quick" out="$out" <"$out/list" || failed=1
 {
 	test/bench/header.sh "make bench-hpm ARCH=$arch" machine="$machine" arch="$arch"
 	while read -r criterion period primes; do
 		dir=$out/$criterion-$period-$primes
-		[ ! -e "$dir/done" ] || sed -n "s/^RESULT app=stores /$criterion $period $primes /p" "$dir/console.txt"
+		[ ! -e "$dir/done" ] || sed -n "s/^RESULT app=stores /$criterion $period $primes /p" \
+			"$dir/console.txt"
 	done <"$out/list" | awk -v arch="$arch" -v machine="$machine" '
-		function field(name) { match($0, " " name "=[^ ]*"); return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) }
+		function field(name) { match($0, " " name "=[^ ]*");
+			return substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 2) }
 		# Two stores with n samples each differ as independent counts do, by sqrt(n) each.
 		# The median range of eight normal values is 2.81 of that.
 		function chance(n) { return 1 + 2.81 / sqrt(n / 8) }
@@ -74,7 +81,8 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 			for (i = 1; i <= n; i++) total[all, i] += store[i]
 			kind = $3 == "on" ? "primes" : "fixed"
 			printf "RESULT hpm.bias arch=%s machine=%s criterion=%s periods=%s mean=%d samples=%d by_store=%s ratio=%.2f chance=%.2f missed=%d\n",
-				arch, machine, $1, kind, $2, field("samples"), field("by_store"), ratio(), chance(field("samples")), missed
+				arch, machine, $1, kind, $2, field("samples"), field("by_store"), ratio(),
+					chance(field("samples")), missed
 			if (!(all in worst)) order[++alls] = all
 			if (ratio() > worst[all]) worst[all] = ratio()
 			sum[all] += missed; runs[all]++
@@ -89,7 +97,8 @@ xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$ma
 					if (n < least) least = n
 				}
 				printf "RESULT hpm.bias.all arch=%s machine=%s criterion=%s periods=%s means=%d ratio_worst=%.3f missed_percent=%.1f samples_per_site=%d ratio=%.4f chance=%.4f\n",
-					arch, machine, name[1], name[2], runs[order[i]], worst[order[i]], 100 * sum[order[i]] / (8 * runs[order[i]]), all / 8, (most + 0.5) / (least + 0.5), chance(all)
+					arch, machine, name[1], name[2], runs[order[i]], worst[order[i]],
+						100 * sum[order[i]] / (8 * runs[order[i]]), all / 8, (most + 0.5) / (least + 0.5), chance(all)
 			}
 		}'
 } >"$out/results" || failed=1

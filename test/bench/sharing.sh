@@ -18,19 +18,22 @@ arch=${ARCH:-x86_64}
 kernel= machine=openpower720 quick=0 ms=500 seeds=5 out= results= jobs=$(nproc) only=.
 for argument; do
 	case $argument in
-	kernel=* | machine=* | quick=* | ms=* | seeds=* | out=* | results=* | jobs=* | only=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
+	kernel=* | machine=* | quick=* | ms=* | seeds=* | out=* | results=* | jobs=* | \
+		only=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
 	*) echo "sharing.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
 # Quick: few programs, each long enough to make the cost of detection small beside its gain.
 if [ "$quick" = 1 ]; then ms=330 seeds=1 results=build/bench/sharing-quick.txt; fi
-: "${out:=build/bench/sharing-$machine-$arch}" "${results:=docs/results/sharing-$([ "$machine" = openpower720 ] || echo "$machine-")$arch.txt}"
+: "${out:=build/bench/sharing-$machine-$arch}" \
+	"${results:=docs/results/sharing-$([ "$machine" = openpower720 ] || echo "$machine-")$arch.txt}"
 mkdir -p "$out" "$(dirname "$results")"
 
 # Name, arguments, milliseconds in percent of ms, policies, boot arguments: the four programs of the
 # comparison, then shapes that are hard on a scheduler.
 all='default roundrobin hand cluster'
-[ "$quick" = 0 ] || all='default hand cluster' only='scoreboard-4x4|warehouse-2x8|private|scoreboard-16x4'
+[ "$quick" = 0 ] || all='default hand cluster' \
+	only='scoreboard-4x4|warehouse-2x8|private|scoreboard-16x4'
 programs() {
 	case $machine in
 	openpower-8chip) # four times the CPUs, which take four times as long to simulate
@@ -63,8 +66,10 @@ one() {
 	case $program in *change=*) steady=75 ;; *) steady=50 ;; esac
 	mkdir -p "$dir"
 	rm -f "$dir.line"
-	if ! ${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" out="$dir" timeout=1800 plugin="seed=$seed" \
-		append="sched.policy=$kernel_policy $bootargs -- $program steady=$steady seed=$seed" </dev/null 2>"$dir/stderr" |
+	if ! ${QEMU:-tools/qemu.sh} kernel="$kernel" machine="$machine" out="$dir" timeout=1800 \
+		plugin="seed=$seed" \
+		append="sched.policy=$kernel_policy $bootargs -- $program steady=$steady seed=$seed" </dev/null \
+		2>"$dir/stderr" |
 		tr -d '\r' >"$dir/console.txt"; then :; fi
 	{
 		grep '^RESULT app=' "$dir/console.txt" | sed 's/^RESULT app=[^ ]*//' || :
@@ -74,7 +79,8 @@ one() {
 		grep '^sharing: clusters ' "$dir/console.txt" | tail -n 1 | grep -o 'wrong=[0-9]*' || :
 	} | tr '\n' ' ' >"$dir.part"
 	case $(cat "$dir.part") in
-	*check=ok*) echo "name=$name policy=$policy $(cat "$dir.part")" >"$dir.line"; rm -f "$dir.part"; echo "bench: $name $policy seed=$seed" ;;
+	*check=ok*) echo "name=$name policy=$policy $(cat "$dir.part")" >"$dir.line"; rm -f "$dir.part"; \
+		echo "bench: $name $policy seed=$seed" ;;
 	*) echo "bench: $name $policy seed=$seed FAILED, see $dir" >&2; return 1 ;;
 	esac
 }
@@ -91,11 +97,13 @@ rm -f "$out"/*.line
 failed=0
 for seed in $(seq "$seeds"); do
 	programs | grep -E "$only" | while IFS='|' read -r name program percent policies bootargs; do
-		for policy in $policies; do echo "$name|$program ms=$((ms * percent / 100))|$policy|$seed|$bootargs"; done
+		for policy in $policies; \
+			do echo "$name|$program ms=$((ms * percent / 100))|$policy|$seed|$bootargs"; done
 	done
 done >"$out/list"
 echo "bench: $(wc -l <"$out/list") runs, $jobs at a time"
-xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" ms="$ms" seeds="$seeds" out="$out" \
+xargs -P "$jobs" -d '\n' -I '{}' env one='{}' "$0" kernel="$kernel" machine="$machine" ms="$ms" \
+	seeds="$seeds" out="$out" \
 	results="$results" <"$out/list" || failed=1
 {
 	test/bench/header.sh "make bench-sharing ARCH=$arch MACHINE=$machine $([ "$quick" = 0 ] || echo "QUICK=1 ")MS=$ms SEEDS=$seeds" machine="$machine" arch="$arch" only="$only"

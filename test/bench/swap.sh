@@ -33,7 +33,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 die() { printf 'swap.sh: error: %s\n' "$*" >&2; exit 1; }
 
-machine=openpower720 systems='linux linux-single linux-wide linux-lrugen vigil' seeds='1 2' pages=4096 rounds=3 latency=1000000 page=4096 timeout=1500 results=
+machine=openpower720 systems='linux linux-single linux-wide linux-lrugen vigil' seeds='1 2' \
+	pages=4096 rounds=3 latency=1000000 page=4096 timeout=1500 results=
 given="$*"
 for argument in "$@"; do
 	case $argument in
@@ -57,7 +58,8 @@ boot() { # SYSTEM DIR RUNS
 	write=
 	case $1 in
 	vigil)
-		tools/qemu.sh $shape kernel=build/x86_64/vigil.elf plugin="disk=$disk" append="swap=model mem.user=${ours}K -- $3"
+		tools/qemu.sh $shape kernel=build/x86_64/vigil.elf plugin="disk=$disk" \
+			append="swap=model mem.user=${ours}K -- $3"
 		return ;;
 	linux) ;;
 	linux-single) write=/proc/sys/vm/page-cluster:0 ;;
@@ -78,7 +80,8 @@ figures() { # DIR N
 		}
 		function of(what) { return value["end", what] - value["steady", what] }
 		END {
-			printf "us=%.2f read=%.1f written=%.1f requests=%.1f", of("time") / 1000 / accesses, 1000 * of("pages_read") / accesses,
+			printf "us=%.2f read=%.1f written=%.1f requests=%.1f", of("time") / 1000 / accesses,
+				1000 * of("pages_read") / accesses,
 				1000 * of("pages_written") / accesses, 1000 * (of("reads") + of("writes")) / accesses
 		}' "$1/truth.txt"
 }
@@ -91,8 +94,10 @@ for system in $systems; do
 		for case in $cases; do
 			runs="${runs:+$runs ; }sweep pages=$pages rounds=$rounds seed=$seed order=${case%-*} access=${case#*-}"
 		done
-		boot "$system" "$dir" "$runs" </dev/null >"$dir/console" || die "$system, seed $seed: see $dir/console"
-		[ "$system" != linux ] || ours=$(tr -d '\r' <"$dir/console" | sed -n 's/^GUEST memory: sweep: most_kb=\([0-9]*\).*/\1/p' | sort -n | head -n 1)
+		boot "$system" "$dir" "$runs" </dev/null >"$dir/console" || \
+			die "$system, seed $seed: see $dir/console"
+		[ "$system" != linux ] || ours=$(tr -d '\r' <"$dir/console" | \
+			sed -n 's/^GUEST memory: sweep: most_kb=\([0-9]*\).*/\1/p' | sort -n | head -n 1)
 		for case in $cases; do
 			n=$((n + 1))
 			result=$(grep '^RESULT app=sweep' "$dir/console" | sed -n "${n}p" | tr -d '\r')
@@ -103,7 +108,8 @@ for system in $systems; do
 done
 
 {
-	test/bench/header.sh "test/bench/swap.sh${given:+ $given}" machine="$machine" arch=x86_64 pages="$pages" available_kb="$free" vigil_kb="$ours" latency="$latency" page="$page" \
+	test/bench/header.sh "test/bench/swap.sh${given:+ $given}" machine="$machine" arch=x86_64 \
+		pages="$pages" available_kb="$free" vigil_kb="$ours" latency="$latency" page="$page" \
 		"kernel=$(cat build/linux/package 2>/dev/null)"
 	for system in $systems; do
 		sed -n "s/\r//; s/^GUEST swap=/# $system: swap_kb=/p" "$out/$system-${seeds%% *}/console"
@@ -121,7 +127,8 @@ done
 		if (us > most[key]) most[key] = us
 	}
 	END {
-		printf "%-14s %-14s %9s %8s %9s %9s %9s\n", "order access", "system", "us", "spread", "read", "written", "requests"
+		printf "%-14s %-14s %9s %8s %9s %9s %9s\n", "order access", "system", "us", "spread", "read",
+			"written", "requests"
 		for (r = 1; r <= row_count; r++) {
 			best = ""
 			for (s = 1; s <= count; s++) {
@@ -129,10 +136,13 @@ done
 				us = sum[key, "us"] / n[key]
 				if (names[s] ~ /^linux/ && (best == "" || us < best)) { best = us; winner = names[s] }
 				if (names[s] == "vigil") ours = us
-				printf "%-14s %-14s %9.1f %7.1f%% %9.0f %9.0f %9.0f\n", order[r], names[s], us, us ? 100 * (most[key] - least[key]) / us : 0,
+				printf "%-14s %-14s %9.1f %7.1f%% %9.0f %9.0f %9.0f\n", order[r], names[s], us,
+					us ? 100 * (most[key] - least[key]) / us : 0,
 					sum[key, "read"] / n[key], sum[key, "written"] / n[key], sum[key, "requests"] / n[key]
 			}
-			if (best && ours) summary = summary sprintf("RESULT swap.summary %s best_linux=%s times_as_fast=%.2f\n", order[r], winner, best / ours)
+			if (best &&
+				ours) summary = summary sprintf("RESULT swap.summary %s best_linux=%s times_as_fast=%.2f\n",
+					order[r], winner, best / ours)
 		}
 		printf "\n%s", summary
 	}' "$out/results"

@@ -22,10 +22,13 @@
 set -eu
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
-kernel= quick=0 trackers='path whole both log soft scan' programs='fft cg mg ocean sort warehouse' out=build/bench/track-$arch results=docs/results/track-$arch.txt
+kernel= quick=0 trackers='path whole both log soft scan' \
+	programs='fft cg mg ocean sort warehouse' out=build/bench/track-$arch \
+	results=docs/results/track-$arch.txt
 for argument; do
 	case $argument in
-	kernel=* | quick=* | trackers=* | programs=* | out=* | results=*) value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
+	kernel=* | quick=* | trackers=* | programs=* | out=* | results=*) value=${argument#*=}; \
+		eval "${argument%%=*}=\$value" ;;
 	*) echo "track.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
@@ -73,14 +76,17 @@ measure() { # PROGRAM TRACKER
 	mkdir -p "$dir"
 	smp=1
 	[ "$1-$quick" != warehouse-0 ] || smp=4
-	tools/qemu.sh kernel="$kernel" machine=openpower720 smp=$smp mem=$mem timeout=1800 out="$dir" plugin=tlb=$tlb \
-		append="hpm.pmu=none $(settings "$2") mem.curves_print=on -- $(program "$1")" </dev/null >"$dir/console.txt" 2>&1 || {
+	tools/qemu.sh kernel="$kernel" machine=openpower720 smp=$smp mem=$mem timeout=1800 out="$dir" \
+		plugin=tlb=$tlb \
+		append="hpm.pmu=none $(settings "$2") mem.curves_print=on -- $(program "$1")" </dev/null \
+		>"$dir/console.txt" 2>&1 || {
 		echo "track.sh: $1 with tracker $2 failed: $dir/console.txt" >&2
 		exit 1
 	}
 	tr -d '\r' <"$dir/console.txt" | awk '
 		/^RESULT/ { for (i = 2; i <= NF; i++) { split($i, v, "="); f[v[1]] = v[2] } }
-		END { if (f["check"] != "ok") exit 1; printf "%.9g\n", "ops_per_s" in f ? 1e9 / f["ops_per_s"] : f["ns"] }'
+		END { if (f["check"] != "ok") exit 1; printf "%.9g\n",
+			"ops_per_s" in f ? 1e9 / f["ops_per_s"] : f["ns"] }'
 }
 
 logged() { # PROGRAM TRACKER
@@ -88,7 +94,8 @@ logged() { # PROGRAM TRACKER
 		"$out/$1-$2/truth.txt"
 }
 
-test/bench/header.sh "test/bench/track.sh kernel=$kernel" machine=openpower720 arch="$arch" smp="1 (warehouse: 4)" mem=$mem tlb=$tlb mem.pab=$pab >"$results"
+test/bench/header.sh "test/bench/track.sh kernel=$kernel" machine=openpower720 arch="$arch" \
+	smp="1 (warehouse: 4)" mem=$mem tlb=$tlb mem.pab=$pab >"$results"
 for t in $trackers; do
 	echo "# $t: $(settings "$t")"
 done | tee -a "$results"
@@ -98,7 +105,8 @@ for p in $programs; do
 	for t in $trackers; do
 		time=$(measure "$p" "$t")
 		sampled=$(sed -n 's/.* sampled=1\/\([0-9]*\) .*/\1/p' "$out/$p-$t/console.txt" | tail -n 1)
-		awk -v arch="$arch" -v p="$p" -v t="$t" -v base="$base" -v time="$time" -v logged="$(logged "$p" "$t")" -v sampled="${sampled:-1}" -v pab=$pab \
+		awk -v arch="$arch" -v p="$p" -v t="$t" -v base="$base" -v time="$time" \
+			-v logged="$(logged "$p" "$t")" -v sampled="${sampled:-1}" -v pab=$pab \
 			'BEGIN { printf "RESULT mm.track arch=%s program=%s tracker=%s pab=%d overhead_pct=%.2f logged=%d sampled=%d\n", arch, p, t, pab, (time / base - 1) * 100, logged, sampled }'
 	done
 done | tee -a "$results"

@@ -1,4 +1,4 @@
-# fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists what it needs beside the policies.
+# fuzz_NAME.c feeds random bytes to a parser; fuzz_NAME_SRC lists its sources beside the policies.
 FUZZERS := $(notdir $(basename $(wildcard $(call files,fuzz_*.c))))
 fuzz_acpi_SRC := \
 	$(addprefix kernel/firmware/,acpi.c acpi_iort.c acpi_numa.c acpi_platform.c numa.c platform.c)

@@ -1,5 +1,5 @@
 # Simulations of policies on the host, each a benchmark: sim_NAME.c is what `make bench-NAME` runs.
-# sim_NAME_SRC lists what it is linked with beside the policies.
+# sim_NAME_SRC lists the sources a simulation is linked with beside the policies.
 SIMULATIONS := $(notdir $(basename $(wildcard $(call files,sim_*.c))))
 sim_clustering_SRC = $(call double,planted.c)
 sim_lives_SRC = $(HPM_LIVES)
