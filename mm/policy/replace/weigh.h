@@ -4,14 +4,14 @@
  *
  * An expert takes over when its lead is worth the change:
  * - It pays for the change: N / 16 misses, N being the frames, and the pages that it would have
- * resident and that will have to be fetched; twice as much each time that the same expert takes
- * over again, as going to and fro costs without end.
+ *   resident and that will have to be fetched; twice as much each time that the same expert takes
+ *   over again, as going to and fro costs without end.
  * - It is no swing: if the expert was ahead of the other before and lost the lead again, it has to
- * be ahead by more than the largest such lead, or by N. Leads are known of all experts, so that
- * swings are seen without following them.
+ *   be ahead by more than the largest such lead, or by N. Leads are known of all experts, so that
+ *   swings are seen without following them.
  * - It is growing: a lead that has not grown since the last decision comes from a past phase, as
- * after the way back of a sweep there and back, of which LRU has the pages used last, by N at most,
- * and others those used first.
+ *   after the way back of a sweep there and back, of which LRU has the pages used last, by N at
+ *   most, and others those used first.
  * Of experts ahead by as much, the one with the largest lead beyond a third of its pages to be
  * fetched takes over. Recent misses alone do not count: the expert that was best lately can lose on
  * every change. Experts combined against the cost of changing state: [Blum and Burch 2000]; over

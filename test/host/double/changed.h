@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of so many bytes, in how many the two differ. */
+/* Returns the number of bytes in which the two differ. */
 static inline size_t bytes_changed(const void *before, const void *after, size_t bytes)
 {
     const uint8_t *b = before, *a = after;

@@ -1,4 +1,4 @@
-/* What the tests of how memory is divided share: pools with curves of some shapes. */
+/* Common to the tests of divide: pools with curves of some shapes. */
 #pragma once
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ void make_slope(struct fixture *f, unsigned i, uint64_t rate);
 void make_loop(struct fixture *f, unsigned i, uint32_t pages, uint64_t rate);
 /* Some curve, weight and minimum. */
 void make_any(struct fixture *f, unsigned i, uint64_t *seed);
-/* Without a curve, whatever its misses are; it holds so many pages. */
+/* Makes a pool without a curve, with any misses; it holds `held` pages. */
 void make_unknown(struct fixture *f, unsigned i, uint32_t held);
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dividing_set_up, dividing_tear_down)

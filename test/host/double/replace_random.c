@@ -1,4 +1,4 @@
-/* A replacement policy under random operations, with a model of who is resident beside it. */
+/* A replacement policy under random operations, beside a model of the resident pages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

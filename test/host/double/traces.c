@@ -71,7 +71,7 @@ uint32_t *trace_shuffled(uint32_t n, uint64_t *random)
     return p;
 }
 
-/* ---- Shapes: each fills part of a trace, whose pages are first .. first + n - 1 ---- */
+/* ---- Shapes: each fills part of a trace with pages first .. first + n - 1 ---- */
 
 static void loop(uint32_t *out, size_t length, uint32_t first, uint32_t n)
 {

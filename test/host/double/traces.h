@@ -53,7 +53,7 @@ struct trace trace_turns(const struct trace_part *part, unsigned parts, size_t p
 /* Each access is followed by another one of a page that one of the last `window` accesses of t was
  * to, as TLB misses come. */
 struct trace trace_again(const struct trace *t, unsigned window, uint64_t seed);
-/* Room for so many accesses, all of page 0: for traces of a test's own. */
+/* Returns room for `length` accesses, all of page 0: for traces of a test's own. */
 struct trace trace_room(uint32_t pages, size_t length);
 void trace_free(struct trace *t);
 /* The region that the page is in, from 0. */

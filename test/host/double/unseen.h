@@ -14,7 +14,7 @@ enum unseen_kind {
     UNSEEN_LOOP_SWEEP,   /* the other way round */
     UNSEEN_MATMUL,       /* C = A B by blocks, the innermost loop along A's row and B's column */
     UNSEEN_NESTED,       /* an inner loop over a third, for each of a few pages of the rest */
-    UNSEEN_ROWS,         /* a five-point stencil whose rows are several pages */
+    UNSEEN_ROWS,         /* a five-point stencil with rows of several pages */
     UNSEEN_TREE,         /* lookups in a B-tree by zipf, and range scans */
     UNSEEN_STACK,        /* a stack grows and shrinks */
     UNSEEN_QUICKSORT,    /* from both ends of a range to its middle, then of both parts */

@@ -1,11 +1,11 @@
-/* What is remembered of a program's use of memory, from epoch to epoch. */
+/* The remembered past of a program's use of memory, from epoch to epoch. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/divide/demand.h"
 #include "test/host/double/random.h"
 
 enum { SPACING = 10, PLENTY = 1000000 };
 
-/* Misses of a loop of so many pages, each used so often. */
+/* A loop of `pages` pages, each used `uses` times. */
 struct loop {
     uint32_t pages;
     uint64_t uses;
@@ -29,7 +29,7 @@ static struct demand_epoch epoch_of(const struct loop *l)
                                  .work = PLENTY};
 }
 
-/* Misses of an epoch in which it worked for so long, with so many pages. */
+/* Returns the misses of an epoch in which the program worked for worked_us, with `pages`. */
 static uint64_t misses_after(const struct demand_epoch *e, uint64_t worked_us, uint32_t pages)
 {
     struct demand d = {0};
@@ -99,8 +99,8 @@ static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
     assert_in_range(d.work, 100 + 20, 100 + 40);
 }
 
-/* The same with all the pages it needs: it does not miss what it was foretold to hit. */
-static void what_is_as_foretold_with_the_pages_there_are_is_remembered(void **state)
+/* The same with all the pages it needs: predicted hits are hits. */
+static void what_is_as_predicted_with_the_pages_there_are_is_remembered(void **state)
 {
     const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1},
                       few = {.pages = 8, .uses = 1};
@@ -255,13 +255,13 @@ static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **
     assert_int_equal(d.misses[90 / SPACING], 110);
     assert_int_equal(d.misses[140 / SPACING], 110);
     assert_int_equal(d.misses[150 / SPACING], 0);
-    /* The last of them come when most of what it does is something else. */
+    /* The last of them come when most accesses are other. */
     e.pages = 160;
     e.begins = 0;
     demand_add(&d, &e);
     assert_int_equal(d.misses[150 / SPACING], 110);
     assert_int_equal(d.misses[160 / SPACING], 0);
-    /* Of what is half forgotten, half. */
+    /* Half of the half-forgotten past. */
     e.accesses = 100;
     e.pages = 200;
     demand_add(&d, &e);
@@ -299,7 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_past_is_of_accesses_and_not_of_epochs),
         cmocka_unit_test(what_an_epoch_contradicts_is_soon_forgotten),
-        cmocka_unit_test(what_is_as_foretold_with_the_pages_there_are_is_remembered),
+        cmocka_unit_test(what_is_as_predicted_with_the_pages_there_are_is_remembered),
         cmocka_unit_test(work_less_than_none_is_made_up_for),
         cmocka_unit_test(a_long_wait_is_soon_made_up_for),
         cmocka_unit_test(hot_pages_stay_and_the_others_have_the_rest),

@@ -1,4 +1,4 @@
-/* Memory for pools against every division there is. */
+/* Memory for pools against every possible division. */
 #include "test/host/double/dividing.h"
 
 enum { POOLS = 4, ALL = SPACING * (POINTS - 1) }; /* pages of the curves */
@@ -66,8 +66,8 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->room.best[0], 96);
 }
 
-/* Against itself alone: one that misses at every size is slowed by a part of the memory only as far
- * as all of it would make it faster. */
+/* Each pool against itself alone: one that misses at every size is slowed by a part of the memory
+ * only as far as all of it would make it faster. */
 static void slowdown_is_by_that_alone(void **state)
 {
     struct fixture *f = *state;
@@ -76,7 +76,7 @@ static void slowdown_is_by_that_alone(void **state)
         make_slope(f, i, 1000);
         f->pool[i].fault_time = f->pool[i].work = 1000;
     }
-    for (unsigned k = 0; k < POINTS; k++) /* with much that no memory avoids */
+    for (unsigned k = 0; k < POINTS; k++) /* with many misses that no memory avoids */
         f->misses[1][k] += 1000;
     assert_int_equal(divide_cost(&f->pool[0], ALL, ALL), 0);
     assert_int_equal(divide_cost(&f->pool[1], ALL, ALL), 0);
@@ -111,8 +111,8 @@ static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **stat
     assert_int_equal(f->room.best[1], 80);
 }
 
-/* Pool i is so many times slower than alone with less than `below` pages, and another number of
- * times up to all of its curve. */
+/* Makes pool i `times` slower than alone with less than `below` pages, and another number of times
+ * up to all of its curve. */
 static void make_slowed(struct fixture *f, unsigned i, uint32_t below, uint64_t times,
                         uint64_t then)
 {
@@ -131,8 +131,8 @@ static double speedup(const struct fixture *f, unsigned i, uint32_t pages, uint3
            (work + fault * (double)divide_misses(p, pages));
 }
 
-/* Both at a third of their speeds, and not one at all of it and the other at a hundredth, though
- * the sum of that is larger. */
+/* Both run at a third of their speeds, rather than one at full speed and the other at a hundredth,
+ * though the sum of that is larger. */
 static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
 {
     struct fixture *f = *state;
@@ -161,7 +161,7 @@ static double weighted_misses(const struct fixture *f, const uint32_t *pages,
     return misses;
 }
 
-/* One by the weighted harmonic mean of speedups. */
+/* Returns one by the weighted harmonic mean of speedups. */
 static double slowed(const struct fixture *f, const uint32_t *pages, uint32_t memory)
 {
     double weights = 0, sum = 0;
@@ -175,7 +175,7 @@ static double slowed(const struct fixture *f, const uint32_t *pages, uint32_t me
 
 typedef double measure_t(const struct fixture *f, const uint32_t *pages, uint32_t memory);
 
-/* Pool i and those after it have so many steps: the least of all divisions. */
+/* Returns the least measure of all divisions of the steps that pools i.. have. */
 static double least(const struct fixture *f, measure_t *measure, uint32_t *pages, unsigned i,
                     uint32_t steps, uint32_t memory)
 {
@@ -248,7 +248,7 @@ static void maxmin_finds_the_lowest_rate_all_can_have(void **state)
     }
 }
 
-/* Do all that could miss as often as the one that misses most? */
+/* Returns whether all that could miss as often as the pool that misses most do. */
 static bool alike(const struct fixture *f, const uint32_t *pages)
 {
     uint64_t near = divide_near(highest_rate(f, pages));
@@ -291,8 +291,8 @@ static void fairness_finds_the_lowest_equal_rates(void **state)
     }
 }
 
-/* One page more is all that a loop needs to miss nothing: who misses less than the loop could is
- * given no more, and memory is spare. */
+/* With one page more a loop misses nothing: a pool that misses less than the loop could is given no
+ * more, and memory is spare. */
 static void fairness_keeps_a_loop_from_what_it_needs_while_another_misses(void **state)
 {
     struct fixture *f = *state;
@@ -344,7 +344,7 @@ static void a_service_is_kept_before_misses_are_saved(void **state)
     f->pool[0].low = 200;
     divide(f, 96);
     assert_in_range(divide_rate(&f->pool[0], f->room.best[0]), 280, 300);
-    /* The lower end: what it has more than it needs goes to others. */
+    /* the lower end: pages it does not need go to others */
     make_slope(f, 1, 100);
     divide(f, 120);
     assert_in_range(divide_rate(&f->pool[0], f->room.best[0]), 200, 220);
@@ -381,8 +381,8 @@ static void a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_p
     }
 }
 
-/* Some that have just begun, and hold next to nothing, are no reason to take from a loop what it
- * needs. */
+/* Pools that have just begun, and hold next to nothing, are no reason to take pages from a loop
+ * that it needs. */
 static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
 {
     struct fixture *f = *state;
@@ -396,7 +396,7 @@ static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
     assert_true(f->room.best[0] >= 64);
 }
 
-/* What they do not ask for is not one's alone. */
+/* Memory that they do not ask for is divided. */
 static void pools_of_which_nothing_is_known_have_even_parts_of_what_is_over(void **state)
 {
     struct fixture *f = *state;
@@ -419,8 +419,8 @@ static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
         f->pool[1].high = 400; /* no rate is known to be kept */
         divide(f, 81);
         assert_int_equal(f->room.best[1], 70);
-        /* Of several, each an equal part of what it holds first; one that does not use its part
-         * leaves it to the others. */
+        /* Of several, each has an equal part of the pages it holds first; one that does not use its
+         * part leaves it to the others. */
         make_unknown(f, 0, 10);
         make_unknown(f, 2, 40);
         divide(f, 90);

@@ -1,7 +1,7 @@
 /*
- * What plans make of programs, and these of plans: programs with known curves, whose pages come
- * only as they miss, are divided among epoch by epoch as mm/pool/divide.c does it. Rates and
- * speeds are what the programs then have, not what was foretold.
+ * Plans and programs act on each other: programs with known curves, which get their pages only as
+ * they miss, are divided among epoch by epoch as mm/pool/divide.c does. Rates and speeds are those
+ * that programs then have, not predictions.
  */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/divide/demand.h"
@@ -17,8 +17,8 @@ enum {
     LASTS = 64, /* epochs */
 };
 
-/* Of a thousand accesses to pages used before so many miss with no, a 16th, ... all of its
- * pages. */
+/* A program. Its shape: of a thousand accesses to pages used before, those that miss with no, a
+ * 16th, ... all of its pages. */
 struct program {
     uint32_t pages, accesses_per_ms; /* while it does not wait */
     uint32_t shape[SHAPE];
@@ -69,7 +69,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Misses in so much work, in millionths. */
+/* Returns the misses in `work_us`, in millionths. */
 static uint64_t misses_in(const struct program *p, uint64_t work_us, uint32_t pages)
 {
     uint64_t at = (uint64_t)pages * (SHAPE - 1), i = at / p->pages, rest = at % p->pages;
@@ -81,7 +81,7 @@ static uint64_t misses_in(const struct program *p, uint64_t work_us, uint32_t pa
     return work_us * p->accesses_per_ms / 1000 * per_million;
 }
 
-/* How much it works in an epoch with so many pages: the rest it waits. */
+/* Returns the time that the program works in an epoch with `pages`; the rest it waits. */
 static uint64_t work_with(const struct program *p, uint32_t pages)
 {
     uint64_t a_second = misses_in(p, 1000000, pages) / 1000000;
@@ -106,8 +106,8 @@ static uint64_t misses_with(const void *program, uint32_t pages)
     return misses_in(p, p->worked_us, pages) / 1000000;
 }
 
-/* An epoch with the pages it holds; each miss brings one, if the pool is to have more. Its curve
- * is that of the work it has done. */
+/* Runs an epoch with the pages that the program holds; each miss brings one, if the pool is to have
+ * more. The curve is that of the work done. */
 static void run(struct world *w, unsigned i)
 {
     struct program *p = &w->program[i];
@@ -128,7 +128,8 @@ static void run(struct world *w, unsigned i)
     p->fills -= p->fills > 0;
 }
 
-/* As mm/pool/divide.c: of one that begins nothing is known in its first epoch. */
+/* Divides as mm/pool/divide.c does: of a program that begins nothing is known in its first
+ * epoch. */
 static void divide(struct world *w, unsigned epoch)
 {
     struct divide_report report;
@@ -188,13 +189,14 @@ static double slowed(const struct world *w, unsigned i, uint32_t pages)
     return speed(&w->program[i], w->memory) / speed(&w->program[i], pages);
 }
 
-/* The harmonic mean of two programs' speedups against themselves alone, with so many pages each. */
+/* Returns the harmonic mean of the speedups of two programs with `first` and `second` pages, each
+ * against itself alone. */
 static double mean_speedup(const struct world *w, uint32_t first, uint32_t second)
 {
     return 2 / (slowed(w, 0, first) + slowed(w, 1, second));
 }
 
-/* The highest that any division of so many pages gives. */
+/* Returns the highest mean speedup of any division of `memory`. */
 static double best_speedup(const struct world *w, uint32_t memory)
 {
     double best = 0;
@@ -204,9 +206,8 @@ static double best_speedup(const struct world *w, uint32_t memory)
     return best;
 }
 
-/* Sizes from a third of what they have to nearly all of it. What a program is to have it may take
- * a while to read, at a page a fault; and plans are in steps, so that a loop may be given a step
- * more than it needs. */
+/* Sizes from a third of the pages they have to nearly all. Reading a new part takes a while, at a
+ * page a fault; and plans are in steps, so that a loop may be given a step more than it needs. */
 static void throughput_settles_near_the_best_division_there_is(void **state)
 {
     struct world *w = *state;
@@ -227,8 +228,8 @@ static void throughput_settles_near_the_best_division_there_is(void **state)
     }
 }
 
-/* What was learnt from many accesses at its beginning is of no use then, and a starved program
- * makes few: it takes as long to read what it is to have. */
+/* The many accesses of its beginning predict nothing later, and a starved program makes few: it
+ * takes as long as reading its part. */
 static void one_that_needs_more_than_at_first_has_it_soon(void **state)
 {
     struct world *w = *state;
@@ -240,7 +241,7 @@ static void one_that_needs_more_than_at_first_has_it_soon(void **state)
     assert_true(mean >= 0.9 * best_speedup(w, w->memory));
 }
 
-/* Whoever else there is, and whatever its weight does not outweigh; the asker may be the last to
+/* Whatever other programs there are, unless a heavier one asks, too; the asker may be the last to
  * come. */
 static void a_service_asked_for_is_kept(void **state)
 {
@@ -307,7 +308,7 @@ static void fairness_has_programs_miss_alike(void **state)
     }
 }
 
-/* Who cannot miss less with what is over leaves it to a loop. */
+/* A program that cannot miss less with spare memory leaves it to a loop. */
 static void maxmin_gives_a_loop_what_it_needs(void **state)
 {
     struct world *w = *state;
@@ -319,7 +320,7 @@ static void maxmin_gives_a_loop_what_it_needs(void **state)
     assert_true(misses[1] == 0);
 }
 
-/* It has not been seen to miss anything, nor not to: it may have twice what it has. */
+/* The program has no record of misses, nor of none: it may have twice the pages it has. */
 static void one_that_begins_takes_an_equal_part_at_most_and_loses_nothing_it_has(void **state)
 {
     struct world *w = *state;

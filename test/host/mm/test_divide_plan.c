@@ -190,7 +190,7 @@ static void ends_of_ranges_do_not_wrap(void **state)
         for (unsigned i = 0; i < 2; i++) {
             const struct divide_pool *p = &f->pool[i];
             assert_true(divide_misses(p, 0) >= divide_misses(p, DIVIDE_MEMORY_MAX));
-            if (p->seen && p->pages) /* many more than foretold */
+            if (p->seen && p->pages) /* many more than predicted */
                 assert_int_equal(divide_misses(p, 0), 16 * p->misses[0]);
             if (p->spacing > 1 &&
                 p->misses[0] >

@@ -39,7 +39,7 @@ static void check(const struct fixture *f)
     assert_int_equal(f->d->size, f->size);
 }
 
-/* The page's distance, 0: not used before. It leaves the list. */
+/* Removes the page from the list. Returns its distance, or 0 if it was not used before. */
 static uint32_t take(struct fixture *f, uint32_t page)
 {
     uint32_t i = 0;
@@ -171,8 +171,8 @@ static void a_grown_row_goes_on_where_it_was(void **state)
     }
 }
 
-/* Against the times of uses and marks; the row is given anew some times between marks, or the other
- * way round. */
+/* Checked by the times of uses and marks; the row is given anew several times between marks, or the
+ * other way round. */
 static void pages_used_since_the_mark_before_the_last_are_recent(void **state)
 {
     struct fixture *f = *state;

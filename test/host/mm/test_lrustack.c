@@ -5,7 +5,7 @@
 
 enum { NODES = 97, GROWN = 160 };
 
-/* The same, naively: [0] is the top. */
+/* A naive stack: [0] is the top. */
 struct naive {
     uint32_t page[GROWN];
     unsigned size;
@@ -44,7 +44,7 @@ static void check(const struct fixture *f)
     assert_int_equal(f->s->size, f->naive.size);
 }
 
-/* Depth of the page from 1, or 0. */
+/* Returns the depth of the page from 1, or 0. */
 static unsigned naive_depth(const struct naive *n, uint32_t page)
 {
     for (unsigned i = 0; i < n->size; i++) {
@@ -221,7 +221,7 @@ static void the_last_page_unmapped_leaves_an_empty_stack(void **state)
     touch(f, 8);
 }
 
-/* One of what may happen to a stack. */
+/* Does one random operation. */
 static void step(struct fixture *f, uint64_t *seed)
 {
     uint32_t page = (uint32_t)(test_random(seed) % f->s->nodes), at[LRUSTACK_BOUNDS_MAX];

@@ -201,7 +201,7 @@ static void unmapped_pages_are_used_for_the_first_time_again(void **state)
     free(m);
 }
 
-/* m's bytes in a larger block. */
+/* Returns a copy of m in a larger block. */
 static struct mrc *grown(struct mrc *m, unsigned shift)
 {
     struct mrc_config few = m->config, many = few;
@@ -218,7 +218,7 @@ static struct mrc *grown(struct mrc *m, unsigned shift)
     return larger;
 }
 
-/* Both of them. */
+/* Touches the same pages in both. */
 static void touch_modulo(struct mrc *a, struct mrc *b, uint32_t times, uint32_t pages)
 {
     for (uint32_t i = 0; i < times; i++) {

@@ -49,7 +49,7 @@ static void check(const struct fixture *f)
         fail_msg("%s", broken);
 }
 
-/* Whether the page is found. */
+/* Returns whether the page is found. */
 static bool memory_touch(struct memory *m, uint32_t page)
 {
     bool found = m->holds[page];

@@ -1,4 +1,4 @@
-/* Prefetching: what is fetched, what is learned from it, and how much of it was right. */
+/* Prefetching: the pages fetched, what is learned from them, and how many of them were used. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/paging.h"
@@ -91,7 +91,7 @@ static bool listed(const struct fixture *f, uint64_t page)
     return false;
 }
 
-/* So many pages are fetched, and used at once or evicted. */
+/* Fetches n pages, which are used at once or evicted. */
 static void outcomes(struct fixture *f, unsigned n, bool used)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -361,7 +361,7 @@ static unsigned level_where_all_are_used_after(struct fixture *f, uint32_t frame
     return f->p->ops->level(f->p->state);
 }
 
-static void a_page_not_used_soon_was_not_foreseen(void **state)
+static void a_page_not_used_soon_was_not_predicted(void **state)
 {
     struct fixture *f = *state;
 
@@ -396,7 +396,7 @@ static void edges_that_mislead_are_followed_no_more(void **state)
     assert_true(listed(f, 8));
 }
 
-/* Of pages used in this order before, one in so many is used: the level at the end. */
+/* Returns the level after pages used in a known order before, of which one in `stride` is used. */
 static unsigned level_after(struct fixture *f, uint32_t stride)
 {
     const uint32_t pages = 199; /* a prime */
@@ -446,7 +446,7 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
             assert_int_equal(f->list.length, MIN(10 * far, most[m]));
         }
         assert_int_equal(f->p->late, 8 * (m + 1));
-        use.late = false; /* and not so early any more when nobody has waited for long */
+        use.late = false; /* not as early after a long time without a wait */
         for (unsigned i = 0; i < (most[m] - 10) / 10 * 512; i++) {
             assert_true(f->list.length > 10);
             fetch(f, 0);
@@ -518,7 +518,7 @@ static void any_program_leaves_every_structure_whole(void **state)
     }
 }
 
-static void blocked_lu_is_foreseen(void **state)
+static void blocked_lu_is_predicted(void **state)
 {
     struct program p = {.kind = PROGRAM_LU, .side = 512, .filter = 64};
     struct trace t = program_run(&p);
@@ -571,7 +571,7 @@ int main(void)
         TEST(a_new_habit_has_room_before_an_old_one),
         TEST(of_uses_and_misses_those_tell_that_have_told_better),
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
-        TEST(a_page_not_used_soon_was_not_foreseen),
+        TEST(a_page_not_used_soon_was_not_predicted),
         TEST(in_a_small_memory_soon_is_sooner),
         TEST(edges_that_mislead_are_followed_no_more),
         TEST(edges_that_would_have_been_right_are_followed_again),
@@ -580,7 +580,7 @@ int main(void)
         TEST(an_unmapped_page_leads_nowhere),
         TEST(a_grown_state_goes_on_where_it_was_and_moves_nothing),
         TEST(any_program_leaves_every_structure_whole),
-        TEST(blocked_lu_is_foreseen),
+        TEST(blocked_lu_is_predicted),
         TEST(random_accesses_cost_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

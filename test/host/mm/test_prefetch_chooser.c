@@ -112,7 +112,7 @@ static void pages_are_listed_once_and_many_together(void **state)
         assert_int_equal(list.length, use.page == 6 ? 4 : 0);
     }
     assert_int_equal(list.page[0], 11);
-    use.page = 7; /* a fault: what was listed was not all read */
+    use.page = 7; /* a fault: not all listed pages were read */
     assert_ptr_equal(streams_event(&streams, &use, true), s);
     list.length = 0;
     streams_list(s, &use, 8, &list);
@@ -187,7 +187,7 @@ static struct trace run_of(enum program_kind kind, uint32_t pages)
     return rounds_of(kind, pages, ROUNDS, 1);
 }
 
-/* In percent of what is waited without prefetching. */
+/* Returns the time waited, in percent of that without prefetching. */
 static double waited(const struct prefetch_ops *ops, const struct trace *t, uint32_t frames,
                      uint64_t without)
 {
@@ -246,7 +246,7 @@ static void of_random_accesses_nothing_is_fetched(void **state)
     }
 }
 
-/* What is thought before anything is known. */
+/* The expectations before anything is known. */
 static void nor_at_the_beginning(void **state)
 {
     static const uint32_t memory_pct[] = {25, 50, 75, 90}, pages[] = {512, 2048, 4096};
@@ -260,7 +260,7 @@ static void nor_at_the_beginning(void **state)
         }
 }
 
-/* One region is read in order, of another one any page is used: each for itself. */
+/* One region is read in order, in another one any page is used: each is judged for itself. */
 static void a_region_has_experts_of_its_own(void **state)
 {
     enum { EACH = 1024 };
@@ -273,7 +273,7 @@ static void a_region_has_experts_of_its_own(void **state)
         t.page[i] = i % 2 ? EACH + (uint32_t)(test_random(&seed) % EACH) : (uint32_t)(i / 2 % EACH);
     struct paging_result none = paging_run(&prefetch_none, &t, EACH, 140, false);
     struct paging_result both = paging_run(&prefetch_chooser, &t, EACH, 140, false);
-    /* of 20 passes, all but the first are foreseen */
+    /* of 20 passes, all but the first are predicted */
     assert_true(both.faults < none.faults - 18 * EACH);
     trace_free(&t);
 }
@@ -293,7 +293,7 @@ static void pages_that_are_waited_for_long_leave_room_for_others(void **state)
     for (uint32_t i = 0; i < LANES; i++)
         lane[i] = i;
     for (uint32_t i = 0; i < EVENTS / 2; i++) {
-        /* In another order each time, or the graph would foresee it. */
+        /* In another order each time, or the graph would predict it. */
         uint32_t *a = &lane[i % LANES], *b = a + test_random(&seed) % (LANES - i % LANES), was = *a;
         *a = *b, *b = was;
         t.page[2 * i] = i % FIRST;

@@ -31,7 +31,7 @@ static void begin(struct counted *c, uint32_t group)
     region_curves_init(&c->curves, group);
 }
 
-/* The place it had, PAGES: none. */
+/* Removes the page. Returns the index that it had, or PAGES. */
 static uint32_t take_out(struct counted *c, uint32_t page)
 {
     for (uint32_t i = 0; i < c->size; i++)
@@ -84,7 +84,7 @@ static uint64_t misses(const struct replace_ops *ops, const struct trace *t, uin
 }
 
 /* First uses are not in the curve. */
-static void both_curves_foretell_what_either_policy_misses(void **state)
+static void both_curves_predict_what_either_policy_misses(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
@@ -180,7 +180,8 @@ static uint64_t with_regions(const struct replace_ops *ops, const struct trace *
     return missed;
 }
 
-/* All but the epochs until the counter is at its end is as MRU has it, which is the optimum. */
+/* But for the epochs until the counter is at its end the misses are those of MRU, which is the
+ * optimum. */
 static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
 {
     (void)state;
@@ -193,10 +194,10 @@ static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
     trace_free(&t);
 }
 
-/* An array gone through over and over, larger than memory, and another used at random with a
- * favourite third. */
-/* Blocked LU: a loop that becomes smaller. What LRU has left is not what MRU would have, and must
- * not stay. */
+/* An array larger than memory, gone through over and over, and another used at random, a third of
+ * it most. */
+/* Blocked LU: a loop that becomes smaller. Pages that LRU has left and MRU would not have must not
+ * stay. */
 static void a_region_that_turns_to_mru_becomes_what_mru_would_have(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void a_loop_gets_mru_and_its_neighbour_lru(void **state)
     trace_free(&t);
 }
 
-/* Both are used alike, but only one is small enough to be kept. */
+/* Both regions are used alike, but only one is small enough to be kept. */
 static void memory_goes_where_it_saves_misses(void **state)
 {
     (void)state;
@@ -287,7 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lru_groups_are_those_of_a_list_looked_through),
-        cmocka_unit_test(both_curves_foretell_what_either_policy_misses),
+        cmocka_unit_test(both_curves_predict_what_either_policy_misses),
         cmocka_unit_test(the_policy_changes_at_the_counters_ends_only),
         cmocka_unit_test(few_capacity_misses_change_nothing),
         cmocka_unit_test(a_loop_is_replaced_by_mru_after_three_epochs),

@@ -1,4 +1,4 @@
-/* Page replacement: what every policy keeps to, LRU and CLOCK exactly, and none better than OPT. */
+/* Page replacement: rules for every policy, LRU and CLOCK exactly, and none better than OPT. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
@@ -33,7 +33,7 @@ static uint64_t least(const struct trace *t, uint32_t frames)
 
 struct oracle {
     uint32_t frames, count;
-    uint32_t page[64]; /* by age, or by use: the first goes */
+    uint32_t page[64]; /* by age, or by use: the first is evicted */
     bool used[64];
 };
 
@@ -154,7 +154,7 @@ static void every_policy_misses_each_page_once_when_all_fit(void **state)
     trace_free(&t);
 }
 
-/* Of a loop of n pages all but one of m frames keep their page for a round: (n - m) / (n - 1) of
+/* On a loop of n pages all but one of m frames keep their page for a round: (n - m) / (n - 1) of
  * the accesses miss. */
 static void the_optimum_of_a_loop_is_as_known(void **state)
 {
@@ -180,7 +180,8 @@ static void state_per_node_is_what_the_table_says(void **state)
     }
 }
 
-/* Under a lock, however many nodes there are: of the state no more changes than a few numbers. */
+/* Growth happens under a lock: no more of the state changes than a few numbers, however many nodes
+ * there are. */
 static void growth_moves_nothing(void **state)
 {
     enum { NODES = 1000, FRAMES = 100, CHANGED_MAX = 7 * sizeof(uint32_t) };

@@ -47,7 +47,7 @@ static uint64_t misses(const struct replace_ops *ops, const struct trace *t, uin
     return n;
 }
 
-/* What a policy would have resident, by its paper: true for a hit. */
+/* The pages that a policy would have resident, by its paper. */
 struct paper {
     uint32_t c;
     double p;
@@ -81,8 +81,8 @@ static void replace(struct paper *a, uint32_t x)
     last(to, page);
 }
 
-/* Fractions of 2^-16, as p has them in mm/policy/replace/arc.c: what they are equal to must not
- * depend on rounding. */
+/* Fractions of 2^-16, as p has in mm/policy/replace/arc.c: comparisons must not depend on
+ * rounding. */
 static double ratio(uint32_t a, uint32_t b)
 {
     return a < b ? 1 : (double)(a * 65536ull / b) / 65536;
@@ -329,8 +329,8 @@ static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
     }
 }
 
-/* LIRS: what was evicted while in S, and comes back ahead of its use, is promoted by the use as it
- * would be by the fault. */
+/* LIRS: a page that was evicted while in S, and is prefetched, is promoted by its first use as it
+ * would be by a fault. */
 static void a_prefetched_page_is_judged_by_its_first_use(void **state)
 {
     (void)state;
@@ -366,7 +366,7 @@ static void a_prefetched_page_is_judged_by_its_first_use(void **state)
 
 /* ---- Pages in the page access buffer --------------------------------------------------------- */
 
-/* The 20 pages used last are hot: MRU takes the latest that is not, without asking about all of
+/* The 20 pages used last are hot: MRU evicts the latest that is not, without asking about all of
  * them each time. */
 static void mru_asks_about_once_for_an_eviction(void **state)
 {
@@ -392,8 +392,8 @@ static void mru_asks_about_once_for_an_eviction(void **state)
         assert_true(replace_mru.resident(memory, n));
 }
 
-/* A loop of 300 pages in 200 frames, each page used for a while: the policy's choice is found in
- * use once, and asked for anew. */
+/* A loop of 300 pages in 200 frames, each page used for a while: the victim is found in use once,
+ * and another one asked for. */
 static void a_page_still_in_use_is_not_used_twice(void **state)
 {
     static const struct replace_ops *const all[] = {&replace_lirs, &replace_gap, &replace_chooser};
@@ -426,7 +426,7 @@ static void a_page_still_in_use_is_not_used_twice(void **state)
     }
 }
 
-/* T2 would be the worse place for it: as p is 0, what is in T1 goes first. */
+/* In T2 the page would be evicted later: as p is 0, pages in T1 go first. */
 static void arc_has_a_page_still_in_use_among_the_recent(void **state)
 {
     static uint64_t memory[1000];

@@ -1,5 +1,5 @@
-/* The chooser: bounds on what it loses against the best of its experts, and what it keeps when it
- * changes its mind. */
+/* The chooser: bounds on its loss against the best of its experts; pages that stay when another
+ * expert takes over. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "mm/policy/replace/weigh.h"
@@ -30,8 +30,8 @@ static double rate(const struct replace_ops *ops, const struct access_trace *t, 
     return 100.0 - 100.0 * (double)misses / (double)logged;
 }
 
-/* From `starts` of the experts, the first being number `from`; in points of the accesses that the
- * buffer logs. */
+/* Checks the bound from `starts` of the experts, from number `from` on, in points of the accesses
+ * that the buffer logs. */
 static void bounded_behind(const struct access_trace *t, const char *name, unsigned percent,
                            unsigned from, unsigned starts, double points)
 {
@@ -74,7 +74,7 @@ static void two_points_below_the_best_at_most(void **state)
     }
 }
 
-/* Points below the best of the experts, from the default start. */
+/* Returns the points below the best of the experts, from the default start. */
 static double below(const struct trace *t, unsigned percent)
 {
     struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
@@ -102,7 +102,7 @@ static void add(struct points *p, const struct trace *t, unsigned percent)
     p->cases++;
 }
 
-/* On traces that none of its constants was chosen by; passes: accesses a page. */
+/* Runs traces that were not used to choose its constants. passes: accesses a page. */
 static struct points of_unseen(uint32_t pages, unsigned passes)
 {
     struct points p = {0};
@@ -132,7 +132,7 @@ static void short_runs_cost_no_more_than_is_said(void **state)
     }
 }
 
-/* Whose way back LRU has in memory, once: a lead that is over is not followed. */
+/* LRU has the way back in memory, once: a lead from a past phase is not followed. */
 static void a_sweep_there_and_back_is_told_from_one_to_follow(void **state)
 {
     (void)state;
@@ -159,8 +159,8 @@ static void uses_that_follow_at_once_do_not_deceive_it(void **state)
     }
 }
 
-/* With hardly more memory than the table, ARC has all of it or never gets there, by what it kept
- * before. */
+/* With hardly more memory than the table, ARC has all of it or never gets there, depending on its
+ * past. */
 static void memory_follows_what_arc_would_have(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void its_state_may_grow_at_any_time(void **state)
     }
 }
 
-/* What is to go is named, and is used again while it is of the quarter of pages that are hot just
+/* Evicts a page. The victim is used again while it is in the quarter of pages that are hot just
  * then (4 .. 7: none); then it goes. */
 static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t incoming,
                           uint64_t hot)
@@ -293,7 +293,7 @@ static void the_one_in_force_decides_as_it_does_alone(void **state)
     }
 }
 
-/* Its set, too, while memory is only becoming it: pages of another's that are still there are
+/* So does its set, while memory only becomes that: pages of another set that are still there are
  * misses of its own. */
 static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
 {
@@ -328,8 +328,8 @@ static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
     }
 }
 
-/* TLB misses in a buffer's reach: what sets lose there, or memory loses that sets have, is used
- * without a log. */
+/* TLB misses in reach of a buffer: pages that sets lose there, or memory loses that sets have, are
+ * used without a log. */
 enum { BEHIND_PAGES = 2048, BEHIND_FRAMES = 1024, BEHIND_BUFFER = 128, BEHIND_WINDOW = 64 };
 
 static struct trace soon_again(enum trace_kind kind)
@@ -342,8 +342,8 @@ static struct trace soon_again(enum trace_kind kind)
 }
 
 /*
- * In percent. What is used several times between two looks counts once: of MRU and W-TinyLFU, which
- * give away what was used just now, that leaves out the most.
+ * Returns the largest difference in percent. A page used several times between two looks counts
+ * once. That leaves out most for MRU and W-TinyLFU, which give away the pages used just now.
  */
 static unsigned apart_at_most(const char *policy)
 {
@@ -407,7 +407,7 @@ static void behind_a_buffer_it_is_as_near_to_the_best(void **state)
     }
 }
 
-/* Or each page of a loop that goes would be the next one used. */
+/* From one end, each page of a loop that goes would be the next one used. */
 static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state)
 {
     enum { PAGES = 512, FRAMES = 256 };
@@ -432,7 +432,7 @@ static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state
     simulation_end(&s);
 }
 
-/* It is the first use, also of one that was about to go: every expert would have missed. */
+/* It is the first use, also of a page that was about to go: every expert would have missed. */
 static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
 {
     const struct replace_config config = {.nodes = 64, .frames = 16, .seed = 1};
@@ -493,8 +493,8 @@ static enum page_buffered keeps_five(uint32_t node)
     return node == 5 ? BUFFER_KEPT : BUFFER_NOT_KEPT;
 }
 
-/* LRU alone would not have lost the page, and be told of that use when it would have the page go:
- * it has the next one go instead. */
+/* LRU alone would not have lost the page, and would hear of that use when it names the page: it
+ * names the next one instead. */
 static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void **state)
 {
     enum { FRAMES = 256, KEPT = 5 };
@@ -533,7 +533,7 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
     uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
 
     (void)state;
-    alarm(60); /* an ARC that is not told names it for ever */
+    alarm(60); /* an ARC that is not told names the page for ever */
     assert_int_equal(replace_chooser.init(memory, &config), 0);
     for (uint32_t n = 0; n < FRAMES; n++)
         replace_chooser.enter(memory, n, 0);
@@ -551,8 +551,8 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
     free(memory);
 }
 
-/* Pages in the page access buffer, where the program uses them without a log: it is told once of
- * each, whoever asks. */
+/* Pages in the page access buffer, where the program uses them without a log. The buffer tells each
+ * use once. */
 enum { BUFFERED = 32 };
 static bool used_there[BUFFERED];
 
@@ -565,7 +565,7 @@ static enum page_buffered tell_once(uint32_t node)
     return is;
 }
 
-/* A page in memory for `frames` pages is used; what the buffer has of it, is not logged. */
+/* Uses a page in memory of `frames` pages. A use of a page in the buffer is not logged. */
 static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident)
 {
     if (replace_chooser.resident(memory, page)) {
@@ -589,7 +589,7 @@ static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident
     assert_null(replace_chooser.check(memory));
 }
 
-/* It takes room there as it does in memory, though the log says nothing of it. */
+/* The page takes room in each set as in memory, though the log does not mention it. */
 static void every_set_keeps_what_is_used_in_the_buffer(void **state)
 {
     enum { FRAMES = 64, LOOP = 48, ROUNDS = 20, PAGES = BUFFERED + LOOP };
@@ -618,8 +618,8 @@ static void every_set_keeps_what_is_used_in_the_buffer(void **state)
     free(memory);
 }
 
-/* One would have the page go: LRU asks the buffer first, and ARC, whose turn is later, hears of it
- * all the same. */
+/* LRU names the page and asks the buffer first; ARC, which is told later, hears of the use all the
+ * same. */
 static void what_the_buffer_tells_once_all_hear(void **state)
 {
     enum { FRAMES = 4 };
@@ -687,14 +687,14 @@ static void sets_shrink_by_a_few_pages_in_a_call(void **state)
     free(memory);
 }
 
-/* Of two experts one misses so often and the other does not. */
-static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t who, unsigned misses,
+/* Counts `misses` of expert `missing`, of two. Returns the decision. */
+static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t missing, unsigned misses,
                              uint32_t far, uint32_t frames)
 {
     const uint32_t to_fetch[] = {current == 0 ? 0 : far, current == 1 ? 0 : far};
 
     for (unsigned i = 0; i < misses; i++)
-        weigh_count(w, 1u << who);
+        weigh_count(w, 1u << missing);
     return weigh_decide(w, current, to_fetch, frames);
 }
 
@@ -726,7 +726,7 @@ static void a_lead_like_one_that_was_lost_is_not_followed(void **state)
     assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
 }
 
-/* What made it is over. */
+/* The phase that made it is over. */
 static void a_lead_that_grows_no_more_is_not_followed(void **state)
 {
     enum { N = 1000, FAR = 500, LEAST = FAR + N / 16 };
@@ -739,7 +739,7 @@ static void a_lead_that_grows_no_more_is_not_followed(void **state)
     assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
 }
 
-/* Or what was long ago would outweigh any time. */
+/* Otherwise a lead lost long ago would outweigh any other. */
 static void a_lead_of_all_frames_is_followed_whatever_was_lost(void **state)
 {
     enum { N = 1000 };

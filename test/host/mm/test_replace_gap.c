@@ -1,5 +1,4 @@
-/* Replacement by gaps: near the optimum where gaps are regular, and what becomes of pages that are
- * late. */
+/* Replacement by gaps: near the optimum where gaps are regular; pages that are late. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
@@ -24,7 +23,7 @@ static uint64_t least(const struct trace *t, uint32_t frames)
     return n;
 }
 
-/* Per mille of what the optimum saves of LRU's misses. */
+/* Returns the misses saved against LRU, in thousandths of those that the optimum saves. */
 static uint64_t saved(const struct trace *t, uint32_t frames)
 {
     uint64_t lru = misses(&replace_lru, t, frames), gap = misses(&replace_gap, t, frames);
@@ -37,7 +36,7 @@ static void a_loop_misses_as_the_optimum_does(void **state)
     (void)state;
     struct trace t = trace_make(TRACE_LOOP, 1000, 60000, 1);
 
-    /* Of 50 frames the two that keep what was just used are one in 25. */
+    /* two of 50 frames keep the pages just used: one in 25 */
     for (uint32_t percent = 5; percent < 100; percent += 10)
         assert_true(saved(&t, 10 * percent) >= (percent == 5 ? 955 : 995));
     trace_free(&t);
@@ -54,7 +53,7 @@ static void of_a_factorisation_most_of_what_can_be_saved_is(void **state)
 }
 
 /* Gaps alternate. */
-static void a_sweep_there_and_back_is_foretold(void **state)
+static void a_sweep_there_and_back_is_predicted(void **state)
 {
     (void)state;
     struct trace t = trace_make(TRACE_BACK_FORTH, 1024, 1024 * 60, 1);
@@ -64,7 +63,7 @@ static void a_sweep_there_and_back_is_foretold(void **state)
     trace_free(&t);
 }
 
-/* What was just used is used again two uses later, and then not for long. */
+/* A page just used is used again two uses later, and then not for long. */
 static void a_page_stays_for_a_use_that_follows_at_once(void **state)
 {
     (void)state;
@@ -158,7 +157,7 @@ static void what_is_over_goes_first(void **state)
     assert_null(replace_gap.check(memory));
 }
 
-/* Each is asked for once, but those used last, of which there are two here. */
+/* Each page is named once, but for those used last, of which there are two here. */
 static void a_page_in_the_buffer_is_passed_over(void **state)
 {
     (void)state;
@@ -203,7 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_misses_as_the_optimum_does),
         cmocka_unit_test(of_a_factorisation_most_of_what_can_be_saved_is),
-        cmocka_unit_test(a_sweep_there_and_back_is_foretold),
+        cmocka_unit_test(a_sweep_there_and_back_is_predicted),
         cmocka_unit_test(a_page_stays_for_a_use_that_follows_at_once),
         cmocka_unit_test(the_victim_is_the_one_used_last_of_all),
         cmocka_unit_test(what_is_over_goes_first),

@@ -1,4 +1,4 @@
-/* Replacement by gaps over more uses than its 32-bit times count: its source is part of this test,
+/* Replacement by gaps over more uses than its 32-bit times count. The source is part of this test,
  * so that time can be moved on. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/replace/gap.c"
@@ -16,7 +16,7 @@ static struct gap *start(void)
     return s;
 }
 
-/* As if the page that is used all the time had been used so often; nothing waits in the wheel. */
+/* Moves time on as if the busy page had been used `uses` times; nothing waits in the wheel. */
 static void pass(struct gap *s, uint32_t uses)
 {
     assert_int_equal(s->waiting, 0);

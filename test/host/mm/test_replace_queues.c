@@ -1,5 +1,5 @@
-/* SIEVE, S3-FIFO and W-TinyLFU, each against its paper by brute force; and how much one call may
- * do. */
+/* SIEVE, S3-FIFO and W-TinyLFU, each against its paper by brute force; and the work that one call
+ * may do. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/random.h"
@@ -211,8 +211,8 @@ static void with_a_margin_a_page_must_have_been_used_twice_more_often(void **sta
     compare(&replace_wtinylfu_margin, wtinylfu, 1);
 }
 
-/* Once a pass, in any order: what is there stays, and what W-TinyLFU would change is a miss for
- * nothing. */
+/* Once a pass, in any order: the pages there stay, and each change that W-TinyLFU would make costs
+ * a miss. */
 static void with_a_margin_passes_in_any_order_miss_as_under_mru(void **state)
 {
     enum { ALL = 1000, FRAMES = 500, PASSES = 10 };
@@ -243,7 +243,7 @@ struct watched {
     uint8_t *state, *before;
 };
 
-/* A call has been made. */
+/* Checks that the call has changed few bytes. */
 static void few_bytes_changed(struct watched *w, const char *call)
 {
     size_t changed = bytes_changed(w->before, w->state, w->bytes);
@@ -276,7 +276,7 @@ static void watch(const struct replace_ops *ops)
     few_bytes_changed(&w, "victim()");
     ops->leave(w.state, victim);
     ops->enter(w.state, FRAMES, 0);
-    /* these reckon anew for another size */
+    /* these two compute more at a new size */
     if (ops != &replace_region && ops != &replace_chooser) {
         remember(&w);
         ops->resize(w.state, FRAMES / 4);

@@ -1,4 +1,4 @@
-/* The slots of a swap area against an oracle that looks at every one. */
+/* The slots of a swap area against an oracle that looks at every slot. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/slots.h"
 
@@ -12,7 +12,7 @@ static uint64_t random_below(uint64_t *state, uint64_t n)
 
 static struct slots *make(void)
 {
-    struct slots *s = malloc(slots_bytes(PAGES)); /* ASan sees what is written behind it */
+    struct slots *s = malloc(slots_bytes(PAGES)); /* ASan sees writes behind it */
 
     slots_init(s, PAGES);
     assert_null(slots_check(s));
@@ -105,7 +105,7 @@ static uint32_t whole_clusters(const bool *taken)
     return n;
 }
 
-/* Takes one as slots_take says it does. */
+/* Takes a slot, and checks it against the comment of slots_take(). */
 static void take_and_compare(struct slots *s, bool *taken, uint32_t held, uint64_t *random)
 {
     uint32_t want =

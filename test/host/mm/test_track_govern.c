@@ -1,4 +1,4 @@
-/* What tracking may cost, against loads with a known cost at every shift. */
+/* The limit on the cost of tracking, against loads with a known cost at every shift. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/track_governor.h"
 #include "test/host/double/random.h"
