@@ -16,7 +16,7 @@
 enum { FIBERS = 64, STACK = 256 * 1024, EVENT_EACH = 16 };
 #define PATIENCE_NS (100 * NS_PER_S) /* of the fibers' clock */
 
-/* Where there are such units. */
+/* Defined where there are units of the simulated machine. */
 void path_double_deliver(void) __attribute__((weak));
 
 enum state { NONE, RUNS, SLEEPS, ENDED };
@@ -26,11 +26,11 @@ struct fiber {
     ucontext_t context;
     void *stack, *fake;
     enum state state;
-    bool kernel, through; /* of the kernel's; sleeps whatever becomes of its process */
+    bool kernel, through; /* a kernel thread; sleeps even if its process ends */
     bool woken, interrupted;
     uint64_t until_ns, since_ns;
-    const char *lock;  /* that guards what it waits for; NULL: only time */
-    const void *where; /* ... and the code that does */
+    const char *lock;  /* of the lock that guards the wait; NULL: it waits for time only */
+    const void *where; /* the code that waits */
     void (*entry)(void *);
     void *arg;
 };
@@ -40,15 +40,16 @@ bool host_irqs_on = true;
 uint64_t host_ticks = 1, fibers_points;
 
 static struct fiber fibers[FIBERS], *current;
-static struct thread outside;            /* of a test, before and after its fibers */
-static struct fiber *on_cpu[FIBER_CPUS]; /* who was last there and has not gone elsewhere */
+static struct thread outside; /* the test's, before and after its fibers */
+/* the fiber that ran last on the CPU, unless it has moved */
+static struct fiber *on_cpu[FIBER_CPUS];
 static ucontext_t dispatcher;
 static void *dispatcher_fake;
 static const void *dispatcher_stack;
 static size_t dispatcher_size;
 static unsigned count, preempt;
 static uint64_t seed;
-static uint64_t progress_ns; /* something last happened then besides time that went by */
+static uint64_t progress_ns; /* when something other than the passing of time last happened */
 
 static unsigned below(unsigned n)
 {
@@ -139,7 +140,7 @@ void host_interrupt(void)
         give_way();
 }
 
-/* ---- Who is next ----------------------------------------------------------------------------- */
+/* ---- The next thread ------------------------------------------------------------------------- */
 
 static bool can_run(struct fiber *f)
 {
@@ -178,7 +179,7 @@ static void name_code(const void *where, char *name, size_t size)
 #endif
 }
 
-/* Whatever the test's threads wait for does not happen. Who waits for what, and the end. */
+/* Ends the test, because its threads wait for ever, and prints each wait. */
 static void deadlock(const char *what)
 {
     fprintf(stderr, "deadlock: %s\n", what);
@@ -196,7 +197,8 @@ static void deadlock(const char *what)
     abort();
 }
 
-/* Nobody can run: somebody wakes up some time, or else never. */
+/* No thread can run: lets a disk answer, or time pass until a thread wakes, or reports a
+ * deadlock. */
 static void wait_for_something(void)
 {
     uint64_t until = UINT64_MAX;
@@ -204,14 +206,14 @@ static void wait_for_something(void)
     for (unsigned i = 0; i < count; i++)
         if (fibers[i].state == SLEEPS)
             until = MIN(until, fibers[i].until_ns);
-    /* Disks answer before anybody's patience ends. */
+    /* Disks answer before a wait times out. */
     if (event())
         return;
     if (until == UINT64_MAX)
-        deadlock("everybody sleeps for ever");
+        deadlock("all threads sleep for ever");
     host_ticks = MAX(host_ticks, until);
     if (host_ticks > progress_ns + PATIENCE_NS)
-        deadlock("no disk is at work, and nobody wakes anybody");
+        deadlock("no disk is at work, and no thread wakes another");
 }
 
 static bool any_left(void)
