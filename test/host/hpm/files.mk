@@ -31,7 +31,9 @@ HPM_TESTED_INTEL := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) \
 	$(addprefix hpm/pmu/x86/,intel.c intel_ability.c intel_fixed.c intel_models.c intel_pebs.c) \
 	$(call double,intel_double.c intel_kinds.c)
-$(foreach t,intel intel_count intel_fixed intel_records,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_INTEL)))
+$(foreach t,intel intel_count intel_fixed,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_INTEL)))
+test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL) $(call double,intel_records.c)
+test_hpm_intel_buffer_SRC := $(test_hpm_intel_records_SRC)
 test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) $(HPM_DUE)
 SPE_DECODED := $(addprefix hpm/pmu/arm/,spe_packets.c spe_sources.c)
 HPM_TESTED_ARMV8 := \
