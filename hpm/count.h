@@ -44,9 +44,9 @@ void hpm_sum_past(const struct hpm_sums *past, struct hpm_sums *sums);
 /* As hpm_sum_past, for sums that no earlier reading will be subtracted from: closes units as
  * hpm_sum_ended does. Any context. */
 void hpm_sum_kept(const struct hpm_sums *past, struct hpm_sums *sums);
-void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 /* hpm_sum_machine adds what all CPUs counted, with or without a thread; hpm_sum_accounts adds the
  * same to one sum for each account. Thread context. */
+void hpm_sum_machine(uint64_t counts, struct hpm_sums *sums);
 void hpm_sum_accounts(uint64_t counts, struct hpm_sums sums[HPM_ACCOUNTS]);
 /* Returns cleared sums of this CPU for the reader to work in. Interrupts stay off while they are
  * used. */

@@ -115,7 +115,7 @@ static void find_events(void)
 }
 
 /* Returns a mask: bit i is set if figure first + i is counted. */
-static uint32_t counted(unsigned first, unsigned count)
+static uint32_t counted_figures(unsigned first, unsigned count)
 {
     uint32_t mask = 0;
 
@@ -142,10 +142,11 @@ static void publish_caps(const struct pmu_ops *ops)
         .line_bytes = pmu->line_bytes,
     };
     memcpy(caps.latency, pmu->latency, sizeof caps.latency);
-    caps.stall = counted(EVENT_STALL(0), STALL_COUNT);
-    caps.dcache = counted(EVENT_DCACHE(0), SOURCE_COUNT);
-    caps.served = counted(EVENT_SERVED(0), SOURCE_COUNT) | counted(EVENT_LOADS, 1) << SOURCE_L1;
-    caps.missed = counted(EVENT_MISS(0), MISS_COUNT);
+    caps.stall = counted_figures(EVENT_STALL(0), STALL_COUNT);
+    caps.dcache = counted_figures(EVENT_DCACHE(0), SOURCE_COUNT);
+    caps.served = counted_figures(EVENT_SERVED(0), SOURCE_COUNT) | counted_figures(EVENT_LOADS, 1)
+                                                                       << SOURCE_L1;
+    caps.missed = counted_figures(EVENT_MISS(0), MISS_COUNT);
     caps.remote = caps.dcache & SOURCES_REMOTE_CACHE ? HPM_MEASURED : HPM_UNKNOWN;
 }
 

@@ -14,8 +14,8 @@ struct known {
     bool exact, wide;
 };
 
-static void consider(struct known *known, const struct event_table *t, const struct event_entry *e,
-                     const struct event_unit *u, uint64_t bits)
+static void consider_event(struct known *known, const struct event_table *t,
+                           const struct event_entry *e, const struct event_unit *u, uint64_t bits)
 {
     const struct event_limit *l = unit_limit(t, e, u);
     uint64_t config = u ? unit_config(entry_config(e), u) : entry_config(e);
@@ -44,9 +44,9 @@ static struct known look_up(const struct event_table *t, uint64_t bits)
         if (!entry_is_here(t, e))
             continue;
         if (!e->units)
-            consider(&known, t, e, NULL, bits);
+            consider_event(&known, t, e, NULL, bits);
         event_each_unit (u, t, e)
-            consider(&known, t, e, u, bits);
+            consider_event(&known, t, e, u, bits);
     }
     return known;
 }
@@ -76,7 +76,7 @@ static void put_hex(struct text *err, uint64_t bits)
     text_put(err, d);
 }
 
-static int refuse(struct word w, const char *why, struct text *err)
+static int refuse_bits(struct word w, const char *why, struct text *err)
 {
     text_put_word(err, w);
     text_put(err, why);
@@ -89,17 +89,17 @@ int event_parse_raw(const struct event_table *t, struct word w, struct event *ou
 
     for (size_t i = 1; i < w.n; i++) {
         if (bits >> 60)
-            return refuse(w, " has more than 64 bits", err);
+            return refuse_bits(w, " has more than 64 bits", err);
         bits = bits << 4 | (unsigned)text_digit(w.at[i], 16);
     }
     if (bits & ~t->raw_bits) {
-        refuse(w, " has bits that do not select an event: ", err);
+        refuse_bits(w, " has bits that do not select an event: ", err);
         put_hex(err, bits & ~t->raw_bits);
         return -EINVAL;
     }
     struct known known = look_up(t, bits);
     if (known.needs) {
-        refuse(w, " needs a second register's value too: name it, as ", err);
+        refuse_bits(w, " needs a second register's value too: name it, as ", err);
         text_put(err, known.needs);
         return -EINVAL;
     }

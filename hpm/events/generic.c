@@ -53,7 +53,8 @@ static bool is_there(const struct event_pmu *pmu, struct word text, struct event
 }
 
 /* Finds the first event of the map that the PMU has. Returns 0; -ENOTSUP: there is none. */
-static int resolve(const struct event_pmu *pmu, int number, struct event *out, struct word *text)
+static int resolve_generic(const struct event_pmu *pmu, int number, struct event *out,
+                           struct word *text)
 {
     const struct event_generic_map *map = map_of(pmu->table);
     const char *list = map->events ? map->events[number] : NULL;
@@ -70,13 +71,13 @@ size_t event_of_generic(const struct event_pmu *pmu, const char *name, const cha
     struct event event;
     struct word found;
 
-    if (number < 0 || resolve(pmu, number, &event, &found))
+    if (number < 0 || resolve_generic(pmu, number, &event, &found))
         return 0;
     *text = found.at;
     return found.n;
 }
 
-static int refuse(struct word w, const char *why, const char *name, struct text *err)
+static int refuse_word(struct word w, const char *why, const char *name, struct text *err)
 {
     text_put_word(err, w);
     text_put(err, why);
@@ -91,10 +92,10 @@ static int parse_generic(const struct event_pmu *pmu, int number, const struct e
     struct word specific;
 
     if (words->count > 1)
-        return refuse(words->word[1], " is neither u nor k; there are no parts of ",
-                      event_generics[number].name, err);
-    if (resolve(pmu, number, &event, &specific)) {
-        refuse(words->word[0], " is not available on ", pmu->table->name, err);
+        return refuse_word(words->word[1], " is neither u nor k; there are no parts of ",
+                           event_generics[number].name, err);
+    if (resolve_generic(pmu, number, &event, &specific)) {
+        refuse_word(words->word[0], " is not available on ", pmu->table->name, err);
         return -ENOTSUP;
     }
     *out = event;

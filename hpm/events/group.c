@@ -149,8 +149,8 @@ static bool sizes_good(const struct group_request *r)
            !(r->pinned & ~all_events(r));
 }
 
-static int refuse(struct group_cause *cause, enum group_why why, unsigned event, unsigned other,
-                  unsigned set, uint64_t crowd)
+static int refuse_request(struct group_cause *cause, enum group_why why, unsigned event,
+                          unsigned other, unsigned set, uint64_t crowd)
 {
     *cause = (struct group_cause){why, (uint8_t)event, (uint8_t)other, (uint8_t)set, crowd};
     return why == GROUP_CROWDED || why == GROUP_TOO_MANY ? -ENOSPC : -EINVAL;
@@ -167,7 +167,7 @@ static int check_together(struct group_work *w, uint64_t together, unsigned even
         unsigned a = lowest(left);
         uint64_t rivals = w->rivals[a] & left;
         if (rivals)
-            return refuse(cause, GROUP_EXCLUDED, a, lowest(rivals), set, 0);
+            return refuse_request(cause, GROUP_EXCLUDED, a, lowest(rivals), set, 0);
     }
     w->groups = 1;
     w->must[0] = together;
@@ -179,7 +179,7 @@ static int check_together(struct group_work *w, uint64_t together, unsigned even
         uint64_t crowd = bit(lowest(left));
         for (unsigned i = 0; i < queued; i++)
             crowd |= bit(*event_in_cell(w, w->queue[i]));
-        return refuse(cause, GROUP_CROWDED, event, GROUP_NIL, set, crowd);
+        return refuse_request(cause, GROUP_CROWDED, event, GROUP_NIL, set, crowd);
     }
     return 0;
 }
@@ -190,11 +190,11 @@ static int check_request(struct group_work *w, struct group_cause *cause)
 
     for (unsigned e = 0; e < r->events; e++)
         if (!w->counters[e])
-            return refuse(cause, GROUP_NO_COUNTER, e, GROUP_NIL, GROUP_NIL, 0);
+            return refuse_request(cause, GROUP_NO_COUNTER, e, GROUP_NIL, GROUP_NIL, 0);
     int err = check_together(w, r->pinned, GROUP_NIL, GROUP_NIL, cause);
     for (unsigned s = 0; s < r->sets && !err; s++) {
         if (!r->set[s] || r->set[s] & ~all_events(r))
-            return refuse(cause, GROUP_BAD_SET, GROUP_NIL, GROUP_NIL, s, 0);
+            return refuse_request(cause, GROUP_BAD_SET, GROUP_NIL, GROUP_NIL, s, 0);
         err = check_together(w, r->pinned | r->set[s], GROUP_NIL, s, cause);
     }
     for (unsigned e = 0; e < r->events && !err; e++)
@@ -421,7 +421,7 @@ static int find_fewest(struct group_work *w, struct group_cause *cause)
         }
         proven &= all;
     }
-    return refuse(cause, GROUP_TOO_MANY, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
+    return refuse_request(cause, GROUP_TOO_MANY, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
 }
 
 /* ---- Counters left over ---------------------------------------------------------------------- */
@@ -484,7 +484,7 @@ int group_pack(const struct group_request *r, struct group_plan *plan, struct gr
     memset(plan, GROUP_NIL, sizeof *plan);
     plan->groups = plan->least = 0;
     if (!sizes_good(r))
-        return refuse(cause, GROUP_SIZES, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
+        return refuse_request(cause, GROUP_SIZES, GROUP_NIL, GROUP_NIL, GROUP_NIL, 0);
     *w = (struct group_work){.request = r, .plan = plan};
     for (unsigned e = 0; e < r->events; e++) {
         w->counters[e] = counters_of(r, e);

@@ -34,7 +34,7 @@ const struct event_table *event_table_named(const char *name)
     return NULL;
 }
 
-static bool fits(const struct event_choice *c, const struct event_identity *id)
+static bool fits_choice(const struct event_choice *c, const struct event_identity *id)
 {
     return (c->vendor == id->vendor || c->vendor == EVENT_ANY) &&
            (c->family == id->family || c->family == EVENT_ANY) && id->model >= c->model_first &&
@@ -45,7 +45,7 @@ static bool fits(const struct event_choice *c, const struct event_identity *id)
 const struct event_table *event_table_for(const struct event_identity *id)
 {
     for (const struct event_choice *c = event_choices; c->table; c++) {
-        const struct event_table *t = fits(c, id) ? event_table_named(c->table) : NULL;
+        const struct event_table *t = fits_choice(c, id) ? event_table_named(c->table) : NULL;
         if (t)
             return t;
     }

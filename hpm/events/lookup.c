@@ -34,8 +34,8 @@ static bool is_named(struct word w, const char *name)
     return i == w.n && !name[i];
 }
 
-static int clash(const struct choice *c, const struct event_unit *a, const struct event_unit *b,
-                 const char *why, struct text *err)
+static int clash_of_parts(const struct choice *c, const struct event_unit *a,
+                          const struct event_unit *b, const char *why, struct text *err)
 {
     text_put_word(err, word_of(unit_name(c->table, a)));
     text_put(err, " and ");
@@ -45,7 +45,7 @@ static int clash(const struct choice *c, const struct event_unit *a, const struc
 }
 
 /* Keeps only the counters that can count all parts. */
-static int narrow(struct choice *c, const struct event_unit *u, struct text *err)
+static int narrow_limit(struct choice *c, const struct event_unit *u, struct text *err)
 {
     const struct event_limit *l = unit_limit(c->table, c->entry, u);
 
@@ -65,14 +65,14 @@ static int narrow(struct choice *c, const struct event_unit *u, struct text *err
     return -EINVAL;
 }
 
-static int choose(struct choice *c, const struct event_unit *u, struct text *err)
+static int choose_part(struct choice *c, const struct event_unit *u, struct text *err)
 {
     const struct event_unit *other = c->in_group[group_of(u)];
 
     if (other == u) /* given twice */
         return 0;
     if (other && ((other->flags | u->flags) & UNIT_ALONE))
-        return clash(c, other, u, " do not go together", err);
+        return clash_of_parts(c, other, u, " do not go together", err);
     c->in_group[group_of(u)] = u;
     if (u->flags & UNIT_ENDS)
         c->ends = u;
@@ -80,7 +80,7 @@ static int choose(struct choice *c, const struct event_unit *u, struct text *err
     if (u->extra != UNIT_NO_EXTRA)
         c->extra |= c->table->extras[u->extra];
     c->imprecise |= !(u->flags & UNIT_PRECISE);
-    return narrow(c, u, err);
+    return narrow_limit(c, u, err);
 }
 
 static int choose_named(struct choice *c, struct word w, struct text *err)
@@ -89,7 +89,7 @@ static int choose_named(struct choice *c, struct word w, struct text *err)
 
     event_each_unit (u, c->table, c->entry) {
         if (is_named(w, unit_name(c->table, u)))
-            return choose(c, u, err);
+            return choose_part(c, u, err);
         nearest_consider(&near, unit_name(c->table, u));
     }
     text_put_word(err, w);
@@ -130,11 +130,11 @@ static int choose_default(struct choice *c, unsigned group, struct text *err)
     event_each_unit (u, c->table, c->entry)
         if (!r && group_of(u) == group && (u->flags & UNIT_DEFAULT) &&
             !(behind && (u->flags & UNIT_ENDS)))
-            r = choose(c, u, err);
+            r = choose_part(c, u, err);
     return !r && !c->in_group[group] ? needs_part(c, group, err) : r;
 }
 
-static int complete(struct choice *c, struct text *err)
+static int complete_choice(struct choice *c, struct text *err)
 {
     unsigned groups = ENTRY_GROUPS(c->entry->high);
     int r = 0;
@@ -144,11 +144,11 @@ static int complete(struct choice *c, struct text *err)
             r = choose_default(c, g, err);
     for (unsigned g = 0; g < groups && !r && c->ends; g++)
         if (c->in_group[g] && g > group_of(c->ends))
-            r = clash(c, c->ends, c->in_group[g], " do not go together", err);
+            r = clash_of_parts(c, c->ends, c->in_group[g], " do not go together", err);
     if (r || c->limited)
         return r;
     c->imprecise = !(c->entry->high & ENTRY_PRECISE); /* it has no parts */
-    return narrow(c, NULL, err);
+    return narrow_limit(c, NULL, err);
 }
 
 static int parse_parts(const struct event_table *t, const struct event_entry *e,
@@ -160,7 +160,7 @@ static int parse_parts(const struct event_table *t, const struct event_entry *e,
     for (unsigned i = 1; i < w->count && !r; i++)
         r = choose_named(&c, w->word[i], err);
     if (!r)
-        r = complete(&c, err);
+        r = complete_choice(&c, err);
     if (r)
         return r;
     *out = (struct event){
@@ -175,7 +175,7 @@ static int parse_parts(const struct event_table *t, const struct event_entry *e,
     return 0;
 }
 
-static int unknown(const struct event_table *t, struct word w, struct text *err)
+static int unknown_event(const struct event_table *t, struct word w, struct text *err)
 {
     struct nearest near = {.text = w.at, .n = w.n};
 
@@ -201,7 +201,7 @@ static int parse_words(const struct event_table *t, const struct event_words *w,
         if (entry_is_here(t, &t->entries[i]) && is_named(w->word[0], entry_name(t, &t->entries[i])))
             return parse_parts(t, &t->entries[i], w, out, err);
     if (!event_is_raw(w->word[0]))
-        return unknown(t, w->word[0], err);
+        return unknown_event(t, w->word[0], err);
     if (w->count == 1)
         return event_parse_raw(t, w->word[0], out, err);
     text_put_word(err, w->word[1]);

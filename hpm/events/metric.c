@@ -18,9 +18,9 @@ struct reader {
     struct text err;
 };
 
-static int expression(struct reader *r);
+static int read_expression(struct reader *r);
 
-static int refuse(struct reader *r, const char *why, size_t n)
+static int refuse_formula(struct reader *r, const char *why, size_t n)
 {
     text_put(&r->err, why);
     if (*r->at)
@@ -36,10 +36,10 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-static int emit(struct reader *r, enum metric_step_kind kind, unsigned index)
+static int emit_step(struct reader *r, enum metric_step_kind kind, unsigned index)
 {
     if (r->out->steps == METRIC_STEPS_MAX)
-        return refuse(r, "the formula is too long at ", 8);
+        return refuse_formula(r, "the formula is too long at ", 8);
     r->out->step[r->out->steps++] = (struct metric_step){(uint8_t)kind, (uint8_t)index};
     return 0;
 }
@@ -66,12 +66,12 @@ static size_t name_length(const char *s)
 static int emit_number(struct reader *r, uint64_t millionths)
 {
     if (r->out->numbers == METRIC_NUMBERS_MAX)
-        return refuse(r, "too many numbers at ", 8);
+        return refuse_formula(r, "too many numbers at ", 8);
     r->out->number[r->out->numbers] = millionths;
-    return emit(r, STEP_NUMBER, r->out->numbers++);
+    return emit_step(r, STEP_NUMBER, r->out->numbers++);
 }
 
-static int number(struct reader *r)
+static int read_number(struct reader *r)
 {
     uint64_t value = 0, worth = METRIC_ONE;
     const char *p = r->at;
@@ -79,14 +79,16 @@ static int number(struct reader *r)
     for (; is_digit(*p); p++) {
         value = value * 10 + (uint64_t)(*p - '0') * METRIC_ONE;
         if (value > UINT64_MAX / 100)
-            return refuse(r, "a number is too large: ", (size_t)(p - r->at) + 1);
+            return refuse_formula(r, "a number is too large: ", (size_t)(p - r->at) + 1);
     }
     if (*p == '.' && !is_digit(p[1]))
-        return refuse(r, "digits are missing behind the point of ", (size_t)(p - r->at) + 1);
+        return refuse_formula(r, "digits are missing behind the point of ",
+                              (size_t)(p - r->at) + 1);
     for (p += *p == '.'; is_digit(*p); p++) {
         worth /= 10;
         if (!worth)
-            return refuse(r, "more than six digits behind the point: ", (size_t)(p - r->at) + 1);
+            return refuse_formula(
+                r, "more than six digits behind the point: ", (size_t)(p - r->at) + 1);
         value += (uint64_t)(*p - '0') * worth;
     }
     int err = emit_number(r, value);
@@ -100,99 +102,99 @@ static int event_number(struct reader *r, size_t n)
     struct metric_program *p = r->out;
 
     if (n >= METRIC_EVENT_TEXT)
-        return refuse(r, "an event's name is too long: ", n);
+        return refuse_formula(r, "an event's name is too long: ", n);
     for (unsigned e = 0; e < p->events; e++)
         if (text_same(p->event[e], r->at, n))
             return (int)e;
     if (p->events == METRIC_EVENTS_MAX)
-        return refuse(r, "too many events for one group: ", n);
+        return refuse_formula(r, "too many events for one group: ", n);
     memcpy(p->event[p->events], r->at, n);
     return (int)p->events++;
 }
 
-static int event(struct reader *r)
+static int read_event(struct reader *r)
 {
     size_t n = name_length(r->at);
     int e = event_number(r, n);
 
     if (e < 0)
         return e;
-    int err = emit(r, STEP_EVENT, (unsigned)e);
+    int err = emit_step(r, STEP_EVENT, (unsigned)e);
     r->at += n;
     return err;
 }
 
-static int constant(struct reader *r)
+static int read_constant(struct reader *r)
 {
     size_t n = 1 + name_length(r->at + 1);
 
     if (!text_same("$slots", r->at, n))
-        return refuse(r, "there is no constant ", n);
+        return refuse_formula(r, "there is no constant ", n);
     if (!r->slots)
-        return refuse(r, "this PMU's table does not know ", n);
+        return refuse_formula(r, "this PMU's table does not know ", n);
     int err = emit_number(r, (uint64_t)r->slots * METRIC_ONE);
     r->at += n;
     return err;
 }
 
-static int brackets(struct reader *r)
+static int read_brackets(struct reader *r)
 {
     int err;
 
     if (++r->depth > DEPTH_MAX)
-        return refuse(r, "too many brackets at ", 8);
+        return refuse_formula(r, "too many brackets at ", 8);
     r->at++;
-    err = expression(r);
+    err = read_expression(r);
     if (err)
         return err;
     if (*r->at != ')')
-        return refuse(r, "')' is missing before ", 8);
+        return refuse_formula(r, "')' is missing before ", 8);
     r->at++;
     r->depth--;
     return 0;
 }
 
-static int operand(struct reader *r)
+static int read_operand(struct reader *r)
 {
     int err;
 
     skip_blanks(r);
     if (*r->at == '(')
-        err = brackets(r);
+        err = read_brackets(r);
     else if (*r->at == '$')
-        err = constant(r);
+        err = read_constant(r);
     else if (is_digit(*r->at))
-        err = number(r);
+        err = read_number(r);
     else if (is_letter(*r->at))
-        err = event(r);
+        err = read_event(r);
     else
-        err = refuse(r, "a number, an event or '(' is missing before ", 8);
+        err = refuse_formula(r, "a number, an event or '(' is missing before ", 8);
     skip_blanks(r);
     return err;
 }
 
-static int product(struct reader *r)
+static int read_product(struct reader *r)
 {
-    int err = operand(r);
+    int err = read_operand(r);
 
     while (!err && (*r->at == '*' || *r->at == '/')) {
         enum metric_step_kind kind = *r->at++ == '*' ? STEP_MUL : STEP_DIV;
-        err = operand(r);
+        err = read_operand(r);
         if (!err)
-            err = emit(r, kind, 0);
+            err = emit_step(r, kind, 0);
     }
     return err;
 }
 
-static int expression(struct reader *r)
+static int read_expression(struct reader *r)
 {
-    int err = product(r);
+    int err = read_product(r);
 
     while (!err && (*r->at == '+' || *r->at == '-')) {
         enum metric_step_kind kind = *r->at++ == '+' ? STEP_ADD : STEP_SUB;
-        err = product(r);
+        err = read_product(r);
         if (!err)
-            err = emit(r, kind, 0);
+            err = emit_step(r, kind, 0);
     }
     return err;
 }
@@ -204,9 +206,9 @@ int metric_parse(const char *formula, unsigned slots, struct metric_program *out
 
     text_put(&r.err, "");
     memset(out, 0, sizeof *out);
-    int result = expression(&r);
+    int result = read_expression(&r);
     if (!result && *r.at)
-        result = refuse(&r, "an operator is missing before ", 8);
+        result = refuse_formula(&r, "an operator is missing before ", 8);
     if (result)
         memset(out, 0, sizeof *out);
     return result;
@@ -215,7 +217,7 @@ int metric_parse(const char *formula, unsigned slots, struct metric_program *out
 /* ---- Evaluation ------------------------------------------------------------------------------ */
 
 /* b is not 0 if `kind` divides. */
-static struct scaled combine(enum metric_step_kind kind, struct scaled a, struct scaled b)
+static struct scaled combine_values(enum metric_step_kind kind, struct scaled a, struct scaled b)
 {
     switch (kind) {
     case STEP_ADD:
@@ -250,7 +252,7 @@ struct metric_value metric_evaluate(const struct metric_program *program, const 
             top--;
             if (s.kind == STEP_DIV && !stack[top].bits)
                 return (struct metric_value){.trouble = METRIC_DIVISION_BY_ZERO, .which = i};
-            stack[top - 1] = combine(s.kind, stack[top - 1], stack[top]);
+            stack[top - 1] = combine_values(s.kind, stack[top - 1], stack[top]);
         }
     }
     ASSERT(top == 1);

@@ -124,7 +124,7 @@ const struct metric metrics[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static bool same(const char *a, const char *b)
+static bool same_name(const char *a, const char *b)
 {
     return text_same(a, b, text_length(b));
 }
@@ -140,7 +140,7 @@ static int try_row(const struct event_pmu *pmu, const struct metric *m,
     return r;
 }
 
-static int unknown(const char *name, char *err, size_t err_size)
+static int unknown_metric(const char *name, char *err, size_t err_size)
 {
     struct text message = {err, err_size};
     struct nearest near = {.text = name, .n = text_length(name)};
@@ -163,7 +163,7 @@ int metric_find(const struct event_pmu *pmu, const char *name, const struct metr
 
     text_put(&message, "");
     for (const struct metric *m = metrics; m->name; m++) {
-        if (!same(m->name, name))
+        if (!same_name(m->name, name))
             continue;
         if (!known) { /* the reason of the last row tried is appended */
             text_put(&message, name);
@@ -172,12 +172,12 @@ int metric_find(const struct event_pmu *pmu, const char *name, const struct metr
             text_put(&message, ": ");
         }
         known = true;
-        if (m->pmu && !same(m->pmu, pmu->table->name))
+        if (m->pmu && !same_name(m->pmu, pmu->table->name))
             continue;
         if (try_row(pmu, m, program, event, message.at, message.left))
             continue;
         *row = m;
         return 0;
     }
-    return known ? -ENOTSUP : unknown(name, err, err_size);
+    return known ? -ENOTSUP : unknown_metric(name, err, err_size);
 }

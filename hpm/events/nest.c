@@ -43,7 +43,7 @@ static bool same_event(const struct event *a, const struct event *b)
 }
 
 /* Returns the events (bit e) that are `like` in exactly these modes. */
-static uint64_t find(const struct search *s, const struct event *like, unsigned modes)
+static uint64_t find_events(const struct search *s, const struct event *like, unsigned modes)
 {
     uint64_t found = 0;
 
@@ -75,15 +75,16 @@ static void put_row(struct search *s, const struct nest *row, unsigned modes)
 
     if (!is_known(s->pmu, row->whole, &whole))
         return;
-    wholes = find(s, &whole, modes);
+    wholes = find_events(s, &whole, modes);
     if (!wholes)
         return;
     for (unsigned p = 0; p < PARTS_MAX; p++) {
         if (!is_known(s->pmu, row->part[p], &part))
             continue;
-        uint64_t all = find(s, &part, modes);
-        parts |=
-            all || modes != BOTH ? all : find(s, &part, EVENT_USER) | find(s, &part, EVENT_KERNEL);
+        uint64_t all = find_events(s, &part, modes);
+        parts |= all || modes != BOTH
+                     ? all
+                     : find_events(s, &part, EVENT_USER) | find_events(s, &part, EVENT_KERNEL);
     }
     put_set(s, wholes, parts);
 }
@@ -110,7 +111,8 @@ unsigned event_nests(const struct event_pmu *pmu, const struct event *event, uns
     for (unsigned e = 0; e < events; e++)
         if (event[e].modes == BOTH)
             put_set(&s, (uint64_t)1 << e,
-                    find(&s, &event[e], EVENT_USER) | find(&s, &event[e], EVENT_KERNEL));
+                    find_events(&s, &event[e], EVENT_USER) |
+                        find_events(&s, &event[e], EVENT_KERNEL));
     put_rows(&s, EVENT_USER);
     put_rows(&s, EVENT_KERNEL);
     return s.found;

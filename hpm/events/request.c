@@ -161,8 +161,8 @@ static void put_event(const struct event_request *r, unsigned e, struct text *er
     text_put(err, w->text);
 }
 
-static void explain(const struct event_request *r, const struct group_cause *cause,
-                    struct text *err)
+static void explain_cause(const struct event_request *r, const struct group_cause *cause,
+                          struct text *err)
 {
     switch (cause->why) {
     case GROUP_POSSIBLE:
@@ -202,7 +202,7 @@ void event_request_explain(const struct event_request *r, const struct group_cau
     struct text message = {err, err_size};
 
     text_put(&message, "");
-    explain(r, cause, &message);
+    explain_cause(r, cause, &message);
 }
 
 unsigned event_request_sets(const struct event_request *r, uint64_t set[EVENT_WISHES_MAX],

@@ -3,7 +3,7 @@
 #include "kernel/lib/fixed.h"
 
 /* Normalizes: the highest bit set becomes bit 63; 0 stays 0. */
-static struct scaled normal(struct scaled a)
+static struct scaled normalized(struct scaled a)
 {
     if (!a.bits)
         return (struct scaled){0};
@@ -19,10 +19,10 @@ static uint64_t shifted(uint64_t bits, int right)
 }
 
 /* Brings both to one exponent, with one bit of room above. */
-static void align(struct scaled *a, struct scaled *b)
+static void align_pair(struct scaled *a, struct scaled *b)
 {
-    *a = normal(*a);
-    *b = normal(*b);
+    *a = normalized(*a);
+    *b = normalized(*b);
     int exponent =
         (!b->bits || (a->bits && a->exponent > b->exponent) ? a->exponent : b->exponent) + 1;
     a->bits = a->bits ? shifted(a->bits, exponent - a->exponent) : 0;
@@ -32,7 +32,7 @@ static void align(struct scaled *a, struct scaled *b)
 
 struct scaled scaled_add(struct scaled a, struct scaled b)
 {
-    align(&a, &b);
+    align_pair(&a, &b);
     if (a.negative == b.negative)
         a.bits += b.bits;
     else if (a.bits >= b.bits)
@@ -50,8 +50,8 @@ struct scaled scaled_sub(struct scaled a, struct scaled b)
 
 struct scaled scaled_mul(struct scaled a, struct scaled b)
 {
-    a = normal(a);
-    b = normal(b);
+    a = normalized(a);
+    b = normalized(b);
     if (!a.bits || !b.bits)
         return (struct scaled){0};
     wide_t product = (wide_t)a.bits * b.bits;
@@ -65,8 +65,8 @@ struct scaled scaled_div(struct scaled a, struct scaled b)
     uint64_t rest;
 
     ASSERT(b.bits);
-    a = normal(a);
-    b = normal(b);
+    a = normalized(a);
+    b = normalized(b);
     if (!a.bits)
         return a;
     wide_t quotient = fixed_div_wide((wide_t)a.bits << 63, b.bits, &rest);
@@ -76,7 +76,7 @@ struct scaled scaled_div(struct scaled a, struct scaled b)
 
 bool scaled_round(struct scaled a, int64_t *out)
 {
-    a = normal(a);
+    a = normalized(a);
     *out = 0;
     if (!a.bits || a.exponent < -64)
         return true;

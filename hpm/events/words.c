@@ -42,7 +42,7 @@ static int take_word(struct event_words *out, struct word w, struct text *err)
     return 0;
 }
 
-static int refuse(const char *why, struct word all, struct text *err)
+static int refuse_text(const char *why, struct word all, struct text *err)
 {
     text_put(err, why);
     text_put_word(err, all);
@@ -56,15 +56,15 @@ int event_split(struct word all, struct event_words *out, struct text *err)
 
     *out = (struct event_words){0};
     if (all.n >= EVENT_TEXT_MAX)
-        return refuse("longer than any event's name: ", all, err);
+        return refuse_text("longer than any event's name: ", all, err);
     for (const char *p = all.at; !r && p <= end; p++) {
         struct word w = {p, 0};
         for (; p < end && *p != ':'; p++)
             w.n++;
         if (!w.n)
-            return refuse(out->count ? "nothing stands behind a ':' of "
-                                     : "an event's name is missing in ",
-                          all, err);
+            return refuse_text(out->count ? "nothing stands behind a ':' of "
+                                          : "an event's name is missing in ",
+                               all, err);
         r = take_word(out, w, err);
     }
     if (!out->modes)

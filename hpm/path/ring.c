@@ -8,7 +8,7 @@ void page_log_init(struct page_log *l, uint16_t cpu, struct page_ring *ring, uin
     *l = (struct page_log){.ring = ring, .size = size, .cpu = cpu};
 }
 
-static const struct page_batch *waiting(const struct page_log *l)
+static const struct page_batch *next_batch(const struct page_log *l)
 {
     if (l->batch_tail == __atomic_load_n(&l->batch_head, __ATOMIC_ACQUIRE))
         return NULL;
@@ -20,7 +20,7 @@ struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n, uin
     struct page_log *earliest = NULL;
 
     for (unsigned i = 0; i < n; i++) {
-        const struct page_batch *b = logs[i] ? waiting(logs[i]) : NULL;
+        const struct page_batch *b = logs[i] ? next_batch(logs[i]) : NULL;
         if (!b || b->time > end || (earliest && b->time == end))
             continue;
         earliest = logs[i];
@@ -31,7 +31,7 @@ struct page_log *page_log_earliest(struct page_log *const *logs, unsigned n, uin
 
 void page_log_next(const struct page_log *l, struct page_run *out)
 {
-    const struct page_batch *b = waiting(l);
+    const struct page_batch *b = next_batch(l);
     uint64_t from = l->ring->tail & (l->size - 1);
 
     ASSERT(b && b->end - l->ring->tail <= l->size);
@@ -48,7 +48,7 @@ void page_log_next(const struct page_log *l, struct page_run *out)
 
 void page_log_taken(struct page_log *l)
 {
-    const struct page_batch *b = waiting(l);
+    const struct page_batch *b = next_batch(l);
 
     ASSERT(b);
     __atomic_store_n(&l->ring->tail, b->end, __ATOMIC_RELEASE);

@@ -17,7 +17,7 @@ static uint64_t *figure(struct hpm_breakdown *b, unsigned f)
     return (uint64_t *)b + offsetof(struct hpm_breakdown, stall) / sizeof(uint64_t) + f;
 }
 
-static struct fit_reading reading(const struct hpm_breakdown *b, unsigned f)
+static struct fit_reading reading_of(const struct hpm_breakdown *b, unsigned f)
 {
     const uint64_t *count =
         (const uint64_t *)b + offsetof(struct hpm_breakdown, stall) / sizeof(uint64_t) + f;
@@ -39,7 +39,7 @@ void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *pa
     sum->instructions += part->instructions;
     sum->idle_cycles += part->idle_cycles;
     for (unsigned f = 0; f < FIT_FIGURES; f++) {
-        *figure(sum, f) += reading(part, f).count;
+        *figure(sum, f) += reading_of(part, f).count;
         sum->figure_counted[f] += part->figure_counted[f];
         sum->figure_seen[f] += part->figure_seen[f];
     }
@@ -50,7 +50,7 @@ void hpm_breakdown_add(struct hpm_breakdown *sum, const struct hpm_breakdown *pa
 void hpm_breakdown_sub(struct hpm_breakdown *from, const struct hpm_breakdown *earlier)
 {
     for (unsigned f = 0; f < FIT_FIGURES; f++) {
-        struct fit_reading now = reading(from, f), then = reading(earlier, f);
+        struct fit_reading now = reading_of(from, f), then = reading_of(earlier, f);
         *figure(from, f) = fit_since(&now, &then);
         from->figure_counted[f] = minus(now.counted, then.counted);
         from->figure_seen[f] = minus(now.seen, then.seen);

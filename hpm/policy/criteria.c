@@ -14,7 +14,7 @@ struct criterion_word {
     struct event_words parts;  /* of name */
 };
 
-static int refuse(struct text *err, const char *why, int error)
+static int refuse_criterion(struct text *err, const char *why, int error)
 {
     text_put(err, why);
     return error;
@@ -76,12 +76,12 @@ static int read_access(struct word source, uint32_t recorded, struct criterion *
         return 0;
     text_put(err, "accesses are recorded here by");
     list_accesses(recorded, err);
-    return refuse(err, recorded ? " only" : " nobody", -ENOTSUP);
+    return refuse_criterion(err, recorded ? " only" : " nobody", -ENOTSUP);
 }
 
 static int refuse_without_counters(struct text *err)
 {
-    return refuse(
+    return refuse_criterion(
         err,
         "this machine has no performance counters that are known, or hpm.pmu=none; without them "
         "there are time and entries",
@@ -93,17 +93,17 @@ static int read_event(const struct criterion_word *w, const struct event_pmu *pm
 {
     out->kind = CRITERION_EVENT;
     if (!pmu || !pmu->table)
-        return refuse(err, "no events are known here; there are time, entries and access.SOURCE",
-                      -ENOTSUP);
+        return refuse_criterion(
+            err, "no events are known here; there are time, entries and access.SOURCE", -ENOTSUP);
     int r = event_parse(pmu, w->name, &out->event, err->at, err->left);
     if (r != -ENOENT)
         return r;
     while (err->left && *err->at)
         err->at++, err->left--;
-    return refuse(err, "; beside events there are time, entries and access.SOURCE", r);
+    return refuse_criterion(err, "; beside events there are time, entries and access.SOURCE", r);
 }
 
-static bool begins(struct word w, const char *with)
+static bool begins_with(struct word w, const char *with)
 {
     size_t n = text_length(with);
 
@@ -115,7 +115,7 @@ static int read_name(const struct criterion_word *w, const struct criteria_caps 
 {
     struct word name = w->parts.word[0],
                 source = {name.at + sizeof ACCESS - 1, name.n - sizeof ACCESS + 1};
-    bool access = begins(name, ACCESS), time = text_same("time", name.at, name.n);
+    bool access = begins_with(name, ACCESS), time = text_same("time", name.at, name.n);
     bool event = !access && !time && !text_same("entries", name.at, name.n);
 
     if ((event || access) && !caps->counters)
@@ -124,12 +124,12 @@ static int read_name(const struct criterion_word *w, const struct criteria_caps 
         return read_event(w, caps->events, out, err);
     if (w->parts.count > 1) {
         text_put_word(err, w->parts.word[1]);
-        return refuse(err, " is neither u nor k", -EINVAL);
+        return refuse_criterion(err, " is neither u nor k", -EINVAL);
     }
     out->kind = time ? CRITERION_TIME : CRITERION_ENTRIES;
     if (out->kind == CRITERION_ENTRIES && !access && out->modes == EVENT_KERNEL)
-        return refuse(err, "entries are out of user mode, so there are none of mode k alone",
-                      -EINVAL);
+        return refuse_criterion(
+            err, "entries are out of user mode, so there are none of mode k alone", -EINVAL);
     return access ? read_access(source, caps->sources, out, err) : 0;
 }
 
@@ -163,10 +163,11 @@ static int read_number(struct word w, bool time, uint64_t *out, struct text *err
         return 0;
     }
     text_put_word(err, w);
-    return refuse(err,
-                  time ? " is no period of time, which is a number that ends in ns, us, ms or s"
-                       : " is no period, which is a number that may end in k, M or G",
-                  -EINVAL);
+    return refuse_criterion(
+        err,
+        time ? " is no period of time, which is a number that ends in ns, us, ms or s"
+             : " is no period, which is a number that may end in k, M or G",
+        -EINVAL);
 }
 
 static int read_period(const struct criterion_word *w, const struct criteria_caps *caps,
@@ -188,12 +189,12 @@ static int read_period(const struct criterion_word *w, const struct criteria_cap
     text_put_number(err, least);
     text_put(err, time ? " ns to " : " to ");
     text_put_number(err, most);
-    return refuse(err, time ? " ns" : "", -EINVAL);
+    return refuse_criterion(err, time ? " ns" : "", -EINVAL);
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static bool separates(char c)
+static bool is_separator(char c)
 {
     return c == ',' || c == ' ' || c == '\t' || c == '\n';
 }
@@ -203,14 +204,14 @@ static struct word next_word(const char **text)
 {
     struct word w;
 
-    while (separates(**text))
+    while (is_separator(**text))
         ++*text;
-    for (w = (struct word){*text, 0}; **text && !separates(**text); ++*text)
+    for (w = (struct word){*text, 0}; **text && !is_separator(**text); ++*text)
         w.n++;
     return w;
 }
 
-static size_t find(struct word w, size_t from, char c)
+static size_t find_char(struct word w, size_t from, char c)
 {
     while (from < w.n && w.at[from] != c)
         from++;
@@ -219,13 +220,13 @@ static size_t find(struct word w, size_t from, char c)
 
 /* Cuts the period, which is between '@' and ':' or the end, out of the word; the rest is the
  * name. */
-static int cut(struct word all, struct criterion_word *w, struct text *err)
+static int cut_period(struct word all, struct criterion_word *w, struct text *err)
 {
-    size_t at = find(all, 0, '@'), end = find(all, at, ':');
+    size_t at = find_char(all, 0, '@'), end = find_char(all, at, ':');
 
     *w = (struct criterion_word){.all = all};
     if (at + all.n - end >= sizeof w->name)
-        return refuse(err, "longer than any name", -EINVAL);
+        return refuse_criterion(err, "longer than any name", -EINVAL);
     memcpy(w->name, all.at, at);
     memcpy(w->name + at, all.at + end, all.n - end);
     if (at < all.n)
@@ -240,7 +241,7 @@ static int read_word(struct word all, const struct criteria_caps *caps, struct c
 
     text_put_word(err, all);
     text_put(err, ": ");
-    int r = cut(all, &w, err);
+    int r = cut_period(all, &w, err);
     if (r)
         return r;
     memset(out, 0, sizeof *out);
@@ -260,7 +261,7 @@ int criteria_parse(const char *text, const struct criteria_caps *caps, struct cr
         struct text message = {err, err_size};
         if (count == CRITERIA_MAX) {
             text_put_word(&message, w);
-            return refuse(&message, " is one too many: 8 criteria at most", -ENOSPC);
+            return refuse_criterion(&message, " is one too many: 8 criteria at most", -ENOSPC);
         }
         int r = read_word(w, caps, &out->criterion[count++], &message);
         if (r)
@@ -268,7 +269,7 @@ int criteria_parse(const char *text, const struct criteria_caps *caps, struct cr
     }
     struct text message = {err, err_size};
     if (!count)
-        return refuse(&message, "nothing to sample is named", -EINVAL);
+        return refuse_criterion(&message, "nothing to sample is named", -EINVAL);
     text_put(&message, "");
     out->count = count;
     return 0;

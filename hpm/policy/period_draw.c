@@ -17,7 +17,7 @@ static uint64_t power_mod(uint64_t base, uint64_t exponent, uint64_t n)
 }
 
 /* Returns whether n = 1 + odd * 2^twos passes the Miller-Rabin test for `base`. */
-static bool passes(uint64_t n, uint64_t odd, unsigned twos, uint64_t base)
+static bool passes_test(uint64_t n, uint64_t odd, unsigned twos, uint64_t base)
 {
     uint64_t x = power_mod(base % n, odd, n);
 
@@ -41,7 +41,8 @@ bool period_is_prime(uint64_t n)
         return n > 1;
     unsigned twos = (unsigned)__builtin_ctzll(n - 1);
     uint64_t odd = (n - 1) >> twos;
-    return passes(n, odd, twos, 2) && passes(n, odd, twos, 7) && passes(n, odd, twos, 61);
+    return passes_test(n, odd, twos, 2) && passes_test(n, odd, twos, 7) &&
+           passes_test(n, odd, twos, 61);
 }
 
 /* Returns the prime below or above x, chosen so that the mean stays x. */

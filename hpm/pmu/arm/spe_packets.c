@@ -114,7 +114,7 @@ static void take_packet(const struct packet *p, struct spe_record *out)
 
 /* Returns the length of a padding up to the next multiple of 2 to 16: an extended header with a
  * second byte of 0. */
-static size_t alignment(const struct spe_bytes *b, uint8_t first)
+static size_t padding_length(const struct spe_bytes *b, uint8_t first)
 {
     size_t multiple = (size_t)2 << (first & 3);
 
@@ -136,7 +136,7 @@ static enum spe_found read_packet(const struct spe_bytes *b, struct packet *p)
         p->extended = true;
         p->header = bytes[1];
         p->index = (bytes[0] & 3u) << 3 | (bytes[1] & 7);
-        p->bytes = alignment(b, bytes[0]);
+        p->bytes = padding_length(b, bytes[0]);
         if (p->header == PADDING)
             return SPE_RECORD;
     }

@@ -14,7 +14,7 @@ struct ibs_ability {
 /* Reads what this CPU has. family, model: of the processor; features: CPUID 8000_0001, ECX; last:
  * the last extended leaf. */
 struct ibs_ability ibs_ask(unsigned family, unsigned model, uint32_t features, uint32_t last);
-/* Boot CPU, once. */
+/* Adds to `caps` what can be recorded; if nothing, prints why. Boot CPU, once. */
 void ibs_describe(const struct ibs_ability *has, struct pmu_caps *caps);
 void ibs_cpu_init(const struct cpu *cpu, const struct ibs_ability *has);
 void ibs_sample(const struct hpm_sampling *config);

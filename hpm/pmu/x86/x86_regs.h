@@ -9,10 +9,10 @@ struct x86_leaf {
 };
 /* Executes CPUID. The leaf must exist. */
 struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub);
-/* RDMSR, WRMSR. A missing register or a reserved bit raises a general protection exception. */
+/* Execute RDMSR and WRMSR. A missing register or a reserved bit raises a general protection exception. */
 uint64_t x86_read(uint32_t msr);
 void x86_write(uint32_t msr, uint64_t v);
-/* RDPMC. */
+/* Executes RDPMC. */
 uint64_t x86_read_counter(uint32_t counter);
 /* Allows user mode to execute RDPMC, or forbids it (CR4.PCE). */
 void x86_open_counters(bool on);

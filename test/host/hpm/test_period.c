@@ -4,8 +4,7 @@
 
 enum { CPUS = 4, WINDOW = 1000000 };
 
-/* CPUs that sample events of a rate. A counter keeps what it has counted when the period
- * changes. */
+/* CPUs that sample events of a rate. A change of the period does not reset their counters. */
 struct sampled {
     struct period p;
     struct governor g;
