@@ -9,7 +9,8 @@ struct x86_leaf {
 };
 /* Executes CPUID. The leaf must exist. */
 struct x86_leaf x86_leaf(uint32_t leaf, uint32_t sub);
-/* Execute RDMSR and WRMSR. A missing register or a reserved bit raises a general protection exception. */
+/* Execute RDMSR and WRMSR. A missing register or a reserved bit raises a general protection
+ * exception. */
 uint64_t x86_read(uint32_t msr);
 void x86_write(uint32_t msr, uint64_t v);
 /* Executes RDPMC. */
