@@ -170,7 +170,7 @@ else
 	shape=,sockets=$chips,cores=$cores,threads=$threads,maxcpus=$cpus
 	[ "$smp" -le "$cpus" ] || die "smp=$smp: '$machine' has $cpus CPUs"
 	[ -z "$icount" ] || die "icount=$icount: a simulated machine has its own time"
-	page=$scratch/registers thread=single # the simulator decides whose turn it is
+	page=$scratch/registers thread=single # the simulator decides which CPU's turn it is
 	truncate -s 1M "$page"
 	rm -f "$out/pages.trace"
 	set -- -object memory-backend-file,id=registers,size=1M,mem-path="$page",share=on \

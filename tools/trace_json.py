@@ -408,7 +408,7 @@ def percent(part, whole):
 
 
 def main():
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads may stop
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader may stop early
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     trace = trace_events.Trace(sys.argv[1])

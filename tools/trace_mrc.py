@@ -13,7 +13,7 @@ POINTS = 16
 
 
 def main():
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads may stop
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader may stop early
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip())
     programs, limits = {}, {}

@@ -98,7 +98,7 @@ def from_trace(path, kernel, folder):
 
 
 def main():
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads may stop
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader may stop early
     if not 2 <= len(sys.argv) <= 4:
         sys.exit(__doc__.strip())
     if os.path.isdir(sys.argv[1]):

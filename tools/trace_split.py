@@ -11,13 +11,11 @@ import struct
 import sys
 
 METADATA_MAGIC = 0x75D11D57
-METADATA = struct.Struct(
-    "<I16sIIIBBBBB"
-)  # magic uuid checksum content packet compression encryption checksum major minor
+# magic uuid checksum content packet compression encryption checksum major minor
+METADATA = struct.Struct("<I16sIIIBBBBB")
 EVENTS_MAGIC = 0xC1FC1FC1
-EVENTS = struct.Struct(
-    "<I16sIQQQQQQI"
-)  # magic uuid stream begin end content packet sequence discarded cpu
+# magic uuid stream begin end content packet sequence discarded cpu
+EVENTS = struct.Struct("<I16sIQQQQQQI")
 PACKET_MAX = 1 << 20
 CPUS_MAX = 1 << 12
 

@@ -254,17 +254,14 @@ class Ideal:
 
 class Accuracy:
     def __init__(self):
-        self.kl, self.floor, self.rate = (
-            {},
-            {},
-            {},
-        )  # by configuration, program and event: of each seed
-        self.beyond = {}  # is the KL beyond what an ideal multiplexer's is in 95 of 100 draws?
+        # By configuration, program and event: of each seed.
+        self.kl, self.floor, self.rate = {}, {}, {}
+        self.beyond = {}  # whether the KL exceeds an ideal multiplexer's in 95 of 100 draws
         self.width, self.cases, self.held = {}, {}, {}
         self.high = {}  # where nothing was counted, in % of the cycles
-        self.classes = (
-            {}
-        )  # by configuration and class of cases: which hold; of none: which there was some of
+        # By configuration and class of cases: whether the interval holds the truth; of the class
+        # none: whether there were events.
+        self.classes = {}
         self.configs = []
         self.moved = 0  # runs left out: the program changed CPUs, and the truth's cells are of one
 

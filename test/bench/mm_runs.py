@@ -27,10 +27,11 @@ APPS = {
     "barnes": ("barnes mb=2 steps=1", "barnes mb=48"),
     "phylogeny": ("phylogeny mb=2", "phylogeny mb=48"),
     "cube": ("cube mb=2", "cube mb=48"),
+    # Pages at random.
     "chase": (
         "phases kind=chase rounds=1 size=2048",
         "phases kind=chase rounds=1 size=49152",
-    ),  # pages at random
+    ),
     "warehouse": (
         "warehouse warehouses=1 threads=1 scale=12 ms=500",
         "warehouse warehouses=2 threads=1 scale=100 ms=5000",
@@ -183,9 +184,8 @@ class Options:
         ):
             if not os.path.isfile(os.path.join(TOP, name)):
                 sys.exit(f"mm.py: {name}: no such file{made_by}")
-        if self.arch == "aarch64" and self.kernel.endswith(
-            ".elf"
-        ):  # QEMU tells no ELF file where the machine is described
+        # QEMU passes an ELF file no device tree.
+        if self.arch == "aarch64" and self.kernel.endswith(".elf"):
             sys.exit(f"mm.py: {self.kernel}: aarch64 boots the image beside it, vigil.img")
 
     @staticmethod
