@@ -52,7 +52,7 @@ int memory_curve(int pid, struct sys_curve *out)
     return (int)syscall3(SYS_CURVE, pid, out, sizeof(*out));
 }
 
-int symbol_of(int pid, uint64_t address, struct sys_symbol *place)
+int symbol_of(int pid, uint64_t address, struct sys_symbol *out)
 {
-    return (int)-syscall4(SYS_SYMBOL, pid, address, place, sizeof(*place));
+    return (int)-syscall4(SYS_SYMBOL, pid, address, out, sizeof(*out));
 }

@@ -38,4 +38,4 @@ int memory_regions(int pid, struct sys_memory_region *out, size_t room) VIGIL(me
 /* Describes what lies at an address of process `pid`, the caller's if 0, or of the kernel: memory
  * by region, code by function, file and line. Of a child that has ended only its code is known.
  * Returns 0, ESRCH or EFAULT. */
-int symbol_of(int pid, uint64_t address, struct sys_symbol *place) VIGIL(symbol_of);
+int symbol_of(int pid, uint64_t address, struct sys_symbol *out) VIGIL(symbol_of);

@@ -30,7 +30,7 @@ struct hpm_user_page {
     uint32_t sequence; /* changes whenever anything below does */
     uint32_t session;  /* its number in user mode; 0: closed */
     uint32_t counts;
-    uint32_t place;                 /* kernel only: where the page is mapped */
+    uint32_t index;                 /* kernel only: of the page in its window */
     struct hpm_user_register clock; /* unit of slices: cycles, or instructions */
     struct hpm_user_count count[HPM_USER_COUNTS];
     /* Kernel only: number and birth of the logical counts. */

@@ -72,8 +72,8 @@ enum sys_number {
      * SYS_COUNT_FAMILY. */
     SYS_HPM_OPEN,
     /* (struct sys_hpm_read *, struct sys_hpm_value *, bytes) Reads a session's values. Returns the
-     * number of values that the session has. -EFAULT: the next reading with since_last starts where
-     * this one would have. */
+     * number of values that the session has. -EFAULT: the reading does not count as made for
+     * since_last. */
     SYS_HPM_VALUES,
     SYS_HPM_CLOSE, /* (session) Closes the session. */
     /* (pid, addr, struct sys_symbol *, bytes) Describes what lies at an address of a process; pid

@@ -368,32 +368,32 @@ static int make_page(struct process *p, struct hpm_user_page **out)
     _Static_assert(SHOWN_BASE + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
                        sizeof(struct hpm_user_page) <= PAGE_SIZE,
                    "room for each thread's page");
-    unsigned place = take_page_index(p);
+    unsigned index = take_page_index(p);
     paddr_t page;
-    int err = place >= (SHOWN_MAX - SHOWN_BASE) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
+    int err = index >= (SHOWN_MAX - SHOWN_BASE) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
 
     if (!err) {
-        err = space_show(p->space, shown_at(place), page);
+        err = space_show(p->space, shown_at(index), page);
         if (err)
             frame_free(page, 0);
     }
     if (err) {
-        if (place < PROCESS_THREADS_MAX)
-            give_page_index(p, place);
+        if (index < PROCESS_THREADS_MAX)
+            give_page_index(p, index);
         return err;
     }
     *out = phys_to_virt(page);
-    (*out)->place = place;
+    (*out)->index = index;
     return 0;
 }
 
 static void drop_page(struct process *p, struct hpm_user_page *page)
 {
-    unsigned place = page->place;
+    unsigned index = page->index;
 
-    space_hide(p->space, shown_at(place));
+    space_hide(p->space, shown_at(index));
     frame_free(virt_to_phys(page), 0);
-    give_page_index(p, place);
+    give_page_index(p, index);
 }
 
 static int show_counts(const struct process *owner, uint32_t session, struct hpm_user_page *page)
@@ -415,7 +415,7 @@ int64_t counts_show(struct process *owner, uint32_t session)
         return err;
     err = show_counts(owner, session, page);
     if (!err)
-        return (int64_t)shown_at(page->place);
+        return (int64_t)shown_at(page->index);
     if (!had)
         drop_page(owner, page);
     return err;

@@ -4,8 +4,7 @@
 #include "kernel/proc/process.h"
 
 /* Opens a session. Returns its number, from 1; or, with the reason in `why`, an error of
- * hpm_session_open() or an error that there are too many sessions, -ENOSPC: of the process, of its
- * family, or of all. */
+ * hpm_session_open(), or -ENOSPC: too many sessions of the process, of its family, or of all. */
 int counts_open(const struct process *owner, const char *names, char *why, size_t size);
 /* Copies the first `room` values of a session to user memory; a reading with since_last counts as
  * made once they are there. Thread context. Returns the number of values that the session has.

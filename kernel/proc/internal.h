@@ -64,8 +64,8 @@ struct process {
     struct spinlock line_lock;
     char line[PROCESS_LINE_MAX]; /* [L] output that waits for the end of its line */
     unsigned line_length;        /* [L] */
-    /* The line typed for it, while it is the reader (stdio.c): bytes received, and bytes that it
-     * has read. */
+    /* Used while the process is the reader (stdio.c): the line typed for it, its length, and the
+     * bytes read of it. */
     char typed[PROCESS_LINE_MAX];
     size_t typed_length, typed_taken;
 };
@@ -104,7 +104,7 @@ struct process *process_look_for(const struct process *reader, uint32_t pid);
  * see. Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
 /* Sums the logical counts of p's threads, present and past; past ones have had all counts. `alone`:
- * the sum is not subtracted from a later reading. */
+ * no other reading is subtracted from this one. */
 void process_sum(struct process *p, uint64_t counts, bool alone, struct hpm_sums *sums);
 /* Adds the counts of p's present threads. Lock of p held. */
 void process_sum_threads(const struct process *p, uint64_t counts, bool alone,

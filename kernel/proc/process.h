@@ -54,7 +54,7 @@ void process_hpm(struct process *p, struct hpm_breakdown *out);
 /* Where the cycles of one present thread went. */
 struct process_thread_counts {
     uint32_t tid;
-    bool news; /* it has run since the last reading, or just before it */
+    bool news; /* it has run since the last reading but one */
     struct hpm_breakdown counts;
 };
 /* Reads up to `max` present threads with tids above `tid`, in the order of their tids. Returns the

@@ -20,7 +20,7 @@ static unsigned bit_of(struct word_name name, unsigned depth)
 }
 
 /* Returns the place where the name stands, or would be put. */
-static struct sleeper **place_of(struct sleeper **at, struct word_name name)
+static struct sleeper **slot_of(struct sleeper **at, struct word_name name)
 {
     for (unsigned depth = 0; *at && !same_name(*at, name); depth++) {
         ASSERT(depth < NAME_BITS);
@@ -33,12 +33,12 @@ struct sleeper *sleepers_first(const struct sleepers *s, struct word_name name)
 {
     struct sleeper *root = s->root;
 
-    return *place_of(&root, name);
+    return *slot_of(&root, name);
 }
 
 void sleepers_add(struct sleepers *s, struct sleeper *new)
 {
-    struct sleeper **at = place_of(&s->root, new->name);
+    struct sleeper **at = slot_of(&s->root, new->name);
 
     list_init(&new->same);
     new->child[0] = new->child[1] = NULL;
@@ -64,7 +64,7 @@ static struct sleeper *take_leaf(struct sleeper *top)
 
 void sleepers_remove(struct sleepers *s, struct sleeper *old)
 {
-    struct sleeper **at = place_of(&s->root, old->name), *heir = NULL;
+    struct sleeper **at = slot_of(&s->root, old->name), *heir = NULL;
 
     ASSERT(old->asleep && *at);
     old->asleep = false;

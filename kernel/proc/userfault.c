@@ -130,7 +130,7 @@ static void report_fault(struct process *p, enum user_fault kind, vaddr_t pc, va
                          const struct arch_frame *frame)
 {
     char code[SYMBOLS_TEXT_MAX], data[64], at[96] = "";
-    struct symbol_found place;
+    struct symbol_found found;
 
     space_describe(p->space, pc, code, sizeof(code));
     const char *in = space_describe(p->space, addr, data, sizeof(data));
@@ -141,8 +141,8 @@ static void report_fault(struct process *p, enum user_fault kind, vaddr_t pc, va
             "(%s)\n",
             kinds[kind].key, kind == USER_FAULT_MEMORY ? in : "none", p->pid, p->name,
             thread_current()->tid, kinds[kind].meaning, at, (unsigned long long)pc, code);
-    if (symbols_find(&p->symbols, pc, &place)) {
-        symbols_describe(&place, code, sizeof(code));
+    if (symbols_find(&p->symbols, pc, &found)) {
+        symbols_describe(&found, code, sizeof(code));
         kprintf("  in %s\n", code);
     }
     arch_frame_print(frame);

@@ -117,18 +117,18 @@ int64_t sys_symbol(struct process *p, const uint64_t a[6])
 {
     uint32_t pid = a[0] ? (uint32_t)a[0] : p->pid;
     struct process *other = a[0] > UINT32_MAX ? NULL : process_look_for(p, pid), *ended = NULL;
-    struct sys_symbol place;
+    struct sys_symbol symbol;
 
     if (other) {
-        symbolize(other, a[1], &place);
+        symbolize(other, a[1], &symbol);
         process_look_end(other);
     } else if (a[0] <= UINT32_MAX && (ended = children_find(p, pid))) {
-        symbolize_code(ended, a[1], &place);
+        symbolize_code(ended, a[1], &symbol);
         process_put(ended);
     } else {
         return -ESRCH;
     }
-    return user_put_struct(a[2], a[3], &place, sizeof(place));
+    return user_put_struct(a[2], a[3], &symbol, sizeof(symbol));
 }
 
 int64_t sys_sysinfo(UNUSED struct process *p, const uint64_t a[6])
