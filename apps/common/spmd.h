@@ -55,7 +55,8 @@ struct spmd_program {
 };
 
 /* Defines id_program from the functions of the file, named like the members above (`round_of` for
- * `round`), and its state id_state. */
+ * `round`), and its state id_state; and names it the program of spmd_main.c. A test that links
+ * several programs does not use that name, so it is weak. */
 #define SPMD_PROGRAM(id, step, about)                    \
     const struct spmd_program id##_program = {           \
         .name = #id,                                     \
@@ -73,7 +74,8 @@ struct spmd_program {
         .spoil = spoil,                                  \
         .check = check,                                  \
         .ops = ops,                                      \
-    }
+    };                                                   \
+    __attribute__((weak)) const struct spmd_program *const spmd_only_program = &id##_program
 
 struct spmd_thread {
     alignas(ARENA_LINE) struct spmd_run *run;
@@ -143,5 +145,7 @@ void spmd_check(struct spmd_run *run);
 /* Frees the arrays and restores the program's defaults. */
 void spmd_end(struct spmd_run *run);
 
+/* The program that SPMD_PROGRAM has defined, where there is one. */
+extern const struct spmd_program *const spmd_only_program;
 /* Does all of this and prints a RESULT line. Returns the exit status for main(). */
 int spmd_main(const struct spmd_program *program, int argc, char **argv);

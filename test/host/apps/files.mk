@@ -5,8 +5,9 @@ test_phases_SRC := $(filter-out %/phases/phases.c,$(phases_SRC)) apps/common/are
 test_plan_SRC := apps/common/plan.c
 SPMD_TESTED := apps/common/args.c apps/linux/memory_linux.c $(call double,spmd_run.c)
 test_programs_SRC := \
-	$(SPMD_TESTED) $(filter-out %/main.c,$(sort $(foreach a,$(SPMD_APPS),$($(a)_SRC))))
-$(foreach a,$(SPMD_APPS),$(eval test_$(a)_SRC := $(SPMD_TESTED) $(filter-out %/main.c,$($(a)_SRC))))
+	$(SPMD_TESTED) $(filter-out %/spmd_main.c,$(sort $(foreach a,$(SPMD_APPS),$($(a)_SRC))))
+$(foreach a,$(SPMD_APPS),$(eval \
+	test_$(a)_SRC := $(SPMD_TESTED) $(filter-out %/spmd_main.c,$($(a)_SRC))))
 test_real_SRC := apps/common/real.c
 test_shares_SRC := $(addprefix apps/tools/measuring/,figures.c places.c shares.c table.c)
 test_shares_LIBS := -Wl,--wrap=calloc
