@@ -72,5 +72,5 @@ use vigil-suites
 panics=test/qemu/kernel/panics.c
 boot smp=2 timeout=60 -- -- panics 1
 says "^    [0-9a-f]{16} null_pointer\+0x[0-9a-f]+ $panics:$(line_of '*HIDDEN((volatile int *)8) = 1' $panics)$" "the kernel's backtrace says lines"
-says "^    [0-9a-f]{16} start\+0x[0-9a-f]+ sched/thread\.c:$(line_of 't->entry(t->arg);' sched/thread.c)$" "... and of callers that of the call"
+says "^    [0-9a-f]{16} run_thread\+0x[0-9a-f]+ sched/thread\.c:$(line_of 't->entry(t->arg);' sched/thread.c)$" "... and of callers that of the call"
 done_testing
