@@ -7,11 +7,11 @@ status_is 0 "wild pointers into every system call"
 guest_tap
 
 boot smp=1 -- proc.calls=refused -- memstat -- nothing-like-it ';' badcalls unknown
-says "^call: process [0-9]+ memstat, thread [0-9]+: spawn\(0x.*\) = -2$" "proc.calls=refused: a refused call is named"
-says "^call: process [0-9]+ badcalls, thread [0-9]+: number 4096\(0x1, .*\) = -88$" "... an unknown one has its number"
-says_not "^call:.* = [0-9]" "... and a call that succeeds is not printed"
+says "^process: event=call name=spawn number=[0-9]+ result=-2 pid=[0-9]+ app=memstat " "proc.calls=refused: a refused call is named"
+says "^process: event=call name=unknown number=4096 result=-88 .*: arguments 0x1 " "... an unknown one has its number"
+says_not "^process: event=call .* result=[0-9]" "... and a call that succeeds is not printed"
 boot smp=1 -- proc.calls=all -- hello
-says "^call: process [0-9]+ hello, thread [0-9]+: write\(0x1, .*\) = [0-9]+$" "proc.calls=all: every call is printed"
+says "^process: event=call name=write number=[0-9]+ result=[0-9]+ pid=[0-9]+ app=hello .*: arguments 0x1 " "proc.calls=all: every call is printed"
 
 # Misdeed, the architecture that has it, and the kind of fault and of address that the message names.
 cat >"$work/misdeeds" <<'END'

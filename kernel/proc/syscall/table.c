@@ -24,17 +24,16 @@ const struct arg syscall_args[] = {
     {0},
 };
 
-/* Prints a call that has returned. `name` is NULL for a number without a call. */
+/* Prints a call that has returned. */
 static void print_call(const struct process *p, const char *name, uint64_t number,
                        const uint64_t a[6], int64_t result)
 {
-    char unknown[32];
-
-    ksnprintf(unknown, sizeof unknown, "number %llu", (unsigned long long)number);
-    kprintf("call: process %u %s, thread %u: %s(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx) = %lld\n",
-            p->pid, p->name, thread_current()->tid, name ? name : unknown, (unsigned long long)a[0],
-            (unsigned long long)a[1], (unsigned long long)a[2], (unsigned long long)a[3],
-            (unsigned long long)a[4], (unsigned long long)a[5], (long long)result);
+    kprintf("process: event=call name=%s number=%llu result=%lld pid=%u app=%s tid=%u: arguments "
+            "%#llx %#llx %#llx %#llx %#llx %#llx\n",
+            name, (unsigned long long)number, (long long)result, p->pid, p->name,
+            thread_current()->tid, (unsigned long long)a[0], (unsigned long long)a[1],
+            (unsigned long long)a[2], (unsigned long long)a[3], (unsigned long long)a[4],
+            (unsigned long long)a[5]);
 }
 
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])
@@ -44,6 +43,6 @@ int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])
     int64_t result = known ? calls[number].handle(p, args) : -ENOSYS;
 
     if (proc_calls == PRINT_ALL || (proc_calls == PRINT_REFUSED && result < 0))
-        print_call(p, known ? calls[number].name : NULL, number, args, result);
+        print_call(p, known ? calls[number].name : "unknown", number, args, result);
     return result;
 }
