@@ -22,8 +22,8 @@ if once; then
 fi
 
 if once; then
-	# Who asks for few misses has them, at the cost of the other; the one that memstat starts is
-	# who asks.
+	# The program that asks for few misses has them, at the cost of the other one. It is the one
+	# that memstat starts.
 	boot machine=openpower720 smp=4 mem=128M timeout=300 -- "swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2700K mem.pab=128 mem.track=always mem.prefetch=none mem.epoch_ms=20 mem.goal=service -- mem.rate=50 mem.weight=2 $loop & $loop"
 	r=0
 	sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console" >"$work/waits"

@@ -16,7 +16,7 @@ guest_tap
 
 [ "$arch" = aarch64 ] || { done_testing; exit; }
 
-# A machine like QEMU's whose memory below 4 GB nobody mentions.  What QEMU starts is five words
+# A machine like QEMU's, but its description names no memory below 4 GB.  What QEMU starts is five words
 # that hand over to the image and the device tree that were put where there is memory.
 GB=1073741824 MB=1048576
 only_high() { # IMAGE-AT TREE-AT BOOTARGS

@@ -40,7 +40,7 @@ adds_up() { # CRITERION
 }
 
 # What is known of `ratio`: a quarter of its cycles, instructions and time are in one_part, give or
-# take three deviations of so many samples and a point.
+# take three standard deviations and a point.
 #   quarters WHAT CRITERIA  of the section
 quarters() {
 	for criterion in $2; do

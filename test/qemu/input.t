@@ -1,6 +1,6 @@
 #!/bin/sh
-# Input: every byte of it arrives, from the first on, and what a program leaves of its line is
-# nobody else's.
+# Input: every byte of it arrives, from the first on. The rest of a line that a program has not read
+# does not go to the next program.
 . "${0%/*}/lib.sh"
 
 # typed_by INPUT COMMANDS

@@ -72,7 +72,7 @@ note_times() {
 		END { printf "%7.1f %7.1f %s %s %s\n", cpu[2] - cpu[1], now - began, arch, test, substr(what, 1, 160) }' >>"$BOOT_TIMES"
 }
 
-# Arguments of so many characters, to the last of which hello prints them.
+# Prints boot arguments of LENGTH characters; hello prints them to the last one.
 long_line() { # LENGTH
 	printf -- '-- hello status=5 %sEND' "$(head -c $(($1 - 21)) /dev/zero | tr '\0' x)"
 }

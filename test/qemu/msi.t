@@ -21,7 +21,7 @@ x86_64)
 	messages local-APIC "x2APIC" smp=4 $two
 	messages local-APIC "xAPIC" smp=4 cpu=max,-x2apic $two
 	messages local-APIC "UEFI" efi="$efi" smp=2 $two
-	# APIC ids 0, 255, 256: a message has eight bits for them, all ones for everybody.
+	# APIC ids 0, 255, 256: a message has eight bits for them, and all ones means all CPUs.
 	far=+max-x86_64-cpu,socket-id=0,core-id=255,thread-id=0+max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0
 	boot smp=1 board=smp.sockets=2,smp.cores=256,smp.maxcpus=512 devices=intel-iommu,intremap=on,eim=on$far -- -- msi 9
 	status_is 0 "CPUs with large ids: the suite ends"

@@ -38,7 +38,7 @@ while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	r=0
 	[ "$(lines "paging event=ends wrong=0" | wc -l)" -eq 3 ] || r=1
 	result $r "... and before others ended amid it"
-	# Pages that somebody has looked at: what was read ahead counts when it has been used.  KB of
+	# Pages that were used: a page that was read ahead counts when it is used.  KB of
 	# the disk that could not be written are lost.
 	read -r pages lost <<-EOF
 		$(awk '/^  pages: / { in_ += $2 } /^  prefetched: / { unused += $2 - $4 } /^  swap: .* KB lost, / { lost = $7 }

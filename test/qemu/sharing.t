@@ -1,6 +1,6 @@
 #!/bin/sh
 # The whole loop on the simulated machine: sharing is seen, clustered and placed, by ground truth
-# too; where there is none nobody moves.
+# too; where there is none no thread moves.
 . "${0%/*}/lib.sh"
 
 remote_per_1000_ops() { # N-th run

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Who sees which pages are used: each tracker on a program whose result is checked, and what is
-# recorded against what happened.
+# Trackers of page accesses: each on a program with a checked result, and its records against what
+# the simulated machine logged.
 . "${0%/*}/lib.sh"
 
 walks=$work/walks

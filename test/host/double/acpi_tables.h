@@ -8,7 +8,7 @@ extern uint32_t table_sizes[TABLES]; /* 0: there is no such table */
 
 /* For the parsers: 0 or -ENOENT. */
 int table_get(const char signature[4], struct acpi_table *out);
-/* A field of so many bytes, which makes the table as long as it takes. */
+/* Writes `v` as a field of `size` bytes at offset `at`. A shorter table is extended to its end. */
 void table_put(unsigned table, uint32_t at, uint64_t v, unsigned size);
 /* Begins an entry at the table's end, all of it there and nothing but its type and size set; where
  * it is. */

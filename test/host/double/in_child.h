@@ -1,6 +1,6 @@
 /*
- * What a test does in a process of its own: mm is not made to begin twice, and a crash is told by
- * who does it best, which is not cmocka.
+ * Runs a part of a test in a process of its own: mm cannot be initialized twice, and a crash is
+ * reported by the sanitizers, not by cmocka.
  */
 #pragma once
 #include <signal.h>
@@ -17,7 +17,8 @@ static void in_child_begin(void)
     sigaction(SIGABRT, NULL, &in_child_abrt);
 }
 
-/* How it ends, as waitpid() has it: 0 if play() returns, by SIGALRM after so many seconds. */
+/* Runs play(from) in a child. Returns its status as waitpid() has it: 0 if play() returns, SIGALRM
+ * after `seconds`. */
 static int in_child(void (*play)(uint64_t from), uint64_t from, unsigned seconds)
 {
     int status = 0;

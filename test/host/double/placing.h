@@ -26,8 +26,8 @@ int placing_set_up(void **state);
 int placing_tear_down(void **state);
 /* chips x cores x hardware threads, CPUs numbered in that order. */
 void placing_build_machine(struct placing *f, unsigned chips, unsigned cores, unsigned hw);
-/* Clusters as a text, a letter a thread, '.' for one that shares with nobody, '-' for a silent one;
- * and the CPU of thread i is cpus[i]. */
+/* Sets the clusters, given as a letter for each thread: '.' is a thread that shares with no other,
+ * '-' one without samples. Thread i is on CPU cpus[i]. */
 void placing_plant(struct placing *f, const char *clusters, const unsigned *cpus);
 /* Runs the policy and checks the result's invariants. */
 void placing_run(struct placing *f, const struct assign_policy *policy);

@@ -2,7 +2,7 @@
  * Planted sharing: a stream of sampled misses of a program whose groups are known, for judging the
  * clustering.
  *
- * Threads of a group read and write the group's lines; everybody uses some global lines; threads
+ * Threads of a group read and write the group's lines; all use some global lines; threads
  * pull private lines of theirs from other chips as if migrated, and stray lines that two threads
  * meet on by accident. Lines live in the caches of whole chips, never evicted, under an
  * invalidation protocol; a sample is a miss that another chip's cache served. So a group that sits
@@ -29,7 +29,7 @@ struct planted_shape {
     enum planted_popularity popularity;
     unsigned global_pct, private_pct, stray_pct; /* of all samples; the rest is the groups' */
     unsigned cross_pct; /* of a thread's uses of group lines: those of another group */
-    unsigned settled;   /* so many of the groups, the first ones, sit on one chip already */
+    unsigned settled;   /* number of groups, the first ones, that are on one chip already */
     bool uneven;        /* threads work at rates from 1 to 3 */
 };
 

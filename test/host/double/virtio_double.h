@@ -1,7 +1,7 @@
 /*
  * A double of a virtio device on PCI, and of what its driver stands on: registers in a page of
- * memory, queues where the driver put them. What it does with what it is given is the test's, who
- * provides virtio_double_rung().
+ * memory, queues where the driver put them. The test decides what the device does with requests,
+ * in virtio_double_rung().
  */
 #pragma once
 #include "kernel/dev/virtio/virtio.h"
@@ -16,7 +16,7 @@ enum {
 
 struct virtio_double {
     uint16_t id; /* PCI device number */
-    /* What it does otherwise than it should. */
+    /* What the device does wrong. */
     bool absent, no_bar, no_messages, stuck, refuses_features, no_vector;
     uint64_t features;
     uint16_t queue_size, notify_off; /* notify_off 0: each queue has a doorbell of its own */

@@ -1,6 +1,6 @@
 /*
  * Every system call with arguments it must refuse: wild pointers, huge and wrapping lengths,
- * misaligned addresses, identifiers of nobody, numbers out of range. Then random calls. The
+ * misaligned addresses, identifiers that nothing has, numbers out of range. Then random calls. The
  * process must live through all of it. `badcalls unknown` makes one call that there is not.
  */
 #include <errno.h>

@@ -1,11 +1,11 @@
 /*
  * What a program reads of its own counts: exactly the instructions it executed, in the modes that
- * are counted, whatever interrupts it and whoever else runs in between.
+ * are counted, whatever interrupts it and whatever else runs in between.
  *
  *   counts user | kernel | both [SLACK]     as hpm.modes says
  *
- * SLACK: so many instructions the kernel may need more or less from one reading to the next, where
- * it has figures to estimate; 0 if not given.
+ * SLACK: the instructions by which the kernel may differ from one reading to the next, where it has
+ * figures to estimate; 0 if not given.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -28,7 +28,7 @@ static struct sys_breakdown own_counts(void)
     return b;
 }
 
-/* Instructions of a loop and of what it takes to count them. */
+/* Returns the instructions of a loop of `n` rounds and of counting them. */
 static uint64_t instructions_of(uint64_t n)
 {
     struct sys_breakdown before = own_counts(), after;

@@ -26,7 +26,7 @@ static uint64_t by_call(unsigned i)
     return hpm_values(&own, v, HPM_USER_COUNTS) > (int)i ? v[i].count : 0;
 }
 
-/* Instructions of loops that differ by so many must, whatever comes in between. */
+/* Returns the instructions counted over two loops of `n` rounds, with between() in the middle. */
 static uint64_t loop_of(uint64_t n, void (*between)(void))
 {
     uint64_t before = 0, after = 0;
@@ -40,7 +40,8 @@ static uint64_t loop_of(uint64_t n, void (*between)(void))
     return after - before;
 }
 
-/* Who is switched away in the midst of reading reads again, which is some instructions more. */
+/* Returns the least of several counts: a thread that is preempted while it reads must read again,
+ * which takes more instructions. */
 static uint64_t least_of(uint64_t n, void (*between)(void))
 {
     uint64_t least = UINT64_MAX;

@@ -1,6 +1,6 @@
 /*
- * Sessions of samples: whose they are, what they add up to, and what becomes of them when processes
- * end.
+ * Sessions of samples: which process owns them, what they add up to, and what becomes of them when
+ * processes end.
  *
  * Words for the children that it starts: hold (ends with a session open), fault (faults with one
  * open), foreign N (uses another process's), spin (some work), more (has the rest of what

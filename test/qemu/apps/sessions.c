@@ -9,7 +9,7 @@
  *   starts others
  *
  * The other words are for the children that it starts: hold (ends with three sessions open),
- * foreign N (uses somebody else's session), orphan (ends with a child that never would), greedy N
+ * foreign N (uses another process's session), orphan (ends with a child that never would), greedy N
  * (opens what it can, and so does each of N children, one the other's child: how many they are),
  * brood N (works, with N children, which have one less), forever, nothing.
  */

@@ -61,8 +61,8 @@ static void count_under_lock(struct worker *w)
     }
 }
 
-/* Whoever comes with an even number hands over a token, others take one if there is any; timeouts
- * are fine, loss is not. */
+/* A worker of an even number adds a token, another takes one if there is any. Timeouts are fine, a
+ * lost token is not. */
 static void pass_token(struct worker *w)
 {
     struct timespec until;
@@ -108,7 +108,7 @@ static void churn_memory(struct worker *w)
     expect(syscall3(SYS_MPROTECT, at, PAGE * (middle + 1), SYS_PROT_READ) == 0);
     for (uint64_t i = 0; i < pages; i++)
         expect(*(volatile uint64_t *)(at + (int64_t)(i * PAGE)) == tag + i);
-    /* From the middle outwards; what is gone may be somebody else's at once. */
+    /* From the middle outwards: another thread may map the freed range at once. */
     expect(syscall2(SYS_MUNMAP, at + (int64_t)(middle * PAGE), PAGE) == 0);
     if (middle)
         expect(syscall2(SYS_MUNMAP, at, middle * PAGE) == 0);
