@@ -26,7 +26,7 @@ void lrustack_grow(struct lrustack *s, uint32_t nodes)
 }
 
 /* Finds the pages at the boundaries and every page's group, from the top down. */
-static void walk(struct lrustack *s)
+static void walk_stack(struct lrustack *s)
 {
     uint32_t depth = 0;
 
@@ -48,7 +48,7 @@ int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds)
     }
     memcpy(s->at, at, bounds * sizeof *at);
     s->bounds = bounds;
-    walk(s);
+    walk_stack(s);
     return 0;
 }
 
@@ -75,7 +75,7 @@ unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group
 }
 
 /* Puts `node` at the top; the pages above the first `bounds` boundaries sink by one. */
-static void sink(struct lrustack *s, unsigned bounds, uint32_t node)
+static void sink_pages(struct lrustack *s, unsigned bounds, uint32_t node)
 {
     for (unsigned i = 0; i < bounds; i++) {
         struct lrustack_link *last = &s->link[s->last[i]];
@@ -111,7 +111,7 @@ static void push(struct lrustack *s, uint32_t node)
 
 static void enter(struct lrustack *s, uint32_t node)
 {
-    sink(s, s->reached, node);
+    sink_pages(s, s->reached, node);
     push(s, node);
     s->size++;
     if (s->reached < s->bounds && s->size == s->at[s->reached])
@@ -130,7 +130,7 @@ unsigned lrustack_touch(struct lrustack *s, uint32_t node)
          * becomes the last. */
         if (group < s->reached && s->last[group] == node)
             s->last[group] = s->link[node].up;
-        sink(s, group, node);
+        sink_pages(s, group, node);
         unlink(s, node);
         push(s, node);
     }

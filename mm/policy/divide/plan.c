@@ -152,8 +152,8 @@ static uint32_t part(uint64_t amount, uint64_t before, uint64_t own, uint64_t al
 
 /* Moves pages: pools above their plan give `gives` in all, those below it take `takes`, each by how
  * far it is off. */
-static void move(struct divide_pool *pool, unsigned pools, uint64_t gives, uint64_t above,
-                 uint64_t takes, uint64_t below)
+static void move_pages(struct divide_pool *pool, unsigned pools, uint64_t gives, uint64_t above,
+                       uint64_t takes, uint64_t below)
 {
     uint64_t given = 0, taken = 0;
 
@@ -173,8 +173,8 @@ static void move(struct divide_pool *pool, unsigned pools, uint64_t gives, uint6
 
 /* Goes a step towards the plan. Pages that are too many for memory go besides, and free pages that
  * the plan has are given. Returns the number of pages that moved. */
-static uint32_t approach(const struct divide_config *c, struct divide_pool *pool, unsigned pools,
-                         uint32_t memory)
+static uint32_t approach_plan(const struct divide_config *c, struct divide_pool *pool,
+                              unsigned pools, uint32_t memory)
 {
     uint64_t above = 0, below = 0, have = 0;
 
@@ -188,7 +188,7 @@ static uint32_t approach(const struct divide_config *c, struct divide_pool *pool
     }
     uint64_t gives = MIN(above, c->move_max + (have - MIN(have, memory)));
     uint64_t takes = MIN(below, memory + gives - have);
-    move(pool, pools, gives, above, takes, below);
+    move_pages(pool, pools, gives, above, takes, below);
     return (uint32_t)MAX(gives, takes);
 }
 
@@ -208,6 +208,6 @@ int divide_plan(struct divide_room *s, const struct divide_config *config, struc
     }
     if (report->replanned)
         s->planned_spare = s->spare;
-    report->moved = approach(config, pool, pools, memory);
+    report->moved = approach_plan(config, pool, pools, memory);
     return 0;
 }

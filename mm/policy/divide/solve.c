@@ -243,8 +243,8 @@ static uint64_t even_level(const struct divide_room *s, const struct divide_pool
 }
 
 /* Bounds pools to the pages that keep them near the level. */
-static void bind(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
-                 uint32_t memory, uint64_t level)
+static void bind_pools(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                       uint32_t memory, uint64_t level)
 {
     for (unsigned i = 0; i < pools; i++) {
         s->high[i] = most_near(s, pool, i, level, memory);
@@ -253,8 +253,8 @@ static void bind(struct divide_room *s, const struct divide_pool *pool, unsigned
 }
 
 /* Raises low[] to the pages that every pool needs for the level. */
-static void raise(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
-                  uint32_t memory, uint64_t level)
+static void raise_bounds(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                         uint32_t memory, uint64_t level)
 {
     for (unsigned i = 0; i < pools; i++)
         s->low[i] = pages_for(&pool[i], divide_rate, level, s->low[i], memory);
@@ -275,8 +275,8 @@ static unsigned heaviest(const struct divide_pool *pool, unsigned pools, uint64_
 
 /* Raises low[] to the pages that the rates asked for need, as far as memory goes, and lowers high[]
  * to these. */
-static void serve(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
-                  uint32_t memory)
+static void serve_rates(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                        uint32_t memory)
 {
     uint64_t served = 0;
     uint32_t left = memory - (uint32_t)sum(s->low, pools);
@@ -296,22 +296,22 @@ static void serve(struct divide_room *s, const struct divide_pool *pool, unsigne
 }
 
 /* Narrows the bounds by the goal. */
-static void narrow(struct divide_room *s, enum divide_goal goal, const struct divide_pool *pool,
-                   unsigned pools, uint32_t memory)
+static void narrow_bounds(struct divide_room *s, enum divide_goal goal,
+                          const struct divide_pool *pool, unsigned pools, uint32_t memory)
 {
     uint64_t level;
 
     switch (goal) {
     case DIVIDE_FAIRNESS:
         level = even_level(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
-        bind(s, pool, pools, memory, level);
-        raise(s, pool, pools, memory, level);
+        bind_pools(s, pool, pools, memory, level);
+        raise_bounds(s, pool, pools, memory, level);
         break;
     case DIVIDE_MAXMIN:
-        raise(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
+        raise_bounds(s, pool, pools, memory, lowest_level(s, pool, pools, memory));
         break;
     case DIVIDE_SERVICE:
-        serve(s, pool, pools, memory);
+        serve_rates(s, pool, pools, memory);
         break;
     default:
         break;
@@ -356,7 +356,7 @@ static void divide_steps(struct divide_room *s, const struct divide_config *c,
 }
 
 /* Takes back pages that save nothing: steps may end behind the end of a curve. */
-static void trim(struct divide_room *s, const struct divide_pool *pool, unsigned pools)
+static void trim_pages(struct divide_room *s, const struct divide_pool *pool, unsigned pools)
 {
     for (unsigned i = 0; i < pools; i++) {
         if (pool[i].points)
@@ -366,7 +366,7 @@ static void trim(struct divide_room *s, const struct divide_pool *pool, unsigned
 }
 
 /* Raises *pages to `limit`, as far as `left` goes. Returns the pages left. */
-static uint32_t fill(uint32_t *pages, uint32_t limit, uint32_t left)
+static uint32_t fill_pool(uint32_t *pages, uint32_t limit, uint32_t left)
 {
     uint32_t more = MIN(limit - MIN(limit, *pages), left);
 
@@ -394,7 +394,7 @@ static uint32_t spread_evenly(struct divide_room *s, const struct divide_pool *p
         if (!all && !wants_more(&pool[i], s->best[i]))
             continue;
         uint32_t part = left / takers--;
-        left -= part - fill(&s->best[i], s->high[i], part);
+        left -= part - fill_pool(&s->best[i], s->high[i], part);
     }
     return left;
 }
@@ -402,8 +402,8 @@ static uint32_t spread_evenly(struct divide_room *s, const struct divide_pool *p
 /* Spreads the pages that save nothing. They stay where they are, as far as bounds allow, with pools
  * that still miss; the others are spread, first among those. A pool that is bound to miss gets
  * none: near a cliff a curve need not be right. */
-static void spread(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
-                   uint32_t memory)
+static void spread_rest(struct divide_room *s, const struct divide_pool *pool, unsigned pools,
+                        uint32_t memory)
 {
     uint32_t left = memory - (uint32_t)sum(s->best, pools);
 
@@ -411,12 +411,12 @@ static void spread(struct divide_room *s, const struct divide_pool *pool, unsign
         if (s->bound[i])
             s->high[i] = s->best[i];
         if (wants_more(&pool[i], s->best[i]))
-            left = fill(&s->best[i], MIN(pool[i].pages, s->high[i]), left);
+            left = fill_pool(&s->best[i], MIN(pool[i].pages, s->high[i]), left);
     }
     left = spread_evenly(s, pool, pools, left, false);
     left = spread_evenly(s, pool, pools, left, true);
     for (unsigned i = 0; i < pools; i++)
-        left = fill(&s->best[i], s->high[i], left);
+        left = fill_pool(&s->best[i], s->high[i], left);
     s->spare = left;
 }
 
@@ -428,10 +428,10 @@ int divide_solve(struct divide_room *s, const struct divide_config *config,
     if (error)
         return error;
     set_bounds(s, pool, pools, memory);
-    narrow(s, config->goal, pool, pools, memory);
+    narrow_bounds(s, config->goal, pool, pools, memory);
     divide_steps(s, config, pool, pools, memory);
-    trim(s, pool, pools);
-    spread(s, pool, pools, memory);
+    trim_pages(s, pool, pools);
+    spread_rest(s, pool, pools, memory);
     ASSERT(sum(s->best, pools) + s->spare == memory);
     return 0;
 }

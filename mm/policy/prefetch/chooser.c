@@ -147,8 +147,8 @@ static void chooser_left(void *state, uint32_t node)
 /* ---- What came of what was predicted --------------------------------------------------------- */
 
 /* Counts the outcome of a predicted page. waited: events; hit: the page was wanted then. */
-static void judge(struct chooser *c, enum expert e, const struct shadow_mark *mark, uint32_t waited,
-                  bool hit)
+static void judge_mark(struct chooser *c, enum expert e, const struct shadow_mark *mark,
+                       uint32_t waited, bool hit)
 {
     struct group *g = &c->group[mark->region][e][mark->rank];
     int score = g->score + (hit ? gain(c, waited) - FAIR : -loss(c)),
@@ -163,15 +163,15 @@ static void judge(struct chooser *c, enum expert e, const struct shadow_mark *ma
 
 /* Counts the page, which is wanted, for the experts that predicted it, and its return if it had
  * left. */
-static void settle(struct chooser *c, uint32_t node)
+static void settle_page(struct chooser *c, uint32_t node)
 {
     struct shadow_mark mark;
 
     for (unsigned e = 0; e < EXPERTS; e++) {
         if (shadow_take(&c->predicted[e], node, &mark))
-            judge(c, e, &mark, age(c, &mark), true);
+            judge_mark(c, e, &mark, age(c, &mark), true);
         while (shadow_expired(&c->predicted[e], c->now, c->longest, &mark))
-            judge(c, e, &mark, c->longest, false);
+            judge_mark(c, e, &mark, c->longest, false);
     }
     if (shadow_take(&c->gone, node, &mark))
         count_return(c, power(age(c, &mark), TIMES - 2));
@@ -260,7 +260,7 @@ static unsigned ranks_of(unsigned groups)
 }
 
 /* Remembers a page of the ranking. Returns the number of ranks in the window. */
-static unsigned remember(struct chooser *c, const struct ranking *r)
+static unsigned remember_page(struct chooser *c, const struct ranking *r)
 {
     unsigned open = open_groups(c, r);
 
@@ -285,8 +285,8 @@ static bool has_room(const struct chooser *c, const struct ranking *r,
 }
 
 /* Lists ranks from..to - 1: to be fetched, or touched if in memory. */
-static void append(const struct chooser *c, struct prefetch_list *list, const struct ranking *r,
-                   unsigned from, unsigned to)
+static void append_ranks(const struct chooser *c, struct prefetch_list *list,
+                         const struct ranking *r, unsigned from, unsigned to)
 {
     bool room = has_room(c, r, list);
 
@@ -306,10 +306,10 @@ static void follow_stream(struct chooser *c, const struct prefetch_use *use,
     if (!s)
         return;
     struct ranking r = {.expert = BY_STREAM, .use = use, .stride = s->stride};
-    unsigned window = MIN(remember(c, &r), (unsigned)PREFETCH_FETCH_MAX), from = s->ahead;
+    unsigned window = MIN(remember_page(c, &r), (unsigned)PREFETCH_FETCH_MAX), from = s->ahead;
     if (from * 2 > window)
         return;
-    append(c, list, &r, from, window);
+    append_ranks(c, list, &r, from, window);
     s->ahead = (uint16_t)window;
 }
 
@@ -318,7 +318,7 @@ static void look_behind(struct chooser *c, const struct prefetch_use *use,
 {
     struct ranking r = {.expert = BEHIND, .use = use, .stride = 1};
 
-    append(c, list, &r, 0, MIN(remember(c, &r), (unsigned)PREFETCH_FETCH_MAX));
+    append_ranks(c, list, &r, 0, MIN(remember_page(c, &r), (unsigned)PREFETCH_FETCH_MAX));
 }
 
 static void follow_graph(struct chooser *c, const struct prefetch_use *use,
@@ -332,7 +332,7 @@ static void follow_graph(struct chooser *c, const struct prefetch_use *use,
         prefetch_ppg.fault(c->ppg, use, &c->listed);
     else
         prefetch_ppg.first_use(c->ppg, use, &c->listed);
-    append(c, list, &r, 0, remember(c, &r));
+    append_ranks(c, list, &r, 0, remember_page(c, &r));
 }
 
 /* ---- The policy ------------------------------------------------------------------------------ */
@@ -372,7 +372,7 @@ static void chooser_fault(void *state, const struct prefetch_use *use, struct pr
     struct chooser *c = state;
 
     c->now++;
-    settle(c, use->node);
+    settle_page(c, use->node);
     follow_stream(c, use, list, true);
     look_behind(c, use, list);
     follow_graph(c, use, list, true);
@@ -384,7 +384,7 @@ static void chooser_first_use(void *state, const struct prefetch_use *use,
     struct chooser *c = state;
 
     c->now++;
-    settle(c, use->node);
+    settle_page(c, use->node);
     follow_stream(c, use, list, false);
     follow_graph(c, use, list, false);
 }

@@ -117,7 +117,7 @@ static void ppg_resize(void *state, uint32_t unused_max)
 }
 
 /* Appends an edge if there is room. */
-static void append(struct ppg_node *n, unsigned *edges, uint32_t node, unsigned weight)
+static void append_edge(struct ppg_node *n, unsigned *edges, uint32_t node, unsigned weight)
 {
     if (*edges < DEGREE && weight)
         n->edge[(*edges)++] = (struct edge){node, weight};
@@ -138,14 +138,14 @@ static void append_others(struct ppg_node *n, unsigned *edges, const struct ppg_
 {
     for (unsigned e = 0; e < DEGREE; e++) {
         if (old->edge[e].weight)
-            append(n, edges, old->edge[e].node, old->edge[e].weight - 1u);
+            append_edge(n, edges, old->edge[e].node, old->edge[e].weight - 1u);
     }
 }
 
 /* Counts for the order that would have led from the page missed last to this one, and notes the
  * pages that come next by each. */
-static void compare(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW],
-                    const unsigned *seen)
+static void compare_orders(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW],
+                           const unsigned *seen)
 {
     bool led[PREFETCH_ORDERS] = {false};
 
@@ -162,7 +162,7 @@ static void compare(struct ppg *g, uint32_t node, const uint32_t window[][WINDOW
         g->by_miss -= g->by_miss > 0;
 }
 
-static void learn(struct ppg *g, const struct prefetch_use *use)
+static void learn_edges(struct ppg *g, const struct prefetch_use *use)
 {
     uint32_t windows[PREFETCH_ORDERS][WINDOW];
     unsigned seen[PREFETCH_ORDERS] = {0}, edges = 0, fresh = 0;
@@ -173,14 +173,14 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
     for (unsigned i = 0; i < PREFETCH_ORDERS && use->order[i]; i++)
         seen[i] = lrustack_used_after(use->order[i], use->node, windows[i], WINDOW);
     if (!g->published)
-        compare(g, use->node, windows, seen);
+        compare_orders(g, use->node, windows, seen);
     enum prefetch_order by = g->by_miss > BY_MISS_MAX / 2 ? PREFETCH_BY_MISS : PREFETCH_BY_USE;
     uint32_t *window = windows[by];
     memset(n->edge, 0, sizeof n->edge);
     for (unsigned i = 0; i < seen[by]; i++) {
         unsigned e = edge_to(&old, window[i]);
         if (e < DEGREE) {
-            append(n, &edges, window[i], MIN(old.edge[e].weight + 1u, g->weight_max));
+            append_edge(n, &edges, window[i], MIN(old.edge[e].weight + 1u, g->weight_max));
             old.edge[e].weight = 0;
         } else {
             window[fresh++] = window[i];
@@ -189,13 +189,13 @@ static void learn(struct ppg *g, const struct prefetch_use *use)
     if (g->published)
         append_others(n, &edges, &old);
     for (unsigned i = 0; i < fresh; i++)
-        append(n, &edges, window[i], 1);
+        append_edge(n, &edges, window[i], 1);
     if (!g->published)
         append_others(n, &edges, &old);
 }
 
 /* Adds the node. Returns false if it was seen before. */
-static bool see(struct seen *s, uint32_t node)
+static bool see_node(struct seen *s, uint32_t node)
 {
     uint32_t i = node * 2654435761u >> 23; /* SEEN places: 9 bits */
 
@@ -218,7 +218,7 @@ static unsigned least_weight(const struct ppg *g, const struct ppg_node *n)
     return MAX(g->floor, heaviest / 2);
 }
 
-static void follow(struct ppg *g, uint32_t from, struct prefetch_list *list)
+static void follow_edges(struct ppg *g, uint32_t from, struct prefetch_list *list)
 {
     unsigned least = g->published ? 1 : least_weight(g, &g->node[from]);
     unsigned most =
@@ -226,29 +226,29 @@ static void follow(struct ppg *g, uint32_t from, struct prefetch_list *list)
 
     for (unsigned e = 0; e < DEGREE && list->length < most; e++) {
         struct edge edge = g->node[from].edge[e];
-        if (edge.weight && edge.weight >= least && see(&g->seen, edge.node))
+        if (edge.weight && edge.weight >= least && see_node(&g->seen, edge.node))
             list->page[list->length++] = edge.node;
     }
 }
 
 /* Walks breadth first, `far` edges far. */
-static void walk(struct ppg *g, uint32_t from, unsigned far, struct prefetch_list *list)
+static void walk_graph(struct ppg *g, uint32_t from, unsigned far, struct prefetch_list *list)
 {
     unsigned done = 0;
 
     memset(&g->seen, 0, sizeof g->seen);
-    see(&g->seen, from);
-    follow(g, from, list);
+    see_node(&g->seen, from);
+    follow_edges(g, from, list);
     for (unsigned depth = 2; depth <= far && !(list->most && list->length >= list->most); depth++) {
         for (unsigned level = list->length; done < level; done++)
-            follow(g, (uint32_t)list->page[done], list);
+            follow_edges(g, (uint32_t)list->page[done], list);
     }
 }
 
 /* Guesses. While light edges are not followed nothing that is fetched tells whether they lead
  * anywhere. So the first of each page is remembered: if most of these are used next, lighter edges
  * are followed again. */
-static void guess(struct ppg *g, uint32_t used)
+static void guess_next(struct ppg *g, uint32_t used)
 {
     const struct edge *first = g->node[used].edge;
 
@@ -273,9 +273,9 @@ static void ppg_fault(void *state, const struct prefetch_use *use, struct prefet
 {
     struct ppg *g = state;
 
-    learn(g, use);
-    guess(g, use->node);
-    walk(g, use->node, MAX(g->ahead, (uint32_t)DEPTH), list);
+    learn_edges(g, use);
+    guess_next(g, use->node);
+    walk_graph(g, use->node, MAX(g->ahead, (uint32_t)DEPTH), list);
 }
 
 /* Makes walks longer at once where threads wait for pages that are being read, and shorter only
@@ -294,9 +294,9 @@ static void ppg_first_use(void *state, const struct prefetch_use *use, struct pr
     struct ppg *g = state;
 
     look_ahead(g, use->late);
-    learn(g, use);
-    guess(g, use->node);
-    walk(g, use->node, g->ahead, list);
+    learn_edges(g, use);
+    guess_next(g, use->node);
+    walk_graph(g, use->node, g->ahead, list);
 }
 
 static void ppg_ignore_use(void *state, const struct prefetch_use *use, struct prefetch_list *list)

@@ -89,7 +89,7 @@ void prefetch_resize(struct prefetch *p, uint32_t frames)
 }
 
 /* Tells the policy the outcome of a page, once. */
-static void judge(struct prefetch *p, uint32_t node, bool soon)
+static void judge_page(struct prefetch *p, uint32_t node, bool soon)
 {
     uint16_t *waiting = waiting_of(p, node);
 
@@ -106,7 +106,7 @@ static void judge_oldest(struct prefetch *p)
     uint32_t place = p->judged++ % PREFETCH_JUDGED, node = p->ring[place].node;
 
     if (*waiting_of(p, node) == place + 1)
-        judge(p, node, false);
+        judge_page(p, node, false);
 }
 
 static void count_event(struct prefetch *p)
@@ -153,7 +153,7 @@ void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
     p->unused--;
     p->used++;
     p->late += use->late;
-    judge(p, use->node, true);
+    judge_page(p, use->node, true);
     count_event(p);
     begin_list(p, list, false);
     p->ops->first_use(p->state, use, list);
@@ -183,13 +183,13 @@ void prefetch_wasted(struct prefetch *p, uint32_t node)
     ASSERT(node < p->nodes && p->unused);
     p->unused--;
     p->wasted++;
-    judge(p, node, false);
+    judge_page(p, node, false);
 }
 
 void prefetch_forget(struct prefetch *p, uint32_t node)
 {
     ASSERT(node < p->nodes);
-    judge(p, node, false);
+    judge_page(p, node, false);
     p->ops->forget(p->state, node);
 }
 

@@ -50,7 +50,7 @@ static int32_t stride_to(const struct streams *s, uint32_t region, uint32_t page
 }
 
 /* Begins a stream in place of the one used longest ago. */
-static struct stream *begin(struct streams *s, uint32_t region, int32_t stride)
+static struct stream *begin_stream(struct streams *s, uint32_t region, int32_t stride)
 {
     struct stream *oldest = &s->stream[0];
 
@@ -71,7 +71,7 @@ struct stream *streams_event(struct streams *s, const struct prefetch_use *use, 
 
     s->events++;
     if (stride)
-        found = begin(s, region, stride);
+        found = begin_stream(s, region, stride);
     if (found) {
         found->last = page;
         found->used = s->events;

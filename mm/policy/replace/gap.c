@@ -177,7 +177,7 @@ static void came_back(struct gap *s, uint32_t age)
     s->back = MAX(s->back ? s->back - (s->back >> BACK_SHIFT) + (age >> BACK_SHIFT) : age, 1u);
 }
 
-static void first(struct gap *s, uint32_t gap)
+static void add_first_gap(struct gap *s, uint32_t gap)
 {
     s->gaps += gap;
     if (++s->firsts == FIRSTS) {
@@ -186,7 +186,7 @@ static void first(struct gap *s, uint32_t gap)
     }
 }
 
-static void judge(struct page *p, uint32_t gap)
+static void judge_gap(struct page *p, uint32_t gap)
 {
     uint32_t last = apart(gap, p->gap), other = apart(gap, p->before);
     bool near = apart(gap, predicted(p)) < gap >> NEAR_SHIFT;
@@ -198,7 +198,7 @@ static void judge(struct page *p, uint32_t gap)
         p->rule--;
 }
 
-static void learn(struct gap *s, struct page *p, uint32_t gap)
+static void learn_gap(struct gap *s, struct page *p, uint32_t gap)
 {
     if (p->gap && gap > predicted(p) && gap - predicted(p) >= patience(p))
         came_back(s, gap);
@@ -208,11 +208,11 @@ static void learn(struct gap *s, struct page *p, uint32_t gap)
         return;
     }
     if (!p->gap) {
-        first(s, gap);
+        add_first_gap(s, gap);
         p->rule = RULE_LAST;
         p->sure = 0;
     } else if (p->before) {
-        judge(p, gap);
+        judge_gap(p, gap);
     }
     p->before = p->gap;
     p->gap = gap & (2 * GAP_MAX - 1);
@@ -227,7 +227,7 @@ static void push_once(struct gap *s, uint32_t node)
 }
 
 /* Files the page, which is in no list, by its next use. */
-static void file(struct gap *s, uint32_t node)
+static void file_page(struct gap *s, uint32_t node)
 {
     const struct page *p = page_of(s, node);
     uint32_t gap = predicted(p), age = s->now - p->last;
@@ -246,14 +246,14 @@ static void file(struct gap *s, uint32_t node)
 }
 
 /* Files pages that are not among the last used any more. */
-static void settle(struct gap *s)
+static void settle_recent(struct gap *s)
 {
     uint32_t most = recent_frames(s->base.nodes, s->base.frames);
 
     while (s->base.list[RECENT].size > most) {
         uint32_t node = s->base.list[RECENT].tail;
         base_take_out(&s->base, node);
-        file(s, node);
+        file_page(s, node);
     }
 }
 
@@ -263,18 +263,18 @@ static void note_use(struct gap *s, uint32_t node)
     struct page *p = page_of(s, node);
 
     if (p->known)
-        learn(s, p, MIN(MAX(s->now - p->last, 1u), (uint32_t)GAP_MAX));
+        learn_gap(s, p, MIN(MAX(s->now - p->last, 1u), (uint32_t)GAP_MAX));
     p->known = 1;
     p->last = s->now;
     base_push_head(&s->base, RECENT, node);
-    settle(s);
+    settle_recent(s);
 }
 
 /* Files a page again when its slot has passed. */
-static void refile(struct gap *s, uint32_t node)
+static void refile_page(struct gap *s, uint32_t node)
 {
     stop_waiting(s, node);
-    file(s, node);
+    file_page(s, node);
 }
 
 /* Empties the slots that have passed at this time, in the given number of steps at most. Returns
@@ -287,7 +287,7 @@ static uint32_t empty_passed(struct gap *s, uint32_t time, uint32_t steps)
         struct replace_list *passed =
             &s->slot[level][slot_of(time - (1u << (level * LEVEL_SHIFT)), level)];
         for (; passed->size && steps; steps--)
-            refile(s, passed->tail);
+            refile_page(s, passed->tail);
     }
     return steps;
 }
@@ -446,7 +446,7 @@ static void gap_resize(void *state, uint32_t frames)
 {
     ASSERT(frames > 0);
     ((struct gap *)state)->base.frames = frames;
-    settle(state);
+    settle_recent(state);
 }
 
 static void gap_report(const void *state, struct replace_report *out)

@@ -146,7 +146,7 @@ static void take_out(struct region_state *s, uint32_t node)
 }
 
 /* Puts parked pages and strays back; strays are older than others. */
-static void unpark(struct region_state *s, struct part *p)
+static void unpark_pages(struct region_state *s, struct part *p)
 {
     while (p->parked.size) {
         uint32_t node = p->parked.tail;
@@ -186,7 +186,7 @@ static bool active(const struct part *p)
     return p->curves.size > 0;
 }
 
-static void choose(struct region_state *s, struct part *p)
+static void choose_policy(struct region_state *s, struct part *p)
 {
     uint32_t here = MAX(held(p), 1u);
     uint64_t accesses = p->curves.accesses, lambda[REGION_POLICIES];
@@ -197,7 +197,7 @@ static void choose(struct region_state *s, struct part *p)
     if (region_choose(&p->choice, accesses, p->misses, lambda)) {
         s->switches++;
         if (p->choice.policy == REGION_LRU)
-            unpark(s, p);
+            unpark_pages(s, p);
         else
             find_strays(s, p);
         new_round(s);
@@ -205,7 +205,7 @@ static void choose(struct region_state *s, struct part *p)
     p->misses = 0;
 }
 
-static void divide(struct region_state *s)
+static void divide_memory(struct region_state *s)
 {
     const struct divide_config config = {.goal = DIVIDE_THROUGHPUT,
                                          .step = s->group,
@@ -244,9 +244,9 @@ static void end_epoch(struct region_state *s)
 {
     for (uint32_t r = 0; r < REPLACE_REGIONS_MAX; r++)
         if (active(&s->part[r]))
-            choose(s, &s->part[r]);
+            choose_policy(s, &s->part[r]);
     if (s->resident >= s->base.frames - s->base.frames / 16)
-        divide(s);
+        divide_memory(s);
     s->accesses = 0;
 }
 
@@ -266,7 +266,7 @@ static void count_use(struct region_state *s, uint32_t node, bool miss)
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Parks a page, in the order of MRU (mru.c). After a page of another region a new walk begins. */
-static void park(struct region_state *s, struct part *p, uint32_t node, bool again)
+static void park_page(struct region_state *s, struct part *p, uint32_t node, bool again)
 {
     bool goes_on = !again && s->walked != LINK_END && part_of(s, s->walked) == p;
 
@@ -287,7 +287,7 @@ static void region_touch(void *state, uint32_t node)
     s->base.offered = LINK_END;
     take_out(s, node);
     if (hot && p->choice.policy == REGION_MRU) {
-        park(s, p, node, again);
+        park_page(s, p, node, again);
         return;
     }
     list_push_head(&s->base.link, &p->recent, node);

@@ -32,7 +32,7 @@ void weigh_count_late(struct weigh *w, uint32_t missed)
         w->misses[i] += missed >> i & 1;
 }
 
-static void halve(struct weigh *w)
+static void halve_counts(struct weigh *w)
 {
     w->accesses /= 2;
     for (uint32_t i = 0; i < w->experts; i++) {
@@ -97,6 +97,6 @@ uint32_t weigh_decide(struct weigh *w, uint32_t current, const uint32_t *fetches
         w->before[i] = w->misses[i];
     w->turns[best] += best != current;
     if (w->accesses >= (uint64_t)LONG * frames)
-        halve(w);
+        halve_counts(w);
     return best;
 }
