@@ -214,7 +214,7 @@ static inline bool pool_is_short(const struct pool *p)
 void pool_check(struct pool *p);
 
 /* ---- The replacement policy (pool.c). [P] held. ---------------------------------------------- */
-/* These call the policy's touch(), enter() and victim(), and answer what it asks. */
+/* These call the policy's touch(), enter() and victim(), and answer the policy's questions. */
 void pool_touch_locked(struct pool *p, uint32_t n);
 void pool_enter_locked(struct pool *p, uint32_t n);
 uint32_t pool_victim_locked(struct pool *p, uint32_t incoming);
