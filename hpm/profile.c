@@ -153,7 +153,8 @@ static int begin_access(struct hpm_profile *p, char *err, size_t err_size)
                                       .kernel = c->modes & EVENT_KERNEL};
         int error = hpm_sampling_start(&config);
         if (error == -EBUSY)
-            ksnprintf(err, err_size, "%s: accesses are being recorded for somebody else", c->name);
+            ksnprintf(err, err_size, "%s: accesses are being recorded for another session",
+                      c->name);
         else if (error)
             ksnprintf(err, err_size, "%s: this machine does not record accesses so", c->name);
         struct hpm_sample_account a;

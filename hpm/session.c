@@ -283,7 +283,8 @@ static int explain_refusal(const struct hpm_session *s, const struct plan_reques
 
     if (error == -ERANGE)
         return say_error(err, err_size,
-                         "rounds of so many groups are too long: lower hpm.slice_cycles", error);
+                         "rounds of this number of groups are too long: lower hpm.slice_cycles",
+                         error);
     if (event == GROUP_EVENTS_MAX || other == GROUP_EVENTS_MAX ||
         (cause->set != GROUP_NIL && cause->set >= own_sets) || cause->why == GROUP_SIZES)
         return say_error(err, err_size, "there are too few counters beside what is counted already",

@@ -26,7 +26,7 @@ static const struct arg kernel_args[] = {
      "use no memory above this address; the largest value: no limit"},
     {"mem.space_ids", ARG_U64, &mem_space_ids, ARCH_SPACE_IDS_MIN, ARCH_SPACE_IDS_MAX, NULL,
      ARG_BOOT,
-     "where the TLB tells address spaces apart by identifiers (AArch64), use fewer than so many"},
+     "identifiers of address spaces in use, below this number, where the TLB has them (AArch64)"},
     {"numbers.first", ARG_U64, &numbers_first, 1, NUMBER_MAX, NULL, ARG_BOOT,
      "for tests: number of the first process, and of the first thread; behind the largest comes 1 "
      "again"},

@@ -76,7 +76,7 @@ static int read_access(struct word source, uint32_t recorded, struct criterion *
         return 0;
     text_put(err, "accesses are recorded here by");
     list_accesses(recorded, err);
-    return refuse_criterion(err, recorded ? " only" : " nobody", -ENOTSUP);
+    return refuse_criterion(err, recorded ? " only" : " no hardware", -ENOTSUP);
 }
 
 static int refuse_without_counters(struct text *err)

@@ -22,11 +22,11 @@ void call_ipi(void)
 
 int call_cpu(struct cpu *cpu, void (*fn)(void *arg), void *arg, uint64_t wait_ns)
 {
-    struct call call = {fn, arg, false}, *nobody = NULL, *mine = &call;
+    struct call call = {fn, arg, false}, *none = NULL, *mine = &call;
     uint64_t since_ns = arch_clock_ns();
 
     ASSERT(arch_irq_enabled() && this_cpu()->spin_depth == 0);
-    if (!__atomic_compare_exchange_n(&waiting[cpu->index], &nobody, &call, false, __ATOMIC_ACQ_REL,
+    if (!__atomic_compare_exchange_n(&waiting[cpu->index], &none, &call, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return -EBUSY;
     arch_ipi_send(cpu, IPI_CALL);

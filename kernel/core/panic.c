@@ -169,12 +169,12 @@ static void stop_unless_asked(void)
 /* Returns on one CPU only: the owner of the panic. */
 static void become_owner(void)
 {
-    unsigned nobody = 0, me = this_cpu()->index + 1;
+    unsigned none = 0, me = this_cpu()->index + 1;
 
     arch_irq_save();
-    if (__atomic_compare_exchange_n(&owner, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&owner, &none, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return;
-    if (nobody == me) {
+    if (none == me) {
         static const char again[] = "panic within panic\r\n";
         static bool twice; /* even that message failed */
         if (twice)

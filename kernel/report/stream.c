@@ -368,8 +368,7 @@ static const char *begin_stream(void)
     int err = find_port();
 
     if (err)
-        return err == -ENOMEM ? "no memory"
-                              : "there is no port " PORT_NAME " that anybody listens at";
+        return err == -ENOMEM ? "no memory" : "there is no port " PORT_NAME " that is being read";
     const char *why = describe_stream();
     if (why)
         return why;

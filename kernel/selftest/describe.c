@@ -26,7 +26,7 @@ static void describe_firmware(const struct boot_info *info)
     acpi_init(info);
     if (!info->smbios) {
         kprintf("selftest: machine: %s\n",
-                arch_machine() ? arch_machine() : "nobody says what it is called");
+                arch_machine() ? arch_machine() : "firmware does not name it");
         return;
     }
     if (smbios_read(&acpi_memory, info->smbios, &names)) {

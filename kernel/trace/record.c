@@ -32,7 +32,7 @@ const struct arg telemetry_args[] = {
      .value = &telemetry_ms,
      .min = 1,
      .max = 3600000,
-     .help = "record counters, and how memory is used, every so many milliseconds"},
+     .help = "interval at which counters and use of memory are recorded, milliseconds"},
     {.name = NULL},
 };
 

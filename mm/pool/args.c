@@ -29,9 +29,9 @@ const struct prefetch_ops *memory_prefetch_ops(void)
 
 const struct arg mm_args[] = {
     {"mem.process", ARG_BYTES, &mem_process, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
-     "a process keeps at most so much in memory; the largest value: no limit"},
+     "memory a process keeps at most; the largest value: no limit"},
     {"mem.user", ARG_BYTES, &mem_user, MEMORY_LEAST, MEMORY_UNLIMITED, NULL, ARG_GROUP,
-     "all processes together keep at most so much in memory; the largest value: no limit"},
+     "memory all processes together keep at most; the largest value: no limit"},
     {"mem.kernel", ARG_BYTES, &mem_kernel, 0, MEMORY_UNLIMITED, NULL, ARG_PROCESS,
      "kernel memory a process may take: its threads' stacks, page tables, sessions, pool's tables; "
      "0: a quarter of memory"},
@@ -44,7 +44,7 @@ const struct arg mm_args[] = {
     {"mem.weight", ARG_U64, &mem_weight, 1, DIVIDE_WEIGHT_MAX, NULL, ARG_PROCESS,
      "how much a process counts where memory is divided"},
     {"mem.rate", ARG_U64, &mem_rate, 0, 1000000, NULL, ARG_PROCESS,
-     "mem.goal=service: so many misses a second a process may have; 0: any number"},
+     "mem.goal=service: misses a second that a process may have; 0: any number"},
     {"mem.policy", ARG_TABLE, &mem_policy, 0, 0, replace_policies, ARG_PROCESS,
      "which page of a pool goes when another needs its frame"},
     {"mem.prefetch", ARG_TABLE, &mem_prefetch, 0, 0, prefetch_policies, ARG_PROCESS,

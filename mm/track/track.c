@@ -54,7 +54,7 @@ static const char *const curves_choices[] = {"off", "lru", "on", NULL};
 
 const struct arg track_args[] = {
     {"mem.tracker", ARG_TABLE, &mem_tracker, 0, 0, choices, ARG_BOOT,
-     "who sees which pages are used; auto: path where there is such hardware"},
+     "what sees which pages are used; auto: path where there is such hardware"},
     {"mem.track", ARG_CHOICE, &mem_track, 0, 0, track_choices, ARG_BOOT,
      "when: while a process's memory is short, or always"},
     {"mem.pab", ARG_U64, &mem_pab, 128, 32768, NULL, ARG_BOOT,
@@ -64,7 +64,7 @@ const struct arg track_args[] = {
     {"mem.scan_ms", ARG_U64, &mem_scan_ms, 1, 100000, NULL, ARG_BOOT,
      "tracker scan: looks this often, milliseconds"},
     {"mem.sample_period", ARG_U64, &mem_sample_period, 1, HPM_SAMPLING_PERIOD_MAX, NULL, ARG_BOOT,
-     "tracker sampled: one access in so many, of those beyond the first-level cache"},
+     "tracker sampled: one access of N is sampled, of those beyond the first-level cache"},
     {"mem.curves", ARG_CHOICE, &mem_curves, 0, 0, curves_choices, ARG_BOOT,
      "curves of misses by memory are made of what trackers see; lru: LRU's, and MRU's only where "
      "it decides anything; on: both"},

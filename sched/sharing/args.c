@@ -30,12 +30,12 @@ const struct arg sharing_args[] = {
      "part of its cycles a process may wait for other chips' caches before sharing is looked for, "
      "percent"},
     {"sched.sample_period", ARG_U64, &sched_sample_period, 0, 1 << 20, NULL, ARG_GROUP,
-     "one access in so many is sampled; 0: as many as sched.cost_permille allows"},
+     "one access of N is sampled; 0: as sched.cost_permille allows"},
     {"sched.cost_permille", ARG_U64, &sched_cost_permille, 1, 1000, NULL, ARG_GROUP,
      "part of the CPUs' time that samples and clustering may cost while detection lasts, "
      "thousandths"},
     {"sched.samples_max", ARG_U64, &sched_samples_max, 10, 1000000, NULL, ARG_GROUP,
-     "detection ends with the clusters at hand after so many samples for each thread"},
+     "samples for each thread after which detection ends with the clusters at hand"},
     {"sched.detect_ms", ARG_U64, &sched_detect_ms, 1, 100000, NULL, ARG_GROUP,
      "detection is given up after so long, milliseconds"},
     {"sched.shmap_entries", ARG_CHOICE, &sched_shmap_entries, 0, 0, entries_names, ARG_GROUP,
@@ -48,8 +48,8 @@ const struct arg sharing_args[] = {
     {"sched.threshold", ARG_U64, &sched_threshold, 0, UINT32_MAX, NULL, ARG_GROUP,
      "similarity from which threads are one cluster, in the clustering's own unit; 0: its default"},
     {"sched.slack_permille", ARG_U64, &sched_slack_permille, 0, 10000, NULL, ARG_GROUP,
-     "so much more load than its fair part may a chip get to hold a cluster together, thousandths; "
-     "one thread at least"},
+     "load beyond its fair part that a chip may get to hold a cluster together, thousandths; one "
+     "thread at least"},
     {"sched.seed", ARG_U64, &sched_seed, 0, UINT64_MAX, NULL, ARG_GROUP, "of the shMaps' hash"},
     {"sched.picture", ARG_BOOL, &sched_picture, 0, 1, NULL, ARG_GROUP,
      "print the shMaps after each detection"},

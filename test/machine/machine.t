@@ -29,7 +29,7 @@ trap 'rm -rf "$out"' EXIT
 	$1 == "status" {
 		print ($3 == 0 ? "ok " : "not ok ") ++n " - " $2 ": the guest ends with status 0 # " $3; next }
 	$1 == "exchanged" { print ($3 >= 3900 &&
-		$3 <= 4100 ? "ok " : "not ok ") ++n " - " $2 ": the truth names who shared, and how often # " $3; next }
+		$3 <= 4100 ? "ok " : "not ok ") ++n " - " $2 ": the truth names the threads that shared, and how often # " $3; next }
 	$1 == "verified" {
 		print ($3 > 0 &&
 			$4 == 0 ? "ok " : "not ok ") ++n " - " $2 ": every translation is QEMU'"'"'s # " $3; next }

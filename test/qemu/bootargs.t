@@ -38,8 +38,8 @@ pools() { # ARGUMENTS "LINES" WHAT
 	result $r "... and pools are as the arguments say: $2"
 }
 pools "-- mem.user=3M $show & mem.process=1M mem.policy=arc $show & $show" "arc 1024 lru 3072 lru 3072 " "a limit of all holds for who is started later"
-pools "-- $show & mem.user=3M $show" "lru 3072 lru 3072 " "... and for who was started before"
-pools "-- $show & mem.process=1M mem.pools=always mem.policy=clock $show & $show" "clock 1024 " "a process's limit is nobody else's"
+pools "-- $show & mem.user=3M $show" "lru 3072 lru 3072 " "... and for a program started before"
+pools "-- $show & mem.process=1M mem.pools=always mem.policy=clock $show & $show" "clock 1024 " "a process's limit is its own alone"
 pools "-- mem.user=3M mem.process=1M $show ; $show" "lru 1024 " "when they have ended all is as it was"
 
 boot smp=1 -- "-- nothing-like-it ; scorebaord ; memstat -- warehuose"

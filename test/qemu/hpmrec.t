@@ -103,7 +103,7 @@ boot machine=openpower720 timeout=300 -- -- hpmrec criteria=cycles,access.any by
 status_is 3 "all and none, every sample, storms; the exit status is the program's"
 section 2
 for program in ratio scoreboard; do
-	section_says "^ +[0-9.]+ % .* $program$" "samples of everybody: $program"
+	section_says "^ +[0-9.]+ % .* $program$" "samples of all processes: $program"
 done
 section 4
 section_says "^ .*test/qemu/apps/$arch/ratio_loop.S:[0-9]+ +ratio +three_parts" "without a program, by line"

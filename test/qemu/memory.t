@@ -39,7 +39,7 @@ guest_tap
 use vigil-test
 
 boot smp=2 mem=64M timeout=120 -- -- oom '&' hello '&' private ';' hello again
-line "process event=ended reason=memory limit=machine app=oom" "who holds all memory is named"
+line "process event=ended reason=memory limit=machine app=oom" "the process that holds all memory is named"
 line "exit app=oom status=137" "... and ended"
 line "exit app=private status=0" "... alone: who runs beside it goes on"
 says '\[again\]$' "... and the memory is there again"
@@ -48,7 +48,7 @@ boot smp=2 mem=64M timeout=120 -- -- oom threads ';' oom regions ';' hello
 says "^oom: refused after [0-9]+ threads" "the limit on threads is an error"
 line "exit app=oom status=0" "... that a program survives"
 says "^oom: refused after [0-9]+ regions" "the limit on regions is an error"
-line "exit app=hello status=0" "... and everybody else goes on"
+line "exit app=hello status=0" "... and the others go on"
 
 # What an application leaves behind is gone before the next begins.
 boot smp=4 mem=96M timeout=200 -- -- leaves free ';' leaves bomb ';' hello one ';' leaves threads ';' hello two ';' \
@@ -59,13 +59,13 @@ says '\[two\]$' "... behind the threads"
 first=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | head -n 1)
 last=$(sed -n 's/^leaves: \([0-9]*\) KB free$/\1/p' "$console" | tail -n 1)
 within "$((first - last))" 0 2048 "... and their memory is back: KB missing"
-line "process event=limit limit=mem.kernel app=leaves kb=2048" "who may have no more kernel memory is told"
+line "process event=limit limit=mem.kernel app=leaves kb=2048" "a process at its limit of kernel memory is told"
 says "^leaves: [0-9]{1,3} regions more; a session of samples: -[0-9]+, this process has all the kernel memory that mem\.kernel allows$" "... has few more regions, and no session"
 says "^leaves: ([0-9]+) threads, and \1 again" "... and has what it gives back again"
 
 boot smp=2 mem=64M timeout=120 -- -- mem.kernel=48M leaves hoard '&' leaves eat ';' mem.kernel=2M leaves tables ';' hello
-line "process event=ended reason=memory limit=machine pid=1 app=leaves" "memory exhausted: who holds most of it in kernel memory ends first"
-line "process event=ended reason=memory limit=mem.kernel app=leaves" "who needs page tables beyond mem.kernel ends"
+line "process event=ended reason=memory limit=machine pid=1 app=leaves" "memory exhausted: the process that holds most of it in kernel memory ends first"
+line "process event=ended reason=memory limit=mem.kernel app=leaves" "a process that needs page tables beyond mem.kernel ends"
 line "exit app=hello status=0" "... and the next application runs"
 
 for smp in 1 8; do

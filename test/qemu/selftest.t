@@ -32,7 +32,7 @@ says '^hello: .* arguments=1: .*\[after\]$' "applications run after it"
 boot smp=64 mem=2G $no_pmu timeout=300 -- selftest=on
 passed clock-backwards timer-late cpus-answer
 boot smp=1 $no_pmu -- selftest=on
-line "selftest check=cpus-answer result=skipped" "one CPU has nobody to answer"
+line "selftest check=cpus-answer result=skipped" "one CPU has no other to answer"
 passed memory clock-backwards program
 boot machine=openpower720 -- selftest=on hpm.pmu=none
 line "selftest check=pmu-cycles result=skipped" "counters that are switched off are skipped"

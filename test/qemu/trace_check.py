@@ -30,7 +30,7 @@ def backwards(times):
 
 
 def whole_threads(events):
-    """Every user thread that runs was started before, with its process, and nobody runs after its exit."""
+    """Every user thread that runs was started before, with its process, and none runs after its exit."""
     started, ended, wrong = {0: 0}, set(), []
     for time, name, cpu, f in events:
         if name == "thread_start":

@@ -49,7 +49,7 @@ line "curve space=2 pages=10..999 accesses=10.." "a curve is made of what was re
 boot machine=openpower720 smp=2 mem=128M timeout=300 -- disk.ram=32M swap=ram mem.process=1M mem.tracker=sampled -- fft log2n=15 threads=3
 status_is 0 "and while pages come and go"
 boot machine=openpower720 smp=2 mem=128M timeout=300 -- disk.ram=32M swap=ram mem.tracker=sampled mem.process=1M -- hpmrec criteria=access.any@500 limit=10 -- fft log2n=15
-line "tracker event=refused name=sampled reason=busy" "while somebody else samples, that is said"
+line "tracker event=refused name=sampled reason=busy" "while another session samples, that is said"
 line "RESULT app=fft check=ok" "... and the program runs all the same"
 boot smp=1 mem=128M -- mem.tracker=sampled mem.track=always -- hello
 status_is 0 "without such a PMU a program runs"

@@ -94,9 +94,10 @@ static struct tally new_tally(size_t runs)
 static const char explanation[] =
     "# Counts of a process whose threads are short, or of a family of P such processes, on the "
     "simulated\n"
-    "# machine's double: N threads that live so many cycles on average, one after the other on "
+    "# machine's double: N threads with this mean life in cycles, one after the other on "
     "each of\n"
-    "# 1 or 4 CPUs, and so many events that take turns in slices of so many cycles.  A third of "
+    "# 1 or 4 CPUs, and the number of events, which take turns in slices of these cycles.  A third "
+    "of "
     "the runs\n"
     "# has threads that are all alike, a third threads of three kinds, a third runs of some forty\n"
     "# threads of one kind.\n"

@@ -386,10 +386,10 @@ static const char explanation[] =
     "# swing: longest to shortest period in the second half of a stretch of one rate.\n"
     "# error: off the samples wanted, on average; mean and peak of the samples, 1: as wanted; all\n"
     "#   without the first 5 windows.\n"
-    "# Bias.  A loop of so many stores, all of them counted; 41 mean periods, 99,980 to 100,020;\n"
+    "# Bias.  A loop of N stores, all of them counted; 41 mean periods, 99,980 to 100,020;\n"
     "# 10,000 samples a store, or 1,000 where loops of 2 to 32 stores are tried.\n"
     "# periods: fixed; low-bits: 8 random bits, as published; jitter: uniform within a sixteenth;\n"
-    "#   prime: hpm/policy/period_draw.c's; drawn anew after so many samples.\n"
+    "#   prime: hpm/policy/period_draw.c's; drawn anew after that number of samples.\n"
     "# ratio: samples of the most sampled store to those of the least; unseen: stores without "
     "any.\n";
 

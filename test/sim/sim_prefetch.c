@@ -103,7 +103,7 @@ int main(void)
            "read, more "
            "than without.\n"
            "# level: at the end; spatial: the window; ppg: least weight of an edge.\n"
-           "# prefetch.wait: reads take as long as so many accesses.  late: used while under way.\n"
+           "# prefetch.wait: reads take this number of accesses.  late: used while under way.\n"
            "# wait: time waited for pages, of that without prefetching.\n",
            number("SEED", 1));
     for (unsigned kind = 0; kind < PROGRAM_KINDS; kind++) {

@@ -184,7 +184,7 @@ int main(int argc, char **argv)
         fail("options", why);
     rc = replay_run(&q, &t, &result);
     if (rc)
-        fail(o.file, rc == -ENOMEM ? "no memory" : "a policy refuses so many pages");
+        fail(o.file, rc == -ENOMEM ? "no memory" : "a policy refuses this number of pages");
     replay_print(stdout, &q, &t, &result);
     if (fflush(stdout) || ferror(stdout))
         fail("standard output", strerror(errno));

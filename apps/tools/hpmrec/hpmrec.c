@@ -31,7 +31,7 @@ static const struct args_entry entries[] = {
     {"by", ARGS_CHOICE, &by, 0, 0, shares_by_choices, "what samples are added up by"},
     {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "tables, or every sample as a line"},
-    {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of everybody, not of the program only"},
+    {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of all processes, not of the program only"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         {"threads", ARGS_NUMBER, &program.threads, 1, ARGS_LIST_MAX, NULL, "threads"},
         {"chunk", ARGS_NUMBER, &program.chunk_kib, 1, 65536, NULL, "data of a thread in KiB"},
         {"big_every", ARGS_NUMBER, &program.big_every, 0, ARGS_LIST_MAX, NULL,
-         "every so many threads one has big data, 0 for none"},
+         "one of this number of threads has big data; 0: none"},
         {"big", ARGS_NUMBER, &program.big_kib, 1, 65536, NULL, "data of such a thread in KiB"},
         {"lines", ARGS_NUMBER, &program.lines_per_op, 1, 100000, NULL,
          "lines an operation works on"},

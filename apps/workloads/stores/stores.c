@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     args_parse_or_exit(&table, argc, argv);
     char *data = aligned_alloc(4096, kib * 1024);
     if (!data)
-        args_refuse(&table, "kib", "memory", "%" PRIu64 ": there is not so much memory", kib);
+        args_refuse(&table, "kib", "memory", "%" PRIu64 ": there is not enough memory", kib);
     store_loop(data, data + kib * 1024, 1); /* resident from now on */
     int session = samples_open(criteria, 0, (uint32_t)rate, (uint32_t)limit, why, sizeof why);
     if (session < 0)

@@ -120,7 +120,7 @@ HOT_CODE static bool serve(uint32_t irq, struct arch_frame *frame)
         arch_handlers.interrupt_end(begin);
         return true;
     }
-    kprintf("irq: interrupt %u, which nobody waits for\n", irq);
+    kprintf("irq: interrupt %u has no handler\n", irq);
     return true;
 }
 
@@ -156,7 +156,7 @@ void gic_fast_interrupt(const struct arch_frame *frame)
         arch_handlers.ipi(IPI_STOP);
         return; /* it was already stopping */
     }
-    panic_frame(frame, "FIQ that nobody sends");
+    panic_frame(frame, "FIQ without a sender");
 }
 
 static void handle_sgi(uint32_t irq, UNUSED struct arch_frame *frame)

@@ -174,7 +174,7 @@ const char *shmap_check(const struct shmap_table *table)
             return "a line owns an entry that is not its own";
         for (unsigned t = 0; t < table->config.threads; t++) {
             if (*counter(table, t, e) && !table->owner[e])
-                return "an entry nobody owns has counts";
+                return "an entry without an owner has counts";
             if (*counter(table, t, e) > table->sampled[t])
                 return "a thread has more counts than samples";
         }

@@ -13,7 +13,7 @@ static inline uint64_t count_of(const struct counted *counted, const char *name)
     for (; counted->event; counted++)
         if (!strcmp(counted->event, name))
             return counted->count;
-    fail_msg("nobody counted %s", name);
+    fail_msg("no event counted %s", name);
     return 0;
 }
 

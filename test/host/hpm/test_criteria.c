@@ -166,7 +166,7 @@ static void groups_are_what_the_pmu_records_of_them(void **state)
     assert_string_equal(
         err, "'access.memory': accesses are recorded here by l2, remote_l2, remote, any only");
     assert_int_equal(parse_on(&none, "access.any"), -ENOTSUP);
-    assert_string_equal(err, "'access.any': accesses are recorded here by nobody");
+    assert_string_equal(err, "'access.any': accesses are recorded here by no hardware");
     assert_int_equal(parse_on(&none, "access.l9"), -ENOENT);
     assert_non_null(strstr(err, "what does: l1, l2, l3, "));
     assert_int_equal(parse_on(&caps, "access.l9@100"), -ENOENT);

@@ -31,14 +31,14 @@ static void what_cannot_be_is_refused_with_its_cause(void **state)
 
 static void what_is_in_use_is_refused(void **state)
 {
-    static const struct hpm_sampling somebody = {
+    static const struct hpm_sampling other = {
         .sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
     char why[160];
 
     (void)state;
-    assert_int_equal(hpm_sampling_start(&somebody), 0);
+    assert_int_equal(hpm_sampling_start(&other), 0);
     assert_int_equal(open_error("access.remote", 0, why), -EBUSY);
-    assert_non_null(strstr(why, "somebody else"));
+    assert_non_null(strstr(why, "another session"));
     hpm_sampling_stop();
     open_profile("access.remote", 0);
 }

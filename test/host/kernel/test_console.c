@@ -142,10 +142,10 @@ static void with_interrupts_off_all_goes_out_all_the_same(void **state)
 {
     (void)state;
     host_irqs_on = false;
-    kprintf("nobody may come in between, and this is more than one portion");
+    kprintf("nothing may come in between, and this is more than one portion");
     assert_false(host_irqs_on);
     host_irqs_on = true;
-    expect_out("nobody may come in between, and this is more than one portion");
+    expect_out("nothing may come in between, and this is more than one portion");
 }
 
 static void write_in_between(void)

@@ -236,7 +236,7 @@ static void the_unit_spills_by_itself(void)
     check("  in order", in_order(0, at, 200, false), 200, 200);
     touch_pages(at + 299 * PAGE_SIZE, 1, false);
     spin(1000);
-    check("after so many entries it does", i->count - before, 1, 1);
+    check("after that number of entries it does", i->count - before, 1, 1);
     path_command(MACHINE_PATH_CMD_DRAIN);
     set_ring(0, ENTRIES); /* the ring is full */
     touch_pages(at + 300 * PAGE_SIZE, 100, false);

@@ -196,14 +196,14 @@ static const struct call value_calls[] = {
     {"futex_wake in the kernel", SYS_FUTEX_WAKE, {0xffff800000000000, 1}, {EFAULT}},
     {"set_tls to the kernel", SYS_SET_TLS, {0xffff800000000000}, {EINVAL}},
     {"set_tls to no address", SYS_SET_TLS, {0x800000000000}, {EINVAL}},
-    {"set_affinity of nobody", SYS_SET_AFFINITY, {999999, 0x400000, 8}, {ESRCH}},
+    {"set_affinity of no thread", SYS_SET_AFFINITY, {999999, 0x400000, 8}, {ESRCH}},
     {"set_affinity of no size", SYS_SET_AFFINITY, {0, 0x400000, 0}, {EINVAL}},
     {"set_affinity of a huge size", SYS_SET_AFFINITY, {0, 0x400000, UINT64_MAX}, {EINVAL}},
-    {"get_affinity of nobody", SYS_GET_AFFINITY, {UINT64_MAX, 0x400000, 8}, {ESRCH}},
+    {"get_affinity of no thread", SYS_GET_AFFINITY, {UINT64_MAX, 0x400000, 8}, {ESRCH}},
     {"get_affinity of no size", SYS_GET_AFFINITY, {0, 0x400000, 0}, {EINVAL}},
     {"set_priority to the kernel's", SYS_SET_PRIORITY, {0, 4}, {EINVAL}},
     {"set_priority to idle", SYS_SET_PRIORITY, {0, 0}, {EINVAL}},
-    {"set_priority of nobody", SYS_SET_PRIORITY, {0x100000001, 2}, {ESRCH}},
+    {"set_priority of no thread", SYS_SET_PRIORITY, {0x100000001, 2}, {ESRCH}},
     {"sysinfo of no size", SYS_SYSINFO, {0, 0}, {EINVAL}},
     {"a group out of range", SYS_GROUP, {65536}, {EINVAL}},
     {"hpm_read of an unknown scope", SYS_HPM_READ, {READ(.scope = SYS_SCOPES), 0, 8}, {EINVAL}},
@@ -234,10 +234,10 @@ static const struct call value_calls[] = {
     {"spawn of an empty name", SYS_SPAWN, {(uint64_t) "\0hello", 7}, {EINVAL}},
     {"spawn of too many words", SYS_SPAWN, {(uint64_t)many_words, sizeof many_words}, {E2BIG}},
     {"spawn of an application that there is not", SYS_SPAWN, {(uint64_t) "nosuch", 7}, {ENOENT}},
-    {"wait for nobody", SYS_WAIT, {999999}, {ESRCH}},
+    {"wait for no process", SYS_WAIT, {999999}, {ESRCH}},
     {"wait for process 0", SYS_WAIT, {0}, {ESRCH}},
     {"wait for process 2^32 + 1", SYS_WAIT, {0x100000001}, {ESRCH}},
-    {"threads of nobody", SYS_THREADS, {999999, 0, 0}, {ESRCH}},
+    {"threads of no process", SYS_THREADS, {999999, 0, 0}, {ESRCH}},
     {"threads of process 2^32", SYS_THREADS, {0x100000000, 0, 0}, {ESRCH}},
     {"hpm_open of no names", SYS_HPM_OPEN, {(uint64_t) ""}, {EINVAL, ENODEV}},
     {"hpm_open of unknown names", SYS_HPM_OPEN, {(uint64_t) "nosuch"}, {ENOENT, ENODEV}},
@@ -307,9 +307,9 @@ static void wrong_sessions(void)
     memset(endless, ',', sizeof endless - 1);
     tap_check(syscall1(SYS_HPM_OPEN, endless) == -E2BIG, "endless names are refused");
     tap_check(syscall1(SYS_WAIT, syscall0(SYS_GETPID)) == -ESRCH,
-              "who waits for itself is refused");
+              "a process that waits for itself is refused");
     tap_check(values((struct sys_hpm_read){.session = 1, .scope = 2}, at, sizeof v) == -ESRCH,
-              "values of somebody's session are refused");
+              "values of another process's session are refused");
     tap_check(values((struct sys_hpm_read){.session = UINT32_MAX, .scope = 2}, at, sizeof v) ==
                   -ESRCH,
               "values of no session are refused");

@@ -243,7 +243,7 @@ static void waiting(void)
     tap_check(!torn && pair[0] == THREADS / 4 * 500, "a reader-writer lock excludes writers");
 
     run_threads(call_once, NULL);
-    tap_check(once_runs == 1 && !once_early, "once runs once, before anybody goes on");
+    tap_check(once_runs == 1 && !once_early, "once runs once, before any thread goes on");
 }
 
 /* ---- Objects whose memory is used again as soon as they may be destroyed --------------------- */

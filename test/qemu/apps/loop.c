@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         {"pages", ARGS_NUMBER, &pages, 1, 65536, NULL, "pages read in a round"},
         {"rounds", ARGS_NUMBER, &rounds, 1, 1000, NULL, "how often all are read"},
         {"window", ARGS_NUMBER, &window, 0, 65536, NULL, "pages read in a round; 0: all"},
-        {"step", ARGS_NUMBER, &step, 0, 65536, NULL, "so many on for the next round"},
+        {"step", ARGS_NUMBER, &step, 0, 65536, NULL, "pages to move on for the next round"},
     };
     static const struct args_table table = {"loop", "reads pages in turn, over and over", entries,
                                             sizeof entries / sizeof entries[0]};

@@ -218,7 +218,7 @@ int main(int argc, char **argv)
     metrics_are_asked_for();
     char *fault[] = {"reads", "fault"};
     int pid = application_start(fault, 2);
-    tap_check(application_wait(pid) == 139, "who has not asked reads no counter");
+    tap_check(application_wait(pid) == 139, "a thread that has not asked reads no counter");
     if (argc > 1 && !strcmp(argv[1], "closed")) {
         hpm_close(session);
         return (int)counter_read(1);

@@ -423,7 +423,7 @@ static void children(void)
               "an application that there is not");
     for (int i = 0; i < CHILDREN + 8; i++)
         status |= run("nothing", NULL);
-    tap_check(!status, "who has been waited for makes room (%d)", status);
+    tap_check(!status, "a child that has been waited for makes room (%d)", status);
     while (n < CHILDREN && (pid[n] = start("nothing", NULL)) > 0)
         n++;
     tap_check(n == CHILDREN && start("nothing", NULL) == -EAGAIN, "%d children, and no more", n);

@@ -457,7 +457,7 @@ static void shootdowns_from_all_cpus_at_once_all_come_to_an_end(void)
 
 static const struct suite_test tests[] = {
     {"no frame has two owners", no_frame_has_two_owners},
-    {"heap objects are zero at first and nobody else's",
+    {"heap objects are zero at first and not shared",
      heap_objects_are_zero_at_first_and_nobody_elses},
     {"sizes the heap cannot serve are refused", sizes_the_heap_cannot_serve_are_refused},
     {"stacks have an unmapped page below them and go back",
