@@ -55,7 +55,7 @@ CALLS = {
 RECURSIONS = {
     "acpi_find": (2, "the DSDT's address is in another table"),
     "fdt_path_offset_namelen": (2, "an alias is looked for at /aliases, which is none"),
-    "hpm/events/metric.c:operand": (
+    "hpm/events/metric.c:read_operand": (
         9,
         "DEPTH_MAX brackets and signs of a metric, and what is in them",
     ),
