@@ -55,7 +55,7 @@ shows() { # REGEX WHAT
 
 # What is on the display are the last lines that the serial port got.
 shows_the_last() { # WHAT
-	columns=$(sed -n 's/.* bits a pixel, \([0-9]*\) x .*/\1/p' "$console")
+	columns=$(sed -n 's/.* output=framebuffer.* characters=\([0-9]*\)x.*/\1/p' "$console")
 	fold -w "${columns:-1}" "$console" | sed 's/ *$//' | tail -n "$(wc -l <"$screen")" >"$work/last"
 	cmp "$work/last" "$screen" >"$work/off" 2>&1 && r=0 || r=1
 	result $r "$1"
