@@ -52,7 +52,7 @@ bool figure_event(const struct event_pmu *pmu, unsigned figure, struct event *ou
     bool model = pmu->table == event_table_named("model");
     const struct figure *rows = model ? of_model : of_others;
     size_t n = model ? ARRAY_SIZE(of_model) : ARRAY_SIZE(of_others);
-    char why[1]; /* unused: hpm_init says what is not counted */
+    char why[1]; /* unused: hpm_init lists the missing figures */
 
     for (const struct figure *f = rows; f < rows + n; f++)
         if (f->number == figure && !event_parse(pmu, f->text, out, why, sizeof why) &&

@@ -9,7 +9,7 @@
 
 struct words {
     const char *line; /* its first character; positions in messages count from there */
-    /* `from`: what is not yet read; `to`: the end of the words read so far, never behind `from` */
+    /* `from`: start of the unread text; `to`: end of the words read so far, never behind `from` */
     char *from, *to;
     /* The character that ended the last word: ';' or '&' directly behind it or its blanks, else
      * NUL. */
