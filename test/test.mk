@@ -1,0 +1,144 @@
+# Tests: targets test, test-*, fuzz. Each folder's files.mk lists the tests' sources.
+.PHONY: test test-host test-machine test-qemu test-tools test-docs test-long test-page-ins fuzz
+
+# prove NAME, ENVIRONMENT: runs the test files that follow, with prove's options, one on each CPU.
+# Notes the time of each under NAME, for test/slowest.sh.
+prove = mkdir -p $(B)/times && rm -f $(B)/times/$(1).yml && \
+	$(2) prove --timer -j $(shell nproc) --state=save --statefile=$(B)/times/$(1).yml
+
+# ---- Host tests ----------------------------------------------------------------------------------
+# Objects for the host, with the address and undefined-behaviour sanitizers.
+$(H)/%.o: %.c Makefile test/test.mk | deps-test
+	$(call say,HOSTCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
+# Makes a device tree an array NAME_dt_blob_start.
+$(H)/%.o: %.dts Makefile test/test.mk | deps-test
+	$(call say,DTC,$<)
+	@mkdir -p $(@D)
+	$(Q)dtc -q -I dts -O asm $< | $(HOSTCC) -x assembler -Wa,--noexecstack -c - -o $@
+	$(Q)objcopy --prefix-symbols=$(notdir $*)_ $@
+# The policies' library, sanitized.
+$(H)/policy.a: $(addprefix $(H)/,$(addsuffix .o,$(basename $(POLICY_SRC)))) $(FILES_MK)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+HOST_TEST_MAINS := $(wildcard test/host/*/test_*.c test/machine/test_*.c)
+HOST_TESTS := $(notdir $(basename $(HOST_TEST_MAINS)))
+define host_test_rule
+$(1)_MAIN := $$(filter %/$(1).c,$(HOST_TEST_MAINS))
+$(H)/$(1): $$(addprefix $(H)/,$$(addsuffix .o,$$(basename $$($(1)_MAIN) $$($(1)_SRC)))) \
+		$(H)/policy.a
+	$$(call say,HOSTLD,$$@)
+	$$(Q)$(HOSTCC) $(SANITIZE) $$^ -lcmocka -lm $$($(1)_LIBS) -o $$@
+endef
+$(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
+
+# The longest first. The tables may be from another version of libpfm4 than the library.
+SLOW_HOST_TESTS := test_replace_chooser test_replace_queues test_paging test_prefetch_chooser \
+	test_programs test_devtree
+test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),$(HOST_TESTS)))
+	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
+		export LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} && \
+		$(call prove,host,CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
+
+# ---- Fuzzers -------------------------------------------------------------------------------------
+FUZZ_SECONDS ?= $(if $(filter 1,$(QUICK)),5,60)
+$(F)/fuzz_devtree: | $(B)/corpus/fuzz_devtree/virt.dtb $(B)/corpus/fuzz_devtree/board.dtb
+$(B)/corpus/fuzz_devtree/%.dtb: test/host/dev/%.dts | deps-test
+	@mkdir -p $(@D)
+	$(Q)dtc -q -I dts -O dtb $< -o $@
+
+$(F)/%.o: %.c Makefile test/test.mk | deps-fuzz
+	$(call say,FUZZCC,$<)
+	@mkdir -p $(@D)
+	$(Q)clang -std=gnu11 -g -O1 -I. $(LIBFDT_INC) -MMD -MP -fsanitize=fuzzer $(SANITIZE) -c $< -o $@
+define fuzzer_rule
+$(F)/$(1): $$(addprefix $(F)/,$$(addsuffix .o,$$(basename \
+		test/fuzz/$(1).c $$($(1)_SRC) $(POLICY_SRC)))) $(FILES_MK)
+	$$(call say,FUZZLD,$$@)
+	$$(Q)clang -fsanitize=fuzzer $(SANITIZE) $$(filter %.o,$$^) -o $$@
+endef
+$(foreach f,$(FUZZERS),$(eval $(call fuzzer_rule,$(f))))
+fuzz: $(addprefix $(F)/,$(FUZZERS))
+	@for f in $^; do mkdir -p $(B)/corpus/$${f##*/}; echo "fuzz: $$f for $(FUZZ_SECONDS) s"; \
+		$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 \
+		-artifact_prefix=$(B)/corpus/ $(B)/corpus/$${f##*/} \
+		|| exit 1; done; echo "fuzz: nothing found"
+
+# ---- The simulated multiprocessor's own guest ----------------------------------------------------
+MACHINE_GUEST_RAM_x86_64  := 0
+MACHINE_GUEST_RAM_aarch64 := 0x40000000
+MACHINE_GUEST_ISA_x86_64  := $(KERNEL_ISA_x86_64)
+MACHINE_GUEST_ISA_aarch64 := -mgeneral-regs-only -mstrict-align -DSTRICT_ALIGN -mno-outline-atomics
+$(B)/machine/guest-$(ARCH).elf: $(MACHINE_GUEST_SRC) kernel/dev/model/machine.h \
+		$(wildcard $(addprefix test/machine/guest/,*.h *.ld $(ARCH)/*.h)) | deps-build
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -g -O2 -I. -Itest/machine/guest/$(ARCH) $(WARN) -ffreestanding \
+		-fno-pic -no-pie -fno-stack-protector $(MACHINE_GUEST_ISA_$(ARCH)) -nostdlib -static \
+		-Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096,--no-warn-rwx-segments \
+		-Wl,--defsym=RAM=$(MACHINE_GUEST_RAM_$(ARCH)) \
+		-T test/machine/guest/guest.ld $(MACHINE_GUEST_SRC) -o $@
+
+# ---- Images with tests ---------------------------------------------------------------------------
+$(O)/bundled/cut-short: $(O)/bundled/hello
+	$(Q)head -c 5000 $< >$@
+$(O)/bundled/no-program: README.md
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+TESTED_APPS := $(ALL_APPS) $(TEST_APPS) $(BROKEN_APPS)
+$(eval $(call image_rule,vigil-test,debug,$(TESTED_APPS),$(call kernel_objects,debug)))
+suite_objects = $(filter-out %/kernel/run.o,$(call kernel_objects,debug)) \
+	$(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
+$(eval $(call image_rule,vigil-suites,debug,hello,$(suite_objects)))
+
+# ---- Tests in the booted kernel ------------------------------------------------------------------
+# All tests, the longest first. One runs on each CPU, as QEMU's vCPUs take turns on one. Tests named
+# *.long.t are for test-long.
+SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec paging policies hpmstat sharing block divide \
+	framebuffer telemetry memory uefi stress sched programs libc track selftest hpm)
+QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
+TEST_IMAGES := $(foreach i,vigil vigil-test vigil-suites,\
+	$(O)/$(i).$(KERNEL_FILE_$(ARCH)) $(O)/$(i).efi)
+test-qemu: $(TEST_IMAGES) machine | deps-test
+	@$(call prove,$(ARCH),ARCH=$(ARCH) B=$(B)) $(QEMU_TESTS)
+
+test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
+	@$(call prove,$(ARCH)-machine,ARCH=$(ARCH)) test/machine/machine.t
+
+# ---- All tests, docs, soaks ----------------------------------------------------------------------
+# Both architectures, or the one given.
+TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
+# Tools of the host.
+test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(KERNEL) machine \
+		$(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
+	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
+test: test-host
+	@failed=; for arch in $(TEST_ARCHS); do \
+		$(MAKE) -k --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || \
+		failed="$$failed $$arch"; done; \
+		$(MAKE) --no-print-directory ARCH=$(firstword $(TEST_ARCHS)) test-tools || \
+		failed="$$failed tools"; \
+		test/slowest.sh $(B)/times; \
+		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
+
+# Commands that the docs show, page by page. They share $(OUT), so one runs at a time.
+DOCS := README.md $(shell find docs -name '*.md' -not -path 'docs/results/*' | sort)
+test-docs: $(KERNEL) machine $(B)/vigil-replay | deps-test
+	@$(call prove,docs) -j 1 --exec test/docs/commands.sh $(DOCS)
+
+# Reads pages in and checks them, by seeds from SEED on. After an interruption it goes on there.
+PAGE_INS ?= 10000000
+SEED     ?= 1
+test-page-ins: $(foreach arch,$(TEST_ARCHS),test-page-ins-$(arch))
+test-page-ins-%: | deps-test
+	@$(MAKE) --no-print-directory ARCH=$* $(B)/$*/vigil-test.$(KERNEL_FILE_$*)
+	@ARCH=$* B=$(B) PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/page_ins.sh
+
+test-long: test
+	@LONG=1 $(H)/test_replace_chooser
+	@export B=$(B); for arch in $(TEST_ARCHS); do \
+		ARCH=$$arch ROUNDS=1000 prove --timer test/qemu/stress.t $(wildcard test/qemu/*.long.t) || \
+		exit 1; [ $$arch = x86_64 ] || ARCH=$$arch EVERYWHERE=1 \
+		prove --timer $$(grep -l 'once;\|once ||' test/qemu/*.t) || exit 1; done
+	@$(MAKE) --no-print-directory test-page-ins $(if $(filter file,$(origin ARCH)),,ARCH=$(ARCH))
+	@$(MAKE) --no-print-directory test-docs
