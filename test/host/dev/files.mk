@@ -4,7 +4,7 @@ test_acpi_platform_SRC := \
 	$(call double,acpi_tables.c)
 test_block_SRC := \
 	$(addprefix kernel/dev/block/,block.c block_faults.c block_ram.c block_wait.c block_watch.c) \
-	$(LOCK_SRC) $(call double,said.c)
+	$(LOCK_SRC) $(call double,said.c workers.c)
 test_devtree_SRC := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c \
 	$(call files,virt.dts board.dts)

@@ -1,9 +1,7 @@
-/*
- * Block devices on a disk in memory, with threads that are functions called until they sleep, and a
- * clock that moves when all of them do.
- */
+/* Block devices: on a disk in memory, and above a driver that keeps its requests. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/said.h"
+#include "test/host/double/workers.h"
 #include "kernel/core/cpu.h"
 #include "kernel/dev/block/block_core.h"
 #include "kernel/core/printf.h"
@@ -11,153 +9,6 @@
 
 #define PAGES    1024
 #define REQUESTS 64
-
-/* ---- What block devices stand on ------------------------------------------------------------- */
-
-bool host_irqs_on = true;
-struct cpu cpus[CPU_MAX], *host_cpu = cpus;
-uint64_t host_ticks = 1;
-static unsigned frames_left;
-static void *frame_blocks[4]; /* that are out */
-
-/* A thread begins anew whenever it is let run: those here keep nothing from one sleep to the
- * next. */
-static struct worker {
-    void (*entry)(void *);
-    jmp_buf asleep;
-    bool woken;
-    uint64_t until_ns;
-    struct list wait;
-} workers[4];
-static unsigned worker_count;
-static struct worker *current; /* NULL: the test */
-static struct worker *tester = &workers[3];
-
-uint64_t arch_clock_ns(void)
-{
-    return host_ticks;
-}
-void *kmalloc(size_t size)
-{
-    return calloc(1, size);
-}
-void kfree(void *p)
-{
-    free(p);
-}
-int frame_alloc(unsigned order, paddr_t *out)
-{
-    if (!frames_left)
-        return -ENOMEM;
-    void *p = frame_blocks[--frames_left] = aligned_alloc(PAGE_SIZE, PAGE_SIZE << order);
-    assert_non_null(p);
-    memset(p, 0x55, PAGE_SIZE << order);
-    *out = virt_to_phys(p);
-    return 0;
-}
-void frame_free(paddr_t pa, unsigned order)
-{
-    (void)order;
-    frames_left++;
-    free(phys_to_virt(pa));
-}
-
-int thread_create(const struct thread_params *params, struct thread **out)
-{
-    assert_true(worker_count < 3);
-    workers[worker_count++] = (struct worker){.entry = params->entry};
-    *out = NULL;
-    return 0;
-}
-void thread_start(struct thread *t)
-{
-    (void)t;
-    struct worker *w = &workers[worker_count - 1];
-    w->woken = true;
-    list_init(&w->wait);
-}
-void thread_put(struct thread *t)
-{
-    (void)t;
-}
-void wait_init(struct wait_queue *q)
-{
-    list_init(&q->waiters);
-}
-unsigned wait_wake(struct wait_queue *q, unsigned max)
-{
-    unsigned n = 0;
-
-    for (struct list *l; n < max && (l = list_pop_front(&q->waiters)); n++)
-        container_of(l, struct worker, wait)->woken = true;
-    return n;
-}
-
-static bool run(struct worker *w)
-{
-    if (!w->entry || (!w->woken && w->until_ns > host_ticks))
-        return false;
-    list_remove(&w->wait);
-    w->woken = false;
-    current = w;
-    if (!setjmp(w->asleep))
-        w->entry(NULL);
-    current = NULL;
-    assert_true(host_irqs_on);
-    assert_int_equal(this_cpu()->spin_depth, 0);
-    return true;
-}
-
-/* Runs the workers until all sleep. Returns false if none ran. */
-static bool run_all(void)
-{
-    bool any = false;
-
-    for (unsigned again = 1; again;) {
-        again = 0;
-        for (unsigned i = 0; i < worker_count; i++)
-            again += run(&workers[i]);
-        any |= again != 0;
-    }
-    return any;
-}
-
-/* Moves the clock to the next deadline of a worker. */
-static void pass_time(void)
-{
-    uint64_t next = UINT64_MAX;
-
-    for (unsigned i = 0; i < worker_count; i++)
-        next = MIN(next, workers[i].until_ns);
-    assert_true(next != UINT64_MAX && next > host_ticks);
-    host_ticks = next;
-}
-
-int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
-{
-    struct worker *w = current ? current : tester;
-
-    assert_true(spin_held(guard));
-    list_push_back(&q->waiters, &w->wait);
-    w->until_ns = deadline_ns;
-    spin_unlock(guard, *irq);
-    if (current)
-        longjmp(w->asleep, 1);
-    for (w->woken = false; !w->woken;)
-        if (!run_all())
-            pass_time();
-    *irq = spin_lock(guard);
-    return 0;
-}
-void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
-{
-    wait_sleep(q, guard, irq, UINT64_MAX);
-}
-void sched_yield(void) /* also the sanitizers' */
-{
-}
-
-/* ---- What the tests say ---------------------------------------------------------------------- */
 
 static struct block_device *ram;
 static uint8_t memory[REQUESTS][PAGE_SIZE] ALIGNED(4096);
@@ -167,14 +18,14 @@ static struct {
     int status;
 } done[REQUESTS];
 
-static void set(const char *name, uint64_t value)
+static void set_arg(const char *name, uint64_t value)
 {
     for (const struct arg *a = disk_args; a->name; a++)
         if (!strcmp(a->name, name))
             *a->value = value;
 }
 
-static int begin(void **state)
+static int set_up(void **state)
 {
     (void)state;
     memset(done, 0, sizeof(done));
@@ -183,7 +34,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void note(struct block_request *r, int status)
+static void note_done(struct block_request *r, int status)
 {
     size_t i = (size_t)(r - requests);
 
@@ -193,18 +44,18 @@ static void note(struct block_request *r, int status)
     done[i].status = status;
 }
 
-static struct block_request *ask(unsigned i, uint64_t page, uint32_t count, bool write)
+static struct block_request *make_request(unsigned i, uint64_t page, uint32_t count, bool write)
 {
     struct block_request *r = &requests[i];
 
-    *r = (struct block_request){.page = page, .count = count, .write = write, .done = note};
+    *r = (struct block_request){.page = page, .count = count, .write = write, .done = note_done};
     for (uint32_t k = 0; k < count; k++)
         r->frame[k] = virt_to_phys(memory[(i + k) % REQUESTS]);
     done[i].calls = 0;
     return r;
 }
 
-static void fill(uint8_t *page, uint64_t seed)
+static void fill_page(uint8_t *page, uint64_t seed)
 {
     for (unsigned i = 0; i < PAGE_SIZE; i += 8) {
         uint64_t v = test_random(&seed);
@@ -212,11 +63,11 @@ static void fill(uint8_t *page, uint64_t seed)
     }
 }
 
-/* A device whose driver keeps what it is given. */
+/* A device whose driver keeps the requests it gets. */
 static struct block_request *kept[REQUESTS];
 static unsigned kept_count, stops;
 
-static void keep(struct block_device *d, struct block_request *r)
+static void keep_request(struct block_device *d, struct block_request *r)
 {
     assert_true(spin_held(&d->lock));
     kept[kept_count++] = r;
@@ -226,7 +77,7 @@ static void count_stops(struct block_device *d)
     assert_false(spin_held(&d->lock));
     stops++;
 }
-static const struct block_ops keeping = {keep, count_stops};
+static const struct block_ops keeping = {keep_request, count_stops};
 
 static struct block_device *add_keeper(const char *name, bool read_only)
 {
@@ -244,7 +95,7 @@ static struct block_device *add_keeper(const char *name, bool read_only)
     return d;
 }
 
-static void back(struct block_device *d, struct block_request *r, int status)
+static void give_back(struct block_device *d, struct block_request *r, int status)
 {
     bool irq = block_lock(d);
 
@@ -260,7 +111,7 @@ static void what_was_written_is_read(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 40; i++) {
-        fill(memory[i], i + 1);
+        fill_page(memory[i], i + 1);
         frames[i] = virt_to_phys(memory[39 - i]);
     }
     /* over the end of a block of frames */
@@ -269,7 +120,7 @@ static void what_was_written_is_read(void **state)
         uint8_t expected[PAGE_SIZE];
         paddr_t at = virt_to_phys(memory[40]);
         assert_int_equal(block_transfer(ram, 200 + i, 1, false, &at), 0);
-        fill(expected, 40 - i);
+        fill_page(expected, 40 - i);
         assert_memory_equal(memory[40], expected, PAGE_SIZE);
     }
     assert_int_equal(block_flush(ram), 0);
@@ -291,15 +142,15 @@ static void a_page_is_there_when_done_is_called_and_not_before(void **state)
 {
     (void)state;
     memset(memory[0], 7, PAGE_SIZE);
-    assert_int_equal(block_submit(ram, ask(0, 5, 1, true)), 0);
+    assert_int_equal(block_submit(ram, make_request(0, 5, 1, true)), 0);
     assert_int_equal(done[0].calls, 0);
-    run_all();
+    workers_run();
     assert_int_equal(done[0].calls, 1);
     assert_int_equal(done[0].status, 0);
-    assert_int_equal(block_submit(ram, ask(1, 5, 1, false)), 0);
+    assert_int_equal(block_submit(ram, make_request(1, 5, 1, false)), 0);
     memset(memory[1], 0, PAGE_SIZE);
     assert_int_equal(memory[1][0], 0);
-    run_all();
+    workers_run();
     assert_int_equal(memory[1][0], 7);
     assert_int_equal(done[1].calls, 1);
 }
@@ -312,25 +163,25 @@ static void requests_that_are_wrong_are_refused(void **state)
     (void)state;
     assert_non_null(strstr(
         said, "disk: event=found name=constant kind=double kb=400 access=read-only: a double\n"));
-    assert_int_equal(block_submit(d, ask(0, 100, 1, false)), -EINVAL);
-    assert_int_equal(block_submit(d, ask(0, 99, 2, false)), -EINVAL);
-    assert_int_equal(block_submit(d, ask(0, UINT64_MAX, 1, false)), -EINVAL);
-    assert_int_equal(block_submit(d, ask(0, UINT64_MAX - 3, 8, true)), -EINVAL);
-    assert_int_equal(block_submit(d, ask(0, 0, 9, true)), -EINVAL); /* pages_max */
-    assert_int_equal(block_submit(d, ask(0, 0, 0, false)), -EINVAL);
-    r = ask(0, 0, 2, false);
+    assert_int_equal(block_submit(d, make_request(0, 100, 1, false)), -EINVAL);
+    assert_int_equal(block_submit(d, make_request(0, 99, 2, false)), -EINVAL);
+    assert_int_equal(block_submit(d, make_request(0, UINT64_MAX, 1, false)), -EINVAL);
+    assert_int_equal(block_submit(d, make_request(0, UINT64_MAX - 3, 8, true)), -EINVAL);
+    assert_int_equal(block_submit(d, make_request(0, 0, 9, true)), -EINVAL); /* pages_max */
+    assert_int_equal(block_submit(d, make_request(0, 0, 0, false)), -EINVAL);
+    r = make_request(0, 0, 2, false);
     r->frame[1] += 512;
     assert_int_equal(block_submit(d, r), -EINVAL);
-    r = ask(0, 0, 2, false);
+    r = make_request(0, 0, 2, false);
     r->done = NULL;
     assert_int_equal(block_submit(d, r), -EINVAL);
-    assert_int_equal(block_submit(constant, ask(0, 0, 1, true)), -EINVAL);
-    assert_int_equal(block_submit(constant, ask(0, 0, 0, true)), -EINVAL);
+    assert_int_equal(block_submit(constant, make_request(0, 0, 1, true)), -EINVAL);
+    assert_int_equal(block_submit(constant, make_request(0, 0, 0, true)), -EINVAL);
     assert_int_equal(block_transfer(d, 0, 0, true, NULL), -EINVAL);
     assert_int_equal(kept_count, 0);
-    assert_int_equal(block_submit(constant, ask(0, 99, 1, false)), 0);
+    assert_int_equal(block_submit(constant, make_request(0, 99, 1, false)), 0);
     assert_int_equal(kept_count, 1);
-    back(constant, kept[0], 0);
+    give_back(constant, kept[0], 0);
     block_check(d);
     block_check(constant);
 }
@@ -341,24 +192,24 @@ static void no_more_are_in_flight_than_the_device_takes(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(block_submit(d, ask(i, i, 1, false)), 0);
-    assert_int_equal(block_submit(d, ask(4, 4, 1, false)), -EAGAIN);
-    back(d, kept[2], 0);
+        assert_int_equal(block_submit(d, make_request(i, i, 1, false)), 0);
+    assert_int_equal(block_submit(d, make_request(4, 4, 1, false)), -EAGAIN);
+    give_back(d, kept[2], 0);
     assert_int_equal(done[2].calls, 1);
     block_check(d);
-    assert_int_equal(block_submit(d, ask(4, 4, 1, false)), 0);
-    back(d, kept[0], -EIO);
+    assert_int_equal(block_submit(d, make_request(4, 4, 1, false)), 0);
+    give_back(d, kept[0], -EIO);
     assert_int_equal(done[0].status, -EIO);
-    back(d, kept[1], 0);
-    back(d, kept[4], 0);
-    back(d, kept[3], 0);
+    give_back(d, kept[1], 0);
+    give_back(d, kept[4], 0);
+    give_back(d, kept[3], 0);
     struct block_stats stats;
     block_read_stats(d, &stats);
     assert_int_equal(stats.reads, 5);
     assert_int_equal(stats.errors, 1);
-    for (unsigned i = 0; i < 40; i++) /* more than fit: the thread waits for room */
-        assert_int_equal(block_submit_wait(ram, ask(i, i, 1, true)), 0);
-    run_all();
+    for (unsigned i = 0; i < 40; i++) /* more than fit: waits for room */
+        assert_int_equal(block_submit_wait(ram, make_request(i, i, 1, true)), 0);
+    workers_run();
     for (unsigned i = 0; i < 40; i++)
         assert_int_equal(done[i].calls, 1);
 }
@@ -369,17 +220,17 @@ static void a_device_that_does_not_answer_is_stopped_with_a_line(void **state)
 
     (void)state;
     said[0] = '\0';
-    assert_int_equal(block_submit(d, ask(0, 7, 2, true)), 0);
-    run_all();
+    assert_int_equal(block_submit(d, make_request(0, 7, 2, true)), 0);
+    workers_run();
     host_ticks += NS_PER_S;
-    assert_int_equal(block_submit(d, ask(1, 9, 1, false)), 0);
-    back(d, kept[1], 0);
+    assert_int_equal(block_submit(d, make_request(1, 9, 1, false)), 0);
+    give_back(d, kept[1], 0);
     host_ticks += 28 * NS_PER_S;
-    assert_int_equal(block_submit(d, ask(2, 9, 1, false)), 0);
+    assert_int_equal(block_submit(d, make_request(2, 9, 1, false)), 0);
     assert_int_equal(stops, 0);
     while (!stops) {
-        pass_time();
-        run_all();
+        workers_pass_time();
+        workers_run();
     }
     assert_true(host_ticks >= 30 * NS_PER_S && host_ticks < 31 * NS_PER_S);
     const char *line =
@@ -393,7 +244,7 @@ static void a_device_that_does_not_answer_is_stopped_with_a_line(void **state)
     assert_int_equal(done[1].status, 0);
     assert_int_equal(done[2].calls, 1);
     assert_int_equal(done[2].status, -ETIMEDOUT);
-    assert_int_equal(block_submit(d, ask(3, 7, 2, true)), -EIO);
+    assert_int_equal(block_submit(d, make_request(3, 7, 2, true)), -EIO);
     block_check(d);
 }
 
@@ -402,8 +253,8 @@ static void a_device_found_broken_gives_all_back(void **state)
     struct block_device *d = add_keeper("broken", false);
 
     (void)state;
-    assert_int_equal(block_submit(d, ask(0, 7, 2, true)), 0);
-    assert_int_equal(block_submit(d, ask(1, 9, 1, false)), 0);
+    assert_int_equal(block_submit(d, make_request(0, 7, 2, true)), 0);
+    assert_int_equal(block_submit(d, make_request(1, 9, 1, false)), 0);
     bool irq = block_lock(d);
     block_back(kept[1], 0);
     block_broken(d);
@@ -412,17 +263,17 @@ static void a_device_found_broken_gives_all_back(void **state)
     assert_int_equal(done[1].status, 0);
     assert_int_equal(done[0].calls + done[1].calls, 2);
     assert_int_equal(stops, 0);
-    assert_int_equal(block_submit(d, ask(0, 7, 2, true)), -EIO);
+    assert_int_equal(block_submit(d, make_request(0, 7, 2, true)), -EIO);
     block_check(d);
 }
 
-static void injected_errors_are_seen_by_who_asked(void **state)
+static void injected_errors_reach_the_caller(void **state)
 {
     unsigned failed = 0;
     paddr_t at = virt_to_phys(memory[0]);
 
     (void)state;
-    set("disk.fail_reads", 10);
+    set_arg("disk.fail_reads", 10);
     for (unsigned i = 0; i < 1000; i++) {
         memset(memory[0], 1, PAGE_SIZE);
         assert_int_equal(block_transfer(ram, i, 1, true, &at), 0);
@@ -431,12 +282,12 @@ static void injected_errors_are_seen_by_who_asked(void **state)
         assert_int_equal(memory[0][99], err ? 0xdb : 1);
         failed += err != 0;
     }
-    set("disk.fail_reads", 0);
+    set_arg("disk.fail_reads", 0);
     assert_true(failed > 60 && failed < 140);
-    set("disk.fail_writes", 1);
+    set_arg("disk.fail_writes", 1);
     assert_int_equal(block_transfer(ram, 0, 1, true, &at), -EIO);
     assert_int_equal(block_transfer(ram, 0, 1, false, &at), 0);
-    set("disk.fail_writes", 0);
+    set_arg("disk.fail_writes", 0);
 }
 
 static void delayed_requests_change_their_order_and_come_back(void **state)
@@ -444,13 +295,13 @@ static void delayed_requests_change_their_order_and_come_back(void **state)
     unsigned early = 0, back_now = 0;
 
     (void)state;
-    set("disk.delay_us", 100);
+    set_arg("disk.delay_us", 100);
     for (unsigned i = 0; i < 30; i++)
-        assert_int_equal(block_submit(ram, ask(i, i, 1, false)), 0);
+        assert_int_equal(block_submit(ram, make_request(i, i, 1, false)), 0);
     uint64_t began_ns = host_ticks;
     while (back_now < 30) {
-        if (!run_all())
-            pass_time();
+        if (!workers_run())
+            workers_pass_time();
         block_check(ram);
         back_now = 0;
         for (unsigned i = 0; i < 30; i++) {
@@ -459,7 +310,7 @@ static void delayed_requests_change_their_order_and_come_back(void **state)
             back_now += done[i].calls;
         }
     }
-    set("disk.delay_us", 0);
+    set_arg("disk.delay_us", 0);
     assert_true(early > 0);
     assert_true(host_ticks > began_ns && host_ticks <= began_ns + 100 * NS_PER_US);
 }
@@ -491,7 +342,7 @@ static void fates_follow_from_the_seed(void **state)
     assert_in_range(delay_ns / 100000, 4900, 5100);
 }
 
-/* Any order of requests against an array of what pages must hold. */
+/* Random requests, against an array of the seeds of the pages' contents. */
 static void random_requests_keep_what_was_written(void **state)
 {
     static uint64_t expected[PAGES];
@@ -504,7 +355,7 @@ static void random_requests_keep_what_was_written(void **state)
     memset(memory, 0, sizeof(memory));
     for (uint64_t page = 0; page < PAGES; page += 32)
         assert_int_equal(block_transfer(ram, page, 32, true, frames), 0);
-    set("disk.delay_us", 50);
+    set_arg("disk.delay_us", 50);
     for (unsigned round = 0; round < 3000; round++) {
         uint64_t page = test_random(&seed) % PAGES,
                  count = 1 + test_random(&seed) % BLOCK_PAGES_MAX;
@@ -512,18 +363,18 @@ static void random_requests_keep_what_was_written(void **state)
         count = MIN(count, PAGES - page);
         for (uint64_t i = 0; write && i < count; i++) {
             expected[page + i] = test_random(&seed);
-            fill(memory[i], expected[page + i]);
+            fill_page(memory[i], expected[page + i]);
         }
         assert_int_equal(block_transfer(ram, page, count, write, frames), 0);
         for (uint64_t i = 0; !write && i < count; i++) {
             uint8_t right[PAGE_SIZE] = {0};
             if (expected[page + i])
-                fill(right, expected[page + i]);
+                fill_page(right, expected[page + i]);
             assert_memory_equal(memory[i], right, PAGE_SIZE);
         }
         block_check(ram);
     }
-    set("disk.delay_us", 0);
+    set_arg("disk.delay_us", 0);
 }
 
 static void a_lost_request_is_noticed(void **state)
@@ -531,9 +382,9 @@ static void a_lost_request_is_noticed(void **state)
     paddr_t at = virt_to_phys(memory[0]);
 
     (void)state;
-    set("disk.lose", 1);
+    set_arg("disk.lose", 1);
     assert_int_equal(block_transfer(ram, 3, 1, false, &at), -ETIMEDOUT);
-    set("disk.lose", 0);
+    set_arg("disk.lose", 0);
     assert_non_null(strstr(
         said,
         "disk: event=stopped name=ram reason=timeout request=read pages=1 page=3 ms=30000: "));
@@ -553,12 +404,12 @@ static int find_ram(void **state)
     boot_disks();
     assert_string_equal(said, "disk: event=none: none found\n");
     said[0] = '\0';
-    set("disk.ram", PAGES * PAGE_SIZE);
+    set_arg("disk.ram", PAGES * PAGE_SIZE);
     frames_left = 3;
     boot_disks();
     assert_string_equal(said, "disk: event=refused name=ram reason=memory: no memory for 4096 "
                               "KB\ndisk: event=none: none found\n");
-    assert_int_equal(frames_left, 3); /* what there was is given back */
+    assert_int_equal(frames_left, 3); /* the frames allocated so far are free again */
     said[0] = '\0';
     frames_left = 4;
     boot_disks();
@@ -575,26 +426,25 @@ static int find_ram(void **state)
 static int free_frames(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < ARRAY_SIZE(frame_blocks); i++)
-        free(frame_blocks[i]);
+    frames_release();
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_new_disk_is_all_zero, begin),
-        cmocka_unit_test_setup(what_was_written_is_read, begin),
-        cmocka_unit_test_setup(a_page_is_there_when_done_is_called_and_not_before, begin),
-        cmocka_unit_test_setup(requests_that_are_wrong_are_refused, begin),
-        cmocka_unit_test_setup(no_more_are_in_flight_than_the_device_takes, begin),
-        cmocka_unit_test_setup(a_device_that_does_not_answer_is_stopped_with_a_line, begin),
-        cmocka_unit_test_setup(a_device_found_broken_gives_all_back, begin),
-        cmocka_unit_test_setup(injected_errors_are_seen_by_who_asked, begin),
-        cmocka_unit_test_setup(delayed_requests_change_their_order_and_come_back, begin),
-        cmocka_unit_test_setup(fates_follow_from_the_seed, begin),
-        cmocka_unit_test_setup(random_requests_keep_what_was_written, begin),
-        cmocka_unit_test_setup(a_lost_request_is_noticed, begin),
+        cmocka_unit_test_setup(a_new_disk_is_all_zero, set_up),
+        cmocka_unit_test_setup(what_was_written_is_read, set_up),
+        cmocka_unit_test_setup(a_page_is_there_when_done_is_called_and_not_before, set_up),
+        cmocka_unit_test_setup(requests_that_are_wrong_are_refused, set_up),
+        cmocka_unit_test_setup(no_more_are_in_flight_than_the_device_takes, set_up),
+        cmocka_unit_test_setup(a_device_that_does_not_answer_is_stopped_with_a_line, set_up),
+        cmocka_unit_test_setup(a_device_found_broken_gives_all_back, set_up),
+        cmocka_unit_test_setup(injected_errors_reach_the_caller, set_up),
+        cmocka_unit_test_setup(delayed_requests_change_their_order_and_come_back, set_up),
+        cmocka_unit_test_setup(fates_follow_from_the_seed, set_up),
+        cmocka_unit_test_setup(random_requests_keep_what_was_written, set_up),
+        cmocka_unit_test_setup(a_lost_request_is_noticed, set_up),
     };
 
     return cmocka_run_group_tests_name("block", tests, find_ram, free_frames);
