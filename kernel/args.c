@@ -3,6 +3,7 @@
 #include "hpm/hpm.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/end.h"
+#include "kernel/core/entropy.h"
 #include "kernel/core/number.h"
 #include "kernel/core/outputs.h"
 #include "kernel/dev/block/block.h"
@@ -36,6 +37,9 @@ static const struct arg kernel_args[] = {
      "port"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
+    {"entropy", ARG_U64, &entropy_wanted, 0, UINT64_MAX, NULL, ARG_BOOT,
+     "seed of the random bytes that programs get; 0: the same each time on the simulated machine, "
+     "else the processor's"},
     {"selftest", ARG_BOOL, &selftest_wanted, 0, 0, NULL, ARG_BOOT,
      "check this machine before anything is run, and print a report of it"},
     {0},

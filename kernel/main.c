@@ -9,6 +9,7 @@
 #include "kernel/core/console.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/end.h"
+#include "kernel/core/entropy.h"
 #include "kernel/core/outputs.h"
 #include "kernel/core/panic.h"
 #include "kernel/core/printf.h"
@@ -149,6 +150,7 @@ NORETURN void kernel_main(const struct boot_info *info)
         panic("no usable interrupt controller, clock or timer");
     if (!pci_init(info))
         drivers_probe(DEVICE_MACHINE);
+    entropy_start(machine_id());
     cpus_found =
         arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_wanted);
     memory_check_cpus(info, cpus_found);

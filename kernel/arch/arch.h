@@ -228,6 +228,9 @@ int arch_clock_check(const char **name, uint64_t *hz);
 uint64_t arch_clocks_differ(void);
 /* Returns whether user mode may read the clock. Any context, after arch_init_irq(). */
 bool arch_ticks_user(void);
+/* Draws 64 bits from this CPU's generator of random numbers. Returns false: it has none, or none
+ * that works. Any context, after arch_init_irq(). */
+bool arch_random(uint64_t *out);
 /* Arms this CPU's one-shot timer; past deadlines fire at once; UINT64_MAX disarms it. Interrupts
  * off, after arch_init_irq(). */
 void arch_timer_arm(uint64_t deadline_ns);

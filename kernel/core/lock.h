@@ -28,6 +28,7 @@ enum lock_rank {
     LOCK_VMAP,      /* mm: kernel page tables */
     LOCK_HEAP,      /* mm: heap size classes */
     LOCK_FRAME,     /* mm: buddy allocator */
+    LOCK_ENTROPY,   /* core: a stream of random bytes */
     LOCK_CONSOLE,   /* console output */
 };
 
