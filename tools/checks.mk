@@ -4,7 +4,7 @@
 # Policies are pure. CALLS_OUT: members of their headers that are pointers to functions, but not in
 # their own tables (struct *_ops, *_policy).
 POLICY_H := $(shell find hpm kernel mm sched -path '*/policy/*.h' | sort)
-CALLS_OUT := demand_epoch.misses prefetch_pages.node_of prefetch_pages.is_out
+CALLS_OUT := prefetch_pages.node_of prefetch_pages.is_out
 policy-check: $(pure_objects)
 	@tools/policy_check.sh $(NM) '$(CALLS_OUT)' $(POLICY_H) -- $^
 

@@ -58,6 +58,8 @@ static struct division {
     struct past *of[DIVIDE_POOLS_MAX];
     struct divide_pool pool[DIVIDE_POOLS_MAX];
     struct divide_room room;
+    uint32_t asked[DEMAND_ASKS_MAX]; /* pages, and the misses with them, for demand_add */
+    uint64_t misses[DEMAND_ASKS_MAX];
     char plan[DIVIDE_POOLS_MAX * sizeof("4294967295:4294967295")]; /* as printed */
 } * division;                                                      /* used by the thread only */
 
@@ -66,9 +68,9 @@ bool paging_divides(void)
     return mem_goal != DIVIDE_EVEN;
 }
 
-static uint64_t misses_with(const void *space, uint32_t pages)
+/* Returns the misses of s, which has a curve, in an epoch with `pages`, under its pool's policy. */
+static uint64_t misses_with(const struct space *s, uint32_t pages)
 {
-    const struct space *s = space;
     uint64_t lru = track_curve_misses(s, MRC_LRU, pages);
 
     if (!s->pool->share.mru_decides)
@@ -159,23 +161,26 @@ static void look_back_locked(struct pool *p, struct past *past)
  * the pool has now. */
 static void remember_epoch(struct space *s, struct past *past, uint32_t held)
 {
-    const struct division *d = division;
+    struct division *d = division;
     const uint64_t epoch_us = mem_epoch_ms * 1000;
     uint32_t epochs = track_curve_epochs(s);
 
     if (!epochs || epochs == past->epochs)
         return;
     past->epochs = epochs;
-    demand_add(&past->demand, &(struct demand_epoch){.misses = misses_with,
-                                                     .curve = s,
-                                                     .spacing = d->spacing,
-                                                     .hot = hot_pages(s->pool, s),
-                                                     .soon_us = epoch_us / SOON_PART,
-                                                     .begins = track_curve_first_uses(s),
-                                                     .pages = track_curve_pages(s),
-                                                     .has = MIN(held, past->held),
-                                                     .accesses = ENOUGH * (uint64_t)d->memory,
-                                                     .work = LASTS * epoch_us});
+    struct demand_epoch e = {.misses = d->misses,
+                             .spacing = d->spacing,
+                             .hot = hot_pages(s->pool, s),
+                             .soon_us = epoch_us / SOON_PART,
+                             .begins = track_curve_first_uses(s),
+                             .pages = track_curve_pages(s),
+                             .has = MIN(held, past->held),
+                             .accesses = ENOUGH * (uint64_t)d->memory,
+                             .work = LASTS * epoch_us};
+    unsigned asks = demand_asks(&past->demand, &e, d->asked);
+    for (unsigned i = 0; i < asks; i++)
+        d->misses[i] = misses_with(s, d->asked[i]);
+    demand_add(&past->demand, &e);
 }
 
 static struct past *past_of_own(const struct space *s)

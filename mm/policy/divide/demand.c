@@ -16,21 +16,37 @@ void demand_hot(struct demand *d, uint32_t pages)
     d->hot_before = pages;
 }
 
+/* Order of the numbers asked about and of the misses: pages that hot ones leave of 0, spacing,
+ * 2 * spacing, ... pages, and of the pages that the program had; then, if it began with pages, 0,
+ * spacing, 2 * spacing, ... pages. */
+enum { LEFT = 0, LEFT_OF_HAD = DIVIDE_POINTS, ALL };
+
+unsigned demand_asks(const struct demand *d, const struct demand_epoch *e,
+                     uint32_t pages[DEMAND_ASKS_MAX])
+{
+    uint32_t hot = MAX(d->hot_before, e->hot);
+
+    for (uint32_t i = 0; i < DIVIDE_POINTS; i++) {
+        pages[ALL + i] = i * e->spacing;
+        pages[LEFT + i] = i * e->spacing - MIN(hot, i * e->spacing);
+    }
+    pages[LEFT_OF_HAD] = e->has - MIN(hot, e->has);
+    return e->begins ? DEMAND_ASKS_MAX : ALL;
+}
+
 /* Returns how often hot pages were used: each once at least, and as often as the others on the
  * whole. */
 static uint64_t uses_of_hot(const struct demand *d, const struct demand_epoch *e)
 {
     uint64_t worked = d->since > 0 ? (uint64_t)d->since : 0, uses = e->hot * worked / e->soon_us;
 
-    return MIN(MAX(MAX(uses, d->hot), e->misses(e->curve, 0)), (uint64_t)UINT32_MAX);
+    return MIN(MAX(MAX(uses, d->hot), e->misses[LEFT]), (uint64_t)UINT32_MAX);
 }
 
-static uint64_t misses_with(const struct demand *d, const struct demand_epoch *e, uint64_t uses,
-                            uint32_t pages)
+/* Returns the misses with `pages`. left: the others' misses with what hot pages leave of them. */
+static uint64_t misses_with(const struct demand *d, uint64_t left, uint64_t uses, uint32_t pages)
 {
-    if (pages < d->hot)
-        return e->misses(e->curve, 0) + (d->hot - pages) * (uses / d->hot);
-    return e->misses(e->curve, pages - d->hot);
+    return left + (pages < d->hot ? (d->hot - pages) * (uses / d->hot) : 0);
 }
 
 /* Pages that were to be used again with those that there were will be with those that there are
@@ -49,7 +65,8 @@ static void begin_more(struct demand *d, const struct demand_epoch *e)
 static unsigned contradicted(const struct demand *d, const struct demand_epoch *e,
                              uint64_t hot_uses)
 {
-    uint64_t uses = misses_with(d, e, hot_uses, 0), missed = misses_with(d, e, hot_uses, e->has);
+    uint64_t uses = misses_with(d, e->misses[LEFT], hot_uses, 0),
+             missed = misses_with(d, e->misses[LEFT_OF_HAD], hot_uses, e->has);
     uint64_t before = d->misses[MIN(e->has / e->spacing, (uint32_t)DIVIDE_POINTS - 1)];
     unsigned shift = 0;
 
@@ -84,9 +101,9 @@ void demand_add(struct demand *d, const struct demand_epoch *e)
     begin_more(d, e);
     for (uint32_t i = 0; i < DIVIDE_POINTS; i++) {
         uint32_t pages = i * e->spacing;
-        uint64_t misses = misses_with(d, e, uses, pages);
+        uint64_t misses = misses_with(d, e->misses[LEFT + i], uses, pages);
         if (e->begins && pages < e->pages) /* all of it before any of it */
-            misses = MAX(misses, e->misses(e->curve, pages) + e->begins);
+            misses = MAX(misses, e->misses[ALL + i] + e->begins);
         d->misses[i] += misses;
     }
     make_fall(d);

@@ -30,10 +30,13 @@ struct demand {
     int64_t since;
 };
 
+/* Amounts of memory of which demand_add() needs the misses, at most. */
+enum { DEMAND_ASKS_MAX = 2 * DIVIDE_POINTS + 1 };
+
 struct demand_epoch {
-    uint64_t (*misses)(const void *curve,
-                       uint32_t pages); /* of pages used before but not hot; not rising */
-    const void *curve;
+    /* [demand_asks()] of pages used before but not hot, with the numbers of pages asked about; they
+     * do not rise with the pages. Read by demand_add() only. */
+    const uint64_t *misses;
     uint32_t spacing; /* pages, at least 1 */
     uint32_t hot;     /* pages used in the last soon_us; soon_us at least 1 */
     uint64_t soon_us;
@@ -48,5 +51,9 @@ struct demand_epoch {
 void demand_passed(struct demand *d, uint64_t us, uint64_t waited_us);
 /* Notes the number of hot pages before an epoch's end: those seen then may be fewer. */
 void demand_hot(struct demand *d, uint32_t pages);
+/* Stores the numbers of pages in memory of which demand_add() needs the misses. Returns their
+ * count. */
+unsigned demand_asks(const struct demand *d, const struct demand_epoch *e,
+                     uint32_t pages[DEMAND_ASKS_MAX]);
 /* Adds the accesses since the last call, and the work since then. */
 void demand_add(struct demand *d, const struct demand_epoch *e);

@@ -11,31 +11,33 @@ struct loop {
     uint64_t uses;
 };
 
-static uint64_t misses_of(const void *curve, uint32_t pages)
-{
-    const struct loop *l = curve;
-
-    return pages < l->pages ? l->pages * l->uses : 0;
-}
-
 static struct demand_epoch epoch_of(const struct loop *l)
 {
-    return (struct demand_epoch){.misses = misses_of,
-                                 .curve = l,
-                                 .spacing = SPACING,
-                                 .soon_us = 1000,
-                                 .pages = l->pages,
-                                 .accesses = PLENTY,
-                                 .work = PLENTY};
+    return (struct demand_epoch){
+        .spacing = SPACING, .soon_us = 1000, .pages = l->pages, .accesses = PLENTY, .work = PLENTY};
+}
+
+/* Adds an epoch with the accesses of the loop. */
+static void add_loop(struct demand *d, struct demand_epoch e, const struct loop *l)
+{
+    uint32_t pages[DEMAND_ASKS_MAX];
+    uint64_t misses[DEMAND_ASKS_MAX];
+    unsigned asks = demand_asks(d, &e, pages);
+
+    for (unsigned i = 0; i < asks; i++)
+        misses[i] = pages[i] < l->pages ? l->pages * l->uses : 0;
+    e.misses = misses;
+    demand_add(d, &e);
 }
 
 /* Returns the misses of an epoch in which the program worked for worked_us, with `pages`. */
-static uint64_t misses_after(const struct demand_epoch *e, uint64_t worked_us, uint32_t pages)
+static uint64_t misses_after(const struct demand_epoch *e, const struct loop *l, uint64_t worked_us,
+                             uint32_t pages)
 {
     struct demand d = {0};
 
     demand_passed(&d, worked_us, 0);
-    demand_add(&d, e);
+    add_loop(&d, *e, l);
     for (unsigned i = 1; i < DIVIDE_POINTS; i++)
         assert_true(d.misses[i] <= d.misses[i - 1]);
     assert_int_equal(pages % SPACING, 0);
@@ -55,9 +57,8 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     e.accesses = 10000;
     for (unsigned epoch = 0; epoch < 100; epoch++) {
         seldom.uses = epoch % 10 == 0;
-        e.curve = seldom.uses ? &seldom : &often;
         demand_passed(&d, 100, 0);
-        demand_add(&d, &e);
+        add_loop(&d, e, seldom.uses ? &seldom : &often);
     }
     assert_int_equal(d.misses[0], 90 * 30 + 10 * 110);
     assert_int_equal(d.misses[10], 10 * 110);
@@ -65,14 +66,13 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     assert_int_equal(d.work, 10000);
     /* Many accesses make it forget in a few epochs, and so does much work without any. */
     often.uses = 2000;
-    e.curve = &often;
     for (unsigned epoch = 0; epoch < 11; epoch++)
-        demand_add(&d, &e);
+        add_loop(&d, e, &often);
     assert_in_range(d.misses[10], 0, 1);
     often.uses = 0;
     for (unsigned epoch = 0; epoch < 40; epoch++) {
         demand_passed(&d, 500000, 0);
-        demand_add(&d, &e);
+        add_loop(&d, e, &often);
     }
     assert_int_equal(d.misses[0], 0);
     assert_in_range(d.work, 500000, 1500000);
@@ -88,11 +88,10 @@ static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
 
     (void)state;
     demand_passed(&d, 100000, 0);
-    demand_add(&d, &e);
-    e.curve = &large;
+    add_loop(&d, e, &small);
     e.has = 100;
     demand_passed(&d, 100000, 99900);
-    demand_add(&d, &e);
+    add_loop(&d, e, &large);
     /* Of the others at most four times as many are left, with as much of the work. */
     assert_in_range(d.misses[0], 1000 + 2000, 1000 + 4000);
     assert_int_equal(d.misses[100 / SPACING], 1000);
@@ -114,10 +113,9 @@ static void what_is_as_predicted_with_the_pages_there_are_is_remembered(void **s
         struct demand d = {0};
         struct demand_epoch e = epoch_of(&small);
         e.accesses = 1ull << 40;
-        demand_add(&d, &e);
-        e.curve = cases[i].then;
+        add_loop(&d, e, &small);
         e.has = cases[i].has;
-        demand_add(&d, &e);
+        add_loop(&d, e, cases[i].then);
         assert_true(d.misses[0] > 10000000);
     }
 }
@@ -131,12 +129,12 @@ static void work_less_than_none_is_made_up_for(void **state)
 
     (void)state;
     demand_passed(&d, 1000, 1300);
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.work, 0);
     demand_passed(&d, 1000, 0);
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.work, 700);
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.work, 700);
 }
 
@@ -151,7 +149,7 @@ static void a_long_wait_is_soon_made_up_for(void **state)
     demand_passed(&d, 1000, 50000);
     demand_passed(&d, 1000, 0);
     demand_passed(&d, 1000, 0);
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.work, 1000);
 }
 
@@ -163,11 +161,11 @@ static void hot_pages_stay_and_the_others_have_the_rest(void **state)
     struct demand_epoch e = epoch_of(&loop);
 
     (void)state;
-    assert_int_equal(misses_after(&e, 1000, 40), 200);
-    assert_int_equal(misses_after(&e, 1000, 50), 0);
+    assert_int_equal(misses_after(&e, &loop, 1000, 40), 200);
+    assert_int_equal(misses_after(&e, &loop, 1000, 50), 0);
     e.hot = 30;
-    assert_int_equal(misses_after(&e, 1000, 70), 200);
-    assert_int_equal(misses_after(&e, 1000, 80), 0);
+    assert_int_equal(misses_after(&e, &loop, 1000, 70), 200);
+    assert_int_equal(misses_after(&e, &loop, 1000, 80), 0);
 }
 
 /* Used in 1 ms by a program that works for 20: each 20 times. */
@@ -178,11 +176,11 @@ static void hot_pages_without_room_miss_as_often_as_they_are_used(void **state)
 
     (void)state;
     e.hot = 40;
-    assert_int_equal(misses_after(&e, 20000, 40), 0);
-    assert_int_equal(misses_after(&e, 20000, 30), 10 * 20);
-    assert_int_equal(misses_after(&e, 20000, 0), 40 * 20);
+    assert_int_equal(misses_after(&e, &loop, 20000, 40), 0);
+    assert_int_equal(misses_after(&e, &loop, 20000, 30), 10 * 20);
+    assert_int_equal(misses_after(&e, &loop, 20000, 0), 40 * 20);
     /* It waited all the time: each has been used, and once at least. */
-    assert_int_equal(misses_after(&e, 0, 0), 40);
+    assert_int_equal(misses_after(&e, &loop, 0, 0), 40);
 }
 
 static void many_uses_of_hot_pages_are_as_many_as_a_curve_may_have(void **state)
@@ -193,7 +191,7 @@ static void many_uses_of_hot_pages_are_as_many_as_a_curve_may_have(void **state)
     (void)state;
     e.hot = 1u << 20;
     e.soon_us = 1;
-    assert_in_range(misses_after(&e, 1u << 30, 0), 1u << 31, DIVIDE_MISSES_MAX);
+    assert_in_range(misses_after(&e, &loop, 1u << 30, 0), 1u << 31, DIVIDE_MISSES_MAX);
 }
 
 /* Pages of which one in many is looked at are used no less than those that are logged. */
@@ -204,7 +202,7 @@ static void hot_pages_are_used_as_often_as_others(void **state)
 
     (void)state;
     e.hot = 10;
-    assert_int_equal(misses_after(&e, 1000, 0), 5000 + 10 * (5000 / 10));
+    assert_int_equal(misses_after(&e, &loop, 1000, 0), 5000 + 10 * (5000 / 10));
 }
 
 static void more_are_hot_that_were_so_before_the_epochs_end(void **state)
@@ -216,10 +214,10 @@ static void more_are_hot_that_were_so_before_the_epochs_end(void **state)
     (void)state;
     e.hot = 20;
     demand_hot(&d, 50);
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.hot, 50);
     demand_hot(&d, 10);
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.hot, 20);
 }
 
@@ -233,10 +231,10 @@ static void what_a_program_begins_with_it_is_taken_to_use_again(void **state)
     (void)state;
     e.pages = 100;
     e.begins = 60;
-    assert_int_equal(misses_after(&e, 1000, 90), 60);
-    assert_int_equal(misses_after(&e, 1000, 100), 0);
+    assert_int_equal(misses_after(&e, &loop, 1000, 90), 60);
+    assert_int_equal(misses_after(&e, &loop, 1000, 100), 0);
     e.begins = 0;
-    assert_int_equal(misses_after(&e, 1000, 0), 0);
+    assert_int_equal(misses_after(&e, &loop, 1000, 0), 0);
 }
 
 static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **state)
@@ -248,23 +246,23 @@ static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **
     (void)state;
     e.pages = 100;
     e.begins = 60;
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     e.pages = 150;
     e.begins = 50;
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.misses[90 / SPACING], 110);
     assert_int_equal(d.misses[140 / SPACING], 110);
     assert_int_equal(d.misses[150 / SPACING], 0);
     /* The last of them come when most accesses are other. */
     e.pages = 160;
     e.begins = 0;
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.misses[150 / SPACING], 110);
     assert_int_equal(d.misses[160 / SPACING], 0);
     /* Half of the half-forgotten past. */
     e.accesses = 100;
     e.pages = 200;
-    demand_add(&d, &e);
+    add_loop(&d, e, &loop);
     assert_int_equal(d.misses[190 / SPACING], 55);
 }
 
@@ -287,7 +285,7 @@ static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
         e.has = any[2] % 3000;
         demand_hot(&d, any[5] % 3000);
         demand_passed(&d, any[6] % 100000, any[7] % 100000);
-        demand_add(&d, &e);
+        add_loop(&d, e, &loop);
         for (unsigned k = 1; k < DIVIDE_POINTS; k++)
             assert_true(d.misses[k] <= d.misses[k - 1]);
         assert_true(d.misses[0] <= DIVIDE_MISSES_MAX && d.work <= 2 * PLENTY);

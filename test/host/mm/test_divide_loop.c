@@ -99,31 +99,28 @@ static double rate(const struct program *p)
     return (double)p->misses * 1000000 / EPOCH_US;
 }
 
-static uint64_t misses_with(const void *program, uint32_t pages)
-{
-    const struct program *p = program;
-
-    return misses_in(p, p->worked_us, pages) / 1000000;
-}
-
 /* Runs an epoch with the pages that the program holds; each miss brings one, if the pool is to have
  * more. The curve is that of the work done. */
 static void run(struct world *w, unsigned i)
 {
     struct program *p = &w->program[i];
-    uint32_t target = w->pool[i].pages, had = p->held;
+    uint32_t target = w->pool[i].pages, had = p->held, pages[DEMAND_ASKS_MAX];
+    uint64_t misses[DEMAND_ASKS_MAX];
 
     p->held = MIN(p->held, target);
     p->worked_us = work_with(p, p->held);
     p->misses = misses_in(p, p->worked_us, p->held) / 1000000;
     demand_passed(&w->demand[i], EPOCH_US, EPOCH_US - p->worked_us);
-    demand_add(&w->demand[i], &(struct demand_epoch){.misses = misses_with,
-                                                     .curve = p,
-                                                     .spacing = w->config.step,
-                                                     .soon_us = 1,
-                                                     .has = MIN(had, p->held),
-                                                     .accesses = ENOUGH * w->memory,
-                                                     .work = LASTS * EPOCH_US});
+    struct demand_epoch e = {.misses = misses,
+                             .spacing = w->config.step,
+                             .soon_us = 1,
+                             .has = MIN(had, p->held),
+                             .accesses = ENOUGH * w->memory,
+                             .work = LASTS * EPOCH_US};
+    unsigned asks = demand_asks(&w->demand[i], &e, pages);
+    for (unsigned k = 0; k < asks; k++)
+        misses[k] = misses_in(p, p->worked_us, pages[k]) / 1000000;
+    demand_add(&w->demand[i], &e);
     p->held += (uint32_t)MIN(MIN(target - p->held, p->pages - MIN(p->pages, p->held)), p->misses);
     p->fills -= p->fills > 0;
 }
