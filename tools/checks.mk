@@ -1,12 +1,10 @@
 # Checks of the sources: targets lint, policy-check, floors, stack-check.
 .PHONY: lint policy-check stack-check floors floors-check floors-objects
 
-# Policies are pure. CALLS_OUT: members of their headers that are pointers to functions, but not in
-# their own tables (struct *_ops, *_policy).
+# Policies are pure, and are given no function to call.
 POLICY_H := $(shell find hpm kernel mm sched -path '*/policy/*.h' | sort)
-CALLS_OUT := prefetch_pages.node_of prefetch_pages.is_out
 policy-check: $(pure_objects)
-	@tools/policy_check.sh $(NM) '$(CALLS_OUT)' $(POLICY_H) -- $^
+	@tools/policy_check.sh $(NM) $(POLICY_H) -- $^
 
 # The graph of the kernel's folders, of both instruction sets, by docs/floors.txt.
 $(O)/fast/objects: $(call kernel_objects,fast)

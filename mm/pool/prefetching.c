@@ -127,19 +127,14 @@ void prefetching_missed(struct pool *p, uint32_t n)
         lrustack_touch(p->prefetching.order[i], n);
 }
 
-static bool is_out(const void *of, uint32_t n)
+static bool is_out(const struct pool *p, uint32_t n)
 {
-    const struct space *s = *(struct space *const *)of;
-    const struct pool *p = s->pool;
-
     return n < p->capacity && p->nodes[n].state == NODE_OUT && p->nodes[n].slot != SLOT_NONE;
 }
 
-/* The page is in the space that faults: its [S] is held. */
-static uint32_t node_of(const void *of, uint64_t page)
+/* Returns the node of a page of s, or PREFETCH_NO_NODE. [S] and [P] held. */
+static uint32_t node_of(const struct pool *p, struct space *s, uint64_t page)
 {
-    struct space *s = *(struct space *const *)of;
-    const struct pool *p = s->pool;
     struct arch_page at;
 
     if (page >= USER_MAX >> PAGE_SHIFT)
@@ -152,13 +147,24 @@ static uint32_t node_of(const void *of, uint64_t page)
                                                                                  : PREFETCH_NO_NODE;
 }
 
-static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
-                                  const struct prefetch_pages *pages)
+/* Answers what the policy asks about pages of s, and has it complete the list. */
+static void complete_list(struct pool *p, struct space *s, struct prefetch_list *list)
+{
+    struct prefetch_ask *ask;
+
+    while ((ask = prefetch_asks(p->prefetching.policy))) {
+        if (ask->node == PREFETCH_NO_NODE)
+            ask->node = node_of(p, s, ask->page);
+        ask->out = is_out(p, ask->node);
+    }
+    prefetch_decide(p->prefetching.policy, list);
+}
+
+static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late)
 {
     return (struct prefetch_use){
         .node = n,
         .region = p->nodes[n].region,
-        .pages = pages,
         .late = late,
         .page = p->nodes[n].page,
         .order = {p->prefetching.order[PREFETCH_BY_USE], p->prefetching.order[PREFETCH_BY_MISS]}};
@@ -166,12 +172,12 @@ static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late,
 
 void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
 {
-    const struct prefetch_pages pages = {
-        .node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
-    struct prefetch_use use = use_of(p, n, false, &pages);
+    struct prefetch_use use = use_of(p, n, false);
 
-    if (p->prefetching.policy)
+    if (p->prefetching.policy) {
         prefetch_fault(p->prefetching.policy, &use, list);
+        complete_list(p, p->nodes[n].space, list);
+    }
     prefetching_missed(p, n);
 }
 
@@ -189,16 +195,16 @@ static bool clear_unused(struct pool *p, uint32_t n, bool *predicted)
 
 void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
 {
-    const struct prefetch_pages pages = {
-        .node_of = node_of, .is_out = is_out, .of = &p->nodes[n].space};
-    struct prefetch_use use = use_of(p, n, late, &pages);
+    struct prefetch_use use = use_of(p, n, late);
     bool predicted;
 
     if (!clear_unused(p, n, &predicted))
         return;
     p->stats.prefetched_used++;
-    if (predicted)
+    if (predicted) {
         prefetch_first_use(p->prefetching.policy, &use, list);
+        complete_list(p, p->nodes[n].space, list);
+    }
     prefetching_missed(p, n);
 }
 

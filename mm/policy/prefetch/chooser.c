@@ -20,6 +20,10 @@
  * Pages that are waited for long fill the part of memory that may be fetched and not used yet. The
  * window ends before groups of such pages. Where the first group is one, the expert fetches only
  * while that part is nearly empty, and its listed pages in memory stay all the same.
+ *
+ * Groups and windows follow from the past alone. So an event first collects questions about the
+ * pages that may be remembered and those of the windows. By the answers it then remembers one page
+ * of each ranking and fills the list.
  */
 #include "mm/policy/prefetch/shadow.h"
 #include "mm/policy/prefetch/streams.h"
@@ -55,6 +59,20 @@ struct group {
     int16_t useful; /* -USEFUL_MAX..USEFUL_MAX, by pages that were wanted */
 };
 
+enum ask_kind {
+    ASK,
+    ASK_IF_NONE_OUT, /* asked only if the page asked about before is not out */
+    ASK_NOTHING,     /* not asked: the node is known, and whether it is out makes no difference */
+};
+
+/* Questions of an expert: about `tries` pages of `group`, the first of which that is out is
+ * remembered, then about the pages of its window. */
+struct asked {
+    uint8_t tries, group, window;
+    bool room; /* pages may be fetched, not only touched */
+};
+enum { RANKS = 1 << (GROUPS - 1), ASKS_MAX = EXPERTS * TRIES + 2 * PREFETCH_FETCH_MAX + RANKS };
+
 struct chooser {
     uint32_t now;                      /* events */
     uint32_t longest;                  /* 1..LONGEST_MAX */
@@ -64,6 +82,11 @@ struct chooser {
     struct group group[REPLACE_REGIONS_MAX][EXPERTS][GROUPS];
     struct shadow predicted[EXPERTS], gone;
     struct streams streams;
+    /* Of the last event: its region, and questions by expert. */
+    uint8_t region;
+    struct asked asked[EXPERTS];
+    unsigned asks, answered; /* questions; those before the next one to ask */
+    struct prefetch_ask ask[ASKS_MAX];
     struct prefetch_list listed; /* list of the graph */
     uint64_t ppg[PREFETCH_PPG_BYTES / 8];
 };
@@ -194,19 +217,18 @@ static unsigned first_rank(unsigned group)
     return group ? 1u << (group - 1) : 0;
 }
 
-/* Returns the node of that rank, or PREFETCH_NO_NODE. */
-static uint32_t ranked(const struct ranking *r, unsigned rank)
+static void ask_rank(struct chooser *c, const struct ranking *r, unsigned rank, enum ask_kind kind)
 {
-    const struct prefetch_pages *pages = r->use->pages;
-
-    if (!r->listed)
-        return pages->node_of(pages->of, r->use->page + (uint64_t)(r->stride * (rank + 1)));
-    return rank < r->listed->length ? (uint32_t)r->listed->page[rank] : PREFETCH_NO_NODE;
+    ASSERT(c->asks < ASKS_MAX);
+    c->ask[c->asks++] = (struct prefetch_ask){
+        .page = r->use->page + (uint64_t)(r->stride * (rank + 1)),
+        .node = r->listed ? (uint32_t)r->listed->page[rank] : PREFETCH_NO_NODE,
+        .kind = kind};
 }
 
-static bool is_out(const struct ranking *r, uint32_t node)
+static bool is_ranked(const struct ranking *r, unsigned rank)
 {
-    return node != PREFETCH_NO_NODE && r->use->pages->is_out(r->use->pages->of, node);
+    return !r->listed || rank < r->listed->length;
 }
 
 static bool is_open(const struct group *g)
@@ -231,19 +253,17 @@ static unsigned open_groups(const struct chooser *c, const struct ranking *r)
     return g;
 }
 
-static void remember_one(struct chooser *c, const struct ranking *r, unsigned group)
+/* Asks about pages of the group, one of which is to be remembered. */
+static void ask_group(struct chooser *c, const struct ranking *r, unsigned group)
 {
+    struct asked *asked = &c->asked[r->expert];
     unsigned first = first_rank(group), size = MAX(first, 1u), start = c->now * 2654435761u >> 16;
 
+    asked->group = (uint8_t)group;
     for (unsigned i = 0; i < MIN(size, (unsigned)TRIES); i++) {
-        uint32_t node = ranked(r, first + (start + i) % size);
-        if (!is_out(r, node))
-            continue;
-        shadow_put(&c->predicted[r->expert], (struct shadow_mark){.node = node,
-                                                                  .since = (uint16_t)c->now,
-                                                                  .region = r->use->region,
-                                                                  .rank = group});
-        return;
+        unsigned rank = first + (start + i) % size;
+        if (is_ranked(r, rank))
+            ask_rank(c, r, rank, asked->tries++ ? ASK_IF_NONE_OUT : ASK);
     }
 }
 
@@ -259,12 +279,12 @@ static unsigned ranks_of(unsigned groups)
     return groups ? 2 * first_rank(groups - 1) + (groups == 1) : 0;
 }
 
-/* Remembers a page of the ranking. Returns the number of ranks in the window. */
-static unsigned remember_page(struct chooser *c, const struct ranking *r)
+/* Asks about pages of the ranking to be remembered. Returns the number of ranks in the window. */
+static unsigned ask_to_remember(struct chooser *c, const struct ranking *r)
 {
     unsigned open = open_groups(c, r);
 
-    remember_one(c, r, group_to_remember(c, open));
+    ask_group(c, r, group_to_remember(c, open));
     return ranks_of(open);
 }
 
@@ -284,45 +304,45 @@ static bool has_room(const struct chooser *c, const struct ranking *r,
            list->fetch > (uint64_t)c->unused_max * ROOM_PCT / 100;
 }
 
-/* Lists ranks from..to - 1: to be fetched, or touched if in memory. */
-static void append_ranks(const struct chooser *c, struct prefetch_list *list,
-                         const struct ranking *r, unsigned from, unsigned to)
+/* Asks about the ranks from..to - 1, which are to be listed. */
+static void ask_window(struct chooser *c, const struct ranking *r, unsigned from, unsigned to,
+                       const struct prefetch_list *list)
 {
-    bool room = has_room(c, r, list);
+    struct asked *asked = &c->asked[r->expert];
 
-    for (unsigned rank = from; rank < to && list->length < PREFETCH_LIST_MAX; rank++) {
-        uint32_t node = ranked(r, rank);
-        if (node != PREFETCH_NO_NODE && (room || !is_out(r, node)))
-            list->page[list->length++] = node;
+    asked->room = has_room(c, r, list);
+    for (unsigned rank = from; rank < to && is_ranked(r, rank); rank++) {
+        ask_rank(c, r, rank, r->listed && asked->room ? ASK_NOTHING : ASK);
+        asked->window++;
     }
 }
 
-/* Lists pages of a stream, many together: no more until half of the window has been used. */
+/* Asks about pages of a stream, many together: no more until half of the window has been used. */
 static void follow_stream(struct chooser *c, const struct prefetch_use *use,
-                          struct prefetch_list *list, bool fault)
+                          const struct prefetch_list *list, bool fault)
 {
     struct stream *s = streams_event(&c->streams, use, fault);
 
     if (!s)
         return;
     struct ranking r = {.expert = BY_STREAM, .use = use, .stride = s->stride};
-    unsigned window = MIN(remember_page(c, &r), (unsigned)PREFETCH_FETCH_MAX), from = s->ahead;
+    unsigned window = MIN(ask_to_remember(c, &r), (unsigned)PREFETCH_FETCH_MAX), from = s->ahead;
     if (from * 2 > window)
         return;
-    append_ranks(c, list, &r, from, window);
+    ask_window(c, &r, from, window, list);
     s->ahead = (uint16_t)window;
 }
 
 static void look_behind(struct chooser *c, const struct prefetch_use *use,
-                        struct prefetch_list *list)
+                        const struct prefetch_list *list)
 {
     struct ranking r = {.expert = BEHIND, .use = use, .stride = 1};
 
-    append_ranks(c, list, &r, 0, MIN(remember_page(c, &r), (unsigned)PREFETCH_FETCH_MAX));
+    ask_window(c, &r, 0, MIN(ask_to_remember(c, &r), (unsigned)PREFETCH_FETCH_MAX), list);
 }
 
 static void follow_graph(struct chooser *c, const struct prefetch_use *use,
-                         struct prefetch_list *list, bool fault)
+                         const struct prefetch_list *list, bool fault)
 {
     struct ranking r = {.expert = BY_GRAPH, .use = use, .listed = &c->listed};
 
@@ -332,7 +352,31 @@ static void follow_graph(struct chooser *c, const struct prefetch_use *use,
         prefetch_ppg.fault(c->ppg, use, &c->listed);
     else
         prefetch_ppg.first_use(c->ppg, use, &c->listed);
-    append_ranks(c, list, &r, 0, remember_page(c, &r));
+    ask_window(c, &r, 0, ask_to_remember(c, &r), list);
+}
+
+/* Remembers the first of the tried pages that is out. */
+static void remember_page(struct chooser *c, enum expert e, const struct prefetch_ask *tried)
+{
+    const struct asked *asked = &c->asked[e];
+    unsigned i = 0;
+
+    while (i < asked->tries && !tried[i].out)
+        i++;
+    if (i < asked->tries)
+        shadow_put(&c->predicted[e], (struct shadow_mark){.node = tried[i].node,
+                                                          .since = (uint16_t)c->now,
+                                                          .region = c->region,
+                                                          .rank = asked->group});
+}
+
+/* Lists pages of a window: to be fetched, or touched if in memory. */
+static void list_window(const struct asked *asked, const struct prefetch_ask *ask,
+                        struct prefetch_list *list)
+{
+    for (unsigned i = 0; i < asked->window && list->length < PREFETCH_LIST_MAX; i++)
+        if (ask[i].node != PREFETCH_NO_NODE && (asked->room || !ask[i].out))
+            list->page[list->length++] = ask[i].node;
 }
 
 /* ---- The policy ------------------------------------------------------------------------------ */
@@ -367,12 +411,20 @@ static void chooser_resize(void *state, uint32_t unused_max)
         expect_returns(c);
 }
 
+static void begin_event(struct chooser *c, const struct prefetch_use *use)
+{
+    c->now++;
+    settle_page(c, use->node);
+    c->region = use->region;
+    c->asks = c->answered = 0;
+    memset(c->asked, 0, sizeof c->asked);
+}
+
 static void chooser_fault(void *state, const struct prefetch_use *use, struct prefetch_list *list)
 {
     struct chooser *c = state;
 
-    c->now++;
-    settle_page(c, use->node);
+    begin_event(c, use);
     follow_stream(c, use, list, true);
     look_behind(c, use, list);
     follow_graph(c, use, list, true);
@@ -383,10 +435,37 @@ static void chooser_first_use(void *state, const struct prefetch_use *use,
 {
     struct chooser *c = state;
 
-    c->now++;
-    settle_page(c, use->node);
+    begin_event(c, use);
     follow_stream(c, use, list, false);
     follow_graph(c, use, list, false);
+}
+
+static struct prefetch_ask *chooser_asks(void *state)
+{
+    struct chooser *c = state;
+    unsigned next = c->answered;
+    bool out = next && c->ask[next - 1].out;
+
+    while (next < c->asks &&
+           (c->ask[next].kind == ASK_NOTHING || (c->ask[next].kind == ASK_IF_NONE_OUT && out)))
+        next++;
+    if (next == c->asks)
+        return NULL;
+    c->answered = next + 1;
+    return &c->ask[next];
+}
+
+static void chooser_decide(void *state, struct prefetch_list *list)
+{
+    struct chooser *c = state;
+    const struct prefetch_ask *ask = c->ask;
+
+    for (unsigned e = 0; e < EXPERTS; e++) {
+        remember_page(c, e, ask);
+        ask += c->asked[e].tries;
+        list_window(&c->asked[e], ask, list);
+        ask += c->asked[e].window;
+    }
 }
 
 /* Fetched pages are judged like those that are only remembered. */
@@ -452,6 +531,8 @@ const struct prefetch_ops prefetch_chooser = {
     .resize = chooser_resize,
     .fault = chooser_fault,
     .first_use = chooser_first_use,
+    .asks = chooser_asks,
+    .decide = chooser_decide,
     .outcome = chooser_outcome,
     .left = chooser_left,
     .forget = chooser_forget,

@@ -124,13 +124,6 @@ static void begin_list(const struct prefetch *p, struct prefetch_list *list, boo
     list->fetch = p->unused_max - MIN(p->unused, p->unused_max);
 }
 
-static void end_list(struct prefetch *p, struct prefetch_list *list)
-{
-    ASSERT(list->length <= PREFETCH_LIST_MAX);
-    p->stopped += list->length && !list->fetch;
-    list->fetch = MIN(list->fetch, (unsigned)PREFETCH_FETCH_MAX);
-}
-
 static bool has_orders(const struct prefetch *p, const struct prefetch_use *use)
 {
     return !p->ops->orders || use->order[p->ops->orders - 1];
@@ -142,7 +135,6 @@ void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct p
     count_event(p);
     begin_list(p, list, true);
     p->ops->fault(p->state, use, list);
-    end_list(p, list);
 }
 
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
@@ -157,7 +149,20 @@ void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
     count_event(p);
     begin_list(p, list, false);
     p->ops->first_use(p->state, use, list);
-    end_list(p, list);
+}
+
+struct prefetch_ask *prefetch_asks(struct prefetch *p)
+{
+    return p->ops->asks ? p->ops->asks(p->state) : NULL;
+}
+
+void prefetch_decide(struct prefetch *p, struct prefetch_list *list)
+{
+    if (p->ops->decide)
+        p->ops->decide(p->state, list);
+    ASSERT(list->length <= PREFETCH_LIST_MAX);
+    p->stopped += list->length && !list->fetch;
+    list->fetch = MIN(list->fetch, (unsigned)PREFETCH_FETCH_MAX);
 }
 
 void prefetch_fetched(struct prefetch *p, uint32_t node)

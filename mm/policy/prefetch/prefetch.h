@@ -12,10 +12,15 @@
  *                  edges
  *   chooser        by region, those of its experts that do no harm there (chooser.c)
  *
- * The mechanism says what happens, and receives a list of pages, most likely first. It goes through
- * the list: a resident page it touches in the replacement policy if list.touch is set, so that it
- * stays; a page that is out it begins to read and calls prefetch_fetched(), until it has begun
- * list.fetch of them; others (never used, unmapped, being read) it leaves out.
+ * The mechanism says what happens, answers what the policy asks about pages, and receives a list of
+ * pages, most likely first:
+ *   1. prefetch_fault() or prefetch_first_use()
+ *   2. prefetch_asks(), until it returns NULL; the mechanism fills in each answer
+ *   3. prefetch_decide() completes the list
+ * Nothing else is called in between. Then the mechanism goes through the list: a resident page it
+ * touches in the replacement policy if list.touch is set, so that it stays; a page that is out it
+ * begins to read and calls prefetch_fetched(), until it has begun list.fetch of them; others (never
+ * used, unmapped, being read) it leaves out.
  *
  * A prefetched page that is not used soon was not predicted: it may be used, as any page in memory
  * may, before it is evicted. So policies hear whether their pages were used within a number of
@@ -65,21 +70,23 @@ struct prefetch_list {
 _Static_assert(sizeof(struct prefetch_list) <= 2 * KIB, "an object of the heap, not a page");
 
 #define PREFETCH_NO_NODE UINT32_MAX
-/* What a policy can ask about pages. Out: to be read from the disk, and not being read. */
-struct prefetch_pages {
-    /* Returns the node of a virtual page of the same space, or PREFETCH_NO_NODE. */
-    uint32_t (*node_of)(const void *of, uint64_t page);
-    bool (*is_out)(const void *of, uint32_t node);
-    const void *of;
+/* What a policy asks about a page: which node it is, and whether it is out, that is to be read from
+ * the disk, and not being read. */
+struct prefetch_ask {
+    uint64_t page; /* virtual page number, in the space of the page that is used */
+    /* If PREFETCH_NO_NODE, the answer is the node of that page, or remains PREFETCH_NO_NODE; else
+     * the question is about this node. */
+    uint32_t node;
+    bool out;     /* the answer; false for PREFETCH_NO_NODE */
+    uint8_t kind; /* the policy's own */
 };
 
 /* A page that was faulted on or used for the first time. */
 struct prefetch_use {
     uint32_t node;
     uint8_t region; /* in which it is, below REPLACE_REGIONS_MAX */
-    const struct prefetch_pages *pages;
-    bool late;     /* of a first use: the page was still being read, and a thread had to wait */
-    uint64_t page; /* virtual page number */
+    bool late;      /* of a first use: the page was still being read, and a thread had to wait */
+    uint64_t page;  /* virtual page number */
     const struct lrustack *order
         [PREFETCH_ORDERS]; /* all pages, from before this; NULL but for the first ops->orders */
 };
@@ -103,6 +110,11 @@ struct prefetch_ops {
     /* These fill in page[] and length; they may lower fetch and clear touch. */
     void (*fault)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
     void (*first_use)(void *state, const struct prefetch_use *use, struct prefetch_list *list);
+    /* For policies that ask about pages; both are NULL in those that do not. asks() returns the
+     * next question of the last fault() or first_use(), or NULL. The one returned before it has
+     * been answered. decide() fills in page[] and length by the answers. */
+    struct prefetch_ask *(*asks)(void *state);
+    void (*decide)(void *state, struct prefetch_list *list);
     /* A prefetched page was used soon, or was not. */
     void (*outcome)(void *state, bool soon);
     /* A page leaves memory. */
@@ -152,11 +164,16 @@ void prefetch_grow(struct prefetch *p, uint32_t nodes);
 /* Sets the size of memory, at least 1 frame. */
 void prefetch_resize(struct prefetch *p, uint32_t frames);
 
-/* A thread waits for the page. Called before the page is touched in the stack. */
+/* A thread waits for the page. Called before the page is touched in the stack; prefetch_asks() and
+ * prefetch_decide() follow. */
 void prefetch_fault(struct prefetch *p, const struct prefetch_use *use, struct prefetch_list *list);
-/* A page that was fetched is used for the first time. Called before it is touched in the stack. */
+/* A page that was fetched is used for the first time. Called and followed in the same way. */
 void prefetch_first_use(struct prefetch *p, const struct prefetch_use *use,
                         struct prefetch_list *list);
+/* Returns a question that the caller has to answer in place before the next call, or NULL. */
+struct prefetch_ask *prefetch_asks(struct prefetch *p);
+/* Completes the list of the last fault or first use. */
+void prefetch_decide(struct prefetch *p, struct prefetch_list *list);
 /* A page of a list is being read. */
 void prefetch_fetched(struct prefetch *p, uint32_t node);
 /* A page leaves memory, whether it was fetched or not. */

@@ -77,30 +77,37 @@ static void wait(struct memory *m, uint64_t time)
     m->result.waited += time;
 }
 
-static bool is_out(const void *of, uint32_t page)
+static bool is_out(const struct memory *m, uint32_t page)
 {
-    const struct memory *m = of;
-
-    return lrustack_holds(m->order[PREFETCH_BY_USE], page) && !lrustack_holds(m->resident, page);
+    return page < m->pages && lrustack_holds(m->order[PREFETCH_BY_USE], page) &&
+           !lrustack_holds(m->resident, page);
 }
 
-static uint32_t node_of(const void *of, uint64_t page)
+static uint32_t node_of(const struct memory *m, uint64_t page)
 {
-    const struct memory *m = of;
-
     return page < m->pages && lrustack_holds(m->order[PREFETCH_BY_USE], (uint32_t)page)
                ? (uint32_t)page
                : PREFETCH_NO_NODE;
 }
 
+static void complete_list(struct memory *m, struct prefetch_list *list)
+{
+    struct prefetch_ask *ask;
+
+    while ((ask = prefetch_asks(m->prefetch))) {
+        if (ask->node == PREFETCH_NO_NODE)
+            ask->node = node_of(m, ask->page);
+        ask->out = is_out(m, ask->node);
+    }
+    prefetch_decide(m->prefetch, list);
+}
+
 static void access_page(struct memory *m, uint32_t page)
 {
     static struct prefetch_list list;
-    struct prefetch_pages pages = {.node_of = node_of, .is_out = is_out, .of = m};
     struct prefetch_use use = {.node = page,
                                .page = page,
                                .region = (uint8_t)trace_region(m->trace, page),
-                               .pages = &pages,
                                .order = {m->order[0], m->order[1]}};
     bool known = lrustack_holds(m->order[0], page), resident = lrustack_holds(m->resident, page);
     bool first = m->unused[page];
@@ -113,10 +120,12 @@ static void access_page(struct memory *m, uint32_t page)
         if (use.late)
             wait(m, m->arrives[page] - m->now);
         prefetch_first_use(m->prefetch, &use, &list);
+        complete_list(m, &list);
     } else if (!resident && known) {
         m->result.faults++;
         wait(m, m->latency);
         prefetch_fault(m->prefetch, &use, &list);
+        complete_list(m, &list);
     }
     lrustack_touch(m->order[PREFETCH_BY_USE], page);
     if (first || !resident)

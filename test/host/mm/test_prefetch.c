@@ -61,6 +61,7 @@ static void fault(struct fixture *f, uint32_t page)
     struct prefetch_use use = {.node = page, .page = page, .order = {f->order[0], f->order[1]}};
 
     prefetch_fault(f->p, &use, &f->list);
+    prefetch_decide(f->p, &f->list);
     check(f);
     hit(f, page);
     lrustack_touch(f->order[PREFETCH_BY_MISS], page);
@@ -71,6 +72,7 @@ static void first_use(struct fixture *f, uint32_t page)
     struct prefetch_use use = {.node = page, .page = page, .order = {f->order[0], f->order[1]}};
 
     prefetch_first_use(f->p, &use, &f->list);
+    prefetch_decide(f->p, &f->list);
     check(f);
     hit(f, page);
     lrustack_touch(f->order[PREFETCH_BY_MISS], page);
@@ -442,6 +444,7 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
         for (unsigned far = 2; far <= 9; far++) {
             fetch(f, 0);
             prefetch_first_use(f->p, &use, &f->list);
+            prefetch_decide(f->p, &f->list);
             check(f);
             assert_int_equal(f->list.length, MIN(10 * far, most[m]));
         }
@@ -451,6 +454,7 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
             assert_true(f->list.length > 10);
             fetch(f, 0);
             prefetch_first_use(f->p, &use, &f->list);
+            prefetch_decide(f->p, &f->list);
         }
         assert_int_equal(f->list.length, 10);
     }

@@ -260,6 +260,46 @@ static void nor_at_the_beginning(void **state)
         }
 }
 
+/* Faults on pages at no equal distances, and answers that all pages asked about are out, or none.
+ * Returns the most questions of a fault. */
+static unsigned most_asks(bool out)
+{
+    enum { FAULTS = 24, NODES = 2 * FAULTS };
+    struct prefetch *p = calloc(1, prefetch_bytes(&prefetch_chooser, NODES));
+    struct lrustack *order = calloc(1, lrustack_bytes(NODES));
+    struct prefetch_ask *ask;
+    unsigned most = 0;
+
+    lrustack_init(order, NODES);
+    prefetch_init(p, &prefetch_chooser, NODES, NODES);
+    for (uint32_t n = 0; n < FAULTS; n++) {
+        struct prefetch_use use = {
+            .node = n, .page = 1000 + (128ull << n), .order = {order, order}};
+        unsigned asks = 0;
+        prefetch_fault(p, &use, &list);
+        for (; (ask = prefetch_asks(p)); asks++) {
+            assert_int_equal(ask->node, PREFETCH_NO_NODE);
+            assert_in_range(ask->page, use.page + 1, use.page + 128);
+            ask->node = FAULTS + asks;
+            ask->out = out;
+        }
+        prefetch_decide(p, &list);
+        assert_int_equal(list.length, 0);
+        most = MAX(most, asks);
+    }
+    assert_null(prefetch_check(p));
+    free(p);
+    free(order);
+    return most;
+}
+
+static void the_search_for_a_page_that_is_out_ends_with_the_first(void **state)
+{
+    (void)state;
+    assert_int_equal(most_asks(true), 1);
+    assert_int_equal(most_asks(false), 8);
+}
+
 /* One region is read in order, in another one any page is used: each is judged for itself. */
 static void a_region_has_experts_of_its_own(void **state)
 {
@@ -315,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup(pages_are_listed_once_and_many_together, no_streams),
         cmocka_unit_test(a_page_that_comes_is_known_and_no_longer_waited_for),
         cmocka_unit_test(none_is_waited_for_longer_than_that),
+        cmocka_unit_test(the_search_for_a_page_that_is_out_ends_with_the_first),
         cmocka_unit_test(no_prefetcher_waits_three_points_less),
         cmocka_unit_test(of_random_accesses_nothing_is_fetched),
         cmocka_unit_test(nor_at_the_beginning),
