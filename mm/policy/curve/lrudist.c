@@ -255,23 +255,9 @@ uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n,
     return d->size - size;
 }
 
-uint32_t lrudist_touch(struct lrudist *d, uint32_t node)
+uint32_t lrudist_touch_for_test(struct lrudist *d, uint32_t node)
 {
     return touch_some(d, &node, 1).distance;
-}
-
-void lrudist_remove(struct lrudist *d, uint32_t node)
-{
-    ASSERT(node < d->nodes);
-    if (d->slot[node] == 0)
-        return;
-    uint32_t slot = d->slot[node] - 1, word = slot / WORD;
-    if (word != d->near)
-        come_near(d, word);
-    bits_of(d)[word] &= ~(1ull << slot % WORD);
-    d->gone += word < d->entered;
-    d->slot[node] = 0;
-    d->size--;
 }
 
 void lrudist_mark(struct lrudist *d)

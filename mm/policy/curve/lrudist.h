@@ -40,14 +40,12 @@ size_t lrudist_bytes(uint32_t nodes);
 void lrudist_init(struct lrudist *d, uint32_t nodes);
 /* Makes a copy of a struct lrudist, in memory for more nodes, one for these. */
 void lrudist_grow(struct lrudist *d, uint32_t nodes);
-/* Counts a use of the page. Returns its distance from 1; 0: it was not used before. */
-uint32_t lrudist_touch(struct lrudist *d, uint32_t node);
-/* The same of n pages, one after the other; quicker. Adds their distances to `distances`. Returns
- * the number of pages not used before. */
+/* Counts a use of each of n pages, one after the other. Adds their distances, from 1, to
+ * `distances`, but for pages not used before. Returns the number of those. */
 uint32_t lrudist_touch_all(struct lrudist *d, const uint32_t *node, size_t n,
                            struct tally distances);
-/* Removes the page if it was used. */
-void lrudist_remove(struct lrudist *d, uint32_t node);
+/* Counts a use of the page. Returns its distance, or 0 if it was not used before. */
+uint32_t lrudist_touch_for_test(struct lrudist *d, uint32_t node);
 /* Marks this moment; the last two marks are remembered. */
 void lrudist_mark(struct lrudist *d);
 /* Returns whether the page was used since the mark before the last one, or was the page used last

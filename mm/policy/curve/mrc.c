@@ -163,13 +163,6 @@ uint32_t mrc_pages(const struct mrc *m)
     return lru_of(m)->size;
 }
 
-void mrc_forget(struct mrc *m, uint32_t node)
-{
-    lrudist_remove(lru_of(m), node);
-    if (!m->config.lru_only)
-        mrustack_remove(mru_of(m), node);
-}
-
 /* Returns the mean with one epoch more. */
 static uint64_t mixed(const struct mrc *m, uint64_t mean, uint64_t now)
 {

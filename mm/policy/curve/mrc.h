@@ -57,13 +57,11 @@ void mrc_grow(struct mrc *m, unsigned shift);
 void mrc_touch(struct mrc *m, uint32_t node);
 /* The same of n pages, one after the other; quicker. */
 void mrc_touch_all(struct mrc *m, const uint32_t *node, size_t n);
-/* Forgets the page, which is unmapped. */
-void mrc_forget(struct mrc *m, uint32_t node);
 /* Ends an epoch. */
 void mrc_epoch(struct mrc *m);
 /* Returns whether the page was used in this epoch or the one before it. */
 bool mrc_is_recent(const struct mrc *m, uint32_t node);
-/* Returns the number of pages that were used and not unmapped since. */
+/* Returns the number of pages that were used. */
 uint32_t mrc_pages(const struct mrc *m);
 
 /* Means by epoch of those that have ended, the last weighing most; 0 before the first. */

@@ -7,9 +7,8 @@
  * top: exact, O(1), four bytes a page. (The LRU list read backwards ([Azimi 2007, 4.3.1]) is no
  * such stack: on a loop of N pages it predicts no misses at all; MRU has (N - M) / (N - 1).)
  *
- * An unmapped page leaves a hole: a frame that is free in all memories at least as large as its
- * depth; the next page from below takes it. The structure holds node numbers, no pointers. Pure:
- * memory comes from the caller; one caller at a time for each stack.
+ * The structure holds node numbers, no pointers. Pure: memory comes from the caller; one caller at
+ * a time for each stack.
  */
 #pragma once
 #include "mm/policy/curve/tally.h"
@@ -18,13 +17,9 @@
 
 struct mrustack {
     uint32_t nodes;
-    uint32_t extent; /* depth of the deepest page or hole */
-    uint32_t top;    /* the page used last, MRUSTACK_NONE: unmapped */
-    uint32_t holes;
-    uint32_t lowest; /* no hole is above this depth */
-    /* [nodes] depth from 1; 0: not in the stack. Behind it a bit for each depth, set if it is a
-     * hole. */
-    uint32_t depth[];
+    uint32_t size;    /* pages in the stack, which is the depth of the deepest */
+    uint32_t top;     /* the page used last; MRUSTACK_NONE: none */
+    uint32_t depth[]; /* [nodes] from 1; 0: not in the stack */
 };
 
 /* Returns the bytes for `nodes`, from 1; a multiple of 8. */
@@ -39,7 +34,5 @@ uint32_t mrustack_touch(struct mrustack *s, uint32_t node);
 /* The same of n pages, one after the other; quicker. Adds the results to `depths`, but for
  * zeros. */
 void mrustack_touch_all(struct mrustack *s, const uint32_t *node, size_t n, struct tally depths);
-/* Removes the page if it is in the stack. */
-void mrustack_remove(struct mrustack *s, uint32_t node);
-/* Returns NULL, or the broken invariant. Takes time in the square of extent. */
+/* Returns NULL, or the broken invariant. Takes time in the square of the pages. */
 const char *mrustack_check(const struct mrustack *s);

@@ -140,9 +140,6 @@ static void pages_given_together_count_as_one_by_one(void **state)
             mrc_touch_all(together, t.page + i, n);
             for (size_t k = 0; k < n; k++)
                 mrc_touch(single, t.page[i + k]);
-            uint32_t gone = (uint32_t)(test_random(&seed) % PAGES);
-            mrc_forget(together, gone);
-            mrc_forget(single, gone);
         }
         assert_memory_equal(together, single, (size_t)single->lru_at);
         check(together);
@@ -173,31 +170,6 @@ static void groups_are_enlarged_until_they_cover_the_memory(void **state)
     m = make(&config);
     assert_int_equal(m->groups, 4);
     check(m);
-    free(m);
-}
-
-static void unmapped_pages_are_used_for_the_first_time_again(void **state)
-{
-    struct mrc_config config = {.nodes = PAGES, .group = GROUP, .memory = PAGES};
-    struct mrc *m = make(&config);
-    uint64_t seed = 21, cold = 0;
-    bool seen[PAGES] = {false};
-
-    (void)state;
-    for (unsigned i = 0; i < 5000; i++) {
-        uint32_t page = (uint32_t)(test_random(&seed) % PAGES);
-        if (test_random(&seed) % 4) {
-            mrc_touch(m, page);
-            cold += !seen[page];
-        } else {
-            mrc_forget(m, page);
-        }
-        seen[page] = ((struct lrudist *)((char *)m + m->lru_at))->slot[page] != 0;
-        if (i % 100 == 0)
-            check(m);
-    }
-    mrc_epoch(m);
-    assert_int_equal(mrc_cold(m), cold);
     free(m);
 }
 
@@ -335,7 +307,6 @@ int main(void)
         cmocka_unit_test(with_groups_of_a_page_curves_are_exact_at_every_size),
         cmocka_unit_test(pages_given_together_count_as_one_by_one),
         cmocka_unit_test(groups_are_enlarged_until_they_cover_the_memory),
-        cmocka_unit_test(unmapped_pages_are_used_for_the_first_time_again),
         cmocka_unit_test(grown_curves_go_on_where_they_were),
         cmocka_unit_test(where_groups_grow_nothing_counted_is_lost),
         cmocka_unit_test(a_cliff_is_where_it_is_in_programs_of_many_pages_too),
