@@ -114,7 +114,7 @@ static struct bounded *bounded_make(const struct trace *t, const uint32_t *at, u
 
     memset(b->in_group, 0, sizeof b->in_group);
     lrustack_init(&b->stack, t->pages);
-    if (lrustack_set_bounds(&b->stack, at, bounds))
+    if (lrustack_set_bounds_for_test(&b->stack, at, bounds))
         panic("bounds");
     return b;
 }
@@ -122,13 +122,13 @@ static void *every_make(const struct trace *t, uint32_t group)
 {
     uint32_t at[LRUSTACK_BOUNDS_MAX];
 
-    return bounded_make(t, at, lrustack_bounds_every(at, group, t->pages));
+    return bounded_make(t, at, lrustack_bounds_every_for_test(at, group, t->pages));
 }
 static void *around_make(const struct trace *t, uint32_t group)
 {
     uint32_t at[LRUSTACK_BOUNDS_MAX];
 
-    return bounded_make(t, at, lrustack_bounds_around(at, group, t->pages / 2));
+    return bounded_make(t, at, lrustack_bounds_around_for_test(at, group, t->pages / 2));
 }
 static void bounded_do(void *state, const uint32_t *page, size_t n)
 {
@@ -194,7 +194,7 @@ static void count_renumbering(const struct trace *t)
     uint32_t i = 0;
 
     for (i = 0; i < t->length && (i < t->pages || slots_left(m) > 1); i++)
-        mrc_touch(m, t->page[i]);
+        mrc_touch_all(m, &t->page[i], 1);
     struct piece piece = {&forms[0], m, t->page + i, 1};
     uint64_t instructions = instructions_of(work, &piece);
     printf("RESULT mrc.renumber pages=%u instructions=%llu per_access=%.1f\n", t->pages,
@@ -254,7 +254,7 @@ static void compare_log(const char *shape, const struct trace *t,
     double worst[MRC_POLICIES] = {0};
 
     for (size_t i = 0; i < log.length; i++)
-        mrc_touch(m, log.page[i]);
+        mrc_touch_all(m, &log.page[i], 1);
     mrc_epoch(m);
     for (unsigned p = 0; p < MRC_POLICIES; p++) {
         for (uint32_t memory = t->pages / GROUPS; memory <= t->pages; memory += t->pages / GROUPS) {
@@ -281,7 +281,7 @@ static void compare_sample(const char *shape, const struct trace *t, const struc
 
     for (size_t i = 0; i < t->length; i++)
         if (MACHINE_PATH_SAMPLED((uint64_t)t->page[i], shift))
-            mrc_touch(m, t->page[i]);
+            mrc_touch_all(m, &t->page[i], 1);
     mrc_epoch(m);
     for (uint32_t memory = 1; memory <= t->pages; memory++) {
         double rate = (double)mrc_misses(m, MRC_LRU, memory >> shift) / (double)mrc_accesses(m);

@@ -121,7 +121,7 @@ static void step(struct machine *m, unsigned i, bool late)
     uint32_t page = p->trace.page[p->next++ % p->trace.length], node = p->first + page;
     uint32_t frames = m->global ? m->memory : m->pool[i].pages;
 
-    mrc_touch(p->mrc, page);
+    mrc_touch_all(p->mrc, &page, 1);
     p->clock++;
     p->ops++;
     p->epoch_ops++;

@@ -38,7 +38,7 @@ static void walk_stack(struct lrustack *s)
     }
 }
 
-int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds)
+int lrustack_set_bounds_for_test(struct lrustack *s, const uint32_t *at, unsigned bounds)
 {
     if (bounds > LRUSTACK_BOUNDS_MAX)
         return -EINVAL;
@@ -52,7 +52,8 @@ int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds)
     return 0;
 }
 
-unsigned lrustack_bounds_every(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t pages)
+unsigned lrustack_bounds_every_for_test(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group,
+                                        uint32_t pages)
 {
     unsigned n = 0;
 
@@ -62,7 +63,8 @@ unsigned lrustack_bounds_every(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group,
     return n;
 }
 
-unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t memory)
+unsigned lrustack_bounds_around_for_test(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group,
+                                         uint32_t memory)
 {
     unsigned n = 0;
 

@@ -6,7 +6,8 @@
  * page's group is the number of boundaries above it. At a touch only the pages next to the
  * boundaries passed change their group, so a touch costs O(groups), whatever the number of pages.
  * Boundaries every g pages give ranks exact to g; three around a present allocation
- * (lrustack_bounds_around) are [A]'s four groups.
+ * (lrustack_bounds_around_for_test) are [A]'s four groups. The kernel sets no boundaries: mrc.h has
+ * a quicker way, and simulations compare the two.
  *
  * The structure holds node numbers, no pointers: it may be moved as a block of bytes. Pure: memory
  * comes from the caller, nothing is locked; one caller at a time for each stack.
@@ -51,13 +52,15 @@ void lrustack_grow(struct lrustack *s, uint32_t nodes);
  * Sets boundaries below the first at[0], at[1], ... pages; none if bounds is 0. Walks the whole
  * stack. Returns -EINVAL for more than LRUSTACK_BOUNDS_MAX, or depths that do not rise from 1.
  */
-int lrustack_set_bounds(struct lrustack *s, const uint32_t *at, unsigned bounds);
+int lrustack_set_bounds_for_test(struct lrustack *s, const uint32_t *at, unsigned bounds);
 /* Fills at[] with boundaries every `group` pages up to `pages`. Returns their number,
  * LRUSTACK_BOUNDS_MAX at most. */
-unsigned lrustack_bounds_every(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t pages);
+unsigned lrustack_bounds_every_for_test(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group,
+                                        uint32_t pages);
 /* Fills at[] with memory - group, memory and memory + group. Returns their number, fewer where
  * memory is not larger than group. */
-unsigned lrustack_bounds_around(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group, uint32_t memory);
+unsigned lrustack_bounds_around_for_test(uint32_t at[LRUSTACK_BOUNDS_MAX], uint32_t group,
+                                         uint32_t memory);
 
 /*
  * Moves the page, which was used, to the top. Returns the group it was in: it would have been found

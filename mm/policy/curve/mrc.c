@@ -153,11 +153,6 @@ void mrc_touch_all(struct mrc *m, const uint32_t *node, size_t n)
         mrustack_touch_all(mru_of(m), node, n, tally_of(m, MRC_MRU));
 }
 
-void mrc_touch(struct mrc *m, uint32_t node)
-{
-    mrc_touch_all(m, &node, 1);
-}
-
 uint32_t mrc_pages(const struct mrc *m)
 {
     return lru_of(m)->size;

@@ -53,9 +53,7 @@ void mrc_init(struct mrc *m, const struct mrc_config *config);
  * one for these. Loses no count; where groups become larger, curves tell less apart. */
 void mrc_grow(struct mrc *m, unsigned shift);
 
-/* Counts a use of the page. */
-void mrc_touch(struct mrc *m, uint32_t node);
-/* The same of n pages, one after the other; quicker. */
+/* Counts a use of each of n pages, one after the other. */
 void mrc_touch_all(struct mrc *m, const uint32_t *node, size_t n);
 /* Ends an epoch. */
 void mrc_epoch(struct mrc *m);

@@ -105,7 +105,7 @@ static void forget(struct fixture *f, uint32_t page)
 
 static void bound(struct fixture *f, const uint32_t *at, unsigned bounds)
 {
-    assert_int_equal(lrustack_set_bounds(f->s, at, bounds), 0);
+    assert_int_equal(lrustack_set_bounds_for_test(f->s, at, bounds), 0);
     check(f);
 }
 
@@ -113,7 +113,7 @@ static void bound_every(struct fixture *f, uint32_t group, uint32_t pages)
 {
     uint32_t at[LRUSTACK_BOUNDS_MAX];
 
-    bound(f, at, lrustack_bounds_every(at, group, pages));
+    bound(f, at, lrustack_bounds_every_for_test(at, group, pages));
 }
 
 static void the_page_used_last_is_on_top(void **state)
@@ -146,7 +146,7 @@ static void four_groups_lie_around_the_memory_a_program_has(void **state)
     struct fixture *f = *state;
     uint32_t at[LRUSTACK_BOUNDS_MAX];
 
-    assert_int_equal(lrustack_bounds_around(at, 10, 30), 3);
+    assert_int_equal(lrustack_bounds_around_for_test(at, 10, 30), 3);
     bound(f, at, 3);
     for (uint32_t page = 0; page < 60; page++)
         touch(f, page);
@@ -161,7 +161,7 @@ static void memory_below_a_group_has_no_group_above_it(void **state)
     uint32_t at[LRUSTACK_BOUNDS_MAX];
 
     (void)state;
-    assert_int_equal(lrustack_bounds_around(at, 10, 10), 2);
+    assert_int_equal(lrustack_bounds_around_for_test(at, 10, 10), 2);
     assert_int_equal(at[0], 10);
     assert_int_equal(at[1], 20);
 }
@@ -171,11 +171,11 @@ static void boundaries_go_no_further_than_asked_for(void **state)
     uint32_t at[LRUSTACK_BOUNDS_MAX];
 
     (void)state;
-    assert_int_equal(lrustack_bounds_every(at, 7, 21), 3);
+    assert_int_equal(lrustack_bounds_every_for_test(at, 7, 21), 3);
     assert_int_equal(at[2], 21);
-    assert_int_equal(lrustack_bounds_every(at, 7, 6), 0);
-    assert_int_equal(lrustack_bounds_every(at, 1, UINT32_MAX), LRUSTACK_BOUNDS_MAX);
-    assert_int_equal(lrustack_bounds_every(at, UINT32_MAX, UINT32_MAX), 1);
+    assert_int_equal(lrustack_bounds_every_for_test(at, 7, 6), 0);
+    assert_int_equal(lrustack_bounds_every_for_test(at, 1, UINT32_MAX), LRUSTACK_BOUNDS_MAX);
+    assert_int_equal(lrustack_bounds_every_for_test(at, UINT32_MAX, UINT32_MAX), 1);
 }
 
 static void boundaries_that_do_not_rise_are_refused(void **state)
@@ -186,9 +186,9 @@ static void boundaries_that_do_not_rise_are_refused(void **state)
     for (unsigned i = 0; i <= LRUSTACK_BOUNDS_MAX; i++)
         many[i] = i + 1;
     bound_every(f, 4, 40);
-    assert_int_equal(lrustack_set_bounds(f->s, (uint32_t[]){0, 4}, 2), -EINVAL);
-    assert_int_equal(lrustack_set_bounds(f->s, (uint32_t[]){4, 4}, 2), -EINVAL);
-    assert_int_equal(lrustack_set_bounds(f->s, many, LRUSTACK_BOUNDS_MAX + 1), -EINVAL);
+    assert_int_equal(lrustack_set_bounds_for_test(f->s, (uint32_t[]){0, 4}, 2), -EINVAL);
+    assert_int_equal(lrustack_set_bounds_for_test(f->s, (uint32_t[]){4, 4}, 2), -EINVAL);
+    assert_int_equal(lrustack_set_bounds_for_test(f->s, many, LRUSTACK_BOUNDS_MAX + 1), -EINVAL);
     assert_int_equal(f->s->bounds, 10);
     check(f);
 }
@@ -233,8 +233,8 @@ static void step(struct fixture *f, uint64_t *seed)
         break;
     case 1:
         bound(f, at,
-              lrustack_bounds_around(at, 1 + (uint32_t)(test_random(seed) % 30),
-                                     1 + (uint32_t)(test_random(seed) % 90)));
+              lrustack_bounds_around_for_test(at, 1 + (uint32_t)(test_random(seed) % 30),
+                                              1 + (uint32_t)(test_random(seed) % 90)));
         break;
     case 2 ... 8:
         forget(f, page);

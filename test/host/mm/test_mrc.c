@@ -15,6 +15,11 @@ static struct mrc *make(const struct mrc_config *config)
     return m;
 }
 
+static void touch(struct mrc *m, uint32_t node)
+{
+    mrc_touch_all(m, &node, 1);
+}
+
 static void check(const struct mrc *m)
 {
     const char *broken = mrc_check(m);
@@ -26,7 +31,7 @@ static void check(const struct mrc *m)
 static void run(struct mrc *m, const struct trace *t)
 {
     for (size_t i = 0; i < t->length; i++)
-        mrc_touch(m, t->page[i]);
+        touch(m, t->page[i]);
     mrc_epoch(m);
     check(m);
 }
@@ -78,12 +83,12 @@ static void the_last_epoch_weighs_as_much_as_was_asked_for(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++)
-        mrc_touch(m, i);
+        touch(m, i);
     mrc_epoch(m);
     assert_int_equal(mrc_cold(m), 2);
     /* A loop of two: misses in memory of one page. */
     for (unsigned i = 0; i < 100; i++)
-        mrc_touch(m, i % 2);
+        touch(m, i % 2);
     mrc_epoch(m);
     assert_int_equal(mrc_misses(m, MRC_LRU, 1), 50);
     assert_int_equal(mrc_misses(m, MRC_LRU, 2), 0);
@@ -139,7 +144,7 @@ static void pages_given_together_count_as_one_by_one(void **state)
             n = MIN(1 + (size_t)(test_random(&seed) % 200), t.length - i);
             mrc_touch_all(together, t.page + i, n);
             for (size_t k = 0; k < n; k++)
-                mrc_touch(single, t.page[i + k]);
+                touch(single, t.page[i + k]);
         }
         assert_memory_equal(together, single, (size_t)single->lru_at);
         check(together);
@@ -194,8 +199,8 @@ static struct mrc *grown(struct mrc *m, unsigned shift)
 static void touch_modulo(struct mrc *a, struct mrc *b, uint32_t times, uint32_t pages)
 {
     for (uint32_t i = 0; i < times; i++) {
-        mrc_touch(a, i * i % pages);
-        mrc_touch(b, i * i % pages);
+        touch(a, i * i % pages);
+        touch(b, i * i % pages);
     }
 }
 
@@ -261,7 +266,7 @@ static void a_cliff_is_where_it_is_in_programs_of_many_pages_too(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < ROUNDS * LOOP; i++)
-        mrc_touch(m, i % LOOP);
+        touch(m, i % LOOP);
     mrc_epoch(m);
     assert_int_equal(mrc_misses(m, MRC_LRU, LOOP - 1), (ROUNDS - 1) * LOOP);
     assert_int_equal(mrc_misses(m, MRC_LRU, LOOP), 0);
@@ -274,7 +279,7 @@ static void a_curve_that_is_not_made_is_not_asked_for(void **state)
     struct mrc *m = make(&config);
 
     (void)state;
-    mrc_touch(m, 1);
+    touch(m, 1);
     mrc_epoch(m);
     EXPECT_PANIC((void)mrc_misses(m, MRC_MRU, 3));
     free(m);
