@@ -1,13 +1,13 @@
 /* Reuse distances against a list that is searched and shifted. */
 #include "test/host/double/expect_panic.h"
+#include "test/host/double/naive_stack.h"
 #include "mm/policy/curve/lrudist.h"
 
 enum { NODES = 97, GROWN = 301 };
 
 struct fixture {
     struct lrudist *d;
-    uint32_t list[GROWN]; /* [0]: used last */
-    uint32_t size;
+    struct naive_stack naive;
 };
 
 static int set_up(void **state)
@@ -36,29 +36,12 @@ static void check(const struct fixture *f)
 
     if (broken)
         fail_msg("%s", broken);
-    assert_int_equal(f->d->size, f->size);
-}
-
-/* Removes the page from the list. Returns its distance, or 0 if it was not used before. */
-static uint32_t take(struct fixture *f, uint32_t page)
-{
-    uint32_t i = 0;
-
-    while (i < f->size && f->list[i] != page)
-        i++;
-    if (i == f->size)
-        return 0;
-    memmove(&f->list[i], &f->list[i + 1], (f->size - i - 1) * sizeof f->list[0]);
-    f->size--;
-    return i + 1;
+    assert_int_equal(f->d->size, f->naive.size);
 }
 
 static void touch(struct fixture *f, uint32_t page)
 {
-    assert_int_equal(lrudist_touch_for_test(f->d, page), take(f, page));
-    memmove(&f->list[1], &f->list[0], f->size * sizeof f->list[0]);
-    f->list[0] = page;
-    f->size++;
+    assert_int_equal(lrudist_touch_for_test(f->d, page), naive_touch(&f->naive, page));
     check(f);
 }
 
@@ -99,7 +82,7 @@ static void pages_given_together_have_the_distances_they_have_one_by_one(void **
         uint32_t at = (uint32_t)(test_random(&seed) % NODES), step = test_random(&seed) % 3 ? 1 : 5;
         if (round % 50 == 0) { /* no page was used before */
             lrudist_init(f->d, NODES);
-            f->size = 0;
+            f->naive.size = 0;
         }
         for (unsigned i = 0; i < n; i++)
             page[i] = test_random(&seed) % 16 ? (at += step) % NODES : at % 7;
@@ -107,14 +90,11 @@ static void pages_given_together_have_the_distances_they_have_one_by_one(void **
         memset(wanted, 0, sizeof wanted);
         unsigned not_used = lrudist_touch_all(f->d, page, n, (struct tally){found, NODES, 0});
         for (unsigned i = 0; i < n; i++) {
-            uint32_t distance = take(f, page[i]);
+            uint32_t distance = naive_touch(&f->naive, page[i]);
             if (distance)
                 wanted[distance - 1]++;
             else
                 fresh++;
-            memmove(&f->list[1], &f->list[0], f->size * sizeof f->list[0]);
-            f->list[0] = page[i];
-            f->size++;
         }
         assert_int_equal(not_used, fresh);
         assert_memory_equal(found, wanted, sizeof found);

@@ -1,19 +1,14 @@
 /* The LRU stack against an array that is searched and shifted. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
+#include "test/host/double/naive_stack.h"
 #include "mm/policy/curve/lrustack.h"
 
 enum { NODES = 97, GROWN = 160 };
 
-/* A naive stack: [0] is the top. */
-struct naive {
-    uint32_t page[GROWN];
-    unsigned size;
-};
-
 struct fixture {
     struct lrustack *s;
-    struct naive naive;
+    struct naive_stack naive;
 };
 
 static int set_up(void **state)
@@ -44,33 +39,6 @@ static void check(const struct fixture *f)
     assert_int_equal(f->s->size, f->naive.size);
 }
 
-/* Returns the depth of the page from 1, or 0. */
-static unsigned naive_depth(const struct naive *n, uint32_t page)
-{
-    for (unsigned i = 0; i < n->size; i++) {
-        if (n->page[i] == page)
-            return i + 1;
-    }
-    return 0;
-}
-
-static void naive_take(struct naive *n, unsigned depth)
-{
-    memmove(&n->page[depth - 1], &n->page[depth], (n->size - depth) * sizeof n->page[0]);
-    n->size--;
-}
-
-static void naive_touch(struct naive *n, uint32_t page)
-{
-    unsigned depth = naive_depth(n, page);
-
-    if (depth)
-        naive_take(n, depth);
-    memmove(&n->page[1], &n->page[0], n->size * sizeof n->page[0]);
-    n->page[0] = page;
-    n->size++;
-}
-
 static unsigned group_of(const struct lrustack *s, unsigned depth)
 {
     unsigned group = 0;
@@ -84,21 +52,17 @@ static unsigned group_of(const struct lrustack *s, unsigned depth)
 
 static void touch(struct fixture *f, uint32_t page)
 {
-    unsigned expected = group_of(f->s, naive_depth(&f->naive, page));
+    unsigned expected = group_of(f->s, naive_touch(&f->naive, page));
 
     assert_int_equal(lrustack_touch(f->s, page), expected);
-    naive_touch(&f->naive, page);
     check(f);
     assert_int_equal(f->s->top, page);
 }
 
 static void forget(struct fixture *f, uint32_t page)
 {
-    unsigned depth = naive_depth(&f->naive, page);
-
     lrustack_remove(f->s, page);
-    if (depth)
-        naive_take(&f->naive, depth);
+    naive_remove(&f->naive, page);
     check(f);
     assert_false(lrustack_holds(f->s, page));
 }
