@@ -145,6 +145,7 @@ NORETURN void kernel_main(const struct boot_info *info)
         kstack_measure();
     start_memory(info);
     boot_print_memory();
+    boot_print_initrd(&info->initrd);
     arch_attach(&kernel_handlers);
     if (arch_init_irq(info, frame_alloc))
         panic("no usable interrupt controller, clock or timer");

@@ -1,11 +1,14 @@
 #!/bin/sh
 # Makes a FAT image that UEFI firmware boots by itself.
 #
-#   tools/espimage.sh LOADER.efi OUT.img ['boot arguments']      the arguments go into \vigil.txt
+#   tools/espimage.sh LOADER.efi OUT.img ['boot arguments' [INITRD]]
+#
+# The arguments go into \vigil.txt, the initrd into \vigil.tar.
 set -eu
-[ $# -ge 2 ] || { echo "espimage: error: usage: espimage.sh LOADER.efi OUT.img ['boot arguments']" >&2; exit 1; }
+[ $# -ge 2 ] || { echo "espimage: error: usage: espimage.sh LOADER.efi OUT.img ['boot arguments' [INITRD]]" >&2; exit 1; }
 [ -r "$1" ] || { echo "espimage: error: $1 cannot be read" >&2; exit 1; }
-loader=$1 image=$2 arguments=${3:-}
+loader=$1 image=$2 arguments=${3:-} initrd=${4:-}
+[ -z "$initrd" ] || [ -r "$initrd" ] || { echo "espimage: error: $initrd cannot be read" >&2; exit 1; }
 
 # The firmware looks for a name by its ISA. The PE header, found at 0x3c, tells the loader's.
 pe=$(od -An -tu4 -j60 -N4 "$loader" | tr -d ' ')
@@ -17,10 +20,11 @@ aa64) name=BOOTAA64.EFI ;;
 	exit 1 ;;
 esac
 
-kib=$(($(stat -c %s "$loader") / 1024 + 4096))
+kib=$((($(stat -c %s "$loader") + ${initrd:+$(stat -c %s "$initrd")} + 0) / 1024 + 4096))
 rm -f "$image"
 truncate -s "${kib}K" "$image"
 mformat -i "$image" -v VIGIL -T $((kib * 2)) -h 16 -s 63 ::
 mmd -i "$image" ::/EFI ::/EFI/BOOT
 mcopy -i "$image" "$loader" "::/EFI/BOOT/$name"
 [ -z "$arguments" ] || printf '%s\n' "$arguments" | mcopy -i "$image" - ::/vigil.txt
+[ -z "$initrd" ] || mcopy -i "$image" "$initrd" ::/vigil.tar

@@ -7,7 +7,8 @@
 #   kernel=FILE      start FILE directly: Vigil's vigil.elf, on aarch64 vigil.img, or
 #   disk=FILE        start from a raw disk image under UEFI firmware, or
 #   efi=FILE         start a UEFI program under firmware, without a disk  (aarch64), or
-#   linux=FILE       start a Linux kernel; initrd=FILE goes with it
+#   linux=FILE       start a Linux kernel
+#   initrd=FILE      with kernel= or linux=: a file put into memory for it; a disk has its own
 #   append=TEXT      command line
 #   arch=ARCH        x86_64: QEMU's q35, or aarch64: its virt  (x86_64, or ARCH of the environment)
 #   machine=NAME     a simulated machine (build/machine/topologies lists them), or qemu: no
@@ -141,9 +142,12 @@ esac
 	die "append= has ${#append} characters: with kernel= on x86_64 QEMU's firmware takes 4095 at most"
 [ -z "$linux" ] || [ ${#append} -le 2047 ] || \
 	die "append= has ${#append} characters: Linux takes 2047 at most"
+[ -z "$initrd" ] || [ -z "$disk$efi" ] || \
+	die "initrd=$initrd: goes with kernel= or linux=; a disk image has its own (tools/espimage.sh)"
 least=
 [ -z "$disk$efi" ] || least=$firmware_kib
 [ -z "$kernel" ] || least=$(least_kib "$kernel")
+[ -z "$least" ] || [ -z "$initrd" ] || least=$((least + $(stat -L -c %s "$initrd") / 1024 + 1024))
 [ -z "$least" ] || [ "$(kib "$mem")" -ge "$least" ] || \
 	die "mem=$mem: too little memory: at least ${least}K are needed"
 

@@ -14,6 +14,41 @@ int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_
     return 0;
 }
 
+/* Returns the end of the usable memory that begins at or before `from` and reaches beyond it;
+ * `from` if there is none. */
+static paddr_t usable_until(const struct boot_info *info, paddr_t from)
+{
+    paddr_t end = from;
+
+    for (size_t i = 0; i < info->mem_count; i++) {
+        const struct boot_mem *m = &info->mem[i];
+        if (m->type == BOOT_MEM_USABLE && m->base <= from && m->size > from - m->base)
+            end = MAX(end, m->size > UINT64_MAX - m->base ? UINT64_MAX : m->base + m->size);
+    }
+    return end;
+}
+
+int boot_initrd_set(struct boot_info *info, paddr_t base, uint64_t bytes)
+{
+    paddr_t end = base + bytes, image_end = info->kernel_base + info->kernel_size;
+
+    if (!bytes)
+        return 0;
+    if (info->initrd.bytes)
+        return -EEXIST;
+    if (end < base || (base < image_end && info->kernel_base < end))
+        return -EINVAL;
+    for (paddr_t at = base, until; at < end; at = until) {
+        until = usable_until(info, at);
+        if (until == at)
+            return -EINVAL;
+    }
+    if (boot_mem_add(info, base, bytes, BOOT_MEM_KERNEL))
+        return -ENOSPC;
+    info->initrd = (struct boot_initrd){base, bytes};
+    return 0;
+}
+
 enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa)
 {
     paddr_t page = ALIGN_DOWN(pa, PAGE_SIZE);

@@ -32,6 +32,12 @@ struct boot_framebuffer {
 };
 #define BOOT_FRAMEBUFFER_MAX (256 * MIB) /* larger ones are not used */
 
+/* A file that the loader put into memory with the kernel (QEMU's -initrd): a tar archive. */
+struct boot_initrd {
+    paddr_t base;   /* not always that of a page */
+    uint64_t bytes; /* 0: there is none */
+};
+
 #define BOOT_MEM_MAX         256
 #define BOOT_CMDLINE_LONGEST 4095 /* characters of boot arguments, by any way of starting */
 #define BOOT_CMDLINE_MAX     (BOOT_CMDLINE_LONGEST + 1)
@@ -49,6 +55,7 @@ struct boot_info {
     /* Name and version of UEFI firmware, printable; empty if another way of starting was used. */
     char firmware[BOOT_FIRMWARE_MAX];
     struct boot_framebuffer fb;
+    struct boot_initrd initrd; /* its memory is listed as BOOT_MEM_KERNEL */
     size_t mem_count;
     struct boot_mem mem[BOOT_MEM_MAX]; /* sorted by base */
     char cmdline[BOOT_CMDLINE_MAX];    /* NUL-terminated; the loader refuses a longer one */
@@ -57,6 +64,11 @@ struct boot_info {
 /* Inserts a range by its base. Empty ranges are ignored. Returns 0, or -ENOSPC when the table is
  * full. */
 int boot_mem_add(struct boot_info *info, paddr_t base, uint64_t size, enum boot_mem_type type);
+/* Notes the initrd, if `bytes` is not 0, and takes its memory; `info` has all memory and the
+ * kernel's image. Returns 0; -EINVAL: part of it is not in usable memory (reserved memory within
+ * usable memory is its own reservation) or in the image; -EEXIST: there is one; -ENOSPC: the table
+ * is full. */
+int boot_initrd_set(struct boot_info *info, paddr_t base, uint64_t bytes);
 /* Returns the type of the page that holds `pa`; memory that no entry covers is reserved. */
 enum boot_mem_type boot_mem_type_of(const struct boot_info *info, paddr_t pa);
 /* Returns the end of the memory that is mapped at DIRECT_BASE from the start: 4 GB or, if the first

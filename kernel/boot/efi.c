@@ -6,6 +6,7 @@
  */
 #include "efi_arch.h"
 #include "efi_cmdline.h"
+#include "efi_initrd.h"
 #include "kernel/boot/gop.h"
 
 #define PT_LOAD       1
@@ -353,6 +354,9 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     find_smbios(info);
     name_firmware(info);
     status = find_dtb(info);
+    if (EFI_ERROR(status))
+        return status;
+    status = efi_initrd(image, info);
     if (EFI_ERROR(status))
         return status;
     find_framebuffer(info);

@@ -4,6 +4,7 @@
  * first.
  */
 #include "efi_cmdline.h"
+#include "efi_file.h"
 
 #define FILE_NAME L"\\vigil.txt"
 #define FILE_MAX  (4 * BOOT_CMDLINE_MAX) /* line ends included */
@@ -93,57 +94,36 @@ static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
     return EFI_SUCCESS;
 }
 
-static EFI_STATUS read_all(EFI_FILE *file, char *text, UINTN *n)
+static EFI_STATUS read_file(EFI_FILE *file, UINT64 size, char *cmdline)
 {
-    EFI_STATUS status = file->SetPosition(file, 0);
-
-    return EFI_ERROR(status) ? status : file->Read(file, n, text);
-}
-
-/* Reads the whole file. Its size is the position of its end. */
-static EFI_STATUS read_file(EFI_FILE *file, char *cmdline)
-{
-    UINT64 size = 0;
-    EFI_STATUS status = file->SetPosition(file, UINT64_MAX);
-
-    if (!EFI_ERROR(status))
-        status = file->GetPosition(file, &size);
-    if (!EFI_ERROR(status) && size > FILE_MAX)
+    if (size > FILE_MAX)
         return too_long(L"the arguments in " FILE_NAME, size);
-    UINTN n = size;
-    char *text = AllocatePool(n + 1);
-    if (!EFI_ERROR(status))
-        status = text ? read_all(file, text, &n) : EFI_OUT_OF_RESOURCES;
+    char *text = AllocatePool(size + 1);
+    EFI_STATUS status = text ? efi_file_read(file, text, size) : EFI_OUT_OF_RESOURCES;
     if (EFI_ERROR(status))
         Print(L"vigil: " FILE_NAME L": %r\n", status);
     else
-        status = take(text, n, cmdline);
+        status = take(text, size, cmdline);
     if (text)
         FreePool(text);
     return status;
 }
 
+/* Without the file there are no arguments. */
 static EFI_STATUS from_file(EFI_LOADED_IMAGE *loaded, char *cmdline)
 {
-    static EFI_GUID guid = EFI_SIMPLE_FILE_SYSTEM_PROTOCOL_GUID;
-    EFI_FILE_IO_INTERFACE *volume;
-    EFI_FILE *root, *file;
+    EFI_FILE *file;
+    UINT64 size;
+    EFI_STATUS status = efi_file_open(loaded, FILE_NAME, &file, &size);
 
-    /* Without a file system, as when loaded from the network, or without the file, there are no
-     * arguments. */
-    if (EFI_ERROR(BS->HandleProtocol(loaded->DeviceHandle, &guid, (void **)&volume)) ||
-        EFI_ERROR(volume->OpenVolume(volume, &root)))
+    if (status == EFI_NOT_FOUND)
         return EFI_SUCCESS;
-    EFI_STATUS status = root->Open(root, &file, FILE_NAME, EFI_FILE_MODE_READ, 0);
-    if (!EFI_ERROR(status)) {
-        status = read_file(file, cmdline);
-        file->Close(file);
-    } else if (status == EFI_NOT_FOUND) {
-        status = EFI_SUCCESS;
-    } else {
+    if (EFI_ERROR(status)) {
         Print(L"vigil: " FILE_NAME L": %r\n", status);
+        return status;
     }
-    root->Close(root);
+    status = read_file(file, size, cmdline);
+    file->Close(file);
     return status;
 }
 

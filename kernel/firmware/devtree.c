@@ -135,6 +135,15 @@ static int read_bootargs(const void *dtb, struct boot_info *info)
     return 0;
 }
 
+int devtree_initrd(const void *dtb, struct boot_info *info)
+{
+    int chosen = fdt_path_offset(dtb, "/chosen");
+    uint64_t base = chosen < 0 ? 0 : devtree_u64(dtb, chosen, "linux,initrd-start", 0);
+    uint64_t end = chosen < 0 ? 0 : devtree_u64(dtb, chosen, "linux,initrd-end", base);
+
+    return end < base ? -EINVAL : boot_initrd_set(info, base, end - base);
+}
+
 int devtree_boot_info(const void *dtb, paddr_t pa, struct boot_info *info)
 {
     if (devtree_check(dtb, devtree_size(dtb)))

@@ -20,6 +20,9 @@ int devtree_check(const void *dtb, uint64_t size);
  * -EINVAL: the blob is invalid; -ENOENT: it has no memory; -ENOSPC: more ranges than the table
  * holds; -E2BIG: the boot arguments are too long. */
 int devtree_boot_info(const void *dtb, paddr_t pa, struct boot_info *info);
+/* Adds the initrd that /chosen names to `info`, which devtree_boot_info() has filled and which has
+ * the kernel's image. Returns 0, also if there is none, or the error of boot_initrd_set(). */
+int devtree_initrd(const void *dtb, struct boot_info *info);
 /* Reads everything else into `out`; what is missing is zero. Returns 0, or -EINVAL if the blob is
  * invalid. */
 int devtree_platform(const void *dtb, struct platform *out);

@@ -51,6 +51,14 @@ uint32_t devtree_u32(const void *dtb, int node, const char *name, uint32_t other
     return p && size == CELL ? (uint32_t)cells(p, 1) : otherwise;
 }
 
+uint64_t devtree_u64(const void *dtb, int node, const char *name, uint64_t otherwise)
+{
+    int size;
+    const uint8_t *p = fdt_getprop(dtb, node, name, &size);
+
+    return p && (size == CELL || size == 2 * CELL) ? cells(p, size / CELL) : otherwise;
+}
+
 const char *devtree_string(const void *dtb, int node, const char *name)
 {
     int size;

@@ -15,6 +15,8 @@ bool devtree_in_use(const void *dtb, int node);
 bool devtree_compatible(const void *dtb, int node, const char *const *compatible);
 /* Returns a property of one cell, or `otherwise`. */
 uint32_t devtree_u32(const void *dtb, int node, const char *name, uint32_t otherwise);
+/* Returns a property of one or two cells, or `otherwise`. */
+uint64_t devtree_u64(const void *dtb, int node, const char *name, uint64_t otherwise);
 /* Returns a property that is a NUL-terminated string, or NULL. */
 const char *devtree_string(const void *dtb, int node, const char *name);
 /* Reads the nth pair of "reg" as a CPU address, translated by all buses above. Returns 0; -ENOENT:

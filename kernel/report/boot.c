@@ -31,6 +31,13 @@ void boot_print_help(const struct arg *const *tables)
     process_list_applications();
 }
 
+void boot_print_initrd(const struct boot_initrd *initrd)
+{
+    if (initrd->bytes)
+        kprintf("boot: initrd=%#llx bytes=%llu\n", (unsigned long long)initrd->base,
+                (unsigned long long)initrd->bytes);
+}
+
 void boot_print_memory(void)
 {
     struct frame_stats stats;

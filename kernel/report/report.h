@@ -1,5 +1,6 @@
 /* Reports on the machine and on the kernel's decisions, on the console and as events. */
 #pragma once
+#include "kernel/boot/boot_info.h"
 #include "kernel/core/cmdline.h"
 
 /* ---- Boot: on the boot CPU, or in the first thread ------------------------------------------- */
@@ -8,6 +9,8 @@
  * applications. */
 void boot_print_help(const struct arg *const *tables);
 void boot_print_memory(void);
+/* Prints where the initrd is, if there is one. */
+void boot_print_initrd(const struct boot_initrd *initrd);
 /* Prints CPUs by chip and core. All CPUs have been started. */
 void boot_print_cpus(void);
 /* Prints the CPUs and the memory of each node. All CPUs have been started. */

@@ -20,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&info, 0, sizeof(info));
     if (!devtree_boot_info(data, 0x40000000, &info) && info.cmdline[BOOT_CMDLINE_MAX - 1])
         abort();
+    if (devtree_initrd(data, &info) == 0 && info.initrd.base + info.initrd.bytes < info.initrd.base)
+        abort();
     if (devtree_platform(data, &platform))
         abort();
     if (platform.cpu_count > PLATFORM_CPUS_MAX ||

@@ -63,6 +63,21 @@ least=$(lines "memory event=too-little" enough_mb)M
 boot smp=64 mem="$least" timeout=120 -- -- hello
 status_is 0 "$least are enough"
 
+# A file in memory for the kernel: it is found, and its memory is not given away.
+head -c 20000001 /dev/zero >"$work/initrd"
+boot initrd="$work/initrd" -- -- hello
+status_is 0 "an initrd"
+line "boot initrd=0x.* bytes=20000001" "... is found, with all of its bytes"
+with=$(lines "memory mb=1.." mb)
+boot -- -- hello
+no_line "boot initrd=.*" "without one nothing is said of it"
+[ $((with + 19)) -eq "$(lines "memory mb=1.." mb)" ] || [ $((with + 20)) -eq "$(lines "memory mb=1.." mb)" ]
+result $? "... and its memory is free"
+status=0
+tools/qemu.sh kernel="$kernel" initrd="$work/initrd" mem=16M out="$work" </dev/null >"$console" 2>&1 || status=$?
+status_is 125 "an initrd that leaves no memory for the kernel is refused"
+says 'mem=16M: too little memory: at least [0-9]+K are needed' "... with what is needed"
+
 # A CPU that does not answer in time: x86-64 resets it and starts the next on its stack; AArch64,
 # where nothing keeps it from coming, starts no more.
 boot smp=4 timeout=120 -- cpus.late=2 -- hello ';' hello

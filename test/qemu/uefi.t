@@ -21,9 +21,11 @@ boots_until() { # REGEX, arguments of tools/qemu.sh
 	wait $! || :
 }
 
-# Without a file there are no arguments.
-tools/espimage.sh "$loader" "$disk"
+# Without a file there are no arguments; with another there is an initrd.
+head -c 17000001 /dev/zero >"$work/initrd"
+tools/espimage.sh "$loader" "$disk" '' "$work/initrd"
 boot disk="$disk"
+line "boot initrd=0x.* bytes=17000001" "a file vigil.tar is the initrd, to the last byte"
 status_is 0 "1 CPU: the firmware starts the image"
 says "started by uefi" "... and the kernel knows"
 says "no application given" "... and that there are no arguments"

@@ -35,6 +35,7 @@ qemu() { # REGEX WHAT tools/qemu.sh arguments
 }
 qemu 'kernel=/no/kernel: no such file$' "a kernel that is not there" kernel=/no/kernel
 qemu "initrd=/no/initrd: no such file\$" "... nor what goes with it" kernel="$kernel" initrd=/no/initrd
+qemu "initrd=.*: goes with kernel= or linux=; a disk image has its own" "... for a disk image" disk="$kernel" initrd="$kernel"
 case $arch in x86_64) other=aarch64 ;; *) other=x86_64 ;; esac
 qemu "kernel=.*: is for $arch, and arch=$other\$" "a kernel for another machine" kernel="$kernel" arch=$other
 qemu 'arch=riscv: expected x86_64 or aarch64$' "a machine that there is not" kernel="$kernel" arch=riscv
@@ -48,6 +49,7 @@ refused '^trace: /no/trace: no trace.s folder' "a trace that is not there" pytho
 refused '^trace: /no/trace: no trace.s folder' "... for curves" python3 tools/trace_mrc.py /no/trace
 refused '^espimage: error: usage: ' "an image of nothing" tools/espimage.sh
 refused '^espimage: error: /no/loader cannot be read' "... of a loader that is not there" tools/espimage.sh /no/loader "$work/image"
+refused '^espimage: error: /no/initrd cannot be read' "... of an initrd that is not there" tools/espimage.sh "$kernel" "$work/image" '' /no/initrd
 refused '^run.sh: unknown argument .kernal=. \(kernel=' "a word that make run does not know" tools/run.sh kernal=
 refused '^run.sh: swap=many: expected a size' "a swap disk whose size is none" tools/run.sh kernel="$kernel" out="$work" swap=many
 touch "$work/file"

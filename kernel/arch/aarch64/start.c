@@ -124,6 +124,8 @@ static void take_devtree(paddr_t at)
     }
     if (boot_mem_add(&boot_info, image, boot_info.kernel_size, BOOT_MEM_KERNEL))
         start_fail("the device tree has too many ranges of memory");
+    if (devtree_initrd(phys_to_virt(at), &boot_info))
+        start_fail("the initrd is not in memory that the kernel may use");
 }
 
 void aarch64_start(paddr_t at, bool is_info, paddr_t image_pa, paddr_t free_tables)

@@ -16,6 +16,10 @@ struct hvm_start_info {
     uint32_t memmap_count, reserved;
 };
 
+struct hvm_modlist_entry {
+    uint64_t base, bytes, cmdline, reserved;
+};
+
 struct hvm_memmap_entry {
     uint64_t base, size;
     uint32_t type, reserved;
@@ -60,6 +64,15 @@ static void take_cmdline(struct boot_info *info, paddr_t cmdline)
         start_fail("the command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
 }
 
+/* The first module is the initrd; others are not looked at. */
+static void take_initrd(struct boot_info *info, const struct hvm_start_info *start)
+{
+    const struct hvm_modlist_entry *module = phys_to_virt(start->modules);
+
+    if (start->module_count && boot_initrd_set(info, module->base, module->bytes))
+        start_fail("the initrd is not in memory that the kernel may use");
+}
+
 void x86_start_pvh(paddr_t start_info)
 {
     const struct hvm_start_info *start = phys_to_virt(start_info);
@@ -74,6 +87,7 @@ void x86_start_pvh(paddr_t start_info)
     info->kernel_size = (uint64_t)(image_end - image_start);
     info->acpi_rsdp = start->rsdp;
     take_memory(info, start);
+    take_initrd(info, start);
     take_cmdline(info, start->cmdline);
     x86_start(info);
 }

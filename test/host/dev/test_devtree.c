@@ -68,6 +68,23 @@ static void memory_reservations_and_arguments_become_boot_information(void **sta
     assert_int_equal(boot_mem_type_of(&info, 0x50000000), BOOT_MEM_RESERVED);
 }
 
+static void the_initrd_is_memory_that_nothing_overwrites(void **state)
+{
+    (void)state;
+    memset(&info, 0, sizeof(info));
+    assert_int_equal(devtree_boot_info(blob, 0x48200000, &info), 0);
+    assert_int_equal(devtree_initrd(blob, &info), 0);
+    assert_int_equal(info.initrd.base, 0x44000000);
+    assert_int_equal(info.initrd.bytes, 0x801234);
+    assert_int_equal(boot_mem_type_of(&info, 0x44801000), BOOT_MEM_KERNEL);
+    assert_int_equal(boot_mem_type_of(&info, 0x44802000), BOOT_MEM_USABLE);
+    memset(&info, 0, sizeof(info));
+    board(state);
+    assert_int_equal(devtree_boot_info(blob, 0, &info), 0);
+    assert_int_equal(devtree_initrd(blob, &info), 0);
+    assert_int_equal(info.initrd.bytes, 0);
+}
+
 static void gic_v3_has_all_its_redistributors_and_its(void **state)
 {
     (void)state;
@@ -317,6 +334,20 @@ static void memory_that_wraps_around_is_left_out(void **state)
         assert_true(info.mem[i].base + info.mem[i].size > info.mem[i].base);
 }
 
+static void an_initrd_outside_of_memory_is_refused(void **state)
+{
+    static const uint8_t ends[][4] = {{0x43, 0, 0, 0}, {0x60, 0, 0, 1}, {0xff, 0xff, 0xff, 0xff}};
+
+    for (unsigned i = 0; i < ARRAY_SIZE(ends); i++) {
+        virt(state);
+        memset(&info, 0, sizeof(info));
+        memcpy(find_bytes("\x44\x80\x12\x34", 4), ends[i], 4);
+        assert_int_equal(devtree_boot_info(blob, 0x48200000, &info), 0);
+        assert_int_equal(devtree_initrd(blob, &info), -EINVAL);
+        assert_int_equal(info.initrd.bytes, 0);
+    }
+}
+
 static void more_memory_ranges_than_fit_are_refused(void **state)
 {
     (void)state;
@@ -374,7 +405,8 @@ static void any_changed_byte_is_survived(void **state)
                 continue;
             }
             memset(&info, 0, sizeof(info));
-            devtree_boot_info(blob, 0, &info);
+            if (!devtree_boot_info(blob, 0, &info))
+                devtree_initrd(blob, &info);
             devtree_platform(blob, &p);
             devtree_numa(blob, &n);
             check_bounds(&n);
@@ -391,6 +423,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(memory_reservations_and_arguments_become_boot_information,
                                         virt, no_blob),
+        cmocka_unit_test_setup_teardown(the_initrd_is_memory_that_nothing_overwrites, virt,
+                                        no_blob),
         cmocka_unit_test_setup_teardown(gic_v3_has_all_its_redistributors_and_its, virt, no_blob),
         cmocka_unit_test_setup_teardown(requesters_are_mapped_to_the_its, virt, no_blob),
         cmocka_unit_test_setup_teardown(interrupts_are_numbered_as_the_gic_does, virt, no_blob),
@@ -415,6 +449,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_unknown_interrupt_controller_is_none, virt, no_blob),
         cmocka_unit_test_setup_teardown(a_string_without_end_is_no_string, virt, no_blob),
         cmocka_unit_test_setup_teardown(memory_that_wraps_around_is_left_out, virt, no_blob),
+        cmocka_unit_test_setup_teardown(an_initrd_outside_of_memory_is_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(more_memory_ranges_than_fit_are_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(nodes_that_share_memory_are_refused, virt, no_blob),
         cmocka_unit_test_setup_teardown(any_changed_byte_is_survived, virt, no_blob),

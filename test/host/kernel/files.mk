@@ -1,3 +1,4 @@
+test_boot_info_SRC := kernel/boot/boot_info.c
 test_chacha20_SRC := kernel/lib/chacha20.c
 test_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,words.c format.c)
 test_console_SRC := $(addprefix kernel/core/,console.c printf.c) kernel/lib/format.c $(LOCK_SRC)
