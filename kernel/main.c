@@ -17,6 +17,7 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/dev/pci/pci.h"
 #include "kernel/drivers.h"
+#include "kernel/fs/fs.h"
 #include "kernel/handlers.h"
 #include "kernel/mem/mem.h"
 #include "kernel/mem/memory_check.h"
@@ -34,6 +35,8 @@
 #define EXIT_SELFTEST        3
 #define STATUS_MAX           127 /* the largest exit status of a run */
 #define SECONDARY_STACK_SIZE KSTACK_SIZE
+
+extern const char bundle_start[], bundle_end[];
 
 static char cmdline_text[BOOT_CMDLINE_MAX], cmdline_error[256];
 static struct cmdline cmdline;
@@ -112,6 +115,7 @@ static void init_thread(void *arg)
     drivers_probe(DEVICE_BLOCK);
     block_start();
     paging_start();
+    fs_start(bundle_start, bundle_end - bundle_start, NULL, 0);
     process_init();
     sharing_start();
     monitor_start();

@@ -50,12 +50,14 @@ $(B)/corpus/fuzz_devtree/%.dtb: test/host/dev/%.dts | deps-test
 $(F)/%.o: %.c Makefile test/test.mk | deps-fuzz
 	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 -I. $(LIBFDT_INC) -MMD -MP -fsanitize=fuzzer $(SANITIZE) -c $< -o $@
+	$(Q)clang -std=gnu11 -g -O1 -I. -Itest/host/double/arch $(LIBFDT_INC) -MMD -MP -fsanitize=fuzzer $(SANITIZE) -c $< -o $@
+$(F)/policy.a: $(addprefix $(F)/,$(addsuffix .o,$(basename $(POLICY_SRC)))) $(FILES_MK)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 define fuzzer_rule
-$(F)/$(1): $$(addprefix $(F)/,$$(addsuffix .o,$$(basename \
-		test/fuzz/$(1).c $$($(1)_SRC) $(POLICY_SRC)))) $(FILES_MK)
+$(F)/$(1): $$(addprefix $(F)/,$$(addsuffix .o,$$(basename test/fuzz/$(1).c $$($(1)_SRC)))) \
+		$(F)/policy.a $(FILES_MK)
 	$$(call say,FUZZLD,$$@)
-	$$(Q)clang -fsanitize=fuzzer $(SANITIZE) $$(filter %.o,$$^) -o $$@
+	$$(Q)clang -fsanitize=fuzzer $(SANITIZE) $$(filter %.o %.a,$$^) -o $$@
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzzer_rule,$(f))))
 fuzz: $(addprefix $(F)/,$(FUZZERS))

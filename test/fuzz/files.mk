@@ -10,3 +10,4 @@ $(foreach f,criteria event metric,$(eval fuzz_$(f)_SRC := $(EVENTS_SRC_x86_64)))
 fuzz_page_trace_SRC = $(TRACE_READING)
 fuzz_spe_SRC := $(addprefix hpm/pmu/arm/,spe_packets.c spe_sources.c)
 fuzz_symbols_SRC := kernel/lib/symbols.c
+fuzz_tar_SRC = $(FS_TESTED)

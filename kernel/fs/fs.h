@@ -1,0 +1,22 @@
+/*
+ * The tree of all files: what it is made of, and how the kernel finds a file in it.
+ *
+ * Its root has the programs of the bundle in /bin, overlaid by the archive that the boot loader
+ * passes (initrd). A file's contents lie in memory: `data` and `size` of its vnode; `mode` has type
+ * and permissions.
+ */
+#pragma once
+#include "kernel/fs/path.h"
+
+/* Makes the tree. `bundle` and `initrd` are archives that stay in memory; no initrd: NULL, 0. At
+ * boot, thread context. Panics if the bundle is broken, as then the image is; prints a line if the
+ * initrd is, and takes what is before the error. */
+void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uint64_t initrd_bytes);
+/* Returns the root, not referenced; it stays. Any context after fs_start(). */
+struct vnode *fs_root(void);
+/* Finds the file or folder at `path`, which may be absolute or begin at the root, following links.
+ * Returns 0 with a reference, which vnode_put() drops, or an error as path_walk(). Thread context,
+ * no lock held. */
+int fs_open(const char *path, struct vnode **out);
+/* Returns the first file system mounted; the others follow by `next`. */
+const struct mount *fs_mounts(void);

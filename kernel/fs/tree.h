@@ -1,0 +1,26 @@
+/*
+ * A tree of files in memory: the root, made of archives, and file systems that programs write to.
+ *
+ * An archive's files stay where they lie in it, and so do names and targets of links: it must stay
+ * in memory. Archives added later overlay earlier ones, as if unpacked over them: files replace
+ * files, folders are joined.
+ */
+#pragma once
+#include "kernel/fs/vnode.h"
+
+struct tree;
+
+/* Makes a tree of an empty folder. `type` and `magic` describe it as in struct mount; `read_only`:
+ * programs cannot write to it. Thread context. Returns NULL without memory. */
+struct tree *tree_create(const char *type, uint32_t magic, bool read_only);
+struct mount *tree_mount(struct tree *t);
+/* Adds an archive below the folder `under`, an absolute path. What is added before an error stays.
+ * At boot, or before others know the tree. Returns 0; -ENOMEM; or -EINVAL with the reason in `why`
+ * and the archive's byte in `at`. */
+int tree_add_archive(struct tree *t, const void *archive, uint64_t bytes, const char *under,
+                     uint64_t *at, const char **why);
+/* Makes a folder, and those above it, if there is none. `path` must stay in memory. At boot.
+ * Returns it, not referenced, or NULL: without memory, or something else is there. */
+struct vnode *tree_make_folder(struct tree *t, const char *path, uint32_t mode);
+/* Frees a tree that is not mounted, of which no vnode is referenced from elsewhere. */
+void tree_destroy_for_test(struct tree *t);

@@ -1,0 +1,54 @@
+/* The inside of a tree of files, for tree*.c only. */
+#pragma once
+#include "kernel/core/lock.h"
+#include "kernel/fs/tree.h"
+#include "kernel/lib/list.h"
+
+/*
+ * [T] = the tree's lock; of a tree that is read-only once it is built, nothing changes. A node in a
+ * folder is referenced by it, and references it in turn.
+ */
+struct node {
+    struct vnode v;
+    struct tree *tree;
+    struct node *parent; /* [T] NULL: the root, or it has been removed */
+    const char *name;    /* [T] not ended by NUL */
+    uint32_t name_n;     /* [T] */
+    bool own_name;       /* [T] `name` is freed with the node */
+    uint32_t links;      /* [T] names of a file; of a folder 2, and one for each folder in it */
+    uint64_t cursor;     /* [T] of its entry, ascending in a folder's list */
+    struct list beside;  /* [T] in the folder's children */
+    struct list children;
+    struct node *next; /* [T] in its bucket */
+    struct node *same; /* the node that has its contents, referenced, for a hard link; or NULL */
+};
+
+struct tree {
+    struct mount mount;
+    struct spinlock lock;
+    struct node **buckets; /* [T] of nodes by folder and name */
+    uint64_t bucket_count, node_count, last_id, last_cursor;
+};
+
+extern const struct vnode_ops tree_ops;
+
+static inline struct node *node_of(struct vnode *v)
+{
+    return container_of(v, struct node, v);
+}
+
+/* Takes the lock of a tree that can be written. Returns what tree_unlock() needs. */
+bool tree_lock(struct tree *t);
+void tree_unlock(struct tree *t, bool irq);
+/* Makes room for one more node in the table. No lock held. Returns 0 or -ENOMEM. */
+int tree_reserve(struct tree *t);
+/* Makes a node that is in no folder, with one reference. Returns NULL without memory. */
+struct node *node_make(struct tree *t, uint32_t mode);
+/* Returns the child of this name, not referenced, or NULL. Lock held. */
+struct node *node_child(const struct node *folder, const char *name, size_t n);
+/* Puts a node into a folder that has none of this name; its reference becomes the folder's. After
+ * tree_reserve(), lock held. */
+void node_enter(struct node *folder, struct node *child, const char *name, size_t n, bool own);
+/* Takes a node out of its folder. The caller drops the folder's reference, and the node's to its
+ * parent, which is returned, without the lock. Lock held. */
+struct node *node_leave(struct node *child);

@@ -1,0 +1,166 @@
+/*
+ * What a name in the tree of files stands for: a file, folder, link or device. File systems are
+ * tables of operations; path.c and kernel/file know vnodes by these alone.
+ *
+ * A vnode is found by lookup, referenced, and freed by its file system when the last reference
+ * goes. What the fields say is fixed, but for size and times of files that can be written, which
+ * are read without a lock.
+ *
+ * Operations run in thread context with no lock or gate held, and may sleep. They touch no user
+ * memory; but `ioctl` does, by the copies of arch.h. None is NULL: vnode_no_*() stand for those
+ * that a kind of vnode lacks.
+ */
+#pragma once
+#include "kernel/lib/base.h"
+#if __STDC_HOSTED__
+#include <sys/stat.h>
+#else
+#include <linux/stat.h>
+#endif
+
+#define VNODE_NAME_MAX 255  /* bytes of one name */
+#define VNODE_PATH_MAX 4096 /* bytes of a path, including its NUL */
+
+struct vnode;
+struct mount;
+
+/* What stat tells. */
+struct vnode_stat {
+    uint64_t id, size, blocks; /* blocks: of 512 bytes */
+    uint32_t mode, links, uid, gid;
+    uint32_t major, minor; /* of the device that it stands for */
+    int64_t time;          /* seconds since 1970; when it was last written */
+    uint32_t time_ns;
+};
+
+/* Takes an entry of a folder: its name, the vnode's id, the type as bits of S_IFMT, and the cursor
+ * behind the entry. Returns whether it was taken. May be called with a lock held: it only stores to
+ * kernel memory. */
+typedef bool vnode_entry(void *to, const char *name, size_t n, uint64_t id, uint32_t type,
+                         uint64_t cursor);
+
+/* Bits of `flags` of open. */
+enum { VNODE_READ = 1, VNODE_WRITE = 2, VNODE_NONBLOCK = 4 };
+/* What poll returns, as Linux's POLLIN, POLLOUT, ...; asked for or not. */
+
+struct vnode_ops {
+    /* Finds a name in a folder. Returns 0 with a reference, -ENOENT, -ENOTDIR or -ENOMEM. `.` and
+     * `..` are not asked for. */
+    int (*lookup)(struct vnode *folder, const char *name, size_t n, struct vnode **out);
+    /* Returns the folder that it is in, referenced; of a file system's root NULL, as of what has
+     * been removed. */
+    struct vnode *(*parent)(struct vnode *v);
+    /* Stores its name in that folder, without a NUL; a vnode without a folder has a name such as
+     * "pipe:[7]". Returns its length, up to `room`. */
+    size_t (*name)(struct vnode *v, char *to, size_t room);
+    /* Calls `take` for entries behind the cursor, 0 at first, until one is not taken. `.` and `..`
+     * are not among them. Returns 0 or -ENOTDIR. */
+    int (*list)(struct vnode *folder, uint64_t cursor, vnode_entry *take, void *to);
+    /* Stores the target of a symbolic link, without a NUL. Returns its length, at most `room`, or
+     * -EINVAL: it is none. */
+    int64_t (*readlink)(struct vnode *link, char *to, size_t room);
+    /* Returns the vnode that a link leads to without a path, referenced: -ENOSYS: follow its
+     * target. */
+    int (*follow)(struct vnode *link, struct vnode **out);
+    void (*stat)(struct vnode *v, struct vnode_stat *out);
+
+    /* Opens and closes it; *state belongs to this opening. Return 0 or an error. */
+    int (*open)(struct vnode *v, unsigned flags, void **state);
+    void (*close)(struct vnode *v, void *state);
+    /* Read and write up to n bytes at an offset. Return the number of bytes, 0 at the end; -EAGAIN
+     * if `flags` has VNODE_NONBLOCK and it would sleep; -EINTR; -EISDIR; -EINVAL. */
+    int64_t (*read)(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n);
+    int64_t (*write)(struct vnode *v, void *state, unsigned flags, uint64_t at, const void *from,
+                     size_t n);
+    /* Returns what of POLLIN, POLLOUT, POLLHUP, POLLERR holds now. */
+    unsigned (*poll)(struct vnode *v, void *state);
+    /* Returns the call's result; -ENOTTY: no such request. `arg`: a user address mostly. */
+    int64_t (*ioctl)(struct vnode *v, void *state, uint32_t request, uint64_t arg);
+
+    /* Change the file system, which can be written. Names are not `.` or `..`. Errors as of Linux's
+     * calls. */
+    int (*create)(struct vnode *folder, const char *name, size_t n, uint32_t mode,
+                  const char *target, struct vnode **out);
+    int (*remove)(struct vnode *folder, const char *name, size_t n, bool is_folder);
+    int (*rename)(struct vnode *from, const char *name, size_t n, struct vnode *to,
+                  const char *new_name, size_t new_n);
+    int (*resize)(struct vnode *v, uint64_t size);
+    int (*change)(struct vnode *v, uint32_t mode); /* permissions */
+    /* Frees it, as the last reference is gone. */
+    void (*release)(struct vnode *v);
+};
+
+struct vnode {
+    const struct vnode_ops *ops;
+    struct mount *mount;   /* the file system it is in; NULL: none, as a pipe */
+    struct mount *covered; /* the file system that is mounted on it, or NULL; fixed at boot */
+    uint64_t id;           /* unique in its file system */
+    uint32_t refs;         /* atomic */
+    uint32_t mode;         /* type and permissions */
+    uint32_t uid, gid;
+    uint32_t major, minor; /* of a device */
+    /* Contents that lie in memory for ever, as of an archive's files; NULL: only ops->read knows
+     * them. Of a link: its target. */
+    const void *data;
+    uint64_t size; /* bytes */
+    int64_t time;
+    uint32_t time_ns;
+};
+
+/* A file system in the tree. Fixed after boot. */
+struct mount {
+    struct vnode *root;
+    struct vnode *on; /* the folder it covers; NULL: it is the root of all */
+    const char *type; /* as in /proc/mounts: "tmpfs" */
+    uint32_t magic;   /* as statfs tells it: TMPFS_MAGIC */
+    uint32_t device;  /* number, as st_dev's minor */
+    bool read_only;
+    struct mount *next; /* in fs.h's list */
+};
+
+static inline bool vnode_is(const struct vnode *v, uint32_t type)
+{
+    return (v->mode & S_IFMT) == type;
+}
+
+static inline struct vnode *vnode_get(struct vnode *v)
+{
+    __atomic_fetch_add(&v->refs, 1, __ATOMIC_RELAXED);
+    return v;
+}
+
+/* Drops a reference; of NULL: nothing. */
+static inline void vnode_put(struct vnode *v)
+{
+    if (v && __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        v->ops->release(v);
+}
+
+/* ---- vnode.c: what a kind of vnode lacks ----------------------------------------------------- */
+int vnode_no_lookup(struct vnode *folder, const char *name, size_t n, struct vnode **out);
+struct vnode *vnode_no_parent(struct vnode *v);
+int vnode_no_list(struct vnode *folder, uint64_t cursor, vnode_entry *take, void *to);
+int64_t vnode_no_readlink(struct vnode *link, char *to, size_t room);
+int vnode_no_follow(struct vnode *link, struct vnode **out);
+/* Tells what the fields say. */
+void vnode_stat(struct vnode *v, struct vnode_stat *out);
+int vnode_open(struct vnode *v, unsigned flags, void **state); /* needs no state */
+void vnode_close(struct vnode *v, void *state);
+int64_t vnode_no_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to,
+                      size_t n);
+int64_t vnode_no_write(struct vnode *v, void *state, unsigned flags, uint64_t at, const void *from,
+                       size_t n);
+/* Reads `data`. */
+int64_t vnode_read_data(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to,
+                        size_t n);
+unsigned vnode_poll(struct vnode *v, void *state); /* can be read and written at once */
+int64_t vnode_no_ioctl(struct vnode *v, void *state, uint32_t request, uint64_t arg);
+/* Of a file system that cannot be written: -EROFS. */
+int vnode_no_create(struct vnode *folder, const char *name, size_t n, uint32_t mode,
+                    const char *target, struct vnode **out);
+int vnode_no_remove(struct vnode *folder, const char *name, size_t n, bool is_folder);
+int vnode_no_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
+                    const char *new_name, size_t new_n);
+int vnode_no_resize(struct vnode *v, uint64_t size);
+int vnode_no_change(struct vnode *v, uint32_t mode);
+void vnode_no_release(struct vnode *v); /* it is not freed */

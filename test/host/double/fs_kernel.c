@@ -1,0 +1,65 @@
+/* What file systems need of the kernel: memory, which runs out when a test says so, and locks. */
+#include <stdlib.h>
+#include "kernel/core/lock.h"
+#include "kernel/mem/mem.h"
+#include "test/host/double/fs_kernel.h"
+
+uint64_t fs_allocations_left = UINT64_MAX, fs_allocated;
+unsigned fs_locks_held;
+
+static void *allocate(size_t size)
+{
+    if (!fs_allocations_left)
+        return NULL;
+    fs_allocations_left--;
+    fs_allocated++;
+    return calloc(1, size);
+}
+
+void *kmalloc(size_t size)
+{
+    return allocate(size);
+}
+
+void *kmalloc_unfilled(size_t size)
+{
+    return allocate(size);
+}
+
+void kfree(void *p)
+{
+    fs_allocated -= p != NULL;
+    free(p);
+}
+
+void *area_alloc(uint64_t bytes)
+{
+    return fs_locks_held ? NULL : allocate(bytes);
+}
+
+void area_free(void *p)
+{
+    kfree(p);
+}
+
+void spin_init(struct spinlock *l, enum lock_rank rank, const char *name)
+{
+    *l = (struct spinlock)SPINLOCK(rank, name);
+}
+
+bool spin_lock(struct spinlock *l)
+{
+    if (l->owner)
+        abort();
+    l->owner = 1;
+    fs_locks_held++;
+    return true;
+}
+
+void spin_unlock(struct spinlock *l, bool irq)
+{
+    if (!l->owner || !irq)
+        abort();
+    l->owner = 0;
+    fs_locks_held--;
+}
