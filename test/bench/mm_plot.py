@@ -66,7 +66,8 @@ class Page:
         columns = min(panels, 4)
         rows = -(-panels // columns)
         self.script = [
-            f"set terminal {kind} size {max(380 * columns, 520)},{height * rows} font 'sans,11' background '#ffffff'",
+            f"set terminal {kind} size {max(380 * columns, 520)},{height * rows} "
+            "font 'sans,11' background '#ffffff'",
             f"set output '{path}'",
             f"set multiplot layout {rows},{columns}",
             "set grid ytics lc rgb '#dddddd' lw 1",
@@ -90,7 +91,8 @@ class Page:
             data, colour = self.block(sorted(first.items())), COLOURS.get(name, "#1f77b4")
             dash = " dt 2" if name in ("opt", "global") else ""
             parts.append(
-                f"{data} using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc '{colour}'{dash} title '{name}' noenhanced"
+                f"{data} using 1:2 with linespoints pt 7 ps 0.5 lw 2 lc '{colour}'{dash} "
+                f"title '{name}' noenhanced"
             )
         self.script += [
             f"set title '{title}' noenhanced",
@@ -105,8 +107,10 @@ class Page:
         parts = []
         for name in names:
             data = self.block([[f'"{g}"', value(g, name)] for g in groups])
+            colour = COLOURS.get(name, "#1f77b4")
             parts.append(
-                f"{data} using 2:xtic(1) with histograms fs solid 0.8 noborder lc '{COLOURS.get(name, '#1f77b4')}' title '{name}' noenhanced"
+                f"{data} using 2:xtic(1) with histograms fs solid 0.8 noborder lc '{colour}' "
+                f"title '{name}' noenhanced"
             )
         self.script += [
             f"set title '{title}'",

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 
+CYCLES_NS = 1.0  # the simulated machine's clock: a cycle is a nanosecond
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 POLICIES = "lru clock mru lirs lirs-recent arc wtinylfu-margin gap region chooser".split()
 DRAWS = ("chooser",)  # policies that draw, from more than 1,024 pages on
@@ -277,6 +278,11 @@ class Bench:
         if self.results:
             print(text, file=self.results, flush=True)
 
+    def result(self, name, /, *texts, **figures):
+        """Prints a line RESULT mm.NAME: texts as they are, then figures as key=value, in order."""
+        words = [f"RESULT mm.{name} arch={self.o.arch}", *texts]
+        self.say(" ".join(words + [f"{key}={value}" for key, value in figures.items()]))
+
     def boot(self, name, plugin, append, smp, timeout):
         """Boots once. Returns the output and the status."""
         o = self.o
@@ -374,9 +380,12 @@ class Bench:
         )
         if "mem.prefetch=" not in arguments:
             arguments += " mem.prefetch=none"
-        append = f"swap={'virtio' if plain else 'model'} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
-        plugin = f"tlb={o.set['tlb']},disk={o.set['disk']},disk_latency={o.latency},disk_page={o.page if page is None else page},seed={seed}"
-        console, status = self.boot(name, "" if plain else plugin, append, smp, timeout)
+        swap = "virtio" if plain else "model"
+        append = f"swap={swap} mem.pab={pab or o.set['pab']} {arguments} -- {line}"
+        disk = f"disk={o.set['disk']},disk_latency={o.latency}"
+        disk += f",disk_page={o.page if page is None else page}"
+        plugin = "" if plain else f"tlb={o.set['tlb']},{disk},seed={seed}"
+        console, status = self.boot(name, plugin, append, smp, timeout)
         found = self.read(console, programs)
         if status or found is None:
             print(
@@ -455,11 +464,13 @@ class Bench:
         middle = {k: statistics.median(r[k] for r in runs) for k in COUNTS}
         times = [float(r["ns"]) for r in runs]
         middle["ns"] = statistics.median(times)
-        middle["spread"] = (
-            f" ns_min={min(times):.0f} ns_max={max(times):.0f} seeds={len(times)}"
-            if len(times) > 1
-            else ""
-        )
+        middle["spread"] = {}
+        if len(times) > 1:
+            middle["spread"] = {
+                "ns_min": f"{min(times):.0f}",
+                "ns_max": f"{max(times):.0f}",
+                "seeds": len(times),
+            }
         right = all(r["check"] == "ok" and r.get("sum") == base.get("sum") for r in runs)
         middle["check"] = "ok" if right else "differs"
         if not right:
