@@ -3,7 +3,7 @@
 SIMULATIONS := $(notdir $(basename $(wildcard $(call files,sim_*.c))))
 sim_clustering_SRC = $(call double,planted.c)
 sim_lives_SRC = $(HPM_LIVES)
-sim_mrc_SRC = $(call double,instructions.c traces.c mattson.c)
+sim_mrc_SRC = $(call double,bounded_stack.c instructions.c traces.c mattson.c)
 sim_pools_SRC = $(call double,traces.c)
 sim_prefetch_SRC = $(PREFETCHING)
 sim_regret_SRC = $(SIMULATE_SRC) $(call double,traces.c unseen.c)

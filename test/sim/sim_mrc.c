@@ -1,7 +1,7 @@
 /*
  * What do miss-rate curves cost, and how exact are they? Traces of several shapes (traces.h) go
- * through mrc.h and, in two forms, through the LRU stack's boundaries (lrustack.h). A line for each
- * says how far its curve is from the exact one, found naively (mattson.h), and how many
+ * through mrc.h and, in two forms, through an LRU stack with boundaries (bounded_stack.h). A line
+ * for each says how far its curve is from the exact one, found naively (mattson.h), and how many
  * instructions an access takes, counted one by one. Further lines for each shape compare the curve
  * of a tracker's log, and that of a sample of the pages, with the curve of all accesses.
  *
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernel/dev/model/machine.h"
-#include "mm/policy/curve/lrustack.h"
 #include "mm/policy/curve/mrc.h"
+#include "test/host/double/bounded_stack.h"
 #include "test/host/double/instructions.h"
 #include "test/host/double/mattson.h"
 
@@ -104,39 +104,36 @@ static uint64_t mrc_mru(void *state, uint32_t memory)
 
 /* ---- Boundaries ------------------------------------------------------------------------------ */
 struct bounded {
-    uint64_t in_group[LRUSTACK_BOUNDS_MAX + 1];
-    struct lrustack stack;
+    uint64_t in_group[BOUNDED_MAX + 1];
+    struct bounded_stack stack;
 };
 
 static struct bounded *bounded_make(const struct trace *t, const uint32_t *at, unsigned bounds)
 {
-    struct bounded *b = room(sizeof *b - sizeof b->stack + lrustack_bytes(t->pages));
+    struct bounded *b = room(sizeof *b - sizeof b->stack + bounded_bytes(t->pages));
 
-    memset(b->in_group, 0, sizeof b->in_group);
-    lrustack_init(&b->stack, t->pages);
-    if (lrustack_set_bounds_for_test(&b->stack, at, bounds))
-        panic("bounds");
+    bounded_init(&b->stack, t->pages, at, bounds);
     return b;
 }
 static void *every_make(const struct trace *t, uint32_t group)
 {
-    uint32_t at[LRUSTACK_BOUNDS_MAX];
+    uint32_t at[BOUNDED_MAX];
 
-    return bounded_make(t, at, lrustack_bounds_every_for_test(at, group, t->pages));
+    return bounded_make(t, at, bounded_every(at, group, t->pages));
 }
 static void *around_make(const struct trace *t, uint32_t group)
 {
-    uint32_t at[LRUSTACK_BOUNDS_MAX];
+    uint32_t at[BOUNDED_MAX];
 
-    return bounded_make(t, at, lrustack_bounds_around_for_test(at, group, t->pages / 2));
+    return bounded_make(t, at, bounded_around(at, group, t->pages / 2));
 }
 static void bounded_do(void *state, const uint32_t *page, size_t n)
 {
     struct bounded *b = state;
 
     for (size_t i = 0; i < n; i++) {
-        unsigned group = lrustack_touch(&b->stack, page[i]);
-        if (group != LRUSTACK_COLD)
+        unsigned group = bounded_touch(&b->stack, page[i]);
+        if (group != BOUNDED_COLD)
             b->in_group[group]++;
     }
 }

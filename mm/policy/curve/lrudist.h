@@ -10,9 +10,8 @@
  * slots a page; at its end slots are given anew in order, in time linear in the pages, once in at
  * least seven accesses a page.
  *
- * For distances only. lrustack.h keeps the order itself, and finds distances by group. The
- * structure holds node numbers, no pointers. Pure: memory comes from the caller; one caller at a
- * time for each struct.
+ * For distances only. lrustack.h keeps the order itself. The structure holds node numbers, no
+ * pointers. Pure: memory comes from the caller; one caller at a time for each struct.
  */
 #pragma once
 #include "mm/policy/curve/tally.h"

@@ -8,7 +8,7 @@
  * just have held the page. At an epoch's end the counts become curves and are mixed with those of
  * the epochs before, the last one having the weight 1 / 2^decay_shift. A curve is exact at
  * multiples of the group, straight between; with groups of one page it is exact, which costs no
- * more time. [A]'s own way of counting, by boundaries in a list, is in lrustack.h;
+ * more time. [A]'s own way of counting, by boundaries in a list, is only in bench-mrc:
  * docs/results/mrc.txt compares the costs.
  *
  * The structure holds node numbers, no pointers: it may be moved as a block of bytes. Pure: memory

@@ -5,6 +5,7 @@ MM_TESTED := \
 	sched/gate.c $(PATH_TESTED) $(call double,mm_double.c mm_double_kernel.c fibers.c said.c)
 $(foreach t,deadlock evict fault paging pool_grow track watch,$(eval test_$(t)_SRC := $(MM_TESTED)))
 
+test_bounded_stack_SRC := $(call double,bounded_stack.c)
 test_frame_SRC := $(addprefix kernel/mem/,buddy.c bootmem.c)
 test_frame_high_SRC := $(addprefix kernel/mem/,frame.c buddy.c bootmem.c) kernel/boot/boot_info.c
 test_heap_SRC := kernel/mem/heap.c $(test_frame_high_SRC)
