@@ -248,6 +248,6 @@ void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b)
     report_missing(missing, sizeof missing);
     if (missing[0])
         text_add(t, "  not counted by this PMU: %s\n", missing);
-    kwrite(t->at, t->length);
+    kprintf("%.*s", (int)t->length, t->at);
     kfree(t);
 }

@@ -2,6 +2,7 @@
 #include "kernel/args.h"
 #include "hpm/hpm.h"
 #include "kernel/arch/arch.h"
+#include "kernel/core/console.h"
 #include "kernel/core/end.h"
 #include "kernel/core/entropy.h"
 #include "kernel/core/number.h"
@@ -35,6 +36,8 @@ static const struct arg kernel_args[] = {
      "where text goes; auto: the serial port that firmware names, or else the framebuffer and any "
      "serial "
      "port"},
+    {"console.split", ARG_BOOL, &console_split, 0, 0, NULL, ARG_BOOT,
+     "part what programs write, unchanged, from the kernel's lines, for who reads the serial port"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
     {"entropy", ARG_U64, &entropy_wanted, 0, UINT64_MAX, NULL, ARG_BOOT,

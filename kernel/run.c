@@ -6,8 +6,10 @@
  * (ARG_PROCESS) are set at that moment only, and so are its own alone.
  */
 #include "kernel/run.h"
+#include "hpm/hpm.h"
 #include "kernel/args.h"
 #include "kernel/arch/arch.h"
+#include "kernel/core/console.h"
 #include "kernel/core/printf.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/proc/process.h"
@@ -99,12 +101,16 @@ static unsigned run_group(const struct command *c, unsigned n)
 
     for (unsigned i = 0; i < n; i++)
         assign_scope(&c[i], ARG_GROUP);
+    if (console_split)
+        hpm_mark("run");
     for (unsigned i = 0; i < n; i++)
         group.process[i] = start_command(&c[i]);
     for (unsigned i = 0; i < n; i++) {
         unsigned status = finish_command(&c[i], group.process[i], since_ns);
         first = first ? first : status;
     }
+    if (console_split)
+        hpm_mark("ran");
     restore_values(0);
     return first;
 }

@@ -17,29 +17,48 @@
 #   write=FILE:TEXT,..  text written to the kernel's files beforehand: /proc/sys/vm/page-cluster:0
 #   options=TEXT        more options for the Linux kernel
 #   package=NAME        Debian package of the kernel  (the one linux-image-cloud-amd64 depends on)
+#   arch=ARCH           x86_64, or with tree= aarch64  (x86_64)
+#   tree=FILE           the guest's root is this tar archive, and command=FILE runs in it: the
+#                       working directory, the path of a program and its words, program's name
+#                       first, each with a zero byte behind it. Its status is on the console, as
+#                       tools/linux-root.c describes
+#   mark=TEXT           with tree=: stands on the console before and after the command's output
 #
 # Without a program everything is made ready and nothing is started. The kernel is downloaded once,
 # by package name and from the mirror this machine is configured for, and unpacked into build/linux;
 # nothing of it is installed.
 set -eu
 cd "$(dirname "$0")/.."
-dir=$PWD/build/linux
 say() { printf 'linux-guest: %s\n' "$*" >&2; }
 die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
 
-machine=openpower720 pin= mutex= options= package= pass= swap= free= write= plugin=
+machine=openpower720 pin= mutex= options= package= pass= swap= free= write= plugin= arch=x86_64 \
+	tree= command= mark=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
-	machine=* | pin=* | mutex=* | options=* | package=* | plugin=* | swap=* | free=* | write=*)
+	machine=* | pin=* | mutex=* | options=* | package=* | plugin=* | swap=* | free=* | write=* | \
+		arch=* | tree=* | command=* | mark=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	smp=* | mem=* | timeout=* | out=*) pass="$pass $1" ;;
-	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= mutex= swap= free= write= options= package=, then -- PROGRAM)" ;;
+	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= mutex= swap= free= write= options= package= arch= tree= command= mark=, then -- PROGRAM)" ;;
 	esac
 	shift
 done
+case $arch in
+x86_64) dir=$PWD/build/linux debian=amd64 compiler=gcc terminal=ttyS0 ;;
+aarch64)
+	[ -n "$tree" ] || die "arch=aarch64: goes with tree= only"
+	dir=$PWD/build/linux-aarch64 debian=arm64 compiler=aarch64-linux-gnu-gcc terminal=ttyAMA0 ;;
+*) die "arch=$arch: accepted are x86_64, aarch64" ;;
+esac
+for file in "tree=$tree" "command=$command"; do
+	[ -z "${file#*=}" ] || [ -r "${file#*=}" ] || die "$file: no such file"
+done
+[ -n "$tree" ] || [ -z "$command$mark" ] || die "command= and mark= go with tree="
+[ -z "$tree" ] || [ -n "$command" ] || die "tree=$tree: what to run is missing: command=FILE"
 case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; esac
 case $mutex in '' | default | adaptive) ;; *)
 	die "mutex=$mutex: accepted are default, adaptive" ;;
@@ -62,7 +81,17 @@ done
 # payload_offset, payload_length). QEMU starts it directly, so that nothing has to be decompressed
 # under simulation.
 unpack_kernel() {
-	image=$dir/unpacked/boot/vmlinuz-*
+	image=$(echo "$dir"/unpacked/boot/vmlinuz-*)
+	# An arm64 Image as it is, or packed.
+	if [ $arch = aarch64 ]; then
+		case $(od -An -t x1 -N 2 "$image" | tr -d ' ') in
+		1f8b) gzip -dc "$image" >"$dir/vmlinux" ;;
+		*) cp "$image" "$dir/vmlinux" ;;
+		esac
+		[ "$(od -An -c -j 56 -N 3 "$dir/vmlinux" | tr -d ' ')" = ARM ] ||
+			{ printf 'the kernel is no arm64 Image: %s\n' "$image"; return 1; }
+		return
+	fi
 	field() { od -An -t "u$2" -j "$1" -N "$2" $image | tr -d ' '; }
 	start=$((($(field 497 1) + 1) * 512 + $(field 584 4)))
 	length=$(($(field 588 4) - 4)) # less the original size, which follows
@@ -80,13 +109,15 @@ unpack_kernel() {
 # The kernel: dir/vmlinux, and the name of its package in dir/package.
 private="-o Dir::State::lists=$dir/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
 	-o APT::Sandbox::User=root -o Acquire::Retries=3"
+[ $arch = x86_64 ] || private="$private -o APT::Architecture=$debian -o APT::Architectures=$debian \
+	-o Dir::State::status=/dev/null"
 fetch_kernel() {
 	mkdir -p "$dir/lists/partial"
-	say "fetching a Debian kernel (once; details in build/linux/log)"
+	say "fetching a Debian kernel (once; details in build/${dir##*/}/log)"
 	(
 		apt-get $private update || exit
 		[ -n "$package" ] ||
-			package=$(apt-cache $private depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: //p' | \
+			package=$(apt-cache $private depends linux-image-cloud-$debian | sed -n 's/^ *Depends: //p' | \
 				head -n 1)
 		rm -rf "$dir"/*.deb "$dir/unpacked" "$dir/package"
 		(cd "$dir" && apt-get $private download "$package") && dpkg-deb -x "$dir"/*.deb "$dir/unpacked" &&
@@ -100,7 +131,7 @@ fetch_kernel() {
 # their paths.
 fetch_headers() {
 	release=$(cat "$dir/package") release=${release#linux-image-}
-	say "fetching what drivers for it are built with (once; details in build/linux/log)"
+	say "fetching what drivers for it are built with (once; details in build/${dir##*/}/log)"
 	(
 		apt-get $private update || exit
 		parts=$(apt-cache $private depends "linux-headers-$release" | \
@@ -147,18 +178,39 @@ build_programs() {
 	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
 }
 
+# Builds the first process for a user's tree, and the archive of both.
+build_tree() {
+	mkdir -p "$dir"
+	if [ ! -f "$dir/init" ] || [ -n "$(find tools/linux-root.c kernel/dev/model/machine.h -newer "$dir/init")" ]; then
+		$compiler -std=gnu11 -O2 -g -static -I. -Wall -Wextra -Werror -D_GNU_SOURCE -s -o "$dir/init.new" \
+			tools/linux-root.c && mv "$dir/init.new" "$dir/init" || die "the first process cannot be built"
+	fi
+	tools/initramfs.py "$tree" "$archive" /init="$dir/init" /.vigil/command="$command" || exit 125
+}
+
 # Checked before anything is fetched: QEMU's arguments, and that there are such programs.
 [ "$machine" = qemu ] || make -s build/machine/topologies
 # QEMU's device edu lends the disk an interrupt.
 [ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
-tools/qemu.sh check=only machine="$machine" linux=/dev/null $pass plugin="$plugin" \
+tools/qemu.sh check=only arch=$arch machine="$machine" linux=/dev/null $pass plugin="$plugin" \
 	append="$programs" || exit
 
-tools/deps.sh gcc libc6-dev cpio 'qemu-system-x86>=1:10'
+case $arch in
+x86_64) tools/deps.sh gcc libc6-dev cpio 'qemu-system-x86>=1:10' ;;
+aarch64) tools/deps.sh gcc-aarch64-linux-gnu libc6-dev-arm64-cross 'qemu-system-arm>=1:10' ;;
+esac >&2
 have=$(cat "$dir/package" 2>/dev/null) || have=
 [ -n "$have" ] && [ "${package:-$have}" = "$have" ] || fetch_kernel
-build_programs
-[ -n "$programs" ] || { say "ready: $(cat "$dir/package")"; exit 0; }
+if [ -n "$tree" ]; then
+	# Beside the tree, under a name of its own, for runs at the same time; gone at the end.
+	archive=$(mktemp "${TMPDIR:-/tmp}/vigil-linux.XXXXXX")
+	trap 'rm -f "$archive"' EXIT
+	trap 'exit 130' INT TERM
+	build_tree
+else
+	build_programs
+fi
+[ -n "$programs$tree" ] || { say "ready: $(cat "$dir/package")"; exit 0; }
 
 # Scheduling is Linux's default. What is switched off only costs time under simulation or reacts to
 # the simulation's speed: watchdogs, self-tests, checks of clocks against each other, workarounds
@@ -169,6 +221,12 @@ cryptomgr.notests"
 if [ "$machine" != qemu ]; then
 	make -s machine
 	quick="$quick lpj=4000000"
+fi
+if [ -n "$tree" ]; then
+	status=0
+	tools/qemu.sh arch=$arch machine="$machine" linux="$dir/vmlinux" initrd="$archive" ending=off $pass \
+		plugin="$plugin" append="console=$terminal $quick $options${mark:+ VIGIL_MARK=$mark}" || status=$?
+	exit $status
 fi
 exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \
 	plugin="$plugin" \

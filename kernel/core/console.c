@@ -25,11 +25,13 @@
 
 static struct spinlock lock = SPINLOCK(LOCK_CONSOLE, "console");
 static bool lockless, thread_draws;
+uint64_t console_split;
 /* All guarded by `lock`, but `sent` may be read without it. Counts of bytes: sent <= ended <= put
  * <= sent + RING_BYTES. */
 static char ring[RING_BYTES];
 static uint64_t put, ended, sent;
 static unsigned refusals; /* consecutive */
+static enum console_writer writing;
 
 static bool panicking(void)
 {
@@ -99,21 +101,6 @@ static uint64_t how_far(void)
     return __atomic_load_n(&sent, __ATOMIC_RELAXED);
 }
 
-bool console_begin(void)
-{
-    for (;;) {
-        bool irq = take_lock();
-        if (RING_BYTES - (ended - sent) >= CONSOLE_ROOM) {
-            put = ended;
-            return irq;
-        }
-        uint64_t until = ended + CONSOLE_ROOM - RING_BYTES;
-        release_lock(irq);
-        while (how_far() < until)
-            drive();
-    }
-}
-
 static void put_byte(char c)
 {
     /* The text is longer than the ring has room for: its beginning is sent while the lock is
@@ -126,11 +113,42 @@ static void put_byte(char c)
     ring[put++ % RING_BYTES] = c;
 }
 
+static void change_writer(enum console_writer writer)
+{
+    static const char letters[] = {[CONSOLE_KERNEL] = 'K', [CONSOLE_PROGRAM] = 'P'};
+
+    if (console_split && writing != writer) {
+        put_byte(CONSOLE_ESCAPE);
+        put_byte(letters[writer]);
+    }
+    writing = writer;
+}
+
+bool console_begin(enum console_writer writer)
+{
+    for (;;) {
+        bool irq = take_lock();
+        if (RING_BYTES - (ended - sent) >= CONSOLE_ROOM) {
+            put = ended;
+            change_writer(writer);
+            return irq;
+        }
+        uint64_t until = ended + CONSOLE_ROOM - RING_BYTES;
+        release_lock(irq);
+        while (how_far() < until)
+            drive();
+    }
+}
+
 void console_put(const char *s, size_t n)
 {
+    bool exact = console_split && writing == CONSOLE_PROGRAM;
+
     for (size_t i = 0; i < n; i++) {
-        if (s[i] == '\n')
+        if (s[i] == '\n' && !exact)
             put_byte('\r');
+        if (s[i] == CONSOLE_ESCAPE && console_split)
+            put_byte(CONSOLE_ESCAPE);
         put_byte(s[i]);
     }
     outputs_show(s, n);

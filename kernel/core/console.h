@@ -4,9 +4,18 @@
  *
  * A text is begun, put in pieces and ended by one CPU without a pause; texts of different CPUs do
  * not mix. Any context.
+ *
+ * With the boot argument console.split a reader of the serial port can tell what programs wrote,
+ * byte for byte, from the kernel's own text: CONSOLE_ESCAPE and a letter, 'P' or 'K', stand where
+ * the writer changes, at first it is the kernel; an escape in a text is doubled; and line ends of
+ * programs stay as they are.
  */
 #pragma once
 #include "kernel/lib/base.h"
+
+enum console_writer { CONSOLE_KERNEL, CONSOLE_PROGRAM };
+#define CONSOLE_ESCAPE '\20'
+extern uint64_t console_split; /* boot argument console.split */
 
 /* Bytes that go to the serial port at once with interrupts off: the size of the FIFO of a 16550 or
  * PL011. */
@@ -14,8 +23,9 @@
 /* A text up to this long is put without waiting for the transmitter. */
 #define CONSOLE_ROOM 2048
 
-/* Begins a text. Returns the interrupt state for console_end(); interrupts stay off in between. */
-bool console_begin(void);
+/* Begins a text of that writer. Returns the interrupt state for console_end(); interrupts stay off
+ * in between. */
+bool console_begin(enum console_writer writer);
 void console_put(const char *s, size_t n);
 /* Ends a text and returns when it has been sent; meanwhile interrupts are as they were before
  * console_begin(). Text for a display is drawn, too, a portion at a time. Once a drawing thread

@@ -9,7 +9,7 @@ static void put_on_console(UNUSED void *to, const char *s, size_t n)
 
 void kvprintf(const char *fmt, va_list args)
 {
-    bool irq = console_begin();
+    bool irq = console_begin(CONSOLE_KERNEL);
 
     format_text(put_on_console, NULL, fmt, args);
     console_end(irq);
@@ -26,7 +26,7 @@ void kprintf(const char *fmt, ...)
 
 void kwrite(const char *s, size_t n)
 {
-    bool irq = console_begin();
+    bool irq = console_begin(CONSOLE_PROGRAM);
 
     console_put(s, n);
     console_end(irq);

@@ -12,5 +12,5 @@ void kvprintf(const char *fmt, va_list args);
 /* Format into `buf`, always NUL-terminated if `size` > 0. Return the length of the whole text. */
 size_t ksnprintf(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);
 size_t kvsnprintf(char *buf, size_t size, const char *fmt, va_list args);
-/* Prints `n` bytes unchanged, as kprintf() does. */
+/* Prints `n` bytes that a program wrote unchanged, as kprintf() does. */
 void kwrite(const char *s, size_t n);

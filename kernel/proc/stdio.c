@@ -7,6 +7,7 @@
  * part of it.
  */
 #include "kernel/proc/internal.h"
+#include "kernel/core/console.h"
 #include "kernel/core/printf.h"
 
 #define POLL_NS (10 * NS_PER_MS)
@@ -60,7 +61,7 @@ static void take_rest(struct process *p, struct outgoing *out)
     spin_unlock(&p->line_lock, irq);
 }
 
-/* Ends the line, so that the next text starts at the left. */
+/* Ends the line, so that the next text starts at the left, unless others part the two. */
 void stdio_flush(struct process *p)
 {
     struct outgoing out;
@@ -68,7 +69,8 @@ void stdio_flush(struct process *p)
     take_rest(p, &out);
     if (!out.n)
         return;
-    out.text[out.n++] = '\n';
+    if (!console_split)
+        out.text[out.n++] = '\n';
     kwrite(out.text, out.n);
 }
 
@@ -110,6 +112,13 @@ static int next_byte(struct process *p)
     }
 }
 
+/* The other side of a split console shows what is typed itself. */
+static void echo(const char *text, size_t n)
+{
+    if (!console_split)
+        kwrite(text, n);
+}
+
 /* Fills p->typed with a line; it is empty at the end of input. */
 static int type_line(struct process *p)
 {
@@ -125,12 +134,12 @@ static int type_line(struct process *p)
         if (c == BACKSPACE || c == DELETE) {
             if (p->typed_length) {
                 p->typed_length--;
-                kwrite("\b \b", 3);
+                echo("\b \b", 3);
             }
             continue;
         }
         char byte = c == '\r' ? '\n' : (char)c;
-        kwrite(&byte, 1);
+        echo(&byte, 1);
         p->typed[p->typed_length++] = byte;
         if (byte == '\n')
             return 0;

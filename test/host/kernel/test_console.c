@@ -124,6 +124,24 @@ static void lines_go_out_as_terminals_want_them(void **state)
     assert_memory_equal(out, "one 1\r\ntwo\r\nth\0ree", 18);
 }
 
+static void a_split_console_has_what_programs_write_byte_for_byte(void **state)
+{
+    static const char want[] = "boot\r\n\20Pa\n\r\n\20\20P\20K\20\20K\r\n\20P\20\20\20Kend\r\n";
+
+    (void)state;
+    kprintf("%s", "");
+    console_split = 1;
+    kprintf("boot\n");
+    kwrite("a\n\r\n", 4);
+    kwrite("\20P", 2);
+    kprintf("\20K\n");
+    kwrite("\20", 1);
+    kprintf("end\n");
+    console_split = 0;
+    assert_int_equal(out_n, sizeof(want) - 1);
+    assert_memory_equal(out, want, sizeof(want) - 1);
+}
+
 static void interrupts_are_off_for_a_portion_at_most(void **state)
 {
     static char text[1500];
@@ -272,7 +290,7 @@ static void once_a_thread_draws_nobody_does_with_interrupts_off(void **state)
 
 static void write_half(void)
 {
-    console_begin();
+    console_begin(CONSOLE_KERNEL);
     console_put("half", 4);
 }
 
@@ -312,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(lines_go_out_as_terminals_want_them, start),
+        cmocka_unit_test_setup(a_split_console_has_what_programs_write_byte_for_byte, start),
         cmocka_unit_test_setup(interrupts_are_off_for_a_portion_at_most, start),
         cmocka_unit_test_setup(with_interrupts_off_all_goes_out_all_the_same, start),
         cmocka_unit_test_setup(an_interrupt_may_write_amid_a_line_and_does_not_mix, start),

@@ -1,0 +1,109 @@
+#!/bin/sh
+# ./vigil: what it refuses, and runs of bundled programs in Vigil: output to the byte, statuses,
+# ends. Under Linux too if its kernel has been fetched (make bench-linux, tools/linux-guest.sh).
+. "${0%/*}/../qemu/lib.sh"
+
+vigil() { # WORDS... ; leaves output in $console, standard error in $work/stderr
+	booted=" ./vigil $*"
+	status=0
+	./vigil "$@" <"${input:-/dev/null}" >"$console" 2>"$work/stderr" || status=$?
+}
+refused() { # REGEX WHAT WORDS...
+	regex=$1 what=$2
+	shift 2
+	vigil "$@"
+	mv "$work/stderr" "$console"
+	: >"$work/stderr"
+	r=0
+	[ $status -eq 125 ] && [ "$(wc -l <"$console")" -eq 1 ] || r=1
+	result $r "$what: one line, and status 125"
+	says "^vigil: $regex" "... which says what is wrong"
+}
+gone() { # WHAT: no process has this test's folder among its words
+	sleep 0.2
+	r=0
+	! grep -aqs "$work" /proc/[0-9]*/cmdline 2>/dev/null || r=1
+	result $r "$1"
+}
+
+refused "unknown command 'walk'" "another command than run" walk
+refused "no program is named" "no program" run
+refused "unknown option '--fast'" "an option that there is not" run --fast -- x
+refused "--share: folders of the host cannot be shared yet" "--share" run --share . -- x
+refused "no program is called 'no-such-program'" "a name that no program has" run -- no-such-program
+refused '/no/program: no such file$' "a path that leads to nothing" run -- /no/program
+refused '/tmp: is a folder, expected a file$' "a folder" run -- /tmp
+echo text >"$work/text"
+refused ".*/text: is neither an ELF file nor a script \\(it begins with 74 65 78 74" "a text" run -- "$work/text"
+head -c 60 "$kernel" >"$work/short"
+[ "$arch" = x86_64 ] && refused ".*/short: has 60 bytes, and an ELF header has 64" "a file cut short" run -- "$work/short"
+refused "--root /no/folder: no such folder" "a root that is not there" run --root /no/folder -- sh
+refused "--file /no/file: no such file" "a file that is not there" run --file /no/file -- sh
+refused "no machine is called 'abacus'" "a machine that there is not" run --machine abacus -- sh
+refused "--mem 32M: the files alone take" "memory that the files fill" run --mem 32M -- hello
+long=$(head -c 5000 /dev/zero | tr '\0' x)
+refused "the command and boot arguments have 5[0-9]* characters; Vigil takes 4095" "a command that is too long" run -- hello "$long"
+vigil help run
+status_is 0 "help"
+says '^  --deb PKG ' "... names the options"
+
+plain="--arch $arch --machine qemu --smp 2"
+# shellcheck disable=SC2086
+{
+	vigil run $plain --out "$work/out" -- hello status=7 'one  two' "it's"
+	status_is 7 "a program's exit status is the run's"
+	says "^hello: .* arguments=3: Hello! \\[status=7\\] \\[one  two\\] \\[it's\\]$" "... and its output standard output"
+	r=0; [ "$(wc -l <"$console")" -eq 1 ] && [ ! -s "$work/stderr" ] || r=1
+	result $r "... alone"
+	r=0; grep -q '^exit: app=hello status=7' "$work/out/console.txt" || r=1
+	result $r "... while the kernel's lines are in a file"
+	line=$(grep -c '' "$work/out/console.txt")
+	r=0; tar -tf "$work/out/vigil.tar" >"$work/list" && grep -qx etc/environment "$work/list" && [ "$line" -gt 5 ] || r=1
+	result $r "... beside the archive"
+	vigil run $plain --timeout 5 -- scoreboard ms=600000
+	status_is 124 "a program that does not end is ended after --timeout"
+	gone "... and QEMU with it"
+	./vigil run $plain --out "$work/interrupted" -- scoreboard ms=600000 </dev/null >"$console" 2>"$work/stderr" &
+	pid=$!
+	for i in $(seq 300); do grep -qs '^run: ' "$work/interrupted/console.txt" && break; sleep 0.1; done
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	status_is 130 "an interrupt ends the run"
+	gone "... and QEMU with it"
+	vigil run --arch "$arch" --machine openpower720 --report -- hello
+	status_is 0 "on the simulated machine"
+	r=0; grep -Eq '^vigil: [0-9.]+ ms, [0-9,]+ cycles' "$work/stderr" || r=1
+	: >"$work/stderr"
+	result $r "... its report says what the hardware saw"
+}
+[ -f build/linux/package ] && [ "$arch" = x86_64 ] || done_testing
+[ ! -f build/linux/package ] || [ "$arch" != x86_64 ] || {
+	cat >"$work/twin.c" <<-'C'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		int main(int argc, char **argv)
+		{
+			char line[100];
+			int bytes = 0;
+			while (fgets(line, sizeof line, stdin))
+				bytes += (int)strlen(line);
+			printf("%d %s %s %d", argc, argv[1], getenv("HOME"), bytes);
+			putchar(0), putchar(16), fflush(stdout);
+			if (argc > 2)
+				abort();
+			return 200;
+		}
+	C
+	gcc -o "$work/twin" "$work/twin.c"
+	printf 'a\nbc\n' >"$work/input"
+	input=$work/input
+	vigil run --kernel linux --machine qemu -- "$work/twin" 'a  b'
+	status_is 200 "under Linux: a status beyond 127"
+	printf '2 a  b /root 5\0\20' | cmp -s - "$console"
+	result $? "... output to the byte, of input and arguments"
+	vigil run --kernel linux --machine qemu -- "$work/twin" a b
+	status_is 134 "... a signal's number and 128"
+	done_testing
+}

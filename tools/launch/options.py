@@ -1,0 +1,149 @@
+"""The words of `./vigil run`, and its help."""
+import re
+
+HELP = """\
+usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
+       ./vigil help [run]
+
+`run` starts a Linux program in Vigil, on a simulated multiprocessor. `./vigil help run` lists its
+options; docs/use/run.md explains them. `make help` lists what else there is.
+"""
+
+HELP_RUN = """\
+usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
+
+Starts a program, an ELF file for x86-64 or AArch64 or a script, in Vigil on a machine of its own,
+with the files that it needs. Its output goes to standard output and its exit status is that of
+this command: 128 and the signal's number if a signal ended it, 124 after --timeout, 125 if Vigil
+itself failed, 126 and 127 if the program could not be started.
+
+where
+  --machine NAME       the simulated machine; qemu: no simulation  (openpower720)
+  --arch ARCH          x86_64 or aarch64; not given: the program's
+  --smp N              CPUs  (all of the machine's)
+  --mem SIZE           memory, such as 2G  (512M, and room for the files)
+  --kernel KERNEL      vigil, or linux: Debian's, with the same files  (vigil)
+  --kernel-args TEXT   boot arguments of the kernel
+  --policy K=V,...     Vigil's policies for the program: sched=cluster, mem=lirs, prefetch=streams,
+                       goal=fairness, memory=64M (and a disk to swap to), or any boot argument
+
+what
+  --deb PKG            Debian packages and all that they depend on, for the program's instruction
+                       set; may be given again
+  --root DIR           a folder that is the program's root
+  --file PATH          a file or folder to take along; files named as arguments are
+  --cwd                take the whole working directory along
+  --env NAME=VALUE     a variable of its environment; --env NAME: as it is here
+
+how
+  --timeout S          seconds after which the run is ended
+  --report             print what the hardware saw, on standard error, also where that is no
+                       terminal; --no-report: never
+  --out DIR            keep the kernel's console, the machine's ground truth and the archive there
+"""
+
+VALUED = ("machine", "arch", "smp", "mem", "kernel", "kernel-args", "policy", "deb", "root", "file",
+          "env", "timeout", "out", "share")
+REPEATED = ("policy", "deb", "file", "env")
+FLAGS = ("cwd", "report", "no-report")
+SHORT_POLICIES = {"sched": "sched.policy", "mem": "mem.policy", "memory": "mem.process",
+                  "prefetch": "mem.prefetch", "goal": "mem.goal", "tracker": "mem.tracker"}
+
+
+class UsageError(Exception):
+    """The command line is wrong."""
+
+
+class Options:
+    """The options of a run; `command` is the program and its arguments."""
+
+    def __init__(self):
+        self.machine, self.arch, self.smp, self.mem = "openpower720", None, None, None
+        self.kernel, self.kernel_args, self.policy = "vigil", "", []
+        self.deb, self.root, self.file, self.cwd, self.env = [], None, [], False, []
+        self.timeout, self.out, self.report, self.command = None, None, None, []
+
+    def policies(self):
+        """Returns the boot arguments that --policy stands for."""
+        out = []
+        for word in ",".join(self.policy).split(","):
+            key, equals, value = word.partition("=")
+            if not word:
+                continue
+            if not equals or not value:
+                raise UsageError(f"--policy {word}: expected NAME=VALUE")
+            key = SHORT_POLICIES.get(key, key)
+            if "." not in key:
+                raise UsageError(f"--policy {word}: expected one of "
+                                 f"{' '.join(SHORT_POLICIES)}, or a boot argument's name")
+            out.append(f"{key}={value}")
+        return out
+
+
+def parse(words):
+    """Returns the options in `words`."""
+    o, words = Options(), list(words)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            break
+        if not word.startswith("--"):
+            words.insert(0, word)
+            break
+        name, equals, value = word[2:].partition("=")
+        if name in FLAGS and not equals:
+            set_flag(o, name)
+            continue
+        if name not in VALUED:
+            raise UsageError(f"unknown option '{word}'; ./vigil help run lists them")
+        if not equals:
+            if not words:
+                raise UsageError(f"--{name}: its value is missing")
+            value = words.pop(0)
+        set_value(o, name, value)
+    o.command = words
+    check(o)
+    return o
+
+
+def set_flag(o, name):
+    if name == "cwd":
+        o.cwd = True
+    else:
+        o.report = name == "report"
+
+
+def set_value(o, name, value):
+    attribute = name.replace("-", "_")
+    if name == "share":
+        raise UsageError("--share: folders of the host cannot be shared yet; --file and --cwd take "
+                         "files along")
+    if name in REPEATED:
+        parts = value.replace(",", " ").split() if name == "deb" else [value]
+        getattr(o, attribute).extend(parts)
+    else:
+        setattr(o, attribute, value)
+
+
+def check(o):
+    """Refuses values that nothing can be done with."""
+    if not o.command:
+        raise UsageError("no program is named; ./vigil help run explains")
+    if o.arch not in (None, "x86_64", "aarch64"):
+        raise UsageError(f"--arch {o.arch}: expected x86_64 or aarch64")
+    if o.kernel not in ("vigil", "linux"):
+        raise UsageError(f"--kernel {o.kernel}: expected vigil or linux")
+    if o.kernel == "linux" and o.policy:
+        raise UsageError("--policy: Linux has none of Vigil's policies")
+    for name, pattern, what in (("smp", r"[1-9]\d*", "a number of CPUs, at least 1"),
+                                ("mem", r"[1-9]\d*[kKmMgG]?", "a size, such as 512M or 2G"),
+                                ("timeout", r"[1-9]\d*", "a number of seconds, at least 1")):
+        value = getattr(o, name)
+        if value is not None and not re.fullmatch(pattern, value):
+            raise UsageError(f"--{name} {value}: expected {what}")
+    for word in o.env:
+        if not re.match(r"[A-Za-z_]\w*(=|\Z)", word):
+            raise UsageError(f"--env {word}: expected NAME=VALUE")
+        if "\n" in word:
+            raise UsageError(f"--env {word.split('=')[0]}: its value has more than one line")
+    o.policies()

@@ -1,0 +1,232 @@
+"""Makes the guest's files of the options of a run: a tar archive, kept by its contents."""
+import os
+import platform
+import posixpath
+import tarfile
+import tempfile
+
+import elf
+import loader
+import packages
+import tree
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+FOLDERS = {"/dev": 0o755, "/proc": 0o755, "/sys": 0o755, "/root": 0o700, "/run": 0o755,
+           "/tmp": 0o1777, "/var/tmp": 0o1777}
+PASSWD = "root:x:0:0:root:/root:/bin/sh\n"
+GROUP = "root:x:0:\n"
+NSSWITCH = "passwd: files\ngroup: files\nhosts: files\n"
+HOSTS = "127.0.0.1 localhost\n"
+SKIPPED = {".git"}
+BYTES_MAX = 4 << 30
+KEPT_COUNT, KEPT_BYTES = 8, 4 << 30
+FETCHES_MAX = 8
+
+
+class PackError(Exception):
+    """The program's files cannot be had."""
+
+
+class Packed:
+    """arch, archive (its path) and its size; words: path of the program, and its arguments;
+    folder: the working directory."""
+
+    def __init__(self, arch, archive, size, words, folder):
+        self.arch, self.archive, self.size = arch, archive, size
+        self.words, self.folder = words, folder
+
+
+class Packer:
+    def __init__(self, top, options, say):
+        self.top, self.o, self.say = top, options, say
+        self.here = os.getcwd()
+        self.environment = self.read_environment()
+        self.fetched, self.root, self.debs = [], None, None
+        if options.root:
+            self.root = os.path.realpath(options.root)
+            if not os.path.isdir(self.root):
+                raise PackError(f"--root {options.root}: no such folder")
+
+    def read_environment(self):
+        """Returns the program's environment."""
+        env = {"PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", "PWD": self.here}
+        for word in self.o.env:
+            name, equals, value = word.partition("=")
+            if not equals:
+                if name not in os.environ:
+                    raise PackError(f"--env {name}: there is no such variable here")
+                value = os.environ[name]
+            env[name] = value
+        return env
+
+    def named_file(self):
+        """Returns the guest path of a program that is named by its path, or None."""
+        name = self.o.command[0]
+        return tree.clean(posixpath.join(self.here, name)) if "/" in name else None
+
+    def first_arch(self):
+        """Returns the instruction set for packages: as given, or the program's if it is here, or
+        the host's."""
+        path = self.named_file()
+        if self.o.arch:
+            return self.o.arch
+        if path and os.path.isfile(path) and elf.is_elf(path):
+            return elf.Elf(path).isa
+        host = platform.machine()
+        return host if host in elf.NAMES else "x86_64"
+
+    def layers(self):
+        """Returns the folders that files come from, first to last."""
+        return [folder for folder in (self.root, self.debs) if folder] + [""]
+
+    def fetch(self, names, arch):
+        self.fetched = sorted(set(self.fetched + names))
+        self.debs = packages.fetch(self.top, self.fetched, arch, self.say)
+
+    def search(self, files, name):
+        """Returns the guest path of a program by its name, or None."""
+        folders = self.environment["PATH"].split(":") + os.environ.get("PATH", "").split(":")
+        found = loader.path_search(files, name, [f for f in folders if f.startswith("/")])
+        if not found:
+            raise PackError(f"no program is called '{name}' in {self.environment['PATH']}"
+                            + ("" if self.fetched else "; --deb names a package that has it"))
+        return found
+
+    def attempt(self, arch):
+        """Returns a tree with the program and what it needs to start, its path and instruction
+        set. Raises loader.Missing for what no layer has."""
+        files = tree.Tree(tree.Layers(self.layers()))
+        path = self.named_file() or self.search(files, self.o.command[0])
+        load = loader.Loader(files, self.environment, self.own(arch))
+        isa = load.run(path, lambda name: self.search(files, name))
+        return files, path, isa
+
+    def own(self, arch):
+        """Returns the folders that libraries must come from; None: any layer."""
+        host = platform.machine() == arch
+        return None if host and not self.root else [f for f in (self.root, self.debs) if f]
+
+    def load(self):
+        """Does the same, and fetches packages of known libraries that no layer has."""
+        arch = self.first_arch()
+        if self.o.deb:
+            self.fetch(self.o.deb, arch)
+        for _ in range(FETCHES_MAX):
+            try:
+                files, path, isa = self.attempt(arch)
+                break
+            except loader.Missing as missing:
+                package = packages.PACKAGE_OF.get(posixpath.basename(missing.name))
+                if self.root or not package or package in self.fetched:
+                    raise PackError(f"{missing}; --deb names its package, or --root a folder that "
+                                    "has it") from missing
+                self.fetch([package], missing.isa)
+        else:
+            raise PackError("packages do not have the libraries that they should")
+        if self.o.arch and isa != self.o.arch:
+            raise PackError(f"{path}: is for {elf.NAMES[isa]}, and --arch is {self.o.arch}")
+        if self.o.deb and isa != arch:
+            raise PackError(f"{path}: is for {elf.NAMES[isa]}, and the packages for "
+                            f"{elf.NAMES[arch]}; --arch {isa} has them for it")
+        return files, path, isa
+
+    def pack(self):
+        """Returns the archive of a run."""
+        bundled = self.bundled()
+        if bundled:
+            return bundled
+        files, path, isa = self.load()
+        self.add_files(files)
+        if self.o.deb:
+            files.add_layer(self.debs, packages.SKIPPED)
+        if self.root:
+            files.add_layer(self.root, set())
+        self.add_own(files)
+        return self.finish(files, isa, [path] + self.o.command[1:])
+
+    def finish(self, files, isa, words):
+        if files.size() > BYTES_MAX:
+            raise PackError(f"the files have {files.size() >> 20} MB, and {BYTES_MAX >> 20} MB are "
+                            "taken at most")
+        name = self.write(files)
+        return Packed(isa, name, os.path.getsize(name), words, self.here)
+
+    def bundled(self):
+        """Returns the archive for a program that comes with Vigil, if it is one and not the name
+        of another."""
+        name = self.o.command[0]
+        arch = self.o.arch or self.first_arch()
+        archive = os.path.join(self.top, "build", arch, "vigil.tar")
+        if "/" in name or self.o.deb or self.root or self.o.kernel == "linux":
+            return None
+        try:
+            self.search(tree.Tree(tree.Layers([""])), name)
+            return None
+        except PackError:
+            pass
+        if os.path.exists(archive):
+            with tarfile.open(archive) as tar:
+                if name not in tar.getnames():
+                    return None
+            files = tree.Tree(tree.Layers([""]))
+            self.add_files(files)
+            self.add_own(files)
+            return self.finish(files, arch, self.o.command)
+        return None
+
+    def add_files(self, files):
+        """Adds what --file and --cwd name, and files named as arguments."""
+        for word in self.o.command[1:]:
+            if word and os.path.isfile(word):
+                files.bring(tree.clean(posixpath.join(self.here, word)))
+        for name in self.o.file:
+            if not os.path.lexists(name):
+                raise PackError(f"--file {name}: no such file")
+            files.bring_all(tree.clean(posixpath.join(self.here, name)), SKIPPED)
+        if self.o.cwd:
+            files.bring_all(self.here, SKIPPED)
+
+    def add_own(self, files):
+        """Adds what every program expects of a root."""
+        for path, mode in FOLDERS.items():
+            files.folder(path, mode)
+        files.folder(self.here)
+        files.put("/etc/environment",
+                  "".join(f"{name}={value}\n" for name, value in self.environment.items()))
+        for path, text in (("/etc/passwd", PASSWD), ("/etc/group", GROUP), ("/etc/hosts", HOSTS),
+                           ("/etc/nsswitch.conf", NSSWITCH)):
+            files.put(path, text)
+
+    def write(self, files):
+        """Writes the archive, unless there is one of the same contents. Returns its path."""
+        folder = os.path.join(self.top, "build", "run")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, files.key() + ".tar")
+        if os.path.exists(path):
+            os.utime(path)
+            return path
+        self.say(f"packing {files.size() >> 20} MB")
+        handle, name = tempfile.mkstemp(dir=folder, suffix=".new")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                files.write(file)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+        forget_old(folder, path)
+        return path
+
+
+def forget_old(folder, newest):
+    """Removes archives that were not used for longest."""
+    found = []
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name.endswith(".tar") and path != newest:
+            found.append((os.path.getmtime(path), os.path.getsize(path), path))
+    total = os.path.getsize(newest)
+    for count, (_, size, path) in enumerate(sorted(found, reverse=True), 2):
+        total += size
+        if count > KEPT_COUNT or total > KEPT_BYTES:
+            os.unlink(path)

@@ -1,0 +1,257 @@
+/*
+ * The first process of a Linux guest whose root is a user's tree of files (tools/linux-guest.sh
+ * tree=FILE): runs one command in it, prints its exact exit status, and switches the machine off.
+ *
+ * The folder /.vigil of the tree is the launcher's: `command` holds the working directory and the
+ * words of the command, each with a zero byte behind it; the environment is that of
+ * /etc/environment. On the kernel's command line VIGIL_MARK=TEXT parts the console: a byte 16, TEXT
+ * and 'P' stand in front of the command's output, a byte 16, TEXT and 'K' behind it. Then a line
+ * "exit: status=N" follows, 128 + the signal for a command that a signal ended. Other lines begin
+ * with "GUEST". The simulated machine gets the marks "run" and "ran".
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#include "kernel/dev/model/machine.h"
+
+enum {
+    TEXT_BYTES = 256,
+    PAGE_BYTES = 4096,
+    COMMAND_BYTES = 1 << 20,
+    WORDS_MAX = 65536,
+    ENVIRONMENT_MAX = 4096,
+    NOT_EXECUTABLE = 126,
+    NOT_FOUND = 127,
+};
+
+#define DEVICES "/sys/bus/pci/devices"
+#define CLOCK   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+#define OWN     "/.vigil"
+
+static volatile struct machine_id *machine; /* NULL: marks do nothing */
+
+static _Noreturn void power_off(void)
+{
+    fflush(stdout);
+    tcdrain(STDOUT_FILENO);
+    sync();
+    reboot(RB_POWER_OFF);
+    for (;;)
+        pause();
+}
+
+static _Noreturn void give_up(const char *what)
+{
+    printf("GUEST error: %s: %s\n", what, strerror(errno));
+    power_off();
+}
+
+static void mount_all(void)
+{
+    static const struct {
+        const char *type, *where, *options;
+    } mounts[] = {{"devtmpfs", "/dev", NULL},
+                  {"proc", "/proc", NULL},
+                  {"sysfs", "/sys", NULL},
+                  {"devpts", "/dev/pts", NULL},
+                  {"tmpfs", "/dev/shm", "mode=1777"},
+                  {"tmpfs", "/tmp", "mode=1777"},
+                  {"tmpfs", "/run", "mode=755"}};
+
+    for (size_t i = 0; i < sizeof mounts / sizeof mounts[0]; i++) {
+        mkdir(mounts[i].where, 0755);
+        /* A program's own files in /tmp stay where they are seen. */
+        if (strcmp(mounts[i].type, "tmpfs") == 0 && rmdir(mounts[i].where) != 0)
+            continue;
+        mkdir(mounts[i].where, 0755);
+        if (mount(mounts[i].type, mounts[i].where, mounts[i].type, 0, mounts[i].options) != 0 &&
+            errno != EBUSY)
+            give_up(mounts[i].where);
+    }
+}
+
+/* Bytes of the console pass as they are, in lines that the other side edits and echoes. */
+static void open_console(void)
+{
+    struct termios plain;
+    int fd = open("/dev/console", O_RDWR | O_NOCTTY);
+
+    if (fd < 0)
+        power_off();
+    for (int i = 0; i < 3; i++)
+        dup2(fd, i);
+    if (fd > 2)
+        close(fd);
+    if (tcgetattr(0, &plain) == 0) {
+        cfmakeraw(&plain);
+        plain.c_lflag |= ICANON;
+        plain.c_cc[VEOF] = 4;
+        tcsetattr(0, TCSANOW, &plain);
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+/* Returns the first line of a file without its newline; "" if there is none. */
+static const char *first_line(const char *path, char line[TEXT_BYTES])
+{
+    FILE *f = fopen(path, "r");
+
+    if (!f || !fgets(line, TEXT_BYTES, f))
+        line[0] = '\0';
+    if (f)
+        fclose(f);
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+/* Waits until an x86-64 kernel has calibrated its clock: it does so in the background and then
+ * stops all CPUs for a moment to change over, which must not fall into the command. */
+static void await_clock(void)
+{
+    char text[TEXT_BYTES];
+
+    for (int tenths = 0; tenths < 50; tenths++) {
+        first_line(CLOCK, text);
+        if (strncmp(text, "tsc-early", 9) != 0 && strcmp(text, "refined-jiffies") != 0 &&
+            strcmp(text, "jiffies") != 0)
+            return;
+        usleep(100000);
+    }
+}
+
+/* Maps the registers of the simulated multiprocessor, if this is one. */
+static void find_machine(void)
+{
+    char path[3 * TEXT_BYTES], text[TEXT_BYTES];
+    DIR *dir = opendir(DEVICES);
+
+    for (struct dirent *d; dir && !machine && (d = readdir(dir));) {
+        snprintf(path, sizeof path, DEVICES "/%s/vendor", d->d_name);
+        if (strcmp(first_line(path, text), "0x1af4") != 0)
+            continue;
+        snprintf(path, sizeof path, DEVICES "/%s/device", d->d_name);
+        if (strcmp(first_line(path, text), "0x1110") != 0)
+            continue;
+        snprintf(path, sizeof path, DEVICES "/%s/resource2", d->d_name);
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+        void *at =
+            fd < 0 ? MAP_FAILED : mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (at != MAP_FAILED && ((struct machine_id *)at)->magic == MACHINE_MAGIC)
+            machine = at;
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void mark(const char *label)
+{
+    if (!machine)
+        return;
+    for (size_t i = 0; i <= strlen(label); i++)
+        machine->mark_label[i] = label[i];
+    machine->mark = 1;
+}
+
+/* Splits the command into the working directory and the words, NULL-terminated. */
+static char **read_command(char **folder)
+{
+    static char text[COMMAND_BYTES], *words[WORDS_MAX + 2];
+    int fd = open(OWN "/command", O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    size_t n = 0;
+
+    if (bytes < 0)
+        give_up(OWN "/command");
+    close(fd);
+    for (char *at = text; at < text + bytes && n <= WORDS_MAX; at += strlen(at) + 1)
+        words[n++] = at;
+    if (n < 2)
+        give_up(OWN "/command");
+    *folder = words[0];
+    return words + 1;
+}
+
+static char **read_environment(void)
+{
+    static char *environment[ENVIRONMENT_MAX + 1];
+    FILE *f = fopen("/etc/environment", "re");
+    char *line = NULL;
+    size_t size = 0, n = 0;
+    ssize_t length;
+
+    while (f && n < ENVIRONMENT_MAX && (length = getline(&line, &size, f)) > 0) {
+        if (line[length - 1] == '\n')
+            line[length - 1] = '\0';
+        if (strchr(line, '='))
+            environment[n++] = strdup(line);
+    }
+    if (f)
+        fclose(f);
+    return environment;
+}
+
+static _Noreturn void become(char **words, char **environment, const char *folder)
+{
+    setsid();
+    ioctl(0, TIOCSCTTY, 1);
+    if (chdir(folder) != 0 && chdir("/") != 0)
+        _exit(NOT_FOUND);
+    execve(words[0], words + 1, environment);
+    int status = errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
+    dprintf(STDERR_FILENO, "%s: %s\n", words[0], strerror(errno));
+    _exit(status);
+}
+
+/* Runs the command: words[0] is the file, its words follow. Returns its exit status. */
+static int run(char **words, char **environment, const char *folder)
+{
+    pid_t pid = fork(), ended;
+    int status;
+
+    if (pid < 0)
+        give_up("fork");
+    if (pid == 0)
+        become(words, environment, folder);
+    do
+        ended = wait(&status);
+    while (ended != pid && (ended > 0 || errno == EINTR));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(void)
+{
+    const char *text = getenv("VIGIL_MARK");
+    struct utsname name;
+    char *folder, **words, **environment;
+
+    mount_all();
+    open_console();
+    await_clock();
+    find_machine();
+    words = read_command(&folder);
+    environment = read_environment();
+    uname(&name);
+    printf("GUEST linux=%s cpus=%ld machine=%s\n", name.release, sysconf(_SC_NPROCESSORS_ONLN),
+           machine ? "simulated" : "none");
+    printf("\20%sP", text ? text : "");
+    fflush(stdout);
+    mark("run");
+    int status = run(words, environment, folder);
+    mark("ran");
+    tcdrain(STDOUT_FILENO);
+    printf("\20%sK\nexit: status=%d\n", text ? text : "", status);
+    power_off();
+}
