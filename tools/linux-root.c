@@ -132,10 +132,23 @@ static void await_clock(void)
     }
 }
 
+/* Switches the memory of a PCI device on, which firmware does on x86-64 and no driver does here. */
+static void enable_device(const char *name)
+{
+    char path[2 * TEXT_BYTES];
+
+    snprintf(path, sizeof path, DEVICES "/%s/enable", name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "1", 1) != 1)
+        printf("GUEST error: %s: %s\n", path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Maps the registers of the simulated multiprocessor, if this is one. */
 static void find_machine(void)
 {
-    char path[3 * TEXT_BYTES], text[TEXT_BYTES];
+    char path[2 * TEXT_BYTES], text[TEXT_BYTES];
     DIR *dir = opendir(DEVICES);
 
     for (struct dirent *d; dir && !machine && (d = readdir(dir));) {
@@ -145,6 +158,7 @@ static void find_machine(void)
         snprintf(path, sizeof path, DEVICES "/%s/device", d->d_name);
         if (strcmp(first_line(path, text), "0x1110") != 0)
             continue;
+        enable_device(d->d_name);
         snprintf(path, sizeof path, DEVICES "/%s/resource2", d->d_name);
         int fd = open(path, O_RDWR | O_CLOEXEC);
         void *at =

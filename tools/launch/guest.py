@@ -93,6 +93,9 @@ class Guest:
         return image
 
     def build_machine(self):
+        """Installs QEMU and builds the simulated machine, unless they are there."""
+        if not shutil.which("qemu-system-" + self.packed.arch):
+            self.make("deps-run")
         built = [os.path.join(self.top, "build", "machine", name)
                  for name in ("machine.so", "topologies")]
         if self.o.machine != "qemu" and not all(os.path.exists(path) for path in built):

@@ -164,15 +164,20 @@ class Packer:
             return None
         except PackError:
             pass
-        if os.path.exists(archive):
-            with tarfile.open(archive) as tar:
-                if name not in tar.getnames():
-                    return None
-            files = tree.Tree(tree.Layers([""]))
-            self.add_files(files)
-            self.add_own(files)
-            return self.finish(files, arch, self.o.command)
-        return None
+        if not self.comes_along(name, archive):
+            return None
+        files = tree.Tree(tree.Layers([""]))
+        self.add_files(files)
+        self.add_own(files)
+        return self.finish(files, arch, self.o.command)
+
+    def comes_along(self, name, archive):
+        """Returns whether a program of that name is bundled, or will be once Vigil is built."""
+        if not os.path.exists(archive):
+            return any(os.path.isdir(os.path.join(self.top, "apps", kind, name))
+                       for kind in ("workloads", "tools"))
+        with tarfile.open(archive) as tar:
+            return name in tar.getnames()
 
     def add_files(self, files):
         """Adds what --file and --cwd name, and files named as arguments."""

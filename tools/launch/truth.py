@@ -8,9 +8,9 @@ CAUSES = (("completion", "completing instructions"),
           ("stall_dcache", "data not in the first cache"),
           ("stall_tlb", "translating addresses"),
           ("stall_other", "anything else"))
-SOURCES = (("dcache_local_l2", "the core's second cache"), ("dcache_local_l3", "the chip's third"),
+SOURCES = (("dcache_local_l2", "the core's second cache"), ("dcache_local_l3", "the chip's third cache"),
            ("dcache_remote_l2", "another chip's second cache"),
-           ("dcache_remote_l3", "another chip's third"),
+           ("dcache_remote_l3", "another chip's third cache"),
            ("dcache_local_memory", "the chip's memory"),
            ("dcache_remote_memory", "another chip's memory"))
 
