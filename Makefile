@@ -139,7 +139,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##                        or the ARCH given (ten to twenty minutes on two CPUs)
 ## make test-long         the same, the soaks, and on every architecture the tests that make test
 ##                        runs on one
-## make test-docs         the commands of README.md and docs/, except the marked ones: half an hour
+## make test-docs         the commands of README.md and docs/, except the marked ones: a quarter of
+##                        an hour
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and
 ##                        verified, from SEED=1 on; after an interruption it goes on
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs the commands of one page, README.md or of docs/, as TAP for prove. tools/docs.py says which
 # blocks have commands. Each runs by bash at the top of the repository and must end with status 0
-# within LIMIT seconds. Where the page shows the output, one line of that must come again: all
-# numbers are taken to be equal, and ... stands for any text.
+# within LIMIT seconds, else it is killed. Where the page shows the output, one line of that must
+# come again: all numbers are taken to be equal, and ... stands for any text.
 #   test/docs/commands.sh PAGE
 #   ONLY=REGEX    in the environment: runs the commands that match, skips the others
 set -u
@@ -49,7 +49,9 @@ while IFS=$'\t' read -r at reason shown command; do
 		continue
 	fi
 	status=0
-	timeout "$LIMIT" bash -e -o pipefail -c "$command" </dev/null >"$WORK/output" 2>&1 || status=$?
+	timeout -k 5 "$LIMIT" bash -e -o pipefail -c "$command" </dev/null >"$WORK/output" 2>&1 ||
+		status=$?
+	case $status in 124 | 137) echo "commands.sh: no end within $LIMIT s" >>"$WORK/output" ;; esac
 	result $status "$what"
 	if [ "$shown" != - ]; then
 		alike "$shown" | sed -e 's/[][\\.*^$+?(){}|]/\\&/g' -e 's/\\\.\\\.\\\./.*/g' >"$WORK/shown"

@@ -33,7 +33,8 @@ wrong "$(seq 300)" '300 lines' "a long page is found"
 echo 'Nothing.' >"$work/tree/README.md"
 wrong 'Fine.' 'README.md: its index lacks docs/page.md' "a page that the index lacks is found"
 
-# Commands of a page: 1 fails, 2 does not run, 3's output is the one that is shown, 4's is not.
+# Commands of a page: the first fails, the second does not run, the third has the output that is
+# shown, the fourth has not, and the last never ends.
 cat >"$work/tree/docs/page.md" <<'END'
 ```sh
 false
@@ -53,12 +54,17 @@ echo took 12 s
 ```text
 took 3 ms
 ```
+```sh
+trap '' TERM; while :; do sleep 0.1; done
+```
 END
-"$work/tree/test/docs/commands.sh" docs/page.md >"$console" 2>&1
+LIMIT=2 "$work/tree/test/docs/commands.sh" docs/page.md >"$console" 2>&1
 says '^not ok 1 - docs/page.md:2 false$' "a command that fails is found"
 says '^ok 2 # SKIP never: docs/page.md:5 false$' "one that is marked is left out"
 says '^ok 4 - .* shows a line of the output$' "output is compared, but for numbers"
 says '^not ok 6 - .* shows a line of the output$' "... and other output found"
+says "^not ok 7 - docs/page.md:20 trap" "a command that does not end is killed"
+says '^# commands.sh: no end within 2 s$' "... with a reason"
 
 if once; then
 	ONLY='=help$|-- hello' test/docs/commands.sh docs/use/start.md >"$console" 2>&1
