@@ -56,7 +56,8 @@ KERNEL_FILE_aarch64 := img
 KERNEL := $(O)/vigil.$(KERNEL_FILE_$(ARCH))
 
 # ---- Packages ------------------------------------------------------------------------------------
-CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu
+CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu linux-libc-dev-arm64-cross
+CROSS_DEPS_x86_64 := linux-libc-dev
 DEPS_BUILD := gcc binutils libc6-dev libdw-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
 QEMU_x86_64  := qemu-system-x86
 QEMU_aarch64 := qemu-system-arm
@@ -113,11 +114,11 @@ KERNEL_ISA_aarch64 := $(ISA_aarch64) -mgeneral-regs-only
 KERNEL_ISA_x86_64 := $(ISA_x86_64) -mcmodel=kernel -mno-red-zone -mgeneral-regs-only
 LIBFDT_INC    := -Ikernel/firmware/libfdt -I$(LIBFDT)
 KERNEL_CFLAGS := $(COMMON) -O2 -ffreestanding -fno-omit-frame-pointer \
-	-fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) $(LIBFDT_INC) \
+	-fno-optimize-sibling-calls -Ikernel/arch/$(ARCH) -I$(O)/linux $(LIBFDT_INC) \
 	$(KERNEL_ISA_$(ARCH)) -Wframe-larger-than=1024
 # The same bits on every machine, and square roots without a call.
 REAL          := -ffp-contract=off -fno-math-errno
-APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -nostdinc \
+APP_CFLAGS    := $(COMMON) -O2 -Iapps/libc/include -Iapps/libc/$(ARCH) -I$(O)/linux -nostdinc \
 	-isystem "$$($(CC) -print-file-name=include)" -isystem $(NEWLIB)/include -D__DYNAMIC_REENT__ \
 	-D_POSIX_TIMERS -D_POSIX_MONOTONIC_CLOCK -D_POSIX_CPUTIME -D_POSIX_THREAD_CPUTIME \
 	-D_GNU_SOURCE $(REAL) $(ISA_$(ARCH))
@@ -184,6 +185,18 @@ deps-fuzz: deps-test
 	@tools/deps.sh $(DEPS_FUZZ)
 
 include tools/fetched.mk
+
+# ---- Linux's numbers -----------------------------------------------------------------------------
+LINUX := $(O)/linux
+$(LINUX)/linux_calls.h: tools/calls.sh kernel/proc/syscall/calls.def | deps-build
+	@mkdir -p $(@D)
+	$(Q)tools/calls.sh $(CC) kernel/proc/syscall/calls.def >$@
+$(LINUX)/linux_errnos.h: tools/errnos.sh | deps-build
+	@mkdir -p $(@D)
+	$(Q)tools/errnos.sh $(CC) >$@
+$(foreach d,fast debug stack,$(patsubst %,$(O)/$(d)/kernel/proc/syscall/%.o,\
+	$(basename $(notdir $(wildcard kernel/proc/syscall/*.c))))): $(LINUX)/linux_calls.h
+$(O)/apps/libc/errno.o: $(LINUX)/linux_errnos.h
 
 # ---- Kernel --------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.

@@ -35,9 +35,9 @@ static void handle_timer(const struct arch_frame *frame)
     sched_timer();
 }
 
-static void handle_user_return(const struct arch_frame *frame)
+static void handle_user_return(struct arch_frame *frame, bool begins)
 {
-    if (frame)
+    if (!begins)
         hpm_entered(frame);
     track_user_return();
     sched_point();

@@ -35,7 +35,7 @@ struct cpuset {
 enum thread_state { THREAD_NEW, THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_DEAD };
 
 #define THREAD_NAME_MAX 24
-#define KSTACK_SIZE     (16 * KIB) /* with an unmapped guard page below */
+#define KSTACK_SIZE     (32 * KIB) /* with an unmapped guard page below */
 #define GROUP_NONE      (-1)
 
 struct sched_policy; /* sched/policies.c */
@@ -65,8 +65,8 @@ struct thread {
     unsigned migrate_to;
     struct cpuset affinity;            /* [R] never empty */
     unsigned chip_home;                /* [R] chip the sharing placer chose, or CHIP_ANY */
-    uint32_t tid;                      /* [-] unique while this structure exists; the value of id */
-    struct number id;                  /* of thread.c */
+    uint32_t tid;                      /* [-] unique while this structure exists */
+    struct number id;                  /* of thread.c: tid, unless the creator has given it */
     char name[THREAD_NAME_MAX];        /* [-] */
     struct process *process;           /* [-] NULL: a kernel thread */
     struct arch_space *space;          /* [O] NULL: kernel only */
@@ -96,8 +96,11 @@ struct thread {
     struct list wait;       /* [W] wait queue link */
     struct gate *gate;      /* [O] the gate it entered last and holds, or NULL */
     struct list siblings;   /* proc: threads of one process */
-    void *exit_token;       /* proc */
-    uint32_t refs;          /* [A] */
+    /* proc [O]: user address of a word that is cleared, and woken as a futex, when the thread ends;
+     * 0: none */
+    vaddr_t clear_tid;
+    vaddr_t robust_list; /* proc [O]: user address of its list of robust futexes; 0: none */
+    uint32_t refs;       /* [A] */
 };
 
 #define CPU_ANY  (~0u)
@@ -118,6 +121,9 @@ struct thread_params {
     void *arg;
     struct process *process;
     uint32_t pid; /* process hpm counts it for; 0: the kernel */
+    /* A number of thread_numbers that is the creator's, and stays so until the thread is gone; 0:
+     * the thread takes one. */
+    uint32_t tid;
     struct arch_space *space;
     uint16_t space_number; /* number that page accesses are logged with; 0: they are not */
     /* Called in a kernel thread when this thread never runs again, just before its memory is freed;
@@ -130,6 +136,8 @@ struct thread_params {
     uint8_t prio;
     int group;
 };
+/* The numbers of threads of processes. */
+extern struct numbers thread_numbers;
 /* Creates a thread that becomes runnable by thread_start. Thread context. Returns 0 or -ENOMEM. */
 int thread_create(const struct thread_params *params, struct thread **out);
 void thread_start(struct thread *t);

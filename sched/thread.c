@@ -10,7 +10,15 @@
 #include "sched/cpuset.h"
 #include "sched/runqueue.h"
 
-static struct numbers tids = NUMBERS("thread numbers", NUMBER_MAX);
+struct numbers thread_numbers = NUMBERS("thread numbers", NUMBER_MAX);
+/* Of kernel threads: behind those of processes, which so begin with 1. */
+static struct numbers kernel_numbers = {
+    .lock = SPINLOCK(LOCK_THREAD, "kernel thread numbers"), .last = NUMBER_MAX, .max = INT32_MAX};
+
+static struct numbers *numbers_of(const struct process *p)
+{
+    return p ? &thread_numbers : &kernel_numbers;
+}
 
 /* Guards the three variables below. */
 static struct spinlock reap_lock = SPINLOCK(LOCK_THREAD, "dead threads");
@@ -26,7 +34,7 @@ static void free_thread(struct thread *t)
     if (t->gone)
         t->gone(t);
     kstack_free(t->kstack, KSTACK_SIZE);
-    number_give(&tids, &t->id);
+    number_give(numbers_of(t->process), &t->id);
     kfree(t);
     if (freed)
         freed(arg);
@@ -111,7 +119,7 @@ static struct thread *allocate(const struct thread_params *p)
     t->migrate_to = CPU_ANY;
     t->group = p->group;
     t->policy = sched_policy_now();
-    t->tid = number_take(&tids, &t->id);
+    t->tid = p->tid ? p->tid : number_take(numbers_of(p->process), &t->id);
     t->refs = 2;
     hpm_thread_init(&t->hpm, t->tid, p->pid);
     arch_context_init(&t->context, (char *)t->kstack + KSTACK_SIZE, run_thread, t);

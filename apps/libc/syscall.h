@@ -1,8 +1,20 @@
-/* System calls (kernel/proc/abi.h) with 0 to 5 arguments. isa.h, found by the include path, has the
+/* System calls (kernel/proc/abi.h) with 0 to 6 arguments. isa.h, found by the include path, has the
  * instruction. */
 #pragma once
 #include "kernel/proc/abi.h"
+#include "apps/libc/names.h"
 #include "isa.h"
+
+/* Returns the result of a system call with newlib's error number in place of Linux's. */
+int64_t syscall_result(int64_t result) VIGIL(syscall_result);
+
+static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                               uint64_t e, uint64_t f)
+{
+    int64_t result = syscall_raw(number, a, b, c, d, e, f);
+
+    return __builtin_expect(result < 0, 0) ? syscall_result(result) : result;
+}
 
 #define SYSCALL_ARG(x)       ((uint64_t)(x))
 #define syscall0(n)          syscall6((n), 0, 0, 0, 0, 0, 0)

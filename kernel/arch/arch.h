@@ -127,11 +127,13 @@ struct arch_handlers {
     /* A user-mode exception that cannot be repaired. Interrupts on. Does not return. */
     NORETURN void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr,
                                 struct arch_frame *);
-    /* A system call. Interrupts on. The result goes to the caller's result register. */
-    int64_t (*syscall)(uint64_t number, const uint64_t args[6]);
+    /* A system call. Interrupts on. The result goes to the caller's result register. The frame has
+     * the caller's registers, which the handler may change. */
+    int64_t (*syscall)(uint64_t number, const uint64_t args[6], struct arch_frame *);
     /* Called last before each return to user mode; may enable interrupts, sleep, and disable them
-     * again. The argument is the context that continues; NULL: a thread that begins. */
-    void (*user_return)(const struct arch_frame *);
+     * again. The frame has the registers of the context that continues, which the handler may
+     * change. begins: it is a thread's first entry into user mode. */
+    void (*user_return)(struct arch_frame *, bool begins);
 };
 
 /* Sets the handlers. Boot CPU, once, before interrupts are first enabled. */
@@ -282,11 +284,28 @@ void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(
 /* Saves the running context in `out` and resumes `in`, with FP state, TLS register and trap stack.
  * Returns when `out` runs again. Interrupts off. */
 void arch_switch(struct arch_context *out, struct arch_context *in);
-/* Enters user mode for the first time in this thread: registers are zero but for the argument;
- * `tls` goes to the TLS register. Thread context, in a space; pc below USER_MAX. */
-NORETURN void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);
+/* Fills `u` with the registers of a program's first thread: all are zero but pc, below USER_MAX, sp
+ * and `arg`, the first argument; `tls` is for the TLS register. Any context. */
+void arch_user_init(struct arch_user *u, vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);
+/* Fills `u` with a copy of the caller's registers, those of `frame` and its FP state and TLS
+ * register, for a thread in which the system call returns 0. sp and tls replace those of the
+ * caller; 0 and false: they do not. Thread context, in a system call. */
+void arch_user_copy(struct arch_user *u, const struct arch_frame *frame, vaddr_t sp, bool set_tls,
+                    vaddr_t tls);
+/* Makes `u` the registers that the calling thread, which has never been in user mode, enters it
+ * with. Thread context. */
+void arch_user_load(const struct arch_user *u);
+/* Enters user mode for the first time in this thread. Thread context, in a space, after
+ * arch_user_load(). */
+NORETURN void arch_user_enter(void);
+/* Makes a thread in a system call go on as a program's first thread: at pc, with sp; all other
+ * registers, FP state and TLS register as arch_user_init() has them. Thread context. */
+void arch_user_restart(struct arch_frame *frame, vaddr_t pc, vaddr_t sp);
 /* Sets the TLS register of the running thread. Thread context. */
 void arch_tls_set(vaddr_t tls);
+/* Makes Linux's system call arch_prctl(2) for the running thread, on the ISA that has it. Thread
+ * context. */
+int64_t arch_prctl(uint64_t operation, uint64_t argument);
 /* Returns what the CPUs offer to user mode, as bits of Linux's AT_HWCAP; 0 where programs can ask
  * the CPU. Any context. */
 uint64_t arch_user_hwcap(void);
@@ -388,6 +407,9 @@ int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
 /* Reads an aligned word without a page fault. Any context. Returns 0, or -EFAULT if it is not
  * resident. */
 int arch_peek_user32(vaddr_t src, uint32_t *out);
+/* Stores `new` in an aligned word if it is `old`, atomically, and returns its value before in *seen.
+ * Thread context, no spinlock held; may fault and sleep. Returns 0 or -EFAULT. */
+int arch_swap_user32(vaddr_t at, uint32_t old, uint32_t new, uint32_t *seen);
 
 /* ---- PCI, where only the ISA knows it -------------------------------------------------------- */
 /* Finds the host bridge if firmware describes it by other means than ACPI's MCFG. Boot CPU, after

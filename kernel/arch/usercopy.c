@@ -5,6 +5,7 @@
 
 int user_copy(void *dst, const void *src, size_t n);
 int peek32(const void *src, uint32_t *out);
+int user_swap32(uint32_t *at, uint32_t old, uint32_t new, uint32_t *seen);
 
 static bool user_range(vaddr_t va, size_t n)
 {
@@ -36,6 +37,17 @@ int arch_peek_user32(vaddr_t src, uint32_t *out)
         return -EFAULT;
     arch_user_access_begin();
     int err = peek32((const void *)src, out);
+    arch_user_access_end();
+    return err;
+}
+
+int arch_swap_user32(vaddr_t at, uint32_t old, uint32_t new, uint32_t *seen)
+{
+    if (!user_range(at, sizeof(new)) || !IS_ALIGNED(at, sizeof(new)))
+        return -EFAULT;
+    may_wait("user memory changed");
+    arch_user_access_begin();
+    int err = user_swap32((uint32_t *)at, old, new, seen);
     arch_user_access_end();
     return err;
 }

@@ -16,6 +16,7 @@ enum lock_rank {
     LOCK_NUMBERS,   /* mm: numbers of address spaces */
     LOCK_PROC,      /* proc: process table, a process's threads */
     LOCK_FUTEX,     /* proc: futex buckets */
+    LOCK_WAITER,    /* proc: a thread that waits for a futex */
     LOCK_FS,        /* fs: a tree of files */
     LOCK_SHARING,   /* sched: sharing detector */
     LOCK_BLOCK,     /* dev: a block device's requests */

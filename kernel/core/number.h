@@ -1,12 +1,12 @@
 /*
- * Numbers of processes and of threads. They are allocated in ascending order from 1 to NUMBER_MAX,
+ * Numbers of threads; a process has the number of its first thread. They are allocated in ascending order from 1 to NUMBER_MAX,
  * then from 1 again; never 0, never one in use. A number is in use from number_take(), which may
  * come before the process or thread exists, to number_give().
  */
 #pragma once
 #include "kernel/core/lock.h"
 
-#define NUMBER_MAX     0x7fffffff /* fits into an int: calls return numbers or errors */
+#define NUMBER_MAX     0x3fffffff /* fits into an int and the number of a futex's owner */
 #define NUMBER_BUCKETS 512
 
 /* A member of each process and thread. */

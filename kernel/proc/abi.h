@@ -13,8 +13,9 @@
 #pragma once
 #include <stdint.h>
 
+#define SYS_FIRST 4096
 enum sys_number {
-    SYS_EXIT, /* (status) Ends the process. Status: 0 to 255. */
+    SYS_EXIT = SYS_FIRST, /* (status) Ends the process. Status: 0 to 255. */
     /* (fd, buf, len) Writes to the console; fd is 1 or 2. Returns the bytes written; -EBADF
      * -EFAULT. */
     SYS_WRITE,
@@ -405,5 +406,5 @@ struct sys_memory_region {
 
 /*
  * Start of a process. sp is 16-byte aligned and points at 64-bit words: argc; argc pointers; 0; 0
- * (an empty environment). The first argument register holds sp as well.
+ * (an empty environment).
  */

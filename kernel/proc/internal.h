@@ -29,6 +29,7 @@ struct process {
     struct family *family;        /* [-] the family it is a member of, until its memory is free */
     struct memory_account kernel; /* [A] kernel memory charged to it */
     bool told_limit;              /* [A] a refused charge has been printed */
+    bool told_call;               /* [A] an unknown system call has been printed */
     /* [A] threads that look at its space, which process_reap() waits for */
     uint32_t lookers;
     struct spinlock lock;
@@ -192,14 +193,21 @@ void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out)
 
 /* ---- uthread.c ------------------------------------------------------------------------------- */
 
+/* What a thread begins with; from kmalloc(). */
 struct uthread_start {
-    vaddr_t pc, sp, arg, tls;
+    struct arch_user user;
+    uint32_t tid; /* struct thread_params */
+    /* User addresses of 32-bit words that get the tid before the thread runs; 0: none. */
+    vaddr_t store_tid[2];
+    vaddr_t clear_tid; /* struct thread */
+    bool cancelled;    /* uthread.c */
 };
 /* Creates a thread of p that starts in user mode, with affinity and priority of `like` if that is
- * not NULL. Stores its tid at the user address `tid_addr`, if not 0, before it runs. Returns 0;
- * -EAGAIN: too many threads, or p is ending; -ENOMEM; -EFAULT: tid_addr. */
-int uthread_create(struct process *p, const struct uthread_start *start, const struct thread *like,
-                   vaddr_t tid_addr, uint32_t *tid);
+ * not NULL. Frees `start`. Returns its tid; -EAGAIN: too many threads, or p is ending; -ENOMEM;
+ * -EDQUOT; -EFAULT: store_tid. */
+int uthread_create(struct process *p, struct uthread_start *start, const struct thread *like);
+/* Creates the first thread of p. Returns 0 or an error as above. */
+int uthread_first(struct process *p, vaddr_t pc, vaddr_t sp);
 /* Ends the calling thread, and its process if it is the last. */
 NORETURN void uthread_exit(void);
 /* Returns the present thread of p with this tid, or NULL. Lock of p held. */

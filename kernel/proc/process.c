@@ -22,23 +22,21 @@ static struct list table = {&table, &table};
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-static struct numbers pids = NUMBERS("process numbers", NUMBER_MAX);
-
 uint32_t process_reserve_pid(struct process *parent)
 {
-    return number_take(&pids, &parent->next_child);
+    return number_take(&thread_numbers, &parent->next_child);
 }
 
 uint32_t process_reserved_pid(const struct process *parent)
 {
-    return number_of(&pids, &parent->next_child);
+    return number_of(&thread_numbers, &parent->next_child);
 }
 
 /* Takes the pid that `parent` has reserved, if any, else another one. */
 static uint32_t take_pid(struct process *p, struct process *parent)
 {
-    if (!parent || !number_move(&pids, &p->id, &parent->next_child))
-        number_take(&pids, &p->id);
+    if (!parent || !number_move(&thread_numbers, &p->id, &parent->next_child))
+        number_take(&thread_numbers, &p->id);
     return p->id.value;
 }
 
@@ -123,8 +121,8 @@ void process_put(struct process *p)
     while (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0) {
         struct process *parent = p->parent;
         family_sum_leave(p);
-        number_give(&pids, &p->id);
-        number_give(&pids, &p->next_child);
+        number_give(&thread_numbers, &p->id);
+        number_give(&thread_numbers, &p->next_child);
         kfree(p->descendants);
         kfree(p);
         p = parent;
@@ -222,8 +220,7 @@ void process_finish(struct process *p)
 int process_start_as(const char *const *argv, unsigned argc, struct family *family,
                      struct process *parent, struct process **out)
 {
-    struct uthread_start start = {0};
-    uint32_t tid;
+    vaddr_t entry, sp;
 
     ASSERT(argc > 0);
     if (family_stopped(family))
@@ -235,10 +232,9 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
         return err;
     }
     telemetry_process_start(p->pid, p->name);
-    err = load_program(p, argv, argc, &start.pc, &start.sp);
+    err = load_program(p, argv, argc, &entry, &sp);
     if (!err) {
-        start.arg = start.sp;
-        err = uthread_create(p, &start, NULL, 0, &tid);
+        err = uthread_first(p, entry, sp);
         if (err && !process_ending(p))
             kprintf("process: event=refused app=%s reason=%s: no first thread\n", argv[0],
                     why_not(err));

@@ -77,6 +77,7 @@ int process_page_fault(vaddr_t va, enum fault_access access, bool from_user);
 NORETURN void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr,
                                  struct arch_frame *frame);
 void process_user_return(void); /* interrupts off; does not return if the process is ending */
-/* Makes the system call `number` (abi.h) for the calling thread. Interrupts on. */
-int64_t syscall_dispatch(uint64_t number, const uint64_t args[6]);
+/* Makes the system call `number` (syscall/syscall.h) for the calling thread, whose registers are in
+ * `frame`. Interrupts on. */
+int64_t syscall_dispatch(uint64_t number, const uint64_t args[6], struct arch_frame *frame);
 extern const struct arg syscall_args[]; /* boot argument proc.calls */

@@ -2,30 +2,27 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
+#include "kernel/proc/futex.h"
 #include "kernel/proc/internal.h"
 #include "hpm/count.h"
 
-/* Passed from the creator to the new thread, which frees it. */
-struct launch {
-    struct uthread_start start;
-    bool cancelled;
-};
-
 static uint32_t threads_alive; /* atomic; of all processes */
 
-static bool is_cancelled(const struct launch *l, const struct process *p)
-{
-    return l->cancelled || process_ending(p);
-}
-
+/* Frees `arg`, a struct uthread_start. */
 static void enter_user(void *arg)
 {
-    struct launch l = *(struct launch *)arg;
+    struct uthread_start *start = arg;
+    struct thread *self = thread_current();
+    bool cancelled = start->cancelled || process_ending(self->process);
 
-    kfree(arg);
-    if (is_cancelled(&l, thread_current()->process))
+    arch_user_load(&start->user);
+    self->clear_tid = start->clear_tid;
+    kfree(start);
+    if (cancelled) {
+        self->clear_tid = 0;
         uthread_exit();
-    arch_user_enter(l.start.pc, l.start.sp, l.start.arg, l.start.tls);
+    }
+    arch_user_enter();
 }
 
 static int reserve_slot(struct process *p)
@@ -71,15 +68,16 @@ static void count_gone(struct thread *t)
     process_put(p);
 }
 
-static int make_thread(struct process *p, struct launch *l, const struct thread *like,
+static int make_thread(struct process *p, struct uthread_start *start, const struct thread *like,
                        struct thread **out)
 {
     struct thread_params params = {
         .name = p->name,
         .entry = enter_user,
-        .arg = l,
+        .arg = start,
         .process = p,
         .pid = p->pid,
+        .tid = start->tid,
         .space = space_arch(p->space),
         .space_number = space_number(p->space),
         .gone = count_gone,
@@ -104,41 +102,58 @@ static void enlist_locked(struct process *p, struct thread *t)
     list_push_back(next, &t->siblings);
 }
 
-int uthread_create(struct process *p, const struct uthread_start *start, const struct thread *like,
-                   vaddr_t tid_addr, uint32_t *tid)
+static int store_tids(const struct uthread_start *start, uint32_t tid)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(start->store_tid); i++)
+        if (start->store_tid[i] && arch_copy_to_user(start->store_tid[i], &tid, sizeof(tid)))
+            return -EFAULT;
+    return 0;
+}
+
+int uthread_create(struct process *p, struct uthread_start *start, const struct thread *like)
 {
     struct thread *t;
     int err = reserve_slot(p);
 
-    if (err)
+    if (err) {
+        kfree(start);
         return err;
-    struct launch *l = NULL;
+    }
     err = process_charge(p, THREAD_BYTES);
     if (!err) {
-        l = kmalloc(sizeof(*l));
-        err = l ? make_thread(p, l, like, &t) : -ENOMEM;
+        err = make_thread(p, start, like, &t);
         if (err)
             process_uncharge(p, THREAD_BYTES);
     }
     if (err) {
-        kfree(l);
+        kfree(start);
         release_slot(p);
         return err;
     }
     process_get(p);
     family_join(p->family);
-    l->start = *start;
-    *tid = t->tid;
-    if (tid_addr)
-        err = arch_copy_to_user(tid_addr, tid, sizeof(*tid));
-    l->cancelled = err;
+    int tid = (int)t->tid;
+    err = store_tids(start, t->tid);
+    start->cancelled = err;
     bool irq = spin_lock(&p->lock);
     enlist_locked(p, t);
     spin_unlock(&p->lock, irq);
     sharing_thread_added(t);
     thread_start(t);
     thread_put(t);
-    return err;
+    return err ? err : tid;
+}
+
+int uthread_first(struct process *p, vaddr_t pc, vaddr_t sp)
+{
+    struct uthread_start *start = kmalloc(sizeof(*start));
+
+    if (!start)
+        return -ENOMEM;
+    arch_user_init(&start->user, pc, sp, 0, 0);
+    start->tid = p->pid;
+    int tid = uthread_create(p, start, NULL);
+    return MIN(tid, 0);
 }
 
 struct thread *uthread_find_locked(struct process *p, uint32_t tid)
@@ -151,12 +166,25 @@ struct thread *uthread_find_locked(struct process *p, uint32_t tid)
     return NULL;
 }
 
+/* Clears the word at `at`, and wakes a thread that waits for that. */
+static void clear_tid(struct process *p, vaddr_t at)
+{
+    const uint32_t zero = 0;
+
+    if (at && !arch_copy_to_user(at, &zero, sizeof(zero)))
+        futex_wake(p->space, at, 1, FUTEX_ANY);
+}
+
 void uthread_exit(void)
 {
     struct thread *self = thread_current();
     struct process *p = self->process;
 
     sharing_thread_removed(self);
+    if (!process_ending(p)) {
+        futex_release_robust(self, p->space);
+        clear_tid(p, self->clear_tid);
+    }
     counts_hide(p);
     thread_leave_space();
     bool irq = spin_lock(&p->lock);

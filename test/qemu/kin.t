@@ -2,7 +2,7 @@
 # Processes and those they start: numbers that begin anew, and what may be seen of other processes.
 . "${0%/*}/lib.sh"
 
-boot smp=2 timeout=120 -- numbers.first=2147483640 -- kin numbers
+boot smp=2 timeout=120 -- numbers.first=1073741816 -- kin numbers
 status_is 0 "numbers of processes and threads begin anew"
 guest_tap
 for visible in all own; do

@@ -57,8 +57,8 @@ static inline uint64_t counter_read(uint32_t index)
 }
 
 /* Makes a system call; kernel/proc/abi.h has the convention. */
-static inline int64_t syscall6(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
-                               uint64_t e, uint64_t f)
+static inline int64_t syscall_raw(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                  uint64_t e, uint64_t f)
 {
     register uint64_t x8 __asm__("x8") = number;
     register uint64_t x0 __asm__("x0") = a;

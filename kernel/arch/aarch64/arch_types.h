@@ -5,6 +5,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/pt.h"
+#include "frame.h"
 
 #define ARCH_ELF_MACHINE 183 /* EM_AARCH64: the machine of programs */
 
@@ -21,6 +22,13 @@ struct arch_context {
     uint64_t stack_top; /* the stack of its entries from user mode */
     uint64_t tls;       /* TPIDR_EL0 */
     bool user;          /* has been in user mode: FP state and TLS must be saved */
+    uint8_t fpu[FPU_AREA_SIZE] ALIGNED(16);
+};
+
+/* A thread's registers in user mode. */
+struct arch_user {
+    struct arch_frame frame;
+    uint64_t tls;
     uint8_t fpu[FPU_AREA_SIZE] ALIGNED(16);
 };
 

@@ -59,16 +59,64 @@ void arch_tls_set(vaddr_t tls)
     sysreg_write(tpidr_el0, tls);
 }
 
-void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
+static struct arch_frame first_frame(vaddr_t pc, vaddr_t sp, uint64_t arg)
 {
     ASSERT(pc < USER_MAX);
-    arch_irq_save();
-    arch_handlers.user_return(NULL);
+    return (struct arch_frame){.x = {arg}, .sp = sp, .pc = pc, .pstate = SPSR_EL0T};
+}
+
+int64_t arch_prctl(UNUSED uint64_t operation, UNUSED uint64_t argument)
+{
+    return -ENOSYS;
+}
+
+void arch_user_init(struct arch_user *u, vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
+{
+    u->frame = first_frame(pc, sp, arg);
+    u->tls = tls;
+    memset(u->fpu, 0, sizeof(u->fpu)); /* round to nearest, no traps */
+}
+
+void arch_user_copy(struct arch_user *u, const struct arch_frame *frame, vaddr_t sp, bool set_tls,
+                    vaddr_t tls)
+{
+    u->frame = *frame;
+    u->frame.x[0] = 0;
+    if (sp)
+        u->frame.sp = sp;
+    u->tls = set_tls ? tls : sysreg_read(tpidr_el0);
+    fpu_save(u->fpu);
+}
+
+void arch_user_load(const struct arch_user *u)
+{
+    bool irq = arch_irq_save();
     struct arch_context *ctx = this_cpu()->arch.context;
-    memset(ctx->fpu, 0, sizeof(ctx->fpu)); /* round to nearest, no traps */
-    ctx->tls = tls;
+
+    *user_frame(ctx) = u->frame;
+    ctx->tls = u->tls;
+    memcpy(ctx->fpu, u->fpu, sizeof(ctx->fpu));
     ctx->user = true;
     load_user(ctx);
-    *user_frame(ctx) = (struct arch_frame){.x = {arg}, .sp = sp, .pc = pc, .pstate = SPSR_EL0T};
-    user_enter(user_frame(ctx));
+    arch_irq_restore(irq);
+}
+
+void arch_user_enter(void)
+{
+    arch_irq_save();
+    struct arch_frame *frame = user_frame(this_cpu()->arch.context);
+    arch_handlers.user_return(frame, true);
+    user_enter(frame);
+}
+
+void arch_user_restart(struct arch_frame *frame, vaddr_t pc, vaddr_t sp)
+{
+    bool irq = arch_irq_save();
+    struct arch_context *ctx = this_cpu()->arch.context;
+
+    *frame = first_frame(pc, sp, 0);
+    ctx->tls = 0;
+    memset(ctx->fpu, 0, sizeof(ctx->fpu));
+    load_user(ctx);
+    arch_irq_restore(irq);
 }

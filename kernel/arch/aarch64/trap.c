@@ -105,11 +105,11 @@ static bool fault_of(const struct arch_frame *frame, struct fault *out)
     return true;
 }
 
-static void leave_trap(const struct arch_frame *frame)
+static void leave_trap(struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
-        arch_handlers.user_return(frame);
+        arch_handlers.user_return(frame, false);
 }
 
 static NORETURN void die(const struct arch_frame *frame)
@@ -151,7 +151,7 @@ void trap_user(struct arch_frame *frame)
 {
     if (class_of(frame) == CLASS_SVC) {
         arch_irq_restore(true);
-        frame->x[0] = (uint64_t)arch_handlers.syscall(frame->x[8], frame->x);
+        frame->x[0] = (uint64_t)arch_handlers.syscall(frame->x[8], frame->x, frame);
     } else {
         user_exception(frame);
     }

@@ -66,4 +66,18 @@ peek64:
 	ret
 	fixup	6b, 4b, FIXUP_NO_FAULT
 
+/* int user_swap32(uint32_t *at, uint32_t old, uint32_t new, uint32_t *seen) */
+	.globl	user_swap32
+user_swap32:
+15:	ldaxr	w4, [x0]
+	cmp	w4, w1
+	b.ne	17f
+16:	stlxr	w5, w2, [x0]
+	cbnz	w5, 15b
+17:	str	w4, [x3]
+	mov	w0, wzr
+	ret
+	fixup	15b, 4b, FIXUP_FAULT_IN
+	fixup	16b, 4b, FIXUP_FAULT_IN
+
 	.section .note.GNU-stack, "", @progbits

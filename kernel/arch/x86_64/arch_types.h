@@ -6,6 +6,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/pt.h"
+#include "frame.h"
 
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64: the machine of programs */
 
@@ -41,6 +42,13 @@ struct arch_context {
     uint64_t fs_base;   /* TLS register */
     uint64_t gs_base;   /* user mode's */
     bool user;          /* has been in user mode: FP, FS and GS state must be saved */
+    uint8_t fpu[FPU_AREA_SIZE + 64];
+};
+
+/* A thread's registers in user mode. */
+struct arch_user {
+    struct arch_frame frame;
+    uint64_t fs_base, gs_base;
     uint8_t fpu[FPU_AREA_SIZE + 64];
 };
 

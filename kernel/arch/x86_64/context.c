@@ -4,6 +4,7 @@
 #include "x86.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/fault.h"
+#include <asm/prctl.h>
 
 void context_switch(uint64_t *out_sp, uint64_t in_sp);
 void context_start(void);
@@ -17,7 +18,7 @@ struct switch_frame {
 void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(void *), void *arg)
 {
     vaddr_t top = ALIGN_DOWN((vaddr_t)stack_top, 16);
-    struct switch_frame *f = (struct switch_frame *)top - 1;
+    struct switch_frame *f = (struct switch_frame *)((struct arch_frame *)top - 1) - 1;
 
     *f = (struct switch_frame){
         .rbx = (uint64_t)entry, .r12 = (uint64_t)arg, .ret = (uint64_t)context_start};
@@ -96,14 +97,50 @@ void arch_tls_set(vaddr_t tls)
     write_fs_base(tls);
 }
 
+/* Without FSGSBASE the GS base of user mode is fixed. */
+int64_t arch_prctl(uint64_t operation, uint64_t argument)
+{
+    bool fs = operation == ARCH_SET_FS || operation == ARCH_GET_FS;
+    bool irq = arch_irq_save();
+    uint64_t base = fs ? read_fs_base() : read_user_gs_base();
+
+    arch_irq_restore(irq);
+    switch (operation) {
+    case ARCH_SET_FS:
+    case ARCH_SET_GS:
+        if (argument >= USER_MAX || (!fs && !x86_features.fsgsbase))
+            return -EPERM;
+        irq = arch_irq_save();
+        if (fs)
+            write_fs_base(argument);
+        else
+            write_user_gs_base(argument);
+        arch_irq_restore(irq);
+        return 0;
+    case ARCH_GET_FS:
+    case ARCH_GET_GS:
+        return arch_copy_to_user(argument, &base, sizeof(base));
+    default: /* among them the shadow stacks that programs ask for */
+        return -EINVAL;
+    }
+}
+
 uint64_t arch_user_hwcap(void)
 {
     return 0;
 }
 
-void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
+/* Returns the frame at the end of the thread's stack, where its first entry into user mode takes
+ * the registers from. */
+static struct arch_frame *user_frame(const struct arch_context *ctx)
 {
-    struct arch_frame frame = {
+    return (struct arch_frame *)ctx->stack_top - 1;
+}
+
+static struct arch_frame first_frame(vaddr_t pc, vaddr_t sp, uint64_t arg)
+{
+    ASSERT(pc < USER_MAX);
+    return (struct arch_frame){
         .rdi = arg,
         .rip = pc,
         .cs = SEL_USER_CODE,
@@ -111,15 +148,62 @@ void arch_user_enter(vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
         .rsp = sp,
         .ss = SEL_USER_DATA,
     };
+}
 
-    ASSERT(pc < USER_MAX);
-    arch_irq_save();
-    arch_handlers.user_return(NULL);
+void arch_user_init(struct arch_user *u, vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls)
+{
+    u->frame = first_frame(pc, sp, arg);
+    u->fs_base = tls;
+    u->gs_base = 0;
+    fpu_reset(fpu_align(u->fpu));
+}
+
+void arch_user_copy(struct arch_user *u, const struct arch_frame *frame, vaddr_t sp, bool set_tls,
+                    vaddr_t tls)
+{
+    bool irq = arch_irq_save();
+
+    u->frame = *frame;
+    u->frame.rax = 0;
+    if (sp)
+        u->frame.rsp = sp;
+    u->fs_base = set_tls ? tls : read_fs_base();
+    u->gs_base = read_user_gs_base();
+    memset(u->fpu, 0, sizeof(u->fpu)); /* XSAVE leaves parts of its header */
+    fpu_save(fpu_align(u->fpu));
+    arch_irq_restore(irq);
+}
+
+void arch_user_load(const struct arch_user *u)
+{
+    bool irq = arch_irq_save();
     struct arch_context *ctx = this_cpu()->arch.context;
-    fpu_reset(fpu_align(ctx->fpu));
-    ctx->fs_base = tls;
-    ctx->gs_base = 0;
+
+    *user_frame(ctx) = u->frame;
+    ctx->fs_base = u->fs_base;
+    ctx->gs_base = u->gs_base;
+    memcpy(fpu_align(ctx->fpu), fpu_align((uint8_t *)u->fpu), FPU_AREA_SIZE);
     ctx->user = true;
     load_user(ctx);
-    user_enter(&frame);
+    arch_irq_restore(irq);
+}
+
+void arch_user_enter(void)
+{
+    arch_irq_save();
+    struct arch_frame *frame = user_frame(this_cpu()->arch.context);
+    arch_handlers.user_return(frame, true);
+    user_enter(frame);
+}
+
+void arch_user_restart(struct arch_frame *frame, vaddr_t pc, vaddr_t sp)
+{
+    bool irq = arch_irq_save();
+    struct arch_context *ctx = this_cpu()->arch.context;
+
+    *frame = first_frame(pc, sp, 0);
+    ctx->fs_base = ctx->gs_base = 0;
+    fpu_reset(fpu_align(ctx->fpu));
+    load_user(ctx);
+    arch_irq_restore(irq);
 }

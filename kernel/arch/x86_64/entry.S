@@ -207,13 +207,17 @@ syscall_entry:
 	pushq	$VEC_SYSCALL
 	push_registers
 	call_with_frame syscall_enter
-	/* SYSRET needs RIP and RFLAGS in RCX and R11, and faults in the kernel if RIP is not
-	 * canonical. */
+	/* SYSRET takes RIP and RFLAGS from RCX and R11, which a new context may not have in them,
+	 * and faults in the kernel if RIP is not canonical. */
 	movq	F_RIP(%rsp), %rcx
 	movq	%rcx, %rax
 	shrq	$47, %rax
 	jnz	trap_return
+	cmpq	F_RCX(%rsp), %rcx
+	jne	trap_return
 	movq	F_RFLAGS(%rsp), %r11
+	cmpq	F_R11(%rsp), %r11
+	jne	trap_return
 	popq	%r15
 	popq	%r14
 	popq	%r13

@@ -117,11 +117,11 @@ static void interrupt(struct arch_frame *frame)
     arch_handlers.interrupt_end(begin);
 }
 
-static void leave_trap(const struct arch_frame *frame)
+static void leave_trap(struct arch_frame *frame)
 {
     arch_irq_save();
     if (arch_frame_user(frame))
-        arch_handlers.user_return(frame);
+        arch_handlers.user_return(frame, false);
 }
 
 /* entry.S calls the following four. The processor leaves AC as user mode set it, which with SMAP
@@ -167,6 +167,6 @@ void syscall_enter(struct arch_frame *frame)
     uint64_t args[6] = {frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8, frame->r9};
 
     arch_irq_restore(true);
-    frame->rax = (uint64_t)arch_handlers.syscall(frame->rax, args);
+    frame->rax = (uint64_t)arch_handlers.syscall(frame->rax, args, frame);
     leave_trap(frame);
 }

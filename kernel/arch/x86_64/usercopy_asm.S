@@ -36,4 +36,14 @@ peek64:
 	ret
 	fixup	5b, 3b, FIXUP_NO_FAULT
 
+/* int user_swap32(uint32_t *at, uint32_t old, uint32_t new, uint32_t *seen) */
+	.globl user_swap32
+user_swap32:
+	movl	%esi, %eax
+6:	lock cmpxchgl %edx, (%rdi)
+	movl	%eax, (%rcx)
+	xorl	%eax, %eax
+	ret
+	fixup	6b, 3b, FIXUP_FAULT_IN
+
 	.section .note.GNU-stack, "", @progbits

@@ -15,13 +15,13 @@
 #define NAMES_MAX  4096 /* of events and metrics, in one session */
 #define VALUES_MAX 64   /* of one session */
 
-int64_t sys_mark(UNUSED struct process *p, const uint64_t a[6])
+int64_t vigil_mark(const struct call *c)
 {
     char label[64];
-    int err = user_copy_string(label, sizeof(label), a[0]);
+    int err = user_copy_string(label, sizeof(label), c->a[0]);
 
     if (!err)
-        telemetry_mark(thread_current()->tid, label);
+        telemetry_mark(c->t->tid, label);
     hpm_mark(label);
     return err;
 }
@@ -54,7 +54,7 @@ static int read_breakdown(struct process *p, uint64_t at, struct sys_hpm_read *w
     return err;
 }
 
-int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
+int64_t vigil_hpm_read(const struct call *c)
 {
     struct {
         struct hpm_breakdown b;
@@ -64,10 +64,10 @@ int64_t sys_hpm_read(struct process *p, const uint64_t a[6])
 
     if (!work)
         return -ENOMEM;
-    int64_t err = read_breakdown(p, a[0], &what, &work->b);
+    int64_t err = read_breakdown(c->p, c->a[0], &what, &work->b);
     if (!err) {
         sysinfo_breakdown(&work->b, &work->result);
-        err = user_put_struct(a[1], a[2], &work->result, sizeof(work->result));
+        err = user_put_struct(c->a[1], c->a[2], &work->result, sizeof(work->result));
     }
     kfree(work);
     return err;
@@ -80,7 +80,7 @@ static void put_text(char *to, size_t size, const char *from)
     memcpy(to, from, n);
 }
 
-int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
+int64_t vigil_hpm_list(const struct call *c)
 {
     struct {
         struct event_listed from;
@@ -88,7 +88,7 @@ int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
     } * work;
     uint32_t cursor;
 
-    if (arch_copy_from_user(&cursor, a[0], sizeof(cursor)))
+    if (arch_copy_from_user(&cursor, c->a[0], sizeof(cursor)))
         return -EFAULT;
     work = kmalloc(sizeof(*work)); /* too large for a stack */
     if (!work)
@@ -101,9 +101,9 @@ int64_t sys_hpm_list(UNUSED struct process *p, const uint64_t a[6])
         put_text(work->to.means, sizeof(work->to.means), work->from.means);
         put_text(work->to.about, sizeof(work->to.about), work->from.about);
         put_text(work->to.unit, sizeof(work->to.unit), work->from.unit);
-        err = user_put_struct(a[1], a[2], &work->to, sizeof(work->to));
+        err = user_put_struct(c->a[1], c->a[2], &work->to, sizeof(work->to));
     }
-    if (!err && arch_copy_to_user(a[0], &cursor, sizeof(cursor)))
+    if (!err && arch_copy_to_user(c->a[0], &cursor, sizeof(cursor)))
         err = -EFAULT;
     kfree(work);
     return err;
@@ -119,58 +119,59 @@ static int charge_session(struct process *p, uint64_t bytes, char *why, size_t s
     return err;
 }
 
-int64_t sys_hpm_open(struct process *p, const uint64_t a[6])
+int64_t vigil_hpm_open(const struct call *c)
 {
     char *names, why[160] = "";
-    int err = user_take_string(&names, NAMES_MAX, a[0]);
+    int err = user_take_string(&names, NAMES_MAX, c->a[0]);
 
     if (err)
         return err;
-    int session = charge_session(p, hpm_session_bytes(), why, sizeof(why));
+    int session = charge_session(c->p, hpm_session_bytes(), why, sizeof(why));
     if (!session) {
-        session = counts_open(p, names, why, sizeof(why));
+        session = counts_open(c->p, names, why, sizeof(why));
         if (session < 0)
-            process_uncharge(p, hpm_session_bytes());
+            process_uncharge(c->p, hpm_session_bytes());
     }
     kfree(names);
     /* The session failed, and so may the copy of the reason. */
-    if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
+    if (session < 0 && c->a[2] &&
+        user_put_struct(c->a[1], c->a[2], why, MIN(c->a[2], (uint64_t)sizeof(why))))
         return -EFAULT;
     return session;
 }
 
-int64_t sys_hpm_values(struct process *p, const uint64_t a[6])
+int64_t vigil_hpm_values(const struct call *c)
 {
     struct sys_hpm_read read;
 
-    if (arch_copy_from_user(&read, a[0], sizeof(read)))
+    if (arch_copy_from_user(&read, c->a[0], sizeof(read)))
         return -EFAULT;
-    return counts_read(p, &read, a[1],
-                       (size_t)MIN(a[2] / sizeof(struct sys_hpm_value), (uint64_t)VALUES_MAX));
+    return counts_read(c->p, &read, c->a[1],
+                       (size_t)MIN(c->a[2] / sizeof(struct sys_hpm_value), (uint64_t)VALUES_MAX));
 }
 
-int64_t sys_hpm_close(struct process *p, const uint64_t a[6])
+int64_t vigil_hpm_close(const struct call *c)
 {
-    int err = a[0] > UINT32_MAX ? -ESRCH : counts_close(p, (uint32_t)a[0]);
+    int err = c->a[0] > UINT32_MAX ? -ESRCH : counts_close(c->p, (uint32_t)c->a[0]);
 
     if (!err)
-        process_uncharge(p, hpm_session_bytes());
+        process_uncharge(c->p, hpm_session_bytes());
     return err;
 }
 
-int64_t sys_hpm_show(struct process *p, const uint64_t a[6])
+int64_t vigil_hpm_show(const struct call *c)
 {
-    return a[0] > UINT32_MAX ? -ESRCH : counts_show(p, (uint32_t)a[0]);
+    return c->a[0] > UINT32_MAX ? -ESRCH : counts_show(c->p, (uint32_t)c->a[0]);
 }
 
 /* ---- Samples --------------------------------------------------------------------------------- */
 
-int64_t sys_sample_open(struct process *p, const uint64_t a[6])
+int64_t vigil_sample_open(const struct call *c)
 {
     char *text, why[160] = "";
     struct sys_profiling what;
 
-    if (arch_copy_from_user(&what, a[0], sizeof(what)))
+    if (arch_copy_from_user(&what, c->a[0], sizeof(what)))
         return -EFAULT;
     if (what.reserved)
         return -EINVAL;
@@ -178,40 +179,42 @@ int64_t sys_sample_open(struct process *p, const uint64_t a[6])
     if (err)
         return err;
     struct hpm_profiling profiling = {text, what.pid, what.rate, what.permille};
-    int session = charge_session(p, SAMPLES_SESSION_BYTES, why, sizeof(why));
+    int session = charge_session(c->p, SAMPLES_SESSION_BYTES, why, sizeof(why));
     if (!session) {
-        session = samples_open(p, &profiling, why, sizeof(why));
+        session = samples_open(c->p, &profiling, why, sizeof(why));
         if (session < 0)
-            process_uncharge(p, SAMPLES_SESSION_BYTES);
+            process_uncharge(c->p, SAMPLES_SESSION_BYTES);
     }
     kfree(text);
-    if (session < 0 && a[2] && user_put_struct(a[1], a[2], why, MIN(a[2], (uint64_t)sizeof(why))))
+    if (session < 0 && c->a[2] &&
+        user_put_struct(c->a[1], c->a[2], why, MIN(c->a[2], (uint64_t)sizeof(why))))
         return -EFAULT;
     return session;
 }
 
-int64_t sys_sample_take(struct process *p, const uint64_t a[6])
+int64_t vigil_sample_take(const struct call *c)
 {
-    if (a[0] > UINT32_MAX)
+    if (c->a[0] > UINT32_MAX)
         return -ESRCH;
-    return samples_take(p, (uint32_t)a[0], a[1], (size_t)(a[2] / sizeof(struct sys_sample)));
+    return samples_take(c->p, (uint32_t)c->a[0], c->a[1],
+                        (size_t)(c->a[2] / sizeof(struct sys_sample)));
 }
 
-int64_t sys_sample_account(struct process *p, const uint64_t a[6])
+int64_t vigil_sample_account(const struct call *c)
 {
     struct sys_sample_account account;
 
-    if (a[0] > UINT32_MAX || a[1] > UINT32_MAX)
-        return a[0] > UINT32_MAX ? -ESRCH : -ENOENT;
-    int err = samples_account(p, (uint32_t)a[0], (uint32_t)a[1], &account);
-    return err ? err : user_put_struct(a[2], a[3], &account, sizeof(account));
+    if (c->a[0] > UINT32_MAX || c->a[1] > UINT32_MAX)
+        return c->a[0] > UINT32_MAX ? -ESRCH : -ENOENT;
+    int err = samples_account(c->p, (uint32_t)c->a[0], (uint32_t)c->a[1], &account);
+    return err ? err : user_put_struct(c->a[2], c->a[3], &account, sizeof(account));
 }
 
-int64_t sys_sample_close(struct process *p, const uint64_t a[6])
+int64_t vigil_sample_close(const struct call *c)
 {
-    int err = a[0] > UINT32_MAX ? -ESRCH : samples_close(p, (uint32_t)a[0]);
+    int err = c->a[0] > UINT32_MAX ? -ESRCH : samples_close(c->p, (uint32_t)c->a[0]);
 
     if (!err)
-        process_uncharge(p, SAMPLES_SESSION_BYTES);
+        process_uncharge(c->p, SAMPLES_SESSION_BYTES);
     return err;
 }

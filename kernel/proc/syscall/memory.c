@@ -15,53 +15,54 @@ static int user_prot(uint64_t bits, unsigned *prot)
     return 0;
 }
 
-int64_t sys_mmap(struct process *p, const uint64_t a[6])
+int64_t vigil_mmap(const struct call *c)
 {
     char name[REGION_NAME_MAX] = "memory";
     unsigned prot;
     vaddr_t va;
-    int err = user_prot(a[1], &prot);
+    int err = user_prot(c->a[1], &prot);
 
-    if (!err && a[2])
-        err = user_copy_string(name, sizeof(name), a[2]);
+    if (!err && c->a[2])
+        err = user_copy_string(name, sizeof(name), c->a[2]);
     if (!err)
-        err = space_map(p->space, 0, a[0], prot, REGION_ANON, name, &va);
+        err = space_map(c->p->space, 0, c->a[0], prot, REGION_ANON, name, &va);
     return err ? err : (int64_t)va;
 }
 
-int64_t sys_mmap_disk(struct process *p, const uint64_t a[6])
+int64_t vigil_mmap_disk(const struct call *c)
 {
     char name[BLOCK_NAME_MAX];
     uint64_t mapped;
     unsigned prot;
     vaddr_t va;
-    int err = user_prot(a[3], &prot);
+    int err = user_prot(c->a[3], &prot);
 
     if (!err)
-        err = user_copy_string(name, sizeof(name), a[0]);
+        err = user_copy_string(name, sizeof(name), c->a[0]);
     struct block_device *d = err ? NULL : block_find(name);
     if (!err && !d)
         err = -ENOENT;
-    if (!err && !IS_ALIGNED(a[1], PAGE_SIZE))
+    if (!err && !IS_ALIGNED(c->a[1], PAGE_SIZE))
         err = -EINVAL;
     if (!err)
-        err = space_map_disk(p->space, d, a[1] / PAGE_SIZE, a[2], prot, &va, &mapped);
-    if (!err && a[4] && (err = user_put_struct(a[4], sizeof(mapped), &mapped, sizeof(mapped))))
-        space_unmap(p->space, va, mapped);
+        err = space_map_disk(c->p->space, d, c->a[1] / PAGE_SIZE, c->a[2], prot, &va, &mapped);
+    if (!err && c->a[4] &&
+        (err = user_put_struct(c->a[4], sizeof(mapped), &mapped, sizeof(mapped))))
+        space_unmap(c->p->space, va, mapped);
     return err ? err : (int64_t)va;
 }
 
-int64_t sys_munmap(struct process *p, const uint64_t a[6])
+int64_t vigil_munmap(const struct call *c)
 {
-    return space_unmap(p->space, a[0], a[1]);
+    return space_unmap(c->p->space, c->a[0], c->a[1]);
 }
 
-int64_t sys_mprotect(struct process *p, const uint64_t a[6])
+int64_t vigil_mprotect(const struct call *c)
 {
     unsigned prot;
-    int err = user_prot(a[2], &prot);
+    int err = user_prot(c->a[2], &prot);
 
-    return err ? err : space_protect(p->space, a[0], a[1], prot);
+    return err ? err : space_protect(c->p->space, c->a[0], c->a[1], prot);
 }
 
 static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, size_t room)
@@ -82,7 +83,7 @@ static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, 
     return n;
 }
 
-int64_t sys_madvise(struct process *p, const uint64_t a[6])
+int64_t vigil_madvise(const struct call *c)
 {
     static const enum region_advice advice[] = {
         [SYS_ADVICE_NORMAL] = ADVICE_NORMAL,     [SYS_ADVICE_SEQUENTIAL] = ADVICE_SEQUENTIAL,
@@ -90,33 +91,35 @@ int64_t sys_madvise(struct process *p, const uint64_t a[6])
         [SYS_ADVICE_DONTNEED] = ADVICE_DONTNEED,
     };
 
-    return a[2] < ARRAY_SIZE(advice) ? space_advise(p->space, a[0], a[1], advice[a[2]]) : -EINVAL;
+    return c->a[2] < ARRAY_SIZE(advice)
+               ? space_advise(c->p->space, c->a[0], c->a[1], advice[c->a[2]])
+               : -EINVAL;
 }
 
-int64_t sys_memory(struct process *p, const uint64_t a[6])
+int64_t vigil_memory(const struct call *c)
 {
     struct sys_memory memory;
 
-    if (a[0] > UINT32_MAX)
+    if (c->a[0] > UINT32_MAX)
         return -ESRCH;
-    int err = process_memory_for(p, a[0] ? (uint32_t)a[0] : p->pid, &memory);
-    return err ? err : user_put_struct(a[1], a[2], &memory, sizeof(memory));
+    int err = process_memory_for(c->p, c->a[0] ? (uint32_t)c->a[0] : c->p->pid, &memory);
+    return err ? err : user_put_struct(c->a[1], c->a[2], &memory, sizeof(memory));
 }
 
-int64_t sys_regions(struct process *p, const uint64_t a[6])
+int64_t vigil_regions(const struct call *c)
 {
-    if (a[0] > UINT32_MAX)
+    if (c->a[0] > UINT32_MAX)
         return -ESRCH;
-    return memory_regions(p, a[0] ? (uint32_t)a[0] : p->pid, a[1],
-                          (size_t)(a[2] / sizeof(struct sys_memory_region)));
+    return memory_regions(c->p, c->a[0] ? (uint32_t)c->a[0] : c->p->pid, c->a[1],
+                          (size_t)(c->a[2] / sizeof(struct sys_memory_region)));
 }
 
-int64_t sys_curve(struct process *p, const uint64_t a[6])
+int64_t vigil_curve(const struct call *c)
 {
     struct sys_curve curve;
 
-    if (a[0] > UINT32_MAX)
+    if (c->a[0] > UINT32_MAX)
         return -ESRCH;
-    int err = process_curve_for(p, a[0] ? (uint32_t)a[0] : p->pid, &curve);
-    return err ? err : user_put_struct(a[1], a[2], &curve, sizeof(curve));
+    int err = process_curve_for(c->p, c->a[0] ? (uint32_t)c->a[0] : c->p->pid, &curve);
+    return err ? err : user_put_struct(c->a[1], c->a[2], &curve, sizeof(curve));
 }

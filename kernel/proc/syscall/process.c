@@ -25,33 +25,35 @@ static int split_words(const char *text, size_t n, const char **argv)
     return argc;
 }
 
-int64_t sys_spawn(struct process *p, const uint64_t a[6])
+int64_t vigil_spawn(const struct call *c)
 {
     const char *argv[SYS_ARGS_MAX];
 
-    if (a[1] > SYS_ARGS_BYTES)
+    if (c->a[1] > SYS_ARGS_BYTES)
         return -E2BIG;
     char *text = kmalloc(SYS_ARGS_BYTES);
     if (!text)
         return -ENOMEM;
-    int argc = arch_copy_from_user(text, a[0], a[1]) ? -EFAULT : split_words(text, a[1], argv);
-    int pid = argc < 0 ? argc : children_spawn(p, argv, (unsigned)argc);
+    int argc =
+        arch_copy_from_user(text, c->a[0], c->a[1]) ? -EFAULT : split_words(text, c->a[1], argv);
+    int pid = argc < 0 ? argc : children_spawn(c->p, argv, (unsigned)argc);
     kfree(text);
     return pid;
 }
 
-int64_t sys_next_pid(struct process *p, UNUSED const uint64_t a[6])
+int64_t vigil_next_pid(const struct call *c)
 {
-    return children_next_pid(p);
+    return children_next_pid(c->p);
 }
 
-int64_t sys_wait(struct process *p, const uint64_t a[6])
+int64_t vigil_wait(const struct call *c)
 {
-    struct process *child = a[0] && a[0] <= UINT32_MAX ? children_find(p, (uint32_t)a[0]) : NULL;
+    struct process *child =
+        c->a[0] && c->a[0] <= UINT32_MAX ? children_find(c->p, (uint32_t)c->a[0]) : NULL;
 
     if (!child)
         return -ESRCH;
-    int status = children_wait(p, child);
+    int status = children_wait(c->p, child);
     process_put(child);
     return status;
 }
@@ -87,13 +89,13 @@ static struct process *next_visible(const struct process *p, uint32_t pid)
     return other;
 }
 
-int64_t sys_threads(struct process *p, const uint64_t a[6])
+int64_t vigil_threads(const struct call *c)
 {
     unsigned n = 0,
-             room = (unsigned)MIN(a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
-    struct process *other = !a[0]                ? next_visible(p, 0)
-                            : a[0] <= UINT32_MAX ? process_to_read(p, (uint32_t)a[0])
-                                                 : NULL;
+             room = (unsigned)MIN(c->a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
+    struct process *other = !c->a[0]                ? next_visible(c->p, 0)
+                            : c->a[0] <= UINT32_MAX ? process_to_read(c->p, (uint32_t)c->a[0])
+                                                    : NULL;
 
     if (!other)
         return -ESRCH;
@@ -106,35 +108,36 @@ int64_t sys_threads(struct process *p, const uint64_t a[6])
         uint32_t pid = other->pid;
         n = put_threads(other, infos, room, n);
         process_put(other);
-        other = a[0] ? NULL : next_visible(p, pid);
+        other = c->a[0] ? NULL : next_visible(c->p, pid);
     }
-    int err = arch_copy_to_user(a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
+    int err = arch_copy_to_user(c->a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
     kfree(infos);
     return err ? err : (int64_t)n;
 }
 
-int64_t sys_symbol(struct process *p, const uint64_t a[6])
+int64_t vigil_symbol(const struct call *c)
 {
-    uint32_t pid = a[0] ? (uint32_t)a[0] : p->pid;
-    struct process *other = a[0] > UINT32_MAX ? NULL : process_look_for(p, pid), *ended = NULL;
+    uint32_t pid = c->a[0] ? (uint32_t)c->a[0] : c->p->pid;
+    struct process *other = c->a[0] > UINT32_MAX ? NULL : process_look_for(c->p, pid),
+                   *ended = NULL;
     struct sys_symbol symbol;
 
     if (other) {
-        symbolize(other, a[1], &symbol);
+        symbolize(other, c->a[1], &symbol);
         process_look_end(other);
-    } else if (a[0] <= UINT32_MAX && (ended = children_find(p, pid))) {
-        symbolize_code(ended, a[1], &symbol);
+    } else if (c->a[0] <= UINT32_MAX && (ended = children_find(c->p, pid))) {
+        symbolize_code(ended, c->a[1], &symbol);
         process_put(ended);
     } else {
         return -ESRCH;
     }
-    return user_put_struct(a[2], a[3], &symbol, sizeof(symbol));
+    return user_put_struct(c->a[2], c->a[3], &symbol, sizeof(symbol));
 }
 
-int64_t sys_sysinfo(UNUSED struct process *p, const uint64_t a[6])
+int64_t vigil_sysinfo(const struct call *c)
 {
     struct sys_info info;
 
     sysinfo_read(&info);
-    return user_put_struct(a[0], a[1], &info, sizeof(info));
+    return user_put_struct(c->a[0], c->a[1], &info, sizeof(info));
 }

@@ -1,15 +1,34 @@
-/* The table of system calls, made from the list in syscall.h; boot argument proc.calls. */
+/* The tables of system calls, made from the lists in syscall.h and calls.def; boot argument
+ * proc.calls. */
 #include "kernel/core/printf.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/syscall/syscall.h"
 
-static const struct {
+#define LINUX_MAX 512 /* above the numbers of Linux's calls */
+
+struct row {
     const char *name;
     handler *handle;
-} calls[SYS_COUNT] = {
-#define ROW(number, name, handle) [number] = {name, handle},
-    SYSTEM_CALLS(ROW)
+};
+
+/* A call that is known and that there is not. */
+static int64_t refuse_call(UNUSED const struct call *c)
+{
+    return -ENOSYS;
+}
+
+static const struct row linux_calls[LINUX_MAX] = {
+#define CALL(number, name, handle) [number] = {#name, handle},
+#define REFUSED(number, name)      [number] = {#name, refuse_call},
+#include "linux_calls.h"
+#undef REFUSED
+#undef CALL
+};
+
+static const struct row vigil_calls[SYS_COUNT - SYS_FIRST] = {
+#define ROW(number, name, handle) [(number)-SYS_FIRST] = {name, handle},
+    VIGIL_CALLS(ROW)
 #undef ROW
 };
 
@@ -24,25 +43,47 @@ const struct arg syscall_args[] = {
     {0},
 };
 
+/* Returns the row of a call, or NULL if the number is unknown. */
+static const struct row *find_call(uint64_t number)
+{
+    const struct row *row = number < LINUX_MAX ? &linux_calls[number]
+                            : number >= SYS_FIRST && number < SYS_COUNT
+                                ? &vigil_calls[number - SYS_FIRST]
+                                : NULL;
+
+    return row && row->handle ? row : NULL;
+}
+
 /* Prints a call that has returned. */
-static void print_call(const struct process *p, const char *name, uint64_t number,
-                       const uint64_t a[6], int64_t result)
+static void print_call(const struct call *c, const char *name, uint64_t number, int64_t result)
 {
     kprintf("process: event=call name=%s number=%llu result=%lld pid=%u app=%s tid=%u: arguments "
             "%#llx %#llx %#llx %#llx %#llx %#llx\n",
-            name, (unsigned long long)number, (long long)result, p->pid, p->name,
-            thread_current()->tid, (unsigned long long)a[0], (unsigned long long)a[1],
-            (unsigned long long)a[2], (unsigned long long)a[3], (unsigned long long)a[4],
-            (unsigned long long)a[5]);
+            name, (unsigned long long)number, (long long)result, c->p->pid, c->p->name, c->t->tid,
+            (unsigned long long)c->a[0], (unsigned long long)c->a[1], (unsigned long long)c->a[2],
+            (unsigned long long)c->a[3], (unsigned long long)c->a[4], (unsigned long long)c->a[5]);
 }
 
-int64_t syscall_dispatch(uint64_t number, const uint64_t args[6])
+/* Says that a program makes a call that there is not, once a process. */
+static void report_unknown(struct process *p, uint64_t number)
 {
-    struct process *p = thread_current()->process;
-    bool known = number < SYS_COUNT && calls[number].handle;
-    int64_t result = known ? calls[number].handle(p, args) : -ENOSYS;
+    if (!__atomic_exchange_n(&p->told_call, true, __ATOMIC_RELAXED))
+        kprintf("process: event=unknown_call number=%llu pid=%u app=%s: there is no such system "
+                "call; it gets ENOSYS\n",
+                (unsigned long long)number, p->pid, p->name);
+}
 
+int64_t syscall_dispatch(uint64_t number, const uint64_t args[6], struct arch_frame *frame)
+{
+    struct thread *t = thread_current();
+    struct call c = {.p = t->process, .t = t, .frame = frame};
+    const struct row *row = find_call(number);
+
+    memcpy(c.a, args, sizeof(c.a));
+    if (!row)
+        report_unknown(c.p, number);
+    int64_t result = row ? row->handle(&c) : -ENOSYS;
     if (proc_calls == PRINT_ALL || (proc_calls == PRINT_REFUSED && result < 0))
-        print_call(p, known ? calls[number].name : "unknown", number, args, result);
+        print_call(&c, row ? row->name : "unknown", number, result);
     return result;
 }

@@ -18,7 +18,7 @@
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
 
-enum { CHILDREN = 24, THREADS = 24, SEEN_MAX = 64, FINE = 7, LARGEST = 0x7fffffff };
+enum { CHILDREN = 24, THREADS = 24, SEEN_MAX = 64, FINE = 7, LARGEST = 0x3fffffff };
 
 static int start(const char *word, const char *more, const char *last)
 {

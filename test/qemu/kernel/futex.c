@@ -55,7 +55,7 @@ static void finish(unsigned threads)
 
 static void sleep_on(uint64_t thread, vaddr_t word)
 {
-    if (futex_wait(space, word, 0, UINT64_MAX))
+    if (futex_wait(space, word, 0, FUTEX_ANY, UINT64_MAX))
         __atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
     /* In this order: a thread that is seen awake has been counted. */
     __atomic_add_fetch(&woken, 1, __ATOMIC_RELEASE);
@@ -76,12 +76,12 @@ static void of_a_thousand_words_in_one_bucket_each_wakes_its_own_sleeper(void)
         spawn(sleep_on_own_word, i);
     for (unsigned i = 0; i < THREADS; i++) {
         unsigned which = i * 1237 % THREADS;
-        while (!futex_wake(space, words[which], 1)) /* the thread is not asleep yet */
+        while (!futex_wake(space, words[which], 1, FUTEX_ANY)) /* the thread is not asleep yet */
             nap(100 * NS_PER_US);
         while (!__atomic_load_n(&is_awake[which], __ATOMIC_ACQUIRE))
             nap(20 * NS_PER_US);
         CHECK(__atomic_load_n(&woken, __ATOMIC_ACQUIRE) == i + 1);
-        CHECK(futex_wake(space, words[which], 1) == 0);
+        CHECK(futex_wake(space, words[which], 1, FUTEX_ANY) == 0);
     }
     CHECK(!wrong);
     finish(THREADS);
@@ -99,7 +99,7 @@ static unsigned wake_all(uint32_t max, unsigned wanted)
     unsigned got = 0;
 
     while (got < wanted) {
-        int n = futex_wake(space, words[0], MIN(max, wanted - got));
+        int n = futex_wake(space, words[0], MIN(max, wanted - got), FUTEX_ANY);
         CHECK(n >= 0);
         got += n > 0 ? (unsigned)n : 0;
         if (got < wanted)
@@ -120,7 +120,7 @@ static void as_many_sleepers_of_one_word_wake_as_were_asked_for(void)
     nap(20 * NS_PER_MS); /* so that one too many would show */
     CHECK(__atomic_load_n(&woken, __ATOMIC_ACQUIRE) == 201);
     CHECK(wake_all(UINT32_MAX, THREADS - 201) == THREADS - 201);
-    CHECK(futex_wake(space, words[0], UINT32_MAX) == 0);
+    CHECK(futex_wake(space, words[0], UINT32_MAX, FUTEX_ANY) == 0);
     CHECK(!wrong);
     finish(THREADS);
 }
@@ -135,7 +135,7 @@ static void doze(void *arg)
 
     for (unsigned i = 0; i < DOZES; i++) {
         seed = seed * 6364136223846793005 + 1442695040888963407;
-        int err = futex_wait(space, words[(seed >> 33) % SHARED], 0,
+        int err = futex_wait(space, words[(seed >> 33) % SHARED], 0, FUTEX_ANY,
                              arch_clock_ns() + (seed >> 40) % (100 * NS_PER_US));
         __atomic_add_fetch(err == 0            ? &woken
                            : err == -ETIMEDOUT ? &timed_out
@@ -148,7 +148,7 @@ static void doze(void *arg)
 static void wake_others(UNUSED void *arg)
 {
     for (unsigned i = 0; !__atomic_load_n(&over, __ATOMIC_RELAXED); i++) {
-        int n = futex_wake(space, words[i % SHARED], 1 + i % 3);
+        int n = futex_wake(space, words[i % SHARED], 1 + i % 3, FUTEX_ANY);
         __atomic_add_fetch(n < 0 ? &wrong : &sent, n < 0 ? 1 : (uint32_t)n, __ATOMIC_RELAXED);
         nap(10 * NS_PER_US);
     }

@@ -1,0 +1,17 @@
+/* Deadlines as sched.h has them: the time of arch_clock_ns(), UINT64_MAX: never. */
+#pragma once
+#include "kernel/arch/arch.h"
+
+/* Returns the time `ns` from now, UINT64_MAX if it overflows. */
+static inline uint64_t deadline_after(uint64_t ns)
+{
+    uint64_t now = arch_clock_ns();
+
+    return ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
+}
+
+/* Returns the time of a date, in ns. Dates begin at boot. */
+static inline uint64_t deadline_of_date(uint64_t ns)
+{
+    return ns;
+}
