@@ -35,7 +35,7 @@ struct cpuset {
 enum thread_state { THREAD_NEW, THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, THREAD_DEAD };
 
 #define THREAD_NAME_MAX 24
-#define KSTACK_SIZE     (32 * KIB) /* with an unmapped guard page below */
+#define KSTACK_SIZE     (16 * KIB) /* with an unmapped guard page below */
 #define GROUP_NONE      (-1)
 
 struct sched_policy; /* sched/policies.c */

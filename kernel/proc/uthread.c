@@ -54,6 +54,18 @@ static bool release_slot(struct process *p)
 /* Kernel memory charged for a thread. */
 #define THREAD_BYTES (KSTACK_SIZE + sizeof(struct thread))
 
+/* What a process must be able to be charged for beside a new thread: page tables of its stack. */
+#define THREAD_RESERVE (4 * PAGE_SIZE)
+
+static int charge_thread(struct process *p)
+{
+    int err = process_charge(p, THREAD_BYTES + THREAD_RESERVE);
+
+    if (!err)
+        process_uncharge(p, THREAD_RESERVE);
+    return err;
+}
+
 /* Keeps the counts of a thread that will run no more. */
 static void count_gone(struct thread *t)
 {
@@ -119,7 +131,7 @@ int uthread_create(struct process *p, struct uthread_start *start, const struct 
         kfree(start);
         return err;
     }
-    err = process_charge(p, THREAD_BYTES);
+    err = charge_thread(p);
     if (!err) {
         err = make_thread(p, start, like, &t);
         if (err)
