@@ -1,7 +1,7 @@
 /*
- * Numbers of threads; a process has the number of its first thread. They are allocated in ascending order from 1 to NUMBER_MAX,
- * then from 1 again; never 0, never one in use. A number is in use from number_take(), which may
- * come before the process or thread exists, to number_give().
+ * Numbers of threads; a process has the number of its first thread. They are allocated in ascending
+ * order from 1 to NUMBER_MAX, then from 1 again; never 0, never one in use. A number is in use from
+ * number_take(), which may come before the process or thread exists, to number_give().
  */
 #pragma once
 #include "kernel/core/lock.h"

@@ -14,6 +14,6 @@ int user_put_struct(vaddr_t dst, uint64_t bytes, const void *src, size_t full);
 /* Copies a user's structure of `bytes` bytes, at least `least`, to one of `full` bytes, whose rest
  * becomes 0. Returns 0; -EFAULT; -EINVAL: too short; -E2BIG: bytes behind `full` are not 0. */
 int user_get_struct(void *dst, size_t full, size_t least, vaddr_t src, uint64_t bytes);
-/* Reads Linux's struct timespec, and returns it in nanoseconds, UINT64_MAX if it is more. Returns 0;
- * -EFAULT; -EINVAL: it is negative, or has a second of nanoseconds or more. */
+/* Reads Linux's struct timespec, and returns it in nanoseconds, UINT64_MAX if it is more. Returns
+ * 0; -EFAULT; -EINVAL: it is negative, or has a second of nanoseconds or more. */
 int user_get_time(vaddr_t src, uint64_t *ns);

@@ -108,8 +108,8 @@ static int compare_op(const struct wake_op *op, int32_t old)
     }
 }
 
-/* Changes the word at `at` by the operation. Returns whether its old value passes the comparison, or
- * an error. */
+/* Changes the word at `at` by the operation. Returns whether its old value passes the comparison,
+ * or an error. */
 static int change_word(vaddr_t at, const struct wake_op *op)
 {
     uint32_t old, seen;
