@@ -407,8 +407,8 @@ int arch_copy_to_user(vaddr_t dst, const void *src, size_t n);
 /* Reads an aligned word without a page fault. Any context. Returns 0, or -EFAULT if it is not
  * resident. */
 int arch_peek_user32(vaddr_t src, uint32_t *out);
-/* Stores `new` in an aligned word if it is `old`, atomically, and returns its value before in *seen.
- * Thread context, no spinlock held; may fault and sleep. Returns 0 or -EFAULT. */
+/* Stores `new` in an aligned word if it is `old`, atomically, and its value before in *seen. Thread
+ * context, no spinlock held; may fault and sleep. Returns 0 or -EFAULT. */
 int arch_swap_user32(vaddr_t at, uint32_t old, uint32_t new, uint32_t *seen);
 
 /* ---- PCI, where only the ISA knows it -------------------------------------------------------- */
