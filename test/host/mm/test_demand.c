@@ -1,4 +1,4 @@
-/* The remembered past of a program's use of memory, from epoch to epoch. */
+/* The misses by memory size that are remembered of a program, from epoch to epoch. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/divide/demand.h"
 #include "test/host/double/random.h"
@@ -30,7 +30,8 @@ static void add_loop(struct demand *d, struct demand_epoch e, const struct loop 
     demand_add(d, &e);
 }
 
-/* Returns the misses of an epoch in which the program worked for worked_us, with `pages`. */
+/* Adds one epoch of the loop, in which the program worked for `worked_us`. Returns the misses it
+ * expects with `pages`. */
 static uint64_t misses_after(const struct demand_epoch *e, const struct loop *l, uint64_t worked_us,
                              uint32_t pages)
 {
@@ -46,13 +47,13 @@ static uint64_t misses_after(const struct demand_epoch *e, const struct loop *l,
 
 /* ---- What is remembered ---------------------------------------------------------------------- */
 
-static void the_past_is_of_accesses_and_not_of_epochs(void **state)
+static void the_past_is_a_number_of_accesses_not_of_epochs(void **state)
 {
     struct demand d = {0};
     struct loop often = {.pages = 10, .uses = 3}, seldom = {.pages = 110, .uses = 0};
 
     (void)state;
-    /* One access in a hundred needs 110 pages, which most of these epochs cannot tell from none. */
+    /* One access in a hundred needs 110 pages. Nine epochs in ten see none of these accesses. */
     struct demand_epoch e = epoch_of(&often);
     e.accesses = 10000;
     for (unsigned epoch = 0; epoch < 100; epoch++) {
@@ -64,7 +65,7 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     assert_int_equal(d.misses[10], 10 * 110);
     assert_int_equal(d.misses[11], 0);
     assert_int_equal(d.work, 10000);
-    /* Many accesses make it forget in a few epochs, and so does much work without any. */
+    /* Epochs with many accesses make it forget, and so does much work without accesses. */
     often.uses = 2000;
     for (unsigned epoch = 0; epoch < 11; epoch++)
         add_loop(&d, e, &often);
@@ -78,9 +79,9 @@ static void the_past_is_of_accesses_and_not_of_epochs(void **state)
     assert_in_range(d.work, 500000, 1500000);
 }
 
-/* Ten million accesses to 100 pages, then to ten times as many by a program that waits for nearly
- * all of them. */
-static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
+/* Ten million accesses to 100 pages, then an epoch with one access to each of 1,000 pages, in which
+ * the program waits nearly all the time. It has 100 pages, so the past would predict only hits. */
+static void a_past_that_an_epoch_contradicts_is_forgotten_at_once(void **state)
 {
     struct demand d = {0};
     const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1};
@@ -92,14 +93,14 @@ static void what_an_epoch_contradicts_is_soon_forgotten(void **state)
     e.has = 100;
     demand_passed(&d, 100000, 99900);
     add_loop(&d, e, &large);
-    /* Of the others at most four times as many are left, with as much of the work. */
+    /* Of the past, two to four times the epoch's accesses are left, and the work by that. */
     assert_in_range(d.misses[0], 1000 + 2000, 1000 + 4000);
     assert_int_equal(d.misses[100 / SPACING], 1000);
     assert_in_range(d.work, 100 + 20, 100 + 40);
 }
 
-/* The same with all the pages it needs: predicted hits are hits. */
-static void what_is_as_predicted_with_the_pages_there_are_is_remembered(void **state)
+/* Epochs that agree with the past: with all pages in memory, the same loop, or a smaller one. */
+static void a_past_that_an_epoch_agrees_with_is_remembered(void **state)
 {
     const struct loop small = {.pages = 100, .uses = 100000}, large = {.pages = 1000, .uses = 1},
                       few = {.pages = 8, .uses = 1};
@@ -120,8 +121,8 @@ static void what_is_as_predicted_with_the_pages_there_are_is_remembered(void **s
     }
 }
 
-/* A wait that began in the epoch before is counted in this one. */
-static void work_less_than_none_is_made_up_for(void **state)
+/* A wait is counted in the epoch it ends in, though it may have begun in the epoch before. */
+static void negative_work_is_carried_to_the_next_epoch(void **state)
 {
     struct demand d = {0};
     const struct loop loop = {.pages = 10, .uses = 1};
@@ -138,8 +139,8 @@ static void work_less_than_none_is_made_up_for(void **state)
     assert_int_equal(d.work, 700);
 }
 
-/* As much as an epoch at most: a wait of many is told at once when it ends. */
-static void a_long_wait_is_soon_made_up_for(void **state)
+/* A wait of many epochs is counted when it ends. The next epochs make up for one epoch of it. */
+static void negative_work_is_one_epoch_at_most(void **state)
 {
     struct demand d = {0};
     const struct loop loop = {.pages = 10, .uses = 1};
@@ -155,7 +156,7 @@ static void a_long_wait_is_soon_made_up_for(void **state)
 
 /* ---- Pages that no curve knows --------------------------------------------------------------- */
 
-static void hot_pages_stay_and_the_others_have_the_rest(void **state)
+static void hot_pages_stay_and_other_pages_have_the_rest(void **state)
 {
     const struct loop loop = {.pages = 50, .uses = 4};
     struct demand_epoch e = epoch_of(&loop);
@@ -168,7 +169,7 @@ static void hot_pages_stay_and_the_others_have_the_rest(void **state)
     assert_int_equal(misses_after(&e, &loop, 1000, 80), 0);
 }
 
-/* Used in 1 ms by a program that works for 20: each 20 times. */
+/* Hot pages are used within 1 ms. A program that works for 20 ms uses each of them 20 times. */
 static void hot_pages_without_room_miss_as_often_as_they_are_used(void **state)
 {
     const struct loop loop = {.pages = 0};
@@ -179,11 +180,11 @@ static void hot_pages_without_room_miss_as_often_as_they_are_used(void **state)
     assert_int_equal(misses_after(&e, &loop, 20000, 40), 0);
     assert_int_equal(misses_after(&e, &loop, 20000, 30), 10 * 20);
     assert_int_equal(misses_after(&e, &loop, 20000, 0), 40 * 20);
-    /* It waited all the time: each has been used, and once at least. */
+    /* A program that only waited is taken to have used each hot page once. */
     assert_int_equal(misses_after(&e, &loop, 0, 0), 40);
 }
 
-static void many_uses_of_hot_pages_are_as_many_as_a_curve_may_have(void **state)
+static void uses_of_hot_pages_are_limited_to_what_a_curve_may_have(void **state)
 {
     const struct loop loop = {.pages = 0};
     struct demand_epoch e = epoch_of(&loop);
@@ -194,8 +195,9 @@ static void many_uses_of_hot_pages_are_as_many_as_a_curve_may_have(void **state)
     assert_in_range(misses_after(&e, &loop, 1u << 30, 0), 1u << 31, DIVIDE_MISSES_MAX);
 }
 
-/* Pages of which one in many is looked at are used no less than those that are logged. */
-static void hot_pages_are_used_as_often_as_others(void **state)
+/* The log counts 5,000 uses; the hot pages, of which only a sample is seen, are taken to have as
+ * many together. */
+static void hot_pages_have_at_least_as_many_uses_as_logged_pages(void **state)
 {
     const struct loop loop = {.pages = 50, .uses = 100};
     struct demand_epoch e = epoch_of(&loop);
@@ -205,7 +207,7 @@ static void hot_pages_are_used_as_often_as_others(void **state)
     assert_int_equal(misses_after(&e, &loop, 1000, 0), 5000 + 10 * (5000 / 10));
 }
 
-static void more_are_hot_that_were_so_before_the_epochs_end(void **state)
+static void the_largest_number_of_hot_pages_in_an_epoch_counts(void **state)
 {
     struct demand d = {0};
     const struct loop loop = {.pages = 0};
@@ -221,9 +223,8 @@ static void more_are_hot_that_were_so_before_the_epochs_end(void **state)
     assert_int_equal(d.hot, 20);
 }
 
-/* 100 pages, 60 of which it has used for the first time just now: it is not known not to need
- * them. */
-static void what_a_program_begins_with_it_is_taken_to_use_again(void **state)
+/* Of 100 pages the program has used 60 for the first time in this epoch. */
+static void first_used_pages_are_expected_to_be_used_again(void **state)
 {
     const struct loop loop = {.pages = 0};
     struct demand_epoch e = epoch_of(&loop);
@@ -237,7 +238,7 @@ static void what_a_program_begins_with_it_is_taken_to_use_again(void **state)
     assert_int_equal(misses_after(&e, &loop, 1000, 0), 0);
 }
 
-static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **state)
+static void first_used_pages_of_several_epochs_are_used_together(void **state)
 {
     struct demand d = {0};
     const struct loop loop = {.pages = 0};
@@ -253,13 +254,13 @@ static void what_it_begins_with_in_several_epochs_it_uses_all_or_none_of(void **
     assert_int_equal(d.misses[90 / SPACING], 110);
     assert_int_equal(d.misses[140 / SPACING], 110);
     assert_int_equal(d.misses[150 / SPACING], 0);
-    /* The last of them come when most accesses are other. */
+    /* The last 10 first uses are in an epoch in which most accesses are not first uses. */
     e.pages = 160;
     e.begins = 0;
     add_loop(&d, e, &loop);
     assert_int_equal(d.misses[150 / SPACING], 110);
     assert_int_equal(d.misses[160 / SPACING], 0);
-    /* Half of the half-forgotten past. */
+    /* When half of the past is forgotten, half of its first uses are. */
     e.accesses = 100;
     e.pages = 200;
     add_loop(&d, e, &loop);
@@ -295,18 +296,18 @@ static void any_epochs_leave_a_curve_that_does_not_rise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_past_is_of_accesses_and_not_of_epochs),
-        cmocka_unit_test(what_an_epoch_contradicts_is_soon_forgotten),
-        cmocka_unit_test(what_is_as_predicted_with_the_pages_there_are_is_remembered),
-        cmocka_unit_test(work_less_than_none_is_made_up_for),
-        cmocka_unit_test(a_long_wait_is_soon_made_up_for),
-        cmocka_unit_test(hot_pages_stay_and_the_others_have_the_rest),
+        cmocka_unit_test(the_past_is_a_number_of_accesses_not_of_epochs),
+        cmocka_unit_test(a_past_that_an_epoch_contradicts_is_forgotten_at_once),
+        cmocka_unit_test(a_past_that_an_epoch_agrees_with_is_remembered),
+        cmocka_unit_test(negative_work_is_carried_to_the_next_epoch),
+        cmocka_unit_test(negative_work_is_one_epoch_at_most),
+        cmocka_unit_test(hot_pages_stay_and_other_pages_have_the_rest),
         cmocka_unit_test(hot_pages_without_room_miss_as_often_as_they_are_used),
-        cmocka_unit_test(many_uses_of_hot_pages_are_as_many_as_a_curve_may_have),
-        cmocka_unit_test(hot_pages_are_used_as_often_as_others),
-        cmocka_unit_test(more_are_hot_that_were_so_before_the_epochs_end),
-        cmocka_unit_test(what_a_program_begins_with_it_is_taken_to_use_again),
-        cmocka_unit_test(what_it_begins_with_in_several_epochs_it_uses_all_or_none_of),
+        cmocka_unit_test(uses_of_hot_pages_are_limited_to_what_a_curve_may_have),
+        cmocka_unit_test(hot_pages_have_at_least_as_many_uses_as_logged_pages),
+        cmocka_unit_test(the_largest_number_of_hot_pages_in_an_epoch_counts),
+        cmocka_unit_test(first_used_pages_are_expected_to_be_used_again),
+        cmocka_unit_test(first_used_pages_of_several_epochs_are_used_together),
         cmocka_unit_test(any_epochs_leave_a_curve_that_does_not_rise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
-/* Memory for pools against every possible division. */
+/* The division of memory among pools, compared with all possible divisions. */
 #include "test/host/double/dividing.h"
 
-enum { POOLS = 4, ALL = SPACING * (POINTS - 1) }; /* pages of the curves */
+enum { POOLS = 4, ALL = SPACING * (POINTS - 1) }; /* ALL: pages of a curve */
 
 static void divide(struct fixture *f, uint32_t memory)
 {
@@ -44,7 +44,7 @@ static void a_loop_gets_all_its_pages_or_none(void **state)
     assert_int_equal(f->room.best[0], 80);
 }
 
-static void a_step_that_ends_behind_the_cliff_leaves_pages_to_others(void **state)
+static void a_loop_gets_no_pages_beyond_its_cliff(void **state)
 {
     struct fixture *f = *state;
 
@@ -55,7 +55,7 @@ static void a_step_that_ends_behind_the_cliff_leaves_pages_to_others(void **stat
     assert_int_equal(f->room.best[1], 64);
 }
 
-static void a_weight_counts_as_so_many_misses(void **state)
+static void a_weight_multiplies_misses(void **state)
 {
     struct fixture *f = *state;
 
@@ -66,9 +66,9 @@ static void a_weight_counts_as_so_many_misses(void **state)
     assert_int_equal(f->room.best[0], 96);
 }
 
-/* Each pool against itself alone: one that misses at every size is slowed by a part of the memory
- * only as far as all of it would make it faster. */
-static void slowdown_is_by_that_alone(void **state)
+/* A pool is compared with itself with all of the memory. Misses that no memory avoids do not count
+ * as slowdown. */
+static void slowdown_is_relative_to_all_memory(void **state)
 {
     struct fixture *f = *state;
 
@@ -76,7 +76,7 @@ static void slowdown_is_by_that_alone(void **state)
         make_slope(f, i, 1000);
         f->pool[i].fault_time = f->pool[i].work = 1000;
     }
-    for (unsigned k = 0; k < POINTS; k++) /* with many misses that no memory avoids */
+    for (unsigned k = 0; k < POINTS; k++) /* misses that no memory avoids */
         f->misses[1][k] += 1000;
     assert_int_equal(divide_cost(&f->pool[0], ALL, ALL), 0);
     assert_int_equal(divide_cost(&f->pool[1], ALL, ALL), 0);
@@ -89,11 +89,11 @@ static void slowdown_is_by_that_alone(void **state)
     assert_int_equal(divide_lost(&f->pool[0], 0, ALL), 1000000ull * 1000 / 1001);
 }
 
-static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **state)
+static void a_miss_costs_more_in_a_pool_that_works_less(void **state)
 {
     struct fixture *f = *state;
 
-    /* The same misses to be saved; the second has little to do besides. */
+    /* Both can save the same misses; the second works a hundredth of the first's time. */
     make_slope(f, 0, 1000);
     make_slope(f, 1, 1000);
     for (unsigned i = 0; i < 2; i++) {
@@ -111,8 +111,8 @@ static void what_a_miss_costs_counts_by_how_much_a_program_is_slowed(void **stat
     assert_int_equal(f->room.best[1], 80);
 }
 
-/* Makes pool i `times` slower than alone with less than `below` pages, and another number of times
- * up to all of its curve. */
+/* Makes pool `i` slower than with all of its curve's pages: `times` as slow with fewer than `below`
+ * pages, `then` times as slow from there on. */
 static void make_slowed(struct fixture *f, unsigned i, uint32_t below, uint64_t times,
                         uint64_t then)
 {
@@ -131,9 +131,9 @@ static double speedup(const struct fixture *f, unsigned i, uint32_t pages, uint3
            (work + fault * (double)divide_misses(p, pages));
 }
 
-/* Both run at a third of their speeds, rather than one at full speed and the other at a hundredth,
- * though the sum of that is larger. */
-static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
+/* One pool at full speed and the other at a hundredth has the larger sum of speedups. Both at a
+ * third of their speeds has the higher harmonic mean, and is chosen. */
+static void throughput_starves_no_pool_for_a_larger_sum_of_speedups(void **state)
 {
     struct fixture *f = *state;
 
@@ -145,7 +145,7 @@ static void throughput_starves_none_for_a_larger_sum_of_speedups(void **state)
         divide(f, 96);
         assert_int_equal(f->room.best[1 - i], 32);
     }
-    /* By weights alone, if they are large enough. */
+    /* A large weight decides against the harmonic mean. */
     f->pool[1].weight = 60;
     divide(f, 96);
     assert_int_equal(f->room.best[1], 96);
@@ -161,7 +161,7 @@ static double weighted_misses(const struct fixture *f, const uint32_t *pages,
     return misses;
 }
 
-/* Returns one by the weighted harmonic mean of speedups. */
+/* Returns the reciprocal of the weighted harmonic mean of speedups. */
 static double slowed(const struct fixture *f, const uint32_t *pages, uint32_t memory)
 {
     double weights = 0, sum = 0;
@@ -175,7 +175,8 @@ static double slowed(const struct fixture *f, const uint32_t *pages, uint32_t me
 
 typedef double measure_t(const struct fixture *f, const uint32_t *pages, uint32_t memory);
 
-/* Returns the least measure of all divisions of the steps that pools i.. have. */
+/* Returns the least measure of all divisions of `steps` steps among pools `i` and up; pages[] has
+ * the pages of the pools before. */
 static double least(const struct fixture *f, measure_t *measure, uint32_t *pages, unsigned i,
                     uint32_t steps, uint32_t memory)
 {
@@ -190,9 +191,9 @@ static double least(const struct fixture *f, measure_t *measure, uint32_t *pages
     return best;
 }
 
-/* Any curves, cliffs included, and any weights: the fewest misses where a miss's cost is not known,
- * else the highest harmonic mean. */
-static void throughput_is_the_best_of_all_divisions_in_steps(void **state)
+/* Random curves, with and without cliffs, and random weights: fewest misses where the cost of a
+ * miss is unknown, else the highest harmonic mean. */
+static void throughput_finds_the_best_of_all_divisions(void **state)
 {
     struct fixture *f = *state;
     uint64_t seed = 17;
@@ -211,7 +212,7 @@ static void throughput_is_the_best_of_all_divisions_in_steps(void **state)
         }
         divide(f, memory);
         double best = least(f, measure, pages, 0, steps, memory);
-        /* Costs are in whole millionths. */
+        /* Costs are rounded to millionths. */
         assert_true(measure(f, f->room.best, memory) <= best + 1e-6);
     }
 }
@@ -225,7 +226,7 @@ static uint64_t highest_rate(const struct fixture *f, const uint32_t *pages)
     return highest;
 }
 
-static void maxmin_finds_the_lowest_rate_all_can_have(void **state)
+static void maxmin_finds_the_lowest_highest_rate(void **state)
 {
     struct fixture *f = *state;
     uint64_t seed = 23;
@@ -248,7 +249,8 @@ static void maxmin_finds_the_lowest_rate_all_can_have(void **state)
     }
 }
 
-/* Returns whether all that could miss as often as the pool that misses most do. */
+/* Returns whether every pool misses about as often as the pool with the highest rate, unless it
+ * cannot even with its minimum. */
 static bool alike(const struct fixture *f, const uint32_t *pages)
 {
     uint64_t near = divide_near(highest_rate(f, pages));
@@ -261,8 +263,8 @@ static bool alike(const struct fixture *f, const uint32_t *pages)
     return true;
 }
 
-/* Any curves, cliffs included: of all divisions with which rates are equal, spare memory or not,
- * one in which they are lowest. */
+/* Random curves, with and without cliffs: the lowest rates of all divisions in which rates are
+ * alike. Divisions may leave memory spare. */
 static void fairness_finds_the_lowest_equal_rates(void **state)
 {
     struct fixture *f = *state;
@@ -291,9 +293,9 @@ static void fairness_finds_the_lowest_equal_rates(void **state)
     }
 }
 
-/* With one page more a loop misses nothing: a pool that misses less than the loop could is given no
- * more, and memory is spare. */
-static void fairness_keeps_a_loop_from_what_it_needs_while_another_misses(void **state)
+/* A loop misses always or never. While it misses, fairness gives the other pool only the pages that
+ * make it miss as often, and the rest stays spare. */
+static void fairness_leaves_a_loop_missing_while_another_pool_misses(void **state)
 {
     struct fixture *f = *state;
 
@@ -344,7 +346,7 @@ static void a_service_is_kept_before_misses_are_saved(void **state)
     f->pool[0].low = 200;
     divide(f, 96);
     assert_in_range(divide_rate(&f->pool[0], f->room.best[0]), 280, 300);
-    /* the lower end: pages it does not need go to others */
+    /* Its rate may rise to the lower end of its range; the pages go to the other pool. */
     make_slope(f, 1, 100);
     divide(f, 120);
     assert_in_range(divide_rate(&f->pool[0], f->room.best[0]), 200, 220);
@@ -365,7 +367,7 @@ static void the_heaviest_service_comes_first(void **state)
     assert_true(divide_misses(&f->pool[1], f->room.best[1]) <= 300);
 }
 
-static void a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_part(void **state)
+static void a_pool_without_a_curve_gets_twice_its_pages_up_to_an_equal_part(void **state)
 {
     struct fixture *f = *state;
 
@@ -381,9 +383,8 @@ static void a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_p
     }
 }
 
-/* Pools that have just begun, and hold next to nothing, are no reason to take pages from a loop
- * that it needs. */
-static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
+/* Pools that have just begun and hold few pages take none that a loop needs. */
+static void small_pools_without_a_curve_leave_a_loop_its_pages(void **state)
 {
     struct fixture *f = *state;
 
@@ -396,8 +397,8 @@ static void small_ones_without_a_curve_leave_a_loop_what_it_needs(void **state)
     assert_true(f->room.best[0] >= 64);
 }
 
-/* Memory that they do not ask for is divided. */
-static void pools_of_which_nothing_is_known_have_even_parts_of_what_is_over(void **state)
+/* Memory beyond twice the pages that the pools hold is divided evenly. */
+static void pools_without_curves_get_even_parts_of_spare_memory(void **state)
 {
     struct fixture *f = *state;
 
@@ -408,7 +409,7 @@ static void pools_of_which_nothing_is_known_have_even_parts_of_what_is_over(void
         assert_in_range(f->room.best[i], 28, 32);
 }
 
-static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
+static void a_pool_without_a_curve_keeps_its_pages(void **state)
 {
     struct fixture *f = *state;
 
@@ -416,11 +417,11 @@ static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
         f->config.goal = goal;
         make_slope(f, 0, 5000);
         make_unknown(f, 1, 70);
-        f->pool[1].high = 400; /* no rate is known to be kept */
+        f->pool[1].high = 400; /* its rate is unknown */
         divide(f, 81);
         assert_int_equal(f->room.best[1], 70);
-        /* Of several, each has an equal part of the pages it holds first; one that does not use its
-         * part leaves it to the others. */
+        /* Several such pools: each keeps its pages up to an equal part. A pool with fewer leaves
+         * the rest of its part to the others. */
         make_unknown(f, 0, 10);
         make_unknown(f, 2, 40);
         divide(f, 90);
@@ -431,11 +432,11 @@ static void a_pool_without_a_curve_keeps_what_it_holds(void **state)
     }
 }
 
-static void a_pool_that_wants_nothing_gets_none_of_what_is_over(void **state)
+static void a_pool_that_saves_no_misses_gets_no_spare_memory(void **state)
 {
     struct fixture *f = *state;
 
-    /* A loop that does not fit, one that is resident, an idle one which has most so far. */
+    /* A loop that does not fit, a resident loop, and an idle pool that holds most pages. */
     make_loop(f, 0, 96, 1000);
     make_loop(f, 1, 16, 1000);
     make_slope(f, 2, 0);
@@ -447,7 +448,7 @@ static void a_pool_that_wants_nothing_gets_none_of_what_is_over(void **state)
     assert_int_equal(f->room.best[2], 4);
 }
 
-static void a_curve_is_scaled_to_what_was_seen(void **state)
+static void a_curve_is_scaled_to_the_misses_seen(void **state)
 {
     struct fixture *f = *state;
 
@@ -466,24 +467,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(pages_go_where_each_saves_most),
         TEST(a_loop_gets_all_its_pages_or_none),
-        TEST(a_step_that_ends_behind_the_cliff_leaves_pages_to_others),
-        TEST(a_weight_counts_as_so_many_misses),
-        TEST(slowdown_is_by_that_alone),
-        TEST(what_a_miss_costs_counts_by_how_much_a_program_is_slowed),
-        TEST(throughput_starves_none_for_a_larger_sum_of_speedups),
-        TEST(throughput_is_the_best_of_all_divisions_in_steps),
-        TEST(maxmin_finds_the_lowest_rate_all_can_have),
+        TEST(a_loop_gets_no_pages_beyond_its_cliff),
+        TEST(a_weight_multiplies_misses),
+        TEST(slowdown_is_relative_to_all_memory),
+        TEST(a_miss_costs_more_in_a_pool_that_works_less),
+        TEST(throughput_starves_no_pool_for_a_larger_sum_of_speedups),
+        TEST(throughput_finds_the_best_of_all_divisions),
+        TEST(maxmin_finds_the_lowest_highest_rate),
         TEST(fairness_finds_the_lowest_equal_rates),
-        TEST(fairness_keeps_a_loop_from_what_it_needs_while_another_misses),
+        TEST(fairness_leaves_a_loop_missing_while_another_pool_misses),
         TEST(fairness_makes_rates_equal_where_curves_are_smooth),
         TEST(a_service_is_kept_before_misses_are_saved),
         TEST(the_heaviest_service_comes_first),
-        TEST(a_pool_without_a_curve_may_have_twice_what_it_holds_up_to_an_equal_part),
-        TEST(small_ones_without_a_curve_leave_a_loop_what_it_needs),
-        TEST(pools_of_which_nothing_is_known_have_even_parts_of_what_is_over),
-        TEST(a_pool_without_a_curve_keeps_what_it_holds),
-        TEST(a_pool_that_wants_nothing_gets_none_of_what_is_over),
-        TEST(a_curve_is_scaled_to_what_was_seen),
+        TEST(a_pool_without_a_curve_gets_twice_its_pages_up_to_an_equal_part),
+        TEST(small_pools_without_a_curve_leave_a_loop_its_pages),
+        TEST(pools_without_curves_get_even_parts_of_spare_memory),
+        TEST(a_pool_without_a_curve_keeps_its_pages),
+        TEST(a_pool_that_saves_no_misses_gets_no_spare_memory),
+        TEST(a_curve_is_scaled_to_the_misses_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* How plans are followed, epoch by epoch. */
+/* When a plan is replaced, and how pools approach it, epoch by epoch. */
 #include "test/host/double/dividing.h"
 
 static void epoch(struct fixture *f, uint32_t memory, struct divide_report *report)
@@ -17,7 +17,7 @@ static void epoch(struct fixture *f, uint32_t memory, struct divide_report *repo
     assert_in_range(pages, f->room.planned_spare ? 0 : memory, memory);
 }
 
-static void pools_approach_the_plan_by_so_many_pages_an_epoch(void **state)
+static void pools_approach_the_plan_by_move_max_pages_an_epoch(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -35,7 +35,7 @@ static void pools_approach_the_plan_by_so_many_pages_an_epoch(void **state)
     assert_int_equal(report.moved, 0);
 }
 
-static void a_little_better_is_not_worth_a_new_plan(void **state)
+static void a_gain_below_the_hysteresis_brings_no_new_plan(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -53,7 +53,7 @@ static void a_little_better_is_not_worth_a_new_plan(void **state)
     assert_true(report.replanned);
 }
 
-static void a_few_misses_are_not_worth_many_moves(void **state)
+static void a_few_misses_bring_no_moves_of_many_pages(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -65,7 +65,7 @@ static void a_few_misses_are_not_worth_many_moves(void **state)
     assert_false(report.replanned);
 }
 
-static void pages_of_no_use_move_for_a_few_misses(void **state)
+static void useless_pages_move_for_a_few_misses(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -78,8 +78,8 @@ static void pages_of_no_use_move_for_a_few_misses(void **state)
     assert_in_range(f->pool[1].planned, 80, 96);
 }
 
-/* A loop that is larger than any division lets it have misses no more with less. */
-static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
+/* A loop that fits in no division misses as often with fewer pages. */
+static void moving_pages_of_a_loop_that_does_not_fit_costs_nothing(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -94,8 +94,8 @@ static void a_loop_that_does_not_fit_gives_its_pages_for_nothing(void **state)
     assert_int_equal(f->pool[1].planned, 96);
 }
 
-/* 96 pages that miss once each go to a pool that is half as fast without; a page takes as long to
- * read as a miss, and a pool that is slower by that takes longer by as much more. */
+/* 96 pages, each read once again, go to a pool that runs at half its speed without them. Reading a
+ * page takes as long as a miss, and longer by the factor that the pool is slowed by. */
 static void moves_must_pay_while_the_plan_lasts(void **state)
 {
     struct fixture *f = *state;
@@ -115,9 +115,8 @@ static void moves_must_pay_while_the_plan_lasts(void **state)
     }
 }
 
-/* Ranges' ends: 2^18 pages at 2^40 a page cost 2^58, which are 2^58 million of what is lost in 1:
- * no number of 64 bits. A pool that takes twice as long as alone meanwhile is delayed by twice
- * that. */
+/* Ends of ranges: moving 2^18 pages at 2^40 a page costs 2^58, which in millionths is beyond 64
+ * bits. The pool takes twice as long as alone meanwhile, so the move costs 2^59. */
 static void the_dearest_moves_are_not_free(void **state)
 {
     struct fixture *f = *state;
@@ -149,8 +148,8 @@ static void the_dearest_moves_are_not_free(void **state)
     }
 }
 
-/* Memory becomes as small as can be. */
-static void any_pages_that_pools_have_are_given_back(void **state)
+/* Pools hold nearly 2^32 pages each when memory shrinks to 96 pages. */
+static void pools_larger_than_memory_shrink_to_it(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -164,7 +163,7 @@ static void any_pages_that_pools_have_are_given_back(void **state)
     assert_true(report.replanned);
 }
 
-/* Every combination of the least and the most that numbers may be. */
+/* Every combination of least and largest numbers. */
 static void ends_of_ranges_do_not_wrap(void **state)
 {
     struct fixture *f = *state;
@@ -190,11 +189,10 @@ static void ends_of_ranges_do_not_wrap(void **state)
         for (unsigned i = 0; i < 2; i++) {
             const struct divide_pool *p = &f->pool[i];
             assert_true(divide_misses(p, 0) >= divide_misses(p, DIVIDE_MEMORY_MAX));
-            if (p->seen && p->pages) /* many more than predicted */
+            if (p->seen && p->pages) /* many more misses than predicted */
                 assert_int_equal(divide_misses(p, 0), 16 * p->misses[0]);
-            if (p->spacing > 1 &&
-                p->misses[0] >
-                    1) /* straight between the last point that misses and the first that does not */
+            /* The curve is a straight line between the last two points. */
+            if (p->spacing > 1 && p->misses[0] > 1)
                 assert_in_range(divide_misses(p, p->spacing * 8 - 1), 0,
                                 divide_misses(p, 0) / 1000);
             assert_true(divide_cost(p, 0, DIVIDE_MEMORY_MAX) >=
@@ -211,8 +209,8 @@ static void ends_of_ranges_do_not_wrap(void **state)
     }
 }
 
-/* As many pools as there can be, all as slow as can be: what is saved by one of them is still seen,
- * but where rates come first. */
+/* The largest number of pools, each as slow as possible: the gain of one of them still leads to a
+ * new plan, except with goal service, which looks at rates first. */
 static void sums_of_the_slowest_do_not_wrap(void **state)
 {
     struct fixture *f = *state;
@@ -239,7 +237,7 @@ static void sums_of_the_slowest_do_not_wrap(void **state)
     }
 }
 
-static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
+static void new_pools_and_changed_memory_bring_a_new_plan_at_once(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -256,7 +254,7 @@ static void new_pools_and_other_memory_are_planned_for_at_once(void **state)
     epoch(f, 200, &report);
 }
 
-static void a_new_pool_has_its_equal_part_planned_before_it_has_a_curve(void **state)
+static void a_new_pool_without_a_curve_has_an_equal_part_planned(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -270,7 +268,7 @@ static void a_new_pool_has_its_equal_part_planned_before_it_has_a_curve(void **s
     assert_false(report.replanned);
 }
 
-static void any_epochs_keep_the_sum_and_the_bound(void **state)
+static void random_epochs_keep_the_sum_and_move_max(void **state)
 {
     struct fixture *f = *state;
     struct divide_report report;
@@ -307,7 +305,7 @@ static void any_epochs_keep_the_sum_and_the_bound(void **state)
         if (round % 100 == 0)
             continue;
         assert_true(lost <= f->config.move_max);
-        /* Of what was spare a pool may have more at once. */
+        /* Spare memory is given beyond move_max. */
         assert_true(report.moved <= f->config.move_max || spare > f->room.planned_spare);
     }
 }
@@ -370,19 +368,19 @@ static void numbers_out_of_range_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(pools_approach_the_plan_by_so_many_pages_an_epoch),
-        TEST(a_little_better_is_not_worth_a_new_plan),
-        TEST(a_few_misses_are_not_worth_many_moves),
-        TEST(pages_of_no_use_move_for_a_few_misses),
-        TEST(a_loop_that_does_not_fit_gives_its_pages_for_nothing),
+        TEST(pools_approach_the_plan_by_move_max_pages_an_epoch),
+        TEST(a_gain_below_the_hysteresis_brings_no_new_plan),
+        TEST(a_few_misses_bring_no_moves_of_many_pages),
+        TEST(useless_pages_move_for_a_few_misses),
+        TEST(moving_pages_of_a_loop_that_does_not_fit_costs_nothing),
         TEST(moves_must_pay_while_the_plan_lasts),
         TEST(the_dearest_moves_are_not_free),
-        TEST(any_pages_that_pools_have_are_given_back),
+        TEST(pools_larger_than_memory_shrink_to_it),
         TEST(ends_of_ranges_do_not_wrap),
         TEST(sums_of_the_slowest_do_not_wrap),
-        TEST(new_pools_and_other_memory_are_planned_for_at_once),
-        TEST(a_new_pool_has_its_equal_part_planned_before_it_has_a_curve),
-        TEST(any_epochs_keep_the_sum_and_the_bound),
+        TEST(new_pools_and_changed_memory_bring_a_new_plan_at_once),
+        TEST(a_new_pool_without_a_curve_has_an_equal_part_planned),
+        TEST(random_epochs_keep_the_sum_and_move_max),
         TEST(numbers_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Prefetching: the pages fetched, what is learned from them, and how many of them were used. */
+/* Prefetching: which pages are fetched, and how policies learn from fetched pages that are used or
+ * not. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/paging.h"
@@ -93,7 +94,7 @@ static bool listed(const struct fixture *f, uint64_t page)
     return false;
 }
 
-/* Fetches n pages, which are used at once or evicted. */
+/* Fetches a page `n` times; each time it is used at once, or evicted unused. */
 static void outcomes(struct fixture *f, unsigned n, bool used)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -119,7 +120,7 @@ static void the_spatial_policy_fetches_the_next_pages(void **state)
         assert_int_equal(f->list.page[i], 8 + i);
 }
 
-static void the_window_shrinks_where_pages_are_not_used_and_grows_where_they_are(void **state)
+static void the_window_shrinks_by_unused_pages_and_grows_by_used_ones(void **state)
 {
     struct fixture *f = *state;
 
@@ -138,7 +139,7 @@ static void the_window_shrinks_where_pages_are_not_used_and_grows_where_they_are
     }
 }
 
-static void a_program_without_spatial_locality_is_asked_seldom(void **state)
+static void without_spatial_locality_one_fault_in_128_fetches(void **state)
 {
     struct fixture *f = *state;
     unsigned asked = 0;
@@ -159,7 +160,7 @@ static void pages_used_after_one_another_are_fetched_together(void **state)
     for (uint32_t page = 0; page < 50; page++)
         hit(f, page * 11 % 50);
     fault(f, 0);
-    /* The ten used next. */
+    /* The ten pages used after page 0. */
     assert_int_equal(f->list.length, 10);
     for (uint32_t i = 0; i < 10; i++)
         assert_int_equal(f->list.page[i], (i + 1) * 11 % 50);
@@ -180,7 +181,7 @@ static void a_walk_goes_three_edges_far(void **state)
         assert_true(listed(f, i + 1));
 }
 
-static void a_page_used_for_the_first_time_in_its_life_is_followed_by_nothing(void **state)
+static void a_page_without_history_leads_nowhere(void **state)
 {
     struct fixture *f = *state;
 
@@ -218,7 +219,7 @@ static void as_published_a_fetched_page_gets_no_edges(void **state)
     assert_false(listed(f, 1));
 }
 
-static void an_edge_not_seen_again_goes(void **state)
+static void an_edge_not_seen_again_is_dropped(void **state)
 {
     struct fixture *f = *state;
 
@@ -297,8 +298,9 @@ static void a_new_habit_has_room_before_an_old_one(void **state)
     }
 }
 
-/* A pass that misses every page, and one the other way that finds them in memory. */
-static void of_uses_and_misses_those_tell_that_have_told_better(void **state)
+/* First, pages miss in order and hit in the opposite order, so the order of misses predicts. Then
+ * the order of misses changes from pass to pass, and the order of uses predicts. */
+static void the_order_that_predicts_better_is_followed(void **state)
 {
     enum { PAGES = 100 };
     struct fixture *f = *state;
@@ -314,7 +316,7 @@ static void of_uses_and_misses_those_tell_that_have_told_better(void **state)
             hit(f, page);
     }
     assert_int_equal(right, PAGES - 10);
-    for (unsigned round = 0; round < 4; round++) { /* now the misses are what changes */
+    for (unsigned round = 0; round < 4; round++) {
         for (uint32_t i = 0; i < PAGES; i++) {
             uint32_t page = i * (round % 2 ? 37 : 63) % PAGES;
             fault(f, page);
@@ -346,8 +348,8 @@ static void unused_pages_are_never_more_than_a_tenth_of_memory(void **state)
     assert_int_equal(f->list.fetch, 1);
 }
 
-/* Twice the same pages: the second time they are not to be taken for what was fetched the first
- * time. */
+/* Fetches 32 pages and uses them after `faults` other faults, twice: in the second round the pages
+ * must not count as fetched in the first. Returns the level then. */
 static unsigned level_where_all_are_used_after(struct fixture *f, uint32_t frames, unsigned faults)
 {
     use_policy(f, &prefetch_spatial);
@@ -371,7 +373,7 @@ static void a_page_not_used_soon_was_not_predicted(void **state)
     assert_int_equal(level_where_all_are_used_after(f, 10000, PREFETCH_SOON + 1), 32);
 }
 
-static void in_a_small_memory_soon_is_sooner(void **state)
+static void in_a_small_memory_pages_must_be_used_earlier(void **state)
 {
     struct fixture *f = *state;
 
@@ -379,7 +381,7 @@ static void in_a_small_memory_soon_is_sooner(void **state)
     assert_int_equal(level_where_all_are_used_after(f, 400, 101), 32);
 }
 
-static void edges_that_mislead_are_followed_no_more(void **state)
+static void edges_seen_once_are_not_followed_after_unused_pages(void **state)
 {
     struct fixture *f = *state;
 
@@ -394,11 +396,12 @@ static void edges_that_mislead_are_followed_no_more(void **state)
     assert_int_equal(f->list.length, 0);
     assert_int_equal(f->p->ops->level(f->p->state), 2);
     hit(f, 8);
-    fault(f, 7); /* the second time */
+    fault(f, 7); /* 7 -> 8 was seen twice */
     assert_true(listed(f, 8));
 }
 
-/* Returns the level after pages used in a known order before, of which one in `stride` is used. */
+/* Has 64 fetched pages evicted unused and 199 pages used in order, then faults on every `stride`th
+ * of these. Returns the level. */
 static unsigned level_after(struct fixture *f, uint32_t stride)
 {
     const uint32_t pages = 199; /* a prime */
@@ -427,9 +430,9 @@ static void edges_that_would_have_been_wrong_are_not(void **state)
     assert_int_equal(f->list.length, 0);
 }
 
-static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void **state)
+static void pages_that_threads_wait_for_are_fetched_earlier(void **state)
 {
-    /* A quarter of a tenth of it, two to eight edges far. */
+    /* At most a quarter of the tenth of memory that may be unused, and two to eight edges. */
     static const uint32_t memory[] = {8000, 1200, 10}, most[] = {80, 30, 20};
     struct fixture *f = *state;
     struct prefetch_use use = {.node = 0, .order = {f->order[0], f->order[1]}};
@@ -449,7 +452,7 @@ static void threads_that_wait_for_fetched_pages_have_them_fetched_earlier(void *
             assert_int_equal(f->list.length, MIN(10 * far, most[m]));
         }
         assert_int_equal(f->p->late, 8 * (m + 1));
-        use.late = false; /* not as early after a long time without a wait */
+        use.late = false; /* after many uses without a wait, fetching is as late as before */
         for (unsigned i = 0; i < (most[m] - 10) / 10 * 512; i++) {
             assert_true(f->list.length > 10);
             fetch(f, 0);
@@ -508,7 +511,7 @@ static struct trace small(enum program_kind kind)
     return program_run(&p);
 }
 
-static void any_program_leaves_every_structure_whole(void **state)
+static void random_programs_keep_every_policys_invariants(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < PROGRAM_KINDS; kind++) {
@@ -536,7 +539,7 @@ static void blocked_lu_is_predicted(void **state)
     trace_free(&t);
 }
 
-/* In a small memory the pages fetched in vain are used by chance, and chance repeats itself. */
+/* In a small memory some prefetched pages are used by chance, again and again. */
 static void random_accesses_cost_little(void **state)
 {
     static const struct prefetch_ops *const ours[] = {&prefetch_spatial, &prefetch_ppg};
@@ -561,29 +564,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_spatial_policy_fetches_the_next_pages),
-        TEST(the_window_shrinks_where_pages_are_not_used_and_grows_where_they_are),
-        TEST(a_program_without_spatial_locality_is_asked_seldom),
+        TEST(the_window_shrinks_by_unused_pages_and_grows_by_used_ones),
+        TEST(without_spatial_locality_one_fault_in_128_fetches),
         TEST(pages_used_after_one_another_are_fetched_together),
         TEST(a_walk_goes_three_edges_far),
-        TEST(a_page_used_for_the_first_time_in_its_life_is_followed_by_nothing),
+        TEST(a_page_without_history_leads_nowhere),
         TEST(the_first_use_of_a_fetched_page_learns_and_goes_on),
         TEST(as_published_a_fetched_page_gets_no_edges),
-        TEST(an_edge_not_seen_again_goes),
+        TEST(an_edge_not_seen_again_is_dropped),
         TEST(an_edge_seen_often_outlasts_a_change),
         TEST(an_edge_seen_once_is_not_followed_beside_one_seen_every_time),
         TEST(a_new_habit_soon_outweighs_an_old_one),
         TEST(a_new_habit_has_room_before_an_old_one),
-        TEST(of_uses_and_misses_those_tell_that_have_told_better),
+        TEST(the_order_that_predicts_better_is_followed),
         TEST(unused_pages_are_never_more_than_a_tenth_of_memory),
         TEST(a_page_not_used_soon_was_not_predicted),
-        TEST(in_a_small_memory_soon_is_sooner),
-        TEST(edges_that_mislead_are_followed_no_more),
+        TEST(in_a_small_memory_pages_must_be_used_earlier),
+        TEST(edges_seen_once_are_not_followed_after_unused_pages),
         TEST(edges_that_would_have_been_right_are_followed_again),
         TEST(edges_that_would_have_been_wrong_are_not),
-        TEST(threads_that_wait_for_fetched_pages_have_them_fetched_earlier),
+        TEST(pages_that_threads_wait_for_are_fetched_earlier),
         TEST(an_unmapped_page_leads_nowhere),
         TEST(a_grown_state_goes_on_where_it_was_and_moves_nothing),
-        TEST(any_program_leaves_every_structure_whole),
+        TEST(random_programs_keep_every_policys_invariants),
         TEST(blocked_lu_is_predicted),
         TEST(random_accesses_cost_little),
     };

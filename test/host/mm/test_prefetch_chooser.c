@@ -1,4 +1,4 @@
-/* The chooser of prefetchers and its parts: streams, and pages that are waited for. */
+/* The chooser of prefetchers and its parts: streams, and pages that experts expect to be used. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,7 +119,7 @@ static void pages_are_listed_once_and_many_together(void **state)
     assert_int_equal(list.length, 8);
 }
 
-/* ---- Pages that are waited for --------------------------------------------------------------- */
+/* ---- Pages expected to be used --------------------------------------------------------------- */
 
 static struct shadow shadow;
 
@@ -129,7 +129,7 @@ static void put(uint32_t node, uint32_t since)
                             .node = node, .since = (uint16_t)since, .region = 5, .rank = 3});
 }
 
-static void a_page_that_comes_is_known_and_no_longer_waited_for(void **state)
+static void a_mark_is_taken_once(void **state)
 {
     struct shadow_mark mark;
 
@@ -137,7 +137,7 @@ static void a_page_that_comes_is_known_and_no_longer_waited_for(void **state)
     memset(&shadow, 0, sizeof shadow);
     for (uint32_t node = 0; node < 100; node++)
         put(node, node);
-    put(7, 50); /* it is waited for already */
+    put(7, 50); /* it is expected already */
     for (uint32_t node = 0; node < 100; node++) {
         assert_true(shadow_take(&shadow, node, &mark));
         assert_int_equal(mark.since, node);
@@ -147,9 +147,9 @@ static void a_page_that_comes_is_known_and_no_longer_waited_for(void **state)
     }
 }
 
-/* By the modulo count of events, too; and none is forgotten before its time, however many are put
- * in. */
-static void none_is_waited_for_longer_than_that(void **state)
+/* Marks expire after LONGEST events and not before, whatever their number, also where the 16-bit
+ * count of events wraps. */
+static void marks_expire_after_the_longest_wait(void **state)
 {
     enum { LONGEST = 300 };
     struct shadow_mark mark;
@@ -234,7 +234,7 @@ static void costs_little(const struct trace *t, unsigned memory_pct)
                  (unsigned long long)r.fetched);
 }
 
-static void of_random_accesses_nothing_is_fetched(void **state)
+static void random_accesses_cost_little(void **state)
 {
     static const uint32_t memory_pct[] = {25, 50, 75, 90}, pages[] = {512, 2048};
 
@@ -246,8 +246,8 @@ static void of_random_accesses_nothing_is_fetched(void **state)
     }
 }
 
-/* The expectations before anything is known. */
-static void nor_at_the_beginning(void **state)
+/* Three rounds only: the chooser starts from its initial expectations. */
+static void random_accesses_cost_little_at_first(void **state)
 {
     static const uint32_t memory_pct[] = {25, 50, 75, 90}, pages[] = {512, 2048, 4096};
 
@@ -260,8 +260,8 @@ static void nor_at_the_beginning(void **state)
         }
 }
 
-/* Faults on pages at no equal distances, and answers that all pages asked about are out, or none.
- * Returns the most questions of a fault. */
+/* Faults on pages at ever larger distances, and answers that all pages asked about are out of
+ * memory, or none. Returns the largest number of questions at one fault. */
 static unsigned most_asks(bool out)
 {
     enum { FAULTS = 24, NODES = 2 * FAULTS };
@@ -300,7 +300,7 @@ static void the_search_for_a_page_that_is_out_ends_with_the_first(void **state)
     assert_int_equal(most_asks(false), 8);
 }
 
-/* One region is read in order, in another one any page is used: each is judged for itself. */
+/* One region is read in order, another at random. Each has weights of its own. */
 static void a_region_has_experts_of_its_own(void **state)
 {
     enum { EACH = 1024 };
@@ -313,14 +313,14 @@ static void a_region_has_experts_of_its_own(void **state)
         t.page[i] = i % 2 ? EACH + (uint32_t)(test_random(&seed) % EACH) : (uint32_t)(i / 2 % EACH);
     struct paging_result none = paging_run(&prefetch_none, &t, EACH, 140, false);
     struct paging_result both = paging_run(&prefetch_chooser, &t, EACH, 140, false);
-    /* of 20 passes, all but the first are predicted */
+    /* At least 18 of the 20 passes are predicted. */
     assert_true(both.faults < none.faults - 18 * EACH);
     trace_free(&t);
 }
 
-/* Two regions in turn: one is read in order; of the other the page behind each is wanted, but only
- * after a long time. Were all of these fetched, no room would be left for the first region's. */
-static void pages_that_are_waited_for_long_leave_room_for_others(void **state)
+/* Two regions in turn. One is read in order. In the other, the page behind each used page is used,
+ * too, but much later: fetching all of these would leave no room for pages of the first. */
+static void pages_used_much_later_leave_room_for_others(void **state)
 {
     enum { FIRST = 2048, LANES = 200, LANE = 16, FRAMES = 1024, EVENTS = 80000 };
     struct trace t = trace_room(FIRST + LANES * LANE, EVENTS);
@@ -333,7 +333,7 @@ static void pages_that_are_waited_for_long_leave_room_for_others(void **state)
     for (uint32_t i = 0; i < LANES; i++)
         lane[i] = i;
     for (uint32_t i = 0; i < EVENTS / 2; i++) {
-        /* In another order each time, or the graph would predict it. */
+        /* In random order, so that the graph of uses predicts nothing. */
         uint32_t *a = &lane[i % LANES], *b = a + test_random(&seed) % (LANES - i % LANES), was = *a;
         *a = *b, *b = was;
         t.page[2 * i] = i % FIRST;
@@ -341,7 +341,7 @@ static void pages_that_are_waited_for_long_leave_room_for_others(void **state)
     }
     struct paging_result none = paging_run(&prefetch_none, &t, FRAMES, 140, false);
     struct paging_result r = paging_run(&prefetch_chooser, &t, FRAMES, 140, false);
-    assert_true(r.waited * 1000 < none.waited * 225); /* 21.3 %; were all of them fetched, 23.9 % */
+    assert_true(r.waited * 1000 < none.waited * 225); /* 21.3 %; 23.9 % if all are fetched */
     trace_free(&t);
 }
 
@@ -353,14 +353,14 @@ int main(void)
         cmocka_unit_test_setup(pages_in_memory_are_passed_over, no_streams),
         cmocka_unit_test_setup(a_region_has_its_own_streams, no_streams),
         cmocka_unit_test_setup(pages_are_listed_once_and_many_together, no_streams),
-        cmocka_unit_test(a_page_that_comes_is_known_and_no_longer_waited_for),
-        cmocka_unit_test(none_is_waited_for_longer_than_that),
+        cmocka_unit_test(a_mark_is_taken_once),
+        cmocka_unit_test(marks_expire_after_the_longest_wait),
         cmocka_unit_test(the_search_for_a_page_that_is_out_ends_with_the_first),
         cmocka_unit_test(no_prefetcher_waits_three_points_less),
-        cmocka_unit_test(of_random_accesses_nothing_is_fetched),
-        cmocka_unit_test(nor_at_the_beginning),
+        cmocka_unit_test(random_accesses_cost_little),
+        cmocka_unit_test(random_accesses_cost_little_at_first),
         cmocka_unit_test(a_region_has_experts_of_its_own),
-        cmocka_unit_test(pages_that_are_waited_for_long_leave_room_for_others),
+        cmocka_unit_test(pages_used_much_later_leave_room_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

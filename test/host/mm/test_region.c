@@ -1,5 +1,5 @@
-/* Regions: curves against brute force, the saturating counter, and memory that goes where it saves
- * misses. */
+/* Replacement by regions: curves against brute force, the counter that changes a region's policy,
+ * and the misses that are saved. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
@@ -42,7 +42,7 @@ static uint32_t take_out(struct counted *c, uint32_t page)
     return PAGES;
 }
 
-static void lru_groups_are_those_of_a_list_looked_through(void **state)
+static void lru_groups_are_those_of_a_searched_list(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 40; seed++) {
@@ -83,8 +83,8 @@ static uint64_t misses(const struct replace_ops *ops, const struct trace *t, uin
     return n;
 }
 
-/* First uses are not in the curve. */
-static void both_curves_predict_what_either_policy_misses(void **state)
+/* Curves count no first uses. */
+static void the_curves_predict_the_misses_of_lru_and_mru(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
@@ -107,7 +107,7 @@ static void both_curves_predict_what_either_policy_misses(void **state)
 
 /* ---- The choice ------------------------------------------------------------------------------ */
 
-static void the_policy_changes_at_the_counters_ends_only(void **state)
+static void the_policy_changes_only_at_the_ends_of_the_counter(void **state)
 {
     (void)state;
     struct region_choice c = {0};
@@ -180,8 +180,8 @@ static uint64_t with_regions(const struct replace_ops *ops, const struct trace *
     return missed;
 }
 
-/* But for the epochs until the counter is at its end the misses are those of MRU, which is the
- * optimum. */
+/* MRU is the optimum on a loop. The region policy misses as often but for the epochs until its
+ * counter reaches the end. */
 static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
 {
     (void)state;
@@ -194,11 +194,9 @@ static void a_loop_is_replaced_by_mru_after_three_epochs(void **state)
     trace_free(&t);
 }
 
-/* An array larger than memory, gone through over and over, and another used at random, a third of
- * it most. */
-/* Blocked LU: a loop that becomes smaller. Pages that LRU has left and MRU would not have must not
- * stay. */
-static void a_region_that_turns_to_mru_becomes_what_mru_would_have(void **state)
+/* Blocked LU is a loop that becomes smaller. Pages that LRU has kept and MRU would not must be
+ * evicted after the change. */
+static void a_region_that_turns_to_mru_drops_pages_that_lru_kept(void **state)
 {
     (void)state;
     struct trace t = trace_make(TRACE_LU, 2048, 2048 * 60, 1);
@@ -209,6 +207,8 @@ static void a_region_that_turns_to_mru_becomes_what_mru_would_have(void **state)
     trace_free(&t);
 }
 
+/* A loop over an array larger than memory, and random accesses to another array, most of them to a
+ * third of its pages. */
 static void a_loop_gets_mru_and_its_neighbour_lru(void **state)
 {
     (void)state;
@@ -224,8 +224,8 @@ static void a_loop_gets_mru_and_its_neighbour_lru(void **state)
     trace_free(&t);
 }
 
-/* Both regions are used alike, but only one is small enough to be kept. */
-static void memory_goes_where_it_saves_misses(void **state)
+/* Both regions have half of the accesses; only the first fits in memory. */
+static void memory_goes_to_the_region_where_it_saves_misses(void **state)
 {
     (void)state;
     const struct trace_part part[] = {{TRACE_ZIGZAG, 0, 1000}, {TRACE_UNIFORM, 1000, 9000}};
@@ -238,8 +238,8 @@ static void memory_goes_where_it_saves_misses(void **state)
     trace_free(&t);
 }
 
-/* Two loops, both MRU's: pages in use that one region was asked for stay, and so do then those of
- * the other. */
+/* Two loops, both replaced by MRU. Victims that turn out to be in use stay, so each region must
+ * remember its own, though another region is asked next. */
 static void pages_that_stay_are_remembered_by_their_own_region(void **state)
 {
     (void)state;
@@ -287,14 +287,14 @@ static void random_operations_in_regions_keep_its_invariants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lru_groups_are_those_of_a_list_looked_through),
-        cmocka_unit_test(both_curves_predict_what_either_policy_misses),
-        cmocka_unit_test(the_policy_changes_at_the_counters_ends_only),
+        cmocka_unit_test(lru_groups_are_those_of_a_searched_list),
+        cmocka_unit_test(the_curves_predict_the_misses_of_lru_and_mru),
+        cmocka_unit_test(the_policy_changes_only_at_the_ends_of_the_counter),
         cmocka_unit_test(few_capacity_misses_change_nothing),
         cmocka_unit_test(a_loop_is_replaced_by_mru_after_three_epochs),
-        cmocka_unit_test(a_region_that_turns_to_mru_becomes_what_mru_would_have),
+        cmocka_unit_test(a_region_that_turns_to_mru_drops_pages_that_lru_kept),
         cmocka_unit_test(a_loop_gets_mru_and_its_neighbour_lru),
-        cmocka_unit_test(memory_goes_where_it_saves_misses),
+        cmocka_unit_test(memory_goes_to_the_region_where_it_saves_misses),
         cmocka_unit_test(pages_that_stay_are_remembered_by_their_own_region),
         cmocka_unit_test(random_operations_in_regions_keep_its_invariants),
     };

@@ -1,12 +1,13 @@
-/* The chooser behind a page access buffer: its questions, and the experts that hear the answers. */
+/* The chooser behind a page access buffer: its questions, and the experts that get the answers. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "mm/policy/replace/chooser.h"
 #include "test/host/double/expect_panic.h"
 
-/* The page access buffer of a test, or NULL; asked by those below. */
+/* Answers for the page access buffer; each test sets it. */
 static enum page_buffered (*buffer)(uint32_t node);
 
+/* Answers all questions. Returns whether there was one. */
 static bool answer(void *memory)
 {
     bool asked = false;
@@ -46,9 +47,9 @@ static enum page_buffered keeps_five(uint32_t node)
     return node == 5 ? BUFFER_KEPT : BUFFER_NOT_KEPT;
 }
 
-/* LRU alone would not have lost the page, and would hear of that use when it names the page: it
- * names the next one instead. */
-static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void **state)
+/* A prefetched page that the buffer keeps: LRU learns of its use when it names the page as victim,
+ * and names the next one instead. */
+static void lru_learns_of_a_use_in_the_buffer_when_it_names_the_page(void **state)
 {
     enum { FRAMES = 256, KEPT = 5 };
     const struct replace_config config = {
@@ -76,9 +77,9 @@ static void who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps(void *
     free(memory);
 }
 
-/* The page that ARC would have go is in the page access buffer: it is used, and another one goes,
- * while it stays in ARC's set and in memory. */
-static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
+/* ARC's victim is in the page access buffer, so it is in use: it stays in ARC's set and in memory,
+ * and another page is evicted. */
+static void a_victim_of_arc_in_the_buffer_stays(void **state)
 {
     enum { PAGES = 64, FRAMES = 16 };
     const struct replace_config config = {
@@ -86,7 +87,7 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
     uint64_t *memory = calloc(1, replace_chooser.bytes(PAGES));
 
     (void)state;
-    alarm(60); /* an ARC that is not told names the page for ever */
+    alarm(60); /* ARC would name the page for ever if it were not told */
     assert_int_equal(replace_chooser.init(memory, &config), 0);
     for (uint32_t n = 0; n < FRAMES; n++)
         replace_chooser.enter(memory, n, 0);
@@ -104,8 +105,7 @@ static void a_page_in_the_buffer_stays_where_arc_would_have_it_go(void **state)
     free(memory);
 }
 
-/* Pages in the page access buffer, where the program uses them without a log. The buffer tells each
- * use once. */
+/* Pages in the page access buffer. Their uses are not logged; the buffer reports each use once. */
 enum { BUFFERED = 32 };
 static bool used_there[BUFFERED];
 
@@ -118,7 +118,7 @@ static enum page_buffered tell_once(uint32_t node)
     return is;
 }
 
-/* Uses a page in memory of `frames` pages. A use of a page in the buffer is not logged. */
+/* Uses a page, in memory of `frames` frames, `*resident` of them taken. */
 static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident)
 {
     if (replace_chooser.resident(memory, page)) {
@@ -142,8 +142,8 @@ static void use(void *memory, uint32_t page, uint32_t frames, uint32_t *resident
     assert_null(replace_chooser.check(memory));
 }
 
-/* The page takes room in each set as in memory, though the log does not mention it. */
-static void every_set_keeps_what_is_used_in_the_buffer(void **state)
+/* Buffered pages take room in each expert's set, as in memory, though no use of them is logged. */
+static void every_set_keeps_pages_used_in_the_buffer(void **state)
 {
     enum { FRAMES = 64, LOOP = 48, ROUNDS = 20, PAGES = BUFFERED + LOOP };
     const struct replace_config config = {
@@ -165,15 +165,15 @@ static void every_set_keeps_what_is_used_in_the_buffer(void **state)
         uint64_t misses = report.expert[e].misses;
         if (!strcmp(policy, "lru"))
             assert_int_equal(misses, BUFFERED + LOOP * ROUNDS);
-        if (!strcmp(policy, "mru")) /* a third of the loop misses in each round */
+        if (!strcmp(policy, "mru")) /* a third of the loop or more misses in each round */
             assert_in_range(misses, LOOP * ROUNDS / 3, LOOP * ROUNDS / 2);
     }
     free(memory);
 }
 
-/* LRU names the page and asks the buffer first; ARC, which is told later, hears of the use all the
- * same. */
-static void what_the_buffer_tells_once_all_hear(void **state)
+/* The buffer reports a use once, when LRU asks about the page. ARC asks later, and must learn of
+ * the use, too. */
+static void all_experts_learn_of_a_use_reported_once(void **state)
 {
     enum { FRAMES = 4 };
 
@@ -210,8 +210,8 @@ static enum page_buffered count_asked(uint32_t node)
     return BUFFER_NOT_KEPT;
 }
 
-/* Each page that leaves a set is asked about. */
-static void sets_shrink_by_a_few_pages_in_a_call(void **state)
+/* The chooser asks about each page that leaves a set, which counts them. */
+static void sets_shrink_by_a_few_pages_a_call(void **state)
 {
     enum { PAGES = 4096, FRAMES = 2048, FEW = 16 };
     const struct replace_config config = {
@@ -243,11 +243,11 @@ static void sets_shrink_by_a_few_pages_in_a_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_has_a_prefetched_page_hears_late_of_what_the_buffer_keeps),
-        cmocka_unit_test(a_page_in_the_buffer_stays_where_arc_would_have_it_go),
-        cmocka_unit_test(every_set_keeps_what_is_used_in_the_buffer),
-        cmocka_unit_test(what_the_buffer_tells_once_all_hear),
-        cmocka_unit_test(sets_shrink_by_a_few_pages_in_a_call),
+        cmocka_unit_test(lru_learns_of_a_use_in_the_buffer_when_it_names_the_page),
+        cmocka_unit_test(a_victim_of_arc_in_the_buffer_stays),
+        cmocka_unit_test(every_set_keeps_pages_used_in_the_buffer),
+        cmocka_unit_test(all_experts_learn_of_a_use_reported_once),
+        cmocka_unit_test(sets_shrink_by_a_few_pages_a_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

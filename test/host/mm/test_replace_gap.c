@@ -1,4 +1,5 @@
-/* Replacement by gaps: near the optimum where gaps are regular; pages that are late. */
+/* Replacement by gaps between uses: near the optimum where gaps are regular; pages used later than
+ * predicted. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
@@ -36,13 +37,13 @@ static void a_loop_misses_as_the_optimum_does(void **state)
     (void)state;
     struct trace t = trace_make(TRACE_LOOP, 1000, 60000, 1);
 
-    /* two of 50 frames keep the pages just used: one in 25 */
+    /* Two of 50 frames hold the pages used last: 1 in 25 is lost. */
     for (uint32_t percent = 5; percent < 100; percent += 10)
         assert_true(saved(&t, 10 * percent) >= (percent == 5 ? 955 : 995));
     trace_free(&t);
 }
 
-static void of_a_factorisation_most_of_what_can_be_saved_is(void **state)
+static void a_factorisation_saves_most_of_what_the_optimum_saves(void **state)
 {
     (void)state;
     struct trace t = trace_make(TRACE_LU, 2048, 2048 * 31, 1);
@@ -52,7 +53,7 @@ static void of_a_factorisation_most_of_what_can_be_saved_is(void **state)
     trace_free(&t);
 }
 
-/* Gaps alternate. */
+/* A page's gaps alternate: long, short. */
 static void a_sweep_there_and_back_is_predicted(void **state)
 {
     (void)state;
@@ -63,7 +64,7 @@ static void a_sweep_there_and_back_is_predicted(void **state)
     trace_free(&t);
 }
 
-/* A page just used is used again two uses later, and then not for long. */
+/* A page is used again two uses later, and then not for a long time. */
 static void a_page_stays_for_a_use_that_follows_at_once(void **state)
 {
     (void)state;
@@ -74,7 +75,7 @@ static void a_page_stays_for_a_use_that_follows_at_once(void **state)
     trace_free(&t);
 }
 
-/* ---- Three loops that take turns: everything is known ---------------------------------------- */
+/* ---- Three loops in turn: the time of each next use is known --------------------------------- */
 
 enum { LOOPS = 3, STEPS = 12000 };
 static const uint32_t around[LOOPS] = {40, 150, 400}, from[LOOPS] = {0, 40, 190};
@@ -86,7 +87,8 @@ static uint32_t page_at(uint32_t time)
     return from[i] + time / LOOPS % around[i];
 }
 
-static uint32_t to_go(uint32_t page, uint32_t time)
+/* Returns the time from `time` to the next use of the page. */
+static uint32_t time_to_next_use(uint32_t page, uint32_t time)
 {
     uint32_t i = page < from[1] ? 0 : page < from[2] ? 1 : 2, t = time + 1;
 
@@ -95,8 +97,8 @@ static uint32_t to_go(uint32_t page, uint32_t time)
     return t - time;
 }
 
-/* To the width of a slot, 1/8 of the time to go. */
-static void the_victim_is_the_one_used_last_of_all(void **state)
+/* Within the width of a slot, an 8th of the time to the next use. */
+static void the_victim_has_the_farthest_next_use(void **state)
 {
     (void)state;
     static uint64_t memory[1 << 13];
@@ -115,9 +117,9 @@ static void the_victim_is_the_one_used_last_of_all(void **state)
             uint32_t victim = replace_gap.victim(memory, page);
             for (uint32_t n = 0; n < config.nodes; n++)
                 if (replace_gap.resident(memory, n))
-                    farthest = MAX(farthest, to_go(n, time));
+                    farthest = MAX(farthest, time_to_next_use(n, time));
             if (time > STEPS / 2)
-                assert_true(8 * to_go(victim, time) >= 7 * farthest - 8);
+                assert_true(8 * time_to_next_use(victim, time) >= 7 * farthest - 8);
             replace_gap.leave(memory, victim);
             resident--;
         }
@@ -127,7 +129,7 @@ static void the_victim_is_the_one_used_last_of_all(void **state)
     assert_null(replace_gap.check(memory));
 }
 
-/* ---- Pages that are late --------------------------------------------------------------------- */
+/* ---- Pages used later than predicted --------------------------------------------------------- */
 
 static void start(uint64_t *memory, uint32_t nodes, uint32_t frames)
 {
@@ -136,8 +138,8 @@ static void start(uint64_t *memory, uint32_t nodes, uint32_t frames)
     assert_int_equal(replace_gap.init(memory, &config), 0);
 }
 
-/* 0..9 come to an end, 10..19 go on. */
-static void what_is_over_goes_first(void **state)
+/* Pages 0..9 are used no more, pages 10..19 are. */
+static void pages_used_no_more_are_evicted_first(void **state)
 {
     (void)state;
     static uint64_t memory[1 << 13];
@@ -157,7 +159,7 @@ static void what_is_over_goes_first(void **state)
     assert_null(replace_gap.check(memory));
 }
 
-/* Each page is named once, but for those used last, of which there are two here. */
+/* Each page is named once, but for the two used last. */
 static void a_page_in_the_buffer_is_passed_over(void **state)
 {
     (void)state;
@@ -178,7 +180,7 @@ static void a_page_in_the_buffer_is_passed_over(void **state)
     }
 }
 
-/* The longest gap there is, and pages late by many: slots that are farthest. */
+/* With the longest gaps, and pages late by many uses: the farthest slots. */
 static void random_uses_over_long_times_keep_its_invariants(void **state)
 {
     (void)state;
@@ -201,11 +203,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_misses_as_the_optimum_does),
-        cmocka_unit_test(of_a_factorisation_most_of_what_can_be_saved_is),
+        cmocka_unit_test(a_factorisation_saves_most_of_what_the_optimum_saves),
         cmocka_unit_test(a_sweep_there_and_back_is_predicted),
         cmocka_unit_test(a_page_stays_for_a_use_that_follows_at_once),
-        cmocka_unit_test(the_victim_is_the_one_used_last_of_all),
-        cmocka_unit_test(what_is_over_goes_first),
+        cmocka_unit_test(the_victim_has_the_farthest_next_use),
+        cmocka_unit_test(pages_used_no_more_are_evicted_first),
         cmocka_unit_test(a_page_in_the_buffer_is_passed_over),
         cmocka_unit_test(random_uses_over_long_times_keep_its_invariants),
     };
