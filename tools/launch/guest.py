@@ -17,6 +17,7 @@ LINUX_CMDLINE_MAX = 2047
 PIECE = 1 << 16
 END_S = 5
 END_OF_INPUT = b"\4"
+END_AGAIN_S = 0.5
 TIMED_OUT, REFUSED = 124, 125
 IMAGES = {"x86_64": "vigil.elf", "aarch64": "vigil.img"}
 SOURCES = ("apps", "hpm", "kernel", "mm", "sched", "linker.ld", "Makefile")
@@ -202,16 +203,19 @@ class Guest:
                 self.began.set()
 
     def pass_input(self):
-        """Passes input on, once the program runs: before that nothing would take it."""
+        """Passes input on, once the program runs: before that nothing would take it. Its end is
+        said again and again, ever more rarely: a terminal's lasts for one read, and is lost when the
+        program changes the terminal's mode."""
         self.began.wait()
-        guest = self.process.stdin
+        guest, pause = self.process.stdin, END_AGAIN_S
         try:
             while True:
                 data = os.read(0, PIECE)
                 guest.write(data or END_OF_INPUT)
                 guest.flush()
                 if not data:
-                    return
+                    time.sleep(pause)
+                    pause *= 2
         except (OSError, ValueError):
             return
 

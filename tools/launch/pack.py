@@ -18,6 +18,7 @@ GROUP = "root:x:0:\n"
 NSSWITCH = "passwd: files\ngroup: files\nhosts: files\n"
 HOSTS = "127.0.0.1 localhost\n"
 SKIPPED = {".git"}
+LOCALES = ("/usr/lib/locale/C.utf8",)  # of LANG, which glibc has in files
 BYTES_MAX = 4 << 30
 KEPT_COUNT, KEPT_BYTES = 8, 4 << 30
 FETCHES_MAX = 8
@@ -196,6 +197,9 @@ class Packer:
         for path, mode in FOLDERS.items():
             files.folder(path, mode)
         files.folder(self.here)
+        for path in LOCALES:
+            if files.walk(path, False)[1]:
+                files.bring_all(path, SKIPPED)
         files.put("/etc/environment",
                   "".join(f"{name}={value}\n" for name, value in self.environment.items()))
         for path, text in (("/etc/passwd", PASSWD), ("/etc/group", GROUP), ("/etc/hosts", HOSTS),
