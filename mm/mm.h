@@ -6,6 +6,7 @@
 #include "kernel/arch/arch.h"
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/base.h"
+#include "mm/policy/region/region.h"
 #include "mm/policy/replace/replace.h"
 
 extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */
@@ -14,8 +15,10 @@ extern const struct arg mm_args[]; /* boot arguments mem.* and swap* */
 struct block_device;
 struct memory_account;
 struct space; /* the memory of a process: regions and page tables */
-#define REGION_NAME_MAX 16
-enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_DISK };
+#define REGION_NAME_MAX REGION_NAME_SIZE
+/* Mappings that may be anywhere are put as high as possible below this address. */
+#define MMAP_TOP ((vaddr_t)0x00007ffff7a00000)
+enum region_kind { REGION_ANON, REGION_IMAGE, REGION_STACK, REGION_FILE, REGION_HEAP };
 /* NORMAL, SEQUENTIAL and RANDOM hold from then on, for readahead and eviction; WILLNEED and
  * DONTNEED act at once. */
 enum region_advice {
@@ -42,9 +45,35 @@ void space_destroy(struct space *s);
 struct arch_space *space_arch(struct space *s);
 /* Returns the number by which page logs know s, or 0: they do not. */
 uint16_t space_number(const struct space *s);
-/* Maps `len` bytes, rounded up to pages, as demand-zero memory at va, or anywhere if va is 0.
- * `name` is for messages. Returns 0; -EEXIST: taken; -EINVAL: outside user space or not
- * page-aligned; -EACCES: writable and executable; -ENOMEM. */
+/* Return contents to map: `bytes` bytes at `data`, which stay where and what they are; a disk. A
+ * mapping of them is a private copy. */
+struct page_source page_source_memory(const void *data, uint64_t bytes);
+struct page_source page_source_disk(struct block_device *d);
+enum mapping_flag {
+    MAPPING_FIXED = 1,      /* at va; replaces what is there, at one stroke */
+    MAPPING_NOREPLACE = 2,  /* at va, or -EEXIST */
+    MAPPING_APART = 4,      /* with an unmapped page on both sides; not joined to neighbours */
+    MAPPING_GROWS = 8,      /* a stack: grows downward by faults, up to STACK_LIMIT in all */
+    MAPPING_UNCOUNTED = 16, /* a reservation: does not count as mapped */
+};
+#define STACK_LIMIT (8 * MIB)
+/* What to map. Without MAPPING_FIXED and NOREPLACE, va is a hint, page-aligned, or 0. */
+struct mapping {
+    vaddr_t va;
+    uint64_t len; /* bytes; rounded up to pages */
+    unsigned prot, flags;
+    enum region_kind kind;
+    const char *name;          /* for messages */
+    struct page_source source; /* ops NULL: zeros */
+    uint64_t source_page;      /* page of the source at the first address */
+};
+/* Maps memory. Pages without rights do not count as mapped. Stores the address. Thread context, no
+ * lock held, as all functions that change mappings. Returns 0; -EEXIST; -EINVAL: outside user
+ * space, or not page-aligned; -EACCES: writable and executable where mem.wx denies it; -ENOMEM:
+ * no room, too many regions, or the process may map no more. */
+int space_mmap(struct space *s, const struct mapping *m, vaddr_t *out);
+/* Maps demand-zero memory at va, or, if va is 0, anywhere, apart from other mappings. Returns as
+ * space_mmap. */
 int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum region_kind kind,
               const char *name, vaddr_t *out);
 /* Maps `len` bytes of disk d, from its page `page` on, anywhere; len 0: up to the disk's end. A
@@ -53,21 +82,25 @@ int space_map(struct space *s, vaddr_t va, uint64_t len, unsigned prot, enum reg
  * whole pages; -EBUSY: the disk is the swap disk; -EACCES: writable and executable; -ENOMEM. */
 int space_map_disk(struct space *s, struct block_device *d, uint64_t page, uint64_t len,
                    unsigned prot, vaddr_t *out, uint64_t *mapped);
+/* Sets where the heap of brk begins: behind the program's image. Called once, before threads. */
+void space_set_brk(struct space *s, vaddr_t start);
+/* Moves the end of the heap to `end`, if that can be. Returns its end, as Linux's brk. */
+vaddr_t space_brk(struct space *s, vaddr_t end);
 /* Unmaps [va, va + len), which may have holes. Returns 0, -EINVAL or -ENOMEM. */
 int space_unmap(struct space *s, vaddr_t va, uint64_t len);
 /* Changes the protection of [va, va + len). Returns 0; -ENOMEM: a part is not mapped; -EACCES:
  * writable and executable; -EINVAL. */
 int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot);
-/* Applies `advice` to [va, va + len). WILLNEED: starts reading pages that are out, as far as there
- * is room. DONTNEED: drops the pages, which are all zeros when next used. Returns 0; -ENOMEM: a
- * part is not mapped; -EINVAL. */
+/* Applies `advice` to what is mapped of [va, va + len). WILLNEED: starts reading pages that are
+ * out, as far as there is room. DONTNEED: drops the pages, which have their first contents when
+ * next used. Returns 0; -ENOMEM: a part is not mapped; -EINVAL. */
 int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice advice);
 /* Writes n bytes to va, in a mapped region of any protection (ELF loading). Returns 0, -ENOMEM,
  * -EFAULT or another error of space_fault. */
 int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
 /* Handles a page fault. Thread context, no lock held. Returns 0: repaired; -EFAULT: not mapped or
- * not allowed; -ENOMEM; -EDQUOT: the process has all that it may; -EIO: the page could not be read;
- * -EINTR: the process is ending. */
+ * not allowed; -ENXIO: behind the end of a mapped file; -ENOMEM; -EDQUOT: the process has all that
+ * it may; -EIO: the page could not be read; -EINTR: the process is ending. */
 int space_fault(struct space *s, vaddr_t va, enum fault_access access);
 /* Maps a page of the caller's at va, in SHOWN_BASE..SHOWN_MAX, for user mode to read. The caller
  * hides it again before the space is destroyed. Thread context. Returns 0, -ENOMEM or -EEXIST. */

@@ -4,6 +4,10 @@
  * Lock [S]: a spinlock, held for short stretches. No page is zeroed for a fault, no TLB shot down
  * and no thread blocked under it. Long work goes batch by batch and looks at the space anew in
  * each.
+ *
+ * Mutex [M], map_lock, is held by what changes regions, around [S]; so the regions may be read
+ * under either. Faults do not take it, but for one that finds nothing, which waits for it and looks
+ * again: a mapping is replaced at one stroke.
  */
 #pragma once
 #include "kernel/mem/account.h"
@@ -25,11 +29,15 @@ struct space_tables {
 struct space {
     struct spinlock lock;
     struct space_tables tables;
-    struct arch_space arch;    /* [S] */
-    struct regions regions;    /* [S] */
+    struct arch_space arch; /* [S] */
+    struct mutex map_lock;
+    struct regions regions;    /* [M][S]; spare nodes: [M] */
+    uint32_t region_nodes;     /* [M] allocated */
+    vaddr_t brk_start, brk;    /* [M] heap of brk; 0: none */
+    bool wx;                   /* [-] memory may be writable and executable */
     struct pool *pool;         /* [-] has a node for each page; NULL: no page is ever evicted */
     uint32_t pid;              /* [-] the process, for messages */
-    uint64_t mapped_pages;     /* [S] */
+    uint64_t mapped_pages;     /* [S] of regions that count: space_counts */
     uint64_t resident_pages;   /* [S] mapped by the page tables */
     uint64_t out_pages;        /* [S] with a node's number in the page tables */
     uint64_t faults;           /* [S] */
@@ -55,14 +63,51 @@ static inline unsigned space_page_prot(unsigned prot)
 /* space_check.c: as space_check, for a space that no thread runs in any more; mostly with
  * interrupts on. */
 void space_check_end(struct space *s);
-/* readahead.c: begins a read of a mapped disk at va, which belongs to r. Returns the number of
+/* Where mapped contents come from: source.c. */
+struct page_source_ops {
+    bool slow; /* reading makes a thread wait */
+    /* Reads n pages from `page` on into frames. Thread context, no lock held. Returns 0 or -EIO. */
+    int (*read)(const struct page_source *s, uint64_t page, unsigned n, paddr_t *frames);
+};
+/* Returns whether the region's pages count as mapped. */
+static inline bool space_counts(const struct region *r)
+{
+    return r->prot && !(r->flags & REGION_UNCOUNTED);
+}
+
+/* space.c: allocates nodes for `more` further regions. [M] held. Returns 0 or -ENOMEM. */
+int space_reserve_regions(struct space *s, unsigned more);
+/* space.c: frees nodes that are left over, and releases [M]. */
+void space_unlock_regions(struct space *s);
+/* drop.c: drops all pages of [va, end). Unless the regions are closed, faults may bring new ones.
+ * Thread context. */
+void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end);
+/* drop.c: splits regions at va and end, so that a change concerns whole regions. Two nodes are
+ * reserved. [M] and [S] held. */
+void space_cut_locked(struct space *s, vaddr_t va, vaddr_t end);
+/* drop.c: takes all regions out of [va, end), cut to size: closes them and drops their pages. They
+ * are left in place, for space_remove_locked. Two nodes are reserved. [M] held. */
+void space_close(struct space *s, vaddr_t va, vaddr_t end);
+/* drop.c: removes the closed regions of [va, end). [M] and [S] held. */
+void space_remove_locked(struct space *s, vaddr_t va, vaddr_t end);
+#define MAPPED_PAGES_MAX ((64 * GIB) >> PAGE_SHIFT) /* that a space may count */
+/* map.c: returns 0; -EINVAL: no rights of a program; -EACCES: writable and executable. */
+int space_check_prot(const struct space *s, unsigned prot);
+/* map.c: returns the pages of [va, end) that count as mapped. [M] held. */
+uint64_t space_counted(const struct space *s, vaddr_t va, vaddr_t end);
+/* map.c: returns 0, or -EINVAL: not whole pages in user space. */
+int space_check_range(vaddr_t va, uint64_t len);
+/* map.c: extends the stack above va down to it, if there is one and it may grow so far. Returns
+ * whether it did. [M] held. */
+bool space_grow_stack(struct space *s, vaddr_t va);
+/* readahead.c: begins a read of a mapped source at va, which belongs to r. Returns the number of
  * pages to read together, from va on, at least 1. [S] held. */
 unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
-/* readahead.c: reads n pages of disk d, from `page` on: the first into frame `first`, the others
- * into frames of their own, which become pages of s unless they have been read otherwise meanwhile.
- * Thread context, no lock held. Returns 0, or -EIO: the first page could not be read. */
-int readahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
-                   paddr_t first);
+/* readahead.c: reads n pages of the source, from `page` on: the first into frame `first`, the
+ * others into frames of their own, which become pages of s unless they have been read otherwise
+ * meanwhile. Thread context, no lock held. Returns 0, or -EIO: the first page could not be read. */
+int readahead_read(struct space *s, const struct page_source *source, uint64_t page, vaddr_t va,
+                   unsigned n, paddr_t first);
 /* fetch.c: starts reading the pages of [va, end) that are out, as far as there is room. Thread
  * context, no lock held. */
 void space_fetch(struct space *s, vaddr_t va, vaddr_t end);

@@ -113,6 +113,10 @@ thread_allowed(const struct thread *t);
 /* ---- thread.c -------------------------------------------------------------------------------- */
 struct thread *thread_create_idle(struct cpu *cpu);
 
+/* ---- mutex.c --------------------------------------------------------------------------------- */
+/* As mutex_lock, also with gates further out held. */
+void mutex_take(struct mutex *m);
+
 /* ---- policies.c ------------------------------------------------------------------------------ */
 enum sharing_source { SHARING_NONE, SHARING_STATED, SHARING_DETECTED };
 struct sched_policy {

@@ -111,7 +111,7 @@ static void run_locked(struct runqueue *rq, struct thread *prev, struct thread *
     if (prev == cpu->idle)
         rq->last_timer_ns = now_ns; /* an idle CPU needs no timer: the watchdog counts from here */
     cpu->current = next;
-    cpu->gate = next->gate ? next->gate->name : NULL;
+    cpu->gate = next->gate ? next->gate->mutex.guard.name : NULL;
     rq_recount_locked(rq);
     rq->left = prev;
     path_switch(next->tid, next->space_number);

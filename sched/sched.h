@@ -169,12 +169,39 @@ void sched_point(void); /* gives way if asked to; interrupts on or off, no spinl
 /* Ends the thread's sleep with -EINTR, now and from now on: its process ends. */
 void sched_interrupt_thread(struct thread *t);
 
+/* ---- Mutexes (mutex.c) ----------------------------------------------------------------------- */
+/*
+ * A mutex is held by one thread at a time. Others wait for it asleep, first come, first served, and
+ * the end of their process does not end that. While threads wait, the owner runs at the kernel's
+ * priority. The holder may sleep and wait for I/O, but does not touch user memory where a fault on
+ * it may need the same mutex. Never held on the way back to user mode.
+ */
+struct mutex {
+    struct spinlock guard;     /* rank LOCK_GATE */
+    struct thread *owner;      /* guard; NULL: it is free */
+    bool lent;                 /* guard: the owner has been lent the kernel's priority */
+    struct wait_queue waiters; /* guard */
+};
+#define MUTEX(self, name_)                                     \
+    {                                                          \
+        .guard = SPINLOCK(LOCK_GATE, name_), .waiters = {      \
+            {&(self).waiters.waiters, &(self).waiters.waiters} \
+        }                                                      \
+    }
+void mutex_init(struct mutex *m, const char *name);
+/* Lock and unlock a mutex. Thread context, no spinlock or gate held. Locking may sleep. */
+void mutex_lock(struct mutex *m);
+void mutex_unlock(struct mutex *m);
+/* Locks the mutex if it is free, and returns whether it did. Thread context, no spinlock held. Does
+ * not sleep. */
+bool mutex_try_lock(struct mutex *m);
+/* Returns whether the caller's thread holds the mutex. */
+bool mutex_held(const struct mutex *m);
+
 /* ---- Gates ----------------------------------------------------------------------------------- */
 /*
- * A gate is entered by one thread at a time. Others wait for it asleep, first come, first served,
- * and the end of their process does not end that. While threads wait, the owner runs at the
- * kernel's priority. With a gate held no user memory is touched, and nothing is called that can
- * fault, wait for I/O or wait for a process; results go to kernel memory first. Debug builds panic
+ * A gate is a mutex with which no user memory is touched, and nothing is called that can fault,
+ * wait for I/O or wait for a process; results go to kernel memory first. Debug builds panic
  * otherwise, in may_wait() and in any sleep that is not for a gate further in.
  */
 /* Outermost first: the holder of a gate enters only gates of later ranks. */
@@ -185,19 +212,13 @@ enum gate_rank {
 };
 
 struct gate {
-    struct spinlock guard; /* rank LOCK_GATE */
-    const char *name;
+    struct mutex mutex;
     enum gate_rank rank;
-    struct thread *owner;      /* guard; NULL: it is free */
-    bool lent;                 /* guard: the owner has been lent the kernel's priority */
-    struct wait_queue waiters; /* guard */
-    struct gate *outer;        /* of the owner: the gate it had entered before */
+    struct gate *outer; /* of the owner: the gate it had entered before */
 };
-#define GATE(self, rank_, name_)                                                            \
-    {                                                                                       \
-        .guard = SPINLOCK(LOCK_GATE, name_), .name = (name_), .rank = (rank_), .waiters = { \
-            {&(self).waiters.waiters, &(self).waiters.waiters}                              \
-        }                                                                                   \
+#define GATE(self, rank_, name_)                              \
+    {                                                         \
+        .mutex = MUTEX((self).mutex, name_), .rank = (rank_), \
     }
 /* Enter and leave a gate; the last one entered is left first. Thread context, no spinlock held.
  * Entering may sleep. */

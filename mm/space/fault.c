@@ -30,7 +30,7 @@ struct bring {
     paddr_t frame; /* charged and not yet a page's; 0: none */
     /* frame has the page's first contents: zeros, or those of the source */
     bool zeroed;
-    struct block_device *source; /* the disk of the page's first contents; NULL: zeros */
+    struct page_source source; /* of the page's first contents */
     uint64_t source_page;
     uint64_t since_ns; /* time of the fault */
     uint64_t slow_ns;  /* the same if the fault waits for a read, else 0 */
@@ -51,7 +51,7 @@ static bool allowed(const struct region *r, const struct bring *b)
     static const unsigned need[] = {
         [FAULT_READ] = PROT_R | PROT_W | PROT_X, [FAULT_WRITE] = PROT_W, [FAULT_EXEC] = PROT_X};
 
-    return r && !r->dying && (b->any || (r->prot & need[b->access]));
+    return r && !(r->flags & REGION_CLOSED) && (b->any || (r->prot & need[b->access]));
 }
 
 /* Waiting for a read begins at the fault: getting a frame to read into is a part of it. */
@@ -160,7 +160,7 @@ static void first_use_locked(struct bring *b, const struct region *r, uint32_t n
     pool_touch_locked(b->pool, n);
     if (r->advice == ADVICE_RANDOM)
         b->list->length = 0;
-    else if (r->advice == ADVICE_SEQUENTIAL && !r->source &&
+    else if (r->advice == ADVICE_SEQUENTIAL && !r->source.ops &&
              (b->va >> PAGE_SHIFT) % READ_ON_PAGES == 0)
         read_on_locked(b, r);
 }
@@ -309,7 +309,7 @@ static void expect_locked(struct bring *b, const struct region *r)
 {
     uint64_t page = region_source_page(r, b->va);
 
-    if (b->source == r->source && b->source_page == page)
+    if (page_source_is(&b->source, &r->source) && b->source_page == page)
         return;
     b->source = r->source;
     b->source_page = page;
@@ -323,13 +323,15 @@ static int try_fault(struct bring *b)
     bool irq = spin_lock(&b->space->lock);
     struct region *r = regions_find(&b->space->regions, b->va);
 
-    if (allowed(r, b)) {
+    if (allowed(r, b) && region_behind_source(r, b->va)) {
+        err = -ENXIO;
+    } else if (allowed(r, b)) {
         expect_locked(b, r);
         arch_space_look(&b->space->arch, b->va, 1, &page);
         err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
               : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
                                             : recall_locked(b, r, page.number, &irq);
-        if (err == NEEDS_ZEROS && b->source && !b->readahead)
+        if (err == NEEDS_ZEROS && b->source.ops && !b->readahead)
             b->readahead = readahead_begin_locked(b->space, r, b->va);
     }
     spin_unlock(&b->space->lock, irq);
@@ -360,9 +362,10 @@ static int get_zeros(struct bring *b)
 {
     int err = b->frame ? 0 : get_frame(b);
 
-    if (!err && b->source) {
-        begin_waiting(b);
-        err = readahead_read(b->space, b->source, b->source_page, b->va, MAX(b->readahead, 1u),
+    if (!err && b->source.ops) {
+        if (b->source.ops->slow)
+            begin_waiting(b);
+        err = readahead_read(b->space, &b->source, b->source_page, b->va, MAX(b->readahead, 1u),
                              b->frame);
     } else if (!err) {
         memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
@@ -423,6 +426,19 @@ static int get_what_it_needs(struct bring *b, int need)
     }
 }
 
+/* The page is not mapped so that it may be used. Waits for a change of mappings that is under way,
+ * and lets a stack grow. Returns AGAIN if it may be used now, else -EFAULT. */
+static NOINLINE int look_again(struct bring *b)
+{
+    struct space *s = b->space;
+
+    mutex_lock(&s->map_lock);
+    space_grow_stack(s, b->va);
+    bool is = allowed(regions_find(&s->regions, b->va), b);
+    space_unlock_regions(s);
+    return is ? AGAIN : -EFAULT;
+}
+
 static int bring_page(struct bring *b)
 {
     int err;
@@ -434,6 +450,8 @@ static int bring_page(struct bring *b)
         err = try_fault(b);
         if (err > 0)
             err = get_what_it_needs(b, err) ?: AGAIN;
+        if (err == -EFAULT)
+            err = look_again(b);
         fetch_list(b);
         b->advised = false;
     } while (err == AGAIN);
@@ -472,7 +490,7 @@ static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
     const struct region *r = regions_find(&s->regions, va);
     struct arch_page page;
 
-    if (!r || r->dying)
+    if (!r || (r->flags & REGION_CLOSED))
         return false;
     arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
     if (page.kind != ARCH_PAGE_HERE)

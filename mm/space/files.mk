@@ -1,1 +1,2 @@
-KERNEL_SRC += $(call files,fault.c readahead.c space.c space_check.c space_describe.c)
+KERNEL_SRC += $(call files,\
+	drop.c fault.c map.c protect.c readahead.c source.c space.c space_check.c space_describe.c)

@@ -1,7 +1,7 @@
 /*
- * Readahead of mapped disks: the pages behind the one that a thread waits for are read with it, in
- * the same requests. Their number follows from how the region was read before, and from the
- * program's advice: sequential, the most possible; random, none.
+ * Readahead of mapped sources that are slow, as disks: the pages behind the one that a thread waits
+ * for are read with it, in the same requests. Their number follows from how the region was read
+ * before, and from the program's advice: sequential, the most possible; random, none.
  *
  * In a pool such pages are READY, so that their first use is seen and counted, and can be evicted.
  * Without a pool they are mapped at once, because no page is ever evicted. An error of reading
@@ -17,7 +17,7 @@
 #define AHEAD_MAX BLOCK_PAGES_MAX
 #define FREE_MIN  1024 /* free frames; with fewer nothing is read ahead without a pool */
 
-/* Tells whether the page is still to be read from its disk. */
+/* Tells whether the page is still to be read from its source. */
 static bool unread_locked(struct space *s, vaddr_t va)
 {
     struct pool *p = s->pool;
@@ -45,7 +45,8 @@ static unsigned room_locked(struct pool *p)
 
 unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va)
 {
-    unsigned most = r->advice == ADVICE_RANDOM ? 1 : room_locked(s->pool), n = 1;
+    bool one = r->advice == ADVICE_RANDOM || !r->source.ops->slow;
+    unsigned most = one ? 1 : room_locked(s->pool), n = 1;
     unsigned wanted = region_ahead(r, va, r->advice == ADVICE_SEQUENTIAL ? most : 1, most);
 
     while (n < wanted && unread_locked(s, va + n * PAGE_SIZE))
@@ -129,15 +130,15 @@ static bool keep_page_locked(struct space *s, struct region *r, vaddr_t va, padd
     return kept;
 }
 
-/* Makes the frame, read from the disk's page, that of the page at va, if va still maps that disk
- * page and is not resident. Returns whether it did. */
-static bool keep_page(struct space *s, const struct block_device *d, uint64_t page, vaddr_t va,
+/* Makes the frame, read from the source's page, that of the page at va, if va still maps that page
+ * and is not resident. Returns whether it did. */
+static bool keep_page(struct space *s, const struct page_source *source, uint64_t page, vaddr_t va,
                       paddr_t frame)
 {
     bool irq = spin_lock(&s->lock);
     struct region *r = regions_find(&s->regions, va);
-    bool kept = r && !r->dying && r->source == d && region_source_page(r, va) == page &&
-                keep_page_locked(s, r, va, frame);
+    bool kept = r && !(r->flags & REGION_CLOSED) && page_source_is(&r->source, source) &&
+                region_source_page(r, va) == page && keep_page_locked(s, r, va, frame);
 
     if (kept)
         region_touch(r, va);
@@ -147,35 +148,35 @@ static bool keep_page(struct space *s, const struct block_device *d, uint64_t pa
 
 /* Notes that only `came` of n pages came, for want of frames, so that a fault on the next one
  * counts as sequential. */
-static void note_fewer(struct space *s, const struct block_device *d, vaddr_t va, unsigned n,
+static void note_fewer(struct space *s, const struct page_source *source, vaddr_t va, unsigned n,
                        unsigned came)
 {
     bool irq = spin_lock(&s->lock);
     struct region *r = regions_find(&s->regions, va);
 
-    if (r && r->source == d && r->ahead_next == va + n * PAGE_SIZE)
+    if (r && page_source_is(&r->source, source) && r->ahead_next == va + n * PAGE_SIZE)
         r->ahead_next = va + came * PAGE_SIZE;
     spin_unlock(&s->lock, irq);
 }
 
-int readahead_read(struct space *s, struct block_device *d, uint64_t page, vaddr_t va, unsigned n,
-                   paddr_t first)
+int readahead_read(struct space *s, const struct page_source *source, uint64_t page, vaddr_t va,
+                   unsigned n, paddr_t first)
 {
     paddr_t frames[AHEAD_MAX] = {first};
     unsigned got = 1;
 
     while (got < n && take_frame(s->pool, &frames[got]))
         got++;
-    int err = block_transfer(d, page, got, false, frames);
+    int err = source->ops->read(source, page, got, frames);
     unsigned came = 1; /* without a gap */
     for (unsigned i = 1; i < got; i++)
-        if (err || !keep_page(s, d, page + i, va + i * PAGE_SIZE, frames[i]))
+        if (err || !keep_page(s, source, page + i, va + i * PAGE_SIZE, frames[i]))
             free_frame(s->pool, frames[i]);
         else
             came += came == i;
     if (came < n)
-        note_fewer(s, d, va, n, came);
+        note_fewer(s, source, va, n, came);
     if (err && got > 1)
-        err = block_transfer(d, page, 1, false, frames);
+        err = source->ops->read(source, page, 1, frames);
     return err ? -EIO : 0;
 }

@@ -21,7 +21,7 @@ static void check_node(struct space *s, vaddr_t va, const struct arch_page *page
 
 static void check_region(struct space *s, const struct region *r, struct tally *t)
 {
-    t->mapped += (r->end - r->start) >> PAGE_SHIFT;
+    t->mapped += space_counts(r) ? (r->end - r->start) >> PAGE_SHIFT : 0;
     for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
         struct arch_page page;
         if (!arch_space_look(&s->arch, va, 1, &page))
@@ -39,8 +39,8 @@ static void check_quiet(struct space *s)
     struct tally t = {0};
 
     regions_check(&s->regions, USER_MIN, USER_MAX);
-    for (uint32_t i = 0; i < s->regions.count; i++)
-        check_region(s, &s->regions.items[i], &t);
+    for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r))
+        check_region(s, r, &t);
     ASSERT(t.mapped == s->mapped_pages && t.resident == s->resident_pages && t.out == s->out_pages);
 }
 

@@ -8,14 +8,28 @@
 #define OVERFLOW_DISTANCE (64 * KIB)
 #define ROW_PAGES         32
 
-/* Tells whether region i is the guard page of a stack: the lower part of its mapping, without
- * rights. */
-static bool is_guard(const struct regions *r, uint32_t i)
+/* Tells whether x is the guard page of a stack: the lower part of its mapping, without rights. */
+static bool is_guard(const struct region *x)
 {
-    const struct region *x = &r->items[i];
+    const struct region *next = region_next(x);
 
-    return !x->prot && i + 1 < r->count && x[1].start == x->end &&
-           memcmp(x->name, x[1].name, sizeof(x->name)) == 0;
+    return !x->prot && next && next->start == x->end &&
+           memcmp(x->name, next->name, sizeof(x->name)) == 0;
+}
+
+/* Returns the last region that begins below va, or NULL. */
+static const struct region *last_below(const struct regions *r, vaddr_t va)
+{
+    const struct region *x = r->root, *found = NULL;
+
+    while (x)
+        if (x->start < va) {
+            found = x;
+            x = x->right;
+        } else {
+            x = x->left;
+        }
+    return found;
 }
 
 static void describe_region(const struct region *r, vaddr_t va, char *buf, size_t n)
@@ -28,11 +42,9 @@ static void describe_region(const struct region *r, vaddr_t va, char *buf, size_
 static const char *describe_locked(struct space *s, vaddr_t va, char *buf, size_t n)
 {
     const struct regions *r = &s->regions;
-    uint32_t i = regions_index(r, va);
-    const struct region *next = i < r->count ? &r->items[i] : NULL;
-    const struct region *last = i > 0 ? &r->items[i - 1] : NULL;
+    const struct region *next = regions_above(r, va), *last = last_below(r, va);
 
-    if (next && next->start <= va && is_guard(r, i)) {
+    if (next && next->start <= va && is_guard(next)) {
         ksnprintf(buf, n, "guard page of %s: stack overflow", next->name);
         return "overflow";
     }
@@ -172,11 +184,10 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
 {
     vaddr_t low = 0, high = 0;
     bool irq = spin_lock(&s->lock);
-    uint32_t i = regions_index(&s->regions, from);
-    bool is = i < s->regions.count;
+    const struct region *r = regions_above(&s->regions, from);
+    bool is = r;
 
     if (is) {
-        const struct region *r = &s->regions.items[i];
         *out = (struct region_stats){.start = r->start,
                                      .end = r->end,
                                      .prot = r->prot,
@@ -195,12 +206,11 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
 
 bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX])
 {
-    const struct regions *r = &s->regions;
     bool irq = spin_lock(&s->lock), is = false;
 
-    for (uint32_t i = 0; i < r->count && !is; i++)
-        if ((is = r->items[i].tag == tag))
-            memcpy(name, r->items[i].name, REGION_NAME_MAX);
+    for (const struct region *r = regions_above(&s->regions, 0); r && !is; r = region_next(r))
+        if ((is = r->tag == tag))
+            memcpy(name, r->name, REGION_NAME_MAX);
     spin_unlock(&s->lock, irq);
     return is;
 }

@@ -28,14 +28,14 @@ static void look_at_row_locked(struct space *s, vaddr_t va, unsigned n, track_ro
 vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg)
 {
     bool irq = spin_lock(&s->lock);
-    const struct regions *r = &s->regions;
+    const struct region *r = regions_above(&s->regions, va);
     unsigned pages = 0;
 
-    for (uint32_t i = regions_index(r, va); i < r->count && pages < STRETCH; i++) {
-        va = MAX(va, r->items[i].touched_lo);
-        while (va < r->items[i].touched_hi && pages < STRETCH) {
-            vaddr_t end = MIN(ALIGN_DOWN(va, TRACK_ROW * PAGE_SIZE) + TRACK_ROW * PAGE_SIZE,
-                              r->items[i].touched_hi);
+    for (; r && pages < STRETCH; r = region_next(r)) {
+        va = MAX(va, r->touched_lo);
+        while (va < r->touched_hi && pages < STRETCH) {
+            vaddr_t end =
+                MIN(ALIGN_DOWN(va, TRACK_ROW * PAGE_SIZE) + TRACK_ROW * PAGE_SIZE, r->touched_hi);
             look_at_row_locked(s, va, (unsigned)((end - va) >> PAGE_SHIFT), f, arg);
             pages += TRACK_ROW;
             va = end;

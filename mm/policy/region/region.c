@@ -1,61 +1,138 @@
 /* See region.h. */
 #include "mm/policy/region/region.h"
+#include "mm/policy/region/tree.h"
 
-uint32_t regions_index(const struct regions *r, vaddr_t va)
+void regions_give(struct regions *r, struct region *node)
 {
-    uint32_t lo = 0, hi = r->count;
+    node->right = r->spare;
+    r->spare = node;
+    r->spares++;
+}
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (r->items[mid].end > va)
-            hi = mid;
-        else
-            lo = mid + 1;
+struct region *regions_take(struct regions *r)
+{
+    struct region *node = r->spare;
+
+    if (node) {
+        r->spare = node->right;
+        r->spares--;
     }
-    return lo;
+    return node;
+}
+
+/* ---- Looking --------------------------------------------------------------------------------- */
+
+struct region *regions_above(const struct regions *r, vaddr_t va)
+{
+    struct region *x = r->root, *found = NULL;
+
+    while (x)
+        if (x->end > va) {
+            found = x;
+            x = x->left;
+        } else {
+            x = x->right;
+        }
+    return found;
 }
 
 struct region *regions_find(const struct regions *r, vaddr_t va)
 {
-    uint32_t i = regions_index(r, va);
+    struct region *x = r->root;
 
-    return i < r->count && r->items[i].start <= va ? &r->items[i] : NULL;
+    while (x && (va < x->start || va >= x->end))
+        x = va < x->start ? x->left : x->right;
+    return x;
 }
 
-static void open_slot(struct regions *r, uint32_t index)
+struct region *region_next(const struct region *x)
 {
-    memmove(&r->items[index + 1], &r->items[index], (r->count - index) * sizeof(r->items[0]));
-    r->count++;
+    if (x->right) {
+        x = x->right;
+        while (x->left)
+            x = x->left;
+        return (struct region *)x;
+    }
+    while (x->parent && x->parent->right == x)
+        x = x->parent;
+    return x->parent;
 }
 
-int regions_insert(struct regions *r, const struct region *region)
+struct region *region_previous(const struct region *x)
 {
-    uint32_t i = regions_index(r, region->start);
+    if (x->left) {
+        x = x->left;
+        while (x->right)
+            x = x->right;
+        return (struct region *)x;
+    }
+    while (x->parent && x->parent->left == x)
+        x = x->parent;
+    return x->parent;
+}
 
-    if (i < r->count && r->items[i].start < region->end)
-        return -EEXIST;
-    if (r->count == r->capacity)
-        return -ENOSPC;
-    open_slot(r, i);
-    r->items[i] = *region;
-    return 0;
+/* A search for a gap of len bytes in [low, high), the highest first. */
+struct search {
+    uint64_t len;
+    vaddr_t low, high;
+    vaddr_t found; /* its end */
+};
+
+static bool gap_fits(struct search *s, vaddr_t from, vaddr_t to)
+{
+    from = MAX(from, s->low);
+    to = MIN(to, s->high);
+    s->found = to;
+    return from < to && to - from >= s->len;
+}
+
+/* Searches the part of the tree from x down, which lies between addresses `below` and `above`. */
+static bool search_below(struct search *s, const struct region *x, vaddr_t below, vaddr_t above)
+{
+    if (above <= s->low || below >= s->high)
+        return false;
+    if (!x)
+        return gap_fits(s, below, above);
+    if (MAX(x->gap, MAX(x->low - below, above - x->high)) < s->len)
+        return false;
+    return search_below(s, x->right, x->end, above) || search_below(s, x->left, below, x->start);
 }
 
 int regions_find_gap(const struct regions *r, uint64_t len, vaddr_t low, vaddr_t high, vaddr_t *out)
 {
-    uint64_t need = len + 2 * PAGE_SIZE;
-    vaddr_t at = low;
+    struct search s = {.len = len, .low = low, .high = high};
 
-    if (len > high - low || need > high - low)
+    if (!len || !search_below(&s, r->root, 0, UINT64_MAX))
         return -ENOMEM;
-    for (uint32_t i = regions_index(r, low); i < r->count && r->items[i].start < high; i++) {
-        if (r->items[i].start >= at && r->items[i].start - at >= need)
-            break;
-        at = r->items[i].end;
+    *out = s.found - len;
+    return 0;
+}
+
+bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end)
+{
+    const struct region *x = regions_above(r, start);
+
+    for (; start < end; x = region_next(x)) {
+        if (!x || x->start > start || (x->flags & REGION_CLOSED))
+            return false;
+        start = x->end;
     }
-    if (at >= high || high - at < need)
-        return -ENOMEM;
-    *out = at + PAGE_SIZE;
+    return true;
+}
+
+/* ---- Changing -------------------------------------------------------------------------------- */
+
+int regions_insert(struct regions *r, const struct region *region)
+{
+    const struct region *above = regions_above(r, region->start);
+
+    if (above && above->start < region->end)
+        return -EEXIST;
+    struct region *x = regions_take(r);
+    if (!x)
+        return -ENOSPC;
+    *x = *region;
+    tree_insert(r, x);
     return 0;
 }
 
@@ -67,51 +144,56 @@ static void clip_touched(struct region *region)
         region->touched_lo = region->touched_hi = region->start;
 }
 
-uint64_t region_source_page(const struct region *region, vaddr_t va)
-{
-    return region->source ? region->source_page + ((va - region->start) >> PAGE_SHIFT) : 0;
-}
-
 int regions_split(struct regions *r, vaddr_t va)
 {
-    uint32_t i = regions_index(r, va);
+    struct region *x = regions_find(r, va);
 
-    if (i == r->count || r->items[i].start >= va)
+    if (!x || x->start == va)
         return 0;
-    if (r->count == r->capacity)
+    struct region *upper = regions_take(r);
+    if (!upper)
         return -ENOSPC;
-    open_slot(r, i);
-    r->items[i + 1].source_page = region_source_page(&r->items[i], va);
-    r->items[i].end = va;
-    r->items[i + 1].start = va;
-    r->items[i + 1].faults = r->items[i + 1].slow_faults = 0;
-    clip_touched(&r->items[i]);
-    clip_touched(&r->items[i + 1]);
+    *upper = *x;
+    upper->source_page = region_source_page(x, va);
+    upper->start = va;
+    upper->faults = upper->slow_faults = 0;
+    clip_touched(upper);
+    x->end = va;
+    clip_touched(x);
+    tree_moved(r, x);
+    tree_insert(r, upper);
     return 0;
 }
 
-void regions_remove(struct regions *r, uint32_t index)
+void regions_remove(struct regions *r, struct region *region)
 {
-    ASSERT(index < r->count);
-    r->count--;
-    memmove(&r->items[index], &r->items[index + 1], (r->count - index) * sizeof(r->items[0]));
+    tree_remove(r, region);
+    regions_give(r, region);
 }
 
-bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end)
+void regions_resize(struct regions *r, struct region *region, vaddr_t start, vaddr_t end)
 {
-    for (uint32_t i = regions_index(r, start); start < end; i++) {
-        if (i == r->count || r->items[i].start > start || r->items[i].dying)
-            return false;
-        start = r->items[i].end;
-    }
-    return true;
+    bool none = region->touched_lo == region->touched_hi;
+
+    region->start = start;
+    region->end = end;
+    if (none)
+        region->touched_lo = region->touched_hi = start;
+    clip_touched(region);
+    tree_moved(r, region);
 }
 
-static bool joinable(const struct region *a, const struct region *b)
+bool page_source_is(const struct page_source *a, const struct page_source *b)
+{
+    return a->ops == b->ops && a->of == b->of && a->bytes == b->bytes;
+}
+
+bool region_continues(const struct region *a, const struct region *b)
 {
     return a->end == b->start && a->prot == b->prot && a->kind == b->kind &&
-           a->advice == b->advice && a->source == b->source &&
-           region_source_page(a, a->end) == b->source_page && !a->dying && !b->dying &&
+           a->advice == b->advice && a->flags == b->flags && !(a->flags & REGION_CLOSED) &&
+           page_source_is(&a->source, &b->source) &&
+           region_source_page(a, a->end) == b->source_page &&
            memcmp(a->name, b->name, sizeof(a->name)) == 0;
 }
 
@@ -131,18 +213,33 @@ static void join(struct region *a, const struct region *b)
 
 void regions_merge(struct regions *r, vaddr_t start, vaddr_t end)
 {
-    uint32_t i = regions_index(r, start);
+    struct region *x = regions_above(r, start ? start - 1 : 0), *next;
 
-    if (i > 0)
-        i--;
-    while (i + 1 < r->count && r->items[i].start <= end) {
-        if (joinable(&r->items[i], &r->items[i + 1])) {
-            join(&r->items[i], &r->items[i + 1]);
-            regions_remove(r, i + 1);
-        } else {
-            i++;
+    while (x && x->start <= end && (next = region_next(x))) {
+        if (x->tag != next->tag || !region_continues(x, next)) {
+            x = next;
+            continue;
         }
+        struct region with = *next;
+        regions_remove(r, next);
+        join(x, &with);
+        tree_moved(r, x);
     }
+}
+
+/* ---- One region ------------------------------------------------------------------------------ */
+
+uint64_t region_source_page(const struct region *region, vaddr_t va)
+{
+    return region->source.ops ? region->source_page + ((va - region->start) >> PAGE_SHIFT) : 0;
+}
+
+bool region_behind_source(const struct region *region, vaddr_t va)
+{
+    uint64_t bytes = region->source.bytes;
+
+    return region->source.ops &&
+           region_source_page(region, va) >= (bytes >> PAGE_SHIFT) + ((bytes & PAGE_MASK) != 0);
 }
 
 unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigned most)
@@ -173,14 +270,16 @@ void region_touch(struct region *region, vaddr_t va)
 void regions_check(const struct regions *r, vaddr_t low, vaddr_t high)
 {
     vaddr_t end = low;
+    uint32_t spares = 0;
 
-    ASSERT(r->count <= r->capacity);
-    for (uint32_t i = 0; i < r->count; i++) {
-        const struct region *x = &r->items[i];
+    for (const struct region *x = regions_above(r, 0); x; x = region_next(x)) {
         ASSERT(x->start >= end && x->start < x->end && x->end <= high);
         ASSERT(IS_ALIGNED(x->start | x->end | x->touched_lo | x->touched_hi, PAGE_SIZE));
         ASSERT(x->touched_lo <= x->touched_hi && x->touched_lo >= x->start &&
                x->touched_hi <= x->end);
         end = x->end;
     }
+    for (const struct region *x = r->spare; x; x = x->right)
+        spares++;
+    ASSERT(tree_check(r) == r->count && spares == r->spares);
 }

@@ -1,15 +1,32 @@
 /*
- * The regions of one address space: mappings and their rights. An array sorted by address, searched
- * by halving; the caller provides its storage and serializes access. Invariants (regions_check):
- * sorted, not empty, page-aligned, no two overlap, all inside [USER_MIN, USER_MAX). Pure: knows no
- * page tables.
+ * The regions of one address space: mappings and their rights. A balanced tree by address (AVL);
+ * the caller provides its nodes beforehand and serializes access. Each node knows of all below it
+ * where they begin and end and the largest gap between two, so that a gap is found in a number of
+ * steps that grows with the tree's height. Invariants (regions_check): in order, not empty,
+ * page-aligned, no two overlap, all inside [low, high), balanced. Pure: knows no page tables.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
 #define REGION_NAME_SIZE 16
+#define REGIONS_MAX      65530 /* of a space, as Linux's vm.max_map_count */
 
-struct block_device;
+/* Contents that pages have at their first use, and again after they left memory unwritten. */
+struct page_source_ops; /* mm/space.h */
+struct page_source {
+    const struct page_source_ops *ops; /* NULL: all zeros, without an end */
+    const void *of;
+    uint64_t bytes; /* zeros follow up to the end of a page; behind it there is nothing */
+};
+
+enum region_flag {
+    /* Its mapping is being changed: it admits no fault, and belongs to the thread that changes
+     * it. */
+    REGION_CLOSED = 1,
+    REGION_GROWS = 2,     /* downward, by faults below it */
+    REGION_UNCOUNTED = 4, /* its pages do not count as mapped */
+    REGION_LOCKED = 8,    /* its pages are not evicted */
+};
 
 struct region {
     vaddr_t start, end; /* end exclusive */
@@ -19,44 +36,65 @@ struct region {
     uint8_t kind;                 /* enum region_kind */
     uint8_t advice;               /* enum region_advice */
     uint8_t tag;                  /* number of the region for policies, below REPLACE_REGIONS_MAX */
+    uint8_t flags;                /* enum region_flag */
+    uint8_t ahead;                /* pages that were read together last */
+    uint8_t height;               /* of the tree below it */
     uint64_t faults, slow_faults; /* pages that came; those of them that were read */
-    /* set by the thread that unmaps the region, which stays until all its pages are gone; else
-     * NULL */
-    const void *dying;
-    /* disk that pages are read from at their first use, or NULL: zeros */
-    struct block_device *source;
-    uint64_t source_page; /* page of the disk at start */
+    struct page_source source;
+    uint64_t source_page; /* page of the source at start */
     /* address at which a sequential reading goes on; 0: nothing was read */
     vaddr_t ahead_next;
-    uint8_t ahead; /* pages that were read together last */
     char name[REGION_NAME_SIZE];
+
+    /* The tree. Of a spare node only `right` is used. */
+    struct region *left, *right, *parent;
+    vaddr_t low, high; /* from the first region's start to the last one's end, itself included */
+    uint64_t gap;      /* bytes of the largest gap in between */
 };
 
 struct regions {
-    struct region *items;
-    uint32_t count, capacity;
+    struct region *root;
+    struct region *spare; /* nodes for regions to come */
+    uint32_t count, spares;
 };
+
+/* Adds a node for a region to come. */
+void regions_give(struct regions *r, struct region *node);
+/* Takes a spare node out, or returns NULL. */
+struct region *regions_take(struct regions *r);
 
 /* Returns the region that contains va, or NULL. */
 struct region *regions_find(const struct regions *r, vaddr_t va);
-/* Returns the index of the first region that ends above va, or count. */
-uint32_t regions_index(const struct regions *r, vaddr_t va);
-/* Inserts a copy of `region`. Returns 0, -EEXIST if it overlaps one, or -ENOSPC if the storage is
- * full. */
+/* Returns the first region that ends above va, or NULL. */
+struct region *regions_above(const struct regions *r, vaddr_t va);
+/* Returns the neighbour of a region, or NULL. */
+struct region *region_next(const struct region *region);
+struct region *region_previous(const struct region *region);
+/* Inserts a copy of `region`. Returns 0, -EEXIST if it overlaps one, or -ENOSPC without a spare
+ * node. */
 int regions_insert(struct regions *r, const struct region *region);
-/* Finds the lowest address for len bytes in [low, high) with an unmapped page on both sides.
- * Returns 0 or -ENOMEM. */
+/* Finds the highest address for len bytes in [low, high) that are not mapped. Returns 0 or
+ * -ENOMEM. */
 int regions_find_gap(const struct regions *r, uint64_t len, vaddr_t low, vaddr_t high,
                      vaddr_t *out);
 /* Makes va a boundary if it lies inside a region. Returns 0 or -ENOSPC. */
 int regions_split(struct regions *r, vaddr_t va);
-void regions_remove(struct regions *r, uint32_t index);
-/* Returns whether all of [start, end) is mapped, by regions that are not dying. */
+/* Takes the region out. Its node becomes a spare one. */
+void regions_remove(struct regions *r, struct region *region);
+/* Moves the region's edges, not over a neighbour. What it gains at its start has no source. */
+void regions_resize(struct regions *r, struct region *region, vaddr_t start, vaddr_t end);
+/* Returns whether all of [start, end) is mapped, by regions that are not closed. */
 bool regions_cover(const struct regions *r, vaddr_t start, vaddr_t end);
 /* Joins neighbours without a difference that touch [start, end]. */
 void regions_merge(struct regions *r, vaddr_t start, vaddr_t end);
-/* Returns the page on the source of `region` for va, which is inside it. */
+/* Returns whether the two follow each other without a difference, but for their tags. */
+bool region_continues(const struct region *a, const struct region *b);
+/* Returns the page on the source of `region` for va, which is inside it; 0: it has none. */
 uint64_t region_source_page(const struct region *region, vaddr_t va);
+/* Returns whether va, inside the region, lies behind the page with the source's last byte. */
+bool region_behind_source(const struct region *region, vaddr_t va);
+/* Returns whether the two are the same contents. */
+bool page_source_is(const struct page_source *a, const struct page_source *b);
 /* Returns the number of pages to read together from va on, which is not resident: `least` if the
  * last reading was elsewhere, twice as many as last time if it goes on, `most` in the end; within
  * the region. 1..255. */

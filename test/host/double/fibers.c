@@ -107,7 +107,7 @@ static void switch_on_cpu(unsigned cpu, struct fiber *f)
     host_irqs_on = false;
     on_cpu[cpu] = f;
     host_cpu->current = f ? &f->thread : NULL;
-    host_cpu->gate = f && f->thread.gate ? f->thread.gate->name : NULL;
+    host_cpu->gate = f && f->thread.gate ? f->thread.gate->mutex.guard.name : NULL;
     path_switch(f ? f->thread.tid : 0, f ? f->thread.space_number : 0);
     host_irqs_on = true;
 }

@@ -18,7 +18,8 @@ enum {
     MM_SWAP_PAGES = 4096,
     MM_SOURCE_PAGES = 512,
 };
-#define MM_BASE ((vaddr_t)0x200000000000) /* where mm begins to map memory that may be anywhere */
+/* mm maps memory that may be anywhere as high as possible below the table's end */
+#define MM_BASE (MMAP_TOP - MM_TABLE_PAGES * PAGE_SIZE)
 
 #define INSIST(cond)                                                                    \
     do {                                                                                \

@@ -226,12 +226,17 @@ static void map_anon(struct process *p, unsigned from, unsigned n)
 
 static void map_disk(struct process *p, unsigned from, unsigned first, unsigned n, unsigned prot)
 {
+    struct mapping m = {.va = MM_BASE + from * PAGE_SIZE,
+                        .len = n * PAGE_SIZE,
+                        .prot = prot,
+                        .flags = MAPPING_NOREPLACE,
+                        .kind = REGION_FILE,
+                        .name = "disk",
+                        .source = page_source_disk(&source_double.device),
+                        .source_page = first};
     vaddr_t at;
-    uint64_t mapped;
 
-    INSIST(
-        !space_map_disk(p->space, &source_double.device, first, n * PAGE_SIZE, prot, &at, &mapped));
-    INSIST(at == MM_BASE + from * PAGE_SIZE && mapped == n * PAGE_SIZE);
+    INSIST(!space_mmap(p->space, &m, &at) && at == m.va);
     for (unsigned i = 0; i < n; i++)
         p->stamp[from + i] = stamp_on_disk(first + i);
 }

@@ -2,12 +2,12 @@
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/region/region.h"
 
-#define LOW      ((vaddr_t)0x10000)
-#define PAGES    512
-#define HIGH     (LOW + PAGES * PAGE_SIZE)
-#define CAPACITY 200
+#define LOW   ((vaddr_t)0x10000)
+#define PAGES 512
+#define HIGH  (LOW + PAGES * PAGE_SIZE)
+#define NODES 200
 
-static struct region items[CAPACITY];
+static struct region nodes[NODES];
 static struct regions regions;
 static struct {
     uint8_t prot;
@@ -22,7 +22,9 @@ static vaddr_t address(unsigned page)
 static int set_up(void **state)
 {
     (void)state;
-    regions = (struct regions){items, 0, CAPACITY};
+    regions = (struct regions){0};
+    for (unsigned i = 0; i < NODES; i++)
+        regions_give(&regions, &nodes[i]);
     memset(model, 0, sizeof(model));
     return 0;
 }
@@ -55,7 +57,7 @@ static void step_map(unsigned page, unsigned n, uint8_t prot)
     for (unsigned i = page; i < page + n; i++)
         taken |= model[i].mapped;
     int err = map(page, n, prot);
-    assert_true(err == (taken ? -EEXIST : 0) || (err == -ENOSPC && regions.count == CAPACITY));
+    assert_true(err == (taken ? -EEXIST : 0) || (err == -ENOSPC && regions.count == NODES));
     for (unsigned i = page; i < page + n && !err; i++) {
         model[i].mapped = true;
         model[i].touched = false;
@@ -67,9 +69,9 @@ static void step_unmap(unsigned page, unsigned n)
 {
     if (regions_split(&regions, address(page)) || regions_split(&regions, address(page + n)))
         return;
-    uint32_t i = regions_index(&regions, address(page));
-    while (i < regions.count && regions.items[i].start < address(page + n))
-        regions_remove(&regions, i);
+    struct region *r;
+    while ((r = regions_above(&regions, address(page))) && r->start < address(page + n))
+        regions_remove(&regions, r);
     for (unsigned p = page; p < page + n; p++)
         model[p].mapped = false;
 }
@@ -84,9 +86,9 @@ static void step_protect(unsigned page, unsigned n, uint8_t prot)
     if (!all || regions_split(&regions, address(page)) ||
         regions_split(&regions, address(page + n)))
         return;
-    for (uint32_t i = regions_index(&regions, address(page));
-         i < regions.count && regions.items[i].start < address(page + n); i++)
-        regions.items[i].prot = prot;
+    struct region *r = regions_above(&regions, address(page));
+    for (; r && r->start < address(page + n); r = region_next(r))
+        r->prot = prot;
     regions_merge(&regions, address(page), address(page + n));
     for (unsigned i = page; i < page + n; i++)
         model[i].prot = prot;
@@ -102,19 +104,41 @@ static void step_touch(unsigned page)
     model[page].touched = true;
 }
 
-static void step_gap(unsigned n)
+/* Moves the start of a region down over free pages, or up, as a stack or an unmapping does. */
+static void step_resize(unsigned page, unsigned to)
 {
-    vaddr_t va;
-    unsigned run = 0, best = 0;
+    struct region *r = regions_find(&regions, address(page));
 
-    for (unsigned i = 0; i < PAGES; i++) {
-        run = model[i].mapped ? 0 : run + 1;
-        best = MAX(best, run);
+    if (!r || address(to) >= r->end)
+        return;
+    unsigned start = (unsigned)((r->start - LOW) / PAGE_SIZE);
+    for (unsigned i = to; i < start; i++)
+        if (model[i].mapped)
+            return;
+    regions_resize(&regions, r, address(to), r->end);
+    for (unsigned i = to; i < start; i++) {
+        model[i].mapped = true;
+        model[i].touched = false;
+        model[i].prot = r->prot;
     }
-    int err = regions_find_gap(&regions, n * PAGE_SIZE, LOW, HIGH, &va);
-    assert_int_equal(err, best >= n + 2 ? 0 : -ENOMEM);
-    for (unsigned i = 0; i < n + 2 && !err; i++)
-        assert_false(model[(va - LOW) / PAGE_SIZE - 1 + i].mapped);
+    for (unsigned i = start; i < to; i++)
+        model[i].mapped = false;
+}
+
+static void step_gap(unsigned n, unsigned low, unsigned high)
+{
+    unsigned run = 0, best = PAGES;
+    vaddr_t va;
+
+    for (unsigned i = low; i < high; i++) {
+        run = model[i].mapped ? 0 : run + 1;
+        if (run >= n)
+            best = i + 1 - n;
+    }
+    int err = regions_find_gap(&regions, n * PAGE_SIZE, address(low), address(high), &va);
+    assert_int_equal(err, best < PAGES ? 0 : -ENOMEM);
+    if (!err)
+        assert_int_equal(va, address(best));
 }
 
 static void random_changes_keep_order_rights_and_touched_pages(void **state)
@@ -125,7 +149,7 @@ static void random_changes_keep_order_rights_and_touched_pages(void **state)
     for (unsigned step = 0; step < 30000; step++) {
         unsigned page = test_random(&seed) % PAGES;
         unsigned n = 1 + test_random(&seed) % MIN(PAGES - page, 40u);
-        switch (test_random(&seed) % 8) {
+        switch (test_random(&seed) % 9) {
         case 0:
         case 1:
             step_map(page, n, test_random(&seed) % 3);
@@ -141,8 +165,11 @@ static void random_changes_keep_order_rights_and_touched_pages(void **state)
         case 6:
             step_touch(page);
             break;
+        case 7:
+            step_resize(page, (unsigned)(page + PAGES - 3 + test_random(&seed) % 6) % PAGES);
+            break;
         default:
-            step_gap(n);
+            step_gap(n, page / 2, PAGES - (unsigned)(test_random(&seed) % (PAGES / 4)));
         }
         if (step % 8 == 0)
             compare();
@@ -161,17 +188,59 @@ static void equal_neighbours_become_one_after_a_change_is_taken_back(void **stat
     regions_check(&regions, LOW, HIGH);
 }
 
-static void full_storage_is_reported_and_changes_nothing(void **state)
+static void a_lack_of_nodes_is_reported_and_changes_nothing(void **state)
 {
     (void)state;
-    regions.capacity = 2;
+    while (regions.spares > 2)
+        regions_take(&regions);
     assert_int_equal(map(1, 4, 1), 0);
     assert_int_equal(map(8, 1, 1), 0);
     assert_int_equal(map(20, 1, 1), -ENOSPC);
     assert_int_equal(regions_split(&regions, address(2)), -ENOSPC);
     assert_int_equal(regions_split(&regions, address(1)), 0);
     assert_int_equal(regions.count, 2);
+    assert_null(regions_take(&regions));
     regions_check(&regions, LOW, HIGH);
+}
+
+/* As many as a space may have, against a sorted array. Gaps are between all of them, each with a
+ * size of its own. */
+static void tens_of_thousands_of_regions_stay_balanced(void **state)
+{
+    (void)state;
+    struct region *many = calloc(REGIONS_MAX, sizeof *many);
+    uint64_t seed = 7;
+    vaddr_t va;
+
+    regions = (struct regions){0};
+    for (unsigned i = 0; i < REGIONS_MAX; i++)
+        regions_give(&regions, &many[i]);
+    for (uint64_t i = 0; i < REGIONS_MAX; i++) { /* in an order that is all over the place */
+        uint64_t at = i * 40009 % REGIONS_MAX;
+        struct region r = {.start = LOW + at * 3 * PAGE_SIZE, .tag = (uint8_t)(i % 2)};
+        r.end = r.start + (1 + at % 2) * PAGE_SIZE;
+        r.touched_lo = r.touched_hi = r.start;
+        assert_int_equal(regions_insert(&regions, &r), 0);
+    }
+    assert_int_equal(regions.count, REGIONS_MAX);
+    assert_true(regions.root->height <= 23);
+    for (unsigned i = 0; i < 1000; i++) {
+        uint64_t at = test_random(&seed) % REGIONS_MAX;
+        vaddr_t high = LOW + at * 3 * PAGE_SIZE;
+        int err = regions_find_gap(&regions, 2 * PAGE_SIZE, LOW, high, &va);
+        uint64_t last = at ? at - 1 - (at - 1) % 2 : 0; /* the last even one below */
+        assert_int_equal(err, at ? 0 : -ENOMEM);
+        if (at)
+            assert_int_equal(va, LOW + last * 3 * PAGE_SIZE + PAGE_SIZE);
+    }
+    regions_check(&regions, LOW, HIGH + REGIONS_MAX * 3 * PAGE_SIZE);
+    while (regions.root) {
+        struct region *r = regions_above(&regions, LOW + test_random(&seed) % (REGIONS_MAX << 13));
+        regions_remove(&regions, r ? r : regions.root);
+        if (regions.count % 5000 == 0)
+            regions_check(&regions, LOW, HIGH + REGIONS_MAX * 3 * PAGE_SIZE);
+    }
+    free(many);
 }
 
 /* Parts of a mapped disk keep their page numbers on it, and merge only where these follow each
@@ -179,9 +248,12 @@ static void full_storage_is_reported_and_changes_nothing(void **state)
 static void parts_of_a_mapped_disk_keep_their_pages(void **state)
 {
     (void)state;
-    struct block_device *disk = (struct block_device *)1;
-    struct region r = {
-        .start = address(10), .end = address(20), .prot = 1, .source = disk, .source_page = 100};
+    struct region r = {.start = address(10),
+                       .end = address(20),
+                       .prot = 1,
+                       .source = {(const struct page_source_ops *)1, &model, 110 * PAGE_SIZE - 1},
+                       .source_page = 100};
+    r.touched_lo = r.touched_hi = r.start;
 
     assert_int_equal(regions_insert(&regions, &r), 0);
     assert_int_equal(regions_split(&regions, address(13)), 0);
@@ -190,14 +262,19 @@ static void parts_of_a_mapped_disk_keep_their_pages(void **state)
     assert_int_equal(region_source_page(regions_find(&regions, address(19)), address(19)), 109);
     regions_merge(&regions, address(10), address(20));
     assert_int_equal(regions.count, 1);
-    assert_int_equal(region_source_page(&regions.items[0], address(19)), 109);
+    assert_int_equal(region_source_page(regions.root, address(19)), 109);
+    assert_false(region_behind_source(regions.root, address(19)));
     r.start = address(20);
     r.end = address(22);
+    r.touched_lo = r.touched_hi = r.start;
     assert_int_equal(regions_insert(&regions, &r), 0); /* page 100 again, behind page 109 */
     regions_merge(&regions, address(10), address(22));
     assert_int_equal(regions.count, 2);
-    regions.items[1].source_page = 110;
-    regions.items[1].source = NULL;
+    struct region *behind = region_next(regions_find(&regions, address(10)));
+    behind->source_page = 110;
+    assert_true(region_behind_source(behind, address(20)));
+    behind->source.ops = NULL;
+    assert_false(region_behind_source(behind, address(20)));
     regions_merge(&regions, address(10), address(22));
     assert_int_equal(regions.count, 2);
 }
@@ -230,16 +307,17 @@ static void a_gap_larger_than_everything_is_refused(void **state)
     vaddr_t va;
     assert_int_equal(regions_find_gap(&regions, UINT64_MAX - PAGE_SIZE + 1, LOW, HIGH, &va),
                      -ENOMEM);
-    assert_int_equal(regions_find_gap(&regions, HIGH - LOW, LOW, HIGH, &va), -ENOMEM);
-    assert_int_equal(regions_find_gap(&regions, HIGH - LOW - 2 * PAGE_SIZE, LOW, HIGH, &va), 0);
-    assert_int_equal(va, LOW + PAGE_SIZE);
+    assert_int_equal(regions_find_gap(&regions, HIGH - LOW + PAGE_SIZE, LOW, HIGH, &va), -ENOMEM);
+    assert_int_equal(regions_find_gap(&regions, 0, LOW, HIGH, &va), -ENOMEM);
+    assert_int_equal(regions_find_gap(&regions, HIGH - LOW, LOW, HIGH, &va), 0);
+    assert_int_equal(va, LOW);
 }
 
-static void a_dying_region_keeps_its_place_but_does_not_count_as_mapped(void **state)
+static void a_closed_region_keeps_its_place_but_does_not_count_as_mapped(void **state)
 {
     (void)state;
     assert_int_equal(map(4, 4, 1), 0);
-    regions.items[0].dying = &regions;
+    regions.root->flags = REGION_CLOSED;
     assert_false(regions_cover(&regions, address(4), address(5)));
     assert_int_equal(map(5, 1, 1), -EEXIST);
 }
@@ -249,11 +327,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(random_changes_keep_order_rights_and_touched_pages, set_up),
         cmocka_unit_test_setup(equal_neighbours_become_one_after_a_change_is_taken_back, set_up),
-        cmocka_unit_test_setup(full_storage_is_reported_and_changes_nothing, set_up),
+        cmocka_unit_test_setup(a_lack_of_nodes_is_reported_and_changes_nothing, set_up),
+        cmocka_unit_test(tens_of_thousands_of_regions_stay_balanced),
         cmocka_unit_test_setup(parts_of_a_mapped_disk_keep_their_pages, set_up),
         cmocka_unit_test_setup(reading_in_a_row_goes_on_with_twice_as_much, set_up),
         cmocka_unit_test_setup(a_gap_larger_than_everything_is_refused, set_up),
-        cmocka_unit_test_setup(a_dying_region_keeps_its_place_but_does_not_count_as_mapped, set_up),
+        cmocka_unit_test_setup(a_closed_region_keeps_its_place_but_does_not_count_as_mapped,
+                               set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

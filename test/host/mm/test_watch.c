@@ -73,10 +73,10 @@ static void watch_large(void *arg)
 
     (void)arg;
     thread_leave_space();
-    INSIST(!space_map(space, MM_BASE, LARGE_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test",
-                      &at));
+    INSIST(
+        !space_map(space, 0, LARGE_PAGES * PAGE_SIZE, PROT_R | PROT_W, REGION_ANON, "test", &at));
     /* as if its first and its last page were touched */
-    space->regions.items[0].touched_hi = space->regions.items[0].end;
+    space->regions.root->touched_hi = space->regions.root->end;
     track_short(space, true);
     watched = true;
     INSIST(space->active);

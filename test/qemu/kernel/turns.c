@@ -124,9 +124,9 @@ static void hold_gate(UNUSED void *arg)
     in_gate = true;
     while (!stop) {
         sched_point();
-        bool irq = spin_lock(&gate.guard);
-        stop = go && !list_empty(&gate.waiters.waiters);
-        spin_unlock(&gate.guard, irq);
+        bool irq = spin_lock(&gate.mutex.guard);
+        stop = go && !list_empty(&gate.mutex.waiters.waiters);
+        spin_unlock(&gate.mutex.guard, irq);
     }
     CHECK(thread_current()->ready.prio == PRIO_KERNEL);
     gate_leave(&gate);

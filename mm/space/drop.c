@@ -1,0 +1,168 @@
+/*
+ * Takes pages and regions away.
+ *
+ * Unmapping first closes regions: they admit no fault. So their pages can be taken away in batches:
+ * out of the tables under the lock, out of the TLBs without it, and only then the frames are freed.
+ */
+#include "kernel/mem/frame.h"
+#include "kernel/mem/mem.h"
+#include "mm/pool.h"
+#include "mm/space.h"
+#include "mm/track/track.h"
+
+#define BATCH_FRAMES 64   /* freed together after one shootdown */
+#define BATCH_STEPS  2048 /* pages looked at in one hold of the lock */
+#define ROW_PAGES    32   /* pages looked at in one call; an aligned block of them */
+
+/* ---- Taking pages away ----------------------------------------------------------------------- */
+
+struct batch {
+    paddr_t frames[BATCH_FRAMES];
+    unsigned n;
+    bool flush;       /* TLBs may map a page of the batch */
+    uint32_t waiting; /* the node that is being written and must be waited for, or NODE_NONE */
+};
+
+/* Takes out a mapped page. Returns false, with b->waiting set, if the page is still being
+ * written. */
+static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page,
+                                struct batch *b)
+{
+    struct pool *p = s->pool;
+    uint32_t n = p ? frame_page(page->pa)->next : NODE_NONE;
+
+    if (p) {
+        spin_lock_irqoff(&p->lock);
+        b->waiting = p->nodes[n].flags & NODE_RESCUED ? n : NODE_NONE;
+        if (b->waiting == NODE_NONE)
+            pool_forget(p, n);
+        spin_unlock_irqoff(&p->lock);
+    }
+    if (b->waiting != NODE_NONE)
+        return false;
+    int err = arch_space_unmap(&s->arch, va, &b->frames[b->n]);
+    ASSERT(!err);
+    track_forget(s, va);
+    b->n++;
+    b->flush = true;
+    s->resident_pages--;
+    return true;
+}
+
+/* Takes out a page that is out or on its way. If it is being evicted, TLBs may still map it. */
+static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct batch *b)
+{
+    struct pool *p = s->pool;
+
+    spin_lock_irqoff(&p->lock);
+    b->flush |= p->nodes[n].state == NODE_GOING;
+    pool_forget(p, n);
+    spin_unlock_irqoff(&p->lock);
+    arch_space_forget(&s->arch, va);
+    track_forget(s, va);
+    s->out_pages--;
+}
+
+/* Takes pages of [va, end) out of the tables until the batch is full or BATCH_STEPS were looked at.
+ * The tracker forgets them, so that the first use of a later page there is logged. Returns how far
+ * it came. */
+static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end, struct batch *b)
+{
+    struct arch_page row[ROW_PAGES];
+
+    *b = (struct batch){.waiting = NODE_NONE};
+    for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES;) {
+        vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
+        unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT),
+                 some = arch_space_look(&s->arch, va, n, row);
+        for (unsigned i = 0; some && i < n; i++, va += PAGE_SIZE) {
+            if (row[i].kind == ARCH_PAGE_OUT)
+                collect_out_locked(s, va, row[i].number, b);
+            else if (row[i].kind == ARCH_PAGE_HERE && !collect_here_locked(s, va, &row[i], b))
+                return va;
+        }
+        va = row_end;
+        steps += n;
+    }
+    return va;
+}
+
+/* Blocks until node n is not being written any more. */
+static void wait_for_writing(struct pool *p, uint32_t n)
+{
+    bool irq = spin_lock(&p->lock);
+
+    if (p->nodes[n].flags & NODE_RESCUED)
+        wait_sleep_through(pool_queue(p, n), &p->lock, &irq);
+    spin_unlock(&p->lock, irq);
+}
+
+void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end)
+{
+    struct batch b;
+
+    while (va < end) {
+        bool irq = spin_lock(&s->lock);
+        vaddr_t next = collect_locked(s, va, end, &b);
+        spin_unlock(&s->lock, irq);
+        if (b.flush)
+            tlb_shootdown(&s->arch, va, (next - va) >> PAGE_SHIFT);
+        for (unsigned i = 0; i < b.n; i++)
+            frame_free(b.frames[i], 0);
+        if (s->pool && b.n)
+            pool_uncharge(s->pool, b.n);
+        if (b.waiting != NODE_NONE)
+            wait_for_writing(s->pool, b.waiting);
+        va = next;
+        sched_point();
+    }
+}
+
+void space_cut_locked(struct space *s, vaddr_t va, vaddr_t end)
+{
+    int err = regions_split(&s->regions, va) ?: regions_split(&s->regions, end);
+
+    ASSERT(!err);
+}
+
+void space_close(struct space *s, vaddr_t va, vaddr_t end)
+{
+    bool irq = spin_lock(&s->lock);
+    struct region *r;
+
+    space_cut_locked(s, va, end);
+    for (r = regions_above(&s->regions, va); r && r->start < end; r = region_next(r))
+        r->flags |= REGION_CLOSED;
+    spin_unlock(&s->lock, irq);
+    for (r = regions_above(&s->regions, va); r && r->start < end; r = region_next(r))
+        space_drop_pages(s, r->touched_lo, r->touched_hi);
+}
+
+void space_remove_locked(struct space *s, vaddr_t va, vaddr_t end)
+{
+    struct region *r;
+
+    while ((r = regions_above(&s->regions, va)) && r->start < end) {
+        s->mapped_pages -= space_counts(r) ? (r->end - r->start) >> PAGE_SHIFT : 0;
+        regions_remove(&s->regions, r);
+    }
+}
+
+int space_unmap(struct space *s, vaddr_t va, uint64_t len)
+{
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = space_check_range(va, len);
+
+    if (err)
+        return err;
+    mutex_lock(&s->map_lock);
+    err = space_reserve_regions(s, 2);
+    if (!err) {
+        space_close(s, va, end);
+        bool irq = spin_lock(&s->lock);
+        space_remove_locked(s, va, end);
+        spin_unlock(&s->lock, irq);
+    }
+    space_unlock_regions(s);
+    return err;
+}
