@@ -42,6 +42,9 @@ uint64_t space_tables_wanted(const struct space *s);
 void space_set_pid(struct space *s, uint32_t pid);
 /* Destroys a space that no thread runs in any more. */
 void space_destroy(struct space *s);
+/* Tells whether the program is one that is bundled with the kernel, for mem.wx. Called before
+ * anything is mapped for it. */
+void space_set_bundled(struct space *s, bool bundled);
 struct arch_space *space_arch(struct space *s);
 /* Returns the number by which page logs know s, or 0: they do not. */
 uint16_t space_number(const struct space *s);
@@ -91,6 +94,13 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len);
 /* Changes the protection of [va, va + len). Returns 0; -ENOMEM: a part is not mapped; -EACCES:
  * writable and executable; -EINVAL. */
 int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot);
+enum remap_flag { REMAP_MAYMOVE = 1, REMAP_FIXED = 2, REMAP_DONTUNMAP = 4 };
+/* Makes the mapping at va, `old_len` bytes of one region, `len` bytes long: where it is, or, with
+ * REMAP_MAYMOVE, elsewhere; with REMAP_FIXED at `to`, in place of what is there. REMAP_DONTUNMAP:
+ * the pages move, and the old mapping stays, empty. Stores the address. Returns 0; -EFAULT: not
+ * mapped, or not by one region; -EINVAL; -ENOMEM. */
+int space_remap(struct space *s, vaddr_t va, uint64_t old_len, uint64_t len, unsigned flags,
+                vaddr_t to, vaddr_t *out);
 /* Applies `advice` to what is mapped of [va, va + len). WILLNEED: starts reading pages that are
  * out, as far as there is room. DONTNEED: drops the pages, which have their first contents when
  * next used. Returns 0; -ENOMEM: a part is not mapped; -EINVAL. */
@@ -102,6 +112,26 @@ int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);
  * not allowed; -ENXIO: behind the end of a mapped file; -ENOMEM; -EDQUOT: the process has all that
  * it may; -EIO: the page could not be read; -EINTR: the process is ending. */
 int space_fault(struct space *s, vaddr_t va, enum fault_access access);
+/* Brings all pages of [va, va + len), as accesses would. Thread context, no lock held. Returns 0,
+ * -EINVAL, or the first error of space_fault. */
+int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access access);
+#define SPACE_LOCKED_MAX (8 * MIB) /* locked memory of a space, as Linux's RLIMIT_MEMLOCK */
+/* Locks what is mapped of [va, va + len): its pages, once they are there, are not evicted; or
+ * unlocks it. A space in a pool may lock a quarter of the pool's limit, and SPACE_LOCKED_MAX at
+ * most. Returns 0, -EINVAL, or -ENOMEM: too much, or a part is not mapped. */
+int space_lock(struct space *s, vaddr_t va, uint64_t len, bool on);
+/* Locks all that is mapped now and, if `future`, from now on; or unlocks all. Returns 0 or
+ * -ENOMEM. */
+int space_lock_all(struct space *s, bool now, bool future);
+int space_unlock_all(struct space *s);
+/* Tells whether what is mapped from now on is locked. */
+bool space_locks_future(const struct space *s);
+/* Stores for each page of [va, va + len), at most SPACE_RESIDENT_MAX pages, whether it is in
+ * memory: 1 or 0. Returns 0, -EINVAL, or -ENOMEM: a part is not mapped. */
+#define SPACE_RESIDENT_MAX 512
+int space_resident(struct space *s, vaddr_t va, uint64_t len, uint8_t *out);
+/* Tells whether all of [va, va + len) is mapped. */
+bool space_is_mapped(struct space *s, vaddr_t va, uint64_t len);
 /* Maps a page of the caller's at va, in SHOWN_BASE..SHOWN_MAX, for user mode to read. The caller
  * hides it again before the space is destroyed. Thread context. Returns 0, -ENOMEM or -EEXIST. */
 int space_show(struct space *s, vaddr_t va, paddr_t page);

@@ -34,10 +34,13 @@ struct space {
     struct regions regions;    /* [M][S]; spare nodes: [M] */
     uint32_t region_nodes;     /* [M] allocated */
     vaddr_t brk_start, brk;    /* [M] heap of brk; 0: none */
+    uint64_t wx_choice;        /* [-] mem.wx when it was made */
     bool wx;                   /* [-] memory may be writable and executable */
     struct pool *pool;         /* [-] has a node for each page; NULL: no page is ever evicted */
     uint32_t pid;              /* [-] the process, for messages */
     uint64_t mapped_pages;     /* [S] of regions that count: space_counts */
+    uint64_t locked_pages;     /* [S] written under [M], too; of locked regions */
+    bool locks_future;         /* [M] new regions are locked */
     uint64_t resident_pages;   /* [S] mapped by the page tables */
     uint64_t out_pages;        /* [S] with a node's number in the page tables */
     uint64_t faults;           /* [S] */
@@ -75,6 +78,13 @@ static inline bool space_counts(const struct region *r)
     return r->prot && !(r->flags & REGION_UNCOUNTED);
 }
 
+/* Notes that region r has got `pages` more, or lost some. [M] and [S] held. */
+static inline void space_note_pages(struct space *s, const struct region *r, int64_t pages)
+{
+    s->mapped_pages += space_counts(r) ? (uint64_t)pages : 0;
+    s->locked_pages += r->flags & REGION_LOCKED ? (uint64_t)pages : 0;
+}
+
 /* space.c: allocates nodes for `more` further regions. [M] held. Returns 0 or -ENOMEM. */
 int space_reserve_regions(struct space *s, unsigned more);
 /* space.c: frees nodes that are left over, and releases [M]. */
@@ -97,9 +107,13 @@ int space_check_prot(const struct space *s, unsigned prot);
 uint64_t space_counted(const struct space *s, vaddr_t va, vaddr_t end);
 /* map.c: returns 0, or -EINVAL: not whole pages in user space. */
 int space_check_range(vaddr_t va, uint64_t len);
+/* map.c: returns whether [va, va + len) is in user space and not mapped. [M] held. */
+bool space_is_free(const struct space *s, vaddr_t va, uint64_t len);
 /* map.c: extends the stack above va down to it, if there is one and it may grow so far. Returns
  * whether it did. [M] held. */
 bool space_grow_stack(struct space *s, vaddr_t va);
+/* locked.c: returns whether `pages` more pages may be locked. [M] held. */
+bool space_may_lock(const struct space *s, uint64_t pages);
 /* readahead.c: begins a read of a mapped source at va, which belongs to r. Returns the number of
  * pages to read together, from va on, at least 1. [S] held. */
 unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);

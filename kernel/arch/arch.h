@@ -344,7 +344,7 @@ struct arch_frames {
     void (*free)(const struct arch_frames *self, paddr_t frame);
 };
 
-/* Up to arch_space_forget(): the caller holds the space's lock, if others know the space, and
+/* Up to arch_space_skip(): the caller holds the space's lock, if others know the space, and
  * invalidates TLBs itself. */
 /* Initialises a space with the kernel's upper half. Returns 0 or -ENOMEM. */
 int arch_space_init(struct arch_space *space, const struct arch_frames *frames);
@@ -375,6 +375,14 @@ int arch_space_evict(struct arch_space *space, vaddr_t va, uint32_t number, padd
 unsigned arch_space_mark(struct arch_space *space, vaddr_t va, unsigned clear, unsigned set);
 /* Removes the number at `va`. Returns 0 or -ENOENT. */
 int arch_space_forget(struct arch_space *space, vaddr_t va);
+/* Makes the tables for the page at `va`, so that mapping it, or putting a number there, cannot
+ * fail. Returns 0, -ENOMEM or -EDQUOT. */
+int arch_space_reserve(struct arch_space *space, vaddr_t va);
+/* Puts a number where nothing is, and tables are. Returns 0, -ENOENT or -EEXIST. */
+int arch_space_put_number(struct arch_space *space, vaddr_t va, uint32_t number);
+/* Returns the first address from va on, at most `end`, that may have a page or a number: skips what
+ * has no tables. */
+vaddr_t arch_space_skip(struct arch_space *space, vaddr_t va, vaddr_t end);
 /* Makes this CPU run in `space`; NULL: the kernel's alone. Interrupts off. */
 void arch_space_switch(struct arch_space *space);
 /* Forgets `n` pages from `va` on, on this CPU; n == 0: the whole space. Interrupts off. */

@@ -231,3 +231,20 @@ int arch_space_forget(struct arch_space *space, vaddr_t va)
     ASSERT(in_half(space, va));
     return pt_forget(&space->pt, va);
 }
+
+int arch_space_reserve(struct arch_space *space, vaddr_t va)
+{
+    ASSERT(in_half(space, va));
+    return pt_reserve(&space->pt, va);
+}
+
+int arch_space_put_number(struct arch_space *space, vaddr_t va, uint32_t number)
+{
+    ASSERT(in_half(space, va));
+    return pt_put_number(&space->pt, va, number);
+}
+
+vaddr_t arch_space_skip(struct arch_space *space, vaddr_t va, vaddr_t end)
+{
+    return pt_skip(&space->pt, va, end);
+}

@@ -206,6 +206,51 @@ int pt_forget(struct pt *pt, vaddr_t va)
     return 0;
 }
 
+int pt_reserve(struct pt *pt, vaddr_t va)
+{
+    uint64_t *table = table_at(pt->root);
+    int err = 0;
+
+    for (unsigned l = 0; !err && l + 1 < pt->format->levels; l++)
+        err = descend(pt, &table[index_at(pt, l, va)], l, PROT_USER, &table);
+    return err;
+}
+
+int pt_put_number(struct pt *pt, vaddr_t va, uint32_t number)
+{
+    const struct pt_format *f = pt->format;
+    uint64_t *table = last_table(pt, va);
+    uint64_t *slot = table ? &table[index_at(pt, f->levels - 1, va)] : NULL;
+    uint32_t other;
+
+    if (!slot)
+        return -ENOENT;
+    if (f->present(*slot) || f->is_number(*slot, &other))
+        return -EEXIST;
+    f->store(slot, f->number(number));
+    return 0;
+}
+
+vaddr_t pt_skip(const struct pt *pt, vaddr_t va, vaddr_t end)
+{
+    const struct pt_format *f = pt->format;
+
+    while (va < end) {
+        const uint64_t *table = table_at(pt->root);
+        unsigned l = 0;
+        for (; l + 1 < f->levels; l++) {
+            uint64_t entry = table[index_at(pt, l, va)];
+            if (!f->present(entry) || f->is_leaf(entry, l))
+                break;
+            table = table_at(f->address(entry, l));
+        }
+        if (l + 1 == f->levels)
+            return va;
+        va = ALIGN_DOWN(va, span_at(pt, l)) + span_at(pt, l);
+    }
+    return end;
+}
+
 static struct arch_page page_of(const struct pt *pt, uint64_t entry)
 {
     const struct pt_format *f = pt->format;

@@ -64,6 +64,15 @@ int pt_evict(struct pt *pt, vaddr_t va, uint32_t number, paddr_t *pa, unsigned *
 int pt_mark(struct pt *pt, vaddr_t va, unsigned clear, unsigned set, unsigned *were);
 /* Removes the number at `va`. Returns 0 or -ENOENT. */
 int pt_forget(struct pt *pt, vaddr_t va);
+/* Makes the tables for the user's page at `va`, so that mapping it cannot fail for want of
+ * memory. Returns 0, -ENOMEM or an error of the frames' owner. */
+int pt_reserve(struct pt *pt, vaddr_t va);
+/* Puts a number where nothing is, and tables are. Returns 0; -ENOENT: there is no table; or
+ * -EEXIST. */
+int pt_put_number(struct pt *pt, vaddr_t va, uint32_t number);
+/* Returns the first address from va on, at most `end`, whose page has a table of the last
+ * level. */
+vaddr_t pt_skip(const struct pt *pt, vaddr_t va, vaddr_t end);
 /* Returns the contents of `n` pages from `va` on, all below one entry of the level above the last,
  * and how many are not ARCH_PAGE_NONE. Parts of a larger leaf count as ARCH_PAGE_NONE. */
 unsigned pt_look(const struct pt *pt, vaddr_t va, unsigned n, struct arch_page *out);

@@ -8,13 +8,15 @@
 uint64_t mem_process = MEMORY_UNLIMITED, mem_user = MEMORY_UNLIMITED;
 static uint64_t mem_policy, mem_prefetch;
 uint64_t mem_goal, mem_weight = 1, mem_rate;
-uint64_t mem_pool, mem_accessed = 1, mem_seed = 1, mem_pools;
+uint64_t mem_pool, mem_accessed = 1, mem_seed = 1, mem_pools, mem_wx;
 uint64_t swap_wanted = SWAP_NONE, swap_size = MEMORY_UNLIMITED;
 
 static const char *const pool_names[] = {
     [MEM_POOL_LOCAL] = "local", [MEM_POOL_GLOBAL] = "global", NULL};
 static const char *const pools_names[] = {
     [MEM_POOLS_AUTO] = "auto", [MEM_POOLS_ALWAYS] = "always", NULL};
+static const char *const wx_names[] = {
+    [MEM_WX_AUTO] = "auto", [MEM_WX_ALLOW] = "allow", [MEM_WX_DENY] = "deny", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
 
 const struct replace_ops *memory_policy_ops(void)
@@ -58,6 +60,9 @@ const struct arg mm_args[] = {
      "of policies that draw or hash"},
     {"mem.pools", ARG_CHOICE, &mem_pools, 0, 0, pools_names, ARG_PROCESS,
      "when there are pools: where memory is limited or pages can leave it, or always"},
+    {"mem.wx", ARG_CHOICE, &mem_wx, 0, 0, wx_names, ARG_PROCESS,
+     "whether memory may be writable and executable at once; auto: that of programs that are not "
+     "bundled with the kernel"},
     {"swap", ARG_CHOICE, &swap_wanted, 0, 0, swap_names, ARG_BOOT,
      "kind of disk that pages are swapped out to; it is overwritten; any: the first there is"},
     {"swap.size", ARG_BYTES, &swap_size, MIB, MEMORY_UNLIMITED, NULL, ARG_BOOT,

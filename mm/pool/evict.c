@@ -104,6 +104,14 @@ static enum verdict evict_unmapped(struct batch *b, uint32_t n)
     return EVICTED;
 }
 
+/* Tells whether the program has locked the memory at va. */
+static bool is_locked(const struct space *s, vaddr_t va)
+{
+    const struct region *r = s->locked_pages ? regions_find(&s->regions, va) : NULL;
+
+    return r && (r->flags & REGION_LOCKED);
+}
+
 /* Evicts node n, which is HERE at va, if it can be evicted. [S] and [P] held. */
 static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
 {
@@ -113,7 +121,7 @@ static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, u
     unsigned marks;
     paddr_t pa;
 
-    if (node->flags & NODE_RESCUED)
+    if ((node->flags & NODE_RESCUED) || is_locked(s, va))
         return KEPT;
     arch_space_look(&s->arch, va, 1, &page);
     ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);

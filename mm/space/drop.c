@@ -81,7 +81,7 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
             else if (row[i].kind == ARCH_PAGE_HERE && !collect_here_locked(s, va, &row[i], b))
                 return va;
         }
-        va = row_end;
+        va = some ? row_end : arch_space_skip(&s->arch, row_end, end);
         steps += n;
     }
     return va;
@@ -143,7 +143,7 @@ void space_remove_locked(struct space *s, vaddr_t va, vaddr_t end)
     struct region *r;
 
     while ((r = regions_above(&s->regions, va)) && r->start < end) {
-        s->mapped_pages -= space_counts(r) ? (r->end - r->start) >> PAGE_SHIFT : 0;
+        space_note_pages(s, r, -(int64_t)((r->end - r->start) >> PAGE_SHIFT));
         regions_remove(&s->regions, r);
     }
 }

@@ -482,6 +482,18 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
     return err;
 }
 
+int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access access)
+{
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = space_check_range(va, len);
+
+    for (; !err && va < end; va += PAGE_SIZE) {
+        err = thread_current()->interrupted ? -EINTR : space_fault(s, va, access);
+        sched_point();
+    }
+    return err;
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 /* Copies to the page at va. Returns false if it is not mapped. */

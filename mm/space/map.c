@@ -32,7 +32,7 @@ static vaddr_t begins(const struct region *x)
     return x->flags & REGION_GROWS ? x->start - MIN(x->start, STACK_GAP) : x->start;
 }
 
-static bool is_free(const struct space *s, vaddr_t va, uint64_t len)
+bool space_is_free(const struct space *s, vaddr_t va, uint64_t len)
 {
     const struct region *above = regions_above(&s->regions, va);
 
@@ -51,7 +51,7 @@ static int find_place(const struct space *s, const struct mapping *m, uint64_t l
         const struct region *above = regions_above(&s->regions, m->va);
         return above && above->start < m->va + len ? -EEXIST : 0;
     }
-    if (m->va && is_free(s, m->va, len))
+    if (m->va && space_is_free(s, m->va, len))
         return 0;
     int err = regions_find_gap(&s->regions, len + 2 * edge, USER_MIN, MMAP_TOP, va);
     if (err)
@@ -105,7 +105,7 @@ static void put_region(struct space *s, struct region *region, bool join)
     region->tag = join ? tag_for(s, region) : s->next_tag++ % REPLACE_REGIONS_MAX;
     int err = regions_insert(&s->regions, region);
     ASSERT(!err);
-    s->mapped_pages += space_counts(region) ? (end - va) >> PAGE_SHIFT : 0;
+    space_note_pages(s, region, (int64_t)((end - va) >> PAGE_SHIFT));
     if (join)
         regions_merge(&s->regions, va, end);
     spin_unlock(&s->lock, irq);
@@ -122,6 +122,10 @@ static int map_region(struct space *s, const struct mapping *m, struct region *r
     region->start = region->touched_lo = region->touched_hi = va;
     region->end = va + len;
     uint64_t more = space_counts(region) ? len >> PAGE_SHIFT : 0;
+    if (s->locks_future)
+        region->flags |= REGION_LOCKED;
+    if (s->locks_future && !space_may_lock(s, len >> PAGE_SHIFT))
+        return -EAGAIN;
     if (more && s->mapped_pages - space_counted(s, va, va + len) + more > MAPPED_PAGES_MAX)
         return -ENOMEM;
     if (m->flags & MAPPING_FIXED)
@@ -206,7 +210,7 @@ bool space_grow_stack(struct space *s, vaddr_t va)
         return false;
     bool irq = spin_lock(&s->lock);
     regions_resize(&s->regions, r, va, r->end);
-    s->mapped_pages += space_counts(r) ? more : 0;
+    space_note_pages(s, r, (int64_t)more);
     spin_unlock(&s->lock, irq);
     return true;
 }
@@ -224,7 +228,7 @@ static int grow_heap(struct space *s, vaddr_t from, vaddr_t to)
     struct mapping m = {.va = from, .flags = MAPPING_NOREPLACE};
     struct region region = {.prot = PROT_R | PROT_W, .kind = REGION_HEAP, .name = "heap"};
 
-    return is_free(s, from, to - from) ? map_region(s, &m, &region, to - from) : -ENOMEM;
+    return space_is_free(s, from, to - from) ? map_region(s, &m, &region, to - from) : -ENOMEM;
 }
 
 /* [M] held. */

@@ -32,9 +32,11 @@ static vaddr_t apply_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsig
             va = r->touched_lo;
         else if (!r || va >= r->touched_hi)
             va = r ? r->end : va + PAGE_SIZE;
-        else {
-            *changed += apply_prot_page(s, va, r);
+        else if (apply_prot_page(s, va, r)) {
+            *changed += 1;
             va += PAGE_SIZE;
+        } else {
+            va = arch_space_skip(&s->arch, va + PAGE_SIZE, r->touched_hi);
         }
     }
     return va;

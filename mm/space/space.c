@@ -3,6 +3,7 @@
 #include "mm/track/track.h"
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
+#include "mm/pool/args.h"
 #include "mm/pool/swap.h"
 #include "kernel/core/printf.h"
 #include "sched/sched.h"
@@ -52,6 +53,8 @@ int space_create(const struct space *like, struct memory_account *account, struc
         return -ENOMEM;
     spin_init(&s->lock, LOCK_SPACE, "space");
     mutex_init(&s->map_lock, "mappings");
+    s->wx_choice = like ? like->wx_choice : mem_wx;
+    space_set_bundled(s, true);
     wait_init(&s->unpinned);
     s->tables = (struct space_tables){.frames = {alloc_table, free_table}, .account = account};
     int err = arch_space_init(&s->arch, &s->tables.frames);
@@ -76,6 +79,11 @@ void space_set_pid(struct space *s, uint32_t pid)
 {
     s->pid = pid;
     track_space_named(s);
+}
+
+void space_set_bundled(struct space *s, bool bundled)
+{
+    s->wx = s->wx_choice == MEM_WX_ALLOW || (s->wx_choice == MEM_WX_AUTO && !bundled);
 }
 
 uint16_t space_number(const struct space *s)

@@ -4,7 +4,7 @@
 #include "mm/space.h"
 
 struct tally {
-    uint64_t mapped, resident, out;
+    uint64_t mapped, locked, resident, out;
 };
 
 /* Checks that the tables and the pool agree on a page. */
@@ -22,9 +22,11 @@ static void check_node(struct space *s, vaddr_t va, const struct arch_page *page
 static void check_region(struct space *s, const struct region *r, struct tally *t)
 {
     t->mapped += space_counts(r) ? (r->end - r->start) >> PAGE_SHIFT : 0;
+    t->locked += r->flags & REGION_LOCKED ? (r->end - r->start) >> PAGE_SHIFT : 0;
     for (vaddr_t va = r->touched_lo; va < r->touched_hi; va += PAGE_SIZE) {
         struct arch_page page;
-        if (!arch_space_look(&s->arch, va, 1, &page))
+        va = arch_space_skip(&s->arch, va, r->touched_hi);
+        if (va == r->touched_hi || !arch_space_look(&s->arch, va, 1, &page))
             continue;
         t->resident += page.kind == ARCH_PAGE_HERE;
         t->out += page.kind == ARCH_PAGE_OUT;
@@ -41,7 +43,8 @@ static void check_quiet(struct space *s)
     regions_check(&s->regions, USER_MIN, USER_MAX);
     for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r))
         check_region(s, r, &t);
-    ASSERT(t.mapped == s->mapped_pages && t.resident == s->resident_pages && t.out == s->out_pages);
+    ASSERT(t.mapped == s->mapped_pages && t.locked == s->locked_pages);
+    ASSERT(t.resident == s->resident_pages && t.out == s->out_pages);
 }
 
 void space_check(struct space *s)

@@ -157,6 +157,8 @@ static void count_pages(struct space *s, vaddr_t va, vaddr_t end, struct region_
         unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT);
         bool irq = spin_lock(&s->lock);
         unsigned some = arch_space_look(&s->arch, va, n, row);
+        if (!some)
+            row_end = arch_space_skip(&s->arch, row_end, end);
         spin_unlock(&s->lock, irq);
         for (unsigned i = 0; some && i < n; i++) {
             out->resident_pages += row[i].kind == ARCH_PAGE_HERE;

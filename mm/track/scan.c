@@ -17,12 +17,15 @@
 
 static struct track_thread scan = {.lock = SPINLOCK(LOCK_THREAD, "scan")};
 
-static void look_at_row_locked(struct space *s, vaddr_t va, unsigned n, track_row *f, void *arg)
+/* Returns whether there was a page. */
+static bool look_at_row_locked(struct space *s, vaddr_t va, unsigned n, track_row *f, void *arg)
 {
     struct arch_page page[TRACK_ROW];
 
-    if (arch_space_look(&s->arch, va, n, page))
-        f(s, va, page, n, arg);
+    if (!arch_space_look(&s->arch, va, n, page))
+        return false;
+    f(s, va, page, n, arg);
+    return true;
 }
 
 vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg)
@@ -36,9 +39,9 @@ vaddr_t track_rows(struct space *s, vaddr_t va, track_row *f, void *arg)
         while (va < r->touched_hi && pages < STRETCH) {
             vaddr_t end =
                 MIN(ALIGN_DOWN(va, TRACK_ROW * PAGE_SIZE) + TRACK_ROW * PAGE_SIZE, r->touched_hi);
-            look_at_row_locked(s, va, (unsigned)((end - va) >> PAGE_SHIFT), f, arg);
+            bool some = look_at_row_locked(s, va, (unsigned)((end - va) >> PAGE_SHIFT), f, arg);
             pages += TRACK_ROW;
-            va = end;
+            va = some ? end : arch_space_skip(&s->arch, end, r->touched_hi);
         }
     }
     spin_unlock(&s->lock, irq);

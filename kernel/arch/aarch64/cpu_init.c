@@ -95,19 +95,10 @@ void cpu_init(struct cpu *cpu)
     }
     if (cpu_has_spe())
         spe_off();
-    sysreg_write(sctlr_el1, sctlr() | (sysreg_read(sctlr_el1) & SCTLR_WXN));
+    sysreg_write(sctlr_el1, sctlr());
     isb(); /* from here on exceptions enter the kernel's vectors and set PAN */
     arch_user_access_end();
     __asm__ volatile("msr daifclr, #5" : : : "memory"); /* unmasks system errors and FIQs */
-}
-
-void cpu_protect(void)
-{
-    sysreg_write(sctlr_el1, sctlr() | SCTLR_WXN);
-    isb();
-    /* The TLB may hold the old value of the bit (D8.4.3). DSB waits until it does not; ISB discards
-     * what was fetched by it. */
-    __asm__ volatile("tlbi vmalle1\n\tdsb nsh\n\tisb" : : : "memory");
 }
 
 /* start.c has done this, so that its own exceptions are readable. */

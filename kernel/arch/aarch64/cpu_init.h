@@ -10,6 +10,3 @@ void cpu_init(struct cpu *cpu);
 /* Returns whether this CPU has statistical profiling (FEAT_SPE) that EL1 may use. After
  * cpu_init(). */
 bool cpu_has_spe(void);
-/* Makes writable memory not executable, permanently, when no page is both any more. Boot CPU; the
- * other CPUs start with it. */
-void cpu_protect(void);

@@ -9,7 +9,6 @@
  */
 #include "boot.h"
 #include "internal.h"
-#include "cpu_init.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/arch/asid.h"
@@ -72,7 +71,6 @@ void memory_load_kernel(struct pt *kernel)
     /* The empty root and its identifier are in use, so no old entries come back after the flush. */
     isb();
     forget_everything();
-    cpu_protect();
 }
 
 bool memory_init_cpu(void)

@@ -22,7 +22,6 @@
 #define SCTLR_SA   0x00000018 /* SA, SA0: checks alignment of the stack pointer */
 #define SCTLR_I    0x00001000 /* instruction cache */
 #define SCTLR_USER 0x0405c000 /* UCI, nTWE, nTWI, UCT, DZE: user mode may use these */
-#define SCTLR_WXN  0x00080000 /* writable memory is not executable */
 #define SCTLR_SPAN 0x00800000 /* exceptions leave PAN unchanged */
 #define SCTLR_MMU  (SCTLR_RES1 | SCTLR_M | SCTLR_C | SCTLR_SA | SCTLR_I | SCTLR_USER)
 

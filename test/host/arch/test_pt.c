@@ -347,6 +347,28 @@ static void a_number_takes_a_pages_place_and_makes_room_for_one(void **state)
     assert_int_equal(pt_forget(&pt, LARGE), -ENOENT);
 }
 
+static void a_number_is_put_where_tables_are_and_nothing_else(void **state)
+{
+    unsigned marks;
+    paddr_t pa;
+
+    (void)state;
+    assert_int_equal(pt_put_number(&pt, LARGE, 7), -ENOENT);
+    assert_int_equal(pt_skip(&pt, 0, LARGE + PAGE_SIZE), LARGE + PAGE_SIZE);
+    assert_int_equal(pt_reserve(&pt, LARGE), 0);
+    assert_int_equal(pt_reserve(&pt, LARGE), 0);
+    assert_int_equal(pt_skip(&pt, 0, LARGE + PAGE_SIZE), LARGE);
+    assert_int_equal(pt_skip(&pt, LARGE + PAGE_SIZE, LARGE + 2 * PAGE_SIZE), LARGE + PAGE_SIZE);
+    assert_int_equal(pt_put_number(&pt, LARGE, 7), 0);
+    assert_int_equal(look(LARGE).kind, ARCH_PAGE_OUT);
+    assert_int_equal(look(LARGE).number, 7);
+    assert_int_equal(pt_put_number(&pt, LARGE, 8), -EEXIST);
+    assert_int_equal(pt_map(&pt, LARGE, 6 * PAGE_SIZE, PAGE_SIZE, PROT_R), 0);
+    assert_int_equal(pt_put_number(&pt, LARGE, 8), -EEXIST);
+    assert_int_equal(pt_evict(&pt, LARGE, 0, &pa, &marks), 0);
+    assert_int_equal(pt_forget(&pt, LARGE), 0);
+}
+
 static void what_the_processor_marks_amid_a_change_is_not_lost(void **state)
 {
     unsigned marks;
@@ -403,6 +425,8 @@ int main(void)
                                         no_frame_is_lost),
         cmocka_unit_test_setup_teardown(random_changes_agree_with_a_list, fresh, no_frame_is_lost),
         cmocka_unit_test_setup_teardown(a_number_takes_a_pages_place_and_makes_room_for_one, fresh,
+                                        no_frame_is_lost),
+        cmocka_unit_test_setup_teardown(a_number_is_put_where_tables_are_and_nothing_else, fresh,
                                         no_frame_is_lost),
         cmocka_unit_test_setup_teardown(what_the_processor_marks_amid_a_change_is_not_lost, fresh,
                                         no_frame_is_lost),

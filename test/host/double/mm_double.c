@@ -171,6 +171,7 @@ struct tlb_entry {
 
 struct entry {
     struct arch_page page;
+    bool reserved; /* there are tables */
     struct tlb_entry tlb[FIBER_CPUS];
 };
 
@@ -231,7 +232,7 @@ int arch_space_map(struct arch_space *space, vaddr_t va, paddr_t pa, unsigned pr
     INSIST(!(prot & PROT_X) || is_code[frame_number(frame_page(pa))]);
     if (e->page.kind == ARCH_PAGE_HERE)
         return -EEXIST;
-    if (e->page.kind == ARCH_PAGE_NONE && one_in(mm_map_fails))
+    if (e->page.kind == ARCH_PAGE_NONE && !e->reserved && one_in(mm_map_fails))
         return -ENOMEM;
     e->page = (struct arch_page){.kind = ARCH_PAGE_HERE,
                                  .marks = ARCH_USED | (prot & PROT_WRITTEN ? ARCH_WRITTEN : 0),
@@ -310,6 +311,38 @@ int arch_space_forget(struct arch_space *space, vaddr_t va)
         return -ENOENT;
     e->page = (struct arch_page){0};
     return 0;
+}
+
+int arch_space_reserve(struct arch_space *space, vaddr_t va)
+{
+    struct entry *e = entry_of(space, va);
+
+    INSIST(e && !host_irqs_on);
+    if (one_in(mm_map_fails))
+        return -ENOMEM;
+    /* a table of the last level has 512 pages, and stays */
+    for (struct entry *all = space->table->entry, *x = all; x < all + MM_TABLE_PAGES; x++)
+        x->reserved |= (x - all) / 512 == (e - all) / 512;
+    return 0;
+}
+
+int arch_space_put_number(struct arch_space *space, vaddr_t va, uint32_t number)
+{
+    struct entry *e = entry_of(space, va);
+
+    INSIST(e && !host_irqs_on);
+    if (!e->reserved)
+        return -ENOENT;
+    if (e->page.kind != ARCH_PAGE_NONE)
+        return -EEXIST;
+    e->page = (struct arch_page){.kind = ARCH_PAGE_OUT, .number = number};
+    return 0;
+}
+
+vaddr_t arch_space_skip(struct arch_space *space, vaddr_t va, vaddr_t end)
+{
+    (void)space;
+    return MIN(va, end); /* nothing is skipped: what takes long must take turns */
 }
 
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)

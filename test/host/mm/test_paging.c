@@ -24,13 +24,24 @@ enum {
     SCRATCH = 800,  /* unmapped and mapped anew */
     GUARDED = 900,  /* writable now and then */
     DROPPED = 1000, /* dropped now and then, and all zeros again */
-    END = 1064,
+    DROPPED_END = 1064,
+    REPLACED = 1070, /* mapped anew now and then, at one stroke */
+    REPLACED_END = 1100,
+    FILED = 1110, /* a file's pages, a private copy, and two pages behind its end */
+    FILED_END = 1132,
+    MOVED = 1140, /* moves page by page to MOVED_TO and back */
+    MOVED_TO = 1240,
+    MOVED_PAGES = 48,
+    END = MOVED_TO + MOVED_PAGES,
+    FILE_BYTES = 19 * PAGE_SIZE + 1000,
 };
 
 static const struct part {
     unsigned from, to, weight;
-} parts[] = {{PLAIN, SCRATCH, 12},    {SCRATCH, SCRATCH + 64, 3}, {COPIED, COPIED + 200, 5},
-             {SHOWN, SHOWN + 100, 3}, {GUARDED, GUARDED + 32, 2}, {DROPPED, END, 2}};
+} parts[] = {
+    {PLAIN, SCRATCH, 12},        {SCRATCH, SCRATCH + 64, 3}, {COPIED, COPIED + 200, 5},
+    {SHOWN, SHOWN + 100, 3},     {GUARDED, GUARDED + 32, 2}, {DROPPED, DROPPED_END, 2},
+    {REPLACED, REPLACED_END, 2}, {FILED, FILED_END, 2},      {MOVED, MOVED + MOVED_PAGES, 3}};
 
 static struct scenario {
     const char *name;
@@ -46,17 +57,24 @@ static struct process {
     uint64_t stamp[END];       /* contents of each page: all its words follow from it; 0: zeros */
     uint32_t read_failed[END]; /* errors that no thread has got */
     bool either[END];          /* dropped just now, or about to be: it may also hold zeros */
-    bool remapping, protecting, forgetting, ending;
-    unsigned remaps, threads;
+    bool remapping, protecting, forgetting, replacing, moving, ending;
+    bool away[MOVED_PAGES]; /* the page is at MOVED_TO */
+    unsigned remaps, moves, threads;
     struct thread *thread[THREADS];
 } processes[PROCESSES];
 
 static uint64_t seed, stamps;
+static uint8_t file[FILE_BYTES] ALIGNED(8);
 static unsigned lives, errors, denied, refused;
 
 static uint32_t below(uint32_t n)
 {
     return (uint32_t)(test_random(&seed) % n);
+}
+
+static bool between(unsigned page, unsigned from, unsigned to)
+{
+    return page >= from && page < to;
 }
 
 /* ---- Contents -------------------------------------------------------------------------------- */
@@ -72,9 +90,23 @@ static void fill(uint64_t *at, uint64_t stamp)
         at[i] = word(stamp, i);
 }
 
+#define STAMP_OF_FILE ((uint64_t)1 << 63)
+
+/* Of a page that is still the file's: zeros follow its end. */
+static bool holds_file(const void *at, unsigned page)
+{
+    size_t from = page * PAGE_SIZE, n = MIN(FILE_BYTES - from, (size_t)PAGE_SIZE);
+    static const uint8_t zeros[PAGE_SIZE];
+
+    return !memcmp(at, file + from, n) && !memcmp((const uint8_t *)at + n, zeros, PAGE_SIZE - n);
+}
+
 static bool holds(const uint64_t *at, uint64_t stamp)
 {
     unsigned i = 0;
+
+    if (stamp & STAMP_OF_FILE)
+        return holds_file(at, (unsigned)stamp);
 
     while (i < WORDS && at[i] == word(stamp, i))
         i++;
@@ -99,7 +131,7 @@ static void use(void *frame, void *arg)
 
     if (p->either[u->page] && holds(frame, 0)) {
         p->stamp[u->page] = 0;
-        p->either[u->page] = p->forgetting;
+        p->either[u->page] = p->forgetting || p->replacing;
     }
     if (!holds(frame, p->stamp[u->page])) {
         fprintf(stderr, "process %u, page %u: %#lx instead of %#lx\n", p->pid, u->page,
@@ -112,6 +144,12 @@ static void use(void *frame, void *arg)
     }
 }
 
+/* Returns the page by which the contents at `page` are known. */
+static uint64_t home(uint64_t page)
+{
+    return page >= MOVED_TO ? page - MOVED_TO + MOVED : page;
+}
+
 void mm_double_read_failed(paddr_t frame)
 {
     uint32_t n = frame_page(frame)->next;
@@ -121,7 +159,7 @@ void mm_double_read_failed(paddr_t frame)
         if (pool && n < pool->capacity && pool->nodes[n].space == p->space &&
             pool->nodes[n].state == NODE_COMING &&
             frame_address(frame_page_number(pool->nodes[n].frame)) == frame)
-            p->read_failed[pool->nodes[n].page - (MM_BASE >> PAGE_SHIFT)]++;
+            p->read_failed[home(pool->nodes[n].page - (MM_BASE >> PAGE_SHIFT))]++;
     }
 }
 
@@ -133,14 +171,9 @@ void mm_double_walked(struct space *s, vaddr_t va, bool write)
 
 /* ---- What threads do ------------------------------------------------------------------------- */
 
-static bool between(unsigned page, unsigned from, unsigned to)
-{
-    return page >= from && page < to;
-}
-
 static unsigned some_page(void)
 {
-    unsigned of = below(27), i = 0;
+    unsigned of = below(34), i = 0;
 
     while (of >= parts[i].weight)
         of -= parts[i++].weight;
@@ -159,6 +192,8 @@ static void end_early(struct process *p)
 
 static void expect_error(struct process *p, unsigned page, bool write, bool remapped, int err)
 {
+    bool moves = between(page, MOVED, MOVED + MOVED_PAGES);
+
     bool of_disk = between(page, COPIED, PLAIN);
 
     switch (err) {
@@ -170,11 +205,14 @@ static void expect_error(struct process *p, unsigned page, bool write, bool rema
         return;
     case -EFAULT:
         denied++;
-        INSIST((remapped && between(page, SCRATCH, SCRATCH + 64)) ||
+        INSIST((remapped && (moves || between(page, SCRATCH, SCRATCH + 64))) ||
                (write && (between(page, GUARDED, DROPPED) || between(page, SHOWN, PLAIN))));
         return;
     case -EINTR:
         INSIST(p->ending);
+        return;
+    case -ENXIO:
+        INSIST(page >= FILED + 20 && page < FILED_END);
         return;
     default:
         INSIST(err == -ENOMEM || err == -EDQUOT);
@@ -191,16 +229,18 @@ static void access_one(struct process *p, unsigned page)
     struct use u = {p, page, !between(page, SHOWN, PLAIN) && below(3) == 0};
     if (between(page, SHOWN, PLAIN) && below(50) == 0)
         u.write = true;
-    unsigned remaps = p->remaps;
-    bool remapping = p->remapping;
-    int err = mm_access(p->space, MM_BASE + page * PAGE_SIZE, u.write ? FAULT_WRITE : FAULT_READ,
-                        use, &u);
+    bool moves = between(page, MOVED, MOVED + MOVED_PAGES);
+    unsigned *changes = moves ? &p->moves : &p->remaps, had = *changes;
+    bool changing = moves ? p->moving : p->remapping;
+    unsigned at = moves && p->away[page - MOVED] ? page - MOVED + MOVED_TO : page;
+    int err =
+        mm_access(p->space, MM_BASE + at * PAGE_SIZE, u.write ? FAULT_WRITE : FAULT_READ, use, &u);
 
     INSIST(!err || err < 0);
     if (err)
-        expect_error(p, page, u.write, remapping || p->remaps != remaps, err);
+        expect_error(p, page, u.write, changing || *changes != had, err);
     else
-        INSIST(!u.write || !between(page, SHOWN, PLAIN));
+        INSIST((!u.write || !between(page, SHOWN, PLAIN)) && !between(page, FILED + 20, FILED_END));
 }
 
 static void in_a_row(struct process *p)
@@ -269,11 +309,76 @@ static void drop(struct process *p)
 {
     if (p->forgetting)
         return;
-    unsigned from = DROPPED + below(60), n = 1 + below(END - from);
+    unsigned from = DROPPED + below(60), n = 1 + below(DROPPED_END - from);
     p->forgetting = true;
     memset(&p->either[from], true, n);
     INSIST(!space_advise(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, ADVICE_DONTNEED));
     p->forgetting = false;
+}
+
+/* Maps a part anew where it is. No access in between finds nothing. */
+static void replace(struct process *p)
+{
+    if (p->replacing)
+        return;
+    unsigned from = REPLACED + below(28), n = 1 + below(REPLACED_END - from);
+    struct mapping m = {.va = MM_BASE + from * PAGE_SIZE,
+                        .len = n * PAGE_SIZE,
+                        .prot = PROT_R | PROT_W,
+                        .flags = MAPPING_FIXED,
+                        .name = "test"};
+    vaddr_t at;
+
+    p->replacing = true;
+    memset(&p->either[from], true, n);
+    INSIST(!space_mmap(p->space, &m, &at) && at == m.va);
+    p->replacing = false;
+}
+
+static void map_file(struct process *p)
+{
+    struct mapping m = {.va = MM_BASE + FILED * PAGE_SIZE,
+                        .len = (FILED_END - FILED) * PAGE_SIZE,
+                        .prot = PROT_R | PROT_W,
+                        .flags = MAPPING_NOREPLACE,
+                        .kind = REGION_FILE,
+                        .name = "file",
+                        .source = page_source_memory(file, sizeof(file))};
+    vaddr_t at;
+
+    INSIST(!space_mmap(p->space, &m, &at));
+    for (unsigned i = 0; i < 20; i++)
+        p->stamp[FILED + i] = STAMP_OF_FILE | i;
+}
+
+static void move(struct process *p)
+{
+    unsigned from = below(MOVED_PAGES), n = 1;
+    bool away = p->away[from];
+    vaddr_t at;
+
+    if (p->moving)
+        return;
+    while (from + n < MOVED_PAGES && p->away[from + n] == away && below(16))
+        n++;
+    vaddr_t here = MM_BASE + (MOVED + from) * PAGE_SIZE,
+            there = MM_BASE + (MOVED_TO + from) * PAGE_SIZE;
+    p->moving = true;
+    p->moves++;
+    int err = space_remap(p->space, away ? there : here, n * PAGE_SIZE, n * PAGE_SIZE,
+                          REMAP_MAYMOVE | REMAP_FIXED, away ? here : there, &at);
+    INSIST(!err || (err == -ENOMEM && now.map_fails));
+    for (unsigned i = from; i < from + n && !err; i++)
+        p->away[i] = !away;
+    p->moving = false;
+}
+
+static void lock(struct process *p)
+{
+    unsigned from = PLAIN + below(300), n = 1 + below(8);
+    int err = space_lock(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, below(2));
+
+    INSIST(!err || err == -ENOMEM);
 }
 
 static void advise(struct process *p)
@@ -298,6 +403,12 @@ static void step(struct process *p)
         guard(p);
     else if (what < 985)
         drop(p);
+    else if (what < 987)
+        replace(p);
+    else if (what < 990)
+        move(p);
+    else if (what < 991)
+        lock(p);
     else if (what < 995)
         advise(p);
     else
@@ -321,7 +432,10 @@ static void begin(struct process *p)
     map_anon(p, PLAIN, 400);
     map_anon(p, SCRATCH, 64);
     map_anon(p, GUARDED, 32);
-    map_anon(p, DROPPED, END - DROPPED);
+    map_anon(p, DROPPED, DROPPED_END - DROPPED);
+    map_anon(p, REPLACED, REPLACED_END - REPLACED);
+    map_anon(p, MOVED, MOVED_PAGES);
+    map_file(p);
     lives++;
     p->threads = THREADS;
     for (unsigned i = 0; i < THREADS; i++)
@@ -396,6 +510,8 @@ static void play(uint64_t from)
     seed = from;
     for (unsigned i = 0; i < MM_SOURCE_PAGES; i++)
         fill((uint64_t *)source_double.page[i], stamp_on_disk(i));
+    for (unsigned i = 0; i < sizeof(file); i++)
+        file[i] = (uint8_t)below(256);
     track_init(false);
     paging_start();
     swap_double.read_fails = source_double.read_fails = now.read_fails;
