@@ -1,4 +1,4 @@
-/* Miss-rate curves against the exact ones. */
+/* Miss-rate curves, against curves found naively (mattson.h). */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/mattson.h"
 #include "mm/policy/curve/mrc.h"
@@ -76,7 +76,7 @@ static void between_groups_a_curve_is_straight(void **state)
     trace_free(&t);
 }
 
-static void the_last_epoch_weighs_as_much_as_was_asked_for(void **state)
+static void epochs_weigh_by_the_decay_shift(void **state)
 {
     struct mrc_config config = {.nodes = PAGES, .group = 1, .memory = 4, .decay_shift = 1};
     struct mrc *m = make(&config);
@@ -86,7 +86,7 @@ static void the_last_epoch_weighs_as_much_as_was_asked_for(void **state)
         touch(m, i);
     mrc_epoch(m);
     assert_int_equal(mrc_cold(m), 2);
-    /* A loop of two: misses in memory of one page. */
+    /* A loop of two pages misses always in memory of one page. */
     for (unsigned i = 0; i < 100; i++)
         touch(m, i % 2);
     mrc_epoch(m);
@@ -99,7 +99,7 @@ static void the_last_epoch_weighs_as_much_as_was_asked_for(void **state)
     free(m);
 }
 
-static void memory_beyond_the_last_group_misses_as_at_it(void **state)
+static void memory_beyond_the_last_group_misses_as_the_last_group(void **state)
 {
     struct mrc_config config = {.nodes = PAGES, .group = 16, .memory = 64};
     struct trace t = trace_make(TRACE_LOOP, PAGES, LENGTH, 1);
@@ -195,7 +195,7 @@ static struct mrc *grown(struct mrc *m, unsigned shift)
     return larger;
 }
 
-/* Touches the same pages in both. */
+/* Touches the same pages in both, i * i % pages each. */
 static void touch_modulo(struct mrc *a, struct mrc *b, uint32_t times, uint32_t pages)
 {
     for (uint32_t i = 0; i < times; i++) {
@@ -234,7 +234,7 @@ static void grown_curves_go_on_where_they_were(void **state)
     }
 }
 
-static void where_groups_grow_nothing_counted_is_lost(void **state)
+static void enlarged_groups_lose_no_counts(void **state)
 {
     struct mrc_config few = {
         .nodes = PAGES, .group = 1, .memory = MRC_GROUPS_MAX, .decay_shift = 1};
@@ -257,8 +257,8 @@ static void where_groups_grow_nothing_counted_is_lost(void **state)
     free(same);
 }
 
-/* Of 48 MB, as the kernel configures it: a page less than the loop has misses always. */
-static void a_cliff_is_where_it_is_in_programs_of_many_pages_too(void **state)
+/* A program of 48 MB, with groups as in the kernel: with one page less, a loop misses always. */
+static void a_cliff_is_exact_in_large_programs(void **state)
 {
     enum { LOOP = 12289, ROUNDS = 4 };
     struct mrc_config config = {.nodes = 16384, .group = 1, .memory = 16384, .lru_only = true};
@@ -273,7 +273,7 @@ static void a_cliff_is_where_it_is_in_programs_of_many_pages_too(void **state)
     free(m);
 }
 
-static void a_curve_that_is_not_made_is_not_asked_for(void **state)
+static void mru_misses_are_unknown_with_lru_only(void **state)
 {
     struct mrc_config config = {.nodes = PAGES, .group = 1, .memory = PAGES, .lru_only = true};
     struct mrc *m = make(&config);
@@ -307,15 +307,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_are_exact_at_every_group),
         cmocka_unit_test(between_groups_a_curve_is_straight),
-        cmocka_unit_test(the_last_epoch_weighs_as_much_as_was_asked_for),
-        cmocka_unit_test(memory_beyond_the_last_group_misses_as_at_it),
+        cmocka_unit_test(epochs_weigh_by_the_decay_shift),
+        cmocka_unit_test(memory_beyond_the_last_group_misses_as_the_last_group),
         cmocka_unit_test(with_groups_of_a_page_curves_are_exact_at_every_size),
         cmocka_unit_test(pages_given_together_count_as_one_by_one),
         cmocka_unit_test(groups_are_enlarged_until_they_cover_the_memory),
         cmocka_unit_test(grown_curves_go_on_where_they_were),
-        cmocka_unit_test(where_groups_grow_nothing_counted_is_lost),
-        cmocka_unit_test(a_cliff_is_where_it_is_in_programs_of_many_pages_too),
-        cmocka_unit_test(a_curve_that_is_not_made_is_not_asked_for),
+        cmocka_unit_test(enlarged_groups_lose_no_counts),
+        cmocka_unit_test(a_cliff_is_exact_in_large_programs),
+        cmocka_unit_test(mru_misses_are_unknown_with_lru_only),
         cmocka_unit_test(bad_configurations_need_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* MRU's stack against memories of every size that replace by MRU. */
+/* MRU's stack, against memories of every size that replace by MRU. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/curve/mrustack.h"
 
@@ -78,7 +78,7 @@ static void touch(struct fixture *f, uint32_t page)
     f->seen[page] = true;
 }
 
-static void a_loop_misses_where_memory_is_short_by_a_part_of_it(void **state)
+static void a_loop_misses_by_the_part_that_does_not_fit(void **state)
 {
     struct fixture *f = *state;
     enum { ROUNDS = 390 };
@@ -89,13 +89,13 @@ static void a_loop_misses_where_memory_is_short_by_a_part_of_it(void **state)
         for (unsigned size = least; i >= NODES && size <= NODES; size++)
             hits[size]++;
     }
-    /* (N - M) / (N - 1), in whole rounds of the pattern, which takes N (N - 1) accesses. */
+    /* (N - M) / (N - 1) of the accesses miss. The pattern repeats after N (N - 1) accesses. */
     for (unsigned size = 1; size <= NODES; size++)
         assert_int_equal(ROUNDS * NODES - hits[size],
                          ROUNDS * NODES * (NODES - size) / (NODES - 1));
 }
 
-static void any_accesses_hit_as_in_memories_of_each_size(void **state)
+static void random_accesses_hit_as_in_memories_of_each_size(void **state)
 {
     struct fixture *f = *state;
     uint64_t seed = 3;
@@ -134,8 +134,8 @@ static void nodes_out_of_range_are_a_broken_invariant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_loop_misses_where_memory_is_short_by_a_part_of_it),
-        TEST(any_accesses_hit_as_in_memories_of_each_size),
+        TEST(a_loop_misses_by_the_part_that_does_not_fit),
+        TEST(random_accesses_hit_as_in_memories_of_each_size),
         TEST(a_grown_stack_goes_on_where_it_was),
         TEST(nodes_out_of_range_are_a_broken_invariant),
     };

@@ -1,4 +1,4 @@
-/* Page replacement: rules for every policy, LRU and CLOCK exactly, and none better than OPT. */
+/* Page replacement: LRU and CLOCK against brute force, and rules for every policy. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
@@ -33,7 +33,7 @@ static uint64_t least(const struct trace *t, uint32_t frames)
 
 struct oracle {
     uint32_t frames, count;
-    uint32_t page[64]; /* by age, or by use: the first is evicted */
+    uint32_t page[64]; /* by age or by latest use; the first is evicted first */
     bool used[64];
 };
 
@@ -101,13 +101,13 @@ static void compare(const struct replace_ops *ops, bool (*hit)(struct oracle *, 
     }
 }
 
-static void lru_misses_exactly_where_the_least_recently_used_goes(void **state)
+static void lru_misses_as_a_list_by_latest_use(void **state)
 {
     (void)state;
     compare(&replace_lru, lru_hit);
 }
 
-static void clock_misses_exactly_where_a_hand_going_round_says(void **state)
+static void clock_misses_as_a_hand_on_a_ring(void **state)
 {
     (void)state;
     compare(&replace_clock, clock_hit);
@@ -154,9 +154,9 @@ static void every_policy_misses_each_page_once_when_all_fit(void **state)
     trace_free(&t);
 }
 
-/* On a loop of n pages all but one of m frames keep their page for a round: (n - m) / (n - 1) of
+/* On a loop of n pages in m frames the optimum keeps m - 1 pages for a round: (n - m) / (n - 1) of
  * the accesses miss. */
-static void the_optimum_of_a_loop_is_as_known(void **state)
+static void the_optimum_of_a_loop_is_that_of_the_formula(void **state)
 {
     (void)state;
     struct trace t = trace_make(TRACE_LOOP, 100, 100000, 1);
@@ -180,8 +180,7 @@ static void state_per_node_is_what_the_table_says(void **state)
     }
 }
 
-/* Growth happens under a lock: no more of the state changes than a few numbers, however many nodes
- * there are. */
+/* Growth happens under a lock: it changes a few numbers of the state, whatever the nodes. */
 static void growth_moves_nothing(void **state)
 {
     enum { NODES = 1000, FRAMES = 100, CHANGED_MAX = 7 * sizeof(uint32_t) };
@@ -228,7 +227,7 @@ static void misuse(const struct replace_ops *ops, uint64_t *memory)
     EXPECT_PANIC(ops->enter(memory, 3, 0));
 }
 
-static void a_touch_of_what_is_out_is_a_broken_invariant(void **state)
+static void calls_for_pages_in_the_wrong_state_panic(void **state)
 {
     (void)state;
     static uint64_t memory[1 << 15];
@@ -254,16 +253,16 @@ static void policies_are_found_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lru_misses_exactly_where_the_least_recently_used_goes),
-        cmocka_unit_test(clock_misses_exactly_where_a_hand_going_round_says),
+        cmocka_unit_test(lru_misses_as_a_list_by_latest_use),
+        cmocka_unit_test(clock_misses_as_a_hand_on_a_ring),
         cmocka_unit_test(random_operations_keep_every_policys_invariants),
         cmocka_unit_test(no_policy_misses_less_than_the_optimum),
         cmocka_unit_test(every_policy_misses_each_page_once_when_all_fit),
-        cmocka_unit_test(the_optimum_of_a_loop_is_as_known),
+        cmocka_unit_test(the_optimum_of_a_loop_is_that_of_the_formula),
         cmocka_unit_test(state_per_node_is_what_the_table_says),
         cmocka_unit_test(growth_moves_nothing),
         cmocka_unit_test(numbers_out_of_range_are_refused),
-        cmocka_unit_test(a_touch_of_what_is_out_is_a_broken_invariant),
+        cmocka_unit_test(calls_for_pages_in_the_wrong_state_panic),
         cmocka_unit_test(policies_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

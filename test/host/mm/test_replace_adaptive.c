@@ -1,5 +1,4 @@
-/* MRU, LIRS and ARC, each against its paper by brute force, and on the traces they were made
- * for. */
+/* MRU, LIRS and ARC: each against its paper by brute force, and on traces that suit it. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/replace_random.h"
 #include "test/host/double/traces.h"
@@ -47,7 +46,7 @@ static uint64_t misses(const struct replace_ops *ops, const struct trace *t, uin
     return n;
 }
 
-/* The pages that a policy would have resident, by its paper. */
+/* The state of a policy, by its paper. */
 struct paper {
     uint32_t c;
     double p;
@@ -130,7 +129,7 @@ static bool arc(struct paper *a, uint32_t x)
     return hit;
 }
 
-/* LIRS: section 3 of the paper; an access to the page accessed last is left out, as in its
+/* LIRS: section 3 of the paper. An access to the page that was accessed last is left out, as in the
  * authors' program. */
 
 static uint32_t hirs(uint32_t c)
@@ -215,7 +214,7 @@ static void compare(const struct replace_ops *ops, bool (*hit)(struct paper *, u
                    3000, seed);
 }
 
-static void mru_hits_exactly_where_the_latest_used_goes(void **state)
+static void mru_hits_as_a_list_that_evicts_its_latest(void **state)
 {
     (void)state;
     compare(&replace_mru, mru);
@@ -233,7 +232,7 @@ static void lirs_hits_exactly_where_its_paper_says(void **state)
     compare(&replace_lirs, lirs);
 }
 
-/* A hundredth of memory, however many pages there are. */
+/* Pages used once get a hundredth of memory, at larger sizes, too. */
 static void lirs_has_the_papers_part_for_pages_used_once(void **state)
 {
     const enum trace_kind kinds[] = {TRACE_STENCIL, TRACE_DRIFT, TRACE_PHASES};
@@ -243,7 +242,7 @@ static void lirs_has_the_papers_part_for_pages_used_once(void **state)
         compare_on(&replace_lirs, lirs, kinds[i], PAGES_MANY, 100 + 250 * i, 4 * PAGES_MANY, i);
 }
 
-/* ---- What they are for ----------------------------------------------------------------------- */
+/* ---- Traces that suit them ------------------------------------------------------------------- */
 
 static void mru_is_the_optimum_on_a_loop(void **state)
 {
@@ -302,9 +301,9 @@ static void evict(const struct replace_ops *ops, uint64_t *memory, uint32_t inco
     ops->leave(memory, victim);
 }
 
-/* 100 frames, 10 of them prefetched: half a memory of faults later most are still there, after four
- * none. */
-static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
+/* Of 100 frames 10 hold prefetched pages that are not used. After 50 faults at least half of these
+ * are resident, after 400 none. */
+static void an_unused_prefetched_page_stays_for_a_while(void **state)
 {
     (void)state;
     static uint64_t memory[1 << 15];
@@ -329,9 +328,9 @@ static void a_prefetched_page_has_a_turnover_to_be_used(void **state)
     }
 }
 
-/* LIRS: a page that was evicted while in S, and is prefetched, is promoted by its first use as it
- * would be by a fault. */
-static void a_prefetched_page_is_judged_by_its_first_use(void **state)
+/* LIRS: a page is evicted but still in S, and prefetched. Its first use promotes it as a fault
+ * would. */
+static void the_first_use_of_a_prefetched_page_counts_as_a_fault(void **state)
 {
     (void)state;
     static uint64_t fault[8000], ahead[8000];
@@ -366,9 +365,9 @@ static void a_prefetched_page_is_judged_by_its_first_use(void **state)
 
 /* ---- Pages in the page access buffer --------------------------------------------------------- */
 
-/* The 20 pages used last are hot: MRU evicts the latest that is not, without asking about all of
- * them each time. */
-static void mru_asks_about_once_for_an_eviction(void **state)
+/* The 20 pages used last are in the buffer. MRU evicts the latest other page, and does not name all
+ * of the 20 each time. */
+static void mru_names_few_buffered_pages_for_an_eviction(void **state)
 {
     (void)state;
     static uint64_t memory[1 << 15];
@@ -392,9 +391,9 @@ static void mru_asks_about_once_for_an_eviction(void **state)
         assert_true(replace_mru.resident(memory, n));
 }
 
-/* A loop of 300 pages in 200 frames, each page used for a while: the victim is found in use once,
- * and another one asked for. */
-static void a_page_still_in_use_is_not_used_twice(void **state)
+/* A loop of 300 pages in 200 frames. Each page is found in use the first time that it is named as a
+ * victim, and another victim is asked for. */
+static void a_touch_of_a_victim_does_not_count_as_a_second_use(void **state)
 {
     static const struct replace_ops *const all[] = {&replace_lirs, &replace_gap, &replace_chooser};
     static uint64_t memory[1 << 15];
@@ -421,13 +420,14 @@ static void a_page_still_in_use_is_not_used_twice(void **state)
             (*p)->enter(memory, n, 0);
             left_alone[n] = false;
         }
-        if (missed > 300 + 19 * 150) /* the least is 100 a lap; LRU misses all */
+        if (missed > 300 + 19 * 150) /* the optimum: 100 a round; LRU: 300 */
             fail_msg("%s: %u misses", (*p)->name, missed);
     }
 }
 
-/* In T2 the page would be evicted later: as p is 0, pages in T1 go first. */
-static void arc_has_a_page_still_in_use_among_the_recent(void **state)
+/* The page stays in T1: it is named again after the others. In T2 it would stay longer, as p is 0
+ * and pages of T1 are evicted first. */
+static void arc_keeps_a_page_in_use_in_t1(void **state)
 {
     static uint64_t memory[1000];
 
@@ -447,18 +447,18 @@ static void arc_has_a_page_still_in_use_among_the_recent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mru_hits_exactly_where_the_latest_used_goes),
+        cmocka_unit_test(mru_hits_as_a_list_that_evicts_its_latest),
         cmocka_unit_test(arc_hits_exactly_where_its_paper_says),
         cmocka_unit_test(lirs_hits_exactly_where_its_paper_says),
         cmocka_unit_test(lirs_has_the_papers_part_for_pages_used_once),
         cmocka_unit_test(mru_is_the_optimum_on_a_loop),
         cmocka_unit_test(lirs_keeps_all_but_its_queue_of_a_loop),
         cmocka_unit_test(a_scan_costs_arc_and_lirs_less_than_lru),
-        cmocka_unit_test(a_prefetched_page_has_a_turnover_to_be_used),
-        cmocka_unit_test(a_prefetched_page_is_judged_by_its_first_use),
-        cmocka_unit_test(mru_asks_about_once_for_an_eviction),
-        cmocka_unit_test(a_page_still_in_use_is_not_used_twice),
-        cmocka_unit_test(arc_has_a_page_still_in_use_among_the_recent),
+        cmocka_unit_test(an_unused_prefetched_page_stays_for_a_while),
+        cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_as_a_fault),
+        cmocka_unit_test(mru_names_few_buffered_pages_for_an_eviction),
+        cmocka_unit_test(a_touch_of_a_victim_does_not_count_as_a_second_use),
+        cmocka_unit_test(arc_keeps_a_page_in_use_in_t1),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

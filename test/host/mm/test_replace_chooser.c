@@ -1,5 +1,5 @@
-/* The chooser: bounds on its loss against the best of its experts; pages that stay when another
- * expert takes over. */
+/* The chooser: limits on its loss against the best of its experts, its account of each expert's
+ * misses, and the pages that stay when another expert takes over. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "test/host/double/expect_panic.h"
@@ -29,10 +29,11 @@ static double rate(const struct replace_ops *ops, const struct access_trace *t, 
     return 100.0 - 100.0 * (double)misses / (double)logged;
 }
 
-/* Checks the bound from `starts` of the experts, from number `from` on, in points of the accesses
- * that the buffer logs. */
-static void bounded_behind(const struct access_trace *t, const char *name, unsigned percent,
-                           unsigned from, unsigned starts, double points)
+/* Checks that the chooser's hits are at most `points` of the logged accesses below those of the
+ * best expert, starting with each of `starts` experts from number `from` on. */
+static void check_bound_behind_buffer(const struct access_trace *t, const char *name,
+                                      unsigned percent, unsigned from, unsigned starts,
+                                      double points)
 {
     uint32_t frames = (uint32_t)((uint64_t)t->pages * percent / 100);
     double best = -100;
@@ -50,15 +51,15 @@ static void bounded_behind(const struct access_trace *t, const char *name, unsig
     }
 }
 
-static void bounded(const struct trace *t, const char *name, unsigned percent, unsigned from,
-                    unsigned starts, double points)
+static void check_bound(const struct trace *t, const char *name, unsigned percent, unsigned from,
+                        unsigned starts, double points)
 {
     struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
 
-    bounded_behind(&seen, name, percent, from, starts, points);
+    check_bound_behind_buffer(&seen, name, percent, from, starts, points);
 }
 
-static void two_points_below_the_best_at_most(void **state)
+static void hits_are_at_most_two_points_below_the_best(void **state)
 {
     uint32_t pages = pages_of_a_trace();
 
@@ -66,15 +67,15 @@ static void two_points_below_the_best_at_most(void **state)
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
         struct trace t = trace_make(kind, pages, pages * 60, 1);
         if (longer || kind % 4 < 2)
-            bounded(&t, trace_names[kind], kind % 2 ? 20 : 70, kind, longer ? 2 : 1, 2);
+            check_bound(&t, trace_names[kind], kind % 2 ? 20 : 70, kind, longer ? 2 : 1, 2);
         if (longer || kind % 4 >= 2)
-            bounded(&t, trace_names[kind], kind % 2 ? 80 : 40, kind + 2, 1, 2);
+            check_bound(&t, trace_names[kind], kind % 2 ? 80 : 40, kind + 2, 1, 2);
         trace_free(&t);
     }
 }
 
-/* Returns the points below the best of the experts, from the default start. */
-static double below(const struct trace *t, unsigned percent)
+/* Returns how many points the chooser is below the best expert, from the default start. */
+static double points_below_best(const struct trace *t, unsigned percent)
 {
     struct access_trace seen = {.page = t->page, .length = t->length, .pages = t->pages};
     uint32_t frames = t->pages * percent / 100;
@@ -94,14 +95,14 @@ struct points {
 
 static void add(struct points *p, const struct trace *t, unsigned percent)
 {
-    double points = below(t, percent);
+    double points = points_below_best(t, percent);
 
     p->worst = MAX(p->worst, points);
     p->sum += points;
     p->cases++;
 }
 
-/* Runs traces that were not used to choose its constants. passes: accesses a page. */
+/* Runs traces that the chooser's constants were not chosen by, with `passes` accesses to a page. */
 static struct points of_unseen(uint32_t pages, unsigned passes)
 {
     struct points p = {0};
@@ -115,7 +116,7 @@ static struct points of_unseen(uint32_t pages, unsigned passes)
     return p;
 }
 
-static void short_runs_cost_no_more_than_is_said(void **state)
+static void short_runs_lose_no_more_than_the_table_says(void **state)
 {
     static const struct {
         unsigned passes;
@@ -131,45 +132,45 @@ static void short_runs_cost_no_more_than_is_said(void **state)
     }
 }
 
-/* LRU has the way back in memory, once: a lead from a past phase is not followed. */
-static void a_sweep_there_and_back_is_told_from_one_to_follow(void **state)
+/* At each turn LRU hits for a while, and then no more: such a lead must not be followed. */
+static void short_leads_of_lru_in_a_zigzag_are_not_followed(void **state)
 {
     (void)state;
     for (unsigned passes = 5; passes <= 12; passes += 7) {
         struct trace t = trace_make(TRACE_ZIGZAG, 750, 750 * passes, 1);
         for (unsigned percent = 30; percent <= 70; percent += 20)
-            if (below(&t, percent) > 1)
+            if (points_below_best(&t, percent) > 1)
                 fail_msg("%u passes, memory for %u %%: %.2f points", passes, percent,
-                         below(&t, percent));
+                         points_below_best(&t, percent));
         trace_free(&t);
     }
 }
 
-static void uses_that_follow_at_once_do_not_deceive_it(void **state)
+static void immediate_reuse_does_not_mislead(void **state)
 {
     (void)state;
     uint32_t pages = pages_of_a_trace();
 
     for (unsigned kind = TRACE_STENCIL; kind <= TRACE_AGAIN; kind++) {
         struct trace t = trace_make(kind, pages, pages * 60, 1);
-        bounded(&t, trace_names[kind], 5, 2, longer ? 3 : 2, 2);
-        bounded(&t, trace_names[kind], 13, 0, longer ? 2 : 1, 2);
+        check_bound(&t, trace_names[kind], 5, 2, longer ? 3 : 2, 2);
+        check_bound(&t, trace_names[kind], 13, 0, longer ? 2 : 1, 2);
         trace_free(&t);
     }
 }
 
-/* With hardly more memory than the table, ARC has all of it or never gets there, depending on its
- * past. */
-static void memory_follows_what_arc_would_have(void **state)
+/* In memory of little more than the table, ARC either holds all of the table or never comes to,
+ * depending on its past. */
+static void a_table_about_as_large_as_memory_loses_two_points_at_most(void **state)
 {
     (void)state;
     struct trace t = trace_make(TRACE_JOIN, pages_of_a_trace(), pages_of_a_trace() * 60, 1);
     for (unsigned percent = 47; percent <= 51; percent += longer ? 1 : 2)
-        bounded(&t, trace_names[TRACE_JOIN], percent, percent, longer ? 2 : 1, 2);
+        check_bound(&t, trace_names[TRACE_JOIN], percent, percent, longer ? 2 : 1, 2);
     trace_free(&t);
 }
 
-static void five_points_where_there_are_few_pages(void **state)
+static void with_few_pages_hits_are_at_most_five_points_below(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind++) {
@@ -178,12 +179,12 @@ static void five_points_where_there_are_few_pages(void **state)
                                 : kind % 2 ? 30
                                            : 70;
              percent <= 90; percent += longer ? 20 : 80)
-            bounded(&t, trace_names[kind], percent, kind + percent / 20, longer ? 2 : 1, 5);
+            check_bound(&t, trace_names[kind], percent, kind + percent / 20, longer ? 2 : 1, 5);
         trace_free(&t);
     }
 }
 
-/* Phases that are as long as it takes to notice them. */
+/* Phases about as long as the chooser takes to notice them. */
 static void chasing_phases_costs_five_points_at_most(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void chasing_phases_costs_five_points_at_most(void **state)
 
     for (size_t phase = pages / 4; phase <= 16 * pages; phase *= 4) {
         struct trace t = trace_turns(part, 2, phase, pages, pages * 60, 1);
-        bounded(&t, "loop and drift", 50, 0, 1, 5);
+        check_bound(&t, "loop and drift", 50, 0, 1, 5);
         trace_free(&t);
     }
 }
@@ -218,7 +219,7 @@ static void a_loop_is_found_within_one_round_from_any_start(void **state)
     }
 }
 
-static void its_state_may_grow_at_any_time(void **state)
+static void state_may_grow_at_any_time(void **state)
 {
     uint32_t nodes = longer ? 1500 : 300, most = longer ? 5000 : 900, frames = longer ? 300 : 60;
 
@@ -233,8 +234,8 @@ static void its_state_may_grow_at_any_time(void **state)
     }
 }
 
-/* Evicts a page. The victim is used again while it is in the quarter of pages that are hot just
- * then (4 .. 7: none); then it goes. */
+/* Evicts a page. A victim in quarter `hot` of the pages is in use, and another one is asked for;
+ * with 4..7 no page is in use. Returns the page evicted. */
 static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t incoming,
                           uint64_t hot)
 {
@@ -248,9 +249,9 @@ static uint32_t make_room(const struct replace_ops *ops, void *state, uint32_t i
     return node;
 }
 
-/* Pages in the buffer, batches that leave ahead of misses, and more pages than memory is for while
- * reads are under way: no set knows of these. */
-static void the_one_in_force_decides_as_it_does_alone(void **state)
+/* With pages in the buffer, pages evicted in batches, and more resident pages than frames during
+ * reads, of all of which the sets know nothing. */
+static void the_current_expert_decides_as_it_does_alone(void **state)
 {
     enum { PAGES = 1024, FRAMES = 512, BATCH = 8, ACCESSES = 40 * PAGES };
     (void)state;
@@ -292,9 +293,9 @@ static void the_one_in_force_decides_as_it_does_alone(void **state)
     }
 }
 
-/* So does its set, while memory only becomes that: pages of another set that are still there are
- * misses of its own. */
-static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
+/* The chooser counts each expert's misses as the expert alone would miss. Pages that are resident
+ * only because of another expert count as misses. */
+static void counted_misses_are_those_of_each_expert_alone(void **state)
 {
     enum { PAGES = 2048, FRAMES = 1024 };
     const struct trace_part shapes[][2] = {
@@ -327,11 +328,11 @@ static void what_each_would_have_missed_is_what_it_misses_alone(void **state)
     }
 }
 
-/* TLB misses in reach of a buffer: pages that sets lose there, or memory loses that sets have, are
- * used without a log. */
+/* Traces whose pages are used again soon, while they are in the page access buffer. These uses are
+ * not logged. */
 enum { BEHIND_PAGES = 2048, BEHIND_FRAMES = 1024, BEHIND_BUFFER = 128, BEHIND_WINDOW = 64 };
 
-static struct trace soon_again(enum trace_kind kind)
+static struct trace trace_used_again_soon(enum trace_kind kind)
 {
     struct trace once = trace_make(kind, BEHIND_PAGES, 30 * BEHIND_PAGES, 1);
     struct trace t = trace_again(&once, BEHIND_WINDOW, 1);
@@ -340,11 +341,9 @@ static struct trace soon_again(enum trace_kind kind)
     return t;
 }
 
-/*
- * Returns the largest difference in percent. A page used several times between two looks counts
- * once. That leaves out most for MRU and W-TinyLFU, which give away the pages used just now.
- */
-static unsigned apart_at_most(const char *policy)
+/* Returns the largest allowed difference in percent. Uses of a page between two questions count as
+ * one, which matters most to MRU and W-TinyLFU, as they evict pages just used. */
+static unsigned largest_difference(const char *policy)
 {
     static const struct {
         const char *policy;
@@ -359,22 +358,22 @@ static unsigned apart_at_most(const char *policy)
     return 0;
 }
 
-static void near(const char *trace, const char *policy, uint64_t reckoned, uint64_t alone)
+static void check_near(const char *trace, const char *policy, uint64_t counted, uint64_t alone)
 {
-    uint64_t apart = reckoned > alone ? reckoned - alone : alone - reckoned;
+    uint64_t difference = counted > alone ? counted - alone : alone - counted;
 
-    if (100 * apart > apart_at_most(policy) * alone)
-        fail_msg("%s: %s is said to have missed %llu times, alone %llu", trace, policy,
-                 (unsigned long long)reckoned, (unsigned long long)alone);
+    if (100 * difference > largest_difference(policy) * alone)
+        fail_msg("%s: %s missed %llu times by the chooser's account, alone %llu", trace, policy,
+                 (unsigned long long)counted, (unsigned long long)alone);
 }
 
-static void behind_a_buffer_each_is_reckoned_as_it_is_alone(void **state)
+static void behind_a_buffer_counted_misses_are_near_those_alone(void **state)
 {
     const enum trace_kind kinds[] = {TRACE_LOOP, TRACE_ZIPF, TRACE_PHASES, TRACE_BACK_FORTH};
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(kinds); i++) {
-        struct trace t = soon_again(kinds[i]);
+        struct trace t = trace_used_again_soon(kinds[i]);
         struct access_trace seen = {t.page, t.length, t.pages, BEHIND_BUFFER};
         struct replace_config config = {.nodes = BEHIND_PAGES, .frames = BEHIND_FRAMES, .seed = 1};
         struct replace_report report;
@@ -388,26 +387,28 @@ static void behind_a_buffer_each_is_reckoned_as_it_is_alone(void **state)
             uint64_t misses;
             assert_int_equal(
                 simulate(replace_find(report.expert[e].policy), &config, &seen, &misses), 0);
-            near(trace_names[kinds[i]], report.expert[e].policy, report.expert[e].misses, misses);
+            check_near(trace_names[kinds[i]], report.expert[e].policy, report.expert[e].misses,
+                       misses);
         }
         simulation_end(&s);
         trace_free(&t);
     }
 }
 
-static void behind_a_buffer_it_is_as_near_to_the_best(void **state)
+static void behind_a_buffer_hits_are_at_most_five_points_below(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < TRACE_KINDS; kind += longer ? 1 : 3) {
-        struct trace t = soon_again(kind);
+        struct trace t = trace_used_again_soon(kind);
         struct access_trace seen = {t.page, t.length, t.pages, BEHIND_BUFFER};
-        bounded_behind(&seen, trace_names[kind], kind % 2 ? 20 : 65, kind, longer ? 2 : 1, 5);
+        check_bound_behind_buffer(&seen, trace_names[kind], kind % 2 ? 20 : 65, kind,
+                                  longer ? 2 : 1, 5);
         trace_free(&t);
     }
 }
 
-/* From one end, each page of a loop that goes would be the next one used. */
-static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state)
+/* Taken from one end only, each evicted page of a loop would be the next one used. */
+static void pages_of_the_former_expert_leave_from_both_ends(void **state)
 {
     enum { PAGES = 512, FRAMES = 256 };
     const struct replace_config config = {
@@ -431,8 +432,9 @@ static void what_the_new_one_has_not_goes_from_both_ends_of_recency(void **state
     simulation_end(&s);
 }
 
-/* It is the first use, also of a page that was about to go: every expert would have missed. */
-static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
+/* Without the prefetch every expert would have missed, so each counts a miss, though the page was
+ * named as a victim before its use. */
+static void the_first_use_of_a_prefetched_page_is_a_miss_of_all(void **state)
 {
     const struct replace_config config = {.nodes = 64, .frames = 16, .seed = 1};
     uint64_t *memory = calloc(1, replace_chooser.bytes(64));
@@ -450,7 +452,7 @@ static void the_first_use_of_a_prefetched_page_counts_for_all(void **state)
     free(memory);
 }
 
-static void an_expert_that_there_is_not_is_refused(void **state)
+static void an_unknown_first_expert_is_refused(void **state)
 {
     (void)state;
     uint64_t memory[4096];
@@ -464,22 +466,22 @@ static void an_expert_that_there_is_not_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_points_below_the_best_at_most),
-        cmocka_unit_test(short_runs_cost_no_more_than_is_said),
-        cmocka_unit_test(a_sweep_there_and_back_is_told_from_one_to_follow),
-        cmocka_unit_test(uses_that_follow_at_once_do_not_deceive_it),
-        cmocka_unit_test(memory_follows_what_arc_would_have),
-        cmocka_unit_test(five_points_where_there_are_few_pages),
+        cmocka_unit_test(hits_are_at_most_two_points_below_the_best),
+        cmocka_unit_test(short_runs_lose_no_more_than_the_table_says),
+        cmocka_unit_test(short_leads_of_lru_in_a_zigzag_are_not_followed),
+        cmocka_unit_test(immediate_reuse_does_not_mislead),
+        cmocka_unit_test(a_table_about_as_large_as_memory_loses_two_points_at_most),
+        cmocka_unit_test(with_few_pages_hits_are_at_most_five_points_below),
         cmocka_unit_test(chasing_phases_costs_five_points_at_most),
         cmocka_unit_test(a_loop_is_found_within_one_round_from_any_start),
-        cmocka_unit_test(its_state_may_grow_at_any_time),
-        cmocka_unit_test(the_one_in_force_decides_as_it_does_alone),
-        cmocka_unit_test(what_each_would_have_missed_is_what_it_misses_alone),
-        cmocka_unit_test(behind_a_buffer_each_is_reckoned_as_it_is_alone),
-        cmocka_unit_test(behind_a_buffer_it_is_as_near_to_the_best),
-        cmocka_unit_test(what_the_new_one_has_not_goes_from_both_ends_of_recency),
-        cmocka_unit_test(the_first_use_of_a_prefetched_page_counts_for_all),
-        cmocka_unit_test(an_expert_that_there_is_not_is_refused),
+        cmocka_unit_test(state_may_grow_at_any_time),
+        cmocka_unit_test(the_current_expert_decides_as_it_does_alone),
+        cmocka_unit_test(counted_misses_are_those_of_each_expert_alone),
+        cmocka_unit_test(behind_a_buffer_counted_misses_are_near_those_alone),
+        cmocka_unit_test(behind_a_buffer_hits_are_at_most_five_points_below),
+        cmocka_unit_test(pages_of_the_former_expert_leave_from_both_ends),
+        cmocka_unit_test(the_first_use_of_a_prefetched_page_is_a_miss_of_all),
+        cmocka_unit_test(an_unknown_first_expert_is_refused),
     };
     longer = getenv("LONG") && atoi(getenv("LONG"));
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Replacement by gaps over more uses than its 32-bit times count. The source is part of this test,
- * so that time can be moved on. */
+/* Replacement by gaps after more uses than its 32-bit time counts. The source is part of this test,
+ * so that it can move time on. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/replace/gap.c"
 
@@ -16,8 +16,8 @@ static struct gap *start(void)
     return s;
 }
 
-/* Moves time on as if the busy page had been used `uses` times; nothing waits in the wheel. */
-static void pass(struct gap *s, uint32_t uses)
+/* Moves time on as if the busy page had been used `uses` times. No page may wait in the wheel. */
+static void pass_time(struct gap *s, uint32_t uses)
 {
     assert_int_equal(s->waiting, 0);
     s->now += uses;
@@ -28,13 +28,13 @@ static void pass(struct gap *s, uint32_t uses)
     assert_null(gap_check(s));
 }
 
-static void pages_may_wait_for_longer_than_time_is(void **state)
+static void pages_may_wait_for_more_than_2_32_uses(void **state)
 {
     struct gap *s = start();
 
     (void)state;
     for (unsigned i = 0; i < 20; i++) { /* 10 * 2^30 uses */
-        pass(s, 1u << 29);
+        pass_time(s, 1u << 29);
         assert_int_equal(first_gap(s), s->firsts ? (uint32_t)GAP_MAX : 0);
     }
     for (uint32_t n = 0; n < BUSY; n++)
@@ -44,8 +44,8 @@ static void pages_may_wait_for_longer_than_time_is(void **state)
     free(s);
 }
 
-/* Their last use, 2^32 uses ago, is no use just now. */
-static void a_page_not_used_for_longer_than_time_is_is_not_a_recent_one(void **state)
+/* A last use 2^32 uses ago must not look like a use just now. */
+static void a_page_unused_for_2_32_uses_is_not_recent(void **state)
 {
     struct gap *s = start();
     uint32_t page = 3;
@@ -57,14 +57,14 @@ static void a_page_not_used_for_longer_than_time_is_is_not_a_recent_one(void **s
     gap_leave(s, page);
     for (unsigned i = 0; i < 8; i++) { /* 2^32 uses in all, but for 3 gaps */
         gap_forget(s, BUSY - 1);
-        pass(s, (1u << 29) - NODES);
+        pass_time(s, (1u << 29) - NODES);
     }
     gap_enter(s, page, 0);
     assert_int_equal(page_of(s, page)->gap, GAP_MAX); /* the longest there is */
     free(s);
 }
 
-/* Times wrap as soon as there are 4,096. */
+/* Times start so that they wrap after 4,096 uses. */
 static void time_wraps_early(void **state)
 {
     struct gap *s = start();
@@ -82,8 +82,8 @@ static void time_wraps_early(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pages_may_wait_for_longer_than_time_is),
-        cmocka_unit_test(a_page_not_used_for_longer_than_time_is_is_not_a_recent_one),
+        cmocka_unit_test(pages_may_wait_for_more_than_2_32_uses),
+        cmocka_unit_test(a_page_unused_for_2_32_uses_is_not_recent),
         cmocka_unit_test(time_wraps_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* SIEVE, S3-FIFO and W-TinyLFU, each against its paper by brute force; and the work that one call
- * may do. */
+/* SIEVE, S3-FIFO and W-TinyLFU, each against its paper by brute force; and limits on the work of
+ * one call, for every policy. */
 #include "test/host/double/changed.h"
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/random.h"
@@ -68,7 +68,7 @@ static bool sieve(struct paper *p, uint32_t x)
     return false;
 }
 
-/* ---- S3-FIFO: algorithm 1 of the paper, but for one page going at a time ---- */
+/* ---- S3-FIFO: algorithm 1 of the paper, but one page is evicted at a time -------------------- */
 
 static void evict_main(struct paper *p)
 {
@@ -120,7 +120,7 @@ static bool s3fifo(struct paper *p, uint32_t x)
     return false;
 }
 
-/* ---- W-TinyLFU: a window of one page here; the sketch counts without errors ---- */
+/* ---- W-TinyLFU: with a window of one page and a sketch that counts without errors ------------ */
 
 static void count(struct paper *p, uint32_t x)
 {
@@ -205,14 +205,14 @@ static void wtinylfu_hits_exactly_where_its_paper_says(void **state)
     compare(&replace_wtinylfu, wtinylfu, 0);
 }
 
-static void with_a_margin_a_page_must_have_been_used_twice_more_often(void **state)
+static void with_a_margin_a_page_needs_two_more_uses(void **state)
 {
     (void)state;
     compare(&replace_wtinylfu_margin, wtinylfu, 1);
 }
 
-/* Once a pass, in any order: the pages there stay, and each change that W-TinyLFU would make costs
- * a miss. */
+/* Each page is used once a pass, in random order. Resident pages must stay: each page that
+ * W-TinyLFU exchanges costs a miss. */
 static void with_a_margin_passes_in_any_order_miss_as_under_mru(void **state)
 {
     enum { ALL = 1000, FRAMES = 500, PASSES = 10 };
@@ -233,7 +233,7 @@ static void with_a_margin_passes_in_any_order_miss_as_under_mru(void **state)
     simulation_end(&s);
 }
 
-/* ---- What one call may do -------------------------------------------------------------------- */
+/* ---- The work of one call -------------------------------------------------------------------- */
 
 enum { NODES = 9000, FRAMES = 8000, CHANGED_MAX = FRAMES / 4 };
 
@@ -243,8 +243,8 @@ struct watched {
     uint8_t *state, *before;
 };
 
-/* Checks that the call has changed few bytes. */
-static void few_bytes_changed(struct watched *w, const char *call)
+/* Checks that the call has changed at most CHANGED_MAX bytes of the state. */
+static void check_few_bytes_changed(struct watched *w, const char *call)
 {
     size_t changed = bytes_changed(w->before, w->state, w->bytes);
 
@@ -257,8 +257,9 @@ static void remember(struct watched *w)
     memcpy(w->before, w->state, w->bytes);
 }
 
-/* Every page is in use when the first has to go, and again when memory shrinks. */
-static void watch(const struct replace_ops *ops)
+/* Checks calls of the policy when all pages have been used often: an eviction, and memory that
+ * shrinks. */
+static void check_calls(const struct replace_ops *ops)
 {
     struct replace_config config = {.nodes = NODES, .frames = FRAMES, .seed = 1};
     struct watched w = {.ops = ops, .bytes = ops->bytes(NODES)};
@@ -273,25 +274,25 @@ static void watch(const struct replace_ops *ops)
             ops->touch(w.state, n);
     remember(&w);
     uint32_t victim = ops->victim(w.state, FRAMES);
-    few_bytes_changed(&w, "victim()");
+    check_few_bytes_changed(&w, "victim()");
     ops->leave(w.state, victim);
     ops->enter(w.state, FRAMES, 0);
-    /* these two compute more at a new size */
+    /* These two do more work at a new size. */
     if (ops != &replace_region && ops != &replace_chooser) {
         remember(&w);
         ops->resize(w.state, FRAMES / 4);
-        few_bytes_changed(&w, "resize()");
+        check_few_bytes_changed(&w, "resize()");
         remember(&w);
         ops->victim(w.state, REPLACE_NONE);
-        few_bytes_changed(&w, "victim() of less memory");
+        check_few_bytes_changed(&w, "victim() of less memory");
     }
     assert_null(ops->check(w.state));
     free(w.state);
     free(w.before);
 }
 
-/* GAP: all pages are expected at about one time, and none is used. */
-static void pages_that_are_late_together_are_looked_at_bit_by_bit(void **state)
+/* GAP: the next uses of all pages are predicted for about the same time, and do not come. */
+static void pages_late_at_the_same_time_are_handled_a_few_a_call(void **state)
 {
     enum { BUSY = 64, AGAIN = 3 * NODES, STEPS_CHANGED_MAX = 1500 };
     struct replace_config config = {.nodes = NODES, .frames = NODES, .seed = 1};
@@ -318,11 +319,11 @@ static void pages_that_are_late_together_are_looked_at_bit_by_bit(void **state)
     free(w.before);
 }
 
-static void no_call_does_something_to_every_frame(void **state)
+static void no_call_changes_every_frame(void **state)
 {
     (void)state;
     for (const struct replace_ops *const *p = replace_policies; *p; p++)
-        watch(*p);
+        check_calls(*p);
 }
 
 int main(void)
@@ -331,10 +332,10 @@ int main(void)
         cmocka_unit_test(sieve_hits_exactly_where_its_paper_says),
         cmocka_unit_test(s3fifo_hits_exactly_where_its_paper_says),
         cmocka_unit_test(wtinylfu_hits_exactly_where_its_paper_says),
-        cmocka_unit_test(with_a_margin_a_page_must_have_been_used_twice_more_often),
+        cmocka_unit_test(with_a_margin_a_page_needs_two_more_uses),
         cmocka_unit_test(with_a_margin_passes_in_any_order_miss_as_under_mru),
-        cmocka_unit_test(pages_that_are_late_together_are_looked_at_bit_by_bit),
-        cmocka_unit_test(no_call_does_something_to_every_frame),
+        cmocka_unit_test(pages_late_at_the_same_time_are_handled_a_few_a_call),
+        cmocka_unit_test(no_call_changes_every_frame),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
-/* When the chooser follows another expert: leads that pay, swings, and leads of the past. */
+/* When the chooser changes to another expert, by the misses that this expert would have saved: its
+ * lead. */
 #include "mm/policy/replace/weigh.h"
 #include "test/host/double/expect_panic.h"
 
-/* Counts `misses` of expert `missing`, of two. Returns the decision. */
+/* Counts misses of one of two experts. Returns the expert decided for. */
 static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t missing, unsigned misses,
                              uint32_t far, uint32_t frames)
 {
@@ -13,7 +14,7 @@ static uint32_t after_misses(struct weigh *w, uint32_t current, uint32_t missing
     return weigh_decide(w, current, to_fetch, frames);
 }
 
-static void taking_over_again_takes_twice_the_lead(void **state)
+static void the_same_expert_needs_twice_the_lead_next_time(void **state)
 {
     enum { N = 1000, FAR = 500, LEAST = FAR + N / 16 };
     struct weigh w;
@@ -41,7 +42,7 @@ static void a_lead_like_one_that_was_lost_is_not_followed(void **state)
     assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
 }
 
-/* The phase that made it is over. */
+/* The phase of the program that made the lead is over. */
 static void a_lead_that_grows_no_more_is_not_followed(void **state)
 {
     enum { N = 1000, FAR = 500, LEAST = FAR + N / 16 };
@@ -54,8 +55,8 @@ static void a_lead_that_grows_no_more_is_not_followed(void **state)
     assert_int_equal(after_misses(&w, 0, 0, 1, 0, N), 1);
 }
 
-/* Otherwise a lead lost long ago would outweigh any other. */
-static void a_lead_of_all_frames_is_followed_whatever_was_lost(void **state)
+/* Otherwise a large lead that was lost long ago would prevent any change. */
+static void a_lead_of_all_frames_is_always_followed(void **state)
 {
     enum { N = 1000 };
     struct weigh w;
@@ -71,10 +72,10 @@ static void a_lead_of_all_frames_is_followed_whatever_was_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(taking_over_again_takes_twice_the_lead),
+        cmocka_unit_test(the_same_expert_needs_twice_the_lead_next_time),
         cmocka_unit_test(a_lead_like_one_that_was_lost_is_not_followed),
         cmocka_unit_test(a_lead_that_grows_no_more_is_not_followed),
-        cmocka_unit_test(a_lead_of_all_frames_is_followed_whatever_was_lost),
+        cmocka_unit_test(a_lead_of_all_frames_is_always_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The slots of a swap area against an oracle that looks at every slot. */
+/* The slots of a swap area, against an array of the slots taken. */
 #include "test/host/double/expect_panic.h"
 #include "mm/policy/slots.h"
 
@@ -33,7 +33,7 @@ static void pages_beside_each_other_get_slots_beside_each_other(void **state)
     free(s);
 }
 
-static void a_wish_that_cannot_be_had_begins_a_cluster(void **state)
+static void a_slot_that_is_taken_begins_another_cluster(void **state)
 {
     struct slots *s = make();
     uint32_t a = slots_take(s, SLOT_NONE, 5);
@@ -137,8 +137,8 @@ static void give_some_slot(struct slots *s, bool *taken, uint64_t *random)
     taken[slot] = false;
 }
 
-/* Filled, half emptied and filled again, more than once: whole clusters become none, and come
- * back. */
+/* The area is filled, half emptied and filled again several times, so that whole clusters run out
+ * and come back. */
 static void random_operations_agree_with_the_oracle(void **state)
 {
     uint64_t random = 1;
@@ -167,7 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_beside_each_other_get_slots_beside_each_other),
-        cmocka_unit_test(a_wish_that_cannot_be_had_begins_a_cluster),
+        cmocka_unit_test(a_slot_that_is_taken_begins_another_cluster),
         cmocka_unit_test(every_slot_is_given_out_and_taken_back_once),
         cmocka_unit_test(the_smallest_area_has_all_but_one_of_a_cluster),
         cmocka_unit_test(random_operations_agree_with_the_oracle),

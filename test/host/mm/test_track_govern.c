@@ -5,7 +5,8 @@
 
 enum { RAN = 10000000, SHIFT_MAX = 16 };
 
-/* A window of a load that would cost `permille` thousandths if every page were tracked. */
+/* Reports a window of a load that would cost `permille` thousandths if every page were tracked.
+ * Returns the shift that follows. */
 static unsigned window(struct track_governor *g, unsigned permille)
 {
     track_governor_tell(g, (uint64_t)RAN / 1000 * permille >> g->shift, RAN);
@@ -61,7 +62,7 @@ static void between_two_shifts_the_lower_one_is_seldom_tried(void **state)
     unsigned changes = 0, before = 0;
 
     (void)state;
-    /* 14 thousandths at no shift; a load that stays quiet as long as a trial needs. */
+    /* The load costs 14 thousandths at shift 0, then is cheap for as long as a trial takes. */
     for (unsigned i = 0; i < 20000; i++) {
         unsigned shift = window(&g, i % 64 < 32 ? 14 : 3);
         changes += shift != before;
@@ -70,7 +71,7 @@ static void between_two_shifts_the_lower_one_is_seldom_tried(void **state)
     assert_true(changes < 20000 / 64);
 }
 
-static void any_load_costs_no_more_than_allowed_on_the_whole(void **state)
+static void a_random_load_costs_no_more_than_allowed_in_the_long_run(void **state)
 {
     (void)state;
     for (unsigned allowed = 1; allowed <= 100; allowed *= 10) {
@@ -85,26 +86,26 @@ static void any_load_costs_no_more_than_allowed_on_the_whole(void **state)
             window(&g, load);
         }
         assert_true(cost / WINDOWS <= (uint64_t)RAN / 1000 * allowed * 5 / 4);
-        /* It is not sampled far more than needed. */
+        /* The shift is no higher than a steady load needs. */
         for (unsigned i = 0; i < 20 * GOVERN_CALM_MAX; i++)
             window(&g, 3 * allowed);
         assert_int_equal(g.shift, 2);
     }
 }
 
-static void windows_in_which_no_thread_ran_count_for_nothing(void **state)
+static void windows_in_which_no_thread_ran_do_not_count(void **state)
 {
     struct track_governor g = begin(10, 2), before = g;
 
     (void)state;
     assert_int_equal(track_governor_tell(&g, RAN, 0), 2);
     assert_int_equal(g.cost, before.cost);
-    /* nor is it charged to what runs then */
+    /* Nor is the cost charged to threads that run later. */
     assert_int_equal(track_governor_tell(&g, 1, RAN / 1000), 2);
 }
 
-/* Returns the cost, in thousandths of a window, of a program that runs for `windows` windows, told
- * each 64th of one. */
+/* Returns the cost, in thousandths of a window, of a program that runs for `windows` windows and
+ * reports each 64th of a window. */
 static uint64_t cost_of_short(unsigned windows, unsigned permille)
 {
     enum { PARTS = 64 };
@@ -128,17 +129,18 @@ static void a_short_program_costs_little_more_than_allowed(void **state)
             assert_in_range(cost_of_short(windows, permille), 0, 10 * windows + 10 + permille / 64);
 }
 
-static void a_cost_below_a_windows_allowance_says_nothing(void **state)
+static void a_cost_below_a_windows_allowance_changes_nothing(void **state)
 {
     struct track_governor g = begin(10, 0);
 
     (void)state;
-    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 0); /* half of its time */
+    /* It is half of a window's allowance, then all of it. */
+    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 0);
     assert_int_equal(g.ran, 0);
-    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 6); /* now it is */
+    assert_int_equal(track_governor_tell(&g, RAN / 200, RAN / 100), 6);
 }
 
-static void where_all_is_allowed_nothing_is_sampled(void **state)
+static void with_all_time_allowed_every_page_is_tracked(void **state)
 {
     struct track_governor g = begin(1000, 3);
 
@@ -166,11 +168,11 @@ int main(void)
         cmocka_unit_test(a_cheap_load_is_not_sampled),
         cmocka_unit_test(a_burst_changes_nothing),
         cmocka_unit_test(between_two_shifts_the_lower_one_is_seldom_tried),
-        cmocka_unit_test(any_load_costs_no_more_than_allowed_on_the_whole),
-        cmocka_unit_test(windows_in_which_no_thread_ran_count_for_nothing),
+        cmocka_unit_test(a_random_load_costs_no_more_than_allowed_in_the_long_run),
+        cmocka_unit_test(windows_in_which_no_thread_ran_do_not_count),
         cmocka_unit_test(a_short_program_costs_little_more_than_allowed),
-        cmocka_unit_test(a_cost_below_a_windows_allowance_says_nothing),
-        cmocka_unit_test(where_all_is_allowed_nothing_is_sampled),
+        cmocka_unit_test(a_cost_below_a_windows_allowance_changes_nothing),
+        cmocka_unit_test(with_all_time_allowed_every_page_is_tracked),
         cmocka_unit_test(the_largest_numbers_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
