@@ -16,6 +16,8 @@ apt_dir=$PWD/build/apt/$architecture
 . tools/apt.sh
 command -v apt-get >/dev/null 2>&1 || die "no apt-get to fetch the packages $* with"
 
+[ ! -e "$out/complete" ] || exit 0 # by another run, for which this one has waited
+
 mkdir -p "$apt_dir/cache/archives/partial"
 # What is installed here is of no interest there.
 fetch() {

@@ -74,6 +74,10 @@ guest "qemu.sh: smp=99: 'openpower720' has 8 CPUs" "... with more than there are
 guest 'qemu.sh: mem=lots: expected a size' "... with a size that is none" mem=lots -- hello
 guest "linux-guest: error: swap=64: expected a size, such as 64M" "... to swap to no size" swap=64 -- hello
 guest "linux-guest: error: write=page-cluster: expected FILE:TEXT" "... to write to no file" write=page-cluster -- hello
+guest "linux-guest: error: arch=aarch64: goes with tree= only" "... for AArch64 without a tree" arch=aarch64 -- hello
+guest "linux-guest: error: tree=/no/tree: no such file" "... with a tree that is not there" tree=/no/tree
+guest "linux-guest: error: tree=.*: what to run is missing" "... with one, and nothing to run in it" tree="$work/vigil.img"
+refused '^closure: error: usage' "packages of no name" tools/closure.sh amd64 "$work/packages"
 guest "linux-guest: error: no program is called 'word'; there are: hello" "... with a program that there is not" -- hello status=5 ';' word
 
 refused 'ARCH=arm64: expected x86_64 or aarch64' "make for another machine" env -u MAKEFLAGS make --no-print-directory ARCH=arm64 help
