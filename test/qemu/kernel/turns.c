@@ -161,6 +161,9 @@ static void the_owner_of_a_gate_runs_while_others_wait(void)
     while (!in_gate)
         nap(NS_PER_MS);
     spawn(go_and_spin, NULL, &last, PRIO_HIGH);
+    /* Runs first: once a thread waits, the owner's priority keeps it from running. */
+    while (!go)
+        nap(NS_PER_MS);
     spawn(wait_at_gate, NULL, cpu_count() > 1 ? &first : &last, PRIO_HIGH);
     wait_for_ends(3);
     sched_starve_ms = starve_ms;
