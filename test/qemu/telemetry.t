@@ -60,7 +60,7 @@ awk '/^scoreboard [0-9]+\/[0-9]+ \[0[0-9]+\] [0-9.]+: [0-9]+ remote_l[23]: $/ { 
 result $r "samples: each with its thread and function"
 
 record "memory" machine=openpower720 smp=4 mem=128M timeout=300 -- telemetry=sched,memory telemetry.kb=1024 telemetry.ms=5 \
-	"swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2000K mem.pab=128 mem.track=always mem.epoch_ms=20 mem.goal=throughput mem.curves=on -- mem.policy=region mem.prefetch=spatial mem.process=1200K cg rounds=2 & cg rounds=2"
+	"swap=ram disk.ram=32M disk.delay_us=1000 mem.user=2000K mem.pab=128 mem.track=always mem.epoch_ms=20 mem.goal=throughput mem.curves=on -- mem.policy=region mem.prefetch=spatial mem.process=1200K cg rounds=1 & cg rounds=1"
 checked "memory"
 tools/trace_json.py "$trace" >"$work/json" 2>"$work/errors" || echo failed >>"$work/errors"
 lines_of "memory" test/qemu/memory_check.py "$trace" "$console" "$work/json"
