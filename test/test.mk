@@ -34,7 +34,7 @@ $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 
 # The longest first. The tables may be from another version of libpfm4 than the library.
 SLOW_HOST_TESTS := test_replace_chooser test_replace_queues test_paging test_prefetch_chooser \
-	test_programs test_devtree
+	test_programs test_replace test_prefetch test_pool test_devtree test_cache test_phylogeny
 test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),$(HOST_TESTS)))
 	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
 		export LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} && \
@@ -96,8 +96,8 @@ $(eval $(call image_rule,vigil-suites,debug,hello,$(suite_objects)))
 # ---- Tests in the booted kernel ------------------------------------------------------------------
 # All tests, the longest first. One runs on each CPU, as QEMU's vCPUs take turns on one. Tests named
 # *.long.t are for test-long.
-SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec paging policies hpmstat sharing block divide \
-	framebuffer telemetry memory uefi stress sched programs libc track selftest hpm)
+SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec hpmstat paging policies sharing sched divide \
+	uefi framebuffer telemetry memory block stress track libc programs selftest hpm)
 QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
 TEST_IMAGES := $(foreach i,vigil vigil-test vigil-suites,\
 	$(O)/$(i).$(KERNEL_FILE_$(ARCH)) $(O)/$(i).efi)
