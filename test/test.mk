@@ -50,7 +50,8 @@ $(B)/corpus/fuzz_devtree/%.dtb: test/host/dev/%.dts | deps-test
 $(F)/%.o: %.c Makefile test/test.mk | deps-fuzz
 	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
-	$(Q)clang -std=gnu11 -g -O1 -I. -Itest/host/double/arch $(LIBFDT_INC) -MMD -MP -fsanitize=fuzzer $(SANITIZE) -c $< -o $@
+	$(Q)clang -std=gnu11 -g -O1 -I. -Itest/host/double/arch $(LIBFDT_INC) -MMD -MP \
+		-fsanitize=fuzzer $(SANITIZE) -c $< -o $@
 $(F)/policy.a: $(addprefix $(F)/,$(addsuffix .o,$(basename $(POLICY_SRC)))) $(FILES_MK)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 define fuzzer_rule

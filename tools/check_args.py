@@ -39,7 +39,8 @@ def check(path):
         for argument, variable in rows:
             name = expected(argument, variable)
             if variable != name:
-                print(f"{path}: boot argument {argument}: its variable is {variable}: call it {name}")
+                print(f"{path}: boot argument {argument}: its variable is {variable}: call it "
+                      f"{name}")
                 wrong += 1
     return wrong, read
 

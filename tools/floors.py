@@ -3,9 +3,14 @@
 
     tools/floors.py FLOORS NM=OBJECTS ... [svg=FILE] [calls=FILE] [check=FILE]
 
-FLOORS says the order (docs/floors.txt).  Each NM=OBJECTS is the objects of one instruction set, and the nm that reads
-them: a file in the folder they are below, with their names.  svg= draws the floors, calls= lists which folder uses which; check= compares that list with one that is kept.
-Exit status 0; 1: there are edges upwards, or the list kept is an old one; 2: an argument or the file is bad.
+  FLOORS      the order of floors (docs/floors.txt)
+  NM=OBJECTS  a file that names the objects of one instruction set, in a folder above them, and the
+              nm that reads them
+  svg=        draws the floors
+  calls=      lists which folder uses which
+  check=      compares that list with the one in FILE
+
+Exit status 1: there are edges upwards, or the list in FILE is old; 2: an argument or FLOORS is bad.
 """
 import collections
 import html
@@ -21,7 +26,8 @@ def die(text):
 
 
 class Floors:
-    """What the file says: rank of each folder, rows for drawing, entries, folders of made sources."""
+    """Contents of FLOORS: rank of each folder, rows for drawing, entries, folders of made
+    sources."""
 
     def __init__(self, path):
         self.rank, self.rows, self.entries, self.made, self.ground = {}, [], set(), {}, set()
@@ -54,12 +60,13 @@ class Floors:
 
 
 def symbols(nm, objects_file):
-    """Yields (source without suffix, symbol, is it defined there) of each object."""
+    """Yields (source without suffix, symbol, whether it is defined there) for each object."""
     folder = os.path.dirname(objects_file)
     objects = open(objects_file, encoding="ascii").read().split()
     if not objects:
         die(f"{objects_file} names no objects")
-    out = subprocess.run([nm, "-gA", "--format=posix", *sorted(objects)], stdout=subprocess.PIPE, text=True, check=True)
+    command = [nm, "-gA", "--format=posix", *sorted(objects)]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     for line in out.stdout.splitlines():
         path, name, kind = line.split()[:3]
         source = os.path.splitext(os.path.relpath(path.rstrip(":"), folder))[0]
@@ -95,12 +102,14 @@ def includes(floors):
                 for line in open(os.path.join(folder, name), encoding="utf-8"):
                     match = re.match(r'\s*#\s*include\s+"([^"]+/[^"/]+)"', line)
                     if match and os.path.dirname(match.group(1)) != folder:
-                        found[folder, floors.folder(match.group(1))].add(f"{folder}/{name}: {match.group(1)}")
+                        header = match.group(1)
+                        found[folder, floors.folder(header)].add(f"{folder}/{name}: {header}")
     return found
 
 
 def inside(found):
-    """How many includes of an internal.h there are from outside of its folder and those in it; prints each."""
+    """Prints each include of an internal.h from outside of its folder and the folders in it.
+    Returns their number."""
     bad = 0
     for (a, b), names in sorted(found.items()):
         for name in sorted(names):
@@ -111,7 +120,7 @@ def inside(found):
 
 
 def complain(floors, found):
-    """Prints each edge that is not allowed; how many there are."""
+    """Prints each edge that is not allowed. Returns their number."""
     bad = 0
     for (a, b), names in sorted(found.items()):
         for folder in (a, b):
@@ -120,7 +129,8 @@ def complain(floors, found):
                 return 1
         if not floors.allowed(a, b):
             bad += 1
-            print(f"floors: {a} uses {b}, which is not below it: {'; '.join(sorted(names)[:4])}", file=sys.stderr)
+            by = "; ".join(sorted(names)[:4])
+            print(f"floors: {a} uses {b}, which is not below it: {by}", file=sys.stderr)
     return bad
 
 
@@ -141,8 +151,13 @@ def reduced(floors, found):
             below[a].add(b)
     reach = {}
     for folder in sorted(floors.rank, key=floors.rank.get):
-        reach[folder] = set().union(*({b} | reach[b] for b in below[folder])) if below[folder] else set()
-    return [(a, b) for a in below for b in below[a] if not any(b in reach[c] for c in below[a] if c != b)]
+        reach[folder] = set().union(*({b} | reach[b] for b in below[folder]))
+    return [
+        (a, b)
+        for a in below
+        for b in below[a]
+        if not any(b in reach[c] for c in below[a] if c != b)
+    ]
 
 
 def draw(floors, found, path):
@@ -157,12 +172,17 @@ def draw(floors, found, path):
         x1, y1 = place[a][0] + wide / 2, place[a][1] + high
         x2, y2 = place[b][0] + wide / 2, place[b][1]
         bend = (y2 - y1) / 2
-        out.append(f'<path d="M{x1:.0f} {y1:.0f}C{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} {x2:.0f} {y2:.0f}"/>')
+        curve = f"{x1:.0f} {y1 + bend:.0f} {x2:.0f} {y2 - bend:.0f} {x2:.0f} {y2:.0f}"
+        out.append(f'<path d="M{x1:.0f} {y1:.0f}C{curve}"/>')
     boxes = []
     for folder, (x, y) in place.items():
-        fill = "#dcecd8" if "policy" in folder.split("/") else "#e4e4e4" if folder in floors.ground else "#dbe6f4"
-        boxes.append(f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide}" height="{high}" rx="4" fill="{fill}"/>'
-                     f'<text x="{x + wide / 2:.0f}" y="{y + high / 2 + 4:.0f}">{html.escape(folder)}</text>')
+        fill = "#e4e4e4" if folder in floors.ground else "#dbe6f4"
+        if "policy" in folder.split("/"):
+            fill = "#dcecd8"
+        boxes.append(
+            f'<rect x="{x:.0f}" y="{y:.0f}" width="{wide}" height="{high}" rx="4" fill="{fill}"/>'
+            f'<text x="{x + wide / 2:.0f}" y="{y + high / 2 + 4:.0f}">{html.escape(folder)}</text>'
+        )
     height = len(floors.rows) * step
     with open(path, "w", encoding="ascii") as f:
         f.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">\n'
@@ -199,13 +219,17 @@ def main(arguments):
             with open(options["calls"], "w", encoding="ascii") as f:
                 f.write(text)
         if options["check"] and open(options["check"], encoding="ascii").read() != text:
-            print(f"floors: {options['check']} is not what the objects say: make floors", file=sys.stderr)
+            print(
+                f"floors: {options['check']} is not what the objects say: make floors",
+                file=sys.stderr,
+            )
             return 1
     except OSError as error:
         die(f"{error.filename}: {error.strerror}")
     except subprocess.CalledProcessError as error:
         die(f"{error.cmd[0]} failed")
-    print(f"floors: {len({a for a, _ in found} | {b for _, b in found})} folders on {len(floors.rows)} floors, "
+    print(f"floors: {len({a for a, _ in found} | {b for _, b in found})} folders on "
+          f"{len(floors.rows)} floors, "
           f"{len(found)} uses, none upwards")
     return 0
 

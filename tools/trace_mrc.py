@@ -28,8 +28,10 @@ def main():
                 for p in ["lru", "mru"][: 1 + f["has_mru"]]
             )
             print(
-                f"MRC program={programs.get(f['pid'], '?')} pid={f['pid']} ms={ns / 1e6:.1f} pages={f['pages']}"
-                f" accesses={f['accesses']} first={f['first_uses']} limit_kb={limits.get(f['pid'], 0)}{curves}"
+                f"MRC program={programs.get(f['pid'], '?')} pid={f['pid']} ms={ns / 1e6:.1f} "
+                f"pages={f['pages']}"
+                f" accesses={f['accesses']} first={f['first_uses']} "
+                f"limit_kb={limits.get(f['pid'], 0)}{curves}"
             )
 
 

@@ -107,7 +107,8 @@ def main():
     stream.read()
     if not stream.metadata:
         sys.exit(
-            f"trace_split: {sys.argv[1]}: no description of the events: this is no telemetry stream, or has lost its beginning"
+            f"trace_split: {sys.argv[1]}: no description of the events: this is no telemetry "
+            "stream, or has lost its beginning"
         )
     os.makedirs(sys.argv[2], exist_ok=True)
     for name in os.listdir(sys.argv[2]):

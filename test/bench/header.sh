@@ -11,7 +11,11 @@ command=$1
 shift
 qemu=
 for pair; do
-	case $pair in arch=*) qemu=", QEMU $("qemu-system-${pair#*=}" --version | sed -n 's/^QEMU emulator version \([^ ]*\).*/\1/p')" ;; esac
+	case $pair in
+	arch=*)
+		version=$("qemu-system-${pair#*=}" --version)
+		qemu=", QEMU $(echo "$version" | sed -n 's/^QEMU emulator version \([^ ]*\).*/\1/p')" ;;
+	esac
 done
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 [ -z "$(git status --porcelain -- . ':!docs' 2>/dev/null)" ] || commit=$commit-dirty

@@ -346,7 +346,8 @@ def print_classes(a, config):
         return [held for name in names for held in a.classes.get((config, name), [])]
 
     def part(name, cases):
-        return f"{name}_cases={len(cases)} {name}_coverage_pct={100 * sum(cases) / max(1, len(cases)):.1f}"
+        coverage = 100 * sum(cases) / max(1, len(cases))
+        return f"{name}_cases={len(cases)} {name}_coverage_pct={coverage:.1f}"
 
     none = of("none")
     return " ".join(
@@ -375,15 +376,23 @@ def print_accuracy(a, say):
         cases, held = a.count(a.cases, config), a.count(a.held, config)
         same_kl, same_floor = (a.all_of_same(table, config, same) for table in (a.kl, a.floor))
         say(
-            f"RESULT hpm.accuracy {{}} ratio={ratio} slice_cycles={slice_cycles} form={'published' if config == PUBLISHED else 'strata'} "
-            f"cases={len(kl)} kl_median={quantile(kl, .5):.4f} kl_p90={quantile(kl, .9):.4f} kl_worst={quantile(kl, 1):.3f} "
-            f"floor_median={quantile(floor, .5):.4f} floor_p90={quantile(floor, .9):.4f} floor_worst={quantile(floor, 1):.3f} "
-            f"above_floor_median={quantile(above, .5):.4f} above_floor_worst={quantile(above, 1):.3f} "
+            f"RESULT hpm.accuracy {{}} ratio={ratio} slice_cycles={slice_cycles} "
+            f"form={'published' if config == PUBLISHED else 'strata'} "
+            f"cases={len(kl)} kl_median={quantile(kl, .5):.4f} kl_p90={quantile(kl, .9):.4f} "
+            f"kl_worst={quantile(kl, 1):.3f} "
+            f"floor_median={quantile(floor, .5):.4f} floor_p90={quantile(floor, .9):.4f} "
+            f"floor_worst={quantile(floor, 1):.3f} "
+            f"above_floor_median={quantile(above, .5):.4f} "
+            f"above_floor_worst={quantile(above, 1):.3f} "
             f"beyond_95_of_100_draws_pct={100 * sum(beyond) / len(beyond) if beyond else 0:.1f} "
-            f"bursty_cases={len(bursty)} bursty_kl_median={quantile(bursty, .5):.3f} bursty_floor_median={quantile(bursty_floor, .5):.3f} "
-            f"rare_cases={len(rare)} rare_kl_median={quantile(rare, .5):.3f} rare_floor_median={quantile(rare_floor, .5):.3f} "
-            f"same_cases={len(same_kl)} same_kl_median={quantile(same_kl, .5):.4f} same_kl_worst={quantile(same_kl, 1):.3f} "
-            f"same_floor_median={quantile(same_floor, .5):.4f} same_floor_worst={quantile(same_floor, 1):.3f} "
+            f"bursty_cases={len(bursty)} bursty_kl_median={quantile(bursty, .5):.3f} "
+            f"bursty_floor_median={quantile(bursty_floor, .5):.3f} "
+            f"rare_cases={len(rare)} rare_kl_median={quantile(rare, .5):.3f} "
+            f"rare_floor_median={quantile(rare_floor, .5):.3f} "
+            f"same_cases={len(same_kl)} same_kl_median={quantile(same_kl, .5):.4f} "
+            f"same_kl_worst={quantile(same_kl, 1):.3f} "
+            f"same_floor_median={quantile(same_floor, .5):.4f} "
+            f"same_floor_worst={quantile(same_floor, 1):.3f} "
             f"ci_cases={cases} ci_coverage_pct={100 * held / cases if cases else 0:.1f} "
             f"{print_classes(a, config)} "
             f"ci_half_width_median_pct={quantile(a.width.get(config, []), .5):.1f} "
@@ -399,7 +408,8 @@ def print_events(a, say):
     }
     for kind, title in titles.items():
         say(
-            f"\n# {title}.  Ratio 10, slices of 50,000 cycles, and one of 200,000 a round as published; medians over seeds"
+            f"\n# {title}.  Ratio 10, slices of 50,000 cycles, and one of 200,000 a round as "
+            "published; medians over seeds"
         )
         say(f"# {'program':8} {'event':24} {'KL':>8} {'floor':>8} {'published':>10} {'floor':>8}")
         rows = [k for k in a.kl if k[0] == MAIN and a.kind_of(k) == kind]
@@ -454,8 +464,10 @@ def print_overhead(runs, say):
         accounts, length = ("on", slices[:-1]) if slices.endswith("a") else ("off", slices)
         cost = quantile(pairs, 0.5)
         say(
-            f"RESULT hpm.overhead {{}} program={program} accounts={accounts} slice_cycles={length} switches_per_1e9_cycles={10**9 // int(length)} "
-            f"pairs={len(pairs)} overhead_pct={100 * cost:.3f} least_pct={100 * min(pairs):.3f} most_pct={100 * max(pairs):.3f} "
+            f"RESULT hpm.overhead {{}} program={program} accounts={accounts} slice_cycles={length} "
+            f"switches_per_1e9_cycles={10**9 // int(length)} "
+            f"pairs={len(pairs)} overhead_pct={100 * cost:.3f} least_pct={100 * min(pairs):.3f} "
+            f"most_pct={100 * max(pairs):.3f} "
             f"cycles_per_switch={cost * int(length):.0f}"
         )
         if slices == "50000":
@@ -490,8 +502,10 @@ def print_turn(runs, say):
         turns = a["exceptions"] - b["exceptions"]
         part = {k: (a[k] - b[k]) / turns for k in a}
         say(
-            f"RESULT hpm.turn {{}} slice_cycles={slices.rstrip('a')} accounts={'on' if slices.endswith('a') else 'off'} turns={turns} "
-            f"instructions={part['instructions']:.0f} cycles={part['cycles']:.0f} entry_return_registers={part['stall_other']:.0f} "
+            f"RESULT hpm.turn {{}} slice_cycles={slices.rstrip('a')} "
+            f"accounts={'on' if slices.endswith('a') else 'off'} turns={turns} "
+            f"instructions={part['instructions']:.0f} cycles={part['cycles']:.0f} "
+            f"entry_return_registers={part['stall_other']:.0f} "
             f"completion={part['completion']:.0f} "
             + " ".join(
                 f"{k}={part['stall_' + k]:.0f}" for k in ("icache", "branch", "dcache", "tlb")
@@ -510,7 +524,8 @@ def print_parts(runs, say):
             between(by[p], "costs-begin", "costs-end")[0] for p in ("part-read", "part-readnone")
         )
         say(
-            f"RESULT hpm.cost {{}} what=read times={n} instructions={(a['instructions'] - b['instructions']) / n:.0f} "
+            f"RESULT hpm.cost {{}} what=read times={n} "
+            f"instructions={(a['instructions'] - b['instructions']) / n:.0f} "
             f"cycles={(a['cycles'] - b['cycles']) / n:.0f}"
         )
     switches = {}
@@ -523,7 +538,8 @@ def print_parts(runs, say):
         if loaded in switches and "none" in switches:
             (i, c), (i0, c0) = switches[loaded], switches["none"]
             say(
-                f"RESULT hpm.cost {{}} what=switch counting={what} instructions={i - i0:.0f} cycles={c - c0:.0f} "
+                f"RESULT hpm.cost {{}} what=switch counting={what} instructions={i - i0:.0f} "
+                f"cycles={c - c0:.0f} "
                 f"without_instructions={i0:.0f} without_cycles={c0:.0f}"
             )
     for criterion in ("l1d.miss", "access.any"):
@@ -538,7 +554,8 @@ def print_parts(runs, say):
         a, kernel = between(with_, None, "exit")
         b, kernel0 = between(without, None, "exit")
         say(
-            f"RESULT hpm.cost {{}} what=sample criterion={criterion} times={kept} instructions={(kernel - kernel0) / kept:.0f} "
+            f"RESULT hpm.cost {{}} what=sample criterion={criterion} times={kept} "
+            f"instructions={(kernel - kernel0) / kept:.0f} "
             f"cycles={(a['cycles'] - b['cycles']) / kept:.0f}"
         )
         sample = max(sample, (kernel - kernel0) / kept)
@@ -584,10 +601,13 @@ def main():
     kl, bursty, rare = (a.all_of(a.kl, MAIN, kind) for kind in (HEADLINE, BURSTY, RARE))
     cases, held = sum(a.cases.values()), sum(a.held.values())
     say(
-        f"RESULT hpm.summary arch={options['arch']} kl_median={quantile(kl, .5):.4f} kl_worst={quantile(kl, 1):.3f} "
-        f"kl_cases={len(kl)} kl_left_out_bursty={len(bursty)} kl_left_out_rare={len(rare)} kl_worst_with_them={quantile(kl + bursty + rare, 1):.3f} "
+        f"RESULT hpm.summary arch={options['arch']} kl_median={quantile(kl, .5):.4f} "
+        f"kl_worst={quantile(kl, 1):.3f} "
+        f"kl_cases={len(kl)} kl_left_out_bursty={len(bursty)} kl_left_out_rare={len(rare)} "
+        f"kl_worst_with_them={quantile(kl + bursty + rare, 1):.3f} "
         f"kl_runs_left_out_moved={a.moved} "
-        f"ci_coverage_pct={100 * held / cases if cases else 0:.1f} ci_cases={cases} overhead_20k_pct={overhead:.2f} "
+        f"ci_coverage_pct={100 * held / cases if cases else 0:.1f} ci_cases={cases} "
+        f"overhead_20k_pct={overhead:.2f} "
         f"sample_insns={sample:.0f} bias_max_min={read_bias(options['bias']):.2f}"
     )
 

@@ -75,7 +75,9 @@ boot() { # SYSTEM TLB DIR RUNS
 # Prints the figures of run N, from its RESULT line and the ground truth between its marks.
 figures() { # SYSTEM TLB SEED DIR N PROGRAM
 	result=$(grep '^RESULT app=' "$4/console" | sed -n "$5p" | tr -d '\r')
-	case $result in *" seed=$3 "*"check=ok"*) ;; *) die "$1, $6, seed $3: '$result' (see $4/console)" ;; esac
+	case $result in *" seed=$3 "*"check=ok"*) ;; *)
+		die "$1, $6, seed $3: '$result' (see $4/console)" ;;
+	esac
 	{
 		printf '%s\n' "$result"
 		tools/truth.sh "$4/truth.txt" "start:$5" "end:$5"

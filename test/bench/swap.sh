@@ -86,13 +86,16 @@ figures() { # DIR N
 		}' "$1/truth.txt"
 }
 
-case " $systems " in *" linux "*"vigil "*) ;; *) die "systems=$systems: vigil comes behind linux, which says how much memory it may have" ;; esac
+case " $systems " in *" linux "*"vigil "*) ;; *)
+	die "systems=$systems: vigil comes behind linux, which says how much memory it may have" ;;
+esac
 for system in $systems; do
 	for seed in $seeds; do
 		dir=$out/$system-$seed runs= n=0
 		mkdir -p "$dir"
 		for case in $cases; do
-			runs="${runs:+$runs ; }sweep pages=$pages rounds=$rounds seed=$seed order=${case%-*} access=${case#*-}"
+			runs="${runs:+$runs ; }sweep pages=$pages rounds=$rounds seed=$seed"
+			runs="$runs order=${case%-*} access=${case#*-}"
 		done
 		boot "$system" "$dir" "$runs" </dev/null >"$dir/console" || \
 			die "$system, seed $seed: see $dir/console"
@@ -101,8 +104,12 @@ for system in $systems; do
 		for case in $cases; do
 			n=$((n + 1))
 			result=$(grep '^RESULT app=sweep' "$dir/console" | sed -n "${n}p" | tr -d '\r')
-			case $result in *" order=${case%-*} access=${case#*-} "*"check=ok"*) ;; *) die "$system, $case: '$result' (see $dir/console)" ;; esac
-			echo "RESULT swap system=$system seed=$seed order=${case%-*} access=${case#*-} $(figures "$dir" $n)" | tee -a "$out/results"
+			shape="order=${case%-*} access=${case#*-}"
+			case $result in *" $shape "*"check=ok"*) ;; *)
+				die "$system, $case: '$result' (see $dir/console)" ;;
+			esac
+			echo "RESULT swap system=$system seed=$seed $shape $(figures "$dir" $n)" |
+				tee -a "$out/results"
 		done
 	done
 done

@@ -90,8 +90,11 @@ measure() { # PROGRAM TRACKER
 }
 
 logged() { # PROGRAM TRACKER
-	awk '$1 == "mark" { n = 0 } $1 == "path" { for (i = 3; i <= NF; i++) { split($i, v, "="); if (v[1] == "logged") n += v[2] } } END { print n + 0 }' \
-		"$out/$1-$2/truth.txt"
+	awk '
+		$1 == "mark" { n = 0 }
+		$1 == "path" { for (i = 3; i <= NF; i++) { split($i, v, "=")
+			if (v[1] == "logged") n += v[2] } }
+		END { print n + 0 }' "$out/$1-$2/truth.txt"
 }
 
 test/bench/header.sh "test/bench/track.sh kernel=$kernel" machine=openpower720 arch="$arch" \
@@ -107,6 +110,9 @@ for p in $programs; do
 		sampled=$(sed -n 's/.* sampled=1\/\([0-9]*\) .*/\1/p' "$out/$p-$t/console.txt" | tail -n 1)
 		awk -v arch="$arch" -v p="$p" -v t="$t" -v base="$base" -v time="$time" \
 			-v logged="$(logged "$p" "$t")" -v sampled="${sampled:-1}" -v pab=$pab \
-			'BEGIN { printf "RESULT mm.track arch=%s program=%s tracker=%s pab=%d overhead_pct=%.2f logged=%d sampled=%d\n", arch, p, t, pab, (time / base - 1) * 100, logged, sampled }'
+			'BEGIN {
+				printf "RESULT mm.track arch=%s program=%s tracker=%s pab=%d ", arch, p, t, pab
+				printf "overhead_pct=%.2f logged=%d sampled=%d\n", (time / base - 1) * 100,
+					logged, sampled }'
 	done
 done | tee -a "$results"
