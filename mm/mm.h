@@ -69,6 +69,7 @@ struct mapping {
     const char *name;          /* for messages */
     struct page_source source; /* ops NULL: zeros */
     uint64_t source_page;      /* page of the source at the first address */
+    vaddr_t below;             /* end of where it may be, unless it is at va; 0: anywhere */
 };
 /* Maps memory. Pages without rights do not count as mapped. Stores the address. Thread context, no
  * lock held, as all functions that change mappings. Returns 0; -EEXIST; -EINVAL: outside user

@@ -284,6 +284,7 @@ void arch_context_init(struct arch_context *ctx, void *stack_top, void (*entry)(
 /* Saves the running context in `out` and resumes `in`, with FP state, TLS register and trap stack.
  * Returns when `out` runs again. Interrupts off. */
 void arch_switch(struct arch_context *out, struct arch_context *in);
+struct arch_user; /* arch_types.h: the registers that a thread enters user mode with */
 /* Fills `u` with the registers of a program's first thread: all are zero but pc, below USER_MAX, sp
  * and `arg`, the first argument; `tls` is for the TLS register. Any context. */
 void arch_user_init(struct arch_user *u, vaddr_t pc, vaddr_t sp, uint64_t arg, vaddr_t tls);

@@ -53,8 +53,9 @@ static int find_place(const struct space *s, const struct mapping *m, uint64_t l
     }
     if (m->va && space_is_free(s, m->va, len))
         return 0;
-    int err = regions_find_gap(&s->regions, len + 2 * edge, USER_MIN, MMAP_TOP, va);
-    if (err)
+    vaddr_t top = m->below ? m->below : MMAP_TOP;
+    int err = regions_find_gap(&s->regions, len + 2 * edge, USER_MIN, top, va);
+    if (err && !m->below)
         err = regions_find_gap(&s->regions, len + 2 * edge, USER_MIN, USER_MAX, va);
     *va += edge;
     return err;
