@@ -10,15 +10,19 @@ aarch64) display=ramfb ;;
 esac
 mkfifo "$work/monitor.in" "$work/monitor.out"
 
-# A picture of the display as text, in $screen; fails while there is none that can be read.
+# A picture of the display as text, in $screen; fails if it cannot be read. QEMU writes the file
+# bit by bit: it is whole when its size stays the same.
 look() {
 	rm -f "$work/shot.ppm"
 	echo "screendump $work/shot.ppm" >&3
+	size=
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		sleep 0.3
-		python3 test/qemu/screen_text.py "$work/shot.ppm" "$font" >"$screen" 2>/dev/null && return 0
+		now=$(stat -c %s "$work/shot.ppm" 2>/dev/null || :)
+		[ -z "$now" ] || [ "$now" != "$size" ] || break
+		size=$now
 	done
-	return 1
+	python3 test/qemu/screen_text.py "$work/shot.ppm" "$font" >"$screen" 2>/dev/null
 }
 
 # Boots from $disk with a display; what the serial port says goes to $console.  Ends when the
