@@ -5,9 +5,9 @@
 
 for smp in 1 2 8 64; do
 	# More CPUs than the host has run in turns: 64 host threads would only wait for one another.
-	thread=thread=multi
-	[ $smp -le 8 ] || thread=
-	boot smp=$smp $thread timeout=300 -- -- stress 24 ${ROUNDS:-40} $smp
+	thread=thread=multi rounds=40
+	[ $smp -le 8 ] || thread= rounds=15
+	boot smp=$smp $thread timeout=300 -- -- stress 24 ${ROUNDS:-$rounds} $smp
 	status_is 0 "$smp CPUs: nothing lost"
 	guest_tap
 done
