@@ -17,6 +17,7 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/dev/pci/pci.h"
 #include "kernel/drivers.h"
+#include "kernel/file/file.h"
 #include "kernel/fs/fs.h"
 #include "kernel/handlers.h"
 #include "kernel/mem/mem.h"
@@ -115,7 +116,9 @@ static void init_thread(void *arg)
     drivers_probe(DEVICE_BLOCK);
     block_start();
     paging_start();
-    fs_start(bundle_start, bundle_end - bundle_start, NULL, 0);
+    fs_start(bundle_start, bundle_end - bundle_start, phys_to_virt(info->initrd.base),
+             info->initrd.bytes);
+    tty_start();
     process_init();
     sharing_start();
     monitor_start();

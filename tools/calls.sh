@@ -5,9 +5,17 @@
 set -eu
 "$1" -dM -E -include asm/unistd.h - </dev/null | awk '
 	NR == FNR {
-		if ($2 ~ /^__NR_/ && $3 ~ /^[0-9]+$/)
-			number[substr($2, 6)] = $3
+		if ($2 ~ /^__NR/)
+			value[$2] = $3
 		next
+	}
+	FNR == 1 {
+		for (n in value) {
+			# Some have the value of another name: __NR3264_lseek.
+			v = value[n] in value ? value[value[n]] : value[n]
+			if (n ~ /^__NR_/ && v ~ /^[0-9]+$/)
+				number[substr(n, 6)] = v
+		}
 	}
 	match($0, /^(CALL|REFUSED)\([a-z0-9_]+/) {
 		name = substr($0, RSTART, RLENGTH)

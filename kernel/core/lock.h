@@ -17,7 +17,9 @@ enum lock_rank {
     LOCK_PROC,      /* proc: process table, a process's threads */
     LOCK_FUTEX,     /* proc: futex buckets */
     LOCK_WAITER,    /* proc: a thread that waits for a futex */
+    LOCK_FILE,      /* file: descriptors, positions, pipes */
     LOCK_FS,        /* fs: a tree of files */
+    LOCK_POLL,      /* file: threads that wait for several files */
     LOCK_SHARING,   /* sched: sharing detector */
     LOCK_BLOCK,     /* dev: a block device's requests */
     LOCK_GATE,      /* sched: a gate's owner and waiters */

@@ -1,6 +1,8 @@
 /* See fs.h. */
 #include "kernel/fs/fs.h"
 #include "kernel/core/printf.h"
+#include "kernel/fs/dev.h"
+#include "kernel/fs/sys.h"
 #include "kernel/fs/tree.h"
 #include <linux/magic.h>
 
@@ -8,6 +10,7 @@
 
 static struct mount *mounts; /* fixed after fs_start() */
 static uint32_t last_device;
+static struct tree *root, *dev; /* fixed after fs_start() */
 
 static void add_mount(struct mount *m, struct vnode *on)
 {
@@ -22,7 +25,26 @@ static void add_mount(struct mount *m, struct vnode *on)
     *at = m;
 }
 
-static void add_initrd(struct tree *root, const void *archive, uint64_t bytes)
+static struct vnode *mount_point(const char *path)
+{
+    struct vnode *on = tree_make_folder(root, path, 0755);
+
+    if (!on)
+        panic("%s: no memory, or no folder, for the file system there", path);
+    return on;
+}
+
+static struct tree *mount_tree(const char *path, const char *type, uint32_t magic, bool read_only)
+{
+    struct tree *t = tree_create(type, magic, read_only);
+
+    if (!t)
+        panic("%s: no memory for the file system there", path);
+    add_mount(tree_mount(t), mount_point(path));
+    return t;
+}
+
+static void add_initrd(const void *archive, uint64_t bytes)
 {
     const char *why = NULL;
     uint64_t at;
@@ -37,10 +59,10 @@ static void add_initrd(struct tree *root, const void *archive, uint64_t bytes)
 
 void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uint64_t initrd_bytes)
 {
-    struct tree *root = tree_create("rootfs", TMPFS_MAGIC, true);
     const char *why = NULL;
     uint64_t at;
 
+    root = tree_create("rootfs", TMPFS_MAGIC, true);
     if (!root)
         panic("no memory for the tree of files");
     int err = tree_add_archive(root, bundle, bundle_bytes, BUNDLE_FOLDER, &at, &why);
@@ -48,8 +70,25 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
         panic("bundle: broken at byte %llu: %s", (unsigned long long)at,
               err == -ENOMEM ? "out of memory" : why);
     if (initrd_bytes)
-        add_initrd(root, initrd, initrd_bytes);
+        add_initrd(initrd, initrd_bytes);
     add_mount(tree_mount(root), NULL);
+    dev = mount_tree("/dev", "devtmpfs", TMPFS_MAGIC, true);
+    dev_fill(dev);
+    fs_mount("/sys", &sys_fs);
+}
+
+void fs_mount(const char *path, struct pseudo *fs)
+{
+    if (pseudo_start(fs))
+        panic("%s: no memory for the file system there", path);
+    add_mount(&fs->mount, mount_point(path));
+}
+
+struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,
+                            const struct vnode_ops *ops)
+{
+    return tree_make_device(dev, name, mode, major, minor, ops)
+               ?: (panic("no memory for the device %s", name), NULL);
 }
 
 struct vnode *fs_root(void)

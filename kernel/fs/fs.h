@@ -18,5 +18,13 @@ struct vnode *fs_root(void);
  * Returns 0 with a reference, which vnode_put() drops, or an error as path_walk(). Thread context,
  * no lock held. */
 int fs_open(const char *path, struct vnode **out);
+/* Adds a device to /dev, as tree_make_device() does. At boot, after fs_start(). Panics without
+ * memory. Returns it, not referenced. */
+struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,
+                            const struct vnode_ops *ops);
+/* Mounts a file system of pseudo.h at a folder of the root, which is made if there is none; `path`
+ * stays in memory. At boot, after fs_start(). Panics without memory. */
+struct pseudo;
+void fs_mount(const char *path, struct pseudo *fs);
 /* Returns the first file system mounted; the others follow by `next`. */
 const struct mount *fs_mounts(void);

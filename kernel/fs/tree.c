@@ -146,7 +146,7 @@ static int lookup_node(struct vnode *v, const char *name, size_t n, struct vnode
     return child ? 0 : -ENOENT;
 }
 
-static struct vnode *parent_of_node(struct vnode *v)
+struct vnode *tree_parent(struct vnode *v)
 {
     struct node *n = node_of(v);
     bool irq = tree_lock(n->tree);
@@ -156,7 +156,7 @@ static struct vnode *parent_of_node(struct vnode *v)
     return up;
 }
 
-static size_t name_of_node(struct vnode *v, char *to, size_t room)
+size_t tree_name(struct vnode *v, char *to, size_t room)
 {
     struct node *n = node_of(v);
     bool irq = tree_lock(n->tree);
@@ -210,8 +210,8 @@ static void release_node(struct vnode *v)
 
 const struct vnode_ops tree_ops = {
     .lookup = lookup_node,
-    .parent = parent_of_node,
-    .name = name_of_node,
+    .parent = tree_parent,
+    .name = tree_name,
     .list = list_nodes,
     .readlink = read_target,
     .follow = vnode_no_follow,

@@ -350,3 +350,40 @@ struct vnode *tree_make_folder(struct tree *t, const char *path, uint32_t mode)
     at->v.mode = S_IFDIR | mode;
     return &at->v;
 }
+
+/* Makes a node at `path`, where none may be. */
+static struct node *make_at(struct tree *t, const char *path, uint32_t mode)
+{
+    struct adding a = {.tree = t};
+    struct node *at = node_of(t->mount.root);
+    struct tar_text folder = {path, text_length(path)}, name;
+
+    split_path(&folder, &name);
+    if (!name.n || find_folder(&a, &at, folder) || node_child(at, name.s, name.n))
+        return NULL;
+    return add_node(at, name.s, name.n, mode);
+}
+
+struct vnode *tree_make_link(struct tree *t, const char *path, const char *target)
+{
+    struct node *n = make_at(t, path, S_IFLNK | 0777);
+
+    if (!n)
+        return NULL;
+    n->v.data = target;
+    n->v.size = text_length(target);
+    return &n->v;
+}
+
+struct vnode *tree_make_device(struct tree *t, const char *path, uint32_t mode, uint32_t major,
+                               uint32_t minor, const struct vnode_ops *ops)
+{
+    struct node *n = make_at(t, path, S_IFCHR | mode);
+
+    if (!n)
+        return NULL;
+    n->v.ops = ops;
+    n->v.major = major;
+    n->v.minor = minor;
+    return &n->v;
+}

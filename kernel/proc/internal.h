@@ -6,6 +6,7 @@
 #pragma once
 #include "kernel/proc/process.h"
 #include "kernel/proc/abi.h"
+#include "kernel/file/file.h"
 #include "kernel/lib/list.h"
 #include "kernel/core/number.h"
 #include "kernel/lib/symbols.h"
@@ -13,8 +14,7 @@
 #include "mm/mm.h"
 #include "sched/sched.h"
 
-#define PROCESS_LINE_MAX 256
-#define CHILDREN_MAX     32
+#define CHILDREN_MAX 32
 
 struct process {
     /* [-] id's value; no other process has it while this structure exists */
@@ -24,6 +24,7 @@ struct process {
     struct process *parent;
     char name[PROCESS_NAME_MAX];  /* [-] */
     struct space *space;          /* [-] until the last thread frees it */
+    struct files *files;          /* [-] until the last thread frees it */
     struct symbols symbols;       /* [-] of its program */
     bool first;                   /* [-] the first of its family */
     struct family *family;        /* [-] the family it is a member of, until its memory is free */
@@ -62,13 +63,6 @@ struct process {
     struct sys_curve curve;    /* [P] at its end; points 0: none */
     /* [A] Of the table, of process_start()'s caller, of its threads, and others. */
     uint32_t refs;
-    struct spinlock line_lock;
-    char line[PROCESS_LINE_MAX]; /* [L] output that waits for the end of its line */
-    unsigned line_length;        /* [L] */
-    /* Used while the process is the reader (stdio.c): the line typed for it, its length, and the
-     * bytes read of it. */
-    char typed[PROCESS_LINE_MAX];
-    size_t typed_length, typed_taken;
 };
 
 static inline bool process_ending(const struct process *p)
@@ -215,9 +209,8 @@ struct thread *uthread_find_locked(struct process *p, uint32_t tid);
 
 /* ---- stdio.c --------------------------------------------------------------------------------- */
 
-/* Writes text of the program. Whole lines go to the console at once. */
-void stdio_put(struct process *p, const char *text, size_t n);
+/* Gives p its first descriptors, 0 to 2: the console. It is in its parent's working directory, or,
+ * if that is NULL, in the root. Returns 0, -ENOMEM or -EDQUOT. */
+int stdio_open(struct process *p, struct process *parent);
 /* Writes text that still waits for the end of its line. */
 void stdio_flush(struct process *p);
-/* Reads up to n bytes of a typed line. Returns their number, 0 at the end of input, or -EINTR. */
-int stdio_get(struct process *p, char *text, size_t n);

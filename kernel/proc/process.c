@@ -156,8 +156,10 @@ static int create_process(const char *name, struct family *family, struct proces
     memory_account_init(&p->kernel, parent ? &parent->kernel : NULL);
     int err = memory_charge(&p->kernel, sizeof(*p))
                   ?: family_sum_prepare(parent)
+                  ?: stdio_open(p, parent)
                   ?: space_create(parent ? parent->space : NULL, &p->kernel, &p->space);
     if (err) {
+        files_destroy(p->files);
         kfree(p);
         return err;
     }
@@ -167,7 +169,6 @@ static int create_process(const char *name, struct family *family, struct proces
     ksnprintf(p->name, sizeof(p->name), "%s", name);
     symbols_load(p, name); /* before other threads find it */
     spin_init(&p->lock, LOCK_PROC, "process");
-    spin_init(&p->line_lock, LOCK_PROC, "process line");
     list_init(&p->threads);
     list_init(&p->leaving);
     list_init(&p->started);
@@ -322,6 +323,7 @@ void process_reap(struct process *p)
     stdio_flush(p);
     wait_for_lookers(p);
     process_remember(p);
+    files_destroy(p->files);
     space_destroy(p->space);
     count_reap();
     telemetry_process_exit(p->pid, p->status);

@@ -3,13 +3,17 @@
 #include "kernel/mem/mem.h"
 #include <linux/time_types.h>
 
+#define STRING_PART 64 /* an aligned part lies in one page */
+
 int user_copy_string(char *dst, size_t size, vaddr_t src)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (src + i < src || arch_copy_from_user(&dst[i], src + i, 1))
+    for (size_t at = 0; at < size;) {
+        size_t n = MIN(size - at, (size_t)(STRING_PART - (src + at) % STRING_PART));
+        if (src + at < src || arch_copy_from_user(dst + at, src + at, n))
             return -EFAULT;
-        if (!dst[i])
-            return 0;
+        for (size_t end = at + n; at < end; at++)
+            if (!dst[at])
+                return 0;
     }
     return -E2BIG;
 }

@@ -1,1 +1,2 @@
-KERNEL_SRC += $(call files,clone.c console.c futex.c hpm.c mapping.c memory.c process.c table.c thread.c)
+KERNEL_SRC += $(call files,\
+	clone.c file.c futex.c hpm.c mapping.c memory.c path.c poll.c process.c table.c thread.c)

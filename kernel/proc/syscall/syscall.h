@@ -23,9 +23,9 @@ typedef int64_t handler(const struct call *c);
 
 /* One row for each of Vigil's own calls: number, name, handler. */
 #define VIGIL_CALLS(ROW)                                            \
-    /* console.c */                                                 \
-    ROW(SYS_READ, "read", vigil_read)                               \
-    ROW(SYS_WRITE, "write", vigil_write)                            \
+    /* file.c */                                                    \
+    ROW(SYS_READ, "read", sys_read)                                 \
+    ROW(SYS_WRITE, "write", sys_write)                              \
     /* memory.c */                                                  \
     ROW(SYS_MMAP, "mmap", vigil_mmap)                               \
     ROW(SYS_MMAP_DISK, "mmap_disk", vigil_mmap_disk)                \
@@ -73,11 +73,11 @@ typedef int64_t handler(const struct call *c);
     ROW(SYS_SAMPLE_ACCOUNT, "sample_account", vigil_sample_account) \
     ROW(SYS_SAMPLE_CLOSE, "sample_close", vigil_sample_close)
 
-#define DECLARE_HANDLER(number, name, handle) handler handle;
-VIGIL_CALLS(DECLARE_HANDLER)
 #define CALL(number, name, handle) handler handle;
 #define REFUSED(number, name)
 #include "linux_calls.h"
 #undef REFUSED
 #undef CALL
+#define DECLARE_HANDLER(number, name, handle) handler handle;
+VIGIL_CALLS(DECLARE_HANDLER)
 #undef DECLARE_HANDLER

@@ -1,0 +1,116 @@
+/*
+ * Open files, and the descriptors of a process. A file is a vnode that has been opened; descriptors
+ * that dup() or a fork makes share it, and its position.
+ *
+ * All in thread context with no lock held, unless stated otherwise.
+ */
+#pragma once
+#include "kernel/core/lock.h"
+#include "kernel/fs/path.h"
+#include "kernel/mem/account.h"
+
+/* Largest number of bytes that one call reads or writes, as on Linux. */
+#define FILE_BYTES_MAX 0x7ffff000ull
+
+struct file {
+    struct vnode *v; /* [-] referenced */
+    void *state;     /* [-] of v's operations */
+    uint32_t refs;   /* [A] */
+    uint32_t flags;  /* [A] of open(2): O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, O_DIRECTORY, ... */
+    struct spinlock lock; /* LOCK_FILE */
+    uint64_t at; /* [lock] where read and write go on; of a folder the cursor of its list */
+};
+
+/* ---- file.c ---------------------------------------------------------------------------------- */
+/* Opens a vnode with flags as of open(2), of which access mode, O_APPEND, O_NONBLOCK and O_PATH
+ * count. Takes a reference to v. Returns 0, or an error of its operation, or -ENOMEM. */
+int file_make(struct vnode *v, uint32_t flags, struct file **out);
+struct file *file_get(struct file *f);
+void file_put(struct file *f); /* closes it, if it was the last reference; NULL: nothing */
+/* Read and write user memory at the file's position, or at `at`. Return the number of bytes; after
+ * a part that succeeded, no error. -EBADF: not open for it; -ESPIPE: it has no positions. */
+#define FILE_HERE UINT64_MAX
+int64_t file_read(struct file *f, uint64_t at, vaddr_t to, uint64_t n);
+int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n);
+/* Moves the position, as lseek(2). Returns it. */
+int64_t file_seek(struct file *f, int64_t offset, unsigned whence);
+/* Lists a folder as getdents64(2). Returns the number of bytes, 0 at the end. */
+int64_t file_list(struct file *f, vaddr_t to, uint64_t n);
+
+/* ---- open.c ---------------------------------------------------------------------------------- */
+/* Opens what is at `path`, as openat(2). `mode`: permissions of a file that it makes. */
+int file_open(const struct path_start *start, const char *path, uint32_t flags, uint32_t mode,
+              struct file **out);
+
+/* ---- files.c --------------------------------------------------------------------------------- */
+#define FILES_LIMIT     1024  /* descriptors, unless a process changes it: RLIMIT_NOFILE */
+#define FILES_LIMIT_MAX 65536 /* the limit that it may set */
+
+/* The descriptors of a process, and where its paths begin. */
+struct files {
+    struct spinlock lock;
+    unsigned slots;                 /* [lock] of the table */
+    uint32_t limit;                 /* [A] */
+    uint32_t umask;                 /* [A] */
+    struct file **file;             /* [lock] by descriptor; NULL: free */
+    uint64_t *closes;               /* [lock] bit i: exec closes descriptor i */
+    struct vnode *here;             /* [lock] the working directory, referenced */
+    struct memory_account *account; /* [-] */
+};
+
+/* Makes a table with `console` as descriptors 0 to 2, and the working directory `here`; both are
+ * referenced. Returns 0, -ENOMEM or -EDQUOT. */
+int files_create(struct memory_account *account, struct file *console, struct vnode *here,
+                 struct files **out);
+/* Makes a copy for a child. Returns 0, -ENOMEM, -EDQUOT, or -EAGAIN: `like` grew meanwhile. */
+int files_copy(struct memory_account *account, struct files *like, struct files **out);
+/* Closes all. NULL: nothing. */
+void files_destroy(struct files *f);
+/* Returns the file of a descriptor, referenced, or NULL. */
+struct file *files_find(struct files *f, uint64_t fd);
+/* Give a file the lowest free descriptor from `least` on, or just `fd`, whose file is closed; the
+ * reference becomes the table's. Return the descriptor; -EMFILE; -EBADF: fd is beyond the limit;
+ * -ENOMEM, -EDQUOT; the reference then stays the caller's. */
+int files_add(struct files *f, struct file *file, uint64_t least, bool closes);
+int files_replace(struct files *f, struct file *file, uint64_t fd, bool closes);
+/* Closes a descriptor. Returns 0 or -EBADF. */
+int files_close(struct files *f, uint64_t fd);
+/* Closes those from first to last, or has exec close them. */
+void files_close_range(struct files *f, uint64_t first, uint64_t last, bool at_exec);
+void files_close_at_exec(struct files *f); /* those that exec closes */
+/* Returns whether exec closes the descriptor, or -EBADF. */
+int files_closes(struct files *f, uint64_t fd);
+int files_set_closes(struct files *f, uint64_t fd, bool closes);
+/* Returns the descriptor in use from `fd` on, or -ENOENT. */
+int64_t files_next(struct files *f, uint64_t fd);
+/* Returns the working directory, referenced; sets it, whose reference becomes the table's. */
+struct vnode *files_here(struct files *f);
+void files_go(struct files *f, struct vnode *here);
+
+/* ---- tty.c: the console ---------------------------------------------------------------------- */
+/* Makes /dev/console and /dev/tty. At boot, after fs_start(). */
+void tty_start(void);
+/* Opens the console. Each opening gathers its own lines. Returns 0 or -ENOMEM. */
+int tty_open(struct file **out);
+/* Writes text that waits for the end of its line, and ends the line, if f is the console. */
+void tty_flush(struct file *f);
+
+/* ---- pipe.c, event.c ------------------------------------------------------------------------- */
+/* Makes a pipe: ends[0] is read, ends[1] written. `flags`: O_NONBLOCK. Returns 0 or -ENOMEM. */
+int pipe_make(uint32_t flags, struct file *ends[2]);
+/* Makes a counter as eventfd2(2) does; `semaphore`: a read takes 1; `flags`: O_NONBLOCK. Returns 0
+ * or -ENOMEM. */
+int event_make(uint64_t value, bool semaphore, uint32_t flags, struct file **out);
+
+/* ---- poll.c ---------------------------------------------------------------------------------- */
+/* Tells pollers that a file may have become ready. Any context with locks ranking below
+ * LOCK_POLL. */
+void poll_changed(void);
+struct poll_entry {
+    struct file *file; /* NULL: ignored, unless `bad` */
+    bool bad;          /* no such descriptor: POLLNVAL */
+    uint16_t wanted, found;
+};
+/* Sleeps until a file is ready for what is wanted, or until deadline_ns. Returns the number of
+ * entries with `found`; 0: the deadline; or -EINTR. */
+int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns);

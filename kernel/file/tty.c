@@ -1,0 +1,369 @@
+/*
+ * The console as a terminal.
+ *
+ * Output is gathered line by line for each opening, so that lines of different programs do not mix.
+ * A carriage return and a full buffer end a line, too. Input is one line at a time, with echo and
+ * backspace, or, with ICANON off, what has been typed. A line belongs to the opening that it was
+ * typed for, even if only part of it is read. Settings are the terminal's: all openings share them.
+ * Ctrl-C raises nothing yet, whatever ISIG says.
+ */
+#include "kernel/arch/arch.h"
+#include "kernel/core/printf.h"
+#include "kernel/file/file.h"
+#include "kernel/fs/fs.h"
+#include "kernel/fs/tree.h"
+#include "kernel/mem/mem.h"
+#include "sched/sched.h"
+#include <asm/termbits.h>
+#include <asm/termios.h>
+#include <linux/fcntl.h>
+#include <linux/major.h>
+#include <linux/poll.h>
+
+#define TTY_LINE   256
+#define LOOK_NS    (10 * NS_PER_MS) /* between looks at the keyboard */
+#define SETTING(c) ((c)-0x40)       /* a control character */
+
+struct tty {
+    struct spinlock lock;
+    char line[TTY_LINE];  /* [lock] output that waits for the end of its line */
+    unsigned line_length; /* [lock] */
+    /* Of the opening that is `reader`: a line typed for it, its length, whether it is whole, and
+     * the bytes read of it. */
+    char typed[TTY_LINE];
+    unsigned typed_length, typed_taken;
+    bool typed_whole;
+};
+
+static struct spinlock settings_lock = SPINLOCK(LOCK_FILE, "terminal");
+/* settings_lock */
+static struct termios settings = {
+    .c_iflag = ICRNL | IXON,
+    .c_oflag = OPOST | ONLCR,
+    .c_cflag = B38400 | CS8 | CREAD | HUPCL | CLOCAL,
+    .c_lflag = ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN,
+    .c_cc = {[VINTR] = SETTING('C'),
+             [VQUIT] = 0x1c,
+             [VERASE] = 0x7f,
+             [VKILL] = SETTING('U'),
+             [VEOF] = SETTING('D'),
+             [VMIN] = 1,
+             [VSTART] = SETTING('Q'),
+             [VSTOP] = SETTING('S'),
+             [VSUSP] = SETTING('Z'),
+             [VREPRINT] = SETTING('R'),
+             [VWERASE] = SETTING('W'),
+             [VLNEXT] = SETTING('V')},
+};
+static struct winsize window; /* settings_lock; 0: unknown, as of a serial line */
+
+static struct termios settings_now(void)
+{
+    bool irq = spin_lock(&settings_lock);
+    struct termios now = settings;
+
+    spin_unlock(&settings_lock, irq);
+    return now;
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+/* A copied line on its way out, so that no lock is held while it is written. */
+struct outgoing {
+    size_t n;
+    char text[TTY_LINE + 1];
+};
+
+static void take_line_locked(struct tty *t, struct outgoing *out)
+{
+    memcpy(out->text, t->line, out->n = t->line_length);
+    t->line_length = 0;
+}
+
+/* Gathers text up to the end of a line, which is then copied to `out`. Returns the bytes taken. */
+static size_t gather_line(struct tty *t, const char *text, size_t n, struct outgoing *out)
+{
+    bool irq = spin_lock(&t->lock), whole = false;
+    size_t i = 0;
+
+    out->n = 0;
+    while (i < n && !whole) {
+        char c = t->line[t->line_length++] = text[i++];
+        whole = c == '\n' || c == '\r' || t->line_length == sizeof(t->line);
+    }
+    if (whole)
+        take_line_locked(t, out);
+    spin_unlock(&t->lock, irq);
+    return i;
+}
+
+static int64_t write_tty(UNUSED struct vnode *v, void *state, UNUSED unsigned flags,
+                         UNUSED uint64_t at, const void *from, size_t n)
+{
+    struct outgoing out;
+
+    for (size_t done = 0; done < n;) {
+        done += gather_line(state, (const char *)from + done, n - done, &out);
+        if (out.n)
+            kwrite(out.text, out.n);
+    }
+    return (int64_t)n;
+}
+
+/* Writes text that waits for the end of its line. `ended`: ends the line, so that the next text
+ * starts at the left. */
+static void write_rest(struct tty *t, bool ended)
+{
+    struct outgoing out;
+    bool irq = spin_lock(&t->lock);
+
+    take_line_locked(t, &out);
+    spin_unlock(&t->lock, irq);
+    if (!out.n)
+        return;
+    if (ended)
+        out.text[out.n++] = '\n';
+    kwrite(out.text, out.n);
+}
+
+/* ---- Input ----------------------------------------------------------------------------------- */
+
+/* The opening that reads, one at a time; atomic. */
+static struct tty *reader;
+
+static bool become_reader(struct tty *t)
+{
+    struct tty *none = NULL;
+
+    return __atomic_compare_exchange_n(&reader, &none, t, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+static void stop_reading(void)
+{
+    __atomic_store_n(&reader, NULL, __ATOMIC_RELEASE);
+}
+
+static void echo(const struct termios *s, const char *text, size_t n)
+{
+    if (s->c_lflag & ECHO)
+        kwrite(text, n);
+}
+
+static void erase_typed(struct tty *t, const struct termios *s)
+{
+    if (!t->typed_length)
+        return;
+    t->typed_length--;
+    echo(s, "\b \b", 3);
+}
+
+/* Takes a byte typed. The reader only. */
+static void take_byte(struct tty *t, const struct termios *s, char c)
+{
+    bool lines = s->c_lflag & ICANON;
+
+    if (c == '\r' && (s->c_iflag & ICRNL))
+        c = '\n';
+    if (lines && (c == (char)s->c_cc[VERASE] || c == '\b')) {
+        erase_typed(t, s);
+        return;
+    }
+    if (lines && c == (char)s->c_cc[VKILL]) {
+        while (t->typed_length)
+            erase_typed(t, s);
+        return;
+    }
+    if (lines && c == (char)s->c_cc[VEOF]) {
+        t->typed_whole = true;
+        return;
+    }
+    echo(s, &c, 1);
+    t->typed[t->typed_length++] = c;
+    t->typed_whole = !lines || c == '\n' || t->typed_length == sizeof(t->typed);
+}
+
+/* Takes what has been typed, and returns whether there is something to read. The reader only. */
+static bool look_at_keyboard(struct tty *t)
+{
+    struct termios s = settings_now();
+
+    if (t->typed_whole)
+        return true;
+    if (t->typed_taken == t->typed_length)
+        t->typed_taken = t->typed_length = 0;
+    for (int c; !t->typed_whole && (c = arch_console_read()) >= 0;)
+        take_byte(t, &s, (char)c);
+    return t->typed_whole;
+}
+
+static int64_t take_typed(struct tty *t, char *to, size_t n)
+{
+    n = MIN(n, (size_t)(t->typed_length - t->typed_taken));
+    memcpy(to, t->typed + t->typed_taken, n);
+    t->typed_taken += (unsigned)n;
+    t->typed_whole = t->typed_taken < t->typed_length;
+    return (int64_t)n;
+}
+
+static int64_t read_tty(UNUSED struct vnode *v, void *state, unsigned flags, UNUSED uint64_t at,
+                        void *to, size_t n)
+{
+    struct tty *t = state;
+
+    if (!n)
+        return 0;
+    write_rest(t, false); /* a prompt */
+    for (;;) {
+        if (become_reader(t)) {
+            int64_t got = look_at_keyboard(t) ? take_typed(t, to, n) : -EAGAIN;
+            stop_reading();
+            if (got != -EAGAIN)
+                return got;
+        }
+        if (flags & VNODE_NONBLOCK)
+            return -EAGAIN;
+        sched_sleep_until(arch_clock_ns() + LOOK_NS);
+        if (thread_current()->interrupted)
+            return -EINTR;
+    }
+}
+
+static unsigned poll_tty(UNUSED struct vnode *v, void *state)
+{
+    unsigned in = 0;
+
+    write_rest(state, false);
+    if (become_reader(state)) {
+        in = look_at_keyboard(state) ? POLLIN | POLLRDNORM : 0;
+        stop_reading();
+    }
+    return in | POLLOUT | POLLWRNORM;
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+static int64_t set_settings(uint64_t arg)
+{
+    struct termios s;
+
+    if (arch_copy_from_user(&s, arg, sizeof(s)))
+        return -EFAULT;
+    bool irq = spin_lock(&settings_lock);
+    settings = s;
+    spin_unlock(&settings_lock, irq);
+    return 0;
+}
+
+static int64_t window_size(uint64_t arg, bool set)
+{
+    struct winsize w;
+
+    if (set && arch_copy_from_user(&w, arg, sizeof(w)))
+        return -EFAULT;
+    bool irq = spin_lock(&settings_lock);
+    if (set)
+        window = w;
+    w = window;
+    spin_unlock(&settings_lock, irq);
+    return !set && arch_copy_to_user(arg, &w, sizeof(w)) ? -EFAULT : 0;
+}
+
+static int64_t bytes_typed(struct tty *t, uint64_t arg)
+{
+    int n = 0;
+
+    if (become_reader(t)) {
+        n = look_at_keyboard(t) ? (int)(t->typed_length - t->typed_taken) : 0;
+        stop_reading();
+    }
+    return arch_copy_to_user(arg, &n, sizeof(n)) ? -EFAULT : 0;
+}
+
+static int64_t ioctl_tty(UNUSED struct vnode *v, void *state, uint32_t request, uint64_t arg)
+{
+    struct termios now;
+
+    switch (request) {
+    case TCGETS:
+        now = settings_now();
+        return arch_copy_to_user(arg, &now, sizeof(now)) ? -EFAULT : 0;
+    case TCSETS:
+    case TCSETSW:
+    case TCSETSF:
+        return set_settings(arg);
+    case TIOCGWINSZ:
+    case TIOCSWINSZ:
+        return window_size(arg, request == TIOCSWINSZ);
+    case FIONREAD:
+        return bytes_typed(state, arg);
+    case TCFLSH:
+    case TCSBRK:
+    case TCXONC:
+        return 0;
+    default:
+        return -ENOTTY;
+    }
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static int open_tty(UNUSED struct vnode *v, UNUSED unsigned flags, void **state)
+{
+    struct tty *t = kmalloc(sizeof(*t));
+
+    if (!t)
+        return -ENOMEM;
+    spin_init(&t->lock, LOCK_FILE, "output");
+    *state = t;
+    return 0;
+}
+
+static void close_tty(UNUSED struct vnode *v, void *state)
+{
+    write_rest(state, true);
+    kfree(state);
+}
+
+static const struct vnode_ops tty_ops = {
+    .stream = true,
+    .asked = true,
+    .lookup = vnode_no_lookup,
+    .parent = tree_parent,
+    .name = tree_name,
+    .list = vnode_no_list,
+    .readlink = vnode_no_readlink,
+    .follow = vnode_no_follow,
+    .stat = vnode_stat,
+    .open = open_tty,
+    .close = close_tty,
+    .read = read_tty,
+    .write = write_tty,
+    .poll = poll_tty,
+    .ioctl = ioctl_tty,
+    .create = vnode_no_create,
+    .remove = vnode_no_remove,
+    .rename = vnode_no_rename,
+    .resize = vnode_no_resize,
+    .change = vnode_no_change,
+    .release = vnode_no_release,
+};
+
+static struct vnode *console; /* fixed after tty_start() */
+
+void tty_start(void)
+{
+    console = fs_add_device("console", 0600, TTYAUX_MAJOR, 1, &tty_ops);
+    fs_add_device("tty", 0666, TTYAUX_MAJOR, 0, &tty_ops);
+}
+
+int tty_open(struct file **out)
+{
+    return file_make(console, O_RDWR, out);
+}
+
+void tty_flush(struct file *f)
+{
+    if (f->v->ops == &tty_ops)
+        write_rest(f->state, true);
+}

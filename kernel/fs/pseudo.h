@@ -1,0 +1,45 @@
+/*
+ * File systems whose files are printed when they are opened: tables of patterns of paths. A pattern
+ * is a path from the file system's root; `%x` in it stands for a number that variable x knows, as
+ * in "cpu%c/topology/core_id". Folders are what patterns have in front of their last name.
+ */
+#pragma once
+#include "kernel/fs/vnode.h"
+
+#define PSEUDO_NUMBERS_MAX 3 /* variables of a pattern */
+
+/* A text that grows. */
+struct pseudo_text {
+    char *text;
+    size_t used, room;
+    bool failed; /* without memory: what follows is lost */
+};
+void pseudo_print(struct pseudo_text *t, const char *fmt, ...) PRINTF(2, 3);
+void pseudo_put(struct pseudo_text *t, const void *from, size_t n);
+
+struct pseudo_row {
+    const char *pattern;
+    uint32_t mode; /* S_IFREG or S_IFLNK, and permissions; S_IFDIR: a folder that may be empty */
+    /* Prints the file, or the target of the link. `n` has the pattern's numbers. NULL: of a folder,
+     * or if there is `constant`. */
+    void (*print)(struct pseudo_text *t, const uint32_t *n);
+    const char *constant; /* the text, if it never changes */
+    /* Returns what a link leads to without a path, referenced; or an error. NULL: -ENOSYS. */
+    int (*follow)(const uint32_t *n, struct vnode **out);
+};
+
+struct pseudo_variable {
+    char letter;
+    /* Finds the first number from *at on that there is, where the pattern's earlier numbers are
+     * `n`. Returns false if there is none. */
+    bool (*next)(const uint32_t *n, uint32_t *at);
+};
+
+struct pseudo {
+    struct mount mount;                      /* type and magic are given */
+    const struct pseudo_row *rows;           /* up to one without a pattern */
+    const struct pseudo_variable *variables; /* up to letter 0 */
+};
+
+/* Makes the root. Thread context. Returns 0 or -ENOMEM. */
+int pseudo_start(struct pseudo *fs);

@@ -1,0 +1,371 @@
+/* System calls on descriptors. */
+#include "kernel/arch/arch.h"
+#include "kernel/core/cpu.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/syscall/paths.h"
+#include <asm/ioctls.h>
+#include <linux/close_range.h>
+#include <linux/fcntl.h>
+#include <linux/fs.h>
+#include <linux/uio.h>
+
+#define SETTABLE (O_APPEND | O_NONBLOCK | O_DIRECT | O_NOATIME | FASYNC)
+
+int64_t file_give(const struct call *c, struct file *f, bool closes)
+{
+    int fd = files_add(c->p->files, f, 0, closes);
+
+    if (fd < 0)
+        file_put(f);
+    return fd;
+}
+
+/* ---- Reading and writing --------------------------------------------------------------------- */
+
+typedef int64_t transfer(struct file *f, uint64_t at, vaddr_t user, uint64_t n);
+
+static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = !f ? -EBADF : c->a[2] > INT64_MAX ? -EINVAL : move(f, at, c->a[1], c->a[2]);
+
+    file_put(f);
+    return result;
+}
+
+int64_t sys_read(const struct call *c)
+{
+    return transfer_one(c, file_read, FILE_HERE);
+}
+
+int64_t sys_write(const struct call *c)
+{
+    return transfer_one(c, file_write, FILE_HERE);
+}
+
+int64_t sys_pread64(const struct call *c)
+{
+    return c->a[3] > INT64_MAX ? -EINVAL : transfer_one(c, file_read, c->a[3]);
+}
+
+int64_t sys_pwrite64(const struct call *c)
+{
+    return c->a[3] > INT64_MAX ? -EINVAL : transfer_one(c, file_write, c->a[3]);
+}
+
+/* Moves the parts one after the other, until one is not moved whole. */
+static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
+                              const struct iovec *parts, uint64_t n)
+{
+    int64_t done = 0, moved = 0;
+
+    for (uint64_t i = 0; i < n; i++) {
+        if (!parts[i].iov_len && n > 1)
+            continue;
+        moved = move(f, at == FILE_HERE ? at : at + (uint64_t)done, (vaddr_t)parts[i].iov_base,
+                     parts[i].iov_len);
+        if (moved < 0)
+            break;
+        done += moved;
+        if ((uint64_t)moved < parts[i].iov_len)
+            break;
+    }
+    return done ? done : moved;
+}
+
+static int check_parts(const struct iovec *parts, uint64_t n)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        if (parts[i].iov_len > INT64_MAX - sum)
+            return -EINVAL;
+        else
+            sum += parts[i].iov_len;
+    return 0;
+}
+
+static int64_t transfer_many(const struct call *c, transfer *move, uint64_t at)
+{
+    uint64_t n = c->a[2];
+    struct file *f = files_find(c->p->files, c->a[0]);
+    struct iovec *parts = NULL;
+    int64_t result = -EBADF;
+
+    if (!f)
+        return -EBADF;
+    if (n > UIO_MAXIOV) {
+        result = -EINVAL;
+    } else if (!(parts = kmalloc(MAX(n, 1ull) * sizeof(*parts)))) {
+        result = -ENOMEM;
+    } else if (arch_copy_from_user(parts, c->a[1], n * sizeof(*parts))) {
+        result = -EFAULT;
+    } else {
+        result = check_parts(parts, n);
+        if (!result)
+            result = transfer_parts(f, move, at, parts, n);
+    }
+    kfree(parts);
+    file_put(f);
+    return result;
+}
+
+int64_t sys_readv(const struct call *c)
+{
+    return transfer_many(c, file_read, FILE_HERE);
+}
+
+int64_t sys_writev(const struct call *c)
+{
+    return transfer_many(c, file_write, FILE_HERE);
+}
+
+int64_t sys_preadv(const struct call *c)
+{
+    return c->a[3] > INT64_MAX ? -EINVAL : transfer_many(c, file_read, c->a[3]);
+}
+
+int64_t sys_pwritev(const struct call *c)
+{
+    return c->a[3] > INT64_MAX ? -EINVAL : transfer_many(c, file_write, c->a[3]);
+}
+
+int64_t sys_lseek(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = f ? file_seek(f, (int64_t)c->a[1], (unsigned)c->a[2]) : -EBADF;
+
+    file_put(f);
+    return result;
+}
+
+int64_t sys_getdents64(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = f ? file_list(f, c->a[1], (uint32_t)c->a[2]) : -EBADF;
+
+    file_put(f);
+    return result;
+}
+
+/* ---- Descriptors ----------------------------------------------------------------------------- */
+
+int64_t sys_close(const struct call *c)
+{
+    return files_close(c->p->files, (uint32_t)c->a[0]);
+}
+
+int64_t sys_close_range(const struct call *c)
+{
+    uint32_t first = (uint32_t)c->a[0], last = (uint32_t)c->a[1];
+
+    if (first > last || (c->a[2] & ~(uint64_t)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)))
+        return -EINVAL;
+    files_close_range(c->p->files, first, last, c->a[2] & CLOSE_RANGE_CLOEXEC);
+    return 0;
+}
+
+static int64_t duplicate(const struct call *c, uint64_t least, bool closes)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+
+    if (!f)
+        return -EBADF;
+    int64_t fd = least >= c->p->files->limit ? -EINVAL : files_add(c->p->files, f, least, closes);
+    if (fd < 0)
+        file_put(f);
+    return fd;
+}
+
+int64_t sys_dup(const struct call *c)
+{
+    return duplicate(c, 0, false);
+}
+
+static int64_t duplicate_to(const struct call *c, bool closes)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+
+    if (!f)
+        return -EBADF;
+    int64_t fd = files_replace(c->p->files, f, (uint32_t)c->a[1], closes);
+    if (fd < 0)
+        file_put(f);
+    return fd;
+}
+
+int64_t sys_dup2(const struct call *c)
+{
+    if ((uint32_t)c->a[0] == (uint32_t)c->a[1]) {
+        int closes = files_closes(c->p->files, c->a[0]);
+        return closes < 0 ? closes : (int64_t)c->a[0];
+    }
+    return duplicate_to(c, false);
+}
+
+int64_t sys_dup3(const struct call *c)
+{
+    if ((uint32_t)c->a[0] == (uint32_t)c->a[1] || (c->a[2] & ~(uint64_t)O_CLOEXEC))
+        return -EINVAL;
+    return duplicate_to(c, c->a[2] & O_CLOEXEC);
+}
+
+/* Sets the flags that can be set while a file is open. */
+static void set_flags(struct file *f, uint32_t flags)
+{
+    uint32_t old = __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
+
+    while (!__atomic_compare_exchange_n(&f->flags, &old, (old & ~SETTABLE) | (flags & SETTABLE),
+                                        true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static int64_t get_lock(vaddr_t at)
+{
+    struct flock lock;
+
+    if (arch_copy_from_user(&lock, at, sizeof(lock)))
+        return -EFAULT;
+    lock.l_type = F_UNLCK; /* there is one process that could hold it: the caller */
+    return arch_copy_to_user(at, &lock, sizeof(lock)) ? -EFAULT : 0;
+}
+
+static int64_t control_file(const struct call *c, struct file *f)
+{
+    switch ((uint32_t)c->a[1]) {
+    case F_GETFD:
+        return files_closes(c->p->files, c->a[0]) > 0 ? FD_CLOEXEC : 0;
+    case F_SETFD:
+        return files_set_closes(c->p->files, c->a[0], c->a[2] & FD_CLOEXEC);
+    case F_GETFL:
+        return __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
+    case F_SETFL:
+        set_flags(f, (uint32_t)c->a[2]);
+        return 0;
+    case F_GETLK:
+    case F_OFD_GETLK:
+        return get_lock(c->a[2]);
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW:
+    case F_SETOWN:
+    case F_GETOWN:
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+int64_t sys_fcntl(const struct call *c)
+{
+    if (c->a[1] == F_DUPFD || c->a[1] == F_DUPFD_CLOEXEC)
+        return duplicate(c, (uint32_t)c->a[2], c->a[1] == F_DUPFD_CLOEXEC);
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = f ? control_file(c, f) : -EBADF;
+    file_put(f);
+    return result;
+}
+
+static int64_t set_nonblocking(struct file *f, vaddr_t at)
+{
+    uint32_t flags = __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
+    int on;
+
+    if (arch_copy_from_user(&on, at, sizeof(on)))
+        return -EFAULT;
+    set_flags(f, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+    return 0;
+}
+
+static int64_t bytes_ahead(struct file *f, vaddr_t at)
+{
+    struct vnode_stat s;
+
+    f->v->ops->stat(f->v, &s);
+    int64_t here = file_seek(f, 0, SEEK_CUR), ahead = (int64_t)s.size - here;
+    int n = ahead > INT32_MAX ? INT32_MAX : ahead < 0 ? 0 : (int)ahead;
+    return arch_copy_to_user(at, &n, sizeof(n)) ? -EFAULT : 0;
+}
+
+static int64_t ioctl_file(const struct call *c, struct file *f)
+{
+    switch ((uint32_t)c->a[1]) {
+    case FIOCLEX:
+    case FIONCLEX:
+        return files_set_closes(c->p->files, c->a[0], c->a[1] == FIOCLEX);
+    case FIONBIO:
+        return set_nonblocking(f, c->a[2]);
+    case FIONREAD:
+        if (vnode_is(f->v, S_IFREG))
+            return bytes_ahead(f, c->a[2]);
+        break;
+    }
+    return f->v->ops->ioctl(f->v, f->state, (uint32_t)c->a[1], c->a[2]);
+}
+
+int64_t sys_ioctl(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = !f || (f->flags & O_PATH) ? -EBADF : ioctl_file(c, f);
+
+    file_put(f);
+    return result;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+int64_t sys_fstat(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = f ? stat_put(c->a[1], f->v) : -EBADF;
+
+    file_put(f);
+    return result;
+}
+
+/* There is nothing that is not where it belongs. */
+int64_t sys_fsync(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = !f ? -EBADF : f->v->ops->stream ? -EINVAL : 0;
+
+    file_put(f);
+    return result;
+}
+
+int64_t sys_sync(UNUSED const struct call *c)
+{
+    return 0;
+}
+
+/* Advice that changes nothing, and locks that no other process could hold. */
+int64_t sys_flock(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+
+    file_put(f);
+    return f ? 0 : -EBADF;
+}
+
+int64_t sys_fadvise64(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = !f ? -EBADF : f->v->ops->stream ? -ESPIPE : c->a[3] > 5 ? -EINVAL : 0;
+
+    file_put(f);
+    return result;
+}
+
+int64_t sys_ftruncate(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = !f                                   ? -EBADF
+                     : c->a[1] > INT64_MAX                ? -EINVAL
+                     : (f->flags & O_ACCMODE) == O_RDONLY ? -EINVAL
+                     : !vnode_is(f->v, S_IFREG)           ? -EINVAL
+                                                          : f->v->ops->resize(f->v, c->a[1]);
+
+    file_put(f);
+    return result;
+}
