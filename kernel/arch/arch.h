@@ -307,9 +307,9 @@ void arch_tls_set(vaddr_t tls);
 /* Makes Linux's system call arch_prctl(2) for the running thread, on the ISA that has it. Thread
  * context. */
 int64_t arch_prctl(uint64_t operation, uint64_t argument);
-/* Returns what the CPUs offer to user mode, as bits of Linux's AT_HWCAP; 0 where programs can ask
- * the CPU. Any context. */
+/* Returns what the CPUs offer to user mode, as bits of Linux's AT_HWCAP. Any context. */
 uint64_t arch_user_hwcap(void);
+uint64_t arch_user_hwcap2(void); /* the same of AT_HWCAP2 */
 
 /* ---- Address spaces -------------------------------------------------------------------------- */
 /* Rights and memory types. PROT_USER alone: the page stays mapped, but every access faults, the

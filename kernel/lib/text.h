@@ -46,6 +46,17 @@ static inline void text_put_number(struct text *t, uint64_t n)
     text_put(t, first);
 }
 
+/* Returns the part of a path behind its last slash. */
+static inline const char *text_base(const char *path)
+{
+    const char *name = path;
+
+    for (; *path; path++)
+        if (*path == '/')
+            name = path + 1;
+    return name;
+}
+
 static inline size_t text_length(const char *s)
 {
     size_t n = 0;

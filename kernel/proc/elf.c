@@ -16,7 +16,7 @@ struct phdr {
 
 enum { EI_CLASS = 4, EI_DATA = 5, EI_VERSION = 6 };
 enum { ELFCLASS64 = 2, ELFDATA2LSB = 1, EV_CURRENT = 1, ET_EXEC = 2, ET_DYN = 3 };
-enum { PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3 };
+enum { PT_LOAD = 1, PT_INTERP = 3 };
 #define PHNUM_MAX 64
 
 static const char *check_header(const struct ehdr *h, uint64_t size,
@@ -32,9 +32,7 @@ static const char *check_header(const struct ehdr *h, uint64_t size,
         return "unknown ELF version";
     if (h->machine != limits->machine)
         return "for another machine";
-    if (h->type == ET_DYN)
-        return "position-independent or shared, only static programs are loaded";
-    if (h->type != ET_EXEC)
+    if (h->type != ET_EXEC && h->type != ET_DYN)
         return "not an executable";
     if (h->ehsize != sizeof(*h))
         return "ELF header of a wrong size";
@@ -49,8 +47,16 @@ static const char *check_header(const struct ehdr *h, uint64_t size,
     return NULL;
 }
 
+static bool in_range(const struct phdr *p, const struct elf_limits *limits, bool relative)
+{
+    vaddr_t low = relative ? 0 : limits->low,
+            high = relative ? limits->memory_size_max : limits->high;
+
+    return p->vaddr >= low && p->vaddr < high && p->memsz <= high - p->vaddr;
+}
+
 static const char *check_segment(const struct phdr *p, uint64_t size,
-                                 const struct elf_limits *limits)
+                                 const struct elf_limits *limits, bool relative)
 {
     if (p->offset > size || p->filesz > size - p->offset)
         return "segment beyond the end of the file";
@@ -58,15 +64,16 @@ static const char *check_segment(const struct phdr *p, uint64_t size,
         return "segment larger in the file than in memory";
     if (p->memsz > limits->memory_size_max)
         return "segment too large";
-    if (p->vaddr < limits->low || p->vaddr >= limits->high || p->memsz > limits->high - p->vaddr)
+    if (!in_range(p, limits, relative))
         return "segment outside user space";
     if (p->flags & ~(uint32_t)(ELF_R | ELF_W | ELF_X))
         return "segment with unknown flags";
     if (!(p->flags & (ELF_R | ELF_W | ELF_X)))
         return "segment without any access";
-    if ((p->flags & ELF_W) && (p->flags & ELF_X))
+    if ((p->flags & ELF_W) && (p->flags & ELF_X) && !limits->writes_code)
         return "segment both writable and executable";
-    if (p->align > 1 && (!is_pow2(p->align) || (p->vaddr ^ p->offset) & (p->align - 1)))
+    if ((p->vaddr ^ p->offset) & PAGE_MASK ||
+        (p->align > 1 && (!is_pow2(p->align) || (p->vaddr ^ p->offset) & (p->align - 1))))
         return "segment badly aligned";
     return NULL;
 }
@@ -75,11 +82,12 @@ static const char *add_segment(struct elf_plan *plan, const struct phdr *p)
 {
     if (plan->count == ELF_SEGMENTS_MAX)
         return "too many segments";
-    if (plan->count) {
-        const struct elf_segment *last = &plan->segments[plan->count - 1];
-        if (ALIGN_DOWN(p->vaddr, PAGE_SIZE) < ALIGN_UP(last->va + last->memory_size, PAGE_SIZE))
-            return "segments overlap, share a page or are out of order";
-    }
+    if (plan->count && p->vaddr < plan->end)
+        return "segments overlap or are out of order";
+    if (!plan->count)
+        plan->low = ALIGN_DOWN(p->vaddr, PAGE_SIZE);
+    plan->end = p->vaddr + p->memsz;
+    plan->alignment = MAX(plan->alignment, p->align);
     plan->segments[plan->count++] = (struct elf_segment){
         .va = p->vaddr,
         .memory_size = p->memsz,
@@ -90,6 +98,37 @@ static const char *add_segment(struct elf_plan *plan, const struct phdr *p)
     return NULL;
 }
 
+static const char *read_interpreter(struct elf_plan *plan, const uint8_t *file, uint64_t size,
+                                    const struct phdr *p)
+{
+    if (p->offset > size || p->filesz > size - p->offset)
+        return "interpreter's path beyond the end of the file";
+    if (p->filesz < 2 || p->filesz > sizeof(plan->interpreter))
+        return "path of an interpreter too long or empty";
+    for (uint64_t i = 0; i < p->filesz; i++)
+        if (!file[p->offset + i] != (i == p->filesz - 1))
+            return "malformed path of an interpreter";
+    if (plan->interpreter[0])
+        return "two interpreters";
+    memcpy(plan->interpreter, file + p->offset, p->filesz);
+    return NULL;
+}
+
+/* Notes where the program headers are in memory, if a segment has them. */
+static void find_headers(struct elf_plan *plan, const struct ehdr *h)
+{
+    uint64_t bytes = h->phnum * sizeof(struct phdr);
+
+    plan->header_count = h->phnum;
+    plan->header_size = sizeof(struct phdr);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct elf_segment *s = &plan->segments[i];
+        if (h->phoff >= s->file_offset && h->phoff - s->file_offset < s->file_size &&
+            bytes <= s->file_size - (h->phoff - s->file_offset))
+            plan->headers = s->va + (h->phoff - s->file_offset);
+    }
+}
+
 static const char *plan_segments(const uint8_t *file, uint64_t size, const struct ehdr *h,
                                  const struct elf_limits *limits, struct elf_plan *plan)
 {
@@ -97,16 +136,14 @@ static const char *plan_segments(const uint8_t *file, uint64_t size, const struc
         struct phdr p;
         const char *why = NULL;
         memcpy(&p, file + h->phoff + i * sizeof(p), sizeof(p));
-        if (p.type == PT_DYNAMIC || p.type == PT_INTERP)
-            return "dynamically linked, only static programs are loaded";
-        if (p.type != PT_LOAD || !p.memsz)
-            continue;
-        why = check_segment(&p, size, limits);
-        if (!why)
-            why = add_segment(plan, &p);
+        if (p.type == PT_INTERP)
+            why = read_interpreter(plan, file, size, &p);
+        if (!why && p.type == PT_LOAD && p.memsz)
+            why = check_segment(&p, size, limits, plan->relative) ?: add_segment(plan, &p);
         if (why)
             return why;
     }
+    find_headers(plan, h);
     return plan->count ? NULL : "nothing to load";
 }
 
@@ -129,7 +166,8 @@ int elf_plan(const void *file, uint64_t size, const struct elf_limits *limits, s
     if (size < sizeof(h))
         return -ENOEXEC;
     memcpy(&h, file, sizeof(h));
-    *out = (struct elf_plan){.entry = h.entry};
+    *out =
+        (struct elf_plan){.entry = h.entry, .relative = h.type == ET_DYN, .alignment = PAGE_SIZE};
     *why = check_header(&h, size, limits);
     if (!*why)
         *why = plan_segments(file, size, &h, limits, out);

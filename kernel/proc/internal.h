@@ -8,6 +8,7 @@
 #include "kernel/proc/abi.h"
 #include "kernel/file/file.h"
 #include "kernel/lib/list.h"
+#include "kernel/core/entropy.h"
 #include "kernel/core/number.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/mem/account.h"
@@ -29,6 +30,7 @@ struct process {
     bool first;                   /* [-] the first of its family */
     struct family *family;        /* [-] the family it is a member of, until its memory is free */
     struct memory_account kernel; /* [A] kernel memory charged to it */
+    struct entropy_stream entropy; /* its random bytes */
     bool told_limit;              /* [A] a refused charge has been printed */
     bool told_call;               /* [A] an unknown system call has been printed */
     /* [A] threads that look at its space, which process_reap() waits for */
@@ -168,13 +170,6 @@ struct process *children_find(struct process *parent, uint32_t pid);
 int children_wait(struct process *parent, struct process *child);
 /* Ends all children of `parent`, which has no thread left. */
 void children_end(struct process *parent);
-
-/* ---- load.c ---------------------------------------------------------------------------------- */
-
-/* Fills p's address space with the program argv[0] and its arguments. Returns 0, or an error with a
- * line on the console. */
-int load_program(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry,
-                 vaddr_t *sp);
 
 /* ---- symbolize.c ----------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
+#include "kernel/proc/exec.h"
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
 #include "kernel/proc/sample_session.h"
@@ -181,6 +182,7 @@ static int create_process(const char *name, struct family *family, struct proces
     family_sum_join(p);
     p->pid = take_pid(p, parent);
     space_set_pid(p->space, p->pid);
+    entropy_stream_init(&p->entropy, p->pid);
     bool irq = spin_lock(&table_lock);
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
@@ -227,13 +229,13 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
     if (family_stopped(family))
         return -EINTR;
     struct process *p;
-    int err = create_process(argv[0], family, parent, &p);
+    int err = create_process(text_base(argv[0]), family, parent, &p);
     if (err) {
         kprintf("process: event=refused app=%s reason=%s\n", argv[0], why_not(err));
         return err;
     }
     telemetry_process_start(p->pid, p->name);
-    err = load_program(p, argv, argc, &entry, &sp);
+    err = exec_command(p, argv, argc, &entry, &sp);
     if (!err) {
         err = uthread_first(p, entry, sp);
         if (err && !process_ending(p))

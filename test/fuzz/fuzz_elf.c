@@ -12,7 +12,7 @@ void panic(const char *fmt, ...)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct elf_limits limits = {62, 0x10000, 0x100000000000, GIB};
+    static const struct elf_limits limits = {62, 0x10000, 0x100000000000, GIB, false};
     struct elf_plan plan;
     const char *why;
     vaddr_t last = 0;
@@ -24,10 +24,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (s->file_offset > size || s->file_size > size - s->file_offset ||
             s->file_size > s->memory_size)
             abort();
-        if (ALIGN_DOWN(s->va, PAGE_SIZE) < last || s->va < limits.low ||
-            s->va + s->memory_size > limits.high)
+        if (s->va < last || s->va < (plan.relative ? 0 : limits.low) ||
+            s->va + s->memory_size > (plan.relative ? GIB : limits.high))
             abort();
-        last = ALIGN_UP(s->va + s->memory_size, PAGE_SIZE);
+        last = s->va + s->memory_size;
     }
     return 0;
 }

@@ -3,8 +3,8 @@
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
+#include <asm/hwcap.h>
 
-#define HWCAP_ATOMICS ((uint64_t)1 << 8)
 /* ID_AA64ISAR0_EL1 (DDI 0487, D17.2.61) */
 #define ISAR0_ATOMIC(v) ((v) >> 20 & 0xf)
 #define ATOMIC_LSE      2
@@ -56,5 +56,10 @@ uint64_t arch_user_hwcap(void)
     uint64_t isar0;
 
     __asm__("mrs %0, id_aa64isar0_el1" : "=r"(isar0));
-    return ISAR0_ATOMIC(isar0) >= ATOMIC_LSE ? HWCAP_ATOMICS : 0;
+    return HWCAP_FP | HWCAP_ASIMD | (ISAR0_ATOMIC(isar0) >= ATOMIC_LSE ? HWCAP_ATOMICS : 0);
+}
+
+uint64_t arch_user_hwcap2(void)
+{
+    return 0;
 }

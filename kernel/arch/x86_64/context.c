@@ -4,6 +4,7 @@
 #include "x86.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/fault.h"
+#include <asm/hwcap2.h>
 #include <asm/prctl.h>
 
 void context_switch(uint64_t *out_sp, uint64_t in_sp);
@@ -127,7 +128,12 @@ int64_t arch_prctl(uint64_t operation, uint64_t argument)
 
 uint64_t arch_user_hwcap(void)
 {
-    return 0;
+    return cpuid(1, 0).edx;
+}
+
+uint64_t arch_user_hwcap2(void)
+{
+    return x86_features.fsgsbase ? HWCAP2_FSGSBASE : 0;
 }
 
 /* Returns the frame at the end of the thread's stack, where its first entry into user mode takes

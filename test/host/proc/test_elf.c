@@ -15,7 +15,7 @@ static struct program {
 static uint64_t size;
 static struct elf_plan plan;
 static const char *why;
-static const struct elf_limits limits = {EM_X86_64, 0x10000, 0x100000000000, GIB};
+static struct elf_limits limits = {EM_X86_64, 0x10000, 0x100000000000, GIB, false};
 
 static int good_program(void **state)
 {
@@ -79,7 +79,6 @@ static void each_wrong_header_field_is_refused_by_name(void **state)
     REFUSED(h->e_ident[EI_VERSION] = 2, "unknown ELF version");
     REFUSED(h->e_version = 0, "unknown ELF version");
     REFUSED(h->e_machine = EM_AARCH64, "for another machine");
-    REFUSED(h->e_type = ET_DYN, "position-independent or shared, only static programs are loaded");
     REFUSED(h->e_type = ET_REL, "not an executable");
     REFUSED(h->e_ehsize = 52, "ELF header of a wrong size");
     REFUSED(h->e_phentsize = 32, "program headers of a wrong size");
@@ -109,14 +108,73 @@ static void each_wrong_segment_is_refused_by_name(void **state)
     REFUSED(data->p_flags = PF_R | 0x100000, "segment with unknown flags");
     REFUSED(data->p_align = 3, "segment badly aligned");
     REFUSED(data->p_vaddr += 8, "segment badly aligned");
-    REFUSED(data->p_vaddr = CODE_VA + 0x1010, "segments overlap, share a page or are out of order");
-    REFUSED(data->p_vaddr = CODE_VA - 0x10000 + 0x10,
-            "segments overlap, share a page or are out of order");
-    REFUSED(program.segments[2].p_type = PT_INTERP,
-            "dynamically linked, only static programs are loaded");
-    REFUSED(program.segments[2].p_type = PT_DYNAMIC,
-            "dynamically linked, only static programs are loaded");
+    REFUSED(data->p_vaddr = CODE_VA + 0x1010, "segments overlap or are out of order");
+    REFUSED(data->p_vaddr = CODE_VA - 0x10000 + 0x10, "segments overlap or are out of order");
     REFUSED(program.segments[0].p_type = data->p_type = PT_NULL, "nothing to load");
+}
+
+static void two_segments_may_share_a_page(void **state)
+{
+    (void)state;
+    program.segments[0].p_filesz = program.segments[0].p_memsz = 0x1000;
+    program.segments[1].p_offset = 0x1000;
+    program.segments[1].p_vaddr = CODE_VA + 0x1000;
+    assert_int_equal(check(), 0);
+    program.segments[1].p_offset = 0x1f00;
+    program.segments[1].p_vaddr = CODE_VA + 0x1f00;
+    program.segments[0].p_filesz = program.segments[0].p_memsz = 0x1e00;
+    assert_int_equal(check(), 0);
+    assert_int_equal(plan.low, CODE_VA);
+    assert_int_equal(plan.end, CODE_VA + 0x1f00 + 0x5000);
+}
+
+static void a_program_that_can_be_moved_has_offsets(void **state)
+{
+    (void)state;
+    program.header.e_type = ET_DYN;
+    program.header.e_entry = 0x100;
+    program.segments[0].p_vaddr = 0;
+    program.segments[0].p_align = 0x10000;
+    program.segments[1].p_vaddr = 0x12010;
+    program.segments[1].p_offset = 0x1010;
+    assert_int_equal(check(), 0);
+    assert_true(plan.relative);
+    assert_int_equal(plan.alignment, 0x10000);
+    assert_int_equal(plan.end, 0x12010 + 0x5000);
+    assert_int_equal(plan.headers, offsetof(struct program, segments));
+    assert_int_equal(plan.header_count, 3);
+    program.segments[1].p_vaddr = GIB + 0x10;
+    assert_int_equal(check(), -ENOEXEC);
+}
+
+static void an_interpreter_is_a_path_with_an_end(void **state)
+{
+    static const char path[] = "/lib/ld.so";
+
+    (void)state;
+    memcpy(program.contents, path, sizeof(path));
+    program.segments[2] = (Elf64_Phdr){.p_type = PT_INTERP,
+                                       .p_offset = offsetof(struct program, contents),
+                                       .p_filesz = sizeof(path)};
+    assert_int_equal(check(), 0);
+    assert_string_equal(plan.interpreter, path);
+    program.segments[2].p_filesz--;
+    assert_int_equal(check(), -ENOEXEC);
+    program.segments[2].p_filesz = 1;
+    assert_int_equal(check(), -ENOEXEC);
+    program.segments[2].p_filesz = sizeof(path) + 1;
+    assert_int_equal(check(), -ENOEXEC);
+    program.segments[2].p_offset = size - 4;
+    assert_int_equal(check(), -ENOEXEC);
+}
+
+static void writable_code_is_a_choice(void **state)
+{
+    (void)state;
+    limits.writes_code = true;
+    program.segments[1].p_flags = PF_R | PF_W | PF_X;
+    assert_int_equal(check(), 0);
+    limits.writes_code = false;
 }
 
 static void more_segments_than_a_plan_holds_are_refused(void **state)
@@ -140,6 +198,10 @@ int main(void)
         cmocka_unit_test_setup(a_good_program_is_planned_as_its_headers_say, good_program),
         cmocka_unit_test(each_wrong_header_field_is_refused_by_name),
         cmocka_unit_test(each_wrong_segment_is_refused_by_name),
+        cmocka_unit_test_setup(two_segments_may_share_a_page, good_program),
+        cmocka_unit_test_setup(a_program_that_can_be_moved_has_offsets, good_program),
+        cmocka_unit_test_setup(an_interpreter_is_a_path_with_an_end, good_program),
+        cmocka_unit_test_setup(writable_code_is_a_choice, good_program),
         cmocka_unit_test_setup(more_segments_than_a_plan_holds_are_refused, good_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

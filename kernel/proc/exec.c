@@ -1,0 +1,515 @@
+/* See exec.h. */
+#include "kernel/proc/exec.h"
+#include "kernel/core/entropy.h"
+#include "kernel/core/printf.h"
+#include "kernel/fs/fs.h"
+#include "kernel/lib/text.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/bundle.h"
+#include "kernel/proc/elf.h"
+#include "kernel/proc/program_stack.h"
+#include <linux/auxvec.h>
+
+#define STACK_TOP       (USER_MAX - PAGE_SIZE)
+#define STACK_FIRST     (PROGRAM_STACK_MAX + 128 * KIB) /* bytes mapped at first; it grows */
+#define PIE_BASE        ((vaddr_t)0x555555554000)
+#define IMAGE_HIGH      ((vaddr_t)0x100000000000) /* programs with fixed addresses lie below */
+#define PROGRAM_MAX     (64 * GIB)
+#define SCRIPT_MAX      4   /* interpreters of scripts that are scripts */
+#define SCRIPT_LINE_MAX 256 /* bytes of the first line of a script, its end included */
+#define ARGUMENTS_MAX   4096
+#define CLOCK_TICKS     100 /* a second, in times() */
+#define AUXV_MAX        20
+
+extern const char bundle_start[], bundle_end[];
+
+/* A file with a program. */
+struct program_file {
+    const void *data;
+    uint64_t size;
+    bool bundled;
+};
+
+/* A program that has been mapped. */
+struct image {
+    vaddr_t bias, entry; /* bias: added to the file's addresses */
+    vaddr_t headers, end;
+    unsigned header_count, header_size;
+};
+
+static void refuse(const struct process *p, const char *reason, const char *why)
+{
+    kprintf("process: event=refused app=%s reason=%s: %s\n", p->name, reason, why);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static int open_file(const char *path, struct program_file *out)
+{
+    struct vnode *v;
+    int err = fs_open(path, &v);
+
+    if (err)
+        return err;
+    if (!vnode_is(v, S_IFREG) || !(v->mode & (S_IXUSR | S_IXGRP | S_IXOTH)) || !v->data)
+        err = -EACCES;
+    *out = (struct program_file){.data = v->data, .size = v->size};
+    vnode_put(v);
+    return err;
+}
+
+/* Finds a program of the bundle, whose path is its name, or a file of the tree. */
+static int find_file(const char *path, struct program_file *out)
+{
+    struct bundle_file file;
+    const char *why;
+
+    if (!process_is_program(path))
+        return open_file(path, out);
+    if (bundle_find(bundle_start, bundle_end - bundle_start, path, &file, &why))
+        return -ENOENT;
+    *out = (struct program_file){.data = file.data, .size = file.size, .bundled = true};
+    return 0;
+}
+
+/* ---- Scripts --------------------------------------------------------------------------------- */
+
+/* The arguments of a program; `first` of the first interpreters of scripts come before those of the
+ * caller. */
+struct arguments {
+    char line[SCRIPT_MAX][SCRIPT_LINE_MAX]; /* split first lines of scripts */
+    const char *path;                       /* of the program */
+    char interpreter[ELF_INTERPRETER_MAX];  /* that the program names; empty: none */
+    const char *argv[ARGUMENTS_MAX + 1];
+    unsigned argc;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Splits the first line of a script, "#!PATH [ARGUMENT]", into a path and an argument, NULL: none.
+ * Returns 0 or -ENOEXEC. */
+static int split_script(const struct program_file *file, char line[SCRIPT_LINE_MAX],
+                        const char **path, const char **argument)
+{
+    size_t n = MIN(file->size, (uint64_t)SCRIPT_LINE_MAX - 1), end = 0;
+
+    memcpy(line, file->data, n);
+    while (end < n && line[end] != '\n')
+        end++;
+    if (end == n && n == SCRIPT_LINE_MAX - 1)
+        return -ENOEXEC;
+    while (end > 2 && is_blank(line[end - 1]))
+        end--;
+    line[end] = '\0';
+    size_t at = 2;
+    while (is_blank(line[at]))
+        at++;
+    *path = &line[at];
+    while (line[at] && !is_blank(line[at]))
+        at++;
+    *argument = NULL;
+    if (line[at]) {
+        line[at++] = '\0';
+        while (is_blank(line[at]))
+            at++;
+        *argument = &line[at];
+    }
+    return **path ? 0 : -ENOEXEC;
+}
+
+/* Puts the interpreter and its argument in front of the arguments, and the script's path in place of
+ * the first. */
+static int prepend(struct arguments *a, const char *interpreter, const char *argument)
+{
+    unsigned more = argument ? 2 : 1;
+
+    if (a->argc + more > ARGUMENTS_MAX)
+        return -E2BIG;
+    if (!a->argc)
+        a->argc = 1;
+    for (unsigned i = a->argc; i-- > 1;)
+        a->argv[i + more] = a->argv[i];
+    a->argv[more] = a->path;
+    a->argv[0] = interpreter;
+    if (argument)
+        a->argv[1] = argument;
+    a->argc += more;
+    a->argv[a->argc] = NULL;
+    a->path = interpreter;
+    return 0;
+}
+
+/* Finds the program, by way of interpreters of scripts. */
+static int find_program(const struct exec_request *what, struct arguments *a,
+                        struct program_file *file)
+{
+    const char *interpreter, *argument;
+    int err;
+
+    a->path = what->path;
+    for (; what->argv[a->argc]; a->argc++) {
+        if (a->argc == ARGUMENTS_MAX)
+            return -E2BIG;
+        a->argv[a->argc] = what->argv[a->argc];
+    }
+    a->argv[a->argc] = NULL;
+    err = find_file(a->path, file);
+    for (unsigned depth = 0; !err; depth++) {
+        if (file->size < 2 || memcmp(file->data, "#!", 2))
+            return 0;
+        err = depth == SCRIPT_MAX
+                  ? -ELOOP
+                  : split_script(file, a->line[depth], &interpreter, &argument)
+                        ?: prepend(a, interpreter, argument)
+                        ?: open_file(interpreter, file);
+    }
+    return err;
+}
+
+/* ---- Mapping --------------------------------------------------------------------------------- */
+
+static unsigned prot_of(uint32_t flags)
+{
+    return (flags & ELF_R ? PROT_R : 0) | (flags & ELF_W ? PROT_W : 0) |
+           (flags & ELF_X ? PROT_X : 0);
+}
+
+static const char *name_of(uint32_t flags)
+{
+    return flags & ELF_X ? "code" : flags & ELF_W ? "data" : "constants";
+}
+
+/* Makes the bytes from `from` to the end of its page zero. */
+static int clear_rest(struct space *space, vaddr_t from)
+{
+    static const uint8_t zeros[PAGE_SIZE];
+
+    return space_fill(space, from, zeros, ALIGN_UP(from, PAGE_SIZE) - from);
+}
+
+/* Maps a segment: pages of the file, and zeros behind them. */
+static int map_segment(struct space *space, const struct program_file *file,
+                       const struct elf_segment *s, vaddr_t bias, const char *name)
+{
+    vaddr_t va = bias + s->va, start = ALIGN_DOWN(va, PAGE_SIZE), at;
+    vaddr_t filled = va + s->file_size, end = va + s->memory_size;
+    struct mapping m = {
+        .va = start,
+        .len = ALIGN_UP(filled, PAGE_SIZE) - start,
+        .prot = prot_of(s->flags),
+        .flags = MAPPING_FIXED,
+        .kind = REGION_IMAGE,
+        .name = name,
+        .source = page_source_memory(file->data, file->size),
+        .source_page = s->file_offset / PAGE_SIZE,
+    };
+    int err = s->file_size ? space_mmap(space, &m, &at) : 0;
+
+    if (!err && s->file_size && end > filled && !IS_ALIGNED(filled, PAGE_SIZE))
+        err = clear_rest(space, filled);
+    if (!s->file_size)
+        filled = start;
+    if (err || ALIGN_UP(end, PAGE_SIZE) <= ALIGN_UP(filled, PAGE_SIZE))
+        return err;
+    m.va = ALIGN_UP(filled, PAGE_SIZE);
+    m.len = ALIGN_UP(end, PAGE_SIZE) - m.va;
+    m.source = (struct page_source){0};
+    m.source_page = 0;
+    return space_mmap(space, &m, &at);
+}
+
+/* Finds room for an interpreter below other mappings. */
+static int find_room(struct space *space, const struct elf_plan *plan, vaddr_t *base)
+{
+    uint64_t bytes = ALIGN_UP(plan->end, PAGE_SIZE) - plan->low;
+    struct mapping m = {.len = bytes + plan->alignment,
+                        .flags = MAPPING_UNCOUNTED,
+                        .kind = REGION_IMAGE,
+                        .name = "interpreter"};
+    vaddr_t at;
+    int err = space_mmap(space, &m, &at);
+
+    if (err)
+        return err;
+    *base = ALIGN_UP(at, plan->alignment);
+    return space_unmap(space, at, m.len);
+}
+
+/* Maps a program, a relative one at `base`, and stores the path of its interpreter; or, if
+ * `interpreter` is NULL, an interpreter where there is room. `name` is for messages; NULL: each
+ * segment has one by its rights. */
+static int map_image(struct process *p, const struct program_file *file, vaddr_t base,
+                     const char *name, struct image *out, char *interpreter)
+{
+    const struct elf_limits limits = {ARCH_ELF_MACHINE, USER_MIN, IMAGE_HIGH, PROGRAM_MAX,
+                                      !file->bundled};
+    struct elf_plan *plan = kmalloc(sizeof(*plan));
+    const char *why;
+    int err = plan ? elf_plan(file->data, file->size, &limits, plan, &why) : -ENOMEM;
+
+    if (!err && !interpreter && plan->interpreter[0]) {
+        why = "the program's interpreter needs an interpreter";
+        err = -ENOEXEC;
+    }
+    if (err == -ENOEXEC)
+        refuse(p, "broken", why);
+    if (!err && plan->relative && !base)
+        err = find_room(p->space, plan, &base);
+    if (err) {
+        kfree(plan);
+        return err;
+    }
+    vaddr_t bias = plan->relative ? ALIGN_UP(base, plan->alignment) - plan->low : 0;
+    for (unsigned i = 0; i < plan->count && !err; i++)
+        err = map_segment(p->space, file, &plan->segments[i], bias,
+                          name ? name : name_of(plan->segments[i].flags));
+    *out = (struct image){
+        .bias = bias,
+        .entry = bias + plan->entry,
+        .headers = plan->headers ? bias + plan->headers : 0,
+        .end = ALIGN_UP(bias + plan->end, PAGE_SIZE),
+        .header_count = plan->header_count,
+        .header_size = plan->header_size,
+    };
+    if (interpreter)
+        memcpy(interpreter, plan->interpreter, ELF_INTERPRETER_MAX);
+    kfree(plan);
+    if (err)
+        refuse(p, "memory",
+               err == -EDQUOT   ? "mem.process or mem.kernel allows it too little"
+               : err == -EACCES ? "mem.wx=deny: it has a segment both writable and executable"
+                                : "out of memory");
+    return err;
+}
+
+/* Maps the interpreter that a dynamic program names. */
+static int map_interpreter(struct process *p, const char *path, struct image *out)
+{
+    struct program_file file;
+    int err = open_file(path, &file);
+
+    if (err) {
+        kprintf("process: event=refused app=%s reason=interpreter path=%s: the program needs this "
+                "interpreter, and there is no such file\n",
+                p->name, path);
+        return -ENOEXEC;
+    }
+    return map_image(p, &file, 0, text_base(path), out, NULL);
+}
+
+/* ---- Stack ----------------------------------------------------------------------------------- */
+
+/* Describes the program to its C library. Returns the number of entries. */
+static unsigned fill_auxv(struct auxv_entry auxv[AUXV_MAX], const struct image *program,
+                          const struct image *interpreter)
+{
+    const struct auxv_entry entries[] = {
+        {AT_PHDR, program->headers},
+        {AT_PHENT, program->header_size},
+        {AT_PHNUM, program->header_count},
+        {AT_PAGESZ, PAGE_SIZE},
+        {AT_BASE, interpreter->bias},
+        {AT_FLAGS, 0},
+        {AT_ENTRY, program->entry},
+        {AT_UID, 0},
+        {AT_EUID, 0},
+        {AT_GID, 0},
+        {AT_EGID, 0},
+        {AT_SECURE, 0},
+        {AT_HWCAP, arch_user_hwcap()},
+        {AT_HWCAP2, arch_user_hwcap2()},
+        {AT_CLKTCK, CLOCK_TICKS},
+    };
+
+    _Static_assert(ARRAY_SIZE(entries) <= AUXV_MAX, "room");
+    memcpy(auxv, entries, sizeof(entries));
+    return ARRAY_SIZE(entries);
+}
+
+static int fill_stack(struct process *p, const struct exec_request *what, const struct arguments *a,
+                      const struct image *program, const struct image *interpreter, vaddr_t *sp)
+{
+    struct auxv_entry auxv[AUXV_MAX];
+    struct program_stack s = {
+        .argv = a->argv,
+        .envp = what->envp,
+        .path = a->path,
+        .platform = arch_name,
+        .auxv = auxv,
+        .auxv_count = fill_auxv(auxv, program, interpreter),
+    };
+    uint8_t *buffer = kmalloc(PROGRAM_STACK_MAX);
+
+    if (!buffer)
+        return -ENOMEM;
+    entropy_bytes(&p->entropy, s.random, sizeof(s.random));
+    int64_t n = program_stack_build(&s, STACK_TOP, buffer, sp);
+    int err = n < 0 ? (int)n : space_fill(p->space, *sp, buffer + PROGRAM_STACK_MAX - n, (size_t)n);
+    kfree(buffer);
+    return err;
+}
+
+static int map_stack(struct process *p)
+{
+    const struct mapping m = {
+        .va = STACK_TOP - STACK_FIRST,
+        .len = STACK_FIRST,
+        .prot = PROT_R | PROT_W,
+        .flags = MAPPING_FIXED | MAPPING_GROWS,
+        .kind = REGION_STACK,
+        .name = "main stack",
+    };
+    vaddr_t at;
+
+    return space_mmap(p->space, &m, &at);
+}
+
+static int make_stack(struct process *p, const struct exec_request *what, const struct arguments *a,
+                      const struct image *program, const struct image *interpreter, vaddr_t *sp)
+{
+    int err = map_stack(p) ?: fill_stack(p, what, a, program, interpreter, sp);
+
+    if (err)
+        refuse(p, err == -E2BIG ? "arguments" : "memory",
+               err == -E2BIG ? "too many or too long arguments" : "no memory for its stack");
+    return err;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static int load(struct process *p, const struct exec_request *what, struct arguments *a,
+                vaddr_t *entry, vaddr_t *sp)
+{
+    struct image program, interpreter = {0};
+    struct program_file file;
+    int err = find_program(what, a, &file);
+
+    if (err == -E2BIG)
+        refuse(p, "arguments", "too many or too long arguments");
+    if (err == -ENOEXEC || err == -ELOOP)
+        refuse(p, "broken", "its first line names no interpreter, or a chain of scripts");
+    if (err)
+        return err;
+    space_set_bundled(p->space, file.bundled);
+    err = map_image(p, &file, PIE_BASE, NULL, &program, a->interpreter);
+    if (!err)
+        space_set_brk(p->space, program.end + PAGE_SIZE);
+    if (!err && a->interpreter[0])
+        err = map_interpreter(p, a->interpreter, &interpreter);
+    *entry = a->interpreter[0] ? interpreter.entry : program.entry;
+    return err ? err : make_stack(p, what, a, &program, &interpreter, sp);
+}
+
+int exec_load(struct process *p, const struct exec_request *what, vaddr_t *entry, vaddr_t *sp)
+{
+    struct arguments *a = kmalloc(sizeof(*a));
+    int err = a ? load(p, what, a, entry, sp) : -ENOMEM;
+
+    kfree(a);
+    return err;
+}
+
+/* ---- Commands -------------------------------------------------------------------------------- */
+
+/* Splits the lines of `text`, n bytes and a NUL, in place into a list. Returns their number. */
+static unsigned split_lines(char *text, size_t n, const char **list, unsigned max)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0, start = 0; i <= n; i++) {
+        if (i < n && text[i] != '\n')
+            continue;
+        text[i] = '\0';
+        if (i > start && text[start] != '#' && count < max)
+            list[count++] = &text[start];
+        start = i + 1;
+    }
+    list[count] = NULL;
+    return count;
+}
+
+/* Reads the environment of programs that the kernel starts. Returns a list ended by NULL, which
+ * kfree() frees whole, or NULL. */
+static const char *const *read_environment(void)
+{
+    enum { VARIABLES_MAX = 256 };
+    struct vnode *v = NULL;
+    size_t n = 0;
+
+    if (!fs_open("/etc/environment", &v) && v->data)
+        n = MIN(v->size, (uint64_t)PROGRAM_STACK_MAX);
+    const char **list = kmalloc((VARIABLES_MAX + 1) * sizeof(*list) + n + 1);
+    if (list) {
+        char *text = (char *)(list + VARIABLES_MAX + 1);
+        if (n)
+            memcpy(text, v->data, n);
+        split_lines(text, n, list, VARIABLES_MAX);
+    }
+    vnode_put(v);
+    return list;
+}
+
+/* Finds the file of a command. Returns 0 or -ENOENT. */
+static int find_command(const char *command, char *path, size_t room)
+{
+    static const char *const folders[] = {"/usr/local/bin",  "/usr/bin",  "/bin",
+                                          "/usr/local/sbin", "/usr/sbin", "/sbin"};
+    struct program_file file;
+
+    if (!process_is_program(command) || process_has_application(command)) {
+        ksnprintf(path, room, "%s", command);
+        return 0;
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(folders); i++) {
+        ksnprintf(path, room, "%s/%s", folders[i], command);
+        if (!open_file(path, &file))
+            return 0;
+    }
+    return -ENOENT;
+}
+
+/* A command line's words, as a list ended by NULL, and the path of its program. */
+struct command_words {
+    const char *argv[SYS_ARGS_MAX + 1];
+    char path[VNODE_PATH_MAX];
+};
+
+static int load_command(struct process *p, struct command_words *w, vaddr_t *entry, vaddr_t *sp)
+{
+    int err = find_command(w->argv[0], w->path, sizeof(w->path));
+    const char *const *envp = err ? NULL : read_environment();
+
+    if (!err && !envp)
+        err = -ENOMEM;
+    if (!err)
+        err = exec_load(p, &(struct exec_request){w->path, w->argv, envp}, entry, sp);
+    kfree((void *)envp);
+    return err;
+}
+
+int exec_command(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry,
+                 vaddr_t *sp)
+{
+    if (argc > SYS_ARGS_MAX) {
+        refuse(p, "arguments", "too many or too long arguments");
+        return -E2BIG;
+    }
+    struct command_words *w = kmalloc(sizeof(*w));
+    if (!w) {
+        refuse(p, "memory", "out of memory");
+        return -ENOMEM;
+    }
+    memcpy(w->argv, argv, argc * sizeof(*argv));
+    int err = load_command(p, w, entry, sp);
+    kfree(w);
+    if (err == -ENOENT && process_is_program(argv[0]))
+        process_say_unknown(argv[0]);
+    else if (err == -ENOENT || err == -EACCES || err == -ENOTDIR || err == -ENAMETOOLONG)
+        refuse(p, "file",
+               err == -EACCES ? "that file is no program, or may not be executed"
+                              : "there is no such file");
+    return err;
+}
