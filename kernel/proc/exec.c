@@ -120,8 +120,8 @@ static int split_script(const struct program_file *file, char line[SCRIPT_LINE_M
     return **path ? 0 : -ENOEXEC;
 }
 
-/* Puts the interpreter and its argument in front of the arguments, and the script's path in place of
- * the first. */
+/* Puts the interpreter and its argument in front of the arguments, and the script's path in place
+ * of the first. */
 static int prepend(struct arguments *a, const char *interpreter, const char *argument)
 {
     unsigned more = argument ? 2 : 1;
