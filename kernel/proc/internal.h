@@ -23,16 +23,16 @@ struct process {
     struct number id; /* process.c */
     /* [-] the process that has started it, referenced; NULL: the kernel */
     struct process *parent;
-    char name[PROCESS_NAME_MAX];  /* [-] */
-    struct space *space;          /* [-] until the last thread frees it */
-    struct files *files;          /* [-] until the last thread frees it */
-    struct symbols symbols;       /* [-] of its program */
-    bool first;                   /* [-] the first of its family */
-    struct family *family;        /* [-] the family it is a member of, until its memory is free */
-    struct memory_account kernel; /* [A] kernel memory charged to it */
+    char name[PROCESS_NAME_MAX];   /* [-] */
+    struct space *space;           /* [-] until the last thread frees it */
+    struct files *files;           /* [-] until the last thread frees it */
+    struct symbols symbols;        /* [-] of its program */
+    bool first;                    /* [-] the first of its family */
+    struct family *family;         /* [-] the family it is a member of, until its memory is free */
+    struct memory_account kernel;  /* [A] kernel memory charged to it */
     struct entropy_stream entropy; /* its random bytes */
-    bool told_limit;              /* [A] a refused charge has been printed */
-    bool told_call;               /* [A] an unknown system call has been printed */
+    bool told_limit;               /* [A] a refused charge has been printed */
+    bool told_call;                /* [A] an unknown system call has been printed */
     /* [A] threads that look at its space, which process_reap() waits for */
     uint32_t lookers;
     struct spinlock lock;
