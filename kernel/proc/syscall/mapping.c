@@ -5,6 +5,7 @@
  * threads only, which see the same pages.
  */
 #include <asm/mman.h>
+#include <linux/fcntl.h>
 #include <linux/membarrier.h>
 #include <linux/mman.h>
 #include "kernel/core/call.h"
@@ -84,6 +85,36 @@ static int64_t map(struct space *s, const struct mapping *m, uint64_t flags)
     return (int64_t)va;
 }
 
+/* Checks that an open file can be mapped so, and takes its contents for the mapping. Pages behind
+ * its end are zeros. */
+static int map_contents(const struct file *f, uint64_t flags, uint64_t prot, struct mapping *m)
+{
+    unsigned access = f->flags & O_ACCMODE;
+    bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
+
+    if (f->flags & O_PATH)
+        return -EBADF;
+    if (access == O_WRONLY || (shared && (prot & PROT_WRITE) && access != O_RDWR))
+        return -EACCES;
+    if (vnode_is(f->v, S_IFCHR) && f->v->ops->mapped_zeros)
+        return 0;
+    if (!vnode_is(f->v, S_IFREG) || (f->v->size && !f->v->data))
+        return -ENODEV;
+    m->source = page_source_memory(f->v->data, f->v->size);
+    m->kind = REGION_FILE;
+    m->name = "file";
+    return 0;
+}
+
+static int map_file(const struct call *c, struct mapping *m)
+{
+    struct file *f = files_find(c->p->files, (uint32_t)c->a[4]);
+    int err = f ? map_contents(f, c->a[3], c->a[2], m) : -EBADF;
+
+    file_put(f);
+    return err;
+}
+
 int64_t sys_mmap(const struct call *c)
 {
     uint64_t len = c->a[1], flags = c->a[3], offset = c->a[5];
@@ -102,7 +133,7 @@ int64_t sys_mmap(const struct call *c)
     if (!err)
         err = check_place(&m);
     if (!err && !(flags & MAP_ANONYMOUS))
-        err = -EBADF; /* no file can be open */
+        err = map_file(c, &m);
     return err ? err : map(c->p->space, &m, flags);
 }
 
