@@ -194,6 +194,8 @@ void space_stats(struct space *s, struct space_stats *out);
 struct region_stats {
     vaddr_t start, end;
     unsigned prot, advice;
+    enum region_kind kind;
+    uint64_t offset; /* bytes, in the file or disk that it shows */
     uint64_t resident_pages, out_pages, faults, slow_faults;
     const char *policy; /* replacement policy of its pages; NULL: they are never evicted */
     char name[REGION_NAME_MAX];

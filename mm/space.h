@@ -87,6 +87,8 @@ static inline void space_note_pages(struct space *s, const struct region *r, int
 
 /* space.c: allocates nodes for `more` further regions. [M] held. Returns 0 or -ENOMEM. */
 int space_reserve_regions(struct space *s, unsigned more);
+/* space.c: the same to take regions out of [va, end), which only a hole amid one makes more. */
+int space_reserve_to_remove(struct space *s, vaddr_t va, vaddr_t end);
 /* space.c: frees nodes that are left over, and releases [M]. */
 void space_unlock_regions(struct space *s);
 /* drop.c: drops all pages of [va, end). Unless the regions are closed, faults may bring new ones.

@@ -60,6 +60,8 @@ RECURSIONS = {
         "DEPTH_MAX brackets and signs of a metric, and what is in them",
     ),
     "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
+    "mm/policy/region/region.c:search_below": (24, "the height of a balanced tree of REGIONS_MAX"),
+    "mm/policy/region/tree.c:check_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "kernel/arch/pt.c:free_below": (4, "the levels of a page table"),
 }
 # Calls through pointers that do not happen, by the files of both ends, and why.

@@ -41,14 +41,14 @@ static int resize_nothing(UNUSED struct vnode *v, UNUSED uint64_t size)
 }
 
 /* A device without state: what is read and written. */
-#define DEVICE_OPS(read_, write_, zeros)                                                         \
-    {                                                                                            \
-        .mapped_zeros = (zeros), .lookup = vnode_no_lookup, .parent = tree_parent,               \
-        .name = tree_name, .list = vnode_no_list, .readlink = vnode_no_readlink,                 \
-        .follow = vnode_no_follow, .stat = vnode_stat, .open = vnode_open, .close = vnode_close, \
-        .read = (read_), .write = (write_), .poll = vnode_poll, .ioctl = vnode_no_ioctl,         \
-        .create = vnode_no_create, .remove = vnode_no_remove, .rename = vnode_no_rename,         \
-        .resize = resize_nothing, .change = vnode_no_change, .release = vnode_no_release,        \
+#define DEVICE_OPS(read_, write_)                                                                  \
+    {                                                                                              \
+        .lookup = vnode_no_lookup, .parent = tree_parent, .name = tree_name,                       \
+        .list = vnode_no_list, .readlink = vnode_no_readlink, .follow = vnode_no_follow,           \
+        .stat = vnode_stat, .open = vnode_open, .close = vnode_close, .read = (read_),             \
+        .write = (write_), .poll = vnode_poll, .ioctl = vnode_no_ioctl, .create = vnode_no_create, \
+        .remove = vnode_no_remove, .rename = vnode_no_rename, .resize = resize_nothing,            \
+        .change = vnode_no_change, .release = vnode_no_release,                                    \
     }
 
 static const struct device {
@@ -56,11 +56,11 @@ static const struct device {
     uint32_t minor;
     struct vnode_ops ops;
 } devices[] = {
-    {"null", 3, DEVICE_OPS(read_nothing, write_nowhere, false)},
-    {"zero", 5, DEVICE_OPS(read_zeros, write_nowhere, true)},
-    {"full", 7, DEVICE_OPS(read_zeros, write_full, false)},
-    {"random", 8, DEVICE_OPS(read_random, write_nowhere, false)},
-    {"urandom", 9, DEVICE_OPS(read_random, write_nowhere, false)},
+    {"null", 3, DEVICE_OPS(read_nothing, write_nowhere)},
+    {"zero", 5, DEVICE_OPS(read_zeros, write_nowhere)},
+    {"full", 7, DEVICE_OPS(read_zeros, write_full)},
+    {"random", 8, DEVICE_OPS(read_random, write_nowhere)},
+    {"urandom", 9, DEVICE_OPS(read_random, write_nowhere)},
 };
 
 static const struct {

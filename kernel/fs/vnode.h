@@ -43,9 +43,8 @@ typedef bool vnode_entry(void *to, const char *name, size_t n, uint64_t id, uint
 enum { VNODE_READ = 1, VNODE_WRITE = 2, VNODE_NONBLOCK = 4, VNODE_APPEND = 8 };
 
 struct vnode_ops {
-    bool stream;       /* it has no positions: reads and writes take what comes next */
-    bool mapped_zeros; /* a device whose mapping is zeros */
-    bool asked;        /* poll must be called again and again to notice what changes */
+    bool stream; /* it has no positions: reads and writes take what comes next */
+    bool asked;  /* poll must be called again and again to notice what changes */
     /* Finds a name in a folder. Returns 0 with a reference, -ENOENT, -ENOTDIR or -ENOMEM. `.` and
      * `..` are not asked for. */
     int (*lookup)(struct vnode *folder, const char *name, size_t n, struct vnode **out);

@@ -156,7 +156,7 @@ int space_unmap(struct space *s, vaddr_t va, uint64_t len)
     if (err)
         return err;
     mutex_lock(&s->map_lock);
-    err = space_reserve_regions(s, 2);
+    err = space_reserve_to_remove(s, va, end);
     if (!err) {
         space_close(s, va, end);
         bool irq = spin_lock(&s->lock);

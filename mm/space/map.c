@@ -235,7 +235,7 @@ static int grow_heap(struct space *s, vaddr_t from, vaddr_t to)
 /* [M] held. */
 static int shrink_heap(struct space *s, vaddr_t from, vaddr_t to)
 {
-    int err = space_reserve_regions(s, 2);
+    int err = space_reserve_to_remove(s, to, from);
 
     if (err)
         return err;

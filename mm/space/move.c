@@ -268,7 +268,7 @@ static int remap(struct space *s, const struct remap *x, vaddr_t *out)
     if (must)
         return move_mapping(s, x, out);
     if (x->va + x->len <= x->old_end) {
-        int err = space_reserve_regions(s, 2);
+        int err = space_reserve_to_remove(s, x->va + x->len, x->old_end);
         if (!err && x->va + x->len < x->old_end)
             take_out(s, x->va + x->len, x->old_end);
         return err;

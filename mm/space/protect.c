@@ -137,7 +137,7 @@ int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice a
     if (err)
         return err;
     mutex_lock(&s->map_lock);
-    err = space_reserve_regions(s, 2);
+    err = advice <= ADVICE_RANDOM ? space_reserve_regions(s, 2) : 0;
     bool all = regions_cover(&s->regions, va, end);
     if (!err && advice <= ADVICE_RANDOM)
         set_advice(s, va, end, (uint8_t)advice);

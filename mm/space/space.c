@@ -122,13 +122,26 @@ static int add_node(struct space *s)
     return 0;
 }
 
-int space_reserve_regions(struct space *s, unsigned more)
+static int reserve_nodes(struct space *s, unsigned n)
 {
-    int err = s->regions.count + more > REGIONS_MAX ? -ENOMEM : 0;
+    int err = 0;
 
-    while (!err && s->regions.spares < more)
+    while (!err && s->regions.spares < n)
         err = add_node(s);
     return err;
+}
+
+int space_reserve_regions(struct space *s, unsigned more)
+{
+    return s->regions.count + more > REGIONS_MAX ? -ENOMEM : reserve_nodes(s, more);
+}
+
+int space_reserve_to_remove(struct space *s, vaddr_t va, vaddr_t end)
+{
+    const struct region *r = regions_find(&s->regions, va);
+    bool hole = r && r->start < va && r->end > end;
+
+    return hole && s->regions.count == REGIONS_MAX ? -ENOMEM : reserve_nodes(s, 2);
 }
 
 void space_unlock_regions(struct space *s)

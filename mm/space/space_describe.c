@@ -194,6 +194,8 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
                                      .end = r->end,
                                      .prot = r->prot,
                                      .advice = r->advice,
+                                     .kind = r->kind,
+                                     .offset = region_source_page(r, r->start) * PAGE_SIZE,
                                      .faults = r->faults,
                                      .slow_faults = r->slow_faults,
                                      .policy = policy_of(s, r)};

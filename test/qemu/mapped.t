@@ -1,6 +1,6 @@
 #!/bin/sh
 # A disk's contents mapped into a process: read when touched, again after having left memory,
-# private where written.
+# private where written. Mappings that change while they are used.
 . "${0%/*}/lib.sh"
 image=$work/image
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 999' >"$image"
@@ -18,6 +18,14 @@ guest_tap
 boot smp=2 drive="$image,readonly=on" timeout=120 -- "disk.fail_reads=300 -- mapped ; hello"
 says "^process: event=ended reason=io .* app=mapped .*\(vda\+" "a page that cannot be read ends the process"
 line "exit app=hello status=0" "... and the next one runs"
+for smp in 1 4; do
+	boot smp=$smp mem=256M timeout=200 -- "-- remaps"
+	status_is 0 "$smp CPUs: mappings change while they are used"
+	guest_tap
+done
+boot smp=2 mem=128M timeout=200 -- "disk.ram=16M swap=ram mem.process=300K -- remaps"
+status_is 0 "... and in less memory than they take"
+guest_tap
 r=0
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 999' | cmp -s - "$image" || r=1
 result $r "no disk has changed"

@@ -2,7 +2,8 @@
  * Linux's system calls of memory: mappings, advice, locking, barriers.
  *
  * A shared mapping of anonymous memory is a private one: a process shares its memory with its own
- * threads only, which see the same pages.
+ * threads only, which see the same pages. A file that is mapped lies in memory and never changes,
+ * so that a shared mapping for reading is a private one, too; shared ones for writing are refused.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>
@@ -10,6 +11,7 @@
 #include <linux/mman.h>
 #include "kernel/core/call.h"
 #include "kernel/core/cpu.h"
+#include "kernel/file/file.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
 
@@ -25,6 +27,30 @@ static unsigned prot_of(uint64_t bits)
 }
 
 /* ---- mmap ------------------------------------------------------------------------------------ */
+
+/* Says what the file's pages are. Returns 0 or the call's error. */
+static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct file *f,
+                    uint64_t flags)
+{
+    const struct vnode *v = f->v;
+    uint32_t access = f->flags & O_ACCMODE;
+    bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
+
+    if (access == O_WRONLY || (f->flags & O_PATH))
+        return f->flags & O_PATH ? -EBADF : -EACCES;
+    if (shared && (m->prot & PROT_W))
+        return access == O_RDWR ? -ENODEV : -EACCES;
+    size_t n = v->ops->name(f->v, name, REGION_NAME_MAX - 1);
+    name[MIN(n, (size_t)(REGION_NAME_MAX - 1))] = '\0';
+    m->name = name;
+    if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
+        return 0; /* /dev/zero */
+    if (!vnode_is(v, S_IFREG) || (!v->data && v->size))
+        return -ENODEV;
+    m->kind = REGION_FILE;
+    m->source = page_source_memory(v->data ? v->data : "", v->size);
+    return 0;
+}
 
 /* Returns 0, or the error of flags that are not supported. */
 static int check_flags(uint64_t flags)
@@ -85,39 +111,10 @@ static int64_t map(struct space *s, const struct mapping *m, uint64_t flags)
     return (int64_t)va;
 }
 
-/* Checks that an open file can be mapped so, and takes its contents for the mapping. Pages behind
- * its end are zeros. */
-static int map_contents(const struct file *f, uint64_t flags, uint64_t prot, struct mapping *m)
-{
-    unsigned access = f->flags & O_ACCMODE;
-    bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
-
-    if (f->flags & O_PATH)
-        return -EBADF;
-    if (access == O_WRONLY || (shared && (prot & PROT_WRITE) && access != O_RDWR))
-        return -EACCES;
-    if (vnode_is(f->v, S_IFCHR) && f->v->ops->mapped_zeros)
-        return 0;
-    if (!vnode_is(f->v, S_IFREG) || (f->v->size && !f->v->data))
-        return -ENODEV;
-    m->source = page_source_memory(f->v->data, f->v->size);
-    m->kind = REGION_FILE;
-    m->name = "file";
-    return 0;
-}
-
-static int map_file(const struct call *c, struct mapping *m)
-{
-    struct file *f = files_find(c->p->files, (uint32_t)c->a[4]);
-    int err = f ? map_contents(f, c->a[3], c->a[2], m) : -EBADF;
-
-    file_put(f);
-    return err;
-}
-
 int64_t sys_mmap(const struct call *c)
 {
     uint64_t len = c->a[1], flags = c->a[3], offset = c->a[5];
+    char name[REGION_NAME_MAX];
     struct mapping m = {.va = c->a[0],
                         .len = len,
                         .prot = prot_of(c->a[2]),
@@ -132,9 +129,13 @@ int64_t sys_mmap(const struct call *c)
         err = -ENOMEM;
     if (!err)
         err = check_place(&m);
-    if (!err && !(flags & MAP_ANONYMOUS))
-        err = map_file(c, &m);
-    return err ? err : map(c->p->space, &m, flags);
+    if (err || (flags & MAP_ANONYMOUS))
+        return err ? err : map(c->p->space, &m, flags);
+    struct file *f = files_find(c->p->files, (uint32_t)c->a[4]);
+    err = f ? map_file(&m, name, f, flags) : -EBADF;
+    int64_t result = err ? err : map(c->p->space, &m, flags);
+    file_put(f);
+    return result;
 }
 
 /* ---- What is mapped -------------------------------------------------------------------------- */

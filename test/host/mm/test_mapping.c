@@ -142,13 +142,19 @@ static void reserve_terabytes(void)
 
 static void map_as_many_as_may_be(void)
 {
-    for (unsigned i = 0; i < REGIONS_MAX - 3; i++)
-        INSIST(map(0, 1, RW, MAPPING_APART) > 0);
+    vaddr_t cut = (vaddr_t)map(0, 3, RW, MAPPING_APART);
+    vaddr_t whole = (vaddr_t)map(0, 3, RW, MAPPING_APART);
     int64_t last = 0, next;
+
     while ((next = map(0, 1, RW, MAPPING_APART)) > 0)
         last = next;
-    INSIST(next == -ENOMEM && last && space->regions.count <= REGIONS_MAX);
-    INSIST(space->regions.count >= REGIONS_MAX - 3);
+    INSIST(next == -ENOMEM && last && space->regions.count == REGIONS_MAX - 2);
+    INSIST(!space_protect(space, cut + PAGE_SIZE, PAGE_SIZE, PROT_R));
+    INSIST(space->regions.count == REGIONS_MAX);
+    INSIST(space_protect(space, whole, PAGE_SIZE, PROT_R) == -ENOMEM);
+    INSIST(space_unmap(space, whole + PAGE_SIZE, PAGE_SIZE) == -ENOMEM); /* one more */
+    INSIST(!space_unmap(space, whole + PAGE_SIZE, 2 * PAGE_SIZE));
+    INSIST(!space_advise(space, whole, PAGE_SIZE, ADVICE_DONTNEED));
     INSIST(!space_unmap(space, (vaddr_t)last, USER_MAX - (vaddr_t)last));
     INSIST(space->regions.count == 0 && space->mapped_pages == 0);
 }

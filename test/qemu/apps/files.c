@@ -37,7 +37,6 @@ enum {
     NO_ENTRY = 2,
     BAD_FD = 9,
     AGAIN = 11,
-    NO_ACCESS = 13,
     FAULT = 14,
     NOT_FOLDER = 20,
     IS_FOLDER = 21,
@@ -96,24 +95,6 @@ static void programs_are_files(void)
     gives(call(close, fd), 0, "it is closed");
     gives(call(close, fd), -BAD_FD, "... once");
     gives(call(read, fd, P(buffer), 1), -BAD_FD, "... and cannot be read");
-}
-
-static void files_are_mapped(void)
-{
-    int64_t fd = open_at("/bin/files", 0), at = call(mmap, 0, 8192, 1, 2, fd, 0);
-
-    gives(call(read, fd, P(buffer), 8192), 8192, "a file is read");
-    tap_check(at > 0 && !memcmp((void *)at, buffer, 8192), "... and mapped, the same bytes");
-    call(munmap, at, 8192);
-    at = call(mmap, 0, 4096, 3, 2, fd, 4096);
-    tap_check(at > 0 && !memcmp((void *)at, buffer + 4096, 4096), "... from a page on");
-    *(char *)at = (char)~buffer[4096];
-    gives(call(pread64, fd, P(buffer), 1, 4096), 1, "a store to a private mapping");
-    tap_check(*(char *)at == (char)~buffer[0], "... does not change the file");
-    call(munmap, at, 4096);
-    gives(call(mmap, 0, 4096, 3, 1, fd, 0), -NO_ACCESS, "it is not shared for writing");
-    gives(call(mmap, 0, 4096, 1, 2, 999, 0), -BAD_FD, "nor is what is not open");
-    call(close, fd);
 }
 
 static void what_cannot_be_opened(void)
@@ -291,7 +272,6 @@ static void counters_count(void)
 int main(void)
 {
     programs_are_files();
-    files_are_mapped();
     what_cannot_be_opened();
     folders_are_listed();
     the_working_directory_moves();
