@@ -1,6 +1,6 @@
 #!/bin/sh
 # ./vigil: what it refuses, and runs of bundled programs in Vigil: output to the byte, statuses,
-# ends. Under Linux too if its kernel has been fetched (make bench-linux, tools/linux-guest.sh).
+# ends. Unmodified programs on both kernels, on Linux if that has been fetched (tools/linux-guest.sh).
 . "${0%/*}/../qemu/lib.sh"
 
 vigil() { # WORDS... ; leaves output in $console, standard error in $work/stderr
@@ -77,33 +77,55 @@ plain="--arch $arch --machine qemu --smp 2"
 	: >"$work/stderr"
 	result $r "... its report says what the hardware saw"
 }
-[ -f build/linux/package ] && [ "$arch" = x86_64 ] || done_testing
-[ ! -f build/linux/package ] || [ "$arch" != x86_64 ] || {
-	cat >"$work/twin.c" <<-'C'
-		#include <stdio.h>
-		#include <stdlib.h>
-		#include <string.h>
-		int main(int argc, char **argv)
-		{
-			char line[100];
-			int bytes = 0;
-			while (fgets(line, sizeof line, stdin))
-				bytes += (int)strlen(line);
-			printf("%d %s %s %d", argc, argv[1], getenv("HOME"), bytes);
-			putchar(0), putchar(16), fflush(stdout);
-			if (argc > 2)
-				abort();
-			return 200;
-		}
-	C
-	gcc -o "$work/twin" "$work/twin.c"
-	printf 'a\nbc\n' >"$work/input"
-	input=$work/input
-	vigil run --kernel linux --machine qemu -- "$work/twin" 'a  b'
-	status_is 200 "under Linux: a status beyond 127"
-	printf '2 a  b /root 5\0\20' | cmp -s - "$console"
-	result $? "... output to the byte, of input and arguments"
-	vigil run --kernel linux --machine qemu -- "$work/twin" a b
-	status_is 134 "... a signal's number and 128"
-	done_testing
+# What follows is built for this machine.
+[ "$arch" = x86_64 ] || { done_testing; exit; }
+
+cat >"$work/twin.c" <<-'C'
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <string.h>
+	int main(int argc, char **argv)
+	{
+		char line[100];
+		int bytes = 0;
+		FILE *f = argc > 2 ? fopen(argv[2], "r") : stdin;
+		while (f && fgets(line, sizeof line, f))
+			bytes += (int)strlen(line);
+		printf("%d %s %s %d", argc, argv[1], getenv("TWIN"), bytes);
+		putchar(0), putchar(16), fflush(stdout);
+		if (argc > 3)
+			*(volatile int *)8 = 0;
+		return 200;
+	}
+C
+gcc -o "$work/twin" "$work/twin.c"
+gcc -static -o "$work/alone" "$work/twin.c"
+printf 'a\nbc\n' >"$work/input"
+mkdir "$work/here"
+printf 'abcdef\n' >"$work/here/file"
+input=$work/input
+twins() { # KERNEL
+	for program in twin alone; do
+		vigil run --kernel $1 --machine qemu --env TWIN=both -- "$work/$program" 'a  b'
+		status_is 200 "$1, $program: a status beyond 127"
+		r=0; printf '2 a  b both 5\0\20' | cmp -s - "$console" || r=1
+		result $r "... output to the byte, of input, arguments, environment"
+	done
+	top=$PWD
+	status=0
+	(cd "$work/here" && "$top/vigil" run --kernel $1 --machine qemu -- ../twin x file) <"$input" >"$console" 2>"$work/stderr" || status=$?
+	status_is 200 "$1: a file in the working directory, named as an argument"
+	r=0; printf '3 x (null) 7\0\20' | cmp -s - "$console" || r=1
+	result $r "... is read"
+	vigil run --kernel $1 --machine qemu -- "$work/twin" a b c
+	status_is 139 "$1: a signal's number and 128"
+	printf '#!%s script\n' "$work/alone" >"$work/script"
+	chmod +x "$work/script"
+	vigil run --kernel $1 --machine qemu -- "$work/script"
+	status_is 200 "$1: a script"
+	r=0; printf '3 script (null) %d\0\20' "$(stat -c %s "$work/script")" | cmp -s - "$console" || r=1
+	result $r "... by its interpreter"
 }
+twins vigil
+[ ! -f build/linux/package ] || twins linux
+done_testing
