@@ -219,6 +219,26 @@ $(O)/debug/%.o: %.c Makefile | deps-build
 $(O)/debug/%.o: %.S Makefile | deps-build
 	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
 
+# ---- vDSO ----------------------------------------------------------------------------------------
+# A shared object for programs (kernel/vdso/vdso.h), in the kernel's image. It must need nothing, not
+# even relocation.
+VDSO_CFLAGS := -std=gnu11 -g $(HERE) -I. $(WARN) -MD -MP -O2 -ffreestanding -fPIC -fno-builtin \
+	-Ikernel/vdso/$(ARCH) -fno-stack-protector -fno-plt -fasynchronous-unwind-tables \
+	-fno-optimize-sibling-calls $(ISA_$(ARCH)) -mgeneral-regs-only
+vdso_objects := $(addprefix $(O)/vdso/,$(addsuffix .o,$(basename $(VDSO_SRC) $(VDSO_SRC_$(ARCH)))))
+$(O)/vdso/%.o: %.c Makefile | deps-build
+	$(call compile,$(VDSO_CFLAGS))
+$(O)/vdso/%.o: %.S Makefile | deps-build
+	$(call compile,$(VDSO_CFLAGS))
+$(O)/vdso.so: $(vdso_objects) kernel/vdso/vdso.lds kernel/vdso/$(ARCH)/names.map tools/vdso_check.sh
+	$(call say,LINK,$@)
+	$(Q)$(LD) -shared -nostdlib --no-undefined -soname linux-vdso.so.1 --hash-style=both \
+		--build-id=none --eh-frame-hdr -z max-page-size=4096 -z noexecstack --strip-debug \
+		--version-script kernel/vdso/$(ARCH)/names.map -T kernel/vdso/vdso.lds $(vdso_objects) -o $@
+	$(Q)tools/vdso_check.sh $@
+$(O)/vdso.o: $(O)/vdso.so
+	$(Q)$(call included,$<,vdso) $@
+
 # ---- Applications --------------------------------------------------------------------------------
 libc_objects = $(addprefix $(O)/,$(addsuffix .o,$(basename $(LIBC_SRC))))
 $(O)/apps/%.o: apps/%.c Makefile | deps-build
@@ -311,13 +331,13 @@ $(O)/$(1).tar: $(addprefix $(O)/bundled/,$(3)) $$(addprefix $(O)/,$$($(1)_TABLES
 		-C $(O)/bundled $(3) -C .. $$($(1)_TABLES)
 $(O)/$(1).bundle.o: $(O)/$(1).tar
 	$$(Q)$$(call included,$$<,bundle) $$@
-$(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/symbols0.o linker.ld $(FILES_MK)
+$(O)/$(1).pass1: $(4) $(O)/$(1).bundle.o $(O)/vdso.o $(O)/symbols0.o linker.ld $(FILES_MK)
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
 $(O)/$(1).symbols: $(O)/$(1).pass1 $(B)/symbols
 	$$(Q)$(B)/symbols $$< $$@ image_start text_start text_end
 $(O)/$(1).symbols.o: $(O)/$(1).symbols
 	$$(Q)$$(call included,$$<,symbols) $$@
-$(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/$(1).symbols.o linker.ld $(FILES_MK)
+$(O)/$(1).elf: $(4) $(O)/$(1).bundle.o $(O)/vdso.o $(O)/$(1).symbols.o linker.ld $(FILES_MK)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(call link_kernel,$$@,$$(filter %.o,$$^))
 $(O)/$(1).img: $(O)/$(1).elf

@@ -7,6 +7,7 @@
 #include "kernel/core/entropy.h"
 #include "kernel/core/number.h"
 #include "kernel/core/outputs.h"
+#include "kernel/core/wall_clock.h"
 #include "kernel/dev/block/block.h"
 #include "kernel/proc/process.h"
 #include "kernel/selftest/selftest.h"
@@ -40,6 +41,9 @@ static const struct arg kernel_args[] = {
      "part what programs write, unchanged, from the kernel's lines, for who reads the serial port"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
+    {"date", ARG_DATE, &date_wanted, 0, 0, NULL, ARG_BOOT,
+     "date at the start of the clock, UTC; auto: 2026-01-01 on the simulated machine, else that of "
+     "the machine's clock"},
     {"entropy", ARG_U64, &entropy_wanted, 0, UINT64_MAX, NULL, ARG_BOOT,
      "seed of the random bytes that programs get; 0: the same each time on the simulated machine, "
      "else the processor's"},

@@ -13,6 +13,7 @@
 #include "kernel/core/outputs.h"
 #include "kernel/core/panic.h"
 #include "kernel/core/printf.h"
+#include "kernel/core/wall_clock.h"
 #include "kernel/dev/block/block.h"
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/dev/pci/pci.h"
@@ -27,6 +28,7 @@
 #include "kernel/run.h"
 #include "kernel/selftest/selftest.h"
 #include "kernel/trace/telemetry.h"
+#include "kernel/vdso/vdso.h"
 #include "mm/mm.h"
 #include "mm/track/track.h"
 #include "sched/sched.h"
@@ -119,6 +121,7 @@ static void init_thread(void *arg)
     fs_start(bundle_start, bundle_end - bundle_start, phys_to_virt(info->initrd.base),
              info->initrd.bytes);
     tty_start();
+    vdso_init(wall_clock_base_ns());
     process_init();
     sharing_start();
     monitor_start();
@@ -159,6 +162,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     if (!pci_init(info))
         drivers_probe(DEVICE_MACHINE);
     entropy_start(machine_id());
+    wall_clock_start(info, machine_id());
     cpus_found =
         arch_cpus_find(info, machine_shape(&shape) ? &shape : NULL, cpus, (unsigned)cpus_wanted);
     memory_check_cpus(info, cpus_found);

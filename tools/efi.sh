@@ -29,12 +29,13 @@ printf \
 	'.section .rodata\n.balign 16\n.globl kernel_file, kernel_file_end\nkernel_file:\n.incbin "%s"\nkernel_file_end:\n.section .note.GNU-stack,"",%%progbits\n' \
 	"$work/kernel.elf" | "$cc" -x assembler -c - -o "$work/kernel_file.o"
 objects=$work/kernel_file.o
-for source in efi efi_cmdline efi_file efi_initrd "efi_$isa" boot_info gop; do
+for source in boot/efi boot/efi_cmdline boot/efi_file boot/efi_initrd "boot/efi_$isa" boot/boot_info \
+	boot/gop lib/date; do
 	"$cc" -std=gnu11 -O2 -g -I. -Ikernel/boot -I"$include" -I"$include/$isa" -Wall -Wextra -Werror \
 		-ffreestanding \
-		-fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing $flags -c "kernel/boot/$source.c" \
-		-o "$work/$source.o"
-	objects="$objects $work/$source.o"
+		-fpic -fshort-wchar -fno-stack-protector -fno-strict-aliasing $flags -c "kernel/$source.c" \
+		-o "$work/${source#*/}.o"
+	objects="$objects $work/${source#*/}.o"
 done
 "${prefix}ld" -nostdlib -shared -Bsymbolic -znocombreloc -z noexecstack --no-undefined \
 	--no-warn-rwx-segments \

@@ -2,7 +2,6 @@
 #include "kernel/arch/clock.h"
 #include "kernel/core/cpu.h"
 
-#define TO_NS_SHIFT   32
 #define FROM_NS_SHIFT 30
 
 static uint64_t ticks_hz, ticks_base, ticks_to_ns; /* the last: a fixed-point factor */
@@ -16,7 +15,7 @@ static uint64_t scale(uint64_t v, uint64_t factor, unsigned shift)
 void clock_start(uint64_t hz)
 {
     ticks_hz = hz;
-    ticks_to_ns = (NS_PER_S << TO_NS_SHIFT) / hz;
+    ticks_to_ns = (NS_PER_S << ARCH_CLOCK_SHIFT) / hz;
     ticks_base = arch_ticks();
 }
 
@@ -27,7 +26,13 @@ uint64_t clock_ticks_of(uint64_t ns, uint64_t hz)
 
 uint64_t arch_ticks_ns(uint64_t ticks)
 {
-    return scale(ticks - ticks_base, ticks_to_ns, TO_NS_SHIFT);
+    return scale(ticks - ticks_base, ticks_to_ns, ARCH_CLOCK_SHIFT);
+}
+
+void arch_clock_scale(uint64_t *base, uint64_t *to_ns)
+{
+    *base = ticks_base;
+    *to_ns = ticks_to_ns;
 }
 
 uint64_t arch_clock_ns(void)

@@ -54,6 +54,7 @@ struct boot_info {
     paddr_t smbios; /* entry point of either kind; 0: not found */
     /* Name and version of UEFI firmware, printable; empty if another way of starting was used. */
     char firmware[BOOT_FIRMWARE_MAX];
+    uint64_t date_s; /* seconds since 1970 as UEFI firmware says; 0: another way of starting */
     struct boot_framebuffer fb;
     struct boot_initrd initrd; /* its memory is listed as BOOT_MEM_KERNEL */
     size_t mem_count;

@@ -8,6 +8,7 @@
 #include "efi_cmdline.h"
 #include "efi_initrd.h"
 #include "kernel/boot/gop.h"
+#include "kernel/lib/date.h"
 
 #define PT_LOAD       1
 #define KERNEL_ALIGN  (2 * MIB)
@@ -163,6 +164,21 @@ static void name_firmware(struct boot_info *info)
 
     for (; vendor && vendor[n] && n + 1 < BOOT_FIRMWARE_MAX; n++)
         info->firmware[n] = vendor[n] >= ' ' && vendor[n] <= '~' ? (char)vendor[n] : '?';
+}
+
+/* Asks for the date, in UTC: firmware that keeps local time says by how many minutes it is behind,
+ * or that it does not know. */
+static void find_date(struct boot_info *info)
+{
+    EFI_TIME t;
+
+    if (EFI_ERROR(ST->RuntimeServices->GetTime(&t, NULL)))
+        return;
+    struct date d = {t.Year, t.Month, t.Day, t.Hour, t.Minute, t.Second};
+    if (!date_to_seconds(&d, &info->date_s))
+        info->date_s = 0;
+    else if (t.TimeZone != EFI_UNSPECIFIED_TIMEZONE)
+        info->date_s += (uint64_t)(int64_t)t.TimeZone * 60;
 }
 
 static EFI_STATUS find_dtb(struct boot_info *info)
@@ -353,6 +369,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     find_acpi(info);
     find_smbios(info);
     name_firmware(info);
+    find_date(info);
     status = find_dtb(info);
     if (EFI_ERROR(status))
         return status;

@@ -6,6 +6,7 @@
  * form.
  */
 #include "kernel/core/cmdline.h"
+#include "kernel/lib/date.h"
 #include "kernel/lib/words.h"
 
 static void put_u64(struct text *t, uint64_t v)
@@ -106,6 +107,10 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
     case ARG_U64:
         put_u64(&t, value);
         break;
+    case ARG_DATE:
+        text_put(&t,
+                 value == ARG_DATE_AUTO ? "auto" : date_format(value, (char[DATE_TEXT_MAX]){0}));
+        break;
     }
     return buf;
 }
@@ -136,6 +141,9 @@ static void put_accepts(struct text *t, const struct arg *a)
         put_u64(t, a->min);
         text_put(t, " to ");
         put_u64(t, a->max);
+        break;
+    case ARG_DATE:
+        text_put(t, "auto, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS, or seconds since 1970");
         break;
     }
 }
@@ -242,6 +250,12 @@ static bool parse_bool(const char *s, uint64_t *out)
     return false;
 }
 
+static bool parse_date(const char *s, uint64_t *out)
+{
+    *out = ARG_DATE_AUTO;
+    return text_same("auto", s, text_length(s)) || date_parse(s, out);
+}
+
 /* Returns NULL, or the reason why the value is refused: "value" or, for a number, "range". */
 static const char *parse_value(const struct arg *a, const char *s, uint64_t *out)
 {
@@ -251,6 +265,8 @@ static const char *parse_value(const struct arg *a, const char *s, uint64_t *out
         return parse_set(a, s, out) ? NULL : "value";
     if (a->type == ARG_BOOL)
         return parse_bool(s, out) ? NULL : "value";
+    if (a->type == ARG_DATE)
+        return parse_date(s, out) ? NULL : "value";
     if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)) || *s)
         return "value";
     return *out >= a->min && *out <= a->max ? NULL : "range";

@@ -10,7 +10,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_TABLE, ARG_SET, ARG_BYTES };
+enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_TABLE, ARG_SET, ARG_BYTES, ARG_DATE };
 enum arg_scope {
     ARG_BOOT, /* set once, for the whole run */
     /* May be set for an application. Holds for all applications that run at the same time, until
@@ -21,11 +21,13 @@ enum arg_scope {
     ARG_PROCESS,
 };
 
+#define ARG_DATE_AUTO UINT64_MAX
+
 struct arg {
     const char *name;
     enum arg_type type;
     /* ARG_CHOICE, ARG_TABLE: index of the choice; ARG_SET: a bit for each choice; ARG_BYTES: a
-     * number that may end in K, M or G. */
+     * number that may end in K, M or G; ARG_DATE: seconds since 1970, or ARG_DATE_AUTO. */
     uint64_t *value;
     uint64_t min, max; /* range of numbers; the default is the initial *value */
     /* NULL-terminated: names; ARG_TABLE: pointers to structures that begin with their name. */

@@ -142,6 +142,14 @@ static void read_uart(const void *dtb, int node, void *arg)
     *uart = (struct platform_uart){UART_PL011, r.base, devtree_gic_irq(dtb, node, 0)};
 }
 
+static void read_rtc(const void *dtb, int node, void *arg)
+{
+    struct platform_region r;
+
+    if (!devtree_reg(dtb, node, 0, &r))
+        ((struct platform *)arg)->rtc = r.base;
+}
+
 /* Returns the node that "stdout-path" names, by path or alias, with options behind a colon; or a
  * negative number. */
 static int stdout_node(const void *dtb)
@@ -168,6 +176,7 @@ static const struct {
     {{"arm,statistical-profiling-extension-v1"}, read_spe},
     {{"arm,psci-1.0", "arm,psci-0.2"}, read_psci},
     {{"pci-host-ecam-generic"}, read_pci},
+    {{"arm,pl031"}, read_rtc},
 };
 
 /* ---- CPUs ------------------------------------------------------------------------------------ */

@@ -83,6 +83,7 @@ struct platform {
     struct platform_gic gic;
     struct platform_timer timer;
     struct platform_uart uart;
+    paddr_t rtc;         /* PL031; 0: none */
     uint32_t pmu_irq;    /* overflow interrupt of the CPUs' counters; 0: none */
     uint32_t spe_irq;    /* buffer interrupt of statistical profiling; 0: none */
     struct pci_host pci; /* of segment 0; no ECAM: none, or described by ACPI's MCFG */

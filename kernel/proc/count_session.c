@@ -360,20 +360,21 @@ static void give_page_index(struct process *p, unsigned i)
 
 static vaddr_t shown_at(unsigned i)
 {
-    return SHOWN_BASE + (vaddr_t)i * PAGE_SIZE;
+    return SHOWN_COUNTS + (vaddr_t)i * PAGE_SIZE;
 }
 
 static int make_page(struct process *p, struct hpm_user_page **out)
 {
-    _Static_assert(SHOWN_BASE + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
+    _Static_assert(SHOWN_COUNTS + (vaddr_t)(PROCESS_THREADS_MAX - 1) * PAGE_SIZE <= SHOWN_MAX &&
                        sizeof(struct hpm_user_page) <= PAGE_SIZE,
                    "room for each thread's page");
     unsigned index = take_page_index(p);
     paddr_t page;
-    int err = index >= (SHOWN_MAX - SHOWN_BASE) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
+    int err =
+        index >= (SHOWN_MAX - SHOWN_COUNTS) >> PAGE_SHIFT ? -ENOMEM : frame_alloc_zeroed(&page);
 
     if (!err) {
-        err = space_show(p->space, shown_at(index), page);
+        err = space_show(p->space, shown_at(index), page, PROT_R);
         if (err)
             frame_free(page, 0);
     }

@@ -55,7 +55,7 @@ struct process {
     uint64_t past_run_ns;                /* [P] of threads that are gone: time on a CPU */
     struct list all;                     /* process.c: table */
     struct process *child[CHILDREN_MAX]; /* [P] referenced, including those that have ended */
-    /* [P] Bit i: a thread has page i of SHOWN_BASE, which shows its counts. */
+    /* [P] Bit i: a thread has page i of SHOWN_COUNTS, which shows its counts. */
     uint64_t shown[PROCESS_THREADS_MAX / 64];
     /* [P] Bit i: child[i] is reserved for a process being started. */
     uint32_t child_made;

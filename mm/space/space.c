@@ -200,10 +200,10 @@ void space_destroy(struct space *s)
 
 /* ---- What the kernel shows ------------------------------------------------------------------- */
 
-int space_show(struct space *s, vaddr_t va, paddr_t page)
+int space_show(struct space *s, vaddr_t va, paddr_t page, unsigned prot)
 {
     bool irq = spin_lock(&s->lock);
-    int err = arch_space_map(&s->arch, va, page, PROT_R | PROT_USER);
+    int err = arch_space_map(&s->arch, va, page, prot | PROT_USER);
 
     spin_unlock(&s->lock, irq);
     return err;

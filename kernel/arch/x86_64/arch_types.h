@@ -21,7 +21,7 @@ struct x86_tss {
     uint16_t iomap;
 } PACKED;
 
-#define GDT_ENTRIES 8
+#define GDT_ENTRIES 9
 
 struct arch_cpu {
     struct cpu *self;             /* %gs:0 */

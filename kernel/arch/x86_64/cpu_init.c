@@ -6,6 +6,7 @@
 #include "cpu_init.h"
 #include "fpu.h"
 #include "x86.h"
+#include "cpu_segment.h"
 #include "kernel/core/cpu.h"
 #include "kernel/arch/memory.h"
 
@@ -87,6 +88,17 @@ static void fill_gdt(struct arch_cpu *cpu)
     cpu->gdt[SEL_TSS / 8 + 1] = tss >> 32;
 }
 
+/* A present data segment of user mode, in bytes, whose limit is the number. */
+void cpu_label(struct cpu *cpu)
+{
+    uint64_t number = cpu->index | (uint64_t)cpu->place.node << CPU_NUMBER_BITS;
+
+    cpu->arch.gdt[SEL_CPU_NUMBER / 8] =
+        (number & 0xffff) | (number >> 16 & 0xf) << 48 | (uint64_t)0xf5 << 40;
+    if (x86_features.rdtscp)
+        wrmsr(MSR_TSC_AUX, number);
+}
+
 static void load_segments(struct arch_cpu *cpu)
 {
     struct table_pointer gdtr = {sizeof(cpu->gdt) - 1, (uint64_t)cpu->gdt};
@@ -125,6 +137,7 @@ void cpu_load_tables(struct cpu *cpu, const vaddr_t tops[IST_COUNT])
     arch->tss.iomap = sizeof(arch->tss);
     fill_idt();
     fill_gdt(arch);
+    cpu_label(cpu);
     load_segments(arch);
     wrmsr(MSR_GS_BASE, (uint64_t)cpu);
     wrmsr(MSR_KERNEL_GS, 0);
@@ -161,6 +174,7 @@ void cpu_features_find(void)
     }
     f->max_extended = cpuid(0x80000000, 0).eax;
     f->pdpe1gb = f->max_extended >= 0x80000001 && (cpuid(0x80000001, 0).edx & BIT(26));
+    f->rdtscp = f->max_extended >= 0x80000001 && (cpuid(0x80000001, 0).edx & BIT(27));
     pte_format.level[1].leaf = f->pdpe1gb;
     pte_format.physical_bits = physical_bits(f->max_extended);
     f->tsc_invariant = f->max_extended >= 0x80000007 && (cpuid(0x80000007, 0).edx & BIT(8));

@@ -77,9 +77,10 @@ unsigned arch_cpus_find(const struct boot_info *info, const struct arch_shape *s
     cpus_begin(&list, cpus, max, lapic_id());
     read_madt(&list);
     unsigned n = cpus_end(&list);
-    if (cpus_place_by_shape(&list, shape))
-        return n;
-    place_by_cpuid(&list);
-    cpus_place_by_nodes(&list, acpi_numa(acpi_table_get, cpus_numa()));
+    if (!cpus_place_by_shape(&list, shape)) {
+        place_by_cpuid(&list);
+        cpus_place_by_nodes(&list, acpi_numa(acpi_table_get, cpus_numa()));
+    }
+    cpu_label(&cpus[0]); /* the others are not started yet */
     return n;
 }

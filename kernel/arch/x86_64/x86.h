@@ -45,6 +45,7 @@
 #define MSR_FS_BASE      0xc0000100
 #define MSR_GS_BASE      0xc0000101
 #define MSR_KERNEL_GS    0xc0000102
+#define MSR_TSC_AUX      0xc0000103
 
 /* Memory types by page attribute (SDM vol. 3A, 11.12.4): the reset value, except that entry 1 is
  * write combining. */
@@ -100,7 +101,7 @@ enum {
 /* The features of this processor; filled by cpu_features_find() on the boot CPU and the same for
  * all. */
 struct x86_features {
-    bool smep, smap, umip, fsgsbase, xsave, avx, pdpe1gb;
+    bool smep, smap, umip, fsgsbase, xsave, avx, pdpe1gb, rdtscp;
     bool x2apic, tsc_deadline, tsc_invariant, tsc_adjust, hypervisor;
     uint32_t max_leaf, max_extended;
 };

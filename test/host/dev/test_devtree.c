@@ -134,6 +134,7 @@ static void the_console_is_the_one_chosen(void **state)
     (void)state;
     assert_int_equal(p.uart.kind, UART_PL011);
     assert_int_equal(p.uart.base, 0x9000000);
+    assert_int_equal(p.rtc, 0x9010000);
 }
 
 static void the_machine_has_the_name_the_tree_gives_it(void **state)
@@ -210,6 +211,7 @@ static void an_alias_with_options_names_the_console(void **state)
 {
     (void)state;
     assert_int_equal(p.uart.base, 0xfe201000);
+    assert_int_equal(p.rtc, 0);
     assert_int_equal(p.uart.irq, 153);
 }
 

@@ -11,7 +11,7 @@
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/words.h"
 
-static uint64_t slice, trace, policy, limit, record;
+static uint64_t slice, trace, policy, limit, record, date;
 static const char *const policies[] = {"default", "cluster", NULL};
 
 static const char *const kinds[] = {"sched", "samples", "marks", NULL};
@@ -25,6 +25,7 @@ static const struct arg choices[] = {
     {"trace", ARG_BOOL, &trace, 0, 1, NULL, ARG_BOOT, "say more"},
     {"policy", ARG_CHOICE, &policy, 0, 0, policies, ARG_GROUP, "placement"},
     {"record", ARG_SET, &record, 0, 0, kinds, ARG_BOOT, "what to keep"},
+    {"date", ARG_DATE, &date, 0, 0, NULL, ARG_BOOT, "date at the start"},
     {0},
 };
 static const struct arg *const tables[] = {numbers, choices, NULL};
@@ -46,6 +47,7 @@ static int set_defaults(void **state)
     policy = 0;
     limit = GIB;
     record = 2;
+    date = ARG_DATE_AUTO;
     return 0;
 }
 
@@ -98,6 +100,24 @@ static void a_set_takes_any_of_its_words(void **state)
         assert_non_null(
             strstr(err, "none, all, or some, with commas between them, of sched samples marks"));
     }
+}
+
+static void a_date_is_a_day_a_second_or_left_to_the_machine(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("date=2026-01-01"), 0);
+    assert_int_equal(date, 1767225600);
+    assert_int_equal(parse("date=2026-01-01T00:00:01"), 0);
+    assert_int_equal(date, 1767225601);
+    assert_int_equal(parse("date=0"), 0);
+    assert_int_equal(date, 0);
+    assert_int_equal(parse("date=auto"), 0);
+    assert_int_equal(date, ARG_DATE_AUTO);
+    date = 5;
+    assert_int_equal(parse("date=2026-02-30"), -EINVAL);
+    assert_string_equal(err, "argument=date reason=value: '2026-02-30' is not accepted; accepted: "
+                             "auto, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS, or seconds since 1970");
+    assert_int_equal(date, 5);
 }
 
 static void of_two_values_for_one_argument_the_last_counts(void **state)
@@ -431,6 +451,8 @@ static void values_print_the_way_they_are_written(void **state)
     assert_string_equal(cmdline_value(&numbers[1], 1000, buf, sizeof(buf)), "1000");
     assert_string_equal(cmdline_value(&choices[0], 1, buf, sizeof(buf)), "on");
     assert_string_equal(cmdline_value(&choices[1], 1, buf, sizeof(buf)), "cluster");
+    assert_string_equal(cmdline_value(&choices[3], ARG_DATE_AUTO, buf, sizeof(buf)), "auto");
+    assert_string_equal(cmdline_value(&choices[3], 86399, buf, sizeof(buf)), "1970-01-01T23:59:59");
     assert_string_equal(cmdline_accepts(&choices[0], buf, sizeof(buf)), "on or off");
 }
 
@@ -441,6 +463,7 @@ int main(void)
         TEST(an_empty_line_changes_nothing_and_runs_nothing),
         TEST(boot_arguments_of_every_type_are_applied),
         TEST(a_set_takes_any_of_its_words),
+        TEST(a_date_is_a_day_a_second_or_left_to_the_machine),
         TEST(of_two_values_for_one_argument_the_last_counts),
         TEST(an_unknown_argument_is_named),
         TEST(an_unknown_argument_brings_the_nearest_to_mind),
