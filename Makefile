@@ -198,6 +198,7 @@ $(foreach d,fast debug stack,$(patsubst %,$(O)/$(d)/kernel/proc/syscall/%.o,\
 	$(basename $(notdir $(wildcard kernel/proc/syscall/*.c))))): $(LINUX)/linux_calls.h
 $(O)/apps/libc/errno.o: $(LINUX)/linux_errnos.h
 $(O)/test/qemu/apps/files.o $(O)/test/qemu/apps/remaps.o: $(LINUX)/linux_calls.h
+$(O)/test/qemu/apps/asks.o $(O)/test/qemu/apps/clocks.o: $(LINUX)/linux_calls.h
 
 # ---- Kernel --------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.

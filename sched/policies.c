@@ -61,6 +61,11 @@ uint64_t sched_slice_us = 3000;
 uint64_t sched_hot_us = 500;
 uint64_t sched_starve_ms = 50;
 
+uint64_t sched_slice_ns(void)
+{
+    return sched_slice_us * NS_PER_US;
+}
+
 const struct arg sched_args[] = {
     {"sched.policy", ARG_TABLE, &sched_policy, 0, 0, sched_policies, ARG_GROUP,
      "where threads are placed"},

@@ -52,6 +52,14 @@ struct sharing_member {
     uint32_t load;              /* [D] thousandths of a CPU it wanted in the time before that */
 };
 
+/* What Linux's calls have asked for a thread; kernel/proc/asked.h says what it gets. */
+struct thread_asked {
+    uint8_t policy;   /* SCHED_NORMAL, ... */
+    uint8_t realtime; /* priority of SCHED_FIFO and SCHED_RR, else 0 */
+    int8_t nice;
+    bool resets; /* threads that it creates begin with SCHED_NORMAL */
+};
+
 struct thread {
     struct arch_context context; /* [O] */
     struct ready_thread ready;   /* [R] its priority and position in the run queue */
@@ -99,8 +107,9 @@ struct thread {
     /* proc [O]: user address of a word that is cleared, and woken as a futex, when the thread ends;
      * 0: none */
     vaddr_t clear_tid;
-    vaddr_t robust_list; /* proc [O]: user address of its list of robust futexes; 0: none */
-    uint32_t refs;       /* [A] */
+    vaddr_t robust_list;       /* proc [O]: user address of its list of robust futexes; 0: none */
+    struct thread_asked asked; /* proc: lock of its process */
+    uint32_t refs;             /* [A] */
 };
 
 #define CPU_ANY  (~0u)
@@ -164,6 +173,7 @@ void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
 /* Wakes up to `max` threads. Guard held. Returns the number woken. */
 unsigned wait_wake(struct wait_queue *q, unsigned max);
 void sched_sleep_until(uint64_t deadline_ns); /* the end of the process ends it early */
+uint64_t sched_slice_ns(void);                /* returns the length of a slice on average */
 void sched_yield(void);
 void sched_point(void); /* gives way if asked to; interrupts on or off, no spinlock held */
 /* Ends the thread's sleep with -EINTR, now and from now on: its process ends. */

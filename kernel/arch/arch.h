@@ -64,9 +64,9 @@ struct boot_info; /* kernel/boot/boot_info.h */
 #define KSTACK_SLOT (64 * KIB)
 #define USER_MIN    ((vaddr_t)0x0000000000010000)
 #define USER_MAX    ((vaddr_t)0x00007fffffbef000) /* first address above user space */
-/* From SHOWN_BASE on, pages that the kernel shows to user mode: programs cannot map, change or unmap
- * them. First the vDSO (kernel/vdso/vdso.h), in the 2 MB of the first thread's stack, so that it
- * needs no page table of its own, then threads' counts (kernel/proc/count_session.c). */
+/* From SHOWN_BASE on, pages that the kernel shows to user mode: programs cannot map, change or
+ * unmap them. First the vDSO (kernel/vdso/vdso.h), in the 2 MB of the first thread's stack, so that
+ * it needs no page table of its own, then threads' counts (kernel/proc/count_session.c). */
 #define SHOWN_BASE   ((vaddr_t)0x00007fffffbf0000)
 #define SHOWN_COUNTS ((vaddr_t)0x00007fffffc00000)
 #define SHOWN_MAX    ((vaddr_t)0x00007ffffffff000)
@@ -230,14 +230,14 @@ int arch_clock_check(const char **name, uint64_t *hz);
 /* Returns the largest difference of a CPU's clock to the boot CPU's when it started, in ticks. Any
  * context, after arch_cpus_start(). */
 uint64_t arch_clocks_differ(void);
-/* How ticks become that time: (ticks - base) * to_ns >> ARCH_CLOCK_SHIFT, over 128 bits. Any context,
- * after arch_init_irq(). */
+/* How ticks become that time: (ticks - base) * to_ns >> ARCH_CLOCK_SHIFT, over 128 bits. Any
+ * context, after arch_init_irq(). */
 #define ARCH_CLOCK_SHIFT 32
 void arch_clock_scale(uint64_t *base, uint64_t *to_ns);
 /* Returns whether user mode may read the clock. Any context, after arch_init_irq(). */
 bool arch_ticks_user(void);
-/* Reads the machine's clock of the date: seconds since 1970. At boot, after arch_init_irq(). Returns
- * 0, or -ENODEV: there is none that is known, or it is not set. */
+/* Reads the machine's clock of the date: seconds since 1970. At boot, after arch_init_irq().
+ * Returns 0, or -ENODEV: there is none that is known, or it is not set. */
 int arch_rtc_read(uint64_t *seconds);
 /* Draws 64 bits from this CPU's generator of random numbers. Returns false: it has none, or none
  * that works. Any context, after arch_init_irq(). */

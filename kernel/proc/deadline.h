@@ -1,6 +1,7 @@
 /* Deadlines as sched.h has them: the time of arch_clock_ns(), UINT64_MAX: never. */
 #pragma once
 #include "kernel/arch/arch.h"
+#include "kernel/core/wall_clock.h"
 
 /* Returns the time `ns` from now, UINT64_MAX if it overflows. */
 static inline uint64_t deadline_after(uint64_t ns)
@@ -10,8 +11,10 @@ static inline uint64_t deadline_after(uint64_t ns)
     return ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
 }
 
-/* Returns the time of a date, in ns. Dates begin at boot. */
+/* Returns the time of a date, in ns since 1970; 0 of one before boot. */
 static inline uint64_t deadline_of_date(uint64_t ns)
 {
-    return ns;
+    uint64_t base = wall_clock_base_ns();
+
+    return ns == UINT64_MAX ? ns : ns > base ? ns - base : 0;
 }

@@ -8,6 +8,7 @@
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/elf.h"
 #include "kernel/proc/program_stack.h"
+#include "kernel/vdso/vdso.h"
 #include <linux/auxvec.h>
 
 #define STACK_TOP       (USER_MAX - PAGE_SIZE)
@@ -322,6 +323,7 @@ static unsigned fill_auxv(struct auxv_entry auxv[AUXV_MAX], const struct image *
         {AT_HWCAP, arch_user_hwcap()},
         {AT_HWCAP2, arch_user_hwcap2()},
         {AT_CLKTCK, CLOCK_TICKS},
+        {AT_SYSINFO_EHDR, VDSO_EHDR},
     };
 
     _Static_assert(ARRAY_SIZE(entries) <= AUXV_MAX, "room");
@@ -370,8 +372,10 @@ static int map_stack(struct process *p)
 static int make_stack(struct process *p, const struct exec_request *what, const struct arguments *a,
                       const struct image *program, const struct image *interpreter, vaddr_t *sp)
 {
-    int err = map_stack(p) ?: fill_stack(p, what, a, program, interpreter, sp);
+    int err = map_stack(p) ?: vdso_map(p->space);
 
+    if (!err)
+        err = fill_stack(p, what, a, program, interpreter, sp);
     if (err)
         refuse(p, err == -E2BIG ? "arguments" : "memory",
                err == -E2BIG ? "too many or too long arguments" : "no memory for its stack");

@@ -7,13 +7,14 @@
 #include "kernel/proc/process.h"
 #include "kernel/proc/abi.h"
 #include "kernel/file/file.h"
-#include "kernel/lib/list.h"
 #include "kernel/core/entropy.h"
+#include "kernel/lib/list.h"
 #include "kernel/core/number.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/mem/account.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
+#include <linux/resource.h>
 
 #define CHILDREN_MAX 32
 
@@ -52,6 +53,11 @@ struct process {
     /* [P] Of children that have no structure any more, and of their descendants. NULL: no child was
      * started. */
     struct hpm_sums *descendants;
+    struct rlimit64 limits[RLIM_NLIMITS]; /* [P] */
+    /* [A] of prctl(2) and personality(2): the signal that it gets at its parent's end, or 0 */
+    uint8_t death_signal;
+    bool no_new_privs;
+    uint32_t personality;
     uint64_t past_run_ns;                /* [P] of threads that are gone: time on a CPU */
     struct list all;                     /* process.c: table */
     struct process *child[CHILDREN_MAX]; /* [P] referenced, including those that have ended */
@@ -87,6 +93,8 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
 int process_charge(struct process *p, uint64_t bytes);
 /* Takes back a charge. Any context. */
 void process_uncharge(struct process *p, uint64_t bytes);
+/* Returns the number of processes. Any context with locks of lower ranks than LOCK_PROC. */
+unsigned process_count(void);
 /* Takes a reference. */
 void process_get(struct process *p);
 /* Returns the process with this pid, referenced, or NULL. */

@@ -1,6 +1,7 @@
 /* The table of processes, their start and their end; see process.h. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/limits.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/exec.h"
 #include "kernel/proc/count_session.h"
@@ -112,6 +113,17 @@ void process_init(void)
         panic("bundle: broken at byte %llu: %s", (unsigned long long)cursor, why);
 }
 
+unsigned process_count(void)
+{
+    unsigned n = 0;
+    bool irq = spin_lock(&table_lock);
+
+    for (const struct list *l = table.next; l != &table; l = l->next)
+        n++;
+    spin_unlock(&table_lock, irq);
+    return n;
+}
+
 void process_get(struct process *p)
 {
     __atomic_fetch_add(&p->refs, 1, __ATOMIC_RELAXED);
@@ -181,6 +193,7 @@ static int create_process(const char *name, struct family *family, struct proces
     p->parent = parent;
     family_sum_join(p);
     p->pid = take_pid(p, parent);
+    limits_init(p, parent);
     space_set_pid(p->space, p->pid);
     entropy_stream_init(&p->entropy, p->pid);
     bool irq = spin_lock(&table_lock);

@@ -3,6 +3,7 @@
 #include "kernel/proc/count_session.h"
 #include "kernel/proc/family.h"
 #include "kernel/proc/futex.h"
+#include "kernel/proc/asked.h"
 #include "kernel/proc/internal.h"
 #include "hpm/count.h"
 
@@ -83,6 +84,7 @@ static void count_gone(struct thread *t)
 static int make_thread(struct process *p, struct uthread_start *start, const struct thread *like,
                        struct thread **out)
 {
+    const struct thread_asked asked = like ? asked_by_child(like->asked) : (struct thread_asked){0};
     struct thread_params params = {
         .name = p->name,
         .entry = enter_user,
@@ -96,11 +98,15 @@ static int make_thread(struct process *p, struct uthread_start *start, const str
         .freed = family_leave,
         .freed_arg = p->family,
         .affinity = like ? &like->affinity : NULL,
-        .prio = like ? like->own_prio : PRIO_NORMAL,
+        .prio = like && !like->asked.resets ? like->own_prio : asked_priority(&asked),
         .group = GROUP_NONE,
     };
 
-    return thread_create(&params, out);
+    int err = thread_create(&params, out);
+
+    if (!err)
+        (*out)->asked = asked;
+    return err;
 }
 
 /* Lists t in the order of tids, in which most threads are created. */

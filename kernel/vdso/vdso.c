@@ -38,13 +38,12 @@ void vdso_init(uint64_t date_ns)
     }
 }
 
-int vdso_map(struct space *s, vaddr_t *ehdr)
+int vdso_map(struct space *s)
 {
     int err = space_show(s, VDSO_BASE, data_page, PROT_R);
 
     for (unsigned i = 0; i < code_pages && !err; i++)
         err = space_show(s, VDSO_EHDR + i * PAGE_SIZE, code_page[i], PROT_R | PROT_X);
-    *ehdr = VDSO_EHDR;
     return err;
 }
 

@@ -15,9 +15,9 @@ struct space; /* mm/mm.h */
 /* Makes the frames; date_ns: CLOCK_REALTIME where arch_clock_ns() is 0. At boot, once, before the
  * first process, with an allocator of frames. Panics without memory. */
 void vdso_init(uint64_t date_ns);
-/* Shows the vDSO in a space that has none yet. *ehdr: for AT_SYSINFO_EHDR. The end of the space
- * ends it. Thread context, no lock held. Returns 0, or an error of space_show(). */
-int vdso_map(struct space *s, vaddr_t *ehdr);
+/* Shows the vDSO in a space that has none yet. The end of the space ends it. Thread context, no
+ * lock held. Returns 0, or an error of space_show(). */
+int vdso_map(struct space *s);
 /* Returns the address of a function in all spaces, or 0 if there is none of this name. Any context,
  * after vdso_init(). */
 vaddr_t vdso_function(const char *name);

@@ -18,7 +18,7 @@ vaddr_t memory_stack(uint64_t size);
 /* Finds the registers that switch the machine off. After acpi_init(). */
 void power_init(void);
 
-/* ---- cpu_init.c ------------------------------------------------------------------------------- */
+/* ---- cpu_init.c ------------------------------------------------------------------------------ */
 /* Lets user mode read this CPU's number and its node's, from cpu_segment.h's segment and with
  * RDTSCP. On that CPU, once its tables are loaded, and again when its place has changed. */
 void cpu_label(struct cpu *cpu);

@@ -1,0 +1,224 @@
+/* System calls of Linux: who the caller is and what system it is on (getpid(2), uname(2),
+ * sysinfo(2), prctl(2), getrandom(2)). There is one user, 0. */
+#include "kernel/core/cpu.h"
+#include "kernel/core/printf.h"
+#include "kernel/lib/release.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/syscall/syscall.h"
+#include "kernel/proc/user.h"
+#include <linux/personality.h>
+#include <linux/prctl.h>
+#include <linux/random.h>
+#include <linux/sysinfo.h>
+#include <linux/utsname.h>
+
+#define NAME_BYTES     16 /* of a thread, the NUL included: TASK_COMM_LEN */
+#define RANDOM_CHUNK   256
+#define RANDOM_MAX     ((uint64_t)0x7ffff000) /* bytes a call gives at most */
+#define SIGNAL_MAX     64
+#define TIMER_SLACK_NS 50000
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+int64_t sys_getpid(const struct call *c)
+{
+    return c->p->pid;
+}
+
+/* The parent of those that the kernel starts is 0, as the first process's on Linux. */
+int64_t sys_getppid(const struct call *c)
+{
+    return c->p->parent ? c->p->parent->pid : 0;
+}
+
+/* getuid, geteuid, getgid, getegid. */
+int64_t sys_getuid(UNUSED const struct call *c)
+{
+    return 0;
+}
+
+/* getresuid, getresgid. */
+int64_t sys_getresuid(const struct call *c)
+{
+    const uint32_t zero = 0;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (arch_copy_to_user(c->a[i], &zero, sizeof(zero)))
+            return -EFAULT;
+    return 0;
+}
+
+/* Groups of processes and sessions: an application and what it starts are one. Returns the pid of
+ * the first process of the one with this pid, 0: the caller. */
+static int64_t first_of(const struct call *c, uint64_t pid)
+{
+    struct process *p = (int32_t)pid < 0 ? NULL : process_to_read(c->p, (uint32_t)pid);
+
+    if (!p)
+        return -ESRCH;
+    const struct process *first = p;
+    while (first->parent)
+        first = first->parent;
+    int64_t number = first->pid;
+    process_put(p);
+    return number;
+}
+
+/* getpgid, getsid. */
+int64_t sys_getpgid(const struct call *c)
+{
+    return first_of(c, c->a[0]);
+}
+
+int64_t sys_getpgrp(const struct call *c)
+{
+    return first_of(c, 0);
+}
+
+int64_t sys_getgroups(const struct call *c)
+{
+    return (int32_t)c->a[0] < 0 ? -EINVAL : 0;
+}
+
+/* ---- The system ------------------------------------------------------------------------------ */
+
+int64_t sys_uname(const struct call *c)
+{
+    struct new_utsname u = {.sysname = "Linux",
+                            .nodename = "vigil",
+                            .release = RELEASE_NAME,
+                            .version = "#1 SMP Vigil",
+                            .domainname = "(none)"};
+
+    ksnprintf(u.machine, sizeof(u.machine), "%s", arch_name);
+    return arch_copy_to_user(c->a[0], &u, sizeof(u));
+}
+
+int64_t sys_sysinfo(const struct call *c)
+{
+    struct frame_stats frames;
+
+    frame_stats(&frames);
+    struct sysinfo s = {
+        .uptime = (__kernel_long_t)(arch_clock_ns() / NS_PER_S),
+        .totalram = frames.total_pages * PAGE_SIZE,
+        .freeram = frames.free_pages * PAGE_SIZE,
+        .procs = (uint16_t)MIN(process_count(), (unsigned)UINT16_MAX),
+        .mem_unit = 1,
+    };
+    return arch_copy_to_user(c->a[0], &s, sizeof(s));
+}
+
+int64_t sys_getcpu(const struct call *c)
+{
+    uint32_t cpu = this_cpu()->index, node = sched_topology()->of[cpu].node;
+
+    if (c->a[0] && arch_copy_to_user(c->a[0], &cpu, sizeof(cpu)))
+        return -EFAULT;
+    return c->a[1] ? arch_copy_to_user(c->a[1], &node, sizeof(node)) : 0;
+}
+
+/* ---- Chance ---------------------------------------------------------------------------------- */
+
+int64_t sys_getrandom(const struct call *c)
+{
+    uint64_t n = MIN(c->a[1], RANDOM_MAX), done = 0;
+    uint32_t flags = (uint32_t)c->a[2];
+    uint8_t bytes[RANDOM_CHUNK];
+
+    if (flags & ~(uint32_t)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE) ||
+        (flags & GRND_RANDOM && flags & GRND_INSECURE))
+        return -EINVAL;
+    while (done < n && !process_ending(c->p)) {
+        uint64_t part = MIN(n - done, (uint64_t)sizeof(bytes));
+        entropy_bytes(&c->p->entropy, bytes, part);
+        if (arch_copy_to_user(c->a[0] + done, bytes, part))
+            return done ? (int64_t)done : -EFAULT;
+        done += part;
+        sched_point();
+    }
+    return (int64_t)done;
+}
+
+/* ---- prctl, personality ---------------------------------------------------------------------- */
+
+static int set_name(const struct call *c)
+{
+    char name[NAME_BYTES] = {0};
+
+    /* A longer name is cut; the end of memory may follow a shorter one's NUL. */
+    for (unsigned i = 0; i < NAME_BYTES - 1; i++) {
+        if (arch_copy_from_user(&name[i], c->a[1] + i, 1))
+            return -EFAULT;
+        if (!name[i])
+            break;
+    }
+    bool irq = spin_lock(&c->p->lock);
+    memcpy(c->t->name, name, sizeof(name));
+    spin_unlock(&c->p->lock, irq);
+    return 0;
+}
+
+static int get_name(const struct call *c)
+{
+    char name[NAME_BYTES] = {0};
+    bool irq = spin_lock(&c->p->lock);
+
+    memcpy(name, c->t->name, NAME_BYTES - 1);
+    spin_unlock(&c->p->lock, irq);
+    return arch_copy_to_user(c->a[1], name, sizeof(name));
+}
+
+static int put_int(vaddr_t to, int32_t v)
+{
+    return arch_copy_to_user(to, &v, sizeof(v));
+}
+
+int64_t sys_prctl(const struct call *c)
+{
+    struct process *p = c->p;
+    bool rest_zero = !c->a[2] && !c->a[3] && !c->a[4];
+
+    switch (c->a[0]) {
+    case PR_SET_NAME:
+        return set_name(c);
+    case PR_GET_NAME:
+        return get_name(c);
+    case PR_SET_PDEATHSIG:
+        if (c->a[1] > SIGNAL_MAX)
+            return -EINVAL;
+        p->death_signal = (uint8_t)c->a[1];
+        return 0;
+    case PR_GET_PDEATHSIG:
+        return put_int(c->a[1], p->death_signal);
+    case PR_GET_DUMPABLE:
+        return 1;
+    case PR_GET_KEEPCAPS:
+        return 0;
+    case PR_SET_NO_NEW_PRIVS:
+        if (c->a[1] != 1 || !rest_zero)
+            return -EINVAL;
+        p->no_new_privs = true;
+        return 0;
+    case PR_GET_NO_NEW_PRIVS:
+        return c->a[1] || !rest_zero ? -EINVAL : p->no_new_privs;
+    case PR_GET_TIMERSLACK:
+        return TIMER_SLACK_NS;
+    default:
+        return -EINVAL;
+    }
+}
+
+/* Addresses are never random here, so that flag changes nothing; other kinds of system are not
+ * imitated. */
+int64_t sys_personality(const struct call *c)
+{
+    uint32_t wanted = (uint32_t)c->a[0], before = c->p->personality;
+
+    if (wanted == UINT32_MAX)
+        return before;
+    if (wanted & ~(uint32_t)ADDR_NO_RANDOMIZE)
+        return -EINVAL;
+    c->p->personality = wanted;
+    return before;
+}
