@@ -27,7 +27,7 @@ endif
 .SECONDARY:
 .DEFAULT_GOAL := help
 ifeq ($(filter x86_64 aarch64,$(ARCH)),)
-$(error ARCH=$(ARCH): expected x86_64 or aarch64)
+$(error make: argument=ARCH reason=value: $(ARCH): expected x86_64 or aarch64)
 endif
 
 ifeq ($(V),1)

@@ -163,7 +163,7 @@ static void print_found(void)
         modes[hpm_modes], caps.can_sample ? "yes" : "no", about[0] ? ": " : "", about);
     report_missing(missing, sizeof missing);
     if (missing[0])
-        kprintf("hpm: event=lacks pmu=%s: does not count %s\n", caps.name, missing);
+        kprintf("hpm: event=lacks pmu=%s figures=%s: not counted\n", caps.name, missing);
     if (!event_vendors)
         kprintf("hpm: " EVENT_NO_VENDORS "\n");
 }

@@ -194,9 +194,9 @@ void report_missing(char *buf, size_t size)
         bool missing;
     } figures[] = {
         {"instructions", !caps->instructions},
-        {"stalls by cause", !causes},
-        {"stalls of front and back end", !causes && (caps->stall & PIPELINE) != PIPELINE},
-        {caps->served ? "accesses by source but those of remote caches" : "accesses by source",
+        {"stalls-by-cause", !causes},
+        {"stalls-by-half", !causes && (caps->stall & PIPELINE) != PIPELINE},
+        {caps->served ? "accesses-but-remote-caches" : "accesses-by-source",
          BEYOND_L1 & ~caps->served},
         {"misses", !causes && !caps->missed},
     };
@@ -205,7 +205,7 @@ void report_missing(char *buf, size_t size)
     buf[0] = '\0';
     for (size_t i = 0; i < ARRAY_SIZE(figures) && n < size; i++)
         if (figures[i].missing)
-            n += ksnprintf(buf + n, size - n, "%s%s", n ? ", " : "", figures[i].name);
+            n += ksnprintf(buf + n, size - n, "%s%s", n ? "," : "", figures[i].name);
 }
 
 static void add_title(struct text *t, const char *title, const struct hpm_breakdown *b,
@@ -247,7 +247,7 @@ void hpm_breakdown_print(const char *title, const struct hpm_breakdown *b)
         add_misses(t, b, caps);
     report_missing(missing, sizeof missing);
     if (missing[0])
-        text_add(t, "  not counted by this PMU: %s\n", missing);
-    kprintf("%.*s", (int)t->length, t->at);
+        text_add(t, "  lacks: figures=%s: not counted by this PMU\n", missing);
+    kprintf("%s", t->at);
     kfree(t);
 }

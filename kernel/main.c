@@ -113,7 +113,7 @@ static void init_thread(void *arg)
     hpm_cpus_started();
     track_init(paging_divides());
     if (!selftest_wanted) /* the selftest's report contains them */
-        quirks_print("");
+        quirks_print("quirk:");
     telemetry_start();
     drivers_probe(DEVICE_BLOCK);
     block_start();
@@ -128,8 +128,8 @@ static void init_thread(void *arg)
     if (selftest_wanted)
         status = selftest_run(info) ? EXIT_SELFTEST : 0;
     else if (!cmdline.count) {
-        kprintf(
-            "no application given: name one behind '--' on the command line; 'help' explains\n");
+        kprintf("boot: event=idle reason=no-application: name one behind '--' on the command line; "
+                "'help' explains\n");
         process_list_applications();
     }
     unsigned run_status = run_commands(&cmdline);
@@ -148,7 +148,7 @@ NORETURN void kernel_main(const struct boot_info *info)
     arch_init_early(&cpus[0]);
     int err = read_arguments(info);
     outputs_init(info, serial, err ? OUTPUTS_BOTH : (enum outputs_choice)console_wanted);
-    kprintf("\nVigil " VERSION " %s, started by %s\n", arch_name, info->protocol);
+    kprintf("\nvigil: event=start version=" VERSION " arch=%s by=%s\n", arch_name, info->protocol);
     outputs_report();
     obey_arguments(err);
     if (selftest_wanted)

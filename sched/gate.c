@@ -25,8 +25,10 @@ static void note_left(struct gate *g, struct thread *self)
 static void check_order(const struct gate *g, const struct thread *self)
 {
     if (self->gate && self->gate->rank >= g->rank)
-        panic("gate %s (rank %d) wanted while holding %s (rank %d)", g->mutex.guard.name,
-              (int)g->rank, self->gate->mutex.guard.name, (int)self->gate->rank);
+        panic(
+            "code=gate-order gate=%s rank=%d held=%s held_rank=%d: gates are entered in the order "
+            "of their ranks",
+            g->mutex.guard.name, (int)g->rank, self->gate->mutex.guard.name, (int)self->gate->rank);
 }
 
 void gate_enter(struct gate *g)

@@ -8,7 +8,9 @@
 # control/PACKAGE/ with each package's control files; list, their names and versions.
 set -eu
 die() { printf 'closure: error: %s\n' "$*" >&2; exit 1; }
-[ $# -ge 3 ] || die "usage: closure.sh DEBIAN_ARCHITECTURE DIR PACKAGE..."
+[ $# -ge 3 ] || {
+	echo "closure: argument=PACKAGE reason=missing: closure.sh DEBIAN_ARCHITECTURE DIR PACKAGE..." >&2
+	exit 1; }
 architecture=$1 out=$2
 shift 2
 cd "$(dirname "$0")/.."

@@ -30,6 +30,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 say() { printf 'linux-guest: %s\n' "$*" >&2; }
+# A refused argument: "ARGUMENT reason=REASON: text", of which tests read the keys.
+refuse() { printf 'linux-guest: argument=%s\n' "$*" >&2; exit 125; }
 die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
 
 machine=openpower720 pin= mutex= options= package= pass= swap= free= write= plugin= arch=x86_64 \
@@ -43,38 +45,48 @@ while [ $# -gt 0 ]; do
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	smp=* | mem=* | timeout=* | out=*) pass="$pass $1" ;;
-	*) die "unknown argument '$1' (machine= smp= mem= timeout= out= plugin= pin= mutex= swap= free= write= options= package= arch= tree= command= mark=, then -- PROGRAM)" ;;
+	*)
+		refuse "${1%%=*} reason=unknown: '$1' is no argument (machine= smp= mem= timeout= out= plugin=" \
+			"pin= mutex= swap= free= write= options= package= arch= tree= command= mark=, then" \
+			"-- PROGRAM)" ;;
 	esac
 	shift
 done
 case $arch in
 x86_64) dir=$PWD/build/linux debian=amd64 compiler=gcc terminal=ttyS0 ;;
 aarch64)
-	[ -n "$tree" ] || die "arch=aarch64: goes with tree= only"
+	[ -n "$tree" ] || refuse "arch reason=conflict: aarch64 goes with tree= only"
 	dir=$PWD/build/linux-aarch64 debian=arm64 compiler=aarch64-linux-gnu-gcc terminal=ttyAMA0 ;;
-*) die "arch=$arch: accepted are x86_64, aarch64" ;;
+*) refuse "arch reason=value: $arch: accepted are x86_64, aarch64" ;;
 esac
 for file in "tree=$tree" "command=$command"; do
-	[ -z "${file#*=}" ] || [ -r "${file#*=}" ] || die "$file: no such file"
+	[ -z "${file#*=}" ] || [ -r "${file#*=}" ] || refuse "${file%%=*} reason=missing: ${file#*=}: no such file"
 done
-[ -n "$tree" ] || [ -z "$command$mark" ] || die "command= and mark= go with tree="
-[ -z "$tree" ] || [ -n "$command" ] || die "tree=$tree: what to run is missing: command=FILE"
-case $pin in '' | good | bad) ;; *) die "pin=$pin: accepted are good, bad" ;; esac
+[ -n "$tree" ] || [ -z "$command$mark" ] || refuse "command reason=conflict: command= and mark= go with tree="
+[ -z "$tree" ] || [ -n "$command" ] || refuse "command reason=missing: tree=$tree: what to run is missing: command=FILE"
+case $pin in '' | good | bad) ;; *) refuse "pin reason=value: $pin: accepted are good, bad" ;; esac
 case $mutex in '' | default | adaptive) ;; *)
-	die "mutex=$mutex: accepted are default, adaptive" ;;
+	refuse "mutex reason=value: $mutex: accepted are default, adaptive" ;;
 esac
-case $free in *[!0-9]*) die "free=$free: expected a number of KB" ;; esac
-[ -z "$swap" ] || [ "$machine" != qemu ] || die "swap=$swap: plain QEMU has no disk in model time"
+case $free in *[!0-9]*) refuse "free reason=value: $free: expected a number of KB" ;; esac
+[ -z "$swap" ] || [ "$machine" != qemu ] ||
+	refuse "swap reason=conflict: $swap: plain QEMU has no disk in model time"
 case ${swap%%,*} in '') ;; [1-9]*[kKmMgG]) ;; *)
-	die "swap=$swap: expected a size, such as 64M" ;;
+	refuse "swap reason=value: $swap: expected a size, such as 64M" ;;
 esac
 for setting in $(printf '%s' "$write" | tr ' ,' '_ '); do
-	case $setting in /*:?*) ;; *) die "write=$write: expected FILE:TEXT,FILE:TEXT, each FILE from / on" ;; esac
+	case $setting in
+	/*:?*) ;;
+	*) refuse "write reason=value: $write: expected FILE:TEXT,FILE:TEXT, each FILE from / on" ;;
+	esac
 done
 programs=$*
 names="hello scoreboard warehouse private latency sweep" # and strings, of the tests'
 for name in $(printf '%s\n' "$programs" | tr ';' '\n' | sed 's/^ *//; s/ .*//'); do
-	case " $names strings " in *" $name "*) ;; *) die "no program is called '$name'; there are: $names strings" ;; esac
+	case " $names strings " in
+	*" $name "*) ;;
+	*) refuse "program reason=unknown: no program is called '$name'; there are: $names strings" ;;
+	esac
 done
 
 # Extracts the ELF file inside a kernel image (Linux, Documentation/arch/x86/boot.rst: setup_sects,

@@ -52,6 +52,8 @@
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
+# A refused argument: "ARGUMENT reason=REASON KEY=VALUE...: text", of which tests read the keys.
+refuse() { die "argument=$*"; }
 commas() { printf '%s' "$1" | sed 's/,/,,/g'; } # within one of QEMU's options
 
 kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= \
@@ -66,11 +68,14 @@ while [ $# -gt 0 ]; do
 		smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	*) die "unknown argument '$1' (kernel= disk= efi= linux= initrd= append= arch= gic= devices= drive= telemetry= board= thread= check= ending= icount= machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
+	*)
+		refuse "${1%%=*} reason=unknown: '$1' is no argument (kernel= disk= efi= linux= initrd=" \
+			"append= arch= gic= devices= drive= telemetry= board= thread= check= ending= icount=" \
+			"machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
 done
-mkdir -p "$out" 2>/dev/null || die "out=$out: cannot be made a folder"
+mkdir -p "$out" 2>/dev/null || refuse "out reason=error: $out: cannot be made a folder"
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vigil-qemu.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
@@ -115,13 +120,16 @@ aarch64)
 	model=virt,gic-version=$gic firmware_kib=131072 simulated_cpu=neoverse-n1 \
 		with_status='-semihosting-config enable=on,target=native'
 	code=/usr/share/AAVMF/AAVMF_CODE.fd vars=/usr/share/AAVMF/AAVMF_VARS.fd package=qemu-efi-aarch64 ;;
-*) die "arch=$arch: expected x86_64 or aarch64" ;;
+*) refuse "arch reason=value: $arch: expected x86_64 or aarch64" ;;
 esac
 
-case $timeout in '' | *[!0-9]*) die "timeout=$timeout: expected a number of seconds" ;; esac
-[ -n "$(kib "$mem")" ] || die "mem=$mem: expected a size, such as 512M or 2G"
+case $timeout in
+'' | *[!0-9]*) refuse "timeout reason=value: $timeout: expected a number of seconds" ;;
+esac
+[ -n "$(kib "$mem")" ] || refuse "mem reason=value: $mem: expected a size, such as 512M or 2G"
 for file in "kernel=$kernel" "disk=$disk" "efi=$efi" "linux=$linux" "initrd=$initrd" "dtb=$dtb"; do
-	[ -z "${file#*=}" ] || [ -e "${file#*=}" ] || die "$file: no such file"
+	[ -z "${file#*=}" ] || [ -e "${file#*=}" ] ||
+		refuse "${file%%=*} reason=missing: ${file#*=}: no such file"
 done
 # Prints the instruction set of an ELF file (e_machine) or an Image (its magic number); nothing for
 # another file.
@@ -134,46 +142,52 @@ isa_of() { # FILE
 }
 [ -z "$kernel" ] || case $(isa_of "$kernel") in
 '' | $arch) ;;
-*) die "kernel=$kernel: is for $(isa_of "$kernel"), and arch=$arch" ;;
+*)
+	refuse "kernel reason=value for=$(isa_of "$kernel") arch=$arch: $kernel: another machine's" ;;
 esac
 
 # Errors that would otherwise only end in silence.
 [ -z "$kernel" ] || [ $arch != x86_64 ] || [ ${#append} -le 4095 ] ||
-	die "append= has ${#append} characters: with kernel= on x86_64 QEMU's firmware takes 4095 at most"
+	refuse "append reason=too-long characters=${#append} limit=4095: with kernel= on x86_64 QEMU's" \
+		"firmware takes no more"
 [ -z "$linux" ] || [ ${#append} -le 2047 ] || \
-	die "append= has ${#append} characters: Linux takes 2047 at most"
+	refuse "append reason=too-long characters=${#append} limit=2047: Linux takes no more"
 [ -z "$initrd" ] || [ -z "$disk$efi" ] || \
-	die "initrd=$initrd: goes with kernel= or linux=; a disk image has its own (tools/espimage.sh)"
+	refuse "initrd reason=conflict: $initrd: goes with kernel= or linux=; a disk image has its own" \
+		"(tools/espimage.sh)"
 least=
 [ -z "$disk$efi" ] || least=$firmware_kib
 [ -z "$kernel" ] || least=$(least_kib "$kernel")
 [ -z "$least" ] || [ -z "$initrd" ] || least=$((least + $(stat -L -c %s "$initrd") / 1024 + 1024))
 [ -z "$least" ] || [ "$(kib "$mem")" -ge "$least" ] || \
-	die "mem=$mem: too little memory: at least ${least}K are needed"
+	refuse "mem reason=range least=${least}K: $mem is too little memory"
 
 case $ending in
 status) ;;
 off) with_status= ;;
-*) die "ending=$ending: expected status or off" ;;
+*) refuse "ending reason=value: $ending: expected status or off" ;;
 esac
 
-case $check in '' | only) ;; *) die "check=$check: expected only" ;; esac
+case $check in '' | only) ;; *) refuse "check reason=value: $check: expected only" ;; esac
 case $smp in *,*) shape=,${smp#*,} smp=${smp%%,*} ;; esac
-case $smp in *[!0-9]* | 0*) die "smp=$smp: expected a number of CPUs, at least 1" ;; esac
+case $smp in
+*[!0-9]* | 0*) refuse "smp reason=value: $smp: expected a number of CPUs, at least 1" ;;
+esac
 if [ "$machine" = qemu ]; then
 	: "${smp:=1}" "${cpu:=max}"
 else
-	[ -z "$shape" ] || die "smp=$smp$shape: '$machine' has a shape of its own"
+	[ -z "$shape" ] || refuse "smp reason=value: $smp$shape: '$machine' has a shape of its own"
 	shape=$("$top/build/machine/topologies" "$machine") ||
-		die "no machine is called '$machine'; there are: qemu (no simulation), $("$top/build/machine/topologies" | awk '{ printf "%s%s", s, $1; s = ", " }')"
+		refuse "machine reason=unknown: no machine is called '$machine'; there are: qemu (no" \
+			"simulation), $("$top/build/machine/topologies" | awk '{ printf "%s%s", s, $1; s = ", " }')"
 	read -r cpus chips cores threads <<-EOF
 		$shape
 	EOF
 	: "${smp:=$cpus}" "${cpu:=$simulated_cpu}"
 	[ $arch != aarch64 ] || cpu=$cpu,cntfrq=1000000000
 	shape=,sockets=$chips,cores=$cores,threads=$threads,maxcpus=$cpus
-	[ "$smp" -le "$cpus" ] || die "smp=$smp: '$machine' has $cpus CPUs"
-	[ -z "$icount" ] || die "icount=$icount: a simulated machine has its own time"
+	[ "$smp" -le "$cpus" ] || refuse "smp reason=range cpus=$cpus: $smp: '$machine' has no more"
+	[ -z "$icount" ] || refuse "icount reason=conflict: $icount: a simulated machine has its own time"
 	page=$scratch/registers thread=single # the simulator decides which CPU's turn it is
 	truncate -s 1M "$page"
 	rm -f "$out/pages.trace"
@@ -187,7 +201,7 @@ for device in $(printf '%s' "$devices" | tr + ' '); do
 done
 
 if [ -n "$drive" ]; then
-	[ -e "${drive%%,*}" ] || die "drive=$drive: no such file"
+	[ -e "${drive%%,*}" ] || refuse "drive reason=missing: $drive: no such file"
 	set -- -drive "id=drive,if=none,format=raw,file=$drive" -device virtio-blk-pci,drive=drive "$@"
 fi
 
@@ -199,7 +213,10 @@ fi
 
 first=0 node=0
 for part in $(printf '%s' "$nodes" | tr , ' '); do
-	case $part in [1-9]*:[1-9]*) ;; *) die "nodes=$nodes: expected CPUS:SIZE,CPUS:SIZE" ;; esac
+	case $part in
+	[1-9]*:[1-9]*) ;;
+	*) refuse "nodes reason=value: $nodes: expected CPUS:SIZE,CPUS:SIZE" ;;
+	esac
 	last=$((first + ${part%:*} - 1))
 	set -- -object memory-backend-ram,id=node$node,size="${part#*:}" \
 		-numa node,nodeid=$node,cpus=$first-$last,memdev=node$node "$@"
@@ -213,7 +230,7 @@ case $icount in
 	[ $arch != x86_64 ] || \
 		cpu=$cpu,-x2apic # QEMU reports "Bad icount read" for its registers
 	set -- -icount "shift=$icount,sleep=off" "$@" ;;
-*) die "icount=$icount: expected 0 to 10" ;;
+*) refuse "icount reason=value: $icount: expected 0 to 10" ;;
 esac
 [ -z "$check" ] || exit 0
 [ -n "$thread" ] || if [ "$smp" -gt "$(nproc)" ]; then thread=single; else thread=multi; fi
@@ -230,7 +247,7 @@ elif [ -n "$linux$kernel$efi" ]; then
 	set -- -kernel "$linux$kernel$efi" ${dtb:+-dtb "$dtb"} ${initrd:+-initrd "$initrd"} \
 		-append "$append" "$@"
 else
-	die "nothing to start: kernel=, disk=, efi= or linux= is missing"
+	refuse "kernel reason=missing: nothing to start: kernel=, disk=, efi= or linux= is missing"
 fi
 
 status=0

@@ -19,7 +19,10 @@ for argument; do
 	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=* | telemetry=* | drive=* | swap=*)
 		value=${argument#*=}
 		eval "${argument%%=*}=\$value" ;;
-	*) echo "run.sh: unknown argument '$argument' (kernel= machine= smp= mem= out= bootargs= telemetry= drive= swap=)" >&2; exit 125 ;;
+	*)
+		echo "run.sh: argument=${argument%%=*} reason=unknown: '$argument' is no argument (kernel=" \
+			"machine= smp= mem= out= bootargs= telemetry= drive= swap=)" >&2
+		exit 125 ;;
 	esac
 done
 program='warehouse ms=250 steady=60'
@@ -35,11 +38,13 @@ mkdir -p "$out"
 if [ -n "$swap" ] && [ "$machine" != qemu ]; then
 	plugin=disk=$swap
 elif [ -n "$swap" ]; then
-	[ -z "$drive" ] || { echo "run.sh: swap=$swap: there is drive=$drive already" >&2; exit 125; }
+	[ -z "$drive" ] || {
+		echo "run.sh: argument=swap reason=conflict: $swap: there is drive=$drive already" >&2
+		exit 125; }
 	drive=$out/swap.img
 	rm -f "$drive"
 	truncate -s "$swap" "$drive" 2>/dev/null || { \
-		echo "run.sh: swap=$swap: expected a size, such as 64M" >&2; exit 125; }
+		echo "run.sh: argument=swap reason=value: $swap: expected a size, such as 64M" >&2; exit 125; }
 fi
 rm -f "$out"/shmap-*.png "$out/truth.txt"
 : >"$out/console.txt"

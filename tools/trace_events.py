@@ -37,8 +37,8 @@ class Trace:
         self.discarded = 0
         if not os.path.isfile(os.path.join(folder, "metadata")):
             sys.exit(
-                f"trace: {folder}: no trace's folder (tools/trace_split.py): it has no file "
-                "metadata"
+                f"trace: argument=FOLDER reason=value: {folder}: no trace's folder "
+                "(tools/trace_split.py): it has no file metadata"
             )
 
     def __iter__(self):

@@ -263,6 +263,8 @@ const char *args_reason(int err)
         return "value";
     case ERANGE:
         return "range";
+    case EACCES:
+        return "denied";
     case EBUSY:
         return "busy";
     case ENODEV:

@@ -256,19 +256,18 @@ size_t hpm_regions_read(struct hpm_region *out, size_t room)
 void hpm_regions_print(void)
 {
     pthread_mutex_lock(&table.lock);
-    printf("regions: %-31s %10s", "name", "calls");
+    printf("regions: count=%u refused=%u: begins and ends that were refused\n  %-31s  %10s",
+           table.regions, table.refused, "region", "calls");
     for (unsigned i = 0; i < table.counts; i++)
-        printf(" %15s%s %16s", table.count[i].name, table.count[i].exact ? " " : "~", "alone");
+        printf("  %15s%s  %16s", table.count[i].name, table.count[i].exact ? " " : "~", "alone");
     printf("\n");
     for (unsigned r = 0; r < table.regions; r++) {
         struct hpm_region at;
         settle(&table.region[r], &at);
-        printf("regions: %-31s %10" PRIu64, at.name, at.calls);
+        printf("  %-31s  %10" PRIu64, at.name, at.calls);
         for (unsigned i = 0; i < table.counts; i++)
-            printf(" %16" PRIu64 " %16" PRIu64, at.inclusive[i], at.exclusive[i]);
+            printf("  %16" PRIu64 "  %16" PRIu64, at.inclusive[i], at.exclusive[i]);
         printf("\n");
     }
-    if (table.refused)
-        printf("regions: %u begins or ends were refused\n", table.refused);
     pthread_mutex_unlock(&table.lock);
 }

@@ -463,8 +463,9 @@ void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]);
 /* Returns the name that firmware gives the machine outside SMBIOS, or NULL. Any context, after
  * arch_init_irq(). */
 const char *arch_machine(void);
-/* A possible peculiarity of the machine: is_so() returns whether it applies, and describes it.
- * Thread context, all CPUs started. The list ends with name NULL. */
+/* A possible peculiarity of the machine: is_so() returns whether it applies, and describes it as
+ * " KEY=VALUE...: text", of which the keys may be missing. Thread context, all CPUs started. The
+ * list ends with name NULL. */
 struct arch_quirk {
     const char *name;
     bool (*is_so)(char *text, size_t size);

@@ -227,12 +227,12 @@ uint64_t arch_clocks_differ(void)
 
 bool cpus_clocks_quirk(char *text, size_t size)
 {
-    ksnprintf(text, size,
-              "%u CPUs' counters did not agree with the boot CPU's, by up to %llu ticks: %u set "
-              "right, %u "
-              "left alone",
-              clocks.corrected + clocks.refused, (unsigned long long)clocks.worst, clocks.corrected,
-              clocks.refused);
+    ksnprintf(
+        text, size,
+        " count=%u worst_ticks=%llu corrected=%u ignored=%u: counters of CPUs did not agree with "
+        "the boot CPU's",
+        clocks.corrected + clocks.refused, (unsigned long long)clocks.worst, clocks.corrected,
+        clocks.refused);
     return clocks.corrected + clocks.refused;
 }
 

@@ -62,24 +62,24 @@ const char *fault_explain(const struct arch_frame *frame, const struct fault *fa
     vaddr_t va = fault->va;
 
     if (va < PAGE_SIZE)
-        return "null pointer";
+        return "null-pointer: null pointer";
     if (va < USER_MAX && fault->access == FAULT_EXEC)
-        return "user memory executed";
+        return "user-execution: user memory executed";
     if (va < USER_MAX && fault->present)
-        return "user memory touched without access";
+        return "user-access: user memory touched without access";
     if (va < USER_MAX)
-        return "user address outside a user copy";
+        return "user-address: user address outside a user copy";
     if (fault->corrupt)
-        return "corrupt page table";
+        return "page-table: corrupt page table";
     /* Mapped memory does not fault, so a fault near the stack pointer is in the page below the
      * stack. */
     if (va + PAGE_SIZE - frame_sp(frame) < 2 * PAGE_SIZE)
-        return "stack overflow in guard page";
+        return "stack-overflow: stack overflow in guard page";
     if (va >= (vaddr_t)text_start && va < (vaddr_t)rodata_end && fault->access == FAULT_WRITE)
-        return "read-only kernel memory written";
+        return "read-only: read-only kernel memory written";
     if (fault->access == FAULT_EXEC)
-        return "data executed";
-    return "wild pointer";
+        return "data-executed: data executed";
+    return "wild-pointer: wild pointer";
 }
 
 void fault_in_kernel(struct arch_frame *frame, const struct fault *fault)
@@ -89,11 +89,11 @@ void fault_in_kernel(struct arch_frame *frame, const struct fault *fault)
     const struct fixup *f = find_fixup(frame);
 
     if (!f)
-        panic_frame(frame, "page fault: %s: %s of %#llx", fault_explain(frame, fault),
-                    names[fault->access], (unsigned long long)fault->va);
+        panic_frame(frame, "code=page-fault access=%s at=%#llx fault=%s", names[fault->access],
+                    (unsigned long long)fault->va, fault_explain(frame, fault));
     if (f->kind == FIXUP_FAULT_IN && fault->va < USER_MAX) {
         if (this_cpu()->spin_depth)
-            panic_frame(frame, "user memory copied while holding %u spinlocks",
+            panic_frame(frame, "code=lock-held locks=%u: user memory copied with spinlocks held",
                         this_cpu()->spin_depth);
         arch_irq_restore(frame_irqs(frame));
         if (!arch_handlers.page_fault(fault->va, fault->access, false))

@@ -23,5 +23,5 @@ void fault_in_kernel(struct arch_frame *frame, const struct fault *fault);
 /* Repairs an exception of kernel code that is no memory access, by the fixup table. Returns false
  * if the table has no entry. */
 bool fault_repair(struct arch_frame *frame);
-/* Describes a refused access of the kernel in a few words. */
+/* Describes a refused access of the kernel: "CODE: text", to be printed behind "fault=". */
 const char *fault_explain(const struct arch_frame *frame, const struct fault *fault);

@@ -5,7 +5,7 @@
 
 void start_fail(const char *reason)
 {
-    static const char prefix[] = "vigil: cannot start: ";
+    static const char prefix[] = "vigil: event=refused reason=";
     size_t n = 0;
 
     while (reason[n])

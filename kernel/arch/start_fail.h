@@ -2,4 +2,5 @@
 #pragma once
 #include "kernel/lib/base.h"
 
+/* `reason`: "WORD KEY=VALUE...: text". */
 NORETURN void start_fail(const char *reason);

@@ -41,7 +41,10 @@ struct boot_initrd {
 #define BOOT_MEM_MAX         256
 #define BOOT_CMDLINE_LONGEST 4095 /* characters of boot arguments, by any way of starting */
 #define BOOT_CMDLINE_MAX     (BOOT_CMDLINE_LONGEST + 1)
-#define BOOT_FIRMWARE_MAX    48
+/* The reason for start_fail(). */
+#define BOOT_CMDLINE_TOO_LONG \
+    "too-long limit=" TEXT_OF(BOOT_CMDLINE_LONGEST) ": the command line has more characters"
+#define BOOT_FIRMWARE_MAX 48
 
 struct boot_info {
     char protocol[8];     /* "pvh", "uefi", ...; printed at boot */

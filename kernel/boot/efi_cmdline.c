@@ -46,8 +46,8 @@ static UINTN program_name(const CHAR16 *text, UINTN n)
 
 static EFI_STATUS too_long(const CHAR16 *what, UINTN n)
 {
-    Print(L"vigil: %s have %ld characters; %d are taken at most\n", what, (UINT64)n,
-          BOOT_CMDLINE_LONGEST);
+    Print(L"vigil: event=refused reason=too-long from=%s characters=%ld limit=%d\n", what,
+          (UINT64)n, BOOT_CMDLINE_LONGEST);
     return EFI_BAD_BUFFER_SIZE;
 }
 
@@ -60,7 +60,7 @@ static EFI_STATUS from_options(EFI_LOADED_IMAGE *loaded, char *cmdline)
     while (from < n && text[from] == ' ')
         from++;
     if (n - from > BOOT_CMDLINE_LONGEST)
-        return too_long(L"the load options", n - from);
+        return too_long(L"options", n - from);
     for (UINTN i = from; i < n; i++)
         cmdline[i - from] = (char)text[i];
     cmdline[n - from] = '\0';
@@ -89,7 +89,7 @@ static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
         to++;
     }
     if (to > BOOT_CMDLINE_LONGEST)
-        return too_long(L"the arguments in " FILE_NAME, to);
+        return too_long(FILE_NAME, to);
     cmdline[to] = '\0';
     return EFI_SUCCESS;
 }
@@ -97,7 +97,7 @@ static EFI_STATUS take(const char *text, UINTN n, char *cmdline)
 static EFI_STATUS read_file(EFI_FILE *file, UINT64 size, char *cmdline)
 {
     if (size > FILE_MAX)
-        return too_long(L"the arguments in " FILE_NAME, size);
+        return too_long(FILE_NAME, size);
     char *text = AllocatePool(size + 1);
     EFI_STATUS status = text ? efi_file_read(file, text, size) : EFI_OUT_OF_RESOURCES;
     if (EFI_ERROR(status))

@@ -52,7 +52,7 @@ void end_run(unsigned code)
     if (words)
         words();
     if (end_wanted == END_HOLD || (end_wanted == END_AUTO && outputs_on_display())) {
-        kprintf("end: status %u; the machine stays on\n", code);
+        kprintf("end: status=%u machine=on: it stays on\n", code);
         console_draw();
         arch_stop();
     }

@@ -50,12 +50,13 @@ static void check_order(const struct spinlock *l)
     const struct held *h = &held[this_cpu()->index];
 
     if (spin_held(l))
-        panic("lock %s: taken again by the CPU that holds it", l->name);
+        panic("code=lock-twice lock=%s: the CPU that takes it holds it", l->name);
     for (unsigned i = 0; i < h->n; i++) {
         const struct spinlock *other = h->lock[i];
         if (other->rank > l->rank || (other->rank == l->rank && other > l))
-            panic("lock order: %s (rank %d) wanted while holding %s (rank %d)", l->name,
-                  (int)l->rank, other->name, (int)other->rank);
+            panic("code=lock-order lock=%s rank=%d held=%s held_rank=%d: locks are taken in the "
+                  "order of their ranks",
+                  l->name, (int)l->rank, other->name, (int)other->rank);
     }
     if (h->n == HELD_MAX)
         panic("lock %s: %d locks are held already", l->name, HELD_MAX);
@@ -87,17 +88,17 @@ void may_wait(const char *doing)
     const struct held *h = &held[this_cpu()->index];
 
     if (h->n)
-        panic("%s with lock %s held", doing, h->lock[h->n - 1]->name);
+        panic("code=lock-held lock=%s: %s with a lock held", h->lock[h->n - 1]->name, doing);
     if (this_cpu()->gate)
-        panic("%s with gate %s held", doing, this_cpu()->gate);
+        panic("code=gate-held gate=%s: %s with a gate held", this_cpu()->gate, doing);
     arch_irq_restore(irq);
 }
 
 void may_sleep(const struct spinlock *guard)
 {
     if (this_cpu()->gate && (!guard || guard->rank != LOCK_GATE))
-        panic("sleep%s%s with gate %s held", guard ? " on " : "", guard ? guard->name : "",
-              this_cpu()->gate);
+        panic("code=gate-held gate=%s: sleep%s%s with a gate held", this_cpu()->gate,
+              guard ? " on " : "", guard ? guard->name : "");
 }
 
 static void check_timeout(const struct spinlock *l, uint64_t waited_ns)

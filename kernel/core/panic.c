@@ -74,7 +74,7 @@ static void print_backtrace(const struct arch_frame *frame)
 {
     struct trace trace = {.returns = !frame};
 
-    kprintf("  backtrace, CPU %u:\n", this_cpu()->index);
+    kprintf("  backtrace: cpu=%u\n", this_cpu()->index);
     arch_backtrace(frame, print_step, &trace);
     print_again(&trace);
 }
@@ -115,7 +115,7 @@ static void let_print(const struct cpu *cpu)
 {
     __atomic_store_n(&turn, cpu->index + 1, __ATOMIC_RELEASE);
     if (!wait_until(has_had_its_turn, cpu, PRINT_WAIT_NS))
-        kprintf("  CPU %u does not answer\n", cpu->index);
+        kprintf("  backtrace: event=none cpu=%u reason=silent: it does not answer\n", cpu->index);
 }
 
 static void print_others(const struct cpu *self)
@@ -130,7 +130,7 @@ static void print_others(const struct cpu *self)
         return;
     cpu_for_each (cpu) {
         if (cpu != self && !has_stopped(cpu))
-            kprintf("  CPU %u did not stop\n", cpu->index);
+            kprintf("  backtrace: event=none cpu=%u reason=runs: it did not stop\n", cpu->index);
     }
 }
 
@@ -175,7 +175,7 @@ static void become_owner(void)
     if (__atomic_compare_exchange_n(&owner, &none, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return;
     if (none == me) {
-        static const char again[] = "panic within panic\r\n";
+        static const char again[] = "panic: event=nested: panic within panic\r\n";
         static bool twice; /* even that message failed */
         if (twice)
             arch_poweroff(EXIT_CODE_PANIC);
@@ -186,9 +186,20 @@ static void become_owner(void)
     panic_stopped();
 }
 
+static bool has_code(const char *fmt)
+{
+    static const char key[] = "code=";
+    size_t n = 0;
+
+    while (key[n] && fmt[n] == key[n])
+        n++;
+    return !key[n];
+}
+
+/* Prints the panic's line. A message may begin with keys, the first of them code=. */
 static void print_reason(const char *fmt, va_list args)
 {
-    kprintf("\npanic: CPU %u: ", this_cpu()->index);
+    kprintf("\npanic: cpu=%u%s", this_cpu()->index, has_code(fmt) ? " " : ": ");
     kvprintf(fmt, args);
     kprintf("\n");
 }

@@ -69,8 +69,10 @@ static void end_for_io(struct process *p, vaddr_t va)
     if (!process_end(p, STATUS_IO))
         return;
     stdio_flush(p);
+    for (char *c = where; *c; c++)
+        *c = *c == ' ' ? '_' : *c;
     kprintf(
-        "process: event=ended reason=io pid=%u app=%s at=%#llx: the page (%s) could not be read "
+        "process: event=ended reason=io pid=%u app=%s at=%#llx page=%s: the page could not be read "
         "from disk\n",
         p->pid, p->name, (unsigned long long)va, where);
 }

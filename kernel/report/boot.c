@@ -110,6 +110,6 @@ void quirks_print(const char *prefix)
 
     for (const struct arch_quirk *q = arch_quirks; q->name; q++) {
         if (q->is_so(text, sizeof(text)))
-            kprintf("%squirk: %s: %s\n", prefix, q->name, text);
+            kprintf("%s name=%s%s\n", prefix, q->name, text);
     }
 }

@@ -15,8 +15,8 @@ void boot_print_initrd(const struct boot_initrd *initrd);
 void boot_print_cpus(void);
 /* Prints the CPUs and the memory of each node. All CPUs have been started. */
 void boot_print_nodes(void);
-/* Prints a line, which begins with `prefix`, for each quirk of this machine (kernel/arch/arch.h).
- * All CPUs have been started. Thread context. */
+/* Prints a line, which begins with the subject and keys of `prefix`, for each quirk of this machine
+ * (kernel/arch/arch.h). All CPUs have been started. Thread context. */
 void quirks_print(const char *prefix);
 
 /* ---- Threads of reports: started once all CPUs run ------------------------------------------- */

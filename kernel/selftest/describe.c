@@ -21,22 +21,23 @@ static void describe_firmware(const struct boot_info *info)
 {
     struct smbios names;
 
-    kprintf("selftest: started by %s%s%s\n", info->protocol, info->firmware[0] ? " of " : "",
-            info->firmware);
+    kprintf("selftest: about=start by=%s: %s\n", info->protocol,
+            info->firmware[0] ? info->firmware : "no firmware is named");
     acpi_init(info);
     if (!info->smbios) {
-        kprintf("selftest: machine: %s\n",
+        kprintf("selftest: about=machine by=%s: %s\n", arch_machine() ? "firmware" : "none",
                 arch_machine() ? arch_machine() : "firmware does not name it");
         return;
     }
     if (smbios_read(&acpi_memory, info->smbios, &names)) {
-        kprintf("selftest: machine: the firmware's SMBIOS table cannot be read\n");
+        kprintf("selftest: about=machine by=none reason=broken: the firmware's SMBIOS table cannot "
+                "be read\n");
         return;
     }
-    kprintf("selftest: machine: %s | %s | %s | board %s | %s\n", names.vendor, names.product,
-            names.version, names.board_vendor, names.board);
-    kprintf("selftest: firmware: %s | %s | %s\n", names.firmware_vendor, names.firmware_version,
-            names.firmware_date);
+    kprintf("selftest: about=machine by=smbios: %s | %s | %s | board %s | %s\n", names.vendor,
+            names.product, names.version, names.board_vendor, names.board);
+    kprintf("selftest: about=firmware by=smbios date=%s: %s | %s\n", names.firmware_date,
+            names.firmware_vendor, names.firmware_version);
 }
 
 static void describe_acpi(const struct boot_info *info)
@@ -49,14 +50,14 @@ static void describe_acpi(const struct boot_info *info)
         struct acpi_name name;
         err = acpi_name(&acpi_memory, info->acpi_rsdp, i, &name);
         if (!err && !i)
-            n = ksnprintf(line, sizeof(line), "by %s %s:", name.oem, name.table);
+            n = ksnprintf(line, sizeof(line), " by=%s table=%s: tables", name.oem, name.table);
         if (!err && n < sizeof(line))
             n += ksnprintf(line + n, sizeof(line) - n, " %s", name.signature);
     }
     if (n)
-        kprintf("selftest: acpi: %s\n", line);
+        kprintf("selftest: about=acpi%s\n", line);
     else
-        kprintf("selftest: acpi: %s\n", err == -ENOENT ? "none" : "what there is cannot be read");
+        kprintf("selftest: about=acpi by=none reason=%s\n", err == -ENOENT ? "missing" : "broken");
 }
 
 /* ---- Processors ------------------------------------------------------------------------------ */
@@ -71,7 +72,7 @@ static void print_words(const struct arch_word *w, unsigned n)
                             (unsigned long long)w[i].value);
         if (length < LINE_LENGTH && i + 1 < n)
             continue;
-        kprintf("selftest: cpu:%s\n", line);
+        kprintf("selftest: about=cpu%s\n", line);
         length = 0;
     }
 }
@@ -85,7 +86,7 @@ static void describe_difference(const struct cpu *cpu)
 {
     for (unsigned i = 0; i < word_count; i++) {
         if (words[i].value != boot_words[i].value)
-            kprintf("selftest: cpu %u: %s=%llx\n", cpu->index, words[i].name,
+            kprintf("selftest: about=difference cpu=%u %s=%llx\n", cpu->index, words[i].name,
                     (unsigned long long)words[i].value);
     }
 }
@@ -97,14 +98,15 @@ static void describe_cpus(void)
     struct cpu *me = this_cpu();
 
     arch_cpu_name(name);
-    kprintf("selftest: cpu: %s\n", name);
+    kprintf("selftest: about=cpu: %s\n", name);
     word_count = arch_identity(boot_words);
     print_words(boot_words, word_count);
     cpu_for_each (cpu) {
         if (cpu == me)
             continue;
         if (call_cpu(cpu, read_words, words, CALL_WAIT_NS))
-            kprintf("selftest: cpu %u does not answer\n", cpu->index);
+            kprintf("selftest: about=difference cpu=%u reason=silent: it does not answer\n",
+                    cpu->index);
         else
             describe_difference(cpu);
     }
@@ -115,12 +117,12 @@ static void describe_shape(void)
     const struct sched_topology *t = sched_topology();
     const struct hpm_caps *hpm = hpm_caps();
 
-    kprintf("selftest: cpus: %u on %u chips of %u cores of %u threads\n", t->cpus, t->chips,
-            t->cores_per_chip, t->threads_per_core);
-    kprintf("selftest: clock: %llu kHz, CPUs agree within %llu ticks\n",
+    kprintf("selftest: about=cpus count=%u chips=%u cores_per_chip=%u threads_per_core=%u\n",
+            t->cpus, t->chips, t->cores_per_chip, t->threads_per_core);
+    kprintf("selftest: about=clock khz=%llu differ_ticks=%llu: CPUs agree within these\n",
             (unsigned long long)arch_ticks_hz() / 1000, (unsigned long long)arch_clocks_differ());
-    kprintf("selftest: pmu: %s%s\n", hpm->present ? hpm->name : "none that is known",
-            hpm->present && hpm->can_sample ? ", records of accesses" : "");
+    kprintf("selftest: about=pmu name=%s records=%s\n", hpm->present ? hpm->name : "none",
+            hpm->present && hpm->can_sample ? "yes" : "no");
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -142,12 +144,12 @@ static void describe_memory(const struct boot_info *info)
             end = MAX(end, m->base + m->size);
             bytes += m->size;
         }
-        kprintf("selftest: memory: %s: %llu KB in %u ranges from %#llx to %#llx\n", kinds[type],
-                (unsigned long long)(bytes / KIB), ranges, (unsigned long long)first,
+        kprintf("selftest: about=memory kind=%s kb=%llu ranges=%u from=%#llx to=%#llx\n",
+                kinds[type], (unsigned long long)(bytes / KIB), ranges, (unsigned long long)first,
                 (unsigned long long)end);
     }
     frame_stats(&frames);
-    kprintf("selftest: memory: %llu KB taken over, %llu KB free\n",
+    kprintf("selftest: about=memory kind=taken-over kb=%llu free_kb=%llu\n",
             (unsigned long long)(frames.total_pages * PAGE_SIZE / KIB),
             (unsigned long long)(frames.free_pages * PAGE_SIZE / KIB));
 }
@@ -159,5 +161,5 @@ void describe_machine(const struct boot_info *info)
     describe_cpus();
     describe_shape();
     describe_memory(info);
-    quirks_print("selftest: ");
+    quirks_print("selftest: about=quirk");
 }

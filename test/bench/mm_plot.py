@@ -288,24 +288,26 @@ def main():
     try:
         found = read(path)
     except OSError as error:
-        sys.exit(f"mm_plot.py: {path}: {error.strerror}")
+        sys.exit(f"mm_plot.py: argument=FILE reason=unreadable: {path}: {error.strerror}")
     except UnicodeDecodeError:
-        sys.exit(f"mm_plot.py: {path}: is no text")
+        sys.exit(f"mm_plot.py: argument=FILE reason=value: {path}: is no text")
     for kind, draw in DRAW.items():
         if not found.get(f"mm.{kind}"):
             continue
         try:
             draw(found[f"mm.{kind}"], f"{sys.argv[2]}-{kind}.{'png' if sys.argv[3:] else 'svg'}")
         except KeyError as missing:
-            sys.exit(f"mm_plot.py: {path}: a line RESULT mm.{kind} has no {missing.args[0]}=")
+            lacks = f"kind=mm.{kind} key={missing.args[0]}"
+            sys.exit(f"mm_plot.py: argument=FILE reason=key {lacks}: {path}: a line has it not")
         except ValueError as error:
-            sys.exit(f"mm_plot.py: {path}: a line RESULT mm.{kind}: {error}")
+            sys.exit(f"mm_plot.py: argument=FILE reason=value kind=mm.{kind}: {path}: {error}")
         except (OSError, subprocess.CalledProcessError) as error:
             sys.exit(f"mm_plot.py: gnuplot: {error}")
         drawn += 1
     if not drawn:
         sys.exit(
-            f"mm_plot.py: {path}: has no line RESULT {', '.join('mm.' + kind for kind in DRAW)}"
+            f"mm_plot.py: argument=FILE reason=empty: {path}: has no line RESULT "
+            + ", ".join("mm." + kind for kind in DRAW)
         )
 
 

@@ -135,7 +135,7 @@ class Options:
         for argument in argv:
             name, _, value = argument.partition("=")
             if name not in given or not value:
-                sys.exit(f"mm.py: unknown argument '{argument}'")
+                refuse(argument.partition('=')[0], "unknown", f"'{argument}'")
             given[name] = value
         self.kernel, self.arch, self.machine = given["kernel"], given["arch"], given["machine"]
         self.must_be_there()
@@ -143,7 +143,7 @@ class Options:
         self.small = self.quick or given["small"] == "1"
         for name, least in (("seeds", 1), ("latency", 0), ("page", 0), ("rounds", 1), ("jobs", 1)):
             if not given[name].isdigit() or int(given[name]) < least:
-                sys.exit(f"mm.py: {name}='{given[name]}': expected a number from {least}")
+                refuse(name, "value", f"'{given[name]}': expected a number from {least}")
             setattr(self, name, int(given[name]))
         self.set = dict(QUICK if self.quick else SMALL if self.small else WHOLE)
         self.parts = (
@@ -153,7 +153,7 @@ class Options:
         )
         for part in self.parts:
             if part not in parts:
-                sys.exit(f"mm.py: parts: '{part}' is not known: {', '.join(parts)}")
+                refuse("parts", "unknown", f"'{part}' is not known: {', '.join(parts)}")
         self.apps = self.chosen("apps", given, self.set["apps"].split(), APPS)
         self.prefetch_apps = self.chosen("apps", given, self.set["prefetch_apps"].split(), APPS)
         self.policies = self.chosen(
@@ -166,7 +166,7 @@ class Options:
         self.given_percents = given["percents"].replace(",", " ")
         for p in self.given_percents.split():
             if not p.isdigit() or not 1 <= int(p) <= 100:
-                sys.exit(f"mm.py: percents: '{p}': expected 1 to 100")
+                refuse("percents", "value", f"'{p}': expected 1 to 100")
         self.out = given["out"] or f"build/bench/mm-{self.arch}"
         self.results = given["results"] or (
             f"{self.out}/quick.txt"
@@ -176,25 +176,23 @@ class Options:
 
     def must_be_there(self):
         if not self.kernel:
-            sys.exit(
-                "mm.py: kernel=FILE is missing: build/x86_64/vigil.elf, build/aarch64/vigil.img"
-            )
+            refuse("kernel", "missing", "build/x86_64/vigil.elf, build/aarch64/vigil.img")
         for name, made_by in (
             (self.kernel, ""),
             ("build/machine/machine.so", ": `make machine` makes it"),
         ):
             if not os.path.isfile(os.path.join(TOP, name)):
-                sys.exit(f"mm.py: {name}: no such file{made_by}")
+                refuse("kernel", "missing", f"{name}: no such file{made_by}")
         # QEMU passes an ELF file no device tree.
         if self.arch == "aarch64" and self.kernel.endswith(".elf"):
-            sys.exit(f"mm.py: {self.kernel}: aarch64 boots the image beside it, vigil.img")
+            refuse("kernel", "value", f"{self.kernel}: aarch64 boots vigil.img beside it")
 
     @staticmethod
     def chosen(name, given, default, known):
         names = given[name].split(",") if given[name] else default
         for n in names:
             if n not in known:
-                sys.exit(f"mm.py: {name}: '{n}' is not known: {', '.join(known)}")
+                refuse(name, "unknown", f"'{n}' is not known: {', '.join(known)}")
         return names
 
     def percents(self, app):
@@ -221,26 +219,29 @@ class Options:
 # ---- Runs ----
 
 
+def refuse(argument, reason, text):
+    """Ends with a line of which tests read the keys."""
+    sys.exit(f"mm.py: argument={argument} reason={reason}: {text}")
+
+
 def pairs(line):
     return dict(w.split("=", 1) for w in line.split() if "=" in w)
 
 
 def memstat_figures(lines):
     """Returns the figures that memstat printed at a program's end."""
-    text = "\n".join(lines)
     found = {}
-    for key, pattern in (
-        ("major", r"faults: (\d+) major"),
-        ("first", r"(\d+) first"),
-        ("in", r"pages: (\d+) in"),
-        ("out", r"in, (\d+) out"),
-        ("prefetched", r"prefetched: (\d+)"),
-        ("used", r"used: (\d+)"),
+    for key, subject, name in (
+        ("major", "faults:", "major"),
+        ("first", "faults:", "first"),
+        ("in", "pages:", "in"),
+        ("out", "pages:", "out"),
+        ("prefetched", "prefetched:", "pages"),
+        ("used", "prefetched:", "used"),
+        ("ms", "memstat:", "ms"),
     ):
-        match = re.search(pattern, text)
-        found[key] = int(match.group(1)) if match else 0
-    match = re.match(r"memstat: \S+ ([0-9.]+) ms", text)
-    found["ms"] = float(match.group(1)) if match else 0.0
+        figures = [pairs(line) for line in lines if line.split()[:1] == [subject]]
+        found[key] = (float if key == "ms" else int)(figures[0].get(name, 0) if figures else 0)
     return found
 
 
@@ -404,7 +405,7 @@ class Bench:
                 figures = pairs(line)
                 found.setdefault(figures["app"], {}).update(figures)
             elif line.startswith("memstat: "):
-                app = line.split()[1].rstrip(",")
+                app = pairs(line).get("of")
                 figures = memstat_figures([line] + console[i + 1 : i + 7])
                 found.setdefault(app, {}).update(figures)
             elif line.startswith("MEMORY "):

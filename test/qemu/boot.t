@@ -29,9 +29,9 @@ for mem in 1M 2M 3M 5M 7M 9000K; do
 	status=0
 	tools/qemu.sh kernel="$kernel" mem=$mem out="$work" </dev/null >"$console" 2>&1 || status=$?
 	status_is 125 "$mem: refused"
-	says "mem=$mem: too little memory: at least [0-9]+K are needed" "... with what is needed"
+	line "qemu.sh argument=mem reason=range least=[0-9]+K" "... with what is needed"
 done
-least=$(sed -nE 's/.*at least ([0-9]+K).*/\1/p' "$console")
+least=$(lines "qemu.sh argument=mem" least)
 boot smp=1 mem="$least" -- -- hello
 status_is 0 "$least are enough"
 if [ "$arch" = x86_64 ]; then
@@ -39,9 +39,9 @@ if [ "$arch" = x86_64 ]; then
 		more="-m $mem"
 		boot smp=1 timeout=20 -- -- hello
 		status_is 1 "$mem by QEMU alone: the kernel does not start"
-		says '^vigil: cannot start: too little memory: [0-9]+ KB, and at least [0-9]+ KB are needed$' "... and says why"
+		line "vigil event=refused reason=memory kb=0.. needed_kb=1.." "... and says why"
 	done
-	least=$(sed -nE 's/.*at least ([0-9]+) KB.*/\1K/p' "$console")
+	least=$(lines "vigil event=refused" needed_kb)K
 	more="-m $least"
 	boot smp=1 -- -- hello
 	status_is 0 "$least by QEMU alone are enough"
@@ -52,9 +52,9 @@ if [ "$arch" = x86_64 ]; then
 		boot smp=1 mem=$mem -- -- hello
 		status_is 0 "$mem, whatever firmware left in it"
 	done
-	says_not '^quirk: acpi: ' "COM1 and PIT work, so nothing is said to be missing"
+	no_line "quirk name=acpi" "COM1 and PIT work, so nothing is said to be missing"
 	boot smp=1 board=pit=off -- -- hello
-	says '^quirk: acpi: no legacy devices; missing: PIT$' "... but what is missing is named"
+	line "quirk name=acpi missing=PIT" "... but what is missing is named"
 fi
 boot smp=64 mem=$((${least%K} + 4096))K timeout=60 -- -- hello
 status_is 4 "64 CPUs and 4 MB more: refused"
@@ -71,12 +71,14 @@ line "boot initrd=0x.* bytes=20000001" "... is found, with all of its bytes"
 with=$(lines "memory mb=1.." mb)
 boot -- -- hello
 no_line "boot initrd=.*" "without one nothing is said of it"
-[ $((with + 19)) -eq "$(lines "memory mb=1.." mb)" ] || [ $((with + 20)) -eq "$(lines "memory mb=1.." mb)" ]
+[ $((with + 19)) -eq "$(lines "memory mb=1.." mb)" ] ||
+	[ $((with + 20)) -eq "$(lines "memory mb=1.." mb)" ]
 result $? "... and its memory is free"
 status=0
-tools/qemu.sh kernel="$kernel" initrd="$work/initrd" mem=16M out="$work" </dev/null >"$console" 2>&1 || status=$?
+tools/qemu.sh kernel="$kernel" initrd="$work/initrd" mem=16M out="$work" </dev/null >"$console" \
+	2>&1 || status=$?
 status_is 125 "an initrd that leaves no memory for the kernel is refused"
-says 'mem=16M: too little memory: at least [0-9]+K are needed' "... with what is needed"
+line "qemu.sh argument=mem reason=range least=[0-9]+K" "... with what is needed"
 
 # A CPU that does not answer in time: x86-64 resets it and starts the next on its stack; AArch64,
 # where nothing keeps it from coming, starts no more.
@@ -97,14 +99,17 @@ status_is 0 "icount"
 
 # A guest that ends without a status of its own, such as a Linux whose kernel panics, has failed.
 status=0
-echo quit | tools/qemu.sh linux="$kernel" serial=none out="$work" append='-- hello' -- -S -monitor stdio >"$console" 2>&1 || status=$?
+echo quit | tools/qemu.sh linux="$kernel" serial=none out="$work" append='-- hello' -- -S -monitor \
+	stdio >"$console" 2>&1 || status=$?
 status_is 126 "a guest that ends without a status of its own has failed"
 
 # A second chip whose APIC id needs more than 8 bits.
 if [ "$arch" = x86_64 ]; then
 	status=0
-	tools/qemu.sh kernel="$kernel" smp=2 timeout=120 append='-- hello' -- -smp sockets=2,cores=130,threads=1,maxcpus=260 \
-		-device max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0 </dev/null >"$console" 2>"$work/stderr" || status=$?
+	tools/qemu.sh kernel="$kernel" smp=2 timeout=120 append='-- hello' -- -smp \
+		sockets=2,cores=130,threads=1,maxcpus=260 \
+		-device max-x86_64-cpu,socket-id=1,core-id=0,thread-id=0 </dev/null >"$console" 2>"$work/stderr" \
+		|| status=$?
 	status_is 0 "APIC id 256"
 	line "hello cpus=3" "... is a CPU that runs"
 	says '^  chip 1  \| 2' "... on the second chip"
@@ -117,5 +122,5 @@ line "exit app=hello status=3" "... when the program has ended"
 
 boot smp=4 -- -- hello one ';' hello status=3 two '&' hello three
 status_is 3 "the first failing program's status is the machine's"
-says '\[three\]$' "programs after a failing one run"
+greets 1 '\[three\]' "programs after a failing one run"
 done_testing

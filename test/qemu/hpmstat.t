@@ -3,87 +3,110 @@
 # come and go under stress.
 . "${0%/*}/lib.sh"
 
-# Functions of awk: is a line a count, and is what it says true of a fact?
-judge='
-	function count_of(line, f) { split(line, f, " "); gsub(",", "", f[1]); return f[1] + 0 }
-	function is_count() { return /^ +[0-9,]+  [^ ]+ +(exact|\+- )/ }
-	function off(n, fact) { return n > fact ? n - fact : fact - n }
-	function holds(n, fact, permille) {
-		if (/ exact$/) return off(n, fact) * 1000 <= permille * fact
-		return match($0, /\+- [0-9.]+ %/) && off(n, fact) * 100 <= fact * (1.5 * substr($0, RSTART + 3, RLENGTH - 5) + 1)
-	}'
-
 # counts_are_true "NAME=FACT ...": what was printed last by each name, for what happened between the
-# marks that hpmstat set
+# marks that hpmstat set: exact counts to a thousandth, others to 1.5 times their interval and 1 %.
 counts_are_true() {
 	tools/truth.sh "$work/truth.txt" reading:1 reading:2 >"$work/facts" || :
 	for pair in $1; do
 		name=${pair%=*} r=0
-		grep -E "^ +[0-9,]+  $name +" "$console" | tail -n 1 >"$work/line"
-		awk "$judge"'
-			FNR == NR { for (i = 1; i <= NF; i++) { split($i, p, "="); fact[p[1]] = p[2] } next }
-			is_count() && holds(count_of($0), fact[wanted], 1) { seen = 1 }
-			END { exit !seen }' wanted="${pair#*=}" "$work/facts" "$work/line" || r=1
-		result $r "$name: $(tr -s ' ' <"$work/line")"
+		value=$(cell "hpmstat of=.*" "name=$name" value | tail -n 1)
+		interval=$(cell "hpmstat of=.*" "name=$name" interval | tail -n 1)
+		awk -v value="$value" -v interval="$interval" -v wanted="${pair#*=}" '
+			{ for (i = 1; i <= NF; i++) { split($i, p, "="); fact[p[1]] = p[2] } }
+			END {
+				off = value > fact[wanted] ? value - fact[wanted] : fact[wanted] - value
+				if (value == "" || !(wanted in fact)) exit 1
+				if (interval == "exact") exit !(off * 1000 <= fact[wanted])
+				if (!sub(/^\+-_/, "", interval)) exit 1
+				exit !(off * 100 <= fact[wanted] * (1.5 * interval + 1))
+			}' "$work/facts" || r=1
+		result $r "$name: $value $interval"
 	done
 }
 
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=100000 -- \
-	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=60
+	hpmstat per=machine marks=1 \
+	events=cycles,instructions,DCACHE:REMOTE_L2,LOADS,STORES:u,L1D_MISSES,SERVED:LOCAL_L2,STALL:BRANCH,ipc -- scoreboard ms=60
 status_is 0 "the machine while a program runs"
-says "^hpmstat: machine, [6-9][0-9]\.[0-9] ms$" "the program's time"
+line "hpmstat of=machine ms=60..99.9" "the program's time"
 for name in cycles instructions DCACHE:REMOTE_L2; do
-	says " $name +exact$" "$name are exact"
+	has_cell "hpmstat of=machine" "name=$name" interval=exact "$name are exact"
 done
-says "LOADS +\+- [0-9.]+ %, seen [1-9][0-9]?\.[0-9] %$" "others have an interval"
+has_cell "hpmstat of=machine" "name=LOADS seen=1..99.9" "interval=[+]-_[0-9.]+" \
+	"others have an interval"
 counts_are_true "cycles=cycles instructions=instructions DCACHE:REMOTE_L2=dcache_remote_l2 LOADS=loads L1D_MISSES=l1d_misses \
 	SERVED:LOCAL_L2=local_l2 STALL:BRANCH=stall_branch"
 r=0
-awk '$2 == "cycles" { gsub(",", "", $1); c = $1 } $2 == "instructions" { gsub(",", "", $1); i = $1 }
-	$2 == "ipc" { d = $1 - i / c; if (d < 0) d = -d; ok = d < 0.002 } END { exit !ok }' "$console" || r=1
+for name in cycles instructions ipc; do cell "hpmstat of=machine" "name=$name" value; done |
+	awk '{ v[NR] = $1 } END { d = v[3] - v[2] / v[1]; exit !(NR == 3 && d * d < 0.002 * 0.002) }' ||
+		r=1
 result $r "instructions per cycle are those of the two"
 
 boot machine=openpower720 timeout=300 -- -- \
-	hpmstat per=thread interval=10 marks=1 events=cycles,instructions -- scoreboard ms=50 groups=2 threads=4
+	hpmstat per=thread interval=10 marks=1 events=cycles,instructions -- scoreboard ms=50 groups=2 \
+	threads=4
 status_is 0 "threads, at intervals"
 r=0
 tools/truth.sh "$work/truth.txt" reading:1 exit tag >"$work/facts" || :
-awk "$judge"'
-	FNR == NR { for (i = 1; i <= NF; i++) { split($i, p, "="); f[p[1]] = p[2] } fact[f["tag"]] = f["instructions"]; next }
-	/^hpmstat: scoreboard, thread / { thread = $4 + 0; seen[thread]++ }
-	/^hpmstat: scoreboard, [0-9.]+ ms$/ { thread = "all" }
-	is_count() && $2 == "instructions" { sum[thread] += count_of($0) }
+for thread in $(lines "hpmstat of=scoreboard thread=1.." thread | sort -u); do
+	cell "hpmstat of=scoreboard thread=$thread" name=instructions value | sed "s/^/$thread /"
+done >"$work/counted"
+cell "hpmstat of=scoreboard ms=0.." name=instructions value | sed "s/^/all /" >>"$work/counted"
+awk '
+	FNR == NR {
+		for (i = 1; i <= NF; i++) { split($i, p, "="); f[p[1]] = p[2] }
+		fact[f["tag"]] = f["instructions"]
+		next
+	}
+	{ sum[$1] += $2 }
+	$1 != "all" { seen[$1]++ }
 	END {
 		for (t in seen) {
 			threads++
 			truth += fact[t]
-			if (sum[t] > fact[t] || (fact[t] > 20000000 && sum[t] * 10 < fact[t] * 7)) { print "# thread " t ": " sum[t] ", truth " fact[t]; bad = 1 }
+			if (sum[t] > fact[t] || (fact[t] > 20000000 && sum[t] * 10 < fact[t] * 7)) {
+				print "# thread " t ": " sum[t] ", truth " fact[t]
+				bad = 1
+			}
 		}
 		if (sum["all"] != truth) { print "# process: " sum["all"] ", truth " truth; bad = 1 }
 		exit bad || threads != 9
-	}' "$work/facts" "$console" >"$work/off" || r=1
-result $r "intervals of nine threads are parts of their truth, and the program's instructions are theirs to the last one"
+	}' "$work/facts" "$work/counted" >"$work/off" || r=1
+result $r "intervals of nine threads are parts of their truth, and the program's instructions are" \
+	"theirs to the last one"
 cat "$work/off" >&2
 
-boot machine=openpower720 timeout=300 -- -- "hpmstat list ; hpmstat list=REMOTE ; hpmstat list=nothing_of_the_kind ; hpmstat events=cycles:u -- hello"
-says "^hpmstat: events that have one name everywhere$" "list: generic names"
-says "^  l1d\.miss +lines that it was given because they were not there: L1D_MISSES; counters 1,3$" "... with what they are here"
-says "^hpmstat: metrics$" "... metrics"
-says "^  ipc +instructions per cycle: " "... with their units"
-says "^hpmstat: events of this processor$" "... the processor's own"
-says "^  DCACHE:REMOTE_L2 +counters 0,2$" "... and the counters that can count them"
-within "$(grep -c '^  DCACHE:REMOTE_L2 ' "$console")" 2 2 "list=WORD has what there is of a word in either case"
-within "$(grep -c '^  STALL:TLB ' "$console")" 1 1 "... and nothing else"
-says "^hpmstat: list=nothing_of_the_kind: no event or metric of this machine has that" "... or says that there is none"
-says "cycles:u +exact$" "cycles of one mode have a counter all the time"
+boot machine=openpower720 timeout=300 -- -- "hpmstat list ; hpmstat list=REMOTE" \
+	"; hpmstat list=nothing_of_the_kind ; hpmstat events=cycles:u -- hello"
+line "hpmstat kind=generic" "list: generic names"
+has_cell "hpmstat kind=generic" "name=l1d.miss here=L1D_MISSES meaning=.*" counters=1,3 \
+	"... with what they are here"
+line "hpmstat kind=metric" "... metrics"
+has_cell "hpmstat kind=metric" "name=ipc meaning=.*" unit=instructions_per_cycle \
+	"... with their units"
+line "hpmstat kind=own" "... the processor's own"
+has_cell "hpmstat kind=own" name=DCACHE:REMOTE_L2 counters=0,2 \
+	"... and the counters that can count them"
+within "$(cell "hpmstat kind=own" name=DCACHE:REMOTE_L2 name | wc -l)" 2 2 \
+	"list=WORD has what there is of a word in either case"
+within "$(cell "hpmstat kind=own" name=STALL:TLB name | wc -l)" 1 1 "... and nothing else"
+line "hpmstat argument=list reason=unknown" "... or says that there is none"
+has_cell "hpmstat of=hello" name=cycles:u interval=exact \
+	"cycles of one mode have a counter all the time"
 
 # What takes turns is scaled by what the family saw of it.  Its truth is that of all threads that
 # there were not when the run began, but for one of hpmstat's that sleeps.
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=20000 -- \
-	hpmstat marks=1 events=instructions,cycles,LOADS,STORES,COMPLETION,STALL:OTHER,STALL:DCACHE,L1D_MISSES -- sessions litter ';' \
+	hpmstat marks=1 \
+	events=instructions,cycles,LOADS,STORES,COMPLETION,STALL:OTHER,STALL:DCACHE,L1D_MISSES -- \
+	sessions litter ';' \
 	hpmstat per=process events=instructions -- sessions litter
 status_is 0 "a program and all that it starts"
 r=0
+for column in name value interval; do
+	cell "hpmstat of=sessions" "interval=exact|[+]-_.*|no_interval" $column >"$work/$column"
+done
+paste -d' ' "$work/name" "$work/value" "$work/interval" >"$work/counted"
 awk '
 	FNR == NR {
 		if ($1 == "mark") { inside = $2 == "reading"; readings += inside }
@@ -92,31 +115,36 @@ awk '
 			for (i = 3; i <= NF; i++) { split($i, p, "="); truth[p[1]] += p[2] }
 		next
 	}
-	/^ +[0-9,]+  [^ ]+ +(exact|\+- |no interval)/ {
-		name = tolower($2); gsub(":", "_", name); gsub(",", "", $1)
-		if (name == "instructions" && ++runs == 2) { alone = $1 * 2 < last; next }
-		if (name == "instructions") last = $1 + 0
-		half = match($0, /\+- [0-9.]+ %/) ? substr($0, RSTART + 3, RLENGTH - 5) * 1.5 : 0
-		if (/no interval/) { print "# " $2 " has no interval"; bad = 1 }
-		off = ($1 - truth[name]) * 100 / truth[name]
+	{
+		name = tolower($1); gsub(":", "_", name)
+		if (name == "instructions" && ++runs == 2) { alone = $2 * 2 < last; next }
+		if (name == "instructions") last = $2 + 0
+		half = sub(/^\+-_/, "", $3) ? $3 * 1.5 : 0
+		if ($3 == "no_interval") { print "# " $1 " has no interval"; bad = 1 }
+		off = ($2 - truth[name]) * 100 / truth[name]
 		counts++
-		printf "# %s: off by %.2f %%, %.2f allowed\n", $2, off, half + 0.2
-		if (off * off > (half + 0.2) ^ 2) { print "# " $2 ": " $1 ", truth " truth[name]; bad = 1 }
+		printf "# %s: off by %.2f %%, %.2f allowed\n", $1, off, half + 0.2
+		if (off * off > (half + 0.2) ^ 2) { print "# " $1 ": " $2 ", truth " truth[name]; bad = 1 }
 	}
-	END { exit bad || counts != 8 || !alone }' "$work/truth.txt" "$console" >"$work/off" || r=1
-result $r "counts of a family are those of the truth, with intervals, whether its processes can still be waited for, and per=process those of one"
+	END { exit bad || counts != 8 || !alone }' "$work/truth.txt" "$work/counted" >"$work/off" || r=1
+result $r "counts of a family are those of the truth, with intervals, whether its processes can" \
+	"still be waited for, and per=process those of one"
 cat "$work/off" >&2
 
 boot machine=openpower720 timeout=300 -- -- sessions hog '&' sessions beside
-line "exit app=sessions status=7" "an application has sessions whatever number of processes another one has"
-says "^ok 1 - an application and its children have 8 sessions" "... of which none has more than its family may have"
+line "exit app=sessions status=7" \
+	"an application has sessions whatever number of processes another one has"
+guest_ok 1 "... of which none has more than its family may have"
 
 # What a session costs to open, in a debug kernel: all CPUs' instructions.
-boot machine=openpower720 timeout=300 -- -- costs open 1 ';' costs none 1 ';' costs open 11 ';' costs ';' costs fly 3 ';' costs read x ';' costs none 0
+boot machine=openpower720 timeout=300 -- -- costs open 1 ';' costs none 1 ';' costs open 11 ';' \
+	costs ';' costs fly 3 ';' costs read x ';' costs none 0
 for n in 1 2 3; do
-	tools/truth.sh "$work/truth.txt" costs-begin:$n costs-end:$n total | sed -n 's/.* instructions=\([0-9]*\).*/\1/p'
+	tools/truth.sh "$work/truth.txt" costs-begin:$n costs-end:$n total |
+		sed -n 's/.* instructions=\([0-9]*\).*/\1/p'
 done >"$work/opened"
-within "$(awk 'NR == 1 { first = $1 } END { print int(($1 - first) / 10) }' "$work/opened")" 10000 700000 "instructions of opening and closing a session"
+within "$(awk 'NR == 1 { first = $1 } END { print int(($1 - first) / 10) }' "$work/opened")" 10000 \
+	700000 "instructions of opening and closing a session"
 echo "# RESULT opening arch=$arch $(paste -sd ' ' "$work/opened")" >&2
 line "costs argument=what reason=missing" "costs without arguments is refused"
 line "costs argument=what reason=value" "... with a word that is none of its"
@@ -127,21 +155,29 @@ result $r "... with a number that is none, and with 0"
 boot machine=openpower720 timeout=300 -- -- hpmstat events=instructions,cycles marks=1 -- hello
 r=0
 tools/truth.sh "$work/truth.txt" reading:1 exit tag >"$work/facts" || :
-awk "$judge"'
-	FNR == NR { for (i = 1; i <= NF; i++) { split($i, p, "="); f[p[1]] = p[2] } is[f["instructions"]]; next }
-	is_count() && $2 == "instructions" && count_of($0) in is { found = 1 }
-	END { exit !found }' "$work/facts" "$console" || r=1
+counted=$(cell "hpmstat of=hello" name=instructions value)
+awk -v counted="${counted:-none}" '
+	{ for (i = 1; i <= NF; i++) { split($i, p, "="); f[p[1]] = p[2] } is[f["instructions"]] }
+	END { exit !(counted in is) }' "$work/facts" || r=1
 result $r "a program's instructions are those of a thread in the truth, to the last one"
 
 boot machine=openpower720 timeout=300 -- hpm.accounts=on -- \
 	hpmstat per=machine marks=1 events=cycles,instructions,DCACHE:REMOTE_L2,LOADS -- scoreboard ms=60
 status_is 0 "interrupts and monitoring apart"
 counts_are_true "cycles=cycles instructions=instructions DCACHE:REMOTE_L2=dcache_remote_l2"
-says "^  of these +threads +idle +interrupts +monitoring$" "four accounts"
+line "hpmstat accounts=4" "four accounts"
 r=0
-awk '/ exact$/ { gsub(",", ""); all[$2] = $1 }
-	/ of [A-Za-z0-9_:]+$/ && NF == 6 { gsub(",", ""); n++; if ($1 + $2 + $3 + $4 != all[$6] || !$1 || !$2 || !$3 || !$4) bad = 1 }
-	END { exit bad || n != 3 }' "$console" || r=1
+{
+	for name in $(cell "hpmstat accounts=4" "" of); do
+		printf '%s' "$(cell "hpmstat of=machine" "name=$name interval=exact" value)"
+		for account in threads idle interrupts monitoring; do
+			printf ' %s' "$(cell "hpmstat accounts=4" "of=$name" $account)"
+		done
+		echo
+	done
+} >"$work/accounts"
+awk 'NF != 5 || $2 + $3 + $4 + $5 != $1 || !$2 || !$3 || !$4 || !$5 { bad = 1 }
+	END { exit bad || NR != 3 }' "$work/accounts" || r=1
 result $r "they add up to the machine, for each exact count"
 
 # The instructions of two loops differ by what is known, in user mode.
@@ -150,42 +186,51 @@ loops_differ() {
 	what=$1
 	shift
 	boot "$@" timeout=300 -- hpm.modes=user -- \
-		hpmstat events=instructions:u -- known 1000000 ';' hpmstat events=ipc:u,instructions:u,cycles:u -- known 3000007
+		hpmstat events=instructions:u -- known 1000000 ';' hpmstat events=ipc:u,instructions:u,cycles:u \
+		-- known 3000007
 	status_is 7 "$what: the program's exit status is hpmstat's"
 	r=0
-	awk '$2 == "instructions:u" && /exact$/ { gsub(",", "", $1); n[++k] = $1 } END { exit n[2] - n[1] != 4000014 }' "$console" || r=1
+	cell "hpmstat of=known" "name=instructions:u interval=exact" value |
+		awk '{ n[NR] = $1 } END { exit n[2] - n[1] != 4000014 }' || r=1
 	result $r "$what: two millions of rounds more are 4000014 instructions more"
 }
 loops_differ "simulated machine" machine=openpower720
 
 boot machine=openpower720 timeout=300 -- -- hpmstat -- hello status=3
 status_is 3 "what is counted if nothing is asked for"
-says "^hpmstat: hello, [0-9.]+ ms$" "... says of whom"
+line "hpmstat of=hello ms=0.." "... says of whom"
 for name in cycles instructions ipc branch.miss l1d.miss tlb.miss mem.remote_cache mem.remote; do
-	says "^ +[0-9,.]+  $name +" "... $name"
+	has_cell "hpmstat of=hello" "name=$name" value=0.. "... $name"
 done
 says_not "llc.miss" "... and not what this machine has no event for"
 
 forty=$(for e in LOADS STORES L1D_MISSES L1I_MISSES MISPREDICTS TLB_MISSES COMPLETION EXCEPTIONS STALL:ICACHE STALL:BRANCH STALL:DCACHE \
-	STALL:TLB STALL:OTHER DCACHE:LOCAL_L2 DCACHE:LOCAL_L3 SERVED:LOCAL_L2 SERVED:LOCAL_L3 SERVED:REMOTE_L3 CYCLES INSTRUCTIONS; do
+	STALL:TLB STALL:OTHER DCACHE:LOCAL_L2 DCACHE:LOCAL_L3 SERVED:LOCAL_L2 SERVED:LOCAL_L3 \
+	SERVED:REMOTE_L3 CYCLES INSTRUCTIONS; do
 	printf '%s:u,%s:k,' "$e" "$e"
 done)
 boot machine=openpower720 timeout=300 -- hpm.slice_cycles=10000 -- \
-	hpmstat events=cycles -- scoreboard ms=20 '&' hpmstat "events=${forty%,}" -- scoreboard ms=40 '&' hpmstat per=machine ms=50 interval=20 events=ipc
+	hpmstat events=cycles -- scoreboard ms=20 '&' hpmstat "events=${forty%,}" -- scoreboard ms=40 '&' \
+	hpmstat per=machine ms=50 interval=20 events=ipc
 status_is 0 "three side by side"
 r=0
-[ "$(grep -Ec '^ +[0-9,]+  [A-Z0-9_:]+:[uk] +.*seen [0-9]+\.[0-9] %(, fitted)?$' "$console")" -eq 40 ] || r=1
+[ "$(cell "hpmstat of=scoreboard" "name=[A-Z0-9_:]+:[uk] value=0.. seen=0.." name | wc -l)" -eq 40 \
+	] || r=1
 result $r "forty events at a time"
-says "^ +[0-9,]+  cycles +exact$" "... do not disturb what is exact"
+has_cell "hpmstat of=scoreboard" "name=cycles value=0.." interval=exact \
+	"... do not disturb what is exact"
 r=0
-[ "$(grep -c '^hpmstat: machine, at [0-9.]* ms, since the last$' "$console")" -ge 2 ] || r=1
+[ "$(lines "hpmstat of=machine at_ms=0.. since_ms=0.." | wc -l)" -ge 2 ] || r=1
 result $r "... and 50 ms are several intervals"
 
 boot machine=openpower720 timeout=300 -- hpm.breakdown=0 -- \
-	hpmstat per=machine events=topdown.retiring,topdown.bad_speculation,topdown.frontend,topdown.backend -- scoreboard ms=40
+	hpmstat per=machine \
+	events=topdown.retiring,topdown.bad_speculation,topdown.frontend,topdown.backend -- scoreboard \
+	ms=40
 status_is 0 "where the cycles went"
 r=0
-awk '/topdown\.[a-z_]+ +% of cycles/ { n++; sum += $1 } END { exit !(n == 4 && sum > 95 && sum < 105) }' "$console" || r=1
+cell "hpmstat of=machine" "name=topdown[.][a-z_]+" value |
+	awk '{ sum += $1 } END { exit !(NR == 4 && sum > 95 && sum < 105) }' || r=1
 result $r "... is four shares that make up the whole"
 
 refusals() {
@@ -211,7 +256,8 @@ speed=1 -- hello|argument=speed reason=unknown
 events=cycles -- nosuch|argument=program reason=unknown
 END
 if once; then
-	boot machine=openpower720 timeout=300 -- -- "$(sed 's/|.*//; s/^/hpmstat /' "$work/refused" | paste -sd ';' | sed 's/;/ ; /g')"
+	boot machine=openpower720 timeout=300 -- -- \
+		"$(sed 's/|.*//; s/^/hpmstat /' "$work/refused" | paste -sd ';' | sed 's/;/ ; /g')"
 	refusals <"$work/refused"
 fi
 
@@ -231,7 +277,8 @@ if [ "$arch" = aarch64 ]; then
 	for model in cpu=cortex-a72 cpu=max; do
 		loops_differ "$model" smp=1 icount=0 $model
 	done
-	boot smp=1 cpu=cortex-a72 -- -- hpmstat events=topdown.frontend -- hello ';' hpmstat events=topdown.retiring -- hello
+	boot smp=1 cpu=cortex-a72 -- -- hpmstat events=topdown.frontend -- hello ';' hpmstat \
+		events=topdown.retiring -- hello
 	status_is 2 "what a PMU cannot measure"
 	line "hpmstat argument=events reason=unsupported" "... is refused with what it lacks"
 	boot smp=8 thread=multi timeout=300 -- -- sessions 24 20 '&' stress 24 5 8

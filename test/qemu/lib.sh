@@ -7,25 +7,36 @@
 #   status_is N WHAT  the run's exit status is N
 #   line LINE WHAT    such a line is on the console; LINE is "SUBJECT KEY=VALUE..." (below)
 #   no_line LINE WHAT no such line is
-#   says REGEX WHAT;  says_not REGEX WHAT    for output that has no keys: tables, data
+#   cell TABLE ROW COLUMN   prints the values of a column in a table's rows (below)
+#   has_cell TABLE ROW COLUMN=VALUE WHAT   one of them has that value
+#   says REGEX WHAT;  says_not REGEX WHAT    for output that has no keys: data of programs
+#   greets N REGEX WHAT     hello printed these words
+#   guest_ok N WHAT         check N of a suite or program in the guest passed
 #   guest_tap         checks of a program or suite in the guest become checks here
 #   done_testing      the last line of each test
 #   skip_all WHY      instead of all of it
-#   once              true on one architecture, for code that all have in common; EVERYWHERE=1 in the
-#                     environment: true on each
+#   once              true on one architecture, for code that all have in common; EVERYWHERE=1 in
+#                     the environment: true on each
 #   BOOT_TIMES=FILE   in the environment: adds a line there for each boot, with its time
 #
-# Lines that tests read have the form "SUBJECT: KEY=VALUE KEY=VALUE...: SENTENCE". The sentence is for
-# people; tests read subject and keys only, so it can be reworded without touching them. LINE names
-# the subject and any of the keys in any order. A VALUE is an extended regular expression (of mawk:
-# without {N}) for the whole value, or LOW..HIGH for a number, of which one end may be missing.
+# Lines that tests read have the form "SUBJECT: KEY=VALUE KEY=VALUE...: SENTENCE". The sentence is
+# for people; tests read subject and keys only, so it can be reworded without touching them. LINE
+# names the subject and any of the keys in any order. A VALUE is an extended regular expression (of
+# mawk: without {N}) for the whole value, or LOW..HIGH for a number, of which one end may be missing.
+#
+# A table stands behind such a line: a header and rows, all indented, their columns separated by two
+# blanks or more. TABLE names the line as LINE does, ROW the rows by values of columns, as
+# "COLUMN=VALUE...", or all of them if empty. Blanks in names and values are read as "_"; " %"
+# behind a number and commas between its thousands are left out.
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-x86_64}
 case $arch in
 aarch64)
-	image=img models="cpu=cortex-a72 cpu=neoverse-n1 gic=2 board=virtualization=on" no_pmu=cpu=max,pmu=off ;;
+	image=img models="cpu=cortex-a72 cpu=neoverse-n1 gic=2 board=virtualization=on"
+	no_pmu=cpu=max,pmu=off ;;
 *)
-	image=elf models="cpu=qemu64 cpu=EPYC cpu=max,-x2apic,-xsave,-fsgsbase" no_pmu= ;;
+	image=elf models="cpu=qemu64 cpu=EPYC cpu=max,-x2apic,-xsave,-fsgsbase"
+	no_pmu= ;;
 esac
 use() { # NAME
 	kernel=${B:-build}/$arch/$1.$image
@@ -57,9 +68,12 @@ boot() {
 	status=0
 	[ -z "${BOOT_TIMES:-}" ] || { times >"$work/times"; began=$(date +%s.%N); }
 	# shellcheck disable=SC2086
-	tools/qemu.sh $start $set_args out="$work" append="$*" ${more:+-- $more} </dev/null >"$console" 2>"$work/stderr" || status=$?
+	tools/qemu.sh $start $set_args out="$work" append="$*" ${more:+-- $more} \
+		</dev/null >"$console" 2>"$work/stderr" || status=$?
 	[ -z "${BOOT_TIMES:-}" ] || note_times
-	sed -i -e "/warning: TCG doesn.t support/d" -e '/warning: CPU-[0-9]* and CPU-.*associated with node/d' -e '/warning: nic .* has no peer/d' "$work/stderr"
+	sed -i -e "/warning: TCG doesn.t support/d" \
+		-e '/warning: CPU-[0-9]* and CPU-.*associated with node/d' \
+		-e '/warning: nic .* has no peer/d' "$work/stderr"
 	[ ! -s "$work/stderr" ] || status=125 # the launcher or QEMU itself complained
 	tr -d '\r' <"$console" >"$work/plain" && mv "$work/plain" "$console"
 }
@@ -67,9 +81,14 @@ boot() {
 # Adds a line to the file BOOT_TIMES: CPU seconds and seconds of the last boot, test, arguments.
 note_times() {
 	times >"$work/now"
-	{ sed -n 2p "$work/times"; sed -n 2p "$work/now"; } | tr 'ms' '  ' | awk -v began="$began" -v now="$(date +%s.%N)" -v test="${0##*/}" -v arch="$arch" -v what="$booted" '
-		{ cpu[NR] = $1 * 60 + $2 + $3 * 60 + $4 }
-		END { printf "%7.1f %7.1f %s %s %s\n", cpu[2] - cpu[1], now - began, arch, test, substr(what, 1, 160) }' >>"$BOOT_TIMES"
+	{ sed -n 2p "$work/times"; sed -n 2p "$work/now"; } | tr 'ms' '  ' |
+		awk -v took="$(date +%s.%N) $began" -v test="${0##*/}" -v arch="$arch" -v what="$booted" '
+			{ cpu[NR] = $1 * 60 + $2 + $3 * 60 + $4 }
+			END {
+				split(took, time, " ")
+				printf "%7.1f %7.1f %s %s %s\n", cpu[2] - cpu[1], time[1] - time[2], arch, test,
+					substr(what, 1, 160)
+			}' >>"$BOOT_TIMES"
 }
 
 # Prints boot arguments of LENGTH characters; hello prints them to the last one.
@@ -77,14 +96,16 @@ long_line() { # LENGTH
 	printf -- '-- hello status=5 %sEND' "$(head -c $(($1 - 21)) /dev/zero | tr '\0' x)"
 }
 
-result() { # STATUS WHAT
+result() { # STATUS WHAT...
 	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
+	ok=$1
+	shift
+	if [ "$ok" -eq 0 ]; then
+		echo "ok $count - $*"
 	else
 		failed=$((failed + 1))
-		echo "not ok $count - $2"
-		echo "# not ok: $2" >&2
+		echo "not ok $count - $*"
+		echo "# not ok: $*" >&2
 		echo "# booted:$booted" >&2
 		grep -A 14 '^panic' "$console" | sed 's/^/#   /' >&2 || :
 		uniq "$console" | tail -n "${TAIL:-25}" | sed 's/^/#   /' >&2
@@ -110,7 +131,16 @@ says_not() {
 }
 # Prints the lines with that subject and all those keys, or only the values that they give to KEY.
 lines() { # "SUBJECT KEY=VALUE..." [KEY]
-	WANTED=$1 SHOWN=${2:-} awk -f test/qemu/lines.awk "$console"
+	WANTED=$1 SHOWN=${2:-} awk -f test/qemu/keys.awk -f test/qemu/lines.awk "$console"
+}
+cell() { # "SUBJECT KEY=VALUE..." "COLUMN=VALUE..." COLUMN
+	TABLE=$1 ROW=$2 COLUMN=$3 awk -f test/qemu/keys.awk -f test/qemu/cells.awk "$console"
+}
+has_cell() { # "SUBJECT KEY=VALUE..." "COLUMN=VALUE..." COLUMN=VALUE WHAT
+	r=0
+	cell "$1" "$2${2:+ }$3" "${3%%=*}" | grep -q . || r=1
+	result $r "$4"
+	[ $r -eq 0 ] || echo "# missing in the table $1: $2 $3" >&2
 }
 line() { # "SUBJECT KEY=VALUE..." WHAT
 	r=0
@@ -121,6 +151,19 @@ line() { # "SUBJECT KEY=VALUE..." WHAT
 no_line() { # "SUBJECT KEY=VALUE..." WHAT
 	r=0
 	! lines "$1" | grep -q . || r=1
+	result $r "$2"
+}
+# A program hello had N words, "[word] [word]..." as REGEX says.
+greets() { # N REGEX WHAT
+	r=0
+	lines "hello arguments=$1" | sed 's/^[^[]*//' | grep -Eqx -- "$2" || r=1
+	result $r "$3"
+	[ $r -eq 0 ] || echo "# missing: hello's $1 words $2" >&2
+}
+# A suite or program in the guest has passed its check N.
+guest_ok() { # N WHAT
+	r=0
+	grep -q "^ok $1 " "$console" && ! grep -q "^not ok $1 " "$console" || r=1
 	result $r "$2"
 }
 within() { # NUMBER LOW HIGH WHAT; no number is not within

@@ -34,7 +34,7 @@ judge() {
 			for (i = 3; i <= NF; i++) { split($i, p, "="); at[readings, p[1]] += p[2] }
 		next
 	}
-	/^hpmstat: brief, / { runs++ }
+	/^hpmstat: of=brief / { runs++ }
 	runs && is_wanted[$2] && /^ +[0-9,]+ / {
 		gsub(",", "", $1)
 		key = tolower($2)
@@ -62,8 +62,10 @@ lives() {
 	i=0
 	while [ $i -lt "$times" ]; do
 		line=
-		while line="$line${line:+ ; }hpmstat marks=1 events=$2 -- brief $3" i=$((i + 1)); [ $i -lt "$times" ] && [ $((i % runs_max)) -ne 0 ]; do :; done
-		boot machine=openpower720 timeout=900 plugin=seed=$i -- "hpm.breakdown=off hpm.slice_cycles=$1" -- "$line"
+		while line="$line${line:+ ; }hpmstat marks=1 events=$2 -- brief $3" i=$((i + 1)); [ $i -lt \
+			"$times" ] && [ $((i % runs_max)) -ne 0 ]; do :; done
+		boot machine=openpower720 timeout=900 plugin=seed=$i -- "hpm.breakdown=off hpm.slice_cycles=$1" \
+			-- "$line"
 		status_is 0 "brief $3, slices of $1 cycles"
 		cat "$work/truth.txt" >>"$work/truths"
 		cat "$console" >>"$work/consoles"

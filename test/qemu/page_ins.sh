@@ -29,25 +29,35 @@ while [ "$done" -lt "$wanted" ] && [ $failed -eq 0 ]; do
 	seed=$((first + runs)) began=$(date +%s)
 	# Each with each of the others, before long.
 	policy=$(pick $seed lru clock mru lirs lirs-recent arc sieve s3fifo wtinylfu wtinylfu-margin gap region chooser) prefetch=$(pick $((seed + seed / 8)) none spatial streams ppg ppg-published chooser)
-	writes=$(pick $((seed / 5)) 0 500) delay=$(pick $((seed / 3)) 0 0 0 200) end=$((300 + 97 * seed % 1000))
+	writes=$(pick $((seed / 5)) 0 500) delay=$(pick $((seed / 3)) 0 0 0 200) \
+		end=$((300 + 97 * seed % 1000))
 	some="memstat regions=0 -- paging pages=4000 threads=8 ops=100000000 seed=$seed end=$end"
 	# The first has the kernel take what it keeps for good: objects of each kind, page tables of
 	# its own.
-	boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram disk.seed=$seed disk.fail_writes=$writes disk.delay_us=$delay mem.process=8M mem.policy=$policy mem.prefetch=$prefetch -- $some & $some ; memstat regions=0 -- hello ; $some & memstat regions=0 -- paging pages=12000 threads=8 ops=$ops seed=$seed ; memstat regions=0 -- hello"
-	says "^ok 1 - every page holds what was written" "seed $seed ($policy, prefetching $prefetch, one of $writes writes fails)"
+	boot smp=8 mem=256M timeout=3600 -- "disk.ram=128M swap=ram disk.seed=$seed" \
+		"disk.fail_writes=$writes disk.delay_us=$delay mem.process=8M mem.policy=$policy" \
+		"mem.prefetch=$prefetch -- $some & $some ; memstat regions=0 -- hello ; $some" \
+		"& memstat regions=0 -- paging pages=12000 threads=8 ops=$ops seed=$seed ; memstat regions=0" \
+		"-- hello"
+	guest_ok 1 "seed $seed ($policy, prefetching $prefetch, one of $writes writes fails)"
 	r=0
 	[ "$(lines "paging event=ends wrong=0" | wc -l)" -eq 3 ] || r=1
 	result $r "... and before others ended amid it"
 	# Pages that were used: a page that was read ahead counts when it is used.  KB of
 	# the disk that could not be written are lost.
-	read -r pages lost <<-EOF
-		$(awk '/^  pages: / { in_ += $2 } /^  prefetched: / { unused += $2 - $4 } /^  swap: .* KB lost, / { lost = $7 }
-		       END { print in_ - unused, lost + 0 }' "$console")
-	EOF
+	pages=$({ lines pages in; lines prefetched used; lines prefetched pages | sed 's/^/-/'; } |
+		awk '{ sum += $1 } END { print sum + 0 }')
+	lost=$(lines swap lost_kb | tail -n 1)
 	# Of memory 16 pages may be amid the kernel's objects, and so not be free yet.
 	r=0
-	awk -v lost="$lost" -v fail=$writes '/^  memory: / { m[++n] = $2 } /^  swap: / { f[n] = $2; all = $4 }
-	     END { printf "# %d KB less are free\n", m[3] - m[6]; exit !(n == 6 && m[6] + 64 >= m[3] && f[5] == f[6] && f[6] + lost == all && (fail || !lost)) }' "$console" || r=1
+	lines "swap lost_kb=0.." free_kb >"$work/free"
+	lines "memory free_kb=0.." free_kb | paste -d' ' - "$work/free" |
+		awk -v lost="$lost" -v all="$(lines swap kb | tail -n 1)" -v fail=$writes '
+			{ m[++n] = $1; f[n] = $2 }
+			END {
+				printf "# %d KB less are free\n", m[3] - m[6]
+				exit !(n == 6 && m[6] + 64 >= m[3] && f[5] == f[6] && f[6] + lost == all && (fail || !lost))
+			}' || r=1
 	result $r "... no memory and no slot is lost"
 	[ $failed -eq 0 ] || break
 	echo "$seed $pages $(lines "paging event=done" verified) $((lost / 4)) $(($(date +%s) - began)) $policy $prefetch" >>"$log"

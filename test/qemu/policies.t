@@ -5,9 +5,10 @@
 
 misses() { # POLICY KB [PROGRAM [PAB]]: into $n, how often a page had to be read
 	boot machine=openpower720 smp=1 mem=128M plugin=tlb=32,disk=64M timeout=300 -- \
-		"swap=model mem.pab=${4:-128} mem.process=$2K mem.policy=$1 mem.prefetch=none -- memstat -- ${3:-cg rounds=1}"
+		"swap=model mem.pab=${4:-128} mem.process=$2K mem.policy=$1 mem.prefetch=none -- memstat" \
+		"-- ${3:-cg rounds=1}"
 	line "RESULT app=.* check=ok" "$1: the result is right"
-	n=$(sed -n 's/^  faults: \([0-9]*\) major,.*/\1/p' "$console")
+	n=$(lines faults major)
 }
 cat >"$work/policies" <<END
 chooser 1500 50
@@ -26,14 +27,19 @@ while read -r policy kb percent; do # of LRU's misses, at most
 	result $r "$policy: less than $percent % of LRU's misses ($n of $lru)"
 	case $policy in
 	chooser)
-		says "^  chooser: (wtinylfu-margin|lirs-recent|mru|gap) in force, [0-9]+ changes" "the expert in force is said"
-		says "^    lru [0-9]+ wtinylfu-margin [0-9]+[*]? lirs-recent [0-9]+[*]? gap [0-9]+[*]? arc [0-9]+ mru [0-9]+[*]?$" "... and what each would have missed"
-		says "^  misses by memory: [0-9]{3} pages, [0-9]{4,} accesses again in an epoch of 1000 ms, [1-9]" "there is a curve"
-		says "^ +[0-9]+ +9[0-9][.][0-9] [|]#{20,} *[|]$" "... on which LRU misses nearly always"
-		says "^    [0-9]+ records, 0 lost, [0-9]+ interrupts" "what the tracker logged is said"
-		says "^    cost: [0-9]+ k cycles, [0-9]+ cycles a record: logging [0-9]+, what is done with it [0-9]+;" "... and what it costs"
+		line "policy name=chooser in_force=wtinylfu-margin|lirs-recent|mru|gap changes=0.." \
+			"the expert in force is said"
+		line "experts lru=0.. wtinylfu-margin=0.. lirs-recent=0.. gap=0.. arc=0.. mru=0.." \
+			"... and what each would have missed"
+		line "curve pages=100..999 again=1000.. epoch_ms=1000 epochs=1.." "there is a curve"
+		has_cell curve "KB=1.." LRU=90..99.9 "... on which LRU misses nearly always"
+		says "[|]#{20,} *[|]" "... by a long bar"
+		line "tracker records=0.. lost=0 interrupts=0.." "what the tracker logged is said"
+		line "tracking unit=cycles cost=0.. per_record=0.. logging=0.. using=0.. permille=0.." \
+			"... and what it costs"
 		;;
-	region) says "^  cg.matrix .* rw- mru" "the policy of each region is said" ;;
+	region) has_cell regions "region=cg.matrix access=rw-" policy=mru \
+		"the policy of each region is said" ;;
 	esac
 done <"$work/policies"
 
@@ -47,7 +53,8 @@ if once; then
 	misses chooser 1300 "$lu"
 	r=0
 	[ -n "$lirs" ] && [ -n "$n" ] && [ $((100 * n)) -lt $((140 * lirs)) ] || r=1
-	result $r "chooser: on LU less than 140 % of the misses of LIRS, to which it has to change ($n of $lirs)"
+	result $r "chooser: on LU less than 140 % of the misses of LIRS, to which it has to change" \
+		"($n of $lirs)"
 fi
 
 loop="loop pages=512 rounds=16"
@@ -75,14 +82,15 @@ if once; then
 	r=0
 	[ -n "$lru" ] && [ -n "$n" ] && [ $((100 * n)) -lt $((115 * lru)) ] || r=1
 	result $r "chooser: less than 115 % ($n of $lru)"
-	says "^  chooser: (lru|arc) in force, [1-9][0-9]* changes" "... as it has changed"
+	line "policy name=chooser in_force=lru|arc changes=1.." "... as it has changed"
 fi
 
 # The page access buffer has room for all of the program, and still the use that brings a page back
 # is one that the log has.
 misses lru 1500 "$loop" 1024
-records=$(sed -n 's/^    \([0-9]*\) records, 0 lost,.*/\1/p' "$console")
+records=$(lines "tracker lost=0" records)
 r=0
 [ -n "$records" ] && [ "${n:-0}" -ge 4096 ] && [ "$records" -ge $((n * 9 / 10)) ] || r=1
-result $r "a page that comes back is logged, though the buffer kept what it knew of it ($records records, $n came back)"
+result $r "a page that comes back is logged, though the buffer kept what it knew of it" \
+	"($records records, $n came back)"
 done_testing

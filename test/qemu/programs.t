@@ -18,12 +18,14 @@ lu n=128,layout=contiguous a62d8914600da3f9
 lu n=128,layout=rows a62d8914600da3f9
 END
 line_of() { # COMMON: all programs, one after the other
-	awk -v common="$1" '{ gsub(/,/, " ", $2); printf "%s%s %s %s", n++ ? " ; " : "", $1, $2, common }' "$work/programs"
+	awk -v common="$1" \
+		'{ gsub(/,/, " ", $2); printf "%s%s %s %s", n++ ? " ; " : "", $1, $2, common }' "$work/programs"
 }
 computed() { # WHERE
 	status_is 0 "$1: every program ends"
 	while read -r name shape sum; do
-		line "RESULT app=$name $(echo "$shape" | tr , ' ') sum=$sum check=ok" "... $name $shape: the sum is the known one"
+		line "RESULT app=$name $(echo "$shape" | tr , ' ') sum=$sum check=ok" \
+			"... $name $shape: the sum is the known one"
 	done <"$work/programs"
 }
 boot smp=1 timeout=240 -- -- "$(line_of seed=7)"
@@ -34,15 +36,18 @@ computed "8 CPUs"
 # Programs with their arrays are larger than that: pages go to a disk in memory and come back.
 boot smp=4 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- "$(line_of 'seed=7 threads=2')"
 computed "4 CPUs, 256 KB a process"
-boot smp=2 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- memstat interval=20 -- mg n=24 seed=7 rounds=3
+boot smp=2 timeout=240 -- disk.ram=64M swap=ram mem.process=256K -- memstat interval=20 -- mg n=24 \
+	seed=7 rounds=3
 for array in u r v; do
-	says "^  mg\.$array +[0-9a-f]+ +1[0-9][0-9] +[0-9]+ +[0-9]+ +[0-9]+ +[1-9][0-9]* rw- lru$" "... the array mg.$array is a region of that name, and pages of it have been away"
+	has_cell regions "region=mg[.]$array at=[0-9a-f]+ KB=100..199 faults=0.. access=rw- policy=lru" \
+		major=1.. "... the array mg.$array is a region of that name, and pages of it have been away"
 done
 
 if once; then
 	boot smp=2 timeout=240 -- -- "$(line_of 'seed=7 spoil=1 threads=2')"
 	while read -r name shape _; do
-		line "RESULT app=$name $(echo "$shape" | tr , ' ') check=[a-z]+(_[a-z]+)+" "$name $shape: a changed element is named"
+		line "RESULT app=$name $(echo "$shape" | tr , ' ') check=[a-z]+(_[a-z]+)+" \
+			"$name $shape: a changed element is named"
 	done <"$work/programs"
 	r=0; [ "$(lines "exit app=.* status=1" | wc -l)" -eq "$(wc -l <"$work/programs")" ] || r=1
 	result $r "... and is an error exit"

@@ -23,5 +23,5 @@ status_is 0 "registers in memory are not for user mode"
 guest_tap
 # shellcheck disable=SC2086
 boot smp=1 $no_pmu timeout=60 -- -- reads call
-says "^not ok 1 - a session \(this machine has no performance counters" "without counters there is nothing to read"
+line "# session=-19" "without counters there is nothing to read"
 done_testing

@@ -9,7 +9,8 @@ case $arch in aarch64) cross=aarch64-linux-gnu- ;; *) cross= ;; esac
 # file and line.  (Of a function out of a header binutils may name the file that includes it.)
 # One of many addresses binutils 2.40 may not find though it does when it is asked for that alone.
 lines_of() { # ELF
-	"${cross}addr2line" -e "$1" <"$work/addresses" | paste -d' ' "$work/addresses" - | while read -r address line; do
+	"${cross}addr2line" -e "$1" <"$work/addresses" | paste -d' ' "$work/addresses" - |
+		while read -r address line; do
 		case $line in *\?*) line=$("${cross}addr2line" -e "$1" "$address") ;; esac
 		echo "$line"
 	done
@@ -17,7 +18,8 @@ lines_of() { # ELF
 agrees() {
 	booted=" nothing, tools/symbols.c only" console=$work/differences
 	: >"$work/stderr"
-	"${cross}nm" -n --defined-only --format=sysv "$1" | tr -d ' ' | awk -F'|' '$4 == "FUNC" && $5 !~ /^0*$/ { print $2, $1 }' |
+	"${cross}nm" -n --defined-only --format=sysv "$1" | tr -d ' ' |
+		awk -F'|' '$4 == "FUNC" && $5 !~ /^0*$/ { print $2, $1 }' |
 		sort -u -k1,1 >"$work/functions"
 	cut -d' ' -f1 "$work/functions" >"$work/addresses"
 	lines_of "$1" | sed -e "s,^$PWD/,," -e 's,^\./,,' -e 's/ (discriminator.*//' -e 's/:?$/:0/' \
@@ -31,13 +33,15 @@ agrees() {
 	result $r "$1: $(wc -l <"$work/addresses") functions have the lines that addr2line finds"
 	# Of several names for one address any will do.
 	"${cross}nm" --defined-only "$1" | awk '{ print $1, $3 "+0" }' | sort -u >"$work/names"
-	cut -d' ' -f1 "$work/all" | paste -d' ' "$work/addresses" - | sed 's/+0x0$/+0/' | sort -u >"$work/named"
+	cut -d' ' -f1 "$work/all" | paste -d' ' "$work/addresses" - | sed 's/+0x0$/+0/' |
+		sort -u >"$work/named"
 	comm -13 "$work/names" "$work/named" >"$console"
 	r=0; [ ! -s "$console" ] && [ -s "$work/named" ] || r=1
 	result $r "... and the names that nm knows"
 	console=$work/console
 }
-for file in "$arch/vigil-test.elf" "$arch/vigil-test.symbols" "$arch/bin/warehouse" "$arch/apps/workloads/hello/hello.o"; do
+for file in "$arch/vigil-test.elf" "$arch/vigil-test.symbols" "$arch/bin/warehouse" \
+	"$arch/apps/workloads/hello/hello.o"; do
 	strings -a "$build/$file" | grep -F -e "$PWD" -e /source/newlib/ | sed "s,^,$file: ,"
 done >"$console"
 booted=" nothing"; : >"$work/stderr"
@@ -59,18 +63,24 @@ line_of() { # TEXT FILE
 }
 faults=test/qemu/apps/faults.c
 boot smp=2 timeout=60 -- -- faults null-read ';' faults wild-write ';' faults null-jump ';' hello
-says "^  in null_read\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)near_null' $faults)$" "a fault is reported with its function and line"
-says "^  in wild_write\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)0x700000000000' $faults)$" "... another one with its own"
+says "^  in null_read\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)near_null' $faults)$" \
+	"a fault is reported with its function and line"
+says "^  in wild_write\+0x[0-9a-f]+ $faults:$(line_of '*(volatile uint64_t *)0x700000000000' $faults)$" \
+	"... another one with its own"
 r=0; [ "$(grep -c '^  in ' "$console")" -eq 2 ] || r=1
 result $r "... and a jump to nowhere with none"
 line "exit app=hello status=0" "the next program runs"
 
 boot smp=1 timeout=60 -- -- symbols/hello
-says "^process: event=refused app=symbols/hello reason=unknown: [^/]*: hello [^/]*$" "a table is no application"
+line "process event=refused app=symbols/hello reason=unknown" "a table is no application"
+says "^process: event=refused app=symbols/hello reason=unknown: [^/]*[: ]hello [^/]*$" \
+	"... and is not among them"
 
 use vigil-suites
 panics=test/qemu/kernel/panics.c
 boot smp=2 timeout=60 -- -- panics 1
-says "^    [0-9a-f]{16} null_pointer\+0x[0-9a-f]+ $panics:$(line_of '*HIDDEN((volatile int *)8) = 1' $panics)$" "the kernel's backtrace says lines"
-says "^    [0-9a-f]{16} run_thread\+0x[0-9a-f]+ sched/thread\.c:$(line_of 't->entry(t->arg);' sched/thread.c)$" "... and of callers that of the call"
+at=$(line_of '*HIDDEN((volatile int *)8) = 1' $panics)
+says "^    [0-9a-f]{16} null_pointer\+0x[0-9a-f]+ $panics:$at$" "the kernel's backtrace says lines"
+at=$(line_of 't->entry(t->arg);' sched/thread.c)
+says "^    [0-9a-f]{16} run_thread\+0x[0-9a-f]+ sched/thread\.c:$at$" "... and of callers that of the call"
 done_testing

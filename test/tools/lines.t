@@ -1,5 +1,6 @@
 #!/bin/sh
-# How tests read lines with keys: line, no_line and lines of test/qemu/lib.sh. Nothing is booted.
+# How tests read lines with keys, and tables behind them: line, no_line, lines, cell and has_cell
+# of test/qemu/lib.sh. Nothing is booted.
 . "${0%/*}/../qemu/lib.sh"
 cat >"$console" <<'END'
 process: event=ended reason=memory limit=mem.process,mem.user pid=7 app=oom: out of memory, swap=full
@@ -40,4 +41,48 @@ result $r "a missing line fails, and is named"
 (no_line "exit status=7" "a line that is there" >"$work/said" 2>&1) || :
 r=0; grep -q '^not ok' "$work/said" || r=1
 result $r "a line that must not be there fails"
+
+cat >"$console" <<'END'
+hpmrec: criterion=cycles samples=3 lost=0: one in 20,000
+    share   samples               count  function                      program
+   91.2 %       154         153,403,978  main                          lu
+    3.0 %         5           4,998,745  memset                        kernel
+  rest: rows=2 share_pct=5.8
+    ended          here
+hpmrec: criterion=time samples=1: one every 1.000 ms
+    share   samples                  ns  function                      program
+  100.0 %         1               1,000  main                          lu
+hpmstat: of=lu ms=1.0
+               value  name                      interval           seen
+               0.758  ipc                       -               100.0 %  instructions per cycle
+                  12  data cache                +- 1.2 %         33.1 %
+regions: count=1
+  region   calls  cycles  alone  instructions~  alone
+  inner        3      10      4              8      2
+RESULT app=lu
+END
+has() { # EXPECTED TABLE ROW COLUMN
+	r=0
+	[ "$(cell "$2" "$3" "$4" | paste -sd ' ')" = "$1" ] || r=1
+	result $r "$2, ${3:-all rows}, $4: ${1:-nothing}"
+}
+has 153403978 "hpmrec criterion=cycles" function=main count
+has "91.2 3.0" "hpmrec criterion=cycles" "" share
+has "91.2 100.0" hpmrec function=main share # of both tables
+has memset "hpmrec criterion=cycles" "samples=1..10 program=kernel" function
+has "" "hpmrec criterion=cycles" function=mem function # a value is compared as a whole
+has "" "hpmrec criterion=cycles" "" ended # a line with a subject ends a table
+has "" "hpmrec criterion=time" "" count # there is no such column
+has "" "hpmrec criterion=bytes" "" share # ... or table
+has 33.1 "hpmstat of=lu" name=data_cache seen
+has +-_1.2 "hpmstat of=lu" "seen=..50" interval
+has 4 "regions count=1" "" alone
+has 2 "regions count=1" region=inner alone_2
+has_cell "hpmrec criterion=time" program=lu ns=1000 "a cell that is there"
+(has_cell "hpmrec criterion=time" program=lu ns=999 "another value" >"$work/said" 2>&1) || :
+r=0; grep -q '^not ok' "$work/said" || r=1
+result $r "a cell with another value fails"
+(has_cell "hpmrec criterion=time" program=cg ns=1000 "no such row" >"$work/said" 2>&1) || :
+r=0; grep -q '^not ok' "$work/said" || r=1
+result $r "a row that is not there fails"
 done_testing

@@ -117,7 +117,8 @@ static void print_samples(void)
     for (size_t i = 0; i < list.count; i++)
         print_sample(&list.kept[i]);
     if (list.left_out)
-        printf("hpmrec: no memory for %" PRIu64 " more samples\n", list.left_out);
+        printf("hpmrec: left_out=%" PRIu64 " reason=memory: samples that are not shown\n",
+               list.left_out);
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -132,26 +133,26 @@ static void note_sample(const struct sys_sample *s)
 static void print_head(unsigned criterion)
 {
     struct sys_sample_account a;
-    char period[RECORDING_TEXT_MAX], weight[FIGURE_MAX];
 
     recording_account(&recording, criterion, &a);
-    uint64_t taken = a.delivered + a.lost; /* without samples since the last taking */
-    recording_period(&a, a.taken, a.stood_for, period);
+    /* without samples since the last taking */
+    struct recording_head head = {"hpmrec", a.delivered + a.lost,
+                                  a.taken ? a.stood_for / a.taken : a.period, a.estimate, "\n"};
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
-    printf("hpmrec: %s: %" PRIu64 " samples taken, %" PRIu64 " lost, %s; they stand for %s\n",
-           a.name, taken, a.lost, period, figure_grouped(a.estimate, weight));
+    recording_print_head(&a, &head);
     if (format == FORMAT_TEXT && shares[criterion].samples)
         shares_print(&shares[criterion], &form);
 }
 
 static void print_all(const struct program *p, const char *whose)
 {
-    char cost[RECORDING_TEXT_MAX];
+    char cost[FIGURE_MAX];
     double ms = program_ms(p);
 
     recording_cost(&recording, cost);
     print_samples();
-    printf("hpmrec: %s, %.1f ms, sampling took %s of the busy time\n", whose, ms, cost);
+    printf("hpmrec: of=%s ms=%.1f cost_pct=%s: sampling's part of the busy time\n", whose, ms,
+           cost);
     for (unsigned i = 0; i < recording.criteria; i++)
         print_head(i);
 }

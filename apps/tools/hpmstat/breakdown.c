@@ -185,10 +185,12 @@ static void print_part(const struct sys_breakdown *b, const char *name, uint64_t
 {
     char text[FIGURE_MAX];
 
-    printf("  %18s  %-22s %5.1f %%", figure_grouped(cycles, text), name,
+    printf("  %18s  %-24s  %5.1f %%", figure_grouped(cycles, text), name,
            100 * ratio(cycles, b->cycles));
     if (b->instructions)
-        printf(" %8.3f", ratio(cycles, b->instructions));
+        printf("  %8.3f", ratio(cycles, b->instructions));
+    else
+        printf("  %8s", "-");
 }
 
 /* Marks a figure that was scaled. */
@@ -206,9 +208,9 @@ static void print_estimate(const struct sys_breakdown *b, size_t source)
     double error = 100 * (ratio(expected, is) - 1);
     char text[FIGURE_MAX];
 
-    printf("  estimated %s", figure_grouped(expected, text));
+    printf("  %18s", figure_grouped(expected, text));
     if (is && most >= b->cycles / 1000)
-        printf(error > 999 ? ", over 999 %%" : ", %+.1f %%", error);
+        printf(error > 999 ? "  over 999 %%" : "  %+6.1f %%", error);
 }
 
 static void print_sources(const struct sys_breakdown *b)
@@ -243,13 +245,14 @@ static void print_estimated_sources(const struct sys_breakdown *b)
 
 static void print_text(const char *title, const struct sys_breakdown *b)
 {
-    char cycles[FIGURE_MAX], instructions[FIGURE_MAX];
-
-    printf("hpmstat: %s: %s cycles", title, figure_grouped(b->cycles, cycles));
+    printf("hpmstat: %s cycles=%" PRIu64, title, b->cycles);
     if (is_counted(b, WORD(instructions)))
-        printf(", %s instructions, CPI %.3f", figure_grouped(b->instructions, instructions),
+        printf(" instructions=%" PRIu64 " cpi=%.3f", b->instructions,
                ratio(b->cycles, b->instructions));
-    printf(", each figure seen for at least %.1f %%\n", 100 * ratio(b->seen_cycles, b->cycles));
+    printf(" seen_pct=%.1f: each figure was seen for at least that part\n",
+           100 * ratio(b->seen_cycles, b->cycles));
+    printf("  %18s  %-24s  %7s  %8s  %18s  %s\n", "cycles", "cause", "share", "CPI", "estimated",
+           "error");
     print_part(b, is_complete(b) ? "completion" : "all else", not_stalled(b));
     printf("\n");
     for (size_t i = 0; i < COUNT(causes); i++) {

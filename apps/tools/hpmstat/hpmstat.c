@@ -125,48 +125,42 @@ static void print_series(void)
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void print_sureness(const struct sys_hpm_value *v)
+/* Writes how sure the count is. */
+static const char *describe_sureness(const struct sys_hpm_value *v, char out[2 * FIGURE_MAX])
 {
-    switch (v->sure) {
-    case SYS_SURE_EXACT:
-        printf("  exact\n");
-        return;
-    case SYS_SURE_INTERVAL: {
-        double half = (double)(v->high - v->low) / 2;
-        char text[FIGURE_MAX];
-        if (v->count)
-            printf("  +- %.1f %%", half * 100 / (double)v->count);
-        else
-            printf("  at most %s", figure_grouped(v->high, text));
-        break;
-    }
-    case SYS_SURE_UNSEEN:
-        printf("  never seen\n");
-        return;
-    case SYS_SURE_NONE:
-        printf("  nothing seen");
-        break;
-    default:
-        printf("  no interval");
-    }
-    printf(", seen %u.%u %%%s\n", v->seen_permille / 10, v->seen_permille % 10,
-           v->fitted ? ", fitted" : "");
+    static const char *const fixed[] = {[SYS_SURE_EXACT] = "exact",
+                                        [SYS_SURE_UNSEEN] = "never seen",
+                                        [SYS_SURE_NONE] = "nothing seen"};
+    double half = (double)(v->high - v->low) / 2;
+    char text[FIGURE_MAX];
+
+    if (v->sure != SYS_SURE_INTERVAL)
+        return v->sure < sizeof fixed / sizeof fixed[0] && fixed[v->sure] ? fixed[v->sure]
+                                                                          : "no interval";
+    if (v->count)
+        snprintf(out, 2 * FIGURE_MAX, "+- %.1f %%", half * 100 / (double)v->count);
+    else
+        snprintf(out, 2 * FIGURE_MAX, "at most %s", figure_grouped(v->high, text));
+    return out;
 }
 
+/* Prints a row: a count or metric, how sure it is, the part of the time in which it was seen. */
 static void print_value(const struct sys_hpm_value *v)
 {
     static const char *const troubles[] = {"", "not counted", "nothing to divide by", "too large"};
-    char text[FIGURE_MAX];
+    bool metric = v->kind == SYS_VALUE_METRIC;
+    char text[FIGURE_MAX] = "-", sure[2 * FIGURE_MAX];
 
-    if (v->kind == SYS_VALUE_COUNT) {
-        printf("  %18s  %-24s", figure_grouped(v->count, text), v->name);
-        print_sureness(v);
-    } else if (v->trouble) {
-        printf("  %18s  %-24s  %s\n", "-", v->name, troubles[v->trouble]);
-    } else {
-        printf("  %18.3f  %-24s  %s, seen %u.%u %%%s\n", (double)v->millionths / 1e6, v->name,
-               v->unit, v->seen_permille / 10, v->seen_permille % 10, v->fitted ? ", fitted" : "");
-    }
+    if (!metric)
+        figure_grouped(v->count, text);
+    else if (!v->trouble)
+        snprintf(text, sizeof text, "%.3f", (double)v->millionths / 1e6);
+    printf("  %18s  %-24s  %-14s", text, v->name,
+           metric ? troubles[v->trouble][0] ? troubles[v->trouble] : "-"
+                  : describe_sureness(v, sure));
+    printf("  %3u.%u %%%s%s%s\n", v->seen_permille / 10, v->seen_permille % 10,
+           metric && !v->trouble ? "  " : "", metric && !v->trouble ? v->unit : "",
+           v->fitted ? "  fitted" : "");
 }
 
 /* Prints the accounts that the machine's exact counts are divided into. */
@@ -182,16 +176,19 @@ static void print_accounts(const struct sys_hpm_value *values, int n)
         apart |= values[i].part[SYS_ACCOUNT_INTERRUPTS] || values[i].part[SYS_ACCOUNT_MONITORING];
     }
     unsigned accounts = apart ? SYS_ACCOUNTS : SYS_ACCOUNT_INTERRUPTS;
-    for (unsigned a = 0; any && a < accounts; a++)
-        printf(a ? "  %18s" : "  of these %9s", heading[a]);
-    if (any)
-        printf("%s\n", apart ? "" : "  (interrupts and monitoring among them; hpm.accounts=on)");
+    if (!any)
+        return;
+    printf("hpmstat: accounts=%u: parts of what is exact%s\n", accounts,
+           apart ? "" : "; interrupts and monitoring are among them without hpm.accounts=on");
+    for (unsigned a = 0; a < accounts; a++)
+        printf("  %18s", heading[a]);
+    printf("  of\n");
     for (int i = 0; i < n; i++) {
         if (values[i].kind != SYS_VALUE_COUNT || values[i].sure != SYS_SURE_EXACT)
             continue;
         for (unsigned a = 0; a < accounts; a++)
             printf("  %18s", figure_grouped(values[i].part[a], text));
-        printf("  of %s\n", values[i].name);
+        printf("  %s\n", values[i].name);
     }
 }
 
@@ -206,7 +203,8 @@ static int take_values(const struct reading *r)
         keep_reading(values, (size_t)(n < VALUES_MAX ? n : VALUES_MAX));
         return 0;
     }
-    printf("hpmstat: %s\n", r->title);
+    printf("hpmstat: %s\n  %18s  %-24s  %-14s  %s\n", r->title, "value", "name", "interval",
+           "   seen");
     for (int i = 0; i < n && i < VALUES_MAX; i++)
         print_value(&values[i]);
     if (r->what.scope == SYS_SCOPE_MACHINE)
@@ -220,7 +218,8 @@ static void take_reading(const struct reading *r)
     int err = breakdown ? breakdown_take(r, format == FORMAT_SERIES) : take_values(r);
 
     if (err && err != -ESRCH)
-        printf("hpmstat: %s cannot be read: %s\n", r->title, strerror(-err));
+        printf("hpmstat: %s reason=%s: cannot be read: %s\n", r->title, args_reason(err),
+               strerror(-err));
 }
 
 static void take_threads(const struct run *run, const char *when, double now_ms)
@@ -239,8 +238,8 @@ static void take_threads(const struct run *run, const char *when, double now_ms)
                                      .pid = threads[i].pid,
                                      .tid = threads[i].tid,
                                      .since_last = !breakdown}};
-        snprintf(title, sizeof title, "%s, thread %" PRIu32 ", %s", threads[i].name, threads[i].tid,
-                 when);
+        snprintf(title, sizeof title, "of=%s thread=%" PRIu32 " %s", threads[i].name,
+                 threads[i].tid, when);
         take_reading(&r);
     }
 }
@@ -264,7 +263,7 @@ static void take_all(const struct run *run, const char *when, double now_ms, boo
 
     if (marks)
         hpm_mark("reading");
-    snprintf(title, sizeof title, "%s, %s", run->name, when);
+    snprintf(title, sizeof title, "of=%s %s", run->name, when);
     take_reading(&r);
 }
 
@@ -316,7 +315,7 @@ static void take_intervals(struct run *run)
     for (bool more = true; more;) {
         more = goes_on(run);
         double now_ms = program_ms(&run->program);
-        snprintf(when, sizeof when, "at %.1f ms, since the last", now_ms);
+        snprintf(when, sizeof when, "at_ms=%.1f since_ms=%.1f", now_ms, run->last_ms);
         if (per == PER_THREAD)
             take_threads(run, when, now_ms);
         else
@@ -381,7 +380,7 @@ int main(int argc, char **argv)
         program_sleep(&run.program, run_ms);
     int status = program_end(&run.program);
     double now_ms = program_ms(&run.program);
-    snprintf(when, sizeof when, "%.1f ms", now_ms);
+    snprintf(when, sizeof when, "ms=%.1f", now_ms);
     take_all(&run, when, now_ms, true);
     print_series();
     breakdown_print_series();

@@ -5,7 +5,7 @@
 
 /* An object to read, and the time since hpmstat began. */
 struct reading {
-    const char *name, *title; /* name: of the program; title: for text */
+    const char *name, *title; /* name: of the program; title: keys of the line in a text */
     double from_ms, to_ms;
     bool total; /* from the beginning, else since the last reading of the object */
     struct sys_hpm_read what;

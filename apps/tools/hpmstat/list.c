@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "apps/common/args.h"
 #include "apps/tools/hpmstat/hpmstat.h"
 
 /* Returns whether `word` is in the text, ignoring case. */
@@ -22,38 +23,50 @@ static bool has_word(const char *text, const char *word)
     return !n;
 }
 
-static void print_counters(const struct sys_hpm_listed *l)
+/* Writes "1,3", "0,2 or one of its own". */
+static void describe_counters(const struct sys_hpm_listed *l, char *out, size_t size)
 {
-    const char *between = "counters ";
+    size_t n = 0;
 
+    out[0] = '\0';
     for (unsigned c = 0; c < 32; c++)
-        if (l->counters >> c & 1) {
-            printf("%s%u", between, c);
-            between = ",";
-        }
+        if (l->counters >> c & 1)
+            n += (size_t)snprintf(out + n, size - n, "%s%u", n ? "," : "", c);
     if (l->fixed)
-        printf("%sone of its own", l->counters ? " or " : "");
+        snprintf(out + n, size - n, "%sone of its own", n ? " or " : "");
+}
+
+static void print_heading(uint32_t kind)
+{
+    static const char *const heading[] = {
+        [SYS_LISTED_GENERIC] = "kind=generic: events that have one name everywhere",
+        [SYS_LISTED_METRIC] = "kind=metric: metrics",
+        [SYS_LISTED_VENDOR] = "kind=own: events of this processor"};
+
+    printf("hpmstat: %s\n  %-32s  %-28s", heading[kind], "name",
+           kind == SYS_LISTED_METRIC ? "unit" : "counters");
+    if (kind != SYS_LISTED_VENDOR)
+        printf("  %s%s", kind == SYS_LISTED_GENERIC ? "here                        " : "",
+               "meaning");
+    printf("\n");
 }
 
 static void print_listed(const struct sys_hpm_listed *l)
 {
-    printf("  %-40s ", l->text);
-    if (l->kind == SYS_LISTED_METRIC) {
-        printf("%s: %s\n", l->unit, l->about);
-        return;
-    }
-    if (l->kind == SYS_LISTED_GENERIC)
-        printf("%s: %s; ", l->about, l->means);
-    print_counters(l);
-    printf("\n");
+    char counters[128];
+
+    describe_counters(l, counters, sizeof counters);
+    printf("  %-32s  ", l->text);
+    if (l->kind == SYS_LISTED_METRIC)
+        printf("%-28s  %s\n", l->unit, l->about);
+    else if (l->kind == SYS_LISTED_GENERIC)
+        printf("%-28s  %-26s  %s\n", counters, l->means, l->about);
+    else
+        printf("%s\n", counters);
 }
 
 int list_print(const char *word)
 {
-    static const char *const heading[] = {[SYS_LISTED_GENERIC] =
-                                              "events that have one name everywhere",
-                                          [SYS_LISTED_METRIC] = "metrics",
-                                          [SYS_LISTED_VENDOR] = "events of this processor"};
     struct sys_hpm_listed l;
     uint32_t cursor = 0, kind = SYS_LISTED_VENDOR + 1, found = 0;
     int err;
@@ -62,17 +75,17 @@ int list_print(const char *word)
         if (!has_word(l.text, word) && !has_word(l.about, word) && !has_word(l.means, word))
             continue;
         if (l.kind != kind)
-            printf("hpmstat: %s\n", heading[l.kind]);
+            print_heading(l.kind);
         kind = l.kind;
         print_listed(&l);
         found++;
     }
     if (err == -ENOENT && !found)
-        printf("hpmstat: list=%s: no event or metric of this machine has that in its name or "
-               "description\n",
+        printf("hpmstat: argument=list reason=unknown: no event or metric of this machine has '%s' "
+               "in its name or description\n",
                word);
     else if (err != -ENOENT)
-        printf("hpmstat: list: %s\n",
+        printf("hpmstat: argument=list reason=%s: %s\n", args_reason(err),
                err == -ENODEV
                    ? "this machine has no performance counters that are known, or hpm.pmu=none"
                    : strerror(-err));

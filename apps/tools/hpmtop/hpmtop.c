@@ -96,13 +96,13 @@ static void print_thread(const struct share *t, double cpus)
 
     if (cpus > 0)
         printf("  %5.1f %%", cpus * share);
-    printf("  %5.1f %% %8" PRIu64, share, t->samples);
+    printf("  %5.1f %%  %8" PRIu64, share, t->samples);
     for (int i = 0; i < shown.count; i++)
         if (known)
             print_metric(&v[i]);
         else
             printf("  %14s", "-");
-    printf("  %8" PRIu32 " %8" PRIu32 " %s%s", t->number, t->pid, t->program, line_end);
+    printf("  %8" PRIu32 "  %8" PRIu32 "  %s%s", t->number, t->pid, t->program, line_end);
 }
 
 /* `cpus`: the number of CPUs that the samples' weights stand for; 0: they do not stand for time. */
@@ -111,16 +111,17 @@ static void print_threads(double cpus)
     size_t n = 0;
     const struct share **sorted = shares_sorted(&threads, &n);
 
+    printf("hpmtop: threads=%zu%s", n, line_end);
     if (cpus > 0)
         printf("      CPU");
-    printf("    share  samples");
+    printf("    share   samples");
     for (int i = 0; i < shown.count; i++)
         printf("  %14s", shown.name[i]);
-    printf("    thread  process program%s", line_end);
+    printf("    thread   process  program%s", line_end);
     for (size_t i = 0; sorted && i < n && i < rows; i++)
         print_thread(sorted[i], cpus);
     if (sorted && n > rows)
-        printf("  and %zu more%s", n - (size_t)rows, line_end);
+        printf("  rest: rows=%zu%s", n - (size_t)rows, line_end);
     free(sorted);
 }
 
@@ -151,26 +152,27 @@ static double busy_cpus(void)
 static void print_functions(unsigned criterion)
 {
     struct sys_sample_account a;
-    char period[RECORDING_TEXT_MAX];
+    struct shares *s = &functions[criterion];
 
     recording_account(&recording, criterion, &a);
-    recording_period(&a, functions[criterion].samples, functions[criterion].weight, period);
-    printf("%s: %" PRIu64 " samples, %s; %" PRIu64 " lost since the beginning%s", a.name,
-           functions[criterion].samples, period, a.lost, line_end);
+    struct recording_head head = {"hpmtop", s->samples,
+                                  s->samples ? s->weight / s->samples : a.period, 0, line_end};
+    recording_print_head(&a, &head);
     struct shares_form form = recording_form(&a, (size_t)rows, line_end);
-    shares_print(&functions[criterion], &form);
-    shares_clear(&functions[criterion]);
+    shares_print(s, &form);
+    shares_clear(s);
 }
 
 static void print_picture(const struct program *p)
 {
     double cpus = busy_cpus();
-    char cost[RECORDING_TEXT_MAX];
+    char cost[FIGURE_MAX];
 
     recording_cost(&recording, cost);
     if (!plain)
         printf("\033[H");
-    printf("hpmtop: %.1f ms, %.2f of %ld CPUs busy, sampling took %s of that since the beginning%s",
+    printf("hpmtop: ms=%.1f busy_cpus=%.2f cpus=%ld cost_pct=%s: sampling's part of that since "
+           "the beginning%s",
            program_ms(p), cpus, sysconf(_SC_NPROCESSORS_ONLN), cost, line_end);
     for (unsigned i = 0; i < recording.criteria; i++)
         print_functions(i);

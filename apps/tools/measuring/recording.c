@@ -39,7 +39,8 @@ void recording_open_or_exit(struct recording *r, const struct args_table *table,
     int err = open_criteria(r, criteria, wanted, pid, why, sizeof why);
 
     if (err == -ENODEV && !given) {
-        printf("%s: no performance counters that are known: samples by time, not by cycles\n",
+        printf("%s: criterion=time instead_of=cycles reason=no-device: this machine has no "
+               "performance counters that are known\n",
                table->program);
         criteria = "time";
         err = open_criteria(r, criteria, wanted, pid, why, sizeof why);
@@ -83,40 +84,39 @@ struct shares_form recording_form(const struct sys_sample_account *a, size_t row
                                 .line_end = line_end};
 }
 
-void recording_period(const struct sys_sample_account *a, uint64_t samples, uint64_t weight,
-                      char out[RECORDING_TEXT_MAX])
+void recording_print_head(const struct sys_sample_account *a, const struct recording_head *head)
 {
-    static const char *const why[] = {[SYS_NOT_STRETCHED] = "",
-                                      [SYS_STRETCHED_FOR_COST] =
-                                          ", lengthened to limit what it costs",
-                                      [SYS_STRETCHED_FOR_STORMS] = ", lengthened after storms"};
-    uint64_t mean = samples ? weight / samples : a->period;
+    static const char *const why[] = {[SYS_NOT_STRETCHED] = "no",
+                                      [SYS_STRETCHED_FOR_COST] = "cost",
+                                      [SYS_STRETCHED_FOR_STORMS] = "storms"};
     char text[FIGURE_MAX];
-    size_t n = (size_t)snprintf(out, RECORDING_TEXT_MAX, "one %s %s%s", is_time(a) ? "every" : "in",
-                                is_time(a) ? figure_time(mean, text) : figure_grouped(mean, text),
-                                a->asked ? "" : ", adapted");
 
+    printf("%s: criterion=%s samples=%" PRIu64 " lost=%" PRIu64 " mean=%" PRIu64 " adapted=%s",
+           head->tool, a->name, head->samples, a->lost, head->mean, a->asked ? "no" : "yes");
+    if (head->stand_for)
+        printf(" stand_for=%" PRIu64, head->stand_for);
     if (a->seen_permille < 1000)
-        n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n,
-                              ", seen %" PRIu64 ".%" PRIu64 " %% of the time",
-                              a->seen_permille / 10, a->seen_permille % 10);
-    n += (size_t)snprintf(out + n, RECORDING_TEXT_MAX - n, "%s", why[a->stretched]);
+        printf(" seen_pct=%" PRIu64 ".%" PRIu64, a->seen_permille / 10, a->seen_permille % 10);
+    if (a->stretched != SYS_NOT_STRETCHED)
+        printf(" lengthened=%s", why[a->stretched]);
     if (a->throttled)
-        snprintf(out + n, RECORDING_TEXT_MAX - n, ", %" PRIu64 " storms of interrupts cut short",
-                 a->throttled);
+        printf(" storms=%" PRIu64, a->throttled);
+    printf(": one %s %s%s", is_time(a) ? "every" : "in",
+           is_time(a) ? figure_time(head->mean, text) : figure_grouped(head->mean, text),
+           head->line_end);
 }
 
-void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX])
+void recording_cost(const struct recording *r, char out[FIGURE_MAX])
 {
     struct sys_sample_account a;
 
     recording_account(r, 0, &a);
     uint64_t passed = a.passed - r->began.passed, idle = a.idle - r->began.idle;
     if (passed > idle)
-        snprintf(out, RECORDING_TEXT_MAX, "%.2f %%",
+        snprintf(out, FIGURE_MAX, "%.2f",
                  figure_percent(a.cycles - r->began.cycles, passed - idle));
     else
-        snprintf(out, RECORDING_TEXT_MAX, "an unknown part");
+        snprintf(out, FIGURE_MAX, "unknown");
 }
 
 void recording_close(struct recording *r)

@@ -3,10 +3,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "apps/common/args.h"
+#include "apps/tools/measuring/figures.h"
 #include "apps/tools/measuring/shares.h"
 #include "kernel/proc/abi.h"
 
-enum { RECORDING_CRITERIA_MAX = 8, RECORDING_TEXT_MAX = 160 };
+enum { RECORDING_CRITERIA_MAX = 8 };
 
 struct recording {
     int session;
@@ -53,13 +54,19 @@ void recording_open_or_exit(struct recording *r, const struct args_table *table,
 void recording_take(const struct recording *r, void (*note)(const struct sys_sample *sample));
 void recording_account(const struct recording *r, unsigned criterion,
                        struct sys_sample_account *out);
-/* Writes how often samples with this sum of weights were taken, "one in 1,000,003, adapted", or
- * "one every 1.000 ms" if weights are time; and what has lengthened periods. */
-void recording_period(const struct sys_sample_account *a, uint64_t samples, uint64_t weight,
-                      char out[RECORDING_TEXT_MAX]);
+/* What a table's line says beside the criterion's account. */
+struct recording_head {
+    const char *tool;
+    uint64_t samples, mean; /* mean: of their periods */
+    uint64_t stand_for;     /* 0: not said */
+    const char *line_end;
+};
+/* Prints a table's line. Only where it is so: seen_pct, the part of the time in which the criterion
+ * was seen; lengthened, by what periods were (cost, storms); storms of interrupts cut short. */
+void recording_print_head(const struct sys_sample_account *a, const struct recording_head *head);
 /* Returns the form in which shares of the criterion are printed. */
 struct shares_form recording_form(const struct sys_sample_account *a, size_t rows,
                                   const char *line_end);
-/* Writes the part of the busy CPUs' time that all sampling took, "0.17 %". */
-void recording_cost(const struct recording *r, char out[RECORDING_TEXT_MAX]);
+/* Writes the part of the busy CPUs' time that all sampling took, in percent, or "unknown". */
+void recording_cost(const struct recording *r, char out[FIGURE_MAX]);
 void recording_close(struct recording *r);

@@ -119,32 +119,32 @@ static void describe_row(enum shares_by by, const struct share *r, char *out, si
 {
     switch (by) {
     case SHARES_FUNCTION:
-        snprintf(out, size, "%-28s %-12s %s", r->name, r->program, r->file);
+        snprintf(out, size, "%-28s  %-12s  %s", r->name, r->program, r->file);
         return;
     case SHARES_LINE: {
         char line[LABEL_MAX];
         snprintf(line, sizeof line, "%s:%" PRIu32, r->file, r->number);
-        snprintf(out, size, "%-40s %-12s %s", line, r->program, r->name);
+        snprintf(out, size, "%-40s  %-12s  %s", line, r->program, r->name);
         return;
     }
     case SHARES_THREAD:
-        snprintf(out, size, "%8" PRIu32 " %8" PRIu32 " %s", r->number, r->pid, r->program);
+        snprintf(out, size, "%8" PRIu32 "  %8" PRIu32 "  %s", r->number, r->pid, r->program);
         return;
     case SHARES_PROCESS:
-        snprintf(out, size, "%8" PRIu32 " %s", r->pid, r->program);
+        snprintf(out, size, "%8" PRIu32 "  %s", r->pid, r->program);
         return;
     case SHARES_REGION:
-        snprintf(out, size, "%-28s %s", r->name, r->program);
+        snprintf(out, size, "%-28s  %s", r->name, r->program);
         return;
     }
 }
 
 static const char *const titles[] = {
-    [SHARES_FUNCTION] = "function                     program      file",
-    [SHARES_LINE] = "line                                     program      function",
-    [SHARES_THREAD] = "  thread  process program",
-    [SHARES_PROCESS] = " process program",
-    [SHARES_REGION] = "region                       program",
+    [SHARES_FUNCTION] = "function                      program       file",
+    [SHARES_LINE] = "line                                      program       function",
+    [SHARES_THREAD] = "  thread   process  program",
+    [SHARES_PROCESS] = " process  program",
+    [SHARES_REGION] = "region                        program",
 };
 
 static void print_row(enum shares_by by, const struct share *r, uint64_t all,
@@ -154,8 +154,8 @@ static void print_row(enum shares_by by, const struct share *r, uint64_t all,
 
     describe_row(by, r, label, sizeof label);
     figure_grouped(figure_scaled(r->weight, form->seen, form->all), weight);
-    printf("  %5.1f %% %8" PRIu64 " %18s  %s%s", figure_percent(r->weight, all), r->samples, weight,
-           label, form->line_end);
+    printf("  %5.1f %%  %8" PRIu64 "  %18s  %s%s", figure_percent(r->weight, all), r->samples,
+           weight, label, form->line_end);
 }
 
 void shares_print(const struct shares *s, const struct shares_form *form)
@@ -164,15 +164,15 @@ void shares_print(const struct shares *s, const struct shares_form *form)
     const struct share **rows = shares_sorted(s, &n);
     uint64_t rest = s->weight;
 
-    printf("   share  samples %18s  %s%s", form->unit, titles[s->by], form->line_end);
+    printf("    share   samples  %18s  %s%s", form->unit, titles[s->by], form->line_end);
     for (; rows && shown < n && shown < form->rows; shown++) {
         print_row(s->by, rows[shown], s->weight, form);
         rest -= rows[shown]->weight;
     }
     if (!rows)
-        printf("  no memory to sort them%s", form->line_end);
+        printf("  rest: rows=%zu reason=memory: no memory to sort them%s", n, form->line_end);
     else if (shown < n)
-        printf("  %5.1f %% in %zu more%s", figure_percent(rest, s->weight), n - shown,
+        printf("  rest: rows=%zu share_pct=%.1f%s", n - shown, figure_percent(rest, s->weight),
                form->line_end);
     free(rows);
 }

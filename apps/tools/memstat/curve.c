@@ -16,7 +16,7 @@ static void bar(double pct)
 {
     int full = (int)(pct * BAR / 100 + 0.5);
 
-    printf(" %5.1f |", pct);
+    printf("  |");
     for (int i = 0; i < BAR; i++)
         putchar(i < full ? '#' : ' ');
     putchar('|');
@@ -27,30 +27,36 @@ static uint64_t memory_at(const struct sys_curve *c, unsigned i)
     return c->pages * (i + 1) / c->points * PAGE;
 }
 
+/* Prints the share of misses with this memory, as numbers and as bars. */
+static void show_point(const struct sys_curve *c, unsigned i, uint64_t again, const char *mark)
+{
+    double lru = percent(c->lru[i], again), mru = percent(c->mru[i], again);
+
+    printf("  %9" PRIu64 "  %5.1f", memory_at(c, i) / 1024, lru);
+    if (c->has_mru)
+        printf("  %5.1f", mru);
+    bar(lru);
+    if (c->has_mru)
+        bar(mru);
+    printf("%s\n", mark);
+}
+
 /* First uses miss with any memory, and are left out of misses and accesses. */
 void show_curve(const struct sys_curve *c, const struct sys_memory *m)
 {
     uint64_t again = c->accesses - (c->first_uses < c->accesses ? c->first_uses : c->accesses);
     bool marked = !m->limit_bytes;
 
-    printf("  misses by memory: %" PRIu64 " pages, %" PRIu64
-           " accesses again in an epoch of %" PRIu64 " ms, %" PRIu64 " epochs%s\n",
-           c->pages, again, c->epoch_ms, c->epochs, c->sample_shift ? ", pages sampled" : "");
+    printf("  curve: pages=%" PRIu64 " again=%" PRIu64 " epoch_ms=%" PRIu64 " epochs=%" PRIu64
+           " sampled=%s: misses by memory, in %% of the accesses to pages used before\n",
+           c->pages, again, c->epoch_ms, c->epochs, c->sample_shift ? "yes" : "no");
     if (!again)
         return;
-    printf("  %9s %-*s  %s\n", "KB", BAR + 8, "  LRU, % of these accesses",
-           c->has_mru ? "MRU" : "");
+    printf("  %9s  %5s%s\n", "KB", "LRU", c->has_mru ? "    MRU" : "");
     for (unsigned i = 0; i < c->points; i++) {
-        uint64_t bytes = memory_at(c, i);
-        printf("  %9" PRIu64, bytes / 1024);
-        bar(percent(c->lru[i], again));
-        if (c->has_mru)
-            bar(percent(c->mru[i], again));
-        if (!marked && bytes >= m->limit_bytes) {
-            marked = true;
-            printf(" limit");
-        }
-        printf("\n");
+        bool limit = !marked && memory_at(c, i) >= m->limit_bytes;
+        marked |= limit;
+        show_point(c, i, again, limit ? "  limit" : "");
     }
 }
 

@@ -42,7 +42,7 @@ int clock_init(void)
     }
     clock_start(hz);
     gic_attach(timer_irq, 1, handle_timer);
-    kprintf("clock: generic timer %llu kHz\n", (unsigned long long)hz / 1000);
+    kprintf("clock: source=generic-timer khz=%llu\n", (unsigned long long)hz / 1000);
     return 0;
 }
 

@@ -30,9 +30,8 @@ void quirks_note_cpu(void)
 
 static bool cpus_are_of_several_kinds(char *text, size_t size)
 {
-    ksnprintf(text, size,
-              "%u of %u are of another model than the boot CPU, %u of another revision of it",
-              other_models, noted, other_revisions - other_models);
+    ksnprintf(text, size, " count=%u other_models=%u other_revisions=%u: than the boot CPU's",
+              noted, other_models, other_revisions - other_models);
     return other_revisions;
 }
 
@@ -42,10 +41,11 @@ static bool frequency_is_not_in_cntfrq(char *text, size_t size)
 
     if (boot_hz < HZ_MIN)
         ksnprintf(text, size,
-                  "CNTFRQ says %llu Hz, which cannot be; the device tree's %u Hz are believed",
+                  " cntfrq_hz=%llu tree_hz=%u believed=tree: CNTFRQ and the device tree differ",
                   (unsigned long long)boot_hz, described);
     else
-        ksnprintf(text, size, "CNTFRQ says %llu Hz, the device tree %u Hz; the former are believed",
+        ksnprintf(text, size,
+                  " cntfrq_hz=%llu tree_hz=%u believed=cntfrq: CNTFRQ and the device tree differ",
                   (unsigned long long)boot_hz, described);
     return boot_hz < HZ_MIN || (described && described != boot_hz);
 }
@@ -53,7 +53,8 @@ static bool frequency_is_not_in_cntfrq(char *text, size_t size)
 static bool frequency_differs_between_cpus(char *text, size_t size)
 {
     ksnprintf(text, size,
-              "CNTFRQ of %u CPUs is not the boot CPU's: programs that read it are wrong there",
+              " count=%u: CNTFRQ of these CPUs is not the boot CPU's: programs that read it are "
+              "wrong there",
               other_rates);
     return other_rates;
 }
@@ -64,7 +65,7 @@ static bool firmware_sets_the_frequency(char *text, size_t size)
     struct acpi_table table;
 
     ksnprintf(text, size,
-              "firmware has a channel for it (ACPI PCCT): it may vary, so cycles are not time");
+              ": firmware has a channel for it (ACPI PCCT): it may vary, so cycles are not time");
     return !acpi_table_get("PCCT", &table);
 }
 

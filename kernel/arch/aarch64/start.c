@@ -55,9 +55,9 @@ static void map_early(paddr_t from, paddr_t to)
     for (paddr_t pa = ALIGN_DOWN(from, LARGE_PAGE); pa < to; pa += LARGE_PAGE) {
         int err = pt_map(&tables, DIRECT_BASE + pa, pa, LARGE_PAGE, PROT_R | PROT_W);
         if (err == -ERANGE)
-            start_fail("firmware has memory beyond this CPU's physical addresses");
+            start_fail("address: firmware has memory beyond this CPU's physical addresses");
         if (err && err != -EEXIST)
-            start_fail("no room for the first page tables");
+            start_fail("tables: no room for the first page tables");
     }
 }
 
@@ -89,8 +89,8 @@ static void map_framebuffer(const struct boot_framebuffer *fb)
                      PROT_R | PROT_W | PROT_GATHER);
     if (err)
         start_fail(err == -ERANGE
-                       ? "firmware's framebuffer lies beyond this CPU's physical addresses"
-                       : "no room for the first page tables");
+                       ? "address: firmware's framebuffer lies beyond this CPU's physical addresses"
+                       : "tables: no room for the first page tables");
 }
 
 static void take_info(paddr_t at)
@@ -114,18 +114,18 @@ static void take_devtree(paddr_t at)
     case 0:
         break;
     case -ENOENT:
-        start_fail("the device tree names no memory");
+        start_fail("device-tree: it names no memory");
     case -ENOSPC:
-        start_fail("the device tree has too many ranges of memory");
+        start_fail("ranges: the device tree has too many ranges of memory");
     case -E2BIG:
-        start_fail("the command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
+        start_fail(BOOT_CMDLINE_TOO_LONG);
     default:
-        start_fail("no device tree that can be read");
+        start_fail("device-tree: there is none that can be read");
     }
     if (boot_mem_add(&boot_info, image, boot_info.kernel_size, BOOT_MEM_KERNEL))
-        start_fail("the device tree has too many ranges of memory");
+        start_fail("ranges: the device tree has too many ranges of memory");
     if (devtree_initrd(phys_to_virt(at), &boot_info))
-        start_fail("the initrd is not in memory that the kernel may use");
+        start_fail("initrd: it is not in memory that the kernel may use");
 }
 
 void aarch64_start(paddr_t at, bool is_info, paddr_t image_pa, paddr_t free_tables)

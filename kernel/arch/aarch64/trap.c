@@ -183,9 +183,9 @@ void trap_overflow(struct arch_frame *frame)
     struct fault fault;
 
     if (fault_of(frame, &fault))
-        panic_frame(frame, "%s: access to %#llx", fault_explain(frame, &fault),
-                    (unsigned long long)fault.va);
-    panic_frame(frame, "stack overflow: %s", class_name(frame));
+        panic_frame(frame, "code=overflow at=%#llx fault=%s", (unsigned long long)fault.va,
+                    fault_explain(frame, &fault));
+    panic_frame(frame, "code=overflow: stack overflow: %s", class_name(frame));
 }
 
 void trap_impossible(struct arch_frame *frame);

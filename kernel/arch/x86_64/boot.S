@@ -186,11 +186,11 @@ put_kib:
 	ret
 
 short_begin:
-	.asciz	"vigil: cannot start: too little memory: "
+	.asciz	"vigil: event=refused reason=memory kb="
 short_middle:
-	.asciz	" KB, and at least "
+	.asciz	" needed_kb="
 short_end:
-	.asciz	" KB are needed\r\n"
+	.asciz	": too little memory\r\n"
 
 	.code64
 long_mode:

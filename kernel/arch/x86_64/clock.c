@@ -27,12 +27,12 @@ static uint64_t hz_from_cpuid(const char **source)
 {
     if (x86_features.max_leaf >= 0x15) {
         struct x86_cpuid r = cpuid(0x15, 0);
-        *source = "CPUID 15h";
+        *source = "CPUID-15h";
         if (r.eax && r.ebx && r.ecx)
             return (uint64_t)r.ecx * r.ebx / r.eax;
     }
     if (x86_features.hypervisor && cpuid(HYPERVISOR_LEAVES, 0).eax >= HYPERVISOR_TSC) {
-        *source = "CPUID 40000010h";
+        *source = "CPUID-40000010h";
         return (uint64_t)cpuid(HYPERVISOR_TSC, 0).eax * 1000;
     }
     return 0;
@@ -149,8 +149,9 @@ int clock_init(void)
             return -ENODEV;
         }
     }
-    kprintf("clock: TSC %llu kHz (%s), timer by %s, %s\n", (unsigned long long)tsc_hz / 1000,
-            source, lapic_mode(), x86_features.tsc_deadline ? "TSC deadline" : "countdown");
+    kprintf("clock: source=TSC khz=%llu by=%s timer=%s mode=%s\n",
+            (unsigned long long)tsc_hz / 1000, source, lapic_mode(),
+            x86_features.tsc_deadline ? "TSC-deadline" : "countdown");
     return 0;
 }
 

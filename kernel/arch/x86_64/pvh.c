@@ -45,10 +45,10 @@ static void take_memory(struct boot_info *info, const struct hvm_start_info *sta
 
     for (uint32_t i = 0; i < start->memmap_count; i++) {
         if (boot_mem_add(info, map[i].base, map[i].size, type_of(map[i].type)))
-            start_fail("the memory map has too many entries");
+            start_fail("ranges: the memory map has too many entries");
     }
     if (boot_mem_add(info, info->kernel_base, info->kernel_size, BOOT_MEM_KERNEL))
-        start_fail("the memory map has too many entries");
+        start_fail("ranges: the memory map has too many entries");
 }
 
 static void take_cmdline(struct boot_info *info, paddr_t cmdline)
@@ -61,7 +61,7 @@ static void take_cmdline(struct boot_info *info, paddr_t cmdline)
             return;
     }
     if (cmdline)
-        start_fail("the command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
+        start_fail(BOOT_CMDLINE_TOO_LONG);
 }
 
 /* The first module is the initrd; others are not looked at. */
@@ -70,7 +70,7 @@ static void take_initrd(struct boot_info *info, const struct hvm_start_info *sta
     const struct hvm_modlist_entry *module = phys_to_virt(start->modules);
 
     if (start->module_count && boot_initrd_set(info, module->base, module->bytes))
-        start_fail("the initrd is not in memory that the kernel may use");
+        start_fail("initrd: it is not in memory that the kernel may use");
 }
 
 void x86_start_pvh(paddr_t start_info)
@@ -79,9 +79,9 @@ void x86_start_pvh(paddr_t start_info)
     struct boot_info *info = &pvh_info;
 
     if (start->magic != HVM_START_MAGIC || start->version < 1)
-        start_fail(
-            "no PVH start information of version 1 or later; QEMU's firmware destroys it when the "
-            "command line is longer than " TEXT_OF(BOOT_CMDLINE_LONGEST) " characters");
+        start_fail("pvh limit=" TEXT_OF(
+            BOOT_CMDLINE_LONGEST) ": no PVH start information of version 1 or later; QEMU's "
+                                  "firmware destroys it when the command line is longer");
     memcpy(info->protocol, "pvh", sizeof("pvh"));
     info->kernel_base = (vaddr_t)image_start - KERNEL_BASE;
     info->kernel_size = (uint64_t)(image_end - image_start);

@@ -18,15 +18,16 @@ static bool runs_on_a_hypervisor(char *text, size_t size)
     struct x86_cpuid r = cpuid(HYPERVISOR_LEAF, 0);
     uint32_t name[4] = {r.ebx, r.ecx, r.edx, 0};
     for (char *c = (char *)name; *c; c++)
-        *c = *c >= ' ' && *c <= '~' ? *c : '?';
-    ksnprintf(text, size, "%s: its time is shared with others", (const char *)name);
+        *c = *c > ' ' && *c <= '~' ? *c : '?';
+    ksnprintf(text, size, " by=%s: its time is shared with others", (const char *)name);
     return true;
 }
 
 static bool tsc_follows_the_frequency(char *text, size_t size)
 {
-    ksnprintf(text, size,
-              "not invariant: it may stop or change speed with the processor; times are not exact");
+    ksnprintf(
+        text, size,
+        ": not invariant: it may stop or change speed with the processor; times are not exact");
     return !x86_features.tsc_invariant && !x86_features.hypervisor;
 }
 
@@ -38,7 +39,7 @@ static bool tsc_is_not_what_cpuid_says(char *text, size_t size)
     if (clock_measured_by() || x86_features.hypervisor || arch_clock_check(&name, &hz))
         return false;
     uint64_t believed = arch_ticks_hz(), off = hz > believed ? hz - believed : believed - hz;
-    ksnprintf(text, size, "CPUID says %llu kHz, %s measures %llu kHz",
+    ksnprintf(text, size, " khz=%llu by=%s measured_khz=%llu: CPUID says another frequency",
               (unsigned long long)believed / 1000, name, (unsigned long long)hz / 1000);
     return off / (believed / MILLION) > RATE_PPM_MAX;
 }
@@ -49,7 +50,7 @@ static bool hpet_is_missing(char *text, size_t size)
     struct acpi_table table;
     const char *by = clock_measured_by();
 
-    ksnprintf(text, size, "there is none; the TSC's frequency is %s%s",
+    ksnprintf(text, size, ": there is none; the TSC's frequency is %s%s",
               by ? "measured by the " : "what CPUID says", by ? by : "");
     return acpi_table_get("HPET", &table);
 }
@@ -60,9 +61,9 @@ static bool frequency_varies(char *text, size_t size)
     static const struct {
         const char *name;
         uint32_t leaf, reg, bit;
-    } ways[] = {{" EIST", 1, ECX, 7},         {" Turbo", 6, EAX, 1},
-                {" HWP", 6, EAX, 7},          {" HwPstate", 0x80000007, EDX, 7},
-                {" CPB", 0x80000007, EDX, 9}, {" CPPC", 0x80000008, EBX, 27}};
+    } ways[] = {{"EIST", 1, ECX, 7},         {"Turbo", 6, EAX, 1},
+                {"HWP", 6, EAX, 7},          {"HwPstate", 0x80000007, EDX, 7},
+                {"CPB", 0x80000007, EDX, 9}, {"CPPC", 0x80000008, EBX, 27}};
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
@@ -72,7 +73,7 @@ static bool frequency_varies(char *text, size_t size)
         struct x86_cpuid r = cpuid(leaf, 0);
         const uint32_t regs[] = {r.eax, r.ebx, r.ecx, r.edx};
         if (n < size && regs[ways[i].reg] & BIT(ways[i].bit))
-            n += ksnprintf(text + n, size - n, "%s", ways[i].name);
+            n += ksnprintf(text + n, size - n, "%s%s", n ? "," : " by=", ways[i].name);
     }
     if (n && n < size)
         ksnprintf(text + n, size - n, ": it may vary, so cycles are not time");
@@ -96,7 +97,8 @@ static uint64_t fadt_field(uint32_t at, unsigned bytes)
 static bool acpi_is_reduced(char *text, size_t size)
 {
     ksnprintf(text, size,
-              "hardware-reduced: no ACPI timer, and no way known to switch the machine off");
+              " missing=timer,power-off: hardware-reduced: no ACPI timer, and no way known to "
+              "switch the machine off");
     return fadt_field(FADT_FLAGS, 4) & FLAG_REDUCED;
 }
 
@@ -124,14 +126,14 @@ static bool legacy_is_missing(char *text, size_t size)
         acpi_field(&fadt, FADT_BOOT_FLAGS, 2) & BOOT_LEGACY_DEVICES)
         return false;
     bool com1 = console_found(), pit = counts(&pit_reference);
-    ksnprintf(text, size, "no legacy devices; missing:%s%s", com1 ? "" : " COM1",
-              pit ? "" : " PIT");
+    ksnprintf(text, size, " missing=%s%s%s: no legacy devices", com1 ? "" : "COM1",
+              com1 || pit ? "" : ",", pit ? "" : "PIT");
     return !com1 || !pit;
 }
 
 static bool messages_are_forbidden(char *text, size_t size)
 {
-    ksnprintf(text, size, "message interrupts are not to be used");
+    ksnprintf(text, size, " forbidden=messages: message interrupts are not to be used");
     return fadt_field(FADT_BOOT_FLAGS, 2) & BOOT_NO_MSI;
 }
 

@@ -87,7 +87,7 @@ static bool pit_probe(uint64_t *hz)
 }
 
 static const struct reference hpet_reference = {"HPET", hpet_probe, hpet_read, UINT32_MAX};
-static const struct reference pm_timer_reference = {"ACPI timer", pm_timer_probe, pm_timer_read,
+static const struct reference pm_timer_reference = {"ACPI-timer", pm_timer_probe, pm_timer_read,
                                                     0xffffff};
 const struct reference pit_reference = {"PIT", pit_probe, pit_read, 0xffff};
 

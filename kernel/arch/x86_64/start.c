@@ -38,6 +38,6 @@ void x86_start(const struct boot_info *info)
     cpus[0].arch.self = &cpus[0];
     wrmsr(MSR_GS_BASE, (uint64_t)&cpus[0]);
     if (boot_early_end(&boot_info) > EARLY_END)
-        start_fail("too little memory below 4 GB");
+        start_fail("memory: too little memory below 4 GB");
     kernel_main(&boot_info);
 }

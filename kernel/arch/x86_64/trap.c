@@ -155,8 +155,8 @@ void trap_paranoid_enter(struct arch_frame *frame)
     }
     if (frame->vector == VEC_DF) {
         struct fault fault = fault_of(frame);
-        panic_frame(frame, "double fault: %s, last page fault at %#llx",
-                    fault_explain(frame, &fault), (unsigned long long)fault.va);
+        panic_frame(frame, "code=double-fault at=%#llx fault=%s; at: of the last page fault",
+                    (unsigned long long)fault.va, fault_explain(frame, &fault));
     }
     panic_frame(frame, "%s", exception_name(frame->vector));
 }

@@ -161,7 +161,6 @@ static const char *set_up(void)
 static void probe(void)
 {
     const volatile struct machine_id *id = machine_id();
-    char what[80];
 
     if (!id || !(id->caps & MACHINE_CAP_DISK))
         return;
@@ -181,10 +180,10 @@ static void probe(void)
         kprintf("disk: event=refused name=model reason=device: %s: left alone\n", why);
         return;
     }
-    ksnprintf(what, sizeof(what), "in model time, %llu cycles and %llu a page",
-              (unsigned long long)arch_io_read64(&disk.regs->latency_cycles),
-              (unsigned long long)arch_io_read64(&disk.regs->page_cycles));
-    block_add(&disk.block, what);
+    block_add(&disk.block, "in model time");
+    kprintf("disk: event=timing name=model latency_cycles=%llu page_cycles=%llu\n",
+            (unsigned long long)arch_io_read64(&disk.regs->latency_cycles),
+            (unsigned long long)arch_io_read64(&disk.regs->page_cycles));
     __atomic_store_n(&disk.ready, true, __ATOMIC_RELEASE);
 }
 

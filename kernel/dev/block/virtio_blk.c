@@ -112,9 +112,9 @@ static const char *finish_request(struct disk *k, struct block_request *r, uint3
     uint32_t data = r->write ? 0 : r->count * (uint32_t)PAGE_SIZE;
 
     if (status == STATUS_OK && written != data + sizeof(s->status))
-        return "it has not written all that it says it has read";
+        return "device: it has not written all that it says it has read";
     if (status != STATUS_OK && status != STATUS_IOERR && status != STATUS_UNSUPP)
-        return "it returned a request without a status";
+        return "device: it returned a request without a status";
     k->free[k->free_count++] = (uint8_t)(s - k->slots);
     block_back(r, status == STATUS_OK ? 0 : -EIO);
     return NULL;
@@ -135,7 +135,7 @@ static void interrupt(void *arg)
     while (!k->block.failed && !why && !(err = virtq_take(&k->queue.ring, &request, &written)))
         why = finish_request(k, request, written);
     if (err == -EIO)
-        why = "it returned a request that was not its";
+        why = "device: it returned a request that was not its";
     if (why) {
         virtio_fail(&k->device, why);
         block_broken(&k->block);
@@ -183,11 +183,11 @@ static const char *measure_disk(struct disk *k)
     k->block.pages = capacity(d) / SECTORS_PER_PAGE;
     k->block.read_only = d->features & FEATURE_READ_ONLY;
     if (!k->block.pages)
-        return "it has not even a page";
+        return "size: it has not even a page";
     if ((d->features & FEATURE_BLK_SIZE) && virtio_config(d, CONFIG_BLK_SIZE) > PAGE_SIZE)
-        return "its blocks are larger than a page";
+        return "size: its blocks are larger than a page";
     if (k->segment_bytes < PAGE_SIZE || !segments || queue < 3)
-        return "it does not take a page at once";
+        return "size: it does not take a page at once";
     k->block.pages_max = MIN(segments, queue - 2);
     k->block.depth =
         d->features & VIRTIO_FEATURE_INDIRECT ? queue : queue / (k->block.pages_max + 2);
@@ -203,7 +203,7 @@ static const char *set_up(struct disk *k)
     if (!err)
         err = frame_alloc(SLOTS_ORDER, &memory);
     if (err)
-        return err == -ENOMEM ? "no memory for its queue" : "it has no queue";
+        return err == -ENOMEM ? "memory: no memory for its queue" : "queues: it has no queue";
     k->slots = phys_to_virt(memory);
     for (unsigned i = 0; i < DEPTH_MAX; i++)
         k->free[k->free_count++] = (uint8_t)i;

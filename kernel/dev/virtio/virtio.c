@@ -53,9 +53,10 @@ static void add_status(const struct virtio_device *d, uint8_t bits)
     arch_io_write8(d->common + STATUS, get_status(d) | bits);
 }
 
+/* `why`: "REASON: text". */
 static void say(const struct virtio_device *d, const char *why)
 {
-    kprintf("virtio: event=refused device=%s at=%02x:%02x.%u: %s: left alone\n", d->what,
+    kprintf("virtio: event=refused device=%s at=%02x:%02x.%u reason=%s: left alone\n", d->what,
             d->pci.bus, d->pci.slot, d->pci.function, why);
 }
 
@@ -94,7 +95,8 @@ static const char *find_registers(struct virtio_device *d)
         config[i] = pci_read(&d->pci, 4 * i);
     int err = virtio_layout_find(config, &d->layout);
     if (err)
-        return err == -ENOENT ? "it has no modern interface" : "its capabilities are broken";
+        return err == -ENOENT ? "interface: it has no modern interface"
+                              : "capabilities: its capabilities are broken";
     pci_enable(&d->pci, false);
     d->notify_bytes = MIN(d->layout.notify.bytes, NOTIFY_BYTES_MAX);
     d->common = map_region(d, &d->layout.common, VIRTIO_COMMON_BYTES, VIRTIO_COMMON_BYTES);
@@ -103,7 +105,7 @@ static const char *find_registers(struct virtio_device *d)
         d->config = map_region(d, &d->layout.device, 4, CONFIG_BYTES);
     return d->common && d->notify && (d->config || !d->layout.device.bytes)
                ? NULL
-               : "its registers cannot be reached";
+               : "registers: its registers cannot be reached";
 }
 
 static bool reset_device(const struct virtio_device *d)
@@ -155,14 +157,16 @@ static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t 
     add_status(d, STATUS_ACKNOWLEDGE);
     add_status(d, STATUS_DRIVER);
     if ((there & needed) != needed)
-        return "it lacks features that are needed";
+        return "features: it lacks features that are needed";
     d->features = there & (needed | wanted);
     for (unsigned half = 0; half < 2; half++) {
         arch_io_write32(d->common + DRIVER_FEATURE_SELECT, half);
         arch_io_write32(d->common + DRIVER_FEATURE, (uint32_t)(d->features >> 32 * half));
     }
     add_status(d, STATUS_FEATURES_OK);
-    return get_status(d) & STATUS_FEATURES_OK ? NULL : "it does not accept the features it offers";
+    return get_status(d) & STATUS_FEATURES_OK
+               ? NULL
+               : "features: it does not accept the features it offers";
 }
 
 /* Connects the interrupt. All queues share one message; changes of the configuration send none. */
@@ -170,7 +174,7 @@ static const char *connect_interrupt(struct virtio_device *d, struct cpu *target
                                      void (*handler)(void *), void *arg)
 {
     if (pci_msi_connect(&d->pci, QUEUE_VECTOR, target, handler, arg, &d->msi))
-        return "it has no message interrupts, or nothing here delivers them";
+        return "interrupts: it has no message interrupts, or nothing here delivers them";
     arch_io_write16(d->common + CONFIG_VECTOR, NO_VECTOR);
     return NULL;
 }
@@ -188,7 +192,7 @@ int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, 
         say(out, why);
         return -EIO;
     }
-    why = reset_device(out) ? negotiate(out, needed, wanted) : "it does not reset";
+    why = reset_device(out) ? negotiate(out, needed, wanted) : "reset: it does not reset";
     if (!why)
         why = connect_interrupt(out, target, handler, arg);
     if (why)
@@ -219,12 +223,12 @@ static const char *program_queue(struct virtio_queue *q)
 
     if (virtio_doorbell(&d->layout, arch_io_read16(d->common + QUEUE_NOTIFY_OFF), d->notify_bytes,
                         &doorbell))
-        return "a doorbell of its lies outside of them";
+        return "doorbell: a doorbell of its lies outside of them";
     q->doorbell = d->notify + doorbell;
     arch_io_write16(d->common + QUEUE_SIZE, q->ring.size);
     arch_io_write16(d->common + QUEUE_MSIX_VECTOR, QUEUE_VECTOR);
     if (arch_io_read16(d->common + QUEUE_MSIX_VECTOR) != QUEUE_VECTOR)
-        return "it has no message for a queue";
+        return "interrupts: it has no message for a queue";
     write_address(d, QUEUE_DESCRIPTORS, q->ring.descriptors);
     write_address(d, QUEUE_AVAILABLE, q->ring.available);
     write_address(d, QUEUE_USED, q->ring.used);

@@ -52,5 +52,5 @@ void virtio_notify(const struct virtio_queue *q);
 /* Stops the device; it accesses no memory when this returns. Takes up to a tenth of a second if the
  * device does not obey. Any context. */
 void virtio_stop(struct virtio_device *d);
-/* Stops a device that broke the rules, and prints `why` once. Any context. */
+/* Stops a device that broke the rules, and prints `why`, "REASON: text", once. Any context. */
 void virtio_fail(struct virtio_device *d, const char *why);

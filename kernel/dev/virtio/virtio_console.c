@@ -60,7 +60,7 @@ static struct {
 static bool broke_rules(int err)
 {
     if (err == -EIO)
-        virtio_fail(&console.device, "it returned a buffer that was not its");
+        virtio_fail(&console.device, "device: it returned a buffer that was not its");
     return err == -EIO;
 }
 
@@ -190,8 +190,8 @@ int console_open(struct cpu *target, void (*wake)(void *arg), void *arg)
         console.multiport ? MIN(virtio_config(d, CONFIG_PORTS), (uint32_t)PORTS_MAX) : 1;
     err = open_queues();
     if (err) {
-        virtio_fail(d, err == -ENOMEM ? "no memory for its queues"
-                                      : "it has not the queues it must have");
+        virtio_fail(d, err == -ENOMEM ? "memory: no memory for its queues"
+                                      : "queues: it has not the queues it must have");
         return err == -ENOMEM ? err : -EIO;
     }
     virtio_start(d);

@@ -57,8 +57,8 @@ static const struct row *find_call(uint64_t number)
 /* Prints a call that has returned. */
 static void print_call(const struct call *c, const char *name, uint64_t number, int64_t result)
 {
-    kprintf("process: event=call name=%s number=%llu result=%lld pid=%u app=%s tid=%u: arguments "
-            "%#llx %#llx %#llx %#llx %#llx %#llx\n",
+    kprintf("process: event=call name=%s number=%llu result=%lld pid=%u app=%s tid=%u "
+            "arguments=%#llx,%#llx,%#llx,%#llx,%#llx,%#llx\n",
             name, (unsigned long long)number, (long long)result, c->p->pid, c->p->name, c->t->tid,
             (unsigned long long)c->a[0], (unsigned long long)c->a[1], (unsigned long long)c->a[2],
             (unsigned long long)c->a[3], (unsigned long long)c->a[4], (unsigned long long)c->a[5]);

@@ -384,7 +384,8 @@ static void a_device_that_lies_is_used_no_more(void **state)
         assert_int_equal(broken, 1);
         assert_true(d->failed);
         assert_int_equal(virtio_double_lines(), 1);
-        assert_non_null(strstr(said, "virtio: event=refused device=disk at=00:00.0: it "));
+        assert_non_null(
+            strstr(said, "virtio: event=refused device=disk at=00:00.0 reason=device: it "));
         assert_int_equal(virtio_double.bar[VIRTIO_DOUBLE_STATUS],
                          0); /* reset: no frame is accessed any more */
         interrupt();

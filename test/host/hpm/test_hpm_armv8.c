@@ -36,20 +36,17 @@ static void one_line_tells_what_was_found(void **state)
         strstr(double_output,
                "hpm: pmu=armv8 counters=5 fixed=2 groups=2 slice=1000000 unit=cycles "
                "modes=both records=no: PMUv3p5, 64 bits\n"
-               "hpm: event=lacks pmu=armv8: does not count stalls by cause, accesses by source but "
-               "those of remote caches\n"));
+               "hpm: event=lacks pmu=armv8 figures=stalls-by-cause,accesses-but-remote-caches: not "
+               "counted\n"));
     start(&armv8_narrow);
     assert_non_null(strstr(double_output, "counters=5 fixed=2 groups=1 "));
     assert_non_null(strstr(double_output, ": PMUv3, 32 bits\n"));
-    assert_non_null(
-        strstr(double_output,
-               "does not count stalls by cause, stalls of front and back end, accesses by"));
+    assert_non_null(strstr(double_output, " figures=stalls-by-cause,stalls-by-half,accesses-"));
     start(&armv8_bare);
     assert_non_null(strstr(double_output, "counters=6 fixed=1 "));
     assert_non_null(strstr(double_output, ": PMUv3, 32 bits\n"));
-    assert_non_null(strstr(double_output,
-                           "does not count instructions, stalls by cause, stalls of front and "
-                           "back end, accesses by source, misses\n"));
+    assert_non_null(strstr(double_output, " figures=instructions,stalls-by-cause,stalls-by-half,"
+                                          "accesses-by-source,misses: not counted\n"));
     struct armv8_kind newer = armv8_wide;
     newer.version = 12;
     start(&newer);
@@ -318,8 +315,9 @@ static void what_is_not_counted_is_named_and_not_shown(void **state)
         "hpm: test: 1000000 cycles, idle 50.0 %\n"
         "  cycles by cause               count  share\n"
         "  all                            1.000 M  100.0 %\n"
-        "  not counted by this PMU: instructions, stalls by cause, stalls of front and back end, "
-        "accesses by source, misses\n");
+        "  lacks: figures=instructions,stalls-by-cause,stalls-by-half,accesses-by-source,misses: "
+        "not "
+        "counted by this PMU\n");
     start(&armv8_wide);
     b.instructions = 500000;
     b.stall[STALL_FRONTEND] = 100000;
@@ -337,8 +335,8 @@ static void what_is_not_counted_is_named_and_not_shown(void **state)
     assert_non_null(strstr(double_output, "2.468\n"));
     assert_null(strstr(double_output, "branch misprediction"));
     assert_null(strstr(double_output, "remote L2"));
-    assert_non_null(strstr(double_output, "not counted by this PMU: stalls by cause, accesses by "
-                                          "source but those of remote caches\n"));
+    assert_non_null(
+        strstr(double_output, "  lacks: figures=stalls-by-cause,accesses-but-remote-caches: "));
     struct armv8_kind half = armv8_wide;
     half.ceid1 &= ~CEID(0x23);
     start(&half);

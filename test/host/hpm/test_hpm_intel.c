@@ -34,12 +34,12 @@ static void one_line_tells_what_was_found(void **state)
     assert_non_null(strstr(double_output, "hpm: pmu=intel counters=4 fixed=2 "));
     assert_non_null(strstr(double_output, " records=no: version 2, 40 bits\n"));
     start(&intel_skylake);
-    assert_non_null(strstr(
-        double_output,
-        "hpm: pmu=intel counters=3 fixed=2 groups=5 slice=1000000 unit=cycles modes=both "
-        "records=yes: version 4, 48 bits\n"
-        "hpm: event=lacks pmu=intel: does not count stalls by cause, accesses by source but those "
-        "of remote caches\n"));
+    assert_non_null(
+        strstr(double_output,
+               "hpm: pmu=intel counters=3 fixed=2 groups=5 slice=1000000 unit=cycles modes=both "
+               "records=yes: version 4, 48 bits\n"
+               "hpm: event=lacks pmu=intel figures=stalls-by-cause,accesses-but-remote-caches: not "
+               "counted\n"));
     start(&intel_icelake);
     assert_non_null(strstr(double_output, "hpm: pmu=intel counters=8 fixed=2 "));
     assert_non_null(strstr(double_output, ": version 5, 48 bits, PERF_METRICS\n"));

@@ -13,6 +13,7 @@
  *   and sleeps for some seconds
  *   leaves eat        touches page after page until there are none, when hoard has its threads
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -150,8 +151,9 @@ static int limit(void)
         }
     for (unsigned i = 0; i < again; i++)
         pthread_join(threads[i], NULL);
-    printf("leaves: %u regions more; a session of samples: %d, %s\n", regions, session, why);
-    printf("leaves: %u threads, and %u again\n", n, again);
+    printf("leaves: regions=%u session=%d limit=%s: %s\n", regions, session,
+           session == -EDQUOT ? "yes" : "no", why);
+    printf("leaves: threads=%u again=%u\n", n, again);
     return 0;
 }
 
@@ -161,7 +163,7 @@ static int print_free(void)
 
     if (syscall3(SYS_MEMORY, 0, &m, sizeof m))
         return 1;
-    printf("leaves: %llu KB free\n", (unsigned long long)(m.free_bytes / 1024));
+    printf("leaves: free_kb=%llu\n", (unsigned long long)(m.free_bytes / 1024));
     return 0;
 }
 

@@ -49,7 +49,7 @@ static int make_threads(void)
 
     while (pthread_create(&t, NULL, wait_for_ever, NULL) == 0)
         n++;
-    printf("oom: refused after %u threads\n", n);
+    printf("oom: refused=threads after=%u\n", n);
     return n > 100 ? 0 : 1;
 }
 
@@ -60,7 +60,7 @@ static int make_regions(void)
     printf("oom: mapping single pages\n"); /* while there is memory for the output's buffer */
     while (syscall3(SYS_MMAP, PAGE, SYS_PROT_READ, "one") > 0)
         n++;
-    printf("oom: refused after %u regions\n", n);
+    printf("oom: refused=regions after=%u\n", n);
     return n > 1000 ? 0 : 1;
 }
 

@@ -200,10 +200,12 @@ int main(int argc, char **argv)
     session = hpm_open("instructions:u,cycles", why, sizeof why);
     if (session == -ENOTSUP || session == -ENOSPC)
         session = hpm_open("cycles:u,cycles", why, sizeof why);
+    printf("# session=%d\n", session);
     tap_check(session > 0, "a session (%s)", why);
     if (argc > 1 && !strcmp(argv[1], "call")) {
         tap_check(hpm_count_read(session, 1, &count) == 0 && count, "it is read by the call");
-        tap_check((int64_t)syscall1(SYS_HPM_SHOW, session) == -ENOTSUP, "... for user mode cannot");
+        tap_check((int64_t)syscall1(SYS_HPM_SHOW, session) == -EOPNOTSUPP,
+                  "... for user mode cannot");
         return tap_done();
     }
     tap_check(hpm_count_read(session, 0, &count) == 1, "it is read without a call");

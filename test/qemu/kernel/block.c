@@ -111,8 +111,9 @@ static void pages_keep_what_each_thread_wrote(void)
         block_check(d);
         struct block_stats s;
         block_read_stats(d, &s);
-        kprintf("# %s: %llu reads, %llu writes, errors %s\n", d->name, (unsigned long long)s.reads,
-                (unsigned long long)s.writes, errors ? "seen" : "none");
+        kprintf("# disk=%s reads=%llu writes=%llu errors=%s\n", d->name,
+                (unsigned long long)s.reads, (unsigned long long)s.writes,
+                errors ? "seen" : "none");
         CHECK(!wrong && s.errors == errors);
         CHECK(!block_flush(d) || errors);
     }
@@ -211,7 +212,7 @@ static void what_a_disk_cannot_do_is_refused(void)
     for (struct block_device *d = block_first(); d; d = d->next) {
         CHECK(block_transfer(d, d->pages, 1, false, &frame) == -EINVAL);
         if (d->read_only) {
-            kprintf("# %s: read-only\n", d->name);
+            kprintf("# disk=%s written=no: read-only\n", d->name);
             CHECK(block_transfer(d, 0, 1, true, &frame) == -EINVAL);
             CHECK(!block_transfer(d, d->pages - 1, 1, false, &frame));
         }
@@ -230,7 +231,8 @@ static void what_fails_is_reported(void)
     for (struct block_device *d = block_first(); d; d = d->next)
         for (unsigned i = 0; i < 8; i++) {
             int err = block_transfer(d, i, 1, i % 2 == 0, &frame);
-            kprintf("# %s: %s of page %u: %d\n", d->name, i % 2 ? "read" : "write", i, err);
+            kprintf("# disk=%s request=%s page=%u result=%d\n", d->name, i % 2 ? "read" : "write",
+                    i, err);
             seen += err != 0;
             block_check(d);
         }

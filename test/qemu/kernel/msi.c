@@ -285,7 +285,7 @@ static void a_cpu_out_of_reach_is_refused(void)
     cpu_for_each (cpu)
         refused += is_refused(cpu);
     if (refused)
-        kprintf("# %u CPUs are out of reach\n", refused);
+        kprintf("# unreachable=%u: CPUs\n", refused);
     else
         suite_skip("messages reach all CPUs");
 }

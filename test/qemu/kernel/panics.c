@@ -99,7 +99,7 @@ static void panic_beside(void (*deed)(void))
         nap(NS_PER_MS);
     arch_irq_save();
     __atomic_store_n(&panicking, true, __ATOMIC_RELEASE);
-    panic("one CPU does not listen");
+    panic("code=test: one CPU does not listen");
 }
 
 static void spin_deaf(void)
@@ -133,7 +133,7 @@ static void print_deaf(void)
         return;
     since_ns = since_ns ? since_ns : arch_clock_ns();
     if (arch_clock_ns() - since_ns > 300 * NS_PER_MS)
-        kprintf("a CPU goes on printing in a panic\n");
+        kprintf("# deaf: event=goes-on: a CPU goes on printing in a panic\n");
 }
 
 static void another_cpu_is_deaf_and_prints(void)
@@ -147,7 +147,7 @@ static volatile unsigned steps;
 
 static void say_steps(void)
 {
-    kprintf("another CPU did %u of 3 steps\n", steps);
+    kprintf("steps: done=%u of=3: by another CPU\n", steps);
 }
 
 static void work_whole(void)

@@ -82,7 +82,7 @@ static void pages_go_out_several_at_a_time(void)
 
     wait_init(&queue);
     int err = open_port(&port);
-    kprintf("# the port: %d\n", err);
+    kprintf("# port: result=%d\n", err);
     CHECK(!err);
     while (!err && back < PAGES) {
         unsigned before = __atomic_load_n(&wakes, __ATOMIC_RELAXED);
