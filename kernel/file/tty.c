@@ -6,8 +6,13 @@
  * backspace, or, with ICANON off, what has been typed. A line belongs to the opening that it was
  * typed for, even if only part of it is read. Settings are the terminal's: all openings share them.
  * Ctrl-C raises nothing yet, whatever ISIG says.
+ *
+ * On a split console (console.h) a terminal or a program at the other end shows what is typed, and
+ * wants output byte for byte when it is written: it is not gathered, no line is ended, and at first
+ * there is no echo.
  */
 #include "kernel/arch/arch.h"
+#include "kernel/core/console.h"
 #include "kernel/core/printf.h"
 #include "kernel/file/file.h"
 #include "kernel/fs/fs.h"
@@ -97,11 +102,23 @@ static size_t gather_line(struct tty *t, const char *text, size_t n, struct outg
     return i;
 }
 
+static void write_through(const char *text, size_t n)
+{
+    for (size_t part, done = 0; done < n; done += part) {
+        part = MIN(n - done, (size_t)CONSOLE_ROOM / 2);
+        kwrite(text + done, part);
+    }
+}
+
 static int64_t write_tty(UNUSED struct vnode *v, void *state, UNUSED unsigned flags,
                          UNUSED uint64_t at, const void *from, size_t n)
 {
     struct outgoing out;
 
+    if (console_split) {
+        write_through(from, n);
+        return (int64_t)n;
+    }
     for (size_t done = 0; done < n;) {
         done += gather_line(state, (const char *)from + done, n - done, &out);
         if (out.n)
@@ -353,6 +370,10 @@ static struct vnode *console; /* fixed after tty_start() */
 
 void tty_start(void)
 {
+    if (console_split) {
+        settings.c_iflag = settings.c_oflag = 0;
+        settings.c_lflag = ICANON;
+    }
     console = fs_add_device("console", 0600, TTYAUX_MAJOR, 1, &tty_ops);
     fs_add_device("tty", 0666, TTYAUX_MAJOR, 0, &tty_ops);
 }

@@ -456,6 +456,23 @@ static const char *const *read_environment(void)
     return list;
 }
 
+/* Has the process begin in the folder that its environment names, PWD, if there is such a one. */
+static void go_there(struct process *p, const char *const *envp)
+{
+    static const char name[] = "PWD=";
+    const size_t n = sizeof(name) - 1;
+    struct vnode *there;
+
+    while (*envp && (text_length(*envp) < n || memcmp(*envp, name, n)))
+        envp++;
+    if (!*envp || fs_open(*envp + n, &there))
+        return;
+    if (vnode_is(there, S_IFDIR))
+        files_go(p->files, there);
+    else
+        vnode_put(there);
+}
+
 /* Finds the file of a command. Returns 0 or -ENOENT. */
 static int find_command(const char *command, char *path, size_t room)
 {
@@ -490,6 +507,8 @@ static int load_command(struct process *p, struct command_words *w, vaddr_t *ent
         err = -ENOMEM;
     if (!err)
         err = exec_load(p, &(struct exec_request){w->path, w->argv, envp}, entry, sp);
+    if (!err)
+        go_there(p, envp);
     kfree((void *)envp);
     return err;
 }
