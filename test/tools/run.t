@@ -43,6 +43,7 @@ refused "no machine is called 'abacus'" "a machine that there is not" run --mach
 refused "--mem 32M: the files alone take" "memory that the files fill" run --mem 32M -- hello
 long=$(head -c 5000 /dev/zero | tr '\0' x)
 refused "the command and boot arguments have 5[0-9]* characters; Vigil takes 4095" "a command that is too long" run -- hello "$long"
+refused "argument=mem.policy reason=value: 'best' is not accepted" "a policy that there is not" run --arch "$arch" --machine qemu --policy mem=best -- hello
 vigil help run
 status_is 0 "help"
 says '^  --deb PKG ' "... names the options"

@@ -85,6 +85,7 @@ class KernelLines:
 
     EXIT = re.compile(rb"^exit: (?:.* )?status=(\d+)\b")
     BEGUN = re.compile(rb"^(run|exit): ")
+    REFUSED = b"boot: event=refused "
     KEPT = 40
 
     def __init__(self, log):
@@ -103,5 +104,7 @@ class KernelLines:
         found = self.EXIT.match(line)
         if found and self.status is None:
             self.status = int(found.group(1))
+        if line.startswith(self.REFUSED):
+            self.refusal = line[len(self.REFUSED):].decode("utf-8", "replace")
         if self.BEGUN.match(line):
             self.begun = True

@@ -227,6 +227,8 @@ class Guest:
                 return TIMED_OUT
             if code == REFUSED and errors.strip():
                 raise GuestError(errors.strip().splitlines()[-1].partition(": ")[2])
+            if kernel.refusal:
+                raise GuestError(kernel.refusal)
             said = [line.decode("utf-8", "replace") for line in kernel.last[-12:] if line]
             raise GuestError("\n".join(["the machine ended before the program did",
                                         *said, *errors.splitlines()[-8:]]))
