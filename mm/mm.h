@@ -104,7 +104,8 @@ int space_remap(struct space *s, vaddr_t va, uint64_t old_len, uint64_t len, uns
                 vaddr_t to, vaddr_t *out);
 /* Applies `advice` to what is mapped of [va, va + len). WILLNEED: starts reading pages that are
  * out, as far as there is room. DONTNEED: drops the pages, which have their first contents when
- * next used. Returns 0; -ENOMEM: a part is not mapped; -EINVAL. */
+ * next used. Returns 0; -ENOMEM: a part is not mapped; -EINVAL, also for DONTNEED of what is
+ * locked. */
 int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice advice);
 /* Writes n bytes to va, in a mapped region of any protection (ELF loading). Returns 0, -ENOMEM,
  * -EFAULT or another error of space_fault. */

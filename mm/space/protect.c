@@ -116,6 +116,15 @@ static void set_advice(struct space *s, vaddr_t va, vaddr_t end, uint8_t advice)
     spin_unlock(&s->lock, irq);
 }
 
+static bool has_locked(const struct space *s, vaddr_t va, vaddr_t end)
+{
+    const struct region *r = regions_above(&s->regions, va);
+
+    while (r && r->start < end && !(r->flags & REGION_LOCKED))
+        r = region_next(r);
+    return r && r->start < end;
+}
+
 /* Drops the pages of all regions of [va, end). */
 static void drop_regions(struct space *s, vaddr_t va, vaddr_t end)
 {
@@ -139,6 +148,8 @@ int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice a
     mutex_lock(&s->map_lock);
     err = advice <= ADVICE_RANDOM ? space_reserve_regions(s, 2) : 0;
     bool all = regions_cover(&s->regions, va, end);
+    if (advice == ADVICE_DONTNEED && has_locked(s, va, end))
+        err = -EINVAL;
     if (!err && advice <= ADVICE_RANDOM)
         set_advice(s, va, end, (uint8_t)advice);
     else if (!err && advice == ADVICE_DONTNEED)

@@ -291,6 +291,7 @@ static void lock_and_look(void)
         INSIST(!put(at(i), i));
     INSIST(!space_resident(space, at(0), 4 * PAGE_SIZE, is));
     INSIST(!is[0] && is[1] && is[2] && !is[3]);
+    INSIST(space_advise(space, at(0), PAGE_SIZE, ADVICE_DONTNEED) == -EINVAL);
     INSIST(space_resident(space, at(398), 4 * PAGE_SIZE, is) == -ENOMEM);
     INSIST(space_lock(space, at(399), 2 * PAGE_SIZE, true) == -ENOMEM); /* a hole */
     INSIST(map(at(1000), 3000, RW, MAPPING_FIXED) > 0);
