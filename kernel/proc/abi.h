@@ -312,7 +312,7 @@ struct sys_symbol {
     uint64_t function_offset; /* from the function's first instruction */
     uint32_t line;            /* in `file`, from 1; 0: unknown */
     uint32_t reserved;        /* 0 */
-    char region[16];          /* a region of the process's memory, or "kernel" */
+    char region[16];          /* a region of the process's memory, "vdso" or "kernel" */
     char function[96];
     char file[96]; /* path from the top of the repository; a file from elsewhere: its name */
 };

@@ -3,6 +3,7 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/core/printf.h"
+#include "kernel/vdso/vdso.h"
 
 extern const char bundle_start[], bundle_end[], image_start[], image_end[];
 
@@ -47,6 +48,17 @@ static bool find_kernel(vaddr_t va, struct sys_symbol *out)
     return true;
 }
 
+static bool find_vdso(vaddr_t va, struct sys_symbol *out)
+{
+    if (va < VDSO_EHDR || va >= VDSO_EHDR + VDSO_PAGES_MAX * PAGE_SIZE)
+        return false;
+    copy_text(out->region, sizeof(out->region), "vdso");
+    out->region_offset = va - VDSO_EHDR;
+    out->region_bytes = VDSO_PAGES_MAX * PAGE_SIZE;
+    copy_text(out->function, sizeof(out->function), vdso_function_at(va, &out->function_offset));
+    return true;
+}
+
 static void find_program(const struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     struct symbol_found code = {0};
@@ -59,7 +71,7 @@ void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     _Static_assert(sizeof(out->region) == REGION_NAME_MAX, "names of regions as in abi.h");
     *out = (struct sys_symbol){0};
-    if (!find_kernel(va, out) &&
+    if (!find_kernel(va, out) && !find_vdso(va, out) &&
         space_locate(p->space, va, out->region, &out->region_offset, &out->region_bytes))
         find_program(p, va, out);
 }
@@ -67,6 +79,6 @@ void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out)
 void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     *out = (struct sys_symbol){0};
-    if (!find_kernel(va, out))
+    if (!find_kernel(va, out) && !find_vdso(va, out))
         find_program(p, va, out);
 }

@@ -61,15 +61,42 @@ static uint64_t dynamic_value(Elf64_Sxword tag)
     return d->d_un.d_val;
 }
 
+/* The functions by name. */
+struct names {
+    const Elf64_Sym *symbols;
+    const char *strings;
+    uint32_t count;
+};
+
+/* The second word of the hash table is the number of symbols. */
+static struct names read_names(void)
+{
+    return (struct names){
+        .symbols = (const Elf64_Sym *)(vdso_start + dynamic_value(DT_SYMTAB)),
+        .strings = vdso_start + dynamic_value(DT_STRTAB),
+        .count = ((const uint32_t *)(vdso_start + dynamic_value(DT_HASH)))[1],
+    };
+}
+
 vaddr_t vdso_function(const char *name)
 {
-    const Elf64_Sym *symbols = (const Elf64_Sym *)(vdso_start + dynamic_value(DT_SYMTAB));
-    const char *strings = vdso_start + dynamic_value(DT_STRTAB);
-    /* The second word of the hash table is the number of symbols. */
-    uint32_t n = ((const uint32_t *)(vdso_start + dynamic_value(DT_HASH)))[1];
+    struct names n = read_names();
 
-    for (uint32_t i = 1; i < n; i++)
-        if (symbols[i].st_shndx && text_same(strings + symbols[i].st_name, name, text_length(name)))
-            return VDSO_EHDR + symbols[i].st_value;
+    for (uint32_t i = 1; i < n.count; i++)
+        if (n.symbols[i].st_size &&
+            text_same(n.strings + n.symbols[i].st_name, name, text_length(name)))
+            return VDSO_EHDR + n.symbols[i].st_value;
     return 0;
+}
+
+const char *vdso_function_at(vaddr_t va, uint64_t *offset)
+{
+    struct names n = read_names();
+
+    for (uint32_t i = 1; i < n.count; i++) {
+        *offset = va - VDSO_EHDR - n.symbols[i].st_value;
+        if (*offset < n.symbols[i].st_size)
+            return n.strings + n.symbols[i].st_name;
+    }
+    return NULL;
 }

@@ -21,3 +21,6 @@ int vdso_map(struct space *s);
 /* Returns the address of a function in all spaces, or 0 if there is none of this name. Any context,
  * after vdso_init(). */
 vaddr_t vdso_function(const char *name);
+/* Returns the name of the function that an address of the code belongs to, and the offset in it, or
+ * NULL. Any context, after vdso_init(). */
+const char *vdso_function_at(vaddr_t va, uint64_t *offset);

@@ -192,6 +192,18 @@ static void compare_days(void)
     tap_check(now == kept && (uint64_t)now >= before / 1000000, "time");
 }
 
+/* The kernel knows the functions' names, for profiles and messages. */
+static void ask_names(void)
+{
+    struct sys_symbol s = {0};
+
+    syscall_raw(SYS_SYMBOL, 0, (uint64_t)(uintptr_t)by_vdso + 4, (uint64_t)(uintptr_t)&s, sizeof s,
+                0, 0);
+    tap_check(
+        !strcmp(s.region, "vdso") && strstr(s.function, "clock_gettime") && s.function_offset == 4,
+        "code of the vDSO has names: %s, %s+%" PRIu64, s.region, s.function, s.function_offset);
+}
+
 /* ---- CPUs ------------------------------------------------------------------------------------ */
 
 static void compare_cpus(unsigned cpus)
@@ -260,6 +272,7 @@ int main(int argc, char **argv)
     compare_on_all_cpus((unsigned)info.cpus);
     compare_clocks();
     compare_days();
+    ask_names();
     compare_cpus((unsigned)info.cpus);
     draw();
     printf("RESULT clocks date=%" PRIu64 " vdso_ns=%" PRIu64 " call_ns=%" PRIu64 "\n",
