@@ -24,6 +24,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/mem/memory_check.h"
 #include "kernel/proc/process.h"
+#include "kernel/proc/procfs.h"
 #include "kernel/report/report.h"
 #include "kernel/run.h"
 #include "kernel/selftest/selftest.h"
@@ -122,6 +123,7 @@ static void init_thread(void *arg)
              info->initrd.bytes);
     tty_start();
     vdso_init(wall_clock_base_ns());
+    procfs_start();
     process_init();
     sharing_start();
     monitor_start();

@@ -460,6 +460,10 @@ struct arch_word {
 unsigned arch_identity(struct arch_word out[ARCH_WORDS_MAX]);
 /* Returns the model of this CPU as text. Any context. */
 void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]);
+#define ARCH_CPUINFO_MAX 768
+/* Describes this CPU as lines of /proc/cpuinfo, with a NUL, without its number and place. Thread
+ * context. */
+void arch_cpuinfo(char out[ARCH_CPUINFO_MAX]);
 /* Returns the name that firmware gives the machine outside SMBIOS, or NULL. Any context, after
  * arch_init_irq(). */
 const char *arch_machine(void);

@@ -143,7 +143,8 @@ int64_t file_read(struct file *f, uint64_t at, vaddr_t to, uint64_t n)
     if (f->v->data && vnode_is(f->v, S_IFREG))
         return end_transfer(f, at, start, read_data(f->v, start, to, n));
     /* A bad buffer is refused before something is taken for it. */
-    if (n && f->v->ops->stream && arch_copy_from_user(&byte, to, 1))
+    if (n && f->v->ops->stream &&
+        (arch_copy_from_user(&byte, to, 1) || arch_copy_to_user(to, &byte, 1)))
         return -EFAULT;
     void *buffer = kmalloc_unfilled(MAX(MIN(n, PART), 1ull));
     if (!buffer)

@@ -407,12 +407,33 @@ static int load(struct process *p, const struct exec_request *what, struct argum
     return err ? err : make_stack(p, what, a, &program, &interpreter, sp);
 }
 
+/* Keeps what /proc tells of the program. Without memory it tells less. */
+static void note_program(struct process *p, const struct exec_request *what)
+{
+    char path[sizeof("/bin/") + BUNDLE_NAME_MAX];
+    size_t n = 0;
+
+    for (unsigned i = 0; what->argv[i]; i++)
+        n += text_length(what->argv[i]) + 1;
+    p->command = kmalloc(n + 1);
+    for (unsigned i = 0; p->command && what->argv[i]; i++) {
+        size_t part = text_length(what->argv[i]) + 1;
+        memcpy(p->command + p->command_bytes, what->argv[i], part);
+        p->command_bytes += part;
+    }
+    ksnprintf(path, sizeof(path), "/bin/%s", what->path);
+    if (fs_open(process_is_program(what->path) ? path : what->path, &p->program))
+        p->program = NULL;
+}
+
 int exec_load(struct process *p, const struct exec_request *what, vaddr_t *entry, vaddr_t *sp)
 {
     struct arguments *a = kmalloc(sizeof(*a));
     int err = a ? load(p, what, a, entry, sp) : -ENOMEM;
 
     kfree(a);
+    if (!err)
+        note_program(p, what);
     return err;
 }
 

@@ -137,6 +137,8 @@ void process_put(struct process *p)
         number_give(&thread_numbers, &p->id);
         number_give(&thread_numbers, &p->next_child);
         kfree(p->descendants);
+        kfree(p->command);
+        vnode_put(p->program);
         kfree(p);
         p = parent;
     }

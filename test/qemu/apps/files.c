@@ -97,6 +97,71 @@ static void programs_are_files(void)
     gives(call(read, fd, P(buffer), 1), -BAD_FD, "... and cannot be read");
 }
 
+static void files_are_mapped(void)
+{
+    int64_t fd = open_at("/bin/files", 0), at = call(mmap, 0, 8192, 1, 2, fd, 0);
+
+    gives(call(read, fd, P(buffer), 8192), 8192, "a file is read");
+    tap_check(at > 0 && !memcmp((void *)at, buffer, 8192), "... and mapped, the same bytes");
+    call(munmap, at, 8192);
+    at = call(mmap, 0, 4096, 3, 2, fd, 4096);
+    tap_check(at > 0 && !memcmp((void *)at, buffer + 4096, 4096), "... from a page on");
+    *(char *)at = (char)~buffer[4096];
+    gives(call(pread64, fd, P(buffer), 1, 4096), 1, "a store to a private mapping");
+    tap_check(*(char *)at == (char)~buffer[0], "... does not change the file");
+    call(munmap, at, 4096);
+    gives(call(mmap, 0, 4096, 3, 1, fd, 0), -NO_ACCESS, "it is not shared for writing");
+    gives(call(mmap, 0, 4096, 1, 2, 999, 0), -BAD_FD, "nor is what is not open");
+    call(close, fd);
+}
+
+/* Reads a whole file as text. */
+static const char *text_of(const char *path)
+{
+    int64_t fd = open_at(path, 0), n = 0, got;
+
+    while (fd >= 0 && (got = call(read, fd, P(buffer + n), sizeof(buffer) - 1 - n)) > 0)
+        n += got;
+    call(close, fd);
+    buffer[n] = '\0';
+    return buffer;
+}
+
+static void the_machine_is_described(void)
+{
+    tap_check(strstr(text_of("/proc/cpuinfo"), "processor\t: 0\n") != NULL, "cpuinfo has a CPU");
+    tap_check(strstr(text_of("/proc/meminfo"), "MemTotal:") != NULL, "meminfo has memory");
+    tap_check(text_of("/sys/devices/system/cpu/online")[0] == '0', "CPU 0 is online");
+    tap_check(!strcmp(text_of("/sys/devices/system/cpu/cpu0/topology/core_id"), "0\n"),
+              "it is core 0");
+    tap_check(strstr(text_of("/sys/devices/system/node/node0/meminfo"), "MemTotal") != NULL,
+              "its node has memory");
+    gives(open_at("/sys/devices/system/cpu/cpu99", 0), -NO_ENTRY, "there is no CPU 99");
+    gives(open_at("/sys/devices/system/cpu/cpu00", 0), -NO_ENTRY, "... and none of two zeros");
+    tap_check(strstr(text_of("/proc/mounts"), "proc /proc proc ro") != NULL, "/proc is mounted");
+}
+
+static void the_process_is_described(void)
+{
+    tap_check(!strcmp(text_of("/proc/self/comm"), "files\n"), "it has its name");
+    tap_check(!memcmp(text_of("/proc/self/cmdline"), "files\0one", 10), "... and its arguments");
+    tap_check(strstr(text_of("/proc/self/maps"), "[stack]") != NULL, "... and a stack");
+    tap_check(strstr(text_of("/proc/self/status"), "Threads:\t1\n") != NULL, "... and a thread");
+    gives(call(readlinkat, (uint64_t)AT_CWD, P("/proc/self/exe"), P(buffer), 100), 10,
+          "... and a file");
+    tap_check(!memcmp(buffer, "/bin/files", 10), "... that it is of");
+    int64_t fd = open_at("/proc/self/exe", 0);
+    gives(call(read, fd, P(buffer), 4), 4, "... which can be read by that link");
+    tap_check(!memcmp(buffer, "\177ELF", 4), "... to the program");
+    call(close, fd);
+    gives(call(readlinkat, (uint64_t)AT_CWD, P("/dev/stdout"), P(buffer), 100), 15,
+          "its output is a link");
+    fd = open_at("/dev/stdout", WRITE_ONLY);
+    gives(call(write, fd, P("by a link\n"), 10), 10, "... that can be written");
+    call(close, fd);
+    gives(open_at("/proc/99999", 0), -NO_ENTRY, "there is no process 99999");
+}
+
 static void what_cannot_be_opened(void)
 {
     static char deep[5000];
@@ -272,6 +337,9 @@ static void counters_count(void)
 int main(void)
 {
     programs_are_files();
+    files_are_mapped();
+    the_machine_is_described();
+    the_process_is_described();
     what_cannot_be_opened();
     folders_are_listed();
     the_working_directory_moves();

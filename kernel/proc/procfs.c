@@ -1,0 +1,73 @@
+/* The table of /proc. */
+#include "kernel/proc/procfs.h"
+#include "kernel/fs/fs.h"
+#include <linux/magic.h>
+
+#define R    (S_IFREG | 0444)
+#define LINK (S_IFLNK | 0777)
+
+/* As the kernel whose system calls Vigil has (linux-libc-dev). */
+#define RELEASE "6.1.0"
+
+static const struct pseudo_row rows[] = {
+    {"self", LINK, procfs_self, NULL, NULL},
+    {"thread-self", LINK, procfs_thread_self, NULL, NULL},
+    {"mounts", LINK, NULL, "self/mounts", NULL},
+    {"cpuinfo", R, procfs_cpuinfo, NULL, NULL},
+    {"meminfo", R, procfs_meminfo, NULL, NULL},
+    {"stat", R, procfs_stat, NULL, NULL},
+    {"uptime", R, procfs_uptime, NULL, NULL},
+    {"loadavg", R, procfs_loadavg, NULL, NULL},
+    {"version", R, NULL, "Linux version " RELEASE " (Vigil)\n", NULL},
+    {"filesystems", R, NULL, "nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tdevtmpfs\n", NULL},
+    {"cmdline", R, NULL, "\n", NULL},
+    {"devices", R, NULL, "Character devices:\n  1 mem\n  5 /dev/tty\n", NULL},
+    {"sys/kernel/ostype", R, NULL, "Linux\n", NULL},
+    {"sys/kernel/osrelease", R, NULL, RELEASE "\n", NULL},
+    {"sys/kernel/version", R, NULL, "#1 Vigil\n", NULL},
+    {"sys/kernel/hostname", R, NULL, "vigil\n", NULL},
+    {"sys/kernel/pid_max", R, NULL, "4194304\n", NULL},
+    {"sys/kernel/threads-max", R, NULL, "4096\n", NULL},
+    {"sys/kernel/cap_last_cap", R, NULL, "40\n", NULL},
+    {"sys/kernel/ngroups_max", R, NULL, "65536\n", NULL},
+    {"sys/kernel/randomize_va_space", R, NULL, "0\n", NULL},
+    {"sys/vm/overcommit_memory", R, NULL, "1\n", NULL},
+    {"sys/vm/max_map_count", R, NULL, "65530\n", NULL},
+    {"sys/vm/mmap_min_addr", R, NULL, "65536\n", NULL},
+    {"sys/vm/nr_hugepages", R, NULL, "0\n", NULL},
+    {"sys/fs/pipe-max-size", R, NULL, "65536\n", NULL},
+    {"sys/fs/file-max", R, NULL, "9223372036854775807\n", NULL},
+    {"sys/fs/nr_open", R, NULL, "65536\n", NULL},
+    {"%p/exe", LINK, procfs_exe, NULL, procfs_follow_exe},
+    {"%p/cwd", LINK, procfs_cwd, NULL, procfs_follow_cwd},
+    {"%p/root", LINK, NULL, "/", NULL},
+    {"%p/maps", R, procfs_maps, NULL, NULL},
+    {"%p/stat", R, procfs_process_stat, NULL, NULL},
+    {"%p/status", R, procfs_status, NULL, NULL},
+    {"%p/statm", R, procfs_statm, NULL, NULL},
+    {"%p/comm", R, procfs_comm, NULL, NULL},
+    {"%p/cmdline", R, procfs_cmdline, NULL, NULL},
+    {"%p/limits", R, procfs_limits, NULL, NULL},
+    {"%p/mounts", R, procfs_mounts, NULL, NULL},
+    {"%p/cgroup", R, NULL, "0::/\n", NULL},
+    {"%p/oom_score_adj", R, NULL, "0\n", NULL},
+    {"%p/fd", S_IFDIR, NULL, NULL, NULL},
+    {"%p/fd/%f", LINK, procfs_fd, NULL, procfs_follow_fd},
+    {"%p/task/%t/comm", R, procfs_comm, NULL, NULL},
+    {"%p/task/%t/status", R, procfs_status, NULL, NULL},
+    {0},
+};
+
+static const struct pseudo_variable variables[] = {
+    {'p', procfs_next_pid}, {'t', procfs_next_tid}, {'f', procfs_next_fd}, {0}};
+
+static struct pseudo proc_fs = {
+    .mount = {.type = "proc", .magic = PROC_SUPER_MAGIC, .read_only = true},
+    .rows = rows,
+    .variables = variables,
+};
+
+void procfs_start(void)
+{
+    fs_mount("/proc", &proc_fs);
+}

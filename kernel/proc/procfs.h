@@ -1,0 +1,34 @@
+/* /proc: the machine, and the processes that the reader may see. */
+#pragma once
+#include "kernel/fs/pseudo.h"
+
+/* Mounts it. At boot, after fs_start(). Panics without memory. */
+void procfs_start(void);
+
+/* ---- procfs_machine.c: files of the machine -------------------------------------------------- */
+void procfs_cpuinfo(struct pseudo_text *t, const uint32_t *n);
+void procfs_meminfo(struct pseudo_text *t, const uint32_t *n);
+void procfs_stat(struct pseudo_text *t, const uint32_t *n);
+void procfs_uptime(struct pseudo_text *t, const uint32_t *n);
+void procfs_loadavg(struct pseudo_text *t, const uint32_t *n);
+void procfs_mounts(struct pseudo_text *t, const uint32_t *n);
+
+/* ---- procfs_process.c: files of a process, n[0] its pid -------------------------------------- */
+void procfs_self(struct pseudo_text *t, const uint32_t *n);
+void procfs_thread_self(struct pseudo_text *t, const uint32_t *n);
+bool procfs_next_pid(const uint32_t *n, uint32_t *at);
+bool procfs_next_tid(const uint32_t *n, uint32_t *at);
+bool procfs_next_fd(const uint32_t *n, uint32_t *at);
+void procfs_maps(struct pseudo_text *t, const uint32_t *n);
+void procfs_process_stat(struct pseudo_text *t, const uint32_t *n);
+void procfs_status(struct pseudo_text *t, const uint32_t *n);
+void procfs_statm(struct pseudo_text *t, const uint32_t *n);
+void procfs_comm(struct pseudo_text *t, const uint32_t *n);
+void procfs_cmdline(struct pseudo_text *t, const uint32_t *n);
+void procfs_limits(struct pseudo_text *t, const uint32_t *n);
+void procfs_exe(struct pseudo_text *t, const uint32_t *n);
+int procfs_follow_exe(const uint32_t *n, struct vnode **out);
+void procfs_cwd(struct pseudo_text *t, const uint32_t *n);
+int procfs_follow_cwd(const uint32_t *n, struct vnode **out);
+void procfs_fd(struct pseudo_text *t, const uint32_t *n);
+int procfs_follow_fd(const uint32_t *n, struct vnode **out);

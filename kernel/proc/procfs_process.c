@@ -1,0 +1,250 @@
+/* Files of /proc that describe a process. A process that has ended meanwhile has empty ones. */
+#include "kernel/core/printf.h"
+#include "kernel/file/file.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/internal.h"
+#include "kernel/proc/procfs.h"
+
+static struct process *reader(void)
+{
+    return thread_current()->process;
+}
+
+void procfs_self(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    pseudo_print(t, "%u", reader()->pid);
+}
+
+void procfs_thread_self(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    pseudo_print(t, "%u/task/%u", reader()->pid, thread_current()->tid);
+}
+
+/* ---- Which there are ------------------------------------------------------------------------- */
+
+bool procfs_next_pid(UNUSED const uint32_t *n, uint32_t *at)
+{
+    for (struct process *p; (p = process_after(*at ? *at - 1 : 0));) {
+        bool sees = visible_process(reader(), p);
+        *at = p->pid;
+        process_put(p);
+        if (sees)
+            return true;
+        ++*at;
+    }
+    return false;
+}
+
+bool procfs_next_tid(const uint32_t *n, uint32_t *at)
+{
+    struct process *p = process_find(n[0]);
+    bool found = false;
+
+    if (!p)
+        return false;
+    bool irq = spin_lock(&p->lock);
+    list_for_each (it, &p->threads) {
+        const struct thread *t = container_of(it, struct thread, siblings);
+        if (!found && t->tid >= *at) {
+            *at = t->tid;
+            found = true;
+        }
+    }
+    spin_unlock(&p->lock, irq);
+    process_put(p);
+    return found;
+}
+
+/* Descriptors of the reader alone: those of others come and go. */
+bool procfs_next_fd(const uint32_t *n, uint32_t *at)
+{
+    int64_t fd = n[0] == reader()->pid ? files_next(reader()->files, *at) : -ENOENT;
+
+    *at = fd < 0 ? *at : (uint32_t)fd;
+    return fd >= 0;
+}
+
+/* ---- Links ----------------------------------------------------------------------------------- */
+
+static void print_path(struct pseudo_text *t, struct vnode *v)
+{
+    char *path = kmalloc_unfilled(VNODE_PATH_MAX);
+    int64_t length = path ? path_of(v, path, VNODE_PATH_MAX) : -ENOMEM;
+
+    if (length > 0)
+        pseudo_put(t, path, (size_t)length);
+    kfree(path);
+}
+
+static void print_followed(struct pseudo_text *t, const uint32_t *n,
+                           int (*follow)(const uint32_t *n, struct vnode **out))
+{
+    struct vnode *v;
+
+    if (follow(n, &v))
+        return;
+    print_path(t, v);
+    vnode_put(v);
+}
+
+int procfs_follow_exe(const uint32_t *n, struct vnode **out)
+{
+    struct process *p = process_find(n[0]);
+    struct vnode *v = p && p->program ? vnode_get(p->program) : NULL;
+
+    if (p)
+        process_put(p);
+    *out = v;
+    return v ? 0 : -ENOENT;
+}
+
+void procfs_exe(struct pseudo_text *t, const uint32_t *n)
+{
+    print_followed(t, n, procfs_follow_exe);
+}
+
+int procfs_follow_cwd(const uint32_t *n, struct vnode **out)
+{
+    if (n[0] != reader()->pid)
+        return -EACCES;
+    *out = files_here(reader()->files);
+    return 0;
+}
+
+void procfs_cwd(struct pseudo_text *t, const uint32_t *n)
+{
+    print_followed(t, n, procfs_follow_cwd);
+}
+
+int procfs_follow_fd(const uint32_t *n, struct vnode **out)
+{
+    struct file *f = n[0] == reader()->pid ? files_find(reader()->files, n[1]) : NULL;
+
+    if (!f)
+        return -ENOENT;
+    *out = vnode_get(f->v);
+    file_put(f);
+    return 0;
+}
+
+void procfs_fd(struct pseudo_text *t, const uint32_t *n)
+{
+    print_followed(t, n, procfs_follow_fd);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+void procfs_maps(struct pseudo_text *t, const uint32_t *n)
+{
+    struct region_stats r;
+
+    for (vaddr_t from = 0;; from = r.end) {
+        struct process *p = process_look_for(reader(), n[0]);
+        bool found = p && space_next_region(p->space, from, &r);
+        if (p)
+            process_look_end(p);
+        if (!found)
+            break;
+        bool stack = !memcmp(r.name, "main stack", sizeof("main stack"));
+        bool heap = !memcmp(r.name, "heap", sizeof("heap"));
+        pseudo_print(t, "%08llx-%08llx %c%c%cp 00000000 00:00 0 %s\n", (unsigned long long)r.start,
+                     (unsigned long long)r.end, r.prot & PROT_R ? 'r' : '-',
+                     r.prot & PROT_W ? 'w' : '-', r.prot & PROT_X ? 'x' : '-',
+                     stack  ? "                         [stack]"
+                     : heap ? "                         [heap]"
+                            : "");
+    }
+}
+
+struct sizes {
+    uint64_t mapped, resident; /* pages */
+    unsigned threads;
+    uint32_t parent;
+    char name[PROCESS_NAME_MAX];
+    uint64_t run_ns;
+};
+
+static bool find_sizes(uint32_t pid, struct sizes *out)
+{
+    struct space_stats s;
+    struct process *p = process_look_for(reader(), pid);
+
+    if (!p)
+        return false;
+    space_stats(p->space, &s);
+    *out = (struct sizes){.mapped = s.mapped_pages,
+                          .resident = s.resident_pages,
+                          .threads = p->thread_count,
+                          .parent = p->parent ? p->parent->pid : 0};
+    memcpy(out->name, p->name, sizeof(out->name));
+    out->run_ns = process_run_ns(p);
+    process_look_end(p);
+    return true;
+}
+
+void procfs_process_stat(struct pseudo_text *t, const uint32_t *n)
+{
+    struct sizes s;
+
+    if (!find_sizes(n[0], &s))
+        return;
+    pseudo_print(t,
+                 "%u (%s) R %u %u %u 0 -1 0 0 0 0 0 %llu 0 0 0 20 0 %u 0 0 %llu %llu "
+                 "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+                 n[0], s.name, s.parent, n[0], n[0],
+                 (unsigned long long)(s.run_ns / (10 * NS_PER_MS)), s.threads,
+                 (unsigned long long)(s.mapped * PAGE_SIZE), (unsigned long long)s.resident);
+}
+
+void procfs_status(struct pseudo_text *t, const uint32_t *n)
+{
+    struct sizes s;
+
+    if (!find_sizes(n[0], &s))
+        return;
+    pseudo_print(t,
+                 "Name:\t%s\nUmask:\t0022\nState:\tR (running)\nTgid:\t%u\nPid:\t%u\nPPid:\t%u\n"
+                 "TracerPid:\t0\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nFDSize:\t64\nGroups:\t\n"
+                 "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t       0 kB\nVmHWM:\t%8llu kB\n"
+                 "VmRSS:\t%8llu kB\nThreads:\t%u\n",
+                 s.name, n[0], n[0], s.parent, (unsigned long long)s.mapped * 4,
+                 (unsigned long long)s.mapped * 4, (unsigned long long)s.resident * 4,
+                 (unsigned long long)s.resident * 4, s.threads);
+    pseudo_print(t, "Cpus_allowed_list:\t0-%u\n", sched_topology()->cpus - 1);
+}
+
+void procfs_statm(struct pseudo_text *t, const uint32_t *n)
+{
+    struct sizes s;
+
+    if (find_sizes(n[0], &s))
+        pseudo_print(t, "%llu %llu 0 0 0 %llu 0\n", (unsigned long long)s.mapped,
+                     (unsigned long long)s.resident, (unsigned long long)s.mapped);
+}
+
+void procfs_comm(struct pseudo_text *t, const uint32_t *n)
+{
+    struct sizes s;
+
+    if (find_sizes(n[0], &s))
+        pseudo_print(t, "%.15s\n", s.name);
+}
+
+void procfs_cmdline(struct pseudo_text *t, const uint32_t *n)
+{
+    struct process *p = process_find(n[0]);
+
+    if (p && visible_process(reader(), p) && p->command)
+        pseudo_put(t, p->command, p->command_bytes);
+    if (p)
+        process_put(p);
+}
+
+void procfs_limits(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    unsigned limit = __atomic_load_n(&reader()->files->limit, __ATOMIC_RELAXED);
+
+    pseudo_print(t, "%-26s%-21s%-21s%-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    pseudo_print(t, "%-26s%-21s%-21s%-10s\n", "Max stack size", "8388608", "unlimited", "bytes");
+    pseudo_print(t, "%-26s%-21u%-21u%-10s\n", "Max open files", limit, FILES_LIMIT_MAX, "files");
+}
