@@ -4,6 +4,7 @@
 #include "kernel/fs/dev.h"
 #include "kernel/fs/sys.h"
 #include "kernel/fs/tree.h"
+#include "kernel/mem/mem.h"
 #include <linux/magic.h>
 
 #define BUNDLE_FOLDER "/bin"
@@ -44,6 +45,20 @@ static struct tree *mount_tree(const char *path, const char *type, uint32_t magi
     return t;
 }
 
+/* Mounts a folder that programs can write to, up to a quarter of memory. */
+static void mount_writable(struct vnode *on)
+{
+    struct tree *t = tree_create("tmpfs", TMPFS_MAGIC, false);
+    struct frame_stats frames;
+
+    if (!t)
+        panic("no memory for a folder that can be written");
+    frame_stats(&frames);
+    tree_set_limit(t, frames.total_pages * PAGE_SIZE / 4);
+    tree_mount(t)->root->mode = S_IFDIR | 01777;
+    add_mount(tree_mount(t), on);
+}
+
 static void add_initrd(const void *archive, uint64_t bytes)
 {
     const char *why = NULL;
@@ -75,6 +90,8 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     dev = mount_tree("/dev", "devtmpfs", TMPFS_MAGIC, true);
     dev_fill(dev);
     fs_mount("/sys", &sys_fs);
+    mount_writable(mount_point("/tmp"));
+    mount_writable(tree_make_folder(dev, "shm", 01777));
 }
 
 void fs_mount(const char *path, struct pseudo *fs)

@@ -202,6 +202,7 @@ static void release_node(struct vnode *v)
 {
     struct node *n = node_of(v), *same = n->same;
 
+    node_free_contents(n);
     if (n->own_name)
         kfree((void *)n->name);
     kfree(n);
@@ -218,15 +219,15 @@ const struct vnode_ops tree_ops = {
     .stat = stat_node,
     .open = vnode_open,
     .close = vnode_close,
-    .read = vnode_read_data,
-    .write = vnode_no_write,
+    .read = node_read,
+    .write = node_write,
     .poll = vnode_poll,
     .ioctl = vnode_no_ioctl,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
-    .resize = vnode_no_resize,
-    .change = vnode_no_change,
+    .create = node_create,
+    .remove = node_remove,
+    .rename = node_rename,
+    .resize = node_resize,
+    .change = node_change,
     .release = release_node,
 };
 
@@ -248,6 +249,11 @@ struct tree *tree_create(const char *type, uint32_t magic, bool read_only)
     }
     t->mount.root = &root->v;
     return t;
+}
+
+void tree_set_limit(struct tree *t, uint64_t bytes)
+{
+    t->bytes_max = bytes;
 }
 
 struct mount *tree_mount(struct tree *t)

@@ -14,6 +14,8 @@ struct tree;
  * programs cannot write to it. Thread context. Returns NULL without memory. */
 struct tree *tree_create(const char *type, uint32_t magic, bool read_only);
 struct mount *tree_mount(struct tree *t);
+/* Sets how many bytes programs may write to it. Before others know it. */
+void tree_set_limit(struct tree *t, uint64_t bytes);
 /* Adds an archive below the folder `under`, an absolute path. What is added before an error stays.
  * At boot, or before others know the tree. Returns 0; -ENOMEM; or -EINVAL with the reason in `why`
  * and the archive's byte in `at`. */

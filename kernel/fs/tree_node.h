@@ -20,7 +20,11 @@ struct node {
     struct list beside;  /* [T] in the folder's children */
     struct list children;
     struct node *next; /* [T] in its bucket */
-    struct node *same; /* the node that has its contents, referenced, for a hard link; or NULL */
+    /* Contents of a file that was written; a page may be missing: zeros. */
+    uint8_t **pages;     /* [T] */
+    uint64_t page_count; /* [T] of the array */
+    char *own_target;    /* [-] of a link that a program made: freed with the node */
+    struct node *same;   /* the node that has its contents, referenced, for a hard link; or NULL */
 };
 
 struct tree {
@@ -28,6 +32,7 @@ struct tree {
     struct spinlock lock;
     struct node **buckets; /* [T] of nodes by folder and name */
     uint64_t bucket_count, node_count, last_id, last_cursor;
+    uint64_t bytes, bytes_max; /* [A], [-] of all contents that were written */
 };
 
 extern const struct vnode_ops tree_ops;
@@ -52,3 +57,17 @@ void node_enter(struct node *folder, struct node *child, const char *name, size_
 /* Takes a node out of its folder. The caller drops the folder's reference, and the node's to its
  * parent, which is returned, without the lock. Lock held. */
 struct node *node_leave(struct node *child);
+
+/* ---- tree_write.c: operations that read and change what was written ---------------------------- */
+int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n);
+int64_t node_write(struct vnode *v, void *state, unsigned flags, uint64_t at, const void *from,
+                   size_t n);
+int node_resize(struct vnode *v, uint64_t size);
+int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, const char *target,
+                struct vnode **out);
+int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder);
+int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
+                const char *new_name, size_t new_n);
+int node_change(struct vnode *v, uint32_t mode);
+/* Frees what was written to a node that has no reference left. */
+void node_free_contents(struct node *f);

@@ -37,7 +37,10 @@ enum {
     NO_ENTRY = 2,
     BAD_FD = 9,
     AGAIN = 11,
+    NO_ACCESS = 13,
     FAULT = 14,
+    EXISTS = 17,
+    OTHER_DEVICE = 18,
     NOT_FOLDER = 20,
     IS_FOLDER = 21,
     INVALID = 22,
@@ -49,6 +52,7 @@ enum {
     BROKEN_PIPE = 32,
     OUT_OF_RANGE = 34,
     TOO_LONG = 36,
+    NOT_EMPTY = 39,
     LINKS = 40
 };
 
@@ -160,6 +164,59 @@ static void the_process_is_described(void)
     gives(call(write, fd, P("by a link\n"), 10), 10, "... that can be written");
     call(close, fd);
     gives(open_at("/proc/99999", 0), -NO_ENTRY, "there is no process 99999");
+}
+
+static int64_t make_at(const char *path, const char *text)
+{
+    int64_t fd = open_at(path, READ_WRITE | CREATE);
+
+    call(write, fd, P(text), strlen(text));
+    return fd;
+}
+
+static void temporary_files_are_written(void)
+{
+    int64_t fd = make_at("/tmp/f", "hello");
+
+    tap_check(fd > 2, "a file is made in /tmp");
+    gives(call(pread64, fd, P(buffer), 100, 0), 5, "... and read");
+    gives(call(pwrite64, fd, P("x"), 1, 10000), 1, "a byte is written far behind");
+    gives(call(lseek, fd, 0, 2), 10001, "... which makes it long");
+    gives(call(pread64, fd, P(buffer), 8000, 4000), 6001, "... with zeros in between");
+    tap_check(!buffer[0] && buffer[6000] == 'x', "... up to the byte");
+    gives(call(ftruncate, fd, 3), 0, "it is cut");
+    gives(call(ftruncate, fd, 9), 0, "... and made longer");
+    gives(call(pread64, fd, P(buffer), 100, 0), 9, "... to its length");
+    tap_check(!memcmp(buffer, "hel\0\0\0\0\0\0", 9), "... with zeros behind the cut");
+    gives(call(unlinkat, (uint64_t)AT_CWD, P("/tmp/f"), 0), 0, "its name is removed");
+    gives(open_at("/tmp/f", 0), -NO_ENTRY, "... and is gone");
+    gives(call(write, fd, P("y"), 1), 1, "... but the open file is there");
+    call(close, fd);
+}
+
+static void names_are_made_and_moved(void)
+{
+    uint64_t cwd = (uint64_t)AT_CWD;
+
+    gives(call(mkdirat, cwd, P("/tmp/d"), 0755), 0, "a folder is made");
+    gives(call(mkdirat, cwd, P("/tmp/d"), 0755), -EXISTS, "... once");
+    call(close, make_at("/tmp/d/f", "one"));
+    gives(call(unlinkat, cwd, P("/tmp/d"), 0x200), -NOT_EMPTY, "... not removed with a file in it");
+    gives(call(symlinkat, P("d/f"), cwd, P("/tmp/l")), 0, "a link is made");
+    tap_check(!strcmp(text_of("/tmp/l"), "one"), "... and followed");
+    call(close, make_at("/tmp/g", "two"));
+    gives(call(renameat2, cwd, P("/tmp/g"), cwd, P("/tmp/d/f"), 0), 0, "a file replaces another");
+    tap_check(!strcmp(text_of("/tmp/l"), "two"), "... by its name");
+    gives(call(renameat2, cwd, P("/tmp/d"), cwd, P("/tmp/d/e"), 0), -INVALID,
+          "no folder moves into itself");
+    gives(call(renameat2, cwd, P("/tmp/l"), cwd, P("/dev/shm/l"), 0), -OTHER_DEVICE,
+          "... nor a file elsewhere");
+    gives(call(mkdirat, cwd, P("/new"), 0755), -READ_ONLY, "no folder is made in the root");
+    gives(call(mkdirat, cwd, P("/bin"), 0755), -EXISTS, "... but that there is one comes first");
+    gives(call(unlinkat, cwd, P("/bin/files"), 0), -READ_ONLY, "nor is a program removed");
+    call(unlinkat, cwd, P("/tmp/d/f"), 0);
+    call(unlinkat, cwd, P("/tmp/l"), 0);
+    gives(call(unlinkat, cwd, P("/tmp/d"), 0x200), 0, "the folder is removed");
 }
 
 static void what_cannot_be_opened(void)
@@ -338,6 +395,8 @@ int main(void)
 {
     programs_are_files();
     files_are_mapped();
+    temporary_files_are_written();
+    names_are_made_and_moved();
     the_machine_is_described();
     the_process_is_described();
     what_cannot_be_opened();

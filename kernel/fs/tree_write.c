@@ -1,0 +1,319 @@
+/* Changes of a tree of files that programs can write: names, contents, sizes; see tree.h. */
+#include "kernel/fs/tree_node.h"
+#include "kernel/lib/text.h"
+#include "kernel/mem/mem.h"
+
+#define FILE_MAX (1 * GIB)
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+static bool charge_page(struct tree *t)
+{
+    if (__atomic_add_fetch(&t->bytes, PAGE_SIZE, __ATOMIC_RELAXED) <= t->bytes_max)
+        return true;
+    __atomic_sub_fetch(&t->bytes, PAGE_SIZE, __ATOMIC_RELAXED);
+    return false;
+}
+
+static void free_page(struct tree *t, void *page)
+{
+    if (page)
+        __atomic_sub_fetch(&t->bytes, PAGE_SIZE, __ATOMIC_RELAXED);
+    kfree(page);
+}
+
+/* Puts a page and, if it is not NULL, a longer array into a file. Leaves in both what was not used
+ * or is not used any more. Lock held. */
+static void install_page(struct node *f, uint64_t index, uint8_t **page, uint8_t ***array,
+                         uint64_t count)
+{
+    if (*array && f->page_count < count) {
+        uint8_t **old = f->pages;
+        if (old)
+            memcpy(*array, old, f->page_count * sizeof(*old));
+        f->pages = *array;
+        f->page_count = count;
+        *array = old;
+    }
+    if (index < f->page_count && !f->pages[index]) {
+        f->pages[index] = *page;
+        *page = NULL;
+    }
+}
+
+/* Makes page `index` of a file, if there is none. No lock held. Returns 0 or -ENOSPC. */
+static int make_page(struct node *f, uint64_t index)
+{
+    bool irq = tree_lock(f->tree);
+    uint64_t count = f->page_count;
+    bool there = index < count && f->pages[index];
+
+    tree_unlock(f->tree, irq);
+    if (there)
+        return 0;
+    if (!charge_page(f->tree))
+        return -ENOSPC;
+    uint8_t *page = kmalloc(PAGE_SIZE), **array = NULL;
+    if (index >= count) {
+        count = MAX(index + 1, MAX(count * 2, (uint64_t)8));
+        array = kmalloc(count * sizeof(*array));
+    }
+    bool made = page && (array || index < f->page_count);
+    if (made) {
+        irq = tree_lock(f->tree);
+        install_page(f, index, &page, &array, count);
+        tree_unlock(f->tree, irq);
+    }
+    if (page || !made)
+        __atomic_sub_fetch(&f->tree->bytes, PAGE_SIZE, __ATOMIC_RELAXED);
+    kfree(page);
+    kfree(array);
+    return made ? 0 : -ENOSPC;
+}
+
+int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n)
+{
+    struct node *f = node_of(v);
+    size_t done = 0;
+
+    if (vnode_is(v, S_IFDIR))
+        return -EISDIR;
+    if (v->data)
+        return vnode_read_data(v, state, flags, at, to, n);
+    bool irq = tree_lock(f->tree);
+    n = at < v->size ? MIN(n, (size_t)(v->size - at)) : 0;
+    while (done < n) {
+        uint64_t index = (at + done) / PAGE_SIZE, from = (at + done) % PAGE_SIZE;
+        size_t part = MIN(n - done, (size_t)(PAGE_SIZE - from));
+        const uint8_t *page = index < f->page_count ? f->pages[index] : NULL;
+        if (page)
+            memcpy((char *)to + done, page + from, part);
+        else
+            memset((char *)to + done, 0, part);
+        done += part;
+    }
+    tree_unlock(f->tree, irq);
+    return (int64_t)done;
+}
+
+/* Copies into one page. */
+static int write_part(struct node *f, uint64_t at, const void *from, size_t n)
+{
+    int err = make_page(f, at / PAGE_SIZE);
+
+    if (err)
+        return err;
+    bool irq = tree_lock(f->tree);
+    uint8_t *page = at / PAGE_SIZE < f->page_count ? f->pages[at / PAGE_SIZE] : NULL;
+    if (page) { /* else another thread has cut the file */
+        memcpy(page + at % PAGE_SIZE, from, n);
+        f->v.size = MAX(f->v.size, at + n);
+    }
+    tree_unlock(f->tree, irq);
+    return 0;
+}
+
+int64_t node_write(struct vnode *v, UNUSED void *state, UNUSED unsigned flags, uint64_t at,
+                   const void *from, size_t n)
+{
+    size_t done = 0;
+
+    if (!vnode_is(v, S_IFREG))
+        return -EINVAL;
+    if (at >= FILE_MAX || n > FILE_MAX - at)
+        return -EFBIG;
+    while (done < n) {
+        size_t part = MIN(n - done, (size_t)(PAGE_SIZE - (at + done) % PAGE_SIZE));
+        int err = write_part(node_of(v), at + done, (const char *)from + done, part);
+        if (err)
+            return done ? (int64_t)done : err;
+        done += part;
+    }
+    return (int64_t)done;
+}
+
+/* Takes a page off the end of a file that lies behind `size`. Returns it, or NULL. */
+static void *take_last(struct node *f, uint64_t size)
+{
+    uint64_t first = (size + PAGE_SIZE - 1) / PAGE_SIZE;
+    void *page = NULL;
+    bool irq = tree_lock(f->tree);
+
+    while (!page && f->page_count > first) {
+        page = f->pages[--f->page_count];
+        f->pages[f->page_count] = NULL;
+    }
+    tree_unlock(f->tree, irq);
+    return page;
+}
+
+int node_resize(struct vnode *v, uint64_t size)
+{
+    struct node *f = node_of(v);
+    void *page;
+
+    if (size > FILE_MAX)
+        return -EFBIG;
+    bool irq = tree_lock(f->tree);
+    bool shorter = size < v->size;
+    v->size = size;
+    uint8_t *last = size / PAGE_SIZE < f->page_count ? f->pages[size / PAGE_SIZE] : NULL;
+    if (shorter && last)
+        memset(last + size % PAGE_SIZE, 0, PAGE_SIZE - size % PAGE_SIZE);
+    tree_unlock(f->tree, irq);
+    while (shorter && (page = take_last(f, size)))
+        free_page(f->tree, page);
+    return 0;
+}
+
+void node_free_contents(struct node *f)
+{
+    for (uint64_t i = 0; i < f->page_count; i++)
+        free_page(f->tree, f->pages[i]);
+    kfree(f->pages);
+    kfree(f->own_target);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static char *copy_text(const char *s, size_t n)
+{
+    char *copy = kmalloc(n + 1);
+
+    if (copy)
+        memcpy(copy, s, n);
+    return copy;
+}
+
+static bool is_removed(const struct node *folder)
+{
+    return !folder->parent && folder->tree->mount.root != &folder->v;
+}
+
+int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, const char *target,
+                struct vnode **out)
+{
+    struct node *folder = node_of(v);
+    struct tree *t = folder->tree;
+    int err = vnode_is(v, S_IFDIR) ? tree_reserve(t) : -ENOTDIR;
+
+    if (err)
+        return err;
+    struct node *child = node_make(t, mode);
+    char *own = copy_text(name, n), *text = target ? copy_text(target, text_length(target)) : NULL;
+    if (!child || !own || (target && !text)) {
+        kfree(own);
+        kfree(text);
+        if (child)
+            vnode_put(&child->v);
+        return -ENOSPC;
+    }
+    child->own_target = text;
+    child->v.data = text;
+    child->v.size = text ? text_length(text) : 0;
+    bool irq = tree_lock(t);
+    err = is_removed(folder) ? -ENOENT : node_child(folder, name, n) ? -EEXIST : 0;
+    if (!err) {
+        node_enter(folder, child, own, n, true);
+        *out = vnode_get(&child->v);
+    }
+    tree_unlock(t, irq);
+    if (err) {
+        kfree(own);
+        vnode_put(&child->v);
+    }
+    return err;
+}
+
+/* Returns whether `child` can be removed as a folder, or as another thing. */
+static int check_removal(const struct node *child, bool is_folder)
+{
+    bool folder = vnode_is(&child->v, S_IFDIR);
+
+    return child->v.covered                          ? -EBUSY
+           : folder != is_folder                     ? (folder ? -EISDIR : -ENOTDIR)
+           : folder && !list_empty(&child->children) ? -ENOTEMPTY
+                                                     : 0;
+}
+
+int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder)
+{
+    struct node *folder = node_of(v);
+    bool irq = tree_lock(folder->tree);
+    struct node *child = node_child(folder, name, n);
+    int err = child ? check_removal(child, is_folder) : -ENOENT;
+
+    if (!err) {
+        node_leave(child);
+        child->links -= vnode_is(&child->v, S_IFDIR) ? 2 : 1;
+    }
+    tree_unlock(folder->tree, irq);
+    if (err)
+        return err;
+    vnode_put(&child->v);
+    vnode_put(v); /* the child's */
+    return 0;
+}
+
+static bool is_inside(const struct node *n, const struct node *folder)
+{
+    while (n && n != folder)
+        n = n->parent;
+    return n;
+}
+
+/* Checks a move of `child` to a folder, over `old` if that is not NULL. Lock held. */
+static int check_move(const struct node *child, const struct node *to, const struct node *old)
+{
+    if (!child || is_removed(to))
+        return -ENOENT;
+    if (child->v.covered)
+        return -EBUSY;
+    if (is_inside(to, child))
+        return -EINVAL;
+    return old ? check_removal(old, vnode_is(&child->v, S_IFDIR)) : 0;
+}
+
+int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
+                const char *new_name, size_t new_n)
+{
+    struct node *source = node_of(from), *folder = node_of(to), *old = NULL;
+    char *own = copy_text(new_name, new_n);
+
+    if (!own)
+        return -ENOSPC;
+    bool irq = tree_lock(source->tree);
+    struct node *child = node_child(source, name, n);
+    old = node_child(folder, new_name, new_n);
+    int err = child && child == old ? 1 : check_move(child, folder, old);
+    if (!err) {
+        const char *before = child->own_name ? child->name : NULL;
+        if (old) {
+            node_leave(old);
+            old->links = 0;
+        }
+        node_leave(child);
+        node_enter(folder, child, own, new_n, true);
+        own = (char *)before;
+    }
+    tree_unlock(source->tree, irq);
+    kfree(own);
+    if (err)
+        return err < 0 ? err : 0;
+    vnode_put(from); /* the child's */
+    if (old) {
+        vnode_put(&old->v);
+        vnode_put(to);
+    }
+    return 0;
+}
+
+int node_change(struct vnode *v, uint32_t mode)
+{
+    struct node *n = node_of(v);
+    bool irq = tree_lock(n->tree);
+
+    v->mode = (v->mode & S_IFMT) | (mode & 07777);
+    tree_unlock(n->tree, irq);
+    return 0;
+}
