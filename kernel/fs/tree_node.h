@@ -58,7 +58,7 @@ void node_enter(struct node *folder, struct node *child, const char *name, size_
  * parent, which is returned, without the lock. Lock held. */
 struct node *node_leave(struct node *child);
 
-/* ---- tree_write.c: operations that read and change what was written ---------------------------- */
+/* ---- tree_write.c: operations that read and change what was written -------------------------- */
 int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n);
 int64_t node_write(struct vnode *v, void *state, unsigned flags, uint64_t at, const void *from,
                    size_t n);

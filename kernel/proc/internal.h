@@ -27,9 +27,9 @@ struct process {
     char name[PROCESS_NAME_MAX];   /* [-] */
     struct space *space;           /* [-] until the last thread frees it */
     struct files *files;           /* [-] until the last thread frees it */
-    struct vnode *program;        /* [-] its file, referenced, or NULL */
-    char *command;                /* [-] its arguments, each with a NUL, or NULL */
-    size_t command_bytes;         /* [-] */
+    struct vnode *program;         /* [-] its file, referenced, or NULL */
+    char *command;                 /* [-] its arguments, each with a NUL, or NULL */
+    size_t command_bytes;          /* [-] */
     struct symbols symbols;        /* [-] of its program */
     bool first;                    /* [-] the first of its family */
     struct family *family;         /* [-] the family it is a member of, until its memory is free */
