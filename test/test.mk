@@ -94,6 +94,27 @@ suite_objects = $(filter-out %/kernel/run.o,$(call kernel_objects,debug)) \
 	$(addprefix $(O)/debug/,$(addsuffix .o,$(basename $(SUITE_SRC))))
 $(eval $(call image_rule,vigil-suites,debug,hello,$(suite_objects)))
 
+# ---- Programs of Linux ---------------------------------------------------------------------------
+# An initrd with each program in three kinds, dynamic ones with the files that they need.
+LINUX_FLAGS_static  := -static
+LINUX_FLAGS_pie     := -static-pie -fPIE
+LINUX_FLAGS_dynamic := -pie -fPIE
+LINUX_KINDS := static pie dynamic
+LINUX_INTERPRETER_x86_64  := /lib64/ld-linux-x86-64.so.2
+LINUX_INTERPRETER_aarch64 := /lib/ld-linux-aarch64.so.1
+LT := $(O)/linux-tests
+define linux_test_rule
+$(LT)/test/$(1).$(2): $(LINUX_TESTS_FOLDER)$(1).c test/qemu/apps/tap.h Makefile | deps-test
+	$$(call say,LINUX,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$(CC) -std=gnu11 -O2 -g -I. $(WARN) -pthread $(LINUX_FLAGS_$(2)) $$< -o $$@
+endef
+$(foreach t,$(LINUX_TESTS),$(foreach k,$(LINUX_KINDS),$(eval $(call linux_test_rule,$(t),$(k)))))
+LINUX_TEST_FILES := $(foreach t,$(LINUX_TESTS),$(LINUX_KINDS:%=$(LT)/test/$(t).%))
+$(O)/linux-tests.tar: $(LINUX_TEST_FILES) test/qemu/linux/tree.sh
+	$(Q)test/qemu/linux/tree.sh $(CC) $(LINUX_INTERPRETER_$(ARCH)) $(LT)
+	$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 --sort=name -cf $@ -C $(LT) .
+
 # ---- Tests in the booted kernel ------------------------------------------------------------------
 # All tests, the longest first. One runs on each CPU, as QEMU's vCPUs take turns on one. Tests named
 # *.long.t are for test-long.
@@ -102,7 +123,7 @@ SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec hpmstat paging policies sharing 
 QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
 TEST_IMAGES := $(foreach i,vigil vigil-test vigil-suites,\
 	$(O)/$(i).$(KERNEL_FILE_$(ARCH)) $(O)/$(i).efi)
-test-qemu: $(TEST_IMAGES) machine | deps-test
+test-qemu: $(TEST_IMAGES) $(O)/linux-tests.tar machine | deps-test
 	@$(call prove,$(ARCH),ARCH=$(ARCH) B=$(B)) $(QEMU_TESTS)
 
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test

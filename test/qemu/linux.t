@@ -1,0 +1,33 @@
+#!/bin/sh
+# Programs of Linux's interface, unmodified, from an initrd: static ones of fixed addresses and
+# relative ones, dynamic ones, a script; their start, threads, status.
+. "${0%/*}/lib.sh"
+
+initrd=${B:-build}/$arch/linux-tests.tar
+use vigil-test
+for kind in static pie dynamic; do
+	boot smp=1 timeout=120 "initrd=$initrd" -- -- "/test/start.$kind" one "'two words'"
+	status_is 0 "$kind: a program ends with its status"
+	guest_tap
+done
+boot smp=1 timeout=120 "initrd=$initrd" -- -- /test/start.static status 42 ';' start.static status 7 ';' \
+	/test/script status 9
+line "exit app=/test/start.static status=42" "a status is the program's"
+line "exit app=start.static status=7" "a name without a slash is found in the usual folders"
+line "exit app=/test/script status=9" "a script is run by its interpreter"
+boot smp=1 timeout=120 "initrd=$initrd" -- -- /test/nothing ';' /test ';' /etc/environment ';' \
+	/test/lost ';' /test/circle
+line "process event=refused app=nothing reason=file" "a file that there is not"
+line "process event=refused app=test reason=file" "a folder"
+line "process event=refused app=environment reason=file" "a file that may not be executed"
+line "process event=refused app=lost reason=interpreter path=/lib/lost.so" "an interpreter that there is not"
+line "process event=refused app=circle reason=broken" "scripts that run each other"
+for smp in 1 4 16; do
+	boot smp=$smp timeout=200 "initrd=$initrd" -- -- /test/threads.static
+	status_is 0 "$smp CPUs: threads and futexes"
+	guest_tap
+done
+boot machine=openpower720 timeout=300 "initrd=$initrd" -- -- /test/threads.dynamic
+status_is 0 "simulated machine: threads and futexes"
+guest_tap
+done_testing
