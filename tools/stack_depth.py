@@ -45,6 +45,8 @@ CALLS = {
         "kernel/core/printf.c:put_on_console",
         "kernel/core/printf.c:buffer_put",
     ],
+    "kernel/fs/pseudo.c:take": ["kernel/file/file.c:take_listed"],
+    "kernel/fs/tree.c:take": ["kernel/file/file.c:take_listed"],
     "mm/track/track.c:sink": [
         "mm/track/record.c:record_run",
         "pool_sink",
@@ -62,6 +64,7 @@ RECURSIONS = {
     "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
     "mm/policy/region/region.c:search_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "mm/policy/region/tree.c:check_below": (24, "the height of a balanced tree of REGIONS_MAX"),
+    "kernel/fs/tree.c:release_node": (2, "what a further name stands for is no further name"),
     "kernel/arch/pt.c:free_below": (4, "the levels of a page table"),
 }
 # Calls through pointers that do not happen, by the files of both ends, and why.
@@ -82,6 +85,10 @@ CUT = {
         "mm/policy/replace/chooser_work.c",
         "mm/policy/replace/chooser.c",
     ): "the chooser is none of its experts",
+    (
+        "kernel/fs/pseudo.c",
+        "kernel/fs/pseudo.c",
+    ): "the follow of a row is none of a vnode's operations",
     ("sched/thread.c", "sched/thread.c"): "run_thread is no thread's own entry",
 }
 PANICS = {"panic", "panic_frame", "kernel/core/panic.c:panic_stopped"}
@@ -112,6 +119,7 @@ ISA = {
             "user_copy": 8,
             "peek32": 8,
             "peek64": 8,
+            "user_swap32": 8,
             "user_enter": 8,
         },
         "starts": ["kernel_main", "kernel_secondary_main"],
@@ -129,6 +137,7 @@ ISA = {
             "user_copy": 0,
             "peek32": 0,
             "peek64": 0,
+            "user_swap32": 0,
             "user_enter": 0,
         },
         "starts": ["kernel_main", "kernel_secondary_main"],
