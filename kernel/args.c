@@ -39,6 +39,8 @@ static const struct arg kernel_args[] = {
      "port"},
     {"console.split", ARG_BOOL, &console_split, 0, 0, NULL, ARG_BOOT,
      "part what programs write, unchanged, from the kernel's lines, for who reads the serial port"},
+    {"console.terminal", ARG_BOOL, &console_terminal, 0, 0, NULL, ARG_BOOT,
+     "with console.split: programs may know that the console is a terminal"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
     {"date", ARG_DATE, &date_wanted, 0, 0, NULL, ARG_BOOT,

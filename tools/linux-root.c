@@ -4,14 +4,17 @@
  *
  * The folder /.vigil of the tree is the launcher's: `command` holds the working directory and the
  * words of the command, each with a zero byte behind it; the environment is that of
- * /etc/environment. On the kernel's command line VIGIL_MARK=TEXT parts the console: a byte 16, TEXT
- * and 'P' stand in front of the command's output, a byte 16, TEXT and 'K' behind it. Then a line
+ * /etc/environment. On the kernel's command line VIGIL_PIPES=1 has input and output be pipes in
+ * place of the console's terminal, and VIGIL_MARK=TEXT parts the console: a byte 16, TEXT and 'P'
+ * stand in front of the command's output, a byte 16, TEXT and 'K' behind it. Then a line
  * "exit: status=N" follows, 128 + the signal for a command that a signal ended. Other lines begin
  * with "GUEST". The simulated machine gets the marks "run" and "ran".
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -229,19 +233,107 @@ static _Noreturn void become(char **words, char **environment, const char *folde
     _exit(status);
 }
 
-/* Runs the command: words[0] is the file, its words follow. Returns its exit status. */
-static int run(char **words, char **environment, const char *folder)
+/* ---- Pipes, where the command is not to see a terminal --------------------------------------- */
+
+static int in[2] = {-1, -1}, out[2] = {-1, -1}; /* the command's input and output */
+
+static void make_pipes(void)
 {
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ||
+        fcntl(in[1], F_SETFL, O_NONBLOCK) != 0 || fcntl(out[0], F_SETFL, O_NONBLOCK) != 0)
+        give_up("pipe");
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void use_pipes(void)
+{
+    dup2(in[0], 0);
+    dup2(out[1], 1);
+    dup2(out[1], 2);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+static void write_all(const char *text, ssize_t n)
+{
+    for (ssize_t part; n > 0; text += part, n -= part)
+        if ((part = write(1, text, (size_t)n)) < 0)
+            return;
+}
+
+/* Passes on what the command has written so far. */
+static void pass_output(void)
+{
+    char text[PAGE_BYTES];
+
+    for (ssize_t n; (n = read(out[0], text, sizeof text)) > 0;)
+        write_all(text, n);
+}
+
+static void close_input(void)
+{
+    close(in[1]);
+    in[1] = -1;
+}
+
+/* Passes input and output on until the command ends. */
+static void pass_on(pid_t pid)
+{
+    static char text[PAGE_BYTES];
+    ssize_t n = 0, at = 0; /* input that waits */
+    int end = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (end < 0)
+        give_up("pidfd_open");
+    close(in[0]);
+    for (;;) {
+        struct pollfd fds[] = {{.fd = end, .events = POLLIN},
+                               {.fd = out[0], .events = POLLIN},
+                               {.fd = in[1] < 0 || at < n ? -1 : 0, .events = POLLIN},
+                               {.fd = at < n ? in[1] : -1, .events = POLLOUT}};
+        if (poll(fds, 4, -1) < 0 && errno != EINTR)
+            give_up("poll");
+        pass_output();
+        if (fds[0].revents)
+            return;
+        if (fds[2].revents) {
+            n = read(0, text, sizeof text);
+            at = 0;
+            if (n <= 0)
+                close_input();
+        }
+        if (fds[3].revents) {
+            ssize_t part = write(in[1], text + at, (size_t)(n - at));
+            at += part > 0 ? part : 0;
+            if (part < 0 && errno != EAGAIN) {
+                at = n;
+                close_input();
+            }
+        }
+    }
+}
+
+/* Runs the command: words[0] is the file, its words follow. Returns its exit status. */
+static int run(char **words, char **environment, const char *folder, bool terminal)
+{
+    if (!terminal)
+        make_pipes();
     pid_t pid = fork(), ended;
     int status;
 
     if (pid < 0)
         give_up("fork");
-    if (pid == 0)
+    if (pid == 0) {
+        if (!terminal)
+            use_pipes();
         become(words, environment, folder);
+    }
+    if (!terminal)
+        pass_on(pid);
     do
         ended = wait(&status);
     while (ended != pid && (ended > 0 || errno == EINTR));
+    if (!terminal)
+        pass_output();
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -263,7 +355,7 @@ int main(void)
     printf("\20%sP", text ? text : "");
     fflush(stdout);
     mark("run");
-    int status = run(words, environment, folder);
+    int status = run(words, environment, folder, !getenv("VIGIL_PIPES"));
     mark("ran");
     tcdrain(STDOUT_FILENO);
     printf("\20%sK\nexit: status=%d\n", text ? text : "", status);

@@ -25,7 +25,7 @@
 
 static struct spinlock lock = SPINLOCK(LOCK_CONSOLE, "console");
 static bool lockless, thread_draws;
-uint64_t console_split;
+uint64_t console_split, console_terminal = 1;
 /* All guarded by `lock`, but `sent` may be read without it. Counts of bytes: sent <= ended <= put
  * <= sent + RING_BYTES. */
 static char ring[RING_BYTES];

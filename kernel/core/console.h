@@ -15,7 +15,7 @@
 
 enum console_writer { CONSOLE_KERNEL, CONSOLE_PROGRAM };
 #define CONSOLE_ESCAPE '\20'
-extern uint64_t console_split; /* boot argument console.split */
+extern uint64_t console_split, console_terminal; /* boot arguments console.split, ... */
 
 /* Bytes that go to the serial port at once with interrupts off: the size of the FIFO of a 16550 or
  * PL011. */

@@ -301,6 +301,8 @@ static int64_t ioctl_tty(UNUSED struct vnode *v, void *state, uint32_t request, 
 {
     struct termios now;
 
+    if (console_split && !console_terminal)
+        return -ENOTTY;
     switch (request) {
     case TCGETS:
         now = settings_now();

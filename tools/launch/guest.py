@@ -113,7 +113,7 @@ class Guest:
         if len(self.packed.words) > WORDS_MAX:
             raise GuestError(f"the program's command has {len(self.packed.words)} words; Vigil takes "
                              f"{WORDS_MAX} at most")
-        line = " ".join(["console.split=on", *policies_of_boot, *o.kernel_args.split(), "--",
+        line = " ".join(["console.split=on", *([] if terminal() else ["console.terminal=off"]), *policies_of_boot, *o.kernel_args.split(), "--",
                          *policies, *map(quote, self.packed.words)])
         if len(os.fsencode(line)) > CMDLINE_MAX:
             raise GuestError(f"the command and boot arguments have {len(os.fsencode(line))} "
@@ -140,7 +140,8 @@ class Guest:
         with open(command, "wb") as file:
             file.write(b"".join(os.fsencode(word) + b"\0" for word in words))
         return ["tools/linux-guest.sh", f"tree={self.packed.archive}", f"command={command}",
-                f"mark={mark}", f"options={self.o.kernel_args}"]
+                f"mark={mark}",
+                f"options={self.o.kernel_args}{'' if terminal() else ' VIGIL_PIPES=1'}"]
 
     # ---- The run ------------------------------------------------------------------------------
 
@@ -249,6 +250,11 @@ class Guest:
             while time.monotonic() < until and self.process.poll() is None:
                 time.sleep(0.02)
         self.process.wait()
+
+
+def terminal():
+    """Returns whether the program's output goes to a terminal here: then it sees one, too."""
+    return sys.stdout.isatty()
 
 
 def wants_report(o):
