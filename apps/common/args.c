@@ -269,7 +269,7 @@ const char *args_reason(int err)
         return "busy";
     case ENODEV:
         return "no-device";
-    case ENOTSUP:
+    case EOPNOTSUPP:
         return "unsupported";
     case ENOMEM:
         return "memory";

@@ -28,7 +28,7 @@ void hpm_group(int group) VIGIL(hpm_group);
 /*
  * Opens a session: counts events and metrics by name ("cycles,ipc,l1d.miss:u") for every thread of
  * the machine from now on, beside those that are counted already. Returns its number, or an error
- * with the reason in `why`: -ENODEV: no counters; -ENOENT: no such name; -ENOTSUP: not on this
+ * with the reason in `why`: -ENODEV: no counters; -ENOENT: no such name; -EOPNOTSUPP: not on this
  * machine; -EINVAL: malformed, or impossible together; -ENOSPC: too many sessions or events.
  */
 int hpm_open(const char *names, char *why, size_t size) VIGIL(hpm_open);

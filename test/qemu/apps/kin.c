@@ -98,7 +98,7 @@ static void threads_begin_anew(void)
 /* What a reading comes to if it is allowed, and if not. */
 static void expect(bool allowed, int64_t result, int refusal, const char *what)
 {
-    tap_check(allowed ? result >= 0 || result == -ENOTSUP : result == refusal, "%s: %lld", what,
+    tap_check(allowed ? result >= 0 || result == -EOPNOTSUPP : result == refusal, "%s: %lld", what,
               (long long)result);
 }
 

@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "fault"))
         return (int)counter_read(1);
     session = hpm_open("instructions:u,cycles", why, sizeof why);
-    if (session == -ENOTSUP || session == -ENOSPC)
+    if (session == -EOPNOTSUPP || session == -ENOSPC)
         session = hpm_open("cycles:u,cycles", why, sizeof why);
     printf("# session=%d\n", session);
     tap_check(session > 0, "a session (%s)", why);

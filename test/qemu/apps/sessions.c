@@ -236,7 +236,7 @@ static void *open_and_close(void *arg)
     for (unsigned i = 0; i < rounds;) {
         random = random * 6364136223846793005 + 1442695040888963407;
         int session = open_names(names[(random >> 33) % 5]);
-        if (session == -ENOTSUP)
+        if (session == -EOPNOTSUPP)
             session = open_names(names[0]);
         if (session == -ENOSPC) {
             atomic_fetch_add(&full, 1);
