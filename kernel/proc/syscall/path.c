@@ -369,3 +369,11 @@ int64_t sys_umask(const struct call *c)
 {
     return __atomic_exchange_n(&c->p->files->umask, (uint32_t)c->a[0] & 0777, __ATOMIC_RELAXED);
 }
+
+/* ---- Extended attributes --------------------------------------------------------------------- */
+
+/* No file system has them. */
+int64_t sys_no_attributes(UNUSED const struct call *c)
+{
+    return -EOPNOTSUPP;
+}
