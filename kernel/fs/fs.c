@@ -59,6 +59,20 @@ static void mount_writable(struct vnode *on)
     add_mount(tree_mount(t), on);
 }
 
+static bool note_entry(void *to, UNUSED const char *name, UNUSED size_t n, UNUSED uint64_t id,
+                       UNUSED uint32_t type, UNUSED uint64_t cursor)
+{
+    *(bool *)to = true;
+    return false;
+}
+
+static bool is_empty(struct vnode *folder)
+{
+    bool found = false;
+
+    return !folder->ops->list(folder, 0, note_entry, &found) && !found;
+}
+
 static void add_initrd(const void *archive, uint64_t bytes)
 {
     const char *why = NULL;
@@ -90,7 +104,8 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     dev = mount_tree("/dev", "devtmpfs", TMPFS_MAGIC, true);
     dev_fill(dev);
     fs_mount("/sys", &sys_fs);
-    mount_writable(mount_point("/tmp"));
+    if (is_empty(mount_point("/tmp"))) /* else what the initrd has there stays seen */
+        mount_writable(mount_point("/tmp"));
     mount_writable(tree_make_folder(dev, "shm", 01777));
 }
 
