@@ -5,6 +5,7 @@
 #include "kernel/fs/sys.h"
 #include "kernel/fs/tree.h"
 #include "kernel/mem/mem.h"
+#include "kernel/mem/mem.h"
 #include <linux/magic.h>
 
 #define BUNDLE_FOLDER "/bin"
@@ -45,8 +46,8 @@ static struct tree *mount_tree(const char *path, const char *type, uint32_t magi
     return t;
 }
 
-/* Mounts a folder that programs can write to, up to a quarter of memory. */
-static void mount_writable(struct vnode *on)
+/* Mounts a folder that programs can write to, up to a quarter of memory. Returns its root. */
+static struct vnode *mount_writable(struct vnode *on)
 {
     struct tree *t = tree_create("tmpfs", TMPFS_MAGIC, false);
     struct frame_stats frames;
@@ -57,20 +58,72 @@ static void mount_writable(struct vnode *on)
     tree_set_limit(t, frames.total_pages * PAGE_SIZE / 4);
     tree_mount(t)->root->mode = S_IFDIR | 01777;
     add_mount(tree_mount(t), on);
+    return tree_mount(t)->root;
 }
 
-static bool note_entry(void *to, UNUSED const char *name, UNUSED size_t n, UNUSED uint64_t id,
-                       UNUSED uint32_t type, UNUSED uint64_t cursor)
+/* ---- Archives' files below a folder that can be written -------------------------------------- */
+
+/* An entry of a folder. */
+struct entry {
+    char name[VNODE_NAME_MAX + 1];
+    size_t n;
+    uint64_t cursor; /* behind it */
+};
+
+static bool take_entry(void *to, const char *name, size_t n, UNUSED uint64_t id,
+                       UNUSED uint32_t type, uint64_t cursor)
 {
-    *(bool *)to = true;
-    return false;
+    struct entry *e = to;
+
+    if (e->n)
+        return false;
+    memcpy(e->name, name, n);
+    e->n = n;
+    e->cursor = cursor;
+    return true;
 }
 
-static bool is_empty(struct vnode *folder)
+/* Makes a name in the folder `to` that leads to a child of `from`. Returns 0 or an error. */
+static int show_child(struct vnode *from, struct vnode *to, const struct entry *e)
 {
-    bool found = false;
+    struct mount *m = kmalloc(sizeof(*m));
+    struct vnode *child = NULL, *on = NULL;
+    int err = m ? from->ops->lookup(from, e->name, e->n, &child) : -ENOMEM;
 
-    return !folder->ops->list(folder, 0, note_entry, &found) && !found;
+    if (!err)
+        err = to->ops->create(to, e->name, e->n, vnode_is(child, S_IFDIR) ? S_IFDIR : S_IFREG, NULL,
+                              &on);
+    if (err) {
+        vnode_put(child);
+        kfree(m);
+        return err;
+    }
+    *m = *child->mount;
+    m->root = child; /* both references stay */
+    m->on = on;
+    m->next = NULL;
+    on->covered = m;
+    return 0;
+}
+
+/* Shows what archives have in the folder `from`, which `to` covers: it stays as it is. */
+static void show_covered(struct vnode *from, struct vnode *to)
+{
+    struct entry *e = kmalloc(sizeof(*e));
+    int err = e ? 0 : -ENOMEM;
+
+    while (!err) {
+        e->n = 0;
+        err = from->ops->list(from, e->cursor, take_entry, e);
+        if (!err && !e->n)
+            break;
+        if (!err)
+            err = show_child(from, to, e);
+    }
+    kfree(e);
+    if (err)
+        kprintf("files: event=refused folder=/tmp reason=%s: files of the archive are missing\n",
+                err == -ENOMEM ? "memory" : "error");
 }
 
 static void add_initrd(const void *archive, uint64_t bytes)
@@ -104,8 +157,8 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     dev = mount_tree("/dev", "devtmpfs", TMPFS_MAGIC, true);
     dev_fill(dev);
     fs_mount("/sys", &sys_fs);
-    if (is_empty(mount_point("/tmp"))) /* else what the initrd has there stays seen */
-        mount_writable(mount_point("/tmp"));
+    struct vnode *tmp = mount_point("/tmp");
+    show_covered(tmp, mount_writable(tmp));
     mount_writable(tree_make_folder(dev, "shm", 01777));
 }
 

@@ -11,10 +11,12 @@ for kind in static pie dynamic; do
 	guest_tap
 done
 boot smp=1 timeout=120 "initrd=$initrd" -- -- /test/start.static status 42 ';' start.static status 7 ';' \
-	/test/script status 9
+	/test/script status 9 ';' /tmp/start.static status 11 ';' /tmp/below/start.static status 12
 line "exit app=/test/start.static status=42" "a status is the program's"
 line "exit app=start.static status=7" "a name without a slash is found in the usual folders"
 line "exit app=/test/script status=9" "a script is run by its interpreter"
+line "exit app=/tmp/start.static status=11" "what the archive has in /tmp is seen there"
+line "exit app=/tmp/below/start.static status=12" "... and below"
 boot smp=1 timeout=120 "initrd=$initrd" -- -- /test/nothing ';' /test ';' /etc/environment ';' \
 	/test/lost ';' /test/circle
 line "process event=refused app=nothing reason=file" "a file that there is not"

@@ -10,6 +10,9 @@ mkdir -p "$folder${interpreter%/*}" "$folder/lib" "$folder/etc" "$folder/usr/bin
 cp -L "$loader" "$folder$interpreter"
 cp -L "$libc" "$folder/lib/libc.so.6"
 cp "$folder/test/start.static" "$folder/usr/bin/"
+mkdir -p "$folder/tmp/below" # which the kernel covers by a folder that can be written
+cp "$folder/test/start.static" "$folder/tmp/"
+cp "$folder/test/start.static" "$folder/tmp/below/"
 cat >"$folder/etc/environment" <<END
 # comment
 PATH=/usr/bin:/bin
