@@ -39,9 +39,10 @@ static void handle_user_return(struct arch_frame *frame, bool begins)
 {
     if (!begins)
         hpm_entered(frame);
-    track_user_return();
-    sched_point();
-    process_user_return();
+    do {
+        track_user_return();
+        sched_point();
+    } while (process_user_return(frame));
 }
 
 const struct arch_handlers kernel_handlers = {

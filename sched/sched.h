@@ -26,6 +26,7 @@
 #include "sched/policy/ready.h"
 
 struct process; /* kernel/proc: opaque here */
+struct thread_signals;
 
 #define CPUSET_WORDS (CPU_MAX / 64)
 struct cpuset {
@@ -67,8 +68,11 @@ struct thread {
     enum thread_state state;
     uint8_t own_prio; /* [R] its own priority; ready.prio is higher while one is lent */
     uint8_t lent;     /* [R] number of gates for which it is lent the kernel's priority */
-    bool interrupted; /* [R] its process ends: sleeps return -EINTR */
-    unsigned cpu;     /* [R] CPU it runs on, is queued at, or, blocked, ran on last */
+    bool ending;      /* [R] its process ends: sleeps return -EINTR from now on */
+    /* [R] written, [A] read: proc has something for it to do before it is in user mode again, as
+     * taking a signal. Only the thread itself takes that back. */
+    bool signalled;
+    unsigned cpu; /* [R] CPU it runs on, is queued at, or, blocked, ran on last */
     /* [R] CPU it must go to when it next stops running or wakes, or CPU_ANY */
     unsigned migrate_to;
     struct cpuset affinity;            /* [R] never empty */
@@ -109,7 +113,8 @@ struct thread {
     vaddr_t clear_tid;
     vaddr_t robust_list;       /* proc [O]: user address of its list of robust futexes; 0: none */
     struct thread_asked asked; /* proc: lock of its process */
-    uint32_t refs;             /* [A] */
+    struct thread_signals *signals; /* proc [-]: kernel/proc/signal.h; NULL: a kernel thread */
+    uint32_t refs;                  /* [A] */
 };
 
 #define CPU_ANY  (~0u)
@@ -167,17 +172,30 @@ void wait_init(struct wait_queue *q);
  * process is being ended, and takes guard again. guard is held, with its interrupt state in irq.
  * Returns 0 if woken, -ETIMEDOUT or -EINTR. */
 int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns);
+/* The same, but a signal ends it, too: for calls that may be made again. Returns -ERESTARTSYS in
+ * place of -EINTR. */
+int wait_sleep_interruptible(struct wait_queue *q, struct spinlock *guard, bool *irq,
+                             uint64_t deadline_ns);
 /* The same without a deadline, and not ended by the end of the process: for work that must not be
  * left half done. */
 void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq);
 /* Wakes up to `max` threads. Guard held. Returns the number woken. */
 unsigned wait_wake(struct wait_queue *q, unsigned max);
 void sched_sleep_until(uint64_t deadline_ns); /* the end of the process ends it early */
-uint64_t sched_slice_ns(void);                /* returns the length of a slice on average */
+/* The same, but a signal ends it, too. Returns 0 or -ERESTARTSYS. */
+int sched_sleep_interruptible(uint64_t deadline_ns);
+uint64_t sched_slice_ns(void); /* returns the length of a slice on average */
 void sched_yield(void);
 void sched_point(void); /* gives way if asked to; interrupts on or off, no spinlock held */
 /* Ends the thread's sleep with -EINTR, now and from now on: its process ends. */
 void sched_interrupt_thread(struct thread *t);
+/* Sets thread->signalled, ends an interruptible sleep of t, and makes it pass on its way to user
+ * mode soon. Any context with locks ranking below LOCK_TIMER. */
+void sched_signal_thread(struct thread *t);
+/* Takes thread->signalled of the caller back. The caller's lock keeps others from setting it. */
+void sched_signals_taken(void);
+/* Returns whether the caller's interruptible sleeps end at once. */
+bool sched_interrupted(void);
 
 /* ---- Mutexes (mutex.c) ----------------------------------------------------------------------- */
 /*

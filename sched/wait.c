@@ -14,9 +14,19 @@ void wait_init(struct wait_queue *q)
     list_init(&q->waiters);
 }
 
-/* Blocks the caller until it is woken. Does not block if `heeds` and its process is being ended.
- * Releases guard, if any. Interrupts off. */
-static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns, bool heeds)
+/* What ends a sleep early. */
+enum heeds { HEEDS_NOTHING, HEEDS_END, HEEDS_SIGNALS };
+
+static bool must_stop(const struct thread *t, enum heeds heeds)
+{
+    return heeds != HEEDS_NOTHING &&
+           (t->ending ||
+            (heeds == HEEDS_SIGNALS && __atomic_load_n(&t->signalled, __ATOMIC_RELAXED)));
+}
+
+/* Blocks the caller until it is woken. Does not block if what it heeds is there. Releases guard, if
+ * any. Interrupts off. */
+static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns, enum heeds heeds)
 {
     bool timed = deadline_ns != UINT64_MAX;
 
@@ -27,7 +37,7 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
     spin_lock_irqoff(&rq->lock);
     if (guard)
         spin_unlock_irqoff(guard);
-    if (heeds && t->interrupted) {
+    if (must_stop(t, heeds)) {
         spin_unlock_irqoff(&rq->lock);
     } else {
         t->state = THREAD_BLOCKED;
@@ -38,7 +48,7 @@ static void block(struct thread *t, struct spinlock *guard, uint64_t deadline_ns
 }
 
 static int sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns,
-                 bool heeds)
+                 enum heeds heeds)
 {
     struct thread *t = this_cpu()->current;
     int result = 0;
@@ -51,7 +61,7 @@ static int sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64
         *irq = spin_lock(guard);
         if (list_empty(&t->wait))
             break;
-        if (heeds && t->interrupted)
+        if (must_stop(t, heeds))
             result = -EINTR;
         else if (arch_clock_ns() >= deadline_ns)
             result = -ETIMEDOUT;
@@ -65,12 +75,20 @@ static int sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64
 
 int wait_sleep(struct wait_queue *q, struct spinlock *guard, bool *irq, uint64_t deadline_ns)
 {
-    return sleep(q, guard, irq, deadline_ns, true);
+    return sleep(q, guard, irq, deadline_ns, HEEDS_END);
+}
+
+int wait_sleep_interruptible(struct wait_queue *q, struct spinlock *guard, bool *irq,
+                             uint64_t deadline_ns)
+{
+    int err = sleep(q, guard, irq, deadline_ns, HEEDS_SIGNALS);
+
+    return err == -EINTR ? -ERESTARTSYS : err;
 }
 
 void wait_sleep_through(struct wait_queue *q, struct spinlock *guard, bool *irq)
 {
-    sleep(q, guard, irq, UINT64_MAX, false);
+    sleep(q, guard, irq, UINT64_MAX, HEEDS_NOTHING);
 }
 
 unsigned wait_wake(struct wait_queue *q, unsigned max)
@@ -82,26 +100,58 @@ unsigned wait_wake(struct wait_queue *q, unsigned max)
     return woken;
 }
 
-void sched_sleep_until(uint64_t deadline_ns)
+static void sleep_until(uint64_t deadline_ns, enum heeds heeds)
 {
     bool irq = arch_irq_save();
     struct thread *t = this_cpu()->current;
 
     ASSERT(!this_cpu()->spin_depth && t != this_cpu()->idle);
-    while (!t->interrupted && arch_clock_ns() < deadline_ns)
-        block(t, NULL, deadline_ns, true);
+    while (!must_stop(t, heeds) && arch_clock_ns() < deadline_ns)
+        block(t, NULL, deadline_ns, heeds);
     arch_irq_restore(irq);
 }
 
-void sched_interrupt_thread(struct thread *t)
+void sched_sleep_until(uint64_t deadline_ns)
+{
+    sleep_until(deadline_ns, HEEDS_END);
+}
+
+int sched_sleep_interruptible(uint64_t deadline_ns)
+{
+    sleep_until(deadline_ns, HEEDS_SIGNALS);
+    return arch_clock_ns() < deadline_ns ? -ERESTARTSYS : 0;
+}
+
+bool sched_interrupted(void)
+{
+    return must_stop(thread_current(), HEEDS_SIGNALS);
+}
+
+void sched_signals_taken(void)
+{
+    __atomic_store_n(&thread_current()->signalled, false, __ATOMIC_RELAXED);
+}
+
+/* Sets a flag of t, and ends the sleeps that heed it. */
+static void interrupt_thread(struct thread *t, bool *flag)
 {
     bool irq = arch_irq_save();
     struct runqueue *rq = rq_lock_thread(t);
 
-    t->interrupted = true;
+    __atomic_store_n(flag, true, __ATOMIC_RELAXED);
     if (t->state == THREAD_RUNNING)
         rq_kick_locked(rq); /* the thread notices on its way back to user mode */
     spin_unlock_irqoff(&rq->lock);
     sched_wake(t);
     arch_irq_restore(irq);
+}
+
+void sched_interrupt_thread(struct thread *t)
+{
+    interrupt_thread(t, &t->ending);
+}
+
+void sched_signal_thread(struct thread *t)
+{
+    interrupt_thread(t, &t->signalled);
 }

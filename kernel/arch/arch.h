@@ -126,9 +126,9 @@ struct arch_handlers {
      * `from_user` or if no spinlock is held. Returns 0: retry; -EFAULT: no such mapping (from user
      * mode, user_fault() follows; a copy fails). */
     int (*page_fault)(vaddr_t va, enum fault_access access, bool from_user);
-    /* A user-mode exception that cannot be repaired. Interrupts on. Does not return. */
-    NORETURN void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr,
-                                struct arch_frame *);
+    /* A user-mode exception that cannot be repaired. Interrupts on. If it returns, the program
+     * goes on at `frame`, which user_return() may change. */
+    void (*user_fault)(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *);
     /* A system call. Interrupts on. The result goes to the caller's result register. The frame has
      * the caller's registers, which the handler may change. */
     int64_t (*syscall)(uint64_t number, const uint64_t args[6], struct arch_frame *);
@@ -311,6 +311,44 @@ NORETURN void arch_user_enter(void);
 /* Makes a thread in a system call go on as a program's first thread: at pc, with sp; all other
  * registers, FP state and TLS register as arch_user_init() has them. Thread context. */
 void arch_user_restart(struct arch_frame *frame, vaddr_t pc, vaddr_t sp);
+/* ---- Signals: Linux's frames of them (rt_sigframe) on the stack of a program ----------------- */
+#define ARCH_SIGNAL_INFO 128 /* bytes of Linux's siginfo_t */
+/* A handler that is to be called. */
+struct arch_signal {
+    int number;
+    vaddr_t handler, restorer; /* the handler returns to `restorer` */
+    vaddr_t stack_end;         /* of the alternate stack that it runs on; 0: on the thread's */
+    const void *info;          /* Linux's siginfo_t */
+    /* What arch_signal_return() gives back: the signals blocked now, and the alternate stack, a
+     * stack_t. */
+    uint64_t mask;
+    vaddr_t alt_sp;
+    uint64_t alt_bytes;
+    uint32_t alt_flags;
+    bool fault;         /* an exception of the program, whose registers are still in the frame */
+    vaddr_t fault_addr; /* of the last memory access refused */
+};
+/* Puts a frame of this signal, with the registers of `frame` and the FP state, on the program's
+ * stack, and makes `frame` call the handler. Thread context, interrupts on. Returns 0, or -EFAULT:
+ * there is no room; then `frame` is as before. */
+int arch_signal_push(struct arch_frame *frame, const struct arch_signal *s);
+/* Takes registers and FP state from the frame of a signal on which the stack pointer stands, and
+ * mask and alternate stack into *s. Nothing in it is trusted. Thread context, interrupts on, in a
+ * system call. Returns 0 or an error; then nothing has changed. */
+int arch_signal_return(struct arch_frame *frame, struct arch_signal *s);
+/* Says which of Linux's signals an exception is, and its si_code. Any context. */
+void arch_fault_signal(enum user_fault kind, const struct arch_frame *frame, int *number,
+                       int *code);
+/* Sets the result of a system call that is returning. */
+void arch_call_result(struct arch_frame *frame, int64_t result);
+/* Makes the program make the system call, which is returning, again; `first`: its first argument
+ * was this. */
+void arch_call_again(struct arch_frame *frame, uint64_t number, uint64_t first);
+/* Returns the value of the result register. */
+int64_t arch_call_result_of(const struct arch_frame *frame);
+vaddr_t arch_frame_sp(const struct arch_frame *frame); /* user mode's stack pointer */
+
+/* ---- Registers of programs ------------------------------------------------------------------- */
 /* Sets the TLS register of the running thread. Thread context. */
 void arch_tls_set(vaddr_t tls);
 /* Makes Linux's system call arch_prctl(2) for the running thread, on the ISA that has it. Thread

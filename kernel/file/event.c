@@ -29,8 +29,9 @@ static int64_t read_event(struct vnode *v, UNUSED void *state, unsigned flags, U
     bool irq = spin_lock(&e->lock);
 
     while (!err && !e->value)
-        err =
-            flags & VNODE_NONBLOCK ? -EAGAIN : wait_sleep(&e->waiting, &e->lock, &irq, UINT64_MAX);
+        err = flags & VNODE_NONBLOCK
+                  ? -EAGAIN
+                  : wait_sleep_interruptible(&e->waiting, &e->lock, &irq, UINT64_MAX);
     if (!err) {
         uint64_t got = e->semaphore ? 1 : e->value;
         memcpy(to, &got, sizeof(got));
@@ -53,8 +54,9 @@ static int64_t write_event(struct vnode *v, UNUSED void *state, unsigned flags, 
     int err = more > MOST ? -EINVAL : 0;
     bool irq = spin_lock(&e->lock);
     while (!err && more > MOST - e->value)
-        err =
-            flags & VNODE_NONBLOCK ? -EAGAIN : wait_sleep(&e->waiting, &e->lock, &irq, UINT64_MAX);
+        err = flags & VNODE_NONBLOCK
+                  ? -EAGAIN
+                  : wait_sleep_interruptible(&e->waiting, &e->lock, &irq, UINT64_MAX);
     if (!err) {
         e->value += more;
         wait_wake(&e->waiting, ~0u);

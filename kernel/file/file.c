@@ -110,7 +110,7 @@ static int64_t read_data(const struct vnode *v, uint64_t at, vaddr_t to, uint64_
 /* Whether a transfer goes on behind a part: what comes next of a stream is another matter. */
 static bool goes_on(const struct vnode *v, int64_t moved, uint64_t asked)
 {
-    return moved == (int64_t)asked && !v->ops->stream && !thread_current()->interrupted;
+    return moved == (int64_t)asked && !v->ops->stream && !sched_interrupted();
 }
 
 static int64_t read_parts(struct file *f, void *buffer, uint64_t at, vaddr_t to, uint64_t n)
@@ -169,7 +169,7 @@ static int64_t write_parts(struct file *f, void *buffer, uint64_t at, vaddr_t fr
             return done ? (int64_t)done : put;
         done += (uint64_t)put;
         sched_point();
-    } while (done < n && put == (int64_t)asked && !thread_current()->interrupted);
+    } while (done < n && put == (int64_t)asked && !sched_interrupted());
     return (int64_t)done;
 }
 

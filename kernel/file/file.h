@@ -112,5 +112,5 @@ struct poll_entry {
     uint16_t wanted, found;
 };
 /* Sleeps until a file is ready for what is wanted, or until deadline_ns. Returns the number of
- * entries with `found`; 0: the deadline; or -EINTR. */
+ * entries with `found`; 0: the deadline; or -ERESTART_RESTARTBLOCK. */
 int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns);

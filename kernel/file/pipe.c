@@ -82,8 +82,9 @@ static int64_t read_pipe(struct vnode *v, UNUSED void *state, unsigned flags, UN
     bool irq = spin_lock(&p->lock);
 
     while (n && p->put == p->taken && p->writers && !err)
-        err =
-            flags & VNODE_NONBLOCK ? -EAGAIN : wait_sleep(&p->waiting, &p->lock, &irq, UINT64_MAX);
+        err = flags & VNODE_NONBLOCK
+                  ? -EAGAIN
+                  : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
     n = err ? 0 : MIN(n, (size_t)(p->put - p->taken));
     copy_ring(p, p->taken, to, NULL, n);
     p->taken += n;
@@ -103,8 +104,9 @@ static int64_t write_pipe(struct vnode *v, UNUSED void *state, unsigned flags, U
     bool irq = spin_lock(&p->lock);
 
     while (n && p->readers && ROOM - (p->put - p->taken) < least && !err)
-        err =
-            flags & VNODE_NONBLOCK ? -EAGAIN : wait_sleep(&p->waiting, &p->lock, &irq, UINT64_MAX);
+        err = flags & VNODE_NONBLOCK
+                  ? -EAGAIN
+                  : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
     if (!err && !p->readers)
         err = -EPIPE;
     n = err ? 0 : MIN(n, (size_t)(ROOM - (p->put - p->taken)));

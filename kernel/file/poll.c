@@ -62,10 +62,10 @@ int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns)
         int err = 0;
         bool irq = spin_lock(&poll_lock);
         if (changes == seen)
-            err = wait_sleep(&pollers, &poll_lock, &irq,
-                             asked ? MIN(deadline_ns, now + LOOK_NS) : deadline_ns);
+            err = wait_sleep_interruptible(&pollers, &poll_lock, &irq,
+                                           asked ? MIN(deadline_ns, now + LOOK_NS) : deadline_ns);
         spin_unlock(&poll_lock, irq);
-        if (err == -EINTR)
-            return err;
+        if (err == -ERESTARTSYS)
+            return -ERESTART_RESTARTBLOCK;
     }
 }

@@ -240,9 +240,9 @@ static int64_t read_tty(UNUSED struct vnode *v, void *state, unsigned flags, UNU
         }
         if (flags & VNODE_NONBLOCK)
             return -EAGAIN;
-        sched_sleep_until(arch_clock_ns() + LOOK_NS);
-        if (thread_current()->interrupted)
-            return -EINTR;
+        int err = sched_sleep_interruptible(arch_clock_ns() + LOOK_NS);
+        if (err)
+            return err;
     }
 }
 

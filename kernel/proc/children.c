@@ -62,14 +62,15 @@ int children_spawn(struct process *parent, const char *const *argv, unsigned arg
 int children_wait(struct process *parent, struct process *child)
 {
     may_wait("wait for a child");
+    int err = 0;
     bool irq = spin_lock(&child->lock);
 
-    while (!child->ended && !process_ending(parent))
-        wait_sleep(&child->waiters, &child->lock, &irq, UINT64_MAX);
-    int status = child->ended ? child->status : -EINTR;
+    while (!child->ended && !err)
+        err = wait_sleep_interruptible(&child->waiters, &child->lock, &irq, UINT64_MAX);
+    int status = child->ended ? child->status : err;
     spin_unlock(&child->lock, irq);
     irq = spin_lock(&parent->lock);
-    child->waited_for = status != -EINTR;
+    child->waited_for = status >= 0;
     spin_unlock(&parent->lock, irq);
     return status;
 }

@@ -127,7 +127,7 @@ int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint32_t bits
     spin_lock_irqoff(&w.lock);
     spin_unlock_irqoff(&b->lock);
     while (!w.woken && !err)
-        err = wait_sleep(&w.queue, &w.lock, &irq, deadline_ns);
+        err = wait_sleep_interruptible(&w.queue, &w.lock, &irq, deadline_ns);
     bool woken = w.woken;
     spin_unlock(&w.lock, irq);
     return woken || !take_back(&w) ? 0 : err;

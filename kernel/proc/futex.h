@@ -14,7 +14,7 @@ struct thread;
 void futex_init(void);
 /* Sleeps while the word holds `expected`, until woken for one of `bits` or deadline_ns
  * (arch_clock_ns; UINT64_MAX: none). Returns 0; -EAGAIN: it holds another value; -ETIMEDOUT;
- * -EINTR: the process is ending; -EFAULT; -EINVAL: misaligned. */
+ * -ERESTARTSYS: a signal, or the end of the process; -EFAULT; -EINVAL: misaligned. */
 int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint32_t bits,
                uint64_t deadline_ns);
 /* Wakes up to `max` threads that sleep now for one of `bits`, the longest sleeping first. Returns

@@ -12,6 +12,7 @@
 #include "kernel/core/number.h"
 #include "kernel/lib/symbols.h"
 #include "kernel/mem/account.h"
+#include "kernel/proc/signal.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 #include <linux/resource.h>
@@ -43,16 +44,17 @@ struct process {
     struct list threads; /* [P] thread->siblings */
     /* [P] thread->siblings: threads on their way out, used for their counts only */
     struct list leaving;
-    unsigned thread_count;      /* [P] including threads being created */
-    bool ending;                /* [P] written, [A] read */
-    bool ended;                 /* [P] its memory is free */
-    int status;                 /* [P] */
-    struct wait_queue waiters;  /* [P] wait for `ended` */
-    struct wait_queue unlooked; /* [P] waits for lookers == 0 */
-    struct hpm_sums past;       /* [P] of threads that are gone */
-    struct list started;        /* [P] children that have a structure */
-    struct list in_started;     /* [P of its parent] */
-    struct list unsummed;       /* sessions_gate: list of process_sum_family() */
+    unsigned thread_count;          /* [P] including threads being created */
+    bool ending;                    /* [P] written, [A] read */
+    bool ended;                     /* [P] its memory is free */
+    int status;                     /* [P] */
+    struct wait_queue waiters;      /* [P] wait for `ended` */
+    struct wait_queue unlooked;     /* [P] waits for lookers == 0 */
+    struct process_signals signals; /* [P] */
+    struct hpm_sums past;           /* [P] of threads that are gone */
+    struct list started;            /* [P] children that have a structure */
+    struct list in_started;         /* [P of its parent] */
+    struct list unsummed;           /* sessions_gate: list of process_sum_family() */
     /* [P] Of children that have no structure any more, and of their descendants. NULL: no child was
      * started. */
     struct hpm_sums *descendants;
@@ -176,8 +178,8 @@ uint32_t children_next_pid(struct process *parent);
 bool children_will_be(struct process *parent, uint32_t pid);
 /* Returns the child with this pid, referenced, or NULL. */
 struct process *children_find(struct process *parent, uint32_t pid);
-/* Sleeps until the child has ended and its memory is free. Returns its exit status, or -EINTR if
- * `parent` is ending. */
+/* Sleeps until the child has ended and its memory is free. Returns its exit status, or
+ * -ERESTARTSYS: a signal, or `parent` is ending. */
 int children_wait(struct process *parent, struct process *child);
 /* Ends all children of `parent`, which has no thread left. */
 void children_end(struct process *parent);
@@ -200,6 +202,7 @@ struct uthread_start {
     /* User addresses of 32-bit words that get the tid before the thread runs; 0: none. */
     vaddr_t store_tid[2];
     vaddr_t clear_tid; /* struct thread */
+    uint64_t blocked;  /* signals */
     bool cancelled;    /* uthread.c */
 };
 /* Creates a thread of p that starts in user mode, with affinity and priority of `like` if that is

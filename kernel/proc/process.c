@@ -133,6 +133,7 @@ void process_put(struct process *p)
 {
     while (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0) {
         struct process *parent = p->parent;
+        signals_end(p);
         family_sum_leave(p);
         number_give(&thread_numbers, &p->id);
         number_give(&thread_numbers, &p->next_child);
@@ -185,6 +186,7 @@ static int create_process(const char *name, struct family *family, struct proces
     symbols_load(p, name); /* before other threads find it */
     spin_init(&p->lock, LOCK_PROC, "process");
     list_init(&p->threads);
+    signals_init(&p->signals);
     list_init(&p->leaving);
     list_init(&p->started);
     wait_init(&p->waiters);

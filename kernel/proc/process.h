@@ -23,8 +23,8 @@ struct track_curve;
 #define PROCESS_THREADS_MAX 1024 /* of one process */
 #define THREADS_MAX         4096 /* of all processes */
 
-/* Exit statuses that the kernel gives; programs give 0 to 255. */
-#define STATUS_FAULT     139
+/* Exit statuses that the kernel gives, beside 128 + the number of a signal; programs give 0 to
+ * 255. */
 #define STATUS_NO_MEMORY 137
 #define STATUS_IO        135 /* a page could not be read in */
 
@@ -74,9 +74,10 @@ void process_list_applications(void);
 
 /* ---- Handlers for arch_attach ---------------------------------------------------------------- */
 int process_page_fault(vaddr_t va, enum fault_access access, bool from_user);
-NORETURN void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr,
-                                 struct arch_frame *frame);
-void process_user_return(void); /* interrupts off; does not return if the process is ending */
+void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *frame);
+/* Takes signals, which changes `frame`. Returns false if there was nothing to do; does not return
+ * if the process is ending. Interrupts off. */
+bool process_user_return(struct arch_frame *frame);
 /* Makes the system call `number` (syscall/syscall.h) for the calling thread, whose registers are in
  * `frame`. Interrupts on. */
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6], struct arch_frame *frame);

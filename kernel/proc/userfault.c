@@ -5,6 +5,7 @@
 #include "kernel/proc/internal.h"
 #include "kernel/core/printf.h"
 #include "mm/pool/swap.h"
+#include <asm/signal.h>
 
 /* A key in lines of the console, and what it means. */
 struct cause {
@@ -109,12 +110,9 @@ static bool memory_is_coming(struct process_reaps before)
     return before.begun != before.finished || process_reaps().finished != before.finished;
 }
 
-int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_user)
+/* Makes a page usable as process_page_fault() does. */
+static int fault_in(struct process *p, vaddr_t va, enum fault_access access)
 {
-    struct process *p = thread_current()->process;
-
-    if (!p)
-        return -EFAULT;
     for (;;) {
         struct process_reaps before = process_reaps();
         int err = space_fault(p->space, va, access);
@@ -126,6 +124,18 @@ int process_page_fault(vaddr_t va, enum fault_access access, UNUSED bool from_us
             return -EFAULT;
         process_wait_reap(before);
     }
+}
+
+int process_page_fault(vaddr_t va, enum fault_access access, bool from_user)
+{
+    struct thread *t = thread_current();
+
+    if (!t->process)
+        return -EFAULT;
+    int err = fault_in(t->process, va, access);
+    if (err && from_user)
+        t->signals->fault_error = err;
+    return err;
 }
 
 static void report_fault(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
@@ -150,11 +160,45 @@ static void report_fault(struct process *p, enum user_fault kind, vaddr_t pc, va
     arch_frame_print(frame);
 }
 
+/* Describes the fault as a signal. */
+static siginfo_t signal_of(struct process *p, enum user_fault kind, vaddr_t pc, vaddr_t addr,
+                           const struct arch_frame *frame)
+{
+    struct thread_signals *ts = thread_current()->signals;
+    siginfo_t info;
+
+    memset(&info, 0, sizeof(info));
+    arch_fault_signal(kind, frame, &info.si_signo, &info.si_code);
+    if (kind == USER_FAULT_MEMORY) {
+        ts->fault_addr = addr;
+        if (ts->fault_error == -ENXIO) {
+            info.si_signo = SIGBUS;
+            info.si_code = BUS_ADRERR;
+        } else if (info.si_code == SEGV_MAPERR && addr < USER_MAX &&
+                   space_is_mapped(p->space, ALIGN_DOWN(addr, PAGE_SIZE), PAGE_SIZE)) {
+            info.si_code = SEGV_ACCERR;
+        }
+    }
+    if (info.si_code != SI_KERNEL)
+        info.si_addr =
+            (void *)(kind == USER_FAULT_MEMORY || kind == USER_FAULT_ALIGNMENT ? addr : pc);
+    ts->fault_error = 0;
+    ts->fault_now = true;
+    return info;
+}
+
 void process_user_fault(enum user_fault kind, vaddr_t pc, vaddr_t addr, struct arch_frame *frame)
 {
     struct process *p = thread_current()->process;
 
-    if (process_end(p, STATUS_FAULT))
+    if (process_ending(p))
+        uthread_exit();
+    siginfo_t info = signal_of(p, kind, pc, addr, frame);
+    if (signal_handled(info.si_signo)) {
+        signal_force(&info);
+        return;
+    }
+    if (process_end(p, 128 + info.si_signo))
         report_fault(p, kind, pc, addr, frame);
     uthread_exit();
 }

@@ -77,6 +77,7 @@ static void count_gone(struct thread *t)
     hpm_sum_ended(&t->hpm, UINT64_MAX, &p->past);
     p->past_run_ns += sched_run_ns(t);
     spin_unlock(&p->lock, irq);
+    signals_free(p, t);
     process_uncharge(p, THREAD_BYTES);
     process_put(p);
 }
@@ -101,12 +102,16 @@ static int make_thread(struct process *p, struct uthread_start *start, const str
         .prio = like && !like->asked.resets ? like->own_prio : asked_priority(&asked),
         .group = GROUP_NONE,
     };
+    struct thread_signals *signals = signals_make(start->blocked);
+    int err = signals ? thread_create(&params, out) : -ENOMEM;
 
-    int err = thread_create(&params, out);
-
-    if (!err)
-        (*out)->asked = asked;
-    return err;
+    if (err) {
+        kfree(signals);
+        return err;
+    }
+    (*out)->signals = signals;
+    (*out)->asked = asked;
+    return 0;
 }
 
 /* Lists t in the order of tids, in which most threads are created. */
@@ -214,13 +219,18 @@ void uthread_exit(void)
     thread_exit();
 }
 
-void process_user_return(void)
+bool process_user_return(struct arch_frame *frame)
 {
-    const struct process *p = thread_current()->process;
+    const struct thread *t = thread_current();
+    const struct process *p = t->process;
 
     may_wait("return to user mode");
-    if (p && process_ending(p)) {
-        arch_irq_restore(true);
+    if (!p || (!process_ending(p) && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
+        return false;
+    arch_irq_restore(true);
+    signals_deliver(frame);
+    if (process_ending(p))
         uthread_exit();
-    }
+    arch_irq_save();
+    return true;
 }

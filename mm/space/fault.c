@@ -488,7 +488,7 @@ int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access 
     int err = space_check_range(va, len);
 
     for (; !err && va < end; va += PAGE_SIZE) {
-        err = thread_current()->interrupted ? -EINTR : space_fault(s, va, access);
+        err = thread_current()->ending ? -EINTR : space_fault(s, va, access);
         sched_point();
     }
     return err;

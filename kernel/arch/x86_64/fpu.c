@@ -21,6 +21,16 @@ static uint64_t xcr0_wanted(void)
     return XCR0_X87 | XCR0_SSE | (x86_features.avx ? XCR0_AVX : 0);
 }
 
+size_t fpu_bytes(void)
+{
+    return x86_features.xsave ? cpuid(0xd, 0).ebx : FPU_LEGACY;
+}
+
+uint64_t fpu_features(void)
+{
+    return x86_features.xsave ? xcr0_wanted() : 0;
+}
+
 void fpu_init(void)
 {
     if (!x86_features.xsave)

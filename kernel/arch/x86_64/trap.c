@@ -77,6 +77,7 @@ static void exception(struct arch_frame *frame)
     if (user && arch_handlers.user_fault) {
         arch_irq_restore(true);
         arch_handlers.user_fault(exceptions[frame->vector].kind, frame->rip, frame->rip, frame);
+        return;
     }
     if (!fault_repair(frame))
         panic_frame(frame, "%s, error code %#llx", exception_name(frame->vector),

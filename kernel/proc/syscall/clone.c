@@ -38,6 +38,7 @@ static int64_t clone_thread(const struct call *c, const struct clone_args *args,
     if (err || !start)
         return err ? err : -ENOMEM;
     arch_user_copy(&start->user, c->frame, sp, args->flags & CLONE_SETTLS, args->tls);
+    start->blocked = c->t->signals->mask;
     start->store_tid[0] = args->flags & CLONE_PARENT_SETTID ? args->parent_tid : 0;
     start->store_tid[1] = args->flags & CLONE_CHILD_SETTID ? args->child_tid : 0;
     start->clear_tid = args->flags & CLONE_CHILD_CLEARTID ? args->child_tid : 0;

@@ -26,7 +26,11 @@ static int64_t wait(const struct call *c, int command, bool realtime)
     uint64_t deadline;
     int err = bits ? read_deadline(c, command, realtime, &deadline) : -EINVAL;
 
-    return err ? err : futex_wait(c->p->space, c->a[0], (uint32_t)c->a[2], bits, deadline);
+    if (err)
+        return err;
+    deadline = signals_deadline(deadline);
+    err = futex_wait(c->p->space, c->a[0], (uint32_t)c->a[2], bits, deadline);
+    return err == -ERESTARTSYS && c->a[3] ? -ERESTART_RESTARTBLOCK : err;
 }
 
 static int64_t requeue(const struct call *c, bool compares)

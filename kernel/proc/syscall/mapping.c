@@ -349,8 +349,8 @@ static void nothing(UNUSED void *arg)
  * passes one by that. */
 static int64_t barrier_everywhere(const struct call *c)
 {
-    for (unsigned i = 0; i < cpu_count() && !c->t->interrupted; i++)
-        while (call_cpu(&cpus[i], nothing, NULL, CALL_WAIT_NS) && !c->t->interrupted)
+    for (unsigned i = 0; i < cpu_count() && !c->t->ending; i++)
+        while (call_cpu(&cpus[i], nothing, NULL, CALL_WAIT_NS) && !c->t->ending)
             sched_yield();
     return 0;
 }

@@ -35,6 +35,7 @@ static int64_t poll_until(const struct call *c, uint64_t deadline_ns)
     uint64_t n = c->a[1];
     int64_t result = -ENOMEM;
 
+    deadline_ns = signals_deadline(deadline_ns);
     if (n > c->p->files->limit)
         return -EINVAL;
     struct pollfd *fds = kmalloc(MAX(n, 1ull) * sizeof(*fds));
@@ -84,12 +85,31 @@ static int take_deadline(vaddr_t at, uint64_t *deadline_ns)
     return err;
 }
 
+/* Sets the signals that are blocked until the call ends; `at` 0: does not. */
+static int take_mask(vaddr_t at, uint64_t bytes)
+{
+    uint64_t set;
+
+    if (!at)
+        return 0;
+    if (bytes != sizeof(set))
+        return -EINVAL;
+    if (arch_copy_from_user(&set, at, sizeof(set)))
+        return -EFAULT;
+    signal_mask_for_call(set);
+    return 0;
+}
+
 int64_t sys_ppoll(const struct call *c)
 {
     uint64_t deadline_ns;
-    int err = take_deadline(c->a[2], &deadline_ns);
+    int err = take_deadline(c->a[2], &deadline_ns) ?: take_mask(c->a[3], c->a[4]);
 
-    return err ? err : poll_until(c, deadline_ns);
+    if (err)
+        return err;
+    int64_t result = poll_until(c, deadline_ns);
+    signal_unmask_call(result);
+    return result;
 }
 
 /* ---- select ---------------------------------------------------------------------------------- */
@@ -154,6 +174,7 @@ static int64_t select_until(const struct call *c, uint64_t deadline_ns)
 {
     unsigned n = (unsigned)MIN((uint32_t)c->a[0], (uint32_t)SELECT_MAX);
 
+    deadline_ns = signals_deadline(deadline_ns);
     if ((int)c->a[0] < 0)
         return -EINVAL;
     struct selecting *s = kmalloc(sizeof(*s));
@@ -196,9 +217,18 @@ int64_t sys_select(const struct call *c)
 int64_t sys_pselect6(const struct call *c)
 {
     uint64_t deadline_ns;
+    uint64_t mask[2] = {0}; /* address and size */
     int err = take_deadline(c->a[4], &deadline_ns);
 
-    return err ? err : select_until(c, deadline_ns);
+    if (!err && c->a[5])
+        err = arch_copy_from_user(mask, c->a[5], sizeof(mask));
+    if (!err)
+        err = take_mask(mask[0], mask[1]);
+    if (err)
+        return err;
+    int64_t result = select_until(c, deadline_ns);
+    signal_unmask_call(result);
+    return result;
 }
 
 /* ---- Pipes and counters ---------------------------------------------------------------------- */

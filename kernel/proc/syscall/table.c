@@ -83,6 +83,9 @@ int64_t syscall_dispatch(uint64_t number, const uint64_t args[6], struct arch_fr
     if (!row)
         report_unknown(c.p, number);
     int64_t result = row ? row->handle(&c) : -ENOSYS;
+    if (result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK && row &&
+        row->handle != sys_rt_sigreturn)
+        signals_call_ends(number, args[0], result);
     if (proc_calls == PRINT_ALL || (proc_calls == PRINT_REFUSED && result < 0))
         print_call(&c, row ? row->name : "unknown", number, result);
     return result;

@@ -33,6 +33,7 @@ int64_t vigil_thread_create(const struct call *c)
         return -ENOMEM;
     arch_user_init(&start->user, args.entry, args.stack_top, args.arg, args.tls);
     start->store_tid[0] = args.tid_addr;
+    start->blocked = c->t->signals->mask;
     return uthread_create(c->p, start, c->t);
 }
 

@@ -170,11 +170,11 @@ int64_t sys_time(const struct call *c)
 /* Sleeps, and says after a sleep that was cut short how much was left. */
 static int sleep_until(uint64_t until_ns, vaddr_t rest)
 {
-    sched_sleep_until(until_ns);
-    uint64_t now_ns = arch_clock_ns();
-    if (now_ns >= until_ns)
+    until_ns = signals_deadline(until_ns);
+    if (!sched_sleep_interruptible(until_ns))
         return 0;
-    return rest && put_time(rest, until_ns - now_ns) ? -EFAULT : -EINTR;
+    uint64_t now_ns = MIN(arch_clock_ns(), until_ns);
+    return rest && put_time(rest, until_ns - now_ns) ? -EFAULT : -ERESTART_RESTARTBLOCK;
 }
 
 int64_t sys_nanosleep(const struct call *c)
@@ -191,14 +191,14 @@ static int sleep_cpu_time(const struct call *c, struct clock clock, uint64_t unt
 {
     uint64_t ns;
 
+    until_ns = signals_deadline(until_ns);
     for (;;) {
         int err = read_clock(c, clock, &ns);
         if (err || ns >= until_ns)
             return err;
         uint64_t look_ns = deadline_after(MAX((until_ns - ns) / cpu_count(), NS_PER_MS));
-        sched_sleep_until(look_ns);
-        if (arch_clock_ns() < look_ns)
-            return rest && put_time(rest, until_ns - ns) ? -EFAULT : -EINTR;
+        if (sched_sleep_interruptible(look_ns))
+            return rest && put_time(rest, until_ns - ns) ? -EFAULT : -ERESTART_RESTARTBLOCK;
     }
 }
 

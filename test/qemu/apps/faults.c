@@ -1,6 +1,6 @@
 /*
- * One thing a program must not do, chosen by the argument. The kernel has to end it with status
- * 139 and one line that says what happened; a program that comes back from its misdeed ends with
+ * One thing a program must not do, chosen by the argument. The kernel has to end it by a signal and
+ * with one line that says what happened; a program that comes back from its misdeed ends with
  * status 1.
  */
 #include <pthread.h>

@@ -1,0 +1,544 @@
+/* See signal.h. */
+#include "kernel/proc/signal.h"
+#include "kernel/core/printf.h"
+#include "kernel/mem/mem.h"
+#include "kernel/proc/internal.h"
+#include "kernel/vdso/vdso.h"
+#include <linux/signal.h>
+
+#define QUEUED_MAX   1024 /* entries that wait for one process */
+#define NEVER_MASKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
+
+/* What signals do without a handler: most end the process. */
+#define IGNORED_BY_DEFAULT \
+    (SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH))
+#define STOPPING \
+    (SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
+
+static const char *const names[] = {
+    [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",       [SIGQUIT] = "SIGQUIT", [SIGILL] = "SIGILL",
+    [SIGTRAP] = "SIGTRAP", [SIGABRT] = "SIGABRT",     [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",
+    [SIGKILL] = "SIGKILL", [SIGUSR1] = "SIGUSR1",     [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2",
+    [SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM",     [SIGTERM] = "SIGTERM", [SIGCHLD] = "SIGCHLD",
+    [SIGCONT] = "SIGCONT", [SIGSTOP] = "SIGSTOP",     [SIGTSTP] = "SIGTSTP", [SIGTTIN] = "SIGTTIN",
+    [SIGTTOU] = "SIGTTOU", [SIGURG] = "SIGURG",       [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ",
+    [SIGPROF] = "SIGPROF", [SIGVTALRM] = "SIGVTALRM", [SIGIO] = "SIGIO",     [SIGSYS] = "SIGSYS",
+    [SIGPWR] = "SIGPWR",   [SIGWINCH] = "SIGWINCH",
+};
+
+const char *signal_name(int number)
+{
+    const char *name = number > 0 && number < (int)ARRAY_SIZE(names) ? names[number] : NULL;
+
+    return name ? name : number >= SIGNAL_REALTIME ? "SIGRT" : "unknown";
+}
+
+/* ---- What processes and threads have --------------------------------------------------------- */
+
+struct thread_signals *signals_make(uint64_t mask)
+{
+    struct thread_signals *ts = kmalloc(sizeof(*ts));
+
+    if (ts) {
+        signal_queue_init(&ts->pending);
+        ts->mask = mask;
+        ts->alt_flags = SS_DISABLE;
+    }
+    return ts;
+}
+
+void signals_init(struct process_signals *s)
+{
+    signal_queue_init(&s->pending);
+}
+
+static void free_entry_locked(struct process *p, struct signal_entry *e)
+{
+    if (!e)
+        return;
+    p->signals.queued--;
+    process_uncharge(p, sizeof(*e));
+    kfree(e);
+}
+
+/* Lock of p held. */
+static void drop_locked(struct process *p, struct signal_queue *q, uint64_t set)
+{
+    struct list dropped;
+
+    list_init(&dropped);
+    signal_queue_drop(q, set, &dropped);
+    while (!list_empty(&dropped))
+        free_entry_locked(p, container_of(list_pop_front(&dropped), struct signal_entry, link));
+}
+
+void signals_free(struct process *p, struct thread *t)
+{
+    bool irq = spin_lock(&p->lock);
+
+    if (t->signals)
+        drop_locked(p, &t->signals->pending, ~0ull);
+    spin_unlock(&p->lock, irq);
+    kfree(t->signals);
+    t->signals = NULL;
+}
+
+void signals_end(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+
+    drop_locked(p, &p->signals.pending, ~0ull);
+    spin_unlock(&p->lock, irq);
+}
+
+/* Drops a signal wherever it waits in p. */
+static void forget_locked(struct process *p, int number)
+{
+    drop_locked(p, &p->signals.pending, SIGNAL_BIT(number));
+    list_for_each (it, &p->threads) {
+        struct thread_signals *ts = container_of(it, struct thread, siblings)->signals;
+        if (ts)
+            drop_locked(p, &ts->pending, SIGNAL_BIT(number));
+    }
+}
+
+static bool is_ignored(const struct process *p, int number)
+{
+    vaddr_t handler = p->signals.action[number - 1].handler;
+
+    return handler == (vaddr_t)SIG_IGN ||
+           (handler == (vaddr_t)SIG_DFL && IGNORED_BY_DEFAULT & SIGNAL_BIT(number));
+}
+
+struct signal_action signal_act(int number, const struct signal_action *new)
+{
+    struct process *p = thread_current()->process;
+    bool irq = spin_lock(&p->lock);
+    struct signal_action *a = &p->signals.action[number - 1], old = *a;
+
+    if (new) {
+        *a = *new;
+        a->mask &= ~NEVER_MASKED;
+        if (is_ignored(p, number))
+            forget_locked(p, number);
+    }
+    spin_unlock(&p->lock, irq);
+    return old;
+}
+
+/* ---- Sending --------------------------------------------------------------------------------- */
+
+/* Returns whether t would take the signal, or is waiting for it. */
+static bool wants(const struct thread *t, int number)
+{
+    const struct thread_signals *ts = t->signals;
+
+    return ts && (!(ts->mask & SIGNAL_BIT(number)) || ts->awaited & SIGNAL_BIT(number));
+}
+
+/* Tells a thread of p, the first that wants it, that the signal waits for one of them. */
+static void tell_one_locked(struct process *p, int number)
+{
+    list_for_each (it, &p->threads) {
+        struct thread *t = container_of(it, struct thread, siblings);
+        if (wants(t, number)) {
+            sched_signal_thread(t);
+            return;
+        }
+    }
+}
+
+/* Adds a signal, with or without an entry, for t, or for p if t is NULL. Returns whether the entry
+ * is used. */
+static bool send_locked(struct process *p, struct thread *t, int number, struct signal_entry *e)
+{
+    struct signal_queue *q = t ? &t->signals->pending : &p->signals.pending;
+    bool blocked = false, awaited = false;
+
+    list_for_each (it, &p->threads) {
+        struct thread *other = container_of(it, struct thread, siblings);
+        if (!other->signals || (t && t != other))
+            continue;
+        blocked |= (other->signals->mask & SIGNAL_BIT(number)) != 0;
+        awaited |= (other->signals->awaited & SIGNAL_BIT(number)) != 0;
+    }
+    if (p->ending || (is_ignored(p, number) && !blocked && !awaited) ||
+        !signal_queue_add(q, number, e))
+        return false;
+    if (!t)
+        tell_one_locked(p, number);
+    else if (wants(t, number))
+        sched_signal_thread(t);
+    return true;
+}
+
+static struct signal_entry *make_entry(struct process *p, const siginfo_t *info)
+{
+    struct signal_entry *e = NULL;
+
+    if (process_charge(p, sizeof(*e)))
+        return NULL;
+    e = kmalloc(sizeof(*e));
+    if (e)
+        memcpy(&e->info, info, sizeof(*info));
+    else
+        process_uncharge(p, sizeof(*e));
+    return e;
+}
+
+/* Sends a signal to p, or its thread `tid`; 0: any. */
+static int send(struct process *p, uint32_t tid, const siginfo_t *info)
+{
+    int number = info->si_signo, err = 0;
+    struct signal_entry *e = make_entry(p, info);
+    bool irq = spin_lock(&p->lock);
+    struct thread *t = tid ? uthread_find_locked(p, tid) : NULL;
+
+    if (tid && !t) {
+        err = -ESRCH;
+    } else if ((!e || p->signals.queued >= QUEUED_MAX) && number >= SIGNAL_REALTIME &&
+               info->si_code != SI_USER) {
+        err = -EAGAIN;
+    } else if (!e || p->signals.queued >= QUEUED_MAX) {
+        send_locked(p, t, number, NULL);
+    } else if (send_locked(p, t, number, e)) {
+        p->signals.queued++;
+        e = NULL;
+    }
+    spin_unlock(&p->lock, irq);
+    if (e) {
+        process_uncharge(p, sizeof(*e));
+        kfree(e);
+    }
+    return err;
+}
+
+/* Prints that a signal has ended p, which was not ending before. */
+static void report_end(struct process *p, int number)
+{
+    stdio_flush(p);
+    kprintf("process: event=ended reason=signal signal=%s number=%d pid=%u app=%s tid=%u: ended by "
+            "a signal that it does not handle\n",
+            signal_name(number), number, p->pid, p->name, thread_current()->tid);
+}
+
+int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info)
+{
+    if (info->si_signo != SIGKILL)
+        return send(p, tid, info);
+    if (process_end(p, 128 + SIGKILL))
+        report_end(p, SIGKILL);
+    return 0;
+}
+
+int signal_send(struct process *p, const siginfo_t *info)
+{
+    return signal_send_thread(p, 0, info);
+}
+
+bool signal_handled(int number)
+{
+    struct thread *t = thread_current();
+    struct process *p = t->process;
+    bool irq = spin_lock(&p->lock);
+    vaddr_t handler = p->signals.action[number - 1].handler;
+    bool handled = handler != (vaddr_t)SIG_DFL && handler != (vaddr_t)SIG_IGN &&
+                   !(t->signals->mask & SIGNAL_BIT(number));
+
+    spin_unlock(&p->lock, irq);
+    return handled;
+}
+
+void signal_force(const siginfo_t *info)
+{
+    struct thread *t = thread_current();
+    struct process *p = t->process;
+    int number = info->si_signo;
+
+    if (!signal_handled(number)) {
+        bool irq = spin_lock(&p->lock);
+        p->signals.action[number - 1] = (struct signal_action){.handler = (vaddr_t)SIG_DFL};
+        t->signals->mask &= ~SIGNAL_BIT(number);
+        spin_unlock(&p->lock, irq);
+    }
+    send(p, t->tid, info);
+}
+
+/* ---- Masks ----------------------------------------------------------------------------------- */
+
+/* Sets thread->signalled of the caller as its mask and what waits want it. */
+static void settle_locked(struct process *p, struct thread *t)
+{
+    if ((t->signals->pending.set | p->signals.pending.set) & ~t->signals->mask || t->signals->again)
+        sched_signal_thread(t);
+    else
+        sched_signals_taken();
+}
+
+/* Others take what waits for the process and the caller now blocks. */
+static void set_mask_locked(struct process *p, struct thread *t, uint64_t mask)
+{
+    uint64_t more = mask & ~t->signals->mask & p->signals.pending.set;
+
+    t->signals->mask = mask & ~NEVER_MASKED;
+    for (int n; more; more &= ~SIGNAL_BIT(n)) {
+        n = __builtin_ctzll(more) + 1;
+        tell_one_locked(p, n);
+    }
+    settle_locked(p, t);
+}
+
+void signal_set_mask(uint64_t mask)
+{
+    struct thread *t = thread_current();
+    bool irq = spin_lock(&t->process->lock);
+
+    set_mask_locked(t->process, t, mask);
+    spin_unlock(&t->process->lock, irq);
+}
+
+void signal_mask_for_call(uint64_t mask)
+{
+    struct thread_signals *ts = thread_current()->signals;
+
+    ts->old_mask = ts->mask;
+    ts->masked = true;
+    signal_set_mask(mask);
+}
+
+void signal_unmask_call(int64_t result)
+{
+    struct thread_signals *ts = thread_current()->signals;
+
+    if (!ts->masked || (result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK))
+        return;
+    ts->masked = false;
+    signal_set_mask(ts->old_mask);
+}
+
+/* ---- Taking ---------------------------------------------------------------------------------- */
+
+/* Takes a signal of `set` that waits for the caller or its process. Returns its number, or 0. */
+static int take_locked(struct process *p, struct thread *t, uint64_t set, siginfo_t *info)
+{
+    struct signal_queue *q = &t->signals->pending;
+    int number = signal_queue_next(q, set);
+
+    if (!number) {
+        q = &p->signals.pending;
+        number = signal_queue_next(q, set);
+    }
+    if (!number)
+        return 0;
+    struct signal_entry *e = signal_queue_take(q, number);
+    memset(info, 0, sizeof(*info));
+    if (e)
+        memcpy(info, &e->info, sizeof(*info));
+    info->si_signo = number;
+    free_entry_locked(p, e);
+    return number;
+}
+
+void signal_await(uint64_t set)
+{
+    struct thread *t = thread_current();
+    bool irq = spin_lock(&t->process->lock);
+
+    t->signals->awaited = set & ~NEVER_MASKED;
+    spin_unlock(&t->process->lock, irq);
+}
+
+int signal_take(uint64_t set, siginfo_t *info)
+{
+    struct thread *t = thread_current();
+    bool irq = spin_lock(&t->process->lock);
+    int number = take_locked(t->process, t, set & ~NEVER_MASKED, info);
+
+    settle_locked(t->process, t);
+    spin_unlock(&t->process->lock, irq);
+    return number;
+}
+
+/* Takes the next signal that does something. Returns its number and what is done, or 0. */
+static int next_locked(struct process *p, struct thread *t, siginfo_t *info,
+                       struct signal_action *action)
+{
+    int number;
+
+    do
+        number = take_locked(p, t, ~t->signals->mask, info);
+    while (number && is_ignored(p, number));
+    if (number) {
+        struct signal_action *a = &p->signals.action[number - 1];
+        *action = *a;
+        if (a->flags & SA_RESETHAND)
+            a->handler = (vaddr_t)SIG_DFL;
+    }
+    return number;
+}
+
+uint32_t signals_stack_flags(const struct thread_signals *ts, vaddr_t sp)
+{
+    if (ts->alt_flags & SS_DISABLE)
+        return SS_DISABLE;
+    bool on =
+        !(ts->alt_flags & SS_AUTODISARM) && sp > ts->alt_sp && sp - ts->alt_sp <= ts->alt_bytes;
+    return (ts->alt_flags & SS_AUTODISARM) | (on ? SS_ONSTACK : 0);
+}
+
+/* Decides what an interrupted call returns, now that a handler with these flags begins. */
+static void end_call(struct thread_signals *ts, struct arch_frame *frame, uint64_t flags)
+{
+    if (!ts->again)
+        return;
+    if (ts->again == ERESTARTNOINTR || (ts->again == ERESTARTSYS && flags & SA_RESTART))
+        arch_call_again(frame, ts->call, ts->first);
+    else
+        arch_call_result(frame, -EINTR);
+    ts->again = 0;
+}
+
+#define CAUSED                                                                            \
+    (SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | \
+     SIGNAL_BIT(SIGTRAP))
+
+/* Makes the caller begin a handler. */
+static void begin_handler(struct thread *t, struct arch_frame *frame, const siginfo_t *info,
+                          const struct signal_action *a)
+{
+    struct thread_signals *ts = t->signals;
+    int number = info->si_signo;
+    uint32_t stack = signals_stack_flags(ts, arch_frame_sp(frame));
+    struct arch_signal s = {
+        .number = number,
+        .handler = a->handler,
+        .restorer = a->flags & SA_RESTORER ? a->restorer : vdso_function("__kernel_rt_sigreturn"),
+        .stack_end = a->flags & SA_ONSTACK && !(stack & (SS_DISABLE | SS_ONSTACK))
+                         ? ts->alt_sp + ts->alt_bytes
+                         : 0,
+        .info = info,
+        .mask = ts->masked ? ts->old_mask : ts->mask,
+        .alt_sp = ts->alt_sp,
+        .alt_bytes = ts->alt_bytes,
+        .alt_flags = stack,
+        .fault = ts->fault_now && CAUSED & SIGNAL_BIT(number),
+        .fault_addr = ts->fault_addr,
+    };
+
+    end_call(ts, frame, a->flags);
+    ts->keeps_deadline = false;
+    if (arch_signal_push(frame, &s)) {
+        siginfo_t failed = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+        if (number == SIGSEGV) {
+            bool irq = spin_lock(&t->process->lock);
+            t->process->signals.action[SIGSEGV - 1].handler = (vaddr_t)SIG_DFL;
+            spin_unlock(&t->process->lock, irq);
+        }
+        signal_force(&failed);
+        return;
+    }
+    if (ts->alt_flags & SS_AUTODISARM)
+        ts->alt_flags = SS_DISABLE;
+    ts->masked = false;
+    ts->fault_now = false;
+    signal_set_mask(ts->mask | a->mask | (a->flags & SA_NODEFER ? 0 : SIGNAL_BIT(number)));
+}
+
+/* Does what a signal without a handler does. */
+static void do_default(struct process *p, int number)
+{
+    if (STOPPING & SIGNAL_BIT(number))
+        kprintf("process: event=refused reason=stop signal=%s pid=%u app=%s: processes cannot be "
+                "stopped; it goes on\n",
+                signal_name(number), p->pid, p->name);
+    else if (process_end(p, 128 + number))
+        report_end(p, number);
+}
+
+/* No signal is left: a call that was interrupted is made again. Returns whether signals may wait
+ * behind the mask that this gives back. */
+static bool settle(struct process *p, struct thread *t, struct arch_frame *frame)
+{
+    struct thread_signals *ts = t->signals;
+    bool unmasked = ts->masked;
+
+    if (ts->again) {
+        ts->keeps_deadline = ts->again == ERESTART_RESTARTBLOCK;
+        arch_call_again(frame, ts->call, ts->first);
+        ts->again = 0;
+    }
+    ts->fault_now = false;
+    bool irq = spin_lock(&p->lock);
+    if (unmasked) {
+        ts->masked = false;
+        set_mask_locked(p, t, ts->old_mask);
+    } else {
+        settle_locked(p, t);
+    }
+    spin_unlock(&p->lock, irq);
+    return unmasked;
+}
+
+void signals_deliver(struct arch_frame *frame)
+{
+    struct thread *t = thread_current();
+    struct process *p = t->process;
+    struct signal_action action;
+    siginfo_t info;
+
+    while (!process_ending(p)) {
+        bool irq = spin_lock(&p->lock);
+        int number = next_locked(p, t, &info, &action);
+        spin_unlock(&p->lock, irq);
+        if (number && action.handler != (vaddr_t)SIG_DFL)
+            begin_handler(t, frame, &info, &action);
+        else if (number)
+            do_default(p, number);
+        else if (!settle(p, t, frame))
+            return;
+    }
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+void signals_call_ends(uint64_t number, uint64_t first, int64_t result)
+{
+    struct thread *t = thread_current();
+
+    t->signals->again = (int)-result;
+    t->signals->call = number;
+    t->signals->first = first;
+    sched_signal_thread(t);
+}
+
+uint64_t signals_deadline(uint64_t deadline_ns)
+{
+    struct thread_signals *ts = thread_current()->signals;
+
+    if (!ts->keeps_deadline)
+        ts->deadline_ns = deadline_ns;
+    ts->keeps_deadline = false;
+    return ts->deadline_ns;
+}
+
+int64_t signals_return(struct arch_frame *frame)
+{
+    struct thread *t = thread_current();
+    struct arch_signal s;
+    int err = arch_signal_return(frame, &s);
+
+    if (err) {
+        siginfo_t bad = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+        signal_force(&bad);
+        return 0;
+    }
+    struct thread_signals *ts = t->signals;
+    if (!(s.alt_flags & ~(SS_ONSTACK | SS_DISABLE | SS_AUTODISARM)) &&
+        !(signals_stack_flags(ts, arch_frame_sp(frame)) & SS_ONSTACK)) {
+        ts->alt_sp = s.alt_sp;
+        ts->alt_bytes = s.alt_bytes;
+        ts->alt_flags = s.alt_flags & ~(uint32_t)SS_ONSTACK;
+    }
+    signal_set_mask(s.mask);
+    return arch_call_result_of(frame);
+}

@@ -1,0 +1,95 @@
+/*
+ * Signals. One that is sent waits with its thread or process, and the thread that is to take it is
+ * told by thread->signalled; it takes signals on its way to user mode, where handlers begin. A call
+ * that sleeps interruptibly ends with one of the internal error numbers of errno.h, and is made
+ * again or ends with EINTR when the signal is taken.
+ *
+ * The lock of the process guards all of it; [O]: the thread itself writes it, with that lock where
+ * others read.
+ */
+#pragma once
+#include "kernel/lib/base.h"
+#include "kernel/arch/arch.h"
+#include "kernel/proc/signal_queue.h"
+
+struct process;
+struct thread;
+
+/* Of a thread. */
+struct thread_signals {
+    struct signal_queue pending;
+    uint64_t mask;     /* [O] blocked */
+    uint64_t awaited;  /* [O] it waits for these, blocked or not */
+    uint64_t old_mask; /* [O] what the mask is after the call that has replaced it ... */
+    bool masked;       /* [O] ... if it has */
+    vaddr_t alt_sp;    /* [O] alternate stack; SS_DISABLE: none */
+    uint64_t alt_bytes;
+    uint32_t alt_flags;
+    vaddr_t fault_addr; /* [O] of the last refused access, and ... */
+    int fault_error;    /* [O] ... why it was */
+    bool fault_now;     /* [O] the frame still has the registers of an exception */
+    /* [O] The call that is returning, if it may be made again: its error, number and first
+     * argument. 0: none. */
+    int again;
+    uint64_t call, first;
+    uint64_t deadline_ns; /* [O] of that call, if it keeps one ... */
+    bool keeps_deadline;  /* [O] ... and is made again with it */
+};
+
+/* What a signal does. */
+struct signal_action {
+    vaddr_t handler; /* SIG_DFL, SIG_IGN */
+    uint64_t flags;
+    vaddr_t restorer;
+    uint64_t mask;
+};
+
+/* Of a process. */
+struct process_signals {
+    struct signal_action action[SIGNALS];
+    struct signal_queue pending;
+    uint32_t queued; /* entries that wait, of the process and its threads */
+};
+
+/* Returns what a new thread has, with this mask, or NULL. */
+struct thread_signals *signals_make(uint64_t mask);
+/* Frees what t, which is gone, has. Lock of p not held. */
+void signals_free(struct process *p, struct thread *t);
+void signals_init(struct process_signals *s);
+/* Drops what waits for p, which is gone. */
+void signals_end(struct process *p);
+
+/* Sends a signal, which info->si_signo says, to a process, or one of its threads. Thread context,
+ * no lock held. Returns 0; -EAGAIN: too many wait; -ESRCH: there is no such thread. */
+int signal_send(struct process *p, const siginfo_t *info);
+int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info);
+/* Sends the caller a signal that it cannot block or ignore: then it ends the process. */
+void signal_force(const siginfo_t *info);
+/* Returns whether the caller's process handles the signal, and the caller does not block it. */
+bool signal_handled(int number);
+/* Sets the caller's mask. KILL and STOP cannot be blocked. */
+void signal_set_mask(uint64_t mask);
+/* Sets it until the call ends: until a handler has begun, or the call ends otherwise. */
+void signal_mask_for_call(uint64_t mask);
+void signal_unmask_call(int64_t result);
+/* Sets the signals that the caller waits for: it is told of them, though it may block them. */
+void signal_await(uint64_t set);
+/* Sets what a signal does, unless `new` is NULL; drops what waits and is ignored from now on.
+ * Returns what it did. */
+struct signal_action signal_act(int number, const struct signal_action *new);
+/* Takes a signal of `set`. Returns its number and particulars, or 0. */
+int signal_take(uint64_t set, siginfo_t *info);
+/* Takes signals, or makes an interrupted call again: changes `frame`. Does not return if that ends
+ * the process. Thread context, interrupts on, on the way to user mode. */
+void signals_deliver(struct arch_frame *frame);
+/* Notes the result of a call that is returning. */
+void signals_call_ends(uint64_t number, uint64_t first, int64_t result);
+/* Returns the deadline of a call that was interrupted and is made again, else `deadline_ns`. */
+uint64_t signals_deadline(uint64_t deadline_ns);
+/* Takes the registers of before a handler from the program's stack. Returns what the result
+ * register gets. */
+int64_t signals_return(struct arch_frame *frame);
+/* Returns what Linux's flags of the alternate stack are with this stack pointer. */
+uint32_t signals_stack_flags(const struct thread_signals *ts, vaddr_t sp);
+/* Returns the name of a signal, or "unknown". */
+const char *signal_name(int number);
