@@ -48,9 +48,11 @@ if [ "$arch" = x86_64 ]; then
 	more=
 	# Firmware works in the last megabytes before the kernel starts, and 16 MB below the end,
 	# where variables may be by then.
-	for mem in 31M 32M 33M 34M 35M; do
-		boot smp=1 mem=$mem -- -- hello
-		status_is 0 "$mem, whatever firmware left in it"
+	variables=$(nm "$kernel" | sed -n 's/^ffffffff\([0-9a-f]*\) . bss_start$/\1/p')
+	least_mb=$(((0x$variables - 0x80000000 + 0xfffff) / 0x100000 + 16))
+	for mb in $least_mb $((least_mb + 1)) $((least_mb + 2)); do
+		boot smp=1 mem=${mb}M -- -- hello
+		status_is 0 "$mb MB, whatever firmware left in it"
 	done
 	no_line "quirk name=acpi" "COM1 and PIT work, so nothing is said to be missing"
 	boot smp=1 board=pit=off -- -- hello
