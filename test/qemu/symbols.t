@@ -71,9 +71,9 @@ r=0; [ "$(grep -c '^  in ' "$console")" -eq 2 ] || r=1
 result $r "... and a jump to nowhere with none"
 line "exit app=hello status=0" "the next program runs"
 
-boot smp=1 timeout=60 -- -- symbols/hello
-line "process event=refused app=symbols/hello reason=unknown" "a table is no application"
-says "^process: event=refused app=symbols/hello reason=unknown: [^/]*[: ]hello [^/]*$" \
+boot smp=1 timeout=60 -- -- symbols/hello ';' nothing-like-it
+line "process event=refused app=hello reason=file" "a table is no application"
+says "^process: event=refused app=nothing-like-it reason=unknown: [^/]*[: ]hello [^/]*$" \
 	"... and is not among them"
 
 use vigil-suites
