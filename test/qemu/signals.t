@@ -21,6 +21,6 @@ line "exit app=/signals status=137" "... and of SIGKILL"
 r=0; [ "$(lines "exit app=/signals status=139" | wc -l)" -eq 3 ] || r=1
 result $r "a frame that must not be returned to ends the program: a bad address, bad FP state"
 line "exit app=/signals status=3" "rights that a frame asks for are not given"
-line "hello arguments=1" "the next program runs"
+line "hello arguments=0" "the next program runs"
 no_line panic "the kernel did not panic"
 done_testing
