@@ -357,9 +357,9 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
     uint64_t begin_ns = arch_clock_ns(), decisions = d->decisions;
     enum cluster_verdict verdict = detection_decide(d, now);
 
+    sharing_sampling_add_clustering(arch_clock_ns() - begin_ns);
     if (d->decisions == decisions)
         return verdict;
-    sharing_sampling_add_clustering(arch_clock_ns() - begin_ns);
     d->looked_ns = begin_ns;
     d->looked_samples = shmap_samples(&d->table);
     if (verdict == CLUSTER_WAIT)

@@ -15,7 +15,6 @@
 static bool on;
 static struct sampling_period period;
 static struct sharing_cost cost; /* since boot */
-static uint64_t clustering_ns;   /* cost of the last clustering; 0: none since the start */
 
 static uint64_t ns_of_ticks(uint64_t ticks)
 {
@@ -36,7 +35,6 @@ struct sharing_cost sharing_sampling_cost(void)
 void sharing_sampling_add_clustering(uint64_t ns)
 {
     cost.clustering_ns += ns;
-    clustering_ns = ns;
 }
 
 static struct sampling_state state_at(uint64_t now_ns)
@@ -49,7 +47,6 @@ static struct sampling_state state_at(uint64_t now_ns)
                                    .taken = a.taken,
                                    .accesses = a.accesses,
                                    .spent_ns = sharing_cost_sum(&cost),
-                                   .clustering_ns = clustering_ns,
                                    .cpus = cpu_count(),
                                    .budget_permille = (unsigned)sched_cost_permille,
                                    .period_min = hpm_caps()->sample_period_min};
@@ -69,10 +66,10 @@ bool sharing_sampling_over_budget(uint64_t now_ns)
 
 int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms)
 {
+    struct sampling_state state = state_at(now_ns);
+
     if (on)
         return 0;
-    clustering_ns = 0;
-    struct sampling_state state = state_at(now_ns);
     sampling_period_begin(&period, &state, accesses_per_ms);
     if (sched_sample_period)
         period.period = (uint32_t)sched_sample_period;

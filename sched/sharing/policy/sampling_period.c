@@ -40,9 +40,8 @@ void sampling_period_begin(struct sampling_period *p, const struct sampling_stat
 bool sampling_period_over_budget(const struct sampling_period *p, const struct sampling_state *s)
 {
     uint64_t all_ns = (s->now_ns - p->begin_ns + ADVANCE_NS) * s->cpus;
-    uint64_t spent_ns = s->spent_ns + s->clustering_ns - p->begin_spent_ns;
 
-    return spent_ns * 1000 > s->budget_permille * all_ns;
+    return (s->spent_ns - p->begin_spent_ns) * 1000 > s->budget_permille * all_ns;
 }
 
 bool sampling_period_adapt(struct sampling_period *p, const struct sampling_state *s, bool settling)

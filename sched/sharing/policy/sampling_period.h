@@ -5,10 +5,9 @@
  *
  * Unlike struct period (hpm/policy/period.h), which aims at a number of samples in windows of equal
  * length and follows their mean, this keeps a budget of time over a whole detection. Time spent
- * above the budget is paid back. The cost of the next clustering counts as spent, because that
- * clustering may end the detection, and then no time is left to pay it back. Bursts are shorter
- * than the time between two settings, so the largest one is the guide. A change reaches each CPU
- * only at its next switch or tick, so small changes are not made.
+ * above the budget is paid back. Bursts are shorter than the time between two settings, so the
+ * largest one is the guide. A change reaches each CPU only at its next switch or tick, so small
+ * changes are not made.
  *
  * Pure: the caller reads the clock and the accounts, and programs the PMU.
  */
@@ -23,8 +22,6 @@ struct sampling_state {
     uint64_t taken;    /* samples taken, on all CPUs */
     uint64_t accesses; /* that these stand for, each by the period it was taken with */
     uint64_t spent_ns; /* on samples and clustering, on all CPUs */
-    /* Cost of the last clustering since the start, and so of the next; 0: there was none yet. */
-    uint64_t clustering_ns;
     unsigned cpus;
     unsigned budget_permille; /* part of the CPUs' time that may be spent */
     uint32_t period_min;      /* shortest period of the PMU; 0: any */
@@ -41,8 +38,8 @@ struct sampling_period {
 /* Starts with the period for about accesses_per_ms accesses in a millisecond. */
 void sampling_period_begin(struct sampling_period *p, const struct sampling_state *s,
                            uint64_t accesses_per_ms);
-/* Returns whether what was spent since the start and the next clustering together exceed what the
- * budget allows up to a millisecond from now. */
+/* Returns whether more has been spent since the start than the budget allows up to a millisecond
+ * from now. */
 bool sampling_period_over_budget(const struct sampling_period *p, const struct sampling_state *s);
 /* Adapts p->period; called about every millisecond. settling: a lower rate is the aim now, and does
  * not shorten the period. Returns whether it has changed. */

@@ -120,37 +120,6 @@ static void bursts_do_not_break_the_budget(void **state)
     }
 }
 
-/* Passes 32 ms of accesses at various rates, with a clustering each time the samples have grown by
- * 40 %. Returns what was spent on samples and clusterings, in millionths of the CPUs' time. */
-static uint64_t detection_ppm(unsigned seed)
-{
-    enum { FIRST = 800, CLUSTERING_NS = 300000, MS = 32 };
-    struct prng prng = prng_seeded(seed, 7);
-    struct fixture f = begin(3700);
-    uint64_t first = f.s.taken, next = FIRST;
-
-    for (unsigned ms = 0; ms < MS; ms++) {
-        pass_ms(&f, 5000 + prng_below(&prng, 10000), false);
-        if (f.s.taken - first < next)
-            continue;
-        next = (f.s.taken - first) * 14 / 10;
-        f.s.spent_ns += CLUSTERING_NS;
-        f.s.clustering_ns = CLUSTERING_NS;
-    }
-    return (f.s.spent_ns - f.p.begin_spent_ns) / (MS * CPUS);
-}
-
-static void clusterings_are_within_the_budget(void **state)
-{
-    enum { SEEDS = 200 };
-    uint64_t ppm = 0;
-
-    (void)state;
-    for (unsigned seed = 0; seed < SEEDS; seed++)
-        ppm += detection_ppm(seed);
-    assert_in_range(ppm / SEEDS, PERMILLE * 600, PERMILLE * 1000);
-}
-
 static void fewer_accesses_after_a_placement_are_not_chased(void **state)
 {
     struct fixture f = begin(20000);
@@ -197,7 +166,6 @@ int main(void)
         cmocka_unit_test(a_rate_far_beyond_the_guess_is_braked_at_once),
         cmocka_unit_test(samples_taken_before_a_change_count_with_their_own_period),
         cmocka_unit_test(bursts_do_not_break_the_budget),
-        cmocka_unit_test(clusterings_are_within_the_budget),
         cmocka_unit_test(fewer_accesses_after_a_placement_are_not_chased),
         cmocka_unit_test(no_rate_leads_out_of_range),
         cmocka_unit_test(no_period_is_shorter_than_the_pmu_can_have),
