@@ -138,7 +138,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make plot-mrc          draw the miss-rate curves that "memstat format=series" has printed there,
 ##                        or of FILE=a trace's folder (docs/use/telemetry.md)
 ## make test              every test: host, simulated machine, booted kernel, on both architectures
-##                        or the ARCH given (ten to twenty minutes on two CPUs)
+##                        or the ARCH given (about twenty-five minutes on two CPUs)
 ## make test-long         the same, the soaks, and on every architecture the tests that make test
 ##                        runs on one
 ## make test-docs         the commands of README.md and docs/, except the marked ones: a quarter of

@@ -4,8 +4,8 @@
  * before; so two runs of the simulated machine draw the same bytes, whichever process draws first.
  * Boot argument `entropy`.
  *
- * A stream forgets what it has given: each request replaces the key (RFC 8439's block function as
- * in D. J. Bernstein's "Fast-key-erasure random-number generators").
+ * Each request replaces the stream's key, so bytes drawn before cannot be computed from it (RFC
+ * 8439's block function, used as in D. J. Bernstein's "Fast-key-erasure random-number generators").
  */
 #pragma once
 #include "kernel/core/lock.h"

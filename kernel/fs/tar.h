@@ -28,7 +28,7 @@ struct tar_entry {
 };
 
 /* Reads the next entry at or behind `cursor`, which is 0 at first, and moves the cursor behind it.
- * Returns 0; -ENOENT: the end; -EINVAL: the archive is broken at the cursor, or has what is not
- * supported (sparse files, files in several volumes), with the reason in `why`. */
+ * Returns 0; -ENOENT: the end; -EINVAL: the archive is broken at the cursor, or has an
+ * unsupported entry (sparse files, files in several volumes), with the reason in `why`. */
 int tar_next(const void *archive, uint64_t size, uint64_t *cursor, struct tar_entry *out,
              const char **why);

@@ -83,7 +83,7 @@ static inline bool process_ending(const struct process *p)
     return __atomic_load_n(&p->ending, __ATOMIC_ACQUIRE);
 }
 
-/* ---- process.c: pids, the table, references, readings ---------------------------------------- */
+/* ---- process.c: pids, the table, references; process_counts.c: sums over threads ------------- */
 
 /* Reserves the pid of the next process that `parent` starts, if not yet done, and returns it. */
 uint32_t process_reserve_pid(struct process *parent);

@@ -161,7 +161,8 @@ static struct region prepare(struct space *s, struct move *m, uint64_t len)
     return now;
 }
 
-/* Opens what has moved, and removes what it has left, or lets that begin anew. */
+/* Admits faults to the region at its new address. Removes the old region or, if `keep`, empties
+ * it. */
 static void settle(struct space *s, const struct move *m, bool keep)
 {
     bool irq = spin_lock(&s->lock);

@@ -115,7 +115,7 @@ static void files_are_mapped(void)
     tap_check(*(char *)at == (char)~buffer[0], "... does not change the file");
     call(munmap, at, 4096);
     gives(call(mmap, 0, 4096, 3, 1, fd, 0), -NO_ACCESS, "it is not shared for writing");
-    gives(call(mmap, 0, 4096, 1, 2, 999, 0), -BAD_FD, "nor is what is not open");
+    gives(call(mmap, 0, 4096, 1, 2, 999, 0), -BAD_FD, "a closed descriptor cannot be mapped");
     call(close, fd);
 }
 

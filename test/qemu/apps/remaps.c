@@ -116,7 +116,7 @@ static void moved(void)
     }
     tap_check(!bad, "mappings move with their contents (%u)", bad);
     tap_check(call(LINUX_mremap, (uint64_t)at, 65 * PAGE, 64 * PAGE, 0, 0) == -EFAULT,
-              "what is not mapped is not moved");
+              "an unmapped range cannot be moved");
     call(LINUX_munmap, (uint64_t)at, 64 * PAGE, 0, 0, 0);
 }
 
