@@ -253,6 +253,7 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
         decided(p, now_ns);
         return;
     }
+    p->detection->begin_permille = p->remote_permille;
     p->begin_cost = sharing_sampling_cost();
     sharing_measure_loads(p, now_ns);
     p->phase = SHARING_DETECT;
@@ -370,6 +371,27 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
     return verdict;
 }
 
+/* Returns whether the process waits for other chips' caches much more than when the detection
+ * began: it has entered another phase, as at the end of its start. */
+static bool phase_changed(struct sharing_process *p, uint64_t now_ns)
+{
+    const struct detection *d = p->detection;
+
+    if (d->early_ns || now_ns - p->looked_ns < sched_watch_ms * NS_PER_MS)
+        return false;
+    look_at_process(p, now_ns);
+    return p->remote_permille * 100 > d->begin_permille * GREW_PERCENT;
+}
+
+/* Begins the detection anew, without the samples of the phase that is over. */
+static void begin_anew(struct sharing_process *p, uint64_t now_ns)
+{
+    add_account(p, &(struct sharing_placement){0}, now_ns);
+    say_clustered(p, "grew", now_ns);
+    detection_free(p->detection);
+    start_detection(p, now_ns);
+}
+
 /*
  * Clusters again while samples come in, as often as the budget allows: clustering many threads
  * costs as much as thousands of samples. After an early placement, threads that were silent may
@@ -378,6 +400,10 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
  */
 static void detect_sharing(struct sharing_process *p, uint64_t now_ns)
 {
+    if (phase_changed(p, now_ns)) {
+        begin_anew(p, now_ns);
+        return;
+    }
     struct detection *d = p->detection;
     bool due = d->early_ns && now_ns - d->looked_ns >= QUIET_AFTER_NS;
     bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;

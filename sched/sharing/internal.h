@@ -29,6 +29,7 @@ struct detection {
     struct shmap_table table;
     struct clustering clustering;
     struct cluster_watch watch;
+    unsigned begin_permille; /* the process's remote_permille when it began */
     uint64_t begin_ns;
     uint64_t next_decision; /* number of samples at which to cluster again */
     uint64_t decisions;
