@@ -91,6 +91,7 @@ kib() {
 }
 # Prints the least memory in KB, below which the kernel could not even report the lack. For an ELF
 # file: its segments by their physical addresses, 512 KB for the firmware and a megabyte to work in.
+# SeaBIOS writes 16 MB below the end of memory: that is not in the loaded contents of a large image.
 # For an Image: from 2 MB on, the size in its header, then, at a multiple of 2 MB, room for the
 # device tree, and two megabytes to work in.
 number() { od -An -v -t u8 -j "$2" -N 8 "$1" | tr -d ' '; } # FILE OFFSET
@@ -100,13 +101,17 @@ least_kib() { # FILE
 		echo $((($(number "$1" 16) + 4194303) / 2097152 * 2048 + 3072))
 		return
 	fi
-	end=0 at=$(number "$1" 32) segments=$(od -An -t u2 -j 56 -N 2 "$1")
+	end=0 loaded=0 at=$(number "$1" 32) segments=$(od -An -t u2 -j 56 -N 2 "$1")
 	while [ $((segments -= 1)) -ge 0 ]; do
 		last=$(($(number "$1" $((at + 24))) + $(number "$1" $((at + 40)))))
 		[ $last -le $end ] || end=$last
+		last=$(($(number "$1" $((at + 24))) + $(number "$1" $((at + 32)))))
+		[ $last -le $loaded ] || loaded=$last
 		at=$((at + 56))
 	done
-	echo $((end / 1024 + 1536))
+	end=$((end / 1024 + 1536)) loaded=$((loaded / 1024 + 16 * 1024 + 260))
+	[ $end -lt $((17 * 1024)) ] || [ $end -ge $loaded ] || end=$loaded
+	echo $end
 }
 
 # Differences between the instruction sets. The guest ends QEMU with a status that differs from

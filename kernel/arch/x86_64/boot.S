@@ -40,6 +40,9 @@
 /* One megabyte is in front of the image. */
 #define ROOM            (FIRMWARE_WORKED + MEMORY_NEED_START - (1 << 20))
 #define FIRMWARE_KEEPS  0x40000
+/* After QEMU has loaded the image, SeaBIOS writes FIRMWARE_WORKED bytes at this distance from the
+ * end of memory. */
+#define FIRMWARE_WRITES (16 << 20)
 
 #define PTE_TABLE 0x003 /* present, writable */
 #define PTE_2MB   0x083 /* and a leaf        */
@@ -101,9 +104,10 @@ enough_memory:
 	lgdt	PA(boot_gdt_pointer)
 	ljmp	$8, $PA(long_mode)
 
-/* Checks that memory is large enough. The image may extend beyond the end of memory, with its
- * stack, tables and variables, so this code uses none of them. Start information that is invalid or
- * has no map is left to x86_start_pvh(), which reports it. */
+/* Checks that memory is large enough, and that firmware has not written on loaded parts of the
+ * image; what lies behind them is cleared (enough_memory). The image may extend beyond the end of
+ * memory, with its stack, tables and variables, so this code uses none of them. Start information
+ * that is invalid or has no map is left to x86_start_pvh(), which reports it. */
 check_memory:
 	cmpl	$START_MAGIC, (%ebx)
 	jne	enough_memory
@@ -130,24 +134,32 @@ check_memory:
 	jmp	1b
 3:	testl	%edi, %edi
 	jz	enough_memory
-	cmpl	$PA(image_end) + ROOM, %edi
+	movl	$PA(image_end) + ROOM, %ebp	/* the end that is needed */
+	cmpl	%ebp, %edi
+	jb	4f
+	cmpl	$PA(image_start) + FIRMWARE_WRITES - FIRMWARE_WORKED - FIRMWARE_KEEPS, %edi
+	jbe	enough_memory
+	movl	$PA(bss_start) + FIRMWARE_WRITES, %ebp
+	cmpl	%ebp, %edi
 	jae	enough_memory
 
-	movl	$SHORT_STACK, %esp
+4:	movl	$SHORT_STACK, %esp
+	pushl	%ebp
 	movl	$PA(short_begin), %esi
 	call	put_text
 	movl	%edi, %eax
 	call	put_kib
 	movl	$PA(short_middle), %esi
 	call	put_text
-	movl	$PA(image_end) + ROOM + FIRMWARE_KEEPS, %eax
+	popl	%eax
+	addl	$FIRMWARE_KEEPS, %eax
 	call	put_kib
 	movl	$PA(short_end), %esi
 	call	put_text
 	movl	$DEBUG_EXIT_CODE, %eax
 	outl	%eax, $DEBUG_EXIT_PORT
-4:	hlt
-	jmp	4b
+5:	hlt
+	jmp	5b
 
 /* Writes the NUL-terminated text at %esi to COM1. */
 put_text:
@@ -190,7 +202,7 @@ short_begin:
 short_middle:
 	.asciz	" needed_kb="
 short_end:
-	.asciz	": too little memory\r\n"
+	.asciz	": too little memory for the image and the firmware\r\n"
 
 	.code64
 long_mode:
