@@ -29,6 +29,12 @@ for smp in 1 4 16; do
 	status_is 0 "$smp CPUs: threads and futexes"
 	guest_tap
 done
+boot smp=8 timeout=200 "initrd=$initrd" -- -- /test/threads.dynamic 1023 refused
+status_is 0 "a process has 1,024 threads and no more"
+guest_tap
+boot smp=8 mem=2G timeout=200 "initrd=$initrd" -- -- /test/threads.static 1022 '&' \
+	/test/threads.static 1022 '&' /test/threads.static 1022 '&' /test/threads.static 1020
+status_is 0 "four processes have 4,090 threads, with the kernel's nearly all that there are"
 boot machine=openpower720 timeout=300 "initrd=$initrd" -- -- /test/threads.dynamic
 status_is 0 "simulated machine: threads and futexes"
 guest_tap

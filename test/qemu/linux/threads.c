@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -198,8 +199,42 @@ static void refused_clones(void)
               "a thread with a memory of its own, too");
 }
 
-int main(void)
+static void *wait_for_all(void *arg)
 {
+    pthread_barrier_wait(arg);
+    return NULL;
+}
+
+/* "others": makes this many further threads that exist at once; "refused": expects that no more can
+ * be made. */
+static int threads_at_once(long others, bool refused)
+{
+    pthread_t *thread = calloc((size_t)others, sizeof *thread), extra;
+    pthread_attr_t attr;
+    pthread_barrier_t all;
+    long made = 0;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 64 * 1024);
+    pthread_barrier_init(&all, NULL, (unsigned)others + 1);
+    while (made < others && pthread_create(&thread[made], &attr, wait_for_all, &all) == 0)
+        made++;
+    tap_check(made == others, "%ld threads exist at once", others + 1);
+    if (refused)
+        tap_check(pthread_create(&extra, &attr, wait_for_all, &all) == EAGAIN,
+                  "... and one more is refused");
+    if (made == others)
+        pthread_barrier_wait(&all);
+    for (long i = 0; made == others && i < made; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    return tap_done();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return threads_at_once(atol(argv[1]), argc > 2);
     many_threads();
     barriers_and_semaphores();
     timeouts();
