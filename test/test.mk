@@ -133,15 +133,19 @@ test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 # Both architectures, or the one given.
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 # Tools of the host.
+TOOL_TESTS = $(wildcard test/tools/*.t)
 test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(KERNEL) machine \
 		$(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
-	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(wildcard test/tools/*.t)
+	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(TOOL_TESTS)
 test: test-host
 	@failed=; for arch in $(TEST_ARCHS); do \
 		$(MAKE) -k --no-print-directory ARCH=$$arch test-machine test-qemu policy-check stack-check || \
 		failed="$$failed $$arch"; done; \
 		$(MAKE) --no-print-directory ARCH=$(firstword $(TEST_ARCHS)) test-tools || \
 		failed="$$failed tools"; \
+		for arch in $(wordlist 2,9,$(TEST_ARCHS)); do \
+		$(MAKE) --no-print-directory ARCH=$$arch TOOL_TESTS=test/tools/run.t test-tools || \
+		failed="$$failed tools-$$arch"; done; \
 		test/slowest.sh $(B)/times; \
 		[ -z "$$failed" ] || { echo "test: failed on$$failed" >&2; exit 1; }
 

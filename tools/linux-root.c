@@ -6,7 +6,8 @@
  * words of the command, each with a zero byte behind it; the environment is that of
  * /etc/environment. On the kernel's command line VIGIL_PIPES=1 has input and output be pipes in
  * place of the console's terminal, and VIGIL_MARK=TEXT parts the console: a byte 16, TEXT and 'P'
- * stand in front of the command's output, a byte 16, TEXT and 'K' behind it. Then a line
+ * stand in front of the command's output, the same with 'E' in front of what it writes to standard
+ * error through a pipe, and with 'K' behind all. Then a line
  * "exit: status=N" follows, 128 + the signal for a command that a signal ended. Other lines begin
  * with "GUEST". The simulated machine gets the marks "run" and "ran".
  */
@@ -235,12 +236,14 @@ static _Noreturn void become(char **words, char **environment, const char *folde
 
 /* ---- Pipes, where the command is not to see a terminal --------------------------------------- */
 
-static int in[2] = {-1, -1}, out[2] = {-1, -1}; /* the command's input and output */
+/* the command's input, output and standard error */
+static int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
 
 static void make_pipes(void)
 {
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ||
-        fcntl(in[1], F_SETFL, O_NONBLOCK) != 0 || fcntl(out[0], F_SETFL, O_NONBLOCK) != 0)
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(errors, O_CLOEXEC) != 0 ||
+        fcntl(in[1], F_SETFL, O_NONBLOCK) != 0 || fcntl(out[0], F_SETFL, O_NONBLOCK) != 0 ||
+        fcntl(errors[0], F_SETFL, O_NONBLOCK) != 0)
         give_up("pipe");
     signal(SIGPIPE, SIG_IGN);
 }
@@ -249,7 +252,7 @@ static void use_pipes(void)
 {
     dup2(in[0], 0);
     dup2(out[1], 1);
-    dup2(out[1], 2);
+    dup2(errors[1], 2);
     signal(SIGPIPE, SIG_DFL);
 }
 
@@ -260,13 +263,34 @@ static void write_all(const char *text, ssize_t n)
             return;
 }
 
-/* Passes on what the command has written so far. */
-static void pass_output(void)
+/* Says whose text follows on the console, a letter, unless it was said before. */
+static void say_writer(char letter)
+{
+    static char writer = 'P';
+    const char *text = getenv("VIGIL_MARK");
+
+    if (letter == writer)
+        return;
+    writer = letter;
+    printf("\20%s%c", text ? text : "", letter);
+    fflush(stdout);
+}
+
+static void pass_from(int fd, char letter)
 {
     char text[PAGE_BYTES];
 
-    for (ssize_t n; (n = read(out[0], text, sizeof text)) > 0;)
+    for (ssize_t n; (n = read(fd, text, sizeof text)) > 0;) {
+        say_writer(letter);
         write_all(text, n);
+    }
+}
+
+/* Passes on what the command has written so far. */
+static void pass_output(void)
+{
+    pass_from(out[0], 'P');
+    pass_from(errors[0], 'E');
 }
 
 static void close_input(void)
@@ -288,20 +312,21 @@ static void pass_on(pid_t pid)
     for (;;) {
         struct pollfd fds[] = {{.fd = end, .events = POLLIN},
                                {.fd = out[0], .events = POLLIN},
+                               {.fd = errors[0], .events = POLLIN},
                                {.fd = in[1] < 0 || at < n ? -1 : 0, .events = POLLIN},
                                {.fd = at < n ? in[1] : -1, .events = POLLOUT}};
-        if (poll(fds, 4, -1) < 0 && errno != EINTR)
+        if (poll(fds, 5, -1) < 0 && errno != EINTR)
             give_up("poll");
         pass_output();
         if (fds[0].revents)
             return;
-        if (fds[2].revents) {
+        if (fds[3].revents) {
             n = read(0, text, sizeof text);
             at = 0;
             if (n <= 0)
                 close_input();
         }
-        if (fds[3].revents) {
+        if (fds[4].revents) {
             ssize_t part = write(in[1], text + at, (size_t)(n - at));
             at += part > 0 ? part : 0;
             if (part < 0 && errno != EAGAIN) {

@@ -115,7 +115,8 @@ static void put_byte(char c)
 
 static void change_writer(enum console_writer writer)
 {
-    static const char letters[] = {[CONSOLE_KERNEL] = 'K', [CONSOLE_PROGRAM] = 'P'};
+    static const char letters[] = {
+        [CONSOLE_KERNEL] = 'K', [CONSOLE_PROGRAM] = 'P', [CONSOLE_ERRORS] = 'E'};
 
     if (console_split && writing != writer) {
         put_byte(CONSOLE_ESCAPE);
@@ -142,7 +143,7 @@ bool console_begin(enum console_writer writer)
 
 void console_put(const char *s, size_t n)
 {
-    bool exact = console_split && writing == CONSOLE_PROGRAM;
+    bool exact = console_split && writing != CONSOLE_KERNEL;
 
     for (size_t i = 0; i < n; i++) {
         if (s[i] == '\n' && !exact)

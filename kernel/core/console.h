@@ -6,14 +6,14 @@
  * not mix. Any context.
  *
  * With the boot argument console.split a reader of the serial port can tell what programs wrote,
- * byte for byte, from the kernel's own text: CONSOLE_ESCAPE and a letter, 'P' or 'K', stand where
- * the writer changes, at first it is the kernel; an escape in a text is doubled; and line ends of
- * programs stay as they are.
+ * byte for byte, from the kernel's own text: CONSOLE_ESCAPE and a letter stand where the writer
+ * changes: 'P', or 'E' for standard error, or 'K' for the kernel, which is the first. An escape in
+ * a text is doubled, and line ends of programs stay as they are.
  */
 #pragma once
 #include "kernel/lib/base.h"
 
-enum console_writer { CONSOLE_KERNEL, CONSOLE_PROGRAM };
+enum console_writer { CONSOLE_KERNEL, CONSOLE_PROGRAM, CONSOLE_ERRORS };
 #define CONSOLE_ESCAPE '\20'
 extern uint64_t console_split, console_terminal; /* boot arguments console.split, ... */
 

@@ -24,9 +24,9 @@ void kprintf(const char *fmt, ...)
     va_end(args);
 }
 
-void kwrite(const char *s, size_t n)
+void kwrite(enum console_writer writer, const char *s, size_t n)
 {
-    bool irq = console_begin(CONSOLE_PROGRAM);
+    bool irq = console_begin(writer);
 
     console_put(s, n);
     console_end(irq);

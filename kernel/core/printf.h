@@ -4,7 +4,7 @@
  * formatting, because the types of the remaining arguments are unknown.
  */
 #pragma once
-#include "kernel/lib/base.h"
+#include "kernel/core/console.h"
 
 /* Print to the console as one text and return when it has been sent. Any context. */
 void kprintf(const char *fmt, ...) PRINTF(1, 2);
@@ -13,4 +13,4 @@ void kvprintf(const char *fmt, va_list args);
 size_t ksnprintf(char *buf, size_t size, const char *fmt, ...) PRINTF(3, 4);
 size_t kvsnprintf(char *buf, size_t size, const char *fmt, va_list args);
 /* Prints `n` bytes that a program wrote unchanged, as kprintf() does. */
-void kwrite(const char *s, size_t n);
+void kwrite(enum console_writer writer, const char *s, size_t n);

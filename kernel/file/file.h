@@ -5,6 +5,7 @@
  * All in thread context with no lock held, unless stated otherwise.
  */
 #pragma once
+#include "kernel/core/console.h"
 #include "kernel/core/lock.h"
 #include "kernel/fs/path.h"
 #include "kernel/mem/account.h"
@@ -58,9 +59,9 @@ struct files {
     struct memory_account *account; /* [-] */
 };
 
-/* Makes a table with `console` as descriptors 0 to 2, and the working directory `here`; both are
+/* Makes a table with descriptors 0 to 2, `first`, and the working directory `here`; all are
  * referenced. Returns 0, -ENOMEM or -EDQUOT. */
-int files_create(struct memory_account *account, struct file *console, struct vnode *here,
+int files_create(struct memory_account *account, struct file *const first[3], struct vnode *here,
                  struct files **out);
 /* Makes a copy for a child. Returns 0, -ENOMEM, -EDQUOT, or -EAGAIN: `like` grew meanwhile. */
 int files_copy(struct memory_account *account, struct files *like, struct files **out);
@@ -90,8 +91,9 @@ void files_go(struct files *f, struct vnode *here);
 /* ---- tty.c: the console ---------------------------------------------------------------------- */
 /* Makes /dev/console and /dev/tty. At boot, after fs_start(). */
 void tty_start(void);
-/* Opens the console. Each opening gathers its own lines. Returns 0 or -ENOMEM. */
-int tty_open(struct file **out);
+/* Opens the console; what is written is marked as `writer`'s (console.h). Each opening gathers its
+ * own lines. Returns 0 or -ENOMEM. */
+int tty_open(enum console_writer writer, struct file **out);
 /* Writes text that waits for the end of its line, and ends the line, if f is the console. */
 void tty_flush(struct file *f);
 

@@ -70,7 +70,7 @@ static int make_files(struct memory_account *account, unsigned slots, struct fil
     return 0;
 }
 
-int files_create(struct memory_account *account, struct file *console, struct vnode *here,
+int files_create(struct memory_account *account, struct file *const first[3], struct vnode *here,
                  struct files **out)
 {
     int err = make_files(account, SLOTS_FIRST, out);
@@ -78,7 +78,7 @@ int files_create(struct memory_account *account, struct file *console, struct vn
     if (err)
         return err;
     for (unsigned fd = 0; fd < 3; fd++)
-        (*out)->file[fd] = file_get(console);
+        (*out)->file[fd] = file_get(first[fd]);
     (*out)->here = vnode_get(here);
     return 0;
 }

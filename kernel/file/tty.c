@@ -30,6 +30,7 @@
 #define SETTING(c) ((c)-0x40)       /* a control character */
 
 struct tty {
+    enum console_writer writer; /* fixed */
     struct spinlock lock;
     char line[TTY_LINE];  /* [lock] output that waits for the end of its line */
     unsigned line_length; /* [lock] */
@@ -102,27 +103,28 @@ static size_t gather_line(struct tty *t, const char *text, size_t n, struct outg
     return i;
 }
 
-static void write_through(const char *text, size_t n)
+static void write_through(const struct tty *t, const char *text, size_t n)
 {
     for (size_t part, done = 0; done < n; done += part) {
         part = MIN(n - done, (size_t)CONSOLE_ROOM / 2);
-        kwrite(text + done, part);
+        kwrite(t->writer, text + done, part);
     }
 }
 
 static int64_t write_tty(UNUSED struct vnode *v, void *state, UNUSED unsigned flags,
                          UNUSED uint64_t at, const void *from, size_t n)
 {
+    struct tty *t = state;
     struct outgoing out;
 
     if (console_split) {
-        write_through(from, n);
+        write_through(t, from, n);
         return (int64_t)n;
     }
     for (size_t done = 0; done < n;) {
-        done += gather_line(state, (const char *)from + done, n - done, &out);
+        done += gather_line(t, (const char *)from + done, n - done, &out);
         if (out.n)
-            kwrite(out.text, out.n);
+            kwrite(t->writer, out.text, out.n);
     }
     return (int64_t)n;
 }
@@ -140,7 +142,7 @@ static void write_rest(struct tty *t, bool ended)
         return;
     if (ended)
         out.text[out.n++] = '\n';
-    kwrite(out.text, out.n);
+    kwrite(t->writer, out.text, out.n);
 }
 
 /* ---- Input ----------------------------------------------------------------------------------- */
@@ -164,7 +166,7 @@ static void stop_reading(void)
 static void echo(const struct termios *s, const char *text, size_t n)
 {
     if (s->c_lflag & ECHO)
-        kwrite(text, n);
+        kwrite(CONSOLE_PROGRAM, text, n);
 }
 
 static void erase_typed(struct tty *t, const struct termios *s)
@@ -334,6 +336,7 @@ static int open_tty(UNUSED struct vnode *v, UNUSED unsigned flags, void **state)
     if (!t)
         return -ENOMEM;
     spin_init(&t->lock, LOCK_FILE, "output");
+    t->writer = CONSOLE_PROGRAM;
     *state = t;
     return 0;
 }
@@ -380,9 +383,13 @@ void tty_start(void)
     fs_add_device("tty", 0666, TTYAUX_MAJOR, 0, &tty_ops);
 }
 
-int tty_open(struct file **out)
+int tty_open(enum console_writer writer, struct file **out)
 {
-    return file_make(console, O_RDWR, out);
+    int err = file_make(console, O_RDWR, out);
+
+    if (!err)
+        ((struct tty *)(*out)->state)->writer = writer;
+    return err;
 }
 
 void tty_flush(struct file *f)

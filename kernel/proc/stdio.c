@@ -1,15 +1,27 @@
-/* The descriptors that a process starts with: 0, 1 and 2 are one opening of the console. */
+/*
+ * The descriptors that a process starts with: 0, 1 and 2 are one opening of the console, so that a
+ * line may be begun by one and ended by the other. On a split console (console.h), which gathers no
+ * lines, 2 is an opening of its own.
+ */
 #include "kernel/file/file.h"
+#include "kernel/core/console.h"
 #include "kernel/fs/fs.h"
 #include "kernel/proc/internal.h"
 
 int stdio_open(struct process *p, struct process *parent)
 {
     struct vnode *here = parent ? files_here(parent->files) : vnode_get(fs_root());
-    struct file *console = NULL;
-    int err = tty_open(&console) ?: files_create(&p->kernel, console, here, &p->files);
+    struct file *console = NULL, *errors = NULL;
+    int err = tty_open(CONSOLE_PROGRAM, &console);
 
+    if (!err && console_split)
+        err = tty_open(CONSOLE_ERRORS, &errors);
+    if (!err) {
+        struct file *const first[3] = {console, console, errors ? errors : console};
+        err = files_create(&p->kernel, first, here, &p->files);
+    }
     file_put(console);
+    file_put(errors);
     vnode_put(here);
     return err;
 }

@@ -1,9 +1,9 @@
 """Parts the text of a guest's console: what programs write, and the kernel's own lines.
 
-Vigil (boot argument console.split): a byte 16 and 'P' begin text of programs, a byte 16 and 'K' text
-of the kernel; a byte 16 itself is doubled in text of programs. Linux (tools/linux-root.c): a byte 16,
-a text agreed on and the letter stand once before and once behind the program's output, which is
-unchanged.
+Vigil (boot argument console.split): a byte 16 and 'P' begin text of programs, a byte 16 and 'E' what
+they write to standard error, a byte 16 and 'K' text of the kernel; a byte 16 itself is doubled in
+text of programs. Linux (tools/linux-root.c): a byte 16, a text agreed on and the letter stand where
+these change; the program's output is unchanged.
 """
 import re
 
@@ -11,10 +11,10 @@ ESCAPE = 16
 
 
 class Split:
-    """Takes the console in pieces. `program` and `kernel` are called with the parts."""
+    """Takes the console in pieces. `program`, `errors` and `kernel` are called with the parts."""
 
-    def __init__(self, program, kernel, mark=None):
-        self.outputs = {b"P": program, b"K": kernel}
+    def __init__(self, program, errors, kernel, mark=None):
+        self.outputs = {b"P": program, b"E": errors, b"K": kernel}
         self.side, self.mark, self.rest = b"K", mark, b""
 
     def feed(self, data):

@@ -168,7 +168,8 @@ class Guest:
         with open(os.path.join(self.out, "console.txt"), "wb") as log, \
                 open(os.path.join(self.out, "errors.txt"), "w+b") as errors:
             kernel = console.KernelLines(log)
-            split = console.Split(self.write, kernel.feed, mark.encode() if mark else None)
+            split = console.Split(self.write, self.write_error, kernel.feed,
+                                  mark.encode() if mark else None)
             self.say(f"booting {'Linux' if mark else 'Vigil'} on {o.machine}")
             self.process = subprocess.Popen(words, cwd=self.top, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=errors,
@@ -190,6 +191,16 @@ class Guest:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise
 
+    def write_error(self, data):
+        """Passes on what the program writes to standard error, as far as something reads it."""
+        self.began.set()
+        self.say(None)
+        try:
+            sys.stderr.buffer.write(data)
+            sys.stderr.buffer.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+
     def pass_output(self, split, kernel):
         output = self.process.stdout.fileno()
         while True:
@@ -198,7 +209,7 @@ class Guest:
                 split.end()
                 return
             split.feed(data)
-            if kernel.begun or split.side == b"P":
+            if kernel.begun or split.side != b"K":
                 if not self.began.is_set():
                     self.say("running")
                 self.began.set()
