@@ -65,6 +65,8 @@ int files_create(struct memory_account *account, struct file *const first[3], st
                  struct files **out);
 /* Makes a copy for a child. Returns 0, -ENOMEM, -EDQUOT, or -EAGAIN: `like` grew meanwhile. */
 int files_copy(struct memory_account *account, struct files *like, struct files **out);
+/* Sets the limit; descriptors beyond it stay open. At most FILES_LIMIT_MAX. */
+void files_set_limit(struct files *f, uint64_t limit);
 /* Closes all. NULL: nothing. */
 void files_destroy(struct files *f);
 /* Returns the file of a descriptor, referenced, or NULL. */

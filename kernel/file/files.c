@@ -175,6 +175,11 @@ static uint64_t limit_of(const struct files *f)
     return __atomic_load_n(&f->limit, __ATOMIC_RELAXED);
 }
 
+void files_set_limit(struct files *f, uint64_t limit)
+{
+    __atomic_store_n(&f->limit, (uint32_t)MIN(limit, (uint64_t)FILES_LIMIT_MAX), __ATOMIC_RELAXED);
+}
+
 int files_add(struct files *f, struct file *file, uint64_t least, bool closes)
 {
     for (;;) {

@@ -27,13 +27,14 @@ static const struct rlimit64 defaults[RLIM_NLIMITS] = {
 
 void limits_init(struct process *p, struct process *parent)
 {
-    if (!parent) {
+    if (parent) {
+        bool irq = spin_lock(&parent->lock);
+        memcpy(p->limits, parent->limits, sizeof(p->limits));
+        spin_unlock(&parent->lock, irq);
+    } else {
         memcpy(p->limits, defaults, sizeof(p->limits));
-        return;
     }
-    bool irq = spin_lock(&parent->lock);
-    memcpy(p->limits, parent->limits, sizeof(p->limits));
-    spin_unlock(&parent->lock, irq);
+    files_set_limit(p->files, p->limits[RLIMIT_NOFILE].rlim_cur);
 }
 
 uint64_t process_limit(struct process *p, unsigned resource)

@@ -392,6 +392,13 @@ uint32_t process_pid(const struct process *p)
     return p->pid;
 }
 
+uint32_t process_first_pid(const struct process *p)
+{
+    while (p->parent)
+        p = p->parent;
+    return p->pid;
+}
+
 /* Returns how well a process matches; 0: not at all. */
 typedef uint64_t process_worth(const struct process *p, uint32_t pid);
 

@@ -48,18 +48,43 @@ int64_t sys_getresuid(const struct call *c)
     return 0;
 }
 
-/* Groups of processes and sessions: an application and what it starts are one. Returns the pid of
- * the first process of the one with this pid, 0: the caller. */
+/* Returns whether a call that sets n identities leaves all at 0, the one user; UINT32_MAX: as it
+ * is. */
+static int64_t set_ids(const struct call *c, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if ((uint32_t)c->a[i] && ((uint32_t)c->a[i] != UINT32_MAX || n == 1))
+            return (uint32_t)c->a[i] == UINT32_MAX ? -EINVAL : -EPERM;
+    return 0;
+}
+
+/* setuid, setgid. */
+int64_t sys_setuid(const struct call *c)
+{
+    return set_ids(c, 1);
+}
+
+/* setreuid, setregid. */
+int64_t sys_setreuid(const struct call *c)
+{
+    return set_ids(c, 2);
+}
+
+/* setresuid, setresgid. */
+int64_t sys_setresuid(const struct call *c)
+{
+    return set_ids(c, 3);
+}
+
+/* Returns the pid of the first process of the group that the process with this pid is in, 0: the
+ * caller. */
 static int64_t first_of(const struct call *c, uint64_t pid)
 {
     struct process *p = (int32_t)pid < 0 ? NULL : process_to_read(c->p, (uint32_t)pid);
 
     if (!p)
         return -ESRCH;
-    const struct process *first = p;
-    while (first->parent)
-        first = first->parent;
-    int64_t number = first->pid;
+    int64_t number = process_first_pid(p);
     process_put(p);
     return number;
 }

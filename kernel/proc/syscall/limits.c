@@ -1,5 +1,6 @@
 /* System calls of Linux: limits of a process (getrlimit(2)). Children inherit them. They are kept
  * for programs that ask, and for those parts of the kernel that heed one: process_limit(). */
+#include "kernel/file/file.h"
 #include "kernel/proc/limits.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
@@ -22,6 +23,8 @@ static int64_t exchange(const struct call *c, struct process *p, unsigned resour
     if (new_at)
         p->limits[resource] = new;
     spin_unlock(&p->lock, irq);
+    if (new_at && resource == RLIMIT_NOFILE)
+        files_set_limit(p->files, new.rlim_cur);
     return old_at ? arch_copy_to_user(old_at, &old, sizeof(old)) : 0;
 }
 

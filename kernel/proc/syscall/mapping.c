@@ -2,8 +2,9 @@
  * Linux's system calls of memory: mappings, advice, locking, barriers.
  *
  * A shared mapping of anonymous memory is a private one: a process shares its memory with its own
- * threads only, which see the same pages. A file that is mapped lies in memory and never changes,
+ * threads only, which see the same pages. A file of an archive lies in memory and never changes,
  * so that a shared mapping for reading is a private one, too; shared ones for writing are refused.
+ * Of other files a private mapping gets a copy at once; shared ones are refused.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>
@@ -45,6 +46,8 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     m->name = name;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
         return 0; /* /dev/zero */
+    if (vnode_is(v, S_IFREG) && !v->data && v->size && !shared)
+        return 0; /* copy_file() */
     if (!vnode_is(v, S_IFREG) || (!v->data && v->size))
         return -ENODEV;
     m->kind = REGION_FILE;
@@ -111,6 +114,32 @@ static int64_t map(struct space *s, const struct mapping *m, uint64_t flags)
     return (int64_t)va;
 }
 
+/* Fills a mapping at va with the file's bytes from `at` on. */
+static int fill(vaddr_t va, uint64_t len, struct file *f, uint64_t at)
+{
+    int64_t n = 1;
+
+    for (uint64_t done = 0; n > 0 && done < len; done += (uint64_t)n)
+        n = file_read(f, at + done, va + done, MIN(len - done, FILE_BYTES_MAX));
+    return n < 0 ? (int)n : 0;
+}
+
+/* Maps a copy of a file whose contents do not lie in memory for ever. */
+static int64_t map_copy(struct space *s, struct mapping *m, uint64_t flags, struct file *f)
+{
+    unsigned prot = m->prot;
+    uint64_t at = m->source_page << PAGE_SHIFT;
+
+    m->prot = PROT_R | PROT_W;
+    int64_t va = map(s, m, flags);
+    if (va < 0)
+        return va;
+    int err = fill((vaddr_t)va, m->len, f, at) ?: space_protect(s, (vaddr_t)va, m->len, prot);
+    if (err)
+        space_unmap(s, (vaddr_t)va, m->len);
+    return err ? err : va;
+}
+
 int64_t sys_mmap(const struct call *c)
 {
     uint64_t len = c->a[1], flags = c->a[3], offset = c->a[5];
@@ -133,7 +162,10 @@ int64_t sys_mmap(const struct call *c)
         return err ? err : map(c->p->space, &m, flags);
     struct file *f = files_find(c->p->files, (uint32_t)c->a[4]);
     err = f ? map_file(&m, name, f, flags) : -EBADF;
-    int64_t result = err ? err : map(c->p->space, &m, flags);
+    bool copies = !err && m.kind != REGION_FILE && vnode_is(f->v, S_IFREG);
+    int64_t result = err      ? err
+                     : copies ? map_copy(c->p->space, &m, flags, f)
+                              : map(c->p->space, &m, flags);
     file_put(f);
     return result;
 }
@@ -287,35 +319,34 @@ static void populate_all(struct space *s)
         populate(s, r.start, r.end - r.start, r.prot);
 }
 
-static int64_t lock(const struct call *c, bool bring)
+/* Locks or unlocks all pages that the range of a call touches. */
+static int64_t lock(const struct call *c, bool on, bool bring)
 {
+    struct call pages = {.a = {ALIGN_DOWN(c->a[0], PAGE_SIZE), c->a[1] + c->a[0] % PAGE_SIZE}};
     uint64_t len;
-    int err = range(c, &len);
+    int err = pages.a[1] < c->a[1] ? -EINVAL : range(&pages, &len);
 
     if (err || !len)
         return err;
-    err = space_lock(c->p->space, c->a[0], len, true);
+    err = space_lock(c->p->space, pages.a[0], len, on);
     if (!err && bring)
-        populate(c->p->space, c->a[0], len, PROT_R);
+        populate(c->p->space, pages.a[0], len, PROT_R);
     return err;
 }
 
 int64_t sys_mlock(const struct call *c)
 {
-    return lock(c, true);
+    return lock(c, true, true);
 }
 
 int64_t sys_mlock2(const struct call *c)
 {
-    return c->a[2] & ~(uint64_t)MLOCK_ONFAULT ? -EINVAL : lock(c, !(c->a[2] & MLOCK_ONFAULT));
+    return c->a[2] & ~(uint64_t)MLOCK_ONFAULT ? -EINVAL : lock(c, true, !(c->a[2] & MLOCK_ONFAULT));
 }
 
 int64_t sys_munlock(const struct call *c)
 {
-    uint64_t len;
-    int err = range(c, &len);
-
-    return err || !len ? err : space_lock(c->p->space, c->a[0], len, false);
+    return lock(c, false, false);
 }
 
 int64_t sys_mlockall(const struct call *c)

@@ -6,6 +6,7 @@
 #include "kernel/proc/user.h"
 #include <asm/stat.h>
 #include <asm/statfs.h>
+#include <linux/magic.h>
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 
@@ -224,9 +225,10 @@ static int put_statfs(vaddr_t to, const struct vnode *v)
                          .f_frsize = PAGE_SIZE,
                          .f_namelen = VNODE_NAME_MAX,
                          .f_flags = 0x20 | (m && m->read_only)}; /* ST_VALID, ST_RDONLY */
-    if (m && !m->read_only) {
-        out.f_blocks = (__statfs_word)frames.total_pages;
-        out.f_bfree = out.f_bavail = (__statfs_word)frames.free_pages;
+    if (m && m->magic != PROC_SUPER_MAGIC && m->magic != SYSFS_MAGIC) {
+        uint64_t free = m->read_only ? 0 : frames.free_pages;
+        out.f_blocks = out.f_files = (__statfs_word)frames.total_pages;
+        out.f_bfree = out.f_bavail = out.f_ffree = (__statfs_word)free;
     }
     return arch_copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }

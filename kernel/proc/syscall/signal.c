@@ -144,7 +144,23 @@ static bool is_number(int n)
     return n > 0 && (uint32_t)n <= NUMBER_MAX;
 }
 
-/* There are no groups of processes: each is the only one of its own. */
+/* Sends to all processes of a group that the caller may see; the caller's comes last, as the signal
+ * may end it. first 0: all processes but the caller's. */
+static int64_t send_group(const struct call *c, uint32_t first, const siginfo_t *info)
+{
+    bool sent = false, own = first && process_first_pid(c->p) == first;
+    struct process *p;
+
+    for (uint32_t pid = 0; (p = process_after(pid)); process_put(p)) {
+        pid = p->pid;
+        if (p != c->p && (!first || process_first_pid(p) == first))
+            sent |= !send_to(c, pid, 0, info);
+    }
+    if (own)
+        sent |= !send_to(c, c->p->pid, 0, info);
+    return sent ? 0 : -ESRCH;
+}
+
 int64_t sys_kill(const struct call *c)
 {
     siginfo_t info = info_from(c, c->a[1], SI_USER);
@@ -152,10 +168,14 @@ int64_t sys_kill(const struct call *c)
 
     if ((int)c->a[1] && !is_signal(c->a[1]))
         return -EINVAL;
-    if (pid == -1 || pid == INT32_MIN)
+    if (pid > 0)
+        return is_number(pid) ? send_to(c, (uint32_t)pid, 0, &info) : -ESRCH;
+    /* Group 1 is an application's: -1 is that for its processes, and all processes for others. */
+    if (pid == -1 && process_first_pid(c->p) == 1)
+        pid = 0;
+    if (pid == INT32_MIN || (pid < -1 && !is_number(-pid)))
         return -ESRCH;
-    pid = pid < 0 ? -pid : pid ? pid : (int)c->p->pid;
-    return is_number(pid) ? send_to(c, (uint32_t)pid, 0, &info) : -ESRCH;
+    return send_group(c, pid == -1 ? 0 : pid ? (uint32_t)-pid : process_first_pid(c->p), &info);
 }
 
 int64_t sys_tgkill(const struct call *c)
@@ -187,7 +207,7 @@ static int64_t send_info(const struct call *c, uint64_t pid, uint64_t tid, uint6
 
     if (arch_copy_from_user(&info, from, sizeof(info)))
         return -EFAULT;
-    if (!is_signal(number))
+    if ((int)number && !is_signal(number))
         return -EINVAL;
     if ((info.si_code >= 0 || info.si_code == SI_TKILL) && pid != c->p->pid)
         return -EPERM;

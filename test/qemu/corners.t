@@ -1,0 +1,13 @@
+#!/bin/sh
+# Corners of Linux's calls, by a program of Linux's; on Linux too, if that has been fetched.
+. "${0%/*}/lib.sh"
+
+compiler=$arch-linux-gnu-gcc
+command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
+"$compiler" -O1 -static -o "$work/corners" test/linux/corners.c
+tar -C "$work" -cf "$work/initrd.tar" corners
+
+boot smp=2 timeout=60 initrd="$work/initrd.tar" -- -- /corners
+status_is 0 "locks, signals to groups, limits, identities"
+guest_tap
+done_testing
