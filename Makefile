@@ -3,7 +3,7 @@
 # made of them. make calls itself only for the other architecture.
 #
 # Rules elsewhere: tools/fetched.mk (what is fetched), test/test.mk, test/bench/bench.mk,
-# tools/checks.mk (make lint).
+# test/suites/suites.mk, tools/checks.mk (make lint).
 
 ARCH     ?= x86_64
 MACHINE  ?= openpower720
@@ -145,6 +145,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##                        an hour
 ## make test-page-ins     the longest soak alone: PAGE_INS=10000000 pages read from a disk and
 ##                        verified, from SEED=1 on; after an interruption it goes on
+## make conformance       a suite of programs from elsewhere under Vigil and under Linux, compared:
+##                        SUITE=posix|libc-test DIR=its-sources (docs/trust/conformance.md)
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small
 ##                        sizes
 ## make all               kernel, applications, simulated machine, UEFI image
@@ -393,7 +395,7 @@ plot-mrc: | deps-run
 
 all: $(KERNEL) $(O)/vigil.efi machine
 
-include test/test.mk test/bench/bench.mk tools/checks.mk
+include test/test.mk test/bench/bench.mk test/suites/suites.mk tools/checks.mk
 
 compile_commands: | deps-build
 	@tools/deps.sh bear

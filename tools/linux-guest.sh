@@ -5,7 +5,7 @@
 #
 #   tools/linux-guest.sh [name=value ...] [-- PROGRAM name=value ... [';' PROGRAM ...]]
 #
-#   machine=NAME        as for tools/qemu.sh, and so are smp= mem= timeout= out= plugin=
+#   machine=NAME        as for tools/qemu.sh, and so are smp= mem= timeout= out= icount= plugin=
 #                       (openpower720)
 #   pin=good|bad        bind each group's threads to one chip, or deal them over the chips; not
 #                       given: Linux decides
@@ -44,9 +44,9 @@ while [ $# -gt 0 ]; do
 		arch=* | tree=* | command=* | mark=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
-	smp=* | mem=* | timeout=* | out=*) pass="$pass $1" ;;
+	smp=* | mem=* | timeout=* | out=* | icount=*) pass="$pass $1" ;;
 	*)
-		refuse "${1%%=*} reason=unknown: '$1' is no argument (machine= smp= mem= timeout= out= plugin=" \
+		refuse "${1%%=*} reason=unknown: '$1' is no argument (machine= smp= mem= timeout= out= icount= plugin=" \
 			"pin= mutex= swap= free= write= options= package= arch= tree= command= mark=, then" \
 			"-- PROGRAM)" ;;
 	esac

@@ -1,0 +1,132 @@
+/*
+ * Runs the programs of a list one after the other, under Vigil and under Linux, and prints how each
+ * ended. Words: the list's file, the number of the first program to run, seconds that a program may
+ * take. A line of the list is a program's path.
+ *
+ *   case: number=3 begins
+ *   case: number=3 status=0
+ *
+ * stand before and behind a program's output. Status: as a shell has it, 128 and a signal's number;
+ * 124 for a program that had to be ended.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "kernel/proc/abi.h"
+
+enum { PATH_BYTES = 512, NOT_FOUND = 127, SIGNALLED = 128, TIMED_OUT = 124, TICK_MS = 20 };
+
+static atomic_int running; /* pid of the program that the watch may end; 0: none */
+static atomic_bool ended;  /* the watch has ended it */
+static unsigned limit_s;
+
+static void end_program(int pid)
+{
+    ended = true;
+    if (kill(-pid, SIGKILL))
+        kill(pid, SIGKILL);
+}
+
+/* Ends programs that take too long. A program's time begins when its number is first seen. */
+static void *watch(void *unused)
+{
+    struct timespec tick = {0, TICK_MS * 1000000L};
+    int seen = 0;
+    unsigned ticks = 0;
+
+    for (;; ticks++) {
+        nanosleep(&tick, NULL);
+        int pid = running;
+        if (pid != seen)
+            ticks = 0;
+        seen = pid;
+        if (pid && ticks == limit_s * 1000 / TICK_MS)
+            end_program(pid);
+    }
+    return unused;
+}
+
+static int wait_linux(int pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return NOT_FOUND;
+    return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_linux(char *path)
+{
+    struct rlimit none = {0, 0};
+    int pid = fork();
+
+    if (!pid) {
+        setpgid(0, 0);
+        setrlimit(RLIMIT_CORE, &none);
+        execl(path, path, (char *)NULL);
+        _exit(NOT_FOUND);
+    }
+    running = pid;
+    int status = wait_linux(pid);
+    running = 0;
+    kill(-pid, SIGKILL); /* what it may have left behind */
+    return status;
+}
+
+/* Under Vigil programs are in the runner's group: what they send to all of it comes here, too. */
+static void ignore_signals(void)
+{
+    for (int n = 1; n < NSIG; n++)
+        if (n != SIGCHLD)
+            signal(n, SIG_IGN);
+}
+
+static int run(char *path)
+{
+    long pid = syscall(SYS_SPAWN, path, strlen(path) + 1);
+
+    if (pid < 0)
+        return errno == ENOSYS ? run_linux(path) : NOT_FOUND;
+    ignore_signals();
+    running = (int)pid;
+    int status = (int)syscall(SYS_WAIT, pid);
+    running = 0;
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    char path[PATH_BYTES];
+    pthread_t thread;
+    FILE *list = argc == 4 ? fopen(argv[1], "r") : NULL;
+
+    if (!list)
+        return fprintf(stderr, "runner: no list of programs\n"), 1;
+    limit_s = (unsigned)atoi(argv[3]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    pthread_create(&thread, NULL, watch, NULL);
+    for (int number = 0; fgets(path, sizeof path, list); number++) {
+        path[strcspn(path, "\n")] = 0;
+        if (number < atoi(argv[2]))
+            continue;
+        printf("\ncase: number=%d begins\n", number);
+        ended = false;
+        int status = run(path);
+        printf("\ncase: number=%d status=%d\n", number, ended ? TIMED_OUT : status);
+    }
+    printf("\ncase: end\n");
+    return 0;
+}
