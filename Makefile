@@ -194,14 +194,17 @@ LINUX := $(O)/linux
 $(LINUX)/linux_calls.h: tools/calls.sh kernel/proc/syscall/calls.def | deps-build
 	@mkdir -p $(@D)
 	$(Q)tools/calls.sh $(CC) kernel/proc/syscall/calls.def >$@
-$(LINUX)/linux_errnos.h: tools/errnos.sh | deps-build
+$(LINUX)/linux_errnos.h: tools/numbers.sh | deps-build
 	@mkdir -p $(@D)
-	$(Q)tools/errnos.sh $(CC) >$@
+	$(Q)tools/numbers.sh $(CC) asm/errno.h E >$@
+$(LINUX)/linux_signals.h: tools/numbers.sh | deps-build
+	@mkdir -p $(@D)
+	$(Q)tools/numbers.sh $(CC) asm/signal.h SIG >$@
+$(LINUX)/linux_constants.h: tools/constants.sh apps/libc/linux.def | deps-build
+	@mkdir -p $(@D)
+	$(Q)tools/constants.sh $(CC) apps/libc/linux.def >$@
 $(foreach d,fast debug stack,$(patsubst %,$(O)/$(d)/kernel/proc/syscall/%.o,\
 	$(basename $(notdir $(wildcard kernel/proc/syscall/*.c))))): $(LINUX)/linux_calls.h
-$(O)/apps/libc/errno.o: $(LINUX)/linux_errnos.h
-$(O)/test/qemu/apps/files.o $(O)/test/qemu/apps/remaps.o: $(LINUX)/linux_calls.h
-$(O)/test/qemu/apps/asks.o $(O)/test/qemu/apps/clocks.o: $(LINUX)/linux_calls.h
 
 # ---- Kernel --------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
@@ -272,7 +275,8 @@ $(O)/bin/$(1): $$($(1)_OBJ) $$(libc_objects) $(O)/apps/common.a $(NEWLIB)/lib/li
 		$$$$($(CC) -print-libgcc-file-name) --end-group
 endef
 $(foreach a,$(ALL_APPS) $(TEST_APPS),$(eval $(call app_rule,$(a))))
-$(app_objects): | $(NEWLIB)/lib/libc.a
+$(app_objects): | $(NEWLIB)/lib/libc.a \
+	$(addprefix $(LINUX)/linux_,calls.h constants.h errnos.h signals.h)
 
 # ---- Policies on the host ------------------------------------------------------------------------
 # Compiled for the host as they are in the kernel, as a library: vigil-replay and the simulations

@@ -107,6 +107,10 @@ int space_remap(struct space *s, vaddr_t va, uint64_t old_len, uint64_t len, uns
  * next used. Returns 0; -ENOMEM: a part is not mapped; -EINVAL, also for DONTNEED of what is
  * locked. */
 int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice advice);
+/* Names what is mapped of [va, va + len), for messages and policies, by up to REGION_NAME_MAX - 1
+ * characters; equal neighbours become one. Returns 0; -ENOMEM: a part is not mapped; -EBADF: a part
+ * has a source; -EINVAL. */
+int space_set_name(struct space *s, vaddr_t va, uint64_t len, const char *name);
 /* Writes n bytes to va, in a mapped region of any protection (ELF loading). Returns 0, -ENOMEM,
  * -EFAULT or another error of space_fault. */
 int space_fill(struct space *s, vaddr_t va, const void *src, size_t n);

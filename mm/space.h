@@ -107,6 +107,9 @@ void space_remove_locked(struct space *s, vaddr_t va, vaddr_t end);
 int space_check_prot(const struct space *s, unsigned prot);
 /* map.c: returns the pages of [va, end) that count as mapped. [M] held. */
 uint64_t space_counted(const struct space *s, vaddr_t va, vaddr_t end);
+/* map.c: returns the tag of a neighbour that the region, not inserted or just changed, continues or
+ * is continued by, or a new one. [M] and [S] held. */
+uint8_t space_tag_for(struct space *s, const struct region *region);
 /* map.c: returns 0, or -EINVAL: not whole pages in user space. */
 int space_check_range(vaddr_t va, uint64_t len);
 /* map.c: returns whether [va, va + len) is in user space and not mapped. [M] held. */

@@ -16,7 +16,7 @@
 static void wait_for_none(const uint32_t *count)
 {
     while (__atomic_load_n(count, __ATOMIC_ACQUIRE))
-        syscall1(SYS_SLEEP, LOOK_AGAIN_NS);
+        sleep_ns(LOOK_AGAIN_NS);
 }
 
 int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
@@ -36,7 +36,8 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, uint64_t deadline)
     uint32_t seen = __atomic_load_n(&c->sequence, __ATOMIC_RELAXED);
     __atomic_add_fetch(&c->waiters, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(m);
-    int error = futex_wait(&c->sequence, seen, deadline);
+    clockid_t clock = c->clock == CLOCK_MONOTONIC ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+    int error = futex_wait_until(&c->sequence, seen, clock, deadline);
     __atomic_sub_fetch(&c->waiters, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_lock(m);
     return error == -ETIMEDOUT ? ETIMEDOUT : 0;
@@ -84,7 +85,6 @@ int pthread_condattr_destroy(pthread_condattr_t *attr)
     return 0;
 }
 
-/* Both clocks count from boot, so either serves. */
 int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
 {
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
@@ -122,7 +122,7 @@ static int meet_at_barrier(pthread_barrier_t *b)
         return PTHREAD_BARRIER_SERIAL_THREAD;
     }
     while (__atomic_load_n(&b->round, __ATOMIC_ACQUIRE) == round)
-        futex_wait(&b->round, round, UINT64_MAX);
+        futex_wait(&b->round, round);
     return 0;
 }
 
@@ -221,6 +221,6 @@ int pthread_once(pthread_once_t *once, void (*run)(void))
         return 0;
     }
     while (__atomic_load_n(&once->state, __ATOMIC_ACQUIRE) != 2)
-        futex_wait(&once->state, 1, UINT64_MAX);
+        futex_wait(&once->state, 1);
     return 0;
 }

@@ -15,8 +15,8 @@
 /*
  * The descriptor of a thread. It begins at the thread pointer, with thread-local storage in front
  * of it (variant II of the ELF TLS ABI), or ends there, with thread-local storage behind (variant
- * I). The kernel writes `tid` before the thread runs, and clears it with a futex wake when the
- * thread has ended.
+ * I). The kernel writes `tid` before the thread runs, and clears it with a futex wake, which is not
+ * a private one, when the thread has ended.
  */
 struct pthread {
     struct pthread *self; /* first, as variant II requires */
@@ -55,11 +55,34 @@ void keys_run_destructors(struct pthread *self) VIGIL(keys_run_destructors);
 void malloc_thread_exit(struct pthread *self) VIGIL(malloc_thread_exit);
 void mappings_thread_exit(struct pthread *self) VIGIL(mappings_thread_exit);
 
-/* Sleeps while *word == expected, until it is woken or deadline_ns passes (UINT64_MAX: never).
- * Returns 0 or -Exxx. */
+/* Entry of a thread (start.S): makes one with these flags, stack, word that its number is stored in,
+ * and thread pointer, by the call of this number. Returns the thread's number or an error of Linux.
+ * The thread calls thread_main(). */
+int64_t clone_thread(uint64_t flags, void *stack_top, uint32_t *tid, uint64_t tp, uint64_t number)
+    VIGIL(clone);
+void restore_signal(void) VIGIL(restore);
+
+/* The values that the kernel has given the program about itself and the machine; 0: none. */
+uint64_t auxiliary_value(uint64_t type) VIGIL(auxiliary_value);
+/* Returns the address of a function of the vDSO whose name ends like this, or NULL. */
+void *vdso_function(const char *end) VIGIL(vdso_function);
+/* Looks up what clocks are read by. Called once, before there are threads. */
+void clock_start(void) VIGIL(clock_start);
+
+/* Maps zeroed memory of whole pages; flags: of Linux's mmap, more than anonymous and private. Names
+ * it, where the kernel names memory, if name is not NULL. Returns NULL if there is none. */
+void *pages_map(size_t bytes, const char *name, int flags) VIGIL(pages_map);
+
+/* Returns ns since boot. */
 uint64_t clock_ns(void) VIGIL(clock_ns);
-int futex_wait(uint32_t *word, uint32_t expected, uint64_t deadline_ns) VIGIL(futex_wait);
+/* Sleeps while *word == expected, until it is woken. Returns 0 or -Exxx. */
+int futex_wait(uint32_t *word, uint32_t expected) VIGIL(futex_wait);
+/* The same, until deadline_ns passes, by CLOCK_REALTIME or CLOCK_MONOTONIC; UINT64_MAX: never. */
+int futex_wait_until(uint32_t *word, uint32_t expected, clockid_t clock, uint64_t deadline_ns)
+    VIGIL(futex_wait_until);
 void futex_wake(uint32_t *word, uint32_t count) VIGIL(futex_wake);
+/* Sleeps this long, or until a signal comes. */
+void sleep_ns(uint64_t ns) VIGIL(sleep_ns);
 /* Converts to nanoseconds: 0 if negative, UINT64_MAX if too large. */
 uint64_t timespec_ns(const struct timespec *t) VIGIL(timespec_ns);
 

@@ -91,8 +91,7 @@ static struct cache *cache_get(struct pthread *self)
     if (c) {
         memset(c, 0, sizeof *c);
     } else {
-        int64_t at = syscall3(SYS_MMAP, sizeof *c, SYS_PROT_READ | SYS_PROT_WRITE, "malloc cache");
-        c = at < 0 ? NULL : (struct cache *)at;
+        c = pages_map(sizeof *c, "malloc cache", 0);
     }
     return self->malloc_cache = c;
 }

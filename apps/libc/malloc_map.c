@@ -40,7 +40,7 @@ static struct {
 
 static void unmap(char *at, size_t size)
 {
-    syscall2(SYS_MUNMAP, at, size);
+    syscall2(SYS_munmap, at, size);
     __atomic_sub_fetch(&held, size, __ATOMIC_RELAXED);
 }
 
@@ -156,16 +156,14 @@ static bool has_room(size_t size)
 /* Maps at a multiple of SPAN, and unmaps what alignment has cost. */
 static char *map_aligned(size_t size)
 {
-    int64_t at = has_room(size) ? (int64_t)syscall3(SYS_MMAP, size + SPAN,
-                                                    SYS_PROT_READ | SYS_PROT_WRITE, "malloc")
-                                : -1;
-    if (at < 0)
+    char *got = has_room(size) ? pages_map(size + SPAN, "malloc", 0) : NULL;
+    if (!got)
         return NULL;
-    char *got = (char *)at, *start = (char *)(((size_t)got + SPAN - 1) & ~(SPAN - 1));
+    char *start = (char *)(((size_t)got + SPAN - 1) & ~(SPAN - 1));
     if (start > got)
-        syscall2(SYS_MUNMAP, got, start - got);
+        syscall2(SYS_munmap, got, start - got);
     if (start + size < got + size + SPAN)
-        syscall2(SYS_MUNMAP, start + size, got + SPAN - start);
+        syscall2(SYS_munmap, start + size, got + SPAN - start);
     __atomic_add_fetch(&held, size, __ATOMIC_RELAXED);
     return start;
 }

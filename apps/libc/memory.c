@@ -2,9 +2,6 @@
 #include "apps/libc/memory.h"
 #include "apps/libc/libc.h"
 
-/* The kernel's limit, including the NUL. */
-#define NAME_BYTES 16
-
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
@@ -12,29 +9,24 @@ static size_t whole_pages(size_t bytes)
 
 void *memory_map(const char *name, size_t bytes)
 {
-    char cut[NAME_BYTES] = {0};
-
-    for (unsigned i = 0; i < NAME_BYTES - 1 && name[i]; i++)
-        cut[i] = name[i];
-    int64_t at = syscall3(SYS_MMAP, whole_pages(bytes), SYS_PROT_READ | SYS_PROT_WRITE, cut);
-    return at < 0 ? NULL : (void *)at;
+    return pages_map(whole_pages(bytes), name, 0);
 }
 
 const void *memory_map_disk(const char *name, size_t *bytes)
 {
-    int64_t at = syscall5(SYS_MMAP_DISK, name, 0, 0, SYS_PROT_READ, bytes);
+    int64_t at = syscall5(SYS_MMAP_DISK, name, 0, 0, LINUX_PROT_READ, bytes);
 
     return at < 0 ? NULL : (const void *)at;
 }
 
 void memory_unmap(void *at, size_t bytes)
 {
-    syscall2(SYS_MUNMAP, at, whole_pages(bytes));
+    syscall2(SYS_munmap, at, whole_pages(bytes));
 }
 
 int memory_advise(void *at, size_t bytes, int advice)
 {
-    return (int)syscall3(SYS_MADVISE, at, bytes, advice);
+    return (int)syscall3(SYS_madvise, at, bytes, advice);
 }
 
 int memory_read(int pid, struct sys_memory *out)

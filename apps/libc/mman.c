@@ -1,13 +1,16 @@
-/* See sys/mman.h. Its numbers are the kernel's. */
+/* See sys/mman.h. Its numbers are Linux's. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "apps/libc/libc.h"
 
-_Static_assert(PROT_READ == SYS_PROT_READ && PROT_WRITE == SYS_PROT_WRITE &&
-                   PROT_EXEC == SYS_PROT_EXEC,
+_Static_assert(PROT_READ == LINUX_PROT_READ && PROT_WRITE == LINUX_PROT_WRITE &&
+                   PROT_EXEC == LINUX_PROT_EXEC,
                "rights");
-_Static_assert(MADV_SEQUENTIAL == SYS_ADVICE_SEQUENTIAL && MADV_RANDOM == SYS_ADVICE_RANDOM &&
-                   MADV_WILLNEED == SYS_ADVICE_WILLNEED && MADV_DONTNEED == SYS_ADVICE_DONTNEED,
+_Static_assert(MAP_SHARED == LINUX_MAP_SHARED && MAP_PRIVATE == LINUX_MAP_PRIVATE &&
+                   MAP_FIXED == LINUX_MAP_FIXED && MAP_ANONYMOUS == LINUX_MAP_ANONYMOUS,
+               "flags");
+_Static_assert(MADV_SEQUENTIAL == LINUX_MADV_SEQUENTIAL && MADV_RANDOM == LINUX_MADV_RANDOM &&
+                   MADV_WILLNEED == LINUX_MADV_WILLNEED && MADV_DONTNEED == LINUX_MADV_DONTNEED,
                "advice");
 
 static int result_of(int64_t r)
@@ -18,29 +21,35 @@ static int result_of(int64_t r)
     return -1;
 }
 
+void *pages_map(size_t bytes, const char *name, int flags)
+{
+    int64_t at = syscall6(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | (uint64_t)flags, (uint64_t)-1, 0);
+
+    if (at > 0 && name)
+        syscall5(SYS_prctl, LINUX_PR_SET_VMA, LINUX_PR_SET_VMA_ANON_NAME, at, bytes, name);
+    return at > 0 ? (void *)at : NULL;
+}
+
 POSIX void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-    int64_t at = -EINVAL;
+    int64_t at = syscall6(SYS_mmap, (uint64_t)addr, bytes, (uint64_t)prot, (uint64_t)flags,
+                          (uint64_t)fd, (uint64_t)offset);
 
-    if (!addr && flags == (MAP_PRIVATE | MAP_ANONYMOUS) && fd == -1 && !offset)
-        at = syscall3(SYS_MMAP, bytes, prot, 0);
-    if (at > 0)
-        return (void *)at;
-    errno = (int)-at;
-    return MAP_FAILED;
+    return result_of(at) ? MAP_FAILED : (void *)at;
 }
 
 POSIX int munmap(void *addr, size_t bytes)
 {
-    return result_of(syscall2(SYS_MUNMAP, addr, bytes));
+    return result_of(syscall2(SYS_munmap, addr, bytes));
 }
 
 POSIX int mprotect(void *addr, size_t bytes, int prot)
 {
-    return result_of(syscall3(SYS_MPROTECT, addr, bytes, prot));
+    return result_of(syscall3(SYS_mprotect, addr, bytes, prot));
 }
 
 POSIX int madvise(void *addr, size_t bytes, int advice)
 {
-    return result_of(syscall3(SYS_MADVISE, addr, bytes, advice));
+    return result_of(syscall3(SYS_madvise, addr, bytes, advice));
 }

@@ -54,7 +54,8 @@ static int wait_for_turn(pthread_mutex_t *m, uint32_t self, uint64_t deadline)
         return 0;
     }
     while (__atomic_load_n(&m->turn, __ATOMIC_ACQUIRE) == self)
-        if (futex_wait(&m->turn, self, deadline) == -ETIMEDOUT && change_word(&m->turn, self, 0))
+        if (futex_wait_until(&m->turn, self, CLOCK_REALTIME, deadline) == -ETIMEDOUT &&
+            change_word(&m->turn, self, 0))
             return ETIMEDOUT;
     return 0;
 }
@@ -71,8 +72,8 @@ static int lock_slowly(pthread_mutex_t *m, uint64_t deadline)
     while (!take_or_mark(m, SLEEPERS)) {
         if (clock_ns() >= claim_ns && change_word(&m->turn, 0, self))
             return wait_for_turn(m, self, deadline);
-        if (futex_wait(&m->state, read_word(&m->state) == CLAIMED ? CLAIMED : SLEEPERS, deadline) ==
-            -ETIMEDOUT)
+        uint32_t mark = read_word(&m->state) == CLAIMED ? CLAIMED : SLEEPERS;
+        if (futex_wait_until(&m->state, mark, CLOCK_REALTIME, deadline) == -ETIMEDOUT)
             return ETIMEDOUT;
     }
     return 0;

@@ -5,12 +5,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "apps/libc/image.h"
 #include "apps/libc/libc.h"
 
 extern const char __ehdr_start[];
 extern void (*__preinit_array_start[])(void), (*__preinit_array_end[])(void);
 extern void (*__init_array_start[])(void), (*__init_array_end[])(void);
 extern void (*__fini_array_start[])(void), (*__fini_array_end[])(void);
+extern char **environ;
 int main(int argc, char **argv, char **envp);
 
 /* Functions that are chosen by the processor at start (ELF gABI, IRELATIVE). None of them may be
@@ -34,22 +36,6 @@ struct tls_image {
     const void *data;
     size_t file_size, size, align;
 };
-
-/* The fields used, by their offsets in the ELF-64 layout; newlib's elf.h differs between
- * systems. */
-struct elf_header {
-    uint8_t ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, phoff, shoff;
-    uint32_t flags;
-    uint16_t ehsize, phentsize, phnum;
-};
-struct elf_segment {
-    uint32_t type, flags;
-    uint64_t offset, vaddr, paddr, filesz, memsz, align;
-};
-#define SEGMENT_TLS 7
 
 static struct tls_image tls_find(void)
 {
@@ -116,25 +102,43 @@ static void run_destructors(void)
         (*--f)();
 }
 
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+static const uint64_t *auxiliary; /* pairs of a type and a value, to type 0 */
+
+uint64_t auxiliary_value(uint64_t type)
+{
+    const uint64_t *pair = auxiliary;
+
+    while (pair[0] && pair[0] != type)
+        pair += 2;
+    return pair[0] ? pair[1] : 0;
+}
+
 void libc_start(uint64_t *block) VIGIL(libc_start) __attribute__((noreturn));
 
-/* `block` holds argc, argv[], 0, environment, 0. */
+/* `block` holds argc, argv[], 0, environment, 0, auxiliary values. */
 void libc_start(uint64_t *block)
 {
-    uint64_t tp;
-    pick_functions();
-    size_t size = (tls_size() + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE;
-    int64_t at = syscall3(SYS_MMAP, size, SYS_PROT_READ | SYS_PROT_WRITE, "tls");
-    if (at < 0)
-        syscall1(SYS_EXIT, 127);
-    struct pthread *self = tls_init((void *)at, &tp);
-    syscall1(SYS_SET_TLS, tp);
-    self->tid = self->tid_value = (uint32_t)syscall0(SYS_GETTID);
-
     int argc = (int)block[0];
-    char **argv = (char **)(block + 1);
+    char **argv = (char **)(block + 1), **envp = argv + argc + 1, **end = envp;
+    uint64_t tp;
+
+    while (*end++)
+        ;
+    auxiliary = (const uint64_t *)end;
+    pick_functions();
+    void *at = pages_map((tls_size() + LIBC_PAGE - 1) / LIBC_PAGE * LIBC_PAGE, "tls", 0);
+    if (!at)
+        syscall1(SYS_exit_group, 127);
+    struct pthread *self = tls_init(at, &tp);
+    thread_pointer_set(tp);
+    self->tid = self->tid_value = (uint32_t)syscall1(SYS_set_tid_address, &self->tid);
+    clock_start();
+    environ = envp;
+
     run_all(__preinit_array_start, __preinit_array_end);
     run_all(__init_array_start, __init_array_end);
     atexit(run_destructors);
-    exit(main(argc, argv, argv + argc + 1));
+    exit(main(argc, argv, envp));
 }

@@ -1,8 +1,19 @@
-/* System calls (kernel/proc/abi.h) with 0 to 6 arguments. isa.h, found by the include path, has the
+/* System calls with 0 to 6 arguments: Linux's by their names there, SYS_read, and Vigil's own
+ * (kernel/proc/abi.h), which Linux answers by ENOSYS. isa.h, found by the include path, has the
  * instruction. */
 #pragma once
 #include "kernel/proc/abi.h"
 #include "apps/libc/names.h"
+#include "linux_constants.h"
+
+enum linux_call {
+#define CALL(number, name, handler) SYS_##name = (number),
+#define REFUSED(number, name)       SYS_##name = (number),
+#include "linux_calls.h"
+#undef REFUSED
+#undef CALL
+};
+
 #include "isa.h"
 
 /* Returns the result of a system call with newlib's error number in place of Linux's. */

@@ -15,7 +15,11 @@
 /* Limits of a stack and a guard: more than there can be, and small enough that sums do not wrap. */
 #define STACK_MAX ((size_t)1 << 46)
 
-extern const char thread_entry[] VIGIL(thread_entry); /* start.S */
+/* A thread has all but its stack, thread pointer and registers in common with its process. */
+#define THREAD_FLAGS                                                                             \
+    (LINUX_CLONE_VM | LINUX_CLONE_FS | LINUX_CLONE_FILES | LINUX_CLONE_SIGHAND |                 \
+     LINUX_CLONE_THREAD | LINUX_CLONE_SYSVSEM | LINUX_CLONE_SETTLS | LINUX_CLONE_PARENT_SETTID | \
+     LINUX_CLONE_CHILD_CLEARTID)
 
 static uint32_t alive = 1; /* threads that have not ended; atomic */
 static uint32_t graveyard_lock;
@@ -28,7 +32,7 @@ static size_t pages(size_t n)
 
 static void free_mapping(struct pthread *t)
 {
-    syscall2(SYS_MUNMAP, t->map, t->map_size);
+    syscall2(SYS_munmap, t->map, t->map_size);
 }
 
 static void bury_the_dead(void)
@@ -65,12 +69,12 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     bury_the_dead();
     size_t guard = pages(attr->guard_size),
            size = guard + pages(attr->stack_size) + pages(tls_size());
-    int64_t at = syscall3(SYS_MMAP, size, SYS_PROT_READ | SYS_PROT_WRITE, "stack");
-    if (at < 0)
+    char *map = pages_map(size, NULL, LINUX_MAP_STACK);
+    if (!map)
         return EAGAIN;
-    char *map = (char *)at, *top = map + guard + pages(attr->stack_size);
-    if (guard && syscall3(SYS_MPROTECT, map, guard, 0) < 0) {
-        syscall2(SYS_MUNMAP, map, size);
+    char *top = map + guard + pages(attr->stack_size);
+    if (guard && syscall3(SYS_mprotect, map, guard, 0) < 0) {
+        syscall2(SYS_munmap, map, size);
         return EAGAIN;
     }
     uint64_t tp;
@@ -83,15 +87,10 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     if (attr->affinity_set)
         t->affinity = attr->affinity;
     t->tid = UINT32_MAX; /* the kernel replaces it before the thread's first instruction */
-    struct sys_thread args = {.entry = (uint64_t)thread_entry,
-                              .arg = (uint64_t)t,
-                              .stack_top = (uint64_t)top,
-                              .tls = tp,
-                              .tid_addr = (uint64_t)&t->tid};
     *thread = t;
     bool detached = t->detached;
     __atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
-    int64_t tid = syscall1(SYS_THREAD_CREATE, &args);
+    int64_t tid = syscall_result(clone_thread(THREAD_FLAGS, top, &t->tid, tp, SYS_clone));
     if (tid < 0) {
         __atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
         free_mapping(t);
@@ -102,13 +101,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
     return 0;
 }
 
-void thread_main(struct pthread *self) VIGIL(thread_main) __attribute__((noreturn));
+void thread_main(void) VIGIL(thread_main) __attribute__((noreturn));
 
-void thread_main(struct pthread *self)
+void thread_main(void)
 {
+    struct pthread *self = thread_self();
     self->tid_value = self->tid;
     if (self->affinity.bits)
-        syscall3(SYS_SET_AFFINITY, 0, &self->affinity, sizeof self->affinity);
+        syscall3(SYS_sched_setaffinity, 0, sizeof self->affinity, &self->affinity);
     pthread_exit(self->start(self->arg));
 }
 
@@ -122,7 +122,7 @@ void pthread_exit(void *result)
     _reclaim_reent(&self->reent);
     malloc_thread_exit(self);
     for (;;)
-        syscall1(SYS_THREAD_EXIT, &self->tid);
+        syscall1(SYS_exit, 0); /* clears self->tid and wakes it */
 }
 
 int pthread_join(pthread_t t, void **result)
@@ -132,7 +132,7 @@ int pthread_join(pthread_t t, void **result)
     if (__atomic_load_n(&t->detached, __ATOMIC_RELAXED))
         return EINVAL;
     for (uint32_t tid; (tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE)) != 0;)
-        futex_wait(&t->tid, tid, UINT64_MAX);
+        syscall4(SYS_futex, &t->tid, LINUX_FUTEX_WAIT, tid, 0);
     if (result)
         *result = t->result;
     if (t->map)
@@ -218,13 +218,20 @@ int pthread_attr_setaffinity_np(pthread_attr_t *attr, size_t size, const cpu_set
 
 int pthread_setaffinity_np(pthread_t t, size_t size, const cpu_set_t *set)
 {
-    return (int)-syscall3(SYS_SET_AFFINITY, t->tid_value ? t->tid_value : t->tid, set, size);
+    uint32_t tid = t->tid_value ? t->tid_value : t->tid;
+
+    return (int)-syscall3(SYS_sched_setaffinity, tid, size, set);
 }
 
 int pthread_getaffinity_np(pthread_t t, size_t size, cpu_set_t *set)
 {
-    int64_t r = syscall3(SYS_GET_AFFINITY, t->tid_value ? t->tid_value : t->tid, set, size);
-    return r < 0 ? (int)-r : 0;
+    uint32_t tid = t->tid_value ? t->tid_value : t->tid;
+    int64_t n = syscall3(SYS_sched_getaffinity, tid, size, set);
+
+    if (n < 0)
+        return (int)-n;
+    memset((char *)set + n, 0, size - (size_t)n);
+    return 0;
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */

@@ -1,9 +1,7 @@
-/*
- * Clocks and sleeping. Where the CPU allows it the clock is read in user mode, with the frequency
- * and the value at boot from the kernel; else by a system call.
- */
+/* Clocks and sleeping. The clocks are read by the vDSO, in user mode where the CPU allows it. */
 #include <errno.h>
 #include <sched.h>
+#include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,19 +9,31 @@
 
 #define NS_PER_S 1000000000u
 
-static struct sys_info info;
-static uint32_t info_known; /* concurrent first calls all write the same */
+static int (*read_by_vdso)(int clock, struct timespec *t);
+
+void clock_start(void)
+{
+    read_by_vdso = (int (*)(int, struct timespec *))vdso_function("_clock_gettime");
+}
+
+/* Reads a clock of Linux's. Returns 0 or -Exxx. */
+static int read_clock(int clock, struct timespec *t)
+{
+    return (int)(read_by_vdso ? syscall_result(read_by_vdso(clock, t))
+                              : syscall2(SYS_clock_gettime, clock, t));
+}
+
+static uint64_t ns_of(int clock)
+{
+    struct timespec t = {0};
+
+    read_clock(clock, &t);
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
 
 uint64_t clock_ns(void)
 {
-    if (!__atomic_load_n(&info_known, __ATOMIC_ACQUIRE)) {
-        syscall2(SYS_SYSINFO, &info, sizeof info);
-        __atomic_store_n(&info_known, 1, __ATOMIC_RELEASE);
-    }
-    if (!info.ticks_hz)
-        return (uint64_t)syscall0(SYS_CLOCK);
-    return (uint64_t)((unsigned __int128)(ticks_now() - info.ticks_base) * NS_PER_S /
-                      info.ticks_hz);
+    return ns_of(LINUX_CLOCK_MONOTONIC);
 }
 
 uint64_t timespec_ns(const struct timespec *t)
@@ -38,105 +48,115 @@ uint64_t timespec_ns(const struct timespec *t)
     return ns;
 }
 
-static uint64_t cpu_ns(int scope)
-{
-    return (uint64_t)syscall1(SYS_CPU_TIME, scope);
-}
-
-static uint64_t process_ns(void)
-{
-    return cpu_ns(SYS_SCOPE_PROCESS);
-}
-
-static uint64_t thread_ns(void)
-{
-    return cpu_ns(SYS_SCOPE_THREAD);
-}
-
-/* Returns the function that reads this clock, or NULL if there is no such clock. */
-static uint64_t (*reader_of(clockid_t clock))(void)
+/* Returns Linux's number of a clock, -1: none. */
+static int linux_clock(clockid_t clock)
 {
     switch (clock) {
     case CLOCK_MONOTONIC:
+        return LINUX_CLOCK_MONOTONIC;
     case CLOCK_REALTIME:
-        return clock_ns;
+        return LINUX_CLOCK_REALTIME;
     case CLOCK_PROCESS_CPUTIME_ID:
-        return process_ns;
+        return LINUX_CLOCK_PROCESS_CPUTIME_ID;
     case CLOCK_THREAD_CPUTIME_ID:
-        return thread_ns;
+        return LINUX_CLOCK_THREAD_CPUTIME_ID;
     default:
         errno = EINVAL;
-        return NULL;
+        return -1;
     }
 }
 
-POSIX int clock_gettime(clockid_t clock, struct timespec *ts)
+static int result_of(int64_t r)
 {
-    uint64_t (*read)(void) = reader_of(clock);
-
-    if (!read)
-        return -1;
-    uint64_t ns = read();
-    ts->tv_sec = (time_t)(ns / NS_PER_S);
-    ts->tv_nsec = (long)(ns % NS_PER_S);
-    return 0;
+    if (r >= 0)
+        return 0;
+    errno = (int)-r;
+    return -1;
 }
 
-POSIX int clock_getres(clockid_t clock, struct timespec *ts)
+POSIX int clock_gettime(clockid_t clock, struct timespec *t)
 {
-    if (!reader_of(clock))
-        return -1;
-    *ts = (struct timespec){.tv_nsec = 1};
+    int number = linux_clock(clock);
+
+    return number < 0 ? -1 : result_of(read_clock(number, t));
+}
+
+POSIX int clock_getres(clockid_t clock, struct timespec *t)
+{
+    int number = linux_clock(clock);
+
+    return number < 0 ? -1 : result_of(syscall2(SYS_clock_getres, number, t));
+}
+
+POSIX int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+    uint64_t ns = ns_of(LINUX_CLOCK_REALTIME);
+
+    (void)zone;
+    *t = (struct timeval){.tv_sec = (time_t)(ns / NS_PER_S),
+                          .tv_usec = (suseconds_t)(ns % NS_PER_S / 1000)};
     return 0;
 }
+ALSO_UNDERSCORED(gettimeofday);
 
 #define NS_PER_TICK (NS_PER_S / CLOCKS_PER_SEC)
 
-/* The kernel does not separate a program's own time from the kernel's on its behalf: all is user
- * time. */
+clock_t clock(void)
+{
+    return (clock_t)(ns_of(LINUX_CLOCK_PROCESS_CPUTIME_ID) / NS_PER_TICK);
+}
+
+/* A program's own time is not separated from the kernel's on its behalf: all is user time. */
 POSIX clock_t times(struct tms *t)
 {
-    *t = (struct tms){.tms_utime = (clock_t)(process_ns() / NS_PER_TICK)};
+    *t = (struct tms){.tms_utime = clock()};
     return (clock_t)(clock_ns() / NS_PER_TICK);
 }
 ALSO_UNDERSCORED(times);
 
-clock_t clock(void)
-{
-    return (clock_t)(process_ns() / NS_PER_TICK);
-}
-
 POSIX int nanosleep(const struct timespec *want, struct timespec *left)
 {
-    if (want->tv_sec < 0 || want->tv_nsec < 0 || want->tv_nsec >= (long)NS_PER_S) {
-        errno = EINVAL;
-        return -1;
-    }
-    syscall1(SYS_SLEEP, timespec_ns(want));
-    if (left)
+    int64_t r = syscall2(SYS_nanosleep, want, left);
+
+    if (!r && left)
         *left = (struct timespec){0};
-    return 0;
+    return result_of(r);
 }
 
+void sleep_ns(uint64_t ns)
+{
+    const struct timespec want = {.tv_sec = (time_t)(ns / NS_PER_S),
+                                  .tv_nsec = (long)(ns % NS_PER_S)};
+
+    syscall2(SYS_nanosleep, &want, 0);
+}
+
+/* Returns the seconds that are left if a signal came. */
 POSIX unsigned sleep(unsigned seconds)
 {
-    syscall1(SYS_SLEEP, (uint64_t)seconds * NS_PER_S);
-    return 0;
+    struct timespec want = {.tv_sec = (time_t)seconds}, left = {0};
+
+    if (!syscall2(SYS_nanosleep, &want, &left))
+        return 0;
+    return (unsigned)left.tv_sec + (left.tv_nsec != 0);
 }
 
 POSIX int usleep(useconds_t us)
 {
-    syscall1(SYS_SLEEP, (uint64_t)us * 1000);
+    sleep_ns((uint64_t)us * 1000);
     return 0;
 }
 
 POSIX int sched_yield(void)
 {
-    syscall0(SYS_YIELD);
+    syscall0(SYS_sched_yield);
     return 0;
 }
 
 POSIX int sched_getcpu(void)
 {
-    return (int)syscall0(SYS_GETCPU);
+    uint32_t cpu = 0;
+
+    syscall3(SYS_getcpu, &cpu, 0, 0);
+    return (int)cpu;
 }

@@ -81,9 +81,7 @@ uint64_t space_counted(const struct space *s, vaddr_t va, vaddr_t end)
     return pages;
 }
 
-/* Returns the tag of a neighbour that the region, which is to be inserted, continues, or a new one.
- * [M] and [S] held. */
-static uint8_t tag_for(struct space *s, const struct region *region)
+uint8_t space_tag_for(struct space *s, const struct region *region)
 {
     const struct region *low = regions_find(&s->regions, region->start - 1),
                         *high = regions_find(&s->regions, region->end);
@@ -103,7 +101,7 @@ static void put_region(struct space *s, struct region *region, bool join)
     bool irq = spin_lock(&s->lock);
 
     space_remove_locked(s, va, end);
-    region->tag = join ? tag_for(s, region) : s->next_tag++ % REPLACE_REGIONS_MAX;
+    region->tag = join ? space_tag_for(s, region) : s->next_tag++ % REPLACE_REGIONS_MAX;
     int err = regions_insert(&s->regions, region);
     ASSERT(!err);
     space_note_pages(s, region, (int64_t)((end - va) >> PAGE_SHIFT));

@@ -1,4 +1,5 @@
-/* Changes rights and advice of mapped memory. */
+/* Changes rights, advice and names of mapped memory. */
+#include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include "mm/pool.h"
 #include "mm/space.h"
@@ -158,4 +159,50 @@ int space_advise(struct space *s, vaddr_t va, uint64_t len, enum region_advice a
     if (!err && advice == ADVICE_WILLNEED)
         space_fetch(s, va, end);
     return err || all ? err : -ENOMEM;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Names the parts of regions in [va, end). What has not been touched has a new number for policies,
+ * that of a neighbour of the same name, or one of its own. */
+static void set_name_locked(struct space *s, vaddr_t va, vaddr_t end, const char *name)
+{
+    struct region *r;
+
+    space_cut_locked(s, va, end);
+    for (r = regions_above(&s->regions, va); r && r->start < end; r = region_next(r)) {
+        memset(r->name, 0, sizeof(r->name));
+        ksnprintf(r->name, sizeof(r->name), "%s", name);
+        if (r->touched_lo == r->touched_hi)
+            r->tag = space_tag_for(s, r);
+    }
+    regions_merge(&s->regions, va, end);
+}
+
+static bool has_source(const struct space *s, vaddr_t va, vaddr_t end)
+{
+    const struct region *r = regions_above(&s->regions, va);
+
+    while (r && r->start < end && !r->source.ops)
+        r = region_next(r);
+    return r && r->start < end;
+}
+
+int space_set_name(struct space *s, vaddr_t va, uint64_t len, const char *name)
+{
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = space_check_range(va, len);
+
+    if (err)
+        return err;
+    mutex_lock(&s->map_lock);
+    err = !regions_cover(&s->regions, va, end) ? -ENOMEM
+          : has_source(s, va, end)             ? -EBADF
+                                               : space_reserve_regions(s, 2);
+    bool irq = spin_lock(&s->lock);
+    if (!err)
+        set_name_locked(s, va, end, name);
+    spin_unlock(&s->lock, irq);
+    space_unlock_regions(s);
+    return err;
 }

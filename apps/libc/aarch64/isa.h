@@ -20,15 +20,6 @@ static inline void relax(void)
     __asm__ volatile("yield");
 }
 
-/* Reads the clock of sys_info.ticks_hz after all earlier instructions (D12.2.2: only an ISB orders
- * it). */
-static inline uint64_t ticks_now(void)
-{
-    uint64_t ticks;
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
-    return ticks;
-}
-
 /* Reads the performance counter of this index (struct hpm_user_register), after all earlier
  * instructions have been counted. */
 #define COUNTER_CASE(n)                                                        \
@@ -56,7 +47,7 @@ static inline uint64_t counter_read(uint32_t index)
     return v;
 }
 
-/* Makes a system call; kernel/proc/abi.h has the convention. */
+/* Makes a system call by Linux's convention. */
 static inline int64_t syscall_raw(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                   uint64_t e, uint64_t f)
 {
@@ -72,4 +63,10 @@ static inline int64_t syscall_raw(uint64_t number, uint64_t a, uint64_t b, uint6
                      : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
                      : "memory");
     return (int64_t)x0;
+}
+
+/* Sets the thread pointer of the caller. */
+static inline void thread_pointer_set(uint64_t tp)
+{
+    __asm__ volatile("msr tpidr_el0, %0" : : "r"(tp) : "memory");
 }

@@ -1,6 +1,6 @@
-/* The entry of a program and of a thread (kernel/proc/abi.h). A thread has its argument in x0;
- * a frame record of zeros ends backtraces (AAPCS64, 6.4.6). */
-	.globl	_start, __vigil_thread_entry
+/* The entry of a program and of a thread, and the return from a signal's handler (libc.h). A frame
+ * record of zeros ends backtraces (AAPCS64, 6.4.6). */
+	.globl	_start, __vigil_clone, __vigil_restore
 	.text
 _start:
 	mov	x0, sp
@@ -9,9 +9,20 @@ _start:
 	bl	__vigil_libc_start
 	udf	#0
 
-__vigil_thread_entry:
-	mov	x29, xzr
+/* The parent gets the call's result. */
+__vigil_clone:
+	mov	x8, x4
+	mov	x4, x2
+	svc	#0
+	cbz	x0, 1f
+	ret
+1:	mov	x29, xzr
 	mov	x30, xzr
 	bl	__vigil_thread_main
+	udf	#0
+
+__vigil_restore:
+	mov	x8, #139	/* rt_sigreturn */
+	svc	#0
 	udf	#0
 	.section .note.GNU-stack,"",%progbits

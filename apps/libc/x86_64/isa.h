@@ -20,14 +20,6 @@ static inline void relax(void)
     __builtin_ia32_pause();
 }
 
-/* Reads the clock of sys_info.ticks_hz after all earlier instructions. */
-static inline uint64_t ticks_now(void)
-{
-    uint32_t low, high;
-    __asm__ volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high) : : "memory");
-    return (uint64_t)high << 32 | low;
-}
-
 /* Reads the performance counter of this index (struct hpm_user_register), after all earlier
  * instructions have been counted. */
 static inline uint64_t counter_read(uint32_t index)
@@ -40,7 +32,7 @@ static inline uint64_t counter_read(uint32_t index)
     return (uint64_t)high << 32 | low;
 }
 
-/* Makes a system call; kernel/proc/abi.h has the convention. */
+/* Makes a system call by Linux's convention. */
 static inline int64_t syscall_raw(uint64_t number, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
                                   uint64_t e, uint64_t f)
 {
@@ -53,4 +45,11 @@ static inline int64_t syscall_raw(uint64_t number, uint64_t a, uint64_t b, uint6
                      : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
+}
+
+/* Sets the thread pointer of the caller. */
+#define ARCH_SET_FS 0x1002
+static inline void thread_pointer_set(uint64_t tp)
+{
+    syscall_raw(SYS_arch_prctl, ARCH_SET_FS, tp, 0, 0, 0, 0);
 }

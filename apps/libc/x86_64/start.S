@@ -1,5 +1,5 @@
-/* The entry of a program and of a thread (kernel/proc/abi.h). */
-	.globl	_start, __vigil_thread_entry
+/* The entry of a program and of a thread, and the return from a signal's handler (libc.h). */
+	.globl	_start, __vigil_clone, __vigil_restore
 	.text
 _start:
 	xor	%ebp, %ebp
@@ -8,11 +8,22 @@ _start:
 	call	__vigil_libc_start
 	ud2
 
-/* A thread's stack is aligned as before a call, without a return address. This makes room for
- * one. */
-__vigil_thread_entry:
-	xor	%ebp, %ebp
+/* The parent gets the call's result; the thread begins with an aligned stack. */
+__vigil_clone:
+	mov	%r8, %rax
+	mov	%rcx, %r8
+	mov	%rdx, %r10
+	syscall
+	test	%rax, %rax
+	jz	1f
+	ret
+1:	xor	%ebp, %ebp
 	and	$-16, %rsp
 	call	__vigil_thread_main
+	ud2
+
+__vigil_restore:
+	mov	$15, %eax	/* rt_sigreturn */
+	syscall
 	ud2
 	.section .note.GNU-stack,"",@progbits

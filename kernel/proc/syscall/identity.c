@@ -13,6 +13,7 @@
 #include <linux/utsname.h>
 
 #define NAME_BYTES     16 /* of a thread, the NUL included: TASK_COMM_LEN */
+#define VMA_NAME_BYTES 80 /* of memory, likewise: ANON_VMA_NAME_MAX_LEN */
 #define RANDOM_CHUNK   256
 #define RANDOM_MAX     ((uint64_t)0x7ffff000) /* bytes a call gives at most */
 #define SIGNAL_MAX     64
@@ -194,6 +195,27 @@ static int get_name(const struct call *c)
     return arch_copy_to_user(c->a[1], name, sizeof(name));
 }
 
+static bool may_name(char c)
+{
+    return c >= ' ' && c <= '~' && c != '\\' && c != '`' && c != '$' && c != '[' && c != ']';
+}
+
+/* Names anonymous memory; without a name it is "memory" again. */
+static int set_memory_name(const struct call *c)
+{
+    char name[VMA_NAME_BYTES] = "memory";
+    int err = c->a[1] != PR_SET_VMA_ANON_NAME ? -EINVAL
+              : c->a[4]                       ? user_copy_string(name, sizeof(name), c->a[4])
+                                              : 0;
+
+    for (const char *x = name; !err && *x; x++)
+        if (!may_name(*x))
+            err = -EINVAL;
+    if (err || c->a[2] + ALIGN_UP(c->a[3], PAGE_SIZE) == c->a[2])
+        return err == -E2BIG ? -EINVAL : err;
+    return space_set_name(c->p->space, c->a[2], c->a[3], name);
+}
+
 static int put_int(vaddr_t to, int32_t v)
 {
     return arch_copy_to_user(to, &v, sizeof(v));
@@ -209,6 +231,8 @@ int64_t sys_prctl(const struct call *c)
         return set_name(c);
     case PR_GET_NAME:
         return get_name(c);
+    case PR_SET_VMA:
+        return set_memory_name(c);
     case PR_SET_PDEATHSIG:
         if (c->a[1] > SIGNAL_MAX)
             return -EINVAL;

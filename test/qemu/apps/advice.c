@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "apps/libc/memory.h"
 #include "test/qemu/apps/tap.h"
 
@@ -80,16 +81,16 @@ static void swapped(void)
         large[i] = i;
     for (uint32_t i = 0; i < KEPT * WORDS; i++)
         kept[i] = i;
-    memory_advise(kept, KEPT * PAGE, SYS_ADVICE_RANDOM);
+    memory_advise(kept, KEPT * PAGE, MADV_RANDOM);
     uint64_t ahead = prefetched();
-    uint64_t n = read_as(large, SYS_ADVICE_RANDOM, "random");
+    uint64_t n = read_as(large, MADV_RANDOM, "random");
     tap_check(prefetched() - ahead < LARGE / 8,
               "random: but for code and the like nothing is read ahead");
     tap_check(n >= LARGE - LARGE / 4, "random: each page is waited for");
-    n = read_as(large, SYS_ADVICE_SEQUENTIAL, "sequential");
+    n = read_as(large, MADV_SEQUENTIAL, "sequential");
     tap_check(n < LARGE / 4, "sequential: few are");
-    uint64_t without = lost(kept, large, SYS_ADVICE_NORMAL),
-             with = lost(kept, large, SYS_ADVICE_SEQUENTIAL);
+    uint64_t without = lost(kept, large, MADV_NORMAL),
+             with = lost(kept, large, MADV_SEQUENTIAL);
     printf("# of %d pages used before a long reading, %" PRIu64 " left by it, %" PRIu64
            " by one said to be sequential\n",
            KEPT, without, with);
@@ -120,16 +121,16 @@ static void mapped(const char *name)
 
     if (!tap_check(at && bytes >= LARGE * PAGE, "a disk is mapped"))
         return;
-    memory_advise(at, bytes, SYS_ADVICE_NORMAL);
-    uint64_t n = read_in_a_row(name, &at, SYS_ADVICE_NORMAL, "normal");
+    memory_advise(at, bytes, MADV_NORMAL);
+    uint64_t n = read_in_a_row(name, &at, MADV_NORMAL, "normal");
     tap_check(n > 1 && n < LARGE / 16, "normal: what is read in a row is read ahead");
     memory_unmap(at, bytes);
     at = (uint32_t *)memory_map_disk(name, &bytes);
-    n = read_as(at, SYS_ADVICE_RANDOM, "random");
+    n = read_as(at, MADV_RANDOM, "random");
     tap_check(n == LARGE, "random: each page is waited for");
     memory_unmap(at, bytes);
     at = (uint32_t *)memory_map_disk(name, &bytes);
-    n = read_in_a_row(name, &at, SYS_ADVICE_SEQUENTIAL, "sequential");
+    n = read_in_a_row(name, &at, MADV_SEQUENTIAL, "sequential");
     tap_check(n < LARGE / 16, "sequential: many at once from the start");
     memory_unmap(at, bytes);
     at = (uint32_t *)memory_map_disk(name, &bytes);

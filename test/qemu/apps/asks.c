@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "test/qemu/apps/tap.h"
 
 #define CALL(number, name, handler) enum { NR_##name = (number) };
@@ -17,7 +18,14 @@
 #include "linux_calls.h"
 
 /* Linux's error numbers; newlib's differ. */
-enum { L_EPERM = -1, L_ESRCH = -3, L_EFAULT = -14, L_EINVAL = -22, L_EOPNOTSUPP = -95 };
+enum {
+    L_EPERM = -1,
+    L_ESRCH = -3,
+    L_EBADF = -9,
+    L_EFAULT = -14,
+    L_EINVAL = -22,
+    L_EOPNOTSUPP = -95
+};
 enum { NO_TID = 0x7ffffff0, NAME_BYTES = 16, FIELD_BYTES = 65 };
 #define BAD    UINT64_C(0x10)
 #define AT(x)  ((uint64_t)(uintptr_t)(x))
@@ -25,7 +33,7 @@ enum { NO_TID = 0x7ffffff0, NAME_BYTES = 16, FIELD_BYTES = 65 };
 
 struct row {
     const char *what;
-    uint64_t number, a[4];
+    uint64_t number, a[5];
     int64_t expected;
 };
 
@@ -40,7 +48,7 @@ static void ask_all(const struct row *rows, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         const struct row *r = &rows[i];
-        int64_t result = call(r->number, r->a[0], r->a[1], r->a[2], r->a[3]);
+        int64_t result = syscall_raw(r->number, r->a[0], r->a[1], r->a[2], r->a[3], r->a[4], 0);
         tap_check(result == r->expected, "%s: %" PRId64 " (expected %" PRId64 ")", r->what, result,
                   r->expected);
     }
@@ -76,9 +84,21 @@ static void ask_identity(void)
               "sysinfo: %" PRIu64 " of %" PRIu64 " bytes are free", buffer[5], buffer[4]);
 }
 
+/* Returns whether the memory at this address has this name. */
+static bool named(uint64_t at, const char *name)
+{
+    struct sys_symbol s = {0};
+
+    return !symbol_of(0, at, &s) && !strcmp(s.region, name);
+}
+
+int main(void);
+
 static void ask_process(void)
 {
     enum { SET_DEATH = 1, GET_DEATH, SET_NAME = 15, GET_NAME = 16, NO_PRIVS = 38, HAS_NO_PRIVS };
+    enum { SET_VMA = 0x53564d41, PAGE = 4096 };
+    const uint64_t at = AT(memory_map("asks", 4 * PAGE)), code = AT(&main) & ~(PAGE - 1ul);
     const struct row rows[] = {
         {"a name", NR_prctl, {SET_NAME, AT("a name that is too long")}, 0},
         {"a name from nowhere", NR_prctl, {SET_NAME, BAD}, L_EFAULT},
@@ -89,6 +109,13 @@ static void ask_process(void)
         {"no new rights", NR_prctl, {NO_PRIVS, 1}, 0},
         {"no new rights, wrongly", NR_prctl, {NO_PRIVS, 2}, L_EINVAL},
         {"whether no new rights", NR_prctl, {HAS_NO_PRIVS}, 1},
+        {"memory's name", NR_prctl, {SET_VMA, 0, at + PAGE, PAGE, AT("a very long name")}, 0},
+        {"no name of memory", NR_prctl, {SET_VMA, 0, at + 2 * PAGE, PAGE, 0}, 0},
+        {"a name of no page", NR_prctl, {SET_VMA, 0, at + 1, PAGE, AT("x")}, L_EINVAL},
+        {"a name with a bracket", NR_prctl, {SET_VMA, 0, at, PAGE, AT("x]")}, L_EINVAL},
+        {"a name from nowhere", NR_prctl, {SET_VMA, 0, at, PAGE, BAD}, L_EFAULT},
+        {"a name of a file's memory", NR_prctl, {SET_VMA, 0, code, PAGE, AT("x")}, L_EBADF},
+        {"another wish of memory", NR_prctl, {SET_VMA, 1, at, PAGE, AT("x")}, L_EINVAL},
         {"an unknown wish", NR_prctl, {12345}, L_EINVAL},
         {"which system", NR_personality, {0xffffffff}, 0},
         {"no random addresses", NR_personality, {0x0040000}, 0},
@@ -100,6 +127,9 @@ static void ask_process(void)
     tap_check(!strcmp((const char *)buffer, "a name that is "), "the name is cut: '%s'",
               (const char *)buffer);
     tap_check((uint32_t)buffer[4] == 9, "the signal is kept");
+    tap_check(named(at, "asks") && named(at + PAGE, "a very long nam") &&
+                  named(at + 2 * PAGE, "memory") && named(at + 3 * PAGE, "asks"),
+              "memory has the names");
 }
 
 static void ask_random(void)

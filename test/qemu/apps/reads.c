@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include "isa.h"
 #include <stdlib.h>
 #include <string.h>
 #include "apps/libc/hpm.h"
