@@ -223,7 +223,7 @@ class Sources:
             self.structs[m[1]] = balanced(text, m.end() - 1)
 
     def find_rows(self, path):
-        """Lists of rows for a macro: ROW(SYS_READ, "read", sys_read), the last is `handle`."""
+        """Lists of rows for a macro: ROW(SYS_MARK, "mark", vigil_mark), the last is `handle`."""
         for value in re.findall(r"\bROW\([^()]*\b(\w+)\)", self.read(path)):
             self.add(path, "handle", value)
 

@@ -349,8 +349,6 @@ int64_t arch_call_result_of(const struct arch_frame *frame);
 vaddr_t arch_frame_sp(const struct arch_frame *frame); /* user mode's stack pointer */
 
 /* ---- Registers of programs ------------------------------------------------------------------- */
-/* Sets the TLS register of the running thread. Thread context. */
-void arch_tls_set(vaddr_t tls);
 /* Makes Linux's system call arch_prctl(2) for the running thread, on the ISA that has it. Thread
  * context. */
 int64_t arch_prctl(uint64_t operation, uint64_t argument);

@@ -1,5 +1,7 @@
 /*
- * The system-call interface, shared by the kernel and apps/libc.
+ * Vigil's own system calls, for what Linux has no call for; under Linux they give ENOSYS. Programs
+ * make them as Linux's (apps/libc/syscall.h, or any C library's syscall()). Linux's own are
+ * described in its manual, and calls.def lists those that there are.
  *
  * A call returns 0, or a value above 0, or a negative error number (-Exxx). The kernel checks every
  * pointer and every number: a bad one makes the call fail and affects no other process.
@@ -8,53 +10,16 @@
  *   x86-64:  number rax; arguments rdi rsi rdx r10 r8 r9; result rax; rcx and r11 are lost
  *   AArch64: number x8; arguments x0 to x5; result x0
  *
- * A program that writes code calls __builtin___clear_cache on it before it executes the code.
+ * Error numbers are Linux's. A program that writes code calls __builtin___clear_cache on it before it
+ * executes the code.
  */
 #pragma once
 #include <stdint.h>
 
 #define SYS_FIRST 4096
 enum sys_number {
-    SYS_EXIT = SYS_FIRST, /* (status) Ends the process. Status: 0 to 255. */
-    /* (fd, buf, len) Writes to the console; fd is 1 or 2. Returns the bytes written; -EBADF
-     * -EFAULT. */
-    SYS_WRITE,
-    /* (fd, buf, len) Reads a line from the console; fd is 0. Returns its bytes, 0 at the end of
-     * input. */
-    SYS_READ,
-    /* (len, prot, name) Maps zeroed memory as a region; name is an address or 0. Returns the
-     * region's address; -ENOMEM -EINVAL; -EACCES: writable and executable. */
-    SYS_MMAP,
-    SYS_MUNMAP, /* (addr, len) Unmaps pages; holes are allowed. -EINVAL -ENOMEM. */
-    /* (addr, len, prot) Sets the rights of pages. -EINVAL; -ENOMEM: a hole; -EACCES: writable and
-     * executable. */
-    SYS_MPROTECT,
-    /* (struct sys_thread *) Creates a thread. Returns its tid; -EINVAL -EFAULT -ENOMEM -EAGAIN. */
-    SYS_THREAD_CREATE,
-    /* (uint32_t *clear) Ends the calling thread. If clear is not 0, stores 0 there first and wakes
-     * its futex. */
-    SYS_THREAD_EXIT,
-    /* (addr, expected, timeout_ns) Sleeps while the 32-bit word at addr is `expected`, until
-     * another thread wakes it. Timeout -1: none. -EAGAIN: the word differs; -ETIMEDOUT. */
-    SYS_FUTEX_WAIT,
-    SYS_FUTEX_WAKE, /* (addr, count) Wakes up to count sleepers. Returns the number woken. */
-    SYS_YIELD,      /* () Lets other threads run. */
-    SYS_SLEEP,      /* (ns) Sleeps. */
-    SYS_CLOCK,      /* () Returns ns since boot. */
-    SYS_GETPID,     /* () Returns the process's number. */
-    SYS_GETTID,     /* () Returns the thread's number. */
-    SYS_GETCPU,     /* () Returns the index of the CPU that the caller runs on. */
-    SYS_SET_TLS,    /* (addr) Sets the caller's thread pointer. */
-    /* (tid, mask *, bytes) Sets the affinity of a thread of the caller's process; tid 0: the
-     * caller. */
-    SYS_SET_AFFINITY,
-    /* (tid, mask *, bytes) Reads the affinity of a thread of the caller's process. */
-    SYS_GET_AFFINITY,
-    /* (tid, prio) Sets the priority of a thread of the caller's process, 1 to 3. */
-    SYS_SET_PRIORITY,
-    SYS_SYSINFO, /* (struct sys_info *, bytes) Describes the machine. */
     /* (group) States the caller's sharing group, for sched.policy=hand; 0 to 65535. */
-    SYS_GROUP,
+    SYS_GROUP = SYS_FIRST,
     SYS_MARK, /* (label) Sets a mark in the ground truth of a simulated machine. */
     /* (struct sys_hpm_read *, struct sys_breakdown *, bytes) Reads the stall breakdown. session and
      * since_last must be 0. */
@@ -93,8 +58,6 @@ enum sys_number {
     SYS_SAMPLE_CLOSE, /* (session) Closes the session. */
     /* () Returns the pid that the next application started by the caller's process will have. */
     SYS_NEXT_PID,
-    /* (addr, len, SYS_ADVICE_) Advises how memory will be used. -EINVAL; -ENOMEM: a hole. */
-    SYS_MADVISE,
     /* (pid, struct sys_memory *, bytes) Describes the memory of a process; pid 0: the caller's. */
     SYS_MEMORY,
     /* (pid, struct sys_memory_region *, bytes) Lists regions by address. Returns the number of
@@ -111,9 +74,6 @@ enum sys_number {
     /* (pid, struct sys_curve *, bytes) Reads a process's curve of misses; pid 0: the caller's.
      * -ENOENT: there is none yet. */
     SYS_CURVE,
-    /* (scope) Returns ns on a CPU so far, of the caller (SYS_SCOPE_THREAD) or its process
-     * (SYS_SCOPE_PROCESS); -EINVAL. */
-    SYS_CPU_TIME,
     /* (uint32_t *cursor, struct sys_hpm_listed *, bytes) Describes the next event or metric that
      * can be counted by name, and advances the cursor, which is 0 at first. -ENOENT: no more;
      * -ENODEV: no counters, none known, or none known by name. */
@@ -121,20 +81,9 @@ enum sys_number {
     SYS_COUNT
 };
 
-/* Advice on how memory will be used.
- * - NORMAL: nothing is known.
- * - SEQUENTIAL: in order of address. More is read ahead, and pages already passed are evicted
- *   first.
- * - RANDOM: nothing is read ahead.
- * - WILLNEED: the kernel starts to read the pages in.
- * - DONTNEED: the kernel drops the pages; they are zero when used next. */
-enum {
-    SYS_ADVICE_NORMAL,
-    SYS_ADVICE_SEQUENTIAL,
-    SYS_ADVICE_RANDOM,
-    SYS_ADVICE_WILLNEED,
-    SYS_ADVICE_DONTNEED
-};
+/* How the program has said that a region will be used: nothing is known; in order of address: more
+ * is read ahead, and pages already passed are evicted first; nothing is to be read ahead. */
+enum { SYS_ADVICE_NORMAL, SYS_ADVICE_SEQUENTIAL, SYS_ADVICE_RANDOM };
 enum { SYS_PROT_READ = 1, SYS_PROT_WRITE = 2, SYS_PROT_EXEC = 4 };
 /* Sessions that a process may have open at a time, and that a family (an application and its
  * descendants) may have. All processes share 16 sessions of counts and 4 of samples. */
@@ -149,25 +98,6 @@ enum {
  * -EACCES. */
 /* SYS_SCOPE_FAMILY: a process and its descendants, including those that have ended. */
 enum { SYS_SCOPE_THREAD, SYS_SCOPE_PROCESS, SYS_SCOPE_MACHINE, SYS_SCOPE_FAMILY, SYS_SCOPES };
-
-struct sys_thread {
-    uint64_t entry; /* called as entry(arg) with sp = stack_top */
-    uint64_t arg;
-    uint64_t stack_top; /* 16-byte aligned */
-    uint64_t tls;
-    uint64_t tid_addr; /* address of a 32-bit word that gets the tid before the thread runs, or 0 */
-};
-
-struct sys_info {
-    uint32_t cpus, chips, cores_per_chip, threads_per_core;
-    uint32_t line_bytes;
-    uint32_t pmu; /* 1: there are counters */
-    uint64_t memory_bytes, free_bytes;
-    uint64_t ticks_hz;   /* of the clock that user mode can read; 0: it can read none */
-    uint64_t ticks_base; /* ticks at clock 0: ns = (ticks - base) * 10^9 / hz */
-    /* The CPUs' features in Linux's form AT_HWCAP; 0 where programs ask the CPU itself. */
-    uint64_t hwcap;
-};
 
 /* struct hpm_breakdown (hpm/policy/breakdown.h) for user mode, in the same order, and the counts
  * that its estimates are made of. */
@@ -403,8 +333,3 @@ struct sys_memory_region {
 
 #define SYS_ARGS_MAX   64   /* words that a program can be given, including its name */
 #define SYS_ARGS_BYTES 4096 /* ... and bytes of them all, including a NUL behind each */
-
-/*
- * Start of a process. sp is 16-byte aligned and points at 64-bit words: argc; argc pointers; 0; 0
- * (an empty environment).
- */

@@ -4,8 +4,6 @@
 #include "kernel/proc/internal.h"
 #include "hpm/policy/breakdown.h"
 
-/* sysinfo.c: describes the machine. */
-void sysinfo_read(struct sys_info *out);
 /* sysinfo.c: converts a breakdown to the form of abi.h. */
 void sysinfo_breakdown(const struct hpm_breakdown *from, struct sys_breakdown *to);
 

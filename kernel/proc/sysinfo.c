@@ -1,54 +1,5 @@
-/* Describes the machine for programs. */
+/* Stall breakdowns in the form that programs get. */
 #include "kernel/proc/figures.h"
-#include "kernel/core/cpu.h"
-#include "kernel/mem/mem.h"
-#include "sched/sched.h"
-
-/* Converts ns to ticks at hz, without an overflow. */
-static uint64_t ticks_of(uint64_t ns, uint64_t hz)
-{
-    return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
-}
-
-/* Takes the shortest of three readings of both clocks, as an interrupt in between makes a reading
- * longer. */
-static uint64_t ticks_base(uint64_t hz)
-{
-    uint64_t best = UINT64_MAX, base = 0;
-
-    for (unsigned i = 0; i < 3; i++) {
-        uint64_t before = arch_ticks(), ns = arch_clock_ns(), after = arch_ticks();
-        if (after - before < best) {
-            best = after - before;
-            base = before + best / 2 - ticks_of(ns, hz);
-        }
-    }
-    return base;
-}
-
-void sysinfo_read(struct sys_info *out)
-{
-    const struct hpm_caps *caps = hpm_caps();
-    const struct sched_topology *topology = sched_topology();
-    struct frame_stats frames;
-
-    frame_stats(&frames);
-    *out = (struct sys_info){
-        .cpus = cpu_count(),
-        .chips = topology->chips,
-        .cores_per_chip = topology->cores_per_chip,
-        .threads_per_core = topology->threads_per_core,
-        .line_bytes = caps->present ? caps->line_bytes : CACHE_LINE,
-        .pmu = caps->present,
-        .memory_bytes = frames.total_pages * PAGE_SIZE,
-        .free_bytes = frames.free_pages * PAGE_SIZE,
-        .hwcap = arch_user_hwcap(),
-    };
-    if (arch_ticks_user()) {
-        out->ticks_hz = arch_ticks_hz();
-        out->ticks_base = ticks_base(out->ticks_hz);
-    }
-}
 
 /* Shifts the mask of an array so that bit n stands for the array's word n in the structure. */
 #define WORDS(array, mask) \

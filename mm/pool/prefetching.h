@@ -4,7 +4,7 @@
  *
  * The policy is called under [P], where things happen. What it wants is read without a lock, after
  * the read that a thread waits for has begun. Without a prefetch policy, and for pages that a
- * program itself asked for (SYS_MADVISE), pages are only counted.
+ * program itself asked for (madvise(2)), pages are only counted.
  *
  * The state is struct prefetching (mm/pool.h), guarded by [P] but for its fixed ops.
  */

@@ -54,11 +54,6 @@ void arch_switch(struct arch_context *out, struct arch_context *in)
     context_switch(&out->sp, in->sp);
 }
 
-void arch_tls_set(vaddr_t tls)
-{
-    sysreg_write(tpidr_el0, tls);
-}
-
 static struct arch_frame first_frame(vaddr_t pc, vaddr_t sp, uint64_t arg)
 {
     ASSERT(pc < USER_MAX);

@@ -93,11 +93,6 @@ void arch_switch(struct arch_context *out, struct arch_context *in)
     context_switch(&out->sp, in->sp);
 }
 
-void arch_tls_set(vaddr_t tls)
-{
-    write_fs_base(tls);
-}
-
 /* Without FSGSBASE the GS base of user mode is fixed. */
 int64_t arch_prctl(uint64_t operation, uint64_t argument)
 {

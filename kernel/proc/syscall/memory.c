@@ -1,4 +1,4 @@
-/* System calls of memory: mappings, and figures about them. */
+/* System calls of memory: contents of disks, and figures. */
 #include "kernel/dev/block/block.h"
 #include "kernel/proc/abi.h"
 #include "kernel/proc/figures.h"
@@ -13,20 +13,6 @@ static int user_prot(uint64_t bits, unsigned *prot)
     *prot = (bits & SYS_PROT_READ ? PROT_R : 0) | (bits & SYS_PROT_WRITE ? PROT_W : 0) |
             (bits & SYS_PROT_EXEC ? PROT_X : 0);
     return 0;
-}
-
-int64_t vigil_mmap(const struct call *c)
-{
-    char name[REGION_NAME_MAX] = "memory";
-    unsigned prot;
-    vaddr_t va;
-    int err = user_prot(c->a[1], &prot);
-
-    if (!err && c->a[2])
-        err = user_copy_string(name, sizeof(name), c->a[2]);
-    if (!err)
-        err = space_map(c->p->space, 0, c->a[0], prot, REGION_ANON, name, &va);
-    return err ? err : (int64_t)va;
 }
 
 int64_t vigil_mmap_disk(const struct call *c)
@@ -52,19 +38,6 @@ int64_t vigil_mmap_disk(const struct call *c)
     return err ? err : (int64_t)va;
 }
 
-int64_t vigil_munmap(const struct call *c)
-{
-    return space_unmap(c->p->space, c->a[0], c->a[1]);
-}
-
-int64_t vigil_mprotect(const struct call *c)
-{
-    unsigned prot;
-    int err = user_prot(c->a[2], &prot);
-
-    return err ? err : space_protect(c->p->space, c->a[0], c->a[1], prot);
-}
-
 static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, size_t room)
 {
     struct sys_memory_region region;
@@ -81,19 +54,6 @@ static int64_t memory_regions(struct process *reader, uint32_t pid, vaddr_t at, 
         sched_point();
     }
     return n;
-}
-
-int64_t vigil_madvise(const struct call *c)
-{
-    static const enum region_advice advice[] = {
-        [SYS_ADVICE_NORMAL] = ADVICE_NORMAL,     [SYS_ADVICE_SEQUENTIAL] = ADVICE_SEQUENTIAL,
-        [SYS_ADVICE_RANDOM] = ADVICE_RANDOM,     [SYS_ADVICE_WILLNEED] = ADVICE_WILLNEED,
-        [SYS_ADVICE_DONTNEED] = ADVICE_DONTNEED,
-    };
-
-    return c->a[2] < ARRAY_SIZE(advice)
-               ? space_advise(c->p->space, c->a[0], c->a[1], advice[c->a[2]])
-               : -EINVAL;
 }
 
 int64_t vigil_memory(const struct call *c)

@@ -134,10 +134,3 @@ int64_t vigil_symbol(const struct call *c)
     return user_put_struct(c->a[2], c->a[3], &symbol, sizeof(symbol));
 }
 
-int64_t vigil_sysinfo(const struct call *c)
-{
-    struct sys_info info;
-
-    sysinfo_read(&info);
-    return user_put_struct(c->a[0], c->a[1], &info, sizeof(info));
-}

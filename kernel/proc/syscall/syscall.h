@@ -23,35 +23,12 @@ typedef int64_t handler(const struct call *c);
 
 /* One row for each of Vigil's own calls: number, name, handler. */
 #define VIGIL_CALLS(ROW)                                            \
-    /* file.c */                                                    \
-    ROW(SYS_READ, "read", sys_read)                                 \
-    ROW(SYS_WRITE, "write", sys_write)                              \
     /* memory.c */                                                  \
-    ROW(SYS_MMAP, "mmap", vigil_mmap)                               \
     ROW(SYS_MMAP_DISK, "mmap_disk", vigil_mmap_disk)                \
-    ROW(SYS_MUNMAP, "munmap", vigil_munmap)                         \
-    ROW(SYS_MPROTECT, "mprotect", vigil_mprotect)                   \
-    ROW(SYS_MADVISE, "madvise", vigil_madvise)                      \
     ROW(SYS_MEMORY, "memory", vigil_memory)                         \
     ROW(SYS_REGIONS, "regions", vigil_regions)                      \
     ROW(SYS_CURVE, "curve", vigil_curve)                            \
     /* thread.c */                                                  \
-    ROW(SYS_EXIT, "exit", vigil_exit)                               \
-    ROW(SYS_THREAD_CREATE, "thread_create", vigil_thread_create)    \
-    ROW(SYS_THREAD_EXIT, "thread_exit", vigil_thread_exit)          \
-    ROW(SYS_GETPID, "getpid", vigil_getpid)                         \
-    ROW(SYS_GETTID, "gettid", vigil_gettid)                         \
-    ROW(SYS_SET_TLS, "set_tls", vigil_set_tls)                      \
-    ROW(SYS_FUTEX_WAIT, "futex_wait", vigil_futex_wait)             \
-    ROW(SYS_FUTEX_WAKE, "futex_wake", vigil_futex_wake)             \
-    ROW(SYS_YIELD, "yield", vigil_yield)                            \
-    ROW(SYS_SLEEP, "sleep", vigil_sleep)                            \
-    ROW(SYS_CLOCK, "clock", vigil_clock)                            \
-    ROW(SYS_CPU_TIME, "cpu_time", vigil_cpu_time)                   \
-    ROW(SYS_GETCPU, "getcpu", vigil_getcpu)                         \
-    ROW(SYS_SET_AFFINITY, "set_affinity", vigil_set_affinity)       \
-    ROW(SYS_GET_AFFINITY, "get_affinity", vigil_get_affinity)       \
-    ROW(SYS_SET_PRIORITY, "set_priority", vigil_set_priority)       \
     ROW(SYS_GROUP, "group", vigil_group)                            \
     /* process.c */                                                 \
     ROW(SYS_SPAWN, "spawn", vigil_spawn)                            \
@@ -59,7 +36,6 @@ typedef int64_t handler(const struct call *c);
     ROW(SYS_WAIT, "wait", vigil_wait)                               \
     ROW(SYS_THREADS, "threads", vigil_threads)                      \
     ROW(SYS_SYMBOL, "symbol", vigil_symbol)                         \
-    ROW(SYS_SYSINFO, "sysinfo", vigil_sysinfo)                      \
     /* hpm.c */                                                     \
     ROW(SYS_MARK, "mark", vigil_mark)                               \
     ROW(SYS_HPM_READ, "hpm_read", vigil_hpm_read)                   \

@@ -89,8 +89,7 @@ static void swapped(void)
     tap_check(n >= LARGE - LARGE / 4, "random: each page is waited for");
     n = read_as(large, MADV_SEQUENTIAL, "sequential");
     tap_check(n < LARGE / 4, "sequential: few are");
-    uint64_t without = lost(kept, large, MADV_NORMAL),
-             with = lost(kept, large, MADV_SEQUENTIAL);
+    uint64_t without = lost(kept, large, MADV_NORMAL), with = lost(kept, large, MADV_SEQUENTIAL);
     printf("# of %d pages used before a long reading, %" PRIu64 " left by it, %" PRIu64
            " by one said to be sequential\n",
            KEPT, without, with);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/misdeeds.h"
 
@@ -109,27 +111,29 @@ static void thread_overflow(void)
 
 static void wild_thread(void)
 {
-    struct sys_thread args = {.entry = 0x700000000000, .stack_top = 0x700000010000};
+    static uint32_t tid;
 
-    if (syscall1(SYS_THREAD_CREATE, &args) > 0)
-        syscall1(SYS_SLEEP, (uint64_t)10 * 1000000000);
+    if (clone_thread(LINUX_CLONE_VM | LINUX_CLONE_FS | LINUX_CLONE_FILES | LINUX_CLONE_SIGHAND |
+                         LINUX_CLONE_THREAD | LINUX_CLONE_SETTLS,
+                     (void *)0x700000010000, &tid, 0x700000020000, SYS_clone) > 0)
+        sleep_ns((uint64_t)10 * 1000000000);
 }
 
 static void unmapped_use(void)
 {
-    int64_t at = syscall3(SYS_MMAP, 4096, SYS_PROT_READ | SYS_PROT_WRITE, "gone");
+    int64_t at = (int64_t)memory_map("gone", 4096);
 
     *(volatile char *)at = 1;
-    syscall2(SYS_MUNMAP, at, 4096);
+    syscall2(SYS_munmap, at, 4096);
     *(volatile char *)at = 2;
 }
 
 static void no_access(void)
 {
-    int64_t at = syscall3(SYS_MMAP, 4096, SYS_PROT_READ | SYS_PROT_WRITE, "closed");
+    int64_t at = (int64_t)memory_map("closed", 4096);
 
     *(volatile char *)at = 1;
-    syscall3(SYS_MPROTECT, at, 4096, 0);
+    syscall3(SYS_mprotect, at, 4096, 0);
     sink = *(volatile uint64_t *)at;
 }
 

@@ -12,36 +12,25 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 #include "apps/libc/hpm.h"
 #include "apps/libc/syscall.h"
+#include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "test/qemu/apps/tap.h"
 
-enum {
-    PAGE = 4096,
-    MIB = 1 << 20,
-    PROT = SYS_PROT_READ | SYS_PROT_WRITE,
-    FINE = 7,
-    NO_MEMORY = 137
-};
+enum { PAGE = 4096, MIB = 1 << 20, FINE = 7, NO_MEMORY = 137 };
 enum { SPARED = MIB, FILLED = 64 * MIB, ROUNDS = 8, SLOW_PAGES = 16 };
 #define MS ((uint64_t)1000000)
 
 static uint64_t now_ns(void)
 {
-    return (uint64_t)syscall0(SYS_CLOCK);
-}
-
-static void sleep_ns(uint64_t ns)
-{
-    syscall1(SYS_SLEEP, ns);
+    return clock_ns();
 }
 
 static uint64_t free_bytes(void)
 {
-    struct sys_info info;
-
-    syscall2(SYS_SYSINFO, &info, sizeof info);
-    return info.free_bytes;
+    return (uint64_t)sysconf(_SC_AVPHYS_PAGES) * 4096;
 }
 
 static int start(const char *word)
@@ -60,12 +49,13 @@ static int open_samples(void)
 }
 
 /* Both at the same CPU, so that one cannot run while the other does. */
-static void run_at(unsigned priority)
+/* 19: the lowest priority; -20: the highest. */
+static void run_at(int nice)
 {
     uint64_t first = 1;
 
-    syscall3(SYS_SET_AFFINITY, 0, &first, sizeof first);
-    syscall2(SYS_SET_PRIORITY, 0, priority);
+    syscall3(SYS_sched_setaffinity, 0, sizeof first, &first);
+    syscall3(SYS_setpriority, 0, 0, nice);
 }
 
 /* ---- Exhausted memory ------------------------------------------------------------------------ */
@@ -74,7 +64,7 @@ static void run_at(unsigned priority)
 static _Noreturn void eater(void)
 {
     for (;;) {
-        int64_t at = syscall3(SYS_MMAP, MIB, PROT, "eaten");
+        int64_t at = (int64_t)memory_map("eaten", MIB);
         for (uint64_t i = 0; at > 0 && i < MIB; i += PAGE) {
             while (free_bytes() < SPARED)
                 sleep_ns(5 * MS);
@@ -87,7 +77,7 @@ static _Noreturn void eater(void)
 static void eat(void)
 {
     int session = open_samples(), pid = start("eater");
-    int64_t at = syscall3(SYS_MMAP, FILLED, PROT, "filled"), end = at + FILLED;
+    int64_t at = (int64_t)memory_map("filled", FILLED), end = at + FILLED;
     unsigned wrong = 0;
     struct sys_thread_info info;
 
@@ -117,21 +107,22 @@ static int mother(void)
 {
     pthread_t thread;
 
-    run_at(3);
+    run_at(-20);
     pthread_create(&thread, NULL, sleep_for_ever, NULL);
     sleep_ns(20 * MS + now_ns() % (40 * MS));
-    syscall1(SYS_EXIT, FINE);
+    syscall1(SYS_exit_group, FINE);
     return 0;
 }
 
 static void take_slowly(int session)
 {
     uint64_t mapped = 0;
-    int64_t at = syscall5(SYS_MMAP_DISK, "ram", 0, SLOW_PAGES * PAGE, PROT, &mapped);
+    int64_t at = syscall5(SYS_MMAP_DISK, "ram", 0, SLOW_PAGES * PAGE,
+                          LINUX_PROT_READ | LINUX_PROT_WRITE, &mapped);
 
     for (int i = 0; at > 0 && i < SLOW_PAGES; i++)
         syscall3(SYS_SAMPLE_TAKE, session, at + i * PAGE, PAGE);
-    syscall2(SYS_MUNMAP, at, SLOW_PAGES * PAGE);
+    syscall2(SYS_munmap, at, SLOW_PAGES * PAGE);
 }
 
 static void invert(void)
@@ -139,7 +130,7 @@ static void invert(void)
     int session = open_samples();
     unsigned ended = 0;
 
-    run_at(1);
+    run_at(19);
     for (unsigned round = 0; round < ROUNDS; round++) {
         int child = start("mother");
         for (uint64_t since = now_ns(); now_ns() - since < 100 * MS;)

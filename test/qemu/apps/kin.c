@@ -16,6 +16,7 @@
 #include "apps/libc/hpm.h"
 #include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
+#include "apps/libc/libc.h"
 #include "test/qemu/apps/tap.h"
 
 enum { CHILDREN = 24, THREADS = 24, SEEN_MAX = 64, FINE = 7, LARGEST = 0x3fffffff };
@@ -29,7 +30,7 @@ static int start(const char *word, const char *more, const char *last)
 
 static void sleep_ms(unsigned ms)
 {
-    syscall1(SYS_SLEEP, (uint64_t)ms * 1000000);
+    sleep_ns((uint64_t)ms * 1000000);
 }
 
 static _Noreturn void sleep_for_ever(void)
@@ -52,7 +53,7 @@ static int open_and_end(void)
 
 static void *own_number(void *arg)
 {
-    *(int *)arg = (int)syscall0(SYS_GETTID);
+    *(int *)arg = (int)syscall0(SYS_gettid);
     return NULL;
 }
 
@@ -79,7 +80,7 @@ static void processes_begin_anew(void)
 
 static void threads_begin_anew(void)
 {
-    int number[THREADS], least = LARGEST, own = (int)syscall0(SYS_GETTID);
+    int number[THREADS], least = LARGEST, own = (int)syscall0(SYS_gettid);
     unsigned wrong = 0;
     pthread_t thread;
 

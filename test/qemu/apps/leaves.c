@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include "apps/libc/hpm.h"
 #include "apps/libc/memory.h"
+#include "apps/libc/libc.h"
 #include "apps/libc/syscall.h"
 
 #define MS        UINT64_C(1000000)
@@ -38,7 +39,7 @@ static uint32_t never, stop;
 
 static void sleep_ms(uint64_t ms)
 {
-    syscall1(SYS_SLEEP, ms * MS);
+    sleep_ns(ms * MS);
 }
 
 static int64_t start(const char *kind)
@@ -60,7 +61,7 @@ static int bomb(int first)
 static void *sleeper(void *unused)
 {
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE))
-        syscall3(SYS_FUTEX_WAIT, &never, 0, UINT64_MAX);
+        futex_wait(&never, 0);
     return unused;
 }
 
@@ -97,7 +98,7 @@ static int eat(void)
 {
     sleep_ms(EAT_AT_MS);
     for (unsigned n = 0; n < 10000; n++) {
-        int64_t at = syscall3(SYS_MMAP, CHUNK, SYS_PROT_READ | SYS_PROT_WRITE, "eaten");
+        int64_t at = (int64_t)memory_map("eaten", CHUNK);
         for (uint64_t i = 0; at > 0 && i < CHUNK; i += 4096)
             *(volatile char *)(at + i) = 1;
     }
@@ -106,7 +107,7 @@ static int eat(void)
 
 static int64_t map(uint64_t bytes)
 {
-    return syscall3(SYS_MMAP, bytes, SYS_PROT_READ | SYS_PROT_WRITE, "more");
+    return (int64_t)memory_map("more", bytes);
 }
 
 /* What else takes kernel memory, when there is none left. Nothing is printed then: that may take a
@@ -114,7 +115,10 @@ static int64_t map(uint64_t bytes)
 static int take_more(unsigned *regions, char *why, size_t size)
 {
     *regions = 0;
-    while (*regions < REGIONS && map(4096) > 0)
+    /* Neighbours of different rights do not become one. */
+    while (*regions < REGIONS &&
+           (int64_t)syscall6(SYS_mmap, 0, 4096, *regions % 2 ? LINUX_PROT_READ : 0,
+                             LINUX_MAP_PRIVATE | LINUX_MAP_ANONYMOUS, (uint64_t)-1, 0) > 0)
         ++*regions;
     return samples_open("time@100us", (uint32_t)getpid(), 1000, 100, why, size);
 }
@@ -139,7 +143,7 @@ static int limit(void)
     int session = take_more(&regions, why, sizeof why);
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&never, 1, __ATOMIC_RELEASE);
-    syscall2(SYS_FUTEX_WAKE, &never, 1000);
+    futex_wake(&never, 1000);
     for (unsigned i = 0; i < n; i++)
         pthread_join(threads[i], NULL);
     for (unsigned refused = 0; again < n && refused < TOLERATED;)

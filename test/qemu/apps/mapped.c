@@ -46,7 +46,7 @@ static void whole_disk(void)
 static void copies(void)
 {
     const uint64_t pages = 600, first = 7;
-    int64_t at = map(disk, first * PAGE, pages * PAGE, SYS_PROT_READ | SYS_PROT_WRITE);
+    int64_t at = map(disk, first * PAGE, pages * PAGE, LINUX_PROT_READ | LINUX_PROT_WRITE);
     size_t wrong = 0, kept = 0;
 
     if (!tap_check(at > 0, "a part is mapped to be written"))
@@ -54,8 +54,8 @@ static void copies(void)
     uint32_t *words = (uint32_t *)at;
     for (uint64_t p = 0; p < pages; p += 3)
         words[p * WORDS] = 0xabcdef;
-    syscall2(SYS_MUNMAP, at + 100 * PAGE, PAGE);
-    syscall3(SYS_MPROTECT, at + 200 * PAGE, 100 * PAGE, SYS_PROT_READ);
+    syscall2(SYS_munmap, at + 100 * PAGE, PAGE);
+    syscall3(SYS_mprotect, at + 200 * PAGE, 100 * PAGE, LINUX_PROT_READ);
     for (uint64_t p = 0; p < pages; p++) {
         if (p == 100)
             continue;
@@ -63,25 +63,25 @@ static void copies(void)
         kept += words[p * WORDS] == (p % 3 ? (first + p) * WORDS : 0xabcdef);
     }
     tap_check(!wrong && kept == pages - 1, "what is written stays, and the rest is the disk's");
-    const uint32_t *same = (const uint32_t *)map(disk, first * PAGE, pages * PAGE, SYS_PROT_READ);
+    const uint32_t *same = (const uint32_t *)map(disk, first * PAGE, pages * PAGE, LINUX_PROT_READ);
     tap_check(!wrong_words(same, pages * WORDS, (uint32_t)(first * WORDS)),
               "... and the disk has not changed");
 }
 
 static void refused(void)
 {
-    tap_check(map("vdz", 0, 0, SYS_PROT_READ) == -ENOENT, "a disk that is not there");
-    tap_check(map("", 0, 0, SYS_PROT_READ) == -ENOENT, "... or has no name");
-    tap_check(map(disk, 100, 0, SYS_PROT_READ) == -EINVAL, "no whole page");
-    tap_check(map(disk, 0, 100, SYS_PROT_READ) == -EINVAL, "... to its end");
-    tap_check(map(disk, (uint64_t)1 << 40, PAGE, SYS_PROT_READ) == -EINVAL, "beyond the disk");
-    tap_check(map(disk, 0, (uint64_t)1 << 40, SYS_PROT_READ) == -EINVAL, "... and to beyond it");
-    tap_check(map(disk, 0, PAGE, SYS_PROT_WRITE | SYS_PROT_EXEC) == -EACCES,
+    tap_check(map("vdz", 0, 0, LINUX_PROT_READ) == -ENOENT, "a disk that is not there");
+    tap_check(map("", 0, 0, LINUX_PROT_READ) == -ENOENT, "... or has no name");
+    tap_check(map(disk, 100, 0, LINUX_PROT_READ) == -EINVAL, "no whole page");
+    tap_check(map(disk, 0, 100, LINUX_PROT_READ) == -EINVAL, "... to its end");
+    tap_check(map(disk, (uint64_t)1 << 40, PAGE, LINUX_PROT_READ) == -EINVAL, "beyond the disk");
+    tap_check(map(disk, 0, (uint64_t)1 << 40, LINUX_PROT_READ) == -EINVAL, "... and to beyond it");
+    tap_check(map(disk, 0, PAGE, LINUX_PROT_WRITE | LINUX_PROT_EXEC) == -EACCES,
               "to be written and executed");
-    tap_check(syscall5(SYS_MMAP_DISK, disk, 0, 0, SYS_PROT_READ, 8) == -EFAULT,
+    tap_check(syscall5(SYS_MMAP_DISK, disk, 0, 0, LINUX_PROT_READ, 8) == -EFAULT,
               "a length to nowhere");
     if (other)
-        tap_check(map(other, 0, 0, SYS_PROT_READ) == -EBUSY, "the disk that is swapped to");
+        tap_check(map(other, 0, 0, LINUX_PROT_READ) == -EBUSY, "the disk that is swapped to");
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
 
 #define CHUNK ((uint64_t)1 << 20)
@@ -19,8 +21,8 @@ static int eat(void)
     uint64_t eaten = 0;
 
     for (;;) {
-        int64_t at = syscall3(SYS_MMAP, CHUNK, SYS_PROT_READ | SYS_PROT_WRITE, "eaten");
-        if (at < 0) {
+        int64_t at = (int64_t)memory_map("eaten", CHUNK);
+        if (!at) {
             printf("oom: mmap refused after %llu MB\n", (unsigned long long)(eaten / CHUNK));
             return 1;
         }
@@ -38,7 +40,7 @@ static void *wait_for_ever(void *arg)
 
     (void)arg;
     for (;;)
-        syscall3(SYS_FUTEX_WAIT, &never, 0, UINT64_MAX);
+        futex_wait(&never, 0);
     return NULL;
 }
 
@@ -58,7 +60,9 @@ static int make_regions(void)
     unsigned n = 0;
 
     printf("oom: mapping single pages\n"); /* while there is memory for the output's buffer */
-    while (syscall3(SYS_MMAP, PAGE, SYS_PROT_READ, "one") > 0)
+    /* Neighbours of different rights do not become one. */
+    while ((int64_t)syscall6(SYS_mmap, 0, PAGE, n % 2 ? LINUX_PROT_READ : 0,
+                             LINUX_MAP_PRIVATE | LINUX_MAP_ANONYMOUS, (uint64_t)-1, 0) > 0)
         n++;
     printf("oom: refused=regions after=%u\n", n);
     return n > 1000 ? 0 : 1;

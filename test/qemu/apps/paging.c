@@ -13,6 +13,8 @@
 #include <string.h>
 #include "apps/common/args.h"
 #include "apps/libc/syscall.h"
+#include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "test/qemu/apps/tap.h"
 
 #define PAGE        4096u
@@ -76,10 +78,10 @@ static void verify(const uint64_t *at, uint64_t page, uint64_t version)
 
 static uint64_t *map(uint64_t n, const char *name)
 {
-    int64_t at = syscall3(SYS_MMAP, n * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, name);
+    int64_t at = (int64_t)memory_map(name, n * PAGE);
 
-    if (at < 0) {
-        printf("Bail out!  mmap: %lld\n", (long long)at);
+    if (!at) {
+        printf("Bail out!  no memory\n");
         exit(1);
     }
     return (uint64_t *)at;
@@ -103,7 +105,7 @@ static void expect(bool right)
 
 static void remap(struct chunk *c)
 {
-    expect(syscall2(SYS_MUNMAP, c->at, CHUNK_PAGES * PAGE) == 0);
+    expect(syscall2(SYS_munmap, c->at, CHUNK_PAGES * PAGE) == 0);
     c->at = map(CHUNK_PAGES, "chunk");
     memset(c->version, 0, sizeof(c->version));
 }
@@ -113,7 +115,7 @@ static void unmap_part(struct chunk *c, uint64_t *state)
     unsigned from = next_random(state) % CHUNK_PAGES;
 
     /* What is left keeps its contents; then all of it goes. */
-    expect(syscall2(SYS_MUNMAP, at_page(c, from), PAGE) == 0);
+    expect(syscall2(SYS_munmap, at_page(c, from), PAGE) == 0);
     for (unsigned i = 0; i < CHUNK_PAGES; i++)
         if (i != from)
             verify(at_page(c, i), page_of((uint64_t)(c - chunk), i), c->version[i]);
@@ -122,10 +124,11 @@ static void unmap_part(struct chunk *c, uint64_t *state)
 
 static void protect(struct chunk *c)
 {
-    expect(syscall3(SYS_MPROTECT, c->at, CHUNK_PAGES * PAGE, SYS_PROT_READ) == 0);
+    expect(syscall3(SYS_mprotect, c->at, CHUNK_PAGES * PAGE, LINUX_PROT_READ) == 0);
     for (unsigned i = 0; i < CHUNK_PAGES; i += 5)
         verify(at_page(c, i), page_of((uint64_t)(c - chunk), i), c->version[i]);
-    expect(syscall3(SYS_MPROTECT, c->at, CHUNK_PAGES * PAGE, SYS_PROT_READ | SYS_PROT_WRITE) == 0);
+    expect(syscall3(SYS_mprotect, c->at, CHUNK_PAGES * PAGE, LINUX_PROT_READ | LINUX_PROT_WRITE) ==
+           0);
 }
 
 /* Some pages are asked for, and at once forgotten, read or left alone. */
@@ -134,9 +137,9 @@ static void advise(struct chunk *c, unsigned i, uint64_t *state)
     unsigned n = 1 + next_random(state) % (CHUNK_PAGES - i);
     bool forget = next_random(state) % 2;
 
-    expect(syscall3(SYS_MADVISE, c->at, CHUNK_PAGES * PAGE, SYS_ADVICE_WILLNEED) == 0);
+    expect(syscall3(SYS_madvise, c->at, CHUNK_PAGES * PAGE, LINUX_MADV_WILLNEED) == 0);
     if (forget) {
-        expect(syscall3(SYS_MADVISE, at_page(c, i), n * PAGE, SYS_ADVICE_DONTNEED) == 0);
+        expect(syscall3(SYS_madvise, at_page(c, i), n * PAGE, LINUX_MADV_DONTNEED) == 0);
         memset(&c->version[i], 0, n * sizeof(c->version[0]));
     }
     for (unsigned k = 0; k < CHUNK_PAGES; k += 2)
@@ -217,7 +220,7 @@ static void run(void)
 
 static void *end_amid_all(void *arg)
 {
-    syscall1(SYS_SLEEP, end_ms * 1000000);
+    sleep_ns(end_ms * 1000000);
     printf("paging: event=ends verified=%llu wrong=%llu\n", (unsigned long long)verified,
            (unsigned long long)wrong);
     exit(wrong != 0);

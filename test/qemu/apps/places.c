@@ -12,6 +12,7 @@
 #include "apps/libc/hpm.h"
 #include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
+#include "apps/libc/libc.h"
 #include "test/qemu/apps/tap.h"
 
 #define PAGE       4096u
@@ -81,7 +82,7 @@ static void code_is_known_by_line(void)
 
 static void memory_is_known_by_region(void)
 {
-    int64_t page = syscall3(SYS_MMAP, 2 * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "a place");
+    int64_t page = (int64_t)memory_map("a place", 2 * PAGE);
     struct sys_symbol place = at((uint64_t)page + 5000), next;
 
     tap_check(is_memory(&place, "a place", 5000), "memory that was mapped by a name");
@@ -159,7 +160,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "nothing") == 0)
         return 0;
     if (argc == 2 && strcmp(argv[1], "wait") == 0) {
-        syscall1(SYS_SLEEP, (uint64_t)1000000000);
+        sleep_ns((uint64_t)1000000000);
         return 0;
     }
     if (argc == 2) {

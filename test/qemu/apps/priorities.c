@@ -15,21 +15,21 @@
 #include "apps/common/args.h"
 #include "apps/libc/libc.h"
 
-enum { LOOPS_MAX = 256, NS_PER_MS = 1000000, PRIO_LOW = 1, PRIO_HIGH = 3 };
+enum { LOOPS_MAX = 256, NS_PER_MS = 1000000, NICE_LOW = 19, NICE_HIGH = -20 };
 
 static atomic_bool stop;
 static atomic_uint looping;
 static uint64_t longest_ns, gaps = 8;
 
-static void take_priority(uint64_t prio)
+static void take_nice(int nice)
 {
-    syscall2(SYS_SET_PRIORITY, thread_self()->tid_value, prio);
+    syscall3(SYS_setpriority, 0, thread_self()->tid_value, nice);
 }
 
 static void *loop(void *unused)
 {
     (void)unused;
-    take_priority(PRIO_HIGH);
+    take_nice(NICE_HIGH);
     atomic_fetch_add(&looping, 1);
     while (!atomic_load_explicit(&stop, memory_order_relaxed))
         relax();
@@ -40,7 +40,7 @@ static void *loop(void *unused)
 static void *go_on(void *unused)
 {
     (void)unused;
-    take_priority(PRIO_LOW);
+    take_nice(NICE_LOW);
     uint64_t last_ns = clock_ns();
     for (uint64_t seen = 0; seen < gaps;) {
         uint64_t now_ns = clock_ns();
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     pthread_attr_init(&attr);
     if (on)
         pthread_attr_setaffinity_np(&attr, sizeof(cpu_set_t), &(cpu_set_t){.bits = 1});
-    take_priority(PRIO_HIGH);
+    take_nice(NICE_HIGH);
     for (uint64_t i = 0; i < loops; i++)
         if (pthread_create(&thread[i], &attr, loop, NULL))
             return 1;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "apps/libc/syscall.h"
 
 enum { PART = 1000 /* on average */, THREADS_MAX = 16, PAGE = 4096, LAPS = 200 };
@@ -39,14 +41,14 @@ static void *work(void *unused)
 
 static __attribute__((noinline)) void three_calls(void)
 {
-    syscall0(SYS_GETPID);
-    syscall0(SYS_GETPID);
-    syscall0(SYS_GETPID);
+    syscall0(SYS_getpid);
+    syscall0(SYS_getpid);
+    syscall0(SYS_getpid);
 }
 
 static __attribute__((noinline)) void one_call(void)
 {
-    syscall0(SYS_GETTID);
+    syscall0(SYS_gettid);
 }
 
 static void make_calls(unsigned long n)
@@ -62,18 +64,18 @@ static void work_in_bursts(unsigned long n)
     rounds = 80;
     while (n--) {
         work(NULL);
-        syscall1(SYS_SLEEP, 300000);
+        sleep_ns(300000);
     }
 }
 
 static int touch(unsigned long pages)
 {
-    int64_t at = syscall3(SYS_MMAP, pages * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "touched");
+    int64_t at = (int64_t)memory_map("touched", pages * PAGE);
 
     for (unsigned lap = 0; at > 0 && lap < LAPS; lap++)
         for (unsigned long i = 0; i < pages; i++)
             *(volatile char *)((uint64_t)at + i * PAGE + i % 32 * 128) = 1;
-    return at < 0;
+    return !at;
 }
 
 int main(int argc, char **argv)

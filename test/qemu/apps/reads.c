@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "apps/libc/hpm.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/known_loop.h"
@@ -118,10 +119,7 @@ static void *read_once(void *arg)
 
 static uint64_t free_bytes(void)
 {
-    struct sys_info info;
-
-    syscall2(SYS_SYSINFO, &info, sizeof info);
-    return info.free_bytes;
+    return (uint64_t)sysconf(_SC_AVPHYS_PAGES) * 4096;
 }
 
 static void pages_come_back(void)
@@ -145,10 +143,10 @@ static void pages_are_the_kernels(void)
     int64_t at = (int64_t)syscall1(SYS_HPM_SHOW, session);
 
     tap_check(at > 0 && (int64_t)syscall1(SYS_HPM_SHOW, session) == at, "a thread has one page");
-    tap_check((int64_t)syscall2(SYS_MUNMAP, at, 4096) < 0 &&
-                  (int64_t)syscall3(SYS_MPROTECT, at, 4096, SYS_PROT_READ | SYS_PROT_WRITE) < 0,
+    tap_check((int64_t)syscall2(SYS_munmap, at, 4096) < 0 &&
+                  (int64_t)syscall3(SYS_mprotect, at, 4096, LINUX_PROT_READ | LINUX_PROT_WRITE) < 0,
               "... which is not its to unmap or to change");
-    tap_check((int64_t)syscall2(SYS_SYSINFO, at, sizeof(struct sys_info)) == -EFAULT,
+    tap_check((int64_t)syscall1(SYS_sysinfo, at) == -EFAULT,
               "... nor is it written by system calls");
     tap_check((int64_t)syscall1(SYS_HPM_SHOW, session + 1) == -ESRCH &&
                   (int64_t)syscall1(SYS_HPM_SHOW, 0x100000000 + session) == -ESRCH,

@@ -391,7 +391,7 @@ static void *read_own(void *arg)
     int n = hpm_values(&read, v, VALUES);
     expect(n == 1 && v[0].count > 0 && v[0].count < process_cycles(many),
            "own cycles since the last", n);
-    read.tid = (uint32_t)syscall0(SYS_GETTID);
+    read.tid = (uint32_t)syscall0(SYS_gettid);
     uint64_t first = v[0].count;
     expect(hpm_values(&read, v, VALUES) == 1 && first + v[0].count <= own_cycles(many, false),
            "the same thread by its number", (long long)v[0].count);

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "apps/libc/syscall.h"
+#include "apps/libc/libc.h"
+#include "apps/libc/memory.h"
 #include "test/qemu/apps/tap.h"
 
 #define PAGE        4096u
@@ -93,7 +95,7 @@ static void pass_token(struct worker *w)
 static void churn_memory(struct worker *w)
 {
     uint64_t pages = 1 + next_random(&w->state) % 24;
-    int64_t at = syscall3(SYS_MMAP, pages * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "churn");
+    int64_t at = (int64_t)memory_map("churn", pages * PAGE);
     uint64_t tag = next_random(&w->state);
 
     expect(at > 0);
@@ -105,15 +107,15 @@ static void churn_memory(struct worker *w)
         *word = tag + i;
     }
     uint64_t middle = pages / 2;
-    expect(syscall3(SYS_MPROTECT, at, PAGE * (middle + 1), SYS_PROT_READ) == 0);
+    expect(syscall3(SYS_mprotect, at, PAGE * (middle + 1), LINUX_PROT_READ) == 0);
     for (uint64_t i = 0; i < pages; i++)
         expect(*(volatile uint64_t *)(at + (int64_t)(i * PAGE)) == tag + i);
     /* From the middle outwards: another thread may map the freed range at once. */
-    expect(syscall2(SYS_MUNMAP, at + (int64_t)(middle * PAGE), PAGE) == 0);
+    expect(syscall2(SYS_munmap, at + (int64_t)(middle * PAGE), PAGE) == 0);
     if (middle)
-        expect(syscall2(SYS_MUNMAP, at, middle * PAGE) == 0);
+        expect(syscall2(SYS_munmap, at, middle * PAGE) == 0);
     if (middle + 1 < pages)
-        expect(syscall2(SYS_MUNMAP, at + (int64_t)((middle + 1) * PAGE),
+        expect(syscall2(SYS_munmap, at + (int64_t)((middle + 1) * PAGE),
                         (pages - middle - 1) * PAGE) == 0);
 }
 
@@ -154,25 +156,24 @@ static void bear_children(struct worker *w)
 
 static void doze(struct worker *w)
 {
-    uint64_t before = (uint64_t)syscall0(SYS_CLOCK), ns = next_random(&w->state) % 1500000;
+    uint64_t before = clock_ns(), ns = next_random(&w->state) % 1500000;
 
-    syscall1(SYS_SLEEP, ns);
-    expect((uint64_t)syscall0(SYS_CLOCK) - before >= ns);
+    sleep_ns(ns);
+    expect(clock_ns() - before >= ns);
     w->slept++;
 }
 
 static void wander(struct worker *w)
 {
-    struct sys_info info;
+    const uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t mask, all;
 
-    syscall2(SYS_SYSINFO, &info, sizeof info);
-    all = UINT64_MAX >> (64 - info.cpus);
-    mask = (uint64_t)1 << next_random(&w->state) % info.cpus;
-    expect(syscall3(SYS_SET_AFFINITY, 0, &mask, sizeof mask) == 0);
-    syscall0(SYS_YIELD);
-    expect((mask >> syscall0(SYS_GETCPU) & 1) == 1);
-    expect(syscall3(SYS_SET_AFFINITY, 0, &all, sizeof all) == 0);
+    all = UINT64_MAX >> (64 - cpus);
+    mask = (uint64_t)1 << next_random(&w->state) % cpus;
+    expect(syscall3(SYS_sched_setaffinity, 0, sizeof mask, &mask) == 0);
+    syscall0(SYS_sched_yield);
+    expect((mask >> sched_getcpu() & 1) == 1);
+    expect(syscall3(SYS_sched_setaffinity, 0, sizeof all, &all) == 0);
 }
 
 static void (*const deeds[])(struct worker *) = {count_under_lock, pass_token, churn_memory,
@@ -184,7 +185,7 @@ static void (*const deeds[])(struct worker *) = {count_under_lock, pass_token, c
 static void fault_together(void)
 {
     if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
-        int64_t at = syscall3(SYS_MMAP, COMMON * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "common");
+        int64_t at = (int64_t)memory_map("common", COMMON * PAGE);
         expect(at > 0);
         common = (uint32_t *)at;
     }
@@ -194,7 +195,7 @@ static void fault_together(void)
     if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
         for (unsigned i = 0; i < COMMON; i++)
             expect(common[i * (PAGE / 4)] == threads);
-        expect(syscall2(SYS_MUNMAP, common, COMMON * PAGE) == 0);
+        expect(syscall2(SYS_munmap, common, COMMON * PAGE) == 0);
     }
 }
 
@@ -248,7 +249,7 @@ static int stress(void)
     }
     pthread_join(maker, NULL);
     for (unsigned i = 0; i < 1000 && __atomic_load_n(&detached_done, __ATOMIC_RELAXED) < 20; i++)
-        syscall1(SYS_SLEEP, 10000000);
+        sleep_ns(10000000);
     tap_check(guarded == sum.increments, "%llu increments under a lock, %llu counted",
               (unsigned long long)sum.increments, (unsigned long long)guarded);
     tap_check(handed == sum.given && taken == sum.got && taken <= handed,
@@ -278,10 +279,10 @@ static void *linger(void *arg)
     switch ((uintptr_t)arg % 5) {
     case 0:
         for (;;)
-            syscall3(SYS_FUTEX_WAIT, &never, 0, UINT64_MAX);
+            futex_wait(&never, 0);
     case 1:
         for (;;)
-            syscall1(SYS_SLEEP, (uint64_t)3600 * 1000000000);
+            sleep_ns((uint64_t)3600 * 1000000000);
     case 2:
         for (;;)
             __asm__ volatile("" : : : "memory");
@@ -292,10 +293,10 @@ static void *linger(void *arg)
             pthread_create(&t, &detached, nothing, NULL);
     default:
         for (;;) {
-            int64_t at = syscall3(SYS_MMAP, 16 * PAGE, SYS_PROT_READ | SYS_PROT_WRITE, "linger");
+            int64_t at = (int64_t)memory_map("linger", 16 * PAGE);
             for (unsigned i = 0; at > 0 && i < 16; i++)
                 *(volatile char *)(at + i * PAGE) = 1;
-            syscall2(SYS_MUNMAP, at, 16 * PAGE);
+            syscall2(SYS_munmap, at, 16 * PAGE);
         }
     }
     return NULL;
@@ -310,7 +311,7 @@ static int end_amid(unsigned n)
             printf("stress: thread %u refused\n", i);
             return 1;
         }
-    syscall1(SYS_SLEEP, 50000000);
+    sleep_ns(50000000);
     printf("stress: ending amid %u threads\n", n);
     return 0;
 }
