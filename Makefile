@@ -158,6 +158,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
 ## make install-policy    the policies as a library for other programs, below PREFIX=/usr/local
 ##                        (docs/extend/policies.md)
+## make install-sdk       compiler's wrapper, C library and vigil.h for programs elsewhere, below
+##                        PREFIX=/usr/local (docs/use/sdk.md)
 ## make vigil-replay      build/vigil-replay: page traces through replacement policies on the host
 ## make compile_commands  compile_commands.json for editors
 ## make clean             remove build products (distclean: newlib and package lists, too)
@@ -297,6 +299,10 @@ PREFIX ?= /usr/local
 .PHONY: install-policy
 install-policy: $(H)/libvigil-policy.a
 	@tools/install_policy.sh $(PREFIX) $< $(LIBRARY_SRC)
+# What programs are built with outside this tree, for ARCH.
+.PHONY: install-sdk
+install-sdk: $(libc_objects) $(NEWLIB)/lib/libc.a
+	@tools/install_sdk.sh $(PREFIX) $(ARCH) $(CC) '$(ISA_$(ARCH))' $(NEWLIB) $(libc_objects)
 $(B)/vigil-replay: $(call fast_objects,$(REPLAY_SRC)) $(H)/libvigil-policy.a
 	$(call say,HOSTLD,$@)
 	$(Q)$(HOSTCC) $^ -o $@

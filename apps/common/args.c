@@ -270,6 +270,7 @@ const char *args_reason(int err)
     case ENODEV:
         return "no-device";
     case EOPNOTSUPP:
+    case ENOSYS:
         return "unsupported";
     case ENOMEM:
         return "memory";

@@ -1,5 +1,5 @@
-/* Files, by Linux's calls. newlib calls them by their names with an underscore; the names without are
- * weak, for programs. */
+/* Files, by Linux's calls. newlib calls them by their names with an underscore; the names without
+ * are weak, for programs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>

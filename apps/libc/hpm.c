@@ -1,6 +1,7 @@
 /* Counters, samples and applications: wrappers of the calls (hpm.h). */
 #include "apps/libc/hpm.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "apps/libc/syscall.h"
 
@@ -20,11 +21,19 @@ void hpm_group(int group)
     syscall1(SYS_GROUP, group);
 }
 
+/* Says why a call failed that another kernel than Vigil does not know. */
+static int say_missing(int64_t result, char *why, size_t size)
+{
+    if (result == -ENOSYS && size)
+        snprintf(why, size, "this kernel is not Vigil");
+    return (int)result;
+}
+
 int hpm_open(const char *names, char *why, size_t size)
 {
     if (size)
         why[0] = '\0';
-    return (int)syscall3(SYS_HPM_OPEN, names, why, size);
+    return say_missing(syscall3(SYS_HPM_OPEN, names, why, size), why, size);
 }
 
 int hpm_values(const struct sys_hpm_read *read, struct sys_hpm_value *out, size_t room)
@@ -82,7 +91,7 @@ int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t per
 
     if (size)
         why[0] = '\0';
-    return (int)syscall3(SYS_SAMPLE_OPEN, &what, why, size);
+    return say_missing(syscall3(SYS_SAMPLE_OPEN, &what, why, size), why, size);
 }
 
 int samples_take(int session, struct sys_sample *out, size_t room)

@@ -1,5 +1,5 @@
-/* ELF-64's layout, as far as the library reads it of the program and the vDSO; newlib's elf.h differs
- * between systems. */
+/* ELF-64's layout, as far as the library reads it of the program and the vDSO; newlib's elf.h
+ * differs between systems. */
 #pragma once
 #include <stdint.h>
 

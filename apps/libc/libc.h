@@ -55,9 +55,9 @@ void keys_run_destructors(struct pthread *self) VIGIL(keys_run_destructors);
 void malloc_thread_exit(struct pthread *self) VIGIL(malloc_thread_exit);
 void mappings_thread_exit(struct pthread *self) VIGIL(mappings_thread_exit);
 
-/* Entry of a thread (start.S): makes one with these flags, stack, word that its number is stored in,
- * and thread pointer, by the call of this number. Returns the thread's number or an error of Linux.
- * The thread calls thread_main(). */
+/* Makes a thread with these flags, stack, word that its number is stored in, and thread pointer, by
+ * the call of this number (start.S). Returns the thread's number or an error of Linux. The thread
+ * calls thread_main(). */
 int64_t clone_thread(uint64_t flags, void *stack_top, uint32_t *tid, uint64_t tp, uint64_t number)
     VIGIL(clone);
 void restore_signal(void) VIGIL(restore);

@@ -19,8 +19,8 @@ const void *memory_map_disk(const char *name, size_t *bytes) VIGIL(memory_map_di
 /* Unmaps a whole mapping. */
 void memory_unmap(void *at, size_t bytes) VIGIL(memory_unmap);
 
-/* Advises how whole pages will be used (MADV_ of sys/mman.h). Returns 0, -EINVAL, or -ENOMEM if not all of
- * them are mapped. */
+/* Advises how whole pages will be used (MADV_, sys/mman.h). Returns 0, -EINVAL, or -ENOMEM
+ * if not all of them are mapped. */
 int memory_advise(void *at, size_t bytes, int advice) VIGIL(memory_advise);
 
 /* Reads the memory figures of process `pid`, the caller's if 0. Those of a child that has ended are

@@ -1,7 +1,7 @@
 /*
  * signal, raise, kill. Handlers stay installed, and calls that they interrupt go on, as with BSD's
- * signal(). newlib's numbers differ from Linux's. This replaces newlib's handlers, which belong to a
- * thread each.
+ * signal(). newlib's numbers differ from Linux's. This replaces newlib's handlers, which belong to
+ * a thread each.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* Processes and the system, for newlib and by its names with an underscore; the names without are
  * weak, for programs. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "apps/libc/libc.h"
@@ -16,6 +17,25 @@ static int result_of(int64_t r)
 static int fail(int error)
 {
     errno = error;
+    return -1;
+}
+
+long syscall(long number, ...);
+
+/* Makes a system call of Linux's or Vigil's, by its number. */
+POSIX long syscall(long number, ...)
+{
+    uint64_t a[6];
+    va_list rest;
+
+    va_start(rest, number);
+    for (unsigned i = 0; i < 6; i++)
+        a[i] = va_arg(rest, uint64_t);
+    va_end(rest);
+    int64_t r = syscall6((uint64_t)number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (r >= 0)
+        return r;
+    errno = (int)-r;
     return -1;
 }
 

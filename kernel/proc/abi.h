@@ -10,8 +10,8 @@
  *   x86-64:  number rax; arguments rdi rsi rdx r10 r8 r9; result rax; rcx and r11 are lost
  *   AArch64: number x8; arguments x0 to x5; result x0
  *
- * Error numbers are Linux's. A program that writes code calls __builtin___clear_cache on it before it
- * executes the code.
+ * Error numbers are Linux's. A program that writes code calls __builtin___clear_cache on it before
+ * it executes the code.
  */
 #pragma once
 #include <stdint.h>

@@ -2,9 +2,9 @@
  * Processes: programs of the bundle, each in an address space of its own, with threads 1:1 on
  * kernel threads.
  *
- * A process is ended by exit_group(2), a fault, a lack of memory or process_end(). That sets "ending",
- * wakes sleeping threads with -EINTR and interrupts running ones; each leaves on its next way to
- * user mode. The last thread frees the memory and tells the waiters.
+ * A process is ended by exit_group(2), a fault, a lack of memory or process_end(). That sets
+ * "ending", wakes sleeping threads with -EINTR and interrupts running ones; each leaves on its next
+ * way to user mode. The last thread frees the memory and tells the waiters.
  */
 #pragma once
 #include "kernel/lib/base.h"

@@ -133,4 +133,3 @@ int64_t vigil_symbol(const struct call *c)
     }
     return user_put_struct(c->a[2], c->a[3], &symbol, sizeof(symbol));
 }
-

@@ -1,7 +1,8 @@
 /*
- * Vigil's own system calls, and some of Linux's, with arguments they must refuse: wild pointers, huge and wrapping lengths,
- * misaligned addresses, identifiers that nothing has, numbers out of range. Then random calls. The
- * process must live through all of it. `badcalls unknown` makes one call that there is not.
+ * Vigil's own system calls, and some of Linux's, with arguments they must refuse: wild pointers,
+ * huge and wrapping lengths, misaligned addresses, identifiers that nothing has, numbers out of
+ * range. Then random calls of Vigil's own. The process must live through all of it. `badcalls
+ * unknown` makes one call that there is not.
  */
 #include <errno.h>
 #include <string.h>
