@@ -3,11 +3,11 @@
  * tree=FILE): runs one command in it, prints its exact exit status, and switches the machine off.
  *
  * The folder /.vigil of the tree is the launcher's: `command` holds the working directory and the
- * words of the command, each with a zero byte behind it; the environment is that of
- * /etc/environment. On the kernel's command line VIGIL_PIPES=1 has input and output be pipes in
- * place of the console's terminal, and VIGIL_MARK=TEXT parts the console: a byte 16, TEXT and 'P'
- * stand in front of the command's output, the same with 'E' in front of what it writes to standard
- * error through a pipe, and with 'K' behind all. Then a line
+ * words of the command, each with a zero byte behind it; `input`, if there is one, is its standard
+ * input; the environment is that of /etc/environment. On the kernel's command line VIGIL_PIPES=1
+ * has input and output be pipes in place of the console's terminal, and VIGIL_MARK=TEXT parts the
+ * console: a byte 16, TEXT and 'P' stand in front of the command's output, the same with 'E' in
+ * front of what it writes to standard error through a pipe, and with 'K' behind all. Then a line
  * "exit: status=N" follows, 128 + the signal for a command that a signal ended. Other lines begin
  * with "GUEST". The simulated machine gets the marks "run" and "ran".
  */
@@ -45,6 +45,7 @@ enum {
 #define DEVICES "/sys/bus/pci/devices"
 #define CLOCK   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define OWN     "/.vigil"
+#define INPUT   OWN "/input"
 
 static volatile struct machine_id *machine; /* NULL: marks do nothing */
 
@@ -234,6 +235,17 @@ static _Noreturn void become(char **words, char **environment, const char *folde
     _exit(status);
 }
 
+/* A file of the tree takes the place of the console's input. */
+static void use_input(void)
+{
+    int fd = open(INPUT, O_RDONLY);
+
+    if (fd > 0) {
+        dup2(fd, 0);
+        close(fd);
+    }
+}
+
 /* ---- Pipes, where the command is not to see a terminal --------------------------------------- */
 
 /* the command's input, output and standard error */
@@ -350,6 +362,7 @@ static int run(char **words, char **environment, const char *folder, bool termin
     if (pid == 0) {
         if (!terminal)
             use_pipes();
+        use_input();
         become(words, environment, folder);
     }
     if (!terminal)

@@ -106,6 +106,7 @@ static const struct vnode_ops event_ops = {
     .rename = vnode_no_rename,
     .resize = vnode_no_resize,
     .change = vnode_no_change,
+    .own = vnode_no_own,
     .release = release_event,
 };
 

@@ -3,6 +3,14 @@
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 
+#define OWN_TRIES 8
+
+static bool writes_to(const struct vnode *v, uint32_t flags)
+{
+    return vnode_is(v, S_IFREG) && !(flags & O_PATH) &&
+           ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC));
+}
+
 /* Returns whether a vnode can be opened so. */
 static int check_opening(const struct vnode *v, uint32_t flags)
 {
@@ -62,6 +70,29 @@ static int find_or_create(const struct path_start *start, const char *path, uint
     return err == -EEXIST && !once ? path_walk(start, path, 0, out) : err;
 }
 
+/* Finds what is to be opened. A file of an archive is replaced by one that can be written, if it is
+ * to be. */
+static int find_to_open(const struct path_start *start, const char *path, uint32_t flags,
+                        uint32_t mode, struct vnode **out)
+{
+    for (unsigned tries = 0; tries < OWN_TRIES; tries++) {
+        struct vnode *v;
+        int err = find_or_create(start, path, flags, mode, &v);
+        if (err)
+            return err;
+        err = check_opening(v, flags);
+        if (!err && (!writes_to(v, flags) || !v->data)) {
+            *out = v;
+            return 0;
+        }
+        err = err ?: v->ops->own(v, !(flags & O_TRUNC), out);
+        vnode_put(v);
+        if (err != -ESTALE) /* else another thread was faster */
+            return err;
+    }
+    return -ESTALE;
+}
+
 int file_open(const struct path_start *start, const char *path, uint32_t flags, uint32_t mode,
               struct file **out)
 {
@@ -71,11 +102,10 @@ int file_open(const struct path_start *start, const char *path, uint32_t flags, 
         return -EOPNOTSUPP;
     if (flags & O_PATH)
         flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int err = find_or_create(start, path, flags, mode & 07777, &v);
+    int err = find_to_open(start, path, flags, mode & 07777, &v);
     if (err)
         return err;
-    err = check_opening(v, flags);
-    if (!err && (flags & O_TRUNC) && vnode_is(v, S_IFREG))
+    if ((flags & O_TRUNC) && writes_to(v, flags))
         err = v->ops->resize(v, 0);
     if (!err)
         err = file_make(v, flags, out);

@@ -5,7 +5,6 @@
 #include "kernel/fs/sys.h"
 #include "kernel/fs/tree.h"
 #include "kernel/mem/mem.h"
-#include "kernel/mem/mem.h"
 #include <linux/magic.h>
 
 #define BUNDLE_FOLDER "/bin"
@@ -27,12 +26,12 @@ static void add_mount(struct mount *m, struct vnode *on)
     *at = m;
 }
 
-static struct vnode *mount_point(const char *path)
+static struct vnode *make_folder(const char *path, uint32_t mode)
 {
-    struct vnode *on = tree_make_folder(root, path, 0755);
+    struct vnode *on = tree_make_folder(root, path, mode);
 
     if (!on)
-        panic("%s: no memory, or no folder, for the file system there", path);
+        panic("%s: no memory for this folder, or something else is there", path);
     return on;
 }
 
@@ -42,88 +41,29 @@ static struct tree *mount_tree(const char *path, const char *type, uint32_t magi
 
     if (!t)
         panic("%s: no memory for the file system there", path);
-    add_mount(tree_mount(t), mount_point(path));
+    add_mount(tree_mount(t), make_folder(path, 0755));
     return t;
 }
 
-/* Mounts a folder that programs can write to, up to a quarter of memory. Returns its root. */
-static struct vnode *mount_writable(struct vnode *on)
+/* Lets programs write to a tree, up to a quarter of memory. */
+static void limit_tree(struct tree *t)
+{
+    struct frame_stats frames;
+
+    frame_stats(&frames);
+    tree_set_limit(t, frames.total_pages * PAGE_SIZE / 4);
+}
+
+/* Mounts a folder that all programs can write to. */
+static void mount_writable(struct vnode *on)
 {
     struct tree *t = tree_create("tmpfs", TMPFS_MAGIC, false);
-    struct frame_stats frames;
 
     if (!t)
         panic("no memory for a folder that can be written");
-    frame_stats(&frames);
-    tree_set_limit(t, frames.total_pages * PAGE_SIZE / 4);
+    limit_tree(t);
     tree_mount(t)->root->mode = S_IFDIR | 01777;
     add_mount(tree_mount(t), on);
-    return tree_mount(t)->root;
-}
-
-/* ---- Archives' files below a folder that can be written -------------------------------------- */
-
-/* An entry of a folder. */
-struct entry {
-    char name[VNODE_NAME_MAX + 1];
-    size_t n;
-    uint64_t cursor; /* behind it */
-};
-
-static bool take_entry(void *to, const char *name, size_t n, UNUSED uint64_t id,
-                       UNUSED uint32_t type, uint64_t cursor)
-{
-    struct entry *e = to;
-
-    if (e->n)
-        return false;
-    memcpy(e->name, name, n);
-    e->n = n;
-    e->cursor = cursor;
-    return true;
-}
-
-/* Makes a name in the folder `to` that leads to a child of `from`. Returns 0 or an error. */
-static int show_child(struct vnode *from, struct vnode *to, const struct entry *e)
-{
-    struct mount *m = kmalloc(sizeof(*m));
-    struct vnode *child = NULL, *on = NULL;
-    int err = m ? from->ops->lookup(from, e->name, e->n, &child) : -ENOMEM;
-
-    if (!err)
-        err = to->ops->create(to, e->name, e->n, vnode_is(child, S_IFDIR) ? S_IFDIR : S_IFREG, NULL,
-                              &on);
-    if (err) {
-        vnode_put(child);
-        kfree(m);
-        return err;
-    }
-    *m = *child->mount;
-    m->root = child; /* both references stay */
-    m->on = on;
-    m->next = NULL;
-    on->covered = m;
-    return 0;
-}
-
-/* Shows what archives have in the folder `from`, which `to` covers: it stays as it is. */
-static void show_covered(struct vnode *from, struct vnode *to)
-{
-    struct entry *e = kmalloc(sizeof(*e));
-    int err = e ? 0 : -ENOMEM;
-
-    while (!err) {
-        e->n = 0;
-        err = from->ops->list(from, e->cursor, take_entry, e);
-        if (!err && !e->n)
-            break;
-        if (!err)
-            err = show_child(from, to, e);
-    }
-    kfree(e);
-    if (err)
-        kprintf("files: event=refused folder=/tmp reason=%s: files of the archive are missing\n",
-                err == -ENOMEM ? "memory" : "error");
 }
 
 static void add_initrd(const void *archive, uint64_t bytes)
@@ -144,9 +84,10 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     const char *why = NULL;
     uint64_t at;
 
-    root = tree_create("rootfs", TMPFS_MAGIC, true);
+    root = tree_create("rootfs", TMPFS_MAGIC, false);
     if (!root)
         panic("no memory for the tree of files");
+    limit_tree(root);
     int err = tree_add_archive(root, bundle, bundle_bytes, BUNDLE_FOLDER, &at, &why);
     if (err)
         panic("bundle: broken at byte %llu: %s", (unsigned long long)at,
@@ -157,8 +98,7 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     dev = mount_tree("/dev", "devtmpfs", TMPFS_MAGIC, true);
     dev_fill(dev);
     fs_mount("/sys", &sys_fs);
-    struct vnode *tmp = mount_point("/tmp");
-    show_covered(tmp, mount_writable(tmp));
+    make_folder("/tmp", 01777);
     mount_writable(tree_make_folder(dev, "shm", 01777));
 }
 
@@ -166,7 +106,7 @@ void fs_mount(const char *path, struct pseudo *fs)
 {
     if (pseudo_start(fs))
         panic("%s: no memory for the file system there", path);
-    add_mount(&fs->mount, mount_point(path));
+    add_mount(&fs->mount, make_folder(path, 0755));
 }
 
 struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,

@@ -3,7 +3,8 @@
  *
  * Its root has the programs of the bundle in /bin, overlaid by the archive that the boot loader
  * passes (initrd). A file's contents lie in memory: `data` and `size` of its vnode; `mode` has type
- * and permissions.
+ * and permissions. Programs can write everywhere but to /dev, /proc and /sys, and what they write
+ * is gone at the end; a file of an archive that is opened for writing is copied then.
  */
 #pragma once
 #include "kernel/fs/path.h"

@@ -2,8 +2,9 @@
  * A tree of files in memory: the root, made of archives, and file systems that programs write to.
  *
  * An archive's files stay where they lie in it, and so do names and targets of links: it must stay
- * in memory. Archives added later overlay earlier ones, as if unpacked over them: files replace
- * files, folders are joined.
+ * in memory. A file that is to be written is copied, and the copy takes its place: openings and
+ * mappings keep the old contents, and so do other names of a hard link. Archives added later
+ * overlay earlier ones, as if unpacked over them: files replace files, folders are joined.
  */
 #pragma once
 #include "kernel/fs/vnode.h"

@@ -118,7 +118,7 @@ int64_t node_write(struct vnode *v, UNUSED void *state, UNUSED unsigned flags, u
 {
     size_t done = 0;
 
-    if (!vnode_is(v, S_IFREG))
+    if (!vnode_is(v, S_IFREG) || v->data)
         return -EINVAL;
     if (at >= FILE_MAX || n > FILE_MAX - at)
         return -EFBIG;
@@ -152,6 +152,8 @@ int node_resize(struct vnode *v, uint64_t size)
     struct node *f = node_of(v);
     void *page;
 
+    if (v->data)
+        return -EINVAL;
     if (size > FILE_MAX)
         return -EFBIG;
     bool irq = tree_lock(f->tree);
@@ -245,7 +247,7 @@ int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder)
 
     if (!err) {
         node_leave(child);
-        child->links -= vnode_is(&child->v, S_IFDIR) ? 2 : 1;
+        (child->same ? child->same : child)->links -= vnode_is(&child->v, S_IFDIR) ? 2 : 1;
     }
     tree_unlock(folder->tree, irq);
     if (err)
@@ -290,7 +292,7 @@ int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to
         const char *before = child->own_name ? child->name : NULL;
         if (old) {
             node_leave(old);
-            old->links = 0;
+            (old->same ? old->same : old)->links -= vnode_is(&old->v, S_IFDIR) ? 2 : 1;
         }
         node_leave(child);
         node_enter(folder, child, own, new_n, true);
@@ -315,5 +317,58 @@ int node_change(struct vnode *v, uint32_t mode)
 
     v->mode = (v->mode & S_IFMT) | (mode & 07777);
     tree_unlock(n->tree, irq);
+    return 0;
+}
+
+/* ---- Files of archives ----------------------------------------------------------------------- */
+
+/* Puts `fresh` in place of `old`, with its name. Lock held. Returns the folder, of which the caller
+ * drops a reference, as of `old`. */
+static struct node *replace_node(struct node *old, struct node *fresh)
+{
+    const char *name = old->name;
+    uint32_t n = old->name_n;
+    bool own = old->own_name;
+    struct node *folder = node_leave(old);
+
+    (old->same ? old->same : old)->links--;
+    old->name = "";
+    old->name_n = 0;
+    old->own_name = false;
+    node_enter(folder, fresh, name, n, own);
+    return folder;
+}
+
+static int copy_contents(const struct vnode *from, struct vnode *to)
+{
+    int64_t n = from->size ? node_write(to, NULL, 0, 0, from->data, from->size) : 0;
+
+    return n < 0 ? (int)n : (uint64_t)n < from->size ? -ENOSPC : 0;
+}
+
+int node_own(struct vnode *v, bool copied, struct vnode **out)
+{
+    struct node *old = node_of(v), *folder = NULL, *fresh = node_make(old->tree, v->mode);
+
+    if (!fresh)
+        return -ENOSPC;
+    fresh->v.uid = v->uid;
+    fresh->v.gid = v->gid;
+    fresh->v.time = v->time;
+    int err = copied ? copy_contents(v, &fresh->v) : 0;
+    bool irq = tree_lock(old->tree);
+    if (!err && !old->parent)
+        err = -ESTALE;
+    if (!err) {
+        folder = replace_node(old, fresh);
+        *out = vnode_get(&fresh->v);
+    }
+    tree_unlock(old->tree, irq);
+    if (err) {
+        vnode_put(&fresh->v);
+        return err;
+    }
+    vnode_put(v);
+    vnode_put(&folder->v);
     return 0;
 }

@@ -87,6 +87,10 @@ struct vnode_ops {
                   const char *new_name, size_t new_n);
     int (*resize)(struct vnode *v, uint64_t size);
     int (*change)(struct vnode *v, uint32_t mode); /* permissions */
+    /* Puts a file that can be written in place of one whose contents are `data`, which stay for
+     * those that have it open; `copied`: with these contents. Returns 0 with a reference to the new
+     * one; -ESTALE: the old one has left its folder; -ENOSPC; -EFBIG; -EROFS. */
+    int (*own)(struct vnode *v, bool copied, struct vnode **out);
     /* Frees it, as the last reference is gone. */
     void (*release)(struct vnode *v);
 };
@@ -164,4 +168,5 @@ int vnode_no_rename(struct vnode *from, const char *name, size_t n, struct vnode
                     const char *new_name, size_t new_n);
 int vnode_no_resize(struct vnode *v, uint64_t size);
 int vnode_no_change(struct vnode *v, uint32_t mode);
+int vnode_no_own(struct vnode *v, bool copied, struct vnode **out);
 void vnode_no_release(struct vnode *v); /* it is not freed */

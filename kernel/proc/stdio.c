@@ -1,27 +1,40 @@
 /*
  * The descriptors that a process starts with: 0, 1 and 2 are one opening of the console, so that a
  * line may be begun by one and ended by the other. On a split console (console.h), which gathers no
- * lines, 2 is an opening of its own.
+ * lines, 2 is an opening of its own, and 0 is the file INPUT of the tree, if there is one.
  */
 #include "kernel/file/file.h"
 #include "kernel/core/console.h"
 #include "kernel/fs/fs.h"
 #include "kernel/proc/internal.h"
+#include <linux/fcntl.h>
+
+#define INPUT "/.vigil/input"
+
+/* Opens INPUT, if it is there. Returns 0 or -ENOMEM. */
+static int open_input(struct file **out)
+{
+    struct path_start start = {fs_root(), fs_root()};
+    int err = file_open(&start, INPUT, O_RDONLY | O_LARGEFILE, 0, out);
+
+    return err == -ENOMEM ? err : 0;
+}
 
 int stdio_open(struct process *p, struct process *parent)
 {
     struct vnode *here = parent ? files_here(parent->files) : vnode_get(fs_root());
-    struct file *console = NULL, *errors = NULL;
+    struct file *console = NULL, *errors = NULL, *input = NULL;
     int err = tty_open(CONSOLE_PROGRAM, &console);
 
     if (!err && console_split)
-        err = tty_open(CONSOLE_ERRORS, &errors);
+        err = tty_open(CONSOLE_ERRORS, &errors) ?: open_input(&input);
     if (!err) {
-        struct file *const first[3] = {console, console, errors ? errors : console};
+        struct file *const first[3] = {input ?: console, console, errors ?: console};
         err = files_create(&p->kernel, first, here, &p->files);
     }
     file_put(console);
     file_put(errors);
+    file_put(input);
     vnode_put(here);
     return err;
 }

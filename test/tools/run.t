@@ -107,7 +107,41 @@ printf 'a\nbc\n' >"$work/input"
 mkdir "$work/here"
 printf 'abcdef\n' >"$work/here/file"
 input=$work/input
+cat >"$work/reader.c" <<-'C'
+	#include <stdio.h>
+	#include <sys/stat.h>
+	#include <unistd.h>
+	/* What standard input is, its bytes and their sum; a file beside the program, written and read. */
+	int main(void)
+	{
+		struct stat s;
+		unsigned long bytes = 0, sum = 0, again = 0;
+		FILE *f = fopen("made", "w+");
+		fstat(0, &s);
+		for (int c; (c = getchar()) != EOF; bytes++) {
+			sum = sum * 31 + (unsigned)c;
+			if (f)
+				putc(c, f);
+		}
+		if (f)
+			for (rewind(f); getc(f) != EOF; again++)
+				;
+		printf("%o %ld %lu %lx %lu\n", s.st_mode & S_IFMT, (long)lseek(0, 0, SEEK_END), bytes, sum, again);
+		return 0;
+	}
+C
+gcc -o "$work/reader" "$work/reader.c"
+awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%c%d", i % 256, i }' >"$work/bytes"
+(cd "$work/here" && ../reader <../bytes >"$work/expected" && rm made)
 twins() { # KERNEL
+	input=$work/bytes vigil run --kernel $1 --machine qemu -- "$work/reader"
+	status_is 0 "$1: a file as standard input"
+	r=0; cmp -s "$work/expected" "$console" || r=1
+	result $r "... is the program's, of any size and any bytes, and so is what it writes where it is"
+	input=/dev/null vigil run --kernel $1 --machine qemu -- "$work/reader"
+	says "^20000 0 0 0 0\$" "... and so is /dev/null"
+	printf 'abc\n' | (input=/dev/stdin vigil run --kernel $1 --machine qemu -- "$work/reader")
+	says "^[12]0000 -1 4 [0-9a-f]* 4\$" "... or a pipe"
 	for program in $programs; do
 		vigil run --kernel $1 --machine qemu --env TWIN=both -- "$work/$program" 'a  b'
 		status_is 200 "$1, $program: a status beyond 127"

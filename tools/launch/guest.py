@@ -174,7 +174,8 @@ class Guest:
             self.process = subprocess.Popen(words, cwd=self.top, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=errors,
                                             start_new_session=True)
-            threading.Thread(target=self.pass_input, daemon=True).start()
+            if not self.packed.has_input:
+                threading.Thread(target=self.pass_input, daemon=True).start()
             self.pass_output(split, kernel)
             code = self.process.wait()
             errors.seek(0)

@@ -2,6 +2,7 @@
 import os
 import platform
 import posixpath
+import stat
 import tarfile
 import tempfile
 
@@ -19,9 +20,12 @@ NSSWITCH = "passwd: files\ngroup: files\nhosts: files\n"
 HOSTS = "127.0.0.1 localhost\n"
 SKIPPED = {".git"}
 LOCALES = ("/usr/lib/locale/C.utf8",)  # of LANG, which glibc has in files
+INPUT = "/.vigil/input"  # what programs read as standard input, if it is there
 BYTES_MAX = 4 << 30
 KEPT_COUNT, KEPT_BYTES = 8, 4 << 30
 FETCHES_MAX = 8
+PIECE = 1 << 20
+NULL_DEVICE = os.makedev(1, 3)
 
 
 class PackError(Exception):
@@ -30,11 +34,11 @@ class PackError(Exception):
 
 class Packed:
     """arch, archive (its path) and its size; words: path of the program, and its arguments;
-    folder: the working directory."""
+    folder: the working directory; has_input: standard input is in it."""
 
-    def __init__(self, arch, archive, size, words, folder):
+    def __init__(self, arch, archive, size, words, folder, has_input):
         self.arch, self.archive, self.size = arch, archive, size
-        self.words, self.folder = words, folder
+        self.words, self.folder, self.has_input = words, folder, has_input
 
 
 class Packer:
@@ -146,11 +150,12 @@ class Packer:
         return self.finish(files, isa, [path] + self.o.command[1:])
 
     def finish(self, files, isa, words):
+        has_input = self.add_input(files)
         if files.size() > BYTES_MAX:
             raise PackError(f"the files have {files.size() >> 20} MB, and {BYTES_MAX >> 20} MB are "
                             "taken at most")
         name = self.write(files)
-        return Packed(isa, name, os.path.getsize(name), words, self.here)
+        return Packed(isa, name, os.path.getsize(name), words, self.here, has_input)
 
     def bundled(self):
         """Returns the archive for a program that comes with Vigil, if it is one and not the name
@@ -206,6 +211,22 @@ class Packer:
                            ("/etc/nsswitch.conf", NSSWITCH)):
             files.put(path, text)
 
+    def add_input(self, files):
+        """Adds standard input, if it is a file: only what comes later is passed on by the console.
+        Returns whether it is."""
+        try:
+            status = os.fstat(0)
+            at = os.lseek(0, 0, os.SEEK_CUR) if stat.S_ISREG(status.st_mode) else None
+        except OSError:
+            return False
+        if at is not None:
+            files.put_bytes(INPUT, read_rest(status.st_size - at))
+        elif stat.S_ISCHR(status.st_mode) and status.st_rdev == NULL_DEVICE:
+            files.link(INPUT, os.devnull)
+        else:
+            return False
+        return True
+
     def write(self, files):
         """Writes the archive, unless there is one of the same contents. Returns its path."""
         folder = os.path.join(self.top, "build", "run")
@@ -225,6 +246,19 @@ class Packer:
             raise
         forget_old(folder, path)
         return path
+
+
+def read_rest(size):
+    """Returns what of standard input, a file, is not read yet: `size` bytes."""
+    if size > BYTES_MAX:
+        raise PackError(f"standard input has {size >> 20} MB, and {BYTES_MAX >> 20} MB are taken at "
+                        "most")
+    pieces = []
+    while True:
+        piece = os.read(0, PIECE)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
 
 
 def forget_old(folder, newest):

@@ -35,9 +35,13 @@ class Node:
     def identity(self):
         """Returns what changes whenever the entry does."""
         if self.status is None or self.kind != FILE:
-            return (self.kind, self.mode, self.target, self.data)
+            return (self.kind, self.mode, self.target, digest_of(self.data))
         s = self.status
         return (self.kind, self.mode, s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+
+
+def digest_of(data):
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def clean(path):
@@ -216,8 +220,11 @@ class Tree:
 
     def put(self, path, text, mode=0o644):
         """Adds a file with contents of its own, unless there is one."""
+        self.put_bytes(path, text.encode("utf-8", "surrogateescape"), mode)
+
+    def put_bytes(self, path, data, mode=0o644):
         path = posixpath.join(self.folder(posixpath.dirname(path)), posixpath.basename(path))
-        self.nodes.setdefault(path, Node(FILE, mode, data=text.encode("utf-8", "surrogateescape")))
+        self.nodes.setdefault(path, Node(FILE, mode, data=data))
 
     def link(self, path, target):
         """Adds a link, unless there is something."""

@@ -248,6 +248,19 @@ int64_t sys_fchmod(const struct call *c)
     return err;
 }
 
+/* Puts a file that can be written in place of one of an archive. */
+static int own_file(struct vnode **v)
+{
+    struct vnode *old = *v;
+
+    if (!old->data)
+        return 0;
+    int err = old->ops->own(old, true, v);
+    if (!err)
+        vnode_put(old);
+    return err;
+}
+
 int64_t sys_truncate(const struct call *c)
 {
     struct vnode *v;
@@ -260,7 +273,7 @@ int64_t sys_truncate(const struct call *c)
     err = vnode_is(v, S_IFDIR)    ? -EISDIR
           : !vnode_is(v, S_IFREG) ? -EINVAL
           : is_read_only(v)       ? -EROFS
-                                  : v->ops->resize(v, c->a[1]);
+                                  : own_file(&v) ?: v->ops->resize(v, c->a[1]);
     vnode_put(v);
     return err;
 }

@@ -289,6 +289,97 @@ static void folders_are_listed_in_pieces(void **state)
     assert_int_equal(find("/one", 0)->ops->list(find("/one", 0), 0, take, &l), -ENOTDIR);
 }
 
+/* ---- Files of archives that are written ------------------------------------------------------ */
+
+static int begin_writable(void **state)
+{
+    begin(state);
+    tree_destroy_for_test(tree);
+    tree = tree_create("test", 0, false);
+    tree_set_limit(tree, 16 * PAGE_SIZE);
+    archive_file(&first, "f", "old");
+    archive_add(&first, '1', "g", "f", "", 0);
+    archive_file(&first, "large", "");
+    assert_int_equal(add(&first, "/"), 0);
+    return 0;
+}
+
+static void assert_read(const char *path, const char *text)
+{
+    struct vnode *v = find(path, 0);
+    char got[64];
+
+    assert_non_null(v);
+    assert_int_equal(v->ops->read(v, NULL, 0, 0, got, sizeof(got)), strlen(text));
+    assert_memory_equal(got, text, strlen(text));
+}
+
+static struct vnode *own(const char *path, bool copied)
+{
+    struct vnode *v = find(path, 0), *out = NULL;
+
+    assert_int_equal(v->ops->own(v, copied, &out), 0);
+    return out;
+}
+
+static void a_file_that_is_written_is_a_copy(void **state)
+{
+    (void)state;
+    struct vnode *old = vnode_get(find("/f", 0)), *new = own("/f", true);
+    struct vnode_stat s;
+    assert_ptr_equal(find("/f", 0), new);
+    assert_int_equal(new->mode, old->mode);
+    assert_int_equal(new->ops->write(new, NULL, 0, 1, "NEWS", 4), 4);
+    assert_read("/f", "oNEWS");
+    assert_int_equal(old->size, 3);
+    assert_memory_equal(old->data, "old", 3); /* for who has it open */
+    assert_read("/g", "old");                 /* another name of it */
+    find("/g", 0)->ops->stat(find("/g", 0), &s);
+    assert_int_equal(s.links, 1);
+    assert_int_equal(old->ops->write(old, NULL, 0, 0, "x", 1), -EINVAL);
+    assert_int_equal(old->ops->resize(old, 0), -EINVAL);
+    struct vnode *again = NULL;
+    assert_int_equal(old->ops->own(old, true, &again), -ESTALE);
+    vnode_put(old);
+    vnode_put(new);
+    new = own("/g", false);
+    assert_read("/g", "");
+    vnode_put(new);
+}
+
+static void files_of_archives_are_removed_and_renamed(void **state)
+{
+    (void)state;
+    struct vnode *root = tree_mount(tree)->root;
+    struct vnode_stat s;
+    assert_int_equal(root->ops->remove(root, "g", 1, false), 0);
+    find("/f", 0)->ops->stat(find("/f", 0), &s);
+    assert_int_equal(s.links, 1);
+    assert_int_equal(root->ops->rename(root, "f", 1, root, "moved", 5), 0);
+    vnode_put(own("/moved", true));
+    assert_read("/moved", "old");
+    assert_null(find("/f", 0));
+    assert_int_equal(root->ops->rename(root, "moved", 5, root, "large", 5), 0);
+    assert_read("/large", "old");
+}
+
+static void a_copy_without_room_changes_nothing(void **state)
+{
+    (void)state;
+    struct vnode *v = find("/f", 0), *out = NULL;
+    tree_set_limit(tree, 0);
+    assert_int_equal(v->ops->own(v, true, &out), -ENOSPC);
+    tree_set_limit(tree, PAGE_SIZE);
+    for (unsigned refused = 0; refused < 3; refused++) {
+        fs_allocations_left = refused;
+        assert_int_equal(v->ops->own(v, true, &out), -ENOSPC);
+        fs_allocations_left = UINT64_MAX;
+        assert_ptr_equal(find("/f", 0), v);
+    }
+    vnode_put(own("/f", true));
+    assert_read("/f", "old");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +390,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused, begin, end),
         cmocka_unit_test_setup_teardown(without_memory_it_says_so, begin, end),
         cmocka_unit_test_setup_teardown(folders_are_listed_in_pieces, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_written_is_a_copy, begin_writable, end),
+        cmocka_unit_test_setup_teardown(files_of_archives_are_removed_and_renamed, begin_writable,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_copy_without_room_changes_nothing, begin_writable, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

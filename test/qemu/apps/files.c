@@ -194,6 +194,33 @@ static void temporary_files_are_written(void)
     call(close, fd);
 }
 
+static void what_came_along_is_written(void)
+{
+    int64_t old = open_at("/bin/clocks", 0), fd = open_at("/bin/clocks", READ_WRITE), again, made;
+    char was, is = 0;
+
+    tap_check(fd > old && old > 2, "a file that came along is opened for writing");
+    gives(call(lseek, fd, 0, 2), call(lseek, old, 0, 2), "... with its contents");
+    call(pread64, fd, P(&was), 1, 5000);
+    was ^= 1;
+    gives(call(pwrite64, fd, P(&was), 1, 5000), 1, "... and written");
+    again = open_at("/bin/clocks", 0);
+    call(pread64, again, P(&is), 1, 5000);
+    tap_check(is == was, "... which others read");
+    gives(call(truncate, P("/bin/asks"), 10), 0, "another is cut");
+    call(close, again);
+    call(close, old);
+    old = open_at("/bin/asks", 0);
+    gives(call(pread64, old, P(buffer), 100, 0), 10, "... to its length");
+    gives(call(unlinkat, (uint64_t)AT_CWD, P("/bin/gone"), 0), -NO_ENTRY, "one that is not there");
+    made = make_at("/new", "text");
+    gives(call(pread64, made, P(buffer), 100, 0), 4, "a file is made in the root");
+    gives(call(unlinkat, (uint64_t)AT_CWD, P("/new"), 0), 0, "... and removed");
+    call(close, made);
+    call(close, fd);
+    call(close, old);
+}
+
 static void names_are_made_and_moved(void)
 {
     uint64_t cwd = (uint64_t)AT_CWD;
@@ -211,9 +238,10 @@ static void names_are_made_and_moved(void)
           "no folder moves into itself");
     gives(call(renameat2, cwd, P("/tmp/l"), cwd, P("/dev/shm/l"), 0), -OTHER_DEVICE,
           "... nor a file elsewhere");
-    gives(call(mkdirat, cwd, P("/new"), 0755), -READ_ONLY, "no folder is made in the root");
-    gives(call(mkdirat, cwd, P("/bin"), 0755), -EXISTS, "... but that there is one comes first");
-    gives(call(unlinkat, cwd, P("/bin/files"), 0), -READ_ONLY, "nor is a program removed");
+    gives(call(mkdirat, cwd, P("/dev/new"), 0755), -READ_ONLY, "no folder is made in /dev");
+    gives(call(mkdirat, cwd, P("/dev/shm"), 0755), -EXISTS,
+          "... but that there is one comes first");
+    gives(call(unlinkat, cwd, P("/dev/null"), 0), -READ_ONLY, "nor is a device removed");
     call(unlinkat, cwd, P("/tmp/d/f"), 0);
     call(unlinkat, cwd, P("/tmp/l"), 0);
     gives(call(unlinkat, cwd, P("/tmp/d"), 0x200), 0, "the folder is removed");
@@ -224,8 +252,8 @@ static void what_cannot_be_opened(void)
     static char deep[5000];
 
     memset(deep, 'a', sizeof(deep) - 1);
-    gives(open_at("/bin/files", WRITE_ONLY), -READ_ONLY, "the tree cannot be written");
-    gives(open_at("/new", WRITE_ONLY | CREATE), -READ_ONLY, "... nor is a file made");
+    gives(open_at("/proc/version", WRITE_ONLY), -READ_ONLY, "what describes cannot be written");
+    gives(open_at("/dev/new", WRITE_ONLY | CREATE), -READ_ONLY, "... nor is a file made there");
     gives(open_at("/none", 0), -NO_ENTRY, "a name that is not there");
     gives(open_at("", 0), -NO_ENTRY, "an empty path");
     gives(open_at("/bin/files/x", 0), -NOT_FOLDER, "a path through a file");
@@ -396,6 +424,7 @@ int main(void)
     programs_are_files();
     files_are_mapped();
     temporary_files_are_written();
+    what_came_along_is_written();
     names_are_made_and_moved();
     the_machine_is_described();
     the_process_is_described();
