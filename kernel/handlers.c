@@ -3,6 +3,7 @@
 #include "hpm/hpm.h"
 #include "hpm/path/path.h"
 #include "kernel/core/call.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/panic.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/process.h"
@@ -41,7 +42,8 @@ static void handle_user_return(struct arch_frame *frame, bool begins)
         hpm_entered(frame);
     do {
         track_user_return();
-        sched_point();
+        if (this_cpu()->resched | this_cpu()->spin_depth)
+            sched_point();
     } while (process_user_return(frame));
 }
 

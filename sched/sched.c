@@ -257,11 +257,7 @@ bool sched_wake(struct thread *t)
 
 struct thread *thread_current(void)
 {
-    bool irq = arch_irq_save();
-    struct thread *t = this_cpu()->current;
-
-    arch_irq_restore(irq);
-    return t;
+    return this_cpu()->current; /* which an interrupt of the kernel does not change */
 }
 
 /* ---- Timer ----------------------------------------------------------------------------------- */

@@ -165,12 +165,9 @@ bool path_note(uint16_t space, vaddr_t va, bool write)
 
 uint64_t path_waiting(void)
 {
-    bool irq = arch_irq_save();
     const struct path_cpu *c = path_here();
-    uint64_t waiting = c ? page_log_waiting(&c->log) : 0;
 
-    arch_irq_restore(irq);
-    return waiting;
+    return c ? page_log_waiting(&c->log) : 0;
 }
 
 /* ---- Everywhere ------------------------------------------------------------------------------ */

@@ -95,7 +95,7 @@ void path_flush(void);
 /* Lets hardware that found no room go on, when the consumer has taken entries. Until then it does
  * not interrupt, and accesses of the running thread are lost. Thread context, no lock held. */
 void path_resume(void);
-/* Returns the entries of this CPU that wait to be taken. Any context. */
+/* Returns the entries of this CPU that wait to be taken. Interrupts off. */
 uint64_t path_waiting(void);
 /* Returns the logs, by CPU; for the consumer. */
 struct page_log *const *path_logs(unsigned *count);

@@ -16,6 +16,7 @@
  *   bool  arch_irq_save(void)            disables interrupts; returns whether they were on
  *   void  arch_irq_restore(bool on)
  *   bool  arch_irq_enabled(void)
+ *   void  arch_zero_page(void *page)     aligned, of cacheable memory
  *   void  arch_cpu_relax(void)           for every spin loop
  *   void  arch_halt(void)                called with interrupts off: enables them and waits for
  *                                        one, atomically; returns with them off

@@ -219,7 +219,7 @@ int frame_alloc_zeroed(paddr_t *out)
     int err = frame_alloc(0, out);
 
     if (!err)
-        memset(phys_to_virt(*out), 0, PAGE_SIZE);
+        arch_zero_page(phys_to_virt(*out));
     return err;
 }
 

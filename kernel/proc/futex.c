@@ -17,6 +17,7 @@ struct bucket {
     struct spinlock lock;
     struct sleepers sleepers; /* lock */
     uint64_t arrivals;        /* lock: sleepers so far */
+    uint32_t coming;          /* atomic: sleepers, and threads that may become one */
 } ALIGNED(CACHE_LINE);
 
 /* Lies on the sleeper's stack. */
@@ -86,6 +87,25 @@ static int lock_if_equal(struct bucket *a, struct bucket *b, vaddr_t va, uint32_
     }
 }
 
+/* A thread announces itself before it looks at the word, and one that wakes looks at `coming` after
+ * the word was changed: so one of them sees the other, without the lock. */
+static void announce(struct bucket *b)
+{
+    __atomic_fetch_add(&b->coming, 1, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void withdraw(struct bucket *b)
+{
+    __atomic_fetch_sub(&b->coming, 1, __ATOMIC_RELAXED);
+}
+
+static bool is_empty(const struct bucket *b)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return !__atomic_load_n(&b->coming, __ATOMIC_RELAXED);
+}
+
 static void add_locked(struct bucket *b, struct waiter *w, struct word_name name)
 {
     w->sleeper.name = name;
@@ -100,8 +120,10 @@ static bool take_back(struct waiter *w)
     for (;;) {
         struct bucket *b = __atomic_load_n(&w->bucket, __ATOMIC_RELAXED);
         bool irq = spin_lock(&b->lock), here = w->bucket == b, asleep = w->sleeper.asleep;
-        if (here && asleep)
+        if (here && asleep) {
             sleepers_remove(&b->sleepers, &w->sleeper);
+            withdraw(b);
+        }
         spin_unlock(&b->lock, irq);
         if (here)
             return asleep;
@@ -117,10 +139,14 @@ int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint32_t bits
     bool irq;
     int err = check_address(va);
 
-    if (!err)
-        err = lock_if_equal(b, b, va, expected, &irq);
     if (err)
         return err;
+    announce(b);
+    err = lock_if_equal(b, b, va, expected, &irq);
+    if (err) {
+        withdraw(b);
+        return err;
+    }
     spin_init(&w.lock, LOCK_WAITER, "futex waiter");
     wait_init(&w.queue);
     add_locked(b, &w, name);
@@ -137,6 +163,7 @@ int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint32_t bits
 static void wake_locked(struct bucket *b, struct waiter *w)
 {
     sleepers_remove(&b->sleepers, &w->sleeper);
+    withdraw(b);
     spin_lock_irqoff(&w->lock);
     w->woken = true;
     wait_wake(&w->queue, 1);
@@ -168,7 +195,7 @@ int futex_wake(struct space *space, vaddr_t va, uint32_t max, uint32_t bits)
     struct waiter *w;
     int err = check_address(va);
 
-    if (err)
+    if (err || is_empty(b))
         return err;
     max = MIN(max, (uint32_t)INT32_MAX);
     do {
@@ -201,7 +228,9 @@ static uint32_t requeue_locked(struct space *space, const struct futex_requeue *
             wake_locked(b, w);
         } else {
             sleepers_remove(&b->sleepers, &w->sleeper);
+            announce(bucket_of(to));
             add_locked(bucket_of(to), w, to);
+            withdraw(b);
         }
         n++;
     }

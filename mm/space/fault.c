@@ -368,7 +368,7 @@ static int get_zeros(struct bring *b)
         err = readahead_read(b->space, &b->source, b->source_page, b->va, MAX(b->readahead, 1u),
                              b->frame);
     } else if (!err) {
-        memset(phys_to_virt(b->frame), 0, PAGE_SIZE);
+        arch_zero_page(phys_to_virt(b->frame));
     }
     b->zeroed = !err;
     return err;

@@ -1,11 +1,16 @@
 # Benchmarks: targets bench, bench-*, results.
-.PHONY: bench bench-sharing bench-hpm bench-programs bench-mm results
+.PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-mm results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
 bench-sharing: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) $(SIMULATED) \
 		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))
+# A Linux program under Linux and under Vigil. Not part of `bench`: it fetches Debian's kernel.
+bench-costs: $(KERNEL) machine | deps-run
+	@test/bench/costs.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(RUNS),runs=$(RUNS)) \
+		$(if $(ROUNDS),rounds=$(ROUNDS))
+
 bench-hpm: $(KERNEL) machine | deps-run deps-hpm
 	@ARCH=$(ARCH) test/bench/sampling.sh kernel=$(KERNEL) $(SIMULATED)
 	@ARCH=$(ARCH) test/bench/hpm.sh kernel=$(KERNEL) $(SIMULATED) $(if $(SEEDS),seeds=$(SEEDS)) \

@@ -72,6 +72,7 @@ class Guest:
         else:
             self.out = tempfile.mkdtemp(prefix="vigil-run.")
         self.process, self.began = None, threading.Event()
+        self.plugin = []  # options of the simulated machine
 
     # ---- What is started ----------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ class Guest:
         words = ["tools/qemu.sh", f"kernel={self.kernel()}", f"initrd={self.packed.archive}",
                  f"append={line}"]
         if swaps and o.machine != "qemu":
-            words.append(f"plugin=disk={self.mem}")
+            self.plugin.append(f"disk={self.mem}")
         elif swaps:
             disk = os.path.join(self.out, "swap.img")
             with open(disk, "wb") as file:
@@ -159,7 +160,9 @@ class Guest:
         self.mem = memory(o, self.packed.size)
         self.build_machine()
         mark = secrets.token_hex(8) if o.kernel == "linux" else None
+        self.plugin = [f"seed={o.seed}"] if o.seed else []
         words = self.linux_command(mark) if mark else self.vigil_command()
+        words += [f"plugin={','.join(self.plugin)}"] if self.plugin else []
         words += [f"arch={self.packed.arch}", f"machine={o.machine}", f"mem={self.mem}",
                   f"out={self.out}", f"timeout={o.timeout or 0}"]
         words += [f"smp={o.smp}"] if o.smp else []

@@ -22,6 +22,7 @@ where
   --arch ARCH          x86_64 or aarch64; not given: the program's
   --smp N              CPUs  (all of the machine's)
   --mem SIZE           memory, such as 2G  (512M, and room for the files)
+  --seed N             of the machine's random choices: how long CPUs' turns last  (1)
   --kernel KERNEL      vigil, or linux: Debian's, with the same files  (vigil)
   --kernel-args TEXT   boot arguments of the kernel
   --policy K=V,...     Vigil's policies for the program: sched=cluster, mem=lirs, prefetch=streams,
@@ -42,7 +43,7 @@ how
   --out DIR            keep the kernel's console, the machine's ground truth and the archive there
 """
 
-VALUED = ("machine", "arch", "smp", "mem", "kernel", "kernel-args", "policy", "deb", "root", "file",
+VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "policy", "deb", "root", "file",
           "env", "timeout", "out", "share")
 REPEATED = ("policy", "deb", "file", "env")
 FLAGS = ("cwd", "report", "no-report")
@@ -59,7 +60,7 @@ class Options:
 
     def __init__(self):
         self.machine, self.arch, self.smp, self.mem = "openpower720", None, None, None
-        self.kernel, self.kernel_args, self.policy = "vigil", "", []
+        self.kernel, self.kernel_args, self.policy, self.seed = "vigil", "", [], None
         self.deb, self.root, self.file, self.cwd, self.env = [], None, [], False, []
         self.timeout, self.out, self.report, self.command = None, None, None, []
 
@@ -137,10 +138,13 @@ def check(o):
         raise UsageError("--policy: Linux has none of Vigil's policies")
     for name, pattern, what in (("smp", r"[1-9]\d*", "a number of CPUs, at least 1"),
                                 ("mem", r"[1-9]\d*[kKmMgG]?", "a size, such as 512M or 2G"),
+                                ("seed", r"[1-9]\d{0,17}", "a number, at least 1"),
                                 ("timeout", r"[1-9]\d*", "a number of seconds, at least 1")):
         value = getattr(o, name)
         if value is not None and not re.fullmatch(pattern, value):
             raise UsageError(f"--{name} {value}: expected {what}")
+    if o.seed is not None and o.machine == "qemu":
+        raise UsageError("--seed: plain QEMU makes no random choices of its own")
     for word in o.env:
         if not re.match(r"[A-Za-z_]\w*(=|\Z)", word):
             raise UsageError(f"--env {word}: expected NAME=VALUE")

@@ -19,6 +19,14 @@ static inline bool arch_irq_save(void)
     return flags & 0x200;
 }
 
+/* Zeroes a page; the processor stores whole lines. */
+static inline void arch_zero_page(void *page)
+{
+    uint64_t count = PAGE_SIZE;
+
+    __asm__ volatile("rep stosb" : "+D"(page), "+c"(count) : "a"(0) : "memory");
+}
+
 static inline void arch_irq_restore(bool on)
 {
     if (on)

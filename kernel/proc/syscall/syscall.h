@@ -16,7 +16,7 @@ struct call {
     struct thread *t;  /* the caller */
     /* The caller's registers. A handler that changes them returns what the result register gets. */
     struct arch_frame *frame;
-    uint64_t a[6];
+    const uint64_t *a; /* its six arguments */
 };
 
 typedef int64_t handler(const struct call *c);

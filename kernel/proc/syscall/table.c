@@ -76,10 +76,9 @@ static void report_unknown(struct process *p, uint64_t number)
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6], struct arch_frame *frame)
 {
     struct thread *t = thread_current();
-    struct call c = {.p = t->process, .t = t, .frame = frame};
+    struct call c = {.p = t->process, .t = t, .frame = frame, .a = args};
     const struct row *row = find_call(number);
 
-    memcpy(c.a, args, sizeof(c.a));
     if (!row)
         report_unknown(c.p, number);
     int64_t result = row ? row->handle(&c) : -ENOSYS;

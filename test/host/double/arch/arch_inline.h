@@ -20,6 +20,11 @@ static inline bool arch_irq_enabled(void)
 {
     return host_irqs_on;
 }
+static inline void arch_zero_page(void *page)
+{
+    __builtin_memset(page, 0, PAGE_SIZE);
+}
+
 static inline bool arch_irq_save(void)
 {
     bool on = host_irqs_on;
