@@ -322,7 +322,8 @@ static void populate_all(struct space *s)
 /* Locks or unlocks all pages that the range of a call touches. */
 static int64_t lock(const struct call *c, bool on, bool bring)
 {
-    struct call pages = {.a = {ALIGN_DOWN(c->a[0], PAGE_SIZE), c->a[1] + c->a[0] % PAGE_SIZE}};
+    const uint64_t args[6] = {ALIGN_DOWN(c->a[0], PAGE_SIZE), c->a[1] + c->a[0] % PAGE_SIZE};
+    struct call pages = {.a = args};
     uint64_t len;
     int err = pages.a[1] < c->a[1] ? -EINVAL : range(&pages, &len);
 
