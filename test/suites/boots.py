@@ -67,7 +67,8 @@ class Boots:
         words = [*self.command(first, mark), f"arch={self.arch}", "machine=qemu", f"mem={MEMORY}",
                  f"out={self.out}", "timeout=0", *self.options]
         with open(os.path.join(self.out, f"{self.kernel}-console.txt"), "ab") as log:
-            split = console.Split(self.feed, lambda data: (log.write(data), log.flush()),
+            split = console.Split(self.feed, self.feed,
+                                  lambda data: (log.write(data), log.flush()),
                                   mark.encode() if mark else None)
             process = subprocess.Popen(words, cwd=self.top, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=log, start_new_session=True)

@@ -20,6 +20,7 @@ import fnmatch
 import functools
 import os
 import pwd
+import signal
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ import boots  # noqa: E402
 import programs  # noqa: E402
 
 KERNELS = ("linux", "vigil")
-FAILED, REFUSED = 1, 125
+FAILED, REFUSED, INTERRUPTED = 1, 125, 130
 UNPRIVILEGED = 65534
 DEFAULTS = {"suite": None, "dir": None, "arch": "x86_64", "kernel": "both", "only": "*",
             "limit": "30", "options": "smp=2"}
@@ -183,7 +184,12 @@ def main(words):
     return FAILED if compare(given, built, results, out) else 0
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupt) # the machine ends, too
     if sys.argv[1:] in ([], ["help"], ["--help"]):
         print(__doc__, end="")
         sys.exit(0)
@@ -192,3 +198,5 @@ if __name__ == "__main__":
     except (Refused, programs.SuiteError, boots.BootError) as error:
         print(f"conformance: {error}", file=sys.stderr)
         sys.exit(REFUSED)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
