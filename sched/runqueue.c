@@ -10,6 +10,7 @@ void rq_init(struct runqueue *rq, struct cpu *cpu)
     spin_init(&rq->lock, LOCK_RUNQUEUE, "run queue");
     spin_init(&rq->timer_lock, LOCK_TIMER, "sleepers");
     list_init(&rq->sleepers);
+    list_init(&rq->timers);
     ready_init(&rq->ready);
     cpu->rq = rq;
 }

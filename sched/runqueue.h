@@ -26,8 +26,9 @@ struct runqueue {
 
     /* Written by this CPU alone, interrupts off. */
     struct list sleepers;       /* [M] by wake_ns */
+    struct list timers;         /* [M] struct ktimer, by at_ns */
     struct spinlock timer_lock; /* ranks below lock */
-    uint64_t next_wake_ns;      /* wake_ns of the first sleeper, or earlier */
+    uint64_t next_wake_ns;      /* time of the first sleeper or timer, or earlier */
     uint64_t next_balance_ns[BALANCE_LEVELS];
     uint64_t idle_mean_ns;  /* mean length of an idle period */
     uint64_t pull_again_ns; /* idle: time before which it need not look for threads to pull */

@@ -197,6 +197,24 @@ void sched_signals_taken(void);
 /* Returns whether the caller's interruptible sleeps end at once. */
 bool sched_interrupted(void);
 
+/* ---- Timers (timer.c) ------------------------------------------------------------------------ */
+/* Calls `expire` once, soon after at_ns. The owner's lock, ranking below LOCK_TIMER, guards it: it
+ * is held by ktimer_set()'s callers, and `expire` takes it. */
+struct ktimer {
+    struct list link;                /* [M] of cpu; in none: not set */
+    unsigned cpu;                    /* owner's lock */
+    unsigned expiring;               /* [A] calls of `expire` under way */
+    uint64_t at_ns;                  /* [M] */
+    void (*expire)(struct ktimer *); /* [-] in an interrupt, no lock held */
+};
+void ktimer_init(struct ktimer *k, void (*expire)(struct ktimer *));
+/* Sets a timer anew, to a time of arch_clock_ns(); UINT64_MAX: stops it. A call of `expire` for the
+ * old time may be under way and come after this: it looks at the clock. Any context. */
+void ktimer_set(struct ktimer *k, uint64_t at_ns);
+/* Stops a timer, and waits until no call of `expire` is under way. Thread context, no lock held;
+ * nothing sets the timer any more. */
+void ktimer_finish(struct ktimer *k);
+
 /* ---- Mutexes (mutex.c) ----------------------------------------------------------------------- */
 /*
  * A mutex is held by one thread at a time. Others wait for it asleep, first come, first served, and

@@ -14,6 +14,7 @@ struct event {
     uint64_t value;            /* [lock] */
     bool semaphore;            /* [-] a read takes 1 */
     struct wait_queue waiting; /* [lock] */
+    struct poll_source changes;
 };
 
 static struct event *event_of(struct vnode *v)
@@ -37,7 +38,7 @@ static int64_t read_event(struct vnode *v, UNUSED void *state, unsigned flags, U
         memcpy(to, &got, sizeof(got));
         e->value -= got;
         wait_wake(&e->waiting, ~0u);
-        poll_changed();
+        poll_changed(&e->changes, POLLOUT);
     }
     spin_unlock(&e->lock, irq);
     return err ? err : (int64_t)sizeof(e->value);
@@ -60,7 +61,7 @@ static int64_t write_event(struct vnode *v, UNUSED void *state, unsigned flags, 
     if (!err) {
         e->value += more;
         wait_wake(&e->waiting, ~0u);
-        poll_changed();
+        poll_changed(&e->changes, POLLIN | POLLRDNORM);
     }
     spin_unlock(&e->lock, irq);
     return err ? err : (int64_t)sizeof(more);
@@ -116,7 +117,8 @@ int event_make(uint64_t value, bool semaphore, uint32_t flags, struct file **out
 
     if (!e)
         return -ENOMEM;
-    e->v = (struct vnode){.ops = &event_ops, .refs = 1, .mode = 0600};
+    e->v = (struct vnode){.ops = &event_ops, .refs = 1, .mode = 0600, .changes = &e->changes};
+    poll_source_init(&e->changes);
     spin_init(&e->lock, LOCK_FILE, "event counter");
     wait_init(&e->waiting);
     e->value = value;

@@ -17,6 +17,7 @@ int file_make(struct vnode *v, uint32_t flags, struct file **out)
     f->flags = flags & ~(O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC);
     f->refs = 1;
     f->v = vnode_get(v);
+    list_init(&f->watched);
     spin_init(&f->lock, LOCK_FILE, "file");
     unsigned access = flags & O_ACCMODE;
     unsigned opened = (access != O_WRONLY ? VNODE_READ : 0) |
@@ -42,6 +43,8 @@ void file_put(struct file *f)
 {
     if (!f || __atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL))
         return;
+    if (!list_empty(&f->watched))
+        epoll_forget(f);
     if (!(f->flags & O_PATH))
         f->v->ops->close(f->v, f->state);
     vnode_put(f->v);

@@ -7,6 +7,7 @@
 #pragma once
 #include "kernel/core/console.h"
 #include "kernel/core/lock.h"
+#include "kernel/lib/list.h"
 #include "kernel/fs/path.h"
 #include "kernel/mem/account.h"
 
@@ -18,6 +19,7 @@ struct file {
     void *state;     /* [-] of v's operations */
     uint32_t refs;   /* [A] */
     uint32_t flags;  /* [A] of open(2): O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, O_DIRECTORY, ... */
+    struct list watched;  /* epoll.c: epolls that wait for it */
     struct spinlock lock; /* LOCK_FILE */
     uint64_t at; /* [lock] where read and write go on; of a folder the cursor of its list */
 };
@@ -106,15 +108,58 @@ int pipe_make(uint32_t flags, struct file *ends[2]);
  * or -ENOMEM. */
 int event_make(uint64_t value, bool semaphore, uint32_t flags, struct file **out);
 
+/* ---- timer.c --------------------------------------------------------------------------------- */
+/* Makes a timer as timerfd_create(2) does; `of_date`: its clock is the date. `flags`: O_NONBLOCK.
+ * Returns 0 or -ENOMEM. */
+int timer_file_make(bool of_date, uint32_t flags, struct file **out);
+bool timer_file_is(const struct file *f); /* the functions that follow want one */
+bool timer_file_of_date(const struct file *f);
+/* Sets it to a time of arch_clock_ns(), 0: it does not come, and then every interval_ns, 0: once.
+ * The ns that were left until it would have come, and its interval, are what it was set to. */
+void timer_file_set(struct file *f, uint64_t at_ns, uint64_t interval_ns, uint64_t *old_left_ns,
+                    uint64_t *old_interval_ns);
+void timer_file_read(const struct file *f, uint64_t *left_ns, uint64_t *interval_ns);
+
 /* ---- poll.c ---------------------------------------------------------------------------------- */
-/* Tells pollers that a file may have become ready. Any context with locks ranking below
- * LOCK_POLL. */
-void poll_changed(void);
+struct epoll_item;
+struct poller;
+/* What a vnode tells its changes. */
+struct poll_source {
+    struct list links;
+};
+/* A thread or an epoll that a source tells. */
+struct poll_link {
+    struct list in_source;
+    struct poller *poller; /* one of the two */
+    struct epoll_item *item;
+};
+void poll_source_init(struct poll_source *s);
+/* Tells those that wait that the vnode may have become ready for `mask`, bits of poll. The lock that
+ * poll takes is held, after the change. Any context with locks ranking below LOCK_POLL. */
+void poll_changed(struct poll_source *s, unsigned mask);
 struct poll_entry {
     struct file *file; /* NULL: ignored, unless `bad` */
     bool bad;          /* no such descriptor: POLLNVAL */
     uint16_t wanted, found;
+    struct poll_link link; /* poll_wait() */
 };
 /* Sleeps until a file is ready for what is wanted, or until deadline_ns. Returns the number of
  * entries with `found`; 0: the deadline; or -ERESTART_RESTARTBLOCK. */
 int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns);
+
+/* ---- epoll.c --------------------------------------------------------------------------------- */
+/* What an epoll tells: events, and the data that they were asked for with. */
+struct epoll_found {
+    uint32_t events;
+    uint64_t data;
+};
+int epoll_make(struct file **out); /* returns 0 or -ENOMEM */
+bool epoll_is(const struct file *f);
+/* Changes what an epoll waits for, as epoll_ctl(2). `f`: the file of descriptor fd. */
+int epoll_control(struct file *epoll, unsigned op, struct file *f, uint32_t fd, uint32_t events,
+                  uint64_t data);
+/* Sleeps until a file is ready, or until deadline_ns. Returns the number found, at most `max`; 0:
+ * the deadline; or -ERESTART_RESTARTBLOCK. */
+int64_t epoll_wait(struct file *epoll, struct epoll_found *out, unsigned max, uint64_t deadline_ns);
+/* Takes a file that is being closed out of all epolls. */
+void epoll_forget(struct file *f);

@@ -19,6 +19,7 @@ struct pipe {
     uint64_t taken, put;       /* [lock] bytes so far */
     unsigned readers, writers; /* [lock] openings */
     struct wait_queue waiting; /* [lock] for bytes or room */
+    struct poll_source changes;
 };
 
 static uint64_t last_id; /* atomic */
@@ -28,11 +29,11 @@ static struct pipe *pipe_of(struct vnode *v)
     return container_of(v, struct pipe, v);
 }
 
-/* Something has changed. Lock held. */
-static void wake_pipe(struct pipe *p)
+/* Something has changed, for which `mask` may hold now. Lock held. */
+static void wake_pipe(struct pipe *p, unsigned mask)
 {
     wait_wake(&p->waiting, ~0u);
-    poll_changed();
+    poll_changed(&p->changes, mask);
 }
 
 /* An opening's state tells which ends it is. */
@@ -56,7 +57,7 @@ static void close_pipe(struct vnode *v, void *state)
 
     p->readers -= (flags & VNODE_READ) != 0;
     p->writers -= (flags & VNODE_WRITE) != 0;
-    wake_pipe(p);
+    wake_pipe(p, POLLHUP | POLLERR | POLLIN | POLLOUT);
     spin_unlock(&p->lock, irq);
 }
 
@@ -87,9 +88,10 @@ static int64_t read_pipe(struct vnode *v, UNUSED void *state, unsigned flags, UN
                   : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
     n = err ? 0 : MIN(n, (size_t)(p->put - p->taken));
     copy_ring(p, p->taken, to, NULL, n);
+    bool was_full = ROOM - (p->put - p->taken) < PIPE_BUF;
     p->taken += n;
     if (n)
-        wake_pipe(p);
+        wake_pipe(p, was_full ? POLLOUT | POLLWRNORM : 0);
     spin_unlock(&p->lock, irq);
     return err ? err : (int64_t)n;
 }
@@ -113,7 +115,7 @@ static int64_t write_pipe(struct vnode *v, UNUSED void *state, unsigned flags, U
     copy_ring(p, p->put, NULL, from, n);
     p->put += n;
     if (n)
-        wake_pipe(p);
+        wake_pipe(p, POLLIN | POLLRDNORM);
     spin_unlock(&p->lock, irq);
     return err ? err : (int64_t)n;
 }
@@ -195,7 +197,9 @@ static struct pipe *make_pipe(void)
     p->v = (struct vnode){.ops = &pipe_ops,
                           .id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
                           .refs = 1,
-                          .mode = S_IFIFO | 0600};
+                          .mode = S_IFIFO | 0600,
+                          .changes = &p->changes};
+    poll_source_init(&p->changes);
     spin_init(&p->lock, LOCK_FILE, "pipe");
     wait_init(&p->waiting);
     return p;

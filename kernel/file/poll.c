@@ -1,34 +1,55 @@
 /*
- * Waiting for several files. A thread that waits sleeps in one queue, looks at all its files when
- * any file has changed, and now and then at those that nothing tells of, as the console.
+ * Waiting for several files. What can change has a source (struct poll_source), and who waits for it
+ * a link there: a thread for as long as it sleeps, an epoll for as long as it has the file. A
+ * thread that waits is woken by its sources, then looks at all its files; and now and then at those
+ * that nothing tells of, as the console.
+ *
+ * No change is lost: a link is there before the file is looked at, with the lock of the file, and a
+ * change looks for links with that lock or after it.
  */
+#include "kernel/file/poll.h"
 #include "kernel/arch/arch.h"
-#include "kernel/file/file.h"
-#include "sched/sched.h"
 #include <linux/poll.h>
 
-#define LOOK_NS (10 * NS_PER_MS)
+struct spinlock poll_lock = SPINLOCK(LOCK_POLL, "pollers");
 
-static struct spinlock poll_lock = SPINLOCK(LOCK_POLL, "pollers");
-static struct wait_queue pollers = {{&pollers.waiters, &pollers.waiters}}; /* poll_lock */
-static uint64_t changes;                                                   /* poll_lock */
-
-void poll_changed(void)
+void poll_source_init(struct poll_source *s)
 {
-    bool irq = spin_lock(&poll_lock);
+    list_init(&s->links);
+}
 
-    changes++;
-    wait_wake(&pollers, ~0u);
+static void tell_locked(struct poll_source *s, unsigned mask, struct list *told)
+{
+    list_for_each (it, &s->links) {
+        struct poll_link *l = container_of(it, struct poll_link, in_source);
+        if (l->item) {
+            epoll_notice_locked(l->item, mask, told);
+        } else {
+            l->poller->told = true;
+            wait_wake(&l->poller->queue, ~0u);
+        }
+    }
+}
+
+void poll_changed(struct poll_source *s, unsigned mask)
+{
+    struct list told;
+
+    if (__atomic_load_n(&s->links.next, __ATOMIC_RELAXED) == &s->links)
+        return;
+    list_init(&told);
+    bool irq = spin_lock(&poll_lock);
+    tell_locked(s, mask, &told);
+    for (struct list *l; (l = list_pop_front(&told));)
+        tell_locked(epoll_source_of(l), POLLIN | POLLRDNORM, &told);
     spin_unlock(&poll_lock, irq);
 }
 
-static uint64_t changes_now(void)
+void poll_link_locked(struct poll_link *l, struct vnode *v)
 {
-    bool irq = spin_lock(&poll_lock);
-    uint64_t now = changes;
-
-    spin_unlock(&poll_lock, irq);
-    return now;
+    list_init(&l->in_source);
+    if (v->changes)
+        list_push_back(&v->changes->links, &l->in_source);
 }
 
 /* Looks at each file. Returns how many have something; *asked: one must be asked again. */
@@ -50,10 +71,34 @@ static int64_t look_at_files(struct poll_entry *entries, unsigned n, bool *asked
     return found;
 }
 
-int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns)
+static void link_files(struct poll_entry *entries, unsigned n, struct poller *self)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!entries[i].file)
+            continue;
+        entries[i].link = (struct poll_link){.poller = self};
+        bool irq = spin_lock(&poll_lock);
+        poll_link_locked(&entries[i].link, entries[i].file->v);
+        spin_unlock(&poll_lock, irq);
+    }
+}
+
+static void unlink_files(struct poll_entry *entries, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!entries[i].file)
+            continue;
+        bool irq = spin_lock(&poll_lock);
+        list_remove(&entries[i].link.in_source);
+        spin_unlock(&poll_lock, irq);
+    }
+}
+
+/* Sleeps until a file is ready. The files are linked to self. */
+static int64_t wait_linked(struct poll_entry *entries, unsigned n, uint64_t deadline_ns,
+                           struct poller *self)
 {
     for (;;) {
-        uint64_t seen = changes_now();
         bool asked;
         int64_t found = look_at_files(entries, n, &asked);
         uint64_t now = arch_clock_ns();
@@ -61,11 +106,28 @@ int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns)
             return found;
         int err = 0;
         bool irq = spin_lock(&poll_lock);
-        if (changes == seen)
-            err = wait_sleep_interruptible(&pollers, &poll_lock, &irq,
-                                           asked ? MIN(deadline_ns, now + LOOK_NS) : deadline_ns);
+        if (!self->told)
+            err = wait_sleep_interruptible(&self->queue, &poll_lock, &irq,
+                                           asked ? MIN(deadline_ns, now + POLL_LOOK_NS)
+                                                 : deadline_ns);
+        self->told = false;
         spin_unlock(&poll_lock, irq);
         if (err == -ERESTARTSYS)
             return -ERESTART_RESTARTBLOCK;
     }
+}
+
+int64_t poll_wait(struct poll_entry *entries, unsigned n, uint64_t deadline_ns)
+{
+    struct poller self = {.told = false};
+    bool asked;
+    int64_t found = look_at_files(entries, n, &asked);
+
+    if (found || arch_clock_ns() >= deadline_ns)
+        return found;
+    wait_init(&self.queue);
+    link_files(entries, n, &self);
+    found = wait_linked(entries, n, deadline_ns, &self);
+    unlink_files(entries, n);
+    return found;
 }

@@ -23,6 +23,7 @@
 
 struct vnode;
 struct mount;
+struct poll_source; /* kernel/file/file.h */
 
 /* What stat tells. */
 struct vnode_stat {
@@ -44,7 +45,7 @@ enum { VNODE_READ = 1, VNODE_WRITE = 2, VNODE_NONBLOCK = 4, VNODE_APPEND = 8 };
 
 struct vnode_ops {
     bool stream; /* it has no positions: reads and writes take what comes next */
-    bool asked;  /* poll must be called again and again to notice what changes */
+    bool asked;  /* poll must be called again and again to notice what changes: no `changes` */
     /* Finds a name in a folder. Returns 0 with a reference, -ENOENT, -ENOTDIR or -ENOMEM. `.` and
      * `..` are not asked for. */
     int (*lookup)(struct vnode *folder, const char *name, size_t n, struct vnode **out);
@@ -97,11 +98,12 @@ struct vnode_ops {
 
 struct vnode {
     const struct vnode_ops *ops;
-    struct mount *mount;   /* the file system it is in; NULL: none, as a pipe */
-    struct mount *covered; /* the file system that is mounted on it, or NULL; fixed at boot */
-    uint64_t id;           /* unique in its file system */
-    uint32_t refs;         /* atomic */
-    uint32_t mode;         /* type and permissions */
+    struct poll_source *changes; /* tells what poll returns; NULL: it never changes, or is asked */
+    struct mount *mount;         /* the file system it is in; NULL: none, as a pipe */
+    struct mount *covered;       /* the file system that is mounted on it, or NULL; fixed at boot */
+    uint64_t id;                 /* unique in its file system */
+    uint32_t refs;               /* atomic */
+    uint32_t mode;               /* type and permissions */
     uint32_t uid, gid;
     uint32_t major, minor; /* of a device */
     /* Contents that lie in memory for ever, as of an archive's files; NULL: only ops->read knows

@@ -13,6 +13,7 @@
 #include "kernel/lib/symbols.h"
 #include "kernel/mem/account.h"
 #include "kernel/proc/signal.h"
+#include "kernel/proc/timers.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 #include <linux/resource.h>
@@ -51,6 +52,7 @@ struct process {
     struct wait_queue waiters;      /* [P] wait for `ended` */
     struct wait_queue unlooked;     /* [P] waits for lookers == 0 */
     struct process_signals signals; /* [P] */
+    struct process_timers timers;   /* [P] */
     struct hpm_sums past;           /* [P] of threads that are gone */
     struct list started;            /* [P] children that have a structure */
     struct list in_started;         /* [P of its parent] */
@@ -123,6 +125,7 @@ void process_sum_threads(const struct process *p, uint64_t counts, bool alone,
 int process_sum_thread(struct process *p, uint32_t tid, uint64_t counts, struct hpm_sums *sums);
 /* Returns the ns that p's threads, present and past, have been on a CPU. Takes p's lock. */
 uint64_t process_run_ns(struct process *p);
+uint64_t process_run_ns_locked(const struct process *p);
 /* Reads where the cycles of a present thread went. Returns 0 or -ESRCH. */
 int process_hpm_thread(struct process *p, uint32_t tid, struct hpm_breakdown *out);
 /* Returns whether a file of the bundle is a program. Files in folders are not. */

@@ -187,6 +187,7 @@ static int create_process(const char *name, struct family *family, struct proces
     spin_init(&p->lock, LOCK_PROC, "process");
     list_init(&p->threads);
     signals_init(&p->signals);
+    timers_init(&p->timers);
     list_init(&p->leaving);
     list_init(&p->started);
     wait_init(&p->waiters);
@@ -336,6 +337,7 @@ void process_reap(struct process *p)
     spin_unlock(&table_lock, irq);
     if (p->first)
         end_family(p);
+    timers_end(p);
     counts_forget(p);
     samples_forget(p);
     children_end(p);

@@ -39,10 +39,15 @@ static uint64_t sum_run_ns(const struct list *threads)
     return ns;
 }
 
+uint64_t process_run_ns_locked(const struct process *p)
+{
+    return p->past_run_ns + sum_run_ns(&p->threads) + sum_run_ns(&p->leaving);
+}
+
 uint64_t process_run_ns(struct process *p)
 {
     bool irq = spin_lock(&p->lock);
-    uint64_t ns = p->past_run_ns + sum_run_ns(&p->threads) + sum_run_ns(&p->leaving);
+    uint64_t ns = process_run_ns_locked(p);
 
     spin_unlock(&p->lock, irq);
     return ns;

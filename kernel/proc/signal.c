@@ -4,6 +4,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/vdso/vdso.h"
+#include <linux/poll.h>
 #include <linux/signal.h>
 
 #define QUEUED_MAX   1024 /* entries that wait for one process */
@@ -50,12 +51,18 @@ struct thread_signals *signals_make(uint64_t mask)
 void signals_init(struct process_signals *s)
 {
     signal_queue_init(&s->pending);
+    poll_source_init(&s->changes);
 }
 
-static void free_entry_locked(struct process *p, struct signal_entry *e)
+/* Frees an entry that waits no more, or tells its owner, with what the program gets, or NULL. */
+static void free_entry_locked(struct process *p, struct signal_entry *e, siginfo_t *info)
 {
     if (!e)
         return;
+    if (e->taken) {
+        e->taken(p, e, info);
+        return;
+    }
     p->signals.queued--;
     process_uncharge(p, sizeof(*e));
     kfree(e);
@@ -69,7 +76,8 @@ static void drop_locked(struct process *p, struct signal_queue *q, uint64_t set)
     list_init(&dropped);
     signal_queue_drop(q, set, &dropped);
     while (!list_empty(&dropped))
-        free_entry_locked(p, container_of(list_pop_front(&dropped), struct signal_entry, link));
+        free_entry_locked(p, container_of(list_pop_front(&dropped), struct signal_entry, link),
+                          NULL);
 }
 
 void signals_free(struct process *p, struct thread *t)
@@ -165,11 +173,19 @@ static bool send_locked(struct process *p, struct thread *t, int number, struct 
     if (p->ending || (is_ignored(p, number) && !blocked && !awaited) ||
         !signal_queue_add(q, number, e))
         return false;
+    poll_changed(&p->signals.changes, POLLIN | POLLRDNORM);
     if (!t)
         tell_one_locked(p, number);
     else if (wants(t, number))
         sched_signal_thread(t);
     return true;
+}
+
+bool signal_send_entry_locked(struct process *p, uint32_t tid, struct signal_entry *e)
+{
+    struct thread *t = tid ? uthread_find_locked(p, tid) : NULL;
+
+    return (t || !tid) && send_locked(p, t, e->info.si_signo, e);
 }
 
 static struct signal_entry *make_entry(struct process *p, const siginfo_t *info)
@@ -335,7 +351,7 @@ static int take_locked(struct process *p, struct thread *t, uint64_t set, siginf
     if (e)
         memcpy(info, &e->info, sizeof(*info));
     info->si_signo = number;
-    free_entry_locked(p, e);
+    free_entry_locked(p, e, info);
     return number;
 }
 
@@ -357,6 +373,24 @@ int signal_take(uint64_t set, siginfo_t *info)
     settle_locked(t->process, t);
     spin_unlock(&t->process->lock, irq);
     return number;
+}
+
+int64_t signal_wait(uint64_t set, uint64_t deadline_ns, siginfo_t *info)
+{
+    for (;;) {
+        signal_await(set);
+        int number = signal_take(set, info);
+        int err = number ? 0 : sched_sleep_interruptible(deadline_ns);
+        signal_await(0);
+        if (!number)
+            number = signal_take(set, info);
+        if (number)
+            return number;
+        if (!err)
+            return -EAGAIN;
+        if (sched_interrupted())
+            return -EINTR;
+    }
 }
 
 /* Takes the next signal that does something. Returns its number and what is done, or 0. */

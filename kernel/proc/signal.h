@@ -10,6 +10,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 #include "kernel/arch/arch.h"
+#include "kernel/file/file.h"
 #include "kernel/proc/signal_queue.h"
 
 struct process;
@@ -48,7 +49,8 @@ struct signal_action {
 struct process_signals {
     struct signal_action action[SIGNALS];
     struct signal_queue pending;
-    uint32_t queued; /* entries that wait, of the process and its threads */
+    uint32_t queued;            /* entries that wait, of the process and its threads */
+    struct poll_source changes; /* tells that a signal waits */
 };
 
 /* Returns what a new thread has, with this mask, or NULL. */
@@ -63,6 +65,9 @@ void signals_end(struct process *p);
  * no lock held. Returns 0; -EAGAIN: too many wait; -ESRCH: there is no such thread. */
 int signal_send(struct process *p, const siginfo_t *info);
 int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info);
+/* Sends an owner's signal, which does not wait now, to p, or its thread `tid`; 0: any. Returns whether
+ * it waits: it was not ignored, and there is such a thread. Any context, lock of p held. */
+bool signal_send_entry_locked(struct process *p, uint32_t tid, struct signal_entry *e);
 /* Sends the caller a signal that it cannot block or ignore: then it ends the process. */
 void signal_force(const siginfo_t *info);
 /* Returns whether the caller's process handles the signal, and the caller does not block it. */
@@ -79,6 +84,9 @@ void signal_await(uint64_t set);
 struct signal_action signal_act(int number, const struct signal_action *new);
 /* Takes a signal of `set`. Returns its number and particulars, or 0. */
 int signal_take(uint64_t set, siginfo_t *info);
+/* Waits for a signal of `set`, blocked or not, and takes it. Returns its number and particulars;
+ * -EAGAIN: the deadline; -EINTR: another signal. Thread context, no lock held. */
+int64_t signal_wait(uint64_t set, uint64_t deadline_ns, siginfo_t *info);
 /* Takes signals, or makes an interrupted call again: changes `frame`. Does not return if that ends
  * the process. Thread context, interrupts on, on the way to user mode. */
 void signals_deliver(struct arch_frame *frame);

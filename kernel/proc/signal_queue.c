@@ -14,11 +14,14 @@ void signal_queue_init(struct signal_queue *q)
 
 bool signal_queue_add(struct signal_queue *q, int number, struct signal_entry *e)
 {
-    if (number < SIGNAL_REALTIME && q->set & SIGNAL_BIT(number))
+    bool owned = e && e->taken;
+
+    if (number < SIGNAL_REALTIME && q->set & SIGNAL_BIT(number) && !owned)
         return false;
     q->set |= SIGNAL_BIT(number);
     if (e) {
         e->info.si_signo = number;
+        e->queue = q;
         list_push_back(&q->entries, &e->link);
     }
     return true;
@@ -47,11 +50,28 @@ struct signal_entry *signal_queue_take(struct signal_queue *q, int number)
             break;
         first = e;
     }
-    if (first)
+    if (first) {
         list_remove(&first->link);
+        first->queue = NULL;
+    }
     if (!more)
         q->set &= ~SIGNAL_BIT(number);
     return first;
+}
+
+void signal_queue_remove(struct signal_entry *e)
+{
+    struct signal_queue *q = e->queue;
+    bool more = false;
+
+    if (!q)
+        return;
+    list_remove(&e->link);
+    e->queue = NULL;
+    list_for_each (it, &q->entries)
+        more |= container_of(it, struct signal_entry, link)->info.si_signo == e->info.si_signo;
+    if (!more)
+        q->set &= ~SIGNAL_BIT(e->info.si_signo);
 }
 
 void signal_queue_drop(struct signal_queue *q, uint64_t set, struct list *out)

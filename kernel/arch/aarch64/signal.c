@@ -185,7 +185,7 @@ int arch_signal_return(struct arch_frame *frame, struct arch_signal *s)
         return -EINVAL;
     if (arch_copy_from_user(&h, frame->sp, sizeof(h)))
         return -EFAULT;
-    if (FIELD(&h, uc.uc_mcontext.pc) >= USER_MAX)
+    if (FIELD(&h, uc.uc_mcontext.pc) >= SHOWN_MAX)
         return -EINVAL;
     int err = load_fpu(frame->sp + HEAD_BYTES);
     if (err)

@@ -210,7 +210,7 @@ int arch_signal_return(struct arch_frame *frame, struct arch_signal *s)
 
     if (arch_copy_from_user(&uc, at + offsetof(struct rt_sigframe, uc), sizeof(uc)))
         return -EFAULT;
-    if (uc.uc_mcontext.rip >= USER_MAX)
+    if (uc.uc_mcontext.rip >= SHOWN_MAX)
         return -EINVAL;
     int err = load_fpu((vaddr_t)uc.uc_mcontext.fpstate);
     if (err)

@@ -249,25 +249,6 @@ int64_t sys_rt_sigsuspend(const struct call *c)
     return sys_pause(c);
 }
 
-/* Waits for a signal of `set`. */
-static int64_t await(uint64_t set, uint64_t deadline_ns, siginfo_t *info)
-{
-    for (;;) {
-        signal_await(set);
-        int number = signal_take(set, info);
-        int err = number ? 0 : sched_sleep_interruptible(deadline_ns);
-        signal_await(0);
-        if (!number)
-            number = signal_take(set, info);
-        if (number)
-            return number;
-        if (!err)
-            return -EAGAIN;
-        if (sched_interrupted())
-            return -EINTR;
-    }
-}
-
 int64_t sys_rt_sigtimedwait(const struct call *c)
 {
     uint64_t set, ns, deadline_ns = UINT64_MAX;
@@ -283,7 +264,7 @@ int64_t sys_rt_sigtimedwait(const struct call *c)
             return err;
         deadline_ns = deadline_after(ns);
     }
-    int64_t number = await(set, deadline_ns, &info);
+    int64_t number = signal_wait(set, deadline_ns, &info);
     if (number > 0 && c->a[1] && arch_copy_to_user(c->a[1], &info, sizeof(info)))
         return -EFAULT;
     return number;

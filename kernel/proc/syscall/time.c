@@ -3,6 +3,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/wall_clock.h"
 #include "kernel/proc/deadline.h"
+#include "kernel/proc/syscall/clocks.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
 #include <linux/resource.h>
@@ -17,14 +18,6 @@
 #define CPU_CLOCK_KIND   3
 enum { CPU_CLOCK_PROF, CPU_CLOCK_VIRT, CPU_CLOCK_SCHED, CPU_CLOCK_FD };
 
-enum clock_kind { CLOCK_NONE, CLOCK_SINCE_BOOT, CLOCK_OF_DATE, CLOCK_OF_PROCESS, CLOCK_OF_THREAD };
-
-/* A clock: what it shows, and of which process or thread, 0: the caller's. */
-struct clock {
-    enum clock_kind kind;
-    uint32_t id;
-};
-
 /* ---- Which clock ----------------------------------------------------------------------------- */
 
 static struct clock cpu_clock(int32_t id)
@@ -37,7 +30,7 @@ static struct clock cpu_clock(int32_t id)
                           (uint32_t) ~(id >> CPU_CLOCK_BITS)};
 }
 
-static struct clock find_clock(uint64_t argument)
+struct clock clock_find(uint64_t argument)
 {
     int32_t id = (int32_t)argument;
 
@@ -106,7 +99,7 @@ static int read_clock(const struct call *c, struct clock clock, uint64_t *ns)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static int put_time(vaddr_t to, uint64_t ns)
+int time_put(vaddr_t to, uint64_t ns)
 {
     struct timespec t = {.tv_sec = (long)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
 
@@ -122,23 +115,23 @@ static struct __kernel_old_timeval timeval_of(uint64_t ns)
 int64_t sys_clock_gettime(const struct call *c)
 {
     uint64_t ns;
-    int err = read_clock(c, find_clock(c->a[0]), &ns);
+    int err = read_clock(c, clock_find(c->a[0]), &ns);
 
-    return err ? err : put_time(c->a[1], ns);
+    return err ? err : time_put(c->a[1], ns);
 }
 
 int64_t sys_clock_getres(const struct call *c)
 {
     uint64_t ns;
-    int err = read_clock(c, find_clock(c->a[0]), &ns);
+    int err = read_clock(c, clock_find(c->a[0]), &ns);
 
-    return err || !c->a[1] ? err : put_time(c->a[1], 1);
+    return err || !c->a[1] ? err : time_put(c->a[1], 1);
 }
 
 int64_t sys_clock_settime(const struct call *c)
 {
     uint64_t ns;
-    int err = find_clock(c->a[0]).kind == CLOCK_OF_DATE ? user_get_time(c->a[1], &ns) : -EINVAL;
+    int err = clock_find(c->a[0]).kind == CLOCK_OF_DATE ? user_get_time(c->a[1], &ns) : -EINVAL;
 
     return err ? err : -EPERM;
 }
@@ -174,7 +167,7 @@ static int sleep_until(uint64_t until_ns, vaddr_t rest)
     if (!sched_sleep_interruptible(until_ns))
         return 0;
     uint64_t now_ns = MIN(arch_clock_ns(), until_ns);
-    return rest && put_time(rest, until_ns - now_ns) ? -EFAULT : -ERESTART_RESTARTBLOCK;
+    return rest && time_put(rest, until_ns - now_ns) ? -EFAULT : -ERESTART_RESTARTBLOCK;
 }
 
 int64_t sys_nanosleep(const struct call *c)
@@ -198,7 +191,7 @@ static int sleep_cpu_time(const struct call *c, struct clock clock, uint64_t unt
             return err;
         uint64_t look_ns = deadline_after(MAX((until_ns - ns) / cpu_count(), NS_PER_MS));
         if (sched_sleep_interruptible(look_ns))
-            return rest && put_time(rest, until_ns - ns) ? -EFAULT : -ERESTART_RESTARTBLOCK;
+            return rest && time_put(rest, until_ns - ns) ? -EFAULT : -ERESTART_RESTARTBLOCK;
     }
 }
 
@@ -207,7 +200,7 @@ int64_t sys_clock_nanosleep(const struct call *c)
     int32_t id = (int32_t)c->a[0];
     bool absolute = c->a[1] & 1 /* TIMER_ABSTIME */;
     vaddr_t rest = absolute ? 0 : c->a[3];
-    struct clock clock = find_clock(c->a[0]);
+    struct clock clock = clock_find(c->a[0]);
     uint64_t ns, now_ns;
 
     if (clock.kind == CLOCK_NONE || clock.kind == CLOCK_OF_THREAD)
