@@ -121,7 +121,7 @@ static void init_thread(void *arg)
     paging_start();
     fs_start(bundle_start, bundle_end - bundle_start, phys_to_virt(info->initrd.base),
              info->initrd.bytes);
-    tty_start();
+    tty_start(process_typed_signal);
     vdso_init(wall_clock_base_ns());
     procfs_start();
     process_init();

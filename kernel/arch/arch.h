@@ -319,6 +319,7 @@ struct arch_signal {
     int number;
     vaddr_t handler, restorer; /* the handler returns to `restorer` */
     vaddr_t stack_end;         /* of the alternate stack that it runs on; 0: on the thread's */
+    vaddr_t stack_low;         /* the frame may not reach below this */
     const void *info;          /* Linux's siginfo_t */
     /* What arch_signal_return() gives back: the signals blocked now, and the alternate stack, a
      * stack_t. */

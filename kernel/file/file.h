@@ -93,8 +93,9 @@ struct vnode *files_here(struct files *f);
 void files_go(struct files *f, struct vnode *here);
 
 /* ---- tty.c: the console ---------------------------------------------------------------------- */
-/* Makes /dev/console and /dev/tty. At boot, after fs_start(). */
-void tty_start(void);
+/* Makes /dev/console and /dev/tty. At boot, after fs_start(). `send` is called for a signal that is
+ * typed, with its number, in the thread that reads, no lock held. */
+void tty_start(void (*send)(int number));
 /* Opens the console; what is written is marked as `writer`'s (console.h). Each opening gathers its
  * own lines. Returns 0 or -ENOMEM. */
 int tty_open(enum console_writer writer, struct file **out);

@@ -5,7 +5,7 @@
  * A carriage return and a full buffer end a line, too. Input is one line at a time, with echo and
  * backspace, or, with ICANON off, what has been typed. A line belongs to the opening that it was
  * typed for, even if only part of it is read. Settings are the terminal's: all openings share them.
- * Ctrl-C raises nothing yet, whatever ISIG says.
+ * Signals that are typed (ISIG) are noticed when a program reads, or waits for input.
  *
  * On a split console (console.h) a terminal or a program at the other end shows what is typed, and
  * wants output byte for byte when it is written: it is not gathered, no line is ended, and at first
@@ -19,6 +19,7 @@
 #include "kernel/fs/tree.h"
 #include "kernel/mem/mem.h"
 #include "sched/sched.h"
+#include <asm/signal.h>
 #include <asm/termbits.h>
 #include <asm/termios.h>
 #include <linux/fcntl.h>
@@ -177,6 +178,30 @@ static void erase_typed(struct tty *t, const struct termios *s)
     echo(s, "\b \b", 3);
 }
 
+static void (*send_signal)(int number); /* fixed after tty_start() */
+
+/* Sends the signal that a byte stands for. Returns whether it stands for one. The reader only. */
+static bool take_signal(struct tty *t, const struct termios *s, char c)
+{
+    static const struct {
+        uint8_t key, number;
+    } keys[] = {{VINTR, SIGINT}, {VQUIT, SIGQUIT}, {VSUSP, SIGTSTP}};
+
+    if (!(s->c_lflag & ISIG) || !c)
+        return false;
+    for (unsigned i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (c != (char)s->c_cc[keys[i].key])
+            continue;
+        const char shown[] = {'^', (char)(c ^ 0x40), '\n'};
+        echo(s, shown, sizeof(shown));
+        if (!(s->c_lflag & NOFLSH))
+            t->typed_length = t->typed_taken = 0;
+        send_signal(keys[i].number);
+        return true;
+    }
+    return false;
+}
+
 /* Takes a byte typed. The reader only. */
 static void take_byte(struct tty *t, const struct termios *s, char c)
 {
@@ -184,6 +209,8 @@ static void take_byte(struct tty *t, const struct termios *s, char c)
 
     if (c == '\r' && (s->c_iflag & ICRNL))
         c = '\n';
+    if (take_signal(t, s, c))
+        return;
     if (lines && (c == (char)s->c_cc[VERASE] || c == '\b')) {
         erase_typed(t, s);
         return;
@@ -374,8 +401,9 @@ static const struct vnode_ops tty_ops = {
 
 static struct vnode *console; /* fixed after tty_start() */
 
-void tty_start(void)
+void tty_start(void (*send)(int number))
 {
+    send_signal = send;
     if (console_split) {
         settings.c_iflag = settings.c_oflag = 0;
         settings.c_lflag = ICANON;

@@ -355,6 +355,7 @@ void process_reap(struct process *p)
     spin_unlock(&p->lock, irq);
     process_put(p);
     family_leave(family);
+    signals_check_stopped();
 }
 
 int process_wait(struct process *p)

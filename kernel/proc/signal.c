@@ -13,8 +13,9 @@
 /* What signals do without a handler: most end the process. */
 #define IGNORED_BY_DEFAULT \
     (SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH))
-#define STOPPING \
-    (SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGTSTP) | SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU))
+_Static_assert(SIGNALS_STOPPING == (SIGNAL_BIT(SIGSTOP) | SIGNAL_BIT(SIGTSTP) |
+                                    SIGNAL_BIT(SIGTTIN) | SIGNAL_BIT(SIGTTOU)),
+               "numbers of signals that stop");
 
 static const char *const names[] = {
     [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",       [SIGQUIT] = "SIGQUIT", [SIGILL] = "SIGILL",
@@ -52,6 +53,7 @@ void signals_init(struct process_signals *s)
 {
     signal_queue_init(&s->pending);
     poll_source_init(&s->changes);
+    wait_init(&s->continued);
 }
 
 /* Frees an entry that waits no more, or tells its owner, with what the program gets, or NULL. */
@@ -99,14 +101,13 @@ void signals_end(struct process *p)
     spin_unlock(&p->lock, irq);
 }
 
-/* Drops a signal wherever it waits in p. */
-static void forget_locked(struct process *p, int number)
+void signal_forget_locked(struct process *p, uint64_t set)
 {
-    drop_locked(p, &p->signals.pending, SIGNAL_BIT(number));
+    drop_locked(p, &p->signals.pending, set);
     list_for_each (it, &p->threads) {
         struct thread_signals *ts = container_of(it, struct thread, siblings)->signals;
         if (ts)
-            drop_locked(p, &ts->pending, SIGNAL_BIT(number));
+            drop_locked(p, &ts->pending, set);
     }
 }
 
@@ -128,7 +129,7 @@ struct signal_action signal_act(int number, const struct signal_action *new)
         *a = *new;
         a->mask &= ~NEVER_MASKED;
         if (is_ignored(p, number))
-            forget_locked(p, number);
+            signal_forget_locked(p, SIGNAL_BIT(number));
     }
     spin_unlock(&p->lock, irq);
     return old;
@@ -163,6 +164,7 @@ static bool send_locked(struct process *p, struct thread *t, int number, struct 
     struct signal_queue *q = t ? &t->signals->pending : &p->signals.pending;
     bool blocked = false, awaited = false;
 
+    signals_sent_locked(p, number);
     list_for_each (it, &p->threads) {
         struct thread *other = container_of(it, struct thread, siblings);
         if (!other->signals || (t && t != other))
@@ -291,16 +293,27 @@ static void settle_locked(struct process *p, struct thread *t)
         sched_signals_taken();
 }
 
+/* Tells threads that want it that signals of `set` wait. */
+static void tell_locked(struct process *p, uint64_t set)
+{
+    for (int n; set; set &= ~SIGNAL_BIT(n)) {
+        n = __builtin_ctzll(set) + 1;
+        tell_one_locked(p, n);
+    }
+}
+
+void signals_pass_on_locked(struct process *p)
+{
+    tell_locked(p, p->signals.pending.set);
+}
+
 /* Others take what waits for the process and the caller now blocks. */
 static void set_mask_locked(struct process *p, struct thread *t, uint64_t mask)
 {
     uint64_t more = mask & ~t->signals->mask & p->signals.pending.set;
 
     t->signals->mask = mask & ~NEVER_MASKED;
-    for (int n; more; more &= ~SIGNAL_BIT(n)) {
-        n = __builtin_ctzll(more) + 1;
-        tell_one_locked(p, n);
-    }
+    tell_locked(p, more);
     settle_locked(p, t);
 }
 
@@ -450,6 +463,8 @@ static void begin_handler(struct thread *t, struct arch_frame *frame, const sigi
         .stack_end = a->flags & SA_ONSTACK && !(stack & (SS_DISABLE | SS_ONSTACK))
                          ? ts->alt_sp + ts->alt_bytes
                          : 0,
+        .stack_low =
+            !(stack & SS_DISABLE) && (a->flags & SA_ONSTACK || stack & SS_ONSTACK) ? ts->alt_sp : 0,
         .info = info,
         .mask = ts->masked ? ts->old_mask : ts->mask,
         .alt_sp = ts->alt_sp,
@@ -481,10 +496,8 @@ static void begin_handler(struct thread *t, struct arch_frame *frame, const sigi
 /* Does what a signal without a handler does. */
 static void do_default(struct process *p, int number)
 {
-    if (STOPPING & SIGNAL_BIT(number))
-        kprintf("process: event=refused reason=stop signal=%s pid=%u app=%s: processes cannot be "
-                "stopped; it goes on\n",
-                signal_name(number), p->pid, p->name);
+    if (SIGNALS_STOPPING & SIGNAL_BIT(number))
+        signals_stop(p);
     else if (process_end(p, 128 + number))
         report_end(p, number);
 }
@@ -522,6 +535,7 @@ void signals_deliver(struct arch_frame *frame)
 
     while (!process_ending(p)) {
         bool irq = spin_lock(&p->lock);
+        signals_wait_stopped_locked(p, &irq);
         int number = next_locked(p, t, &info, &action);
         spin_unlock(&p->lock, irq);
         if (number && action.handler != (vaddr_t)SIG_DFL)

@@ -12,6 +12,7 @@
 #include "kernel/arch/arch.h"
 #include "kernel/file/file.h"
 #include "kernel/proc/signal_queue.h"
+#include "sched/sched.h"
 
 struct process;
 struct thread;
@@ -49,8 +50,10 @@ struct signal_action {
 struct process_signals {
     struct signal_action action[SIGNALS];
     struct signal_queue pending;
-    uint32_t queued;            /* entries that wait, of the process and its threads */
-    struct poll_source changes; /* tells that a signal waits */
+    uint32_t queued;             /* entries that wait, of the process and its threads */
+    struct poll_source changes;  /* tells that a signal waits */
+    bool stopped;                /* written with the lock, read atomically */
+    struct wait_queue continued; /* waits until it is not */
 };
 
 /* Returns what a new thread has, with this mask, or NULL. */
@@ -99,5 +102,24 @@ uint64_t signals_deadline(uint64_t deadline_ns);
 int64_t signals_return(struct arch_frame *frame);
 /* Returns what Linux's flags of the alternate stack are with this stack pointer. */
 uint32_t signals_stack_flags(const struct thread_signals *ts, vaddr_t sp);
+/* Tells threads of p that want it what waits for p: one that had been told has left. Lock of p
+ * held. */
+void signals_pass_on_locked(struct process *p);
+/* Drops signals of `set` wherever they wait in p. Lock of p held. */
+void signal_forget_locked(struct process *p, uint64_t set);
+
+/* ---- signal_stop.c --------------------------------------------------------------------------- */
+/* Signals that stop a process that does not handle them; Linux's numbers on both instruction
+ * sets. */
+#define SIGNALS_STOPPING (SIGNAL_BIT(19) | SIGNAL_BIT(20) | SIGNAL_BIT(21) | SIGNAL_BIT(22))
+/* Does what a signal does when it is sent: SIGCONT continues p. Lock of p held. */
+void signals_sent_locked(struct process *p, int number);
+/* Sleeps until p is not stopped, or is ending. Lock of p held, with its interrupt state in irq. */
+void signals_wait_stopped_locked(struct process *p, bool *irq);
+/* Stops p, the caller's process. Thread context, no lock held. */
+void signals_stop(struct process *p);
+/* Continues all processes if all are stopped. Thread context, no lock held. */
+void signals_check_stopped(void);
+
 /* Returns the name of a signal, or "unknown". */
 const char *signal_name(int number);

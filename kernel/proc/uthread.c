@@ -160,6 +160,8 @@ int uthread_create(struct process *p, struct uthread_start *start, const struct 
     start->cancelled = err;
     bool irq = spin_lock(&p->lock);
     enlist_locked(p, t);
+    if (p->signals.stopped)
+        sched_signal_thread(t);
     spin_unlock(&p->lock, irq);
     sharing_thread_added(t);
     thread_start(t);
@@ -213,6 +215,7 @@ void uthread_exit(void)
     bool irq = spin_lock(&p->lock);
     list_remove(&self->siblings);
     list_push_back(&p->leaving, &self->siblings);
+    signals_pass_on_locked(p);
     spin_unlock(&p->lock, irq);
     if (release_slot(p))
         process_reap(p);

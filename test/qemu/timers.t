@@ -5,7 +5,7 @@
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-programs="timers epoll"
+programs="timers epoll stops"
 for program in $programs; do
 	"$compiler" -O1 -static -pthread -o "$work/$program" "test/linux/$program.c"
 done
@@ -20,5 +20,14 @@ for cpus in ${CPUS:-1 4}; do
 	boot smp=$cpus timeout=60 "$initrd" -- -- /epoll
 	status_is 0 "waiting for many files, files of signals; $cpus CPUs"
 	guest_tap
+	boot smp=$cpus timeout=60 "$initrd" -- -- '/stops ; /stops pipe ; /stops overflow ; /stops alone ; /stops beat & /stops control ; /stops beat & /stops kill'
+	guest_tap
+	line "exit app=/stops status=141" "a program without a handler is ended by SIGPIPE"
+	line "process event=ended reason=signal signal=SIGSEGV" "a full alternate stack is a SIGSEGV"
+	line "process event=continued reason=alone app=stops" "a program that stops itself goes on"
+	line "exit app=/stops status=5" "... as SIGCONT has it"
+	line "exit app=/stops status=7" "another's threads stand still until it is continued"
+	line "exit app=/stops status=137" "... or killed"
+	no_line "exit app=/stops status=3" "all ended as they should"
 done
 done_testing

@@ -107,8 +107,8 @@ int arch_signal_push(struct arch_frame *frame, const struct arch_signal *s)
     union head h;
 
     fill_head(&h, frame, s);
-    if (arch_copy_to_user(record, &link, sizeof(link)) || arch_copy_to_user(at, &h, sizeof(h)) ||
-        push_records(at + HEAD_BYTES, frame, s))
+    if (at < s->stack_low || arch_copy_to_user(record, &link, sizeof(link)) ||
+        arch_copy_to_user(at, &h, sizeof(h)) || push_records(at + HEAD_BYTES, frame, s))
         return -EFAULT;
     frame->x[0] = (uint64_t)s->number;
     frame->x[1] = at + offsetof(struct rt_sigframe, info);

@@ -108,7 +108,7 @@ int arch_signal_push(struct arch_frame *frame, const struct arch_signal *s)
 
     memcpy(&out.info, s->info, sizeof(out.info));
     out.uc.uc_mcontext.fpstate = (struct _fpstate *)fpu;
-    if (push_fpu(fpu) || arch_copy_to_user(at, &out, sizeof(out)))
+    if (at < s->stack_low || push_fpu(fpu) || arch_copy_to_user(at, &out, sizeof(out)))
         return -EFAULT;
     frame->rdi = (uint64_t)s->number;
     frame->rsi = at + offsetof(struct rt_sigframe, info);

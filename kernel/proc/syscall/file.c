@@ -4,6 +4,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
 #include <asm/ioctls.h>
+#include <asm/signal.h>
 #include <linux/close_range.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
@@ -24,6 +25,17 @@ int64_t file_give(const struct call *c, struct file *f, bool closes)
 
 typedef int64_t transfer(struct file *f, uint64_t at, vaddr_t user, uint64_t n);
 
+/* A write that has no reader any more sends the writer SIGPIPE. */
+static int64_t end_write(const struct call *c, int64_t result)
+{
+    siginfo_t info = {.si_signo = SIGPIPE, .si_code = SI_USER};
+
+    info.si_pid = (int)c->p->pid;
+    if (result == -EPIPE)
+        signal_send_thread(c->p, c->t->tid, &info);
+    return result;
+}
+
 static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
@@ -40,7 +52,7 @@ int64_t sys_read(const struct call *c)
 
 int64_t sys_write(const struct call *c)
 {
-    return transfer_one(c, file_write, FILE_HERE);
+    return end_write(c, transfer_one(c, file_write, FILE_HERE));
 }
 
 int64_t sys_pread64(const struct call *c)
@@ -117,7 +129,7 @@ int64_t sys_readv(const struct call *c)
 
 int64_t sys_writev(const struct call *c)
 {
-    return transfer_many(c, file_write, FILE_HERE);
+    return end_write(c, transfer_many(c, file_write, FILE_HERE));
 }
 
 int64_t sys_preadv(const struct call *c)
