@@ -18,6 +18,7 @@ int file_make(struct vnode *v, uint32_t flags, struct file **out)
     f->refs = 1;
     f->v = vnode_get(v);
     list_init(&f->watched);
+    mutex_init(&f->turn, "file position");
     spin_init(&f->lock, LOCK_FILE, "file");
     unsigned access = flags & O_ACCMODE;
     unsigned opened = (access != O_WRONLY ? VNODE_READ : 0) |
@@ -63,6 +64,36 @@ static unsigned vnode_flags(const struct file *f)
     uint32_t flags = flags_of(f);
 
     return (flags & O_NONBLOCK ? VNODE_NONBLOCK : 0) | (flags & O_APPEND ? VNODE_APPEND : 0);
+}
+
+/* Writes to the end of one file take turns; files share these by their vnode's address. */
+#define END(i) MUTEX(ends[i], "end of a file")
+static struct mutex ends[] = {END(0), END(1), END(2), END(3), END(4), END(5), END(6), END(7)};
+
+/* Returns the mutex of the end of a file that is written to its end, or NULL. */
+static struct mutex *end_of(const struct file *f, uint64_t at, bool writes)
+{
+    if (!writes || at != FILE_HERE || f->v->ops->stream || !(flags_of(f) & O_APPEND))
+        return NULL;
+    return &ends[(uintptr_t)f->v / sizeof(*f->v) % ARRAY_SIZE(ends)];
+}
+
+struct mutex *file_enter(struct file *f, uint64_t at, bool writes)
+{
+    if (at == FILE_HERE && !f->v->ops->stream)
+        mutex_lock(&f->turn);
+    struct mutex *end = end_of(f, at, writes);
+    if (end)
+        mutex_lock(end);
+    return end;
+}
+
+void file_leave(struct file *f, uint64_t at, struct mutex *end)
+{
+    if (end)
+        mutex_unlock(end);
+    if (at == FILE_HERE && !f->v->ops->stream)
+        mutex_unlock(&f->turn);
 }
 
 /* Checks a transfer, and finds where it begins. Returns 0 or an error. */
@@ -203,6 +234,7 @@ int64_t file_seek(struct file *f, int64_t offset, unsigned whence)
     if (f->v->ops->stream)
         return -ESPIPE;
     f->v->ops->stat(f->v, &s);
+    file_enter(f, FILE_HERE, false);
     bool irq = spin_lock(&f->lock);
     uint64_t from = whence == SEEK_CUR ? f->at : whence == SEEK_END ? s.size : 0;
     switch (whence) {
@@ -224,6 +256,7 @@ int64_t file_seek(struct file *f, int64_t offset, unsigned whence)
     if (result >= 0)
         f->at = (uint64_t)result;
     spin_unlock(&f->lock, irq);
+    file_leave(f, FILE_HERE, NULL);
     return result;
 }
 

@@ -10,6 +10,7 @@
 #include "kernel/lib/list.h"
 #include "kernel/fs/path.h"
 #include "kernel/mem/account.h"
+#include "sched/sched.h"
 
 /* Largest number of bytes that one call reads or writes, as on Linux. */
 #define FILE_BYTES_MAX 0x7ffff000ull
@@ -20,6 +21,7 @@ struct file {
     uint32_t refs;   /* [A] */
     uint32_t flags;  /* [A] of open(2): O_ACCMODE, O_APPEND, O_NONBLOCK, O_PATH, O_DIRECTORY, ... */
     struct list watched;  /* epoll.c: epolls that wait for it */
+    struct mutex turn;    /* held over what uses the position, but of a stream */
     struct spinlock lock; /* LOCK_FILE */
     uint64_t at; /* [lock] where read and write go on; of a folder the cursor of its list */
 };
@@ -30,14 +32,19 @@ struct file {
 int file_make(struct vnode *v, uint32_t flags, struct file **out);
 struct file *file_get(struct file *f);
 void file_put(struct file *f); /* closes it, if it was the last reference; NULL: nothing */
-/* Read and write user memory at the file's position, or at `at`. Return the number of bytes; after
+/* Enter and leave a transfer at the file's position, or at `at`: others at the position wait, and,
+ * if it `writes` to the end (O_APPEND), others that do so in the same file. Streams need no turns.
+ * Entering returns what leaving wants. */
+struct mutex *file_enter(struct file *f, uint64_t at, bool writes);
+void file_leave(struct file *f, uint64_t at, struct mutex *end);
+/* Entered: read and write user memory at the file's position, or at `at`. Return the number of bytes; after
  * a part that succeeded, no error. -EBADF: not open for it; -ESPIPE: it has no positions. */
 #define FILE_HERE UINT64_MAX
 int64_t file_read(struct file *f, uint64_t at, vaddr_t to, uint64_t n);
 int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n);
 /* Moves the position, as lseek(2). Returns it. */
 int64_t file_seek(struct file *f, int64_t offset, unsigned whence);
-/* Lists a folder as getdents64(2). Returns the number of bytes, 0 at the end. */
+/* Entered: lists a folder as getdents64(2). Returns the number of bytes, 0 at the end. */
 int64_t file_list(struct file *f, vaddr_t to, uint64_t n);
 
 /* ---- open.c ---------------------------------------------------------------------------------- */

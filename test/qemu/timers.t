@@ -5,7 +5,7 @@
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-programs="timers epoll stops"
+programs="timers epoll stops positions"
 for program in $programs; do
 	"$compiler" -O1 -static -pthread -o "$work/$program" "test/linux/$program.c"
 done
@@ -19,6 +19,9 @@ for cpus in ${CPUS:-1 4}; do
 	guest_tap
 	boot smp=$cpus timeout=60 "$initrd" -- -- /epoll
 	status_is 0 "waiting for many files, files of signals; $cpus CPUs"
+	guest_tap
+	boot smp=$cpus timeout=60 "$initrd" -- -- /positions
+	status_is 0 "records at positions that threads share; $cpus CPUs"
 	guest_tap
 	boot smp=$cpus timeout=60 "$initrd" -- -- '/stops ; /stops pipe ; /stops overflow ; /stops alone ; /stops beat & /stops control ; /stops beat & /stops kill'
 	guest_tap

@@ -39,8 +39,15 @@ static int64_t end_write(const struct call *c, int64_t result)
 static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
-    int64_t result = !f ? -EBADF : c->a[2] > INT64_MAX ? -EINVAL : move(f, at, c->a[1], c->a[2]);
+    int64_t result = -EINVAL;
 
+    if (!f)
+        return -EBADF;
+    if (c->a[2] <= INT64_MAX) {
+        struct mutex *end = file_enter(f, at, move == file_write);
+        result = move(f, at, c->a[1], c->a[2]);
+        file_leave(f, at, end);
+    }
     file_put(f);
     return result;
 }
@@ -114,8 +121,10 @@ static int64_t transfer_many(const struct call *c, transfer *move, uint64_t at)
         result = -EFAULT;
     } else {
         result = check_parts(parts, n);
+        struct mutex *end = file_enter(f, at, move == file_write);
         if (!result)
             result = transfer_parts(f, move, at, parts, n);
+        file_leave(f, at, end);
     }
     kfree(parts);
     file_put(f);
@@ -154,8 +163,13 @@ int64_t sys_lseek(const struct call *c)
 int64_t sys_getdents64(const struct call *c)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
-    int64_t result = f ? file_list(f, c->a[1], (uint32_t)c->a[2]) : -EBADF;
+    int64_t result = -EBADF;
 
+    if (f) {
+        file_enter(f, FILE_HERE, false);
+        result = file_list(f, c->a[1], (uint32_t)c->a[2]);
+        file_leave(f, FILE_HERE, NULL);
+    }
     file_put(f);
     return result;
 }

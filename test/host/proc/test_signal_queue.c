@@ -136,11 +136,42 @@ static void dropped_signals_are_gone(void **state)
     assert_true(list_empty(&out));
 }
 
+static void take_nothing(struct process *p, struct signal_entry *e, siginfo_t *info)
+{
+    (void)p, (void)e, (void)info;
+}
+
+/* Entries that have an owner wait each, and can be taken out of the middle. */
+static void owners_entries_wait_each(void **state)
+{
+    struct signal_queue q;
+    struct signal_entry owned[3] = {
+        {.taken = take_nothing}, {.taken = take_nothing}, {.taken = take_nothing}};
+    struct signal_entry plain = {.taken = NULL};
+
+    (void)state;
+    signal_queue_init(&q);
+    assert_true(signal_queue_add(&q, 14, &owned[0]));
+    assert_false(signal_queue_add(&q, 14, &plain));
+    assert_true(signal_queue_add(&q, 14, &owned[1]));
+    assert_true(signal_queue_add(&q, 14, &owned[2]));
+    signal_queue_remove(&owned[1]);
+    assert_null(owned[1].queue);
+    assert_int_equal(q.set, SIGNAL_BIT(14));
+    assert_ptr_equal(signal_queue_take(&q, 14), &owned[0]);
+    assert_int_equal(q.set, SIGNAL_BIT(14));
+    signal_queue_remove(&owned[1]); /* it waits no more */
+    signal_queue_remove(&owned[2]);
+    assert_int_equal(q.set, 0);
+    assert_true(list_empty(&q.entries));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_come_in_their_order),
         cmocka_unit_test(dropped_signals_are_gone),
+        cmocka_unit_test(owners_entries_wait_each),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
