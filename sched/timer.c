@@ -1,6 +1,6 @@
 /*
- * Sleepers with a deadline, and timers. Each CPU keeps those that went to sleep, or were set, on it,
- * sorted by deadline.
+ * Sleepers with a deadline, and timers. Each CPU keeps those that went to sleep, or were set, on
+ * it, sorted by deadline.
  *
  * A sleeper is woken with its CPU's timer lock held, and takes that lock itself (timer_cancel)
  * before it goes on. So no wake-up for an old deadline can reach it later, in another sleep or

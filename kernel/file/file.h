@@ -37,8 +37,9 @@ void file_put(struct file *f); /* closes it, if it was the last reference; NULL:
  * Entering returns what leaving wants. */
 struct mutex *file_enter(struct file *f, uint64_t at, bool writes);
 void file_leave(struct file *f, uint64_t at, struct mutex *end);
-/* Entered: read and write user memory at the file's position, or at `at`. Return the number of bytes; after
- * a part that succeeded, no error. -EBADF: not open for it; -ESPIPE: it has no positions. */
+/* Entered: read and write user memory at the file's position, or at `at`. Return the number of
+ * bytes; after a part that succeeded, no error. -EBADF: not open for it; -ESPIPE: it has no
+ * positions. */
 #define FILE_HERE UINT64_MAX
 int64_t file_read(struct file *f, uint64_t at, vaddr_t to, uint64_t n);
 int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n);
@@ -142,8 +143,8 @@ struct poll_link {
     struct epoll_item *item;
 };
 void poll_source_init(struct poll_source *s);
-/* Tells those that wait that the vnode may have become ready for `mask`, bits of poll. The lock that
- * poll takes is held, after the change. Any context with locks ranking below LOCK_POLL. */
+/* Tells those that wait that the vnode may have become ready for `mask`, bits of poll. The lock
+ * that poll takes is held, after the change. Any context with locks ranking below LOCK_POLL. */
 void poll_changed(struct poll_source *s, unsigned mask);
 struct poll_entry {
     struct file *file; /* NULL: ignored, unless `bad` */

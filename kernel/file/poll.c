@@ -1,6 +1,6 @@
 /*
- * Waiting for several files. What can change has a source (struct poll_source), and who waits for it
- * a link there: a thread for as long as it sleeps, an epoll for as long as it has the file. A
+ * Waiting for several files. What can change has a source (struct poll_source), and who waits for
+ * it a link there: a thread for as long as it sleeps, an epoll for as long as it has the file. A
  * thread that waits is woken by its sources, then looks at all its files; and now and then at those
  * that nothing tells of, as the console.
  *

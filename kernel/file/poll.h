@@ -22,8 +22,8 @@ extern struct spinlock poll_lock;
 
 /* Links to what a vnode tells its changes, if it does. poll_lock held. */
 void poll_link_locked(struct poll_link *l, struct vnode *v);
-/* Notes that a file may have become ready for `mask`. Appends its epoll to `told`, whose own pollers
- * are to be told. poll_lock held. */
+/* Notes that a file may have become ready for `mask`. Appends its epoll to `told`, whose own
+ * pollers are to be told. poll_lock held. */
 void epoll_notice_locked(struct epoll_item *item, unsigned mask, struct list *told);
 /* Returns the source of the epoll that epoll_notice_locked() has appended. */
 struct poll_source *epoll_source_of(struct list *told);

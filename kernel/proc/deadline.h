@@ -19,8 +19,8 @@ static inline uint64_t deadline_of_date(uint64_t ns)
     return ns == UINT64_MAX ? ns : ns > base ? ns - base : 0;
 }
 
-/* Returns the time at which a timer set to `ns` comes: ns from now, or `absolute`, a time since boot
- * or, of_date, a date. 0 stays 0: it does not come. */
+/* Returns the time at which a timer set to `ns` comes: ns from now, or `absolute`, a time since
+ * boot or, of_date, a date. 0 stays 0: it does not come. */
 static inline uint64_t deadline_of_timer(uint64_t ns, bool absolute, bool of_date)
 {
     if (!ns || !absolute)

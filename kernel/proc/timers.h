@@ -46,8 +46,8 @@ void timers_init(struct process_timers *timers);
 /* Frees the timers of p, which has no thread left. */
 void timers_end(struct process *p);
 
-/* Make, set, read and delete a timer of the caller's process. Thread context, no lock held. -EINVAL:
- * there is no such timer, or no thread `tid`. */
+/* Make, set, read and delete a timer of the caller's process. Thread context, no lock held.
+ * -EINVAL: there is no such timer, or no thread `tid`. */
 /* Returns its number; -EAGAIN: there are TIMERS_MAX; -ENOMEM, -EDQUOT. `thread`: whose CPU time. */
 int timer_make(enum timer_clock clock, uint32_t thread, const struct timer_notice *notice);
 /* `absolute`: times.left_ns is a time of its clock. Returns what it was set to in `old`. */
