@@ -1,5 +1,5 @@
 # Benchmarks: targets bench, bench-*, results.
-.PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-mm results
+.PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-mm results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -27,6 +27,11 @@ bench-mm: $(KERNEL) machine $(B)/vigil-replay $(SIMS_MM) | deps-run deps-hpm
 		$(if $(PERCENTS),percents=$(PERCENTS)) $(if $(POLICIES),policies=$(POLICIES)) \
 		$(if $(GOALS),goals=$(GOALS)) $(if $(ROUNDS),rounds=$(ROUNDS)) \
 		$(if $(RESUME),resume=$(RESUME)) $(if $(RESULTS),results=$(RESULTS))
+
+# Programs of Debian, or of TABLE=FILE, in Vigil and in Linux: the same output and status?
+bench-twins: $(KERNEL) | deps-run
+	@test/bench/twins.py arch=$(ARCH) machine=$(MACHINE) $(if $(TABLE),table='$(TABLE)') \
+		$(if $(ONLY),only='$(ONLY)')
 
 # ---- Simulations on the host ---------------------------------------------------------------------
 # keep NAME: keeps the output of a whole run of a benchmark on the host as docs/results/NAME.txt.

@@ -23,6 +23,7 @@ parts() {
 		prefetch      | make bench-prefetch
 		clustering    | make bench-clustering
 		programs      | make bench-programs
+		twins         | make kernel && test/bench/keep.sh docs/results/twins.txt test/bench/twins.py
 		sharing-x86_64  | make bench-sharing ARCH=x86_64 SEEDS=3
 		sharing-aarch64 | make bench-sharing ARCH=aarch64 SEEDS=3
 		sharing-8chip | make bench-sharing ARCH=x86_64 MACHINE=openpower-8chip SEEDS=3
