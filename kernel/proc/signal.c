@@ -231,10 +231,12 @@ static int send(struct process *p, uint32_t tid, const siginfo_t *info)
     return err;
 }
 
-/* Prints that a signal has ended p, which was not ending before. */
+/* Prints that a signal has ended p, which was not ending before. Another process's descriptors may
+ * be gone by now: its last thread writes out what is left. */
 static void report_end(struct process *p, int number)
 {
-    stdio_flush(p);
+    if (p == thread_current()->process)
+        stdio_flush(p);
     kprintf("process: event=ended reason=signal signal=%s number=%d pid=%u app=%s tid=%u: ended by "
             "a signal that it does not handle\n",
             signal_name(number), number, p->pid, p->name, thread_current()->tid);
