@@ -231,6 +231,8 @@ int64_t file_seek(struct file *f, int64_t offset, unsigned whence)
 
     if (flags_of(f) & O_PATH)
         return -EBADF;
+    if (whence > SEEK_HOLE)
+        return -EINVAL;
     if (f->v->ops->stream)
         return -ESPIPE;
     f->v->ops->stat(f->v, &s);

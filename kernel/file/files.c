@@ -135,9 +135,10 @@ void files_destroy(struct files *f)
     kfree(f);
 }
 
-struct file *files_find(struct files *f, uint64_t fd)
+struct file *files_find(struct files *f, uint64_t number)
 {
     struct file *file = NULL;
+    uint32_t fd = (uint32_t)number; /* of a register, calls take the lower half */
     bool irq = spin_lock(&f->lock);
 
     if (fd < f->slots && f->file[fd])

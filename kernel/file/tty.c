@@ -423,6 +423,6 @@ int tty_open(enum console_writer writer, struct file **out)
 
 void tty_flush(struct file *f)
 {
-    if (f->v->ops == &tty_ops)
+    if (f->v->ops == &tty_ops && !(f->flags & O_PATH))
         write_rest(f->state, true);
 }

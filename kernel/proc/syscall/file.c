@@ -78,6 +78,8 @@ static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
 {
     int64_t done = 0, moved = 0;
 
+    if (!n) /* the descriptor is looked at even so */
+        return move(f, at, 0, 0);
     for (uint64_t i = 0; i < n; i++) {
         if (!parts[i].iov_len && n > 1)
             continue;
@@ -183,11 +185,11 @@ int64_t sys_close(const struct call *c)
 
 int64_t sys_close_range(const struct call *c)
 {
-    uint32_t first = (uint32_t)c->a[0], last = (uint32_t)c->a[1];
+    uint32_t first = (uint32_t)c->a[0], last = (uint32_t)c->a[1], flags = (uint32_t)c->a[2];
 
-    if (first > last || (c->a[2] & ~(uint64_t)(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)))
+    if (first > last || (flags & ~(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)))
         return -EINVAL;
-    files_close_range(c->p->files, first, last, c->a[2] & CLOSE_RANGE_CLOEXEC);
+    files_close_range(c->p->files, first, last, flags & CLOSE_RANGE_CLOEXEC);
     return 0;
 }
 
@@ -368,8 +370,11 @@ int64_t sys_sync(UNUSED const struct call *c)
 /* Advice that changes nothing, and locks that no other process could hold. */
 int64_t sys_flock(const struct call *c)
 {
-    struct file *f = files_find(c->p->files, c->a[0]);
+    uint32_t operation = (uint32_t)c->a[1] & ~(uint32_t)LOCK_NB;
 
+    if (operation != LOCK_SH && operation != LOCK_EX && operation != LOCK_UN)
+        return -EINVAL;
+    struct file *f = files_find(c->p->files, c->a[0]);
     file_put(f);
     return f ? 0 : -EBADF;
 }

@@ -62,6 +62,8 @@ static int check_flags(uint64_t flags)
 
     if (type != MAP_PRIVATE && type != MAP_SHARED && type != MAP_SHARED_VALIDATE)
         return -EINVAL;
+    if (type == MAP_SHARED_VALIDATE && (flags & MAP_ANONYMOUS))
+        return -EINVAL;
     if (type == MAP_SHARED_VALIDATE && (flags & MAP_SYNC))
         return -EOPNOTSUPP;
     return flags & MAP_HUGETLB ? -ENOMEM : 0; /* no page is reserved for it */

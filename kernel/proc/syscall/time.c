@@ -203,6 +203,8 @@ int64_t sys_clock_nanosleep(const struct call *c)
     struct clock clock = clock_find(c->a[0]);
     uint64_t ns, now_ns;
 
+    if (id == CLOCK_THREAD_CPUTIME_ID)
+        return -EOPNOTSUPP;
     if (clock.kind == CLOCK_NONE || clock.kind == CLOCK_OF_THREAD)
         return -EINVAL;
     if (id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE || id == CLOCK_MONOTONIC_RAW)
