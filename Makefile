@@ -156,6 +156,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##                        docs/calls.txt
 ## make stack-check       how deep a kernel stack can get, path by path
 ## make fuzz              fuzz the parsers (FUZZ_SECONDS=60 each)
+## make fuzz-calls        fuzz the system calls of the booted kernel: CALLS=10000000 on SMP=8 CPUs
 ## make install-policy    the policies as a library for other programs, below PREFIX=/usr/local
 ##                        (docs/extend/policies.md)
 ## make install-sdk       compiler's wrapper, C library and vigil.h for programs elsewhere, below

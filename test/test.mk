@@ -1,5 +1,5 @@
 # Tests: targets test, test-*, fuzz. Each folder's files.mk lists the tests' sources.
-.PHONY: test test-host test-machine test-qemu test-tools test-docs test-long test-page-ins fuzz
+.PHONY: test test-host test-machine test-qemu test-tools test-docs test-long test-page-ins fuzz fuzz-calls
 
 # prove NAME, ENVIRONMENT: runs the test files that follow, with prove's options, one on each CPU.
 # Notes the time of each under NAME, for test/slowest.sh.
@@ -115,6 +115,22 @@ $(O)/linux-tests.tar: $(LINUX_TEST_FILES) test/qemu/linux/tree.sh
 	$(Q)test/qemu/linux/tree.sh $(CC) $(LINUX_INTERPRETER_$(ARCH)) $(LT)
 	$(Q)tar --format=ustar --owner=0 --group=0 --mtime=@0 --sort=name -cf $@ -C $(LT) .
 
+# Seeded system calls (test/linux/callfuzz), an initrd of its own.
+CALLFUZZ := $(O)/callfuzz/callfuzz
+$(CALLFUZZ): $(wildcard test/linux/callfuzz/*.[ch] test/linux/callfuzz/$(ARCH)/*.c) \
+		$(LINUX)/linux_calls.h kernel/proc/abi.h | deps-test
+	$(call say,LINUX,$@)
+	@mkdir -p $(@D)/root
+	$(Q)$(CC) -std=gnu11 -O2 -g -I. -I$(LINUX) $(WARN) -fno-stack-protector -static -pthread \
+		$(filter %.c,$^) -o $@
+$(O)/callfuzz.tar: $(CALLFUZZ)
+	$(Q)cp $< $(<D)/root/ && tar --format=ustar --owner=0 --group=0 --mtime=@0 --sort=name \
+		-cf $@ -C $(<D)/root .
+# CALLS calls and a tenth as many frames of signals, on SMP CPUs (8).
+CALLS ?= 10000000
+fuzz-calls: $(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) $(O)/callfuzz.tar | deps-test
+	@ARCH=$(ARCH) B=$(B) CALLS=$(CALLS) FUZZ_SMP=$(or $(SMP),8) test/qemu/callfuzz.long.t
+
 # ---- Tests in the booted kernel ------------------------------------------------------------------
 # All tests, the longest first. One runs on each CPU, as QEMU's vCPUs take turns on one. Tests named
 # *.long.t are for test-long.
@@ -123,7 +139,7 @@ SLOW_TESTS := $(patsubst %,test/qemu/%.t,hpmrec hpmstat paging policies sharing 
 QEMU_TESTS := $(SLOW_TESTS) $(filter-out $(SLOW_TESTS) %.long.t,$(sort $(wildcard test/qemu/*.t)))
 TEST_IMAGES := $(foreach i,vigil vigil-test vigil-suites,\
 	$(O)/$(i).$(KERNEL_FILE_$(ARCH)) $(O)/$(i).efi)
-test-qemu: $(TEST_IMAGES) $(O)/linux-tests.tar machine | deps-test
+test-qemu: $(TEST_IMAGES) $(O)/linux-tests.tar $(O)/callfuzz.tar machine | deps-test
 	@$(call prove,$(ARCH),ARCH=$(ARCH) B=$(B)) $(QEMU_TESTS)
 
 test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
@@ -134,7 +150,7 @@ test-machine: $(B)/machine/guest-$(ARCH).elf machine | deps-test
 TEST_ARCHS := $(if $(filter file,$(origin ARCH)),x86_64 aarch64,$(ARCH))
 # Tools of the host.
 TOOL_TESTS = $(wildcard test/tools/*.t)
-test-tools: $(B)/vigil-replay $(H)/libvigil-policy.a $(KERNEL) machine \
+test-tools: $(O)/callfuzz/callfuzz $(B)/vigil-replay $(H)/libvigil-policy.a $(KERNEL) machine \
 		$(O)/vigil-test.$(KERNEL_FILE_$(ARCH)) | deps-test
 	@$(call prove,tools,env -u MAKEFLAGS -u MAKELEVEL ARCH=$(ARCH) B=$(B)) $(TOOL_TESTS)
 test: test-host

@@ -1,0 +1,71 @@
+/* A process that minds its own business and looks whether all of it is as it should be. */
+#define _GNU_SOURCE
+#include "test/linux/callfuzz/callfuzz.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORDS (1u << 18)
+#define ENDS  "/tmp/counts/end"
+
+static uint64_t expected(uint64_t round, uint64_t i)
+{
+    return (round + 1) * 0x9e3779b97f4a7c15ull ^ i * 0xbf58476d1ce4e5b9ull;
+}
+
+static unsigned wrong;
+
+static void expect(bool right, const char *what, uint64_t round)
+{
+    if (!right && wrong++ < 10)
+        printf("not ok - neighbour: %s, in round %llu\n", what, (unsigned long long)round);
+}
+
+static void use_pipe(const int ends[2], uint64_t round)
+{
+    uint64_t sent = expected(round, 7), got = 0;
+
+    expect(write(ends[1], &sent, sizeof sent) == sizeof sent, "writing to its pipe", round);
+    expect(read(ends[0], &got, sizeof got) == sizeof got && got == sent, "reading its pipe", round);
+}
+
+static void use_file(int fd, uint64_t round)
+{
+    uint64_t got = 0, sent = expected(round, 9);
+
+    expect(pwrite(fd, &sent, sizeof sent, 100) == sizeof sent, "writing its file", round);
+    expect(pread(fd, &got, sizeof got, 100) == sizeof got && got == sent, "reading its file",
+           round);
+}
+
+int neighbour(const struct options *o)
+{
+    uint64_t *words = malloc(WORDS * sizeof *words);
+    double sum = 0.5;
+    int ends[2], fd = open("/tmp/counts/neighbour", O_RDWR | O_CREAT, 0600);
+    struct stat s;
+
+    (void)o;
+    if (!words || pipe(ends) || fd < 0)
+        return 3;
+    for (uint64_t round = 0; stat(ENDS, &s); round++) {
+        for (uint64_t i = 0; i < WORDS; i++)
+            words[i] = expected(round, i);
+        for (uint64_t i = 0; i < 1000; i++)
+            sum = sum * 1.0000001 + 0.25;
+        use_pipe(ends, round);
+        use_file(fd, round);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        uint64_t bad = 0;
+        for (uint64_t i = 0; i < WORDS; i++)
+            bad += words[i] != expected(round, i);
+        expect(!bad, "its memory has changed", round);
+        expect(sum > 0, "its sums have changed", round);
+    }
+    unlink("/tmp/counts/neighbour");
+    return wrong ? 1 : 0;
+}

@@ -1,0 +1,341 @@
+/* Starts processes that make calls, or return to broken frames, one after the other, several at a
+ * time; looks that each ends, and that the machine has afterwards what it had before. */
+#define _GNU_SOURCE
+#include "test/linux/callfuzz/callfuzz.h"
+#include "kernel/proc/abi.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JOBS   16
+#define PHASES 5
+#define LIMIT  120 /* seconds that a process may take */
+#define GRACE  60  /* seconds that it may take to end, once it has been told to */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* lock */
+static struct {
+    uint64_t next_seed, left, done, processes, whole, died, stuck, killed;
+    struct {
+        int pid;
+        time_t began;
+    } job[JOBS];
+    unsigned running;
+} all;
+static const struct options *options;
+static const char *self, *part;
+static uint64_t each; /* calls of one process */
+
+static uint64_t free_kb(void)
+{
+    char line[100];
+    unsigned long long kb = 0;
+    FILE *f = fopen("/proc/meminfo", "r");
+
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "MemFree: %llu", &kb);
+    if (f)
+        fclose(f);
+    return kb;
+}
+
+static long threads_now(void)
+{
+    static struct sys_thread_info infos[4096];
+
+    return syscall(SYS_THREADS, 0, infos, sizeof infos);
+}
+
+static time_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
+static int spawn(const char *what, uint64_t seed, uint64_t calls)
+{
+    char text[256];
+    int n =
+        snprintf(text, sizeof text, "%s%c%s%cseed=%llu%ccalls=%llu%cframes=%llu%cthreads=%llu%c",
+                 self, 0, what, 0, (unsigned long long)seed, 0, (unsigned long long)calls, 0,
+                 (unsigned long long)calls, 0, (unsigned long long)options->threads, 0);
+
+    return (int)syscall(SYS_SPAWN, text, n);
+}
+
+/* Removes what is in a folder, at any depth. */
+static void clear(const char *folder)
+{
+    char path[512];
+    struct dirent *e;
+    DIR *d = opendir(folder);
+
+    while (d && (e = readdir(d))) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (unlink(path)) {
+            chmod(path, 0700);
+            clear(path);
+            rmdir(path);
+        }
+    }
+    if (d)
+        closedir(d);
+}
+
+static uint64_t count_of(uint64_t seed)
+{
+    char path[64];
+    uint64_t n = 0;
+
+    snprintf(path, sizeof path, "/tmp/counts/%llu", (unsigned long long)seed);
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || read(fd, &n, sizeof n) != sizeof n)
+        n = 0;
+    close(fd);
+    unlink(path);
+    return n;
+}
+
+static void note_end(unsigned job, int status, uint64_t seed, uint64_t reserved)
+{
+    uint64_t calls = count_of(seed);
+
+    pthread_mutex_lock(&lock);
+    all.processes++;
+    all.done += calls;
+    if (calls < reserved) /* others make the rest */
+        all.left += reserved - (calls ? calls : 1);
+    all.whole += status == 0;
+    all.died += status > 2;
+    all.stuck += status == 2;
+    all.job[job].pid = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *run_job(void *argument)
+{
+    unsigned job = (unsigned)(uintptr_t)argument;
+
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        uint64_t seed = all.next_seed++, calls = all.left < each ? all.left : each;
+        all.left -= calls;
+        pthread_mutex_unlock(&lock);
+        if (!calls)
+            break;
+        int pid = spawn(part, seed, calls);
+        if (pid < 0) {
+            printf("# a process cannot be started: %d\n", pid);
+            pthread_mutex_lock(&lock);
+            all.left += calls;
+            pthread_mutex_unlock(&lock);
+            usleep(100000);
+            continue;
+        }
+        pthread_mutex_lock(&lock);
+        all.job[job].pid = pid;
+        all.job[job].began = now();
+        pthread_mutex_unlock(&lock);
+        int status = (int)syscall(SYS_WAIT, pid);
+        if (status == 1)
+            printf("not ok - %s seed=%llu: it has seen something wrong\n", part,
+                   (unsigned long long)seed);
+        note_end(job, status, seed, calls);
+    }
+    pthread_mutex_lock(&lock);
+    all.running--;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Ends processes that take too long. Returns false if one does not end even so. */
+static bool end_slow(void)
+{
+    bool good = true;
+
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < JOBS; i++) {
+        time_t for_s = all.job[i].pid ? now() - all.job[i].began : 0;
+        if (for_s > LIMIT + GRACE) {
+            printf("not ok - process %d does not end\n", all.job[i].pid);
+            good = false;
+        } else if (for_s > LIMIT) {
+            all.killed++;
+            kill(all.job[i].pid, SIGKILL);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
+/* Makes `calls` calls. Returns whether each process has ended. */
+static bool run_all(uint64_t calls)
+{
+    pthread_t thread[JOBS];
+    unsigned jobs = (unsigned)(options->jobs < JOBS ? options->jobs : JOBS), told = 0;
+
+    mkdir("/tmp/counts", 0700);
+    all.left = calls;
+    all.running = jobs;
+    for (unsigned i = 0; i < jobs; i++)
+        pthread_create(&thread[i], NULL, run_job, (void *)(uintptr_t)i);
+    for (bool good = true; good;) {
+        usleep(50000);
+        good = end_slow();
+        pthread_mutex_lock(&lock);
+        unsigned running = all.running;
+        if (all.done / 500000 > told) {
+            told = (unsigned)(all.done / 500000);
+            printf("# calls=%llu processes=%llu free_kb=%llu s=%ld\n", (unsigned long long)all.done,
+                   (unsigned long long)all.processes, (unsigned long long)free_kb(), (long)now());
+            fflush(stdout);
+        }
+        pthread_mutex_unlock(&lock);
+        if (!running) {
+            for (unsigned i = 0; i < jobs; i++)
+                pthread_join(thread[i], NULL);
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned failed, checks;
+
+static void check(bool right, const char *what)
+{
+    printf("%sok %u - %s\n", right ? "" : "not ", ++checks, what);
+    failed += !right;
+}
+
+static uint64_t settled_kb(void)
+{
+    clear("/tmp");
+    usleep(200000);
+    return free_kb();
+}
+
+/* The kernel's own caches may have grown by this much. */
+#define SLACK_KB 512
+
+static int supervise(const struct options *o, const char *path, const char *what, uint64_t calls,
+                     uint64_t of_each)
+{
+    options = o;
+    each = of_each;
+    self = path;
+    part = what;
+    all.next_seed = o->seed;
+    each = 50; /* what is made once is made now, and what is kept of children that have ended */
+    run_all(each * 40);
+    each = of_each;
+    uint64_t before = settled_kb();
+    long threads = threads_now();
+    mkdir("/tmp/counts", 0700);
+    int beside = spawn("neighbour", 0, 0);
+    bool ended = true;
+    for (unsigned i = 0; i < PHASES && ended; i++) {
+        ended = run_all(calls / PHASES);
+        printf("# free_kb=%llu\n", (unsigned long long)free_kb());
+    }
+    close(open("/tmp/counts/end", O_WRONLY | O_CREAT, 0600));
+    int status = (int)syscall(SYS_WAIT, beside);
+    printf("callfuzz: of=%s calls=%llu processes=%llu whole=%llu died=%llu stuck=%llu killed=%llu "
+           "seconds=%ld\n",
+           what, (unsigned long long)all.done, (unsigned long long)all.processes,
+           (unsigned long long)all.whole, (unsigned long long)all.died,
+           (unsigned long long)all.stuck, (unsigned long long)all.killed, (long)now());
+    check(ended, "each process ends");
+    check(beside > 0 && status == 0, "a process beside has kept its memory, pipe and file");
+    check(all.whole > all.processes / 4, "a good part of the processes come to their end");
+    uint64_t after = settled_kb();
+    long threads_after = threads_now();
+    printf("# free_kb before=%llu after=%llu threads before=%ld after=%ld\n",
+           (unsigned long long)before, (unsigned long long)after, threads, threads_after);
+    check(threads == threads_after, "there are as many threads as before");
+    check(after + SLACK_KB >= before, "there is as much free memory as before");
+    printf("1..%u\n", checks);
+    return failed != 0;
+}
+
+int calls_supervise(const struct options *o, const char *path)
+{
+    return supervise(o, path, "calls-child", o->calls, 20000);
+}
+
+int frames_supervise(const struct options *o, const char *path)
+{
+    return supervise(o, path, "frames-child", o->frames, 500);
+}
+
+static bool read_option(struct options *o, const char *word)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } names[] = {
+        {"seed", offsetof(struct options, seed)},
+        {"calls", offsetof(struct options, calls)},
+        {"jobs", offsetof(struct options, jobs)},
+        {"threads", offsetof(struct options, threads)},
+        {"frames", offsetof(struct options, frames)},
+        {"rounds", offsetof(struct options, rounds)},
+        {"only", offsetof(struct options, only)},
+    };
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t n = strlen(names[i].name);
+        if (!strncmp(word, names[i].name, n) && word[n] == '=') {
+            *(uint64_t *)((char *)o + names[i].at) = strtoull(word + n + 1, NULL, 0);
+            return true;
+        }
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.seed = 1,
+                        .calls = 100000,
+                        .jobs = 3,
+                        .threads = 4,
+                        .frames = 5000,
+                        .rounds = 20,
+                        .only = UINT64_MAX};
+    const char *what = argc > 1 ? argv[1] : "";
+
+    for (int i = 2; i < argc; i++)
+        if (!read_option(&o, argv[i])) {
+            fprintf(stderr, "callfuzz: unknown option %s\n", argv[i]);
+            return 2;
+        }
+    rows_start();
+    if (!strcmp(what, "calls"))
+        return calls_supervise(&o, argv[0]);
+    if (!strcmp(what, "calls-child"))
+        return calls_child(&o);
+    if (!strcmp(what, "frames"))
+        return frames_supervise(&o, argv[0]);
+    if (!strcmp(what, "frames-child"))
+        return frames_child(&o);
+    if (!strcmp(what, "neighbour"))
+        return neighbour(&o);
+    if (!strcmp(what, "twins"))
+        return twins(&o);
+    if (!strcmp(what, "found"))
+        return found();
+    fprintf(stderr, "callfuzz: expected calls, frames or twins\n");
+    return 2;
+}
