@@ -119,23 +119,25 @@ static void lines_go_out_as_terminals_want_them(void **state)
 {
     (void)state;
     kprintf("one %d\ntwo\n", 1);
-    kwrite("th\0ree", 6);
+    kwrite(CONSOLE_PROGRAM, "th\0ree", 6);
     assert_int_equal(out_n, 18);
     assert_memory_equal(out, "one 1\r\ntwo\r\nth\0ree", 18);
 }
 
 static void a_split_console_has_what_programs_write_byte_for_byte(void **state)
 {
-    static const char want[] = "boot\r\n\20Pa\n\r\n\20\20P\20K\20\20K\r\n\20P\20\20\20Kend\r\n";
+    static const char want[] =
+        "boot\r\n\20Pa\n\r\n\20\20P\20K\20\20K\r\n\20P\20\20\20Ee\n\20Kend\r\n";
 
     (void)state;
     kprintf("%s", "");
     console_split = 1;
     kprintf("boot\n");
-    kwrite("a\n\r\n", 4);
-    kwrite("\20P", 2);
+    kwrite(CONSOLE_PROGRAM, "a\n\r\n", 4);
+    kwrite(CONSOLE_PROGRAM, "\20P", 2);
     kprintf("\20K\n");
-    kwrite("\20", 1);
+    kwrite(CONSOLE_PROGRAM, "\20", 1);
+    kwrite(CONSOLE_ERRORS, "e\n", 2);
     kprintf("end\n");
     console_split = 0;
     assert_int_equal(out_n, sizeof(want) - 1);
