@@ -26,7 +26,11 @@ static int check_opening(const struct vnode *v, uint32_t flags)
     case S_IFDIR:
         return writes || (flags & O_CREAT) ? -EISDIR : 0;
     case S_IFREG:
-        return writes && v->mount && v->mount->read_only ? -EROFS : 0;
+        if (!writes)
+            return 0;
+        if (__atomic_load_n(&v->running, __ATOMIC_RELAXED))
+            return -ETXTBSY;
+        return v->mount && v->mount->read_only ? -EROFS : 0;
     case S_IFSOCK:
         return -ENXIO;
     default:

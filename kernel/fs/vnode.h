@@ -103,6 +103,7 @@ struct vnode {
     struct mount *covered;       /* the file system that is mounted on it, or NULL; fixed at boot */
     uint64_t id;                 /* unique in its file system */
     uint32_t refs;               /* atomic */
+    uint32_t running;            /* atomic: processes whose program it is; none may write it then */
     uint32_t mode;               /* type and permissions */
     uint32_t uid, gid;
     uint32_t major, minor; /* of a device */

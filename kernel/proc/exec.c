@@ -424,6 +424,8 @@ static void note_program(struct process *p, const struct exec_request *what)
     ksnprintf(path, sizeof(path), "/bin/%s", what->path);
     if (fs_open(process_is_program(what->path) ? path : what->path, &p->program))
         p->program = NULL;
+    else
+        __atomic_fetch_add(&p->program->running, 1, __ATOMIC_RELAXED);
 }
 
 int exec_load(struct process *p, const struct exec_request *what, vaddr_t *entry, vaddr_t *sp)

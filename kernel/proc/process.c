@@ -139,6 +139,8 @@ void process_put(struct process *p)
         number_give(&thread_numbers, &p->next_child);
         kfree(p->descendants);
         kfree(p->command);
+        if (p->program)
+            __atomic_fetch_sub(&p->program->running, 1, __ATOMIC_RELAXED);
         vnode_put(p->program);
         kfree(p);
         p = parent;

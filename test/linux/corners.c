@@ -113,6 +113,7 @@ int main(void)
           "/ has blocks");
     check(s.f_files && s.f_ffree <= s.f_files, "... and files");
     check(!statfs("/proc", &s) && !s.f_blocks && !s.f_files, "/proc has none");
+    check(open("/proc/self/exe", O_WRONLY) == -1 && errno == ETXTBSY, "what runs is not written");
     be_root();
     open_few();
     printf("1..%u\n", count);

@@ -272,6 +272,7 @@ int64_t sys_truncate(const struct call *c)
         return err;
     err = vnode_is(v, S_IFDIR)    ? -EISDIR
           : !vnode_is(v, S_IFREG) ? -EINVAL
+          : v->running            ? -ETXTBSY
           : is_read_only(v)       ? -EROFS
                                   : own_file(&v) ?: v->ops->resize(v, c->a[1]);
     vnode_put(v);
