@@ -109,7 +109,7 @@ least_kib() { # FILE
 		[ $last -le $loaded ] || loaded=$last
 		at=$((at + 56))
 	done
-	end=$((end / 1024 + 1536)) loaded=$((loaded / 1024 + 16 * 1024 + 260))
+	end=$((end / 1024 + 1536)) loaded=$(((loaded + 4095) / 4096 * 4 + 16 * 1024 + 256))
 	[ $end -lt $((17 * 1024)) ] || [ $end -ge $loaded ] || end=$loaded
 	echo $end
 }

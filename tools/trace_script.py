@@ -6,9 +6,9 @@
   stackcollapse-perf.pl samples.txt | flamegraph.pl >samples.svg
 
 FOLDER is a trace (tools/trace_split.py). KERNEL.elf and the programs in the folder PROGRAMS
-(build/x86_64/bin) give functions their names. CONSOLE is a console's text with the lines of
-`hpmrec format=samples`. In the places of perf's event and period are a sample's criterion and
-period; for an access, its source and its latency in cycles.
+(build/x86_64/bin) give functions their names, vdso.so beside that folder those of the vDSO. CONSOLE
+is a console's text with the lines of `hpmrec format=samples`. In the places of perf's event and
+period are a sample's criterion and period; for an access, its source and its latency in cycles.
 """
 import bisect
 import os
@@ -17,6 +17,9 @@ import subprocess
 import sys
 
 import trace_events
+
+PAGE = 4096
+FAR = 1 << 32  # so far behind a program's code lies no more of it
 
 
 class Symbols:
@@ -38,6 +41,14 @@ class Symbols:
     def find(self, pc):
         i = bisect.bisect_right(self.at, pc) - 1
         return f"{self.names[i]}+{pc - self.at[i]:#x}" if i >= 0 else "[unknown]"
+
+
+def user_function(program, vdso, pc):
+    """Returns the function at an address of a program. The vDSO, all code of which lies in one page,
+    is mapped at the end of its memory."""
+    if program and program.at and pc - program.at[-1] > FAR:
+        return vdso.find(pc % PAGE)
+    return program.find(pc) if program else "[unknown]"
 
 
 def put(thread, pid, tid, cpu, ns, period, event, pc, function, file):
@@ -71,6 +82,7 @@ def from_console(path):
 
 def from_trace(path, kernel, folder):
     names, programs, symbols = {0: "idle"}, {}, {}
+    vdso = Symbols(folder and os.path.join(folder, os.pardir, "vdso.so"))
     for ns, name, cpu, f in trace_events.Trace(path):
         if name == "thread_start":
             names[f["tid"]] = f["thread_name"]
@@ -81,7 +93,6 @@ def from_trace(path, kernel, folder):
         elif name == "sample":
             program = programs.get(f["pid"])
             user = f["mode"] == "user"
-            where = symbols.get(program) if user else kernel
             access = f["source"] != "none"
             put(
                 names.get(f["tid"], "?"),
@@ -92,7 +103,7 @@ def from_trace(path, kernel, folder):
                 f["latency"] if access else f["period"],
                 f["source"] if access else f["criterion"],
                 f["pc"],
-                where.find(f["pc"]) if where else "[unknown]",
+                user_function(symbols.get(program), vdso, f["pc"]) if user else kernel.find(f["pc"]),
                 (program or "[unknown]") if user else "[kernel]",
             )
 

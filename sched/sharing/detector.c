@@ -240,7 +240,8 @@ static bool any_settling(uint64_t now_ns)
     return settling;
 }
 
-static void start_detection(struct sharing_process *p, uint64_t now_ns)
+/* Begins to sample the threads that the process has now. */
+static void sample_phase(struct sharing_process *p, uint64_t now_ns)
 {
     int err = detection_create(p, &p->detection);
 
@@ -254,13 +255,19 @@ static void start_detection(struct sharing_process *p, uint64_t now_ns)
         return;
     }
     p->detection->begin_permille = p->remote_permille;
-    p->begin_cost = sharing_sampling_cost();
     sharing_measure_loads(p, now_ns);
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
     sharing_say(p, "detect", "remote-stalls",
                 "remote_permille=%u threshold=%u threads=%u period=%u", p->remote_permille,
                 (unsigned)sched_remote_pct * 10, p->detection->threads, sharing_sampling_period());
+}
+
+static void start_detection(struct sharing_process *p, uint64_t now_ns)
+{
+    p->begin_ns = now_ns;
+    p->begin_cost = sharing_sampling_cost();
+    sample_phase(p, now_ns);
 }
 
 static void add_account(struct sharing_process *p, const struct sharing_placement *placed,
@@ -270,7 +277,7 @@ static void add_account(struct sharing_process *p, const struct sharing_placemen
                         spent = {now.taking_ns - begin->taking_ns,
                                  now.recording_ns - begin->recording_ns,
                                  now.clustering_ns - begin->clustering_ns, now.lost - begin->lost};
-    uint64_t all_ns = (now_ns - p->detection->begin_ns) * cpu_count();
+    uint64_t all_ns = (now_ns - p->begin_ns) * cpu_count();
     uint64_t ppm = all_ns ? sharing_cost_sum(&spent) * 1000000 / all_ns : 0;
     bool irq = spin_lock(&sharing_lock);
     p->account.detections++;
@@ -386,10 +393,13 @@ static bool phase_changed(struct sharing_process *p, uint64_t now_ns)
 /* Begins the detection anew, without the samples of the phase that is over. */
 static void begin_anew(struct sharing_process *p, uint64_t now_ns)
 {
-    add_account(p, &(struct sharing_placement){0}, now_ns);
+    bool irq = spin_lock(&sharing_lock);
+    p->account.samples += shmap_samples(&p->detection->table);
+    spin_unlock(&sharing_lock, irq);
     say_clustered(p, "grew", now_ns);
     detection_free(p->detection);
-    start_detection(p, now_ns);
+    p->detection = NULL;
+    sample_phase(p, now_ns);
 }
 
 /*

@@ -91,8 +91,10 @@ struct sharing_process {
     uint64_t not_before_ns;    /* earliest time of the next detection */
     /* Added to cluster numbers, so that those of different detections differ. */
     int cluster_base;
-    struct detection *detection;    /* not NULL while detecting */
-    struct sharing_cost begin_cost; /* of all processes, when the detection began */
+    struct detection *detection; /* not NULL while detecting */
+    /* When the detection began, in whichever phase of the program; the cost of all till then. */
+    uint64_t begin_ns;
+    struct sharing_cost begin_cost;
 };
 
 extern struct spinlock sharing_lock;

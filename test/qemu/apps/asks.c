@@ -240,7 +240,7 @@ static void ask_clocks(void)
         {"by the clock", NR_clock_nanosleep, {MONOTONIC, 0, AT(ms)}, 0},
         {"until a time that is over", NR_clock_nanosleep, {MONOTONIC, ABSOLUTE, AT(past)}, 0},
         {"until a date that is over", NR_clock_nanosleep, {REALTIME, ABSOLUTE, AT(past)}, 0},
-        {"by its own time", NR_clock_nanosleep, {OF_THREAD, 0, AT(ms)}, L_EINVAL},
+        {"by its own time", NR_clock_nanosleep, {OF_THREAD, 0, AT(ms)}, L_EOPNOTSUPP},
         {"by the raw clock", NR_clock_nanosleep, {RAW, 0, AT(ms)}, L_EOPNOTSUPP},
         {"by no clock", NR_clock_nanosleep, {77, 0, AT(ms)}, L_EINVAL},
         {"setting the date", NR_clock_settime, {REALTIME, AT(past)}, L_EPERM},
