@@ -64,6 +64,7 @@ RECURSIONS = {
     "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
     "mm/policy/region/region.c:search_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "mm/policy/region/tree.c:check_below": (24, "the height of a balanced tree of REGIONS_MAX"),
+    "process_put": (2, "a process's program is no descriptor of signals"),
     "kernel/fs/tree.c:release_node": (2, "what a further name stands for is no further name"),
     "kernel/arch/pt.c:free_below": (4, "the levels of a page table"),
 }
