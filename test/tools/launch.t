@@ -344,8 +344,8 @@ def a_split_console_is_parted_whatever_its_pieces():
     for _ in range(500):
         parts, line = [], b""
         for _ in range(random.randrange(6)):
-            kind = random.choice("PK")
-            text = bytes(random.choice(b"xPK\n\x10") for _ in range(random.randrange(6)))
+            kind = random.choice("PEK")
+            text = bytes(random.choice(b"xPEK\n\x10") for _ in range(random.randrange(6)))
             text = text.replace(b"\x10", b"") if kind == "K" else text
             parts.append((kind, text))
             line += b"\x10" + kind.encode() + text.replace(b"\x10", b"\x10\x10")
@@ -353,20 +353,21 @@ def a_split_console_is_parted_whatever_its_pieces():
         own = bytes(random.choice(b"ab\x10PK") for _ in range(random.randrange(30)))
         if b"\x10" + mark in own + b"\x10":
             continue
-        parted(console.Split, b"boot\x10" + mark + b"P" + own + b"\x10" + mark + b"Kend",
-               [("K", b"boot"), ("P", own), ("K", b"end")], mark)
+        parted(console.Split, b"boot\x10" + mark + b"P" + own + b"\x10" + mark +
+               b"Eno" + b"\x10" + mark + b"Kend",
+               [("K", b"boot"), ("P", own), ("E", b"no"), ("K", b"end")], mark)
 
 
 def parted(kind, line, parts, mark):
-    program, kernel = io.BytesIO(), io.BytesIO()
-    split = kind(program.write, kernel.write, mark)
+    program, errors, kernel = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    split = kind(program.write, errors.write, kernel.write, mark)
     at = 0
     while at < len(line):
         n = random.randrange(1, 5)
         split.feed(line[at:at + n])
         at += n
     split.end()
-    for name, got in (("P", program), ("K", kernel)):
+    for name, got in (("P", program), ("E", errors), ("K", kernel)):
         want = b"".join(text for kind, text in parts if kind == name)
         assert got.getvalue() == want, (line, name, got.getvalue(), want)
 
