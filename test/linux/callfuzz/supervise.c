@@ -17,8 +17,8 @@
 
 #define JOBS   16
 #define PHASES 5
-#define LIMIT  120 /* seconds that a process may take */
-#define GRACE  60  /* seconds that it may take to end, once it has been told to */
+#define LIMIT  20 /* seconds that a process may take */
+#define GRACE  30 /* seconds that it may take to end, once it has been told to */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* lock */
