@@ -49,7 +49,7 @@ static inline int vigil_call(long number, const void *a, void *b, size_t c)
 /* Returns 1 on Vigil, else 0. */
 static inline int vigil_is_here(void)
 {
-    return vigil_call(SYS_HPM_CLOSE, NULL, NULL, 0) != -ENOSYS; /* there is no session 0 */
+    return vigil_call(SYS_HPM_CLOSE, NULL, NULL, 0) != -ENOSYS; /* 0 is no counting session */
 }
 
 /* States the calling thread's sharing group, 0 to 65535, for sched.policy=hand. */

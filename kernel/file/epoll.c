@@ -136,7 +136,7 @@ static bool get_file_locked(struct file *f)
     return false;
 }
 
-/* Asks the item's file what it has. poll_lock is held, but not while the file is asked. */
+/* Polls the item's file. poll_lock is held, and released during the poll. */
 static uint32_t look_locked(struct epoll_item *i, bool *irq)
 {
     struct file *f = i->file;
@@ -417,26 +417,9 @@ static void release_epoll(struct vnode *v)
 }
 
 static const struct vnode_ops epoll_ops = {
-    .stream = true,
-    .lookup = vnode_no_lookup,
-    .parent = vnode_no_parent,
-    .name = name_epoll,
-    .list = vnode_no_list,
-    .readlink = vnode_no_readlink,
-    .follow = vnode_no_follow,
-    .stat = vnode_stat,
-    .open = vnode_open,
-    .close = vnode_close,
-    .read = vnode_no_read,
-    .write = vnode_no_write,
-    .poll = poll_epoll,
-    .ioctl = vnode_no_ioctl,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
-    .resize = vnode_no_resize,
-    .change = vnode_no_change,
-    .release = release_epoll,
+    VNODE_OPS_NOWHERE,       .name = name_epoll,       .stat = vnode_stat,      .open = vnode_open,
+    .close = vnode_close,    .read = vnode_no_read,    .write = vnode_no_write, .poll = poll_epoll,
+    .ioctl = vnode_no_ioctl, .release = release_epoll,
 };
 
 bool epoll_is(const struct file *f)

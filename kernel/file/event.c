@@ -88,27 +88,9 @@ static void release_event(struct vnode *v)
 }
 
 static const struct vnode_ops event_ops = {
-    .stream = true,
-    .lookup = vnode_no_lookup,
-    .parent = vnode_no_parent,
-    .name = name_event,
-    .list = vnode_no_list,
-    .readlink = vnode_no_readlink,
-    .follow = vnode_no_follow,
-    .stat = vnode_stat,
-    .open = vnode_open,
-    .close = vnode_close,
-    .read = read_event,
-    .write = write_event,
-    .poll = poll_event,
-    .ioctl = vnode_no_ioctl,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
-    .resize = vnode_no_resize,
-    .change = vnode_no_change,
-    .own = vnode_no_own,
-    .release = release_event,
+    VNODE_OPS_NOWHERE,       .name = name_event,       .stat = vnode_stat,   .open = vnode_open,
+    .close = vnode_close,    .read = read_event,       .write = write_event, .poll = poll_event,
+    .ioctl = vnode_no_ioctl, .release = release_event,
 };
 
 int event_make(uint64_t value, bool semaphore, uint32_t flags, struct file **out)

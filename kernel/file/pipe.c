@@ -161,27 +161,9 @@ static void release_pipe(struct vnode *v)
 }
 
 static const struct vnode_ops pipe_ops = {
-    .stream = true,
-    .lookup = vnode_no_lookup,
-    .parent = vnode_no_parent,
-    .name = name_pipe,
-    .list = vnode_no_list,
-    .readlink = vnode_no_readlink,
-    .follow = vnode_no_follow,
-    .stat = vnode_stat,
-    .open = open_pipe,
-    .close = close_pipe,
-    .read = read_pipe,
-    .write = write_pipe,
-    .poll = poll_pipe,
-    .ioctl = ioctl_pipe,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
-    .resize = vnode_no_resize,
-    .change = vnode_no_change,
-    .own = vnode_no_own,
-    .release = release_pipe,
+    VNODE_OPS_NOWHERE,   .name = name_pipe,       .stat = vnode_stat,  .open = open_pipe,
+    .close = close_pipe, .read = read_pipe,       .write = write_pipe, .poll = poll_pipe,
+    .ioctl = ioctl_pipe, .release = release_pipe,
 };
 
 static struct pipe *make_pipe(void)

@@ -97,26 +97,9 @@ static void release_timer(struct vnode *v)
 }
 
 static const struct vnode_ops timer_ops = {
-    .stream = true,
-    .lookup = vnode_no_lookup,
-    .parent = vnode_no_parent,
-    .name = name_timer,
-    .list = vnode_no_list,
-    .readlink = vnode_no_readlink,
-    .follow = vnode_no_follow,
-    .stat = vnode_stat,
-    .open = vnode_open,
-    .close = vnode_close,
-    .read = read_timer,
-    .write = vnode_no_write,
-    .poll = poll_timer,
-    .ioctl = vnode_no_ioctl,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
-    .resize = vnode_no_resize,
-    .change = vnode_no_change,
-    .release = release_timer,
+    VNODE_OPS_NOWHERE,       .name = name_timer,       .stat = vnode_stat,      .open = vnode_open,
+    .close = vnode_close,    .read = read_timer,       .write = vnode_no_write, .poll = poll_timer,
+    .ioctl = vnode_no_ioctl, .release = release_timer,
 };
 
 int timer_file_make(bool of_date, uint32_t flags, struct file **out)

@@ -172,4 +172,10 @@ int vnode_no_rename(struct vnode *from, const char *name, size_t n, struct vnode
 int vnode_no_resize(struct vnode *v, uint64_t size);
 int vnode_no_change(struct vnode *v, uint32_t mode);
 int vnode_no_own(struct vnode *v, bool copied, struct vnode **out);
+/* What the operations of a stream have in common that is in no folder, as of a pipe. */
+#define VNODE_OPS_NOWHERE                                                                        \
+    .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \
+    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .create = vnode_no_create,         \
+    .remove = vnode_no_remove, .rename = vnode_no_rename, .resize = vnode_no_resize,             \
+    .change = vnode_no_change, .own = vnode_no_own
 void vnode_no_release(struct vnode *v); /* it is not freed */

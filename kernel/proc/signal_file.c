@@ -95,25 +95,9 @@ static void release_signals(struct vnode *v)
 }
 
 static const struct vnode_ops signal_file_ops = {
-    .stream = true,
-    .lookup = vnode_no_lookup,
-    .parent = vnode_no_parent,
-    .name = name_signals,
-    .list = vnode_no_list,
-    .readlink = vnode_no_readlink,
-    .follow = vnode_no_follow,
-    .stat = vnode_stat,
-    .open = vnode_open,
-    .close = vnode_close,
-    .read = read_signals,
-    .write = vnode_no_write,
-    .poll = poll_signals,
-    .ioctl = vnode_no_ioctl,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
-    .resize = vnode_no_resize,
-    .change = vnode_no_change,
+    VNODE_OPS_NOWHERE,          .name = name_signals, .stat = vnode_stat,
+    .open = vnode_open,         .close = vnode_close, .read = read_signals,
+    .write = vnode_no_write,    .poll = poll_signals, .ioctl = vnode_no_ioctl,
     .release = release_signals,
 };
 

@@ -227,7 +227,8 @@ static void test_refused(void)
           "the same twice");
     int copy = dup(ends[0]);
     check(add(ep, copy, EPOLLIN, 0) == 0, "... but not a copy");
-    check(change(ep, ends[1], EPOLLIN, 0) == -1 && errno == ENOENT, "what it has not");
+    check(change(ep, ends[1], EPOLLIN, 0) == -1 && errno == ENOENT,
+          "a descriptor that was not added is not changed");
     check(epoll_ctl(ep, 9, ends[0], &e) == -1 && errno == EINVAL, "a bad operation");
     check(epoll_ctl(ep, EPOLL_CTL_ADD, ends[1], (void *)8) == -1 && errno == EFAULT, "bad events");
     check(epoll_wait(ep, got, 0, 0) == -1 && errno == EINVAL, "no room");

@@ -188,7 +188,7 @@ static bool sends(const struct made *c)
            is(c, "rt_tgsigqueueinfo");
 }
 
-/* Takes from a call what would make it wait, or reach what is not its own. */
+/* Replaces arguments with which a call would wait, or change other processes. */
 static void tame(struct made *c, int pid)
 {
     for (const char *k = c->row->kinds; *k; k++) {
