@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #define WORDS (1u << 18)
-#define ENDS  "/tmp/counts/end"
 
 static uint64_t expected(uint64_t round, uint64_t i)
 {
@@ -52,7 +51,7 @@ int neighbour(const struct options *o)
     (void)o;
     if (!words || pipe(ends) || fd < 0)
         return 3;
-    for (uint64_t round = 0; stat(ENDS, &s); round++) {
+    for (uint64_t round = 0; stat(NEIGHBOUR_ENDS, &s); round++) {
         for (uint64_t i = 0; i < WORDS; i++)
             words[i] = expected(round, i);
         for (uint64_t i = 0; i < 1000; i++)

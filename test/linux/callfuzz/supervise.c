@@ -94,6 +94,8 @@ static void clear(const char *folder)
         closedir(d);
 }
 
+/* The calls that a process has counted. Calls of others may have removed what it wrote, or the
+ * folder: then 0. */
 static uint64_t count_of(uint64_t seed)
 {
     char path[64];
@@ -110,7 +112,7 @@ static uint64_t count_of(uint64_t seed)
 
 static void note_end(unsigned job, int status, uint64_t seed, uint64_t reserved)
 {
-    uint64_t calls = count_of(seed);
+    uint64_t counted = count_of(seed), calls = status ? counted : reserved;
 
     pthread_mutex_lock(&lock);
     all.processes++;
@@ -135,6 +137,7 @@ static void *run_job(void *argument)
         pthread_mutex_unlock(&lock);
         if (!calls)
             break;
+        mkdir("/tmp/counts", 0700);
         int pid = spawn(part, seed, calls);
         if (pid < 0) {
             printf("# a process cannot be started: %d\n", pid);
@@ -186,7 +189,6 @@ static bool run_all(uint64_t calls)
     pthread_t thread[JOBS];
     unsigned jobs = (unsigned)(options->jobs < JOBS ? options->jobs : JOBS), told = 0;
 
-    mkdir("/tmp/counts", 0700);
     all.left = calls;
     all.running = jobs;
     for (unsigned i = 0; i < jobs; i++)
@@ -250,7 +252,9 @@ static int supervise(const struct options *o, const char *path, const char *what
         ended = run_all(calls / PHASES);
         printf("# free_kb=%llu\n", (unsigned long long)free_kb());
     }
-    close(open("/tmp/counts/end", O_WRONLY | O_CREAT, 0600));
+    int ends = open(NEIGHBOUR_ENDS, O_WRONLY | O_CREAT, 0600);
+    if (ends < 0)
+        kill(beside, SIGKILL);
     int status = (int)syscall(SYS_WAIT, beside);
     printf("callfuzz: of=%s calls=%llu processes=%llu whole=%llu died=%llu stuck=%llu killed=%llu "
            "seconds=%ld\n",
