@@ -13,6 +13,7 @@
 #include "kernel/core/printf.h"
 #include "kernel/boot/boot_info.h"
 #include "kernel/proc/process.h"
+#include "kernel/proc/words_file.h"
 #include "kernel/lib/words.h"
 
 #define STATUS_NOT_STARTED 127
@@ -23,7 +24,8 @@ struct saved {
 };
 
 struct group {
-    struct process *process[CMD_MAX]; /* NULL: not started */
+    const char *const *words[CMD_MAX]; /* of its program; NULL: refused */
+    struct process *process[CMD_MAX];  /* NULL: not started */
     struct saved saved[CMD_MAX * CMD_ARGS_MAX];
     unsigned saved_count;
 };
@@ -69,27 +71,27 @@ static void announce_command(const struct command *c)
     kprintf("run:%s\n", line);
 }
 
-static struct process *start_command(const struct command *c)
+static struct process *start_command(const struct command *c, const char *const *words)
 {
     struct process *p = NULL;
     unsigned saved = group.saved_count;
 
     assign_scope(c, ARG_PROCESS);
     announce_command(c);
-    if (process_start(c->argv, c->argc, &p))
-        p = NULL; /* process_start() has printed why */
+    if (!words || process_start(words, &p))
+        p = NULL; /* a line has said why */
     restore_values(saved);
     return p;
 }
 
-static unsigned finish_command(const struct command *c, struct process *p, uint64_t since_ns)
+static unsigned finish_command(const char *name, struct process *p, uint64_t since_ns)
 {
     unsigned status = p ? (unsigned)process_wait(p) : STATUS_NOT_STARTED;
     uint64_t took_ns = arch_clock_ns() - since_ns;
 
     if (p)
         process_finish(p);
-    kprintf("exit: app=%s status=%u ms=%llu\n", c->argv[0], status,
+    kprintf("exit: app=%s status=%u ms=%llu\n", name, status,
             (unsigned long long)(took_ns / NS_PER_MS));
     return status;
 }
@@ -103,10 +105,14 @@ static unsigned run_group(const struct command *c, unsigned n)
         assign_scope(&c[i], ARG_GROUP);
     if (console_split)
         hpm_mark("run");
-    for (unsigned i = 0; i < n; i++)
-        group.process[i] = start_command(&c[i]);
     for (unsigned i = 0; i < n; i++) {
-        unsigned status = finish_command(&c[i], group.process[i], since_ns);
+        group.words[i] = words_file_take(c[i].argv);
+        group.process[i] = start_command(&c[i], group.words[i]);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const char *name = (group.words[i] ? group.words[i] : c[i].argv)[0];
+        unsigned status = finish_command(name, group.process[i], since_ns);
+        words_file_free(group.words[i], c[i].argv);
         first = first ? first : status;
     }
     if (console_split)

@@ -5,7 +5,8 @@
  * argument stops the boot with a line that names it and says what is accepted; `help` prints the
  * tables. Arguments in front of an application's name are set for that application's run and
  * restored after it; enum arg_scope says which may stand there. Applications separated by ';' run
- * one after the other, by '&' at the same time. kernel/lib/words.h describes quoting.
+ * one after the other, by '&' at the same time. kernel/lib/words.h describes quoting. "@/PATH"
+ * stands for an application and its words in that file (kernel/proc/words_file.h).
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -41,7 +42,7 @@ struct arg {
 struct command {
     const char *assign[CMD_ARGS_MAX]; /* key=value in front of the name */
     unsigned assign_count;
-    const char *argv[CMD_ARGS_MAX]; /* argv[0]: the application */
+    const char *argv[CMD_ARGS_MAX + 1]; /* argv[0]: the application; ended by NULL */
     unsigned argc;
     bool background; /* ended by '&': the next one starts at once */
 };

@@ -41,7 +41,7 @@ bool children_will_be(struct process *parent, uint32_t pid)
     return pid && pid == process_reserved_pid(parent);
 }
 
-int children_spawn(struct process *parent, const char *const *argv, unsigned argc)
+int children_spawn(struct process *parent, const char *const *argv)
 {
     struct process *child, *forgotten;
     unsigned slot = take_slot(parent, &forgotten);
@@ -50,7 +50,7 @@ int children_spawn(struct process *parent, const char *const *argv, unsigned arg
         return -EAGAIN;
     if (forgotten)
         process_put(forgotten);
-    int err = process_start_as(argv, argc, parent->family, parent, &child);
+    int err = process_start_as(argv, parent->family, parent, &child);
     bool irq = spin_lock(&parent->lock);
     parent->child_made &= ~((uint32_t)1 << slot);
     if (!err)

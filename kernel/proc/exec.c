@@ -18,8 +18,8 @@
 #define PROGRAM_MAX     (64 * GIB)
 #define SCRIPT_MAX      4   /* interpreters of scripts that are scripts */
 #define SCRIPT_LINE_MAX 256 /* bytes of the first line of a script, its end included */
-#define ARGUMENTS_MAX   4096
-#define CLOCK_TICKS     100 /* a second, in times() */
+#define ARGUMENTS_MAX   (PROGRAM_STACK_MAX / (sizeof(uint64_t) + 1)) /* more words do not fit */
+#define CLOCK_TICKS     100                                          /* a second, in times() */
 #define AUXV_MAX        20
 
 extern const char bundle_start[], bundle_end[];
@@ -515,42 +515,33 @@ static int find_command(const char *command, char *path, size_t room)
     return -ENOENT;
 }
 
-/* A command line's words, as a list ended by NULL, and the path of its program. */
-struct command_words {
-    const char *argv[SYS_ARGS_MAX + 1];
-    char path[VNODE_PATH_MAX];
-};
-
-static int load_command(struct process *p, struct command_words *w, vaddr_t *entry, vaddr_t *sp)
+/* Does so with room for VNODE_PATH_MAX bytes at `path`. */
+static int load_command(struct process *p, const char *const *argv, char *path, vaddr_t *entry,
+                        vaddr_t *sp)
 {
-    int err = find_command(w->argv[0], w->path, sizeof(w->path));
+    int err = find_command(argv[0], path, VNODE_PATH_MAX);
     const char *const *envp = err ? NULL : read_environment();
 
     if (!err && !envp)
         err = -ENOMEM;
     if (!err)
-        err = exec_load(p, &(struct exec_request){w->path, w->argv, envp}, entry, sp);
+        err = exec_load(p, &(struct exec_request){path, argv, envp}, entry, sp);
     if (!err)
         go_there(p, envp);
     kfree((void *)envp);
     return err;
 }
 
-int exec_command(struct process *p, const char *const *argv, unsigned argc, vaddr_t *entry,
-                 vaddr_t *sp)
+int exec_command(struct process *p, const char *const *argv, vaddr_t *entry, vaddr_t *sp)
 {
-    if (argc > SYS_ARGS_MAX) {
-        refuse(p, "arguments", "too many or too long arguments");
-        return -E2BIG;
-    }
-    struct command_words *w = kmalloc(sizeof(*w));
-    if (!w) {
+    char *path = kmalloc(VNODE_PATH_MAX);
+
+    if (!path) {
         refuse(p, "memory", "out of memory");
         return -ENOMEM;
     }
-    memcpy(w->argv, argv, argc * sizeof(*argv));
-    int err = load_command(p, w, entry, sp);
-    kfree(w);
+    int err = load_command(p, argv, path, entry, sp);
+    kfree(path);
     if (err == -ENOENT && process_is_program(argv[0]))
         process_say_unknown(argv[0]);
     else if (err == -ENOENT || err == -EACCES || err == -ENOTDIR || err == -ENAMETOOLONG)

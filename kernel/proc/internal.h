@@ -93,8 +93,8 @@ uint32_t process_reserve_pid(struct process *parent);
 uint32_t process_reserved_pid(const struct process *parent);
 /* Starts an application as process_start() does, as a member of `family`. If `parent` is not NULL
  * the process is its child, with its memory arguments and its reserved pid. */
-int process_start_as(const char *const *argv, unsigned argc, struct family *family,
-                     struct process *parent, struct process **out);
+int process_start_as(const char *const *argv, struct family *family, struct process *parent,
+                     struct process **out);
 /* Charges kernel memory to p. Returns 0, or -EDQUOT if p has all that mem.kernel allows, with a
  * line on the console the first time. Thread context, no lock held. */
 int process_charge(struct process *p, uint64_t bytes);
@@ -174,7 +174,7 @@ bool visible_machine(void);
 
 /* Starts an application as process_start() does. May forget a child that has been waited for.
  * Returns its pid, or an error; -EAGAIN: too many children that have not been waited for. */
-int children_spawn(struct process *parent, const char *const *argv, unsigned argc);
+int children_spawn(struct process *parent, const char *const *argv);
 /* Returns the pid of the next application that `parent` starts. */
 uint32_t children_next_pid(struct process *parent);
 /* Returns whether children_next_pid() has given out `pid`, and no process has it yet. */

@@ -218,7 +218,7 @@ static const char *why_not(int err)
     return err == -EAGAIN ? "threads" : err == -EDQUOT ? "mem.kernel" : "memory";
 }
 
-int process_start(const char *const *argv, unsigned argc, struct process **out)
+int process_start(const char *const *argv, struct process **out)
 {
     struct family *family = family_make();
 
@@ -226,7 +226,7 @@ int process_start(const char *const *argv, unsigned argc, struct process **out)
         kprintf("process: event=refused app=%s reason=memory: out of memory\n", argv[0]);
         return -ENOMEM;
     }
-    int err = process_start_as(argv, argc, family, NULL, out);
+    int err = process_start_as(argv, family, NULL, out);
     if (err)
         family_end(family);
     return err;
@@ -240,12 +240,12 @@ void process_finish(struct process *p)
     family_end(family);
 }
 
-int process_start_as(const char *const *argv, unsigned argc, struct family *family,
-                     struct process *parent, struct process **out)
+int process_start_as(const char *const *argv, struct family *family, struct process *parent,
+                     struct process **out)
 {
     vaddr_t entry, sp;
 
-    ASSERT(argc > 0);
+    ASSERT(argv[0]);
     if (family_stopped(family))
         return -EINTR;
     struct process *p;
@@ -255,7 +255,7 @@ int process_start_as(const char *const *argv, unsigned argc, struct family *fami
         return err;
     }
     telemetry_process_start(p->pid, p->name);
-    err = exec_command(p, argv, argc, &entry, &sp);
+    err = exec_command(p, argv, &entry, &sp);
     if (!err) {
         err = uthread_first(p, entry, sp);
         if (err && !process_ending(p))

@@ -35,7 +35,7 @@ void process_init(void);
  * drops. Thread context. Returns 0, or an error with a line on the console: -ENOENT: no such
  * application; -ENOEXEC: broken program; -E2BIG: arguments too long; -ENOMEM; -EAGAIN: too many
  * threads; -EDQUOT: mem.kernel allows too little. */
-int process_start(const char *const *argv, unsigned argc, struct process **out);
+int process_start(const char *const *argv, struct process **out);
 /* Sleeps until p has ended and its memory is free. Returns its exit status. */
 int process_wait(struct process *p);
 /* Drops the reference of process_start(), and sleeps until all descendants of p have ended and

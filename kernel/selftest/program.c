@@ -10,7 +10,7 @@
 
 static void a_program_runs_and_exits(struct measured *m)
 {
-    const char *const argv[] = {PROGRAM, "selftest"};
+    const char *const argv[] = {PROGRAM, "selftest", NULL};
     struct process *p;
 
     m->unit = "status";
@@ -18,7 +18,7 @@ static void a_program_runs_and_exits(struct measured *m)
         m->skipped = "the image has no program " PROGRAM;
         return;
     }
-    if (process_start(argv, ARRAY_SIZE(argv), &p)) {
+    if (process_start(argv, &p)) {
         m->value = STATUS_NO_MEMORY; /* a line on the console says why */
         return;
     }

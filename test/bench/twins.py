@@ -5,7 +5,7 @@ whether output and exit status are the same.
   test/bench/twins.py [table=FILE] [arch=x86_64] [machine=qemu] [only=REGEX] [timeout=300]
                       [out=build/twins]
 
-A line of the table describes a run, in columns parted by ' | ':
+A line of the table describes a run, in four columns parted by ' | ':
 
   name       for the report, and of a folder in out= that keeps the output of both
   options    of ./vigil run, such as --deb lua5.4 --smp 4; - for none; 'cd=DIR' and 'input=FILE' may
@@ -41,7 +41,7 @@ class Row:
     """A run: its name, options, working directory, input, what is compared, and the command."""
 
     def __init__(self, line, folder):
-        parts = [part.strip() for part in line.split(" | ")]
+        parts = [part.strip() for part in line.split(" | ", 3)]
         if len(parts) != 4:
             raise TableError(f"'{line}': has {len(parts)} columns, expected 4")
         self.name, options, compared, command = parts

@@ -42,7 +42,9 @@ refused "--file /no/file: no such file" "a file that is not there" run --file /n
 refused ".*no machine is called 'abacus'" "a machine that there is not" run --machine abacus -- sh
 refused "--mem 32M: the files alone take" "memory that the files fill" run --mem 32M -- hello
 long=$(head -c 5000 /dev/zero | tr '\0' x)
-refused "the command and boot arguments have 5[0-9]* characters; Vigil takes 4095" "a command that is too long" run -- hello "$long"
+refused "boot arguments and the command have 5[0-9]* characters; Vigil takes 4095" "boot arguments that are too long" run --kernel-args "$long" -- hello
+# shellcheck disable=SC2046
+refused "the program's words and environment take [0-9]* bytes, with 8 for each; Vigil takes 130048" "more words than a program can be given" run -- hello $(seq 12000)
 refused "argument=mem.policy reason=value: 'best' is not accepted" "a policy that there is not" run --arch "$arch" --machine qemu --policy mem=best -- hello
 vigil help run
 status_is 0 "help"
@@ -61,6 +63,10 @@ plain="--arch $arch --machine qemu --smp 2"
 	line=$(grep -c '' "$work/out/console.txt")
 	r=0; tar -tf "$work/out/vigil.tar" >"$work/list" && grep -qx etc/environment "$work/list" && [ "$line" -gt 5 ] || r=1
 	result $r "... beside the archive"
+	vigil run $plain -- hello "$long" 'one  two' "it's" ''
+	says "^hello: .* arguments=4: Hello! \\[$long\\] \\[one  two\\] \\[it's\\] \\[\\]\$" "words of thousands of characters"
+	boot -- -- @/.vigil/words
+	says '^run: event=refused words=/.vigil/words: there is no such file' "words of a file that is not there"
 	vigil run $plain --timeout 5 -- scoreboard ms=600000
 	status_is 124 "a program that does not end is ended after --timeout"
 	gone "... and QEMU with it"
@@ -103,6 +109,20 @@ cc=gcc programs="twin alone"
 for program in $programs; do
 	$cc $([ $program = twin ] || echo -static) -o "$work/$program" "$work/twin.c"
 done
+cat >"$work/many.c" <<-'C'
+	#include <stdio.h>
+	#include <string.h>
+	/* The number of words, their bytes, and the last. */
+	int main(int argc, char **argv)
+	{
+		unsigned long bytes = 0;
+		for (int i = 1; i < argc; i++)
+			bytes += strlen(argv[i]);
+		printf("%d %lu %s\n", argc, bytes, argv[argc - 1]);
+		return 0;
+	}
+C
+$cc -static -o "$work/many" "$work/many.c"
 printf 'a\nbc\n' >"$work/input"
 mkdir "$work/here"
 printf 'abcdef\n' >"$work/here/file"
@@ -150,6 +170,9 @@ twins() { # KERNEL
 		r=0; printf 'no\20P' | cmp -s - "$work/stderr" || r=1
 		result $r "... and standard error by itself"
 	done
+	# shellcheck disable=SC2046
+	vigil run --kernel $1 --machine qemu -- "$work/many" $(seq 9000)
+	says '^9001 34893 9000$' "$1: thousands of words"
 	top=$PWD
 	status=0
 	(cd "$work/here" && "$top/vigil" run --kernel $1 --machine qemu -- ../alone x file) <"$input" >"$console" 2>"$work/stderr" || status=$?

@@ -10,9 +10,10 @@ import threading
 import time
 
 import console
+import pack
 import truth
 
-CMDLINE_MAX, WORDS_MAX = 4095, 64
+CMDLINE_MAX = 4095
 LINUX_CMDLINE_MAX = 2047
 PIECE = 1 << 16
 END_S = 5
@@ -111,13 +112,11 @@ class Guest:
             policies_of_boot = ["swap=" + ("model" if o.machine != "qemu" else "virtio")]
         else:
             policies_of_boot = []
-        if len(self.packed.words) > WORDS_MAX:
-            raise GuestError(f"the program's command has {len(self.packed.words)} words; Vigil takes "
-                             f"{WORDS_MAX} at most")
+        words = ["@" + pack.WORDS] if self.packed.has_words else self.packed.words
         line = " ".join(["console.split=on", *([] if terminal() else ["console.terminal=off"]), *policies_of_boot, *o.kernel_args.split(), "--",
-                         *policies, *map(quote, self.packed.words)])
+                         *policies, *map(quote, words)])
         if len(os.fsencode(line)) > CMDLINE_MAX:
-            raise GuestError(f"the command and boot arguments have {len(os.fsencode(line))} "
+            raise GuestError(f"boot arguments and the command have {len(os.fsencode(line))} "
                              f"characters; Vigil takes {CMDLINE_MAX} at most")
         return line
 

@@ -21,6 +21,9 @@ HOSTS = "127.0.0.1 localhost\n"
 SKIPPED = {".git"}
 LOCALES = ("/usr/lib/locale/C.utf8",)  # of LANG, which glibc has in files
 INPUT = "/.vigil/input"  # what programs read as standard input, if it is there
+WORDS = "/.vigil/words"  # the command, where it is too long for the kernel's command line
+WORDS_MAX, WORDS_BYTES = 48, 2048  # of a command that goes there
+STACK_BYTES, STACK_OWN = 128 << 10, 1024  # first contents of a program's stack; the kernel's of them
 BYTES_MAX = 4 << 30
 KEPT_COUNT, KEPT_BYTES = 8, 4 << 30
 FETCHES_MAX = 8
@@ -34,11 +37,13 @@ class PackError(Exception):
 
 class Packed:
     """arch, archive (its path) and its size; words: path of the program, and its arguments;
-    folder: the working directory; has_input: standard input is in it."""
+    folder: the working directory; has_input: standard input is in it; has_words: these are in its
+    file WORDS, too."""
 
-    def __init__(self, arch, archive, size, words, folder, has_input):
+    def __init__(self, arch, archive, size, words, folder, has_input, has_words):
         self.arch, self.archive, self.size = arch, archive, size
         self.words, self.folder, self.has_input = words, folder, has_input
+        self.has_words = has_words
 
 
 class Packer:
@@ -150,12 +155,13 @@ class Packer:
         return self.finish(files, isa, [path] + self.o.command[1:])
 
     def finish(self, files, isa, words):
-        has_input = self.add_input(files)
+        has_input, has_words = self.add_input(files), self.add_words(files, words)
         if files.size() > BYTES_MAX:
             raise PackError(f"the files have {files.size() >> 20} MB, and {BYTES_MAX >> 20} MB are "
                             "taken at most")
         name = self.write(files)
-        return Packed(isa, name, os.path.getsize(name), words, self.here, has_input)
+        return Packed(isa, name, os.path.getsize(name), words, self.here, has_input,
+                      has_words)
 
     def bundled(self):
         """Returns the archive for a program that comes with Vigil, if it is one and not the name
@@ -225,6 +231,19 @@ class Packer:
             files.link(INPUT, os.devnull)
         else:
             return False
+        return True
+
+    def add_words(self, files, words):
+        """Adds the command, if it is long. Returns whether it is."""
+        text = b"".join(os.fsencode(word) + b"\0" for word in words)
+        if len(words) <= WORDS_MAX and len(text) <= WORDS_BYTES:
+            return False
+        variables = [os.fsencode(f"{name}={value}") for name, value in self.environment.items()]
+        taken = len(text) + sum(len(v) + 1 for v in variables) + 8 * len(words + variables)
+        if self.o.kernel != "linux" and taken > STACK_BYTES - STACK_OWN:
+            raise PackError(f"the program's words and environment take {taken} bytes, with 8 for "
+                            f"each; Vigil takes {STACK_BYTES - STACK_OWN} at most")
+        files.put_bytes(WORDS, text)
         return True
 
     def write(self, files):

@@ -7,11 +7,11 @@
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
 
-/* Splits n bytes of text into words, each ended by NUL. Returns their number; -EINVAL: none, or the
- * last is not ended; -E2BIG. */
-static int split_words(const char *text, size_t n, const char **argv)
+/* Splits n bytes of text into words, each ended by NUL, and ends the list by NULL. Returns 0;
+ * -EINVAL: none, or the last is not ended; -E2BIG. */
+static int split_words(const char *text, size_t n, const char *argv[SYS_ARGS_MAX + 1])
 {
-    int argc = 0;
+    unsigned argc = 0;
 
     if (!n || text[n - 1] || !text[0])
         return -EINVAL;
@@ -22,21 +22,22 @@ static int split_words(const char *text, size_t n, const char **argv)
             return -E2BIG;
         argv[argc++] = text + i;
     }
-    return argc;
+    argv[argc] = NULL;
+    return 0;
 }
 
 int64_t vigil_spawn(const struct call *c)
 {
-    const char *argv[SYS_ARGS_MAX];
+    const char *argv[SYS_ARGS_MAX + 1];
 
     if (c->a[1] > SYS_ARGS_BYTES)
         return -E2BIG;
     char *text = kmalloc(SYS_ARGS_BYTES);
     if (!text)
         return -ENOMEM;
-    int argc =
+    int err =
         arch_copy_from_user(text, c->a[0], c->a[1]) ? -EFAULT : split_words(text, c->a[1], argv);
-    int pid = argc < 0 ? argc : children_spawn(c->p, argv, (unsigned)argc);
+    int pid = err ? err : children_spawn(c->p, argv);
     kfree(text);
     return pid;
 }
