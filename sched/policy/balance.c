@@ -91,9 +91,39 @@ static unsigned first(const struct balance_view *v)
     panic("balance: no CPU to choose from");
 }
 
+/* Returns whether a core of the chip that has the CPU `member` runs nothing. */
+static bool has_idle_core(const struct balance_view *v, unsigned member)
+{
+    struct groups cores;
+
+    sum_groups(v, BALANCE_CHIP, &cores);
+    for (unsigned i = 0; i < v->cpus; i++)
+        if (in_view(v, i) && same_domain(v, i, member, BALANCE_CHIP) &&
+            !cores.sum[v->cpu[i].core].running)
+            return true;
+    return false;
+}
+
+/* Returns whether a new thread keeps to its maker's chip though the chip of `least` is the least
+ * loaded one. */
+static bool stays_with_maker(const struct balance_view *v, unsigned from, unsigned least)
+{
+    struct groups chips;
+
+    if (!in_view(v, from) || !has_idle_core(v, from))
+        return false;
+    sum_groups(v, BALANCE_MACHINE, &chips);
+    struct group own = chips.sum[v->cpu[from].chip], other = chips.sum[v->cpu[least].chip];
+    own.running -= MIN(own.running, (unsigned)BALANCE_NEAR_THREADS);
+    return !less_loaded(other, own);
+}
+
 unsigned balance_place_new(const struct balance_view *v, unsigned from)
 {
     unsigned chip = least_loaded(v, first(v), BALANCE_MACHINE, from);
+
+    if (stays_with_maker(v, from, chip))
+        chip = from;
     unsigned core = least_loaded(v, chip, BALANCE_CHIP, from);
     return least_loaded(v, core, BALANCE_CORE, from);
 }

@@ -25,8 +25,14 @@ struct balance_view {
     unsigned cpus;                 /* number of CPUs, at most BALANCE_CPUS_MAX */
 };
 
-/* Returns the CPU for a new thread: the least loaded CPU of the least loaded core of the least
- * loaded chip. Among equals, the one with `from`, else the first. */
+/* Threads by which the maker's chip may be ahead of the least loaded one and still get a new
+ * thread. */
+#define BALANCE_NEAR_THREADS 1
+
+/* Returns the CPU for a new thread: the least loaded CPU of the least loaded core of a chip. That
+ * is the chip of `from`, where the maker runs and has written what the thread reads first, if it
+ * has an idle core and not clearly more to do than the least loaded chip; else that one. Among
+ * equals, the one with `from`, else the first. */
 unsigned balance_place_new(const struct balance_view *v, unsigned from);
 
 /* Returns the CPU near which a woken thread belongs: prev, or waker if the waker's CPU has clearly

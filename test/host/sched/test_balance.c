@@ -23,14 +23,69 @@ static void load_cpus(const char *digits)
         cpu[i].running = digits[i] - '0';
 }
 
-static void new_threads_spread_over_chips_then_cores_then_hardware_threads(void **state)
+static void new_threads_fill_idle_cores_the_makers_first_then_hardware_threads(void **state)
 {
     (void)state;
-    static const unsigned expected[] = {0, 4, 2, 6, 1, 5, 3, 7};
+    static const unsigned expected[] = {0, 2, 4, 6, 1, 5, 3, 7};
     for (unsigned i = 0; i < CPUS; i++) {
         unsigned c = balance_place_new(&view, 0);
         assert_int_equal(c, expected[i]);
         cpu[c].running++;
+    }
+}
+
+static void a_lone_new_thread_goes_to_an_idle_core_of_its_makers_chip(void **state)
+{
+    (void)state;
+    for (unsigned from = 0; from < CPUS; from++) {
+        load_cpus("00000000");
+        cpu[from].running = 1;
+        unsigned c = balance_place_new(&view, from);
+        assert_int_equal(cpu[c].chip, cpu[from].chip);
+        assert_int_not_equal(cpu[c].core, cpu[from].core);
+    }
+}
+
+static void a_new_thread_leaves_a_chip_that_has_more_to_do_or_no_idle_core(void **state)
+{
+    (void)state;
+    load_cpus("20000000"); /* two threads ahead */
+    assert_int_equal(balance_place_new(&view, 0), 4);
+    load_cpus("20001000"); /* one ahead */
+    assert_int_equal(balance_place_new(&view, 0), 2);
+    load_cpus("10101000"); /* one ahead, no core idle */
+    assert_int_equal(balance_place_new(&view, 0), 6);
+    load_cpus("10101010"); /* the same everywhere */
+    assert_int_equal(balance_place_new(&view, 4), 5);
+    mask = 0xf0; /* the maker is not among the CPUs allowed */
+    load_cpus("10000000");
+    assert_int_equal(balance_place_new(&view, 0), 4);
+}
+
+/* On a machine of 4 chips x 4 cores makers and their threads never put chips further apart than one
+ * thread, but for the one that may be near. */
+static void new_threads_keep_chips_even_from_any_maker(void **state)
+{
+    static struct balance_cpu many[16];
+    uint64_t all = 0xffff;
+    const struct balance_view wide = {many, &all, 16};
+
+    (void)state;
+    srand(3);
+    for (int round = 0; round < 2000; round++) {
+        for (unsigned i = 0; i < 16; i++)
+            many[i] = (struct balance_cpu){.chip = i / 4, .core = i};
+        for (int made = 0; made < 40; made++) {
+            unsigned sum[4] = {0}, least = ~0u, most = 0;
+            many[balance_place_new(&wide, rand() % 16)].running++;
+            for (unsigned i = 0; i < 16; i++)
+                sum[i / 4] += many[i].running;
+            for (unsigned chip = 0; chip < 4; chip++) {
+                least = MIN(least, sum[chip]);
+                most = MAX(most, sum[chip]);
+            }
+            assert_true(most - least <= 1 + BALANCE_NEAR_THREADS);
+        }
     }
 }
 
@@ -274,7 +329,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup(f, machine)
     const struct CMUnitTest tests[] = {
-        TEST(new_threads_spread_over_chips_then_cores_then_hardware_threads),
+        TEST(new_threads_fill_idle_cores_the_makers_first_then_hardware_threads),
+        TEST(a_lone_new_thread_goes_to_an_idle_core_of_its_makers_chip),
+        TEST(a_new_thread_leaves_a_chip_that_has_more_to_do_or_no_idle_core),
+        TEST(new_threads_keep_chips_even_from_any_maker),
         TEST(sixteen_new_threads_fill_eight_cpus_evenly_from_anywhere),
         TEST(a_new_thread_keeps_to_its_mask),
         TEST(a_chip_with_fewer_allowed_cpus_counts_by_threads_per_cpu),
