@@ -360,6 +360,54 @@ static void bad_frame(int n, siginfo_t *info, void *context)
 #endif
 }
 
+/* ---- Unwinding, all processes ---------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static volatile int entered;
+
+static void enter_and_sleep(void)
+{
+    entered = 1;
+    sleep(10);
+}
+
+static void enter_again(void)
+{
+    entered = 2;
+}
+
+static void *be_cancelled(void *unused)
+{
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    pthread_once(&once, enter_and_sleep);
+    return unused;
+}
+
+/* A cancelled thread is unwound through the signal's frame, and pthread_once cleans up. */
+static void test_unwinding(void)
+{
+    const struct timespec moment = {0, 20000000};
+    pthread_t thread;
+    void *result;
+
+    pthread_create(&thread, NULL, be_cancelled, NULL);
+    while (!entered)
+        nanosleep(&moment, NULL);
+    nanosleep(&moment, NULL);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    check(result == PTHREAD_CANCELED, "a thread that sleeps is cancelled");
+    pthread_once(&once, enter_again);
+    check(entered == 2, "... and unwound through the frame of the signal");
+}
+
+static void test_all_processes(void)
+{
+    handle(SIGURG, note, SA_SIGINFO);
+    kill(-1, SIGURG);
+    check(!taken[SIGURG], "a signal to all processes does not go to its sender");
+}
+
 static void bad_state(int n, siginfo_t *info, void *context)
 {
     ucontext_t *uc = context;
@@ -417,6 +465,8 @@ int main(int argc, char **argv)
     test_faults();
     test_calls();
     test_registers();
+    test_unwinding();
+    test_all_processes();
     printf("1..%u\n", count);
     return failed != 0;
 }

@@ -144,11 +144,11 @@ static bool is_number(int n)
     return n > 0 && (uint32_t)n <= NUMBER_MAX;
 }
 
-/* Sends to all processes of a group that the caller may see; the caller's comes last, as the signal
- * may end it. first 0: all processes but the caller's. */
-static int64_t send_group(const struct call *c, uint32_t first, const siginfo_t *info)
+/* Sends to all processes of a group that the caller may see, first 0: of all groups; but to the
+ * caller's only with `own`, and last, as the signal may end it. */
+static int64_t send_group(const struct call *c, uint32_t first, bool own, const siginfo_t *info)
 {
-    bool sent = false, own = first && process_first_pid(c->p) == first;
+    bool sent = false;
     struct process *p;
 
     for (uint32_t pid = 0; (p = process_after(pid)); process_put(p)) {
@@ -170,12 +170,14 @@ int64_t sys_kill(const struct call *c)
         return -EINVAL;
     if (pid > 0)
         return is_number(pid) ? send_to(c, (uint32_t)pid, 0, &info) : -ESRCH;
-    /* Group 1 is an application's: -1 is that for its processes, and all processes for others. */
-    if (pid == -1 && process_first_pid(c->p) == 1)
-        pid = 0;
     if (pid == INT32_MIN || (pid < -1 && !is_number(-pid)))
         return -ESRCH;
-    return send_group(c, pid == -1 ? 0 : pid ? (uint32_t)-pid : process_first_pid(c->p), &info);
+    uint32_t group = process_first_pid(c->p);
+    /* Group 1 is an application's: -1 is that for its processes, and all processes for others. */
+    if (pid == -1)
+        return send_group(c, group == 1 ? 1 : 0, false, &info);
+    uint32_t first = pid ? (uint32_t)-pid : group;
+    return send_group(c, first, first == group, &info);
 }
 
 int64_t sys_tgkill(const struct call *c)
