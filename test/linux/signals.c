@@ -245,6 +245,7 @@ static void test_faults(void)
         one = one / zero;
     check(last.si_signo == SIGFPE && last.si_code == FPE_INTDIV, "a division by zero");
 #endif
+    signal(SIGSEGV, SIG_DFL); /* any more end the test */
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */

@@ -5,11 +5,22 @@
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
 "$compiler" -O1 -static -pthread -o "$work/signals" test/linux/signals.c
-tar -C "$work" -cf "$work/initrd.tar" signals
+# A dynamic one, too: unwinders find call frame information of the vDSO in such a one only.
+"$compiler" -O1 -pthread -Wl,--dynamic-linker=/lib/ld.so -o "$work/dynamic" test/linux/signals.c
+mkdir "$work/lib"
+case $arch in x86_64) loader=ld-linux-x86-64.so.2 ;; *) loader=ld-linux-aarch64.so.1 ;; esac
+for name in $loader libc.so.6 libgcc_s.so.1; do
+	cp -L "$("$compiler" -print-file-name="$name")" "$work/lib/" || skip_all "no $name for $arch"
+done
+mv "$work/lib/$loader" "$work/lib/ld.so"
+tar -C "$work" -cf "$work/initrd.tar" signals dynamic lib
 initrd=initrd=$work/initrd.tar
 
 boot smp=2 timeout=60 "$initrd" -- -- /signals
 status_is 0 "handlers, masks, stacks, faults, calls that are made again"
+guest_tap
+boot smp=2 timeout=60 "$initrd" -- -- /dynamic
+status_is 0 "all of that in a dynamic program"
 guest_tap
 
 boot smp=1 timeout=60 "$initrd" -- -- '/signals term ; /signals abort ; /signals segv ; /signals kill ; /signals frame ; /signals state ; /signals rich ; hello'
