@@ -39,6 +39,7 @@ struct process {
     struct entropy_stream entropy; /* its random bytes */
     bool told_limit;               /* [A] a refused charge has been printed */
     bool told_call;                /* [A] an unknown system call has been printed */
+    bool told_fork;                /* [A] a refused fork has been printed */
     /* [A] threads that look at its space, which process_reap() waits for */
     uint32_t lookers;
     struct spinlock lock;

@@ -10,6 +10,7 @@ import console
 
 CASE = re.compile(rb"^case: number=(\d+) (?:begins|status=(\d+))$")
 END = b"case: end"
+NO_FORK = re.compile(rb"^process: event=no_fork pid=\d+ ")
 GRACE_S = 60  # of the host, beyond a program's time
 MEMORY = "1G"
 
@@ -19,12 +20,13 @@ class BootError(Exception):
 
 
 class Boots:
-    """Results by number: a status, 'crash' (the machine ended) or 'hang'. Outputs by number."""
+    """Results by number: a status, 'crash' (the machine ended) or 'hang'. Outputs by number.
+    Numbers of programs that the kernel has refused to fork are in `forkless`."""
 
     def __init__(self, kernel, arch, options, top, out, archive, count, limit_s):
         self.kernel, self.arch, self.options, self.top, self.out = kernel, arch, options, top, out
         self.archive, self.count, self.limit_s = archive, count, limit_s
-        self.results, self.outputs = {}, {}
+        self.results, self.outputs, self.forkless = {}, {}, set()
         self.boots = 0
 
     def command(self, first, mark):
@@ -48,7 +50,7 @@ class Boots:
         first = 0
         while first < self.count:
             self.boots += 1
-            self.at, self.done, self.line = None, first, b""
+            self.at, self.done, self.line, self.message = None, first, b"", b""
             self.ended = False
             self.boot(first)
             if self.ended:
@@ -68,7 +70,7 @@ class Boots:
                  f"out={self.out}", "timeout=0", *self.options]
         with open(os.path.join(self.out, f"{self.kernel}-console.txt"), "ab") as log:
             split = console.Split(self.feed, self.feed,
-                                  lambda data: (log.write(data), log.flush()),
+                                  lambda data: (log.write(data), log.flush(), self.hear(data)),
                                   mark.encode() if mark else None)
             process = subprocess.Popen(words, cwd=self.top, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=log, start_new_session=True)
@@ -95,6 +97,12 @@ class Boots:
         *lines, self.line = (self.line + data).split(b"\n")
         for line in lines:
             self.look(line.rstrip(b"\r"))
+
+    def hear(self, data):
+        """Looks at what the kernel says."""
+        *lines, self.message = (self.message + data).split(b"\n")
+        if self.at is not None and any(NO_FORK.match(line) for line in lines):
+            self.forkless.add(self.at)
 
     def look(self, line):
         found = CASE.match(line)

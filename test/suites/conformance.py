@@ -8,12 +8,13 @@
   arch=ARCH     x86_64 or aarch64  (x86_64)
   kernel=NAME   vigil, linux, both or none; of a kernel that is left out the last results
                 count  (both)
-  only=GLOB     programs of this name only; their results replace the last ones. differing: those
-                whose last results differ
+  only=GLOBS    programs of these names only, separated by commas; their results replace the last
+                ones. differing: those whose last results differ
   limit=S       seconds of the guest that a program may take  (30)
   options=WORDS more arguments of tools/qemu.sh  (smp=2)
 
-Every program's exit status must be Linux's, or test/suites/SUITE.txt gives a reason. Files are in
+Every program's exit status must be Linux's, or test/suites/SUITE.txt gives a reason. One that the
+kernel has refused to fork is an exception, whatever its status: it cannot be judged. Files are in
 build/suites/SUITE-ARCH: the programs, the results and each program's output under either kernel.
 """
 import fnmatch
@@ -33,6 +34,7 @@ import programs  # noqa: E402
 
 KERNELS = ("linux", "vigil")
 FAILED, REFUSED, INTERRUPTED = 1, 125, 130
+FORKLESS = " without fork" # behind the status of a program that the kernel has refused to fork
 UNPRIVILEGED = 65534
 DEFAULTS = {"suite": None, "dir": None, "arch": "x86_64", "kernel": "both", "only": "*",
             "limit": "30", "options": "smp=2"}
@@ -59,7 +61,7 @@ def parse(words):
 
 def is_wanted(name, only, out):
     if only != "differing":
-        return fnmatch.fnmatch(name, only)
+        return any(fnmatch.fnmatch(name, glob) for glob in only.split(","))
     linux, vigil = (read_results(os.path.join(out, f"{k}.txt")).get(name) for k in KERNELS)
     return linux != vigil
 
@@ -88,7 +90,7 @@ def pack(built, arch, root, archive):
 def read_results(path):
     try:
         with open(path, encoding="utf-8") as file:
-            return dict(line.split() for line in file)
+            return dict(line.rstrip("\n").split(" ", 1) for line in file)
     except FileNotFoundError:
         return {}
 
@@ -101,7 +103,8 @@ def run_kernel(kernel, given, built, out, archive):
     numbers = run.run()
     path = os.path.join(out, f"{kernel}.txt")
     results = dict(read_results(path))
-    results.update({built[n].name: status for n, status in numbers.items()})
+    results.update({built[n].name: status + FORKLESS * (n in run.forkless)
+                    for n, status in numbers.items()})
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{name} {status}\n" for name, status in sorted(results.items()))
     with open(os.path.join(out, f"{kernel}-output.txt"), "wb") as file:
@@ -146,10 +149,13 @@ def compare(given, built, results, out):
         counts = areas.setdefault(p.area, [0, 0, 0, 0, 0])
         counts[0] += 1
         counts[1] += linux == "0"
-        counts[2 if linux == vigil else 3 if row else 4] += 1
-        if linux != vigil and row:
+        forkless = vigil.endswith(FORKLESS)
+        counts[2 if linux == vigil else 3 if row or forkless else 4] += 1
+        if linux == vigil or forkless:
+            continue
+        if row:
             used.add(row)
-        elif linux != vigil:
+        else:
             differences.append(f"differs: name={p.name} linux={linux} vigil={vigil}")
     lines = [*table(given, areas), *differences]
     print("\n".join(lines))

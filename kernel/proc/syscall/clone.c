@@ -15,13 +15,23 @@
     (THREAD_FLAGS | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | \
      CLONE_CHILD_CLEARTID | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_DETACHED | CLONE_IO | CSIGNAL)
 
-static int check_clone(const struct clone_args *args)
+/* Refuses to make a process, and says so once a process. */
+int64_t sys_fork(const struct call *c)
+{
+    if (!__atomic_exchange_n(&c->p->told_fork, true, __ATOMIC_RELAXED))
+        kprintf("process: event=no_fork pid=%u app=%s: programs cannot start processes; fork gets "
+                "ENOSYS\n",
+                c->p->pid, c->p->name);
+    return -ENOSYS;
+}
+
+static int check_clone(const struct call *c, const struct clone_args *args)
 {
     if ((args->flags & CLONE_THREAD && !(args->flags & CLONE_SIGHAND)) ||
         (args->flags & CLONE_SIGHAND && !(args->flags & CLONE_VM)))
         return -EINVAL;
     if ((args->flags & THREAD_FLAGS) != THREAD_FLAGS)
-        return -ENOSYS; /* a process of its own */
+        return (int)sys_fork(c);
     if (args->flags & ~(uint64_t)KNOWN_FLAGS || args->set_tid_size)
         return -EINVAL;
     if (args->tls >= USER_MAX && args->flags & CLONE_SETTLS)
@@ -32,7 +42,7 @@ static int check_clone(const struct clone_args *args)
 /* Makes a thread as `args` says; its stack pointer becomes `sp`, 0: the caller's. */
 static int64_t clone_thread(const struct call *c, const struct clone_args *args, vaddr_t sp)
 {
-    int err = check_clone(args);
+    int err = check_clone(c, args);
     struct uthread_start *start = err ? NULL : kmalloc(sizeof(*start));
 
     if (err || !start)
