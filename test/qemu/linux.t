@@ -38,4 +38,11 @@ status_is 0 "four processes have 4,090 threads, with the kernel's nearly all tha
 boot machine=openpower720 timeout=300 "initrd=$initrd" -- -- /test/threads.dynamic
 status_is 0 "simulated machine: threads and futexes"
 guest_tap
+if [ "$arch" = aarch64 ]; then
+	for cpu in max neoverse-n1 cortex-a57; do
+		boot smp=1 cpu=$cpu timeout=120 "initrd=$initrd" -- -- /test/features.static
+		status_is 0 "$cpu: the features named are those that there are"
+		guest_tap
+	done
+fi
 done_testing

@@ -3,11 +3,6 @@
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
-#include <asm/hwcap.h>
-
-/* ID_AA64ISAR0_EL1 (DDI 0487, D17.2.61) */
-#define ISAR0_ATOMIC(v) ((v) >> 20 & 0xf)
-#define ATOMIC_LSE      2
 
 #define WORD(name)               \
     {                            \
@@ -47,19 +42,4 @@ const char *arch_machine(void)
     const char *model = platform_find(NULL)->model;
 
     return model[0] ? model : NULL;
-}
-
-/* Programs cannot read ID registers, which are EL1's, so the kernel tells them (Linux,
- * Documentation/arch/arm64/elf_hwcaps.rst). */
-uint64_t arch_user_hwcap(void)
-{
-    uint64_t isar0;
-
-    __asm__("mrs %0, id_aa64isar0_el1" : "=r"(isar0));
-    return HWCAP_FP | HWCAP_ASIMD | (ISAR0_ATOMIC(isar0) >= ATOMIC_LSE ? HWCAP_ATOMICS : 0);
-}
-
-uint64_t arch_user_hwcap2(void)
-{
-    return 0;
 }

@@ -12,7 +12,8 @@
 #include <asm/siginfo.h>
 #include <asm/ucontext.h>
 
-#define PSTATE_NZCV   0xf0000000ul
+/* What a program sets of PSTATE: N, Z, C, V, DIT (C5.2.18). */
+#define PSTATE_USER   0xf1000000ul
 #define SVC_BYTES     4 /* of the instruction */
 #define RECORDS_BYTES sizeof(((struct sigcontext *)0)->__reserved)
 
@@ -117,7 +118,7 @@ int arch_signal_push(struct arch_frame *frame, const struct arch_signal *s)
     frame->x[FRAME_LR] = s->restorer;
     frame->sp = at;
     frame->pc = s->handler;
-    frame->pstate = (frame->pstate & PSTATE_NZCV) | SPSR_EL0T;
+    frame->pstate = (frame->pstate & PSTATE_USER) | SPSR_EL0T;
     return 0;
 }
 
@@ -170,7 +171,7 @@ static void take_head(const union head *h, struct arch_frame *frame, struct arch
     memcpy(frame->x, &FIELD(h, uc.uc_mcontext.regs), sizeof(frame->x));
     frame->sp = FIELD(h, uc.uc_mcontext.sp);
     frame->pc = FIELD(h, uc.uc_mcontext.pc);
-    frame->pstate = (FIELD(h, uc.uc_mcontext.pstate) & PSTATE_NZCV) | SPSR_EL0T;
+    frame->pstate = (FIELD(h, uc.uc_mcontext.pstate) & PSTATE_USER) | SPSR_EL0T;
     memcpy(&s->mask, &FIELD(h, uc.uc_sigmask), sizeof(s->mask));
     s->alt_sp = (vaddr_t)FIELD(h, uc.uc_stack).ss_sp;
     s->alt_bytes = FIELD(h, uc.uc_stack).ss_size;
