@@ -380,12 +380,11 @@ static int remove_item(struct epoll *e, struct file *f, uint32_t fd)
 int epoll_control(struct file *epoll, unsigned op, struct file *f, uint32_t fd, uint32_t events,
                   uint64_t data)
 {
-    struct epoll *e = epoll_of(epoll->v);
-
     if (!f->v->changes && !f->v->ops->asked)
         return -EPERM; /* it is always ready */
-    if (f == epoll || f->v == epoll->v)
+    if (!epoll_is(epoll) || f->v == epoll->v)
         return -EINVAL;
+    struct epoll *e = epoll_of(epoll->v);
     switch (op) {
     case EPOLL_CTL_ADD:
         return add_item(e, f, fd, events, data);

@@ -102,10 +102,10 @@ int file_open(const struct path_start *start, const char *path, uint32_t flags, 
 {
     struct vnode *v;
 
-    if ((flags & O_TMPFILE) == O_TMPFILE)
-        return -EOPNOTSUPP;
     if (flags & O_PATH)
         flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    if (flags & __O_TMPFILE)
+        return (flags & O_DIRECTORY) && (flags & O_ACCMODE) != O_RDONLY ? -EOPNOTSUPP : -EINVAL;
     int err = find_to_open(start, path, flags, mode & 07777, &v);
     if (err)
         return err;

@@ -41,9 +41,7 @@ int64_t sys_epoll_ctl(const struct call *c)
         return -EFAULT;
     struct file *epoll = files_find(c->p->files, (uint32_t)c->a[0]);
     struct file *f = files_find(c->p->files, (uint32_t)c->a[2]);
-    int err = !epoll || !f || (f->flags & O_PATH) ? -EBADF : 0;
-    if (!err && !epoll_is(epoll))
-        err = -EINVAL;
+    int err = !epoll || !f || ((epoll->flags | f->flags) & O_PATH) ? -EBADF : 0;
     if (!err)
         err = epoll_control(epoll, op, f, (uint32_t)c->a[2], event.events, event.data);
     file_put(f);
@@ -64,14 +62,17 @@ static int64_t put_found(vaddr_t to, const struct epoll_found *found, int64_t n)
 static int64_t wait_until(const struct call *c, uint64_t deadline_ns)
 {
     int max = (int)c->a[2];
+    vaddr_t to = c->a[1];
     int64_t result;
 
     deadline_ns = signals_deadline(deadline_ns);
-    if (max <= 0)
+    if (max <= 0 || max > INT32_MAX / (int)sizeof(struct epoll_event))
         return -EINVAL;
+    if (to >= USER_MAX || USER_MAX - to < (uint64_t)max * sizeof(struct epoll_event))
+        return -EFAULT;
     struct file *epoll = files_find(c->p->files, (uint32_t)c->a[0]);
     if (!epoll || !epoll_is(epoll)) {
-        result = epoll ? -EINVAL : -EBADF;
+        result = !epoll || (epoll->flags & O_PATH) ? -EBADF : -EINVAL;
         file_put(epoll);
         return result;
     }
@@ -79,7 +80,7 @@ static int64_t wait_until(const struct call *c, uint64_t deadline_ns)
     result = found ? epoll_wait(epoll, found, (unsigned)MIN(max, FOUND_MAX), deadline_ns) : -ENOMEM;
     file_put(epoll);
     if (result > 0)
-        result = put_found(c->a[1], found, result);
+        result = put_found(to, found, result);
     kfree(found);
     return result;
 }
@@ -135,16 +136,20 @@ static int64_t make_signal_file(const struct call *c, uint64_t flags)
     uint64_t set;
     struct file *f;
 
-    if (c->a[2] != sizeof(set) || (flags & ~(uint64_t)(SFD_CLOEXEC | SFD_NONBLOCK)))
+    if (c->a[2] != sizeof(set))
         return -EINVAL;
     if (arch_copy_from_user(&set, c->a[1], sizeof(set)))
         return -EFAULT;
+    if (flags & ~(uint64_t)(SFD_CLOEXEC | SFD_NONBLOCK))
+        return -EINVAL;
     if ((int)c->a[0] == -1) {
         int err = signal_file_make(c->p, set, (uint32_t)flags & SFD_NONBLOCK, &f);
         return err ? err : file_give(c, f, flags & SFD_CLOEXEC);
     }
     f = files_find(c->p->files, (uint32_t)c->a[0]);
-    int64_t result = !f ? -EBADF : signal_file_set(f, set) ? (int64_t)(uint32_t)c->a[0] : -EINVAL;
+    int64_t result = !f || (f->flags & O_PATH) ? -EBADF
+                     : signal_file_set(f, set) ? (int64_t)(uint32_t)c->a[0]
+                                               : -EINVAL;
     file_put(f);
     return result;
 }

@@ -6,6 +6,7 @@
 #include <asm/ioctls.h>
 #include <asm/signal.h>
 #include <linux/close_range.h>
+#include <linux/fadvise.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/uio.h>
@@ -77,12 +78,12 @@ static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
                               const struct iovec *parts, uint64_t n)
 {
     int64_t done = 0, moved = 0;
+    bool moves = false;
 
-    if (!n) /* the descriptor is looked at even so */
-        return move(f, at, 0, 0);
     for (uint64_t i = 0; i < n; i++) {
-        if (!parts[i].iov_len && n > 1)
+        if (!parts[i].iov_len)
             continue;
+        moves = true;
         moved = move(f, at == FILE_HERE ? at : at + (uint64_t)done, (vaddr_t)parts[i].iov_base,
                      parts[i].iov_len);
         if (moved < 0)
@@ -91,6 +92,8 @@ static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
         if ((uint64_t)moved < parts[i].iov_len)
             break;
     }
+    if (!moves) /* the descriptor is looked at even so */
+        return move(f, at, 0, 0);
     return done ? done : moved;
 }
 
@@ -98,11 +101,15 @@ static int check_parts(const struct iovec *parts, uint64_t n)
 {
     uint64_t sum = 0;
 
-    for (uint64_t i = 0; i < n; i++)
-        if (parts[i].iov_len > INT64_MAX - sum)
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t length = parts[i].iov_len;
+        if (length > INT64_MAX - sum)
             return -EINVAL;
-        else
-            sum += parts[i].iov_len;
+        sum += length;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (parts[i].iov_len > USER_MAX || (vaddr_t)parts[i].iov_base > USER_MAX - parts[i].iov_len)
+            return -EFAULT;
     return 0;
 }
 
@@ -382,7 +389,8 @@ int64_t sys_flock(const struct call *c)
 int64_t sys_fadvise64(const struct call *c)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
-    int64_t result = !f ? -EBADF : f->v->ops->stream ? -ESPIPE : c->a[3] > 5 ? -EINVAL : 0;
+    bool known = (uint32_t)c->a[3] <= POSIX_FADV_NOREUSE && (int64_t)c->a[2] >= 0;
+    int64_t result = !f ? -EBADF : f->v->ops->stream ? -ESPIPE : known ? 0 : -EINVAL;
 
     file_put(f);
     return result;

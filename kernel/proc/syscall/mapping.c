@@ -262,7 +262,7 @@ int64_t sys_mincore(const struct call *c)
 /* What advice becomes: enum region_advice, or one of these. */
 enum { BRING_READ = 100, BRING_WRITE, CHECK_ONLY };
 
-static int advice_of(uint64_t advice)
+static int advice_of(int advice)
 {
     switch (advice) {
     case MADV_NORMAL:
@@ -295,7 +295,7 @@ static int advice_of(uint64_t advice)
 int64_t sys_madvise(const struct call *c)
 {
     struct space *s = c->p->space;
-    int advice = advice_of(c->a[2]);
+    int advice = advice_of((int)c->a[2]);
     uint64_t len;
     int err = advice < 0 ? advice : range(c, &len);
 

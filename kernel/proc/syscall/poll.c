@@ -143,7 +143,7 @@ static size_t set_bytes(unsigned n)
 static int take_sets(const struct call *c, struct selecting *s, unsigned n)
 {
     for (unsigned i = 0; i < SETS; i++)
-        if (c->a[1 + i] && arch_copy_from_user(s->sets[i], c->a[1 + i], set_bytes(n)))
+        if (n && c->a[1 + i] && arch_copy_from_user(s->sets[i], c->a[1 + i], set_bytes(n)))
             return -EFAULT;
     return 0;
 }
@@ -200,7 +200,7 @@ static int64_t select_until(const struct call *c, uint64_t deadline_ns)
     if (result >= 0) {
         result = leave_found(s, n);
         for (unsigned i = 0; i < SETS; i++)
-            if (c->a[1 + i] && arch_copy_to_user(c->a[1 + i], s->sets[i], set_bytes(n)))
+            if (n && c->a[1 + i] && arch_copy_to_user(c->a[1 + i], s->sets[i], set_bytes(n)))
                 result = -EFAULT;
     }
     kfree(s);

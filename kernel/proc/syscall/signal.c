@@ -41,17 +41,16 @@ int64_t sys_rt_sigaction(const struct call *c)
 int64_t sys_rt_sigprocmask(const struct call *c)
 {
     uint64_t old = c->t->signals->mask, set;
+    uint32_t how = (uint32_t)c->a[0];
 
     if (c->a[3] != SET_BYTES)
         return -EINVAL;
     if (c->a[1]) {
         if (arch_copy_from_user(&set, c->a[1], sizeof(set)))
             return -EFAULT;
-        if (c->a[0] > SIG_SETMASK)
+        if (how > SIG_SETMASK)
             return -EINVAL;
-        signal_set_mask(c->a[0] == SIG_BLOCK     ? old | set
-                        : c->a[0] == SIG_UNBLOCK ? old & ~set
-                                                 : set);
+        signal_set_mask(how == SIG_BLOCK ? old | set : how == SIG_UNBLOCK ? old & ~set : set);
     }
     return c->a[2] && arch_copy_to_user(c->a[2], &old, sizeof(old)) ? -EFAULT : 0;
 }

@@ -76,12 +76,14 @@ int64_t sys_timer_create(const struct call *c)
 {
     struct clock clock = clock_find(c->a[0]);
     struct timer_notice notice;
+    int err = take_notice(c->a[1], &notice);
 
+    if (err == -EFAULT)
+        return err;
     if (has_no_timers((int32_t)c->a[0]))
         return -EOPNOTSUPP;
     if (clock.kind == CLOCK_NONE || !is_own(c, clock))
         return -EINVAL;
-    int err = take_notice(c->a[1], &notice);
     if (err)
         return err;
     int id = timer_make(clock.kind == CLOCK_OF_PROCESS  ? TIMER_OF_PROCESS
@@ -165,7 +167,7 @@ int64_t sys_setitimer(const struct call *c)
     if (c->a[1] && arch_copy_from_user(&t, c->a[1], sizeof(t)))
         return -EFAULT;
     int err = ns_of(&t.value, &new.left_ns) ?: ns_of(&t.interval, &new.interval_ns);
-    if (!err && c->a[0] > ITIMER_PROF)
+    if (!err && (uint32_t)c->a[0] > ITIMER_PROF)
         err = -EINVAL;
     if (!err)
         err = timer_interval((unsigned)c->a[0], &new, &old);
@@ -176,7 +178,7 @@ int64_t sys_getitimer(const struct call *c)
 {
     struct timer_times now;
 
-    if (c->a[0] > ITIMER_PROF)
+    if ((uint32_t)c->a[0] > ITIMER_PROF)
         return -EINVAL;
     int err = timer_interval((unsigned)c->a[0], NULL, &now);
     return err ? err : c->a[1] ? put_interval(c->a[1], now) : -EFAULT;
@@ -214,7 +216,7 @@ static struct file *find_timer(const struct call *c, int *err)
 {
     struct file *f = files_find(c->p->files, (uint32_t)c->a[0]);
 
-    *err = !f ? -EBADF : timer_file_is(f) ? 0 : -EINVAL;
+    *err = !f || (f->flags & O_PATH) ? -EBADF : timer_file_is(f) ? 0 : -EINVAL;
     return f;
 }
 
@@ -223,9 +225,9 @@ int64_t sys_timerfd_settime(const struct call *c)
 {
     struct timer_times new, old;
 
-    if (c->a[1] & ~(uint64_t)(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET))
-        return -EINVAL;
     int err = take_times(c->a[2], &new);
+    if (!err && ((uint32_t)c->a[1] & ~(uint32_t)(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)))
+        err = -EINVAL;
     if (err)
         return err;
     struct file *f = find_timer(c, &err);

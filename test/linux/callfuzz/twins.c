@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "test/linux/callfuzz/callfuzz.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -199,6 +200,8 @@ static void tame(struct made *c, int pid)
             *a = (uint64_t)pid;
         if (*k == 's' && ((int)*a == SIGKILL || (int)*a == SIGSTOP))
             *a = SIGUSR1;
+        if (*k == 's' && sends(c) && ((int)*a == SIGURG || (int)*a == SIGWINCH))
+            *a = SIGUSR1; /* their handlers may be anything */
     }
     if (sends(c)) /* not to groups, not to all */
         c->a[0] = c->a[0] == INT32_MAX ? c->a[0] : (uint64_t)pid;
@@ -226,7 +229,7 @@ static void tame(struct made *c, int pid)
     if (is(c, "prlimit64"))
         c->a[2] = 0;
     if (is(c, "rt_sigaction"))
-        c->a[0] = c->a[0] < 1000 ? SIGUSR1 + (c->a[0] & 1) * 2 : c->a[0];
+        c->a[0] = c->a[0] >= 1000 ? c->a[0] : c->a[0] & 1 ? SIGURG : SIGWINCH;
 }
 
 /* Sums up the first bytes at an address, where they can be read. */
@@ -306,6 +309,8 @@ static void print_result(const struct made *c, int64_t result, int pid, unsigned
         printf(" = %#llx", (unsigned long long)result);
     if (result >= 0)
         print_output(c, treat);
+    else if (result == -EFAULT) /* what was written in part shall not be seen by later calls */
+        map_arena();
     putchar('\n');
     fflush(stdout);
 }
