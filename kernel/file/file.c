@@ -102,7 +102,7 @@ static int begin_transfer(struct file *f, unsigned refused, uint64_t at, uint64_
 {
     uint32_t flags = flags_of(f);
 
-    if ((flags & O_ACCMODE) == refused || (flags & O_PATH))
+    if ((flags & O_ACCMODE) == refused)
         return -EBADF;
     if (at != FILE_HERE && f->v->ops->stream)
         return -ESPIPE;
@@ -229,8 +229,6 @@ int64_t file_seek(struct file *f, int64_t offset, unsigned whence)
     struct vnode_stat s;
     int64_t result;
 
-    if (flags_of(f) & O_PATH)
-        return -EBADF;
     if (whence > SEEK_HOLE)
         return -EINVAL;
     if (f->v->ops->stream)
@@ -321,8 +319,6 @@ int64_t file_list(struct file *f, vaddr_t to, uint64_t n)
 {
     struct listing l = {.room = MIN(n, PART)};
 
-    if (flags_of(f) & O_PATH)
-        return -EBADF;
     if (!vnode_is(f->v, S_IFDIR))
         return -ENOTDIR;
     l.to = kmalloc_unfilled(PART);

@@ -79,8 +79,11 @@ int files_copy(struct memory_account *account, struct files *like, struct files 
 void files_set_limit(struct files *f, uint64_t limit);
 /* Closes all. NULL: nothing. */
 void files_destroy(struct files *f);
-/* Returns the file of a descriptor, referenced, or NULL. */
+/* Returns the file of a descriptor, of which the lower half counts; referenced. NULL where there is
+ * none, or a mere path (O_PATH), which has no contents and no state. */
 struct file *files_find(struct files *f, uint64_t fd);
+/* As files_find(), but finds mere paths also. */
+struct file *files_find_any(struct files *f, uint64_t fd);
 /* Give a file the lowest free descriptor from `least` on, or just `fd`, whose file is closed; the
  * reference becomes the table's. Return the descriptor; -EMFILE; -EBADF: fd is beyond the limit;
  * -ENOMEM, -EDQUOT; the reference then stays the caller's. */

@@ -1,6 +1,7 @@
 /* The descriptors of a process; see file.h. */
 #include "kernel/file/file.h"
 #include "kernel/mem/mem.h"
+#include <linux/fcntl.h>
 
 #define SLOTS_FIRST 64
 #define WORD_BITS   64
@@ -135,16 +136,26 @@ void files_destroy(struct files *f)
     kfree(f);
 }
 
-struct file *files_find(struct files *f, uint64_t number)
+struct file *files_find_any(struct files *f, uint64_t number)
 {
     struct file *file = NULL;
-    uint32_t fd = (uint32_t)number; /* of a register, calls take the lower half */
+    uint32_t fd = (uint32_t)number;
     bool irq = spin_lock(&f->lock);
 
     if (fd < f->slots && f->file[fd])
         file = file_get(f->file[fd]);
     spin_unlock(&f->lock, irq);
     return file;
+}
+
+struct file *files_find(struct files *f, uint64_t number)
+{
+    struct file *file = files_find_any(f, number);
+
+    if (!file || !(file->flags & O_PATH))
+        return file;
+    file_put(file);
+    return NULL;
 }
 
 /* ---- Giving out ------------------------------------------------------------------------------ */

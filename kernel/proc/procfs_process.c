@@ -118,7 +118,7 @@ void procfs_cwd(struct pseudo_text *t, const uint32_t *n)
 
 int procfs_follow_fd(const uint32_t *n, struct vnode **out)
 {
-    struct file *f = n[0] == reader()->pid ? files_find(reader()->files, n[1]) : NULL;
+    struct file *f = n[0] == reader()->pid ? files_find_any(reader()->files, n[1]) : NULL;
 
     if (!f)
         return -ENOENT;

@@ -2,11 +2,9 @@
 # The same seeded calls in Vigil and under Linux: results and outputs are equal, but for what
 # test/linux/callfuzz/differences.txt lists with reasons. On Linux if that has been fetched
 # (tools/linux-guest.sh).
-#   TWINS=1   does it at all
 #   ROUNDS=N  of twelve calls; 300 in the tests      SEED=N
 . "${0%/*}/../qemu/lib.sh"
 
-[ -n "${TWINS:-}" ] || skip_all "only with TWINS=1"
 linux=build/linux
 [ "$arch" = x86_64 ] || linux=build/linux-$arch
 [ -e "$linux/vmlinux" ] || skip_all "no Linux kernel in $linux"

@@ -121,9 +121,10 @@ int64_t sys_get_robust_list(const struct call *c)
     const uint64_t bytes = sizeof(struct robust_list_head);
     vaddr_t list = 0;
     bool irq = spin_lock(&c->p->lock);
-    const struct thread *t = !c->a[0]                ? c->t
-                             : c->a[0] <= NUMBER_MAX ? uthread_find_locked(c->p, (uint32_t)c->a[0])
-                                                     : NULL;
+    uint32_t tid = (uint32_t)c->a[0];
+    const struct thread *t = !tid                ? c->t
+                             : tid <= NUMBER_MAX ? uthread_find_locked(c->p, tid)
+                                                 : NULL;
 
     if (t)
         list = t->robust_list;

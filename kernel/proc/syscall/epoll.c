@@ -41,8 +41,8 @@ int64_t sys_epoll_ctl(const struct call *c)
         return -EFAULT;
     struct file *epoll = files_find(c->p->files, (uint32_t)c->a[0]);
     struct file *f = files_find(c->p->files, (uint32_t)c->a[2]);
-    int err = !epoll || !f || ((epoll->flags | f->flags) & O_PATH) ? -EBADF : 0;
-    if (!err)
+    int err = -EBADF;
+    if (epoll && f)
         err = epoll_control(epoll, op, f, (uint32_t)c->a[2], event.events, event.data);
     file_put(f);
     file_put(epoll);
@@ -72,7 +72,7 @@ static int64_t wait_until(const struct call *c, uint64_t deadline_ns)
         return -EFAULT;
     struct file *epoll = files_find(c->p->files, (uint32_t)c->a[0]);
     if (!epoll || !epoll_is(epoll)) {
-        result = !epoll || (epoll->flags & O_PATH) ? -EBADF : -EINVAL;
+        result = epoll ? -EINVAL : -EBADF;
         file_put(epoll);
         return result;
     }
@@ -147,9 +147,7 @@ static int64_t make_signal_file(const struct call *c, uint64_t flags)
         return err ? err : file_give(c, f, flags & SFD_CLOEXEC);
     }
     f = files_find(c->p->files, (uint32_t)c->a[0]);
-    int64_t result = !f || (f->flags & O_PATH) ? -EBADF
-                     : signal_file_set(f, set) ? (int64_t)(uint32_t)c->a[0]
-                                               : -EINVAL;
+    int64_t result = !f ? -EBADF : signal_file_set(f, set) ? (int64_t)(uint32_t)c->a[0] : -EINVAL;
     file_put(f);
     return result;
 }

@@ -202,7 +202,7 @@ int64_t sys_close_range(const struct call *c)
 
 static int64_t duplicate(const struct call *c, uint64_t least, bool closes)
 {
-    struct file *f = files_find(c->p->files, c->a[0]);
+    struct file *f = files_find_any(c->p->files, c->a[0]);
 
     if (!f)
         return -EBADF;
@@ -219,7 +219,7 @@ int64_t sys_dup(const struct call *c)
 
 static int64_t duplicate_to(const struct call *c, bool closes)
 {
-    struct file *f = files_find(c->p->files, c->a[0]);
+    struct file *f = files_find_any(c->p->files, c->a[0]);
 
     if (!f)
         return -EBADF;
@@ -232,8 +232,8 @@ static int64_t duplicate_to(const struct call *c, bool closes)
 int64_t sys_dup2(const struct call *c)
 {
     if ((uint32_t)c->a[0] == (uint32_t)c->a[1]) {
-        int closes = files_closes(c->p->files, c->a[0]);
-        return closes < 0 ? closes : (int64_t)c->a[0];
+        int closes = files_closes(c->p->files, (uint32_t)c->a[0]);
+        return closes < 0 ? closes : (int64_t)(uint32_t)c->a[0];
     }
     return duplicate_to(c, false);
 }
@@ -296,7 +296,7 @@ int64_t sys_fcntl(const struct call *c)
 {
     if (c->a[1] == F_DUPFD || c->a[1] == F_DUPFD_CLOEXEC)
         return duplicate(c, (uint32_t)c->a[2], c->a[1] == F_DUPFD_CLOEXEC);
-    struct file *f = files_find(c->p->files, c->a[0]);
+    struct file *f = files_find_any(c->p->files, c->a[0]);
     int64_t result = f ? control_file(c, f) : -EBADF;
     file_put(f);
     return result;
@@ -342,7 +342,7 @@ static int64_t ioctl_file(const struct call *c, struct file *f)
 int64_t sys_ioctl(const struct call *c)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
-    int64_t result = !f || (f->flags & O_PATH) ? -EBADF : ioctl_file(c, f);
+    int64_t result = !f ? -EBADF : ioctl_file(c, f);
 
     file_put(f);
     return result;
@@ -352,7 +352,7 @@ int64_t sys_ioctl(const struct call *c)
 
 int64_t sys_fstat(const struct call *c)
 {
-    struct file *f = files_find(c->p->files, c->a[0]);
+    struct file *f = files_find_any(c->p->files, c->a[0]);
     int64_t result = f ? stat_put(c->a[1], f->v) : -EBADF;
 
     file_put(f);

@@ -37,8 +37,8 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     uint32_t access = f->flags & O_ACCMODE;
     bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
 
-    if (access == O_WRONLY || (f->flags & O_PATH))
-        return f->flags & O_PATH ? -EBADF : -EACCES;
+    if (access == O_WRONLY)
+        return -EACCES;
     if (shared && (m->prot & PROT_W))
         return access == O_RDWR ? -ENODEV : -EACCES;
     size_t n = v->ops->name(f->v, name, REGION_NAME_MAX - 1);
@@ -395,7 +395,7 @@ int64_t sys_membarrier(const struct call *c)
                     MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED | MEMBARRIER_CMD_PRIVATE_EXPEDITED |
                     MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
 
-    if (c->a[1])
+    if ((uint32_t)c->a[1])
         return -EINVAL;
     switch ((int)c->a[0]) {
     case MEMBARRIER_CMD_QUERY:

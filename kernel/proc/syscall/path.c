@@ -30,7 +30,7 @@ int path_begin(const struct call *c, uint64_t dirfd, const char *path, struct pa
         out->here = files_here(c->p->files);
         return 0;
     }
-    struct file *f = files_find(c->p->files, (uint32_t)dirfd);
+    struct file *f = files_find_any(c->p->files, (uint32_t)dirfd);
     int err = !f ? -EBADF : vnode_is(f->v, S_IFDIR) ? 0 : -ENOTDIR;
     if (!err)
         out->here = vnode_get(f->v);
@@ -45,7 +45,7 @@ static int find_open(const struct call *c, uint64_t dirfd, struct vnode **out)
         *out = files_here(c->p->files);
         return 0;
     }
-    struct file *f = files_find(c->p->files, (uint32_t)dirfd);
+    struct file *f = files_find_any(c->p->files, (uint32_t)dirfd);
     if (!f)
         return -EBADF;
     *out = vnode_get(f->v);
@@ -247,7 +247,7 @@ int64_t sys_statfs(const struct call *c)
 
 int64_t sys_fstatfs(const struct call *c)
 {
-    struct file *f = files_find(c->p->files, c->a[0]);
+    struct file *f = files_find_any(c->p->files, c->a[0]);
     int err = f ? put_statfs(c->a[1], f->v) : -EBADF;
 
     file_put(f);

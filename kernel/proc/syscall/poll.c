@@ -12,17 +12,6 @@
 
 /* ---- poll ------------------------------------------------------------------------------------ */
 
-/* Returns the file of a descriptor, or NULL, also where it is a mere path: that has no state. */
-static struct file *find_open(const struct call *c, uint64_t fd)
-{
-    struct file *f = files_find(c->p->files, fd);
-
-    if (!f || !(f->flags & O_PATH))
-        return f;
-    file_put(f);
-    return NULL;
-}
-
 static void find_files(const struct call *c, const struct pollfd *fds, struct poll_entry *entries,
                        unsigned n)
 {
@@ -30,7 +19,7 @@ static void find_files(const struct call *c, const struct pollfd *fds, struct po
         entries[i] = (struct poll_entry){.wanted = (uint16_t)fds[i].events};
         if (fds[i].fd < 0)
             continue;
-        entries[i].file = find_open(c, (uint64_t)fds[i].fd);
+        entries[i].file = files_find(c->p->files, (uint64_t)fds[i].fd);
         entries[i].bad = !entries[i].file;
     }
 }
@@ -156,7 +145,7 @@ static int find_selected(const struct call *c, struct selecting *s, unsigned n)
                 s->entries[fd].wanted |= set_wants[i];
         if (!s->entries[fd].wanted)
             continue;
-        s->entries[fd].file = find_open(c, fd);
+        s->entries[fd].file = files_find(c->p->files, fd);
         if (!s->entries[fd].file)
             return -EBADF;
     }

@@ -216,7 +216,7 @@ static struct file *find_timer(const struct call *c, int *err)
 {
     struct file *f = files_find(c->p->files, (uint32_t)c->a[0]);
 
-    *err = !f || (f->flags & O_PATH) ? -EBADF : timer_file_is(f) ? 0 : -EINVAL;
+    *err = !f ? -EBADF : timer_file_is(f) ? 0 : -EINVAL;
     return f;
 }
 
