@@ -172,9 +172,10 @@ int64_t sys_kill(const struct call *c)
     if (pid == INT32_MIN || (pid < -1 && !is_number(-pid)))
         return -ESRCH;
     uint32_t group = process_first_pid(c->p);
-    /* Group 1 is an application's: -1 is that for its processes, and all processes for others. */
-    if (pid == -1)
-        return send_group(c, group == 1 ? 1 : 0, false, &info);
+    /* -1 is all processes but the sender; for the processes of group 1, which is an application's,
+     * it is that group. */
+    if (pid == -1 && group != 1)
+        return send_group(c, 0, false, &info);
     uint32_t first = pid ? (uint32_t)-pid : group;
     return send_group(c, first, first == group, &info);
 }
