@@ -94,9 +94,9 @@ static void clear(const char *folder)
         closedir(d);
 }
 
-/* The calls that a process has counted. Calls of others may have removed what it wrote, or the
- * folder: then 0. */
-static uint64_t count_of(uint64_t seed)
+/* The calls that a process has counted, at most `reserved`: calls of others may have written there,
+ * or removed the file, then 0. */
+static uint64_t count_of(uint64_t seed, uint64_t reserved)
 {
     char path[64];
     uint64_t n = 0;
@@ -107,12 +107,12 @@ static uint64_t count_of(uint64_t seed)
         n = 0;
     close(fd);
     unlink(path);
-    return n;
+    return n < reserved ? n : reserved;
 }
 
 static void note_end(unsigned job, int status, uint64_t seed, uint64_t reserved)
 {
-    uint64_t counted = count_of(seed), calls = status ? counted : reserved;
+    uint64_t counted = count_of(seed, reserved), calls = status ? counted : reserved;
 
     pthread_mutex_lock(&lock);
     all.processes++;
