@@ -73,8 +73,8 @@ static int spawn(const char *what, uint64_t seed, uint64_t calls)
     return (int)syscall(SYS_SPAWN, text, n);
 }
 
-/* Removes what is in a folder, whose descriptor it closes, at any depth. By descriptors, since calls
- * make names of 255 bytes in folders with such names. */
+/* Removes what is in a folder, whose descriptor it closes, at any depth. By descriptors, since
+ * calls make names of 255 bytes in folders with such names. */
 static void clear(int folder)
 {
     struct dirent *e;
