@@ -1,5 +1,7 @@
 /* What programs are told of a processor, with Linux's names: its features as bits of AT_HWCAP and
- * AT_HWCAP2, since ID registers are EL1's, and /proc/cpuinfo. */
+ * AT_HWCAP2, /proc/cpuinfo, and ID registers, which are EL1's: their reading is emulated. */
+#include "frame.h"
+#include "internal.h"
 #include "sysreg.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
@@ -18,9 +20,9 @@ struct feature {
 
 /* The fields (Arm ARM DDI 0487, D17.2) as Linux's Documentation/arch/arm64/elf_hwcaps.rst takes
  * them, in the order of the bits. Not among them is what needs more of the kernel than it does: SVE
- * and SME (registers to save), PACA and PACG (keys), BTI (guarded pages), MTE (tags), CPUID (the
- * reading of ID registers), EVTSTRM (the timer's event stream), SSBS (errata of many processors,
- * for which Linux does not name it either). */
+ * and SME (registers to save), PACA and PACG (keys), BTI (guarded pages), MTE (tags), EVTSTRM (the
+ * timer's event stream), SSBS (errata of many processors, for which Linux does not name it
+ * either). */
 static const struct feature features[] = {
     {"fp", HWCAP_FP, .sign = true, .id = PFR0, .shift = 16, .least = 0},
     {"asimd", HWCAP_ASIMD, .sign = true, .id = PFR0, .shift = 20, .least = 0},
@@ -100,7 +102,7 @@ static uint64_t feature_bits(bool second)
 
 uint64_t arch_user_hwcap(void)
 {
-    return feature_bits(false);
+    return feature_bits(false) | HWCAP_CPUID;
 }
 
 uint64_t arch_user_hwcap2(void)
@@ -119,8 +121,75 @@ void arch_cpuinfo(char out[ARCH_CPUINFO_MAX])
         if (has_feature(&features[i], &ids))
             n += ksnprintf(out + n, ARCH_CPUINFO_MAX - n, " %s", features[i].name);
     if (n < ARCH_CPUINFO_MAX)
+        n += ksnprintf(out + n, ARCH_CPUINFO_MAX - n, " cpuid");
+    if (n < ARCH_CPUINFO_MAX)
         ksnprintf(out + n, ARCH_CPUINFO_MAX - n,
                   "\nCPU implementer\t: 0x%02x\nCPU architecture: 8\nCPU variant\t: %#x\n"
                   "CPU part\t: 0x%03x\nCPU revision\t: %u\n",
                   midr >> 24, midr >> 20 & 0xf, midr >> 4 & 0xfff, midr & 0xf);
+}
+
+/* ---- ID registers ---------------------------------------------------------------------------- */
+
+/* MRS of the ID registers (Arm ARM DDI 0487, C6.2.229): S3_0_C0_C<crm>_<op2>. */
+#define MRS_ID      0xd5380000
+#define MRS_ID_MASK 0xfffff000
+#define ID(crm, op) ((crm) << 3 | (op))
+
+/* MPIDR_EL1 as Linux shows it: the bit that is always 1, and no place. */
+#define MPIDR_RES1 (UINT64_C(1) << 31)
+
+/* Registers with fields of features, and what their other fields say to mean "not there": EL0 and
+ * EL1 have 64 bits alone, the debug architecture is the first, no granule but that of programs. */
+static const struct {
+    uint8_t number, id;
+    uint64_t others;
+} shown[] = {
+    {ID(4, 0), PFR0, 0x11}, {ID(5, 0), IDS, 0x6}, {ID(6, 0), ISAR0, 0},
+    {ID(6, 1), ISAR1, 0},   {ID(6, 2), ISAR2, 0}, {ID(7, 0), MMFR0, UINT64_C(0x111ff000000)},
+    {ID(7, 1), MMFR1, 0},   {ID(7, 2), MMFR2, 0},
+};
+
+/* Returns the fields of an ID register that belong to features, and no others. */
+static uint64_t fields_of(unsigned id)
+{
+    struct ids ids = read_ids();
+    uint64_t mask = 0;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(features); i++)
+        if (features[i].id == id)
+            mask |= UINT64_C(0xf) << features[i].shift;
+    return id < IDS ? ids.of[id] & mask : 0;
+}
+
+/* Gives the register's value as Linux's Documentation/arch/arm64/cpu-feature-registers.rst says:
+ * features that programs cannot use are not there. Returns false if reading it is not for them. */
+static bool read_id(unsigned number, uint64_t *out)
+{
+    *out = 0;
+    if (number == ID(0, 0))
+        *out = sysreg_read(midr_el1);
+    else if (number == ID(0, 5))
+        *out = MPIDR_RES1;
+    else if (number < ID(2, 0) && number != ID(0, 6))
+        return false;
+    for (unsigned i = 0; i < ARRAY_SIZE(shown); i++)
+        if (shown[i].number == number)
+            *out = shown[i].others | fields_of(shown[i].id);
+    return true;
+}
+
+bool cpuinfo_emulate(struct arch_frame *frame)
+{
+    uint32_t instruction;
+    uint64_t value;
+
+    if (arch_copy_from_user(&instruction, frame->pc, sizeof(instruction)) ||
+        (instruction & MRS_ID_MASK) != MRS_ID || instruction >> 11 & 1 ||
+        !read_id(instruction >> 5 & 0x3f, &value))
+        return false;
+    if ((instruction & 31) < 31)
+        frame->x[instruction & 31] = value;
+    frame->pc += sizeof(instruction);
+    return true;
 }

@@ -17,6 +17,13 @@ paddr_t start_identity_root(void);
 /* Maps the console's registers in these page tables, if there are any registers (console.c). */
 void console_map(struct pt *tables);
 
+/* ---- cpuinfo.c ------------------------------------------------------------------------------- */
+struct arch_frame;
+/* Does what a program's instruction that raised an exception would do, if it reads an ID register
+ * that programs may see, and goes behind it. Returns false if it is another one. Thread context,
+ * interrupts on; no locks. */
+bool cpuinfo_emulate(struct arch_frame *frame);
+
 /* ---- Each other CPU, when it starts, interrupts off ------------------------------------------ */
 /* Makes this CPU, which runs at KERNEL_BASE, give up the tables it started with (memory.c). Returns
  * false if it cannot be used, because its address-space identifiers are shorter than the boot

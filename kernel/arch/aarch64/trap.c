@@ -2,6 +2,7 @@
  * faults. */
 #include "frame.h"
 #include "gic.h"
+#include "internal.h"
 #include "kernel/arch/fault.h"
 #include "kernel/core/cpu.h"
 #include "kernel/core/panic.h"
@@ -13,7 +14,9 @@
 #define ISS_CACHE 0x100
 
 enum class {
+    CLASS_UNDEFINED = 0,
     CLASS_SVC = 0x15,
+    CLASS_REGISTER = 0x18,
     CLASS_FETCH_USER = 0x20,
     CLASS_FETCH = 0x21,
     CLASS_ACCESS_USER = 0x24,
@@ -131,6 +134,12 @@ void trap_kernel(struct arch_frame *frame)
     leave_trap(frame);
 }
 
+/* Without FEAT_IDST the reading of an ID register is an undefined instruction. */
+static bool may_read_id(const struct arch_frame *frame)
+{
+    return class_of(frame) == CLASS_UNDEFINED || class_of(frame) == CLASS_REGISTER;
+}
+
 static void user_exception(struct arch_frame *frame)
 {
     enum user_fault kind = classes[class_of(frame)].kind;
@@ -142,6 +151,8 @@ static void user_exception(struct arch_frame *frame)
         return;
     }
     arch_irq_restore(true);
+    if (may_read_id(frame) && cpuinfo_emulate(frame))
+        return;
     arch_handlers.user_fault(is_access(frame) && !aligned ? USER_FAULT_ALIGNMENT : kind, frame->pc,
                              is_access(frame) ? frame->far : frame->pc, frame);
 }

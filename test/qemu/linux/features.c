@@ -1,6 +1,6 @@
 /*
  * AArch64: the processor's features that AT_HWCAP and AT_HWCAP2 name are those whose instructions
- * can be executed, and /proc/cpuinfo names the same.
+ * can be executed, /proc/cpuinfo names the same, and ID registers have the same fields.
  *   features [linux]     linux: what needs more of the kernel than Vigil does may be named as well
  */
 #include <asm/hwcap.h>
@@ -28,6 +28,7 @@
     X(atomics, HWCAP_ATOMICS, "ldadd x0, x1, [x2]")             \
     X(fphp, HWCAP_FPHP, "fadd h0, h1, h2")                      \
     X(asimdhp, HWCAP_ASIMDHP, "fadd v0.8h, v1.8h, v2.8h")       \
+    X(cpuid, HWCAP_CPUID, "mrs x0, midr_el1")                   \
     X(asimdrdm, HWCAP_ASIMDRDM, "sqrdmlah v0.4s, v1.4s, v2.4s") \
     X(jscvt, HWCAP_JSCVT, "fjcvtzs w0, d0")                     \
     X(fcma, HWCAP_FCMA, "fcadd v0.4s, v1.4s, v2.4s, 90")        \
@@ -143,6 +144,63 @@ static void check_dit(void)
     tap_check(dit_in_handler == 1u << 24 && dit == 1u << 24, "signals keep PSTATE.DIT");
 }
 
+/* Reads an ID register by its encoding. */
+#define READ_ID(crm, op)                                                \
+    ({                                                                  \
+        uint64_t id_;                                                   \
+        __asm__ volatile("mrs %0, S3_0_C0_C" #crm "_" #op : "=r"(id_)); \
+        id_;                                                            \
+    })
+
+static bool has_field(uint64_t id, unsigned shift, unsigned least, uint64_t bit)
+{
+    return ((id >> shift & 15) >= least) == !!(getauxval(AT_HWCAP) & bit);
+}
+
+static int register_signal(void (*read)(void))
+{
+    int number = sigsetjmp(back, 1);
+
+    if (!number)
+        read();
+    return number;
+}
+
+static void read_other_id(void)
+{
+    (void)READ_ID(0, 1);
+}
+
+static void read_control(void)
+{
+    __asm__ volatile("mrs x0, sctlr_el1" ::: "x0");
+}
+
+static void write_id(void)
+{
+    __asm__ volatile(".inst 0xd5180600" ::: "memory"); /* msr S3_0_C0_C6_0, x0 */
+}
+
+/* Programs read ID registers, which are the kernel's, where HWCAP_CPUID is named. */
+static void check_ids(void)
+{
+    uint64_t isar0 = READ_ID(6, 0), isar1 = READ_ID(6, 1), pfr0 = READ_ID(4, 0);
+    uint64_t behind = 1;
+
+    tap_check(READ_ID(0, 0) && READ_ID(0, 5) == 1u << 31, "there are a model and no place");
+    tap_check(has_field(isar0, 4, 1, HWCAP_AES) && has_field(isar0, 12, 2, HWCAP_SHA512) &&
+                  has_field(isar0, 20, 2, HWCAP_ATOMICS) && has_field(isar1, 20, 2, HWCAP_ILRCPC) &&
+                  has_field(pfr0, 32, 1, HWCAP_SVE),
+              "fields are as the features named: %#llx %#llx %#llx", (unsigned long long)isar0,
+              (unsigned long long)isar1, (unsigned long long)pfr0);
+    tap_check((pfr0 & 0xff) == 0x11 && READ_ID(7, 7) == 0, "what programs cannot use is not there");
+    __asm__ volatile("mrs xzr, midr_el1\nmov %0, xzr" : "=r"(behind));
+    tap_check(!behind, "a value can be thrown away");
+    tap_check(register_signal(read_other_id) == SIGILL && register_signal(read_control) == SIGILL &&
+                  register_signal(write_id) == SIGILL,
+              "other registers, and writing, are illegal");
+}
+
 int main(int argc, char **argv)
 {
     bool elsewhere = argc == 2 && !strcmp(argv[1], "linux");
@@ -166,6 +224,7 @@ int main(int argc, char **argv)
            (unsigned long long)(told[1] & ~known[1]));
     tap_check(elsewhere || (!(told[0] & ~known[0]) && !(told[1] & ~known[1])),
               "nothing more is named");
+    check_ids();
     if (told[0] & HWCAP_DIT)
         check_dit();
     return tap_done();
