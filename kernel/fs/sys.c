@@ -289,7 +289,14 @@ static void add_run(paddr_t base, paddr_t end, void *arg)
 {
     struct node_sum *s = arg;
 
-    s->bytes += numa_bytes(arch_numa(), s->node, base, end);
+    if (s->node) {
+        s->bytes += numa_bytes(arch_numa(), s->node, base, end);
+        return;
+    }
+    /* Memory that firmware gives no node is of node 0. */
+    s->bytes += end - base;
+    for (uint32_t other = 1; other < node_count(); other++)
+        s->bytes -= numa_bytes(arch_numa(), other, base, end);
 }
 
 static void print_node_memory(struct pseudo_text *t, const uint32_t *n)

@@ -46,6 +46,12 @@ static bool has_feature(unsigned i)
     return word >> features[i].bit & 1;
 }
 
+/* Returns the bits of physical addresses, and from bit 8 on those of virtual ones. */
+static uint32_t address_bits(void)
+{
+    return cpuid(0x80000000, 0).eax >= 0x80000008 ? cpuid(0x80000008, 0).eax : 0x3024;
+}
+
 void arch_cpuinfo(char out[ARCH_CPUINFO_MAX])
 {
     struct x86_cpuid vendor = cpuid(0, 0);
@@ -65,6 +71,8 @@ void arch_cpuinfo(char out[ARCH_CPUINFO_MAX])
         if (has_feature(i))
             n += ksnprintf(out + n, ARCH_CPUINFO_MAX - n, " %s", features[i].name);
     if (n < ARCH_CPUINFO_MAX)
-        ksnprintf(out + n, ARCH_CPUINFO_MAX - n, "\nbogomips\t: %llu.00\n",
-                  (unsigned long long)(arch_ticks_hz() / 500000));
+        ksnprintf(out + n, ARCH_CPUINFO_MAX - n,
+                  "\nbogomips\t: %llu.00\naddress sizes\t: %u bits physical, %u bits virtual\n",
+                  (unsigned long long)(arch_ticks_hz() / 500000), address_bits() & 0xff,
+                  address_bits() >> 8 & 0xff);
 }

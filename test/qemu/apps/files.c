@@ -2,6 +2,7 @@
  * refused. */
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/tap.h"
@@ -135,12 +136,14 @@ static const char *text_of(const char *path)
 static void the_machine_is_described(void)
 {
     tap_check(strstr(text_of("/proc/cpuinfo"), "processor\t: 0\n") != NULL, "cpuinfo has a CPU");
+    tap_check(strstr(buffer, "address sizes\t: ") || strstr(buffer, "CPU implementer\t: "),
+              "... and says more of it");
     tap_check(strstr(text_of("/proc/meminfo"), "MemTotal:") != NULL, "meminfo has memory");
     tap_check(text_of("/sys/devices/system/cpu/online")[0] == '0', "CPU 0 is online");
     tap_check(!strcmp(text_of("/sys/devices/system/cpu/cpu0/topology/core_id"), "0\n"),
               "it is core 0");
-    tap_check(strstr(text_of("/sys/devices/system/node/node0/meminfo"), "MemTotal") != NULL,
-              "its node has memory");
+    const char *total = strstr(text_of("/sys/devices/system/node/node0/meminfo"), "MemTotal:");
+    tap_check(total && strtoull(total + 9, NULL, 10) > 16384, "its node has memory");
     gives(open_at("/sys/devices/system/cpu/cpu99", 0), -NO_ENTRY, "there is no CPU 99");
     gives(open_at("/sys/devices/system/cpu/cpu00", 0), -NO_ENTRY, "... and none of two zeros");
     tap_check(strstr(text_of("/proc/mounts"), "proc /proc proc ro") != NULL, "/proc is mounted");
