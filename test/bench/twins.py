@@ -10,7 +10,8 @@ A line of the table describes a run, in four columns parted by ' | ':
   name       for the report, and of a folder in out= that keeps the output of both
   options    of ./vigil run, such as --deb lua5.4 --smp 4; - for none; 'cd=DIR' and 'input=FILE' may
              stand among them, the working directory and standard input, relative to the table's
-             folder
+             folder. $NAME is a variable of the environment, such as the folder of a program's
+             sources; a row whose variable is not set is left out, with a line that says so
   compared   all, or what differs between two runs on one kernel and so does not count: numbers (a
              row of them with the spaces around it), order (that of lines, of threads), cpu (lines
              that name the processor), output (the exit status alone counts)
@@ -37,6 +38,11 @@ class TableError(Exception):
     """A line of the table is wrong."""
 
 
+def missing(options):
+    """Returns the names of the variables in a row's options that the environment does not have."""
+    return [name for name in re.findall(r"\$(\w+)", options) if name not in os.environ]
+
+
 class Row:
     """A run: its name, options, working directory, input, what is compared, and the command."""
 
@@ -49,7 +55,8 @@ class Row:
         if self.compared - COMPARED:
             raise TableError(f"'{line}': '{compared}', expected {' '.join(sorted(COMPARED))}")
         self.folder, self.input, self.options = folder, os.devnull, []
-        for word in [] if options == "-" else shlex.split(options):
+        self.missing = missing(options)
+        for word in [] if options == "-" else shlex.split(os.path.expandvars(options)):
             if word.startswith("cd="):
                 self.folder = os.path.join(folder, word[3:])
             elif word.startswith("input="):
@@ -136,7 +143,10 @@ def main(words):
         sys.exit(f"twins.py: {o['table']}: {error}")
     print(f"{'program':<24} {'result':<8} {'status':>6} {'Linux':>6} {'bytes':>8} {'Linux':>8} "
           f"{'s':>7} {'Linux':>7}")
-    same = [compare(row, o) for row in rows]
+    for row in rows:
+        if row.missing:
+            print(f"{row.name:<24} left out: {' '.join(row.missing)} not set")
+    same = [compare(row, o) for row in rows if not row.missing]
     print(f"{sum(same)} of {len(same)}: 'same': output and status, byte for byte; 'like': but for "
           "what differs between\ntwo runs on one kernel, as the table says; 'ends': the status. "
           "Times are the host's.")
