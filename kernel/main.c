@@ -116,6 +116,7 @@ static void init_thread(void *arg)
     if (!selftest_wanted) /* the selftest's report contains them */
         quirks_print("quirk:");
     telemetry_start();
+    drivers_probe(DEVICE_NET);
     drivers_probe(DEVICE_BLOCK);
     block_start();
     paging_start();

@@ -22,6 +22,7 @@ enum lock_rank {
     LOCK_POLL,      /* file: threads that wait for several files */
     LOCK_SHARING,   /* sched: sharing detector */
     LOCK_BLOCK,     /* dev: a block device's requests */
+    LOCK_NIC,       /* dev: a network device's transmit ring; its free buffers */
     LOCK_GATE,      /* sched: a gate's owner and waiters */
     LOCK_THREAD,    /* sched: wait queues of kernel threads */
     LOCK_TIMER,     /* sched: timers of a CPU, held while a sleeper is woken */

@@ -8,6 +8,7 @@
 enum device_class {
     DEVICE_MACHINE, /* the simulated machine's registers: kernel/dev/model/machine_find.h */
     DEVICE_BLOCK,   /* disks: kernel/dev/block/block.h */
+    DEVICE_NET,     /* network cards: kernel/dev/net/net_device.h */
 };
 
 struct driver {

@@ -198,7 +198,7 @@ static const char *measure_disk(struct disk *k)
 static const char *set_up(struct disk *k)
 {
     paddr_t memory;
-    int err = virtio_queue_open(&k->device, 0, VIRTQ_SIZE_MAX, &k->queue);
+    int err = virtio_queue_open(&k->device, 0, VIRTQ_SIZE_MAX, 0, &k->queue);
 
     if (!err)
         err = frame_alloc(SLOTS_ORDER, &memory);
@@ -224,8 +224,10 @@ static bool open_disk(unsigned nth, unsigned number, bool *usable)
         kprintf("disk: event=refused kind=virtio reason=memory: no memory for one more\n");
         return false;
     }
-    int err =
-        virtio_open(KIND_BLOCK, nth, "disk", 0, FEATURES, this_cpu(), interrupt, k, &k->device);
+    int err = virtio_open(KIND_BLOCK, nth, "disk", 0, FEATURES, &k->device);
+
+    if (!err)
+        err = virtio_connect(&k->device, 0, this_cpu(), interrupt, k);
     if (err) { /* an unusable device may still send its interrupt: its memory is kept */
         if (err == -ENODEV)
             kfree(k);

@@ -11,8 +11,8 @@
 #define NOTIFY_BYTES_MAX (64 * (uint32_t)KIB) /* of the doorbells that are mapped, at most */
 /* of the registers of a device's own kind that are mapped */
 #define CONFIG_BYTES 64
-#define QUEUE_VECTOR 0
-#define NO_VECTOR    0xffff
+#define QUEUE_ORDER  1 /* of a queue's memory */
+_Static_assert(VIRTQ_BYTES <= PAGE_SIZE << QUEUE_ORDER, "a queue's memory");
 
 /* struct virtio_pci_common_cfg, 4.1.4.3 */
 enum {
@@ -169,18 +169,19 @@ static const char *negotiate(struct virtio_device *d, uint64_t needed, uint64_t 
                : "features: it does not accept the features it offers";
 }
 
-/* Connects the interrupt. All queues share one message; changes of the configuration send none. */
-static const char *connect_interrupt(struct virtio_device *d, struct cpu *target,
-                                     void (*handler)(void *), void *arg)
+static int reset_and_negotiate(struct virtio_device *d, uint64_t needed, uint64_t wanted)
 {
-    if (pci_msi_connect(&d->pci, QUEUE_VECTOR, target, handler, arg, &d->msi))
-        return "interrupts: it has no message interrupts, or nothing here delivers them";
-    arch_io_write16(d->common + CONFIG_VECTOR, NO_VECTOR);
-    return NULL;
+    const char *why = reset_device(d) ? negotiate(d, needed, wanted) : "reset: it does not reset";
+
+    if (why) {
+        virtio_fail(d, why);
+        return -EIO;
+    }
+    arch_io_write16(d->common + CONFIG_VECTOR, VIRTIO_NO_VECTOR);
+    return 0;
 }
 
 int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, uint64_t wanted,
-                struct cpu *target, void (*handler)(void *arg), void *arg,
                 struct virtio_device *out)
 {
     *out = (struct virtio_device){.what = what};
@@ -192,19 +193,59 @@ int virtio_open(unsigned kind, unsigned nth, const char *what, uint64_t needed, 
         say(out, why);
         return -EIO;
     }
-    why = reset_device(out) ? negotiate(out, needed, wanted) : "reset: it does not reset";
-    if (!why)
-        why = connect_interrupt(out, target, handler, arg);
-    if (why)
-        virtio_fail(out, why);
-    return why ? -EIO : 0;
+    return reset_and_negotiate(out, needed, wanted);
+}
+
+int virtio_restart(struct virtio_device *d)
+{
+    d->failed = false;
+    pci_enable(&d->pci, true);
+    return reset_and_negotiate(d, d->features, 0);
+}
+
+int virtio_connect(struct virtio_device *d, unsigned vector, struct cpu *target,
+                   void (*handler)(void *arg), void *arg)
+{
+    int err = vector < VIRTIO_VECTORS_MAX
+                  ? pci_msi_connect(&d->pci, vector, target, handler, arg, &d->msi[vector])
+                  : -EINVAL;
+
+    if (!err || vector)
+        return err ? -ENOENT : 0;
+    virtio_fail(d, "interrupts: it has no message interrupts, or nothing here delivers them");
+    return -EIO;
+}
+
+/* Writes a register that holds a vector. Returns whether the device accepts it. */
+static bool set_vector(const struct virtio_device *d, unsigned reg, unsigned vector)
+{
+    arch_io_write16(d->common + reg, (uint16_t)vector);
+    return arch_io_read16(d->common + reg) == vector;
+}
+
+int virtio_config_vector(struct virtio_device *d, unsigned vector)
+{
+    return set_vector(d, CONFIG_VECTOR, vector) ? 0 : -ENOENT;
+}
+
+static bool has_config(const struct virtio_device *d, unsigned at, unsigned bytes)
+{
+    return d->config && at + bytes <= MIN(d->layout.device.bytes, (uint32_t)CONFIG_BYTES);
 }
 
 uint32_t virtio_config(const struct virtio_device *d, unsigned at)
 {
-    return d->config && at + 4 <= MIN(d->layout.device.bytes, (uint32_t)CONFIG_BYTES)
-               ? arch_io_read32(d->config + at)
-               : 0;
+    return has_config(d, at, 4) ? arch_io_read32(d->config + at) : 0;
+}
+
+uint16_t virtio_config16(const struct virtio_device *d, unsigned at)
+{
+    return has_config(d, at, 2) ? arch_io_read16(d->config + at) : 0;
+}
+
+uint8_t virtio_config8(const struct virtio_device *d, unsigned at)
+{
+    return has_config(d, at, 1) ? arch_io_read8(d->config + at) : 0;
 }
 
 static void write_address(const struct virtio_device *d, unsigned reg, const void *memory)
@@ -226,8 +267,7 @@ static const char *program_queue(struct virtio_queue *q)
         return "doorbell: a doorbell of its lies outside of them";
     q->doorbell = d->notify + doorbell;
     arch_io_write16(d->common + QUEUE_SIZE, q->ring.size);
-    arch_io_write16(d->common + QUEUE_MSIX_VECTOR, QUEUE_VECTOR);
-    if (arch_io_read16(d->common + QUEUE_MSIX_VECTOR) != QUEUE_VECTOR)
+    if (!set_vector(d, QUEUE_MSIX_VECTOR, q->vector))
         return "interrupts: it has no message for a queue";
     write_address(d, QUEUE_DESCRIPTORS, q->ring.descriptors);
     write_address(d, QUEUE_AVAILABLE, q->ring.available);
@@ -236,12 +276,12 @@ static const char *program_queue(struct virtio_queue *q)
     return NULL;
 }
 
-int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_max,
+int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_max, unsigned vector,
                       struct virtio_queue *q)
 {
     paddr_t memory;
 
-    *q = (struct virtio_queue){.device = d, .number = number};
+    *q = (struct virtio_queue){.device = d, .number = number, .vector = vector};
     if (d->failed)
         return -EIO;
     if (number >= arch_io_read16(d->common + QUEUES))
@@ -250,12 +290,31 @@ int virtio_queue_open(struct virtio_device *d, unsigned number, unsigned size_ma
     unsigned size = arch_io_read16(d->common + QUEUE_SIZE);
     if (!size)
         return -ENOENT;
-    if (frame_alloc(0, &memory))
+    if (frame_alloc(QUEUE_ORDER, &memory))
         return -ENOMEM;
     const char *why = virtq_init(&q->ring, phys_to_virt(memory),
                                  MIN(MIN(size, size_max), (unsigned)VIRTQ_SIZE_MAX))
                           ? "the size of a queue is no power of two"
                           : program_queue(q);
+    if (why)
+        virtio_fail(d, why);
+    return why ? -EIO : 0;
+}
+
+int virtio_queue_again(struct virtio_queue *q)
+{
+    struct virtio_device *d = q->device;
+
+    if (d->failed)
+        return -EIO;
+    arch_io_write16(d->common + QUEUE_SELECT, (uint16_t)q->number);
+    const char *why = arch_io_read16(d->common + QUEUE_SIZE) < q->ring.size
+                          ? "queues: a queue is smaller than before"
+                          : NULL;
+    if (!why) {
+        virtq_init(&q->ring, q->ring.descriptors, q->ring.size);
+        why = program_queue(q);
+    }
     if (why)
         virtio_fail(d, why);
     return why ? -EIO : 0;

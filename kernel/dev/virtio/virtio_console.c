@@ -156,10 +156,10 @@ static int open_control(void)
     if (err)
         return err;
     console.memory = phys_to_virt(frame);
-    err = virtio_queue_open(&console.device, QUEUE_CONTROL_IN, CONTROL_IN_COUNT, &console.in);
+    err = virtio_queue_open(&console.device, QUEUE_CONTROL_IN, CONTROL_IN_COUNT, 0, &console.in);
     if (!err)
-        err =
-            virtio_queue_open(&console.device, QUEUE_CONTROL_OUT, CONTROL_OUT_COUNT, &console.out);
+        err = virtio_queue_open(&console.device, QUEUE_CONTROL_OUT, CONTROL_OUT_COUNT, 0,
+                                &console.out);
     for (unsigned i = 0;
          !err && i < MIN((unsigned)CONTROL_IN_COUNT, (unsigned)console.in.ring.size); i++)
         err = offer_buffer(console.memory->in[i]);
@@ -171,7 +171,7 @@ static int open_queues(void)
     int err = console.multiport ? open_control() : 0;
 
     for (unsigned i = 0; !err && i < console.ports; i++)
-        err = virtio_queue_open(&console.device, queue_out(i), CONSOLE_IN_FLIGHT_MAX,
+        err = virtio_queue_open(&console.device, queue_out(i), CONSOLE_IN_FLIGHT_MAX, 0,
                                 &console.port[i].queue);
     return err;
 }
@@ -181,8 +181,10 @@ int console_open(struct cpu *target, void (*wake)(void *arg), void *arg)
     struct virtio_device *d = &console.device;
 
     memset(&console, 0, sizeof(console));
-    int err = virtio_open(KIND_CONSOLE, 0, "console", 0, FEATURE_MULTIPORT, target, wake, arg, d);
+    int err = virtio_open(KIND_CONSOLE, 0, "console", 0, FEATURE_MULTIPORT, d);
 
+    if (!err)
+        err = virtio_connect(d, 0, target, wake, arg);
     if (err)
         return err;
     console.multiport = d->features & FEATURE_MULTIPORT;

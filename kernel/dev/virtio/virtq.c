@@ -2,7 +2,8 @@
 #include "virtq.h"
 
 enum { DESCRIPTOR_NEXT = 1, DESCRIPTOR_WRITE = 2, DESCRIPTOR_INDIRECT = 4 }; /* 2.7.5 */
-#define USED_NO_NOTIFY 1                                                     /* 2.7.10 */
+#define USED_NO_NOTIFY         1                                             /* 2.7.10 */
+#define AVAILABLE_NO_INTERRUPT 1                                             /* 2.7.7 */
 
 int virtq_init(struct virtq *q, void *memory, unsigned size)
 {
@@ -137,4 +138,12 @@ int virtq_take(struct virtq *q, void **token, uint32_t *written)
     *written = bytes;
     give_back(q, (uint16_t)id);
     return 0;
+}
+
+bool virtq_interrupts(struct virtq *q, bool wanted)
+{
+    __atomic_store_n(&q->available->flags, wanted ? 0 : AVAILABLE_NO_INTERRUPT, __ATOMIC_RELAXED);
+    /* the flag is stored before the index is loaded (2.7.7.1) */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return __atomic_load_n(&q->used->index, __ATOMIC_RELAXED) != q->seen;
 }

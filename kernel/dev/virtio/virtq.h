@@ -7,7 +7,7 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-#define VIRTQ_SIZE_MAX 128
+#define VIRTQ_SIZE_MAX 256
 
 struct virtq_descriptor {
     uint64_t address;
@@ -23,13 +23,13 @@ struct virtq_used {
         uint32_t id, bytes;
     } ring[];
 };
-/* The three parts of the largest queue fit into one page, which the device accesses. */
-#define VIRTQ_BYTES      PAGE_SIZE
+/* The three parts of the largest queue fit into two pages, which the device accesses. */
+#define VIRTQ_BYTES      (2 * PAGE_SIZE)
 #define VIRTQ_AVAILABLE  ((size_t)VIRTQ_SIZE_MAX * sizeof(struct virtq_descriptor))
 #define VIRTQ_USED       (VIRTQ_AVAILABLE + 8 + 2 * (size_t)VIRTQ_SIZE_MAX)
 #define VIRTQ_USED_BYTES (8 + sizeof(struct virtq_used_element) * VIRTQ_SIZE_MAX)
 _Static_assert(VIRTQ_USED + VIRTQ_USED_BYTES <= VIRTQ_BYTES && VIRTQ_USED % 4 == 0,
-               "one page holds it");
+               "two pages hold it");
 
 struct virtq {
     struct virtq_descriptor *descriptors;
@@ -71,3 +71,7 @@ bool virtq_must_notify(const struct virtq *q);
 /* Takes a request that the device has completed. Returns 0; -EAGAIN: none; -EIO: the device broke
  * the rules, now or before. */
 int virtq_take(struct virtq *q, void **token, uint32_t *written);
+/* Says whether the device shall send interrupts when it has completed requests; it does so until
+ * the device is told otherwise. It may send one for a request completed before. Returns whether
+ * requests are to be taken already. */
+bool virtq_interrupts(struct virtq *q, bool wanted);
