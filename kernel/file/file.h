@@ -89,6 +89,8 @@ struct file *files_find_any(struct files *f, uint64_t fd);
  * -ENOMEM, -EDQUOT; the reference then stays the caller's. */
 int files_add(struct files *f, struct file *file, uint64_t least, bool closes);
 int files_replace(struct files *f, struct file *file, uint64_t fd, bool closes);
+/* Stores the n lowest free descriptors, which stay free. Returns 0 or -EMFILE. */
+int files_free(struct files *f, int *out, unsigned n);
 /* Closes a descriptor. Returns 0 or -EBADF. */
 int files_close(struct files *f, uint64_t fd);
 /* Closes those from first to last, or has exec close them. */

@@ -213,6 +213,20 @@ int files_add(struct files *f, struct file *file, uint64_t least, bool closes)
     }
 }
 
+int files_free(struct files *f, int *out, unsigned n)
+{
+    uint64_t fd = 0;
+    bool irq = spin_lock(&f->lock);
+
+    for (unsigned i = 0; i < n; i++, fd++) {
+        while (fd < f->slots && f->file[fd])
+            fd++;
+        out[i] = (int)fd;
+    }
+    spin_unlock(&f->lock, irq);
+    return fd > limit_of(f) ? -EMFILE : 0;
+}
+
 int files_replace(struct files *f, struct file *file, uint64_t fd, bool closes)
 {
     struct file *old;

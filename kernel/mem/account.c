@@ -16,9 +16,25 @@ static uint64_t limit_wanted(void)
     return frames.total_pages * PAGE_SIZE / DEFAULT_PART;
 }
 
-void memory_account_init(struct memory_account *a, const struct memory_account *like)
+struct memory_account *memory_account_make(const struct memory_account *like)
 {
-    *a = (struct memory_account){.limit = like ? like->limit : limit_wanted()};
+    struct memory_account *a = kmalloc(sizeof(*a));
+
+    if (a)
+        *a = (struct memory_account){.limit = like ? like->limit : limit_wanted(), .refs = 1};
+    return a;
+}
+
+struct memory_account *memory_account_get(struct memory_account *a)
+{
+    __atomic_fetch_add(&a->refs, 1, __ATOMIC_RELAXED);
+    return a;
+}
+
+void memory_account_put(struct memory_account *a)
+{
+    if (a && __atomic_sub_fetch(&a->refs, 1, __ATOMIC_ACQ_REL) == 0)
+        kfree(a);
 }
 
 bool memory_account_full(const struct memory_account *a, uint64_t bytes)

@@ -35,7 +35,7 @@ struct process {
     struct symbols symbols;        /* [-] of its program */
     bool first;                    /* [-] the first of its family */
     struct family *family;         /* [-] the family it is a member of, until its memory is free */
-    struct memory_account kernel;  /* [A] kernel memory charged to it */
+    struct memory_account *kernel; /* [-] referenced; kernel memory charged to it */
     struct entropy_stream entropy; /* its random bytes */
     bool told_limit;               /* [A] a refused charge has been printed */
     bool told_call;                /* [A] an unknown system call has been printed */

@@ -142,6 +142,7 @@ void process_put(struct process *p)
         if (p->program)
             __atomic_fetch_sub(&p->program->running, 1, __ATOMIC_RELAXED);
         vnode_put(p->program);
+        memory_account_put(p->kernel);
         kfree(p);
         p = parent;
     }
@@ -149,19 +150,19 @@ void process_put(struct process *p)
 
 int process_charge(struct process *p, uint64_t bytes)
 {
-    int err = memory_charge(&p->kernel, bytes);
+    int err = memory_charge(p->kernel, bytes);
 
     if (err && !__atomic_exchange_n(&p->told_limit, true, __ATOMIC_RELAXED))
         kprintf(
             "process: event=limit limit=mem.kernel pid=%u app=%s kb=%llu: it has all the kernel "
             "memory that it may have: no more threads, mappings or sessions\n",
-            p->pid, p->name, (unsigned long long)(p->kernel.limit / KIB));
+            p->pid, p->name, (unsigned long long)(p->kernel->limit / KIB));
     return err;
 }
 
 void process_uncharge(struct process *p, uint64_t bytes)
 {
-    memory_uncharge(&p->kernel, bytes);
+    memory_uncharge(p->kernel, bytes);
 }
 
 static int create_process(const char *name, struct family *family, struct process *parent,
@@ -171,13 +172,14 @@ static int create_process(const char *name, struct family *family, struct proces
 
     if (!p)
         return -ENOMEM;
-    memory_account_init(&p->kernel, parent ? &parent->kernel : NULL);
-    int err = memory_charge(&p->kernel, sizeof(*p))
+    p->kernel = memory_account_make(parent ? parent->kernel : NULL);
+    int err = (p->kernel ? memory_charge(p->kernel, sizeof(*p)) : -ENOMEM)
                   ?: family_sum_prepare(parent)
                   ?: stdio_open(p, parent)
-                  ?: space_create(parent ? parent->space : NULL, &p->kernel, &p->space);
+                  ?: space_create(parent ? parent->space : NULL, p->kernel, &p->space);
     if (err) {
         files_destroy(p->files);
+        memory_account_put(p->kernel);
         kfree(p);
         return err;
     }
@@ -420,7 +422,7 @@ static uint64_t comes_after(const struct process *p, uint32_t pid)
 static uint64_t has_pages(const struct process *p, uint32_t pid)
 {
     (void)pid;
-    return space_pages(p->space) + __atomic_load_n(&p->kernel.used, __ATOMIC_RELAXED) / PAGE_SIZE;
+    return space_pages(p->space) + __atomic_load_n(&p->kernel->used, __ATOMIC_RELAXED) / PAGE_SIZE;
 }
 
 /* Returns the process that matches best, referenced, or NULL. table_lock held. */

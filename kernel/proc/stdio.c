@@ -30,7 +30,7 @@ int stdio_open(struct process *p, struct process *parent)
         err = tty_open(CONSOLE_ERRORS, &errors) ?: open_input(&input);
     if (!err) {
         struct file *const first[3] = {input ?: console, console, errors ?: console};
-        err = files_create(&p->kernel, first, here, &p->files);
+        err = files_create(p->kernel, first, here, &p->files);
     }
     file_put(console);
     file_put(errors);

@@ -56,7 +56,7 @@ static void end_for_memory(struct process *p, const char *limit)
  * process would not help it. */
 static void end_at_limit(struct process *p)
 {
-    bool kernel = memory_account_full(&p->kernel, space_tables_wanted(p->space));
+    bool kernel = memory_account_full(p->kernel, space_tables_wanted(p->space));
 
     end_for_memory(p, kernel ? "mem.kernel" : "mem.process,mem.user");
 }

@@ -3,6 +3,7 @@
 #include "kernel/core/cpu.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
+#include "kernel/proc/syscall/sockets.h"
 #include <asm/ioctls.h>
 #include <asm/signal.h>
 #include <linux/close_range.h>
@@ -26,15 +27,18 @@ int64_t file_give(const struct call *c, struct file *f, bool closes)
 
 typedef int64_t transfer(struct file *f, uint64_t at, vaddr_t user, uint64_t n);
 
-/* A write that has no reader any more sends the writer SIGPIPE. */
-static int64_t end_write(const struct call *c, int64_t result)
+void pipe_signal(const struct call *c)
 {
     siginfo_t info = {.si_signo = SIGPIPE, .si_code = SI_USER};
 
     info.si_pid = (int)c->p->pid;
-    if (result == -EPIPE)
-        signal_send_thread(c->p, c->t->tid, &info);
-    return result;
+    signal_send_thread(c->p, c->t->tid, &info);
+}
+
+/* A socket's bytes are one message, whatever their parts. */
+static bool is_socket_transfer(const struct file *f, uint64_t at)
+{
+    return at == FILE_HERE && socket_of(f);
 }
 
 static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
@@ -44,10 +48,15 @@ static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
 
     if (!f)
         return -EBADF;
-    if (c->a[2] <= INT64_MAX) {
+    if (c->a[2] <= INT64_MAX && is_socket_transfer(f, at)) {
+        struct iovec part = {(void *)c->a[1], c->a[2]};
+        result = parts_check(&part, 1) ?: socket_transfer(c, f, &part, 1, move == file_write);
+    } else if (c->a[2] <= INT64_MAX) {
         struct mutex *end = file_enter(f, at, move == file_write);
         result = move(f, at, c->a[1], c->a[2]);
         file_leave(f, at, end);
+        if (result == -EPIPE) /* it has no reader any more */
+            pipe_signal(c);
     }
     file_put(f);
     return result;
@@ -60,7 +69,7 @@ int64_t sys_read(const struct call *c)
 
 int64_t sys_write(const struct call *c)
 {
-    return end_write(c, transfer_one(c, file_write, FILE_HERE));
+    return transfer_one(c, file_write, FILE_HERE);
 }
 
 int64_t sys_pread64(const struct call *c)
@@ -97,7 +106,7 @@ static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
     return done ? done : moved;
 }
 
-static int check_parts(const struct iovec *parts, uint64_t n)
+int parts_check(const struct iovec *parts, uint64_t n)
 {
     uint64_t sum = 0;
 
@@ -111,6 +120,19 @@ static int check_parts(const struct iovec *parts, uint64_t n)
         if (parts[i].iov_len > USER_MAX || (vaddr_t)parts[i].iov_base > USER_MAX - parts[i].iov_len)
             return -EFAULT;
     return 0;
+}
+
+static int64_t transfer_checked(const struct call *c, struct file *f, transfer *move, uint64_t at,
+                                const struct iovec *parts, unsigned n)
+{
+    if (is_socket_transfer(f, at))
+        return socket_transfer(c, f, parts, n, move == file_write);
+    struct mutex *end = file_enter(f, at, move == file_write);
+    int64_t result = transfer_parts(f, move, at, parts, n);
+    file_leave(f, at, end);
+    if (result == -EPIPE)
+        pipe_signal(c);
+    return result;
 }
 
 static int64_t transfer_many(const struct call *c, transfer *move, uint64_t at)
@@ -129,11 +151,9 @@ static int64_t transfer_many(const struct call *c, transfer *move, uint64_t at)
     } else if (arch_copy_from_user(parts, c->a[1], n * sizeof(*parts))) {
         result = -EFAULT;
     } else {
-        result = check_parts(parts, n);
-        struct mutex *end = file_enter(f, at, move == file_write);
+        result = parts_check(parts, n);
         if (!result)
-            result = transfer_parts(f, move, at, parts, n);
-        file_leave(f, at, end);
+            result = transfer_checked(c, f, move, at, parts, (unsigned)n);
     }
     kfree(parts);
     file_put(f);
@@ -147,7 +167,7 @@ int64_t sys_readv(const struct call *c)
 
 int64_t sys_writev(const struct call *c)
 {
-    return end_write(c, transfer_many(c, file_write, FILE_HERE));
+    return transfer_many(c, file_write, FILE_HERE);
 }
 
 int64_t sys_preadv(const struct call *c)
