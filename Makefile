@@ -67,7 +67,7 @@ FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
 DEPS_TRACE := babeltrace2 python3
 CROSS_DEPS_TEST_aarch64 := libc6-dev-arm64-cross
-DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev libpfm4-dev device-tree-compiler perl pkgconf $(DEPS_TRACE) $(DEPS_EFI)
+DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev libpfm4-dev device-tree-compiler perl pkgconf tshark $(DEPS_TRACE) $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 

@@ -2,12 +2,11 @@
 #include "kernel/drivers.h"
 #include "kernel/dev/block/block_core.h"
 #include "kernel/dev/model/machine_find.h"
+#include "kernel/dev/net/net_core.h"
 
 static const struct driver *const drivers[] = {
-    &machine_driver,
-    &block_model_driver,
-    &block_virtio_driver,
-    &block_ram_driver,
+    &machine_driver,   &block_model_driver, &block_virtio_driver,
+    &block_ram_driver, &net_virtio_driver,
 };
 
 void drivers_probe(enum device_class class)

@@ -29,6 +29,12 @@
 #   devices=A+B      more devices, as QEMU's -device names them: edu+e1000e,romfile=
 #   drive=FILE       a virtio disk with the contents of FILE, raw; behind a comma more of QEMU's
 #                    options: FILE,readonly=on
+#   net=user[,PORT:PORT...]  a network of the guest's own, 10.0.2.0/24, behind which QEMU makes
+#                    connections as a program of the host; each port of the host, on 127.0.0.1 only,
+#                    leads to one of the guest, and ends with /udp unless it is TCP's
+#   nic=CARD         the network card, with net=: a name of QEMU's -device and its options
+#                    (virtio-net-pci)
+#   netdump=FILE     with net=: writes all frames to FILE, for tcpdump and Wireshark
 #   telemetry=FILE   a virtio console; its port 'vigil.telemetry' writes to FILE
 #   board=OPTIONS    more options of QEMU's machine: acpi=off, virtualization=on
 #   thread=multi     one host thread per CPU, or single: in turns (single when there are more CPUs
@@ -56,7 +62,8 @@ die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 refuse() { die "argument=$*"; }
 commas() { printf '%s' "$1" | sed 's/,/,,/g'; } # within one of QEMU's options
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= telemetry= \
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= net= \
+	nic=virtio-net-pci netdump= telemetry= \
 	board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out \
 	plugin= shape= thread= icount= ending=status check=
 while [ $# -gt 0 ]; do
@@ -64,13 +71,13 @@ while [ $# -gt 0 ]; do
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
 	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | \
-		drive=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | \
+		drive=* | net=* | nic=* | netdump=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | \
 		smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	*)
 		refuse "${1%%=*} reason=unknown: '$1' is no argument (kernel= disk= efi= linux= initrd=" \
-			"append= arch= gic= devices= drive= telemetry= board= thread= check= ending= icount=" \
+			"append= arch= gic= devices= drive= net= nic= netdump= telemetry= board= thread= check= ending= icount=" \
 			"machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
@@ -209,6 +216,33 @@ if [ -n "$drive" ]; then
 	[ -e "${drive%%,*}" ] || refuse "drive reason=missing: $drive: no such file"
 	set -- -drive "id=drive,if=none,format=raw,file=$drive" -device virtio-blk-pci,drive=drive "$@"
 fi
+
+# The options of the user network that forward these ports.
+forwards() { # PORT:PORT[/udp]...
+	for pair; do
+		protocol=tcp ports=$pair
+		case $pair in */udp) protocol=udp ports=${pair%/udp} ;; esac
+		for port in "${ports%%:*}" "${ports#*:}"; do
+			case $port in
+			'' | *[!0-9]* | ??????*) return 1 ;;
+			esac
+			[ "$port" -ge 1 ] && [ "$port" -le 65535 ] || return 1
+		done
+		printf ',hostfwd=%s:127.0.0.1:%s-:%s' $protocol "${ports%%:*}" "${ports#*:}"
+	done
+}
+case $net in
+'') ;;
+user | user,*)
+	pairs=${net#user}
+	# shellcheck disable=SC2046
+	options=$(forwards $(printf '%s' "${pairs#,}" | tr , ' ')) ||
+		refuse "net reason=value: $net: expected user,PORT:PORT,..., each from 1 to 65535"
+	[ -z "$netdump" ] || set -- -object \
+		"filter-dump,id=netdump,netdev=net,file=$(commas "$netdump")" "$@"
+	set -- -netdev "user,id=net$options" -device "$nic,netdev=net,romfile=" "$@" ;;
+*) refuse "net reason=value: $net: expected user, or user,PORT:PORT,..." ;;
+esac
 
 if [ -n "$telemetry" ]; then
 	set -- -chardev "file,id=telemetry,path=$(commas "$telemetry")" \

@@ -1,7 +1,7 @@
 # Suites that run inside the kernel, in place of the applications.
 SUITE_SRC := $(call files,\
 	$(addprefix kernel/, \
-		arch.c block.c console.c futex.c heap.c hpm.c hpm_samples.c hpm_work.c mm.c msi.c panics.c \
+		arch.c block.c console.c futex.c heap.c hpm.c hpm_samples.c hpm_work.c mm.c msi.c nic.c panics.c \
 		pmu.c sched.c spaces.c string.c suite.c swap.c telemetry.c threads.c turns.c virtio.c) \
 	apps/$(ARCH)/known_loop.S)
 

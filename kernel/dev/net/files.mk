@@ -1,1 +1,1 @@
-KERNEL_SRC += $(call files,net_device.c net_hash.c net_queue.c)
+KERNEL_SRC += $(call files,net_device.c net_hash.c net_queue.c virtio_net.c virtio_net_frame.c)

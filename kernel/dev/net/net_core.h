@@ -3,6 +3,8 @@
 #include "net_device.h"
 #include "kernel/dev/driver.h"
 
+extern const struct driver net_virtio_driver;
+
 /* Number of buffers of a queue: for its receive ring, and for the stack. */
 #define NET_BUFFERS      768
 #define NET_RING_ENTRIES 256

@@ -334,8 +334,8 @@ static void work_for_ever(void *arg)
             wait_sleep(&q->sleeping, &q->wake, &irq, arch_clock_ns() + LOOK_NS);
         q->asked = false;
         spin_unlock(&q->wake, irq);
-        work(q);
         look_after(q);
+        work(q);
     }
 }
 

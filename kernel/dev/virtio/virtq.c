@@ -145,5 +145,18 @@ bool virtq_interrupts(struct virtq *q, bool wanted)
     __atomic_store_n(&q->available->flags, wanted ? 0 : AVAILABLE_NO_INTERRUPT, __ATOMIC_RELAXED);
     /* the flag is stored before the index is loaded (2.7.7.1) */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return __atomic_load_n(&q->used->index, __ATOMIC_RELAXED) != q->seen;
+    return __atomic_load_n(&q->used->index, __ATOMIC_RELAXED) !=
+           __atomic_load_n(&q->seen, __ATOMIC_RELAXED);
+}
+
+void *virtq_abandon(struct virtq *q)
+{
+    q->broken = true;
+    for (unsigned i = 0; i < q->size; i++)
+        if (q->request[i].descriptors) {
+            q->request[i].descriptors = 0;
+            q->in_flight--;
+            return q->request[i].token;
+        }
+    return NULL;
 }

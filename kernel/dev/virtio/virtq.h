@@ -75,3 +75,6 @@ int virtq_take(struct virtq *q, void **token, uint32_t *written);
  * the device is told otherwise. It may send one for a request completed before. Returns whether
  * requests are to be taken already. */
 bool virtq_interrupts(struct virtq *q, bool wanted);
+/* Takes back the token of a request in flight, any one, once the device accesses no memory any
+ * more; returns NULL if there is none. Until virtq_init() the queue is good for nothing else. */
+void *virtq_abandon(struct virtq *q);

@@ -19,5 +19,7 @@ VIRTIO_TESTED := \
 	$(call double,virtio_double.c said.c)
 test_virtio_blk_SRC := $(VIRTIO_TESTED) kernel/dev/block/virtio_blk.c
 test_virtio_console_SRC := $(VIRTIO_TESTED) kernel/dev/virtio/virtio_console.c
+test_virtio_net_SRC := \
+	$(VIRTIO_TESTED) $(addprefix kernel/dev/net/,net_hash.c virtio_net.c virtio_net_frame.c)
 test_virtio_layout_SRC := kernel/dev/virtio/virtio_layout.c
 test_virtq_SRC := kernel/dev/virtio/virtq.c

@@ -152,6 +152,7 @@ static void enable_queue(unsigned n)
     require(n < VIRTIO_DOUBLE_QUEUES);
     struct virtio_double_queue *q = &virtio_double.queue[n];
     q->size = virtio_double_get16(0x18);
+    q->seen = 0;
     q->descriptors = address(0x20);
     q->available = address(0x28);
     q->used = address(0x30);

@@ -4,11 +4,10 @@
 #include "kernel/run.h"
 
 static const struct suite *const suites[] = {
-    &sched_suite,   &hpm_suite,           &mm_suite,     &spaces_suite,
-    &arch_suite,    &msi_suite,           &panics_suite, &pmu_suite,
-    &console_suite, &futex_suite,         &virtio_suite, &telemetry_suite,
-    &block_suite,   &block_failing_suite, &swap_suite,   &heap_suite,
-    &string_suite,  &turns_suite,         NULL};
+    &sched_suite,  &hpm_suite,       &mm_suite,    &spaces_suite,        &arch_suite,
+    &msi_suite,    &panics_suite,    &pmu_suite,   &console_suite,       &futex_suite,
+    &virtio_suite, &telemetry_suite, &block_suite, &block_failing_suite, &swap_suite,
+    &heap_suite,   &string_suite,    &turns_suite, &nic_suite,           NULL};
 
 static unsigned failures;
 static const char *skipped;

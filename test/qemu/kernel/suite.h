@@ -17,7 +17,7 @@ struct suite {
 
 extern const struct suite turns_suite, sched_suite, hpm_suite, mm_suite, spaces_suite, arch_suite,
     msi_suite, panics_suite, pmu_suite, console_suite, futex_suite, virtio_suite, telemetry_suite,
-    block_suite, block_failing_suite, swap_suite, heap_suite, string_suite;
+    block_suite, block_failing_suite, swap_suite, heap_suite, string_suite, nic_suite;
 
 /* Fails the running test, which continues. */
 void suite_fail(const char *file, int line, const char *what);

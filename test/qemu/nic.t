@@ -1,0 +1,46 @@
+#!/bin/sh
+# Network cards, opposite QEMU's user network: frames of all sizes arrive as they were sent,
+# thousands of them, buffers run out, cards are reset; and what the card has sent is looked at from
+# outside.
+. "${0%/*}/lib.sh"
+use vigil-suites
+efi=${B:-build}/$arch/vigil-suites.efi
+
+good() { # WHAT qemu.sh's arguments
+	what=$1
+	shift
+	boot "$@" net=user timeout=200 -- -- nic
+	status_is 0 "$what: the suite ends"
+	guest_tap
+}
+
+# Frames from outside, as tshark decodes them: "FILTER" LEAST MOST WHAT
+frames() {
+	within "$(tshark -n -r "$dump" -Y "$1" 2>/dev/null | wc -l)" "$2" "$3" "$4"
+}
+
+dump=$work/dump
+good "virtio" smp=2 netdump="$dump"
+line "nic event=found name=virtio0 kind=virtio mac=52:54:00:12:34:56 mtu=1500 queues=1" \
+	"a line says which card there is"
+line "nic event=link name=virtio0 state=up" "... and that its link is up"
+frames "arp.opcode == 1" 4000 6000 "tshark sees the requests"
+frames "arp.opcode == 2" 4000 6000 "... and the answers"
+frames "icmp.type == 8" 1473 1473 "... each ping"
+frames "icmp.type == 0" 1473 1473 "... with its answer"
+frames "_ws.malformed || icmp.checksum.status == 0" 0 0 "... and nothing malformed"
+good "virtio, one CPU" smp=1
+good "virtio, UEFI" efi="$efi" smp=4
+good "virtio, each frame in a buffer of its own" smp=2 nic=virtio-net-pci,mrg_rxbuf=off
+good "virtio without indirect descriptors" smp=2 nic=virtio-net-pci,indirect_desc=off
+good "virtio, one interrupt" smp=2 nic=virtio-net-pci,vectors=1
+good "virtio, frames up to 9000 bytes" smp=2 nic=virtio-net-pci,host_mtu=9000
+line "nic event=found name=virtio0 mtu=9000" "... which a line says"
+
+boot smp=1 net=user nic=virtio-net-pci,vectors=0 timeout=60 -- -- nic 1
+line "virtio event=refused device=nic reason=interrupts" "no message interrupts: a line says so"
+line "# nic=virtio0 open=-5" "... and the card does not open"
+boot smp=1 net=user nic=virtio-net-pci,disable-modern=on,disable-legacy=off timeout=60 -- -- nic 1
+line "virtio event=refused device=nic reason=interface" "no modern interface: a line says so"
+no_line "nic event=found" "... and there is no card"
+done_testing
