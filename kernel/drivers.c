@@ -6,7 +6,7 @@
 
 static const struct driver *const drivers[] = {
     &machine_driver,   &block_model_driver, &block_virtio_driver,
-    &block_ram_driver, &net_virtio_driver,
+    &block_ram_driver, &net_virtio_driver,  &net_intel_driver,
 };
 
 void drivers_probe(enum device_class class)

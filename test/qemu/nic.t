@@ -37,6 +37,12 @@ good "virtio, one interrupt" smp=2 nic=virtio-net-pci,vectors=1
 good "virtio, frames up to 9000 bytes" smp=2 nic=virtio-net-pci,host_mtu=9000
 line "nic event=found name=virtio0 mtu=9000" "... which a line says"
 
+for card in e1000e:1 e1000e:2 igb:1 igb:8; do
+	good "${card%:*}, ${card#*:} CPUs" smp=${card#*:} nic=${card%:*} netdump="$dump"
+	line "nic event=found kind=${card%:*} queues=${card#*:} sums=device" "... which is found"
+	frames "icmp.type == 0" 1473 1473 "... and every ping has its answer"
+done
+
 boot smp=1 net=user nic=virtio-net-pci,vectors=0 timeout=60 -- -- nic 1
 line "virtio event=refused device=nic reason=interrupts" "no message interrupts: a line says so"
 line "# nic=virtio0 open=-5" "... and the card does not open"

@@ -1,1 +1,2 @@
-KERNEL_SRC += $(call files,net_device.c net_hash.c net_queue.c virtio_net.c virtio_net_frame.c)
+KERNEL_SRC += $(call files,\
+	intel.c intel_ring.c net_device.c net_hash.c net_queue.c virtio_net.c virtio_net_frame.c)

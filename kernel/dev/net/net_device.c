@@ -88,6 +88,7 @@ static void stop_device(struct net_device *d)
 {
     set_running(d, false);
     d->ops->stop(d);
+    __atomic_store_n(&d->up, false, __ATOMIC_RELAXED); /* until the link was looked at */
     for (unsigned i = 0; i < d->queues; i++) {
         bool irq = spin_lock(&d->queue[i].send);
         net_give_up(&d->queue[i]);

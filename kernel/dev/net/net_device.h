@@ -73,7 +73,8 @@ struct net_handlers {
      * or later. */
     void (*receive)(void *arg, struct net_device *d, unsigned queue,
                     struct net_buffer *const *frames, unsigned n);
-    /* The link has gone up or down: d->up. Or NULL. By the thread of queue 0. */
+    /* The link has gone up, as soon after a reset or the opening as it is, or down: d->up. Or NULL.
+     * By the thread of queue 0. */
     void (*link)(void *arg, struct net_device *d);
 };
 

@@ -6,6 +6,7 @@
 #include "sched/cpuset.h"
 
 #define LOOK_NS NS_PER_S       /* at least that often: at the link, and for lost interrupts */
+#define DOWN_NS (LOOK_NS / 10) /* the same, while the link is down */
 #define LOST_NS (5 * NS_PER_S) /* a frame that is in flight for that long is not sent any more */
 /* A flood must not take a CPU away from the programs: of that time the thread works at most
  * WORK_NS. */
@@ -331,7 +332,8 @@ static void work_for_ever(void *arg)
     for (;;) {
         bool irq = spin_lock(&q->wake);
         if (!q->asked)
-            wait_sleep(&q->sleeping, &q->wake, &irq, arch_clock_ns() + LOOK_NS);
+            wait_sleep(&q->sleeping, &q->wake, &irq,
+                       arch_clock_ns() + (q->device->up ? LOOK_NS : DOWN_NS));
         q->asked = false;
         spin_unlock(&q->wake, irq);
         look_after(q);

@@ -30,7 +30,7 @@ static unsigned cpus_there;
 static struct net_device *found;
 static struct net_buffer *buffer[BUFFERS];
 static bool is_free[BUFFERS];
-static unsigned free_count, free_limit; /* net_take() leaves so many */
+static unsigned free_count, free_limit; /* as few as net_take() leaves */
 static unsigned broken, dropped, sent_count, received_count, interrupts[NET_QUEUES_MAX];
 static struct net_buffer *received[NET_BATCH];
 static struct net_send frame[FRAMES];

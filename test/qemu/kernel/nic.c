@@ -250,6 +250,16 @@ static bool send_ping(struct net_device *d, unsigned bytes, unsigned first, unsi
     return o && send_parts(d, o, fill_ping(d, o->bytes, bytes), first, more) == 1;
 }
 
+/* Waits for the link, which may have to be negotiated. */
+static void wait_for_link(const struct net_device *d)
+{
+    uint64_t until_ns = arch_clock_ns() + WAIT_NS;
+
+    while (!__atomic_load_n(&d->up, __ATOMIC_RELAXED) && arch_clock_ns() < until_ns)
+        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    CHECK(d->up);
+}
+
 /* Sends n requests, `ahead` of which may be without an answer, and waits for their answers. */
 static bool exchange(struct net_device *d, unsigned n, unsigned ahead)
 {
@@ -340,8 +350,8 @@ static void the_gateway_answers(void)
 
     if (!d)
         return;
+    wait_for_link(d);
     CHECK(exchange(d, 1, 0));
-    CHECK(d->up);
     kprintf("# gateway=%02x:%02x:%02x:%02x:%02x:%02x\n", test.gateway_mac[0], test.gateway_mac[1],
             test.gateway_mac[2], test.gateway_mac[3], test.gateway_mac[4], test.gateway_mac[5]);
 }
@@ -427,6 +437,7 @@ static void a_reset_gives_frames_back(void)
         CHECK(!test.flying);
         spin_unlock(&test.lock, irq);
     }
+    wait_for_link(d);
     CHECK(exchange(d, 300, 16) && !test.wrong);
 }
 
@@ -445,6 +456,7 @@ static void a_card_can_be_closed_and_opened_again(void)
         spin_unlock(&test.lock, irq);
         CHECK(!net_open(d, &handlers, &test));
     }
+    wait_for_link(d);
     CHECK(exchange(d, 300, 16) && !test.wrong);
     net_read_stats(d, &s);
     CHECK(s.resets == 20 && s.sent == test.sent && s.given_up == test.given_up);
