@@ -67,9 +67,10 @@ FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
 DEPS_TRACE := babeltrace2 python3
 CROSS_DEPS_TEST_aarch64 := libc6-dev-arm64-cross
-DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev libpfm4-dev device-tree-compiler perl pkgconf tshark $(DEPS_TRACE) $(DEPS_EFI)
+DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev libpfm4-dev device-tree-compiler perl pkgconf $(DEPS_TRACE) $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
+DEPS_FRAMES := tshark
 
 # ---- Sources -------------------------------------------------------------------------------------
 # A folder's files.mk assigns its files to images; $(call files,NAMES) are files of that folder.
@@ -182,7 +183,7 @@ deps-efi: deps-build
 deps-run: deps-build
 	@tools/deps.sh '$(firstword $(DEPS_RUN))' $(wordlist 2,9,$(DEPS_RUN))
 deps-test: deps-run
-	@tools/deps.sh $(DEPS_TEST)
+	@tools/deps.sh $(DEPS_TEST) $(DEPS_FRAMES)
 deps-hpm: deps-run
 	@tools/deps.sh python3
 deps-lint:

@@ -26,8 +26,8 @@ line "nic event=found name=virtio0 kind=virtio mac=52:54:00:12:34:56 mtu=1500 qu
 line "nic event=link name=virtio0 state=up" "... and that its link is up"
 frames "arp.opcode == 1" 4000 6000 "tshark sees the requests"
 frames "arp.opcode == 2" 4000 6000 "... and the answers"
-frames "icmp.type == 8" 1473 1473 "... each ping"
-frames "icmp.type == 0" 1473 1473 "... with its answer"
+frames "icmp.type == 8" 1505 1505 "... each ping"
+frames "icmp.type == 0" 1505 1505 "... with its answer"
 frames "_ws.malformed || icmp.checksum.status == 0" 0 0 "... and nothing malformed"
 good "virtio, one CPU" smp=1
 good "virtio, UEFI" efi="$efi" smp=4
@@ -40,7 +40,7 @@ line "nic event=found name=virtio0 mtu=9000" "... which a line says"
 for card in e1000e:1 e1000e:2 igb:1 igb:8; do
 	good "${card%:*}, ${card#*:} CPUs" smp=${card#*:} nic=${card%:*} netdump="$dump"
 	line "nic event=found kind=${card%:*} queues=${card#*:} sums=device" "... which is found"
-	frames "icmp.type == 0" 1473 1473 "... and every ping has its answer"
+	frames "icmp.type == 0" 1505 1505 "... and every ping has its answer"
 done
 
 boot smp=1 net=user nic=virtio-net-pci,vectors=0 timeout=60 -- -- nic 1

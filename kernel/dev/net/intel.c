@@ -267,8 +267,6 @@ static unsigned poll(struct net_queue *q)
     }
     if (n) /* the device may fill all but one */
         set(c, in_at(c, q->number, RING_TAIL), (r->next + RING - 1) % RING);
-    if (!q->number)
-        q->in.missed += get(c, REG_MPC);
     return n;
 }
 
@@ -377,6 +375,7 @@ static bool link(struct net_device *d)
     uint32_t status = get(card_of(d), REG_STATUS);
 
     d->mbps = mbps[STATUS_SPEED(status)];
+    d->queue[0].in.missed += get(card_of(d), REG_MPC);
     return status & STATUS_LU;
 }
 

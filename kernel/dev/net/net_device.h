@@ -167,7 +167,8 @@ struct net_ops {
     void (*mask)(struct net_queue *q); /* masks the queue's interrupt, in it; interrupts off */
     /* Unmasks it. Returns whether there was more to do already. `work` held. */
     bool (*unmask)(struct net_queue *q);
-    /* Looks at the link: sets d->mbps and returns whether it is up. Thread context. */
+    /* Looks at the link: sets d->mbps and returns whether it is up. Counts frames that the device
+     * has missed. Thread context, `work` of the first queue held. */
     bool (*link)(struct net_device *d);
 };
 

@@ -8,7 +8,10 @@ test_block_SRC := \
 test_devtree_SRC := \
 	$(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c \
 	$(call files,virt.dts board.dts)
+test_intel_ring_SRC := kernel/dev/net/intel_ring.c
 test_model_disk_SRC := kernel/dev/block/model_disk.c $(call double,said.c)
+test_net_device_SRC := \
+	$(addprefix kernel/dev/net/,net_device.c net_queue.c) $(LOCK_SRC) $(call double,said.c)
 test_numa_SRC := $(addprefix kernel/firmware/,acpi.c acpi_numa.c numa.c) $(call double,acpi_tables.c)
 test_pci_SRC := $(addprefix kernel/dev/pci/,pci.c pci_bar.c) kernel/firmware/acpi.c
 test_pci_msi_SRC := kernel/dev/pci/pci_msi.c

@@ -13,12 +13,15 @@
 #define MANY      3000
 #define PING_MAX  1472 /* bytes of data */
 #define KEPT_MAX  1024
+#define ADDRESSES 32
 #define IP_AT     NET_HEADER_BYTES
+#define ADDR_AT   (IP_AT + 12)
 #define ICMP_AT   (IP_AT + 20)
 #define PING_AT   (ICMP_AT + 8)
 #define ARP_BYTES (NET_HEADER_BYTES + 28)
 
-static const uint8_t own_ip[4] = {10, 0, 2, 15}, gateway_ip[4] = {10, 0, 2, 2};
+static const uint8_t gateway_ip[4] = {10, 0, 2, 2};
+static uint8_t own_ip[4] = {10, 0, 2, 15};
 
 /* A frame to be sent; its bytes may be in several parts. In a page of its own. */
 struct out {
@@ -32,7 +35,8 @@ static struct {
     struct spinlock lock; /* guards all below */
     struct wait_queue changed;
     struct out *out[OUTS];
-    unsigned flying, sent, given_up, arps, pings, wrong;
+    unsigned flying, sent, given_up, arps, pings, wrong, hashed;
+    uint32_t queues; /* bit q: a ping has come by queue q */
     uint8_t gateway_mac[NET_MAC_BYTES];
     bool got[PING_MAX + 1]; /* pings of that many bytes have come back */
     bool keeping;
@@ -126,7 +130,21 @@ static void take_ping(const uint8_t *f, unsigned bytes)
     test.wrong += !right;
 }
 
-static void take_frame(const struct net_device *d, const struct net_buffer *b)
+/* Looks at how the card has chosen the queue; lock held. */
+static void take_hash(const struct net_device *d, unsigned queue, const struct net_buffer *b)
+{
+    uint32_t hash = net_hash(b->data + ADDR_AT, 8);
+
+    test.queues |= 1u << queue;
+    if (d->offloads & NET_SPREADS)
+        test.wrong += queue != net_hash_queue(hash, d->queues);
+    if (!(b->flags & NET_HASHED))
+        return;
+    test.wrong += b->hash != hash;
+    test.hashed++;
+}
+
+static void take_frame(const struct net_device *d, unsigned queue, const struct net_buffer *b)
 {
     const uint8_t *f = b->data;
 
@@ -137,18 +155,19 @@ static void take_frame(const struct net_device *d, const struct net_buffer *b)
         memcpy(test.gateway_mac, f + 22, NET_MAC_BYTES);
         test.arps++;
     } else if (b->bytes >= PING_AT && get16(f + 12) == 0x0800 && f[IP_AT + 9] == 1) {
+        take_hash(d, queue, b);
         take_ping(f, b->bytes);
     }
 }
 
-static void receive(void *arg, struct net_device *d, UNUSED unsigned queue,
+static void receive(void *arg, struct net_device *d, unsigned queue,
                     struct net_buffer *const *frames, unsigned n)
 {
     CHECK(arg == &test && arch_irq_enabled() && n && n <= NET_BATCH);
     for (unsigned i = 0; i < n; i++) {
         bool irq = spin_lock(&test.lock);
         bool keep = test.keeping && test.kept_count < KEPT_MAX;
-        take_frame(d, frames[i]);
+        take_frame(d, queue, frames[i]);
         if (keep)
             test.kept[test.kept_count++] = frames[i];
         wait_wake(&test.changed, 1);
@@ -400,6 +419,30 @@ static void frames_of_all_sizes_in_any_parts(void)
     CHECK(!test.wrong);
 }
 
+/* The guest has several addresses: the cards take two of them to be two machines. */
+static void frames_are_spread_by_their_hash(void)
+{
+    struct net_device *d = card();
+
+    if (!d)
+        return;
+    test.queues = test.hashed = 0;
+    for (unsigned i = 0; i < ADDRESSES; i++) {
+        own_ip[3] = (uint8_t)(20 + i);
+        unsigned before = test.pings;
+        CHECK(exchange(d, 1, 0)); /* the gateway learns the address */
+        CHECK(send_ping(d, 100, PING_AT + 100, 0));
+        bool irq = spin_lock(&test.lock);
+        CHECK(wait_for(&test.pings, before + 1, &irq));
+        spin_unlock(&test.lock, irq);
+    }
+    own_ip[3] = 15;
+    kprintf("# queues_seen=%x hashed=%u\n", test.queues, test.hashed);
+    CHECK(!test.wrong);
+    CHECK(!(d->offloads & NET_SPREADS) || __builtin_popcount(test.queues) > 1);
+    CHECK(!(d->offloads & NET_SPREADS) || !(d->offloads & NET_HASHES) || test.hashed == ADDRESSES);
+}
+
 static void kept_buffers_run_out_and_come_back(void)
 {
     struct net_device *d = card();
@@ -470,6 +513,7 @@ const struct suite nic_suite = {
                {"the gateway answers", the_gateway_answers},
                {"thousands of frames come and go", thousands_of_frames_come_and_go},
                {"frames of all sizes, in any parts", frames_of_all_sizes_in_any_parts},
+               {"frames are spread by their hash", frames_are_spread_by_their_hash},
                {"kept buffers run out and come back", kept_buffers_run_out_and_come_back},
                {"a reset gives frames back", a_reset_gives_frames_back},
                {"a card can be closed and opened again", a_card_can_be_closed_and_opened_again},
