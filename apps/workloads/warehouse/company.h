@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include "apps/common/arena.h"
 #include "apps/common/prng.h"
-#include "apps/workloads/warehouse/btree.h"
+#include "apps/common/btree.h"
 
 enum {
     DISTRICTS = 10,

@@ -1,5 +1,8 @@
 test_args_SRC := apps/common/args.c
-test_btree_SRC := apps/workloads/warehouse/btree.c apps/common/arena.c
+test_auction_SRC := \
+	$(addprefix apps/workloads/auction/,site.c draw.c) $(addprefix apps/common/,arena.c btree.c)
+test_btree_SRC := apps/common/btree.c apps/common/arena.c
+test_chat_SRC := $(addprefix apps/workloads/chat/,room.c text.c) apps/common/arena.c
 test_histogram_SRC := apps/common/histogram.c
 test_phases_SRC := $(filter-out %/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_plan_SRC := apps/common/plan.c

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include "apps/common/prng.h"
-#include "apps/workloads/warehouse/btree.h"
+#include "apps/common/btree.h"
 
 enum { KEY_SPACE = 700 };
 

@@ -13,7 +13,7 @@
  * - every node but those on the right edge is at least half full; an inner node has a key;
  * - the chain of leaves visits every key in order.
  */
-#include "apps/workloads/warehouse/btree.h"
+#include "apps/common/btree.h"
 #include <string.h>
 
 enum {

@@ -1,0 +1,4 @@
+/* Options of TCP's sockets. */
+#pragma once
+
+#define TCP_NODELAY 1
