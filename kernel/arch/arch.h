@@ -456,6 +456,9 @@ void *arch_map_device(paddr_t pa, uint64_t size);
 void arch_code_written(const void *frame);
 
 /* ---- User memory ----------------------------------------------------------------------------- */
+/* Returns whether n bytes from va on lie in user space, mapped or not; true for 0 bytes up to its
+ * end. Any context. */
+bool arch_user_range(vaddr_t va, uint64_t n);
 /* Copy between kernel and user memory; any address is allowed and checked. Thread context, no
  * spinlock held; may fault and sleep. Return 0 or -EFAULT. */
 int arch_copy_from_user(void *dst, vaddr_t src, size_t n);

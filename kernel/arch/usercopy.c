@@ -7,7 +7,7 @@ int user_copy(void *dst, const void *src, size_t n);
 int peek32(const void *src, uint32_t *out);
 int user_swap32(uint32_t *at, uint32_t old, uint32_t new, uint32_t *seen);
 
-static bool user_range(vaddr_t va, size_t n)
+bool arch_user_range(vaddr_t va, uint64_t n)
 {
     return va <= USER_MAX && n <= USER_MAX - va;
 }
@@ -23,17 +23,17 @@ static int copy_checked(void *dst, const void *src, size_t n)
 
 int arch_copy_from_user(void *dst, vaddr_t src, size_t n)
 {
-    return user_range(src, n) ? copy_checked(dst, (const void *)src, n) : -EFAULT;
+    return arch_user_range(src, n) ? copy_checked(dst, (const void *)src, n) : -EFAULT;
 }
 
 int arch_copy_to_user(vaddr_t dst, const void *src, size_t n)
 {
-    return user_range(dst, n) ? copy_checked((void *)dst, src, n) : -EFAULT;
+    return arch_user_range(dst, n) ? copy_checked((void *)dst, src, n) : -EFAULT;
 }
 
 int arch_peek_user32(vaddr_t src, uint32_t *out)
 {
-    if (!user_range(src, sizeof(*out)) || !IS_ALIGNED(src, sizeof(*out)))
+    if (!arch_user_range(src, sizeof(*out)) || !IS_ALIGNED(src, sizeof(*out)))
         return -EFAULT;
     arch_user_access_begin();
     int err = peek32((const void *)src, out);
@@ -43,7 +43,7 @@ int arch_peek_user32(vaddr_t src, uint32_t *out)
 
 int arch_swap_user32(vaddr_t at, uint32_t old, uint32_t new, uint32_t *seen)
 {
-    if (!user_range(at, sizeof(new)) || !IS_ALIGNED(at, sizeof(new)))
+    if (!arch_user_range(at, sizeof(new)) || !IS_ALIGNED(at, sizeof(new)))
         return -EFAULT;
     may_wait("user memory changed");
     arch_user_access_begin();

@@ -68,7 +68,7 @@ static int64_t wait_until(const struct call *c, uint64_t deadline_ns)
     deadline_ns = signals_deadline(deadline_ns);
     if (max <= 0 || max > INT32_MAX / (int)sizeof(struct epoll_event))
         return -EINVAL;
-    if (to >= USER_MAX || USER_MAX - to < (uint64_t)max * sizeof(struct epoll_event))
+    if (!arch_user_range(to, (uint64_t)max * sizeof(struct epoll_event)))
         return -EFAULT;
     struct file *epoll = files_find(c->p->files, (uint32_t)c->a[0]);
     if (!epoll || !epoll_is(epoll)) {

@@ -117,7 +117,7 @@ int parts_check(const struct iovec *parts, uint64_t n)
         sum += length;
     }
     for (uint64_t i = 0; i < n; i++)
-        if (parts[i].iov_len > USER_MAX || (vaddr_t)parts[i].iov_base > USER_MAX - parts[i].iov_len)
+        if (!arch_user_range((vaddr_t)parts[i].iov_base, parts[i].iov_len))
             return -EFAULT;
     return 0;
 }
