@@ -105,6 +105,8 @@ void balance_tick(struct runqueue *rq, uint64_t now_ns); /* timer interrupt of a
 
 /* ---- watchdog.c: debug builds only ----------------------------------------------------------- */
 void watchdog_tick(uint64_t now_ns); /* timer interrupt */
+/* Returns when an idle CPU takes its next timer interrupt at the latest; UINT64_MAX: whenever. */
+uint64_t watchdog_idle_ns(void);
 
 /* ---- migrate.c ------------------------------------------------------------------------------- */
 struct cpuset

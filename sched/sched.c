@@ -271,6 +271,8 @@ static void program_timer(uint64_t not_before_ns)
         at_ns = MIN(at_ns, rq->last_timer_ns + sched_slice_us * NS_PER_US);
     else if (rq->cpu->current != rq->cpu->idle)
         at_ns = MIN(at_ns, rq->cpu->current->slice_end_ns);
+    else
+        at_ns = MIN(at_ns, watchdog_idle_ns());
     at_ns = MIN(at_ns, hpm_timer_ns());
     arch_timer_arm(MAX(at_ns, not_before_ns));
 }

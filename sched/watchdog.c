@@ -1,8 +1,8 @@
 /*
- * Hang watchdog of debug builds. Busy CPUs look at one another at their timer interrupts. A CPU
- * that runs a thread but takes no timer interrupt has interrupts off or is dead. A CPU where a
- * priority waits for ever never reaches the scheduler. Either panics, which prints the backtraces
- * of all CPUs.
+ * Hang watchdog of debug builds. CPUs look at one another at their timer interrupts, idle ones every
+ * few seconds. A CPU that runs a thread but takes no timer interrupt has interrupts off or is dead.
+ * A CPU where a sleeper's time has passed has lost its timer. A CPU where a priority waits for ever
+ * never reaches the scheduler. Each panics, which prints the backtraces of all CPUs.
  */
 #include "kernel/core/printf.h"
 #include "sched/runqueue.h"
@@ -10,6 +10,7 @@
 #ifdef DEBUG
 #define LIMIT_NS (30 * NS_PER_S)
 #define EVERY_NS (1 * NS_PER_S)
+#define IDLE_NS  (5 * NS_PER_S)
 
 static void check_timers(uint64_t now_ns)
 {
@@ -20,6 +21,10 @@ static void check_timers(uint64_t now_ns)
             panic(
                 "watchdog: CPU %u runs thread %u (%s) but has taken no timer interrupt for %llu ms",
                 cpu->index, t->tid, t->name, (unsigned long long)((now_ns - last_ns) / NS_PER_MS));
+        uint64_t wake_ns = __atomic_load_n(&cpu->rq->next_wake_ns, __ATOMIC_RELAXED);
+        if (cpu->online && wake_ns < now_ns && now_ns - wake_ns > LIMIT_NS)
+            panic("watchdog: CPU %u should have woken a sleeper %llu ms ago", cpu->index,
+                  (unsigned long long)((now_ns - wake_ns) / NS_PER_MS));
     }
 }
 
@@ -43,6 +48,11 @@ static void check_waiting(struct runqueue *rq, uint64_t now_ns)
     spin_unlock(&rq->lock, irq);
 }
 
+uint64_t watchdog_idle_ns(void)
+{
+    return arch_clock_ns() + IDLE_NS;
+}
+
 void watchdog_tick(uint64_t now_ns)
 {
     static uint64_t next_ns[CPU_MAX];
@@ -59,6 +69,11 @@ void watchdog_tick(uint64_t now_ns)
     rq_check(this_cpu()->rq);
 }
 #else
+uint64_t watchdog_idle_ns(void)
+{
+    return UINT64_MAX;
+}
+
 void watchdog_tick(UNUSED uint64_t now_ns)
 {
 }
