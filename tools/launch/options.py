@@ -3,10 +3,14 @@ import re
 
 HELP = """\
 usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
-       ./vigil help [run]
+       ./vigil sweep --out DIR [option ...] -- PROGRAM [argument ...]
+       ./vigil gather DIR [--plot KEY]
+       ./vigil help [run|sweep]
 
-`run` starts a Linux program in Vigil, on a simulated multiprocessor. `./vigil help run` lists its
-options; docs/use/run.md explains them. `make help` lists what else there is.
+`run` starts a Linux program in Vigil, on a simulated multiprocessor. `sweep` runs it once for each
+combination of values; `gather` puts the results together. `./vigil help run` and `./vigil help
+sweep` list their options; docs/use/run.md and docs/use/sweep.md explain them. `make help` lists
+what else there is.
 """
 
 HELP_RUN = """\
