@@ -1,8 +1,8 @@
 /*
- * Hang watchdog of debug builds. CPUs look at one another at their timer interrupts, idle ones every
- * few seconds. A CPU that runs a thread but takes no timer interrupt has interrupts off or is dead.
- * A CPU where a sleeper's time has passed has lost its timer. A CPU where a priority waits for ever
- * never reaches the scheduler. Each panics, which prints the backtraces of all CPUs.
+ * Hang watchdog of debug builds. CPUs look at one another at their timer interrupts, idle ones
+ * every few seconds. A CPU that runs a thread but takes no timer interrupt has interrupts off or is
+ * dead. A CPU where a sleeper's time has passed has lost its timer. A CPU where a priority waits
+ * for ever never reaches the scheduler. Each panics, which prints the backtraces of all CPUs.
  */
 #include "kernel/core/printf.h"
 #include "sched/runqueue.h"
