@@ -505,6 +505,16 @@ void arch_cpu_name(char out[ARCH_CPU_NAME_MAX]);
 /* Describes this CPU as lines of /proc/cpuinfo, with a NUL, without its number and place. Thread
  * context. */
 void arch_cpuinfo(char out[ARCH_CPUINFO_MAX]);
+enum arch_cache_kind { ARCH_CACHE_DATA, ARCH_CACHE_CODE, ARCH_CACHE_BOTH };
+struct arch_cache {
+    unsigned level;
+    enum arch_cache_kind kind;
+    uint32_t bytes, ways, line; /* of a line: bytes */
+    unsigned id_bits; /* CPUs whose hardware ids differ in these low bits alone share it */
+};
+/* Describes a cache of this CPU, numbered from 0 on. Returns false if there is none of the number,
+ * or the CPU does not tell. Any context. */
+bool arch_cache(unsigned index, struct arch_cache *out);
 /* Returns the name that firmware gives the machine outside SMBIOS, or NULL. Any context, after
  * arch_init_irq(). */
 const char *arch_machine(void);

@@ -124,29 +124,47 @@ static void print_chip_list(struct pseudo_text *t, const uint32_t *n)
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
 struct cache {
-    unsigned level;
-    const char *type;
-    uint32_t bytes, ways, line;
-    is_member *shared;
+    struct arch_cache is;
+    is_member *shared; /* NULL: by hardware ids */
 };
 
-/* Describes the nth cache of a CPU, if it is known: that of the simulated machine. */
+/* Describes the nth cache of the simulated machine, which the CPU does not know. */
+static bool simulated_cache(const volatile struct machine_id *m, uint32_t index, struct cache *out)
+{
+    const struct cache caches[] = {
+        {{1, ARCH_CACHE_DATA, m->l1d_bytes, m->l1d_ways, m->line_bytes, 0}, shares_core},
+        {{1, ARCH_CACHE_CODE, m->l1i_bytes, m->l1i_ways, m->line_bytes, 0}, shares_core},
+        {{2, ARCH_CACHE_BOTH, m->l2_bytes, m->l2_ways, m->line_bytes, 0}, shares_chip},
+        {{3, ARCH_CACHE_BOTH, m->l3_bytes, m->l3_ways, m->line_bytes, 0}, shares_chip},
+    };
+
+    if (index >= ARRAY_SIZE(caches) || !caches[index].is.bytes)
+        return false;
+    *out = caches[index];
+    return true;
+}
+
+/* Describes the nth cache of a CPU, if it is known. */
 static bool find_cache(uint32_t index, struct cache *out)
 {
     const volatile struct machine_id *m = machine_id();
 
-    if (!m)
-        return false;
-    const struct cache caches[] = {
-        {1, "Data", m->l1d_bytes, m->l1d_ways, m->line_bytes, shares_core},
-        {1, "Instruction", m->l1i_bytes, m->l1i_ways, m->line_bytes, shares_core},
-        {2, "Unified", m->l2_bytes, m->l2_ways, m->line_bytes, shares_chip},
-        {3, "Unified", m->l3_bytes, m->l3_ways, m->line_bytes, shares_chip},
-    };
-    if (index >= ARRAY_SIZE(caches) || !caches[index].bytes)
-        return false;
-    *out = caches[index];
-    return true;
+    if (m)
+        return simulated_cache(m, index, out);
+    *out = (struct cache){0};
+    return arch_cache(index, &out->is);
+}
+
+/* A CPU in the low half of `arg`, and the bits of hardware ids in the high one. */
+static bool shares_ids(uint32_t i, uint32_t arg)
+{
+    return cpus[i].hwid >> (arg >> 16) == cpus[arg & 0xffff].hwid >> (arg >> 16);
+}
+
+static is_member *sharing_of(const struct cache *c, uint32_t cpu, uint32_t *arg)
+{
+    *arg = c->shared ? cpu : c->is.id_bits << 16 | cpu;
+    return c->shared ? c->shared : shares_ids;
 }
 
 static bool next_cache(UNUSED const uint32_t *n, uint32_t *at)
@@ -161,15 +179,16 @@ static void print_level(struct pseudo_text *t, const uint32_t *n)
     struct cache c;
 
     if (find_cache(n[1], &c))
-        pseudo_print(t, "%u\n", c.level);
+        pseudo_print(t, "%u\n", c.is.level);
 }
 
 static void print_type(struct pseudo_text *t, const uint32_t *n)
 {
+    static const char *const names[] = {"Data", "Instruction", "Unified"};
     struct cache c;
 
     if (find_cache(n[1], &c))
-        pseudo_print(t, "%s\n", c.type);
+        pseudo_print(t, "%s\n", names[c.is.kind]);
 }
 
 static void print_size(struct pseudo_text *t, const uint32_t *n)
@@ -177,7 +196,7 @@ static void print_size(struct pseudo_text *t, const uint32_t *n)
     struct cache c;
 
     if (find_cache(n[1], &c))
-        pseudo_print(t, "%uK\n", c.bytes / 1024);
+        pseudo_print(t, "%uK\n", c.is.bytes / 1024);
 }
 
 static void print_line(struct pseudo_text *t, const uint32_t *n)
@@ -185,7 +204,7 @@ static void print_line(struct pseudo_text *t, const uint32_t *n)
     struct cache c;
 
     if (find_cache(n[1], &c))
-        pseudo_print(t, "%u\n", c.line);
+        pseudo_print(t, "%u\n", c.is.line);
 }
 
 static void print_ways(struct pseudo_text *t, const uint32_t *n)
@@ -193,15 +212,15 @@ static void print_ways(struct pseudo_text *t, const uint32_t *n)
     struct cache c;
 
     if (find_cache(n[1], &c))
-        pseudo_print(t, "%u\n", c.ways);
+        pseudo_print(t, "%u\n", c.is.ways);
 }
 
 static void print_sets(struct pseudo_text *t, const uint32_t *n)
 {
     struct cache c;
 
-    if (find_cache(n[1], &c) && c.line && c.ways)
-        pseudo_print(t, "%u\n", c.bytes / c.line / c.ways);
+    if (find_cache(n[1], &c) && c.is.line && c.is.ways)
+        pseudo_print(t, "%u\n", c.is.bytes / c.is.line / c.is.ways);
 }
 
 /* The number of the cache among those of its level and type. */
@@ -210,24 +229,34 @@ static void print_cache_id(struct pseudo_text *t, const uint32_t *n)
     const struct sched_topology *s = sched_topology();
     struct cache c;
 
-    if (find_cache(n[1], &c))
-        pseudo_print(t, "%u\n", c.shared == shares_core ? s->of[n[0]].core : s->of[n[0]].chip);
+    if (!find_cache(n[1], &c))
+        return;
+    uint64_t id = !c.shared                 ? cpus[n[0]].hwid >> c.is.id_bits
+                  : c.shared == shares_core ? s->of[n[0]].core
+                                            : s->of[n[0]].chip;
+    pseudo_print(t, "%llu\n", (unsigned long long)id);
 }
 
 static void print_cache_mask(struct pseudo_text *t, const uint32_t *n)
 {
     struct cache c;
+    uint32_t arg;
 
-    if (find_cache(n[1], &c))
-        print_mask(t, cpu_count(), c.shared, n[0]);
+    if (find_cache(n[1], &c)) {
+        is_member *shared = sharing_of(&c, n[0], &arg);
+        print_mask(t, cpu_count(), shared, arg);
+    }
 }
 
 static void print_cache_list(struct pseudo_text *t, const uint32_t *n)
 {
     struct cache c;
+    uint32_t arg;
 
-    if (find_cache(n[1], &c))
-        print_list(t, cpu_count(), c.shared, n[0]);
+    if (find_cache(n[1], &c)) {
+        is_member *shared = sharing_of(&c, n[0], &arg);
+        print_list(t, cpu_count(), shared, arg);
+    }
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "kernel/core/printf.h"
 #include <asm/hwcap.h>
 
-enum id { ISAR0, ISAR1, ISAR2, PFR0, PFR1, MMFR0, MMFR1, MMFR2, IDS };
+enum id { ISAR0, ISAR1, ISAR2, PFR0, PFR1, MMFR0, MMFR1, MMFR2, NONE, IDS };
 
 /* A feature is there if the four bits from `shift` on of an ID register are `least` or more. */
 struct feature {
@@ -34,6 +34,7 @@ static const struct feature features[] = {
     {"atomics", HWCAP_ATOMICS, .id = ISAR0, .shift = 20, .least = 2},
     {"fphp", HWCAP_FPHP, .sign = true, .id = PFR0, .shift = 16, .least = 1},
     {"asimdhp", HWCAP_ASIMDHP, .sign = true, .id = PFR0, .shift = 20, .least = 1},
+    {"cpuid", HWCAP_CPUID, .id = NONE}, /* emulated below */
     {"asimdrdm", HWCAP_ASIMDRDM, .id = ISAR0, .shift = 28, .least = 1},
     {"jscvt", HWCAP_JSCVT, .id = ISAR1, .shift = 12, .least = 1},
     {"fcma", HWCAP_FCMA, .id = ISAR1, .shift = 16, .least = 1},
@@ -102,7 +103,7 @@ static uint64_t feature_bits(bool second)
 
 uint64_t arch_user_hwcap(void)
 {
-    return feature_bits(false) | HWCAP_CPUID;
+    return feature_bits(false);
 }
 
 uint64_t arch_user_hwcap2(void)
@@ -121,10 +122,8 @@ void arch_cpuinfo(char out[ARCH_CPUINFO_MAX])
         if (has_feature(&features[i], &ids))
             n += ksnprintf(out + n, ARCH_CPUINFO_MAX - n, " %s", features[i].name);
     if (n < ARCH_CPUINFO_MAX)
-        n += ksnprintf(out + n, ARCH_CPUINFO_MAX - n, " cpuid");
-    if (n < ARCH_CPUINFO_MAX)
         ksnprintf(out + n, ARCH_CPUINFO_MAX - n,
-                  "\nCPU implementer\t: 0x%02x\nCPU architecture: 8\nCPU variant\t: %#x\n"
+                  "\nCPU implementer\t: 0x%02x\nCPU architecture: 8\nCPU variant\t: 0x%x\n"
                   "CPU part\t: 0x%03x\nCPU revision\t: %u\n",
                   midr >> 24, midr >> 20 & 0xf, midr >> 4 & 0xfff, midr & 0xf);
 }
@@ -145,8 +144,8 @@ static const struct {
     uint8_t number, id;
     uint64_t others;
 } shown[] = {
-    {ID(4, 0), PFR0, 0x11}, {ID(5, 0), IDS, 0x6}, {ID(6, 0), ISAR0, 0},
-    {ID(6, 1), ISAR1, 0},   {ID(6, 2), ISAR2, 0}, {ID(7, 0), MMFR0, UINT64_C(0x111ff000000)},
+    {ID(4, 0), PFR0, 0x11}, {ID(5, 0), NONE, 0x6}, {ID(6, 0), ISAR0, 0},
+    {ID(6, 1), ISAR1, 0},   {ID(6, 2), ISAR2, 0},  {ID(7, 0), MMFR0, UINT64_C(0x111ff000000)},
     {ID(7, 1), MMFR1, 0},   {ID(7, 2), MMFR2, 0},
 };
 
@@ -159,7 +158,7 @@ static uint64_t fields_of(unsigned id)
     for (unsigned i = 0; i < ARRAY_SIZE(features); i++)
         if (features[i].id == id)
             mask |= UINT64_C(0xf) << features[i].shift;
-    return id < IDS ? ids.of[id] & mask : 0;
+    return ids.of[id] & mask;
 }
 
 /* Gives the register's value as Linux's Documentation/arch/arm64/cpu-feature-registers.rst says:

@@ -133,6 +133,31 @@ static const char *text_of(const char *path)
     return buffer;
 }
 
+#define CACHE "/sys/devices/system/cpu/cpu0/cache/index"
+
+static uint64_t number_of(const char *path)
+{
+    return strtoull(text_of(path), NULL, 10);
+}
+
+/* QEMU's processors have caches for data and for code. */
+static void caches_are_described(void)
+{
+    uint64_t bytes = number_of(CACHE "0/size") << 10;
+
+    tap_check(number_of(CACHE "0/level") == 1 && !strcmp(text_of(CACHE "0/type"), "Data\n"),
+              "the first cache is for data");
+    tap_check(bytes >= 4096 && bytes == number_of(CACHE "0/number_of_sets") *
+                                            number_of(CACHE "0/ways_of_associativity") *
+                                            number_of(CACHE "0/coherency_line_size"),
+              "... of %llu bytes", (unsigned long long)bytes);
+    tap_check(!strcmp(text_of(CACHE "0/shared_cpu_list"), "0\n") &&
+                  number_of(CACHE "0/shared_cpu_map") == 1,
+              "... and of CPU 0");
+    tap_check(!strcmp(text_of(CACHE "1/type"), "Instruction\n"), "the second is for code");
+    gives(open_at(CACHE "9/level", 0), -NO_ENTRY, "there are no ten");
+}
+
 static void the_machine_is_described(void)
 {
     tap_check(strstr(text_of("/proc/cpuinfo"), "processor\t: 0\n") != NULL, "cpuinfo has a CPU");
@@ -146,6 +171,7 @@ static void the_machine_is_described(void)
     tap_check(total && strtoull(total + 9, NULL, 10) > 16384, "its node has memory");
     gives(open_at("/sys/devices/system/cpu/cpu99", 0), -NO_ENTRY, "there is no CPU 99");
     gives(open_at("/sys/devices/system/cpu/cpu00", 0), -NO_ENTRY, "... and none of two zeros");
+    caches_are_described();
     tap_check(strstr(text_of("/proc/mounts"), "proc /proc proc ro") != NULL, "/proc is mounted");
 }
 
