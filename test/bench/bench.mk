@@ -1,5 +1,6 @@
 # Benchmarks: targets bench, bench-*, results.
-.PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-mm results
+.PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
+	results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -32,6 +33,11 @@ bench-mm: $(KERNEL) machine $(B)/vigil-replay $(SIMS_MM) | deps-run deps-hpm
 bench-twins: $(KERNEL) | deps-run
 	@test/bench/twins.py arch=$(ARCH) machine=$(MACHINE) $(if $(TABLE),table='$(TABLE)') \
 		$(if $(ONLY),only='$(ONLY)')
+# Programs from elsewhere, whose sources DIR has, built and run in the same way.
+bench-elsewhere: $(KERNEL) | deps-run
+	@test/bench/elsewhere.sh dir='$(DIR)' arch=$(ARCH)
+	@ELSEWHERE=$(CURDIR)/build/elsewhere/$(ARCH) test/bench/twins.py arch=$(ARCH) \
+		machine=$(MACHINE) table=test/bench/elsewhere.txt $(if $(ONLY),only='$(ONLY)')
 
 # ---- Simulations on the host ---------------------------------------------------------------------
 # keep NAME: keeps the output of a whole run of a benchmark on the host as docs/results/NAME.txt.

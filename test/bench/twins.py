@@ -8,13 +8,14 @@ whether output and exit status are the same.
 A line of the table describes a run, in four columns parted by ' | ':
 
   name       for the report, and of a folder in out= that keeps the output of both
-  options    of ./vigil run, such as --deb lua5.4 --smp 4; - for none; 'cd=DIR' and 'input=FILE' may
-             stand among them, the working directory and standard input, relative to the table's
-             folder. $NAME is a variable of the environment, such as the folder of a program's
-             sources; a row whose variable is not set is left out, with a line that says so
+  options    of ./vigil run, such as --deb lua5.4 --smp 4; - for none; among them may stand 'cd=DIR'
+             and 'input=FILE', the working directory and standard input, relative to the table's
+             folder, and 'linux=ARGUMENT', a boot argument of Linux alone. $NAME is a variable of
+             the environment, such as the folder of a program's sources; a row whose variable is
+             not set is left out, with a line that says so
   compared   all, or what differs between two runs on one kernel and so does not count: numbers (a
              row of them with the spaces around it), order (that of lines, of threads), cpu (lines
-             that name the processor), output (the exit status alone counts)
+             that name the processor or the kernel), output (the exit status alone counts)
   command    the program and its arguments, as a shell would take them
 
 Lines that are empty or begin with # are passed over. Ends with status 1 if a run differs.
@@ -29,7 +30,7 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 KERNELS = ("vigil", "linux")
 NUMBERS = re.compile(rb"(?:[ \t]*[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)[ \t]*)+")
-CPU = re.compile(rb"(?im)^.*(?:model name|flags|bogomips|vulnerab|^\s+\S.*mitigat).*\n")
+CPU = re.compile(rb"(?im)^.*(?:model name|flags|bogomips|vulnerab|hwcap|cpu freq|^linux : |^\s+\S.*mitigat).*\n")
 COMPARED = {"all", "numbers", "cpu", "order", "output"}
 FAILED = 125
 
@@ -55,12 +56,14 @@ class Row:
         if self.compared - COMPARED:
             raise TableError(f"'{line}': '{compared}', expected {' '.join(sorted(COMPARED))}")
         self.folder, self.input, self.options = folder, os.devnull, []
-        self.missing = missing(options)
+        self.missing, self.boot = missing(options), []
         for word in [] if options == "-" else shlex.split(os.path.expandvars(options)):
             if word.startswith("cd="):
                 self.folder = os.path.join(folder, word[3:])
             elif word.startswith("input="):
                 self.input = os.path.join(folder, word[6:])
+            elif word.startswith("linux="):
+                self.boot += ["--kernel-args", word[6:]]
             else:
                 self.options.append(word)
         self.command = shlex.split(command)
@@ -93,7 +96,7 @@ def run(row, kernel, o):
     os.makedirs(folder, exist_ok=True)
     words = [os.path.join(TOP, "vigil"), "run", "--machine", o["machine"], "--arch", o["arch"],
              "--kernel", kernel, "--timeout", o["timeout"], "--out", os.path.join(folder, kernel),
-             *row.options, "--", *row.command]
+             *row.options, *(row.boot if kernel == "linux" else []), "--", *row.command]
     path, since = os.path.join(folder, kernel + ".txt"), time.monotonic()
     with open(path, "wb") as out, open(row.input, "rb") as given, \
             open(os.path.join(folder, kernel + ".errors"), "wb") as errors:
