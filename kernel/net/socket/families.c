@@ -1,6 +1,8 @@
 /* The families of sockets that are built; see socket.h. */
 #include "kernel/net/socket/socket.h"
+#include "kernel/net/socket/unix.h"
 
 const struct socket_family *const socket_families[] = {
+    &unix_family,
     NULL,
 };

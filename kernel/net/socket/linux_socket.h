@@ -51,10 +51,6 @@ enum {
 
 enum { SCM_RIGHTS = 1, SCM_CREDENTIALS = 2 };
 
-struct ucred {
-    uint32_t pid, uid, gid;
-};
-
 struct linger {
     int l_onoff, l_linger; /* seconds */
 };
@@ -82,6 +78,11 @@ struct cmsghdr {
 };
 #define CMSG_ALIGN(n) ALIGN_UP(n, sizeof(size_t))
 #endif
+
+/* Linux's struct ucred. */
+struct socket_credentials {
+    uint32_t pid, uid, gid;
+};
 
 #define SOCK_TYPE_MASK 0xf
 #define SOCK_TYPES     11 /* above all types */

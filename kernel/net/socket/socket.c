@@ -41,7 +41,7 @@ static void init_socket(struct socket *s, const struct socket_family *family, in
     wait_init(&s->waiting);
     poll_source_init(&s->changes);
     socket_init_options(&s->options);
-    s->peer = (struct ucred){0, (uint32_t)-1, (uint32_t)-1};
+    s->peer = (struct socket_credentials){0, (uint32_t)-1, (uint32_t)-1};
 }
 
 static void free_socket(struct socket *s)

@@ -36,7 +36,7 @@ struct socket_options {
 struct socket_caller {
     struct files *files;
     struct memory_account *account;
-    struct ucred is;
+    struct socket_credentials is;
 };
 
 struct socket {
@@ -48,10 +48,10 @@ struct socket {
     struct spinlock lock;               /* LOCK_SOCKET */
     struct wait_queue waiting;          /* [S] for whatever changes */
     struct poll_source changes;
-    struct socket_options options; /* [S] */
-    int error;                     /* [S] pending: 0 or a negative number; socket_error() */
-    bool listens;                  /* [S] SO_ACCEPTCONN */
-    struct ucred peer;             /* [S] SO_PEERCRED */
+    struct socket_options options;  /* [S] */
+    int error;                      /* [S] pending: 0 or a negative number; socket_error() */
+    bool listens;                   /* [S] SO_ACCEPTCONN */
+    struct socket_credentials peer; /* [S] SO_PEERCRED */
 };
 
 struct socket_address {
@@ -85,7 +85,7 @@ struct socket_message {
     /* Of families that pass them. Sent: the family takes what it keeps of `rights`, sets it to
      * NULL. Received: given by the family, with a reference to each file. */
     struct socket_rights *rights;
-    struct ucred credentials;
+    struct socket_credentials credentials;
     bool has_credentials;
     /* Control data. Sent: what is none of the above, as it lay in user memory; the family reads
      * it.     * Received: room, which socket_put_control() fills. */

@@ -280,7 +280,8 @@ int64_t sys_getpeername(const struct call *c)
 static int set_option(struct socket *s, int level, int name, vaddr_t from, unsigned bytes)
 {
     char value[SOCKET_OPTION_MAX] = {0};
-    unsigned most = level == SOL_SOCKET ? sizeof(struct ucred) + sizeof(int) : sizeof(value);
+    unsigned most =
+        level == SOL_SOCKET ? sizeof(struct socket_credentials) + sizeof(int) : sizeof(value);
 
     if (level != SOL_SOCKET && s->ops->set_option == socket_no_set_option)
         return -EOPNOTSUPP;

@@ -42,7 +42,7 @@ static int take_files(const struct call *c, struct socket_message *m, const char
 static int take_credentials(const struct call *c, struct socket_message *m, const char *from,
                             size_t n)
 {
-    struct ucred given;
+    struct socket_credentials given;
 
     if (n != sizeof(given))
         return -EINVAL;

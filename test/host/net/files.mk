@@ -1,0 +1,3 @@
+test_unix_SRC := $(addprefix kernel/fs/,path.c tar.c tree.c tree_archive.c tree_write.c vnode.c) \
+	kernel/file/file.c kernel/mem/account.c $(addprefix kernel/net/socket/,data.c options.c socket.c) \
+	$(filter kernel/net/socket/unix%,$(KERNEL_SRC)) $(call double,fs_kernel.c socket_kernel.c)
