@@ -62,6 +62,8 @@ RECURSIONS = {
         "DEPTH_MAX brackets and signs of a metric, and what is in them",
     ),
     "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
+    "kernel/net/socket/unix_packet.c:close_rights": (2, "the outermost closes what others find"),
+    "unix_name_put": (2, "what a name stands for is no socket"),
     "mm/policy/region/region.c:search_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "mm/policy/region/tree.c:check_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "process_put": (2, "a process's program is no descriptor of signals"),

@@ -1,7 +1,7 @@
 /*
  * Sockets of AF_UNIX against those of the kernel that runs the test: the same random calls, none of
  * which waits, give the same results, bytes, descriptors and readiness. At the end no memory is
- * left, though descriptors were sent around in circles.
+ * left.
  *
  * No more waits in queues than both kernels take: they count their memory differently.
  */
@@ -280,6 +280,28 @@ static void send_to(struct slot *s)
     sends++;
 }
 
+/* Returns how many datagrams wait in the host's queues. */
+static unsigned host_queue(void)
+{
+    unsigned n = 0;
+    FILE *f = fopen("/proc/sys/net/unix/max_dgram_qlen", "r");
+
+    if (f && fscanf(f, "%u", &n) != 1)
+        n = 0;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+/* Sends once, or now and then enough to fill a queue, if the host's are as long as ours. */
+static void send_often(struct slot *s)
+{
+    unsigned times = below(30) || host_queue() != UNIX_QUEUE ? 1 : UNIX_QUEUE + 2;
+
+    while (times--)
+        send_to(s);
+}
+
 /* Takes the descriptors that came on both sides. */
 static void take_passed(struct msghdr *h, struct socket_message *m)
 {
@@ -403,7 +425,7 @@ static void make_call(void)
     else if (n < 43)
         accept_socket(s);
     else if (n < 63)
-        send_to(s);
+        send_often(s);
     else if (n < 81)
         receive_some(s);
     else if (n < 83)
@@ -441,6 +463,12 @@ static void begin(void)
     by = (struct socket_caller){files, account, {(uint32_t)getpid(), 0, 0}};
 }
 
+static void end(void)
+{
+    kfree(files);
+    memory_account_put(account);
+}
+
 static void test_same_as_host(void **state)
 {
     (void)state;
@@ -452,8 +480,7 @@ static void test_same_as_host(void **state)
         assert_int_equal(account->passed, 0);
         assert_int_equal(fs_allocated, 2);
     }
-    kfree(files);
-    memory_account_put(account);
+    end();
 }
 
 int main(void)
