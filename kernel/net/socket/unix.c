@@ -202,14 +202,18 @@ static int64_t ioctl_unix(struct socket *s, uint32_t request, vaddr_t arg)
 
 /* ---- The family ------------------------------------------------------------------------------ */
 
-#define IN_COMMON                                                                              \
-    .pair = pair_unix, .bind = unix_bind, .shutdown = shutdown_unix, .name = name_unix,        \
-    .peer = peer_unix, .get_option = socket_no_get_option, .set_option = socket_no_set_option, \
-    .option_set = socket_no_option_set, .ioctl = ioctl_unix, .close = close_unix,              \
-    .release = release_unix
-
 static const struct socket_ops stream_ops = {
-    IN_COMMON,
+    .pair = pair_unix,
+    .bind = unix_bind,
+    .shutdown = shutdown_unix,
+    .name = name_unix,
+    .peer = peer_unix,
+    .get_option = socket_no_get_option,
+    .set_option = socket_no_set_option,
+    .option_set = socket_no_option_set,
+    .ioctl = ioctl_unix,
+    .close = close_unix,
+    .release = release_unix,
     .breaks = true,
     .connect = unix_connect_stream,
     .listen = listen_unix,
@@ -220,7 +224,17 @@ static const struct socket_ops stream_ops = {
 };
 
 static const struct socket_ops datagram_ops = {
-    IN_COMMON,
+    .pair = pair_unix,
+    .bind = unix_bind,
+    .shutdown = shutdown_unix,
+    .name = name_unix,
+    .peer = peer_unix,
+    .get_option = socket_no_get_option,
+    .set_option = socket_no_set_option,
+    .option_set = socket_no_option_set,
+    .ioctl = ioctl_unix,
+    .close = close_unix,
+    .release = release_unix,
     .connect = unix_connect_datagram,
     .listen = socket_no_listen,
     .accept = socket_no_accept,
@@ -230,7 +244,17 @@ static const struct socket_ops datagram_ops = {
 };
 
 static const struct socket_ops seqpacket_ops = {
-    IN_COMMON,
+    .pair = pair_unix,
+    .bind = unix_bind,
+    .shutdown = shutdown_unix,
+    .name = name_unix,
+    .peer = peer_unix,
+    .get_option = socket_no_get_option,
+    .set_option = socket_no_set_option,
+    .option_set = socket_no_option_set,
+    .ioctl = ioctl_unix,
+    .close = close_unix,
+    .release = release_unix,
     .connect = unix_connect_stream,
     .listen = listen_unix,
     .accept = unix_accept,

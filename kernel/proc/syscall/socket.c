@@ -102,22 +102,25 @@ static int open_pair(struct socket *const s[2], uint32_t flags, struct file *out
 static int make_pair(const struct call *c, uint32_t type, struct socket *s[2])
 {
     struct socket_caller by;
+    struct socket *a, *b;
 
     socket_called_by(c, &by);
     int domain = (int)c->a[0], protocol = (int)c->a[2];
-    int err = socket_make(domain, (int)type & SOCK_TYPE_MASK, protocol, &by, &s[0]);
+    int err = socket_make(domain, (int)type & SOCK_TYPE_MASK, protocol, &by, &a);
     if (err)
         return err;
-    err = socket_make(domain, (int)type & SOCK_TYPE_MASK, protocol, &by, &s[1]);
+    err = socket_make(domain, (int)type & SOCK_TYPE_MASK, protocol, &by, &b);
     if (err) {
-        socket_drop(s[0]);
+        socket_drop(a);
         return err;
     }
-    err = s[0]->ops->pair(s[0], s[1], &by);
+    err = a->ops->pair(a, b, &by);
     if (err) {
-        socket_drop(s[0]);
-        socket_drop(s[1]);
+        socket_drop(a);
+        socket_drop(b);
     }
+    s[0] = a;
+    s[1] = b;
     return err;
 }
 
