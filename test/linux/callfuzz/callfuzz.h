@@ -129,9 +129,6 @@ int calls_child(const struct options *o);
 int calls_supervise(const struct options *o, const char *self);
 int frames_child(const struct options *o);
 int frames_supervise(const struct options *o, const char *self);
-/* A file at which the neighbour ends. It is made when no process makes calls any more, which remove
- * and rename what is in /tmp. */
-#define NEIGHBOUR_ENDS "/neighbour-ends"
 int neighbour(const struct options *o);
 int twins(const struct options *o);
 int found(void);
