@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "apps/common/connection.h"
 
-const char *const address_names[] = {"tcp", "local", NULL};
+const char *const address_names[] = {"local", "tcp", NULL};
 
 /* An address of either family. */
 union any_address {

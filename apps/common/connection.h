@@ -12,7 +12,7 @@ struct address {
     uint16_t port; /* of TCP; part of that name */
 };
 
-/* Names of the two, the local one second. */
+/* Names of the two, the local one first. */
 extern const char *const address_names[];
 
 /* Makes a socket where users connect. Returns it, or -1 with errno. */

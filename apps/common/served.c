@@ -12,7 +12,7 @@ const char *const served_roles[] = {"both", "server", "users", NULL};
 
 void served_begin(struct served *s)
 {
-    s->served = (struct address){.local = s->over, .port = (uint16_t)s->port};
+    s->served = (struct address){.local = !s->over, .port = (uint16_t)s->port};
 }
 
 static int start_users(const struct served *s, int argc, char **argv)
