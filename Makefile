@@ -418,4 +418,4 @@ clean:
 distclean:
 	rm -rf $(B) compile_commands.json
 
--include $(shell find $(B) -name '*.d' -type f 2>/dev/null)
+-include $(shell find $(B) -path $(B)/run -prune -o -name '*.d' -type f -print 2>/dev/null)
