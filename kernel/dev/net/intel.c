@@ -577,7 +577,16 @@ static int start(struct net_device *d)
     return -EIO;
 }
 
-static const struct net_ops ops = {start, stop, send_frames, reclaim, poll, mask, unmask, link};
+static const struct net_ops ops = {
+    .start = start,
+    .stop = stop,
+    .send = send_frames,
+    .reclaim = reclaim,
+    .poll = poll,
+    .mask = mask,
+    .unmask = unmask,
+    .link = link,
+};
 
 /* ---- Probe ----------------------------------------------------------------------------------- */
 

@@ -503,7 +503,16 @@ static void stop(struct net_device *d)
         }
 }
 
-static const struct net_ops ops = {start, stop, send_frames, reclaim, poll, mask, unmask, link};
+static const struct net_ops ops = {
+    .start = start,
+    .stop = stop,
+    .send = send_frames,
+    .reclaim = reclaim,
+    .poll = poll,
+    .mask = mask,
+    .unmask = unmask,
+    .link = link,
+};
 
 /* ---- Probe ----------------------------------------------------------------------------------- */
 

@@ -180,24 +180,6 @@ static void release_socket(struct vnode *v)
     free_socket(s);
 }
 
-static int64_t read_socket(struct vnode *v, UNUSED void *state, unsigned flags, UNUSED uint64_t at,
-                           void *to, size_t n)
-{
-    struct socket *s = socket_at(v);
-    struct socket_message m = {.data = {.kernel = to, .left = n}};
-
-    return s->ops->receive(s, &m, flags & VNODE_NONBLOCK ? MSG_DONTWAIT : 0);
-}
-
-static int64_t write_socket(struct vnode *v, UNUSED void *state, unsigned flags, UNUSED uint64_t at,
-                            const void *from, size_t n)
-{
-    struct socket *s = socket_at(v);
-    struct socket_message m = {.data = {.kernel = (void *)from, .left = n}};
-
-    return s->ops->send(s, &m, flags & VNODE_NONBLOCK ? MSG_DONTWAIT : 0);
-}
-
 static unsigned poll_socket(struct vnode *v, UNUSED void *state)
 {
     struct socket *s = socket_at(v);
@@ -217,9 +199,10 @@ static size_t name_socket(struct vnode *v, char *to, size_t room)
     return MIN(ksnprintf(to, room, "socket:[%llu]", (unsigned long long)v->id), room);
 }
 
+/* Reads and writes are messages: socket calls, which know who makes them. */
 static const struct vnode_ops socket_vnode_ops = {
-    VNODE_OPS_NOWHERE,     .name = name_socket,       .stat = vnode_stat,    .open = vnode_open,
-    .close = close_socket, .read = read_socket,       .write = write_socket, .poll = poll_socket,
+    VNODE_OPS_NOWHERE,     .name = name_socket,       .stat = vnode_stat,      .open = vnode_open,
+    .close = close_socket, .read = vnode_no_read,     .write = vnode_no_write, .poll = poll_socket,
     .ioctl = ioctl_socket, .release = release_socket,
 };
 
