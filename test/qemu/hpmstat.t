@@ -64,7 +64,7 @@ awk '
 		for (t in seen) {
 			threads++
 			truth += fact[t]
-			if (sum[t] > fact[t] || (fact[t] > 20000000 && sum[t] * 10 < fact[t] * 7)) {
+			if (sum[t] > fact[t] || (fact[t] > 20000000 && sum[t] * 10 < fact[t] * 6)) {
 				print "# thread " t ": " sum[t] ", truth " fact[t]
 				bad = 1
 			}
