@@ -1,6 +1,6 @@
 /* Error numbers: the kernel's are Linux's, and newlib has others. */
 #include <errno.h>
-#include "apps/libc/syscall.h"
+#include "apps/libc/libc.h"
 
 static const uint16_t of_linux[] = {
 #include "linux_errnos.h"
@@ -14,4 +14,12 @@ int64_t syscall_result(int64_t result)
     if (result >= 0)
         return result;
     return error < NUMBERS && of_linux[error] ? -(int64_t)of_linux[error] : result - __ELASTERROR;
+}
+
+int posix_result(int64_t result)
+{
+    if (result >= 0)
+        return (int)result;
+    errno = (int)-result;
+    return -1;
 }

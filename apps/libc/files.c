@@ -7,17 +7,9 @@
 #include <unistd.h>
 #include "apps/libc/libc.h"
 
-static int result_of(int64_t r)
-{
-    if (r >= 0)
-        return (int)r;
-    errno = (int)-r;
-    return -1;
-}
-
 static _READ_WRITE_RETURN_TYPE size_of(int64_t r)
 {
-    return r < 0 ? result_of(r) : (_READ_WRITE_RETURN_TYPE)r;
+    return r < 0 ? posix_result(r) : (_READ_WRITE_RETURN_TYPE)r;
 }
 
 POSIX _READ_WRITE_RETURN_TYPE write(int fd, const void *buf, size_t n)
@@ -59,13 +51,13 @@ POSIX int open(const char *path, int flags, ...)
     va_start(rest, flags);
     unsigned mode = flags & O_CREAT ? va_arg(rest, unsigned) : 0;
     va_end(rest);
-    return result_of(syscall4(SYS_openat, LINUX_AT_FDCWD, path, linux_flags(flags), mode));
+    return posix_result(syscall4(SYS_openat, LINUX_AT_FDCWD, path, linux_flags(flags), mode));
 }
 ALSO_UNDERSCORED(open);
 
 POSIX int close(int fd)
 {
-    return result_of(syscall1(SYS_close, fd));
+    return posix_result(syscall1(SYS_close, fd));
 }
 ALSO_UNDERSCORED(close);
 
@@ -103,7 +95,7 @@ static int get_stat(int fd, const char *path, int flags, struct stat *st)
     int64_t r = syscall5(SYS_statx, fd, path, flags, LINUX_STATX_BASIC_STATS, &x);
 
     if (r < 0)
-        return result_of(r);
+        return posix_result(r);
     *st = (struct stat){
         .st_dev = (dev_t)(x.device_major << 8 | x.device_minor),
         .st_ino = (ino_t)x.number,
@@ -139,25 +131,25 @@ POSIX int isatty(int fd)
 {
     uint32_t settings[16];
 
-    return result_of(syscall3(SYS_ioctl, fd, LINUX_TCGETS, settings)) == 0;
+    return posix_result(syscall3(SYS_ioctl, fd, LINUX_TCGETS, settings)) == 0;
 }
 ALSO_UNDERSCORED(isatty);
 
 POSIX int unlink(const char *path)
 {
-    return result_of(syscall3(SYS_unlinkat, LINUX_AT_FDCWD, path, 0));
+    return posix_result(syscall3(SYS_unlinkat, LINUX_AT_FDCWD, path, 0));
 }
 ALSO_UNDERSCORED(unlink);
 
 POSIX int link(const char *from, const char *to)
 {
     (void)from, (void)to;
-    return result_of(-EPERM); /* no file has a second name */
+    return posix_result(-EPERM); /* no file has a second name */
 }
 ALSO_UNDERSCORED(link);
 
 POSIX int mkdir(const char *path, mode_t mode)
 {
-    return result_of(syscall3(SYS_mkdirat, LINUX_AT_FDCWD, path, mode));
+    return posix_result(syscall3(SYS_mkdirat, LINUX_AT_FDCWD, path, mode));
 }
 ALSO_UNDERSCORED(mkdir);

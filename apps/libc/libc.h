@@ -73,6 +73,9 @@ void clock_start(void) VIGIL(clock_start);
  * it, where the kernel names memory, if name is not NULL. Returns NULL if there is none. */
 void *pages_map(size_t bytes, const char *name, int flags) VIGIL(pages_map);
 
+/* Returns what a POSIX function returns for a system call's result: that, or -1 with errno. */
+int posix_result(int64_t result) VIGIL(posix_result);
+
 /* Returns ns since boot. */
 uint64_t clock_ns(void) VIGIL(clock_ns);
 /* Sleeps while *word == expected, until it is woken. Returns 0 or -Exxx. */

@@ -1,5 +1,4 @@
 /* See sys/mman.h. Its numbers are Linux's. */
-#include <errno.h>
 #include <sys/mman.h>
 #include "apps/libc/libc.h"
 
@@ -12,14 +11,6 @@ _Static_assert(MAP_SHARED == LINUX_MAP_SHARED && MAP_PRIVATE == LINUX_MAP_PRIVAT
 _Static_assert(MADV_SEQUENTIAL == LINUX_MADV_SEQUENTIAL && MADV_RANDOM == LINUX_MADV_RANDOM &&
                    MADV_WILLNEED == LINUX_MADV_WILLNEED && MADV_DONTNEED == LINUX_MADV_DONTNEED,
                "advice");
-
-static int result_of(int64_t r)
-{
-    if (r >= 0)
-        return 0;
-    errno = (int)-r;
-    return -1;
-}
 
 void *pages_map(size_t bytes, const char *name, int flags)
 {
@@ -36,20 +27,23 @@ POSIX void *mmap(void *addr, size_t bytes, int prot, int flags, int fd, off_t of
     int64_t at = syscall6(SYS_mmap, (uint64_t)addr, bytes, (uint64_t)prot, (uint64_t)flags,
                           (uint64_t)fd, (uint64_t)offset);
 
-    return result_of(at) ? MAP_FAILED : (void *)at;
+    if (at >= 0)
+        return (void *)at;
+    posix_result(at);
+    return MAP_FAILED;
 }
 
 POSIX int munmap(void *addr, size_t bytes)
 {
-    return result_of(syscall2(SYS_munmap, addr, bytes));
+    return posix_result(syscall2(SYS_munmap, addr, bytes));
 }
 
 POSIX int mprotect(void *addr, size_t bytes, int prot)
 {
-    return result_of(syscall3(SYS_mprotect, addr, bytes, prot));
+    return posix_result(syscall3(SYS_mprotect, addr, bytes, prot));
 }
 
 POSIX int madvise(void *addr, size_t bytes, int advice)
 {
-    return result_of(syscall3(SYS_madvise, addr, bytes, advice));
+    return posix_result(syscall3(SYS_madvise, addr, bytes, advice));
 }

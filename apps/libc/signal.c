@@ -44,14 +44,6 @@ static void handle(int number)
         handler(signal);
 }
 
-static int result_of(int64_t r)
-{
-    if (r >= 0)
-        return 0;
-    errno = (int)-r;
-    return -1;
-}
-
 _sig_func_ptr signal(int number, _sig_func_ptr handler)
 {
     const bool own = handler != SIG_DFL && handler != SIG_IGN;
@@ -64,7 +56,7 @@ _sig_func_ptr signal(int number, _sig_func_ptr handler)
         return SIG_ERR;
     }
     _sig_func_ptr before = __atomic_exchange_n(&handlers[number], handler, __ATOMIC_ACQ_REL);
-    if (!result_of(syscall4(SYS_rt_sigaction, to_linux(number), &action, 0, sizeof action.mask)))
+    if (!posix_result(syscall4(SYS_rt_sigaction, to_linux(number), &action, 0, sizeof action.mask)))
         return before;
     __atomic_store_n(&handlers[number], before, __ATOMIC_RELEASE);
     return SIG_ERR;
@@ -72,13 +64,13 @@ _sig_func_ptr signal(int number, _sig_func_ptr handler)
 
 int raise(int number)
 {
-    return result_of(
+    return posix_result(
         syscall3(SYS_tgkill, syscall0(SYS_getpid), syscall0(SYS_gettid), to_linux(number)));
 }
 
 POSIX int kill(int pid, int number)
 {
-    return result_of(syscall2(SYS_kill, pid, to_linux(number)));
+    return posix_result(syscall2(SYS_kill, pid, to_linux(number)));
 }
 ALSO_UNDERSCORED(kill);
 

@@ -6,14 +6,6 @@
 #include <unistd.h>
 #include "apps/libc/libc.h"
 
-static int result_of(int64_t r)
-{
-    if (r >= 0)
-        return (int)r;
-    errno = (int)-r;
-    return -1;
-}
-
 static int fail(int error)
 {
     errno = error;
@@ -76,7 +68,7 @@ ALSO_UNDERSCORED(wait);
 
 POSIX int getentropy(void *buf, size_t n)
 {
-    return n > ENTROPY_MAX ? fail(EIO) : -(result_of(syscall3(SYS_getrandom, buf, n, 0)) < 0);
+    return n > ENTROPY_MAX ? fail(EIO) : -(posix_result(syscall3(SYS_getrandom, buf, n, 0)) < 0);
 }
 ALSO_UNDERSCORED(getentropy);
 

@@ -66,26 +66,18 @@ static int linux_clock(clockid_t clock)
     }
 }
 
-static int result_of(int64_t r)
-{
-    if (r >= 0)
-        return 0;
-    errno = (int)-r;
-    return -1;
-}
-
 POSIX int clock_gettime(clockid_t clock, struct timespec *t)
 {
     int number = linux_clock(clock);
 
-    return number < 0 ? -1 : result_of(read_clock(number, t));
+    return number < 0 ? -1 : posix_result(read_clock(number, t));
 }
 
 POSIX int clock_getres(clockid_t clock, struct timespec *t)
 {
     int number = linux_clock(clock);
 
-    return number < 0 ? -1 : result_of(syscall2(SYS_clock_getres, number, t));
+    return number < 0 ? -1 : posix_result(syscall2(SYS_clock_getres, number, t));
 }
 
 POSIX int gettimeofday(struct timeval *restrict t, void *restrict zone)
@@ -120,7 +112,7 @@ POSIX int nanosleep(const struct timespec *want, struct timespec *left)
 
     if (!r && left)
         *left = (struct timespec){0};
-    return result_of(r);
+    return posix_result(r);
 }
 
 void sleep_ns(uint64_t ns)

@@ -1,10 +1,9 @@
 /*
  * Intel's gigabit controllers 82574 (e1000e) and 82576 (igb), by the names of their datasheets
  * (82574 GbE Controller Family Datasheet 3.4; 82576 Gigabit Ethernet Controller Datasheet 2.63).
- * They differ in data: where rings' registers lie, what is written to which register at the start,
- * and how frames to be sent are described. Message interrupts only (MSI-X), one for each queue.
+ * They differ in data (intel_kinds.h). Message interrupts only (MSI-X), one for each queue.
  */
-#include "intel_ring.h"
+#include "intel_kinds.h"
 #include "net_core.h"
 #include "kernel/arch/arch.h"
 #include "kernel/core/cpu.h"
@@ -56,122 +55,19 @@ enum {
 #define STATUS_SPEED(s)         ((s) >> 6 & 3)
 #define STATUS_GIO_MASTER       (1u << 19)
 /* MDIC: writes 1200h (IEEE 802.3, 22.2.4.1: negotiate, anew) to register 0 of the PHY, number 1 */
-#define MDIC_NEGOTIATE    (0x1200 | 1u << 21 | 1u << 26)
-#define CTRL_EXT_DRV_LOAD (1u << 28)
-#define RCTL_EN           (1u << 1)
-#define RCTL_BAM          (1u << 15) /* frames to all */
-#define RCTL_SECRC        (1u << 26) /* without Ethernet's checksum */
-#define TCTL_EN           (1u << 1)
-#define TCTL_PSP          (1u << 3)
-#define TCTL_CT           (0x0fu << 4)
-#define TCTL_COLD         (0x3fu << 12)
-#define RXCSUM_SUMS       (1u << 9 | 1u << 8) /* TUOFLD, IPOFLD */
-#define RXCSUM_PCSD       (1u << 13)          /* hashes in place of sums of fragments */
+#define MDIC_NEGOTIATE (0x1200 | 1u << 21 | 1u << 26)
+#define RCTL_EN        (1u << 1)
+#define RCTL_BAM       (1u << 15) /* frames to all */
+#define RCTL_SECRC     (1u << 26) /* without Ethernet's checksum */
+#define TCTL_EN        (1u << 1)
+#define TCTL_PSP       (1u << 3)
+#define TCTL_CT        (0x0fu << 4)
+#define TCTL_COLD      (0x3fu << 12)
+#define RXCSUM_SUMS    (1u << 9 | 1u << 8) /* TUOFLD, IPOFLD */
+#define RXCSUM_PCSD    (1u << 13)          /* hashes in place of sums of fragments */
 /* TCP and IP, v4 and v6 */
 #define MRQC_TYPES (1u << 16 | 1u << 17 | 1u << 20 | 1u << 21)
 #define RAH_AV     (1u << 31)
-
-struct intel_write {
-    uint32_t reg, value;
-};
-
-/* What differs between the controllers. */
-struct intel_kind {
-    const char *name;
-    uint16_t ids[6]; /* PCI device numbers; ended by 0 */
-    unsigned queues;
-    uint32_t in, out, stride;         /* registers of the first rings; bytes between two queues' */
-    uint32_t in_control, out_control; /* RXDCTL, TXDCTL */
-    uint32_t enabled;                 /* bit there that says when a ring works; 0: none */
-    uint32_t spread;                  /* MRQC: hashes choose a queue */
-    unsigned entry_shift;             /* a queue's number in an entry of RETA */
-    uint32_t mask, unmask;            /* registers */
-    uint32_t cause[NET_QUEUES_MAX];   /* each queue's bits there */
-    const struct intel_sending *sending;
-    const struct intel_write *start; /* ended by a write to register 0 */
-};
-
-/* 82574: 10.2.4 (interrupts), 10.2.5 (RFCTL). Causes: RxQ0 20, RxQ1 21, TxQ0 22, TxQ1 23. IVAR has
- * four bits for RxQ0, RxQ1, TxQ0, TxQ1; bit 31: an interrupt for each frame sent. */
-static const struct intel_write start_82574[] = {
-    {0x5008, 1u << 15},                     /* RFCTL.EXSTEN: extended descriptors */
-    {0x00e4, 0x80000000u | 0x9898},         /* IVAR: 0, 1, 0, 1, all valid */
-    {0x00dc, 0x00f00000},                   /* EIAC: causes that clear themselves */
-    {0x0018, CTRL_EXT_DRV_LOAD | 1u << 31}, /* CTRL_EXT.PBA_support */
-    {0x0410, 0x00602008},                   /* TIPG */
-    {0, 0},
-};
-/* 82576: 8.8 (interrupts), 8.10.2 (SRRCTL). IVAR of queue n has a byte for its receive ring and one
- * for its transmit ring. */
-#define IVAR_82576(n)                              \
-    {                                              \
-        0x1700 + 4 * (n), 0x8080u | (n) | (n) << 8 \
-    }
-#define SRRCTL_82576(n)                              \
-    {                                                \
-        0xc00c + 0x40 * (n), 1u << 31 | 1u << 25 | 2 \
-    } /* Drop_En, advanced, 2 KB */
-static const struct intel_write start_82576[] = {
-    {0x1514, 1u << 31 | 1u << 30 | 1u << 4 | 1}, /* GPIE: PBA, EIAME, Multiple_MSIX, NSICR */
-    {0x152c, 0xff},                              /* EIAC */
-    {0x1530, 0xff},                              /* EIAM: an interrupt masks itself */
-    {0x0018, CTRL_EXT_DRV_LOAD},
-    IVAR_82576(0),
-    IVAR_82576(1),
-    IVAR_82576(2),
-    IVAR_82576(3),
-    IVAR_82576(4),
-    IVAR_82576(5),
-    IVAR_82576(6),
-    IVAR_82576(7),
-    SRRCTL_82576(0),
-    SRRCTL_82576(1),
-    SRRCTL_82576(2),
-    SRRCTL_82576(3),
-    SRRCTL_82576(4),
-    SRRCTL_82576(5),
-    SRRCTL_82576(6),
-    SRRCTL_82576(7),
-    {0, 0},
-};
-
-static const struct intel_kind kinds[] = {
-    {
-        .name = "e1000e",
-        .ids = {0x10d3, 0x10f6},
-        .queues = 2,
-        .in = 0x2800,
-        .out = 0x3800,
-        .stride = 0x100,
-        .in_control = 1u << 24,             /* RXDCTL.GRAN */
-        .out_control = 1u << 24 | 1u << 22, /* TXDCTL.GRAN, and a bit that must be set */
-        .spread = 1,
-        .entry_shift = 7,
-        .mask = 0x00d8,   /* IMC */
-        .unmask = 0x00d0, /* IMS */
-        .cause = {1u << 20 | 1u << 22, 1u << 21 | 1u << 23},
-        .sending = &intel_82574_sending,
-        .start = start_82574,
-    },
-    {
-        .name = "igb",
-        .ids = {0x10c9, 0x10e8, 0x150a, 0x1526},
-        .queues = 8,
-        .in = 0xc000,
-        .out = 0xe000,
-        .stride = 0x40,
-        .in_control = 1u << 25,  /* RXDCTL.ENABLE */
-        .out_control = 1u << 25, /* TXDCTL.ENABLE */
-        .enabled = 1u << 25,
-        .spread = 2,
-        .entry_shift = 0,
-        .mask = 0x1528,   /* EIMC */
-        .unmask = 0x1524, /* EIMS */
-        .cause = {1, 2, 4, 8, 16, 32, 64, 128},
-        .sending = &intel_82576_sending,
-        .start = start_82576,
-    },
-};
 
 /* The rings of a queue. Locking: as in net_device.h, of the queue. */
 struct rings {
@@ -641,11 +537,11 @@ static void probe(void)
 {
     struct pci_device pci;
 
-    for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++)
-        for (const uint16_t *id = kinds[k].ids; *id; id++)
+    for (unsigned k = 0; k < INTEL_KINDS; k++)
+        for (const uint16_t *id = intel_kinds[k].ids; *id; id++)
             for (unsigned nth = 0; nth < CARDS_MAX && !pci_find(VENDOR_INTEL, *id, nth, &pci);
                  nth++)
-                add_card(&kinds[k], &pci);
+                add_card(&intel_kinds[k], &pci);
 }
 
 const struct driver net_intel_driver = {"intel", DEVICE_NET, probe};

@@ -134,7 +134,7 @@ struct socket_ops {
     int64_t (*ioctl)(struct socket *s, uint32_t request, vaddr_t arg);
     /* The last descriptor is closed, or it never had one. Others may still reference it. */
     void (*close)(struct socket *s);
-    /* The last reference is gone: frees what it has, but the structure. */
+    /* Frees what the family added: queues, names, rights. The last reference is gone. */
     void (*release)(struct socket *s);
 };
 

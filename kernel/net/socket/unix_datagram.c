@@ -75,7 +75,8 @@ int unix_connect_datagram(struct socket *s, const struct socket_address *to, UNU
 
 /* ---- Full queues ----------------------------------------------------------------------------- */
 
-/* A peer's own queue has no limit but what it has sent. Lock of `to` held. */
+/* The queue of a socket takes any number of datagrams of its own peer, whose send buffer limits
+ * them. Lock of `to` held. */
 static bool is_full_for(const struct unix_socket *to, const struct unix_socket *u)
 {
     return to != u && to->peer != u && to->queued > to->backlog;

@@ -226,7 +226,7 @@ static int wait_for_packet(struct receiving *r)
 }
 
 /* Finds the next packet: behind `last`, if the call only looks. Waits for one if there are too few
- * bytes. Returns 1; 0: the call ends with what it has; or an error. */
+ * bytes. Returns 1; 0: the call ends, and returns the bytes so far; or an error. */
 static int next_packet(struct receiving *r, struct unix_packet *last, struct unix_packet **out)
 {
     struct unix_socket *u = r->u;
