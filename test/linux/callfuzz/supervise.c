@@ -181,13 +181,21 @@ static void note_end(unsigned job, int status, uint64_t seed, uint64_t reserved)
     pthread_mutex_unlock(&lock);
 }
 
+/* The calls that a process is to make: two of three can come to their end. */
+#define FEW 500
+static uint64_t most_calls(uint64_t seed)
+{
+    return seed % 3 && each > FEW ? FEW : each;
+}
+
 static void *run_job(void *argument)
 {
     unsigned job = (unsigned)(uintptr_t)argument;
 
     for (;;) {
         pthread_mutex_lock(&lock);
-        uint64_t seed = all.next_seed++, calls = all.left < each ? all.left : each;
+        uint64_t seed = all.next_seed++, most = most_calls(seed),
+                 calls = all.left < most ? all.left : most;
         all.left -= calls;
         pthread_mutex_unlock(&lock);
         if (!calls)
@@ -322,7 +330,7 @@ static int supervise(const struct options *o, const char *path, const char *what
     if (status)
         printf("# neighbour: pid=%d status=%d\n", beside, status);
     check(beside > 0 && status == 0, "a process beside has kept its memory, pipe and file");
-    check(all.done > 50 * all.processes, "processes make a good number of calls each");
+    check(all.whole > all.processes / 4, "a good part of the processes come to their end");
     uint64_t after = settled_kb();
     long threads_after = threads_now();
     printf("# free_kb before=%llu threads before=%ld after=%ld\n", (unsigned long long)before,
