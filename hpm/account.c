@@ -167,7 +167,7 @@ HOT_CODE static void account_stretch(struct hpm_cpu *hpm, enum stretch_end end, 
         next = &plan->programme[mux_turns_group(&hpm->turns)];
     if (tag != SAME_TAG || !hpm->current)
         hpm->read_at = arch_ticks();
-    /* Nothing comes between these two, so that the truth changes hands where the counts do. */
+    /* The truth changes hands where the counts do. */
     if (tag != SAME_TAG)
         hpm_state.ops->tag((uint32_t)tag);
     hpm_state.ops->latch(&now, next);

@@ -32,6 +32,8 @@ static struct model_cpu {
     unsigned timer;                   /* counter that ends a slice by its overflow */
     /* possible reasons of an interrupt besides the timer; 0: it needs not be asked */
     unsigned others;
+    uint32_t tag; /* for the truth from the next latch on, if `tagged` */
+    bool tagged;
 } ALIGNED(CACHE_LINE) model_cpus[CPU_MAX] HOT_CPUS;
 
 static struct model_cpu *model_here(void)
@@ -141,7 +143,12 @@ HOT_CODE static void model_latch(struct pmu_latch *out, const struct hpm_program
 
     if (next)
         m->others &= ~(unsigned)ARMED;
-    arch_io_write64(&regs->turn, next ? next->image : 0);
+    /* Side by side, so that no cache miss comes between the truth's change and the counts'. */
+    uint64_t image = next ? next->image : 0;
+    if (m->tagged)
+        arch_io_write32(&regs->tag, m->tag);
+    arch_io_write64(&regs->turn, image);
+    m->tagged = false;
     for (unsigned c = 0; c < PROGRAMMABLE; c += 2) {
         pair = arch_io_read64(&regs->pair[c / 2]);
         out->count[c] = widen(&m->value[c], (uint32_t)pair);
@@ -164,7 +171,10 @@ static void model_arm(unsigned c, uint64_t due)
 
 static void model_tag(uint32_t tid)
 {
-    arch_io_write32(&model_here()->regs->tag, tid);
+    struct model_cpu *m = model_here();
+
+    m->tag = tid;
+    m->tagged = true;
 }
 
 /* Returns the machine's jitter. It draws distances period + (0..j) - (j + 1) / 2, j being a power

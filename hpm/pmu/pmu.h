@@ -93,7 +93,8 @@ struct pmu_ops {
     void (*user)(unsigned counter, struct hpm_user_register *out);
     /* Allows user mode to read counters on this CPU, or forbids it. Forbidden at first. */
     void (*open)(bool on);
-    /* Writes to the ground truth, if there is one, which thread runs from now on; 0: idle. */
+    /* Has the next latch write to the ground truth, if there is one, which thread runs from then
+     * on; 0: idle. */
     void (*tag)(uint32_t tid);
     /* Starts sampling as the valid `config` says; NULL stops it. Records that were not drained are
      * dropped, uncounted. */
