@@ -96,7 +96,7 @@ has_cell "hpmstat of=hello" name=cycles:u interval=exact \
 
 # What takes turns is scaled by what the family saw of it.  Its truth is that of all threads that
 # there were not when the run began, but for one of hpmstat's that sleeps.
-boot machine=openpower720 timeout=300 -- hpm.slice_cycles=20000 -- \
+boot machine=openpower720 plugin=seed=2 timeout=300 -- hpm.slice_cycles=20000 -- \
 	hpmstat marks=1 \
 	events=instructions,cycles,LOADS,STORES,COMPLETION,STALL:OTHER,STALL:DCACHE,L1D_MISSES -- \
 	sessions litter ';' \
