@@ -36,5 +36,5 @@ lint: deps-lint policy-check floors-check
 		print FILENAME ":" FNR ": wider than 100 columns" } END { exit wide }'
 	@tools/check_args.py $$(git ls-files 'kernel/*.c' 'hpm/*.c' 'sched/*.c' 'mm/*.c')
 	@! git grep -niwE '[n]obody|[s]omebody|[a]nybody|[e]verybody|[w]hoever|[s]o (many|much)' -- \
-		':!docs/results' || { echo 'lint: name the thread, pool or number instead' >&2; exit 1; }
+		':!docs/results' | grep -v '[n]obody:x:' || { echo 'lint: name the thread, pool or number instead' >&2; exit 1; }
 	@echo "lint: formatting is clean, boot arguments have their variables' names"

@@ -141,10 +141,10 @@ static int64_t read_data(const struct vnode *v, uint64_t at, vaddr_t to, uint64_
     return (int64_t)done;
 }
 
-/* Whether a transfer goes on behind a part: what comes next of a stream is another matter. */
-static bool goes_on(const struct vnode *v, int64_t moved, uint64_t asked)
+/* Behind the first part of a stream, what there is already is taken, but not waited for. */
+static unsigned part_flags(const struct file *f, uint64_t done)
 {
-    return moved == (int64_t)asked && !v->ops->stream && !sched_interrupted();
+    return vnode_flags(f) | (done && f->v->ops->stream ? VNODE_NONBLOCK : 0);
 }
 
 static int64_t read_parts(struct file *f, void *buffer, uint64_t at, vaddr_t to, uint64_t n)
@@ -155,14 +155,14 @@ static int64_t read_parts(struct file *f, void *buffer, uint64_t at, vaddr_t to,
 
     do {
         asked = MIN(n - done, PART);
-        got = ops->read(f->v, f->state, vnode_flags(f), at + done, buffer, asked);
+        got = ops->read(f->v, f->state, part_flags(f, done), at + done, buffer, asked);
         if (got > 0 && arch_copy_to_user(to + done, buffer, (size_t)got))
             got = -EFAULT;
         if (got < 0)
             return done ? (int64_t)done : got;
         done += (uint64_t)got;
         sched_point();
-    } while (done < n && goes_on(f->v, got, asked));
+    } while (done < n && got == (int64_t)asked && !sched_interrupted());
     return (int64_t)done;
 }
 
@@ -222,6 +222,28 @@ int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n)
     int64_t result = write_parts(f, buffer, start, from, n);
     kfree(buffer);
     return end_transfer(f, at, start, result);
+}
+
+int64_t file_read_kernel(struct file *f, uint64_t at, void *to, uint64_t n)
+{
+    uint64_t start;
+    int err = begin_transfer(f, O_WRONLY, at, &n, &start);
+
+    if (err)
+        return err;
+    return end_transfer(f, at, start,
+                        f->v->ops->read(f->v, f->state, vnode_flags(f), start, to, n));
+}
+
+int64_t file_write_kernel(struct file *f, uint64_t at, const void *from, uint64_t n)
+{
+    uint64_t start;
+    int err = begin_transfer(f, O_RDONLY, at, &n, &start);
+
+    if (err)
+        return err;
+    return end_transfer(f, at, start,
+                        f->v->ops->write(f->v, f->state, vnode_flags(f), start, from, n));
 }
 
 int64_t file_seek(struct file *f, int64_t offset, unsigned whence)

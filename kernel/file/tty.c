@@ -395,6 +395,7 @@ static const struct vnode_ops tty_ops = {
     .rename = vnode_no_rename,
     .resize = vnode_no_resize,
     .change = vnode_no_change,
+    .give = vnode_no_give,
     .own = vnode_no_own,
     .release = vnode_no_release,
 };

@@ -48,7 +48,8 @@ static int resize_nothing(UNUSED struct vnode *v, UNUSED uint64_t size)
         .stat = vnode_stat, .open = vnode_open, .close = vnode_close, .read = (read_),             \
         .write = (write_), .poll = vnode_poll, .ioctl = vnode_no_ioctl, .create = vnode_no_create, \
         .remove = vnode_no_remove, .rename = vnode_no_rename, .resize = resize_nothing,            \
-        .change = vnode_no_change, .own = vnode_no_own, .release = vnode_no_release,               \
+        .change = vnode_no_change, .give = vnode_no_give, .own = vnode_no_own,                     \
+        .release = vnode_no_release,                                                               \
     }
 
 static const struct device {

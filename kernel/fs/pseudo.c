@@ -404,6 +404,7 @@ static const struct vnode_ops pseudo_ops = {
     .rename = vnode_no_rename,
     .resize = vnode_no_resize,
     .change = vnode_no_change,
+    .give = vnode_no_give,
     .own = vnode_no_own,
     .release = release_entry,
 };

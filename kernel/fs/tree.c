@@ -228,6 +228,7 @@ const struct vnode_ops tree_ops = {
     .rename = node_rename,
     .resize = node_resize,
     .change = node_change,
+    .give = node_give,
     .own = node_own,
     .release = release_node,
 };

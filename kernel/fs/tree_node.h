@@ -69,6 +69,7 @@ int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder);
 int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
                 const char *new_name, size_t new_n);
 int node_change(struct vnode *v, uint32_t mode);
+int node_give(struct vnode *v, uint32_t uid, uint32_t gid);
 int node_own(struct vnode *v, bool copied, struct vnode **out);
 /* Frees what was written to a node that has no reference left. */
 void node_free_contents(struct node *f);

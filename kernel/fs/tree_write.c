@@ -320,6 +320,17 @@ int node_change(struct vnode *v, uint32_t mode)
     return 0;
 }
 
+int node_give(struct vnode *v, uint32_t uid, uint32_t gid)
+{
+    struct node *n = node_of(v);
+    bool irq = tree_lock(n->tree);
+
+    v->uid = uid == UINT32_MAX ? v->uid : uid;
+    v->gid = gid == UINT32_MAX ? v->gid : gid;
+    tree_unlock(n->tree, irq);
+    return 0;
+}
+
 /* ---- Files of archives ----------------------------------------------------------------------- */
 
 /* Puts `fresh` in place of `old`, with its name. Lock held. Returns the folder, of which the caller

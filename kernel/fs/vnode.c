@@ -120,6 +120,11 @@ int vnode_no_change(UNUSED struct vnode *v, UNUSED uint32_t mode)
     return -EROFS;
 }
 
+int vnode_no_give(UNUSED struct vnode *v, UNUSED uint32_t uid, UNUSED uint32_t gid)
+{
+    return -EROFS;
+}
+
 int vnode_no_own(UNUSED struct vnode *v, UNUSED bool copied, UNUSED struct vnode **out)
 {
     return -EROFS;

@@ -87,7 +87,8 @@ struct vnode_ops {
     int (*rename)(struct vnode *from, const char *name, size_t n, struct vnode *to,
                   const char *new_name, size_t new_n);
     int (*resize)(struct vnode *v, uint64_t size);
-    int (*change)(struct vnode *v, uint32_t mode); /* permissions */
+    int (*change)(struct vnode *v, uint32_t mode);            /* permissions */
+    int (*give)(struct vnode *v, uint32_t uid, uint32_t gid); /* its owner; UINT32_MAX: stays */
     /* Puts a file that can be written in place of one whose contents are `data`, which stay for
      * those that have it open; `copied`: with these contents. Returns 0 with a reference to the new
      * one; -ESTALE: the old one has left its folder; -ENOSPC; -EFBIG; -EROFS. */
@@ -171,11 +172,12 @@ int vnode_no_rename(struct vnode *from, const char *name, size_t n, struct vnode
                     const char *new_name, size_t new_n);
 int vnode_no_resize(struct vnode *v, uint64_t size);
 int vnode_no_change(struct vnode *v, uint32_t mode);
+int vnode_no_give(struct vnode *v, uint32_t uid, uint32_t gid);
 int vnode_no_own(struct vnode *v, bool copied, struct vnode **out);
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \
     .readlink = vnode_no_readlink, .follow = vnode_no_follow, .create = vnode_no_create,         \
     .remove = vnode_no_remove, .rename = vnode_no_rename, .resize = vnode_no_resize,             \
-    .change = vnode_no_change, .own = vnode_no_own
+    .change = vnode_no_change, .give = vnode_no_give, .own = vnode_no_own
 void vnode_no_release(struct vnode *v); /* it is not freed */

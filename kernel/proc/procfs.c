@@ -35,6 +35,7 @@ static const struct pseudo_row rows[] = {
     {"sys/vm/max_map_count", R, NULL, "65530\n", NULL},
     {"sys/vm/mmap_min_addr", R, NULL, "65536\n", NULL},
     {"sys/vm/nr_hugepages", R, NULL, "0\n", NULL},
+    {"sys/net/core/somaxconn", R, NULL, "4096\n", NULL},
     {"sys/fs/pipe-max-size", R, NULL, "65536\n", NULL},
     {"sys/fs/file-max", R, NULL, "9223372036854775807\n", NULL},
     {"sys/fs/nr_open", R, NULL, "65536\n", NULL},

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -81,6 +83,32 @@ static void be_root(void)
     check(!setuid(0) && !setgid(0), "root may be root");
     check(!setreuid((uid_t)-1, 0) && !setresgid(0, (gid_t)-1, 0), "... or stay as it is");
     check(setuid((uid_t)-1) && errno == EINVAL, "-1 is no user");
+    check(!setgroups(0, NULL) && !getgroups(0, NULL), "no further groups");
+    check(setgroups(1 << 20, NULL) && errno == EINVAL, "too many groups");
+    check(setgroups(1, (gid_t *)8) && errno == EFAULT, "groups where nothing is");
+}
+
+static void give_files(void)
+{
+    const char *folder = "/tmp/corners", *name = "/tmp/corners/file", *link = "/tmp/corners/link";
+    struct stat s;
+
+    check(!mkdir(folder, 0700), "a folder");
+    int fd = open(name, O_CREAT | O_RDWR, 0600);
+    check(!fchown(fd, 5, 7) && !fstat(fd, &s) && s.st_uid == 5 && s.st_gid == 7,
+          "a file gets an owner and a group");
+    check(!chown(name, (uid_t)-1, 9) && !stat(name, &s) && s.st_uid == 5 && s.st_gid == 9,
+          "... or one of them");
+    check(!symlink(name, link) && !lchown(link, 3, 3) && !stat(link, &s) && s.st_uid == 5,
+          "a link has its own");
+    check(!lstat(link, &s) && s.st_uid == 3, "... which it keeps");
+    check(!fchownat(AT_FDCWD, link, 4, 4, 0) && !stat(name, &s) && s.st_uid == 4,
+          "... or passes it on");
+    check(fchownat(AT_FDCWD, link, 4, 4, 1) && errno == EINVAL, "a flag that there is not");
+    check(chown("/tmp/corners.none", 0, 0) && errno == ENOENT, "no file");
+    check(fchown(-1, 0, 0) && errno == EBADF, "no descriptor");
+    check(!unlink(link) && !unlink(name) && !fchown(fd, 0, 0), "a file without a name");
+    close(fd);
 }
 
 static void map_new_file(void)
@@ -115,6 +143,7 @@ int main(void)
     check(!statfs("/proc", &s) && !s.f_blocks && !s.f_files, "/proc has none");
     check(open("/proc/self/exe", O_WRONLY) == -1 && errno == ETXTBSY, "what runs is not written");
     be_root();
+    give_files();
     open_few();
     printf("1..%u\n", count);
     return failed != 0;

@@ -14,8 +14,12 @@ import tree
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 FOLDERS = {"/dev": 0o755, "/proc": 0o755, "/sys": 0o755, "/root": 0o700, "/run": 0o755,
            "/tmp": 0o1777, "/var/tmp": 0o1777}
-PASSWD = "root:x:0:0:root:/root:/bin/sh\n"
-GROUP = "root:x:0:\n"
+# As base-passwd has them; servers look for the last two, also when they stay root.
+PASSWD = ("root:x:0:0:root:/root:/bin/sh\n"
+          "daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
+          "www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin\n"
+          "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")
+GROUP = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\nnogroup:x:65534:\n"
 NSSWITCH = "passwd: files\ngroup: files\nhosts: files\n"
 HOSTS = "127.0.0.1 localhost\n"
 SKIPPED = {".git"}

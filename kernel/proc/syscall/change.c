@@ -248,6 +248,50 @@ int64_t sys_fchmod(const struct call *c)
     return err;
 }
 
+static int give_vnode(struct vnode *v, uint64_t uid, uint64_t gid)
+{
+    return is_read_only(v) ? -EROFS : v->ops->give(v, (uint32_t)uid, (uint32_t)gid);
+}
+
+/* Gives what is at path a[0] to user a[1] and group a[2]. */
+static int64_t give_at(const struct call *c, uint64_t dirfd, const uint64_t *a, uint64_t flags)
+{
+    struct vnode *v;
+
+    if (flags & ~(uint64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    int err = path_find(c, dirfd, a[0], flags, &v);
+    if (err)
+        return err;
+    err = give_vnode(v, a[1], a[2]);
+    vnode_put(v);
+    return err;
+}
+
+int64_t sys_chown(const struct call *c)
+{
+    return give_at(c, (uint64_t)AT_FDCWD, c->a, 0);
+}
+
+int64_t sys_lchown(const struct call *c)
+{
+    return give_at(c, (uint64_t)AT_FDCWD, c->a, AT_SYMLINK_NOFOLLOW);
+}
+
+int64_t sys_fchownat(const struct call *c)
+{
+    return give_at(c, c->a[0], c->a + 1, (uint32_t)c->a[4]);
+}
+
+int64_t sys_fchown(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int err = f ? give_vnode(f->v, c->a[1], c->a[2]) : -EBADF;
+
+    file_put(f);
+    return err;
+}
+
 /* Puts a file that can be written in place of one of an archive. */
 static int own_file(struct vnode **v)
 {

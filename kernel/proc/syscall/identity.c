@@ -6,6 +6,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
+#include <linux/limits.h>
 #include <linux/personality.h>
 #include <linux/prctl.h>
 #include <linux/random.h>
@@ -104,6 +105,22 @@ int64_t sys_getpgrp(const struct call *c)
 int64_t sys_getgroups(const struct call *c)
 {
     return (int32_t)c->a[0] < 0 ? -EINVAL : 0;
+}
+
+/* Of the groups beside its own a process has none; it may name its own. */
+int64_t sys_setgroups(const struct call *c)
+{
+    uint32_t n = (uint32_t)c->a[0], group = 0;
+
+    if (n > NGROUPS_MAX)
+        return -EINVAL;
+    for (uint32_t i = 0; i < n; i++) {
+        if (arch_copy_from_user(&group, c->a[1] + i * sizeof(group), sizeof(group)))
+            return -EFAULT;
+        if (group)
+            return group == UINT32_MAX ? -EINVAL : -EPERM;
+    }
+    return 0;
 }
 
 /* ---- The system ------------------------------------------------------------------------------ */

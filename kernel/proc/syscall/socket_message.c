@@ -87,6 +87,15 @@ static int64_t send_message(const struct call *c, struct file *f, struct socket 
     return result;
 }
 
+int64_t socket_send_kernel(const struct call *c, struct file *f, const void *from, uint64_t n)
+{
+    struct socket_message m;
+
+    memset(&m, 0, sizeof(m));
+    m.data = (struct socket_data){.kernel = (char *)from, .left = n};
+    return send_message(c, f, socket_of(f), &m, 0);
+}
+
 /* Takes the control data of what is sent. */
 static int take_control(const struct msghdr *h, struct socket_message *m)
 {

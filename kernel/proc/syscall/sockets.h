@@ -22,6 +22,8 @@ int socket_put_address(const struct socket_address *a, vaddr_t to, vaddr_t lengt
  * write(2) do. */
 int64_t socket_transfer(const struct call *c, struct file *f, const struct iovec *parts, unsigned n,
                         bool writes);
+/* Sends n bytes of the kernel's memory on a socket, as write(2) does. */
+int64_t socket_send_kernel(const struct call *c, struct file *f, const void *from, uint64_t n);
 
 /* ---- socket_control.c ------------------------------------------------------------------------ */
 /* Takes descriptors and credentials from the control data of a message that is sent. Returns 0 or

@@ -204,6 +204,12 @@ static const struct row kinds[] = {
     {0, "recvfrom", "fblFbb"},
     {0, "recvmsg", "fbF"},
     {0, "recvmmsg", "fbiFT"},
+    {0, "sendfile", "ffbl"},
+    {0, "chown", "pii"},
+    {0, "lchown", "pii"},
+    {0, "fchown", "fii"},
+    {0, "fchownat", "dpiiF"},
+    {0, "setgroups", "nb"},
 };
 
 /* Vigil's own calls; those that are not here get anything. */

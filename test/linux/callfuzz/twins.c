@@ -113,6 +113,11 @@ static const struct {
     {"chmod", OWN_FILES},
     {"fchmodat", OWN_FILES},
     {"truncate", OWN_FILES},
+    {"chown", OWN_FILES},
+    {"lchown", OWN_FILES},
+    {"fchownat", OWN_FILES},
+    {"fchown", LEFT_OUT},
+    {"sendfile", LEFT_OUT}, /* also to standard output */
 };
 
 static unsigned treatment(const char *name)
