@@ -49,7 +49,9 @@ struct pmu_latch {
 };
 
 struct pmu_setup {
-    uint64_t slice; /* cycles from a change of events to the interrupt that ends it; 0: none */
+    /* Cycles from a change of events to the interrupt that ends it; 0: none. Where there is none,
+     * the scheduler's tick ends a slice. */
+    uint64_t slice;
     bool by_instructions; /* the slice is in instructions, where caps allow it */
     uint8_t modes;        /* of cycles and instructions: mask of enum event_modes */
     const struct event

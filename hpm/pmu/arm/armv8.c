@@ -12,6 +12,11 @@
  * The cycle counter, or that of instructions, is the timer of a turn: when the events change it is
  * set so that it overflows a slice later. An armed programmable counter is set so that it overflows
  * where it is due. Only the few events between reading and writing a counter are lost.
+ *
+ * QEMU sets its counters wrong when it handles an overflow while the CPU returns from an exception,
+ * unless it was started with -icount (docs/extend/pmu-arm.md). There no counter is made to overflow
+ * but armed ones, and turns end at the scheduler's ticks. A PMU is taken for that one if it counts
+ * no instructions, which the architecture does not allow.
  */
 #include "hpm/events/event.h"
 #include "hpm/pmu/arm/armv8_regs.h"
@@ -21,7 +26,11 @@
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 
-#define INST_RETIRED 0x08 /* D13.12.2 */
+/* D13.12.2: every PMU counts one of the two. */
+#define INST_RETIRED 0x08
+#define INST_SPEC    0x1b
+
+#define CYCLES_NUMBER 31 /* of the cycle counter, as of its bit */
 
 /* By ID_AA64DFR0_EL1.PMUVer; each version includes those before it. */
 static const char *const versions[16] = {
@@ -42,7 +51,8 @@ static struct {
     struct ability has;
     /* counters that hpm programs; the same with that of instructions */
     unsigned programmable, used;
-    uint64_t mask; /* of the width of a counter */
+    uint64_t mask;  /* of the width of a counter */
+    bool overflows; /* an overflow leaves all counters as they should be */
 } pmu;
 
 struct counter {
@@ -131,6 +141,7 @@ static void describe_counters(char *buf, size_t size)
 {
     const struct ability *has = &pmu.has;
     char version[24], spe[12] = "";
+    const char *turns = pmu.overflows ? "" : ", turns end at ticks";
 
     if (versions[has->version])
         ksnprintf(version, sizeof version, "%s", versions[has->version]);
@@ -138,7 +149,7 @@ static void describe_counters(char *buf, size_t size)
         ksnprintf(version, sizeof version, "PMUv3 (version %u)", has->version);
     if (has->spe.usable)
         ksnprintf(spe, sizeof spe, ", SPEv1.%u", has->spe.version - 1);
-    ksnprintf(buf, size, "%s, %u bits%s", version, has->wide ? 64 : 32, spe);
+    ksnprintf(buf, size, "%s, %u bits%s%s", version, has->wide ? 64 : 32, spe, turns);
 }
 
 static int armv8_probe(struct pmu_caps *caps)
@@ -155,6 +166,7 @@ static int armv8_probe(struct pmu_caps *caps)
     pmu.programmable = MIN(pmu.has.counters - instructions, (unsigned)HPM_COUNTERS_MAX);
     pmu.used = pmu.programmable + instructions;
     pmu.mask = pmu.has.wide ? UINT64_MAX : UINT32_MAX;
+    pmu.overflows = !pmu.has.counters || instructions || event_counts(&pmu.has.events, INST_SPEC);
     *caps = (struct pmu_caps){
         .counters = pmu.programmable,
         .instructions = instructions,
@@ -225,10 +237,10 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     if (!suffices(setup, cpu))
         return pmu.has.spe.usable ? -EIO : -ENODEV;
     *a = (struct armv8_cpu){.slice = setup->slice};
-    if (setup->slice)
+    if (setup->slice && pmu.overflows)
         a->timer = setup->by_instructions ? (uint64_t)1 << pmu.programmable : SET_CYCLES;
     for (unsigned c = 0; c < pmu.used; c++)
-        set_counter(a, c, -ARMV8_FIRST_WRAP);
+        set_counter(a, c, pmu.overflows ? -ARMV8_FIRST_WRAP : 0);
     if (pmu.used > pmu.programmable)
         armv8_write_type(pmu.programmable, TYPE_EVENT(INST_RETIRED) | filter_of(setup->modes));
     armv8_write(ARMV8_CCFILTR, filter_of(setup->modes));
@@ -243,24 +255,28 @@ static int armv8_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
     return 0;
 }
 
-static void add_cycles(struct counter *c)
-{
-    uint64_t now = armv8_read(ARMV8_CCNTR);
-
-    c->sum += now - c->raw;
-    c->raw = now;
-}
-
 /* Reports that a counter has gone back, which no hardware does, but QEMU's does now and then. Its
  * increments since the last reading are unknown. */
-static void stepped_back(struct armv8_cpu *a, unsigned n, uint64_t to)
+static __attribute__((noinline, cold)) void stepped_back(struct armv8_cpu *a, unsigned n,
+                                                         uint64_t from, uint64_t to)
 {
     if (!a->stepped)
         kprintf("hpm: armv8: CPU %u: counter %u stepped back from %#llx to %#llx, without "
-                "overflow: nothing "
-                "is counted then\n",
-                this_cpu()->index, n, (unsigned long long)a->event[n].raw, (unsigned long long)to);
+                "overflow: nothing is counted then\n",
+                this_cpu()->index, n, (unsigned long long)from, (unsigned long long)to);
     a->stepped = true;
+}
+
+static void add_cycles(struct armv8_cpu *a)
+{
+    struct counter *c = &a->cycles;
+    uint64_t now = armv8_read(ARMV8_CCNTR), passed = now - c->raw;
+
+    if (__builtin_expect(passed > INT64_MAX, 0))
+        stepped_back(a, CYCLES_NUMBER, c->raw, now);
+    else
+        c->sum += passed;
+    c->raw = now;
 }
 
 /* Adds a counter that may have wrapped. If its flag was set after it was read, it may have wrapped
@@ -280,7 +296,7 @@ static __attribute__((noinline, cold)) void add_wrapped(struct armv8_cpu *a, uns
     }
     uint64_t passed = (now - c->raw) & mask;
     if (!wrapped && passed > most)
-        stepped_back(a, n, now);
+        stepped_back(a, n, c->raw, now);
     else
         c->sum += passed;
     c->raw = now;
@@ -362,7 +378,7 @@ static void armv8_latch(struct pmu_latch *out, const struct hpm_programme *next)
     if (set)
         armv8_write(ARMV8_CNTENCLR, set);
     armv8_sync();
-    add_cycles(&a->cycles);
+    add_cycles(a);
     if (next && a->timer == SET_CYCLES)
         set_timer(a);
     add_events(a);

@@ -44,7 +44,7 @@ static void one_line_tells_what_was_found(void **state)
     assert_non_null(strstr(double_output, " figures=stalls-by-cause,stalls-by-half,accesses-"));
     start(&armv8_bare);
     assert_non_null(strstr(double_output, "counters=6 fixed=1 "));
-    assert_non_null(strstr(double_output, ": PMUv3, 32 bits\n"));
+    assert_non_null(strstr(double_output, ": PMUv3, 32 bits, turns end at ticks\n"));
     assert_non_null(strstr(double_output, " figures=instructions,stalls-by-cause,stalls-by-half,"
                                           "accesses-by-source,misses: not counted\n"));
     struct armv8_kind newer = armv8_wide;
@@ -219,7 +219,53 @@ static void a_counter_that_steps_back_counts_nothing_then(void **state)
     }
 }
 
+static void a_cycle_counter_that_steps_back_counts_nothing_then(void **state)
+{
+    struct hpm_breakdown b;
+
+    (void)state;
+    start(&armv8_bare);
+    switch_to(0, 0);
+    armv8_execute(1000, 5000, true);
+    hpm_read_thread(&threads[0], &b);
+    uint64_t before = b.cycles;
+    armv8_double[0].counter[ARMV8_CYCLES] = 400;
+    armv8_execute(1000, 2000, true);
+    hpm_read_thread(&threads[0], &b);
+    assert_in_range(b.cycles - before, 0, 200); /* of the driver itself */
+    armv8_execute(1000, 3000, true);
+    hpm_read_thread(&threads[0], &b);
+    assert_in_range(b.cycles - before, 3000, 3400);
+    assert_non_null(strstr(double_output, "hpm: armv8: CPU 0: counter 31 stepped back from 0x"));
+}
+
 /* ---- Turns ----------------------------------------------------------------------------------- */
+
+/* QEMU's PMU sets counters wrong when one overflows; the architecture has none that counts no
+ * instructions. */
+static void no_counter_overflows_where_instructions_are_not_counted(void **state)
+{
+    struct armv8_kind speculative = armv8_bare;
+
+    (void)state;
+    start(&armv8_bare);
+    switch_to(0, 0);
+    for (unsigned i = 0; i < 20; i++)
+        armv8_execute(1000, SLICE, true);
+    armv8_count(CODE_CYCLES, ARMV8_FIRST_WRAP, true);
+    assert_int_equal(armv8_double[0].flags, 0);
+    assert_int_equal(cpus[0].hpm->interrupts, 0);
+    uint64_t began = cpus[0].hpm->turn_began;
+    hpm_tick();
+    hpm_tick();
+    assert_true(cpus[0].hpm->turn_began - began >= 20 * (uint64_t)SLICE);
+    assert_exact(0);
+    speculative.ceid0 |= CEID(0x1b);
+    start(&speculative);
+    switch_to(0, 0);
+    armv8_execute(1000, SLICE + 1000, true);
+    assert_int_equal(cpus[0].hpm->interrupts, 1);
+}
 
 static void a_turn_that_a_tick_has_ended_is_not_ended_again(void **state)
 {
@@ -412,6 +458,8 @@ int main(void)
         TEST(one_wrap_may_pass_while_interrupts_are_off),
         TEST(wraps_are_taken_in_by_interrupt_without_any_tick),
         TEST(a_counter_that_steps_back_counts_nothing_then),
+        TEST(a_cycle_counter_that_steps_back_counts_nothing_then),
+        TEST(no_counter_overflows_where_instructions_are_not_counted),
         TEST(a_turn_that_a_tick_has_ended_is_not_ended_again),
         TEST(flags_of_unused_counters_bring_no_storm),
         TEST(what_firmware_left_on_is_off),

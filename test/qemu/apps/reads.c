@@ -1,20 +1,22 @@
 /*
  * Counts that a program reads without a system call. reads exact: each instruction is counted
  * (QEMU's -icount, one CPU); reads: what holds on any machine whose counters user mode can read;
- * reads call: on one whose counters it cannot.
+ * reads ghz: on one that counts 10^9 cycles a second besides; reads call: on one whose counters it
+ * cannot.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "apps/libc/hpm.h"
 #include "apps/libc/syscall.h"
 #include "test/qemu/apps/known_loop.h"
 #include "test/qemu/apps/tap.h"
 
-enum { THREADS = 6, ROUNDS = 2000, EVENTS = 2, MANY = 200 };
+enum { THREADS = 6, ROUNDS = 2000, EVENTS = 2, MANY = 200, CLOCK_ERROR_NS = 100 };
 
 static int session;
 
@@ -95,13 +97,39 @@ static void *read_both_ways(void *arg)
     return NULL;
 }
 
-static unsigned threads_read(void)
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Between two readings no count grows by more than the time that passes. */
+static void *read_by_the_clock(void *arg)
+{
+    unsigned *wrong = arg;
+    uint64_t last[EVENTS] = {0}, since[EVENTS] = {0}, now = 0;
+
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < EVENTS; i++) {
+            uint64_t before = clock_ns();
+            int how = hpm_count_read(session, i, &now);
+            *wrong += how != 1 || (round && now - last[i] > clock_ns() - since[i] + CLOCK_ERROR_NS);
+            last[i] = now;
+            since[i] = before;
+            sched_yield();
+        }
+    return NULL;
+}
+
+static unsigned threads_read(void *(*body)(void *))
 {
     pthread_t thread[THREADS];
     unsigned wrong[THREADS] = {0}, sum = 0;
 
     for (unsigned i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, read_both_ways, &wrong[i]);
+        pthread_create(&thread[i], NULL, body, &wrong[i]);
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
         sum += wrong[i];
@@ -210,7 +238,11 @@ int main(int argc, char **argv)
         differ(nothing, "alone");
         differ(give_way, "across system calls");
     }
-    tap_check(!threads_read(), "threads read both ways, and counts never go back");
+    tap_check(!threads_read(read_both_ways), "threads read both ways, and counts never go back");
+    if (argc > 1 && !strcmp(argv[1], "ghz")) {
+        unsigned fast = threads_read(read_by_the_clock);
+        tap_check(!fast, "... nor ahead of the time (%u times)", fast);
+    }
     pages_come_back();
     pages_are_the_kernels();
     sessions_follow_each_other();

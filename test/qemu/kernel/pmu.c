@@ -152,6 +152,14 @@ static unsigned listen(void)
     return why & (PMU_COUNTER - 1);
 }
 
+static struct pmu_ops listen_to_armed(void)
+{
+    driver = hpm_state.ops;
+    struct pmu_ops listening = *driver;
+    listening.interrupted = listen;
+    return listening;
+}
+
 static void wait_for_a_turn(void)
 {
     uint64_t began = this_cpu()->hpm->turn_began;
@@ -176,7 +184,6 @@ static uint64_t arm_for(const struct event *event, uint64_t instructions)
 /* Ends before the turn does, which would take the counter away. */
 static void an_armed_counter_interrupts_when_its_count_is_due(void)
 {
-    struct pmu_ops listening;
     struct event event;
     char why[1];
 
@@ -184,9 +191,7 @@ static void an_armed_counter_interrupts_when_its_count_is_due(void)
         return;
     CHECK(hpm_state.pmu.arms &&
           !event_parse(&hpm_state.pmu.events, "instructions", &event, why, sizeof why));
-    driver = hpm_state.ops;
-    listening = *driver;
-    listening.interrupted = listen;
+    struct pmu_ops listening = listen_to_armed();
     hpm_state.ops = &listening;
     for (uint64_t n = 2000; n <= 200000; n *= 10) {
         wait_for_a_turn();
@@ -291,13 +296,20 @@ static void threads_that_take_turns_have_their_own_counts(void)
     CHECK(sum.cycles <= after.cycles && after.cycles - sum.cycles < 100000);
 }
 
-/* Runs until a few counter interrupts have come: without icount QEMU is late with them. */
+/* Runs until a few counter interrupts have come: without icount QEMU is late with them, and slices
+ * end without. */
 static void wait_for_interrupts(void *arg)
 {
+    static struct event cycles;
     struct worker *w = arg;
     uint64_t before = this_cpu()->hpm->interrupts, until_ns = arch_clock_ns() + 10 * NS_PER_S;
+    char why[1];
 
     while (w->interrupts < 3 && arch_clock_ns() < until_ns) {
+        if (!hpm_caps()->instructions) {
+            CHECK(!event_parse(&hpm_state.pmu.events, "cycles", &cycles, why, sizeof why));
+            arm_for(&cycles, 50000);
+        }
         known_loop(100000);
         w->interrupts = this_cpu()->hpm->interrupts - before;
         sched_point();
@@ -308,7 +320,10 @@ static void every_cpu_counts_and_interrupts(void)
 {
     if (!none_skipped(false))
         return;
+    static struct pmu_ops listening; /* other CPUs use it */
     unsigned n = MIN(cpu_count(), (unsigned)THREADS);
+    listening = listen_to_armed();
+    hpm_state.ops = &listening;
     for (unsigned i = 0; i < n; i++) {
         struct cpuset at = cpuset_one(i);
         workers[i] = (struct worker){.n = 0};
@@ -322,6 +337,7 @@ static void every_cpu_counts_and_interrupts(void)
         CHECK(workers[i].interrupts >= 3);
         CHECK(workers[i].counted.cycles >= 1000000);
     }
+    hpm_state.ops = driver;
 }
 
 static void busy_and_idle_cycles_are_the_time_that_passed(void)
