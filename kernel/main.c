@@ -110,6 +110,7 @@ static void init_thread(void *arg)
     unsigned status = 0;
 
     console_thread_start();
+    knobs_init(arg_tables);
     start_cpus();
     hpm_cpus_started();
     track_init(paging_divides());

@@ -40,7 +40,7 @@ static void assign_scope(const struct command *c, enum arg_scope scope)
 
     for (unsigned i = 0; i < c->assign_count; i++) {
         const struct arg *a = cmdline_find(c->assign[i], arg_tables);
-        if (a->scope != scope)
+        if (a->scope != scope && !(scope == ARG_GROUP && a->scope == ARG_LIVE))
             continue;
         group.saved[group.saved_count++] = (struct saved){a, *a->value};
         if (cmdline_set(c->assign[i], arg_tables, true, err, sizeof(err)))

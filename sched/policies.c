@@ -69,11 +69,11 @@ uint64_t sched_slice_ns(void)
 const struct arg sched_args[] = {
     {"sched.policy", ARG_TABLE, &sched_policy, 0, 0, sched_policies, ARG_GROUP,
      "where threads are placed"},
-    {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_GROUP,
+    {"sched.slice_us", ARG_U64, &sched_slice_us, 100, 1000000, NULL, ARG_LIVE,
      "time slice, microseconds"},
-    {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, ARG_GROUP,
+    {"sched.hot_us", ARG_U64, &sched_hot_us, 0, 100000, NULL, ARG_LIVE,
      "a thread that stopped less long ago keeps its cache: not pulled off its chip, microseconds"},
-    {"sched.starve_ms", ARG_U64, &sched_starve_ms, 1, 10000, NULL, ARG_GROUP,
+    {"sched.starve_ms", ARG_U64, &sched_starve_ms, 1, 10000, NULL, ARG_LIVE,
      "a priority that has waited as long for higher ones gets a slice on that CPU, milliseconds"},
     {0},
 };

@@ -33,6 +33,26 @@ uint64_t sched_run_ns(struct thread *t)
     return run_ns;
 }
 
+void sched_figures(struct thread *t, struct sched_figures *out)
+{
+    bool irq = arch_irq_save();
+    struct runqueue *rq = rq_lock_thread(t);
+    uint64_t since_ns = arch_clock_ns() - t->since_ns;
+
+    *out = (struct sched_figures){
+        .state = t->state,
+        .cpu = t->cpu,
+        .home = t->chip_home,
+        .cluster = __atomic_load_n(&t->sharing.cluster, __ATOMIC_RELAXED),
+        .group = __atomic_load_n(&t->group, __ATOMIC_RELAXED),
+        .run_ns = t->run_ns + (t->state == THREAD_RUNNING ? since_ns : 0),
+        .ready_ns = t->ready_ns + (t->state == THREAD_READY ? since_ns : 0),
+        .migrations = t->migrations,
+    };
+    spin_unlock_irqoff(&rq->lock);
+    arch_irq_restore(irq);
+}
+
 /* Ends a switch, in the new thread's context. The old thread is saved now, so its run queue is
  * unlocked for others. */
 static void finish_switch(void)

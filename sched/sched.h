@@ -313,6 +313,55 @@ void sharing_thread_added(struct thread *t);   /* after thread_create of a user 
 void sharing_thread_removed(struct thread *t); /* in the thread's exit */
 void sharing_group_stated(struct thread *t, int group);
 
+/* What the detector knows of a process, for programs that show it. */
+enum { SHARING_SHOWN_ROWS = 128, SHARING_SHOWN_COLUMNS = 96, SHARING_SHOWN_NAME = 16 };
+struct sharing_picture {
+    uint64_t time_ns; /* when it was made; 0: there is no picture */
+    uint64_t samples; /* since the detection began */
+    uint32_t threads, clusters;
+    uint32_t lines, global_lines; /* lines with samples; those that most threads use: left out */
+    uint32_t rows, columns;       /* of the shMap below; threads beyond are left out */
+    uint64_t line[SHARING_SHOWN_COLUMNS]; /* address of each column's line */
+    uint32_t tid[SHARING_SHOWN_ROWS];
+    int16_t cluster[SHARING_SHOWN_ROWS];                       /* from 0; -1: none */
+    uint8_t why[SHARING_SHOWN_ROWS];                           /* enum cluster_why */
+    uint8_t count[SHARING_SHOWN_ROWS * SHARING_SHOWN_COLUMNS]; /* [rows][columns] */
+};
+struct sharing_seen {
+    bool detecting;
+    uint32_t threads;
+    uint32_t remote_permille; /* of its cycles, at the last look: waiting for other chips' caches */
+    uint32_t line_bytes;
+    uint64_t detections;                        /* that have ended */
+    uint64_t migrations;                        /* of threads to another chip, by the detector */
+    uint64_t samples, lost, cost_ns, passed_ns; /* of detections: CPU time spent, and all of it */
+    struct sharing_picture picture;
+};
+/* Reads what the detector knows of process `pid`, and makes it draw pictures during a detection for
+ * a while. Returns 0; -ESRCH: the process is not watched. Thread context. */
+int sharing_read(uint32_t pid, struct sharing_seen *out);
+const char *sharing_why_name(unsigned why); /* of a picture's `why` */
+struct sharing_decision {
+    uint64_t number; /* from 1 */
+    uint64_t time_ns;
+    uint32_t pid;
+    char phase[SHARING_SHOWN_NAME], reason[SHARING_SHOWN_NAME], text[160];
+};
+/* Reads the oldest kept decision whose number is at least `from`. Returns false if there is none
+ * yet. Any context. */
+bool sharing_decision_read(uint64_t from, struct sharing_decision *out);
+
+/* ---- Threads, for programs that show them ---------------------------------------------------- */
+struct sched_figures {
+    enum thread_state state;
+    unsigned cpu, home;        /* home: chip that the placer chose, or CHIP_ANY */
+    int cluster, group;        /* found, and stated by the program; -1: none */
+    uint64_t run_ns, ready_ns; /* on a CPU, and waiting for one, until now */
+    uint64_t migrations;
+};
+/* Takes the run queue's lock of t. Any context with locks ranking below it. */
+void sched_figures(struct thread *t, struct sched_figures *out);
+
 /* NULL-terminated: default, roundrobin, hand, cluster. */
 extern const struct sched_policy *const sched_policies[];
 const char *sched_policy_name(const struct sched_policy *p);

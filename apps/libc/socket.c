@@ -1,4 +1,5 @@
 /* Sockets, by Linux's calls. */
+#include <poll.h>
 #include <sys/socket.h>
 #include "apps/libc/libc.h"
 
@@ -79,4 +80,13 @@ POSIX ssize_t send(int fd, const void *buf, size_t n, int flags)
 POSIX ssize_t recv(int fd, void *buf, size_t n, int flags)
 {
     return recvfrom(fd, buf, n, flags, NULL, NULL);
+}
+
+POSIX int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    const struct {
+        int64_t seconds, ns;
+    } time = {ms / 1000, ms % 1000 * 1000000};
+
+    return posix_result(syscall5(SYS_ppoll, fds, n, ms < 0 ? NULL : &time, 0, 0));
 }

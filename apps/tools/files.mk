@@ -1,10 +1,15 @@
 # Programs that measure others.
 MEASURING_SRC := \
 	$(call files,$(addprefix measuring/,figures.c places.c program.c recording.c shares.c table.c))
-TOOLS := hpmstat hpmrec hpmtop memstat
+TOOLS := hpmstat hpmrec hpmtop memstat watchd
 hpmrec_SRC := $(call files,hpmrec/hpmrec.c) $(MEASURING_SRC)
 hpmstat_SRC := \
-	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c)) hpm/events/fit.c $(MEASURING_SRC)
+	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c) measuring/since.c) hpm/events/fit.c \
+	$(MEASURING_SRC)
 hpmtop_SRC := $(call files,hpmtop/hpmtop.c) $(MEASURING_SRC)
 memstat_SRC := \
 	$(call files,$(addprefix memstat/,curve.c memstat.c show.c) measuring/program.c)
+watchd_SRC := \
+	$(call files,$(addprefix watchd/,http.c lines.c machine.c metrics.c profile.c programs.c \
+	routes.c server.c show.c text.c watchd.c page.S) \
+	$(addprefix measuring/,places.c since.c table.c)) hpm/events/fit.c $(SERVED_SRC)

@@ -17,6 +17,8 @@ enum arg_scope {
     /* May be set for an application. Holds for all applications that run at the same time, until
      * they end. */
     ARG_GROUP,
+    /* As ARG_GROUP, and read anew at each use: a new value takes effect at once (SYS_KNOB_SET). */
+    ARG_LIVE,
     /* May be set for an application. Read when a process begins, for it and the processes that it
      * starts. */
     ARG_PROCESS,

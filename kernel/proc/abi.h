@@ -78,6 +78,24 @@ enum sys_number {
      * can be counted by name, and advances the cursor, which is 0 at first. -ENOENT: no more;
      * -ENODEV: no counters, none known, or none known by name. */
     SYS_HPM_LIST,
+    /* (struct sys_cpu *, bytes) Lists the CPUs by number. Returns their number. */
+    SYS_CPUS,
+    /* (pid, struct sys_thread_state *, bytes) Lists threads as SYS_THREADS does, with where and for
+     * how long they have run. Returns the number of threads. */
+    SYS_THREAD_STATES,
+    /* (pid, struct sys_sharing *, bytes) Describes which threads of a process share lines, as
+     * sched.policy=cluster has found. -ESRCH: there is no such process, or it is not watched. */
+    SYS_SHARING,
+    /* (from, struct sys_decision *, bytes) Lists decisions of sched.policy=cluster from number
+     * `from` on, the oldest first; older ones than the latest 64 are lost. Returns the number
+     * listed. */
+    SYS_DECISIONS,
+    /* (uint32_t *cursor, struct sys_knob *, bytes) Describes the next boot argument, and advances
+     * the cursor, which is 0 at first. -ENOENT: no more. */
+    SYS_KNOB_LIST,
+    /* (text, char *why, bytes) Sets a live boot argument: NAME=VALUE. -EINVAL: it is refused, and
+     * `why` names the argument, the reason and what is accepted. -EACCES: with proc.visible=own. */
+    SYS_KNOB_SET,
     SYS_COUNT
 };
 
@@ -329,6 +347,62 @@ struct sys_memory_region {
     uint32_t prot, advice;         /* SYS_PROT_, SYS_ADVICE_ */
     char name[16];
     char policy[16]; /* by which its pages are replaced; empty: they are never evicted */
+};
+
+struct sys_cpu {
+    uint16_t chip, core, node, reserved; /* core: counted over the whole machine */
+    /* Cycles by the counters, up to the CPU's last switch or tick; 0: there are none. */
+    uint64_t busy_cycles, idle_cycles;
+};
+
+enum { SYS_THREAD_BLOCKED, SYS_THREAD_READY, SYS_THREAD_RUNNING };
+#define SYS_NOWHERE 0xffffffffu
+struct sys_thread_state {
+    uint32_t pid, tid;
+    char name[32]; /* of its process */
+    uint32_t state, cpu;
+    uint32_t home;           /* chip that sched.policy has chosen, or SYS_NOWHERE */
+    uint32_t cluster, group; /* found, and stated by the program, or SYS_NOWHERE */
+    uint32_t reserved;
+    uint64_t run_ns, ready_ns; /* on a CPU, and waiting for one */
+    uint64_t migrations;       /* to another CPU */
+};
+
+#define SYS_SHARING_ROWS    128
+#define SYS_SHARING_COLUMNS 96
+/* The shMaps of the latest detection: how often each thread was sampled on each of the most
+ * contended lines. Rows are sorted by cluster. */
+struct sys_sharing {
+    uint64_t time_ns; /* when they were made; 0: there are none */
+    uint64_t samples;
+    uint32_t detecting; /* 1: samples are being taken */
+    uint32_t threads, clusters;
+    uint32_t remote_permille;     /* of its cycles: waiting for other chips' caches, lately */
+    uint32_t lines, global_lines; /* sampled; left out, as most threads use them */
+    uint32_t line_bytes;
+    uint32_t rows, columns; /* below; further threads are left out */
+    uint32_t reserved;
+    uint64_t detections, migrations; /* that have ended; of threads to another chip */
+    uint64_t all_samples, lost, cost_ns, passed_ns; /* of those: CPU time spent, of what time */
+    uint64_t line[SYS_SHARING_COLUMNS];             /* address of each column's line */
+    uint32_t tid[SYS_SHARING_ROWS];
+    int16_t cluster[SYS_SHARING_ROWS]; /* from 0; -1: none */
+    char why[SYS_SHARING_ROWS][8];     /* member, silent, global, alone, unsure */
+    uint8_t count[SYS_SHARING_ROWS * SYS_SHARING_COLUMNS]; /* [rows][columns] */
+};
+
+struct sys_decision {
+    uint64_t number, time_ns; /* number: from 1 */
+    uint32_t pid, reserved;
+    char phase[16], reason[16], text[160];
+};
+
+/* When a new value takes effect: at the next boot; at once; for programs that start later. */
+enum { SYS_KNOB_FIXED, SYS_KNOB_NOW, SYS_KNOB_NEXT };
+struct sys_knob {
+    char name[32], value[64], accepts[192], help[256];
+    uint32_t live; /* SYS_KNOB_ */
+    uint32_t reserved;
 };
 
 #define SYS_ARGS_MAX   64   /* words that a program can be given, including its name */

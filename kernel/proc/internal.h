@@ -168,6 +168,8 @@ void family_sum_leave(struct process *p);
 /* Returns whether `reader` may read counts, samples, symbols, threads and memory of p, which is
  * referenced. */
 bool visible_process(const struct process *reader, const struct process *p);
+/* Returns the process of the next higher pid that `reader` may see, referenced, or NULL. */
+struct process *visible_next(const struct process *reader, uint32_t pid);
 /* Returns whether any process may read those of the machine, that is of all processes. */
 bool visible_machine(void);
 

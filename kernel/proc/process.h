@@ -88,4 +88,6 @@ bool process_user_return(struct arch_frame *frame);
 /* Makes the system call `number` (syscall/syscall.h) for the calling thread, whose registers are in
  * `frame`. Interrupts on. */
 int64_t syscall_dispatch(uint64_t number, const uint64_t args[6], struct arch_frame *frame);
+/* Tells which arguments programs can list and set (SYS_KNOB_LIST); before the first program. */
+void knobs_init(const struct arg *const *tables);
 extern const struct arg syscall_args[]; /* boot argument proc.calls */

@@ -23,3 +23,14 @@ bool visible_process(const struct process *reader, const struct process *p)
         p = p->parent;
     return p || proc_visible == VISIBLE_ALL;
 }
+
+struct process *visible_next(const struct process *reader, uint32_t pid)
+{
+    struct process *other;
+
+    while ((other = process_after(pid)) && !visible_process(reader, other)) {
+        pid = other->pid;
+        process_put(other);
+    }
+    return other;
+}

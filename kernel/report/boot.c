@@ -10,9 +10,11 @@
 
 void boot_print_help(const struct arg *const *tables)
 {
-    static const char *const scope[] = {[ARG_BOOT] = "",
-                                        [ARG_GROUP] = "; also per application, for all beside it",
-                                        [ARG_PROCESS] = "; also per application"};
+    static const char *const scope[] = {
+        [ARG_BOOT] = "",
+        [ARG_GROUP] = "; also per application, for all beside it",
+        [ARG_LIVE] = "; also per application, for all beside it, and while they run",
+        [ARG_PROCESS] = "; also per application"};
     char value[32], accepts[160];
 
     kprintf(

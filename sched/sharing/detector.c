@@ -57,6 +57,7 @@ static void free_locked(struct sharing_process *p)
 {
     list_remove(&p->all);
     detection_free(p->detection);
+    kfree(p->picture);
     kfree(p);
 }
 
@@ -304,10 +305,11 @@ static void say_placed(const struct sharing_process *p, const struct sharing_pla
                     placed->together_after);
 }
 
-static void say_clustered(const struct sharing_process *p, const char *why, uint64_t now_ns)
+static void say_clustered(struct sharing_process *p, const char *why, uint64_t now_ns)
 {
     const struct detection *d = p->detection;
 
+    sharing_show(p, false);
     sharing_say(p, "cluster", why, "samples=%llu clusters=%u after_us=%llu",
                 (unsigned long long)shmap_samples(&d->table), d->clustering.clusters,
                 (unsigned long long)((now_ns - d->begin_ns) / NS_PER_US));
@@ -370,6 +372,7 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
         return verdict;
     d->looked_ns = begin_ns;
     d->looked_samples = shmap_samples(&d->table);
+    sharing_show(p, true);
     if (verdict == CLUSTER_WAIT)
         sharing_say(p, "cluster", "unclear",
                     "samples=%llu clusters=%u members=%u doubtful=%u agreed=%u",

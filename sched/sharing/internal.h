@@ -66,15 +66,17 @@ struct sharing_account {
 };
 
 struct sharing_process {
-    struct list all;                /* [S] */
-    uint32_t pid;                   /* [-] */
-    enum sharing_source source;     /* [-] */
-    struct list members;            /* [S] by sharing_member.link */
-    unsigned count;                 /* [S] */
-    bool busy;                      /* [S] */
-    uint64_t changed_ns;            /* [S] when a thread was added, or stated another group */
-    bool unplaced;                  /* [S] ... and nothing has been decided since */
-    struct sharing_account account; /* [S] */
+    struct list all;                 /* [S] */
+    uint32_t pid;                    /* [-] */
+    enum sharing_source source;      /* [-] */
+    struct list members;             /* [S] by sharing_member.link */
+    unsigned count;                  /* [S] */
+    bool busy;                       /* [S] */
+    uint64_t changed_ns;             /* [S] when a thread was added, or stated another group */
+    bool unplaced;                   /* [S] ... and nothing has been decided since */
+    struct sharing_account account;  /* [S] */
+    struct sharing_picture *picture; /* [S] the latest, or NULL */
+    uint64_t asked_ns;               /* [S] when a program last asked for it; 0: never */
 
     /* The members below are [D]. */
     enum sharing_phase phase;
@@ -165,4 +167,10 @@ int sharing_place(struct sharing_process *p, const struct detection *d,
 void sharing_say(const struct sharing_process *p, const char *phase, const char *reason,
                  const char *fmt, ...) PRINTF(4, 5);
 void sharing_report_clusters(struct sharing_process *p);
+
+/* ---- shown.c: what programs can read --------------------------------------------------------- */
+/* Keeps the shMaps and clusters of p's detection for sharing_read(). `asked`: only if a program has
+ * asked lately. Takes sharing_lock. */
+void sharing_show(struct sharing_process *p, bool asked);
+void sharing_decision_keep(const struct sharing_decision *d);
 void sharing_report_account(uint32_t pid, const struct sharing_account *a);

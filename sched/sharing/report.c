@@ -11,6 +11,16 @@
 
 #define PICTURE_COLUMNS 96
 
+static void keep_decision(uint32_t pid, const char *phase, const char *reason, const char *details)
+{
+    struct sharing_decision d = {.pid = pid};
+
+    ksnprintf(d.phase, sizeof(d.phase), "%s", phase);
+    ksnprintf(d.reason, sizeof(d.reason), "%s", reason);
+    ksnprintf(d.text, sizeof(d.text), "%s", details);
+    sharing_decision_keep(&d);
+}
+
 void sharing_say(const struct sharing_process *p, const char *phase, const char *reason,
                  const char *fmt, ...)
 {
@@ -22,6 +32,7 @@ void sharing_say(const struct sharing_process *p, const char *phase, const char 
     kvsnprintf(details, sizeof(details), fmt, args);
     va_end(args);
     telemetry_sharing_decision(p->pid, phase, reason, details);
+    keep_decision(p->pid, phase, reason, details);
     kprintf("sharing: t=%llu.%06llu pid=%u phase=%s reason=%s %s\n",
             (unsigned long long)(now_us / 1000000), (unsigned long long)(now_us % 1000000), p->pid,
             phase, reason, details);

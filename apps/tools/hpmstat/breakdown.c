@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/tools/measuring/figures.h"
-#include "apps/tools/hpmstat/hpmstat.h"
+#include "apps/tools/measuring/since.h"
 #include "hpm/events/fit.h"
+#include "apps/tools/hpmstat/hpmstat.h"
 
 #define WORD(field) (offsetof(struct sys_breakdown, field) / sizeof(uint64_t))
 #define COUNT(a)    (sizeof(a) / sizeof(a)[0])
@@ -125,38 +126,6 @@ bool breakdown_begin(void)
     return true;
 }
 
-static struct fit_reading figure(const struct sys_breakdown *b, unsigned f)
-{
-    const uint64_t *count = (const uint64_t *)b + WORD(stall) + f;
-
-    return (struct fit_reading){b->cycles, *count, b->figure_counted[f], b->figure_seen[f]};
-}
-
-static uint64_t since(uint64_t now, uint64_t before)
-{
-    return now > before ? now - before : 0;
-}
-
-/* Makes b the difference to `from`: figures are scaled by the cycles counted since then, and fitted
- * to each other. */
-static void subtract(struct sys_breakdown *b, const struct sys_breakdown *from)
-{
-    uint64_t *count = (uint64_t *)b + WORD(stall);
-
-    for (unsigned f = 0; f < FIT_FIGURES; f++) {
-        struct fit_reading now = figure(b, f), before = figure(from, f);
-        count[f] = fit_since(&now, &before);
-        b->figure_counted[f] = since(now.counted, before.counted);
-        b->figure_seen[f] = since(now.seen, before.seen);
-    }
-    b->cycles = since(b->cycles, from->cycles);
-    b->instructions = since(b->instructions, from->instructions);
-    b->idle_cycles = since(b->idle_cycles, from->idle_cycles);
-    b->seen_cycles = since(b->seen_cycles, from->seen_cycles);
-    b->fitted =
-        fit_figures(&(struct fit_figures){b->cycles, count, b->figure_counted, b->figure_seen});
-}
-
 static int read_new(const struct reading *r, struct sys_breakdown *b)
 {
     struct earlier *e = find_earlier(&r->what);
@@ -165,11 +134,11 @@ static int read_new(const struct reading *r, struct sys_breakdown *b)
     if (err)
         return err;
     if (r->total) {
-        subtract(b, &e->first);
+        breakdown_since(b, &e->first);
         return 0;
     }
     struct sys_breakdown now = *b;
-    subtract(b, &e->last);
+    breakdown_since(b, &e->last);
     e->last = now;
     return 0;
 }

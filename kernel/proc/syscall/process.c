@@ -78,23 +78,11 @@ static unsigned put_threads(struct process *p, struct sys_thread_info *infos, un
     return n;
 }
 
-/* Returns the process of the next higher pid that p may see, referenced, or NULL. */
-static struct process *next_visible(const struct process *p, uint32_t pid)
-{
-    struct process *other;
-
-    while ((other = process_after(pid)) && !visible_process(p, other)) {
-        pid = other->pid;
-        process_put(other);
-    }
-    return other;
-}
-
 int64_t vigil_threads(const struct call *c)
 {
     unsigned n = 0,
              room = (unsigned)MIN(c->a[2] / sizeof(struct sys_thread_info), (uint64_t)THREADS_MAX);
-    struct process *other = !c->a[0]                ? next_visible(c->p, 0)
+    struct process *other = !c->a[0]                ? visible_next(c->p, 0)
                             : c->a[0] <= UINT32_MAX ? process_to_read(c->p, (uint32_t)c->a[0])
                                                     : NULL;
 
@@ -109,7 +97,7 @@ int64_t vigil_threads(const struct call *c)
         uint32_t pid = other->pid;
         n = put_threads(other, infos, room, n);
         process_put(other);
-        other = c->a[0] ? NULL : next_visible(c->p, pid);
+        other = c->a[0] ? NULL : visible_next(c->p, pid);
     }
     int err = arch_copy_to_user(c->a[1], infos, MIN(n, room) * sizeof(*infos)) ? -EFAULT : 0;
     kfree(infos);

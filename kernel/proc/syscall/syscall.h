@@ -47,7 +47,15 @@ typedef int64_t handler(const struct call *c);
     ROW(SYS_SAMPLE_OPEN, "sample_open", vigil_sample_open)          \
     ROW(SYS_SAMPLE_TAKE, "sample_take", vigil_sample_take)          \
     ROW(SYS_SAMPLE_ACCOUNT, "sample_account", vigil_sample_account) \
-    ROW(SYS_SAMPLE_CLOSE, "sample_close", vigil_sample_close)
+    ROW(SYS_SAMPLE_CLOSE, "sample_close", vigil_sample_close)       \
+    /* state.c */                                                   \
+    ROW(SYS_CPUS, "cpus", vigil_cpus)                               \
+    ROW(SYS_THREAD_STATES, "thread_states", vigil_thread_states)    \
+    ROW(SYS_SHARING, "sharing", vigil_sharing)                      \
+    ROW(SYS_DECISIONS, "decisions", vigil_decisions)                \
+    /* knob.c */                                                    \
+    ROW(SYS_KNOB_LIST, "knob_list", vigil_knob_list)                \
+    ROW(SYS_KNOB_SET, "knob_set", vigil_knob_set)
 
 #define CALL(number, name, handle) handler handle;
 #define REFUSED(number, name)

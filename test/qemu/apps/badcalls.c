@@ -96,6 +96,10 @@ static const struct call pointer_calls[] = {
     {"sample_open from", SYS_SAMPLE_OPEN, {P, 0, 0}, {EFAULT}},
     {"place to", SYS_SYMBOL, {0, 0x401000, P, sizeof(struct sys_symbol)}, {EFAULT}},
     {"memory to", SYS_MEMORY, {0, P, sizeof(struct sys_memory)}, {EFAULT}},
+    {"cpus to", SYS_CPUS, {P, sizeof(struct sys_cpu)}, {EFAULT}},
+    {"thread_states to", SYS_THREAD_STATES, {0, P, sizeof(struct sys_thread_state)}, {EFAULT}},
+    {"knob_list from", SYS_KNOB_LIST, {P, 0, 0}, {EFAULT}},
+    {"knob_set from", SYS_KNOB_SET, {P, 0, 0}, {EFAULT}},
 };
 
 static void wild_pointers(void)
@@ -164,6 +168,12 @@ static void half_bad_memory(void)
 
 /* Empty words behind the first. */
 static const char many_words[SYS_ARGS_MAX + 2] = "a";
+/* Longer than any assignment. */
+static const char endless_text[] =
+    "sched.slice_us=0000000000000000000000000000000000000000000000000000000000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000010"
+    "00";
 static const struct call value_calls[] = {
     {"a call beyond the last", SYS_COUNT, {0}, {ENOSYS}},
     {"a call with a huge number", 0x100000000, {0}, {ENOSYS}},
@@ -242,6 +252,17 @@ static const struct call value_calls[] = {
      {3, 0x100000000, 0, 80},
      {ENOENT}},
     {"sample_close of a number beyond 32 bits", SYS_SAMPLE_CLOSE, {0x100000001}, {ESRCH}},
+    {"thread_states of no process", SYS_THREAD_STATES, {999999, 0, 0}, {ESRCH}},
+    {"thread_states of process 2^32", SYS_THREAD_STATES, {0x100000000, 0, 0}, {ESRCH}},
+    {"sharing of no process", SYS_SHARING, {999999, 0, 8}, {ESRCH}},
+    {"sharing of a process of no number", SYS_SHARING, {UINT64_MAX, 0, 8}, {ESRCH}},
+    {"sharing of process 0", SYS_SHARING, {0, 0, 8}, {ESRCH}},
+    {"a knob without a value", SYS_KNOB_SET, {(uint64_t) "sched.slice_us"}, {EINVAL}},
+    {"a knob that there is not", SYS_KNOB_SET, {(uint64_t) "nosuch=1"}, {EINVAL}},
+    {"a knob that only a boot sets", SYS_KNOB_SET, {(uint64_t) "cpus=1"}, {EINVAL}},
+    {"a knob's value out of range", SYS_KNOB_SET, {(uint64_t) "sched.slice_us=1"}, {EINVAL}},
+    {"a knob with a line end", SYS_KNOB_SET, {(uint64_t) "sched.slice_us=1000\n"}, {EINVAL}},
+    {"an endless knob", SYS_KNOB_SET, {(uint64_t)endless_text}, {E2BIG}},
 };
 
 static void wrong_values(void)
