@@ -230,6 +230,13 @@ $(O)/debug/%.o: %.c Makefile | deps-build
 $(O)/debug/%.o: %.S Makefile | deps-build
 	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
 
+# A program of Linux's interface, also for programs of packages (tools/launch/pack.py).
+$(O)/beside: tools/beside.c tools/linux-machine.h kernel/proc/abi.h kernel/dev/model/machine.h \
+		Makefile | deps-build
+	@tools/deps.sh $(CROSS_DEPS_TEST_$(ARCH))
+	$(call say,LINUX,$@)
+	$(Q)$(CC) -std=gnu11 -O2 -I. $(WARN) -static -s $< -o $@
+
 # ---- vDSO ----------------------------------------------------------------------------------------
 # A shared object for programs (kernel/vdso/vdso.h), in the kernel's image. It must need nothing, not
 # even relocation.

@@ -193,7 +193,7 @@ build_programs() {
 # Builds the first process for a user's tree, and the archive of both.
 build_tree() {
 	mkdir -p "$dir"
-	if [ ! -f "$dir/init" ] || [ -n "$(find tools/linux-root.c kernel/dev/model/machine.h -newer "$dir/init")" ]; then
+	if [ ! -f "$dir/init" ] || [ -n "$(find tools/linux-root.c tools/linux-machine.h kernel/dev/model/machine.h -newer "$dir/init")" ]; then
 		$compiler -std=gnu11 -O2 -g -static -I. -Wall -Wextra -Werror -D_GNU_SOURCE -s -o "$dir/init.new" \
 			tools/linux-root.c && mv "$dir/init.new" "$dir/init" || die "the first process cannot be built"
 	fi

@@ -389,12 +389,19 @@ def wrong_options_are_refused():
                         (("--policy", "sched", "x"), "expected NAME=VALUE"),
                         (("--policy", "size=1", "x"), "expected one of"),
                         (("--env", "1=2", "x"), "expected NAME=VALUE"),
+                        (("--beside", "s", "x"), "each needs the other"),
+                        (("--beside", "'s", "--await", "/s", "x"), "No closing quotation"),
+                        (("--beside", "", "--await", "/s", "x"), "no program is named"),
+                        (("--beside", "s -- t", "--await", "/s", "x"), "cannot be passed on"),
+                        (("--beside", "s", "--await", "s", "x"), "a socket's path or a port"),
                         (("--kernel=linux", "--policy=sched=cluster", "x"), "none of Vigil's")):
         refused(options.UsageError, said, options.parse, words)
     o = options.parse(["--deb", "a,b", "--deb=c", "--policy", "sched=cluster,memory=64M", "--cwd", "p",
                        "--smp", "3"])
     assert o.deb == ["a", "b", "c"] and o.command == ["p", "--smp", "3"] and o.cwd and o.smp is None
     assert o.policies() == ["sched.policy=cluster", "mem.process=64M"]
+    o = options.parse(["--beside", "s --save ''", "--await", "6379", "p"])
+    assert o.beside == ["s", "--save", ""] and o.await_ == "6379"
 
 
 def the_report_is_of_the_time_between_the_marks():

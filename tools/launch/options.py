@@ -1,5 +1,6 @@
 """The words of `./vigil run`, and its help."""
 import re
+import shlex
 
 HELP = """\
 usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
@@ -39,6 +40,9 @@ what
   --file PATH          a file or folder to take along; files named as arguments are
   --cwd                take the whole working directory along
   --env NAME=VALUE     a variable of its environment; --env NAME: as it is here
+  --beside COMMAND     a server that runs beside the program, and is ended behind it
+  --await PLACE        the path of the server's socket, or its TCP port: the program starts as soon
+                       as a connection is accepted there
 
 how
   --timeout S          seconds after which the run is ended
@@ -48,7 +52,7 @@ how
 """
 
 VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "policy", "deb", "root", "file",
-          "env", "timeout", "out", "share")
+          "env", "timeout", "out", "share", "beside", "await")
 REPEATED = ("policy", "deb", "file", "env")
 FLAGS = ("cwd", "report", "no-report")
 SHORT_POLICIES = {"sched": "sched.policy", "mem": "mem.policy", "memory": "mem.process",
@@ -67,6 +71,7 @@ class Options:
         self.kernel, self.kernel_args, self.policy, self.seed = "vigil", "", [], None
         self.deb, self.root, self.file, self.cwd, self.env = [], None, [], False, []
         self.timeout, self.out, self.report, self.command = None, None, None, []
+        self.beside, self.await_ = None, None
 
     def policies(self):
         """Returns the boot arguments that --policy stands for."""
@@ -119,7 +124,7 @@ def set_flag(o, name):
 
 
 def set_value(o, name, value):
-    attribute = name.replace("-", "_")
+    attribute = name.replace("-", "_") + ("_" if name == "await" else "")
     if name == "share":
         raise UsageError("--share: folders of the host cannot be shared yet; --file and --cwd take "
                          "files along")
@@ -128,6 +133,19 @@ def set_value(o, name, value):
         getattr(o, attribute).extend(parts)
     else:
         setattr(o, attribute, value)
+
+
+def words_of(text):
+    """Returns the words of a command, as a shell takes them."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--beside {text}: {error}") from error
+    if not words:
+        raise UsageError("--beside: no program is named")
+    if "--" in words:
+        raise UsageError(f"--beside {text}: a word '--' cannot be passed on")
+    return words
 
 
 def check(o):
@@ -140,6 +158,12 @@ def check(o):
         raise UsageError(f"--kernel {o.kernel}: expected vigil or linux")
     if o.kernel == "linux" and o.policy:
         raise UsageError("--policy: Linux has none of Vigil's policies")
+    if o.beside is not None:
+        o.beside = words_of(o.beside)
+    if (o.beside is None) != (o.await_ is None):
+        raise UsageError("--beside and --await: each needs the other")
+    if o.await_ is not None and not re.fullmatch(r"/.{1,100}|[1-9]\d{0,4}", o.await_):
+        raise UsageError(f"--await {o.await_}: expected a socket's path or a port")
     for name, pattern, what in (("smp", r"[1-9]\d*", "a number of CPUs, at least 1"),
                                 ("mem", r"[1-9]\d*[kKmMgG]?", "a size, such as 512M or 2G"),
                                 ("seed", r"[1-9]\d{0,17}", "a number, at least 1"),

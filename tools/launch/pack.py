@@ -3,6 +3,7 @@ import os
 import platform
 import posixpath
 import stat
+import subprocess
 import tarfile
 import tempfile
 
@@ -26,6 +27,7 @@ SKIPPED = {".git"}
 LOCALES = ("/usr/lib/locale/C.utf8",)  # of LANG, which glibc has in files
 INPUT = "/.vigil/input"  # what programs read as standard input, if it is there
 WORDS = "/.vigil/words"  # the command, where it is too long for the kernel's command line
+BESIDE = "/.vigil/beside"  # the program that starts a server and the program (tools/beside.c)
 WORDS_MAX, WORDS_BYTES = 48, 2048  # of a command that goes there
 STACK_BYTES, STACK_OWN = 128 << 10, 1024  # first contents of a program's stack; the kernel's of them
 BYTES_MAX = 4 << 30
@@ -113,7 +115,15 @@ class Packer:
         path = self.named_file() or self.search(files, self.o.command[0])
         load = loader.Loader(files, self.environment, self.own(arch))
         isa = load.run(path, lambda name: self.search(files, name))
+        if self.o.beside:
+            load.run(self.server(files), lambda name: self.search(files, name))
         return files, path, isa
+
+    def server(self, files):
+        """Returns the guest path of the server that runs beside the program."""
+        name = self.o.beside[0]
+        return (tree.clean(posixpath.join(self.here, name)) if "/" in name
+                else self.search(files, name))
 
     def own(self, arch):
         """Returns the folders that libraries must come from; None: any layer."""
@@ -156,7 +166,22 @@ class Packer:
         if self.root:
             files.add_layer(self.root, set())
         self.add_own(files)
-        return self.finish(files, isa, [path] + self.o.command[1:])
+        words = [path] + self.o.command[1:]
+        if self.o.beside:
+            words = self.add_beside(files, isa) + words
+        return self.finish(files, isa, words)
+
+    def add_beside(self, files, isa):
+        """Adds what starts a server and its client. Returns the words in front of the client's."""
+        built = os.path.join("build", isa, "beside")
+        result = subprocess.run(["make", "-s", f"ARCH={isa}", built], cwd=self.top, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, check=False)
+        if result.returncode:
+            raise PackError(f"make {built} failed:\n{result.stdout}")
+        with open(os.path.join(self.top, built), "rb") as file:
+            files.put_bytes(BESIDE, file.read(), 0o755)
+        return [BESIDE, f"at={self.o.await_}", self.server(files), *self.o.beside[1:], "--"]
 
     def finish(self, files, isa, words):
         has_input, has_words = self.add_input(files), self.add_words(files, words)
@@ -173,7 +198,7 @@ class Packer:
         name = self.o.command[0]
         arch = self.o.arch or self.first_arch()
         archive = os.path.join(self.top, "build", arch, "vigil.tar")
-        if "/" in name or self.o.deb or self.root or self.o.kernel == "linux":
+        if "/" in name or self.o.deb or self.root or self.o.beside or self.o.kernel == "linux":
             return None
         try:
             self.search(tree.Tree(tree.Layers([""])), name)
@@ -197,7 +222,7 @@ class Packer:
 
     def add_files(self, files):
         """Adds what --file and --cwd name, and files named as arguments."""
-        for word in self.o.command[1:]:
+        for word in self.o.command[1:] + (self.o.beside or [])[1:]:
             if word and os.path.isfile(word):
                 files.bring(tree.clean(posixpath.join(self.here, word)))
         for name in self.o.file:
