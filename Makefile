@@ -43,6 +43,7 @@ B      ?= build
 O      := $(B)/$(ARCH)
 NEWLIB := $(B)/newlib-$(ARCH)
 LIBFDT := $(B)/libfdt
+LWIP   := $(B)/lwip
 GNUEFI := $(B)/gnu-efi-$(ARCH)
 FONT   := $(B)/font
 LIBPFM4 := $(B)/libpfm4
@@ -58,7 +59,7 @@ KERNEL := $(O)/vigil.$(KERNEL_FILE_$(ARCH))
 # ---- Packages ------------------------------------------------------------------------------------
 CROSS_DEPS_aarch64 := gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu linux-libc-dev-arm64-cross
 CROSS_DEPS_x86_64 := linux-libc-dev
-DEPS_BUILD := gcc binutils libc6-dev libdw-dev newlib-source xz-utils $(CROSS_DEPS_$(ARCH))
+DEPS_BUILD := gcc binutils libc6-dev libdw-dev newlib-source patch xz-utils $(CROSS_DEPS_$(ARCH))
 QEMU_x86_64  := qemu-system-x86
 QEMU_aarch64 := qemu-system-arm
 DEPS_RUN   := $(QEMU_$(ARCH))>=1:10 gnuplot-nox

@@ -19,6 +19,18 @@ $(LIBFDT_SRC): $(LIBFDT)/libfdt.h ;
 devtree_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(DEVTREE_SRC))))
 $(foreach d,$(O)/fast $(O)/debug $(H) $(F),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
 
+# ---- lwIP ----------------------------------------------------------------------------------------
+$(LWIP)/version: tools/lwip.sh tools/source.sh tools/apt.sh | deps-build
+	@tools/lwip.sh $(LWIP)
+	@touch $@
+$(LWIP_SRC): $(LWIP)/version ;
+# lwIP, and what sees its headers, find the C library of kernel/net/lwip instead of the host's.
+lwip_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(LWIP_SRC) $(LWIP_USERS))))
+LWIP_OBJECTS := $(foreach d,fast debug stack,$(call lwip_objects,$(O)/$(d)))
+$(LWIP_OBJECTS): | $(LWIP)/version
+$(LWIP_OBJECTS): KERNEL_CFLAGS += $(LWIP_INC) -Ikernel/net/lwip/libc
+$(foreach d,fast debug stack,$(addprefix $(O)/$(d)/,$(LWIP_SRC:.c=.o))): KERNEL_CFLAGS += -w
+
 # ---- Font ----------------------------------------------------------------------------------------
 FONT_FILE := $(FONT)/package/usr/share/consolefonts/Lat15-Fixed16.psf.gz
 $(FONT_FILE): tools/foreign.sh | deps-build

@@ -101,8 +101,8 @@ def includes(floors):
             if name.endswith((".c", ".h", ".S")):
                 for line in open(os.path.join(folder, name), encoding="utf-8"):
                     match = re.match(r'\s*#\s*include\s+"([^"]+/[^"/]+)"', line)
-                    if match and os.path.dirname(match.group(1)) != folder:
-                        header = match.group(1)
+                    header = match.group(1) if match else name
+                    if match and floors.folder(header) != folder:
                         found[folder, floors.folder(header)].add(f"{folder}/{name}: {header}")
     return found
 

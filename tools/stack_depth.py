@@ -35,6 +35,10 @@ BASES = {
     ("kernel/proc/syscall/socket.c", "a->ops"): "socket_ops",
     ("kernel/proc/syscall/socket.c", "new->ops"): "socket_ops",
     "v->ops": "vnode_ops",
+    ("kernel/net/lwip/instance.c", "t"): "net_task",
+    ("kernel/net/lwip/stream.c", "t->owner"): "net_stream_owner",
+    ("kernel/net/lwip/stream.c", "listener->owner"): "net_stream_owner",
+    ("kernel/net/lwip/datagram.c", "t->owner"): "net_port_owner",
     ("kernel/firmware/acpi_platform.c", "k"): "kind",
     ("kernel/arch/msi.c", "m"): "message",
     ("mm/policy/prefetch/prefetch.c", "p->ops"): "prefetch_ops",
@@ -57,6 +61,26 @@ CALLS = {
         "pool_sink",
         "mm/track/curve.c:update_curve",
     ],
+}
+# The same in lwIP, by words of the calling line. An empty list: that is never set here.
+STREAM = "kernel/net/lwip/stream.c:"
+LWIP_CALLS = {
+    "TCP_EVENT_ACCEPT": [STREAM + "arrived"],
+    "TCP_EVENT_SENT": [STREAM + "acked"],
+    "TCP_EVENT_RECV": [STREAM + "received"],
+    "TCP_EVENT_CLOSED": [STREAM + "received"],
+    "TCP_EVENT_CONNECTED": [STREAM + "connected"],
+    "TCP_EVENT_POLL": [STREAM + "tried_again"],
+    "TCP_EVENT_ERR": [STREAM + "ended"],
+    "pcb->recv": ["kernel/net/lwip/datagram.c:received", "build/lwip/src/core/ipv4/dhcp.c:dhcp_recv"],
+    "->output": [
+        "build/lwip/src/core/netif.c:netif_loop_output_ipv4",
+        "etharp_output",
+        "build/lwip/src/core/netif.c:netif_null_output_ip4",
+    ],
+    "linkoutput": [],
+    "NETIF_STATUS_CALLBACK": [],
+    "custom_free_function": [],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
 RECURSIONS = {
@@ -327,6 +351,10 @@ class Sources:
         lines = self.read(path).split("\n")
         text = lines[int(line) - 1][int(column) - 1 :] + " " + lines[int(line)]
         inside = self.within(path, int(line))
+        if "/lwip/src/" in path:
+            for word, targets in LWIP_CALLS.items():
+                if word in text:
+                    return [t for t in targets if t in self.functions]
         members = re.findall(r"((?:[\w.\])]|\[\w*|->)*?)(?:->|\.)(\w+)\(", text)
         m = re.match(r"[(*]*(\w+)(?:\[[^\]]*\])?\(", text)
         names = re.findall(r"(?:->|\.)(\w+)\[?", text.split("(")[0])

@@ -17,6 +17,7 @@ enum lock_rank {
     LOCK_PROC,      /* proc: process table, a process's threads */
     LOCK_FUTEX,     /* proc: futex buckets */
     LOCK_WAITER,    /* proc: a thread that waits for a futex */
+    LOCK_NET,       /* net: an instance of lwIP */
     LOCK_SOCKET,    /* net: a socket's state, queues, options */
     LOCK_FILE,      /* file: descriptors, positions, pipes */
     LOCK_FS,        /* fs: a tree of files */

@@ -1,0 +1,10 @@
+# lwIP, which is fetched (tools/lwip.sh), and what joins it with the kernel. Only these see its
+# headers, and a C library of three.
+LWIP_SRC := $(addprefix $(LWIP)/src/core/,\
+	def.c inet_chksum.c init.c ip.c mem.c memp.c netif.c pbuf.c stats.c tcp.c tcp_in.c tcp_out.c \
+	timeouts.c udp.c \
+	$(addprefix ipv4/,dhcp.c etharp.c icmp.c ip4.c ip4_addr.c ip4_frag.c)) \
+	$(LWIP)/src/netif/ethernet.c
+LWIP_INC := -Ikernel/net/lwip -I$(LWIP)/src/include
+LWIP_USERS := $(call files,datagram.c instance.c memory.c stream.c) kernel/net/socket/inet_stream.c
+KERNEL_SRC += $(LWIP_SRC) $(filter $(folder)%,$(LWIP_USERS))

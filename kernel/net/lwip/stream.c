@@ -1,0 +1,707 @@
+/* Streams over lwIP's TCP; see stream.h. */
+#include "kernel/net/lwip/stream.h"
+#include "kernel/mem/mem.h"
+#include "lwip/tcp.h"
+#include <linux/poll.h>
+
+/* Bits of what a task does. */
+enum { GO = 1, ACCEPTED = 2, OPTIONS = 4 };
+
+#define WRITE_AT_ONCE  (64 * KIB) /* bytes, before others have their turn */
+#define READ_AT_ONCE   (16 * KIB) /* bytes read, before lwIP is told of them */
+#define LISTEN_MAX     255        /* of lwIP */
+#define RETRY_INTERVAL 1          /* of lwIP's slow timer */
+
+#define INPUT  (POLLIN | POLLRDNORM)
+#define OUTPUT (POLLOUT | POLLWRNORM)
+#define ALL    (INPUT | OUTPUT | POLLHUP | POLLRDHUP | POLLERR)
+
+int net_error(int of_lwip)
+{
+    static const int16_t errors[] = {
+        [-ERR_OK] = 0,
+        [-ERR_MEM] = -ENOBUFS,
+        [-ERR_BUF] = -ENOBUFS,
+        [-ERR_TIMEOUT] = -ETIMEDOUT,
+        [-ERR_RTE] = -ENETUNREACH,
+        [-ERR_INPROGRESS] = -EINPROGRESS,
+        [-ERR_VAL] = -EINVAL,
+        [-ERR_WOULDBLOCK] = -EAGAIN,
+        [-ERR_USE] = -EADDRINUSE,
+        [-ERR_ALREADY] = -EALREADY,
+        [-ERR_ISCONN] = -EISCONN,
+        [-ERR_CONN] = -ENOTCONN,
+        [-ERR_IF] = -ENETDOWN,
+        [-ERR_ABRT] = -ECONNABORTED,
+        [-ERR_RST] = -ECONNRESET,
+        [-ERR_CLSD] = -ENOTCONN,
+        [-ERR_ARG] = -EINVAL,
+    };
+
+    return of_lwip <= 0 && -of_lwip < (int)ARRAY_SIZE(errors) ? errors[-of_lwip] : -EIO;
+}
+
+bool net_is_own(uint32_t ip)
+{
+    struct netif *n;
+
+    if (ip4_addr_isloopback(&(ip4_addr_t){ip}))
+        return true;
+    NETIF_FOREACH(n)
+    if (netif_ip4_addr(n)->addr == ip)
+        return true;
+    return false;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+struct net_chunk *net_chunk_make(struct net_stream *t, uint32_t n)
+{
+    uint32_t bytes = (uint32_t)sizeof(struct net_chunk) + n;
+
+    if (memory_charge(t->account, bytes))
+        return NULL;
+    struct net_chunk *c = kmalloc_unfilled(bytes);
+    if (!c) {
+        memory_uncharge(t->account, bytes);
+        return NULL;
+    }
+    *c = (struct net_chunk){.bytes = n, .charged = bytes};
+    return c;
+}
+
+void net_chunk_free(struct net_stream *t, struct net_chunk *c)
+{
+    memory_uncharge(t->account, c->charged);
+    kfree(c);
+}
+
+static void free_chunks(struct net_stream *t, struct net_chunk *first)
+{
+    while (first) {
+        struct net_chunk *next = first->next;
+        net_chunk_free(t, first);
+        first = next;
+    }
+}
+
+void net_stream_put(struct net_stream *t, struct net_chunk *c)
+{
+    if (t->sent)
+        t->sent_last->next = c;
+    else
+        t->sent = c;
+    t->sent_last = c;
+    if (!t->unwritten)
+        t->unwritten = c;
+    t->unacked += c->bytes;
+}
+
+/* Takes n acknowledged bytes off the chunks. Returns those that are free. Owner's lock held. */
+static struct net_chunk *take_acked(struct net_stream *t, uint32_t n)
+{
+    struct net_chunk *first = t->sent, **end = &first;
+
+    t->unacked -= n;
+    while (n) {
+        struct net_chunk *c = *end;
+        uint32_t here = MIN(n, c->bytes - c->acked);
+        c->acked += here;
+        n -= here;
+        if (c->acked < c->bytes)
+            break;
+        end = &c->next;
+    }
+    t->sent = *end;
+    *end = NULL;
+    return first;
+}
+
+/* ---- Ending ---------------------------------------------------------------------------------- */
+
+static void free_pbufs(struct pbuf *p)
+{
+    while (p) {
+        struct pbuf *next = p->next;
+        p->next = NULL;
+        pbuf_free(p);
+        p = next;
+    }
+}
+
+/* Frees what a closed stream has received, which no program will read. */
+static void free_unread(struct net_stream *t)
+{
+    bool irq = spin_lock(t->lock);
+    struct pbuf *received = t->closed ? t->received : NULL;
+
+    if (received) {
+        t->received = t->last = NULL;
+        t->queued = 0;
+    }
+    spin_unlock(t->lock, irq);
+    free_pbufs(received);
+}
+
+/* lwIP has no more to do with the stream. Instance's lock held. */
+static void leave(struct net_stream *t)
+{
+    bool irq = spin_lock(t->lock);
+    struct net_chunk *chunks = t->sent;
+
+    t->pcb = NULL;
+    t->sent = t->unwritten = NULL;
+    t->unacked = 0;
+    spin_unlock(t->lock, irq);
+    free_chunks(t, chunks);
+    free_unread(t);
+    t->owner->let_go(t);
+}
+
+/* Takes the stream off its PCB, which lwIP keeps or frees. */
+static struct tcp_pcb *detach(struct net_stream *t)
+{
+    struct tcp_pcb *pcb = t->pcb;
+
+    tcp_arg(pcb, NULL);
+    if (pcb->state == LISTEN) {
+        tcp_accept(pcb, NULL);
+        return pcb;
+    }
+    tcp_recv(pcb, NULL);
+    tcp_sent(pcb, NULL);
+    tcp_err(pcb, NULL);
+    tcp_poll(pcb, NULL, 0);
+    return pcb;
+}
+
+/* The PCB is gone: reset by the other end, given up, or ended. */
+static void ended(void *arg, err_t why)
+{
+    struct net_stream *t = arg;
+    bool irq = spin_lock(t->lock), refused = t->state == STREAM_CONNECTS;
+
+    if (why != ERR_CLSD)
+        t->error = why == ERR_ABRT                        ? -ETIMEDOUT
+                   : refused                              ? -ECONNREFUSED
+                   : t->shut & STREAM_RECEIVE && !refused ? -EPIPE
+                                                          : -ECONNRESET;
+    t->state = STREAM_ENDED;
+    t->shut = STREAM_BOTH;
+    t->owner->changed(t, ALL);
+    spin_unlock(t->lock, irq);
+    leave(t);
+}
+
+/* ---- What lwIP tells ------------------------------------------------------------------------- */
+
+static err_t acked(void *arg, UNUSED struct tcp_pcb *pcb, u16_t n)
+{
+    struct net_stream *t = arg;
+    bool irq = spin_lock(t->lock);
+    struct net_chunk *free = take_acked(t, n);
+
+    if (!t->closed)
+        t->owner->changed(t, OUTPUT);
+    bool more = t->unwritten || t->closed || t->shut & STREAM_SEND;
+    bool last = t->ending && !t->unacked;
+    spin_unlock(t->lock, irq);
+    free_chunks(t, free);
+    if (last) { /* lwIP may free the PCB next, and does not say so */
+        detach(t);
+        leave(t);
+    } else if (more) {
+        net_post_locked(&t->task, GO);
+    }
+    return ERR_OK;
+}
+
+static void append_received(struct net_stream *t, struct pbuf *p)
+{
+    struct pbuf *last = p;
+
+    t->queued += p->tot_len;
+    while (last->next)
+        last = last->next;
+    if (t->received)
+        t->last->next = p; /* tot_len of the former ones is not kept */
+    else
+        t->received = p;
+    t->last = last;
+}
+
+static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, UNUSED err_t err)
+{
+    struct net_stream *t = arg;
+    bool irq = spin_lock(t->lock), closed = t->closed;
+
+    if (!closed && p)
+        append_received(t, p);
+    if (!p)
+        t->shut |= STREAM_RECEIVE;
+    if (!closed)
+        t->owner->changed(t, p ? INPUT : INPUT | POLLRDHUP | POLLHUP);
+    spin_unlock(t->lock, irq);
+    if (!closed || !p)
+        return ERR_OK;
+    pbuf_free(p); /* of which no program will hear */
+    tcp_abort(pcb);
+    return ERR_ABRT;
+}
+
+/* Now and then, when nothing else happens. */
+static err_t tried_again(void *arg, UNUSED struct tcp_pcb *pcb)
+{
+    struct net_stream *t = arg;
+
+    net_post_locked(&t->task, GO);
+    return ERR_OK;
+}
+
+static void put_ends(struct net_stream *t)
+{
+    t->own = (struct net_address){ip_2_ip4(&t->pcb->local_ip)->addr, t->pcb->local_port};
+    t->peer = (struct net_address){ip_2_ip4(&t->pcb->remote_ip)->addr, t->pcb->remote_port};
+}
+
+static err_t connected(void *arg, UNUSED struct tcp_pcb *pcb, UNUSED err_t err)
+{
+    struct net_stream *t = arg;
+    bool irq = spin_lock(t->lock);
+
+    t->state = STREAM_CONNECTED;
+    put_ends(t);
+    t->owner->changed(t, OUTPUT);
+    spin_unlock(t->lock, irq);
+    net_post_locked(&t->task, GO);
+    return ERR_OK;
+}
+
+static void put_options(struct net_stream *t);
+
+/* Joins a stream with its PCB. */
+static void attach(struct net_stream *t, struct tcp_pcb *pcb)
+{
+    t->owner->keep(t);
+    t->pcb = pcb;
+    tcp_arg(pcb, t);
+    tcp_recv(pcb, received);
+    tcp_sent(pcb, acked);
+    tcp_err(pcb, ended);
+    tcp_poll(pcb, tried_again, RETRY_INTERVAL);
+    put_options(t);
+}
+
+/* A connection to a listener. */
+static err_t arrived(void *arg, struct tcp_pcb *pcb, err_t err)
+{
+    struct net_stream *listener = arg;
+
+    if (err != ERR_OK || !listener)
+        return ERR_MEM;
+    struct net_stream *t = listener->owner->make(listener);
+    if (!t)
+        return ERR_MEM; /* lwIP resets it */
+    t->state = STREAM_CONNECTED;
+    t->options = listener->options;
+    attach(t, pcb);
+    put_ends(t);
+    tcp_backlog_delayed(pcb);
+    bool irq = spin_lock(listener->lock);
+    list_push_back(&listener->pending, &t->in_pending);
+    listener->waiting++;
+    listener->owner->changed(listener, INPUT);
+    spin_unlock(listener->lock, irq);
+    return ERR_OK;
+}
+
+/* ---- Tasks ----------------------------------------------------------------------------------- */
+
+/* Tells lwIP what was read, and frees it. */
+static void give_back(struct net_stream *t)
+{
+    bool irq = spin_lock(t->lock);
+    struct pbuf *read = t->read;
+    uint32_t n = t->read_bytes;
+
+    t->read = NULL;
+    t->read_bytes = 0;
+    spin_unlock(t->lock, irq);
+    while (t->pcb && n) {
+        u16_t part = (u16_t)MIN(n, (uint32_t)UINT16_MAX);
+        tcp_recved(t->pcb, part);
+        n -= part;
+    }
+    free_pbufs(read);
+}
+
+/* Gives lwIP a part of a chunk. Returns whether there may be more. */
+static bool write_part(struct net_stream *t, uint64_t *left)
+{
+    bool irq = spin_lock(t->lock);
+    struct net_chunk *c = t->unwritten;
+    bool last = !c || !c->next;
+
+    spin_unlock(t->lock, irq);
+    uint32_t room = tcp_sndbuf(t->pcb);
+    if (!c || !room || !*left)
+        return false;
+    uint32_t n = MIN(MIN(c->bytes - c->written, room), (uint32_t)UINT16_MAX);
+    bool whole = n == c->bytes - c->written;
+    if (tcp_write(t->pcb, c->data + c->written, (u16_t)n,
+                  last && whole ? 0 : TCP_WRITE_FLAG_MORE) != ERR_OK)
+        return false;
+    c->written += n;
+    *left -= MIN(*left, (uint64_t)n);
+    if (whole) {
+        irq = spin_lock(t->lock);
+        t->unwritten = c->next;
+        spin_unlock(t->lock, irq);
+    }
+    return true;
+}
+
+static bool is_open(const struct net_stream *t)
+{
+    return t->pcb->state == ESTABLISHED || t->pcb->state == CLOSE_WAIT;
+}
+
+/* Returns whether lwIP frees the PCB at once when it is closed. */
+static bool ends_at_once(const struct tcp_pcb *pcb)
+{
+    return pcb->state == LISTEN || pcb->state == CLOSED || pcb->state == SYN_SENT ||
+           ((pcb->state == ESTABLISHED || pcb->state == CLOSE_WAIT) &&
+            (pcb->refused_data || pcb->rcv_wnd != TCP_WND_MAX(pcb)));
+}
+
+/* Resets the connections that wait at a listener. */
+static void reset_pending(struct net_stream *listener)
+{
+    for (;;) {
+        bool irq = spin_lock(listener->lock);
+        struct net_stream *t = net_stream_accept(listener);
+        spin_unlock(listener->lock, irq);
+        if (!t)
+            return;
+        irq = spin_lock(t->lock);
+        t->closed = t->resets = true;
+        spin_unlock(t->lock, irq);
+        net_post_locked(&t->task, GO);
+        t->owner->let_go(t);
+    }
+}
+
+/* Ends what the owner has closed, as soon as lwIP has got all of it. Until all is acknowledged lwIP
+ * refers to chunks. */
+static void end(struct net_stream *t)
+{
+    struct tcp_pcb *pcb = t->pcb;
+    bool irq = spin_lock(t->lock);
+    bool resets = t->resets || t->queued, written = !t->unwritten, acked_all = !t->unacked;
+
+    spin_unlock(t->lock, irq);
+    if (pcb->state == LISTEN || pcb->state == CLOSED || pcb->state == SYN_SENT) {
+        tcp_close(detach(t));
+        reset_pending(t);
+        leave(t);
+    } else if (resets) {
+        tcp_abort(detach(t));
+        leave(t);
+    } else if (written && (acked_all || ends_at_once(pcb))) {
+        tcp_close(detach(t));
+        leave(t);
+    } else if (written) {
+        t->ending = true;
+        tcp_close(pcb);
+    }
+}
+
+/* Does what is to be done for a stream. */
+static void go(struct net_stream *t)
+{
+    uint64_t left = WRITE_AT_ONCE;
+
+    give_back(t);
+    if (!t->pcb) {
+        free_unread(t);
+        return;
+    }
+    if (is_open(t)) {
+        while (write_part(t, &left))
+            continue;
+        tcp_output(t->pcb);
+    }
+    if (!left)
+        net_post_locked(&t->task, GO);
+    bool irq = spin_lock(t->lock);
+    bool closed = t->closed, ends = t->shut & STREAM_SEND && !t->unwritten;
+    spin_unlock(t->lock, irq);
+    if (closed)
+        end(t);
+    else if (ends && is_open(t))
+        tcp_shutdown(t->pcb, 0, 1);
+}
+
+static struct net_stream *stream_of(struct net_task *task)
+{
+    return container_of(task, struct net_stream, task);
+}
+
+static void run_task(struct net_task *task, uint32_t wanted)
+{
+    struct net_stream *t = stream_of(task);
+
+    if (wanted & ACCEPTED && t->pcb)
+        tcp_backlog_accepted(t->pcb);
+    go(t);
+}
+
+static void keep_task(struct net_task *task)
+{
+    struct net_stream *t = stream_of(task);
+
+    t->owner->keep(t);
+}
+
+static void let_go_task(struct net_task *task)
+{
+    struct net_stream *t = stream_of(task);
+
+    t->owner->let_go(t);
+}
+
+/* ---- What owners ask ------------------------------------------------------------------------- */
+
+void net_stream_init(struct net_stream *t)
+{
+    t->task = (struct net_task){.run = run_task, .keep = keep_task, .let_go = let_go_task};
+    list_init(&t->pending);
+    list_init(&t->in_pending);
+    t->options.ttl = TCP_TTL;
+}
+
+/* Options of a PCB are fields of it. Instance's lock held. */
+static void put_options(struct net_stream *t)
+{
+    const struct net_stream_options *o = &t->options;
+    struct tcp_pcb *pcb = t->pcb;
+
+    pcb->ttl = o->ttl;
+    pcb->tos = o->tos;
+    if (o->reuse_address)
+        ip_set_option(pcb, SOF_REUSEADDR);
+    else
+        ip_reset_option(pcb, SOF_REUSEADDR);
+    if (o->keep_alive)
+        ip_set_option(pcb, SOF_KEEPALIVE);
+    else
+        ip_reset_option(pcb, SOF_KEEPALIVE);
+    if (pcb->state == LISTEN)
+        return;
+    if (o->no_delay)
+        tcp_nagle_disable(pcb);
+    else
+        tcp_nagle_enable(pcb);
+    if (o->idle_s)
+        pcb->keep_idle = o->idle_s * 1000;
+    if (o->interval_s)
+        pcb->keep_intvl = o->interval_s * 1000;
+    if (o->probes)
+        pcb->keep_cnt = o->probes;
+}
+
+void net_stream_set_options(struct net_stream *t)
+{
+    bool irq = net_lock();
+
+    if (t->pcb)
+        put_options(t);
+    net_unlock(irq);
+}
+
+uint32_t net_stream_segment(struct net_stream *t)
+{
+    bool irq = net_lock();
+    uint32_t n = t->pcb && t->pcb->state != LISTEN ? tcp_mss(t->pcb) : 536;
+
+    net_unlock(irq);
+    return n;
+}
+
+/* Gives the stream a PCB, if it has none. Instance's lock held. */
+static int make_pcb(struct net_stream *t)
+{
+    if (t->pcb)
+        return 0;
+    struct tcp_pcb *pcb = tcp_new();
+    if (!pcb)
+        return -ENOBUFS;
+    attach(t, pcb);
+    return 0;
+}
+
+/* Stores the own end. Instance's lock held. */
+static void put_own(struct net_stream *t)
+{
+    bool irq = spin_lock(t->lock);
+
+    t->own = (struct net_address){ip_2_ip4(&t->pcb->local_ip)->addr, t->pcb->local_port};
+    spin_unlock(t->lock, irq);
+}
+
+static int bind_locked(struct net_stream *t, const struct net_address *own)
+{
+    int err = t->state != STREAM_NEW || t->own.port ? -EINVAL : make_pcb(t);
+
+    if (err)
+        return err;
+    err_t result = tcp_bind(t->pcb, &(ip_addr_t){own->ip}, own->port);
+    if (result != ERR_OK)
+        return result == ERR_BUF ? -EADDRINUSE : net_error(result);
+    put_own(t);
+    return 0;
+}
+
+int net_stream_bind(struct net_stream *t, const struct net_address *own)
+{
+    int err = net_start();
+
+    if (err)
+        return err;
+    bool irq = net_lock();
+    err = bind_locked(t, own);
+    net_unlock(irq);
+    return err;
+}
+
+static int listen_locked(struct net_stream *t, unsigned backlog)
+{
+    const struct net_address any = {0, 0};
+    err_t result;
+
+    if (t->state == STREAM_LISTENS) {
+        tcp_backlog_set(t->pcb, (u8_t)backlog);
+        return 0;
+    }
+    if (t->state != STREAM_NEW)
+        return -EINVAL;
+    int err = t->own.port ? 0 : bind_locked(t, &any);
+    if (err)
+        return err;
+    struct tcp_pcb *pcb = tcp_listen_with_backlog_and_err(t->pcb, (u8_t)backlog, &result);
+    if (!pcb)
+        return net_error(result);
+    t->pcb = pcb;
+    tcp_accept(pcb, arrived);
+    bool irq = spin_lock(t->lock);
+    t->state = STREAM_LISTENS;
+    spin_unlock(t->lock, irq);
+    return 0;
+}
+
+int net_stream_listen(struct net_stream *t, unsigned backlog)
+{
+    int err = net_start();
+
+    if (err)
+        return err;
+    bool irq = net_lock();
+    err = listen_locked(t, MAX(MIN(backlog, (unsigned)LISTEN_MAX), 1u));
+    net_unlock(irq);
+    return err;
+}
+
+static int connect_locked(struct net_stream *t, const struct net_address *peer)
+{
+    int err = t->state == STREAM_CONNECTS    ? -EALREADY
+              : t->state == STREAM_CONNECTED ? -EISCONN
+              : t->state == STREAM_LISTENS   ? -EISCONN
+                                             : make_pcb(t);
+
+    if (err)
+        return err;
+    bool irq = spin_lock(t->lock);
+    t->state = STREAM_CONNECTS;
+    t->shut = 0;
+    t->error = 0;
+    t->peer = *peer;
+    spin_unlock(t->lock, irq);
+    err_t result = tcp_connect(t->pcb, &(ip_addr_t){peer->ip}, peer->port, connected);
+    if (result == ERR_OK) {
+        put_own(t);
+        return 0;
+    }
+    irq = spin_lock(t->lock);
+    t->state = STREAM_NEW;
+    spin_unlock(t->lock, irq);
+    return result == ERR_BUF || result == ERR_USE ? -EADDRNOTAVAIL : net_error(result);
+}
+
+int net_stream_connect(struct net_stream *t, const struct net_address *peer)
+{
+    int err = net_start();
+
+    if (err)
+        return err;
+    bool irq = net_lock();
+    err = connect_locked(t, peer);
+    net_unlock(irq);
+    return err;
+}
+
+struct net_stream *net_stream_accept(struct net_stream *t)
+{
+    if (list_empty(&t->pending))
+        return NULL;
+    t->waiting--;
+    return container_of(list_pop_front(&t->pending), struct net_stream, in_pending);
+}
+
+void net_stream_accepted(struct net_stream *t)
+{
+    net_post(&t->task, ACCEPTED);
+}
+
+void net_stream_go(struct net_stream *t)
+{
+    net_post(&t->task, GO);
+}
+
+bool net_stream_take(struct net_stream *t, uint64_t n)
+{
+    t->queued -= n;
+    t->read_bytes += (uint32_t)n;
+    while (n) {
+        struct pbuf *p = t->received;
+        if (n < p->len) {
+            p->payload = (uint8_t *)p->payload + n;
+            p->len = (u16_t)(p->len - n);
+            break;
+        }
+        n -= p->len;
+        t->received = p->next;
+        p->next = t->read;
+        t->read = p;
+    }
+    return t->read_bytes >= READ_AT_ONCE;
+}
+
+void net_stream_shutdown(struct net_stream *t, unsigned how)
+{
+    bool irq = spin_lock(t->lock);
+
+    t->shut |= how;
+    t->owner->changed(t, ALL);
+    spin_unlock(t->lock, irq);
+    net_stream_go(t);
+}
+
+void net_stream_close(struct net_stream *t, bool resets)
+{
+    bool irq = spin_lock(t->lock);
+
+    t->closed = true;
+    t->resets = resets;
+    spin_unlock(t->lock, irq);
+    net_stream_go(t);
+}

@@ -1,0 +1,119 @@
+/*
+ * Streams: connections of TCP and those that wait for them, between lwIP and the sockets of
+ * programs. Data that is sent lies in chunks, which lwIP refers to until the other end has
+ * acknowledged it; data that was received stays in lwIP's buffers until a program has read it.
+ *
+ * Members: [I] the instance's lock, [L] the owner's lock, [A] atomic, [-] fixed.
+ */
+#pragma once
+#include "kernel/net/lwip/address.h"
+#include "kernel/net/lwip/instance.h"
+#include "kernel/lib/list.h"
+#include "kernel/mem/account.h"
+
+struct pbuf;
+struct tcp_pcb;
+struct net_stream;
+
+enum net_stream_state {
+    STREAM_NEW,
+    STREAM_CONNECTS,
+    STREAM_CONNECTED,
+    STREAM_LISTENS,
+    STREAM_ENDED, /* it was connected, or should have been; error says more */
+};
+
+/* Directions that have ended; bits of `shut`. */
+enum { STREAM_RECEIVE = 1, STREAM_SEND = 2, STREAM_BOTH = 3 };
+
+/* What a stream asks of its owner. */
+struct net_stream_owner {
+    /* Something that poll returns has changed for `mask`. Instance's and owner's lock held. */
+    void (*changed)(struct net_stream *t, unsigned mask);
+    /* Makes a stream for a connection to `listener`, with one reference, which the listener's list
+     * gets, or returns NULL. Instance's lock held. */
+    struct net_stream *(*make)(struct net_stream *listener);
+    void (*keep)(struct net_stream *t); /* references; any context, as the next */
+    void (*let_go)(struct net_stream *t);
+};
+
+/* Data on its way out. */
+struct net_chunk {
+    struct net_chunk *next;
+    uint32_t bytes;   /* of `data` */
+    uint32_t written; /* [I] given to lwIP */
+    uint32_t acked;   /* [I] */
+    uint32_t charged;
+    uint8_t data[];
+};
+#define NET_CHUNK_MAX ((uint32_t)(16 * KIB - sizeof(struct net_chunk)))
+
+struct net_stream_options {
+    bool reuse_address, keep_alive, no_delay;
+    uint32_t idle_s, interval_s, probes; /* of keep_alive */
+    uint8_t ttl, tos;
+};
+
+struct net_stream {
+    const struct net_stream_owner *owner; /* [-] */
+    struct spinlock *lock;                /* [-] the owner's */
+    struct memory_account *account;       /* [-] */
+    struct net_task task;
+    struct tcp_pcb *pcb;          /* [I] NULL: none yet, or none any more */
+    bool ending;                  /* [I] lwIP ends it, and refers to chunks still */
+    enum net_stream_state state;  /* [L] */
+    unsigned shut;                /* [L] STREAM_* */
+    int error;                    /* [L] negative, of how it ended; taken by net_stream_error() */
+    bool closed;                  /* [L] its owner has closed it */
+    bool resets;                  /* [L] it ends by a reset */
+    struct net_address own, peer; /* [L] */
+    struct net_stream_options options; /* [L] */
+
+    struct pbuf *received; /* [L] a chain; parts of it that were read have been cut off */
+    struct pbuf *last;     /* [L] of the chain */
+    uint64_t queued;       /* [L] bytes in it */
+    struct pbuf *read;     /* [L] parts that were read, to be freed: a chain */
+    uint32_t read_bytes;   /* [L] of which lwIP has not been told */
+
+    struct net_chunk *sent, *sent_last; /* [L] oldest first; freed when acknowledged */
+    struct net_chunk *unwritten;        /* [L] the first that lwIP has not got whole */
+    uint64_t unacked;                   /* [L] bytes in all of them */
+
+    struct list pending;    /* [L] connections to be accepted: in_pending; referenced */
+    struct list in_pending; /* [L of listener] */
+    unsigned waiting;       /* [L] number in `pending` */
+};
+
+/* Initialises one whose `owner`, `lock`, `account` are given. */
+void net_stream_init(struct net_stream *t);
+/* bind(2), listen(2). Thread context, no lock held. Return 0; -EINVAL; -EADDRINUSE; -ENOBUFS;
+ * -EADDRNOTAVAIL. */
+int net_stream_bind(struct net_stream *t, const struct net_address *own);
+int net_stream_listen(struct net_stream *t, unsigned backlog);
+/* Begins to connect: STREAM_CONNECTS, or a later state already. Thread context, no lock held.
+ * Returns 0; -EISCONN, -EALREADY, -ENETUNREACH, -EADDRNOTAVAIL, -ENOBUFS, ... */
+int net_stream_connect(struct net_stream *t, const struct net_address *peer);
+/* Takes a connection that waits, or returns NULL. Its reference becomes the caller's. Owner's lock
+ * held. */
+struct net_stream *net_stream_accept(struct net_stream *t);
+/* The same, after the lock was given back. No lock held. */
+void net_stream_accepted(struct net_stream *t);
+/* Makes a chunk for n bytes, at most NET_CHUNK_MAX. Returns NULL without memory. No lock held. */
+struct net_chunk *net_chunk_make(struct net_stream *t, uint32_t n);
+void net_chunk_free(struct net_stream *t, struct net_chunk *c);
+/* Puts a chunk, which becomes the stream's, behind what is sent. Owner's lock held; net_stream_go()
+ * follows. */
+void net_stream_put(struct net_stream *t, struct net_chunk *c);
+void net_stream_go(struct net_stream *t); /* no lock held */
+/* Takes n bytes, which were read, off the received ones. Owner's lock held. Returns whether
+ * net_stream_go() is to be called: the other end may wait for room. */
+bool net_stream_take(struct net_stream *t, uint64_t n);
+/* Ends a direction. Thread context, no lock held. */
+void net_stream_shutdown(struct net_stream *t, unsigned how);
+/* Ends all: what is queued is still sent, unless it `resets` or received data was not read. Thread
+ * context, no lock held. */
+void net_stream_close(struct net_stream *t, bool resets);
+/* Applies `options` that have changed. Thread context, no lock held. */
+void net_stream_set_options(struct net_stream *t);
+/* What TCP_MAXSEG tells: bytes of a segment. Thread context, no lock held. */
+uint32_t net_stream_segment(struct net_stream *t);
