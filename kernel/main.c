@@ -23,6 +23,7 @@
 #include "kernel/handlers.h"
 #include "kernel/mem/mem.h"
 #include "kernel/mem/memory_check.h"
+#include "kernel/net/lwip/interface.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/procfs.h"
 #include "kernel/report/report.h"
@@ -129,6 +130,8 @@ static void init_thread(void *arg)
     process_init();
     sharing_start();
     monitor_start();
+    if (!selftest_wanted)
+        net_interface_start();
     if (selftest_wanted)
         status = selftest_run(info) ? EXIT_SELFTEST : 0;
     else if (!cmdline.count) {

@@ -78,9 +78,9 @@ LWIP_CALLS = {
         "etharp_output",
         "build/lwip/src/core/netif.c:netif_null_output_ip4",
     ],
-    "linkoutput": [],
+    "linkoutput": ["kernel/net/lwip/interface.c:send_frame"],
     "NETIF_STATUS_CALLBACK": [],
-    "custom_free_function": [],
+    "custom_free_function": ["kernel/net/lwip/interface.c:free_received"],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
 RECURSIONS = {

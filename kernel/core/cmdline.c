@@ -7,6 +7,7 @@
  */
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/date.h"
+#include "kernel/lib/ipv4.h"
 #include "kernel/lib/words.h"
 
 static void put_u64(struct text *t, uint64_t v)
@@ -107,6 +108,9 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
     case ARG_U64:
         put_u64(&t, value);
         break;
+    case ARG_ADDRESS:
+        text_put(&t, value ? ipv4_format(value, (char[IPV4_TEXT_MAX]){0}) : arg->choices);
+        break;
     case ARG_DATE:
         text_put(&t,
                  value == ARG_DATE_AUTO ? "auto" : date_format(value, (char[DATE_TEXT_MAX]){0}));
@@ -141,6 +145,10 @@ static void put_accepts(struct text *t, const struct arg *a)
         put_u64(t, a->min);
         text_put(t, " to ");
         put_u64(t, a->max);
+        break;
+    case ARG_ADDRESS:
+        text_put(t, a->choices);
+        text_put(t, a->min ? " or A.B.C.D/N, N from 1 to 31" : " or A.B.C.D");
         break;
     case ARG_DATE:
         text_put(t, "auto, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS, or seconds since 1970");
@@ -256,6 +264,12 @@ static bool parse_date(const char *s, uint64_t *out)
     return text_same("auto", s, text_length(s)) || date_parse(s, out);
 }
 
+static bool parse_address(const struct arg *a, const char *s, uint64_t *out)
+{
+    *out = 0;
+    return text_same(a->choices, s, text_length(s)) || ipv4_parse(s, a->min, out);
+}
+
 /* Returns NULL, or the reason why the value is refused: "value" or, for a number, "range". */
 static const char *parse_value(const struct arg *a, const char *s, uint64_t *out)
 {
@@ -267,6 +281,8 @@ static const char *parse_value(const struct arg *a, const char *s, uint64_t *out
         return parse_bool(s, out) ? NULL : "value";
     if (a->type == ARG_DATE)
         return parse_date(s, out) ? NULL : "value";
+    if (a->type == ARG_ADDRESS)
+        return parse_address(a, s, out) ? NULL : "value";
     if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)) || *s)
         return "value";
     return *out >= a->min && *out <= a->max ? NULL : "range";

@@ -11,7 +11,16 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-enum arg_type { ARG_U64, ARG_BOOL, ARG_CHOICE, ARG_TABLE, ARG_SET, ARG_BYTES, ARG_DATE };
+enum arg_type {
+    ARG_U64,
+    ARG_BOOL,
+    ARG_CHOICE,
+    ARG_TABLE,
+    ARG_SET,
+    ARG_BYTES,
+    ARG_DATE,
+    ARG_ADDRESS
+};
 enum arg_scope {
     ARG_BOOT, /* set once, for the whole run */
     /* May be set for an application. Holds for all applications that run at the same time, until
@@ -30,10 +39,13 @@ struct arg {
     const char *name;
     enum arg_type type;
     /* ARG_CHOICE, ARG_TABLE: index of the choice; ARG_SET: a bit for each choice; ARG_BYTES: a
-     * number that may end in K, M or G; ARG_DATE: seconds since 1970, or ARG_DATE_AUTO. */
+     * number that may end in K, M or G; ARG_DATE: seconds since 1970, or ARG_DATE_AUTO;
+     * ARG_ADDRESS: as kernel/lib/ipv4.h has it, 0: the word in `choices`. */
     uint64_t *value;
-    uint64_t min, max; /* range of numbers; the default is the initial *value */
-    /* NULL-terminated: names; ARG_TABLE: pointers to structures that begin with their name. */
+    /* Range of numbers; the default is the initial *value. ARG_ADDRESS: min 1: with a prefix. */
+    uint64_t min, max;
+    /* NULL-terminated: names; ARG_TABLE: pointers to structures that begin with their name;
+     * ARG_ADDRESS: a word that stands for none. */
     const void *choices;
     enum arg_scope scope;
     const char *help; /* names the unit */

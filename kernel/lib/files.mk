@@ -1,1 +1,1 @@
-KERNEL_SRC += $(call files,chacha20.c date.c format.c string.c symbols.c words.c)
+KERNEL_SRC += $(call files,chacha20.c date.c format.c ipv4.c string.c symbols.c words.c)

@@ -9,7 +9,7 @@ efi=${B:-build}/$arch/vigil-suites.efi
 good() { # WHAT qemu.sh's arguments
 	what=$1
 	shift
-	boot "$@" net=user timeout=200 -- -- nic
+	boot "$@" net=user timeout=200 -- net=off -- nic
 	status_is 0 "$what: the suite ends"
 	guest_tap
 }
@@ -43,10 +43,10 @@ for card in e1000e:1 e1000e:2 igb:1 igb:8; do
 	frames "icmp.type == 0" 1505 1505 "... and every ping has its answer"
 done
 
-boot smp=1 net=user nic=virtio-net-pci,vectors=0 timeout=60 -- -- nic 1
+boot smp=1 net=user nic=virtio-net-pci,vectors=0 timeout=60 -- net=off -- nic 1
 line "virtio event=refused device=nic reason=interrupts" "no message interrupts: a line says so"
 line "# nic=virtio0 open=-5" "... and the card does not open"
-boot smp=1 net=user nic=virtio-net-pci,disable-modern=on,disable-legacy=off timeout=60 -- -- nic 1
+boot smp=1 net=user nic=virtio-net-pci,disable-modern=on,disable-legacy=off timeout=60 -- net=off -- nic 1
 line "virtio event=refused device=nic reason=interface" "no modern interface: a line says so"
 no_line "nic event=found" "... and there is no card"
 done_testing

@@ -1,12 +1,13 @@
 test_boot_info_SRC := kernel/boot/boot_info.c
 test_chacha20_SRC := kernel/lib/chacha20.c
-test_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c words.c format.c)
+test_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c ipv4.c words.c format.c)
 test_console_SRC := $(addprefix kernel/core/,console.c printf.c) kernel/lib/format.c $(LOCK_SRC)
 test_ctf_SRC := $(addprefix kernel/trace/,ctf.c ctf_describe.c)
 test_date_SRC := kernel/lib/date.c
 test_entropy_SRC := kernel/core/entropy.c kernel/lib/chacha20.c $(LOCK_SRC)
 test_format_SRC := kernel/lib/format.c
 test_gop_SRC := $(addprefix kernel/boot/,gop.c boot_info.c)
+test_ipv4_SRC := kernel/lib/ipv4.c
 test_lock_SRC := kernel/core/lock.c
 test_number_SRC := kernel/core/number.c $(LOCK_SRC)
 test_symbols_SRC := kernel/lib/symbols.c

@@ -11,7 +11,7 @@
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/words.h"
 
-static uint64_t slice, trace, policy, limit, record, date;
+static uint64_t slice, trace, policy, limit, record, date, address, gateway;
 static const char *const policies[] = {"default", "cluster", NULL};
 
 static const char *const kinds[] = {"sched", "samples", "marks", NULL};
@@ -26,6 +26,8 @@ static const struct arg choices[] = {
     {"policy", ARG_CHOICE, &policy, 0, 0, policies, ARG_GROUP, "placement"},
     {"record", ARG_SET, &record, 0, 0, kinds, ARG_BOOT, "what to keep"},
     {"date", ARG_DATE, &date, 0, 0, NULL, ARG_BOOT, "date at the start"},
+    {"ip", ARG_ADDRESS, &address, 1, 0, "dhcp", ARG_BOOT, "own address"},
+    {"gateway", ARG_ADDRESS, &gateway, 0, 0, "none", ARG_BOOT, "the way out"},
     {0},
 };
 static const struct arg *const tables[] = {numbers, choices, NULL};
@@ -100,6 +102,26 @@ static void a_set_takes_any_of_its_words(void **state)
         assert_non_null(
             strstr(err, "none, all, or some, with commas between them, of sched samples marks"));
     }
+}
+
+static void an_address_is_four_numbers_or_a_word(void **state)
+{
+    char buf[64];
+
+    (void)state;
+    assert_int_equal(parse("ip=10.0.2.20/24 gateway=10.0.2.2"), 0);
+    assert_int_equal(address, 24ull << 32 | 0x0a000214);
+    assert_int_equal(gateway, 0x0a000202);
+    assert_string_equal(cmdline_value(cmdline_find("ip=", tables), address, buf, sizeof(buf)),
+                        "10.0.2.20/24");
+    assert_int_equal(parse("ip=dhcp gateway=none"), 0);
+    assert_int_equal(address | gateway, 0);
+    assert_string_equal(cmdline_value(cmdline_find("ip=", tables), address, buf, sizeof(buf)),
+                        "dhcp");
+    assert_int_equal(parse("ip=10.0.2.300/24"), -EINVAL);
+    assert_string_equal(err, "argument=ip reason=value: '10.0.2.300/24' is not accepted; accepted: "
+                             "dhcp or A.B.C.D/N, N from 1 to 31");
+    assert_int_equal(parse("gateway=10.0.2.2/24"), -EINVAL);
 }
 
 static void a_date_is_a_day_a_second_or_left_to_the_machine(void **state)
@@ -464,6 +486,7 @@ int main(void)
         TEST(boot_arguments_of_every_type_are_applied),
         TEST(a_set_takes_any_of_its_words),
         TEST(a_date_is_a_day_a_second_or_left_to_the_machine),
+        TEST(an_address_is_four_numbers_or_a_word),
         TEST(of_two_values_for_one_argument_the_last_counts),
         TEST(an_unknown_argument_is_named),
         TEST(an_unknown_argument_brings_the_nearest_to_mind),
