@@ -5,8 +5,8 @@
  *
  *   sessions hog      has all that an application and its children may have, for a while
  *   sessions beside   is there meanwhile, and has its share nevertheless
- *   sessions litter   starts more children than it can wait for, one after the other, and one that
- *   starts others
+ *   sessions litter N  starts more children than it can wait for, one after the other, and one
+ *   that starts others, N times
  *
  * The other words are for the children that it starts: hold (ends with three sessions open),
  * foreign N (uses another process's session), orphan (ends with a child that never would), greedy N
@@ -153,13 +153,16 @@ static int brood(int n)
     return status;
 }
 
-static int litter(void)
+static int litter(int times)
 {
     int status = 0;
 
-    for (int i = 0; i < CHILDREN + 2; i++)
-        status |= run("brood", "0");
-    return status | brood(3);
+    for (; times > 0; times--) {
+        for (int i = 0; i < CHILDREN + 2; i++)
+            status |= run("brood", "0");
+        status |= brood(3);
+    }
+    return status;
 }
 
 /* The child's number is the status, which is why this is done early. */
@@ -456,7 +459,7 @@ int main(int argc, char **argv)
     if (!strcmp(word, "beside"))
         return beside();
     if (!strcmp(word, "litter"))
-        return litter();
+        return litter(atoi(argv[2]));
     if (!strcmp(word, "foreign"))
         return use_foreign((uint32_t)strtoul(argv[2], NULL, 10));
     if (!strcmp(word, "orphan"))
