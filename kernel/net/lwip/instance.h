@@ -3,9 +3,9 @@
  * all of its functions are called, and all of its objects read, with the instance's lock held,
  * rank LOCK_NET; sockets' locks are taken while it is held.
  *
- * Threads that transfer data do not wait for the lock. They leave a task, and whoever holds the
- * lock does it (as in Oyama, Taura, Yonezawa, "Executing parallel programs with synchronization
- * bottlenecks efficiently", 1999, and Hendler et al., "Flat combining", 2010).
+ * Threads that transfer data do not wait for the lock. They leave a task, and the thread that
+ * holds the lock does it (as in Oyama, Taura, Yonezawa, "Executing parallel programs with
+ * synchronization bottlenecks efficiently", 1999, and Hendler et al., "Flat combining", 2010).
  */
 #pragma once
 #include "kernel/core/lock.h"

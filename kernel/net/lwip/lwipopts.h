@@ -1,6 +1,6 @@
 /*
- * lwIP's options. It is built without threads (NO_SYS): whoever calls it holds the lock of the
- * instance. Its own sockets are not built: one of them serves one thread.
+ * lwIP's options. It is built without threads (NO_SYS): its caller holds the instance's lock.
+ * Its own sockets are not built: one of them serves one thread.
  */
 #pragma once
 
