@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -83,6 +85,17 @@ static void mount_all(void)
             errno != EBUSY)
             give_up(mounts[i].where);
     }
+}
+
+/* Switches the loopback device on, by which programs reach 127.0.0.1. */
+static void start_loopback(void)
+{
+    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo) != 0)
+        give_up("lo");
+    close(fd);
 }
 
 /* Bytes of the console pass as they are, in lines that the other side edits and echoes. */
@@ -319,6 +332,7 @@ int main(void)
 
     mount_all();
     open_console();
+    start_loopback();
     await_clock();
     find_machine();
     words = read_command(&folder);

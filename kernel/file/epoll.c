@@ -16,6 +16,9 @@
 #define ITEMS_MAX 65536 /* of one epoll */
 #define ALWAYS    (EPOLLERR | EPOLLHUP)
 #define OPTIONS   (EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP)
+/* What may be asked for with EPOLLEXCLUSIVE. */
+#define EXCLUSIVE_MAX \
+    (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
 
 /* poll_lock guards all but the vnode. */
 struct epoll {
@@ -357,7 +360,7 @@ static int change_item(struct epoll *e, struct file *f, uint32_t fd, uint32_t ev
     bool irq = spin_lock(&poll_lock);
     struct epoll_item *i = find_locked(e, f, fd);
 
-    if (!i || i->options & EPOLLEXCLUSIVE || events & EPOLLEXCLUSIVE) {
+    if (!i || i->options & EPOLLEXCLUSIVE) {
         spin_unlock(&poll_lock, irq);
         return i ? -EINVAL : -ENOENT;
     }
@@ -383,6 +386,9 @@ int epoll_control(struct file *epoll, unsigned op, struct file *f, uint32_t fd, 
     if (!f->v->changes && !f->v->ops->asked)
         return -EPERM; /* it is always ready */
     if (!epoll_is(epoll) || f->v == epoll->v)
+        return -EINVAL;
+    if (op != EPOLL_CTL_DEL && events & EPOLLEXCLUSIVE &&
+        (op == EPOLL_CTL_MOD || epoll_is(f) || events & ~(uint32_t)EXCLUSIVE_MAX))
         return -EINVAL;
     struct epoll *e = epoll_of(epoll->v);
     switch (op) {

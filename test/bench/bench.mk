@@ -1,6 +1,6 @@
 # Benchmarks: targets bench, bench-*, results.
 .PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
-	results
+	bench-servers results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -38,6 +38,12 @@ bench-elsewhere: $(KERNEL) | deps-run
 	@test/bench/elsewhere.sh dir='$(DIR)' arch=$(ARCH)
 	@ELSEWHERE=$(CURDIR)/build/elsewhere/$(ARCH) test/bench/twins.py arch=$(ARCH) \
 		machine=$(MACHINE) table=test/bench/elsewhere.txt $(if $(ONLY),only='$(ONLY)')
+
+# Unmodified servers of Debian under Vigil and under Linux: cycles of a request. OVER: unix, tcp.
+bench-servers: $(KERNEL) machine | deps-run
+	@test/bench/servers.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(SEEDS),seeds=$(SEEDS)) \
+		$(if $(OVER),over=$(OVER)) $(if $(SERVERS),servers='$(SERVERS)') \
+		$(if $(SYSTEMS),systems='$(SYSTEMS)') $(if $(REQUESTS),requests=$(REQUESTS))
 
 # ---- Simulations on the host ---------------------------------------------------------------------
 # keep NAME: keeps the output of a whole run of a benchmark on the host as docs/results/NAME.txt.

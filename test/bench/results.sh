@@ -34,6 +34,7 @@ parts() {
 		breakdown     | make run BOOTARGS='hpm.slice_cycles=50000 -- hpmstat breakdown=1 format=series interval=4 -- phases kind=sort rounds=2' && make plot-breakdown && cp build/out/breakdown.svg docs/results/breakdown-sort.svg
 		hpm-x86_64    | make bench-hpm ARCH=x86_64 SEEDS=3
 		hpm-aarch64   | make bench-hpm ARCH=aarch64 SEEDS=3
+		servers       | make ARCH=x86_64 kernel machine && make ARCH=aarch64 kernel && for over in tcp unix; do for arch in x86_64 aarch64; do test/bench/servers.sh arch=$arch over=$over || exit; done; done
 		linux         | test/bench/linux.sh results=docs/results/linux.txt
 		swap          | test/bench/swap.sh results=docs/results/swap.txt
 		mm-x86_64     | make bench-mm ARCH=x86_64 SMALL=1 RESUME=1 RESULTS=docs/results/mm-x86_64.txt && test/bench/mm_plot.py docs/results/mm-x86_64.txt docs/results/mm-x86_64

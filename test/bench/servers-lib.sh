@@ -8,7 +8,7 @@ debs() {
 	case $1 in
 	redis) echo redis-server,redis-tools ;;
 	memcached) echo memcached,libmemcached-tools ;;
-	nginx) echo nginx-light,curl,nghttp2-client ;;
+	nginx) echo nginx-light,curl,nghttp2-client,wrk ;;
 	esac
 }
 place() {

@@ -238,6 +238,27 @@ static void test_refused(void)
     close(ep), close(ends[0]), close(ends[1]), close(copy), close(file);
 }
 
+static void test_exclusive(void)
+{
+    int ep = epoll_create1(0), other = epoll_create1(0), ends[2];
+    struct epoll_event got[2];
+
+    check(!pipe(ends) && !add(ep, ends[0], EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, 1) &&
+              !add(other, ends[0], EPOLLIN | EPOLLEXCLUSIVE, 2),
+          "two epolls wait for a pipe, each exclusively");
+    put(ends[1], "x");
+    check(epoll_wait(ep, got, 2, 0) + epoll_wait(other, got + 1, 1, 0) >= 1, "... one is told");
+    check(change(ep, ends[0], EPOLLIN, 1) == -1 && errno == EINVAL, "... which is not changed");
+    check(change(ep, ends[1], EPOLLOUT | EPOLLEXCLUSIVE, 1) == -1 && errno == EINVAL,
+          "... nor is another file to exclusive");
+    check(add(ep, ends[1], EPOLLOUT | EPOLLONESHOT | EPOLLEXCLUSIVE, 1) == -1 && errno == EINVAL,
+          "not once and exclusively");
+    check(add(ep, ends[1], EPOLLRDHUP | EPOLLEXCLUSIVE, 1) == -1 && errno == EINVAL,
+          "not for half a hang-up");
+    check(add(ep, other, EPOLLIN | EPOLLEXCLUSIVE, 1) == -1 && errno == EINVAL, "not for an epoll");
+    close(ep), close(other), close(ends[0]), close(ends[1]);
+}
+
 static volatile sig_atomic_t taken;
 
 static void note(int n)
@@ -379,6 +400,7 @@ int main(void)
     test_nested();
     test_sleep();
     test_refused();
+    test_exclusive();
     test_masks();
     test_signal_files();
     test_many();
