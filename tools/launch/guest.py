@@ -165,6 +165,7 @@ class Guest:
         words += [f"arch={self.packed.arch}", f"machine={o.machine}", f"mem={self.mem}",
                   f"out={self.out}", f"timeout={o.timeout or 0}"]
         words += [f"smp={o.smp}"] if o.smp else []
+        words += ["net=user" + ("" if o.net == "user" else f",{o.net}")] if o.net else []
         if self.keep:
             shutil.copyfile(self.packed.archive, os.path.join(self.out, "vigil.tar"))
         with open(os.path.join(self.out, "console.txt"), "wb") as log, \

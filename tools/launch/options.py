@@ -43,6 +43,8 @@ what
   --beside COMMAND     a server that runs beside the program, and is ended behind it
   --await PLACE        the path of the server's socket, or its TCP port: the program starts as soon
                        as a connection is accepted there
+  --net PORT:PORT,...  a network; a port of this host, on 127.0.0.1, leads to one of the machine.
+                       --net user: a network without such ports. From inside this host is 10.0.2.2
 
 how
   --timeout S          seconds after which the run is ended
@@ -52,7 +54,7 @@ how
 """
 
 VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "policy", "deb", "root", "file",
-          "env", "timeout", "out", "share", "beside", "await")
+          "env", "timeout", "out", "share", "beside", "await", "net")
 REPEATED = ("policy", "deb", "file", "env")
 FLAGS = ("cwd", "report", "no-report")
 SHORT_POLICIES = {"sched": "sched.policy", "mem": "mem.policy", "memory": "mem.process",
@@ -71,7 +73,7 @@ class Options:
         self.kernel, self.kernel_args, self.policy, self.seed = "vigil", "", [], None
         self.deb, self.root, self.file, self.cwd, self.env = [], None, [], False, []
         self.timeout, self.out, self.report, self.command = None, None, None, []
-        self.beside, self.await_ = None, None
+        self.beside, self.await_, self.net = None, None, None
 
     def policies(self):
         """Returns the boot arguments that --policy stands for."""
@@ -164,7 +166,11 @@ def check(o):
         raise UsageError("--beside and --await: each needs the other")
     if o.await_ is not None and not re.fullmatch(r"/.{1,100}|[1-9]\d{0,4}", o.await_):
         raise UsageError(f"--await {o.await_}: expected a socket's path or a port")
-    for name, pattern, what in (("smp", r"[1-9]\d*", "a number of CPUs, at least 1"),
+    if o.kernel == "linux" and o.net:
+        raise UsageError("--net: under Linux the machine gets no network")
+    for name, pattern, what in (("net", r"user|[1-9]\d{0,4}:[1-9]\d{0,4}(,[1-9]\d{0,4}:[1-9]\d{0,4})*",
+                                 "user, or PORT:PORT,..."),
+                                ("smp", r"[1-9]\d*", "a number of CPUs, at least 1"),
                                 ("mem", r"[1-9]\d*[kKmMgG]?", "a size, such as 512M or 2G"),
                                 ("seed", r"[1-9]\d{0,17}", "a number, at least 1"),
                                 ("timeout", r"[1-9]\d*", "a number of seconds, at least 1")):
