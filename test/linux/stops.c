@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -113,12 +114,18 @@ static int64_t now_ms(void)
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* A file that is there when both threads of the other program beat. */
+static const char beats[] = "beats";
+
 /* Returns the longest time that it did not run, when SIGTERM has come. */
 static int64_t beat(void)
 {
-    int64_t gap = 0;
+    static int beating_threads;
+    int64_t gap = 0, first = now_ms();
 
-    for (int64_t first = now_ms(), last = first; !taken[SIGTERM] && last < first + 20000;) {
+    if (__atomic_add_fetch(&beating_threads, 1, __ATOMIC_SEQ_CST) == 2)
+        close(open(beats, O_CREAT | O_WRONLY, 0600));
+    for (int64_t last = first; !taken[SIGTERM] && last < first + 20000;) {
         int64_t now = now_ms();
         gap = now - last > gap ? now - last : gap;
         last = now;
@@ -149,11 +156,13 @@ static int beating(void)
     return gap >= 300 && other >= 300 && taken[SIGCONT] == 1 && taken[SIGUSR1] == 1 ? 7 : 3;
 }
 
-/* Returns the process that was started before this one. */
+/* Returns the process that was started before this one, when it beats; after 20 s in any case. */
 static pid_t find_other(void)
 {
     pid_t other = getpid() - 1;
 
+    for (int i = 0; i < 2000 && unlink(beats); i++)
+        usleep(10000);
     while (other > 1 && kill(other, 0))
         other--;
     return other;
@@ -164,7 +173,7 @@ static int controlling(void)
 {
     pid_t other = find_other();
 
-    usleep(300000);
+    usleep(50000);
     if (kill(other, SIGSTOP))
         return 3;
     usleep(150000);
@@ -180,7 +189,7 @@ static int killing(void)
 {
     pid_t other = find_other();
 
-    usleep(300000);
+    usleep(50000);
     kill(other, SIGSTOP);
     usleep(100000);
     return kill(other, SIGKILL) ? 3 : 8;
