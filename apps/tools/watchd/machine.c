@@ -177,10 +177,12 @@ static void read_decisions(struct machine *m)
 
 static void read_events(struct machine *m)
 {
-    const struct sys_hpm_read what = {
-        .session = (uint32_t)m->session, .scope = SYS_SCOPE_MACHINE, .since_last = 1};
-    int n = m->session ? hpm_values(&what, m->event, MACHINE_EVENTS) : 0;
+    struct sys_hpm_read what = {.session = (uint32_t)m->session, .scope = SYS_SCOPE_MACHINE};
+    int n = m->session ? hpm_values(&what, m->event_total, MACHINE_EVENTS) : 0;
 
+    what.since_last = 1;
+    if (n > 0)
+        n = hpm_values(&what, m->event, MACHINE_EVENTS);
     m->events = n < 0 ? 0 : n < MACHINE_EVENTS ? n : MACHINE_EVENTS;
 }
 

@@ -60,9 +60,10 @@ struct machine {
     struct sys_decision decision[MACHINE_DECISIONS];
     int decisions;
     uint64_t decision_next, decisions_lost;
-    struct sys_hpm_value event[MACHINE_EVENTS]; /* of the machine, since the reading before */
-    int events, session;                        /* session: 0: none */
-    char events_why[160];                       /* why there are none */
+    /* Of the machine: since the reading before, and since they are counted. */
+    struct sys_hpm_value event[MACHINE_EVENTS], event_total[MACHINE_EVENTS];
+    int events, session;  /* session: 0: none */
+    char events_why[160]; /* why there are none */
 };
 
 /* Begins: counts these events by name beside the breakdown; "": none. */

@@ -252,16 +252,12 @@ static void decisions(struct text *t, const struct machine *m)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static void event(struct text *t, const struct sys_hpm_value *v)
+static void value(struct text *t, const struct sys_hpm_value *v)
 {
     static const char *const sure[] = {"exact",     "interval", "short", "unseen",
                                        "published", "beyond",   "none"};
 
-    text_say(t, "{\"name\":");
-    text_json(t, v->name);
-    text_say(t, ",\"unit\":");
-    text_json(t, v->unit);
-    text_say(t, ",\"seen_permille\":%" PRIu32, v->seen_permille);
+    text_say(t, "{\"seen_permille\":%" PRIu32, v->seen_permille);
     if (v->kind == SYS_VALUE_METRIC && v->trouble)
         text_say(t, ",\"value\":null");
     else if (v->kind == SYS_VALUE_METRIC)
@@ -274,6 +270,20 @@ static void event(struct text *t, const struct sys_hpm_value *v)
     text_say(t, "}");
 }
 
+static void event(struct text *t, const struct sys_hpm_value *now,
+                  const struct sys_hpm_value *total)
+{
+    text_say(t, "{\"name\":");
+    text_json(t, now->name);
+    text_say(t, ",\"unit\":");
+    text_json(t, now->unit);
+    text_say(t, ",\"now\":");
+    value(t, now);
+    text_say(t, ",\"total\":");
+    value(t, total);
+    text_say(t, "}");
+}
+
 static void events(struct text *t, const struct machine *m)
 {
     text_say(t, "\"events_why\":");
@@ -281,7 +291,7 @@ static void events(struct text *t, const struct machine *m)
     text_say(t, ",\"events\":[");
     for (int i = 0; i < m->events; i++) {
         text_bytes(t, ",", i > 0);
-        event(t, &m->event[i]);
+        event(t, &m->event[i], &m->event_total[i]);
     }
     text_say(t, "]");
 }
