@@ -7,6 +7,7 @@ fuzz_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c words.c
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c
 $(foreach f,criteria event metric,$(eval fuzz_$(f)_SRC := $(EVENTS_SRC_x86_64)))
+fuzz_http_SRC := apps/tools/watchd/http.c
 fuzz_page_trace_SRC = $(TRACE_READING)
 fuzz_spe_SRC := $(addprefix hpm/pmu/arm/,spe_packets.c spe_sources.c)
 fuzz_symbols_SRC := kernel/lib/symbols.c
