@@ -119,6 +119,29 @@ static struct machine_process *process_of(struct machine *m, const struct sys_th
     return p;
 }
 
+/* Reads what the detector has found; see later_ns. */
+static void read_sharing(struct machine_process *p)
+{
+    static struct sys_sharing now;
+
+    p->has_sharing = !state_sharing((int)p->pid, &now);
+    if (!p->has_sharing)
+        return;
+    p->later_ns = !now.clusters && p->sharing.clusters ? now.time_ns : 0;
+    if (!p->later_ns) {
+        p->sharing = now;
+        return;
+    }
+    p->sharing.detecting = now.detecting;
+    p->sharing.remote_permille = now.remote_permille;
+    p->sharing.detections = now.detections;
+    p->sharing.migrations = now.migrations;
+    p->sharing.all_samples = now.all_samples;
+    p->sharing.lost = now.lost;
+    p->sharing.cost_ns = now.cost_ns;
+    p->sharing.passed_ns = now.passed_ns;
+}
+
 static void read_process(const struct machine *m, struct machine_process *p)
 {
     if (m->counts)
@@ -126,7 +149,7 @@ static void read_process(const struct machine *m, struct machine_process *p)
     p->memory_before = p->memory;
     memory_read((int)p->pid, &p->memory);
     p->has_curve = !memory_curve((int)p->pid, &p->curve);
-    p->has_sharing = !state_sharing((int)p->pid, &p->sharing);
+    read_sharing(p);
 }
 
 static void read_processes(struct machine *m)

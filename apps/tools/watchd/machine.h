@@ -35,6 +35,9 @@ struct machine_process {
     struct sys_memory memory, memory_before;
     struct sys_curve curve;
     bool has_curve, has_sharing;
+    /* sharing has the latest clusters that were found. When threads are placed well a later
+     * detection finds none: its time; 0: there is no later one. */
+    uint64_t later_ns;
     struct sys_sharing sharing;
     uint64_t reading;
 };

@@ -62,7 +62,7 @@ function show(view) {
   ui.view = view;
   charts.clear();
   location.hash = VIEWS[view][0].toLowerCase();
-  if (view === 6) readState().then(() => render(true));
+  if (view === 6) readState().then(() => { if (!editing()) render(true); });
   render(true);
 }
 function theme() {
@@ -79,9 +79,12 @@ function nextScope() {
   charts.clear();
   render(true);
 }
+let asked = 0;
 async function readState() {
+  const number = ++asked;
   try {
     const s = await (await fetch("/api/state")).json();
+    if (number !== asked) return; // a later answer is on its way
     state.knobs = s.knobs;
     state.program = s.program;
   } catch (e) { /* the stream says whether it is connected */ }

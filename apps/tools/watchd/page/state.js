@@ -20,6 +20,7 @@ const HISTORY = 600;
 const state = {
   about: null, tick: null, history: new Map(), names: new Map(), decisions: [], moves: [], knobs: [], program: null,
   lost: {snapshots: 0, gaps: 0}, paused: false, online: "connecting", moved: new Map(), held: new Map(),
+  good: new Map(),
 };
 
 function zero() { return Object.fromEntries(CAUSES.map((c) => [c, 0])); }
@@ -130,6 +131,14 @@ function maps(t) {
   return out;
 }
 
+// Once threads are placed well their sharing is no longer seen: the last picture with groups stays,
+// with the time of the later one that has none.
+function keepGood(m) {
+  const good = state.good.get(m.pid), alive = new Set(state.tick.threads.filter((t) => t.pid === m.pid).map((t) => t.tid));
+  if (m.groups.some((g) => g.length > 1)) { state.good.set(m.pid, m); return m; }
+  return good && good.by === m.by && good.groups.flat().some((tid) => alive.has(tid)) ? {...good, later: m.ms, detecting: m.detecting} : m;
+}
+
 function take(t) {
   if (state.tick && t.reading > state.tick.reading + 1) state.lost.gaps += t.reading - state.tick.reading - 1;
   if (state.tick && t.reading < state.tick.reading) { state.history.clear(); state.decisions = []; state.moves = []; }
@@ -144,7 +153,7 @@ function take(t) {
   t.moves.forEach((m) => state.moved.set(m.tid, t.reading));
   state.decisions.splice(0, state.decisions.length - 200);
   state.moves.splice(0, state.moves.length - 300);
-  state.maps = maps(t);
+  state.maps = maps(t).map(keepGood);
   state.color = new Map();
   state.maps.forEach((m) => colorsOf(m.pid, m.groups).forEach((c, tid) => state.color.set(tid + "/" + m.pid, c)));
 }

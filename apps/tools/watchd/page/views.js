@@ -60,7 +60,7 @@ function mapSection(width, rowHeight) {
     "No line is seen to travel between chips yet."));
   return section(width, "Who shares what", `${m.name} (${m.pid}): a row for each thread, a column for each of the ${m.shown.length} most ` +
     `contended cache lines; brighter: more samples (${m.samples} in all, by the ${m.by === "detector" ? "sharing detector" : "page's own sampling"}` +
-    `${m.by === "detector" ? ", at " + time(m.ms) : ""}${m.detecting ? "; sampling now" : ""}` +
+    `${m.by === "detector" ? ", at " + time(m.ms) : ""}${m.detecting ? "; sampling now" : ""}${m.later > m.ms ? "; nothing left to see at " + time(m.later) : ""}` +
     `${m.global ? "; " + m.global + " lines that most threads use are left out" : ""})`, shmap(m, rowHeight));
 }
 function decisionsSection(width) {
@@ -182,8 +182,8 @@ async function post(path, body) {
 }
 async function turn(name, value) {
   const [ok, text] = await post("/api/knob", name + "=" + value);
-  said.set(name, {ok, text: ok ? "set" : text});
   await readState();
+  said.set(name, {ok, text: ok ? "set" : text});
   render(true);
 }
 const HEAD_K = [{t: "knob"}, {t: "value"}, {t: ""}, {t: "takes effect"}, {t: "accepted", wrap: true}, {t: "meaning", wrap: true}];
@@ -197,7 +197,7 @@ function knobsView() {
   const input = el("input", {type: "password", value: ui.token, placeholder: "token", "aria-label": "token", autocomplete: "off",
     onchange: () => { ui.token = input.value.trim(); render(true); }});
   const command = el("input", {style: {width: "34em"}, value: ui.command, "aria-label": "program to start", oninput: () => { ui.command = command.value; }});
-  const start = async (path, body) => { const [ok, text] = await post(path, body); said.set("run", {ok, text}); await readState(); render(true); };
+  const start = async (path, body) => { const [ok, text] = await post(path, body); await readState(); said.set("run", {ok, text}); render(true); };
   const s = said.get("run"), live = state.knobs.filter((k) => k.live !== "boot");
   const mine = [{name: "watch.interval_ms", value: String(state.tick.self.interval_ms), live: "now", accepts: "a number from 1 to 3600000", help: "milliseconds between readings"},
     {name: "watch.events", value: state.tick.events.map((e) => e.name).join(","), live: "now", accepts: "names as hpmstat takes them, with commas", help: "events counted beside the breakdown"}];
