@@ -72,6 +72,8 @@ DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev libpfm4-dev device-tree-c
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 DEPS_FRAMES := tshark
+# The page of watchd: its charts, and its tests in a browser and by Prometheus' promtool.
+DEPS_WEB := npm chromium prometheus
 
 # ---- Sources -------------------------------------------------------------------------------------
 # A folder's files.mk assigns its files to images; $(call files,NAMES) are files of that folder.
@@ -131,7 +133,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # ---- Targets -------------------------------------------------------------------------------------
 .PHONY: help all kernel machine run plot-breakdown plot-mrc vigil-replay compile_commands clean \
-	distclean deps-build deps-efi deps-run deps-test deps-lint deps-fuzz deps-hpm
+	distclean deps-build deps-efi deps-run deps-test deps-web deps-lint deps-fuzz deps-hpm
 
 ## make run               boot Vigil on the simulated machine: plain scheduling, then
 ##                        sharing-aware, and compare
@@ -173,6 +175,7 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##            APPS='names to bundle'
 ##            TELEMETRY=FILE (where BOOTARGS='telemetry=all -- ...' goes)
 ##            DISK=FILE (a disk image to attach, raw)  SWAP=64M (a scratch disk of that size)
+##            WEB=1 (a live page of the run, at port 8080 or the port given)
 ##            DEBUG=1 (lock-order checks)  QUICK=1  V=1 (show commands)
 help:
 	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
@@ -185,6 +188,9 @@ deps-run: deps-build
 	@tools/deps.sh '$(firstword $(DEPS_RUN))' $(wordlist 2,9,$(DEPS_RUN))
 deps-test: deps-run
 	@tools/deps.sh $(DEPS_TEST) $(DEPS_FRAMES)
+deps-web:
+	@command -v npm >/dev/null || tools/deps.sh $(firstword $(DEPS_WEB))
+	@tools/deps.sh $(wordlist 2,9,$(DEPS_WEB))
 deps-hpm: deps-run
 	@tools/deps.sh python3
 deps-lint:
@@ -400,7 +406,8 @@ run: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) tools/run.sh kernel=$(KERNEL) machine=$(MACHINE) smp=$(SMP) mem=$(MEM) out=$(OUT) \
 		bootargs=$(call shell_word,$(BOOTARGS)) \
 		$(if $(TELEMETRY),telemetry=$(call shell_word,$(TELEMETRY))) \
-		$(if $(DISK),drive=$(call shell_word,$(DISK))) $(if $(SWAP),swap=$(SWAP))
+		$(if $(DISK),drive=$(call shell_word,$(DISK))) $(if $(SWAP),swap=$(SWAP)) \
+		$(if $(WEB),web=$(WEB))
 
 # Draws where cycles went over time, from a console on which hpmstat has printed it.
 FILE ?= $(OUT)/console.txt

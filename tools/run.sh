@@ -4,28 +4,39 @@
 # difference by the machine's ground truth.
 #
 #   tools/run.sh kernel=FILE machine=NAME [smp=N] [mem=SIZE] [out=DIR] [bootargs=TEXT]
-#                [telemetry=FILE] [drive=FILE | swap=SIZE]
+#                [telemetry=FILE] [drive=FILE | swap=SIZE] [web=PORT]
 #
 # drive=FILE: a disk, as tools/qemu.sh takes it. swap=SIZE: a disk made for the run: the simulated
 # machine's own, in model time, or on plain QEMU swap.img in out, which takes no room until it is
-# written to. Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time clusters were
+# written to. web=PORT: watchd runs beside the programs, and its page is at that port of this host
+# (1: 8080) until the run is interrupted. Leaves in out: console.txt, truth.txt, shmap-N.png (one for each time clusters were
 # formed).
 set -eu
 cd "$(dirname "$0")/.."
-kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap= plugin=
+kernel= machine=qemu smp= mem=512M out=build/out bootargs= telemetry= drive= swap= web= plugin=
 for argument; do
 	case $argument in
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
-	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=* | telemetry=* | drive=* | swap=*)
+	kernel=* | machine=* | smp=* | mem=* | out=* | bootargs=* | telemetry=* | drive=* | swap=* | web=*)
 		value=${argument#*=}
 		eval "${argument%%=*}=\$value" ;;
 	*)
 		echo "run.sh: argument=${argument%%=*} reason=unknown: '$argument' is no argument (kernel=" \
-			"machine= smp= mem= out= bootargs= telemetry= drive= swap=)" >&2
+			"machine= smp= mem= out= bootargs= telemetry= drive= swap= web=)" >&2
 		exit 125 ;;
 	esac
 done
 program='warehouse ms=250 steady=60'
+watched='sched.policy=cluster watchd stay=1'
+if [ -n "$web" ]; then
+	[ "$web" != 1 ] || web=8080
+	# In front of the first program; what is set for that is set for all that run at the same time.
+	case $bootargs in
+	'') bootargs="-- $watched & warehouse ms=2000" ;;
+	'-- '* | *' -- '*) bootargs="${bootargs%%-- *}-- watchd stay=1 & ${bootargs#*-- }" ;;
+	*) bootargs="$bootargs -- watchd stay=1" ;;
+	esac
+fi
 if [ -z "$bootargs" ]; then
 	if [ "$machine" = qemu ]; then
 		bootargs="-- hello ; scoreboard ms=500 ; warehouse ms=500 ; private ms=500"
@@ -57,11 +68,19 @@ begun=$(date +%s)
 	status=0
 	tools/qemu.sh kernel="$kernel" machine="$machine" ${smp:+smp=$smp} mem="$mem" out="$out" \
 		${telemetry:+telemetry="$telemetry"} ${drive:+drive="$drive"} ${plugin:+plugin="$plugin"} \
+		${web:+net=user,"$web":80} \
 		append="$bootargs" || status=$?
 	echo "$status" >"$out/status"
 ) | \
-	awk -v file="$out/console.txt" \
-	'{ sub(/\r$/, ""); print >file; fflush(file) } !/^shmap: tid=/ { print; fflush() }' &
+	awk -v file="$out/console.txt" -v web="$web" '
+		{ sub(/\r$/, ""); print >file; fflush(file) }
+		!/^shmap: tid=/ { print; fflush() }
+		web && /^watchd: event=ready/ {
+			token = match($0, /token=[0-9a-f]+/) ? substr($0, RSTART + 6, RLENGTH - 6) : "-"
+			print "run: the page is at http://127.0.0.1:" web "/ and its token, for knobs, is " token
+			print "run: it goes on until you interrupt it"
+			fflush()
+		}' &
 console=$!
 trap 'kill $console 2>/dev/null || :' INT TERM
 while kill -0 $console 2>/dev/null; do

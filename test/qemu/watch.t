@@ -39,6 +39,13 @@ checks 1 state
 line "watchask method=GET path=/metrics status=200" "Prometheus' figures can be read"
 checks 2 metrics
 checks 3 events
+if command -v promtool >/dev/null 2>&1; then
+	answer 2 >"$work/metrics"
+	r=0
+	promtool check metrics <"$work/metrics" >"$work/promtool" 2>&1 || r=1
+	result $r "metrics: promtool has no complaint"
+	cat "$work/promtool" >&2
+fi
 line "watchask path=/nothing status=404" "another path is not found"
 line "watchask method=GET path=/api/knob status=405" "knobs are turned by POST"
 within "$(lines 'watchask method=POST path=/api/knob' status | head -n 1)" 401 401 \

@@ -181,8 +181,10 @@ static void shmap_row(struct text *t, const struct sys_sharing *s, uint32_t row)
     text_say(t, "\"}");
 }
 
-static void sharing(struct text *t, const struct sys_sharing *s)
+static void sharing(struct text *t, const struct machine_process *p)
 {
+    const struct sys_sharing *s = &p->sharing;
+
     text_say(t,
              "{\"detecting\":%s,\"remote_permille\":%" PRIu32 ",\"detections\":%" PRIu64
              ",\"migrations\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
@@ -194,11 +196,11 @@ static void sharing(struct text *t, const struct sys_sharing *s)
         return;
     }
     text_say(t,
-             "{\"ms\":%.3f,\"samples\":%" PRIu64 ",\"threads\":%" PRIu32 ",\"clusters\":%" PRIu32
-             ",\"lines\":%" PRIu32 ",\"global_lines\":%" PRIu32 ",\"line_bytes\":%" PRIu32
-             ",\"line\":[",
-             ms(s->time_ns), s->samples, s->threads, s->clusters, s->lines, s->global_lines,
-             s->line_bytes);
+             "{\"ms\":%.3f,\"later_ms\":%.3f,\"samples\":%" PRIu64 ",\"threads\":%" PRIu32
+             ",\"clusters\":%" PRIu32 ",\"lines\":%" PRIu32 ",\"global_lines\":%" PRIu32
+             ",\"line_bytes\":%" PRIu32 ",\"line\":[",
+             ms(s->time_ns), ms(p->later_ns), s->samples, s->threads, s->clusters, s->lines,
+             s->global_lines, s->line_bytes);
     for (uint32_t i = 0; i < s->columns; i++)
         text_say(t, "%s\"%" PRIx64 "\"", i ? "," : "", s->line[i]);
     text_say(t, "],\"rows\":[");
@@ -225,7 +227,7 @@ static void processes(struct text *t, const struct machine *m)
             text_say(t, "null");
         text_say(t, ",\"sharing\":");
         if (p->has_sharing)
-            sharing(t, &p->sharing);
+            sharing(t, p);
         else
             text_say(t, "null");
         text_say(t, "}");

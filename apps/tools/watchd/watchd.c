@@ -24,12 +24,14 @@ enum {
     REAL_MS = 500,
     PAST_BYTES = 96 << 10, /* of readings kept for pages that are opened later */
     TURN_MS = 5,
+    IDLE_FACTOR = 10,
+    UNSEEN_FACTOR = 100,
     ALONE = 3, /* readings without another process after which it ends */
 };
 
 struct watch watch;
 static unsigned over = 1;
-static uint64_t port = 80, stay;
+static uint64_t port = 80, stay, quiet;
 static const char *events = "ipc,l1d.mpki,branch.miss,mem.remote_cache", *token = "draw";
 static char drawn[2 * HTTP_TOKEN_LEAST + 1];
 static const struct args_entry entries[] = {
@@ -45,6 +47,7 @@ static const struct args_entry entries[] = {
      "random one, which is printed; none: nothing can be changed"},
     {"names", ARGS_TEXT, &watch.names, 0, 1000, NULL,
      "names of this machine that requests may use beside localhost and addresses"},
+    {"quiet", ARGS_NUMBER, &quiet, 0, 1, NULL, "1: prints nothing but errors"},
     {"stay", ARGS_NUMBER, &stay, 0, 1, NULL, "1: goes on when no other program runs any more"},
 };
 static const struct args_table table = {
@@ -87,6 +90,8 @@ static void open_or_exit(void)
         args_refuse(&table, "over", error == EAFNOSUPPORT ? "no-device" : args_reason(error),
                     "it cannot listen at port %" PRIu64 " by %s: %s", port, address_names[over],
                     strerror(error));
+    if (quiet)
+        return;
     printf(
         "watchd: event=ready over=%s port=%" PRIu64 " interval_ms=%" PRIu64 " page_bytes=%zu%s%s\n",
         address_names[over], port, watch.interval_ms, (size_t)(watchd_page_end - watchd_page_start),
@@ -152,6 +157,16 @@ static bool goes_on(void)
     return stay || !seen || alone < ALONE;
 }
 
+/* Returns the ms to the next reading: more while nothing runs, much more while nothing looks. */
+static uint64_t pause_ms(void)
+{
+    uint64_t ms = watch.interval_ms;
+
+    if (machine_others(&watch.machine, watch.pid))
+        return ms;
+    return ms * (server_figures().readers ? IDLE_FACTOR : UNSEEN_FACTOR);
+}
+
 static void serve(void)
 {
     uint64_t next_ns = machine_ns();
@@ -162,7 +177,7 @@ static void serve(void)
         if (now_ns >= next_ns) {
             take_reading();
             on = goes_on();
-            next_ns = now_ns + watch.interval_ms * 1000000;
+            next_ns = now_ns + pause_ms() * 1000000;
         }
         profile_take();
         server_profiles(now_ns, routes_profile_due);
@@ -185,8 +200,9 @@ int main(int argc, char **argv)
     show_about(&watch.about, &watch.machine);
     serve();
     struct server_figures f = server_figures();
-    printf("watchd: event=end readings=%" PRIu64 " requests=%" PRIu64 " refused=%" PRIu64
-           " dropped=%" PRIu64 "\n",
-           watch.machine.reading, f.requests, f.refused, f.dropped);
+    if (!quiet)
+        printf("watchd: event=end readings=%" PRIu64 " requests=%" PRIu64 " refused=%" PRIu64
+               " dropped=%" PRIu64 "\n",
+               watch.machine.reading, f.requests, f.refused, f.dropped);
     return 0;
 }

@@ -3,6 +3,8 @@
  * path=... status=... bytes=...":
  *     watchask port=80 METHOD PATH [TOKEN [BODY]] ...
  * A path of "/events" is read until `n` events have come (METHOD: the number). "sleep" MS waits.
+ * "slow" MS becomes a reader of events that reads nothing for MS, then until it is told of what it
+ * has missed: "watchask: slow=MS lost=SNAPSHOTS ticks=READ".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +70,32 @@ static int ask(const char *method, const char *path, const char *token, const ch
     return 0;
 }
 
+static int read_slowly(int ms)
+{
+    static const char request[] = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                      lost_event[] = "event: lost\ndata: {\"snapshots\":";
+    int fd = connect_again();
+    size_t have = 0;
+    unsigned ticks = 0;
+    char *lost = NULL;
+
+    if (fd < 0 || !send_all(fd, request, sizeof request - 1))
+        return 1;
+    usleep((useconds_t)ms * 1000);
+    for (ssize_t n;
+         !lost && have < REPLY_MAX - 1 && (n = read(fd, reply + have, REPLY_MAX - 1 - have)) > 0;) {
+        have += (size_t)n;
+        reply[have] = '\0';
+        lost = strstr(reply, lost_event);
+    }
+    for (char *at = reply; (at = strstr(at, "event: tick\n")); at++)
+        ticks++;
+    printf("watchask: slow=%d lost=%d ticks=%u\n", ms,
+           lost ? atoi(lost + sizeof lost_event - 1) : 0, ticks);
+    close(fd);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int failed = 0;
@@ -77,6 +105,10 @@ int main(int argc, char **argv)
         i += 2;
         if (!strcmp(method, "sleep")) {
             usleep((useconds_t)atoi(path) * 1000);
+            continue;
+        }
+        if (!strcmp(method, "slow")) {
+            failed = read_slowly(atoi(path));
             continue;
         }
         if (!strcmp(method, "POST") && i + 1 < argc) {

@@ -53,7 +53,7 @@ let drawn = 0;
 function later() {
   if (ui.pending || state.paused) return;
   ui.pending = true;
-  setTimeout(() => { ui.pending = false; drawn = performance.now(); if (!state.paused && ui.view !== 6) render(); else drawHead(); },
+  setTimeout(() => { ui.pending = false; drawn = performance.now(); if (state.paused) drawHead(); else if (ui.view !== 6) render(); else if ($("view").children.length) drawHead(); else show(6); },
     Math.max(0, 200 - (performance.now() - drawn)));
 }
 

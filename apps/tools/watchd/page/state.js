@@ -108,7 +108,7 @@ function maps(t) {
     if (m) {
       const groups = [];
       m.rows.forEach((r) => { if (r.cluster >= 0) (groups[r.cluster] ||= []).push(r.tid); });
-      out.push({pid: p.pid, name: p.name, by: "detector", ms: m.ms, samples: m.samples, lines: m.lines, shown: m.line,
+      out.push({pid: p.pid, name: p.name, by: "detector", ms: m.ms, later: m.later_ms, samples: m.samples, lines: m.lines, shown: m.line,
         global: m.global_lines, detecting: p.sharing.detecting, groups: groups.map((g) => g || []),
         rows: m.rows.map((r) => ({tid: r.tid, cluster: r.cluster, why: r.why,
           counts: (r.counts.match(/../g) || []).map((h) => parseInt(h, 16))}))});
@@ -136,7 +136,7 @@ function maps(t) {
 function keepGood(m) {
   const good = state.good.get(m.pid), alive = new Set(state.tick.threads.filter((t) => t.pid === m.pid).map((t) => t.tid));
   if (m.groups.some((g) => g.length > 1)) { state.good.set(m.pid, m); return m; }
-  return good && good.by === m.by && good.groups.flat().some((tid) => alive.has(tid)) ? {...good, later: m.ms, detecting: m.detecting} : m;
+  return good && good.by === m.by && good.groups.flat().some((tid) => alive.has(tid)) ? {...good, later: m.later || m.ms, detecting: m.detecting} : m;
 }
 
 function take(t) {
