@@ -68,7 +68,7 @@ FIRMWARE_aarch64 := qemu-efi-aarch64
 DEPS_EFI   := mtools $(FIRMWARE_$(ARCH))
 DEPS_TRACE := babeltrace2 python3
 CROSS_DEPS_TEST_aarch64 := libc6-dev-arm64-cross
-DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev libpfm4-dev device-tree-compiler perl parallel pkgconf $(DEPS_TRACE) $(DEPS_EFI)
+DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev check libpfm4-dev device-tree-compiler perl parallel pkgconf $(DEPS_TRACE) $(DEPS_EFI)
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 DEPS_FRAMES := tshark
@@ -88,6 +88,7 @@ include $(1)
 endef
 # Files in folders named policy, and those in PURE_SRC, are pure: they need nothing but panic, mem*
 # and other pure files.
+LWIP_TESTS :=
 KERNEL_SRC :=
 KERNEL_SRC_x86_64 :=
 KERNEL_SRC_aarch64 :=

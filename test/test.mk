@@ -6,6 +6,35 @@
 prove = mkdir -p $(B)/times && rm -f $(B)/times/$(1).yml && \
 	$(2) prove --timer -j $(shell nproc) --state=save --statefile=$(B)/times/$(1).yml
 
+# ---- lwIP on the host ----------------------------------------------------------------------------
+# With the host's C library.
+define lwip_host_rule
+$(call lwip_objects,$(1)) $(addprefix $(1)/,$(LWIP_TESTS:.c=.o)): $(2) += $(LWIP_INC)
+$(call lwip_objects,$(1)) $(addprefix $(1)/,$(LWIP_TESTS:.c=.o)): | $(LWIP)/version
+$(addprefix $(1)/,$(LWIP_SRC:.c=.o)): $(2) += -w
+endef
+$(eval $(call lwip_host_rule,$(H),HOST_CFLAGS))
+$(eval $(call lwip_host_rule,$(F),FUZZ_CFLAGS))
+
+# lwIP's own tests, with options of their own (test/host/net/lwip_unit).
+LWIP_UNIT_SRC := $(LWIP_SRC) $(LWIP)/src/core/ipv4/acd.c test/host/net/lwip_unit/run.c \
+	test/host/double/lwip_host.c \
+	$(addprefix $(LWIP)/test/unit/,$(addsuffix .c,$(addprefix core/test_,def netif pbuf timers) \
+	dhcp/test_dhcp etharp/test_etharp ip4/test_ip4 udp/test_udp \
+	$(addprefix tcp/,tcp_helper test_tcp test_tcp_oos test_tcp_state)))
+lwip_unit_objects := $(addprefix $(H)/lwip_unit/,$(LWIP_UNIT_SRC:.c=.o))
+$(filter $(LWIP)/test/%,$(LWIP_UNIT_SRC)): $(LWIP)/version ;
+$(lwip_unit_objects): HOST_CFLAGS := -Itest/host/net/lwip_unit $(HOST_CFLAGS) $(LWIP_INC) \
+	-I$(LWIP)/test/unit
+$(filter $(H)/lwip_unit/$(LWIP)/%,$(lwip_unit_objects)): HOST_CFLAGS += -w
+$(lwip_unit_objects): $(H)/lwip_unit/%.o: %.c Makefile test/test.mk | deps-test $(LWIP)/version
+	$(call say,HOSTCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@
+$(H)/test_lwip_unit: $(lwip_unit_objects)
+	$(call say,HOSTLD,$@)
+	$(Q)$(HOSTCC) $(SANITIZE) $^ $$(pkgconf --libs check) -o $@
+
 # ---- Host tests ----------------------------------------------------------------------------------
 # Objects for the host, with the address and undefined-behaviour sanitizers.
 $(H)/%.o: %.c Makefile test/test.mk | deps-test
@@ -35,7 +64,8 @@ $(foreach t,$(HOST_TESTS),$(eval $(call host_test_rule,$(t))))
 # The longest first. The tables may be from another version of libpfm4 than the library.
 SLOW_HOST_TESTS := test_replace_chooser test_replace_queues test_paging test_prefetch_chooser \
 	test_programs test_replace test_prefetch test_pool test_devtree test_cache test_phylogeny
-test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),$(HOST_TESTS)))
+test-host: $(addprefix $(H)/,$(SLOW_HOST_TESTS) $(filter-out $(SLOW_HOST_TESTS),$(HOST_TESTS)) \
+		test_lwip_unit)
 	@library=$$(dpkg-query -W -f '$${Version}' libpfm4-dev) && \
 		export LIBPFM4_TABLES=$$(cat $(LIBPFM4)/version) LIBPFM4_LIBRARY=$${library%-*} && \
 		$(call prove,host,CMOCKA_MESSAGE_OUTPUT=TAP) --exec '' $^
@@ -51,7 +81,7 @@ $(F)/%.o: %.c Makefile test/test.mk | deps-fuzz
 	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
 	$(Q)clang -std=gnu11 -g -O1 -I. -Itest/host/double/arch $(LIBFDT_INC) -MMD -MP \
-		-fsanitize=fuzzer $(SANITIZE) -c $< -o $@
+		-fsanitize=fuzzer $(SANITIZE) $(FUZZ_CFLAGS) -c $< -o $@
 $(F)/policy.a: $(addprefix $(F)/,$(addsuffix .o,$(basename $(POLICY_SRC)))) $(FILES_MK)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 define fuzzer_rule

@@ -20,7 +20,7 @@ devtree_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(DEVTREE_SRC))))
 $(foreach d,$(O)/fast $(O)/debug $(H) $(F),$(call devtree_objects,$(d))): | $(LIBFDT)/libfdt.h
 
 # ---- lwIP ----------------------------------------------------------------------------------------
-$(LWIP)/version: tools/lwip.sh tools/source.sh tools/apt.sh | deps-build
+$(LWIP)/version: tools/lwip.sh kernel/net/lwip/lwip.patch tools/source.sh tools/apt.sh | deps-build
 	@tools/lwip.sh $(LWIP)
 	@touch $@
 $(LWIP_SRC): $(LWIP)/version ;

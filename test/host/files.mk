@@ -17,3 +17,6 @@ HPM_LIVES := $(HPM_TESTED_MODEL) $(call double,hpm_lives.c)
 REPLAYING := tools/replay/belady.c $(SIMULATE_SRC)
 REPLACING := $(REPLAYING) $(call double,replace_random.c traces.c)
 PREFETCHING := $(call double,paging.c programs.c traces.c)
+# lwIP with the kernel's options; they see its headers.
+LWIP_TESTED := $(LWIP_SRC) kernel/net/lwip/timers.c $(call double,lwip_host.c)
+LWIP_TESTS += kernel/net/lwip/timers.c $(call double,lossy.c lwip_host.c packet_script.c)

@@ -10,6 +10,7 @@
 #define SYS_LIGHTWEIGHT_PROT      0
 #define LWIP_ERRNO_STDINCLUDE     0
 #define LWIP_ASSERT_CORE_LOCKED() ((void)0)
+#define LWIP_TIMERS_CUSTOM        1 /* timers.c */
 
 /* ---- Memory: memory.c bounds it, for all kinds of objects together ---- */
 #define MEM_ALIGNMENT            16

@@ -3,3 +3,7 @@ UNIX_TESTED := $(addprefix kernel/fs/,path.c tar.c tree.c tree_archive.c tree_wr
 	$(filter kernel/net/socket/unix%,$(KERNEL_SRC)) $(call double,fs_kernel.c socket_kernel.c)
 test_unix_SRC := $(UNIX_TESTED)
 test_unix_circles_SRC := $(UNIX_TESTED)
+test_net_frame_SRC := kernel/net/lwip/frame.c kernel/dev/net/net_hash.c
+test_lwip_wire_SRC = $(LWIP_TESTED) $(call double,lossy.c)
+test_lwip_script_SRC = $(LWIP_TESTED) $(call double,packet_script.c)
+LWIP_TESTS += $(call files,test_lwip_script.c)

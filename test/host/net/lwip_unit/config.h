@@ -1,0 +1,1 @@
+/* lwIP's tests include it; there is nothing to configure. */
