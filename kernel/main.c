@@ -142,6 +142,7 @@ static void init_thread(void *arg)
     unsigned run_status = run_commands(&cmdline);
     telemetry_stop();
     track_end();
+    net_interface_report();
     if (selftest_wanted)
         selftest_end();
     end_run(MIN(status ? status : run_status, (unsigned)STATUS_MAX));

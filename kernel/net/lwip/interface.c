@@ -5,6 +5,7 @@
 #include "kernel/dev/net/net_device.h"
 #include "kernel/lib/ipv4.h"
 #include "kernel/mem/mem.h"
+#include "kernel/net/lwip/frame.h"
 #include "kernel/net/lwip/instance.h"
 #include "lwip/dhcp.h"
 #include "lwip/etharp.h"
@@ -17,7 +18,7 @@
 #define DHCP_LOOK_NS (2 * NS_PER_MS)
 #define MTU_MAX      (SEND_BYTES - NET_HEADER_BYTES)
 
-uint64_t net_wanted = true, net_ip, net_gateway, net_device;
+uint64_t net_wanted = true, net_ip, net_gateway, net_device, net_fragments;
 
 static const char *const device_choices[] = {"first", "virtio0", "e1000e0", "igb0", NULL};
 
@@ -29,6 +30,8 @@ const struct arg net_args[] = {
      "its address and the length of its network's prefix; dhcp: a server tells"},
     {"net.gateway", ARG_ADDRESS, &net_gateway, 0, 0, "none", ARG_BOOT,
      "with net.ip: the host that leads out of its network"},
+    {"net.fragments", ARG_BOOL, &net_fragments, 0, 0, NULL, ARG_BOOT,
+     "take parts of packets that were cut on their way, and join them"},
     {"net.memory", ARG_BYTES, &net_memory, 0, 64 * GIB, NULL, ARG_BOOT,
      "memory that the network has at most; 0: an eighth of all"},
     {0},
@@ -44,9 +47,10 @@ struct sending {
 static struct {
     struct netif netif;
     struct net_device *card;
-    struct spinlock tx;   /* the free ones */
-    struct sending *free; /* [tx] */
-    uint64_t no_room;     /* [instance] frames that were not sent: none was free */
+    struct spinlock tx;              /* the free ones */
+    struct sending *free;            /* [tx] */
+    uint64_t frames[FRAME_VERDICTS]; /* [instance] received ones */
+    uint64_t no_room;                /* [instance] frames that were not sent: none was free */
 } net = {.tx = SPINLOCK(LOCK_THREAD, "network sends")};
 
 /* ---- Sending --------------------------------------------------------------------------------- */
@@ -154,21 +158,34 @@ static struct pbuf *take_frame(struct net_device *d, unsigned queue, struct net_
                                (u16_t)frame->bytes);
 }
 
+/* Hands a frame to lwIP. Instance's lock held. */
+static void take_in(struct net_device *d, unsigned queue, struct net_buffer *frame)
+{
+    bool checked = frame->flags & NET_CHECKED;
+    enum net_verdict verdict =
+        net_frame_check(frame->data, frame->bytes, frame->frame_bytes, net_fragments);
+
+    net.frames[verdict]++;
+    if (verdict != FRAME_ACCEPTED) {
+        net_free(frame);
+        return;
+    }
+    struct pbuf *p = take_frame(d, queue, frame);
+    NETIF_SET_CHECKSUM_CTRL(&net.netif,
+                            checked ? NETIF_CHECKSUM_ENABLE_ALL &
+                                          ~(NETIF_CHECKSUM_CHECK_TCP | NETIF_CHECKSUM_CHECK_UDP)
+                                    : NETIF_CHECKSUM_ENABLE_ALL);
+    if (p && net.netif.input(p, &net.netif) != ERR_OK)
+        pbuf_free(p);
+}
+
 static void frames_received(UNUSED void *arg, struct net_device *d, unsigned queue,
                             struct net_buffer *const *frames, unsigned n)
 {
     bool irq = net_lock();
 
-    for (unsigned i = 0; i < n; i++) {
-        bool checked = frames[i]->flags & NET_CHECKED;
-        struct pbuf *p = take_frame(d, queue, frames[i]);
-        NETIF_SET_CHECKSUM_CTRL(&net.netif,
-                                checked ? NETIF_CHECKSUM_ENABLE_ALL &
-                                              ~(NETIF_CHECKSUM_CHECK_TCP | NETIF_CHECKSUM_CHECK_UDP)
-                                        : NETIF_CHECKSUM_ENABLE_ALL);
-        if (p && net.netif.input(p, &net.netif) != ERR_OK)
-            pbuf_free(p);
-    }
+    for (unsigned i = 0; i < n; i++)
+        take_in(d, queue, frames[i]);
     net_unlock(irq);
 }
 
@@ -303,4 +320,17 @@ void net_interface_start(void)
         return;
     }
     report(wait_for_address());
+}
+
+void net_interface_report(void)
+{
+    for (unsigned v = FRAME_ACCEPTED + 1; v < FRAME_VERDICTS; v++) {
+        uint64_t n = __atomic_load_n(&net.frames[v], __ATOMIC_RELAXED);
+        if (n)
+            kprintf("net: event=dropped frames=%llu reason=%s\n", (unsigned long long)n,
+                    net_verdicts[v]);
+    }
+    if (__atomic_load_n(&net.no_room, __ATOMIC_RELAXED))
+        kprintf("net: event=dropped frames=%llu reason=no-room: not sent, as the card had others\n",
+                (unsigned long long)net.no_room);
 }

@@ -10,3 +10,5 @@ extern const struct arg net_args[];
  * by DHCP, for a few seconds. Prints what there is, or what is wrong. Boot, once, after the cards
  * were found. Thread context. */
 void net_interface_start(void);
+/* Prints how many frames were refused, and why, if any were. Thread context. */
+void net_interface_report(void);
