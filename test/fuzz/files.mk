@@ -3,7 +3,7 @@ FUZZERS := $(notdir $(basename $(wildcard $(call files,fuzz_*.c))))
 fuzz_acpi_SRC := \
 	$(addprefix kernel/firmware/,acpi.c acpi_iort.c acpi_numa.c acpi_platform.c numa.c platform.c)
 fuzz_bundle_SRC := kernel/proc/bundle.c
-fuzz_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c words.c format.c)
+fuzz_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c ipv4.c words.c format.c)
 fuzz_devtree_SRC := $(DEVTREE_SRC) $(LIBFDT_SRC) kernel/firmware/numa.c kernel/boot/boot_info.c
 fuzz_elf_SRC := kernel/proc/elf.c
 $(foreach f,criteria event metric,$(eval fuzz_$(f)_SRC := $(EVENTS_SRC_x86_64)))
