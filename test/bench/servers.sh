@@ -4,20 +4,22 @@
 #
 #   test/bench/servers.sh [arch=x86_64] [machine=openpower720] [seeds=3] [over=unix|tcp]
 #                         [servers='redis memcached nginx'] [systems='default cluster linux']
-#                         [requests=1600] [out=DIR] [results=FILE]
+#                         [requests=1600] [out=DIR] [results=FILE] [keep=1]
 #
 # In one boot two clients run one after the other, the second with `requests` requests more than
 # the first: the difference of what the machine counted, by the number of requests, is the cost of
 # one without any start. Cycles are those of all CPUs that did not idle, of servers and clients. A
 # seed gives CPUs' turns other lengths. Of the seeds: the median, and the lowest and highest cycles.
+# Runs whose results are in `out` are not made again. keep=1: results also if some runs fail.
 set -eu
 cd "$(dirname "$0")/../.."
 . test/bench/servers-lib.sh
 arch=x86_64 machine=openpower720 seeds=3 over=unix servers='redis memcached nginx' \
-	systems='default cluster linux' requests=1600 out= results=
+	systems='default cluster linux' requests=1600 out= results= keep=0
 for argument; do
 	case $argument in
-	arch=* | machine=* | seeds=* | over=* | servers=* | systems=* | requests=* | out=* | results=*) \
+	arch=* | machine=* | seeds=* | over=* | servers=* | systems=* | requests=* | out=* | results=* | \
+	keep=*) \
 		value=${argument#*=}; eval "${argument%%=*}=\$value" ;;
 	*) echo "servers.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
@@ -49,8 +51,8 @@ cost() { # TRUTH
 		awk -v n="$requests" '
 		{ for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2) {
 			sum[pair[1]] += NR == 1 ? -pair[2] : pair[2] } }
-		END { printf "%.0f %.0f %.0f %.0f %.2f %.0f\n", sum["cycles"] / n, sum["user_cycles"] / n,
-			sum["kernel_cycles"] / n, sum["instructions"] / n, sum["remote"] / n, sum["time"] / n }'
+		END { printf "%.0f %.0f %.0f %.0f %.2f\n", sum["cycles"] / n, sum["user_cycles"] / n,
+			sum["kernel_cycles"] / n, sum["instructions"] / n, sum["remote"] / n }'
 }
 
 measure() { # SERVER SYSTEM SEED
@@ -80,25 +82,26 @@ for server in $servers; do
 		done
 	done
 done
-[ $failed -eq 0 ] || exit 1
+[ $failed -eq 0 ] || [ "$keep" = 1 ] || exit 1
 {
-	test/bench/header.sh "make bench-servers ARCH=$arch OVER=$over SEEDS=$seeds" machine="$machine" arch="$arch"
-	printf '%-10s %-8s %19s %8s %8s %8s %8s %8s\n' server system 'cycles: low..high' user kernel instr \
-		remote ns
+	test/bench/header.sh "make bench-servers ARCH=$arch OVER=$over SEEDS=$seeds REQUESTS=$requests" machine="$machine" arch="$arch"
+	printf '%-10s %-8s %5s %8s %15s %7s %7s %7s %7s\n' server system seeds cycles low..high user \
+		kernel instr remote
 	for server in $servers; do
 		for system in $systems; do
+			ls "$out/$server-$system"-*.cost >/dev/null 2>&1 || continue
 			sort -n "$out/$server-$system"-*.cost | awk -v server="$server" -v kind="$system" '
 				{ for (i = 1; i <= NF; i++) v[NR, i] = $i }
 				END {
 					m = int((NR + 1) / 2)
-					printf "%-10s %-8s %7d %11s", server, kind, v[m, 1], v[1, 1] ".." v[NR, 1]
-					printf " %8d %8d %8d %8.2f %8d\n", v[m, 2], v[m, 3], v[m, 4], v[m, 5], v[m, 6]
+					printf "%-10s %-8s %5d %8d %15s", server, kind, NR, v[m, 1], v[1, 1] ".." v[NR, 1]
+					printf " %7d %7d %7d %7.2f\n", v[m, 2], v[m, 3], v[m, 4], v[m, 5]
 				}'
 		done
 	done
-	echo '# of one request, on all CPUs: cycles (median, lowest..highest seed); the others of the'
-	echo '# median seed: cycles in user mode and in the kernel, instructions, accesses that another'
-	echo "# chip's caches served, time. default, cluster: Vigil with that sched.policy."
+	echo '# of one request, on all CPUs: cycles (of the median seed, of two the lower; lowest..highest);'
+	echo '# of the same seed cycles in user mode and in the kernel, instructions, accesses that another'
+	echo "# chip's caches served. default, cluster: Vigil with that sched.policy."
 } >"$results.new"
 mv "$results.new" "$results"
 cat "$results"
