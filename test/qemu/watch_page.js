@@ -54,7 +54,7 @@ async function knobs(page) {
   await page.keyboard.press("Tab");
   await page.fill(input, "8");
   await page.press(input, "Enter");
-  await page.waitForFunction(() => document.body.textContent.includes("X-Vigil-Token"));
+  await page.waitForSelector('.said:not(.ok):has-text("X-Vigil-Token")', {timeout: 60000});
   check(await page.inputValue(input) !== "8", "a wrong token turns nothing");
 }
 
