@@ -67,16 +67,16 @@ $(EVENTS)/without/x86_64.c: $(EVENTS)/without/generate
 	$(Q)$< x86_64 '' >$@
 
 # ---- The page of watchd --------------------------------------------------------------------------
-WEB := $(B)/web
-WEB_SRC := $(wildcard apps/tools/watchd/page/*)
+PAGE := $(B)/web
+PAGE_SRC := $(wildcard apps/tools/watchd/page/*)
 # Tried again when it has failed, and npm is there now.
-$(WEB)/uplot/found: tools/uplot.sh FORCE
+$(PAGE)/uplot/found: tools/uplot.sh FORCE
 	@tools/uplot.sh $(@D)
-$(WEB)/page.html: $(WEB_SRC) $(WEB)/uplot/found tools/page.sh
+$(PAGE)/page.html: $(PAGE_SRC) $(PAGE)/uplot/found tools/page.sh
 	$(call say,PAGE,$@)
-	$(Q)tools/page.sh apps/tools/watchd/page $(WEB)/uplot >$@
-$(O)/apps/tools/watchd/page.o: APP_CFLAGS += -DWATCHD_PAGE='"$(WEB)/page.html"'
-$(O)/apps/tools/watchd/page.o: $(WEB)/page.html
+	$(Q)tools/page.sh apps/tools/watchd/page $(PAGE)/uplot >$@
+$(O)/apps/tools/watchd/page.o: APP_CFLAGS += -DWATCHD_PAGE='"$(PAGE)/page.html"'
+$(O)/apps/tools/watchd/page.o: $(PAGE)/page.html
 
 # ---- gnu-efi -------------------------------------------------------------------------------------
 # gnu-efi's package has the files of one architecture.
