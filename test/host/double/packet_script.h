@@ -27,7 +27,7 @@ enum act {
     SHUT_NOW,
     ABORT_NOW,
     KEEP_ALIVE,
-    BEGIN_AGAIN, /* numbers count from new ones: the peer's are so many later */
+    BEGIN_AGAIN, /* numbers count from new ones: the peer's are that much later */
 };
 enum heard { NOTHING, ACCEPTS, CONNECTS, GETS, GETS_END, FAILS };
 
