@@ -23,7 +23,7 @@ LWIP_UNIT_SRC := $(LWIP_SRC) $(LWIP)/src/core/ipv4/acd.c test/host/net/lwip_unit
 	dhcp/test_dhcp etharp/test_etharp ip4/test_ip4 udp/test_udp \
 	$(addprefix tcp/,tcp_helper test_tcp test_tcp_oos test_tcp_state)))
 lwip_unit_objects := $(addprefix $(H)/lwip_unit/,$(LWIP_UNIT_SRC:.c=.o))
-$(filter $(LWIP)/test/%,$(LWIP_UNIT_SRC)): $(LWIP)/version ;
+$(filter-out $(LWIP_SRC),$(filter $(LWIP)/%,$(LWIP_UNIT_SRC))): $(LWIP)/version ;
 $(lwip_unit_objects): HOST_CFLAGS := -Itest/host/net/lwip_unit $(HOST_CFLAGS) $(LWIP_INC) \
 	-I$(LWIP)/test/unit
 $(filter $(H)/lwip_unit/$(LWIP)/%,$(lwip_unit_objects)): HOST_CFLAGS += -w

@@ -3,6 +3,7 @@
  * TCP listener that answers, connections to the outside, a UDP echo, and a second interface that
  * asks for its address by DHCP. Whatever comes, lwIP stays inside of its memory, and when all
  * connections have ended none of it is left.
+ *
  * An input is a byte that says which of the usual steps come first (`usual`), and a list of steps,
  * each a struct step and, of some kinds, bytes behind it. Most steps make a frame that lwIP would
  * like, near the numbers of a connection that exists, and then change a byte of it: random frames

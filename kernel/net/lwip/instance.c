@@ -107,8 +107,6 @@ static void note_timers(void)
 {
     uint64_t at_ns = next_timer_ns();
 
-    if (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) /* a socket that asks for nothing */
-        return;
     spin_lock_irqoff(&wake);
     if (at_ns != UINT64_MAX && at_ns + NS_PER_MS < wakes_ns) {
         wakes_ns = at_ns;

@@ -10,13 +10,15 @@
 enum { TCP_TIMER, TIMERS_MAX = 8 }; /* TCP's is lwIP's first */
 
 static u32_t due_ms[TIMERS_MAX];
+static int timers; /* 0 before lwip_init(): a socket may end before lwIP has begun */
 static bool tcp_runs;
 
 void sys_timeouts_init(void)
 {
     ASSERT(lwip_num_cyclic_timers <= TIMERS_MAX &&
            lwip_cyclic_timers[TCP_TIMER].handler == tcp_tmr);
-    for (int i = 0; i < lwip_num_cyclic_timers; i++)
+    timers = lwip_num_cyclic_timers;
+    for (int i = 0; i < timers; i++)
         due_ms[i] = sys_now() + lwip_cyclic_timers[i].interval_ms;
     tcp_runs = false;
 }
@@ -39,7 +41,7 @@ static bool runs(int timer)
 void sys_check_timeouts(void)
 {
     look_at_tcp();
-    for (int i = 0; i < lwip_num_cyclic_timers; i++) {
+    for (int i = 0; i < timers; i++) {
         u32_t now = sys_now(), interval = lwip_cyclic_timers[i].interval_ms;
         if (!runs(i) || (s32_t)(now - due_ms[i]) < 0)
             continue;
@@ -54,7 +56,7 @@ u32_t sys_timeouts_sleeptime(void)
     u32_t least = SYS_TIMEOUTS_SLEEPTIME_INFINITE;
 
     look_at_tcp();
-    for (int i = 0; i < lwip_num_cyclic_timers; i++) {
+    for (int i = 0; i < timers; i++) {
         s32_t left = (s32_t)(due_ms[i] - sys_now());
         if (runs(i))
             least = LWIP_MIN(least, left < 0 ? 0 : (u32_t)left);

@@ -7,3 +7,5 @@ test_net_frame_SRC := kernel/net/lwip/frame.c kernel/dev/net/net_hash.c
 test_lwip_wire_SRC = $(LWIP_TESTED) $(call double,lossy.c)
 test_lwip_script_SRC = $(LWIP_TESTED) $(call double,packet_script.c)
 LWIP_TESTS += $(call files,test_lwip_script.c)
+test_lwip_timers_SRC = $(LWIP_TESTED)
+LWIP_TESTS += $(call files,test_lwip_timers.c)
