@@ -35,6 +35,10 @@ BASES = {
     ("kernel/proc/syscall/socket.c", "a->ops"): "socket_ops",
     ("kernel/proc/syscall/socket.c", "new->ops"): "socket_ops",
     "v->ops": "vnode_ops",
+    ("kernel/dev/net/net_device.c", "d->ops"): "net_ops",
+    ("kernel/dev/net/net_queue.c", "d->ops"): "net_ops",
+    ("kernel/dev/net/net_queue.c", "q->device->ops"): "net_ops",
+    ("kernel/dev/net/net_queue.c", "ops"): "net_ops",
     ("kernel/net/lwip/instance.c", "t"): "net_task",
     ("kernel/net/lwip/stream.c", "t->owner"): "net_stream_owner",
     ("kernel/net/lwip/stream.c", "listener->owner"): "net_stream_owner",
@@ -50,6 +54,7 @@ CALLS = {
     "kernel/arch/aarch64/lpi.c:alloc": ["frame_alloc"],
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
+    "kernel/net/lwip/interface.c:input": ["ethernet_input"],
     "kernel/lib/format.c:sink": [
         "kernel/core/printf.c:put_on_console",
         "kernel/core/printf.c:buffer_put",

@@ -33,10 +33,13 @@ bool ipv4_parse(const char *s, bool prefix, uint64_t *out)
     return !*s;
 }
 
+/* Writes a number below 1000. */
 static char *put_number(char *to, unsigned n)
 {
+    if (n >= 100)
+        *to++ = (char)('0' + n / 100);
     if (n >= 10)
-        to = put_number(to, n / 10);
+        *to++ = (char)('0' + n / 10 % 10);
     *to++ = (char)('0' + n % 10);
     return to;
 }
