@@ -16,20 +16,24 @@ import time
 TOKEN = "recorded-token-1"
 
 
-KERNEL = re.compile(r"(sharing|shmap|knob|process|exit|RESULT|warehouse|scoreboard)\b.*\n")
+# A line of others, which may stand behind any part of a long one.
+OTHER = re.compile(r"((?:sharing|shmap|knob|process|exit|warehouse|scoreboard|watchd): [\w ]|"
+                   r"RESULT app=|   ?[ \d-]\d? +\d+ \|).*\n")
 
 
 def whole(text):
-    """Returns the JSON that the text begins with; lines of the kernel may stand in it, or None."""
-    for _ in range(20):
-        line, _, rest = text.partition("\n")
+    """Returns the JSON that the text begins with; lines of others may stand in it, or None."""
+    line = ""
+    for _ in range(200):
+        part, end, text = text.partition("\n")
+        other = OTHER.search(part + end)
+        line += part[:other.start()] if other else part
         try:
             json.loads(line)
             return line
         except ValueError:
-            while KERNEL.match(rest):
-                rest = rest.partition("\n")[2]
-            text = line + rest
+            if not end:
+                break
     return None
 
 

@@ -152,7 +152,8 @@ static bool goes_on(void)
     static bool seen;
     bool others = machine_others(&watch.machine, watch.pid);
 
-    seen |= others;
+    /* One that has ended between two readings may have asked, at a local name. */
+    seen |= others || (!over && server_figures().requests);
     alone = others ? 0 : alone + 1;
     return stay || !seen || alone < ALONE;
 }

@@ -42,18 +42,21 @@ function render(now) {
   drawHead();
   drawScopes();
   [...$("tabs").children].forEach((b, i) => b.setAttribute("aria-selected", i === ui.view));
+  drawVerdict();
   if (!state.tick || (editing() && !now)) return;
-  $("verdict").replaceChildren(...verdict());
   const scrolled = [...document.querySelectorAll(".scroll, .log")].map((e) => e.scrollTop);
   hideTip();
   $("view").replaceChildren(...VIEWS[ui.view][1]());
   document.querySelectorAll(".scroll, .log").forEach((e, i) => { e.scrollTop = scrolled[i] || 0; });
 }
+function drawVerdict() {
+  if (state.tick) $("verdict").replaceChildren(...verdict());
+}
 let drawn = 0;
 function later() {
   if (ui.pending || state.paused) return;
   ui.pending = true;
-  setTimeout(() => { ui.pending = false; drawn = performance.now(); if (state.paused) drawHead(); else if (ui.view !== 6) render(); else if ($("view").children.length) drawHead(); else show(6); },
+  setTimeout(() => { ui.pending = false; drawn = performance.now(); if (state.paused) drawHead(); else if (ui.view !== 6) render(); else if ($("view").children.length) { drawHead(); drawVerdict(); } else show(6); },
     Math.max(0, 200 - (performance.now() - drawn)));
 }
 
