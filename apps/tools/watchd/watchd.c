@@ -158,12 +158,13 @@ static bool goes_on(void)
     return stay || !seen || alone < ALONE;
 }
 
-/* Returns the ms to the next reading: more while nothing runs, much more while nothing looks. */
+/* Returns the ms to the next reading. If it stays when nothing else runs, more then, and much more
+ * while nothing looks. */
 static uint64_t pause_ms(void)
 {
     uint64_t ms = watch.interval_ms;
 
-    if (machine_others(&watch.machine, watch.pid))
+    if (!stay || machine_others(&watch.machine, watch.pid))
         return ms;
     return ms * (server_figures().readers ? IDLE_FACTOR : UNSEEN_FACTOR);
 }
