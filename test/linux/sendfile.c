@@ -120,7 +120,7 @@ static void to_pipe(void)
 
     check(!pipe2(ends, O_NONBLOCK), "a pipe");
     ssize_t sent = sendfile(ends[1], file, NULL, BYTES);
-    check(sent == PIPE_BYTES, "... takes what it has room for");
+    check(sent == PIPE_BYTES, "... takes as many bytes as the pipe has room for");
     check(read(ends[0], got, BYTES) == sent && !memcmp(got, text, (size_t)sent),
           "... and one read takes it");
     check(position() == sent, "... and the position is behind it");

@@ -40,8 +40,8 @@ static const struct args_entry entries[] = {
     {"interval", ARGS_NUMBER, &watch.interval_ms, 0, 3600000, NULL,
      "milliseconds between readings; 0: 10 on the simulated machine, else 500"},
     {"events", ARGS_TEXT, &events, 0, 1000, NULL,
-     "counted for the machine beside the breakdown, as hpmstat takes them; what is not there is "
-     "left out"},
+     "counted for the machine beside the breakdown, as hpmstat takes them; events that the machine "
+     "lacks are left out"},
     {"token", ARGS_TEXT, &token, 4, 64, NULL,
      "what the header X-Vigil-Token must be to change anything, 16 characters or more; draw: a "
      "random one, which is printed; none: nothing can be changed"},

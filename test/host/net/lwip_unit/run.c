@@ -1,6 +1,6 @@
 /* lwIP's own tests of what the kernel uses of it, with the kernel's options as far as they allow
- * (lwipopts.h). Not run: tests of what is not built (DNS, IPv6, mDNS, MQTT, PPP, sockets) and of
- * lwIP's heap, which the kernel replaces. */
+ * (lwipopts.h). Tests of protocols that the kernel does not build (DNS, IPv6, mDNS, MQTT, PPP,
+ * sockets), and of lwIP's heap, which the kernel replaces, are left out. */
 #include <stdio.h>
 #include "lwip_check.h"
 #include "core/test_def.h"
