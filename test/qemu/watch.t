@@ -72,6 +72,13 @@ boot timeout=60 -- -- watchd over=local token=none '&' hello '&' watchask GET /a
 status_is 0 "on a machine without a PMU it runs, too"
 line "watchask path=/api/state status=200" "... and shows the state"
 line "watchask path=/api/knob status=403" "without a token nothing can be changed"
+boot timeout=100 smp=2 -- -- watchd over=local token=none interval=2 quiet=1 '&' \
+	watchask slow 40 '&' watchask follow 40
+status_is 0 "a reader of events reads nothing for a while, beside one that does"
+missing=$(lines 'watchask reader=slow' missing)
+within "$missing" 40 100000 "readings were left out for the slow reader"
+line "watchask reader=slow told=$missing" "... it is told of exactly as many"
+line "watchask reader=follow readings=40.. missing=0 told=0" "... and the other has all of them"
 boot timeout=60 -- -- watchd over=local token=short
 status_is 2 "a short token is refused"
 line "watchd argument=token reason=value" "... by name"

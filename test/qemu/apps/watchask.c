@@ -3,9 +3,12 @@
  * path=... status=... bytes=...":
  *     watchask port=80 METHOD PATH [TOKEN [BODY]] ...
  * A path of "/events" is read until `n` events have come (METHOD: the number). "sleep" MS waits.
- * "slow" MS becomes a reader of events that reads nothing for MS, then until it is told of what it
- * has missed: "watchask: slow=MS lost=SNAPSHOTS ticks=READ".
+ * "follow" N reads events until watchd has left out N snapshots for a reader. "slow" N reads none
+ * until then, then until it is told of what it has missed, and ten readings more. Both print how
+ * many readings came, how many were missing between them, and of how many watchd told:
+ *     watchask: reader=slow readings=... missing=... told=...
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 #include <unistd.h>
 #include "apps/common/connection.h"
 
-enum { PORT = 80, REPLY_MAX = 1 << 20 };
+enum { PORT = 80, REPLY_MAX = 1 << 20, MORE = 10 };
 
 static char reply[REPLY_MAX];
 
@@ -70,29 +73,84 @@ static int ask(const char *method, const char *path, const char *token, const ch
     return 0;
 }
 
-static int read_slowly(int ms)
-{
-    static const char request[] = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n",
-                      lost_event[] = "event: lost\ndata: {\"snapshots\":";
-    int fd = connect_again();
-    size_t have = 0;
-    unsigned ticks = 0;
-    char *lost = NULL;
+/* ---- Readers of events ----------------------------------------------------------------------- */
 
+/* What a reader has seen. */
+struct reader {
+    FILE *stream;
+    long readings, missing, told, last, left_out;
+};
+
+/* Finds NAME, which has the quotation marks and the colon, and reads the number behind it. */
+static long number(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at ? strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+static bool begin_reader(struct reader *r)
+{
+    static const char request[] = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    int fd = connect_again();
+
+    *r = (struct reader){0};
     if (fd < 0 || !send_all(fd, request, sizeof request - 1))
-        return 1;
-    usleep((useconds_t)ms * 1000);
-    for (ssize_t n;
-         !lost && have < REPLY_MAX - 1 && (n = read(fd, reply + have, REPLY_MAX - 1 - have)) > 0;) {
-        have += (size_t)n;
-        reply[have] = '\0';
-        lost = strstr(reply, lost_event);
+        return false;
+    r->stream = fdopen(fd, "r");
+    return r->stream;
+}
+
+/* Reads a line, and notes what it says. Returns false at the end. */
+static bool read_line(struct reader *r)
+{
+    static const char reading[] = "data: {\"reading\":";
+
+    if (!fgets(reply, REPLY_MAX, r->stream))
+        return false;
+    if (!strncmp(reply, reading, sizeof reading - 1)) {
+        long now = atol(reply + sizeof reading - 1);
+        r->missing += r->last ? now - r->last - 1 : 0;
+        r->last = now;
+        r->readings++;
+        r->left_out = number(reply, "\"snapshots_dropped\":");
     }
-    for (char *at = reply; (at = strstr(at, "event: tick\n")); at++)
-        ticks++;
-    printf("watchask: slow=%d lost=%d ticks=%u\n", ms,
-           lost ? atoi(lost + sizeof lost_event - 1) : 0, ticks);
-    close(fd);
+    r->told += number(reply, "data: {\"snapshots\":");
+    return true;
+}
+
+/* Asks for the state until n snapshots were left out. */
+static void wait_left_out(long n)
+{
+    static const char request[] =
+        "GET /api/state HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    int fd;
+
+    do {
+        fd = connect_again();
+        if (fd < 0 || !send_all(fd, request, sizeof request - 1))
+            return;
+        read_reply(fd, 0);
+        close(fd);
+        usleep(10000);
+    } while (number(reply, "\"snapshots_dropped\":") < n);
+}
+
+static int read_events(bool slow, long n)
+{
+    struct reader r;
+
+    if (!begin_reader(&r))
+        return 1;
+    if (slow)
+        wait_left_out(n);
+    while ((slow ? !r.told || r.missing < r.told : r.left_out < n) && read_line(&r))
+        continue;
+    for (long until = r.readings + MORE; r.readings < until && read_line(&r);)
+        continue;
+    printf("watchask: reader=%s readings=%ld missing=%ld told=%ld\n", slow ? "slow" : "follow",
+           r.readings, r.missing, r.told);
+    fclose(r.stream);
     return 0;
 }
 
@@ -107,8 +165,8 @@ int main(int argc, char **argv)
             usleep((useconds_t)atoi(path) * 1000);
             continue;
         }
-        if (!strcmp(method, "slow")) {
-            failed = read_slowly(atoi(path));
+        if (!strcmp(method, "slow") || !strcmp(method, "follow")) {
+            failed = read_events(method[0] == 's', atol(path));
             continue;
         }
         if (!strcmp(method, "POST") && i + 1 < argc) {
