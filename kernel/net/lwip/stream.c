@@ -249,7 +249,7 @@ static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, UNUSED err
     return ERR_ABRT;
 }
 
-/* Now and then, when nothing else happens. */
+/* Now and then, while lwIP has not got all that is to be sent. */
 static err_t tried_again(void *arg, UNUSED struct tcp_pcb *pcb)
 {
     struct net_stream *t = arg;
@@ -288,7 +288,6 @@ static void attach(struct net_stream *t, struct tcp_pcb *pcb)
     tcp_recv(pcb, received);
     tcp_sent(pcb, acked);
     tcp_err(pcb, ended);
-    tcp_poll(pcb, tried_again, RETRY_INTERVAL);
     put_options(t);
 }
 
@@ -434,8 +433,10 @@ static void go(struct net_stream *t)
     if (!left)
         net_post_locked(&t->task, GO);
     bool irq = spin_lock(t->lock);
-    bool closed = t->closed, ends = t->shut & STREAM_SEND && !t->unwritten;
+    bool closed = t->closed, written = !t->unwritten, ends = t->shut & STREAM_SEND && written;
     spin_unlock(t->lock, irq);
+    if (is_open(t))
+        tcp_poll(t->pcb, written ? NULL : tried_again, RETRY_INTERVAL);
     if (closed)
         end(t);
     else if (ends && is_open(t))
@@ -498,6 +499,7 @@ static void put_options(struct net_stream *t)
         ip_reset_option(pcb, SOF_KEEPALIVE);
     if (pcb->state == LISTEN)
         return;
+    tcp_due(pcb);
     if (o->no_delay)
         tcp_nagle_disable(pcb);
     else

@@ -9,3 +9,6 @@ test_lwip_script_SRC = $(LWIP_TESTED) $(call double,packet_script.c)
 LWIP_TESTS += $(call files,test_lwip_script.c)
 test_lwip_timers_SRC = $(LWIP_TESTED)
 LWIP_TESTS += $(call files,test_lwip_timers.c)
+test_demux_SRC := kernel/net/lwip/demux.c
+test_lwip_connections_SRC = $(LWIP_TESTED)
+LWIP_TESTS += $(call files,test_lwip_connections.c)
