@@ -22,6 +22,7 @@ enum lock_rank {
     LOCK_FILE,      /* file: descriptors, positions, pipes */
     LOCK_FS,        /* fs: a tree of files */
     LOCK_POLL,      /* file: threads that wait for several files */
+    LOCK_SOCKETS,   /* net: the list of all sockets */
     LOCK_SHARING,   /* sched: sharing detector */
     LOCK_BLOCK,     /* dev: a block device's requests */
     LOCK_NIC,       /* dev: a network device's transmit ring; its free buffers */

@@ -13,6 +13,17 @@ void procfs_uptime(struct pseudo_text *t, const uint32_t *n);
 void procfs_loadavg(struct pseudo_text *t, const uint32_t *n);
 void procfs_mounts(struct pseudo_text *t, const uint32_t *n);
 
+/* ---- procfs_net.c: files of the network ------------------------------------------------------ */
+void procfs_net_dev(struct pseudo_text *t, const uint32_t *n);
+void procfs_net_route(struct pseudo_text *t, const uint32_t *n);
+void procfs_net_snmp(struct pseudo_text *t, const uint32_t *n);
+void procfs_net_sockstat(struct pseudo_text *t, const uint32_t *n);
+void procfs_net_tcp(struct pseudo_text *t, const uint32_t *n);
+void procfs_net_udp(struct pseudo_text *t, const uint32_t *n);
+void procfs_net_unix(struct pseudo_text *t, const uint32_t *n);
+/* Vigil's own: memory of the network, and frames that were dropped, by reason. */
+void procfs_net_vigil(struct pseudo_text *t, const uint32_t *n);
+
 /* ---- procfs_process.c: files of a process, n[0] its pid -------------------------------------- */
 void procfs_self(struct pseudo_text *t, const uint32_t *n);
 void procfs_thread_self(struct pseudo_text *t, const uint32_t *n);

@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "kernel/core/lock.h"
+#include "kernel/net/lwip/address.h"
 
 /* Something to be done with the instance's lock held. Part of what it is about. */
 struct net_task {
@@ -43,3 +44,22 @@ void net_post_locked(struct net_task *t, uint32_t wanted);
 extern uint64_t net_memory;
 uint64_t net_memory_used(void);
 uint64_t net_memory_limit(void);
+uint64_t net_memory_refused(void); /* requests of lwIP beyond it */
+
+/* ---- What it counts (figures.c) -------------------------------------------------------------- */
+struct net_end {
+    struct net_address own, peer;
+    uint8_t state;    /* NET_* */
+    uint64_t to_send; /* bytes that are not acknowledged */
+};
+/* Stores the first `room` connections that no socket has: those that wait for their last packets,
+ * and those whose handshake is not complete. Returns how many there are. Thread context. */
+unsigned net_ends(struct net_end *out, unsigned room);
+/* A figure of lwIP since boot, with the names that it has on Linux (/proc/net/snmp). Those of a
+ * group follow each other. */
+struct net_figure {
+    const char *group, *name;
+    uint64_t n;
+};
+/* Reads figure `index`, from 0 on. Returns false if there is none. Any context. */
+bool net_figure(unsigned index, struct net_figure *out);

@@ -16,6 +16,7 @@
 #define SPARE_LEAST  128  /* buffers of a card: with fewer spare, frames are copied */
 #define DHCP_WAIT_NS (5 * NS_PER_S)
 #define DHCP_LOOK_NS (2 * NS_PER_MS)
+#define LOOPBACK_MTU 65536 /* as Linux says */
 #define MTU_MAX      (SEND_BYTES - NET_HEADER_BYTES)
 
 uint64_t net_wanted = true, net_ip, net_gateway, net_device, net_fragments;
@@ -47,6 +48,7 @@ struct sending {
 static struct {
     struct netif netif;
     struct net_device *card;
+    bool added;                      /* the card is an interface; written at boot */
     struct spinlock tx;              /* the free ones */
     struct sending *free;            /* [tx] */
     uint64_t frames[FRAME_VERDICTS]; /* [instance] received ones */
@@ -247,6 +249,7 @@ static void add_interface(void)
     }
     netif_add(&net.netif, &ip, &mask, &gateway, NULL, init_netif, ethernet_input);
     netif_set_default(&net.netif);
+    net.added = true;
     netif_set_up(&net.netif);
     if (!net_ip)
         dhcp_start(&net.netif);
@@ -322,15 +325,83 @@ void net_interface_start(void)
     report(wait_for_address());
 }
 
+/* ---- Telling --------------------------------------------------------------------------------- */
+
+static void read_loopback(struct net_interface *out)
+{
+    *out = (struct net_interface){.name = "lo",
+                                  .loopback = true,
+                                  .up = true,
+                                  .running = true,
+                                  .ip = NET_LOOPBACK,
+                                  .mask = __builtin_bswap32(0xff000000u),
+                                  .mtu = LOOPBACK_MTU};
+    bool irq = net_lock();
+    const struct netif *n = netif_find("lo0");
+    if (n) {
+        const struct stats_mib2_netif_ctrs *c = &n->mib2_counters;
+        out->received = c->ifinucastpkts + c->ifinnucastpkts;
+        out->received_bytes = c->ifinoctets;
+        out->received_dropped = c->ifindiscards;
+        out->sent = c->ifoutucastpkts + c->ifoutnucastpkts;
+        out->sent_bytes = c->ifoutoctets;
+        out->sent_dropped = c->ifoutdiscards;
+    }
+    net_unlock(irq);
+}
+
+static void read_card(struct net_interface *out)
+{
+    struct net_stats s;
+
+    net_read_stats(net.card, &s);
+    *out = (struct net_interface){.name = "eth0",
+                                  .mtu = net.netif.mtu,
+                                  .received = s.received,
+                                  .received_bytes = s.received_bytes,
+                                  .received_bad = s.malformed,
+                                  .received_dropped = s.no_buffer + s.missed,
+                                  .sent = s.sent,
+                                  .sent_bytes = s.sent_bytes,
+                                  .sent_dropped =
+                                      s.given_up + __atomic_load_n(&net.no_room, __ATOMIC_RELAXED)};
+    memcpy(out->mac, net.card->mac, NET_MAC_BYTES);
+    for (unsigned v = FRAME_ACCEPTED + 1; v < FRAME_VERDICTS; v++)
+        out->received_dropped += __atomic_load_n(&net.frames[v], __ATOMIC_RELAXED);
+    bool irq = net_lock();
+    out->up = netif_is_up(&net.netif);
+    out->running = netif_is_link_up(&net.netif);
+    out->ip = netif_ip4_addr(&net.netif)->addr;
+    out->mask = netif_ip4_netmask(&net.netif)->addr;
+    out->gateway = netif_ip4_gw(&net.netif)->addr;
+    net_unlock(irq);
+}
+
+bool net_interface(unsigned index, struct net_interface *out)
+{
+    if (index >= (net.added ? 2u : 1u))
+        return false;
+    if (index)
+        read_card(out);
+    else
+        read_loopback(out);
+    return true;
+}
+
+void net_interface_drops(void (*tell)(void *to, const char *reason, uint64_t frames), void *to)
+{
+    for (unsigned v = FRAME_ACCEPTED + 1; v < FRAME_VERDICTS; v++)
+        tell(to, net_verdicts[v], __atomic_load_n(&net.frames[v], __ATOMIC_RELAXED));
+    tell(to, "no-room", __atomic_load_n(&net.no_room, __ATOMIC_RELAXED));
+}
+
+static void print_drop(UNUSED void *to, const char *reason, uint64_t frames)
+{
+    if (frames)
+        kprintf("net: event=dropped frames=%llu reason=%s\n", (unsigned long long)frames, reason);
+}
+
 void net_interface_report(void)
 {
-    for (unsigned v = FRAME_ACCEPTED + 1; v < FRAME_VERDICTS; v++) {
-        uint64_t n = __atomic_load_n(&net.frames[v], __ATOMIC_RELAXED);
-        if (n)
-            kprintf("net: event=dropped frames=%llu reason=%s\n", (unsigned long long)n,
-                    net_verdicts[v]);
-    }
-    if (__atomic_load_n(&net.no_room, __ATOMIC_RELAXED))
-        kprintf("net: event=dropped frames=%llu reason=no-room: not sent, as the card had others\n",
-                (unsigned long long)net.no_room);
+    net_interface_drops(print_drop, NULL);
 }

@@ -6,6 +6,25 @@
 #include "kernel/core/cmdline.h"
 
 extern const struct arg net_args[];
+
+enum { NET_INTERFACES = 2 }; /* loopback, and a card */
+
+/* An interface as programs see it. Addresses are in the order of the network. */
+struct net_interface {
+    const char *name; /* as Linux calls them: lo, eth0 */
+    bool loopback, up, running;
+    uint32_t ip, mask, gateway; /* 0: none */
+    unsigned mtu;
+    uint8_t mac[6];
+    uint64_t received, received_bytes, received_bad, received_dropped;
+    uint64_t sent, sent_bytes, sent_dropped;
+};
+/* Reads interface `index`, from 0 on. Returns false if there is none. Thread context, no lock held.
+ */
+bool net_interface(unsigned index, struct net_interface *out);
+/* Calls tell() for each reason for which frames were refused or not sent, with their number. Thread
+ * context. */
+void net_interface_drops(void (*tell)(void *to, const char *reason, uint64_t frames), void *to);
 /* Opens the card that the arguments name, if there is one, and gives it an address. Waits for one
  * by DHCP, for a few seconds. Prints what there is, or what is wrong. Boot, once, after the cards
  * were found. Thread context. */

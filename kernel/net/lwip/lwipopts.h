@@ -83,3 +83,4 @@
 #define MEM_STATS        0
 #define MEMP_STATS       0
 #define SYS_STATS        0
+#define MIB2_STATS       1 /* packets over loopback, segments sent again */

@@ -6,7 +6,7 @@
 #define DEFAULT_PART 8 /* an eighth of memory */
 
 uint64_t net_memory; /* boot argument net.memory; 0: a part of memory */
-static uint64_t used, limit;
+static uint64_t used, limit, refused;
 
 /* In front of each piece. */
 struct head {
@@ -29,15 +29,20 @@ uint64_t net_memory_used(void)
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
+uint64_t net_memory_refused(void)
+{
+    return __atomic_load_n(&refused, __ATOMIC_RELAXED);
+}
+
 void *lwip_malloc(size_t bytes)
 {
     struct head *h;
 
-    if (bytes > net_memory_limit() || used > limit - bytes)
+    if (bytes > net_memory_limit() || used > limit - bytes ||
+        !(h = kmalloc_unfilled(sizeof(*h) + bytes))) {
+        __atomic_store_n(&refused, refused + 1, __ATOMIC_RELAXED);
         return NULL;
-    h = kmalloc_unfilled(sizeof(*h) + bytes);
-    if (!h)
-        return NULL;
+    }
     h->bytes = bytes;
     __atomic_store_n(&used, used + bytes, __ATOMIC_RELAXED);
     return h + 1;

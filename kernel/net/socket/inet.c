@@ -87,6 +87,42 @@ int64_t inet_ioctl(struct socket *s, uint32_t request, vaddr_t arg)
     return arch_copy_to_user(arg, &word, sizeof(word)) ? -EFAULT : 0;
 }
 
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static void stream_state(const struct inet_socket *n, struct inet_state *out)
+{
+    const struct net_stream *t = &n->stream;
+    bool listens = t->state == STREAM_LISTENS;
+
+    *out = (struct inet_state){.own = t->own,
+                               .peer = listens ? (struct net_address){0, 0} : t->peer,
+                               .state = inet_stream_state(t),
+                               .to_send = listens ? n->backlog : t->unacked,
+                               .to_read = listens ? t->waiting : t->queued};
+}
+
+static void port_state(const struct inet_socket *n, struct inet_state *out)
+{
+    const struct net_port *p = &n->port;
+
+    *out = (struct inet_state){.own = p->own,
+                               .peer = p->peer,
+                               .state = p->peer.port ? NET_ESTABLISHED : NET_CLOSE,
+                               .to_read = p->queued,
+                               .dropped = p->dropped};
+}
+
+void inet_state(struct socket *s, struct inet_state *out)
+{
+    bool irq = spin_lock(&s->lock);
+
+    if (s->type == SOCK_STREAM)
+        stream_state(inet_of(s), out);
+    else
+        port_state(inet_of(s), out);
+    spin_unlock(&s->lock, irq);
+}
+
 /* ---- The family ------------------------------------------------------------------------------ */
 
 static int create_inet(struct socket *s, UNUSED const struct socket_caller *by)

@@ -44,7 +44,18 @@ void inet_init_datagram(struct inet_socket *n);
 int inet_bind(struct socket *s, const struct socket_address *at, const struct socket_caller *by);
 int64_t inet_ioctl(struct socket *s, uint32_t request, vaddr_t arg);
 
+/* What the tables of sockets tell (/proc/net/tcp, /proc/net/udp). */
+struct inet_state {
+    struct net_address own, peer;
+    uint8_t state;             /* NET_*; of a datagram socket with a peer NET_ESTABLISHED */
+    uint64_t to_send, to_read; /* bytes; of a listener: its backlog, connections that wait */
+    uint64_t dropped;          /* datagrams */
+};
+void inet_state(struct socket *s, struct inet_state *out);
+
 /* inet_options.c */
+/* Returns the state, NET_*. Lock held. */
+uint8_t inet_stream_state(const struct net_stream *t);
 void inet_default_options(struct inet_options *o);
 int inet_get_option(struct socket *s, int level, int name, void *out, unsigned *bytes);
 int inet_set_option(struct socket *s, int level, int name, const void *value, unsigned bytes);

@@ -82,21 +82,19 @@ static int put_bytes(void *out, unsigned *bytes, const void *from, unsigned n)
 
 /* ---- Options of TCP that are no plain numbers ------------------------------------------------ */
 
-/* The state, as Linux numbers those of TCP. */
-static uint8_t state_of(const struct net_stream *t)
+uint8_t inet_stream_state(const struct net_stream *t)
 {
-    enum { ESTABLISHED = 1, SYN_SENT, FIN_WAIT2 = 5, CLOSE = 7, CLOSE_WAIT, LISTEN = 10 };
     unsigned shut = t->shut;
 
     switch (t->state) {
     case STREAM_CONNECTED:
-        return shut == STREAM_RECEIVE ? CLOSE_WAIT : shut ? FIN_WAIT2 : ESTABLISHED;
+        return shut == STREAM_RECEIVE ? NET_CLOSE_WAIT : shut ? NET_FIN_WAIT2 : NET_ESTABLISHED;
     case STREAM_CONNECTS:
-        return SYN_SENT;
+        return NET_SYN_SENT;
     case STREAM_LISTENS:
-        return LISTEN;
+        return NET_LISTEN;
     default:
-        return CLOSE;
+        return NET_CLOSE;
     }
 }
 
@@ -105,7 +103,7 @@ static int get_info(struct inet_socket *n, void *out, unsigned *bytes)
     struct tcp_info i = {.tcpi_snd_mss = net_stream_segment(&n->stream)};
     bool irq = spin_lock(&n->s.lock);
 
-    i.tcpi_state = state_of(&n->stream);
+    i.tcpi_state = inet_stream_state(&n->stream);
     i.tcpi_unacked = (uint32_t)n->stream.unacked;
     spin_unlock(&n->s.lock, irq);
     return put_bytes(out, bytes, &i, MIN((unsigned)sizeof(i), (unsigned)SOCKET_OPTION_MAX));

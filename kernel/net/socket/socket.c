@@ -9,6 +9,8 @@
 
 static const struct vnode_ops socket_vnode_ops;
 static uint64_t last_id; /* atomic */
+static struct spinlock all_lock = SPINLOCK(LOCK_SOCKETS, "all sockets");
+static struct list all = {&all, &all}; /* [all_lock] oldest first: in_all */
 
 static struct socket *socket_at(struct vnode *v)
 {
@@ -51,6 +53,37 @@ static void free_socket(struct socket *s)
     kfree(s);
 }
 
+static void list_socket(struct socket *s)
+{
+    bool irq = spin_lock(&all_lock);
+
+    list_push_back(&all, &s->in_all);
+    spin_unlock(&all_lock, irq);
+}
+
+/* References a listed socket, unless its last reference is gone. */
+static bool get_listed(struct socket *s)
+{
+    uint32_t refs = __atomic_load_n(&s->v.refs, __ATOMIC_RELAXED);
+
+    while (refs && !__atomic_compare_exchange_n(&s->v.refs, &refs, refs + 1, true, __ATOMIC_ACQUIRE,
+                                                __ATOMIC_RELAXED))
+        continue;
+    return refs;
+}
+
+struct socket *socket_next(struct socket *s)
+{
+    bool irq = spin_lock(&all_lock);
+    struct list *l = s ? s->in_all.next : all.next;
+
+    while (l != &all && !get_listed(container_of(l, struct socket, in_all)))
+        l = l->next;
+    spin_unlock(&all_lock, irq);
+    socket_put(s);
+    return l == &all ? NULL : container_of(l, struct socket, in_all);
+}
+
 static int make_of(const struct socket_family *family, int type, int protocol,
                    struct memory_account *account, const struct socket_caller *by,
                    struct socket **out)
@@ -64,11 +97,13 @@ static int make_of(const struct socket_family *family, int type, int protocol,
     }
     init_socket(s, family, type, protocol, account);
     int err = family->create(s, by);
-    if (err)
+    if (err) {
         free_socket(s);
-    else
-        *out = s;
-    return err;
+        return err;
+    }
+    list_socket(s);
+    *out = s;
+    return 0;
 }
 
 int socket_make(int domain, int type, int protocol, const struct socket_caller *by,
@@ -175,7 +210,10 @@ static void close_socket(struct vnode *v, UNUSED void *state)
 static void release_socket(struct vnode *v)
 {
     struct socket *s = socket_at(v);
+    bool irq = spin_lock(&all_lock);
 
+    list_remove(&s->in_all);
+    spin_unlock(&all_lock, irq);
     s->ops->release(s);
     free_socket(s);
 }

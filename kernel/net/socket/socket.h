@@ -41,6 +41,7 @@ struct socket_caller {
 
 struct socket {
     struct vnode v;
+    struct list in_all;                 /* all_sockets */
     const struct socket_family *family; /* [-] */
     const struct socket_ops *ops;       /* [-] by type */
     int type, protocol;                 /* [-] */
@@ -171,6 +172,9 @@ static inline struct socket *socket_get(struct socket *s)
     vnode_get(&s->v);
     return s;
 }
+/* Returns the next of all sockets behind s, of NULL the first, with a reference; NULL: there is
+ * none. Drops the caller's reference to s. Any context without a spinlock. */
+struct socket *socket_next(struct socket *s);
 static inline void socket_put(struct socket *s)
 {
     vnode_put(s ? &s->v : NULL);
