@@ -44,6 +44,9 @@ def state(text):
     check(knobs["sched.remote_pct"]["live"] == "now" and knobs["cpus"]["live"] == "boot" and
           knobs["sched.policy"]["live"] == "next", "knobs say when they take effect")
     check(t["self"]["knobs"], "it says that knobs can be turned")
+    n = t["network"]
+    check(n["interfaces"][0]["name"] == "lo" and n["sockets"] >= 1 and n["memory_limit"] > 0,
+          "the network's sockets, interfaces and memory are there")
 
 
 LINE = re.compile(r'^([a-z_]+)(\{([a-z_]+="[^"]*")(,[a-z_]+="[^"]*")*\})? ([-+.e0-9]+)$')
@@ -69,7 +72,9 @@ def metrics(text):
     check(all((k == "counter") == n.endswith("_total") for n, k in typed.items()),
           "counters end in _total, others do not")
     check({"vigil_cycles_total", "vigil_process_cycles_total", "vigil_thread_run_seconds_total",
-           "vigil_sharing_remote_ratio"} <= names, "cycles, threads and sharing are there")
+           "vigil_sharing_remote_ratio", "vigil_network_sent_bytes_total",
+           "vigil_network_dropped_frames_total"} <= names,
+          "cycles, threads, sharing and the network are there")
 
 
 def events(text):

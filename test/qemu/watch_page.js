@@ -3,7 +3,7 @@
 "use strict";
 const {chromium} = require("playwright-core");
 const [url, token, dir] = process.argv.slice(2);
-const VIEWS = ["overview", "sharing", "cycles", "threads", "memory", "events", "knobs"];
+const VIEWS = ["overview", "sharing", "cycles", "threads", "memory", "events", "network", "knobs"];
 const errors = [];
 const check = (good, what) => console.log(good ? "ok" : "bad", what);
 
@@ -36,7 +36,7 @@ const drawn = (page, selector) => page.evaluate((s) => {
 }, selector);
 
 async function knobs(page) {
-  await page.keyboard.press("7");
+  await page.keyboard.press("8");
   await page.waitForSelector("text=sched.remote_pct");
   check(await page.locator('button:has-text("set")').first().isDisabled(), "without a token knobs are fixed");
   await page.fill('input[aria-label="token"]', token);
@@ -67,6 +67,8 @@ async function knobs(page) {
   check(await drawn(dark, "#view .uplot canvas"), "cycles are drawn");
   check(await dark.locator(".chip").count() === 2 && await dark.locator(".thread").count() > 16, "threads are on the chips");
   await views(dark, "dark");
+  await dark.keyboard.press("7");
+  check((await dark.textContent("main")).includes("TIME_WAIT") && await dark.locator("main tr").count() > 12, "the network has its figures");
   const light = await open(browser, "light");
   check(await light.evaluate(() => document.documentElement.classList.contains("light")), "light is light");
   await views(light, "light");

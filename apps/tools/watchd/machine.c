@@ -249,5 +249,6 @@ void machine_read(struct machine *m)
     read_processes(m);
     read_decisions(m);
     read_events(m);
+    network_read(&m->network);
     m->took_ns = machine_ns() - m->ns;
 }

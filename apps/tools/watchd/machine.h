@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include "apps/tools/watchd/network.h"
 #include "kernel/proc/abi.h"
 
 enum {
@@ -67,6 +68,7 @@ struct machine {
     struct sys_hpm_value event[MACHINE_EVENTS], event_total[MACHINE_EVENTS];
     int events, session;  /* session: 0: none */
     char events_why[160]; /* why there are none */
+    struct network network;
 };
 
 /* Begins: counts these events by name beside the breakdown; "": none. */

@@ -183,6 +183,7 @@ void show_metrics(struct text *t, const struct machine *m, const struct watch_se
     for (unsigned i = 0; i < sizeof sharing_figures / sizeof sharing_figures[0]; i++)
         figure(t, m, &sharing_figures[i], true);
     threads(t, m);
+    network_metrics(t, &m->network);
     single(t, "watchd_readings_total", "counter", "Readings that watchd has made.",
            (double)m->reading);
     single(t, "watchd_requests_total", "counter", "HTTP requests answered.",

@@ -42,6 +42,7 @@ static void state(struct connection *c)
 {
     struct text t = {0};
 
+    watchd_read_if_old();
     text_say(&t, "{\"about\":%s,\"tick\":%s,\"program\":", watch.about.at, watch.tick.at);
     programs_show(&t);
     text_say(&t, ",\"knobs\":");
@@ -53,9 +54,10 @@ static void state(struct connection *c)
 
 static void metrics(struct connection *c)
 {
-    struct watch_self s = self();
     struct text t = {0};
 
+    watchd_read_if_old();
+    struct watch_self s = self();
     show_metrics(&t, &watch.machine, &s);
     reply(c, "text/plain; version=0.0.4; charset=utf-8", &t);
     text_free(&t);

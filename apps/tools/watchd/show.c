@@ -335,6 +335,8 @@ void show_tick(struct text *t, const struct machine *m, const struct watch_self 
     events(t, m);
     text_say(t, ",");
     lines_show(t, m);
+    text_say(t, ",\"network\":");
+    network_show(t, &m->network);
     text_say(t,
              ",\"self\":{\"pid\":%" PRIu32 ",\"took_us\":%.1f,\"interval_ms\":%" PRIu64
              ",\"readers\":%" PRIu32 ",\"requests\":%" PRIu64 ",\"refused\":%" PRIu64

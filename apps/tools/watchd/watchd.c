@@ -145,6 +145,12 @@ static void take_reading(void)
     keep_past();
 }
 
+void watchd_read_if_old(void)
+{
+    if (machine_ns() - watch.machine.ns > watch.interval_ms * 1000000)
+        take_reading();
+}
+
 /* Returns whether there is still something to watch. */
 static bool goes_on(void)
 {

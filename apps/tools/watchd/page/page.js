@@ -56,7 +56,7 @@ let drawn = 0;
 function later() {
   if (ui.pending || state.paused) return;
   ui.pending = true;
-  setTimeout(() => { ui.pending = false; drawn = performance.now(); if (state.paused) drawHead(); else if (ui.view !== 6) render(); else if ($("view").children.length) { drawHead(); drawVerdict(); } else show(6); },
+  setTimeout(() => { ui.pending = false; drawn = performance.now(); if (state.paused) drawHead(); else if (ui.view !== KNOBS) render(); else if ($("view").children.length) { drawHead(); drawVerdict(); } else show(KNOBS); },
     Math.max(0, 200 - (performance.now() - drawn)));
 }
 
@@ -65,7 +65,7 @@ function show(view) {
   ui.view = view;
   charts.clear();
   location.hash = VIEWS[view][0].toLowerCase();
-  if (view === 6) readState().then(() => { if (!editing()) render(true); });
+  if (view === KNOBS) readState().then(() => { if (!editing()) render(true); });
   render(true);
 }
 function theme() {
@@ -92,7 +92,7 @@ async function readState() {
     state.program = s.program;
   } catch (e) { /* the stream says whether it is connected */ }
 }
-const KEYS = [["1-7", "views"], ["space", "pause, and go on"], ["s", "cycles of the next program"], ["d", "dark or light"], ["?", "these keys"], ["Esc", "leave a field"]];
+const KEYS = [["1-8", "views"], ["space", "pause, and go on"], ["s", "cycles of the next program"], ["d", "dark or light"], ["?", "these keys"], ["Esc", "leave a field"]];
 
 function key(e) {
   if (e.target.tagName === "INPUT") { if (e.key === "Escape") e.target.blur(); return; }

@@ -154,6 +154,11 @@ function axis(more) {
   return {stroke: css("--dim"), grid: {stroke: css("--grid"), width: 1}, ticks: {stroke: css("--grid")},
     font: "12px system-ui, sans-serif", ...more};
 }
+// Times of an axis, with the digits that tell them apart.
+function seconds(u, v) {
+  const digits = v.length > 1 ? Math.min(6, Math.max(0, Math.ceil(-Math.log10(v[1] - v[0]) - 1e-9))) : 2;
+  return v.map((x) => x.toFixed(digits) + " s");
+}
 function chart(id, height, options, data) {
   if (typeof uPlot === "undefined") return empty("This build has no charts: npm was missing when it was made.");
   let c = charts.get(id);
@@ -194,7 +199,7 @@ function cyclesChart(id, height, key) {
   const options = {
     series, cursor: {drag: {x: false, y: false}, points: {show: false}},
     scales: {x: {time: false}, y: {range: [0, 100]}},
-    axes: [axis({values: (u, v) => v.map((x) => x.toFixed(2) + " s")}), axis({size: 54, values: (u, v) => v.map((x) => x + " %")})],
+    axes: [axis({values: seconds}), axis({size: 54, values: (u, v) => v.map((x) => x + " %")})],
   };
   return h.length ? chart(id + used.join(), height, options, data) : empty("Nothing was counted yet.");
 }

@@ -20,7 +20,7 @@ const HISTORY = 600;
 const state = {
   about: null, tick: null, history: new Map(), names: new Map(), decisions: [], moves: [], knobs: [], program: null,
   lost: {snapshots: 0, gaps: 0}, paused: false, online: "connecting", moved: new Map(), held: new Map(),
-  good: new Map(),
+  good: new Map(), network: [],
 };
 
 function zero() { return Object.fromEntries(CAUSES.map((c) => [c, 0])); }
@@ -141,8 +141,10 @@ function keepGood(m) {
 
 function take(t) {
   if (state.tick && t.reading > state.tick.reading + 1) state.lost.gaps += t.reading - state.tick.reading - 1;
-  if (state.tick && t.reading < state.tick.reading) { state.history.clear(); state.decisions = []; state.moves = []; }
+  if (state.tick && t.reading < state.tick.reading) { state.history.clear(); state.decisions = []; state.moves = []; state.network = []; }
   state.tick = t;
+  state.network.push({ms: t.ms, net: t.network});
+  if (state.network.length > HISTORY) state.network.shift();
   if (state.about.counters) remember("machine", t.ms, t.b);
   for (const p of t.processes) {
     state.names.set(p.pid, p.name);

@@ -167,9 +167,53 @@ function selfSection(width) {
     row("requests refused", s.refused), row("snapshots left out for slow readers", s.snapshots_dropped),
     row("snapshots this page missed", state.lost.snapshots + state.lost.gaps), row("decisions lost", state.tick.decisions_lost)]));
 }
-function networkSection(width) {
-  const n = state.tick.network;
-  return section(width, "Network", "", n ? empty(JSON.stringify(n)) : empty("The kernel gives no figures of its network yet."));
+
+// ---- Network ----
+// What happened a second of the machine's time, lately.
+function rate(of) {
+  const h = state.network.slice(-10), first = h[0], last = h[h.length - 1];
+  return h.length > 1 && last.ms > first.ms ? 1000 * (of(last.net) - of(first.net)) / (last.ms - first.ms) : 0;
+}
+function faceOf(net, name) { return net.interfaces.find((i) => i.name === name) || {received_bytes: 0, sent_bytes: 0, received: 0, sent: 0}; }
+function trafficSection(width) {
+  const faces = state.tick.network.interfaces, h = state.network, series = [{}], data = [h.slice(1).map((x) => x.ms / 1000)];
+  const lines = faces.flatMap((f, i) => [[f.name, "received", "received_bytes", i], [f.name, "sent", "sent_bytes", i]]);
+  lines.forEach(([name, way, key], k) => {
+    series.push({label: name + " " + way, stroke: CLUSTER_COLOR[k % 8], width: 2, points: {show: false}});
+    data.push(h.slice(1).map((x, i) => 1000 * Math.max(0, faceOf(x.net, name)[key] - faceOf(h[i].net, name)[key]) / Math.max(1e-6, x.ms - h[i].ms)));
+  });
+  return section(width, "Traffic", "bytes a second of the machine's time", h.length > 1
+    ? chart("traffic" + faces.map((f) => f.name).join(), 345, {series, scales: {x: {time: false}, y: {range: (u, lo, hi) => [0, Math.max(1, hi * 1.1)]}},
+      axes: [axis({values: seconds}), axis({size: 80, values: (u, v) => v.map(bytes)})]}, data)
+    : empty("Nothing was counted yet."),
+  el("div", {class: "legend"}, lines.map(([name, way, key], k) => el("span", {}, el("i", {style: {background: CLUSTER_COLOR[k % 8]}}), `${name} ${way}`,
+    el("b", {}, bytes(Math.round(rate((n) => faceOf(n, name)[key]))) + "/s")))));
+}
+const HEAD_I = [{t: "interface"}, {t: "received", n: true}, {t: "frames", n: true}, {t: "frames / s", n: true}, {t: "dropped", n: true},
+  {t: "sent", n: true}, {t: "frames", n: true}, {t: "frames / s", n: true}, {t: "dropped", n: true}];
+function interfacesSection(width) {
+  const rows = state.tick.network.interfaces.map((i) => cells(HEAD_I, [i.name, bytes(i.received_bytes), i.received,
+    count(Math.round(rate((n) => faceOf(n, i.name).received))), i.received_dropped, bytes(i.sent_bytes), i.sent,
+    count(Math.round(rate((n) => faceOf(n, i.name).sent))), i.sent_dropped]));
+  return section(width, "Interfaces", "since boot", table(HEAD_I, rows));
+}
+const HEAD_C = [{t: "what"}, {t: "", n: true}, {t: "a second", n: true}];
+function connectionsSection(width) {
+  const n = state.tick.network, now = (what, v) => cells(HEAD_C, [what, v, ""]);
+  const since = (what, key) => cells(HEAD_C, [what, count(n[key]), count(Math.round(rate((x) => x[key])))]);
+  return section(width, "Connections", "sockets now; since boot", table(HEAD_C, [now("sockets of TCP", n.tcp), now("sockets of UDP", n.udp),
+    now("sockets of all kinds", n.sockets), now("connections that wait for stray packets (TIME_WAIT)", n.time_wait),
+    now("connections without a socket", n.orphans), since("opened", "opened"), since("accepted", "accepted"), since("failed", "failed"),
+    since("segments received", "segments_in"), since("segments sent", "segments_out"), since("segments sent again", "segments_again"),
+    since("datagrams received", "datagrams_in"), since("datagrams sent", "datagrams_out")]));
+}
+const HEAD_R = [{t: "reason"}, {t: "frames", n: true}];
+function dropsSection(width) {
+  const n = state.tick.network, part = n.memory_limit ? 100 * n.memory / n.memory_limit : 0;
+  return section(width, "Memory and drops", "of the network", el("div", {class: "row"}, el("span", {style: {width: "9em"}}, "memory"),
+    el("div", {class: "whisker", style: {flex: 1, height: "18px"}}, el("i", {style: {left: 0, width: Math.min(100, part) + "%", opacity: 0.75}})),
+    `${bytes(n.memory)} of ${bytes(n.memory_limit)}`, n.memory_refused ? `; ${n.memory_refused} requests refused` : ""),
+  n.drops.length ? table(HEAD_R, n.drops.map((d) => cells(HEAD_R, [d.reason, d.frames]))) : empty("No frame was dropped."));
 }
 
 // ---- Knobs ----
@@ -216,6 +260,8 @@ const VIEWS = [
   ["Cycles", () => [cyclesSection("w12", 420), threadsSection("w12", 12)]],
   ["Threads", () => [threadsSection("w12", 400), movesSection("w12")]],
   ["Memory", () => [memorySection("w12"), poolsSection("w6"), curvesSection("w6")]],
-  ["Events", () => [eventsSection("w8"), selfSection("w4"), networkSection("w12")]],
+  ["Events", () => [eventsSection("w8"), selfSection("w4")]],
+  ["Network", () => [trafficSection("w7"), connectionsSection("w5"), interfacesSection("w7"), dropsSection("w5")]],
   ["Knobs", knobsView],
 ];
+const KNOBS = VIEWS.length - 1;
