@@ -18,7 +18,7 @@ $(eval $(call lwip_host_rule,$(F),FUZZ_CFLAGS))
 
 # lwIP's own tests, with options of their own (test/host/net/lwip_unit).
 LWIP_UNIT_SRC := $(LWIP_SRC) $(LWIP)/src/core/ipv4/acd.c test/host/net/lwip_unit/run.c \
-	test/host/double/lwip_host.c kernel/net/lwip/connections.c kernel/net/lwip/demux.c \
+	test/host/double/lwip_host.c $(LWIP_FINDING) \
 	$(addprefix $(LWIP)/test/unit/,$(addsuffix .c,$(addprefix core/test_,def netif pbuf timers) \
 	dhcp/test_dhcp etharp/test_etharp ip4/test_ip4 udp/test_udp \
 	$(addprefix tcp/,tcp_helper test_tcp test_tcp_oos test_tcp_state)))

@@ -1,6 +1,6 @@
 # Benchmarks: targets bench, bench-*, results.
 .PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
-	bench-servers results
+	bench-servers bench-connections results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -38,6 +38,11 @@ bench-elsewhere: $(KERNEL) | deps-run
 	@test/bench/elsewhere.sh dir='$(DIR)' arch=$(ARCH)
 	@ELSEWHERE=$(CURDIR)/build/elsewhere/$(ARCH) test/bench/twins.py arch=$(ARCH) \
 		machine=$(MACHINE) table=test/bench/elsewhere.txt $(if $(ONLY),only='$(ONLY)')
+
+# Requests over loopback while many connections are open.
+bench-connections: $(KERNEL) machine | deps-run
+	@test/bench/connections.sh arch=$(ARCH) $(firstword $(SIMULATED)) \
+		$(if $(COUNTS),counts='$(COUNTS)') $(if $(KERNELS),kernels='$(KERNELS)')
 
 # Unmodified servers of Debian under Vigil and under Linux: cycles of a request. OVER: unix, tcp.
 bench-servers: $(KERNEL) machine | deps-run

@@ -18,6 +18,7 @@ REPLAYING := tools/replay/belady.c $(SIMULATE_SRC)
 REPLACING := $(REPLAYING) $(call double,replace_random.c traces.c)
 PREFETCHING := $(call double,paging.c programs.c traces.c)
 # lwIP with the kernel's options; they see its headers.
-LWIP_TESTED := $(LWIP_SRC) $(addprefix kernel/net/lwip/,connections.c demux.c timers.c) \
-	$(call double,lwip_host.c)
-LWIP_TESTS += $(addprefix kernel/net/lwip/,connections.c timers.c) $(call double,lossy.c lwip_host.c packet_script.c)
+LWIP_FINDING := kernel/lib/siphash.c \
+	$(addprefix kernel/net/lwip/,connections.c cookie.c demux.c half_open.c)
+LWIP_TESTED := $(LWIP_SRC) $(LWIP_FINDING) kernel/net/lwip/timers.c $(call double,lwip_host.c)
+LWIP_TESTS += $(addprefix kernel/net/lwip/,connections.c half_open.c timers.c) $(call double,lossy.c lwip_host.c packet_script.c)

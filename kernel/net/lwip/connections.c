@@ -117,8 +117,10 @@ void tcp_list_drop(struct tcp_pcb **list, struct tcp_pcb *pcb)
         pcb->next->links.link = l->link;
     pcb->next = NULL;
     drop(&by_port, &l->at_port);
-    if (l->ends.after)
+    if (l->ends.after) {
         drop(&by_ends, &l->ends);
+        tcp_half_open_end(pcb);
+    }
     list_remove(&l->due);
     l->due.next = NULL;
 }

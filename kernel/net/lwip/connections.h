@@ -8,6 +8,7 @@
 #pragma once
 #include "kernel/lib/list.h"
 #include "kernel/net/lwip/demux.h"
+#include "kernel/net/lwip/half_open.h"
 
 struct netif;
 struct tcp_pcb;

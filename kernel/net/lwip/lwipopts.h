@@ -67,6 +67,8 @@
 #define TCP_LISTEN_BACKLOG             1
 #define TCP_DEFAULT_LISTEN_BACKLOG     0xff
 #define LWIP_DISABLE_TCP_SANITY_CHECKS 1
+#define LWIP_HOOK_TCP_ISN(own, own_port, remote, remote_port) \
+    tcp_isn(ip_2_ip4(own)->addr, own_port, ip_2_ip4(remote)->addr, remote_port)
 
 /* ---- Interfaces ---- */
 #define LWIP_HAVE_LOOPIF             1

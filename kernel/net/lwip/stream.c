@@ -9,7 +9,7 @@ enum { GO = 1, ACCEPTED = 2, OPTIONS = 4 };
 
 #define WRITE_AT_ONCE  (64 * KIB) /* bytes, before others have their turn */
 #define READ_AT_ONCE   (16 * KIB) /* bytes read, before lwIP is told of them */
-#define LISTEN_MAX     255        /* of lwIP */
+#define LISTEN_MAX     4096       /* connections that wait to be accepted */
 #define RETRY_INTERVAL 1          /* of lwIP's slow timer */
 
 #define INPUT  (POLLIN | POLLRDNORM)
@@ -582,7 +582,7 @@ static int listen_locked(struct net_stream *t, unsigned backlog)
     err_t result;
 
     if (t->state == STREAM_LISTENS) {
-        tcp_backlog_set(t->pcb, (u8_t)backlog);
+        tcp_backlog_set(t->pcb, (u16_t)backlog);
         return 0;
     }
     if (t->state != STREAM_NEW)
@@ -590,9 +590,10 @@ static int listen_locked(struct net_stream *t, unsigned backlog)
     int err = t->own.port ? 0 : bind_locked(t, &any);
     if (err)
         return err;
-    struct tcp_pcb *pcb = tcp_listen_with_backlog_and_err(t->pcb, (u8_t)backlog, &result);
+    struct tcp_pcb *pcb = tcp_listen_with_backlog_and_err(t->pcb, 1, &result);
     if (!pcb)
         return net_error(result);
+    tcp_backlog_set(pcb, (u16_t)backlog);
     t->pcb = pcb;
     tcp_accept(pcb, arrived);
     bool irq = spin_lock(t->lock);

@@ -27,7 +27,7 @@ struct event {
 
 static struct netif wire;
 static struct tcp_pcb *listener, *pcb;
-static uint32_t ours, peers; /* first numbers */
+static uint32_t ours, others, peers; /* first numbers */
 static bool ours_known;
 static struct segment sent[SENT_MAX];
 static unsigned sent_first, sent_count;
@@ -118,58 +118,6 @@ static err_t accepted(void *arg, struct tcp_pcb *p, err_t err)
     return ERR_OK;
 }
 
-static void act(const struct line *l)
-{
-    ip_addr_t peer;
-
-    IP4_ADDR(&peer, 10, 0, 0, 2);
-    switch (l->what) {
-    case LISTEN_1:
-        listener = tcp_new();
-        tcp_bind(listener, IP_ADDR_ANY, PORT);
-        listener = tcp_listen_with_backlog(listener, (u8_t)l->bytes);
-        tcp_accept(listener, accepted);
-        break;
-    case CONNECT_NOW:
-        pcb = tcp_new();
-        tcp_bind(pcb, IP_ADDR_ANY, PORT);
-        tcp_recv(pcb, receive);
-        tcp_err(pcb, fail);
-        tcp_connect(pcb, &peer, PEER_PORT, connected);
-        break;
-    case WRITE_BYTES:
-        tcp_write(pcb, data, (u16_t)l->bytes, TCP_WRITE_FLAG_COPY);
-        tcp_output(pcb);
-        break;
-    case READ_BYTES:
-        if (l->bytes)
-            tcp_recved(pcb, (u16_t)l->bytes);
-        else
-            tcp_backlog_accepted(pcb);
-        break;
-    case CLOSE_NOW:
-        tcp_close(pcb);
-        break;
-    case SHUT_NOW:
-        tcp_shutdown(pcb, 0, 1);
-        break;
-    case BEGIN_AGAIN:
-        peers += l->bytes;
-        ours_known = false;
-        break;
-    case KEEP_ALIVE:
-        ip_set_option(pcb, SOF_KEEPALIVE);
-        pcb->keep_idle = l->bytes;
-        pcb->keep_intvl = l->bytes;
-        pcb->keep_cnt = 2;
-        break;
-    default:
-        tcp_abort(pcb);
-    }
-}
-
-/* ---- The script ------------------------------------------------------------------------------ */
-
 static unsigned flags_of(const char *text)
 {
     unsigned flags = 0;
@@ -205,6 +153,92 @@ static void arrive(const struct line *l)
     if (wire.input(p, &wire) != ERR_OK)
         pbuf_free(p);
 }
+
+static void forget_sent(void)
+{
+    sent_first = sent_count;
+}
+
+static void flood(unsigned n)
+{
+    struct line l = {.flags = "S", .window = 0xffff};
+
+    for (unsigned i = 0; i < n; i++) {
+        l.what = (int)(1000 + i);
+        arrive(&l);
+    }
+    forget_sent();
+    ours_known = false;
+}
+
+static void take_other(void)
+{
+    uint32_t now = ours;
+
+    ours = others;
+    others = now;
+}
+
+static void act(const struct line *l)
+{
+    ip_addr_t peer;
+
+    IP4_ADDR(&peer, 10, 0, 0, 2);
+    switch (l->what) {
+    case LISTEN_1:
+        listener = tcp_new();
+        tcp_bind(listener, IP_ADDR_ANY, PORT);
+        listener = tcp_listen_with_backlog(listener, (u8_t)l->bytes);
+        tcp_accept(listener, accepted);
+        break;
+    case CONNECT_NOW:
+        pcb = tcp_new();
+        tcp_bind(pcb, IP_ADDR_ANY, PORT);
+        tcp_recv(pcb, receive);
+        tcp_err(pcb, fail);
+        tcp_connect(pcb, &peer, PEER_PORT, connected);
+        break;
+    case WRITE_BYTES:
+        tcp_write(pcb, data, (u16_t)l->bytes, TCP_WRITE_FLAG_COPY);
+        tcp_output(pcb);
+        break;
+    case READ_BYTES:
+        if (l->bytes)
+            tcp_recved(pcb, (u16_t)l->bytes);
+        else
+            tcp_backlog_accepted(pcb);
+        break;
+    case CLOSE_NOW:
+        tcp_close(pcb);
+        break;
+    case SHUT_NOW:
+        tcp_shutdown(pcb, 0, 1);
+        break;
+    case FLOOD:
+        flood(l->bytes);
+        break;
+    case FORGET_SENT:
+        forget_sent();
+        break;
+    case OTHER_ONE:
+        take_other();
+        break;
+    case BEGIN_AGAIN:
+        peers += l->bytes;
+        ours_known = false;
+        break;
+    case KEEP_ALIVE:
+        ip_set_option(pcb, SOF_KEEPALIVE);
+        pcb->keep_idle = l->bytes;
+        pcb->keep_intvl = l->bytes;
+        pcb->keep_cnt = 2;
+        break;
+    default:
+        tcp_abort(pcb);
+    }
+}
+
+/* ---- The script ------------------------------------------------------------------------------ */
 
 #define WRONG(l, ...)                                                  \
     do {                                                               \

@@ -27,6 +27,9 @@ enum act {
     SHUT_NOW,
     ABORT_NOW,
     KEEP_ALIVE,
+    FLOOD,       /* SYNs arrive, each from a port of its own; answers are not looked at */
+    FORGET_SENT, /* what was sent is not looked at */
+    OTHER_ONE,   /* numbers are relative to those of the other one of two connections */
     BEGIN_AGAIN, /* numbers count from new ones: the peer's are that much later */
 };
 enum heard { NOTHING, ACCEPTS, CONNECTS, GETS, GETS_END, FAILS };

@@ -9,6 +9,7 @@ test_format_SRC := kernel/lib/format.c
 test_gop_SRC := $(addprefix kernel/boot/,gop.c boot_info.c)
 test_ipv4_SRC := kernel/lib/ipv4.c
 test_lock_SRC := kernel/core/lock.c
+test_siphash_SRC := kernel/lib/siphash.c
 test_number_SRC := kernel/core/number.c $(LOCK_SRC)
 test_symbols_SRC := kernel/lib/symbols.c
 test_trace_ring_SRC := $(addprefix kernel/trace/,ring.c ctf.c)

@@ -12,3 +12,4 @@ LWIP_TESTS += $(call files,test_lwip_timers.c)
 test_demux_SRC := kernel/net/lwip/demux.c
 test_lwip_connections_SRC = $(LWIP_TESTED)
 LWIP_TESTS += $(call files,test_lwip_connections.c)
+test_cookie_SRC := kernel/net/lwip/cookie.c kernel/lib/siphash.c

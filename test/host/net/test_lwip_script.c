@@ -52,9 +52,47 @@ SCRIPT(an_ack_to_a_listener_is_reset, ACT(LISTEN_1, 16), IN("A", 5, 77, 0, WINDO
 SCRIPT(a_wrong_ack_of_a_syn_is_reset, ACT(CONNECT_NOW, 0), OUT("S", 0, 0, 0),
        IN("SA", 0, 9, 0, WINDOW), OUT("RA", 9, 1, 0), IS(SYN_SENT))
 SCRIPT(a_full_backlog_answers_no_syn, ACT(LISTEN_1, 1), IN("S", 0, 0, 0, WINDOW),
-       OUT("SA", 0, 1, 0), {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__}, QUIET,
-       IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0), {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__},
-       QUIET, ACT(READ_BYTES, 0), {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__}, PASS(10))
+       OUT("SA", 0, 1, 0), IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0),
+       {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__}, QUIET, ACT(READ_BYTES, 0),
+       {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__}, PASS(10))
+/* The answer to its SYN is sent again, as if its ACK had been lost. */
+SCRIPT(a_full_backlog_lets_a_half_open_connection_wait, ACT(LISTEN_1, 1), IN("S", 0, 0, 0, WINDOW),
+       OUT("SA", 0, 1, 0), {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__}, ACT(FORGET_SENT, 0),
+       IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0), ACT(BEGIN_AGAIN, 0), PASS(900), QUIET,
+       PASS(300), OUT("SA", 0, 1, 0), {LINE_IN, "A", 1, 1, 0, WINDOW, 1, __LINE__}, QUIET,
+       ACT(READ_BYTES, 0), {LINE_IN, "A", 1, 1, 0, WINDOW, 1, __LINE__}, HEARS(ACCEPTS, 0), QUIET)
+
+/* ---- Floods ---------------------------------------------------------------------------------- */
+
+#define FEW       300
+#define MANY      1100 /* more than are kept half-open */
+#define BY_COOKIE ACT(LISTEN_1, 16), ACT(FLOOD, MANY), IN("S", 0, 0, 0, WINDOW), OUT("SA", 0, 1, 0)
+SCRIPT(half_open_connections_do_not_close_a_listener, ACT(LISTEN_1, 1), ACT(FLOOD, FEW),
+       IN("S", 0, 0, 0, WINDOW), OUT("SA", 0, 1, 0), IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0),
+       IS(ESTABLISHED))
+SCRIPT(beyond_the_half_open_ones_a_cookie_opens, BY_COOKIE, PASS(100), IN("A", 1, 1, 0, WINDOW),
+       HEARS(ACCEPTS, 0), IS(ESTABLISHED), IN("A", 1, 1, 10, WINDOW), HEARS(GETS, 10), PASS(60),
+       OUT("A", 1, 11, 0), ACT(WRITE_BYTES, 10), OUT("A", 1, 11, 10))
+SCRIPT(data_may_bring_a_cookie_back, BY_COOKIE, IN("A", 1, 1, 10, WINDOW), HEARS(ACCEPTS, 0),
+       HEARS(GETS, 10), IS(ESTABLISHED))
+SCRIPT(a_cookie_opens_after_a_minute, BY_COOKIE, PASS(60000), ACT(FORGET_SENT, 0),
+       IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0), IS(ESTABLISHED))
+SCRIPT(an_old_cookie_is_refused, BY_COOKIE, PASS(132000), ACT(FORGET_SENT, 0),
+       IN("A", 1, 1, 0, WINDOW), OUT("RA", 1, 1, 0), QUIET)
+SCRIPT(a_wrong_cookie_is_refused, BY_COOKIE, IN("A", 1, 2, 0, WINDOW), OUT("RA", 2, 1, 0),
+       IN("A", 2, 1, 0, WINDOW), OUT("RA", 1, 2, 0), {LINE_IN, "A", 1, 1, 0, WINDOW, 1, __LINE__},
+       OUT("RA", 1, 1, 0), QUIET, IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0))
+SCRIPT(a_repeated_syn_gets_its_cookie_again, BY_COOKIE, IN("S", 0, 0, 0, WINDOW),
+       OUT("SA", 0, 1, 0), IN("A", 1, 1, 0, WINDOW), HEARS(ACCEPTS, 0))
+SCRIPT(a_cookie_waits_for_room_in_the_backlog, ACT(LISTEN_1, 1), ACT(FLOOD, MANY),
+       IN("S", 0, 0, 0, WINDOW), OUT("SA", 0, 1, 0), ACT(OTHER_ONE, 0), ACT(BEGIN_AGAIN, 0),
+       {LINE_IN, "S", 0, 0, 0, WINDOW, 1, __LINE__}, OUT("SA", 0, 1, 0),
+       {LINE_IN, "A", 1, 1, 0, WINDOW, 1, __LINE__}, HEARS(ACCEPTS, 0), ACT(OTHER_ONE, 0),
+       IN("A", 1, 1, 0, WINDOW), QUIET, ACT(READ_BYTES, 0), IN("A", 1, 1, 0, WINDOW),
+       HEARS(ACCEPTS, 0), QUIET)
+SCRIPT(half_open_connections_end_after_20_seconds, ACT(LISTEN_1, 16), ACT(FLOOD, MANY), PASS(22000),
+       ACT(FORGET_SENT, 0), ACT(BEGIN_AGAIN, 0), IN("S", 0, 0, 0, WINDOW), OUT("SA", 0, 1, 0),
+       PASS(1200), OUT("SA", 0, 1, 0))
 
 /* ---- RST ------------------------------------------------------------------------------------- */
 
@@ -189,6 +227,16 @@ int main(void)
         cmocka_unit_test(an_ack_to_a_listener_is_reset),
         cmocka_unit_test(a_wrong_ack_of_a_syn_is_reset),
         cmocka_unit_test(a_full_backlog_answers_no_syn),
+        cmocka_unit_test(a_full_backlog_lets_a_half_open_connection_wait),
+        cmocka_unit_test(half_open_connections_do_not_close_a_listener),
+        cmocka_unit_test(beyond_the_half_open_ones_a_cookie_opens),
+        cmocka_unit_test(data_may_bring_a_cookie_back),
+        cmocka_unit_test(a_cookie_opens_after_a_minute),
+        cmocka_unit_test(an_old_cookie_is_refused),
+        cmocka_unit_test(a_wrong_cookie_is_refused),
+        cmocka_unit_test(a_repeated_syn_gets_its_cookie_again),
+        cmocka_unit_test(a_cookie_waits_for_room_in_the_backlog),
+        cmocka_unit_test(half_open_connections_end_after_20_seconds),
         cmocka_unit_test(rst_refuses_what_is_opened),
         cmocka_unit_test(rst_that_acks_another_syn_is_ignored),
         cmocka_unit_test(rst_ends_what_was_half_accepted),

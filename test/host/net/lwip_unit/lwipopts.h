@@ -53,6 +53,8 @@
 #undef IP_SOF_BROADCAST_RECV
 #define IP_SOF_BROADCAST      0
 #define IP_SOF_BROADCAST_RECV 0
+/* test_tcp.c chooses first numbers by lwIP's clock. */
+#undef LWIP_HOOK_TCP_ISN
 /* test_tcp.c counts ticks up to the first retransmission: six of TCP's slow timer. */
 #undef LWIP_TCP_RTO_TIME
 #define LWIP_TCP_RTO_TIME (6 * 2 * TCP_TMR_INTERVAL)
