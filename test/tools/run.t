@@ -65,6 +65,23 @@ plain="--arch $arch --machine qemu --smp 2"
 	result $r "... beside the archive"
 	vigil run $plain -- hello "$long" 'one  two' "it's" ''
 	says "^hello: .* arguments=4: Hello! \\[$long\\] \\[one  two\\] \\[it's\\] \\[\\]\$" "words of thousands of characters"
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	( # the page's figures, once the program is in them
+		for _ in $(seq 100); do
+			curl -s -m 2 "http://127.0.0.1:$port/api/state" >"$work/state"
+			! grep -q '"name":"scoreboard"' "$work/state" || break
+			sleep 0.1
+		done ) &
+	asks=$!
+	vigil run $plain --web "$port" -- scoreboard ms=2000
+	wait $asks
+	status_is 0 "--web: a program with watchd beside it"
+	r=0; grep -q '"name":"scoreboard"' "$work/state" || r=1
+	result $r "... which shows it at the port"
+	r=0; grep -qx "vigil: the page is at http://127.0.0.1:$port/ and its token, for knobs, is [0-9a-f]*" "$work/stderr" || r=1
+	result $r "... that standard error names"
+	vigil run $plain --web "$port" -- hello status=7
+	status_is 7 "... and the status is the program's"
 	boot -- -- @/.vigil/words
 	says '^run: event=refused words=/.vigil/words: there is no such file' "words of a file that is not there"
 	vigil run $plain --timeout 5 -- scoreboard ms=600000

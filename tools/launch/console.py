@@ -83,13 +83,14 @@ def overlap(data, token):
 class KernelLines:
     """The kernel's lines: kept, and looked through for what a run needs to know."""
 
-    EXIT = re.compile(rb"^exit: (?:.* )?status=(\d+)\b")
+    EXIT = re.compile(rb"^exit: (?:.*\bapp=(\S+) )?(?:.* )?status=(\d+)\b")
     BEGUN = re.compile(rb"^(run|exit): ")
     REFUSED = b"boot: event=refused "
     KEPT = 40
 
-    def __init__(self, log):
-        self.log, self.line, self.last = log, b"", []
+    def __init__(self, log, beside=None):
+        """`beside`: name of a program that runs beside; its status does not matter."""
+        self.log, self.line, self.last, self.beside = log, b"", [], beside
         self.status, self.begun, self.refusal = None, False, None
 
     def feed(self, data):
@@ -102,8 +103,8 @@ class KernelLines:
     def look(self, line):
         self.last = (self.last + [line])[-self.KEPT:]
         found = self.EXIT.match(line)
-        if found and self.status is None:
-            self.status = int(found.group(1))
+        if found and self.status is None and (not self.beside or found.group(1) != self.beside):
+            self.status = int(found.group(2))
         if line.startswith(self.REFUSED):
             self.refusal = line[len(self.REFUSED):].decode("utf-8", "replace")
         if self.BEGUN.match(line):

@@ -72,6 +72,7 @@ class Guest:
             self.out = os.path.realpath(o.out)
         else:
             self.out = tempfile.mkdtemp(prefix="vigil-run.")
+        self.token = secrets.token_hex(16)
         self.process, self.began = None, threading.Event()
         self.plugin = []  # options of the simulated machine
 
@@ -113,12 +114,25 @@ class Guest:
         else:
             policies_of_boot = []
         words = ["@" + pack.WORDS] if self.packed.has_words else self.packed.words
-        line = " ".join(["console.split=on", *([] if terminal() else ["console.terminal=off"]), *policies_of_boot, *o.kernel_args.split(), "--",
-                         *policies, *map(quote, words)])
+        split = ["console.split=on", *([] if terminal() else ["console.terminal=off"])]
+        line = " ".join([*split, *policies_of_boot, *o.kernel_args.split(), "--", *policies,
+                         *self.watching(), *map(quote, words)])
         if len(os.fsencode(line)) > CMDLINE_MAX:
             raise GuestError(f"boot arguments and the command have {len(os.fsencode(line))} "
                              f"characters; Vigil takes {CMDLINE_MAX} at most")
         return line
+
+    def watching(self):
+        """Returns the words of watchd in front of the program, if a page is wanted."""
+        web = self.o.web
+        return ["watchd", f"port={web}", f"token={self.token}", "quiet=1", "&"] if web else []
+
+    def network(self):
+        """Returns the word for tools/qemu.sh that asks for a network, in a list."""
+        ports = [p for p in (self.o.net or "").split(",") if p not in ("", "user")]
+        if self.o.web:
+            ports.append(f"{self.o.web}:{self.o.web}")
+        return [",".join(["net=user", *ports])] if ports or self.o.net else []
 
     def vigil_command(self):
         o, line = self.o, self.boot_arguments()
@@ -165,14 +179,17 @@ class Guest:
         words += [f"arch={self.packed.arch}", f"machine={o.machine}", f"mem={self.mem}",
                   f"out={self.out}", f"timeout={o.timeout or 0}"]
         words += [f"smp={o.smp}"] if o.smp else []
-        words += ["net=user" + ("" if o.net == "user" else f",{o.net}")] if o.net else []
+        words += self.network()
         if self.keep:
             shutil.copyfile(self.packed.archive, os.path.join(self.out, "vigil.tar"))
         with open(os.path.join(self.out, "console.txt"), "wb") as log, \
                 open(os.path.join(self.out, "errors.txt"), "w+b") as errors:
-            kernel = console.KernelLines(log)
+            kernel = console.KernelLines(log, b"watchd" if o.web else None)
             split = console.Split(self.write, self.write_error, kernel.feed,
                                   mark.encode() if mark else None)
+            if o.web:
+                print(f"vigil: the page is at http://127.0.0.1:{o.web}/ and its token, for knobs, "
+                      f"is {self.token}", file=sys.stderr, flush=True)
             self.say(f"booting {'Linux' if mark else 'Vigil'} on {o.machine}")
             self.process = subprocess.Popen(words, cwd=self.top, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=errors,

@@ -45,6 +45,8 @@ what
                        as a connection is accepted there
   --net PORT:PORT,...  a network; a port of this host, on 127.0.0.1, leads to one of the machine.
                        --net user: a network without such ports. From inside this host is 10.0.2.2
+  --web PORT           a page about the run, at that port of this host on 127.0.0.1, by watchd, which
+                       runs beside the program: what to open is said on standard error
 
 how
   --timeout S          seconds after which the run is ended
@@ -54,7 +56,8 @@ how
 """
 
 VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "policy", "deb", "root", "file",
-          "env", "timeout", "out", "share", "beside", "await", "net")
+          "env", "timeout", "out", "share", "beside", "await", "net",
+          "web")
 REPEATED = ("policy", "deb", "file", "env")
 FLAGS = ("cwd", "report", "no-report")
 SHORT_POLICIES = {"sched": "sched.policy", "mem": "mem.policy", "memory": "mem.process",
@@ -73,7 +76,7 @@ class Options:
         self.kernel, self.kernel_args, self.policy, self.seed = "vigil", "", [], None
         self.deb, self.root, self.file, self.cwd, self.env = [], None, [], False, []
         self.timeout, self.out, self.report, self.command = None, None, None, []
-        self.beside, self.await_, self.net = None, None, None
+        self.beside, self.await_, self.net, self.web = None, None, None, None
 
     def policies(self):
         """Returns the boot arguments that --policy stands for."""
@@ -168,6 +171,10 @@ def check(o):
         raise UsageError(f"--await {o.await_}: expected a socket's path or a port")
     if o.kernel == "linux" and o.net:
         raise UsageError("--net: under Linux the machine gets no network")
+    if o.kernel == "linux" and o.web:
+        raise UsageError("--web: watchd runs under Vigil only")
+    if o.web is not None and not (o.web.isdigit() and 1 <= int(o.web) <= 65535):
+        raise UsageError(f"--web {o.web}: expected a port, 1 to 65535")
     for name, pattern, what in (("net", r"user|[1-9]\d{0,4}:[1-9]\d{0,4}(,[1-9]\d{0,4}:[1-9]\d{0,4})*",
                                  "user, or PORT:PORT,..."),
                                 ("smp", r"[1-9]\d*", "a number of CPUs, at least 1"),

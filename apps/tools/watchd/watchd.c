@@ -26,7 +26,8 @@ enum {
     TURN_MS = 5,
     IDLE_FACTOR = 10,
     UNSEEN_FACTOR = 100,
-    ALONE = 3, /* readings without another process after which it ends */
+    ALONE = 3,  /* readings without another process after which it ends */
+    NEVER = 20, /* the same if there never was one */
 };
 
 struct watch watch;
@@ -161,7 +162,7 @@ static bool goes_on(void)
     /* One that has ended between two readings may have asked, at a local name. */
     seen |= others || (!over && server_figures().requests);
     alone = others ? 0 : alone + 1;
-    return stay || !seen || alone < ALONE;
+    return stay || alone < (seen ? ALONE : NEVER);
 }
 
 /* Returns the ms to the next reading. If it stays when nothing else runs, more then, and much more
