@@ -220,7 +220,7 @@ $(foreach d,fast debug stack,$(patsubst %,$(O)/$(d)/kernel/proc/syscall/%.o,\
 
 # ---- Kernel --------------------------------------------------------------------------------------
 # Compiled in two flavours: fast, and debug with lock-order checks, which the tests boot.
-kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))))
+kernel_objects = $(addprefix $(O)/$(1)/,$(addsuffix .o,$(basename $(KERNEL_SRC))) $(INSTANCE_COPIES))
 pure_objects = $(addprefix $(O)/fast/,$(addsuffix .o,$(basename \
 	$(POLICY_SRC) $(PURE_SRC) $(PURE_SRC_aarch64))))
 
@@ -237,6 +237,16 @@ $(O)/debug/%.o: %.c Makefile | deps-build
 	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
 $(O)/debug/%.o: %.S Makefile | deps-build
 	$(call compile,$(KERNEL_CFLAGS) -DDEBUG)
+
+# lwIP once more for each further instance.
+define instances_rule
+$(addprefix $(O)/$(1)/,$(INSTANCE_COPIES)) &: tools/instances.sh Makefile \
+		$(addprefix $(O)/$(1)/,$(INSTANCE_SRC:.c=.o))
+	$$(call say,COPY,$(O)/$(1)/kernel/net/lwip)
+	$$(Q)LD=$(LD) NM=$(NM) OBJCOPY=$(OBJCOPY) tools/instances.sh $$(filter %.o,$$^) -- \
+		$(addprefix $(O)/$(1)/,$(INSTANCE_COPIES))
+endef
+$(foreach f,fast debug,$(eval $(call instances_rule,$(f))))
 
 # A program of Linux's interface, also for programs of packages (tools/launch/pack.py).
 $(O)/beside: tools/beside.c tools/linux-machine.h kernel/proc/abi.h kernel/dev/model/machine.h \

@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -344,15 +345,15 @@ static void test_close_behind(void)
 
     make_pair(s);
     fcntl(s[0], F_SETFL, O_NONBLOCK);
-    for (;;) {
+    do { /* what another CPU still delivers makes room */
         uint8_t data[1000];
-        for (size_t i = 0; i < sizeof(data); i++)
-            data[i] = byte_at(sent + i);
-        ssize_t n = write(s[0], data, sizeof(data));
-        if (n <= 0)
-            break;
-        sent += (size_t)n;
-    }
+        ssize_t n = 1;
+        for (; n > 0; sent += n > 0 ? (size_t)n : 0) {
+            for (size_t i = 0; i < sizeof(data); i++)
+                data[i] = byte_at(sent + i);
+            n = write(s[0], data, sizeof(data));
+        }
+    } while (errno == EAGAIN && polled(s[0], POLLOUT, 200));
     check(errno == EAGAIN && sent > 65536, "sends until there is no room");
     gives((long)polled(s[0], POLLOUT, 0), 0, 0, "... which poll tells");
     close(s[0]);
@@ -604,6 +605,94 @@ static void test_many(void)
     close(l);
 }
 
+/* ---- On several CPUs ------------------------------------------------------------------------- */
+
+/* Runs on CPU n from now on. Returns whether there is one. */
+static bool move_to(int n)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(n, &set);
+    return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Connects by a new socket, and sends a byte there and back. Returns 0 or errno. */
+static int talk_once(int l, struct sockaddr_in at)
+{
+    int s = socket(AF_INET, SOCK_STREAM, 0), result = connect_to(s, at) ? errno : 0;
+    char b = 'q';
+
+    if (!result) {
+        int c = accept(l, NULL, NULL);
+        bool right = c >= 0 && write(s, "p", 1) == 1 && read(c, &b, 1) == 1 && b == 'p' &&
+                     name_of(c).sin_port == at.sin_port && write(c, "r", 1) == 1 &&
+                     read(s, &b, 1) == 1 && b == 'r';
+        result = right ? 0 : EIO;
+        close(c);
+    }
+    close(s);
+    return result;
+}
+
+/* Binds a new socket. Returns 0 or errno. */
+static int bind_once(struct sockaddr_in at, int reuse)
+{
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+
+    set(s, SOL_SOCKET, SO_REUSEADDR, reuse);
+    int result = bind_to(s, at) ? errno : 0;
+    close(s);
+    return result;
+}
+
+static void test_cpus(void)
+{
+    cpu_set_t all;
+    int l = socket(AF_INET, SOCK_STREAM, 0), cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned met = 0, taken = 0, refused = 0, freed = 0, other = 0;
+
+    set(l, SOL_SOCKET, SO_REUSEADDR, 1);
+    bind_to(l, loopback(0));
+    listen(l, 16);
+    struct sockaddr_in at = name_of(l);
+    sched_getaffinity(0, sizeof(all), &all);
+    for (int i = 0; i < cpus && move_to(i); i++) {
+        met += !talk_once(l, at);
+        taken += bind_once(at, 0) == EADDRINUSE;
+    }
+    gives(met, cpus, 0, "a listener hears each CPU");
+    gives(taken, cpus, 0, "... and has its port on each");
+    close(l);
+    for (int i = 0; i < cpus && move_to(i); i++) {
+        refused += talk_once(l, at) == ECONNREFUSED;
+        freed += !bind_once(at, 1);
+    }
+    gives(refused, cpus, 0, "closed, it hears none");
+    gives(freed, cpus, 0, "... and SO_REUSEADDR lets each have the port again");
+    int s[64], n = 0;
+    l = listener(64);
+    at = name_of(l);
+    for (n = 0; n < 64 && move_to(n % cpus); n++) {
+        s[n] = socket(AF_INET, SOCK_STREAM, 0);
+        connect_to(s[n], at);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            other += name_of(s[i]).sin_port == name_of(s[j]).sin_port;
+    gives(other, 0, 0, "connections from all CPUs have ports of their own");
+    unsigned accepted = 0;
+    for (int i = 0; i < n; i++) {
+        int c = accept(l, NULL, NULL);
+        accepted += c >= 0;
+        close(c);
+        close(s[i]);
+    }
+    gives(accepted, 64, 0, "... and wait in one queue");
+    close(l);
+    sched_setaffinity(0, sizeof(all), &all);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -620,6 +709,7 @@ int main(void)
     test_end_of_wait();
     test_options();
     test_datagrams();
+    test_cpus();
     test_many();
     printf("1..%u\n", count);
     return failed != 0;

@@ -200,6 +200,26 @@ bool tcp_port_is_free(uint16_t port, struct tcp_pcb *pcb)
     return true;
 }
 
+/* Ports that are drawn. */
+static struct {
+    unsigned index, count;
+} part = {0, 1};
+
+void tcp_share_ports(unsigned number, unsigned count)
+{
+    part.index = number;
+    part.count = count;
+}
+
+uint16_t tcp_next_port(uint16_t port)
+{
+    const unsigned first = TCP_LOCAL_PORT_RANGE_START;
+    const unsigned own = (TCP_LOCAL_PORT_RANGE_END + 1 - first) / part.count;
+    unsigned next = (port - first) / part.count + 1;
+
+    return (uint16_t)(first + (next < own ? next : 0) * part.count + part.index);
+}
+
 /* ---- Timers ---------------------------------------------------------------------------------- */
 
 /* Whether timers have nothing to do for a connection until something happens. */

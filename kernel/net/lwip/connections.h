@@ -38,6 +38,10 @@ struct tcp_pcb_listen *tcp_next_listener(uint16_t port, struct tcp_pcb_listen *l
  * connect to different places may have the same. What waits in TIME_WAIT is ended, if its
  * connection was with this host itself: no packet of it is on its way. */
 bool tcp_port_is_free(uint16_t port, struct tcp_pcb *pcb);
+/* Returns the port that lwIP tries after another one that it draws. */
+uint16_t tcp_next_port(uint16_t port);
+/* Has it draw ports that none draws that has another number below `count`. */
+void tcp_share_ports(unsigned number, unsigned count);
 
 /* A timer begins: tcp_next_due() returns each connection that it has to look at once, then NULL. In
  * between, connections may begin and end. */

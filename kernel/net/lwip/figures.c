@@ -1,5 +1,6 @@
-/* What lwIP counts, and connections that no socket has any more; see instance.h. */
+/* What an instance counts, and connections that no socket has any more; see instance.h. */
 #include "kernel/net/lwip/instance.h"
+#include "kernel/net/lwip/interface.h"
 #include "lwip/priv/tcp_priv.h"
 #include "lwip/stats.h"
 
@@ -30,7 +31,7 @@ static unsigned take_ends(const struct tcp_pcb *pcb, struct net_end *out, unsign
     return n;
 }
 
-unsigned net_ends(struct net_end *out, unsigned room)
+unsigned net_instance_ends(struct net_end *out, unsigned room)
 {
     bool irq = net_lock();
     unsigned n = take_ends(tcp_tw_pcbs, out, room, take_ends(tcp_active_pcbs, out, room, 0));
@@ -78,11 +79,28 @@ static const struct {
     {"Udp", "OutDatagrams", &lwip_stats.mib2.udpoutdatagrams},
 };
 
-bool net_figure(unsigned index, struct net_figure *out)
+bool net_instance_figure(unsigned index, struct net_figure *out)
 {
     if (index >= ARRAY_SIZE(figures))
         return false;
     *out = (struct net_figure){figures[index].group, figures[index].name,
                                __atomic_load_n(figures[index].at, __ATOMIC_RELAXED)};
     return true;
+}
+
+void net_instance_loopback(struct net_interface *out)
+{
+    bool irq = net_lock();
+    const struct netif *n = netif_find("lo0");
+
+    if (n) {
+        const struct stats_mib2_netif_ctrs *c = &n->mib2_counters;
+        out->received += c->ifinucastpkts + c->ifinnucastpkts;
+        out->received_bytes += c->ifinoctets;
+        out->received_dropped += c->ifindiscards;
+        out->sent += c->ifoutucastpkts + c->ifoutnucastpkts;
+        out->sent_bytes += c->ifoutoctets;
+        out->sent_dropped += c->ifoutdiscards;
+    }
+    net_unlock(irq);
 }

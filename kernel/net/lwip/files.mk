@@ -6,10 +6,14 @@ LWIP_SRC := $(addprefix $(LWIP)/src/core/,\
 	$(addprefix ipv4/,dhcp.c etharp.c icmp.c ip4.c ip4_addr.c ip4_frag.c)) \
 	$(LWIP)/src/netif/ethernet.c
 LWIP_INC := -Ikernel/net/lwip -I$(LWIP)/src/include
-LWIP_USERS := $(call files,connections.c datagram.c figures.c half_open.c instance.c interface.c \
-	memory.c stream.c timers.c) \
+# What each instance has of its own: copy 0 under the names of the sources, others in objects of
+# $(folder)n*.o, whose names begin so (tools/instances.sh).
+INSTANCE_SRC := $(LWIP_SRC) \
+	$(call files,connections.c figures.c half_open.c instance.c memory.c stream.c timers.c)
+INSTANCE_COPIES := $(call files,$(addsuffix .o,$(addprefix n,1 2 3 4 5 6 7)))
+LWIP_USERS := $(filter $(folder)%,$(INSTANCE_SRC)) $(call files,datagram.c interface.c streams.c) \
 	kernel/net/socket/inet_stream.c
-KERNEL_SRC += $(LWIP_SRC) $(filter $(folder)%,$(LWIP_USERS))
+KERNEL_SRC += $(LWIP_SRC) $(filter $(folder)%,$(LWIP_USERS)) $(call files,instances.c)
 # Pure, without headers of lwIP.
 NET_PURE_SRC := $(call files,cookie.c demux.c frame.c)
 PURE_SRC += $(NET_PURE_SRC)

@@ -3,6 +3,7 @@
 #include "kernel/arch/arch.h"
 #include "kernel/core/entropy.h"
 #include "kernel/core/panic.h"
+#include "kernel/net/lwip/connections.h"
 #include "lwip/init.h"
 #include "lwip/netif.h"
 #include "lwip/timeouts.h"
@@ -12,8 +13,7 @@
 
 static struct spinlock lock = SPINLOCK(LOCK_NET, "network");
 static struct net_task *posted; /* [A] newest first */
-static struct mutex starting = MUTEX(starting, "start of the network");
-static bool started; /* [starting] */
+static bool begun;              /* of starting threads only */
 
 /* The thread of its timers. */
 static struct spinlock wake = SPINLOCK(LOCK_THREAD, "network timers");
@@ -178,33 +178,26 @@ void net_post_locked(struct net_task *t, uint32_t wanted)
 
 /* ---- Starting -------------------------------------------------------------------------------- */
 
-static int start(void)
+int net_instance_start(unsigned index, unsigned count, const struct cpuset *cpus)
 {
-    const struct thread_params params = {
-        .name = "net/timers", .entry = run_timers, .prio = PRIO_KERNEL, .group = GROUP_NONE};
+    const struct thread_params params = {.name = "net/timers",
+                                         .entry = run_timers,
+                                         .affinity = cpus,
+                                         .prio = PRIO_KERNEL,
+                                         .group = GROUP_NONE};
     struct thread *t;
 
+    if (begun)
+        return 0;
     wait_init(&sleeping);
     if (thread_create(&params, &t))
         return -ENOMEM;
     bool irq = net_lock();
+    begun = true;
     lwip_init();
+    tcp_share_ports(index, count);
     net_unlock(irq);
-    __atomic_store_n(&started, true, __ATOMIC_RELEASE);
     thread_start(t);
     thread_put(t);
     return 0;
-}
-
-int net_start(void)
-{
-    int err = 0;
-
-    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
-        return 0;
-    mutex_lock(&starting);
-    if (!started)
-        err = start();
-    mutex_unlock(&starting);
-    return err;
 }

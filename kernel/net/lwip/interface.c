@@ -33,6 +33,8 @@ const struct arg net_args[] = {
      "with net.ip: the host that leads out of its network"},
     {"net.fragments", ARG_BOOL, &net_fragments, 0, 0, NULL, ARG_BOOT,
      "take parts of packets that were cut on their way, and join them"},
+    {"net.instances", ARG_U64, &net_instances, 0, NET_INSTANCES_MAX, NULL, ARG_BOOT,
+     "instances of lwIP, each with a lock of its own; 0: one for each chip, at most 8"},
     {"net.memory", ARG_BYTES, &net_memory, 0, 64 * GIB, NULL, ARG_BOOT,
      "memory that the network has at most; 0: an eighth of all"},
     {0},
@@ -273,10 +275,11 @@ static void report(bool has_address)
     net_unlock(irq);
     own |= (uint64_t)__builtin_popcountll(mask) << IPV4_PREFIX_SHIFT;
     if (has_address)
-        kprintf("net: device=%s mac=%02x:%02x:%02x:%02x:%02x:%02x ip=%s by=%s gateway=%s\n",
+        kprintf("net: device=%s mac=%02x:%02x:%02x:%02x:%02x:%02x ip=%s by=%s gateway=%s "
+                "instances=%u\n",
                 net.card->name, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5],
                 ipv4_format(own, ip), net_ip ? "argument" : "dhcp",
-                out ? ipv4_format(out, gateway) : "none");
+                out ? ipv4_format(out, gateway) : "none", net_instance_count());
     else
         kprintf("net: device=%s event=waiting by=dhcp: no server has answered for %u s; programs "
                 "begin without an address\n",
@@ -336,18 +339,7 @@ static void read_loopback(struct net_interface *out)
                                   .ip = NET_LOOPBACK,
                                   .mask = __builtin_bswap32(0xff000000u),
                                   .mtu = LOOPBACK_MTU};
-    bool irq = net_lock();
-    const struct netif *n = netif_find("lo0");
-    if (n) {
-        const struct stats_mib2_netif_ctrs *c = &n->mib2_counters;
-        out->received = c->ifinucastpkts + c->ifinnucastpkts;
-        out->received_bytes = c->ifinoctets;
-        out->received_dropped = c->ifindiscards;
-        out->sent = c->ifoutucastpkts + c->ifoutnucastpkts;
-        out->sent_bytes = c->ifoutoctets;
-        out->sent_dropped = c->ifoutdiscards;
-    }
-    net_unlock(irq);
+    net_loopback(out);
 }
 
 static void read_card(struct net_interface *out)

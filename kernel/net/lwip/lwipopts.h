@@ -69,6 +69,10 @@
 #define LWIP_DISABLE_TCP_SANITY_CHECKS 1
 #define LWIP_HOOK_TCP_ISN(own, own_port, remote, remote_port) \
     tcp_isn(ip_2_ip4(own)->addr, own_port, ip_2_ip4(remote)->addr, remote_port)
+/* Ports that are drawn; instances share them. */
+#define TCP_LOCAL_PORT_RANGE_START        0x8000
+#define TCP_LOCAL_PORT_RANGE_END          0xffff
+#define TCP_ENSURE_LOCAL_PORT_RANGE(port) ((u16_t)((port) | TCP_LOCAL_PORT_RANGE_START))
 
 /* ---- Interfaces ---- */
 #define LWIP_HAVE_LOOPIF             1

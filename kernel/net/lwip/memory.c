@@ -1,45 +1,50 @@
-/* Memory of lwIP's objects, bounded in all; see instance.h and arch/cc.h. */
+/*
+ * Memory of lwIP's objects, bounded in all; see instance.h and arch/cc.h. An instance gets leave
+ * for many bytes at a time, so that it need not touch what others write each time.
+ */
 #include "kernel/mem/mem.h"
 #include "kernel/net/lwip/instance.h"
 #include "lwip/opt.h"
 
-#define DEFAULT_PART 8 /* an eighth of memory */
+#define GRANT (64 * KIB)
 
-uint64_t net_memory; /* boot argument net.memory; 0: a part of memory */
-static uint64_t used, limit, refused;
+/* Bytes of its objects, and that it may have. Written with the instance's lock held. */
+static uint64_t used, granted, refused;
 
 /* In front of each piece. */
 struct head {
     uint64_t bytes;
 } ALIGNED(16);
 
-uint64_t net_memory_limit(void)
-{
-    struct frame_stats frames;
-
-    if (!limit) {
-        frame_stats(&frames);
-        limit = net_memory ? net_memory : frames.total_pages * PAGE_SIZE / DEFAULT_PART;
-    }
-    return limit;
-}
-
-uint64_t net_memory_used(void)
+uint64_t net_instance_memory(void)
 {
     return __atomic_load_n(&used, __ATOMIC_RELAXED);
 }
 
-uint64_t net_memory_refused(void)
+uint64_t net_instance_refused(void)
 {
     return __atomic_load_n(&refused, __ATOMIC_RELAXED);
+}
+
+/* Returns whether that many bytes more are granted. */
+static bool may_have(uint64_t bytes)
+{
+    uint64_t more = bytes > granted - used ? bytes - (granted - used) : 0;
+
+    if (more && net_memory_grant(more + GRANT))
+        granted += more + GRANT;
+    else if (more && net_memory_grant(more))
+        granted += more;
+    else if (more)
+        return false;
+    return true;
 }
 
 void *lwip_malloc(size_t bytes)
 {
     struct head *h;
 
-    if (bytes > net_memory_limit() || used > limit - bytes ||
-        !(h = kmalloc_unfilled(sizeof(*h) + bytes))) {
+    if (!may_have(bytes) || !(h = kmalloc_unfilled(sizeof(*h) + bytes))) {
         __atomic_store_n(&refused, refused + 1, __ATOMIC_RELAXED);
         return NULL;
     }
@@ -65,4 +70,8 @@ void lwip_free(void *p)
         return;
     __atomic_store_n(&used, used - h->bytes, __ATOMIC_RELAXED);
     kfree(h);
+    if (granted - used > 2 * GRANT) {
+        granted -= GRANT;
+        net_memory_return(GRANT);
+    }
 }

@@ -1,15 +1,11 @@
-/* Streams over lwIP's TCP; see stream.h. */
+/* Streams over lwIP's TCP, within an instance; see stream.h. Linked once for each instance. */
 #include "kernel/net/lwip/stream.h"
 #include "kernel/mem/mem.h"
 #include "lwip/tcp.h"
 #include <linux/poll.h>
 
-/* Bits of what a task does. */
-enum { GO = 1, ACCEPTED = 2, OPTIONS = 4 };
-
 #define WRITE_AT_ONCE  (64 * KIB) /* bytes, before others have their turn */
 #define READ_AT_ONCE   (16 * KIB) /* bytes read, before lwIP is told of them */
-#define LISTEN_MAX     4096       /* connections that wait to be accepted */
 #define RETRY_INTERVAL 1          /* of lwIP's slow timer */
 
 #define INPUT  (POLLIN | POLLRDNORM)
@@ -55,27 +51,6 @@ bool net_is_own(uint32_t ip)
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-struct net_chunk *net_chunk_make(struct net_stream *t, uint32_t n)
-{
-    uint32_t bytes = (uint32_t)sizeof(struct net_chunk) + n;
-
-    if (memory_charge(t->account, bytes))
-        return NULL;
-    struct net_chunk *c = kmalloc_unfilled(bytes);
-    if (!c) {
-        memory_uncharge(t->account, bytes);
-        return NULL;
-    }
-    *c = (struct net_chunk){.bytes = n, .charged = bytes};
-    return c;
-}
-
-void net_chunk_free(struct net_stream *t, struct net_chunk *c)
-{
-    memory_uncharge(t->account, c->charged);
-    kfree(c);
-}
-
 static void free_chunks(struct net_stream *t, struct net_chunk *first)
 {
     while (first) {
@@ -83,18 +58,6 @@ static void free_chunks(struct net_stream *t, struct net_chunk *first)
         net_chunk_free(t, first);
         first = next;
     }
-}
-
-void net_stream_put(struct net_stream *t, struct net_chunk *c)
-{
-    if (t->sent)
-        t->sent_last->next = c;
-    else
-        t->sent = c;
-    t->sent_last = c;
-    if (!t->unwritten)
-        t->unwritten = c;
-    t->unacked += c->bytes;
 }
 
 /* Takes n acknowledged bytes off the chunks. Returns those that are free. Owner's lock held. */
@@ -211,7 +174,7 @@ static err_t acked(void *arg, UNUSED struct tcp_pcb *pcb, u16_t n)
         detach(t);
         leave(t);
     } else if (more) {
-        net_post_locked(&t->task, GO);
+        net_post_locked(&t->task, STREAM_GO);
     }
     return ERR_OK;
 }
@@ -254,7 +217,7 @@ static err_t tried_again(void *arg, UNUSED struct tcp_pcb *pcb)
 {
     struct net_stream *t = arg;
 
-    net_post_locked(&t->task, GO);
+    net_post_locked(&t->task, STREAM_GO);
     return ERR_OK;
 }
 
@@ -273,11 +236,12 @@ static err_t connected(void *arg, UNUSED struct tcp_pcb *pcb, UNUSED err_t err)
     put_ends(t);
     t->owner->changed(t, OUTPUT);
     spin_unlock(t->lock, irq);
-    net_post_locked(&t->task, GO);
+    net_post_locked(&t->task, STREAM_GO);
     return ERR_OK;
 }
 
 static void put_options(struct net_stream *t);
+extern const struct net_instance net_here;
 
 /* Joins a stream with its PCB. */
 static void attach(struct net_stream *t, struct tcp_pcb *pcb)
@@ -291,26 +255,51 @@ static void attach(struct net_stream *t, struct tcp_pcb *pcb)
     put_options(t);
 }
 
-/* A connection to a listener. */
+/* Puts a connection among those that wait. Returns false if the listener is closed by now. */
+static bool queue_arrived(struct net_stream *listener, struct net_stream *t)
+{
+    bool irq = spin_lock(listener->lock), open = !listener->closed;
+
+    if (open) {
+        list_push_back(&listener->pending, &t->in_pending);
+        listener->waiting++;
+        listener->owner->changed(listener, INPUT);
+    }
+    spin_unlock(listener->lock, irq);
+    return open;
+}
+
+/* Has a connection reset that no program has. */
+static void reset_unwanted(struct net_stream *t)
+{
+    bool irq = spin_lock(t->lock);
+
+    t->closed = t->resets = true;
+    spin_unlock(t->lock, irq);
+    net_post_locked(&t->task, STREAM_GO);
+    t->owner->let_go(t);
+}
+
+/* A connection to a listener, or to its branch here. */
 static err_t arrived(void *arg, struct tcp_pcb *pcb, err_t err)
 {
     struct net_stream *listener = arg;
 
     if (err != ERR_OK || !listener)
         return ERR_MEM;
+    if (listener->main)
+        listener = listener->main;
     struct net_stream *t = listener->owner->make(listener);
     if (!t)
         return ERR_MEM; /* lwIP resets it */
+    net_stream_settle(t, &net_here);
     t->state = STREAM_CONNECTED;
     t->options = listener->options;
     attach(t, pcb);
     put_ends(t);
     tcp_backlog_delayed(pcb);
-    bool irq = spin_lock(listener->lock);
-    list_push_back(&listener->pending, &t->in_pending);
-    listener->waiting++;
-    listener->owner->changed(listener, INPUT);
-    spin_unlock(listener->lock, irq);
+    if (!queue_arrived(listener, t))
+        reset_unwanted(t);
     return ERR_OK;
 }
 
@@ -373,23 +362,6 @@ static bool ends_at_once(const struct tcp_pcb *pcb)
             (pcb->refused_data || pcb->rcv_wnd != TCP_WND_MAX(pcb)));
 }
 
-/* Resets the connections that wait at a listener. */
-static void reset_pending(struct net_stream *listener)
-{
-    for (;;) {
-        bool irq = spin_lock(listener->lock);
-        struct net_stream *t = net_stream_accept(listener);
-        spin_unlock(listener->lock, irq);
-        if (!t)
-            return;
-        irq = spin_lock(t->lock);
-        t->closed = t->resets = true;
-        spin_unlock(t->lock, irq);
-        net_post_locked(&t->task, GO);
-        t->owner->let_go(t);
-    }
-}
-
 /* Ends what the owner has closed, as soon as lwIP has got all of it. Until all is acknowledged lwIP
  * refers to chunks. */
 static void end(struct net_stream *t)
@@ -401,7 +373,6 @@ static void end(struct net_stream *t)
     spin_unlock(t->lock, irq);
     if (pcb->state == LISTEN || pcb->state == CLOSED || pcb->state == SYN_SENT) {
         tcp_close(detach(t));
-        reset_pending(t);
         leave(t);
     } else if (resets) {
         tcp_abort(detach(t));
@@ -431,7 +402,7 @@ static void go(struct net_stream *t)
         tcp_output(t->pcb);
     }
     if (!left)
-        net_post_locked(&t->task, GO);
+        net_post_locked(&t->task, STREAM_GO);
     bool irq = spin_lock(t->lock);
     bool closed = t->closed, written = !t->unwritten, ends = t->shut & STREAM_SEND && written;
     spin_unlock(t->lock, irq);
@@ -443,43 +414,16 @@ static void go(struct net_stream *t)
         tcp_shutdown(t->pcb, 0, 1);
 }
 
-static struct net_stream *stream_of(struct net_task *task)
-{
-    return container_of(task, struct net_stream, task);
-}
-
 static void run_task(struct net_task *task, uint32_t wanted)
 {
-    struct net_stream *t = stream_of(task);
+    struct net_stream *t = container_of(task, struct net_stream, task);
 
-    if (wanted & ACCEPTED && t->pcb)
+    if (wanted & STREAM_ACCEPTED && t->pcb)
         tcp_backlog_accepted(t->pcb);
     go(t);
 }
 
-static void keep_task(struct net_task *task)
-{
-    struct net_stream *t = stream_of(task);
-
-    t->owner->keep(t);
-}
-
-static void let_go_task(struct net_task *task)
-{
-    struct net_stream *t = stream_of(task);
-
-    t->owner->let_go(t);
-}
-
-/* ---- What owners ask ------------------------------------------------------------------------- */
-
-void net_stream_init(struct net_stream *t)
-{
-    t->task = (struct net_task){.run = run_task, .keep = keep_task, .let_go = let_go_task};
-    list_init(&t->pending);
-    list_init(&t->in_pending);
-    t->options.ttl = TCP_TTL;
-}
+/* ---- What is asked of the instance ----------------------------------------------------------- */
 
 /* Options of a PCB are fields of it. Instance's lock held. */
 static void put_options(struct net_stream *t)
@@ -512,7 +456,7 @@ static void put_options(struct net_stream *t)
         pcb->keep_cnt = o->probes;
 }
 
-void net_stream_set_options(struct net_stream *t)
+static void set_options(struct net_stream *t)
 {
     bool irq = net_lock();
 
@@ -521,7 +465,7 @@ void net_stream_set_options(struct net_stream *t)
     net_unlock(irq);
 }
 
-uint32_t net_stream_segment(struct net_stream *t)
+static uint32_t segment(struct net_stream *t)
 {
     bool irq = net_lock();
     uint32_t n = t->pcb && t->pcb->state != LISTEN ? tcp_mss(t->pcb) : 536;
@@ -564,32 +508,39 @@ static int bind_locked(struct net_stream *t, const struct net_address *own)
     return 0;
 }
 
-int net_stream_bind(struct net_stream *t, const struct net_address *own)
+static int bind_stream(struct net_stream *t, const struct net_address *own)
 {
-    int err = net_start();
-
-    if (err)
-        return err;
     bool irq = net_lock();
-    err = bind_locked(t, own);
+    int err = bind_locked(t, own);
+
     net_unlock(irq);
     return err;
 }
 
+static void unbind_stream(struct net_stream *t)
+{
+    bool irq = net_lock();
+
+    if (t->pcb) {
+        tcp_close(detach(t));
+        leave(t);
+    }
+    bool inner = spin_lock(t->lock);
+    t->own = (struct net_address){0, 0};
+    spin_unlock(t->lock, inner);
+    net_unlock(irq);
+}
+
 static int listen_locked(struct net_stream *t, unsigned backlog)
 {
-    const struct net_address any = {0, 0};
     err_t result;
 
     if (t->state == STREAM_LISTENS) {
         tcp_backlog_set(t->pcb, (u16_t)backlog);
         return 0;
     }
-    if (t->state != STREAM_NEW)
+    if (t->state != STREAM_NEW || !t->pcb)
         return -EINVAL;
-    int err = t->own.port ? 0 : bind_locked(t, &any);
-    if (err)
-        return err;
     struct tcp_pcb *pcb = tcp_listen_with_backlog_and_err(t->pcb, 1, &result);
     if (!pcb)
         return net_error(result);
@@ -602,14 +553,11 @@ static int listen_locked(struct net_stream *t, unsigned backlog)
     return 0;
 }
 
-int net_stream_listen(struct net_stream *t, unsigned backlog)
+static int listen_stream(struct net_stream *t, unsigned backlog)
 {
-    int err = net_start();
-
-    if (err)
-        return err;
     bool irq = net_lock();
-    err = listen_locked(t, MAX(MIN(backlog, (unsigned)LISTEN_MAX), 1u));
+    int err = listen_locked(t, backlog);
+
     net_unlock(irq);
     return err;
 }
@@ -640,71 +588,28 @@ static int connect_locked(struct net_stream *t, const struct net_address *peer)
     return result == ERR_BUF || result == ERR_USE ? -EADDRNOTAVAIL : net_error(result);
 }
 
-int net_stream_connect(struct net_stream *t, const struct net_address *peer)
+static int connect_stream(struct net_stream *t, const struct net_address *peer)
 {
-    int err = net_start();
-
-    if (err)
-        return err;
     bool irq = net_lock();
-    err = connect_locked(t, peer);
+    int err = connect_locked(t, peer);
+
     net_unlock(irq);
     return err;
 }
 
-struct net_stream *net_stream_accept(struct net_stream *t)
-{
-    if (list_empty(&t->pending))
-        return NULL;
-    t->waiting--;
-    return container_of(list_pop_front(&t->pending), struct net_stream, in_pending);
-}
-
-void net_stream_accepted(struct net_stream *t)
-{
-    net_post(&t->task, ACCEPTED);
-}
-
-void net_stream_go(struct net_stream *t)
-{
-    net_post(&t->task, GO);
-}
-
-bool net_stream_take(struct net_stream *t, uint64_t n)
-{
-    t->queued -= n;
-    t->read_bytes += (uint32_t)n;
-    while (n) {
-        struct pbuf *p = t->received;
-        if (n < p->len) {
-            p->payload = (uint8_t *)p->payload + n;
-            p->len = (u16_t)(p->len - n);
-            break;
-        }
-        n -= p->len;
-        t->received = p->next;
-        p->next = t->read;
-        t->read = p;
-    }
-    return t->read_bytes >= READ_AT_ONCE;
-}
-
-void net_stream_shutdown(struct net_stream *t, unsigned how)
-{
-    bool irq = spin_lock(t->lock);
-
-    t->shut |= how;
-    t->owner->changed(t, ALL);
-    spin_unlock(t->lock, irq);
-    net_stream_go(t);
-}
-
-void net_stream_close(struct net_stream *t, bool resets)
-{
-    bool irq = spin_lock(t->lock);
-
-    t->closed = true;
-    t->resets = resets;
-    spin_unlock(t->lock, irq);
-    net_stream_go(t);
-}
+const struct net_instance net_here = {
+    .start = net_instance_start,
+    .post = net_post,
+    .memory = net_instance_memory,
+    .refused = net_instance_refused,
+    .ends = net_instance_ends,
+    .figure = net_instance_figure,
+    .loopback = net_instance_loopback,
+    .run = run_task,
+    .bind = bind_stream,
+    .unbind = unbind_stream,
+    .listen = listen_stream,
+    .connect = connect_stream,
+    .set_options = set_options,
+    .segment = segment,
+};

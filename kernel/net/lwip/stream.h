@@ -1,9 +1,12 @@
 /*
  * Streams: connections of TCP and those that wait for them, between lwIP and the sockets of
- * programs. Data that is sent lies in chunks, which lwIP refers to until the other end has
- * acknowledged it; data that was received stays in lwIP's buffers until a program has read it.
+ * programs. A connection belongs to one instance. What is bound holds its port in all of them, by
+ * a branch in each but its own, and so a listener listens in all. Data that is sent lies in chunks,
+ * which lwIP refers to until the other end has acknowledged it; data that was received stays in
+ * lwIP's buffers until a program has read it.
  *
- * Members: [I] the instance's lock, [L] the owner's lock, [A] atomic, [-] fixed.
+ * Members: [I] the instance's lock, [L] the owner's lock, [bind] that of streams.c, [A] atomic,
+ * [-] fixed.
  */
 #pragma once
 #include "kernel/net/lwip/address.h"
@@ -25,6 +28,9 @@ enum net_stream_state {
 
 /* Directions that have ended; bits of `shut`. */
 enum { STREAM_RECEIVE = 1, STREAM_SEND = 2, STREAM_BOTH = 3 };
+
+/* What a stream's task is asked for; bits. */
+enum { STREAM_GO = 1, STREAM_ACCEPTED = 2 };
 
 /* What a stream asks of its owner. */
 struct net_stream_owner {
@@ -58,6 +64,9 @@ struct net_stream {
     const struct net_stream_owner *owner; /* [-] */
     struct spinlock *lock;                /* [-] the owner's */
     struct memory_account *account;       /* [-] */
+    const struct net_instance *home;      /* NULL until it has one; then fixed, if not unbound */
+    struct net_stream *main;              /* [-] of a branch: the owner's stream; else NULL */
+    struct net_stream *branches;          /* [bind] in the other instances, or NULL */
     struct net_task task;
     struct tcp_pcb *pcb;          /* [I] NULL: none yet, or none any more */
     bool ending;                  /* [I] lwIP ends it, and refers to chunks still */
@@ -113,7 +122,14 @@ void net_stream_shutdown(struct net_stream *t, unsigned how);
 /* Ends all: what is queued is still sent, unless it `resets` or received data was not read. Thread
  * context, no lock held. */
 void net_stream_close(struct net_stream *t, bool resets);
+/* Frees what it has, when no instance knows of it any more and it has no reference. Any context. */
+void net_stream_release(struct net_stream *t);
 /* Applies `options` that have changed. Thread context, no lock held. */
 void net_stream_set_options(struct net_stream *t);
 /* What TCP_MAXSEG tells: bytes of a segment. Thread context, no lock held. */
 uint32_t net_stream_segment(struct net_stream *t);
+
+/* ---- For instances --------------------------------------------------------------------------- */
+/* Makes an instance the home of a stream that has none. Its lock or the owner's held, or none when
+ * no other thread knows of the stream. */
+void net_stream_settle(struct net_stream *t, const struct net_instance *home);

@@ -29,8 +29,11 @@ static struct net_stream *make_stream(struct net_stream *listener)
 {
     struct inet_socket *l = of_stream(listener);
     struct socket *s;
+    bool irq = spin_lock(&l->s.lock);
+    bool full = listener->waiting > (uint64_t)l->backlog * net_instance_count();
 
-    if (listener->waiting > l->backlog || socket_make_like(&l->s, NULL, &s))
+    spin_unlock(&l->s.lock, irq);
+    if (full || socket_make_like(&l->s, NULL, &s))
         return NULL;
     struct inet_socket *n = inet_of(s);
     n->options = l->options;
@@ -429,9 +432,10 @@ static void close_inet(struct socket *s)
 
 static void release_inet(struct socket *s)
 {
-    const struct net_stream *t = &inet_of(s)->stream;
+    struct net_stream *t = &inet_of(s)->stream;
 
     ASSERT(!t->pcb && !t->sent && !t->received && !t->read);
+    net_stream_release(t);
 }
 
 const struct socket_ops inet_stream_ops = {

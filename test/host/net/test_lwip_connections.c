@@ -5,7 +5,7 @@
 
 #define PORT    80
 #define MANY    10000
-#define PORTS   (0xffff - 0xc000)
+#define PORTS   0x8000
 #define STEP_MS 10
 
 static struct tcp_pcb *clients[2 * PORTS], *servers[2 * PORTS];
@@ -164,6 +164,22 @@ static void a_port_that_is_bound_is_not_given_to_others(UNUSED void **state)
     finish(objects);
 }
 
+static void instances_draw_different_ports(UNUSED void **state)
+{
+    static bool drawn[PORTS];
+    uint16_t port = 0x8000;
+
+    for (unsigned number = 0; number < 8; number++) {
+        tcp_share_ports(number, 8);
+        for (unsigned i = 0; i < PORTS / 8; i++) {
+            port = tcp_next_port(port);
+            assert_true(port >= 0x8000 && !drawn[port - 0x8000]);
+            drawn[port - 0x8000] = true;
+        }
+    }
+    tcp_share_ports(0, 1);
+}
+
 /* The one that ends first waits for a minute; its port is of use before. */
 static void a_port_of_time_wait_is_used_again_on_the_same_host(UNUSED void **state)
 {
@@ -207,6 +223,7 @@ int main(void)
         cmocka_unit_test(timers_look_at_a_connection_that_rests_and_is_to_be_kept_alive),
         cmocka_unit_test(a_port_leads_to_several_places),
         cmocka_unit_test(a_port_that_is_bound_is_not_given_to_others),
+        cmocka_unit_test(instances_draw_different_ports),
         cmocka_unit_test(a_port_of_time_wait_is_used_again_on_the_same_host),
         cmocka_unit_test(time_wait_lasts_for_a_minute),
     };
