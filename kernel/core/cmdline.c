@@ -111,6 +111,9 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
     case ARG_ADDRESS:
         text_put(&t, value ? ipv4_format(value, (char[IPV4_TEXT_MAX]){0}) : arg->choices);
         break;
+    case ARG_HOSTS:
+        text_put(&t, value ? ipv4_format_hosts(value, (char[IPV4_HOSTS_MAX]){0}) : arg->choices);
+        break;
     case ARG_DATE:
         text_put(&t,
                  value == ARG_DATE_AUTO ? "auto" : date_format(value, (char[DATE_TEXT_MAX]){0}));
@@ -149,6 +152,10 @@ static void put_accepts(struct text *t, const struct arg *a)
     case ARG_ADDRESS:
         text_put(t, a->choices);
         text_put(t, a->min ? " or A.B.C.D/N, N from 1 to 31" : " or A.B.C.D");
+        break;
+    case ARG_HOSTS:
+        text_put(t, a->choices);
+        text_put(t, " or A.B.C.D or A.B.C.D,A.B.C.D");
         break;
     case ARG_DATE:
         text_put(t, "auto, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS, or seconds since 1970");
@@ -267,7 +274,9 @@ static bool parse_date(const char *s, uint64_t *out)
 static bool parse_address(const struct arg *a, const char *s, uint64_t *out)
 {
     *out = 0;
-    return text_same(a->choices, s, text_length(s)) || ipv4_parse(s, a->min, out);
+    if (text_same(a->choices, s, text_length(s)))
+        return true;
+    return a->type == ARG_HOSTS ? ipv4_parse_hosts(s, out) : ipv4_parse(s, a->min, out);
 }
 
 /* Returns NULL, or the reason why the value is refused: "value" or, for a number, "range". */
@@ -281,7 +290,7 @@ static const char *parse_value(const struct arg *a, const char *s, uint64_t *out
         return parse_bool(s, out) ? NULL : "value";
     if (a->type == ARG_DATE)
         return parse_date(s, out) ? NULL : "value";
-    if (a->type == ARG_ADDRESS)
+    if (a->type == ARG_ADDRESS || a->type == ARG_HOSTS)
         return parse_address(a, s, out) ? NULL : "value";
     if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)) || *s)
         return "value";

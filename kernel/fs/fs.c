@@ -116,6 +116,11 @@ struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uin
                ?: (panic("no memory for the device %s", name), NULL);
 }
 
+void fs_add_link(const char *path, const char *target)
+{
+    tree_make_link(root, path, target);
+}
+
 struct vnode *fs_root(void)
 {
     return mounts->root;

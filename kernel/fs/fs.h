@@ -23,6 +23,9 @@ int fs_open(const char *path, struct vnode **out);
  * memory. Returns it, not referenced. */
 struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,
                             const struct vnode_ops *ops);
+/* Makes a link, unless something is at `path` already. Both stay in memory. At boot, after
+ * fs_start(). */
+void fs_add_link(const char *path, const char *target);
 /* Mounts a file system of pseudo.h at a folder of the root, which is made if there is none; `path`
  * stays in memory. At boot, after fs_start(). Panics without memory. */
 struct pseudo;

@@ -2,6 +2,7 @@
 #include "kernel/lib/ipv4.h"
 
 #define PREFIX_MAX 31
+#define GROUPS     0xe0000000u /* addresses from there on are no host's */
 
 /* Reads a number up to `most`, without zeros in front. */
 static bool read_number(const char **s, unsigned most, unsigned *out)
@@ -14,22 +15,53 @@ static bool read_number(const char **s, unsigned most, unsigned *out)
     return *s != begin && *out <= most && (*begin != '0' || *s == begin + 1);
 }
 
-bool ipv4_parse(const char *s, bool prefix, uint64_t *out)
+static bool read_address(const char **s, uint64_t *out)
 {
     uint64_t address = 0;
     unsigned n;
 
     for (unsigned i = 0; i < 4; i++) {
-        if ((i && *s++ != '.') || !read_number(&s, 255, &n))
+        if ((i && *(*s)++ != '.') || !read_number(s, 255, &n))
             return false;
         address = address << 8 | n;
     }
+    *out = address;
+    return true;
+}
+
+bool ipv4_parse(const char *s, bool prefix, uint64_t *out)
+{
+    uint64_t address;
+    unsigned n;
+
+    if (!read_address(&s, &address))
+        return false;
     if (prefix) {
         if (*s++ != '/' || !read_number(&s, PREFIX_MAX, &n) || !n)
             return false;
         address |= (uint64_t)n << IPV4_PREFIX_SHIFT;
     }
     *out = address;
+    return !*s;
+}
+
+static bool is_host(uint64_t address)
+{
+    return address && address < GROUPS;
+}
+
+bool ipv4_parse_hosts(const char *s, uint64_t *out)
+{
+    uint64_t first, second = 0;
+
+    if (!read_address(&s, &first) || !is_host(first))
+        return false;
+    if (*s == ',') {
+        s++;
+        if (!read_address(&s, &second) || !is_host(second))
+            return false;
+    }
+    *out = first | second << 32;
     return !*s;
 }
 
@@ -58,5 +90,18 @@ char *ipv4_format(uint64_t address, char out[IPV4_TEXT_MAX])
     else
         to--;
     *to = '\0';
+    return out;
+}
+
+char *ipv4_format_hosts(uint64_t hosts, char out[IPV4_HOSTS_MAX])
+{
+    char *to = ipv4_format((uint32_t)hosts, out);
+
+    while (*to)
+        to++;
+    if (hosts >> 32) {
+        *to++ = ',';
+        ipv4_format(hosts >> 32, to);
+    }
     return out;
 }

@@ -56,6 +56,8 @@ static const struct pseudo_row rows[] = {
     {"%p/fd", S_IFDIR, NULL, NULL, NULL},
     {"%p/fd/%f", LINK, procfs_fd, NULL, procfs_follow_fd},
     {"%p/net/dev", R, procfs_net_dev, NULL, NULL},
+    {"%p/net/hosts", R, NULL, "127.0.0.1 localhost\n127.0.0.1 vigil\n", NULL},
+    {"%p/net/pnp", R, procfs_net_pnp, NULL, NULL},
     {"%p/net/route", R, procfs_net_route, NULL, NULL},
     {"%p/net/snmp", R, procfs_net_snmp, NULL, NULL},
     {"%p/net/sockstat", R, procfs_net_sockstat, NULL, NULL},
@@ -80,4 +82,6 @@ static struct pseudo proc_fs = {
 void procfs_start(void)
 {
     fs_mount("/proc", &proc_fs);
+    fs_add_link("/etc/resolv.conf", "/proc/net/pnp");
+    fs_add_link("/etc/hosts", "/proc/net/hosts");
 }

@@ -2,7 +2,8 @@
 #pragma once
 #include "kernel/fs/pseudo.h"
 
-/* Mounts it. At boot, after fs_start(). Panics without memory. */
+/* Mounts it, and makes links to files of it in /etc where the root has none. At boot, after
+ * fs_start(). Panics without memory. */
 void procfs_start(void);
 
 /* ---- procfs_machine.c: files of the machine -------------------------------------------------- */
@@ -21,6 +22,8 @@ void procfs_net_sockstat(struct pseudo_text *t, const uint32_t *n);
 void procfs_net_tcp(struct pseudo_text *t, const uint32_t *n);
 void procfs_net_udp(struct pseudo_text *t, const uint32_t *n);
 void procfs_net_unix(struct pseudo_text *t, const uint32_t *n);
+/* In the form of resolv.conf, as Linux has it. */
+void procfs_net_pnp(struct pseudo_text *t, const uint32_t *n);
 /* Vigil's own: memory of the network, and frames that were dropped, by reason. */
 void procfs_net_vigil(struct pseudo_text *t, const uint32_t *n);
 

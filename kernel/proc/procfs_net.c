@@ -1,5 +1,6 @@
 /* Files of /proc/net, in the form of Linux: tables of sockets and interfaces, figures of lwIP. */
 #include "kernel/core/printf.h"
+#include "kernel/lib/ipv4.h"
 #include "kernel/mem/mem.h"
 #include "kernel/net/lwip/instance.h"
 #include "kernel/net/lwip/interface.h"
@@ -180,6 +181,17 @@ void procfs_net_route(struct pseudo_text *t, UNUSED const uint32_t *n)
             print_route(t, &i, 0, i.gateway, 0);
         print_route(t, &i, i.ip & i.mask, 0, i.mask);
     }
+}
+
+void procfs_net_pnp(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    uint32_t server[2];
+    unsigned servers = net_name_servers(server);
+
+    pseudo_print(t, "#PROTO: %s\n", net_by_dhcp() ? "DHCP" : "MANUAL");
+    for (unsigned i = 0; i < servers; i++)
+        pseudo_print(t, "nameserver %s\n",
+                     ipv4_format(__builtin_bswap32(server[i]), (char[IPV4_TEXT_MAX]){0}));
 }
 
 /* ---- Figures --------------------------------------------------------------------------------- */

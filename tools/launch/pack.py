@@ -21,7 +21,7 @@ PASSWD = ("root:x:0:0:root:/root:/bin/sh\n"
           "www-data:x:33:33:www-data:/var/www:/usr/sbin/nologin\n"
           "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")
 GROUP = "root:x:0:\ndaemon:x:1:\nwww-data:x:33:\nnogroup:x:65534:\n"
-NSSWITCH = "passwd: files\ngroup: files\nhosts: files\n"
+NSSWITCH = "passwd: files\ngroup: files\nhosts: files dns\n"
 HOSTS = "127.0.0.1 localhost\n"
 SKIPPED = {".git"}
 LOCALES = ("/usr/lib/locale/C.utf8",)  # of LANG, which glibc has in files

@@ -14,12 +14,13 @@
 #define SENDS        256  /* frames that may be on their way */
 #define SEND_BYTES   2048 /* of each */
 #define SPARE_LEAST  128  /* buffers of a card: with fewer spare, frames are copied */
+#define NAME_SERVERS 6    /* DHCP option, RFC 2132 */
 #define DHCP_WAIT_NS (5 * NS_PER_S)
 #define DHCP_LOOK_NS (2 * NS_PER_MS)
 #define LOOPBACK_MTU 65536 /* as Linux says */
 #define MTU_MAX      (SEND_BYTES - NET_HEADER_BYTES)
 
-uint64_t net_wanted = true, net_ip, net_gateway, net_device, net_fragments;
+uint64_t net_wanted = true, net_ip, net_gateway, net_device, net_fragments, net_dns;
 
 static const char *const device_choices[] = {"first", "virtio0", "e1000e0", "igb0", NULL};
 
@@ -31,6 +32,8 @@ const struct arg net_args[] = {
      "its address and the length of its network's prefix; dhcp: a server tells"},
     {"net.gateway", ARG_ADDRESS, &net_gateway, 0, 0, "none", ARG_BOOT,
      "with net.ip: the host that leads out of its network"},
+    {"net.dns", ARG_HOSTS, &net_dns, 0, 0, "dhcp", ARG_BOOT,
+     "servers that know names, for /etc/resolv.conf; dhcp: a server tells"},
     {"net.fragments", ARG_BOOL, &net_fragments, 0, 0, NULL, ARG_BOOT,
      "take parts of packets that were cut on their way, and join them"},
     {"net.instances", ARG_U64, &net_instances, 0, NET_INSTANCES_MAX, NULL, ARG_BOOT,
@@ -50,6 +53,7 @@ struct sending {
 static struct {
     struct netif netif;
     struct net_device *card;
+    uint32_t names[2];               /* [A] servers that a DHCP server has named; 0: none */
     bool added;                      /* the card is an interface; written at boot */
     struct spinlock tx;              /* the free ones */
     struct sending *free;            /* [tx] */
@@ -202,6 +206,37 @@ static void link_changed(UNUSED void *arg, struct net_device *d)
     else
         netif_set_link_down(&net.netif);
     net_unlock(irq);
+}
+
+/* ---- Servers that know names ----------------------------------------------------------------- */
+
+void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, unsigned at)
+{
+    uint32_t address[ARRAY_SIZE(net.names)] = {0};
+
+    if (option != NAME_SERVERS || !bytes || bytes % sizeof(address[0]))
+        return;
+    pbuf_copy_partial(p, address, (u16_t)MIN(bytes, (unsigned)sizeof(address)), (u16_t)at);
+    for (unsigned i = 0; i < ARRAY_SIZE(net.names); i++)
+        __atomic_store_n(&net.names[i], address[i], __ATOMIC_RELAXED);
+}
+
+unsigned net_name_servers(uint32_t out[2])
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(net.names); i++) {
+        uint32_t address = net_dns ? __builtin_bswap32((uint32_t)(net_dns >> 32 * i))
+                                   : __atomic_load_n(&net.names[i], __ATOMIC_RELAXED);
+        if (address)
+            out[n++] = address;
+    }
+    return n;
+}
+
+bool net_by_dhcp(void)
+{
+    return net.added && !net_ip;
 }
 
 /* ---- Starting -------------------------------------------------------------------------------- */

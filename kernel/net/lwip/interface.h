@@ -22,6 +22,10 @@ struct net_interface {
 /* Reads interface `index`, from 0 on. Returns false if there is none. Thread context, no lock held.
  */
 bool net_interface(unsigned index, struct net_interface *out);
+/* Stores the addresses, in the order of the network, of up to two servers that know names: of the
+ * argument net.dns, or that a DHCP server has named. Returns how many. Any context. */
+unsigned net_name_servers(uint32_t out[2]);
+bool net_by_dhcp(void); /* the card's address comes from a DHCP server */
 /* Calls tell() for each reason for which frames were refused or not sent, with their number. Thread
  * context. */
 void net_interface_drops(void (*tell)(void *to, const char *reason, uint64_t frames), void *to);

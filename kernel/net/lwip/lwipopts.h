@@ -29,7 +29,7 @@
 #define LWIP_ICMP                1
 #define LWIP_RAW                 0
 #define LWIP_DHCP                1
-#define LWIP_DNS                 0
+#define LWIP_DNS                 0 /* programs ask; /proc/net/pnp has the servers */
 #define LWIP_UDP                 1
 #define LWIP_TCP                 1
 #define ARP_TABLE_SIZE           32
@@ -40,6 +40,11 @@
 #define IP_SOF_BROADCAST         1
 #define IP_SOF_BROADCAST_RECV    1
 #define LWIP_DHCP_DOES_ACD_CHECK 0
+/* Takes an option of a DHCP server that lwIP has no use for, at byte `at` of its packet. */
+struct pbuf;
+void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, unsigned at);
+#define LWIP_HOOK_DHCP_PARSE_OPTION(netif, dhcp, state, msg, type, option, bytes, p, at) \
+    lwip_dhcp_option(option, bytes, p, at)
 
 /* ---- TCP ---- */
 /* A peer's, and an interface's MTU, make it smaller. */

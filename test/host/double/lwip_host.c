@@ -47,6 +47,14 @@ uint32_t lwip_random(void)
     return (uint32_t)(test_random(&lwip_seed) >> 32);
 }
 
+void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, unsigned at)
+{
+    (void)option;
+    (void)bytes;
+    (void)p;
+    (void)at;
+}
+
 uint32_t sys_now(void)
 {
     return lwip_sys_now;

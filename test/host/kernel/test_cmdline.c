@@ -11,7 +11,7 @@
 #include "kernel/core/cmdline.h"
 #include "kernel/lib/words.h"
 
-static uint64_t slice, trace, policy, limit, record, date, address, gateway;
+static uint64_t slice, trace, policy, limit, record, date, address, gateway, hosts;
 static const char *const policies[] = {"default", "cluster", NULL};
 
 static const char *const kinds[] = {"sched", "samples", "marks", NULL};
@@ -27,6 +27,7 @@ static const struct arg choices[] = {
     {"record", ARG_SET, &record, 0, 0, kinds, ARG_BOOT, "what to keep"},
     {"date", ARG_DATE, &date, 0, 0, NULL, ARG_BOOT, "date at the start"},
     {"ip", ARG_ADDRESS, &address, 1, 0, "dhcp", ARG_BOOT, "own address"},
+    {"names", ARG_HOSTS, &hosts, 0, 0, "dhcp", ARG_BOOT, "who knows names"},
     {"gateway", ARG_ADDRESS, &gateway, 0, 0, "none", ARG_BOOT, "the way out"},
     {0},
 };
@@ -118,6 +119,15 @@ static void an_address_is_four_numbers_or_a_word(void **state)
     assert_int_equal(address | gateway, 0);
     assert_string_equal(cmdline_value(cmdline_find("ip=", tables), address, buf, sizeof(buf)),
                         "dhcp");
+    assert_int_equal(parse("names=10.0.2.3,10.0.2.4"), 0);
+    assert_int_equal(hosts, 0x0a0002040a000203ull);
+    assert_string_equal(cmdline_value(cmdline_find("names=", tables), hosts, buf, sizeof(buf)),
+                        "10.0.2.3,10.0.2.4");
+    assert_int_equal(parse("names=10.0.2.3,"), -EINVAL);
+    assert_non_null(strstr(err, "dhcp or A.B.C.D or A.B.C.D,A.B.C.D"));
+    assert_int_equal(parse("names=0.0.0.0"), -EINVAL);
+    assert_int_equal(parse("names=224.0.0.1"), -EINVAL);
+    assert_int_equal(parse("names=10.0.2.3/24"), -EINVAL);
     assert_int_equal(parse("ip=10.0.2.300/24"), -EINVAL);
     assert_string_equal(err, "argument=ip reason=value: '10.0.2.300/24' is not accepted; accepted: "
                              "dhcp or A.B.C.D/N, N from 1 to 31");
