@@ -17,6 +17,7 @@ struct sampler {
     /* The consumer's. forgotten: samples that were left over when sampling started again. */
     uint64_t delivered, forgotten;
     uint64_t cycles;  /* cost of sampling */
+    uint64_t looking; /* of that: looks that found no record */
     uint32_t period;  /* of the request that the hardware has been told of */
     uint32_t applied; /* generation of that request */
     bool on;

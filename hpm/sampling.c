@@ -155,12 +155,15 @@ void sampler_attend(struct hpm_cpu *hpm)
 {
     struct sampler *s = &hpm->sampler;
     uint64_t began = arch_ticks_near();
+    bool waited = s->on && hpm_state.ops->waiting();
 
-    if (s->on && hpm_state.ops->waiting())
+    if (waited)
         drain_records(hpm);
     if (s->applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         follow_request(s);
-    s->cycles += hpm_cycles_of(arch_ticks_near() - began);
+    uint64_t cycles = hpm_cycles_of(arch_ticks_near() - began);
+    s->cycles += cycles;
+    s->looking += waited ? 0 : cycles;
 }
 
 /* ---- Anyone ---------------------------------------------------------------------------------- */
@@ -327,5 +330,6 @@ void hpm_sampling_account(struct hpm_sample_account *out)
         out->taken += __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE);
         out->accesses += __atomic_load_n(&s->accesses, __ATOMIC_RELAXED);
         out->cycles += __atomic_load_n(&s->cycles, __ATOMIC_RELAXED);
+        out->looking += __atomic_load_n(&s->looking, __ATOMIC_RELAXED);
     }
 }

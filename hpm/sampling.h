@@ -8,6 +8,7 @@ struct hpm_sample_account {
     uint64_t taken, delivered, lost_hardware, lost_buffer;
     uint64_t accesses; /* sum of the periods of the samples taken */
     uint64_t cycles;   /* spent in interrupts and in taking records */
+    uint64_t looking;  /* of these: at switches of threads, where no record waited */
 };
 /* Starts sampling on all CPUs. Returns 0; -ENODEV; -EINVAL, and names the field on the console;
  * -EBUSY. Thread context. */

@@ -312,6 +312,9 @@ void sharing_start(void);                      /* starts its thread; called once
 void sharing_thread_added(struct thread *t);   /* after thread_create of a user thread */
 void sharing_thread_removed(struct thread *t); /* in the thread's exit */
 void sharing_group_stated(struct thread *t, int group);
+/* Tells the detector that two processes, by pid, have a connection: from now on their threads are
+ * watched together. Any context, with locks below LOCK_SHARING only. */
+void sharing_connected(uint32_t a, uint32_t b);
 
 /* What the detector knows of a process, for programs that show it. */
 enum { SHARING_SHOWN_ROWS = 128, SHARING_SHOWN_COLUMNS = 96, SHARING_SHOWN_NAME = 16 };

@@ -10,7 +10,7 @@ prove = mkdir -p $(B)/times && rm -f $(B)/times/$(1).yml && \
 # With the host's C library.
 define lwip_host_rule
 $(call lwip_objects,$(1)) $(addprefix $(1)/,$(LWIP_TESTS:.c=.o)): $(2) += $(LWIP_INC)
-$(call lwip_objects,$(1)) $(addprefix $(1)/,$(LWIP_TESTS:.c=.o)): | $(LWIP)/version
+$(call lwip_objects,$(1)) $(addprefix $(1)/,$(LWIP_TESTS:.c=.o)): $(LWIP)/version
 $(addprefix $(1)/,$(LWIP_SRC:.c=.o)): $(2) += -w
 endef
 $(eval $(call lwip_host_rule,$(H),HOST_CFLAGS))
@@ -27,7 +27,7 @@ $(filter-out $(LWIP_SRC),$(filter $(LWIP)/%,$(LWIP_UNIT_SRC))): $(LWIP)/version 
 $(lwip_unit_objects): HOST_CFLAGS := -Itest/host/net/lwip_unit $(HOST_CFLAGS) $(LWIP_INC) \
 	-I$(LWIP)/test/unit
 $(filter $(H)/lwip_unit/$(LWIP)/%,$(lwip_unit_objects)): HOST_CFLAGS += -w
-$(lwip_unit_objects): $(H)/lwip_unit/%.o: %.c Makefile test/test.mk | deps-test $(LWIP)/version
+$(lwip_unit_objects): $(H)/lwip_unit/%.o: %.c Makefile test/test.mk $(LWIP)/version | deps-test
 	$(call say,HOSTCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(SANITIZE) -c $< -o $@

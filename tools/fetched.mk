@@ -27,7 +27,8 @@ $(LWIP_SRC): $(LWIP)/version ;
 # lwIP, and what sees its headers, find the C library of kernel/net/lwip instead of the host's.
 lwip_objects = $(addprefix $(1)/,$(addsuffix .o,$(basename $(LWIP_SRC) $(LWIP_USERS))))
 LWIP_OBJECTS := $(foreach d,fast debug stack,$(call lwip_objects,$(O)/$(d)))
-$(LWIP_OBJECTS): | $(LWIP)/version
+# Not order-only: make looks at headers before lwIP is fetched anew, and never again.
+$(LWIP_OBJECTS): $(LWIP)/version
 $(LWIP_OBJECTS): KERNEL_CFLAGS += $(LWIP_INC) -Ikernel/net/lwip/libc
 $(foreach d,fast debug stack,$(addprefix $(O)/$(d)/,$(LWIP_SRC:.c=.o))): KERNEL_CFLAGS += -w
 

@@ -75,6 +75,7 @@ static int set_up(struct sharing_process *p, struct detection *d)
         return -EINVAL;
     if (allocate(d, config.threads, table_bytes, cluster_size))
         return -ENOMEM;
+    d->pid = p->pid;
     d->tid = d->memory[0];
     d->placed_of = d->memory[4];
     config.threads = d->threads = list_threads(p, d->tid, config.threads);
@@ -103,6 +104,20 @@ int detection_create(struct sharing_process *p, struct detection **out)
     return 0;
 }
 
+/* Returns the side of a sample. What the kernel has for a process, all its threads use: of the
+ * kernel's lines only those count that lie between processes, as a connection's do. */
+static unsigned side_of(const struct hpm_sample *sample, unsigned row)
+{
+    return sample->user ? row : SHMAP_THREADS_MAX + sample->pid;
+}
+
+/* Returns the address by which shMaps know the line of a sample. The kernel's lines have one for
+ * all processes. User lines of connected processes differ in bits that no user address has. */
+static uint64_t line_of(const struct detection *d, const struct hpm_sample *sample)
+{
+    return sample->user ? sample->data ^ (uint64_t)(sample->pid - d->pid) << 48 : sample->data;
+}
+
 void detection_record(struct detection *d, const struct hpm_sample *sample)
 {
     unsigned low = 0, high = d->threads;
@@ -115,7 +130,7 @@ void detection_record(struct detection *d, const struct hpm_sample *sample)
             high = middle;
     }
     if (low < d->threads && d->tid[low] == sample->tid)
-        shmap_record(&d->table, low, sample->data);
+        shmap_record(&d->table, low, side_of(sample, low), line_of(d, sample));
     else
         d->foreign++;
     d->accesses += sample->period;

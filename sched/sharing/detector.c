@@ -36,124 +36,12 @@
 /* Time after a placement in which the rate says nothing. */
 #define SETTLE_NS (2 * NS_PER_MS)
 
-struct spinlock sharing_lock = SPINLOCK(LOCK_SHARING, "sharing");
-static struct list processes = {&processes, &processes}; /* [S] */
 static struct wait_queue work = {{&work.waiters, &work.waiters}};
-static bool running; /* [-] the detector's thread exists */
+bool sharing_runs;
 
-/* ---- Processes and their threads ------------------------------------------------------------- */
-
-struct sharing_process *sharing_find_locked(uint32_t pid)
+void sharing_wake_detector(void)
 {
-    list_for_each (it, &processes) {
-        struct sharing_process *p = container_of(it, struct sharing_process, all);
-        if (p->pid == pid)
-            return p;
-    }
-    return NULL;
-}
-
-static void free_locked(struct sharing_process *p)
-{
-    list_remove(&p->all);
-    detection_free(p->detection);
-    kfree(p->picture);
-    kfree(p);
-}
-
-static struct sharing_process *add_process_locked(const struct thread *t)
-{
-    struct sharing_process *p = kmalloc(sizeof(*p));
-
-    if (!p)
-        return NULL;
-    p->pid = t->hpm.pid;
-    p->source = t->policy->sharing;
-    p->measured_ns = arch_clock_ns();
-    list_init(&p->members);
-    list_push_back(&processes, &p->all);
-    return p;
-}
-
-/* Names the ability that detection needs and the PMU lacks; NULL: it lacks none. */
-static const char *what_lacks(void)
-{
-    const struct hpm_caps *caps = hpm_caps();
-
-    if (SOURCES_REMOTE_CACHE & ~caps->sampled)
-        return "records which data threads share";
-    return caps->remote == HPM_UNKNOWN ? "counts the cycles that sharing costs" : NULL;
-}
-
-/* Returns whether this machine can detect sharing. Says once on the console why it cannot. */
-static bool can_detect(void)
-{
-    static bool said;
-    const char *lacks = what_lacks();
-
-    if (lacks && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        kprintf("sharing: event=refused reason=no-device: nothing here %s: policy cluster balances "
-                "load "
-                "only\n",
-                lacks);
-    return !lacks;
-}
-
-void sharing_thread_added(struct thread *t)
-{
-    list_init(&t->sharing.link);
-    t->sharing.cluster = ASSIGN_NONE;
-    t->sharing.chip = CHIP_ANY;
-    if (t->policy->sharing == SHARING_NONE || !running)
-        return;
-    if (t->policy->sharing == SHARING_DETECTED && !can_detect())
-        return;
-    bool irq = spin_lock(&sharing_lock);
-    struct sharing_process *p = sharing_find_locked(t->hpm.pid);
-    if (!p)
-        p = add_process_locked(t);
-    if (p) { /* else no memory: the process runs unwatched */
-        t->sharing.of = p;
-        list_push_back(&p->members, &t->sharing.link);
-        p->count++;
-        p->changed_ns = arch_clock_ns();
-        wait_wake(&work, 1);
-    }
-    spin_unlock(&sharing_lock, irq);
-}
-
-void sharing_thread_removed(struct thread *t)
-{
-    struct sharing_account account;
-    bool irq = spin_lock(&sharing_lock), last = false;
-    struct sharing_process *p = t->sharing.of;
-    uint32_t pid = t->hpm.pid;
-
-    if (p) {
-        t->sharing.of = NULL;
-        list_remove(&t->sharing.link);
-        last = --p->count == 0;
-        account = p->account;
-        if (last && !p->busy)
-            free_locked(p);
-    }
-    spin_unlock(&sharing_lock, irq);
-    if (last)
-        sharing_report_account(pid, &account);
-}
-
-void sharing_group_stated(struct thread *t, int group)
-{
-    __atomic_store_n(&t->group, group, __ATOMIC_RELAXED);
-    bool irq = spin_lock(&sharing_lock);
-    struct sharing_process *p = t->sharing.of;
-    if (p && p->source == SHARING_STATED) {
-        p->unplaced = true;
-        p->changed_ns = arch_clock_ns();
-        p->next_ns = 0;
-        wait_wake(&work, 1);
-    }
-    spin_unlock(&sharing_lock, irq);
+    wait_wake(&work, 1);
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
@@ -233,7 +121,7 @@ static bool any_settling(uint64_t now_ns)
 {
     bool settling = false, irq = spin_lock(&sharing_lock);
 
-    list_for_each (it, &processes) {
+    list_for_each (it, &sharing_processes) {
         const struct detection *d = container_of(it, struct sharing_process, all)->detection;
         settling |= d && d->early_ns && (now_ns - d->placed_ns < SETTLE_NS || quiet(d, now_ns));
     }
@@ -247,7 +135,7 @@ static void sample_phase(struct sharing_process *p, uint64_t now_ns)
     int err = detection_create(p, &p->detection);
 
     if (!err)
-        err = sharing_sampling_start(now_ns, remote_per_ms(p));
+        err = sharing_sampling_start(now_ns, remote_per_ms(p), p->withs);
     if (err) {
         sharing_say(p, "detect", "failed", "error=%d", -err);
         detection_free(p->detection);
@@ -484,8 +372,20 @@ static void assign_stated(struct sharing_process *p, uint64_t now_ns)
                 placed.crossed);
 }
 
+/* Says once that processes are watched as one, or that one cannot be added. */
+static void say_connected(struct sharing_process *p)
+{
+    if (p->connected)
+        sharing_say(p, "watch", "connected", "processes=%u threads=%u", p->withs + 1, p->count);
+    if (p->crowded)
+        sharing_say(p, "watch", "crowded", "processes=%u at most are watched as one",
+                    SHARING_CONNECTED_MAX + 1);
+    p->connected = p->crowded = false;
+}
+
 static void step_process(struct sharing_process *p, uint64_t now_ns)
 {
+    say_connected(p);
     if (p->source == SHARING_STATED)
         assign_stated(p, now_ns);
     else if (p->phase == SHARING_WATCH)
@@ -501,7 +401,8 @@ static uint64_t round_locked(bool *irq)
     uint64_t now_ns = arch_clock_ns(), next_ns = UINT64_MAX;
     bool detecting = false;
 
-    for (struct list *it = processes.next, *next; it != &processes; it = next) {
+    sharing_unite_locked();
+    for (struct list *it = sharing_processes.next, *next; it != &sharing_processes; it = next) {
         struct sharing_process *p = container_of(it, struct sharing_process, all);
         if (p->next_ns <= now_ns && p->count) {
             p->busy = true;
@@ -516,7 +417,7 @@ static uint64_t round_locked(bool *irq)
         next_ns = MIN(next_ns, p->next_ns);
         detecting |= p->detection != NULL;
         if (!p->count)
-            free_locked(p);
+            sharing_free_locked(p);
     }
     if (!detecting)
         sharing_sampling_stop();
@@ -551,7 +452,7 @@ void sharing_start(void)
             "sharing: no memory for the detector: policies hand and cluster only balance load\n");
         return;
     }
-    running = true;
+    sharing_runs = true;
     thread_start(t);
     thread_put(t);
 }

@@ -24,6 +24,7 @@ enum sharing_phase { SHARING_WATCH, SHARING_DETECT };
 
 /* Samples of one process during one detection. Row n of the shMaps is the thread with tid[n]. */
 struct detection {
+    uint32_t pid; /* of the first process */
     unsigned threads;
     uint32_t *tid; /* ascending */
     struct shmap_table table;
@@ -65,15 +66,22 @@ struct sharing_account {
     uint64_t worst_ppm; /* cost / CPU time of the costliest one, millionths */
 };
 
+/* Processes that are watched as one, for they are connected: by a socket, data that one of them
+ * writes is read by the other. */
+#define SHARING_CONNECTED_MAX 32
+
 struct sharing_process {
-    struct list all;                 /* [S] */
-    uint32_t pid;                    /* [-] */
-    enum sharing_source source;      /* [-] */
-    struct list members;             /* [S] by sharing_member.link */
-    unsigned count;                  /* [S] */
-    bool busy;                       /* [S] */
-    uint64_t changed_ns;             /* [S] when a thread was added, or stated another group */
-    bool unplaced;                   /* [S] ... and nothing has been decided since */
+    struct list all;                      /* [S] */
+    uint32_t pid;                         /* [-] of the first of the connected processes */
+    uint32_t with[SHARING_CONNECTED_MAX]; /* [S] the others */
+    unsigned withs;                       /* [S] */
+    bool connected, crowded;    /* [S] others were added, or too many were refused: to be said */
+    enum sharing_source source; /* [-] */
+    struct list members;        /* [S] by sharing_member.link */
+    unsigned count;             /* [S] */
+    bool busy;                  /* [S] */
+    uint64_t changed_ns;        /* [S] when a thread was added, or stated another group */
+    bool unplaced;              /* [S] ... and nothing has been decided since */
     struct sharing_account account;  /* [S] */
     struct sharing_picture *picture; /* [S] the latest, or NULL */
     uint64_t asked_ns;               /* [S] when a program last asked for it; 0: never */
@@ -100,8 +108,18 @@ struct sharing_process {
 };
 
 extern struct spinlock sharing_lock;
+extern bool sharing_runs; /* [-] the detector's thread exists */
+/* Makes the detector look. sharing_lock held. */
+void sharing_wake_detector(void);
 
-/* Returns the process with this pid among those watched, or NULL. sharing_lock held. */
+/* ---- members.c: processes and their threads -------------------------------------------------- */
+extern struct list sharing_processes; /* [S] by sharing_process.all */
+/* Unites processes that were connected lately. sharing_lock held, no process busy. */
+void sharing_unite_locked(void);
+void sharing_free_locked(struct sharing_process *p);
+
+/* Returns the process with this pid among those watched, or that it is watched with; or NULL.
+ * sharing_lock held. */
 struct sharing_process *sharing_find_locked(uint32_t pid);
 
 /* Boot arguments, args.c. */
@@ -131,8 +149,9 @@ bool detection_mostly_clear(const struct detection *d);
 
 /* ---- sampling.c: the sampling that all detections share; for the detector's thread ----------- */
 /* Starts sampling, unless it is on, with the period at which about `accesses_per_ms` accesses in a
- * millisecond cost no more than the budget. Returns 0 or hpm_sampling_start's error. */
-int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms);
+ * millisecond cost no more than the budget. kernel: accesses of the kernel, too. Returns 0 or
+ * hpm_sampling_start's error. */
+int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms, bool kernel);
 void sharing_sampling_stop(void);
 bool sharing_sampling_is_on(void);
 /* Records waiting samples of processes in detection. Leaves some where they come faster than they

@@ -100,6 +100,21 @@ static bool is_wrong(const struct known *known, unsigned n, unsigned t)
     return false;
 }
 
+/* Writes the number of threads in wrong clusters; no thread may have stated a group. */
+static void count_wrong(const struct known *known, unsigned n, char out[16])
+{
+    unsigned wrong = 0, stated = 0;
+
+    for (unsigned t = 0; t < n; t++) {
+        stated += known[t].group >= 0;
+        wrong += is_wrong(known, n, t);
+    }
+    if (stated)
+        ksnprintf(out, 16, "%u", wrong);
+    else
+        ksnprintf(out, 16, "unknown");
+}
+
 /* ---- The picture ----------------------------------------------------------------------------- */
 
 static unsigned count_global(const struct clustering *c)
@@ -144,20 +159,19 @@ static void print_picture(const struct sharing_process *p, const struct detectio
 void sharing_report_clusters(struct sharing_process *p)
 {
     const struct clustering *c = &p->detection->clustering;
-    unsigned n = p->count, wrong = 0;
+    unsigned n = p->count;
     struct known *known = kmalloc(MAX(n, 1u) * sizeof(*known));
-    char sizes[128] = "";
+    char sizes[128] = "", wrong[16];
     size_t length = 0;
 
     if (!known)
         return;
     n = list_known(p, known, n);
-    for (unsigned t = 0; t < n; t++)
-        wrong += is_wrong(known, n, t);
+    count_wrong(known, n, wrong);
     for (unsigned i = 0; i < c->clusters && length < sizeof(sizes); i++)
         length += ksnprintf(sizes + length, sizeof(sizes) - length, "%s%u", i ? "," : "",
                             c->group[i].size);
-    kprintf("sharing: clusters pid=%u clusters=%u sizes=%s wrong=%u\n", p->pid, c->clusters,
+    kprintf("sharing: clusters pid=%u clusters=%u sizes=%s wrong=%s\n", p->pid, c->clusters,
             length ? sizes : "-", wrong);
     kfree(known);
     if (sched_picture)

@@ -12,7 +12,7 @@
 
 #define BATCHES_MAX 64 /* batches recorded in one call; after it the period is looked at */
 
-static bool on;
+static bool on, with_kernel;
 static struct sampling_period period;
 static struct sharing_cost cost; /* since boot */
 
@@ -43,10 +43,12 @@ static struct sampling_state state_at(uint64_t now_ns)
 
     hpm_sampling_account(&a);
     cost.taking_ns = ns_of_ticks(a.cycles);
+    uint64_t looking_ns = ns_of_ticks(a.looking);
     return (struct sampling_state){.now_ns = now_ns,
                                    .taken = a.taken,
                                    .accesses = a.accesses,
-                                   .spent_ns = sharing_cost_sum(&cost),
+                                   .spent_ns = sharing_cost_sum(&cost) - looking_ns,
+                                   .looking_ns = looking_ns,
                                    .cpus = cpu_count(),
                                    .budget_permille = (unsigned)sched_cost_permille,
                                    .period_min = hpm_caps()->sample_period_min};
@@ -64,21 +66,24 @@ bool sharing_sampling_over_budget(uint64_t now_ns)
     return sampling_period_over_budget(&period, &state);
 }
 
-int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms)
+int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms, bool kernel)
 {
     struct sampling_state state = state_at(now_ns);
 
-    if (on)
+    if (on && with_kernel >= kernel)
         return 0;
+    sharing_sampling_stop();
     sampling_period_begin(&period, &state, accesses_per_ms);
     if (sched_sample_period)
         period.period = (uint32_t)sched_sample_period;
     struct hpm_sampling config = {.sources = SOURCES_REMOTE_CACHE,
                                   .period = period.period,
                                   .jitter = period.period / 2,
-                                  .user = true};
+                                  .user = true,
+                                  .kernel = kernel};
     int err = hpm_sampling_start(&config);
     on = !err;
+    with_kernel = kernel;
     return err;
 }
 

@@ -9,7 +9,7 @@ SUITE_SRC := $(call files,\
 TEST_APPS := \
 	advice anew asks badcalls clocks counts faults files gates kin known leaves libctest loop mapped \
 	oom paging places priorities ratio reads regions remaps samplers sessions stress names standard \
-	strings brief typed watchask where
+	strings brief couples typed watchask where
 $(foreach t,$(TEST_APPS),$(eval $(t)_SRC := $(call files,apps/$(t).c)))
 faults_SRC += $(call files,apps/$(ARCH)/misdeeds.c)
 libctest_SRC += $(call files,apps/libctest_sync.c)
@@ -18,6 +18,7 @@ known_SRC += $(call files,apps/$(ARCH)/known_loop.S)
 reads_SRC += $(call files,apps/$(ARCH)/known_loop.S)
 ratio_SRC += $(call files,apps/$(ARCH)/ratio_loop.S)
 regions_SRC += $(call files,apps/$(ARCH)/known_loop.S)
+couples_SRC += $(SERVED_SRC)
 watchask_SRC += $(SERVED_SRC)
 # What must be refused: a program cut short, and none at all.
 BROKEN_APPS := cut-short no-program

@@ -242,7 +242,7 @@ static void stop_when_sure(struct tally *tally, const struct planted_shape *shap
     do {
         while (shmap_samples(&s.table) < watch.next_check) {
             struct planted_sample sample = planted_next(&p);
-            shmap_record(&s.table, sample.thread, sample.address);
+            shmap_record(&s.table, sample.thread, sample.thread, sample.address);
         }
         right = is_right(&s, &contenders[OURS], &p);
     } while (!cluster_is_final(&watch, &s.clustering, shmap_samples(&s.table)));
@@ -266,7 +266,7 @@ static void sweep(struct tally *tally, const struct planted_shape *shape, uint64
         for (; samples < checkpoints[i]; samples++) {
             struct planted_sample sample = planted_next(&p);
             for (unsigned f = 0; f < FILTERS; f++)
-                shmap_record(&stands[f].table, sample.thread, sample.address);
+                shmap_record(&stands[f].table, sample.thread, sample.thread, sample.address);
         }
         for (unsigned c = 0; c < CONTENDERS; c++)
             tally->right[c][i] += is_right(&stands[contenders[c].filter], &contenders[c], &p);

@@ -280,6 +280,18 @@ static void reset_unwanted(struct net_stream *t)
     t->owner->let_go(t);
 }
 
+/* Returns the pid of the process that has made the other end; 0: it is not of this machine. */
+static uint32_t connector_of(const struct tcp_pcb *pcb)
+{
+    const struct demux_ends other = {ip_2_ip4(&pcb->local_ip)->addr,
+                                     ip_2_ip4(&pcb->remote_ip)->addr, pcb->local_port,
+                                     pcb->remote_port};
+    const struct tcp_pcb *peer = tcp_with_ends(&other, NULL, false);
+    const struct net_stream *t = peer ? peer->callback_arg : NULL;
+
+    return t ? t->connector : 0;
+}
+
 /* A connection to a listener, or to its branch here. */
 static err_t arrived(void *arg, struct tcp_pcb *pcb, err_t err)
 {
@@ -295,6 +307,7 @@ static err_t arrived(void *arg, struct tcp_pcb *pcb, err_t err)
     net_stream_settle(t, &net_here);
     t->state = STREAM_CONNECTED;
     t->options = listener->options;
+    t->connector = connector_of(pcb);
     attach(t, pcb);
     put_ends(t);
     tcp_backlog_delayed(pcb);

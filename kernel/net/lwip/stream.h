@@ -76,6 +76,7 @@ struct net_stream {
     bool closed;                  /* [L] its owner has closed it */
     bool resets;                  /* [L] it ends by a reset */
     struct net_address own, peer; /* [L] */
+    uint32_t connector; /* [-] pid of the process that connects or has connected; 0: elsewhere */
     struct net_stream_options options; /* [L] */
 
     struct pbuf *received; /* [L] a chain; parts of it that were read have been cut off */

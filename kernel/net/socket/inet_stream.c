@@ -103,7 +103,7 @@ static int wait_connected(struct inet_socket *n, uint64_t deadline_ns)
 }
 
 static int connect_inet(struct socket *s, const struct socket_address *to, bool nonblock,
-                        UNUSED const struct socket_caller *by)
+                        const struct socket_caller *by)
 {
     uint64_t deadline_ns = socket_send_deadline(s, nonblock);
     struct inet_socket *n = inet_of(s);
@@ -124,6 +124,7 @@ static int connect_inet(struct socket *s, const struct socket_address *to, bool 
     if (pending || done || failed)
         return wait_connected(n, deadline_ns);
     inet_apply_options(s, 0);
+    n->stream.connector = by->is.pid;
     err = net_stream_connect(&n->stream, &peer);
     return err ? err : wait_connected(n, deadline_ns);
 }
@@ -150,6 +151,7 @@ static int accept_inet(struct socket *s, bool nonblock, UNUSED const struct sock
         return err;
     net_stream_accepted(t);
     *out = &of_stream(t)->s;
+    (*out)->connector = t->connector;
     return 0;
 }
 

@@ -53,6 +53,7 @@ struct socket {
     int error;                      /* [S] pending: 0 or a negative number; socket_error() */
     bool listens;                   /* [S] SO_ACCEPTCONN */
     struct socket_credentials peer; /* [S] SO_PEERCRED */
+    uint32_t connector; /* of an accepted one: pid of the process that connected, 0: elsewhere */
 };
 
 struct socket_address {

@@ -39,6 +39,7 @@ static int make_end(struct unix_socket *u, struct unix_socket *listener,
     socket_get(&u->s);
     end->peer = u;
     s->peer = by->is;
+    s->connector = by->is.pid;
     end->name = unix_name_get(listener->name);
     *out = end;
     return 0;

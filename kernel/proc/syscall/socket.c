@@ -204,9 +204,13 @@ static int accept_file(const struct call *c, struct file *f, uint32_t flags, str
         return -ENOTSOCK;
     socket_called_by(c, &by);
     int err = s->ops->accept(s, socket_nonblocking(f), &by, &new) ?: socket_open(new, flags, out);
-    if (err || !c->a[1])
+    if (err)
         return err;
     new = socket_of(*out);
+    if (new->connector)
+        sharing_connected(by.is.pid, new->connector);
+    if (!c->a[1])
+        return 0;
     err = new->ops->peer(new, &a) ? -ECONNABORTED : socket_put_address(&a, c->a[1], c->a[2]);
     if (err)
         file_put(*out);

@@ -9,14 +9,24 @@
 #define BRAKE_AFTER_NS (NS_PER_MS / 2)
 #define JUDGE_AFTER_NS (2 * NS_PER_MS) /* time after which it is set by the rate of accesses */
 
+/* Returns the time for samples in `ns` since the start, on all CPUs. */
+static uint64_t allowed_ns(const struct sampling_period *p, const struct sampling_state *s,
+                           uint64_t ns)
+{
+    uint64_t budget_ns = s->budget_permille * ns * s->cpus / 1000,
+             passed_ns = MAX(s->now_ns - p->begin_ns, (uint64_t)1),
+             looking_ppm = (s->looking_ns - p->begin_looking_ns) * 1000000 / passed_ns,
+             looking_ns = ns * looking_ppm / 1000000;
+
+    return MAX(budget_ns - MIN(looking_ns, budget_ns), budget_ns / 2);
+}
+
 /* Returns the number of samples in a millisecond that the budget allows. */
-static uint64_t affordable_per_ms(const struct sampling_state *s)
+static uint64_t affordable_per_ms(const struct sampling_period *p, const struct sampling_state *s)
 {
     uint64_t each_ns = s->taken > COST_KNOWN ? s->spent_ns / s->taken : SAMPLE_COST_NS;
 
-    return MAX((uint64_t)s->budget_permille * s->cpus * NS_PER_MS / 1000 /
-                   MAX(each_ns, (uint64_t)1),
-               (uint64_t)1);
+    return MAX(allowed_ns(p, s, NS_PER_MS) / MAX(each_ns, (uint64_t)1), (uint64_t)1);
 }
 
 static void set_period(struct sampling_period *p, const struct sampling_state *s, uint64_t period)
@@ -31,17 +41,16 @@ static void set_period(struct sampling_period *p, const struct sampling_state *s
 void sampling_period_begin(struct sampling_period *p, const struct sampling_state *s,
                            uint64_t accesses_per_ms)
 {
-    set_period(p, s, accesses_per_ms / affordable_per_ms(s));
     p->begin_ns = s->now_ns;
     p->begin_spent_ns = s->spent_ns;
+    p->begin_looking_ns = s->looking_ns;
+    set_period(p, s, accesses_per_ms / affordable_per_ms(p, s));
     p->peak_per_ms = accesses_per_ms;
 }
 
 bool sampling_period_over_budget(const struct sampling_period *p, const struct sampling_state *s)
 {
-    uint64_t all_ns = (s->now_ns - p->begin_ns + ADVANCE_NS) * s->cpus;
-
-    return (s->spent_ns - p->begin_spent_ns) * 1000 > s->budget_permille * all_ns;
+    return s->spent_ns - p->begin_spent_ns > allowed_ns(p, s, s->now_ns - p->begin_ns + ADVANCE_NS);
 }
 
 bool sampling_period_adapt(struct sampling_period *p, const struct sampling_state *s, bool settling)
@@ -52,7 +61,7 @@ bool sampling_period_adapt(struct sampling_period *p, const struct sampling_stat
         return false;
     uint64_t per_ms = (s->taken - p->taken) * NS_PER_MS / elapsed_ns,
              accesses_per_ms = (s->accesses - p->accesses) * NS_PER_MS / elapsed_ns,
-             affordable = affordable_per_ms(s);
+             affordable = affordable_per_ms(p, s);
     p->peak_per_ms = MAX(p->peak_per_ms, accesses_per_ms);
     if (sampling_period_over_budget(p, s) && 2 * per_ms > affordable) {
         set_period(p, s, MAX(2 * old, accesses_per_ms / affordable));

@@ -5,9 +5,10 @@
  *
  * Unlike struct period (hpm/policy/period.h), which aims at a number of samples in windows of equal
  * length and follows their mean, this keeps a budget of time over a whole detection. Time spent
- * above the budget is paid back. Bursts are shorter than the time between two settings, so the
- * largest one is the guide. A change reaches each CPU only at its next switch or tick, so small
- * changes are not made.
+ * above the budget is paid back. Looks for samples, at each switch of threads, cost the same at any
+ * period: what they leave of the budget, at least a half of it, is for samples. Bursts are shorter
+ * than the time between two settings, so the largest one is the guide. A change reaches each CPU
+ * only at its next switch or tick, so small changes are not made.
  *
  * Pure: the caller reads the clock and the accounts, and programs the PMU.
  */
@@ -19,9 +20,10 @@ enum { SAMPLING_PERIOD_MAX = 1 << 20 };
 /* The state now. Counts are since boot. */
 struct sampling_state {
     uint64_t now_ns;
-    uint64_t taken;    /* samples taken, on all CPUs */
-    uint64_t accesses; /* that these stand for, each by the period it was taken with */
-    uint64_t spent_ns; /* on samples and clustering, on all CPUs */
+    uint64_t taken;      /* samples taken, on all CPUs */
+    uint64_t accesses;   /* that these stand for, each by the period it was taken with */
+    uint64_t spent_ns;   /* on samples and clustering, on all CPUs */
+    uint64_t looking_ns; /* on looks for samples that found none */
     unsigned cpus;
     unsigned budget_permille; /* part of the CPUs' time that may be spent */
     uint32_t period_min;      /* shortest period of the PMU; 0: any */
@@ -30,7 +32,7 @@ struct sampling_state {
 struct sampling_period {
     uint32_t period; /* 1 to SAMPLING_PERIOD_MAX */
     /* Private. */
-    uint64_t begin_ns, begin_spent_ns;
+    uint64_t begin_ns, begin_spent_ns, begin_looking_ns;
     uint64_t peak_per_ms;               /* most accesses in a millisecond between two looks */
     uint64_t since_ns, taken, accesses; /* at the last setting */
 };

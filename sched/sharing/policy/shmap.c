@@ -102,7 +102,7 @@ static enum shmap_outcome stand_for(struct shmap_table *table, unsigned entry,
 
     while (place < SHMAP_CANDIDATES && set[place].line != hit.line)
         place++;
-    if (place == SHMAP_CANDIDATES || set[place].thread == hit.thread) {
+    if (place == SHMAP_CANDIDATES || set[place].side == hit.side) {
         remember(set, place, hit);
         return SHMAP_PENDING;
     }
@@ -112,7 +112,8 @@ static enum shmap_outcome stand_for(struct shmap_table *table, unsigned entry,
     return SHMAP_COUNTED;
 }
 
-enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint64_t address)
+enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, unsigned side,
+                                uint64_t address)
 {
     uint64_t line = (address >> log2_floor(table->config.line_bytes)) + 1;
     unsigned entry = entry_of(table, line);
@@ -123,7 +124,7 @@ enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint
         if (table->config.grant == SHMAP_FIRST)
             table->owner[entry] = line;
         else
-            outcome = stand_for(table, entry, (struct shmap_candidate){line, thread});
+            outcome = stand_for(table, entry, (struct shmap_candidate){line, thread, side});
     } else if (table->owner[entry] != line) {
         outcome = SHMAP_COLLIDED;
     }

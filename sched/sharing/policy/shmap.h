@@ -9,9 +9,9 @@
  * Which line gets an entry (enum shmap_grant):
  *   SHMAP_FIRST   the first line that hits it, as published; a private line, or one of a small
  *                 group, may take it
- *   SHMAP_SECOND  the first line that a second thread hits; until then SHMAP_CANDIDATES lines are
- *                 remembered, the least recently hit giving way, so a line of one thread never
- *                 holds an entry
+ *   SHMAP_SECOND  the first line that is hit from a second side, such as a second thread; until
+ *                 then SHMAP_CANDIDATES lines are remembered, the least recently hit giving way, so
+ *                 a line of one thread never holds an entry
  *
  * Pure: memory comes from the caller, nothing is locked; one caller at a time per table.
  */
@@ -47,7 +47,7 @@ struct shmap_config {
 
 struct shmap_candidate {
     uint64_t line; /* line number + 1, 0: none */
-    unsigned thread;
+    unsigned thread, side;
 };
 
 struct shmap_table {
@@ -68,8 +68,10 @@ size_t shmap_bytes(const struct shmap_config *config);
  * alignment) or -ENOMEM (too few bytes). */
 int shmap_init(struct shmap_table *table, const struct shmap_config *config, void *memory,
                size_t bytes);
-/* Records a sampled miss of a thread, given by its row, on the line at `address`. */
-enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, uint64_t address);
+/* Records a sampled miss of a thread, given by its row, on the line at `address`. `side`: for
+ * SHMAP_SECOND, the thread; or its process, if only what lies between processes is to count. */
+enum shmap_outcome shmap_record(struct shmap_table *table, unsigned thread, unsigned side,
+                                uint64_t address);
 /* Returns the number of samples, dropped ones included. */
 uint64_t shmap_samples(const struct shmap_table *table);
 /* Returns the invariant that is broken, or NULL. */

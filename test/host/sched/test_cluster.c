@@ -274,7 +274,7 @@ static void take_samples(struct stream *s, struct fixture *f, uint64_t samples)
 {
     while (shmap_samples(&s->table) < samples) {
         struct planted_sample sample = planted_next(&s->planted);
-        shmap_record(&s->table, sample.thread, sample.address);
+        shmap_record(&s->table, sample.thread, sample.thread, sample.address);
     }
     memcpy(f->counts, s->table.count, (size_t)s->table.config.threads * s->table.config.entries);
 }

@@ -134,6 +134,28 @@ static void fewer_accesses_after_a_placement_are_not_chased(void **state)
     assert_int_equal(f.p.period, before / 4);
 }
 
+/* Samples for 200 ms, while looks cost that part of the budget; returns the samples' part of it, in
+ * percent. */
+static uint64_t samples_percent(unsigned looks_percent)
+{
+    struct fixture f = begin(20000);
+
+    for (unsigned ms = 0; ms < 200; ms++) {
+        f.s.looking_ns += NS_PER_MS * CPUS * PERMILLE / 1000 * looks_percent / 100;
+        pass_ms(&f, 20000, false);
+    }
+    return (f.s.spent_ns - f.p.begin_spent_ns) * 100000 / ((uint64_t)200 * NS_PER_MS * CPUS) /
+           PERMILLE;
+}
+
+static void samples_have_what_looks_leave_or_half(void **state)
+{
+    (void)state;
+    assert_in_range(samples_percent(0), 80, 100);
+    assert_in_range(samples_percent(25), 55, 75);
+    assert_in_range(samples_percent(300), 35, 50);
+}
+
 static void no_rate_leads_out_of_range(void **state)
 {
     (void)state;
@@ -167,6 +189,7 @@ int main(void)
         cmocka_unit_test(samples_taken_before_a_change_count_with_their_own_period),
         cmocka_unit_test(bursts_do_not_break_the_budget),
         cmocka_unit_test(fewer_accesses_after_a_placement_are_not_chased),
+        cmocka_unit_test(samples_have_what_looks_leave_or_half),
         cmocka_unit_test(no_rate_leads_out_of_range),
         cmocka_unit_test(no_period_is_shorter_than_the_pmu_can_have),
     };

@@ -35,7 +35,7 @@ static int set_up(void **state)
     assert_int_equal(detection_create(&process, &process.detection), 0);
     switch_to(1, 1);
     switch_to(0, 0);
-    assert_int_equal(sharing_sampling_start(arch_clock_ns(), 0), 0);
+    assert_int_equal(sharing_sampling_start(arch_clock_ns(), 0, false), 0);
     assert_int_equal(sharing_sampling_period(), 1);
     tick(1);
     return 0;

@@ -56,7 +56,7 @@ static int tear_down(void **state)
 
 static enum shmap_outcome record(struct fixture *f, unsigned thread, uint64_t line)
 {
-    enum shmap_outcome outcome = shmap_record(&f->table, thread, line * LINE + 24);
+    enum shmap_outcome outcome = shmap_record(&f->table, thread, thread, line * LINE + 24);
     const char *broken = shmap_check(&f->table);
 
     if (broken)
@@ -115,10 +115,10 @@ static void addresses_of_one_line_are_one(void **state)
 {
     struct fixture *f = *state;
 
-    shmap_record(&f->table, 0, 7 * LINE);
-    shmap_record(&f->table, 0, 7 * LINE + LINE - 1);
+    shmap_record(&f->table, 0, 0, 7 * LINE);
+    shmap_record(&f->table, 0, 0, 7 * LINE + LINE - 1);
     assert_int_equal(count_of(f, 0, 7), 2);
-    shmap_record(&f->table, 0, 0);
+    shmap_record(&f->table, 0, 0, 0);
     assert_int_equal(count_of(f, 0, 0), 1);
 }
 
@@ -130,6 +130,20 @@ static void counters_saturate(void **state)
         record(f, 0, 7);
     assert_int_equal(count_of(f, 0, 7), 255);
     assert_int_equal(f->table.sampled[0], 1000);
+}
+
+static void threads_of_one_side_make_no_owner(void **state)
+{
+    struct fixture *f = *state;
+
+    make_table(f, SHMAP_SECOND);
+    assert_int_equal(shmap_record(&f->table, 0, 100, 7 * LINE), SHMAP_PENDING);
+    assert_int_equal(shmap_record(&f->table, 1, 100, 7 * LINE), SHMAP_PENDING);
+    assert_int_equal(shmap_record(&f->table, 2, 101, 7 * LINE), SHMAP_COUNTED);
+    assert_int_equal(shmap_record(&f->table, 0, 100, 7 * LINE), SHMAP_COUNTED);
+    assert_int_equal(count_of(f, 0, 7), 1);
+    assert_int_equal(count_of(f, 1, 7), 1); /* the last one before the second side */
+    assert_int_equal(count_of(f, 2, 7), 1);
 }
 
 static void under_the_second_rule_two_threads_make_an_owner(void **state)
@@ -395,6 +409,7 @@ int main(void)
         TEST(the_first_line_owns_its_entry_and_others_are_dropped),
         TEST(addresses_of_one_line_are_one),
         TEST(counters_saturate),
+        TEST(threads_of_one_side_make_no_owner),
         TEST(under_the_second_rule_two_threads_make_an_owner),
         TEST(private_lines_never_block_an_entry),
         TEST(the_candidate_not_hit_for_longest_gives_way),
