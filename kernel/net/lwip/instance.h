@@ -112,6 +112,7 @@ uint64_t net_memory_refused(void); /* requests of lwIP beyond it */
 /* Lets an instance have that many bytes more; takes them back. Any context. */
 bool net_memory_grant(uint64_t bytes);
 void net_memory_return(uint64_t bytes);
+uint64_t net_memory_granted(void); /* to all */
 /* Stores the first `room` connections that no socket has: those that wait for their last packets,
  * and those whose handshake is not complete. Returns how many there are. Thread context. */
 unsigned net_ends(struct net_end *out, unsigned room);

@@ -140,6 +140,11 @@ void net_memory_return(uint64_t bytes)
     __atomic_fetch_sub(&memory_granted, bytes, __ATOMIC_RELAXED);
 }
 
+uint64_t net_memory_granted(void)
+{
+    return __atomic_load_n(&memory_granted, __ATOMIC_RELAXED);
+}
+
 /* ---- What all have --------------------------------------------------------------------------- */
 
 unsigned net_ends(struct net_end *out, unsigned room)

@@ -4,6 +4,7 @@
  */
 #include "kernel/mem/mem.h"
 #include "kernel/net/lwip/instance.h"
+#include "kernel/net/lwip/room.h"
 #include "lwip/opt.h"
 
 #define GRANT (64 * KIB)
@@ -40,11 +41,23 @@ static bool may_have(uint64_t bytes)
     return true;
 }
 
+/* What all instances have; of the others, what they were granted. */
+static uint64_t of_all(void)
+{
+    return net_memory_granted() - (granted - used);
+}
+
+bool lwip_is_short(void)
+{
+    return net_is_short(net_memory_limit(), of_all());
+}
+
 void *lwip_malloc(size_t bytes)
 {
     struct head *h;
 
-    if (!may_have(bytes) || !(h = kmalloc_unfilled(sizeof(*h) + bytes))) {
+    if (!net_has_room(net_memory_limit(), of_all(), bytes) || !may_have(bytes) ||
+        !(h = kmalloc_unfilled(sizeof(*h) + bytes))) {
         __atomic_store_n(&refused, refused + 1, __ATOMIC_RELAXED);
         return NULL;
     }

@@ -1,6 +1,8 @@
 /* See lwip_host.h. */
 #include "lwip_host.h"
+#include <malloc.h>
 #include <stdio.h>
+#include "kernel/net/lwip/room.h"
 #include "lwip/init.h"
 #include "lwip/ip4_frag.h"
 #include "lwip/netif.h"
@@ -11,34 +13,44 @@
 uint32_t lwip_sys_now;
 uint64_t lwip_seed = 1;
 unsigned lwip_objects, lwip_fail_at;
+size_t lwip_bytes, lwip_bytes_max, lwip_limit = SIZE_MAX;
 
-static bool fails(void)
+static bool fails(size_t bytes)
 {
-    return lwip_fail_at && !--lwip_fail_at;
+    return (lwip_fail_at && !--lwip_fail_at) || !net_has_room(lwip_limit, lwip_bytes, bytes);
+}
+
+static void *count(void *p)
+{
+    if (p) {
+        lwip_objects++;
+        lwip_bytes += malloc_usable_size(p);
+        lwip_bytes_max = MAX(lwip_bytes_max, lwip_bytes);
+    }
+    return p;
 }
 
 void *lwip_malloc(size_t bytes)
 {
-    void *p = fails() ? NULL : malloc(bytes);
-
-    if (p)
-        lwip_objects++;
-    return p;
+    return count(fails(bytes) ? NULL : malloc(bytes));
 }
 
 void *lwip_calloc(size_t n, size_t bytes)
 {
-    void *p = fails() ? NULL : calloc(n, bytes);
+    return count(fails(n * bytes) ? NULL : calloc(n, bytes));
+}
 
-    if (p)
-        lwip_objects++;
-    return p;
+bool lwip_is_short(void)
+{
+    return net_is_short(lwip_limit, lwip_bytes);
 }
 
 void lwip_free(void *p)
 {
-    if (p)
+    if (p) {
         lwip_objects--;
+        lwip_bytes -= malloc_usable_size(p);
+    }
     free(p);
 }
 
@@ -111,7 +123,8 @@ static void free_received(struct pbuf *p)
     struct received *r = (struct received *)p;
 
     free(r->bytes);
-    lwip_free(r);
+    free(r);
+    lwip_objects--;
 }
 
 struct pbuf *lwip_received(const void *bytes, size_t n)

@@ -11,6 +11,8 @@ extern uint32_t lwip_sys_now; /* what sys_now() returns */
 extern uint64_t lwip_seed;    /* of lwip_random(), not 0 */
 extern unsigned lwip_objects; /* that lwIP has allocated and not freed */
 extern unsigned lwip_fail_at; /* that many allocations from now one fails; 0: none */
+/* Bytes that it has, the most it had, and what it may have; without buffers of lwip_received(). */
+extern size_t lwip_bytes, lwip_bytes_max, lwip_limit;
 
 /* Initializes lwIP, once in a process. */
 void lwip_host_start(void);

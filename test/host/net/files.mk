@@ -13,3 +13,5 @@ test_demux_SRC := kernel/net/lwip/demux.c
 test_lwip_connections_SRC = $(LWIP_TESTED)
 LWIP_TESTS += $(call files,test_lwip_connections.c)
 test_cookie_SRC := kernel/net/lwip/cookie.c kernel/lib/siphash.c
+test_lwip_flood_SRC = $(LWIP_TESTED) kernel/net/lwip/frame.c kernel/dev/net/net_hash.c
+LWIP_TESTS += $(call files,test_lwip_flood.c)

@@ -38,5 +38,6 @@ void lwip_failed(const char *what, const char *file, int line);
 void *lwip_malloc(size_t bytes);
 void *lwip_calloc(size_t n, size_t bytes);
 void lwip_free(void *p);
+bool lwip_is_short(void); /* no connection may begin */
 uint32_t lwip_random(void);
 #define LWIP_RAND() lwip_random()
