@@ -5,11 +5,15 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -278,8 +282,76 @@ static void heads(void)
           "/proc/net leads to the own process's");
 }
 
+static bool ask(int s, unsigned long what, const char *name, struct ifreq *r)
+{
+    *r = (struct ifreq){0};
+    snprintf(r->ifr_name, sizeof r->ifr_name, "%s", name);
+    return !ioctl(s, what, r);
+}
+
+static uint32_t address_in(const struct ifreq *r)
+{
+    return ntohl(((const struct sockaddr_in *)(const void *)&r->ifr_addr)->sin_addr.s_addr);
+}
+
+static void list(int s)
+{
+    struct ifreq all[16] = {0};
+    struct ifconf c = {.ifc_len = sizeof all, .ifc_req = all}, none = {0};
+    bool found = false;
+
+    if (ioctl(s, SIOCGIFCONF, &c) || ioctl(s, SIOCGIFCONF, &none))
+        perror("SIOCGIFCONF");
+    for (size_t i = 0; i < (size_t)c.ifc_len / sizeof all[0]; i++)
+        found |= !strcmp(all[i].ifr_name, "lo") && address_in(&all[i]) == INADDR_LOOPBACK;
+    check(found, "SIOCGIFCONF lists the loopback interface");
+    check(none.ifc_len == c.ifc_len && c.ifc_len % (int)sizeof all[0] == 0,
+          "... and without a place for them, tells their room");
+    c = (struct ifconf){.ifc_len = sizeof all[0] - 1, .ifc_req = all};
+    check(!ioctl(s, SIOCGIFCONF, &c) && !c.ifc_len, "... in whole requests only");
+}
+
+static void interfaces(void)
+{
+    int s = socket(AF_INET, SOCK_DGRAM, 0), u = socket(AF_UNIX, SOCK_DGRAM, 0);
+    struct ifreq r;
+    char name[IF_NAMESIZE] = "";
+
+    list(s);
+    check(ask(s, SIOCGIFADDR, "lo", &r) && address_in(&r) == INADDR_LOOPBACK, "its address");
+    check(ask(s, SIOCGIFNETMASK, "lo", &r) && address_in(&r) == 0xff000000, "... its network");
+    check(ask(s, SIOCGIFFLAGS, "lo", &r) &&
+              (r.ifr_flags & (IFF_UP | IFF_LOOPBACK | IFF_RUNNING | IFF_BROADCAST)) ==
+                  (IFF_UP | IFF_LOOPBACK | IFF_RUNNING),
+          "... its flags");
+    check(ask(s, SIOCGIFHWADDR, "lo", &r) && r.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK &&
+              !memcmp(r.ifr_hwaddr.sa_data, "\0\0\0\0\0\0", 6),
+          "... its kind");
+    check(ask(s, SIOCGIFMTU, "lo", &r) && r.ifr_mtu == 65536, "... its longest packet");
+    check(ask(s, SIOCGIFMETRIC, "lo", &r) && !r.ifr_metric, "... its metric");
+    check(if_nametoindex("lo") == 1 && if_indextoname(1, name) && !strcmp(name, "lo"),
+          "names and indices");
+    check(ask(u, SIOCGIFINDEX, "lo", &r) && r.ifr_ifindex == 1, "... by a local socket, too");
+    check(!ask(u, SIOCGIFADDR, "lo", &r) && errno == ENOTTY, "... which has no addresses");
+    check(!ask(s, SIOCGIFADDR, "none9", &r) && errno == ENODEV, "an interface that there is not");
+    check(ioctl(s, SIOCGIFADDR, NULL) && errno == EFAULT, "a request that is nowhere");
+    close(s);
+    close(u);
+}
+
 static void card(const char *name)
 {
+    int s = socket(AF_INET, SOCK_DGRAM, 0);
+    struct ifreq r;
+
+    check(ask(s, SIOCGIFADDR, name, &r) && address_in(&r) == 0x0a00020f, "the card's address");
+    check(ask(s, SIOCGIFBRDADDR, name, &r) && address_in(&r) == 0x0a0002ff,
+          "... that of all in its network");
+    check(ask(s, SIOCGIFHWADDR, name, &r) && r.ifr_hwaddr.sa_family == ARPHRD_ETHER &&
+              !memcmp(r.ifr_hwaddr.sa_data, "\x52\x54\x00\x12\x34\x56", 6),
+          "... of Ethernet");
+    check(ask(s, SIOCGIFMTU, name, &r) && r.ifr_mtu == 1500, "... its longest packet");
+    close(s);
     char colon[32];
 
     snprintf(colon, sizeof colon, "%s:", name);
@@ -294,6 +366,7 @@ int main(int argc, char **argv)
     figures();
     datagrams();
     local();
+    interfaces();
     if (argc > 1)
         card(argv[1]);
     printf("1..%u\n", count);

@@ -229,7 +229,9 @@ static int64_t ioctl_socket(struct vnode *v, UNUSED void *state, uint32_t reques
 {
     struct socket *s = socket_at(v);
 
-    return s->ops->ioctl(s, request, arg);
+    int64_t result = s->ops->ioctl(s, request, arg);
+
+    return result == -ENOTTY ? socket_interface_ioctl(s, request, arg) : result;
 }
 
 static size_t name_socket(struct vnode *v, char *to, size_t room)

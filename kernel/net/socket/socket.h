@@ -204,6 +204,10 @@ int socket_no_set_option(struct socket *s, int level, int name, const void *valu
 void socket_no_option_set(struct socket *s, int name);
 int64_t socket_no_ioctl(struct socket *s, uint32_t request, vaddr_t arg);
 
+/* interfaces.c. Answers requests of ioctl about network interfaces. Returns 0; -ENOTTY: it is none;
+ * -ENODEV; -EADDRNOTAVAIL; -EFAULT. Thread context, no lock held. */
+int64_t socket_interface_ioctl(const struct socket *s, uint32_t request, vaddr_t arg);
+
 /* ---- options.c ------------------------------------------------------------------------------- */
 void socket_init_options(struct socket_options *o); /* as of a new socket */
 /* Get and set an option. *bytes: room, then what was stored. Values lie in the kernel. */

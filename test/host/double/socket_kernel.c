@@ -9,11 +9,18 @@
 #include "kernel/file/file.h"
 #include "kernel/fs/fs.h"
 #include "kernel/mem/mem.h"
+#include "kernel/net/socket/socket.h"
 #include "sched/sched.h"
 #include "test/host/double/socket_kernel.h"
 
 unsigned socket_told;
 struct vnode *socket_root;
+
+int64_t socket_interface_ioctl(UNUSED const struct socket *s, UNUSED uint32_t request,
+                               UNUSED vaddr_t arg)
+{
+    return -ENOTTY;
+}
 
 struct vnode *fs_root(void)
 {
