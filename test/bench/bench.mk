@@ -1,6 +1,6 @@
 # Benchmarks: targets bench, bench-*, results.
 .PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
-	bench-servers bench-connections results
+	bench-servers bench-connections bench-pairs results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -43,6 +43,11 @@ bench-elsewhere: $(KERNEL) | deps-run
 bench-connections: $(KERNEL) machine | deps-run
 	@test/bench/connections.sh arch=$(ARCH) $(firstword $(SIMULATED)) \
 		$(if $(COUNTS),counts='$(COUNTS)') $(if $(KERNELS),kernels='$(KERNELS)')
+
+# Requests over loopback from all CPUs at once, by one lwIP and by several, and under Linux.
+bench-pairs: $(KERNEL) machine | deps-run
+	@test/bench/pairs.sh arch=$(ARCH) $(if $(ROUNDS),rounds=$(ROUNDS)) \
+		$(if $(KERNELS),kernels='$(KERNELS)')
 
 # Unmodified servers of Debian under Vigil and under Linux: cycles of a request. OVER: unix, tcp.
 bench-servers: $(KERNEL) machine | deps-run

@@ -49,7 +49,7 @@ static void assign_cpus(unsigned count)
 
     for (unsigned cpu = 0; cpu < topology->cpus; cpu++)
         of_cpu[cpu] =
-            (uint8_t)(topology->chips < count ? cpu % count
+            (uint8_t)(topology->chips < count ? cpu * count / topology->cpus
                                               : topology->of[cpu].chip * count / topology->chips);
 }
 
