@@ -1,5 +1,6 @@
 # Tests: targets test, test-*, fuzz. Each folder's files.mk lists the tests' sources.
-.PHONY: test test-host test-machine test-qemu test-tools test-docs test-long test-page-ins fuzz fuzz-calls
+.PHONY: test test-host test-machine test-qemu test-tools test-docs test-long test-page-ins test-soak fuzz \
+	fuzz-calls
 
 # prove NAME, ENVIRONMENT: runs the test files that follow, with prove's options, one on each CPU.
 # Notes the time of each under NAME, for test/slowest.sh.
@@ -207,6 +208,13 @@ test-page-ins: $(foreach arch,$(TEST_ARCHS),test-page-ins-$(arch))
 test-page-ins-%: | deps-test
 	@$(MAKE) --no-print-directory ARCH=$* $(B)/$*/vigil-test.$(KERNEL_FILE_$*)
 	@ARCH=$* B=$(B) PAGE_INS=$(PAGE_INS) SEED=$(SEED) prove --timer --verbose test/qemu/page_ins.sh
+
+# CONNECTIONS connections over loopback on SMP CPUs (4), and whether memory is as before.
+CONNECTIONS ?= 1000000
+test-soak: $(KERNEL) | deps-test
+	$(Q)$(CC) -O1 -static -pthread -o $(O)/soak test/linux/soak.c
+	@./vigil run --no-report --machine qemu --smp $(or $(SMP),4) --timeout 7200 -- \
+		$(O)/soak $(CONNECTIONS)
 
 test-long: test
 	@LONG=1 $(H)/test_replace_chooser
