@@ -50,7 +50,9 @@ run() { # MACHINE KERNEL
 }
 
 {
-	test/bench/header.sh "make bench-pairs ARCH=$arch ROUNDS=$rounds" arch="$arch"
+	test/bench/header.sh \
+		"test/bench/pairs.sh arch=$arch machines='$machines' kernels='$kernels' rounds=$rounds" \
+		arch="$arch"
 	echo "# A pair of threads on each of the CPUs: 64 bytes there and 64 back, four system calls."
 	echo "# Requests of all pairs in a second; cycles of one; how many times that of one CPU."
 	printf '%-16s %-24s %5s %9s %8s %6s\n' machine kernel cpus per_s cycles times
