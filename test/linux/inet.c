@@ -705,6 +705,36 @@ static void test_cpus(void)
     sched_setaffinity(0, sizeof(all), &all);
 }
 
+static void test_packet_info(void)
+{
+    struct sockaddr_in at = loopback(0);
+    int on = 1, from = socket(AF_INET, SOCK_DGRAM, 0), to = socket(AF_INET, SOCK_DGRAM, 0);
+    char data[8], control[CMSG_SPACE(sizeof(struct in_pktinfo))];
+    struct iovec part = {data, sizeof(data)};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = control,
+                       .msg_controllen = sizeof(control)};
+    struct in_pktinfo info = {0};
+
+    bind(to, (struct sockaddr *)&at, sizeof(at));
+    at = name_of(to);
+    setsockopt(to, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on));
+    sendto(from, "packet", 6, 0, (struct sockaddr *)&at, sizeof(at));
+    gives(recvmsg(to, &m, 0), 6, 0, "a datagram with IP_PKTINFO");
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    check(c && c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO &&
+              c->cmsg_len == CMSG_LEN(sizeof(info)),
+          "... has control data of that kind");
+    if (c)
+        memcpy(&info, CMSG_DATA(c), sizeof(info));
+    check(info.ipi_addr.s_addr == htonl(INADDR_LOOPBACK) &&
+              info.ipi_spec_dst.s_addr == htonl(INADDR_LOOPBACK) && info.ipi_ifindex == 1,
+          "... which tells where it was sent to, and the interface");
+    close(from);
+    close(to);
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -721,6 +751,7 @@ int main(void)
     test_end_of_wait();
     test_options();
     test_datagrams();
+    test_packet_info();
     test_cpus();
     test_many();
     printf("1..%u\n", count);

@@ -16,7 +16,9 @@ struct net_port_owner {
 struct net_datagram {
     struct list in_queue;
     struct net_address from;
-    uint64_t stamp_ns; /* date */
+    uint32_t to;        /* address, in the order of the network */
+    uint32_t interface; /* that it came by: its number, from 1 on */
+    uint64_t stamp_ns;  /* date */
     uint32_t bytes;
     uint8_t data[];
 };

@@ -122,6 +122,14 @@ static void remove_datagram(struct inet_socket *n, struct net_datagram *d)
     spin_unlock(&n->s.lock, irq);
 }
 
+static void give_info(const struct net_datagram *d, struct socket_message *m)
+{
+    const struct in_pktinfo info = {
+        .ipi_ifindex = (int)d->interface, .ipi_spec_dst.s_addr = d->to, .ipi_addr.s_addr = d->to};
+
+    socket_put_control(m, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
+}
+
 static int64_t give_datagram(struct inet_socket *n, struct net_datagram *d,
                              struct socket_message *m, unsigned flags)
 {
@@ -133,6 +141,8 @@ static int64_t give_datagram(struct inet_socket *n, struct net_datagram *d,
         remove_datagram(n, d);
     inet_put_address(&d->from, &m->address);
     m->stamp_ns = d->stamp_ns;
+    if (n->options.packet_info)
+        give_info(d, m);
     if (bytes < d->bytes)
         m->flags |= MSG_TRUNC;
     if (socket_give(m, d->data, bytes))
