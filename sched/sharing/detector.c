@@ -148,8 +148,9 @@ static void sample_phase(struct sharing_process *p, uint64_t now_ns)
     p->phase = SHARING_DETECT;
     p->next_ns = now_ns + DRAIN_NS;
     sharing_say(p, "detect", "remote-stalls",
-                "remote_permille=%u threshold=%u threads=%u period=%u", p->remote_permille,
-                (unsigned)sched_remote_pct * 10, p->detection->threads, sharing_sampling_period());
+                "remote_permille=%u threshold=%u threads=%u processes=%u period=%u",
+                p->remote_permille, (unsigned)sched_remote_pct * 10, p->detection->threads,
+                p->withs + 1, sharing_sampling_period());
 }
 
 static void start_detection(struct sharing_process *p, uint64_t now_ns)
@@ -372,20 +373,18 @@ static void assign_stated(struct sharing_process *p, uint64_t now_ns)
                 placed.crossed);
 }
 
-/* Says once that processes are watched as one, or that one cannot be added. */
-static void say_connected(struct sharing_process *p)
+/* Says once that a process cannot be added. */
+static void say_crowded(struct sharing_process *p)
 {
-    if (p->connected)
-        sharing_say(p, "watch", "connected", "processes=%u threads=%u", p->withs + 1, p->count);
-    if (p->crowded)
+    if (p->crowded && !p->said_crowded)
         sharing_say(p, "watch", "crowded", "processes=%u at most are watched as one",
                     SHARING_CONNECTED_MAX + 1);
-    p->connected = p->crowded = false;
+    p->said_crowded = p->crowded;
 }
 
 static void step_process(struct sharing_process *p, uint64_t now_ns)
 {
-    say_connected(p);
+    say_crowded(p);
     if (p->source == SHARING_STATED)
         assign_stated(p, now_ns);
     else if (p->phase == SHARING_WATCH)

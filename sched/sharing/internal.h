@@ -75,16 +75,17 @@ struct sharing_process {
     uint32_t pid;                         /* [-] of the first of the connected processes */
     uint32_t with[SHARING_CONNECTED_MAX]; /* [S] the others */
     unsigned withs;                       /* [S] */
-    bool connected, crowded;    /* [S] others were added, or too many were refused: to be said */
-    enum sharing_source source; /* [-] */
-    struct list members;        /* [S] by sharing_member.link */
-    unsigned count;             /* [S] */
-    bool busy;                  /* [S] */
-    uint64_t changed_ns;        /* [S] when a thread was added, or stated another group */
-    bool unplaced;              /* [S] ... and nothing has been decided since */
-    struct sharing_account account;  /* [S] */
-    struct sharing_picture *picture; /* [S] the latest, or NULL */
-    uint64_t asked_ns;               /* [S] when a program last asked for it; 0: never */
+    bool crowded;                         /* [S] some could not be added */
+    bool said_crowded;                    /* [D] */
+    enum sharing_source source;           /* [-] */
+    struct list members;                  /* [S] by sharing_member.link */
+    unsigned count;                       /* [S] */
+    bool busy;                            /* [S] */
+    uint64_t changed_ns;                  /* [S] when a thread was added, or stated another group */
+    bool unplaced;                        /* [S] ... and nothing has been decided since */
+    struct sharing_account account;       /* [S] */
+    struct sharing_picture *picture;      /* [S] the latest, or NULL */
+    uint64_t asked_ns;                    /* [S] when a program last asked for it; 0: never */
 
     /* The members below are [D]. */
     enum sharing_phase phase;

@@ -214,7 +214,6 @@ static void unite_locked(struct sharing_process *p, struct sharing_process *q)
     p->next_ns = p->backoff_ns = p->not_before_ns = 0;
     p->settling = 0;
     p->unplaced = p->source == SHARING_STATED;
-    p->connected = true;
     sharing_free_locked(q);
 }
 

@@ -3,7 +3,8 @@
  *
  *   soak N        N connections by eight threads; half of them end by a reset
  *
- * Waits until TIME_WAIT is over, and then fails if memory is less than before.
+ * Begins with a tenth as many more. Waits each time until TIME_WAIT is over, and fails if memory is
+ * less at the end than after that beginning.
  */
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -97,11 +98,11 @@ int main(int argc, char **argv)
         return 1;
     for (int i = 0; i < SERVERS; i++)
         pthread_create(&servers[i], NULL, serve, &listener);
-    each = 100;
+    each = n / PARTS / CLIENTS;
     wrong += talk_all();
     sleep(WAIT_S);
-    long before = free_kb(); /* what is made once is made */
-    each = n / PARTS / CLIENTS;
+    /* What is made once is made, for as many in TIME_WAIT as there can be. */
+    long before = free_kb();
     for (int part = 1; part <= PARTS; part++) {
         wrong += talk_all();
         printf("SOAK connections=%u wrong=%u less_kb=%ld\n", part * each * CLIENTS, wrong,

@@ -35,8 +35,8 @@ least=$(lines "qemu.sh argument=mem" least)
 boot smp=1 mem="$least" -- -- hello
 status_is 0 "$least are enough"
 if [ "$arch" = x86_64 ]; then
-	# Past the launcher. At 24 MB, firmware writes into the loaded image.
-	for mem in 3M 5M 7M 9200K 24M; do
+	# Past the launcher. At 30 MB, firmware writes into the loaded image.
+	for mem in 3M 5M 7M 9200K 30M; do
 		more="-m $mem"
 		boot smp=1 timeout=20 -- -- hello
 		status_is 1 "$mem by QEMU alone: the kernel does not start"
