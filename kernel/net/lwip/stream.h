@@ -123,7 +123,8 @@ void net_stream_shutdown(struct net_stream *t, unsigned how);
 /* Ends all: what is queued is still sent, unless it `resets` or received data was not read. Thread
  * context, no lock held. */
 void net_stream_close(struct net_stream *t, bool resets);
-/* Frees what it has, when no instance knows of it any more and it has no reference. Any context. */
+/* Frees a stream's branches in other instances. The stream has no reference, and no instance refers
+ * to it or to them. Any context. */
 void net_stream_release(struct net_stream *t);
 /* Applies `options` that have changed. Thread context, no lock held. */
 void net_stream_set_options(struct net_stream *t);

@@ -3,9 +3,10 @@
  * path=... status=... bytes=...":
  *     watchask port=80 METHOD PATH [TOKEN [BODY]] ...
  * A path of "/events" is read until `n` events have come (METHOD: the number). "sleep" MS waits.
- * "follow" N reads events until watchd has left out N snapshots for a reader. "slow" N reads none
- * until then, then until it is told of what it has missed, and ten readings more. Both print how
- * many readings came, how many were missing between them, and of how many watchd told:
+ * "follow" N reads events until watchd has left out N snapshots for a reader. "slow" N reads no
+ * event until then. It then reads until watchd tells the number of snapshots that it has left out,
+ * and ten readings more. Both print the number of readings, the number that is missing between
+ * them, and the number that watchd told:
  *     watchask: reader=slow readings=... missing=... told=...
  */
 #include <stdbool.h>
