@@ -201,7 +201,7 @@ static void test_names(void)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static union {
+static _Thread_local union {
     char bytes[256];
     struct cmsghdr align;
 } control;
@@ -407,6 +407,77 @@ static void test_epoll(void)
     close(ep);
 }
 
+/* ---- A receiver whose socket gets another peer ----------------------------------------------- */
+
+#define PARTINGS 3000
+
+static int parting[3]; /* receives, its peer, another one */
+static volatile bool parted;
+
+static socklen_t abstract_address(struct sockaddr_un *a, char name)
+{
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = {0, 'p', name}};
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 3);
+}
+
+static void *keep_receiving(void *arg)
+{
+    for (unsigned i = 0; !parted; i++) {
+        int fds[4], flags = i % 2 ? 0 : MSG_PEEK;
+        int n = receive_files(parting[0], fds, CMSG_SPACE(sizeof(fds)), &flags);
+        while (n > 0)
+            close(fds[--n]);
+    }
+    return arg;
+}
+
+static void *keep_sending(void *arg)
+{
+    while (!parted)
+        send_files(parting[1], &parting[2], 1);
+    return arg;
+}
+
+/* Sockets in messages that are received where nothing can be written. */
+static void test_lost_files(void)
+{
+    char *nowhere = (char *)8;
+    bool right = true;
+    int s[2];
+
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, s);
+    for (unsigned i = 0; i < 100; i++) {
+        int lost = socket(AF_UNIX, SOCK_STREAM, 0);
+        right &= send_files(s[0], &lost, 1) == 1 && !close(lost);
+        right &= recv(s[1], nowhere, 1, 0) == -1 && errno == EFAULT;
+    }
+    check(right, "sockets in messages that cannot be received are closed");
+    close(s[0]);
+    close(s[1]);
+}
+
+static void test_parting(void)
+{
+    struct sockaddr_un a;
+    pthread_t t[3];
+
+    for (unsigned i = 0; i < 3; i++) {
+        parting[i] = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+        bind(parting[i], (struct sockaddr *)&a, abstract_address(&a, (char)('0' + i)));
+    }
+    connect(parting[1], (struct sockaddr *)&a, abstract_address(&a, '0'));
+    for (unsigned i = 0; i < 3; i++)
+        pthread_create(&t[i], NULL, i ? keep_receiving : keep_sending, NULL);
+    for (unsigned i = 0; i < PARTINGS; i++)
+        connect(parting[0], (struct sockaddr *)&a, abstract_address(&a, i % 2 ? '1' : '2'));
+    parted = true;
+    for (unsigned i = 0; i < 3; i++)
+        pthread_join(t[i], NULL);
+    for (unsigned i = 0; i < 3; i++)
+        close(parting[i]);
+    check(true, "messages are received and lost at once");
+}
+
 static void test_refused(void)
 {
     int s = socket(AF_UNIX, SOCK_STREAM, 0), fds[2], *volatile nowhere = (int *)8;
@@ -437,6 +508,8 @@ int main(void)
     test_epoll();
     test_refused();
     test_circles();
+    test_parting();
+    test_lost_files();
     printf("1..%u\n", count);
     return failed != 0;
 }

@@ -18,6 +18,9 @@ fuzzed() { # WHAT
 boot smp="$smp" timeout=36000 "initrd=$initrd" -- proc.visible=own -- /callfuzz calls \
 	seed="${SEED:-1}" calls="$calls" jobs=6 threads=8
 fuzzed "$calls calls on $smp CPUs"
+boot smp="$smp" timeout=36000 "initrd=$initrd" -- net.instances=2 proc.visible=own -- \
+	/callfuzz calls seed="${SEED:-1}" calls="$calls" jobs=6 threads=8 sockets=13
+fuzzed "$calls calls, of sockets above all, on $smp CPUs"
 boot smp="$smp" timeout=36000 "initrd=$initrd" -- proc.visible=own -- /callfuzz frames \
 	seed="${SEED:-1}" frames=$((calls / 10))
 fuzzed "$((calls / 10)) frames of signals on $smp CPUs"

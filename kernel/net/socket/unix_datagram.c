@@ -16,7 +16,9 @@ static void part_from(struct unix_socket *u, struct unix_socket *old)
     struct list packets;
 
     unix_leave_refused(u, old);
+    mutex_lock(&u->reading); /* what is being received stays until it is */
     unix_take_packets(u, &packets);
+    mutex_unlock(&u->reading);
     bool lost = !list_empty(&packets);
     unix_free_packets(&packets);
     unix_not_full_unlock(u, spin_lock(&u->s.lock));
@@ -348,10 +350,13 @@ static int64_t give_packet(struct unix_socket *u, struct unix_packet *p, struct 
     unix_tell_source(u, p, m);
     if (n < p->bytes)
         m->flags |= MSG_TRUNC;
-    if (socket_give(m, p->data, n))
-        result = -EFAULT;
-    else
+    if (!socket_give(m, p->data, n)) {
         m->rights = unix_rights_arrive(p, looks);
+    } else {
+        result = -EFAULT;
+        if (p->rights && !looks)
+            unix_rights_land(p);
+    }
     if (!looks)
         unix_free_packet(p);
     return result;

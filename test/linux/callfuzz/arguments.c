@@ -154,9 +154,10 @@ uint64_t descriptor(struct maker *m)
     static const uint64_t odd[] = {UINT64_MAX, (uint64_t)-100, INT32_MAX,  UINT32_MAX,
                                    1023,       1024,           1ull << 32, 1ull << 63};
     struct random *r = &m->random;
+    unsigned end = m->sockets ? SOCKETS_END : FILES_END;
 
     return random_one_in(r, 10) ? PICK(r, odd)
-                                : FILES_FIRST + random_below(r, FILES_END - FILES_FIRST + 3);
+                                : FILES_FIRST + random_below(r, end - FILES_FIRST + 3);
 }
 
 static uint64_t mapping_flags(struct maker *m)
@@ -231,6 +232,8 @@ static uint64_t make_argument(struct maker *m, char kind, unsigned i)
 
     if (strchr(STRUCTURES, kind))
         return make_structure(m, kind, i);
+    if (strchr(SOCKET_KINDS, kind))
+        return make_socket_argument(m, kind, i);
     switch (kind) {
     case 'f':
         return descriptor(m);
@@ -322,7 +325,10 @@ static const struct row *pick_row(struct maker *m, int *call)
     const struct row *row = &rows[random_below(r, linux_row_count)];
 
     *call = row->number;
-    if (random_one_in(r, 16)) {
+    if (random_below(r, 16) < m->sockets) {
+        row = &socket_rows[random_below(r, socket_row_count)];
+        *call = row->number;
+    } else if (random_one_in(r, 16)) {
         row = &unknown;
         *call = random_one_in(r, 4) ? (int)random_next(r) : (int)random_below(r, 600);
     } else if (random_one_in(r, 8)) {
@@ -334,7 +340,7 @@ static const struct row *pick_row(struct maker *m, int *call)
 
 static uint64_t argument_of(struct maker *m, const struct made *c, char kind, unsigned i)
 {
-    if (kind && (c->number == SYS_ioctl || c->number == SYS_fcntl) && i == 1)
+    if (kind && kind != 'r' && (c->number == SYS_ioctl || c->number == SYS_fcntl) && i == 1)
         return c->number == SYS_ioctl ? request(m) : random_below(&m->random, 1040);
     return make_argument(m, kind, i);
 }

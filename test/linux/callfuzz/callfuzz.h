@@ -1,8 +1,9 @@
 /*
  * Seeded system calls, to find what a kernel does wrong with them. The parts of one program:
  *
- *   callfuzz calls seed=N calls=N jobs=N threads=N    calls with random and half-right arguments,
- *                                        by `jobs` processes at a time, beside a neighbour
+ *   callfuzz calls seed=N calls=N jobs=N threads=N sockets=N    calls with random and half-right
+ *                                        arguments, by `jobs` processes at a time, beside a
+ *                                        neighbour; of 16 calls N are of sockets
  *   callfuzz frames seed=N frames=N      signal frames that are returned to broken
  *   callfuzz twins seed=N rounds=N       calls whose results are printed, to be compared
  *   callfuzz found                       what these have found, a check each
@@ -61,10 +62,11 @@ struct row {
 /* Who makes calls. */
 struct maker {
     struct random random;
-    uint64_t safe; /* its part of the safe memory */
-    int pid, tid;  /* its own */
-    bool twins;    /* nothing but what two kernels have alike */
-    bool relative; /* paths lead to its own files */
+    uint64_t safe;    /* its part of the safe memory */
+    int pid, tid;     /* its own */
+    unsigned sockets; /* of 16 calls, those of sockets */
+    bool twins;       /* nothing but what two kernels have alike */
+    bool relative;    /* paths lead to its own files */
 };
 
 struct made {
@@ -90,6 +92,10 @@ void handle_signal(int number, siginfo_t *info, void *context);
 void open_files(const char *folder);
 #define FILES_FIRST 3
 #define FILES_END   16
+/* Opens sockets behind these; some have a name or port that the seed chooses. */
+void open_sockets(uint64_t seed);
+#define SOCKETS_FIRST FILES_END
+#define SOCKETS_END   32
 
 /* ---- Instruction set (ISA/isa.c) ------------------------------------------------------------- */
 
@@ -123,7 +129,7 @@ const char *privileges_wrong(void);
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
 struct options {
-    uint64_t seed, calls, jobs, threads, frames, rounds, limit, only;
+    uint64_t seed, calls, jobs, threads, frames, rounds, sockets, only;
 };
 int calls_child(const struct options *o);
 int calls_supervise(const struct options *o, const char *self);

@@ -22,7 +22,7 @@ struct fuzzer {
     struct maker maker;
     volatile uint64_t done;
     volatile int tid;
-    uint64_t calls;
+    uint64_t calls, seed;
 };
 
 static struct fuzzer fuzzers[THREADS];
@@ -53,6 +53,7 @@ static void *make_calls(void *argument)
             if (f == fuzzers) {
                 map_arena();
                 open_files(folder);
+                open_sockets(f->seed);
                 handle_all();
             }
         }
@@ -131,10 +132,11 @@ int calls_child(const struct options *o)
         dup2(null, fd);
     map_arena();
     for (unsigned i = 0; i < threads; i++) {
-        fuzzers[i] = (struct fuzzer){.calls = o->calls / threads};
+        fuzzers[i] = (struct fuzzer){.calls = o->calls / threads, .seed = o->seed};
         fuzzers[i].maker = (struct maker){.random = {o->seed * THREADS + i},
                                           .safe = SAFE + 2 * i * SAFE_PAGES * PAGE,
-                                          .pid = getpid()};
+                                          .pid = getpid(),
+                                          .sockets = (unsigned)o->sockets};
         if (pthread_create(&thread, NULL, make_calls, &fuzzers[i]))
             return 3;
     }

@@ -59,9 +59,7 @@ static const char *const own_paths[] = {"/proc",
                                         "/dev/shm/x",
                                         "hello"};
 
-/* Copies n bytes to where argument i has its right structures; now and then so that it ends where
- * the mapping ends, or a little beyond. */
-static uint64_t place(struct maker *m, unsigned i, const void *from, size_t n)
+uint64_t place(struct maker *m, unsigned i, const void *from, size_t n)
 {
     struct random *r = &m->random;
     uint64_t at = m->safe + i * PAGE, end = m->safe + SAFE_PAGES * PAGE;

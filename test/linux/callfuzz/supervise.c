@@ -65,10 +65,11 @@ static time_t now(void)
 static int spawn(const char *what, uint64_t seed, uint64_t calls)
 {
     char text[256];
-    int n =
-        snprintf(text, sizeof text, "%s%c%s%cseed=%llu%ccalls=%llu%cframes=%llu%cthreads=%llu%c",
-                 self, 0, what, 0, (unsigned long long)seed, 0, (unsigned long long)calls, 0,
-                 (unsigned long long)calls, 0, (unsigned long long)options->threads, 0);
+    int n = snprintf(text, sizeof text,
+                     "%s%c%s%cseed=%llu%ccalls=%llu%cframes=%llu%cthreads=%llu%csockets=%llu%c",
+                     self, 0, what, 0, (unsigned long long)seed, 0, (unsigned long long)calls, 0,
+                     (unsigned long long)calls, 0, (unsigned long long)options->threads, 0,
+                     (unsigned long long)options->sockets, 0);
 
     return (int)syscall(SYS_SPAWN, text, n);
 }
@@ -363,6 +364,7 @@ static bool read_option(struct options *o, const char *word)
         {"threads", offsetof(struct options, threads)},
         {"frames", offsetof(struct options, frames)},
         {"rounds", offsetof(struct options, rounds)},
+        {"sockets", offsetof(struct options, sockets)},
         {"only", offsetof(struct options, only)},
     };
 
@@ -384,6 +386,7 @@ int main(int argc, char **argv)
                         .threads = 4,
                         .frames = 5000,
                         .rounds = 20,
+                        .sockets = 4,
                         .only = UINT64_MAX};
     const char *what = argc > 1 ? argv[1] : "";
 
