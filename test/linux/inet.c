@@ -387,6 +387,27 @@ static void test_wait_all(void)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
+static void test_ended(void)
+{
+    struct sockaddr_in far = {
+        .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(0x0a010203)};
+    struct linger reset = {1, 0};
+    char data[8];
+    int s[2];
+
+    make_pair(s);
+    write(s[1], "abc", 3);
+    setsockopt(s[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(s[1]);
+    check(polled(s[0], POLLIN, 1000) & POLLERR, "a reset, behind data");
+    gives(connect_to(s[0], far), -1, EISCONN, "... a socket connects once");
+    gives(listen(s[0], 1), -1, EINVAL, "... and does not listen then");
+    gives(recv(s[0], data, sizeof(data), 0), 3, 0, "... data is there still");
+    gives(recv(s[0], data, sizeof(data), 0), -1, ECONNRESET, "... then the reset is told");
+    gives(recv(s[0], data, sizeof(data), 0), 0, 0, "... once");
+    close(s[0]);
+}
+
 static void test_epoll(void)
 {
     struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = 7}, found;
@@ -747,6 +768,7 @@ int main(void)
     test_large();
     test_close_behind();
     test_wait_all();
+    test_ended();
     test_epoll();
     test_end_of_wait();
     test_options();

@@ -580,6 +580,7 @@ static int connect_locked(struct net_stream *t, const struct net_address *peer)
     int err = t->state == STREAM_CONNECTS    ? -EALREADY
               : t->state == STREAM_CONNECTED ? -EISCONN
               : t->state == STREAM_LISTENS   ? -EISCONN
+              : t->received || t->read       ? -EISCONN /* of a connection that has ended */
                                              : make_pcb(t);
 
     if (err)

@@ -118,7 +118,10 @@ static int connect_inet(struct socket *s, const struct socket_address *to, bool 
     bool pending = n->stream.state == STREAM_CONNECTS;
     bool done = n->stream.state == STREAM_CONNECTED && !n->told;
     bool failed = n->stream.state == STREAM_ENDED && s->error;
+    bool ended = n->stream.state == STREAM_ENDED && n->told;
     spin_unlock(&s->lock, irq);
+    if (ended)
+        return -EISCONN;
     if (pending && nonblock)
         return -EALREADY;
     if (pending || done || failed)
