@@ -726,6 +726,90 @@ static void test_cpus(void)
     sched_setaffinity(0, sizeof(all), &all);
 }
 
+static void test_refused_datagrams(void)
+{
+    int to = socket(AF_INET, SOCK_DGRAM, 0), from = socket(AF_INET, SOCK_DGRAM, 0), on = 1;
+    struct sockaddr_in nowhere;
+    char data[4];
+
+    bind_to(to, loopback(0));
+    nowhere = name_of(to);
+    close(to);
+    connect_to(from, nowhere);
+    gives(send(from, "a", 1, 0), 1, 0, "a datagram to a port that nobody has");
+    gives(polled(from, POLLIN, 1000) & POLLERR, POLLERR, 0, "... is refused, as poll says");
+    gives(option(from, SOL_SOCKET, SO_ERROR), ECONNREFUSED, 0, "... and SO_ERROR");
+    gives(option(from, SOL_SOCKET, SO_ERROR), 0, 0, "... once");
+    send(from, "a", 1, 0);
+    gives(recv(from, data, sizeof(data), 0), -1, ECONNREFUSED, "... a call that receives ends");
+    send(from, "a", 1, 0);
+    polled(from, POLLIN, 1000);
+    gives(send(from, "a", 1, 0), -1, ECONNREFUSED, "... the next that sends fails");
+    close(from);
+    from = socket(AF_INET, SOCK_DGRAM, 0);
+    sendto(from, "a", 1, 0, (struct sockaddr *)&nowhere, sizeof(nowhere));
+    gives(polled(from, POLLIN, 50) & POLLERR, 0, 0, "a socket without a peer does not hear of it");
+    setsockopt(from, IPPROTO_IP, IP_RECVERR, &on, sizeof(on));
+    sendto(from, "a", 1, 0, (struct sockaddr *)&nowhere, sizeof(nowhere));
+    gives(polled(from, POLLIN, 1000) & POLLERR, POLLERR, 0, "... unless it asks for it");
+    gives(option(from, SOL_SOCKET, SO_ERROR), ECONNREFUSED, 0, "... with that error");
+    close(from);
+}
+
+static struct sockaddr_in at_host(uint32_t host, unsigned port)
+{
+    struct sockaddr_in a = loopback(port);
+
+    a.sin_addr.s_addr = htonl(host);
+    return a;
+}
+
+static void test_loopback_network(void)
+{
+    struct sockaddr_in from = {0};
+    socklen_t n = sizeof(from);
+    char data[4];
+    int l = socket(AF_INET, SOCK_STREAM, 0), s = socket(AF_INET, SOCK_STREAM, 0), a;
+
+    gives(bind_to(l, at_host(0x7f000002, 0)), 0, 0, "bound to 127.0.0.2");
+    listen(l, 2);
+    unsigned port = ntohs(name_of(l).sin_port);
+    gives(connect_to(s, loopback(port)), -1, ECONNREFUSED, "127.0.0.1 is another host");
+    close(s);
+    s = socket(AF_INET, SOCK_STREAM, 0);
+    bind_to(s, at_host(0x7f030201, 0));
+    gives(connect_to(s, at_host(0x7f000002, port)), 0, 0, "a connection from 127.3.2.1 to it");
+    a = accept(l, (struct sockaddr *)&from, &n);
+    check(from.sin_addr.s_addr == htonl(0x7f030201), "... as accept tells");
+    check(name_of(a).sin_addr.s_addr == htonl(0x7f000002), "... and getsockname");
+    write(s, "abc", 3);
+    gives(read(a, data, sizeof(data)), 3, 0, "... has data");
+    close(a);
+    close(s);
+    close(l);
+    l = socket(AF_INET, SOCK_STREAM, 0);
+    bind_to(l, at_host(INADDR_ANY, 0));
+    listen(l, 2);
+    s = socket(AF_INET, SOCK_STREAM, 0);
+    gives(connect_to(s, at_host(0x7f00ff01, ntohs(name_of(l).sin_port))), 0, 0,
+          "a listener at any address hears 127.0.255.1");
+    check(name_of(s).sin_addr.s_addr == htonl(INADDR_LOOPBACK), "... called from 127.0.0.1");
+    close(s);
+    close(l);
+    l = socket(AF_INET, SOCK_DGRAM, 0);
+    s = socket(AF_INET, SOCK_DGRAM, 0);
+    bind_to(l, at_host(0x7f000007, 0));
+    bind_to(s, at_host(0x7f000008, 0));
+    from = name_of(l);
+    gives(sendto(s, "abc", 3, 0, (struct sockaddr *)&from, sizeof(from)), 3, 0,
+          "a datagram from 127.0.0.8 to 127.0.0.7");
+    n = sizeof(from);
+    gives(recvfrom(l, data, sizeof(data), 0, (struct sockaddr *)&from, &n), 3, 0, "... arrives");
+    check(from.sin_addr.s_addr == htonl(0x7f000008), "... with its source");
+    close(s);
+    close(l);
+}
+
 static void test_packet_info(void)
 {
     struct sockaddr_in at = loopback(0);
@@ -773,6 +857,8 @@ int main(void)
     test_end_of_wait();
     test_options();
     test_datagrams();
+    test_refused_datagrams();
+    test_loopback_network();
     test_packet_info();
     test_cpus();
     test_many();

@@ -40,6 +40,14 @@ static void received(void *arg, UNUSED struct udp_pcb *pcb, struct pbuf *p, cons
     spin_unlock(t->lock, irq);
 }
 
+void net_port_refused(struct udp_pcb *pcb)
+{
+    struct net_port *t = pcb->recv_arg;
+
+    if (pcb->recv == received) /* not DHCP's */
+        t->owner->refused(t);
+}
+
 void net_port_init(struct net_port *t)
 {
     list_init(&t->queue);

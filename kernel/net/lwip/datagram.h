@@ -10,6 +10,8 @@ struct net_port;
 
 struct net_port_owner {
     void (*changed)(struct net_port *t, unsigned mask); /* as net_stream_owner's */
+    /* A datagram was refused where it went to. Instance's lock held. */
+    void (*refused)(struct net_port *t);
 };
 
 /* One that was received. */
@@ -44,5 +46,9 @@ int net_port_connect(struct net_port *t, const struct net_address *peer); /* NUL
 /* Sends n bytes; `to` NULL: to its peer. */
 int net_port_send(struct net_port *t, const struct net_address *to, const void *data, uint32_t n);
 void net_port_close(struct net_port *t);
+/* ---- For instances --------------------------------------------------------------------------- */
+/* ICMP says that a datagram of a PCB was refused. Instance's lock held. */
+void net_port_refused(struct udp_pcb *pcb);
+
 /* Largest datagram. */
 #define NET_DATAGRAM_MAX 65507u

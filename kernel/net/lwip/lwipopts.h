@@ -46,6 +46,9 @@ void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, uns
 #define LWIP_HOOK_DHCP_PARSE_OPTION(netif, dhcp, state, msg, type, option, bytes, p, at) \
     lwip_dhcp_option(option, bytes, p, at)
 
+/* ICMP tells that a port refuses datagrams: p has ICMP's header, then the datagram's first bytes. */
+void lwip_refused(const struct pbuf *p);
+
 /* ---- TCP ---- */
 /* A peer's, and an interface's MTU, make it smaller. */
 #define TCP_MSS             8192

@@ -15,7 +15,20 @@ static void port_changed(struct net_port *t, unsigned mask)
     socket_changed(&of_port(t)->s, mask);
 }
 
-static const struct net_port_owner owner = {.changed = port_changed};
+/* One with a peer hears of it, and one that wants to (IP_RECVERR). */
+static void port_refused(struct net_port *t)
+{
+    struct inet_socket *n = of_port(t);
+    bool irq = spin_lock(&n->s.lock);
+
+    if (t->peer.port || n->options.receive_error) {
+        n->s.error = -ECONNREFUSED;
+        socket_changed(&n->s, POLLERR);
+    }
+    spin_unlock(&n->s.lock, irq);
+}
+
+static const struct net_port_owner owner = {.changed = port_changed, .refused = port_refused};
 
 void inet_init_datagram(struct inet_socket *n)
 {
@@ -92,11 +105,10 @@ static int wait_for_datagram(struct inet_socket *n, uint64_t deadline_ns, struct
 
     for (;;) {
         bool irq = spin_lock(&s->lock);
-        bool found = !list_empty(&n->port.queue);
+        err = socket_error(s);
+        bool found = !err && !list_empty(&n->port.queue);
         if (found)
             *out = container_of(n->port.queue.next, struct net_datagram, in_queue);
-        else
-            err = socket_error(s);
         spin_unlock(&s->lock, irq);
         if (found || err)
             return err;

@@ -67,6 +67,11 @@ void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, uns
     (void)at;
 }
 
+void lwip_refused(const struct pbuf *p)
+{
+    (void)p;
+}
+
 uint32_t sys_now(void)
 {
     return lwip_sys_now;
