@@ -736,7 +736,7 @@ static void test_refused_datagrams(void)
     nowhere = name_of(to);
     close(to);
     connect_to(from, nowhere);
-    gives(send(from, "a", 1, 0), 1, 0, "a datagram to a port that nobody has");
+    gives(send(from, "a", 1, 0), 1, 0, "a datagram to a port without a socket");
     gives(polled(from, POLLIN, 1000) & POLLERR, POLLERR, 0, "... is refused, as poll says");
     gives(option(from, SOL_SOCKET, SO_ERROR), ECONNREFUSED, 0, "... and SO_ERROR");
     gives(option(from, SOL_SOCKET, SO_ERROR), 0, 0, "... once");

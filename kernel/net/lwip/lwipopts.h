@@ -46,7 +46,7 @@ void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, uns
 #define LWIP_HOOK_DHCP_PARSE_OPTION(netif, dhcp, state, msg, type, option, bytes, p, at) \
     lwip_dhcp_option(option, bytes, p, at)
 
-/* ICMP tells that a port refuses datagrams: p has ICMP's header, then the datagram's first bytes. */
+/* ICMP tells that a port refuses datagrams; p: its header, then the first bytes of the datagram. */
 void lwip_refused(const struct pbuf *p);
 
 /* ---- TCP ---- */

@@ -1,4 +1,4 @@
-/* Datagrams that a port has refused, as ICMP tells; see datagram.h. Linked once for each instance. */
+/* Datagrams that a port has refused, as ICMP tells. Linked once for each instance. */
 #include "kernel/net/lwip/datagram.h"
 #include "lwip/icmp.h"
 #include "lwip/ip4.h"

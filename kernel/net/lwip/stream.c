@@ -145,10 +145,10 @@ static void ended(void *arg, err_t why)
     bool irq = spin_lock(t->lock), refused = t->state == STREAM_CONNECTS;
 
     if (why != ERR_CLSD)
-        t->error = why == ERR_ABRT                        ? -ETIMEDOUT
-                   : refused                              ? -ECONNREFUSED
-                   : t->shut & STREAM_RECEIVE && !refused ? -EPIPE
-                                                          : -ECONNRESET;
+        t->error = why == ERR_ABRT ? -ETIMEDOUT
+                   : refused       ? -ECONNREFUSED
+                   : t->finished   ? -EPIPE
+                                   : -ECONNRESET;
     t->state = STREAM_ENDED;
     t->shut = STREAM_BOTH;
     t->owner->changed(t, ALL);
@@ -200,8 +200,10 @@ static err_t received(void *arg, struct tcp_pcb *pcb, struct pbuf *p, UNUSED err
 
     if (!closed && p)
         append_received(t, p);
-    if (!p)
+    if (!p) {
         t->shut |= STREAM_RECEIVE;
+        t->finished = true;
+    }
     if (!closed)
         t->owner->changed(t, p ? INPUT : INPUT | POLLRDHUP | POLLHUP);
     spin_unlock(t->lock, irq);
@@ -588,6 +590,7 @@ static int connect_locked(struct net_stream *t, const struct net_address *peer)
     bool irq = spin_lock(t->lock);
     t->state = STREAM_CONNECTS;
     t->shut = 0;
+    t->finished = false;
     t->error = 0;
     t->peer = *peer;
     spin_unlock(t->lock, irq);

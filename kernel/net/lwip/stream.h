@@ -72,6 +72,7 @@ struct net_stream {
     bool ending;                  /* [I] lwIP ends it, and refers to chunks still */
     enum net_stream_state state;  /* [L] */
     unsigned shut;                /* [L] STREAM_* */
+    bool finished;                /* [L] the other end has said that it sends no more */
     int error;                    /* [L] negative, of how it ended; taken by net_stream_error() */
     bool closed;                  /* [L] its owner has closed it */
     bool resets;                  /* [L] it ends by a reset */

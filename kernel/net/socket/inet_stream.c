@@ -249,8 +249,10 @@ struct receiving {
 static int check_receive(struct inet_socket *n)
 {
     const struct net_stream *t = &n->stream;
-    int err = socket_error(&n->s);
 
+    if (t->finished) /* an error since then is for those that send */
+        return 0;
+    int err = socket_error(&n->s);
     if (err)
         return err;
     if (t->shut & STREAM_RECEIVE || t->state == STREAM_ENDED)
@@ -289,7 +291,7 @@ static int next_part(struct receiving *r, struct pbuf *last, struct pbuf **out)
     for (;;) {
         bool irq = spin_lock(&n->s.lock);
         *out = last ? last->next : n->stream.received;
-        bool ends = *out || last || r->done >= r->least;
+        bool ends = *out || last || r->done >= r->least || (r->done && n->s.error);
         int err = ends ? 0 : check_receive(n);
         spin_unlock(&n->s.lock, irq);
         if (*out)
