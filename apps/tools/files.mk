@@ -10,6 +10,6 @@ hpmtop_SRC := $(call files,hpmtop/hpmtop.c) $(MEASURING_SRC)
 memstat_SRC := \
 	$(call files,$(addprefix memstat/,curve.c memstat.c show.c) measuring/program.c)
 watchd_SRC := \
-	$(call files,$(addprefix watchd/,http.c lines.c machine.c metrics.c network.c profile.c programs.c \
-	routes.c server.c show.c text.c watchd.c page.S) \
+	$(call files,$(addprefix watchd/,http.c lines.c machine.c metrics.c network.c output.c profile.c \
+	programs.c routes.c server.c show.c text.c watchd.c page.S) \
 	$(addprefix measuring/,places.c since.c table.c)) hpm/events/fit.c $(SERVED_SRC)

@@ -115,6 +115,7 @@ void tty_start(void (*send)(int number));
 /* Opens the console; what is written is marked as `writer`'s (console.h). Each opening gathers its
  * own lines. Returns 0 or -ENOMEM. */
 int tty_open(enum console_writer writer, struct file **out);
+bool tty_is(const struct file *f); /* returns whether it is an opening of the console */
 /* Writes text that waits for the end of its line, and ends the line, if f is the console. */
 void tty_flush(struct file *f);
 

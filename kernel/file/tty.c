@@ -422,8 +422,13 @@ int tty_open(enum console_writer writer, struct file **out)
     return err;
 }
 
+bool tty_is(const struct file *f)
+{
+    return f->v->ops == &tty_ops && !(f->flags & O_PATH);
+}
+
 void tty_flush(struct file *f)
 {
-    if (f->v->ops == &tty_ops && !(f->flags & O_PATH))
+    if (tty_is(f))
         write_rest(f->state, true);
 }

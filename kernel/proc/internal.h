@@ -224,8 +224,9 @@ struct thread *uthread_find_locked(struct process *p, uint32_t tid);
 
 /* ---- stdio.c --------------------------------------------------------------------------------- */
 
-/* Gives p its first descriptors, 0 to 2: the console. It is in its parent's working directory, or,
- * if that is NULL, in the root. Returns 0, -ENOMEM or -EDQUOT. */
+/* Gives p its first descriptors, 0 to 2: the console, or what its parent writes to instead. It is
+ * in its parent's working directory, or, if that is NULL, in the root. Returns 0, -ENOMEM or
+ * -EDQUOT. */
 int stdio_open(struct process *p, struct process *parent);
 /* Writes text that still waits for the end of its line. */
 void stdio_flush(struct process *p);

@@ -14,6 +14,8 @@
 #include "kernel/trace/telemetry.h"
 #include "hpm/count.h"
 
+_Static_assert(PROCESS_APPLICATION_MAX == BUNDLE_NAME_MAX, "the bundle's names");
+
 #define REAP_NS NS_PER_S /* then it looks again, as memory may be free otherwise */
 
 extern const char bundle_start[], bundle_end[];
@@ -49,39 +51,48 @@ bool process_is_program(const char *file)
     return !*file;
 }
 
-void process_list_applications(void)
+bool process_next_application(uint64_t *cursor, char name[PROCESS_APPLICATION_MAX + 1])
 {
     struct bundle_file file;
-    uint64_t cursor = 0;
     const char *why;
 
+    while (bundle_next(bundle_start, bundle_end - bundle_start, cursor, &file, &why) == 0)
+        if (process_is_program(file.name)) {
+            memcpy(name, file.name, sizeof(file.name));
+            return true;
+        }
+    return false;
+}
+
+void process_list_applications(void)
+{
+    char name[PROCESS_APPLICATION_MAX + 1];
+    uint64_t cursor = 0;
+
     kprintf("applications:");
-    while (bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why) == 0)
-        if (process_is_program(file.name))
-            kprintf(" %s", file.name);
+    while (process_next_application(&cursor, name))
+        kprintf(" %s", name);
     kprintf("\n");
 }
 
 /* Finds the application with the nearest name. Returns false if none is near. */
-static bool find_nearest(const char *name, char nearest[BUNDLE_NAME_MAX + 1])
+static bool find_nearest(const char *name, char nearest[PROCESS_APPLICATION_MAX + 1])
 {
     struct nearest near = {.text = name, .n = text_length(name)};
-    struct bundle_file file;
+    char other[PROCESS_APPLICATION_MAX + 1];
     uint64_t cursor = 0;
-    const char *why;
 
-    while (bundle_next(bundle_start, bundle_end - bundle_start, &cursor, &file, &why) == 0) {
-        if (process_is_program(file.name))
-            nearest_consider(&near, file.name);
-        if (near.best == file.name) /* the next file overwrites it */
-            near.best = memcpy(nearest, file.name, sizeof(file.name));
+    while (process_next_application(&cursor, other)) {
+        nearest_consider(&near, other);
+        if (near.best == other) /* the next one overwrites it */
+            near.best = memcpy(nearest, other, sizeof(other));
     }
     return near.best;
 }
 
 void process_say_unknown(const char *name)
 {
-    char nearest[BUNDLE_NAME_MAX + 1];
+    char nearest[PROCESS_APPLICATION_MAX + 1];
     bool near = find_nearest(name, nearest);
 
     kprintf("process: event=refused app=%s reason=unknown%s%s: no such application; ", name,

@@ -76,6 +76,10 @@ bool process_curve(uint32_t pid, struct track_curve *out);
  * REGION_NAME_MAX bytes. Thread context, no lock held. */
 bool process_region_name(uint32_t pid, unsigned tag, char *name);
 bool process_has_application(const char *name); /* whether it is in the bundle */
+/* Finds the next application of the bundle, and advances the cursor, which is 0 at first. Returns
+ * false at the end. */
+#define PROCESS_APPLICATION_MAX 100 /* characters of a name */
+bool process_next_application(uint64_t *cursor, char name[PROCESS_APPLICATION_MAX + 1]);
 /* Prints the names of the bundled applications. */
 void process_list_applications(void);
 

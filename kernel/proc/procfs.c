@@ -40,6 +40,7 @@ static const struct pseudo_row rows[] = {
     {"sys/fs/pipe-max-size", R, NULL, "65536\n", NULL},
     {"sys/fs/file-max", R, NULL, "9223372036854775807\n", NULL},
     {"sys/fs/nr_open", R, NULL, "65536\n", NULL},
+    {"vigil/applications", R, procfs_applications, NULL, NULL},
     {"%p/exe", LINK, procfs_exe, NULL, procfs_follow_exe},
     {"%p/cwd", LINK, procfs_cwd, NULL, procfs_follow_cwd},
     {"%p/root", LINK, NULL, "/", NULL},

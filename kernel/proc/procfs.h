@@ -13,6 +13,8 @@ void procfs_stat(struct pseudo_text *t, const uint32_t *n);
 void procfs_uptime(struct pseudo_text *t, const uint32_t *n);
 void procfs_loadavg(struct pseudo_text *t, const uint32_t *n);
 void procfs_mounts(struct pseudo_text *t, const uint32_t *n);
+/* Vigil's own: names of the programs of the bundle, a line each. */
+void procfs_applications(struct pseudo_text *t, const uint32_t *n);
 
 /* ---- procfs_net.c: files of the network ------------------------------------------------------ */
 void procfs_net_dev(struct pseudo_text *t, const uint32_t *n);

@@ -69,3 +69,12 @@ void procfs_mounts(struct pseudo_text *t, UNUSED const uint32_t *n)
             pseudo_print(t, "%s %s %s %s,relatime 0 0\n", m->type, path, m->type,
                          m->read_only ? "ro" : "rw");
 }
+
+void procfs_applications(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    char name[PROCESS_APPLICATION_MAX + 1];
+    uint64_t cursor = 0;
+
+    while (process_next_application(&cursor, name))
+        pseudo_print(t, "%s\n", name);
+}

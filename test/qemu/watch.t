@@ -32,8 +32,8 @@ boot machine=openpower720 timeout=200 -- -- watchd over=local token=$token '&' \
 	POST /api/knob $token sched.remote_pct=700 POST /api/knob $token cpus=2 \
 	POST /api/knob $token nosuch=2 'GET' '/debug/pprof/profile?ms=10' sleep 60 \
 	POST /api/run $token "'sched.slice_us=2000 hello status=3'" sleep 30 \
-	POST /api/stop $token x POST /api/run $token "'scoreboard ms=5000'" \
-	POST /api/run $token hello POST /api/stop $token x
+	POST /api/stop $token "''" POST /api/run $token "'scoreboard ms=5000'" \
+	POST /api/run $token hello POST /api/stop $token "''"
 status_is 0 "watchd ends when no other program runs"
 line "watchd event=ready over=local port=80 interval_ms=10" "it says where it listens"
 line "watchask method=GET path=/api/state status=200" "the state can be read"

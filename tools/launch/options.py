@@ -6,12 +6,13 @@ HELP = """\
 usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
        ./vigil sweep --out DIR [option ...] -- PROGRAM [argument ...]
        ./vigil gather DIR [--plot KEY]
-       ./vigil help [run|sweep]
+       ./vigil attach HOST:PORT COMMAND [argument ...]
+       ./vigil help [run|sweep|attach]
 
 `run` starts a Linux program in Vigil, on a simulated multiprocessor. `sweep` runs it once for each
-combination of values; `gather` puts the results together. `./vigil help run` and `./vigil help
-sweep` list their options; docs/use/run.md and docs/use/sweep.md explain them. `make help` lists
-what else there is.
+combination of values; `gather` puts the results together. `attach` controls a machine that runs.
+`./vigil help run` and so on list their options; docs/use/run.md, sweep.md and watch.md explain
+them. `make help` lists what else there is.
 """
 
 HELP_RUN = """\

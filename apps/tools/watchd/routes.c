@@ -1,17 +1,21 @@
 /* What each path answers (docs/use/watch.md). */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "apps/libc/state.h"
 #include "apps/tools/watchd/profile.h"
 #include "apps/tools/watchd/programs.h"
 #include "apps/tools/watchd/watchd.h"
 
 enum { PROFILE_SECONDS = 1, PROFILE_SECONDS_MAX = 600 };
+static const char plain[] = "text/plain; charset=utf-8";
 
 static void reply_text(struct connection *c, int status, const char *text)
 {
-    server_reply(c, status, "text/plain; charset=utf-8", "", text, strlen(text));
+    server_reply(c, status, plain, "", text, strlen(text));
 }
 
 static void reply(struct connection *c, const char *type, const struct text *t)
@@ -22,26 +26,20 @@ static void reply(struct connection *c, const char *type, const struct text *t)
         server_reply(c, 200, type, "", t->at, t->n);
 }
 
-static struct watch_self self(void)
-{
-    struct server_figures f = server_figures();
-
-    return (struct watch_self){watch.pid, f.readers, watch.interval_ms,     f.requests,
-                               f.refused, f.dropped, watch.token[0] != '\0'};
-}
-
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static void page(struct connection *c)
+static void page(struct connection *c, const struct http_request *r)
 {
+    (void)r;
     server_reply(c, 200, "text/html; charset=utf-8", "", watchd_page_start,
                  (size_t)(watchd_page_end - watchd_page_start));
 }
 
-static void state(struct connection *c)
+static void state(struct connection *c, const struct http_request *r)
 {
     struct text t = {0};
 
+    (void)r;
     watchd_read_if_old();
     text_say(&t, "{\"about\":%s,\"tick\":%s,\"program\":", watch.about.at, watch.tick.at);
     programs_show(&t);
@@ -52,27 +50,100 @@ static void state(struct connection *c)
     text_free(&t);
 }
 
-static void metrics(struct connection *c)
+static void metrics(struct connection *c, const struct http_request *r)
 {
     struct text t = {0};
 
+    (void)r;
     watchd_read_if_old();
-    struct watch_self s = self();
+    struct watch_self s = watchd_self();
     show_metrics(&t, &watch.machine, &s);
     reply(c, "text/plain; version=0.0.4; charset=utf-8", &t);
     text_free(&t);
 }
 
-static void events(struct connection *c)
+static void events(struct connection *c, const struct http_request *r)
 {
     struct text t = {0};
 
+    (void)r;
     server_stream(c);
     server_event_to(c, "about", &watch.about);
     text_say(&t, "[%s]", watch.past.n ? watch.past.at : "");
     server_event_to(c, "past", &t);
     server_event_to(c, "tick", &watch.tick);
     text_free(&t);
+}
+
+/* ---- Programs -------------------------------------------------------------------------------- */
+
+/* Replies with the names of the programs of the bundle, a line each. */
+static void applications(struct connection *c, const struct http_request *r)
+{
+    struct text t = {0};
+    char piece[1024];
+    int fd = open("/proc/vigil/applications", O_RDONLY);
+
+    (void)r;
+    for (ssize_t n; fd >= 0 && (n = read(fd, piece, sizeof piece)) > 0;)
+        text_bytes(&t, piece, (size_t)n);
+    if (fd >= 0)
+        close(fd);
+    reply(c, plain, &t);
+    text_free(&t);
+}
+
+static void runs(struct connection *c, const struct http_request *r)
+{
+    struct text t = {0};
+
+    (void)r;
+    programs_list(&t);
+    text_say(&t, "\n");
+    reply(c, "application/json", &t);
+    text_free(&t);
+}
+
+/* Reads run=N of the query, and from=BYTE. Returns false, and replies, if they are no numbers. */
+static bool which_run(struct connection *c, const struct http_request *r, uint32_t *run,
+                      uint32_t *from)
+{
+    *run = *from = 0;
+    if (http_number(r->query, "run", run) >= 0 && http_number(r->query, "from", from) >= 0)
+        return true;
+    reply_text(c, 400, "run= and from= take a number\n");
+    return false;
+}
+
+static void reply_of_run(struct connection *c, bool found, uint32_t run, struct text *t)
+{
+    if (found) {
+        reply(c, plain, t);
+    } else {
+        text_clear(t);
+        text_say(t, "run=%" PRIu32 " reason=unknown: the latest %d runs are remembered\n", run,
+                 PROGRAMS_KEPT);
+        server_reply(c, 404, plain, "", t->at, t->n);
+    }
+    text_free(t);
+}
+
+static void output(struct connection *c, const struct http_request *r)
+{
+    struct text t = {0};
+    uint32_t run, from;
+
+    if (which_run(c, r, &run, &from))
+        reply_of_run(c, programs_output(&t, run, from), run, &t);
+}
+
+static void results(struct connection *c, const struct http_request *r)
+{
+    struct text t = {0};
+    uint32_t run, from;
+
+    if (which_run(c, r, &run, &from))
+        reply_of_run(c, programs_results(&t, run), run, &t);
 }
 
 /* ---- Profiles -------------------------------------------------------------------------------- */
@@ -165,28 +236,55 @@ static void knob(struct connection *c, const struct http_request *r)
 
 static void run(struct connection *c, const struct http_request *r)
 {
-    char words[1024], why[256] = "";
+    char words[HTTP_BODY_MAX + 1], why[256] = "";
 
     if (!body_text(r, words, sizeof words)) {
         reply_text(c, 400, "the body is to be a program's name and its arguments\n");
         return;
     }
-    int pid = programs_start(words, why, sizeof why);
-    if (pid > 0)
-        snprintf(why, sizeof why, "pid=%d", pid);
+    int number = programs_start(words, why, sizeof why);
+    if (number > 0)
+        snprintf(why, sizeof why, "run=%d", number);
     strncat(why, "\n", sizeof why - strlen(why) - 1);
-    reply_text(c, pid > 0 ? 200 : pid == -EBUSY ? 409 : 400, why);
+    reply_text(c, number > 0 ? 200 : number == -EBUSY ? 409 : 400, why);
 }
 
-static void stop(struct connection *c)
+static void stop(struct connection *c, const struct http_request *r)
 {
-    bool stopped = !programs_stop();
+    char words[32], why[128] = "";
+    uint32_t pid = 0;
 
-    reply_text(c, stopped ? 200 : 409,
-               stopped ? "stopping\n" : "no program runs that was started here\n");
+    if (body_text(r, words, sizeof words) &&
+        (http_number(r->body, "pid", &pid) <= 0 || !pid || pid == watch.pid)) {
+        reply_text(c, 400, "the body is to be empty, or pid=N, a process other than watchd\n");
+        return;
+    }
+    bool stopped = !programs_stop(pid, why, sizeof why);
+    snprintf(why + strlen(why), sizeof why - strlen(why), "%s\n", stopped ? "stopping" : "");
+    reply_text(c, stopped ? 200 : 409, why);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
+
+typedef void answer(struct connection *c, const struct http_request *r);
+static const struct route {
+    const char *path, *method;
+    answer *answer;
+} routes[] = {
+    {"/", "GET", page},
+    {"/events", "GET", events},
+    {"/metrics", "GET", metrics},
+    {"/debug/pprof/profile", "GET", profile},
+    {"/api/state", "GET", state},
+    {"/api/programs", "GET", applications},
+    {"/api/runs", "GET", runs},
+    {"/api/output", "GET", output},
+    {"/api/results", "GET", results},
+    {"/api/knob", "POST", knob},
+    {"/api/run", "POST", run},
+    {"/api/stop", "POST", stop},
+};
+enum { ROUTES = sizeof routes / sizeof routes[0] };
 
 /* Returns whether the request may change something; answers it if not. */
 static bool may_change(struct connection *c, const struct http_request *r)
@@ -202,51 +300,39 @@ static bool may_change(struct connection *c, const struct http_request *r)
     return false;
 }
 
-static void change(struct connection *c, const struct http_request *r)
+static void reply_unknown(struct connection *c)
 {
-    if (!may_change(c, r))
-        return;
-    if (http_is(r->path, "/api/knob"))
-        knob(c, r);
-    else if (http_is(r->path, "/api/run"))
-        run(c, r);
-    else
-        stop(c);
+    struct text t = {0};
+
+    text_say(&t, "there are:");
+    for (unsigned i = 0; i < ROUTES; i++)
+        text_say(&t, " %s", routes[i].path);
+    text_say(&t, "\n");
+    server_reply(c, 404, plain, "", t.at, t.n);
+    text_free(&t);
 }
 
-static bool changes(struct http_span path)
+static void reply_method(struct connection *c, const char *method)
 {
-    return http_is(path, "/api/knob") || http_is(path, "/api/run") || http_is(path, "/api/stop");
-}
+    char header[32], text[32];
 
-static void read_only(struct connection *c, const struct http_request *r)
-{
-    if (http_is(r->path, "/"))
-        page(c);
-    else if (http_is(r->path, "/events"))
-        events(c);
-    else if (http_is(r->path, "/api/state"))
-        state(c);
-    else if (http_is(r->path, "/metrics"))
-        metrics(c);
-    else if (http_is(r->path, "/debug/pprof/profile"))
-        profile(c, r);
-    else
-        reply_text(c, 404,
-                   "there are: / /events /metrics /api/state /api/knob /api/run /api/stop "
-                   "/debug/pprof/profile\n");
+    snprintf(header, sizeof header, "Allow: %s\r\n", method);
+    snprintf(text, sizeof text, "use %s\n", method);
+    server_reply(c, 405, plain, header, text, strlen(text));
 }
 
 void routes_answer(struct connection *c, const struct http_request *r)
 {
+    const struct route *at = routes;
+
+    while (at < routes + ROUTES && !http_is(r->path, at->path))
+        at++;
     if (!http_host_is_ours(r->host, watch.names))
         reply_text(c, 421, "the header Host names another server: see names= of watchd\n");
-    else if (changes(r->path) && http_is(r->method, "POST"))
-        change(c, r);
-    else if (changes(r->path))
-        server_reply(c, 405, "text/plain", "Allow: POST\r\n", "use POST\n", 9);
-    else if (!http_is(r->method, "GET"))
-        server_reply(c, 405, "text/plain", "Allow: GET\r\n", "use GET\n", 8);
-    else
-        read_only(c, r);
+    else if (at == routes + ROUTES)
+        reply_unknown(c);
+    else if (!http_is(r->method, at->method))
+        reply_method(c, at->method);
+    else if (strcmp(at->method, "POST") || may_change(c, r))
+        at->answer(c, r);
 }

@@ -17,6 +17,7 @@
 #include "apps/libc/syscall.h"
 #include "apps/tools/watchd/lines.h"
 #include "apps/tools/watchd/profile.h"
+#include "apps/tools/watchd/programs.h"
 #include "apps/tools/watchd/watchd.h"
 
 enum {
@@ -132,11 +133,17 @@ static void keep_past(void)
     show_past(p, &watch.machine);
 }
 
-static void take_reading(void)
+struct watch_self watchd_self(void)
 {
     struct server_figures f = server_figures();
-    struct watch_self self = {watch.pid, f.readers, watch.interval_ms,     f.requests,
-                              f.refused, f.dropped, watch.token[0] != '\0'};
+
+    return (struct watch_self){watch.pid, f.readers, watch.interval_ms,     f.requests,
+                               f.refused, f.dropped, watch.token[0] != '\0'};
+}
+
+static void take_reading(void)
+{
+    struct watch_self self = watchd_self();
 
     machine_read(&watch.machine);
     lines_take(&watch.machine);
@@ -201,6 +208,7 @@ int main(int argc, char **argv)
     args_parse_or_exit(&table, argc, argv);
     watch.pid = (uint32_t)getpid();
     set_token();
+    programs_begin();
     machine_begin(&watch.machine, "");
     begin_events();
     if (!watch.interval_ms)

@@ -18,6 +18,8 @@ extern struct watch watch;
 
 /* Takes a reading if the last one is older than the interval: it is while nothing runs. */
 void watchd_read_if_old(void);
+/* Returns what the server tells of itself. */
+struct watch_self watchd_self(void);
 /* Answers a request (server_handler). */
 void routes_answer(struct connection *c, const struct http_request *r);
 /* Answers a request for a profile that is due. */

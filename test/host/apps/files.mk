@@ -5,6 +5,7 @@ test_btree_SRC := apps/common/btree.c apps/common/arena.c
 test_chat_SRC := $(addprefix apps/workloads/chat/,room.c text.c) apps/common/arena.c
 test_histogram_SRC := apps/common/histogram.c
 test_http_SRC := apps/tools/watchd/http.c
+test_output_SRC := $(addprefix apps/tools/watchd/,output.c text.c)
 test_phases_SRC := $(filter-out %/phases/phases.c,$(phases_SRC)) apps/common/arena.c
 test_plan_SRC := apps/common/plan.c
 SPMD_TESTED := apps/common/args.c apps/linux/memory_linux.c $(call double,spmd_run.c)

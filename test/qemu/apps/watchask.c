@@ -3,6 +3,7 @@
  * path=... status=... bytes=...":
  *     watchask port=80 METHOD PATH [TOKEN [BODY]] ...
  * A path of "/events" is read until `n` events have come (METHOD: the number). "sleep" MS waits.
+ * "flood" N prints N bytes, in lines.
  * "follow" N reads events until watchd has left out N snapshots for a reader. "slow" N reads no
  * event until then. It then reads until watchd tells the number of snapshots that it has left out,
  * and ten readings more. Both print the number of readings, the number that is missing between
@@ -164,6 +165,11 @@ int main(int argc, char **argv)
         i += 2;
         if (!strcmp(method, "sleep")) {
             usleep((useconds_t)atoi(path) * 1000);
+            continue;
+        }
+        if (!strcmp(method, "flood")) {
+            for (int n = 0; n < atoi(path); n += 100)
+                printf("%099d\n", n);
             continue;
         }
         if (!strcmp(method, "slow") || !strcmp(method, "follow")) {
