@@ -5,8 +5,8 @@
 #include "kernel/dev/net/net_core.h"
 
 static const struct driver *const drivers[] = {
-    &machine_driver,   &block_model_driver, &block_virtio_driver,
-    &block_ram_driver, &net_virtio_driver,  &net_intel_driver,
+    &machine_driver,    &block_model_driver, &block_virtio_driver, &block_ram_driver,
+    &net_virtio_driver, &net_intel_driver,   &net_model_driver,
 };
 
 void drivers_probe(enum device_class class)

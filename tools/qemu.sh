@@ -51,7 +51,9 @@
 #   out=DIR          folder of truth.txt, the simulated machine's ground truth, and pages.trace, the
 #                    guest's own record of page accesses (mem.record=on)  (build/out)
 #   plugin=OPTIONS   more options of the simulated machine: q=2000,seed=1; a disk in model time:
-#                    disk=64M (or a file), disk_latency=1000000,disk_page=4096 in cycles
+#                    disk=64M (or a file), disk_latency=1000000,disk_page=4096 in cycles;
+#                    a network wire in model time between two cards of the guest: wire=8 (queues),
+#                    wire_latency=5000 cycles,wire_mbps=10000
 #   check=only       starts nothing: checks the other arguments; the image need not exist
 #
 # The guest's console is on standard output and input.

@@ -107,15 +107,22 @@ static uint64_t timers_deadline(void)
     return (uint64_t)(read_clock() + ns) << CYCLE_SHIFT;
 }
 
+/* Returns the same of the machine's own devices. */
+static uint64_t devices_deadline(void)
+{
+    return MIN(disk_deadline(), wire_deadline());
+}
+
 uint64_t clock_deadline(void)
 {
-    return MIN(timers_deadline(), disk_deadline());
+    return MIN(timers_deadline(), devices_deadline());
 }
 
 /* Runs the timers that are due. Big lock held. */
 static void run_due(void)
 {
     disk_run(machine.time);
+    wire_run(machine.time);
     qemu.run_timers(QEMU_CLOCK_VIRTUAL);
 }
 
@@ -155,7 +162,7 @@ static uint64_t patience_ns(uint64_t deadline)
     uint64_t idling = __atomic_load_n(&idlings, __ATOMIC_RELAXED);
     uint64_t ns = deadline > machine.time ? ((deadline - machine.time) >> CYCLE_SHIFT) / SLOWER : 0;
 
-    if (ns < PATIENCE_MIN || deadline == disk_deadline() ||
+    if (ns < PATIENCE_MIN || deadline == devices_deadline() ||
         (waited_for == deadline && waited_in == idling))
         return 0;
     waited_for = deadline;

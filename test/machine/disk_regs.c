@@ -95,31 +95,16 @@ void disk_regs_init(void)
     page->read_only = disk.read_only;
 }
 
-/* ---- The guest's memory ---------------------------------------------------------------------- */
-
-static bool in_memory(paddr_t at, uint64_t bytes)
-{
-    for (paddr_t p = ALIGN_DOWN(at, PAGE_SIZE); p < at + bytes; p += PAGE_SIZE)
-        if (qemu.is_io(p))
-            return false;
-    return at + bytes > at;
-}
-
-/* Writes memory as a device does: no cache has it afterwards. */
-static void write_memory(paddr_t at, const void *from, uint64_t bytes)
-{
-    qemu.copy(at, (void *)from, bytes, true);
-    cache_discard(machine.cache, at, bytes);
-}
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static void transfer(const struct disk_request *r)
 {
     for (unsigned i = 0; i < r->count; i++) {
         uint8_t *contents = disk_page(&disk, r, i);
         if (r->write)
-            qemu.copy(r->frame[i], contents, PAGE_SIZE, false);
+            dma_read(r->frame[i], contents, PAGE_SIZE);
         else
-            write_memory(r->frame[i], contents, PAGE_SIZE);
+            dma_write(r->frame[i], contents, PAGE_SIZE);
     }
 }
 
@@ -131,10 +116,8 @@ static void complete(const struct disk_request *r)
 
     transfer(r);
     ring.head++;
-    write_memory(at, &done, sizeof(done));
-    write_memory(ring.base, &ring.head, sizeof(ring.head));
-    for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++)
-        forget_hits(v);
+    dma_write(at, &done, sizeof(done));
+    dma_write(ring.base, &ring.head, sizeof(ring.head));
     if (r->irq_address)
         interrupt_send_device(r->irq_address, r->irq_data);
 }
@@ -165,12 +148,12 @@ static int reset(void)
         return 0;
     if (!is_pow2(entries) || entries < MACHINE_DISK_SLOTS ||
         !IS_ALIGNED(base, MACHINE_DISK_ALIGN) ||
-        !in_memory(base,
-                   sizeof(struct machine_disk_ring) + entries * sizeof(struct machine_disk_done)))
+        !dma_in_memory(base, sizeof(struct machine_disk_ring) +
+                                 entries * sizeof(struct machine_disk_done)))
         return -EINVAL;
     ring.base = base;
     ring.entries = entries;
-    write_memory(base, &none, sizeof(none));
+    dma_write(base, &none, sizeof(none));
     return 0;
 }
 
@@ -178,9 +161,9 @@ static int submit(const struct vcpu *v, paddr_t at)
 {
     struct machine_disk_request asked;
 
-    if (!ring.entries || !IS_ALIGNED(at, MACHINE_DISK_ALIGN) || !in_memory(at, sizeof(asked)))
+    if (!ring.entries || !IS_ALIGNED(at, MACHINE_DISK_ALIGN) || !dma_in_memory(at, sizeof(asked)))
         return -EINVAL;
-    qemu.copy(at, &asked, sizeof(asked), false);
+    dma_read(at, &asked, sizeof(asked));
     struct disk_request r = {.page = asked.page,
                              .count = asked.count,
                              .write = asked.flags & MACHINE_DISK_WRITE,
@@ -191,7 +174,7 @@ static int submit(const struct vcpu *v, paddr_t at)
         return -EINVAL;
     for (unsigned i = 0; i < asked.count; i++) {
         r.frame[i] = asked.frame[i];
-        if (!in_memory(asked.frame[i], PAGE_SIZE))
+        if (!dma_in_memory(asked.frame[i], PAGE_SIZE))
             return -EINVAL;
     }
     return disk_submit(&disk, v->now, &r);

@@ -18,6 +18,7 @@
 #include "test/machine/qemu.h"
 #include "test/machine/storebuf.h"
 #include "test/machine/tlb.h"
+#include "test/machine/wire.h"
 
 #define CYCLE_SHIFT 8
 #define NEVER       UINT64_MAX
@@ -268,9 +269,9 @@ uint64_t turn_others(const struct vcpu *v);
 
 /* clock.c: model time is the guest's time. */
 void clock_install(void); /* once, when QEMU's accelerator exists */
-/* Returns the time of the next timer or of the disk, 1/256 cycles; NEVER: none. */
+/* Returns the time of the next timer or of the machine's own devices, 1/256 cycles; NEVER: none. */
 uint64_t clock_deadline(void);
-void clock_run_timers(void);      /* runs timers that are due, and the disk */
+void clock_run_timers(void);      /* runs timers that are due, and the machine's own devices */
 void clock_idle(void);            /* the last running vCPU is about to halt */
 void clock_thread_is_vcpus(void); /* the calling thread is the one that runs the vCPUs */
 
@@ -310,6 +311,11 @@ void page_trace_access(struct vcpu *v, vaddr_t va, bool store);
 void page_trace_output(paddr_t at, uint32_t bytes);
 void page_trace_end(void);
 
+/* dma.c: the guest's memory, for devices. The first returns whether all of it is memory. */
+bool dma_in_memory(paddr_t at, uint64_t bytes);
+void dma_read(paddr_t at, void *to, uint64_t bytes);
+void dma_write(paddr_t at, const void *from, uint64_t bytes); /* no cache has it afterwards */
+
 /* disk_regs.c: the disk. The first two are called before disk_regs_init, or not at all. */
 #define DISK_LATENCY_CYCLES 1000000
 #define DISK_PAGE_CYCLES    4096
@@ -321,6 +327,17 @@ void disk_store(struct vcpu *v, size_t offset); /* the guest has stored to a reg
 uint64_t disk_deadline(void);
 void disk_run(uint64_t now);         /* completes what is done by then; big lock held */
 const struct disk *disk_state(void); /* for the ground truth */
+
+/* wire_regs.c: the network wire. The first is called before wire_regs_init, or not at all. */
+#define WIRE_LATENCY_CYCLES 5000
+#define WIRE_MBPS           10000
+void wire_open(unsigned queues, uint64_t latency_cycles, uint32_t mbps);
+void wire_regs_init(void);
+/* The guest has stored to a register of this port. */
+void wire_store(struct vcpu *v, unsigned port, size_t offset);
+/* Returns the time when a frame leaves or arrives, 1/256 cycles; NEVER: none is on its way. */
+uint64_t wire_deadline(void);
+void wire_run(uint64_t now); /* lets frames leave and arrive that do by then; big lock held */
 
 /* cells.c: the ground truth by cells of `cycles` cycles (0: none), beside the truth file (NULL:
  * there is none). */

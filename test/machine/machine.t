@@ -15,7 +15,7 @@ trap 'rm -rf "$out"' EXIT
 		echo "# $machine"
 		tools/qemu.sh kernel="build/machine/guest-${ARCH:-x86_64}.elf" machine="$machine" \
 			${smp:+smp=$smp} mem=4G timeout=120 out="$out" \
-			plugin=verify=1,disk=1M${MACHINE_PLUGIN:+,$MACHINE_PLUGIN} </dev/null
+			plugin=verify=1,disk=1M,wire=2${MACHINE_PLUGIN:+,$MACHINE_PLUGIN} </dev/null
 		echo "status $machine $?"
 		[ "${smp:-8}" -lt 5 ] || awk -v machine="$machine" \
 			'$1 == "mark" { n = 0 } $1 == "shared" && $2 + $3 == 201 { n += $4 }

@@ -3,7 +3,7 @@
  * translated blocks.
  *
  *   -accel tcg,thread=single -plugin machine.so,topology=NAME,page=FILE,truth=FILE,q=CYCLES,seed=N,
- *       tlb=ENTRIES,pages=FILE,changes=FILE,output=FILE,verify=1
+ *       tlb=ENTRIES,pages=FILE,changes=FILE,output=FILE,disk=SIZE,wire=QUEUES,verify=1
  *
  *   topology      name of the machine (default openpower720); it has at least as many CPUs as
  *                 QEMU's -smp says
@@ -24,6 +24,11 @@
  *                 at the end; or a file with the contents
  *   disk_latency  cycles of an access to it, up to 10^12, default 1000000
  *   disk_page     cycles of its channel for each page, up to 10^9, default 4096; 0: no limit
+ *   wire          a network wire in model time, with two ports, and a port's number of queues, 1
+ *                 to 8
+ *   wire_latency  cycles from the end of a frame at one port to that at the other, up to 10^7,
+ *                 default 5000
+ *   wire_mbps     its bandwidth in megabits a second, up to 10^6, default 10000; 0: no limit
  *   verify        1: check every translation against QEMU's
  */
 #include <stdarg.h>
@@ -44,8 +49,10 @@ static struct {
     const char *topology, *page, *truth, *pages, *changes, *output;
 } files = {.topology = "openpower720"};
 static uint64_t disk_latency = DISK_LATENCY_CYCLES, disk_page_cycles = DISK_PAGE_CYCLES;
-static uint64_t cell_cycles; /* 0: no cells */
-static uint32_t tlb_entries; /* 0: the topology's */
+static uint64_t wire_latency = WIRE_LATENCY_CYCLES;
+static uint32_t wire_queues, wire_mbps = WIRE_MBPS; /* wire_queues 0: there is none */
+static uint64_t cell_cycles;                        /* 0: no cells */
+static uint32_t tlb_entries;                        /* 0: the topology's */
 
 void machine_say(const char *fmt, ...)
 {
@@ -127,12 +134,19 @@ static void take_argument(const char *arg)
         disk_latency = number("disk_latency", value, 0, 1000000000000);
     else if (IS("disk_page"))
         disk_page_cycles = number("disk_page", value, 0, 1000000000);
+    else if (IS("wire"))
+        wire_queues = (uint32_t)number("wire", value, 1, MACHINE_WIRE_QUEUES);
+    else if (IS("wire_latency"))
+        wire_latency = number("wire_latency", value, 0, 10000000);
+    else if (IS("wire_mbps"))
+        wire_mbps = (uint32_t)number("wire_mbps", value, 0, 1000000);
     else if (IS("verify"))
         machine.verify = number("verify", value, 0, 1);
     else
         machine_error(
             "unknown argument '%s'; there are topology= page= truth= cells= q= seed= tlb= "
-            "pages= changes= output= disk= disk_latency= disk_page= verify=",
+            "pages= changes= output= disk= disk_latency= disk_page= wire= wire_latency= wire_mbps= "
+            "verify=",
             arg);
 #undef IS
 }
@@ -386,6 +400,8 @@ PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_inf
     for (unsigned cpu = 0; cpu < machine.cpus; cpu++)
         create_vcpu(cpu);
     disk_times(disk_latency, disk_page_cycles);
+    if (wire_queues)
+        wire_open(wire_queues, wire_latency, wire_mbps);
     regs_init(files.page);
     truth_init(files.truth);
     if (files.pages && files.changes)

@@ -106,6 +106,7 @@ void regs_init(const char *file)
         path_regs_init(&machine.vcpus[cpu]);
     }
     disk_regs_init();
+    wire_regs_init();
 }
 
 void *regs_device(void)
@@ -168,4 +169,7 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store)
         path_store(v, offset - path_page);
     if (store && offset - MACHINE_DISK_OFFSET < sizeof(struct machine_disk))
         disk_store(v, offset - MACHINE_DISK_OFFSET);
+    size_t wire_page = offset - MACHINE_WIRE_OFFSET;
+    if (store && wire_page < MACHINE_WIRE_PORTS * PAGE_SIZE)
+        wire_store(v, (unsigned)(wire_page / PAGE_SIZE), wire_page % PAGE_SIZE);
 }

@@ -1,17 +1,20 @@
 #!/bin/sh
 # Network cards, opposite QEMU's user network: frames of all sizes arrive as they were sent,
 # thousands of them, buffers run out, cards are reset; and what the card has sent is looked at from
-# outside.
+# outside. On the simulated machine's wire, in model time, one port is opposite the other.
 . "${0%/*}/lib.sh"
 use vigil-suites
 efi=${B:-build}/$arch/vigil-suites.efi
 
-good() { # WHAT qemu.sh's arguments
+suite() { # WHAT qemu.sh's arguments
 	what=$1
 	shift
-	boot "$@" net=user timeout=200 -- net=off -- nic
+	boot "$@" timeout=200 -- net=off -- nic
 	status_is 0 "$what: the suite ends"
 	guest_tap
+}
+good() { # WHAT qemu.sh's arguments
+	suite "$@" net=user
 }
 
 # Frames from outside, as tshark decodes them: "FILTER" LEAST MOST WHAT
@@ -42,6 +45,15 @@ for card in e1000e:1 e1000e:2 igb:1 igb:8; do
 	line "nic event=found kind=${card%:*} queues=${card#*:} sums=device" "... which is found"
 	frames "icmp.type == 0" 1505 1505 "... and every ping has its answer"
 done
+
+suite "wire, 8 queues" machine=openpower720 plugin=wire=8
+line "nic event=found name=wire0 kind=wire mac=52:54:00:56:57:00 mtu=1500 queues=8" \
+	"a line says which ports there are"
+line "nic event=found name=wire1 mac=52:54:00:56:57:01" "... both"
+line "nic event=timing kind=wire latency_cycles=5000 mbps=10000" "... and how fast the wire is"
+suite "wire, one slow queue" machine=uniprocessor plugin=wire=1,wire_mbps=100,wire_latency=100000
+suite "wire, 4 queues" machine=onechip plugin=wire=4,wire_mbps=1000
+suite "wire, no time at all" machine=openpower720 smp=2 plugin=wire=2,wire_mbps=0,wire_latency=0
 
 boot smp=1 net=user nic=virtio-net-pci,vectors=0 timeout=60 -- net=off -- nic 1
 line "virtio event=refused device=nic reason=interrupts" "no message interrupts: a line says so"

@@ -27,7 +27,7 @@ enum { GITS_BASER = 0x100, BASERS = 8, GITS_TRANSLATER = 0x10040, GICR_TYPER = 0
 #define QUEUE_BYTES     (PAGE_SIZE << QUEUE_ORDER)
 #define TABLE_ORDER_MAX 10
 #define DEVICES_MAX     32
-#define EVENT_BITS      5 /* a device has at most 1 << EVENT_BITS messages */
+#define EVENT_BITS      6 /* a device has at most 1 << EVENT_BITS messages */
 #define COLLECTION_BITS 6
 #define ENTRIES_ALIGN   256
 #define SPINS_MAX       10000000
@@ -51,7 +51,8 @@ static unsigned service_count, services_running;
 
 static struct device {
     struct its *its;
-    uint32_t id, events; /* events: a bit for each event in use */
+    uint32_t id;
+    uint64_t events; /* a bit for each event in use */
 } devices[DEVICES_MAX];
 static unsigned device_count;
 
@@ -216,7 +217,7 @@ static int bind(unsigned n, uint32_t requester, const struct cpu *target, struct
         return err;
     if (!reaches(d->its, target))
         return -ERANGE;
-    uint32_t event = (uint32_t)__builtin_ctzll(~(uint64_t)d->events);
+    uint32_t event = ~d->events ? (uint32_t)__builtin_ctzll(~d->events) : 1u << EVENT_BITS;
     if (event >= 1u << event_bits(d->its))
         return -ENOSPC;
     lpi_enable(n, true);
@@ -227,7 +228,7 @@ static int bind(unsigned n, uint32_t requester, const struct cpu *target, struct
     err = send_all(d->its, commands, ARRAY_SIZE(commands), target);
     if (err)
         return err;
-    d->events |= 1u << event;
+    d->events |= (uint64_t)1 << event;
     messages[n].device = d;
     messages[n].event = event;
     *out = (struct arch_msi){d->its->base + GITS_TRANSLATER, event};
@@ -261,7 +262,7 @@ static void unbind(unsigned n, const struct cpu *target)
 
     lpi_enable(n, false);
     send_all(d->its, commands, ARRAY_SIZE(commands), target);
-    d->events &= ~(1u << messages[n].event);
+    d->events &= ~((uint64_t)1 << messages[n].event);
 }
 
 const struct msi_ops its_messages = {

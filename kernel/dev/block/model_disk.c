@@ -151,7 +151,7 @@ static const char *set_up(void)
 
     if (!disk.block.pages)
         return "it has not even a page";
-    if (connect_messages((uint32_t)pci->bus << 8 | (uint32_t)pci->slot << 3 | pci->function))
+    if (connect_messages(pci_requester(pci)))
         return "nothing here delivers its messages";
     pci_enable(pci, true);
     int err = set_up_memory();

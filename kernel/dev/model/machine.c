@@ -52,6 +52,12 @@ volatile struct machine_disk *machine_disk(void)
     return (volatile struct machine_disk *)(registers + MACHINE_DISK_OFFSET);
 }
 
+volatile struct machine_wire *machine_wire(unsigned port)
+{
+    ASSERT(registers && (machine_id()->caps & MACHINE_CAP_WIRE) && port < MACHINE_WIRE_PORTS);
+    return (volatile struct machine_wire *)(registers + MACHINE_WIRE_OFFSET + port * PAGE_SIZE);
+}
+
 const struct pci_device *machine_pci(void)
 {
     ASSERT(registers);

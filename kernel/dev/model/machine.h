@@ -7,6 +7,8 @@
  * - MACHINE_PATH_OFFSET + n * 4096: struct machine_path: page-access tracker of CPU n, with
  *   MACHINE_CAP_PATH
  * - MACHINE_DISK_OFFSET: struct machine_disk: a disk in model time, with MACHINE_CAP_DISK
+ * - MACHINE_WIRE_OFFSET + n * 4096: struct machine_wire: port n of a network wire in model time,
+ *   with MACHINE_CAP_WIRE
  *
  * CPU n is the nth in the order of APIC ids (of affinity on AArch64), boot CPU first. A CPU uses
  * its own page only: a store to another CPU's page has no effect on the machine.
@@ -31,6 +33,7 @@
 #define MACHINE_CPU_OFFSET  0x10000
 #define MACHINE_PATH_OFFSET 0x50000
 #define MACHINE_DISK_OFFSET 0x90000
+#define MACHINE_WIRE_OFFSET 0x91000
 #define MACHINE_BYTES       0x100000
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -93,6 +96,7 @@ enum machine_event {
 #define MACHINE_CAP_PMU  (1u << 0)
 #define MACHINE_CAP_PATH (1u << 1)
 #define MACHINE_CAP_DISK (1u << 2)
+#define MACHINE_CAP_WIRE (1u << 3)
 
 struct machine_place {
     /* from 0: chip in the machine, core in the chip, thread in the core */
@@ -485,6 +489,111 @@ struct machine_disk_ring {
     struct machine_disk_done done[];
 };
 
+/* ---- The wire -------------------------------------------------------------------------------- */
+
+/*
+ * Two network ports that a wire joins, in model time. Frames are Ethernet's, without preamble and
+ * checksum. What one port sends the other receives, each direction by itself. A frame that is
+ * offered at time t leaves, and arrives, at
+ *
+ * leaves = max(t, when the frame before it has left) + (max(bytes, MACHINE_WIRE_BYTES_MIN) +
+ *          MACHINE_WIRE_BYTES_MORE) * 8000 / mbps; arrives = leaves + latency_cycles
+ *
+ * so a megabit a second is a bit in 1000 cycles. A port has queues, each with two rings of struct
+ * machine_wire_entry in the guest's memory: `out` for frames to be sent, `in` for room for received
+ * ones. Entries are numbered from 0 on, without end; number n is at n mod the ring's size. The
+ * guest fills entries and stores the number of the first that it has not filled to out_end or
+ * in_end: a doorbell.
+ *
+ * A frame to be sent is the parts of one or more entries, the last of which has MACHINE_WIRE_LAST.
+ * When it leaves, and not before, its bytes are read and MACHINE_WIRE_DONE is stored in all of its
+ * entries. Queues share the wire in the order of their doorbells.
+ *
+ * A frame that arrives goes to queue spread[h mod 128], with h the Toeplitz hash, by `key`, of what
+ * it has of these: for TCP over IPv4, not cut into fragments, source address, destination address,
+ * source port, destination port; for other IPv4 the addresses; for anything else h is 0 and not
+ * told. It is written to the next entry of that queue's `in`, whole. A frame for which there is no
+ * entry is dropped, and counted in `missed`; one to another address, which is neither the port's
+ * nor a group's, in `foreign`. Memory that the machine has written is in no cache.
+ *
+ * A queue whose guest breaks these rules is stopped, until a reset: its bit in `stopped` is set,
+ * `wrong` counts, and its entries are not accessed any more. That are: a doorbell beyond the ring's
+ * size; parts that are empty, not in memory, or more than MACHINE_WIRE_PARTS_MAX; a frame of fewer
+ * than 14 bytes or more than bytes_max, or without a last part at the doorbell; room that is not in
+ * memory, or not enough for the frame.
+ */
+#define MACHINE_WIRE_PORTS       2
+#define MACHINE_WIRE_QUEUES      8
+#define MACHINE_WIRE_PARTS_MAX   17
+#define MACHINE_WIRE_ENTRIES_MAX 1024
+#define MACHINE_WIRE_ALIGN       128 /* of rings, in bytes */
+#define MACHINE_WIRE_KEY_BYTES   40
+#define MACHINE_WIRE_SPREAD      128
+#define MACHINE_WIRE_BYTES_MIN   60 /* a shorter frame takes as long as one of these */
+/* What Ethernet sends besides: preamble, checksum, the gap between frames. */
+#define MACHINE_WIRE_BYTES_MORE 24
+
+/* Flags of an entry. Guest writes those of `out` but DONE, and 0 to those of `in`. */
+#define MACHINE_WIRE_LAST    (1u << 0) /* out: the frame's last part */
+#define MACHINE_WIRE_TELL    (1u << 1) /* out, with LAST: interrupts when it has left */
+#define MACHINE_WIRE_DONE    (1u << 2) /* machine writes: the frame has left, or is there */
+#define MACHINE_WIRE_HASHED  (1u << 3) /* in: `hash` is that of the frame */
+#define MACHINE_WIRE_CHECKED (1u << 4) /* in: the checksum of TCP or UDP is there and right */
+
+struct machine_wire_entry {
+    uint64_t at;    /* guest writes: physical address, any alignment */
+    uint32_t bytes; /* guest writes: of the part, of the room; machine writes, in: of the frame */
+    uint32_t flags;
+    uint64_t time; /* machine writes, with DONE: when it left, or arrived, in model cycles */
+    uint32_t hash; /* machine writes, in */
+    uint32_t reserved;
+};
+
+struct machine_wire_queue {
+    /* Guest writes, taken by a store to reset: physical addresses of the rings, aligned to
+     * MACHINE_WIRE_ALIGN, in memory, and their sizes in entries: powers of two, at most
+     * MACHINE_WIRE_ENTRIES_MAX. */
+    uint64_t out_base, in_base;
+    uint32_t out_entries, in_entries;
+    uint32_t out_end, in_end; /* guest writes, act at once */
+    /* The machine writes irq_data to irq_address (an MSI) when a frame has arrived or one with TELL
+     * has left, if `armed` is not 0, and stores 0 there: once, until the guest arms it again.
+     * Nothing is remembered meanwhile, so the guest looks at its rings after it has armed it. */
+    uint64_t irq_address; /* guest writes, taken by a store to reset */
+    uint32_t irq_data;    /* guest writes, taken by a store to reset */
+    uint32_t armed;       /* guest and machine write; 0 after a reset */
+};
+
+struct machine_wire {
+    /* Machine writes before the first instruction, up to latency_cycles. */
+    uint8_t mac[6];
+    uint16_t queues_max;
+    uint32_t bytes_max; /* of a frame */
+    uint32_t mbps;      /* megabits a second; 0: a frame takes no time on the wire */
+    uint64_t latency_cycles;
+
+    /* Guest writes any value: forgets frames that have not left, and takes the number of queues,
+     * their rings and messages, key and spread; doorbells begin at 0. result -22: one of them is
+     * impossible; then, and with 0 queues, the port sends and receives nothing. */
+    uint32_t reset;
+    uint32_t queues; /* guest writes, taken by reset: 0 to queues_max */
+    int32_t result;  /* machine writes, at a store to reset */
+    uint32_t stopped;
+    uint8_t key[MACHINE_WIRE_KEY_BYTES]; /* guest writes, taken by reset */
+    uint8_t spread[MACHINE_WIRE_SPREAD]; /* the same: numbers of queues */
+
+    /* Machine writes: counts since power-on, of frames, and bytes of frames. */
+    uint64_t sent, sent_bytes, received, received_bytes;
+    uint64_t missed, foreign, wrong;
+
+    struct machine_wire_queue queue[MACHINE_WIRE_QUEUES];
+};
+
+_Static_assert(sizeof(struct machine_wire) <= 4096, "a port");
+_Static_assert(sizeof(struct machine_wire_entry) == 32, "four in a line");
+_Static_assert(sizeof(struct machine_wire_queue) == 48, "no padding");
+_Static_assert(offsetof(struct machine_wire, queue) % 8 == 0, "aligned");
+_Static_assert(MACHINE_WIRE_OFFSET + MACHINE_WIRE_PORTS * 4096 <= MACHINE_BYTES, "pages");
 _Static_assert(sizeof(struct machine_disk) <= 4096, "the disk");
 _Static_assert(sizeof(struct machine_disk_request) == 64 + 8 * MACHINE_DISK_PAGES_MAX, "a request");
 _Static_assert(sizeof(struct machine_disk_done) == 32 && sizeof(struct machine_disk_ring) == 64,

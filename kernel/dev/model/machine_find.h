@@ -23,5 +23,7 @@ volatile struct machine_cpu *machine_cpu(unsigned index);
 volatile struct machine_path *machine_path(unsigned index);
 /* Only if machine_id()->caps has MACHINE_CAP_DISK. */
 volatile struct machine_disk *machine_disk(void);
+/* Returns a port's registers. Only if machine_id()->caps has MACHINE_CAP_WIRE. */
+volatile struct machine_wire *machine_wire(unsigned port);
 /* Returns the PCI function of the registers. Only if machine_id() is not NULL. */
 const struct pci_device *machine_pci(void);

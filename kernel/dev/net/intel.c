@@ -69,13 +69,10 @@ enum {
 #define MRQC_TYPES (1u << 16 | 1u << 17 | 1u << 20 | 1u << 21)
 #define RAH_AV     (1u << 31)
 
-/* The rings of a queue. Locking: as in net_device.h, of the queue. */
+/* The rings of a queue. */
 struct rings {
+    struct net_ring ring;                       /* first */
     volatile struct intel_descriptor *in, *out; /* RING of each */
-    struct net_buffer *buffer[RING];            /* [W] of each descriptor of `in` */
-    unsigned next;                              /* [W] in `in`: the device fills it next */
-    struct net_send *last[RING]; /* [S] the frame whose last descriptor this is, or NULL */
-    unsigned oldest, end;        /* [S] in `out`: descriptors that the device has */
 };
 #define RING_BYTES (RING * sizeof(struct intel_descriptor))
 _Static_assert(RING_BYTES == PAGE_SIZE, "a ring is a page");
@@ -123,59 +120,37 @@ static void say(const struct card *c, const char *why)
 
 /* ---- Receiving ------------------------------------------------------------------------------- */
 
-#define BUFFER_AT (NET_BUFFER_MARGIN + 2)
-
-static void offer(struct rings *r, unsigned i, struct net_buffer *b)
+static void offer(struct net_queue *q, unsigned i, paddr_t at)
 {
-    r->buffer[i] = b;
-    b->data = b->memory + BUFFER_AT;
-    intel_fill_received(&r->in[i], virt_to_phys(b->data));
+    const struct rings *r = q->driver;
+
+    intel_fill_received(&r->in[i], at);
 }
 
-/* Takes the frame of a descriptor, and gives the device another buffer, or the same one. */
-static void take_frame(struct net_queue *q, struct rings *r, const struct intel_frame *f)
+static bool received(const struct net_queue *q, unsigned i, struct net_frame *out)
 {
-    struct net_buffer *b = r->buffer[r->next];
-    struct net_buffer *other = f->broken ? NULL : net_take(q);
+    const struct rings *r = q->driver;
 
-    offer(r, r->next, other ? other : b);
-    if (!other) {
-        net_dropped(q, !f->broken);
-        return;
-    }
-    b->bytes = f->bytes;
-    b->flags = f->flags;
-    b->hash = f->hash;
-    net_received(q, b);
+    return intel_read_received(&r->in[i], NET_RING_ROOM, out);
 }
 
 static unsigned poll(struct net_queue *q)
 {
     const struct card *c = card_of(q->device);
-    struct rings *r = q->driver;
-    struct intel_frame f;
-    unsigned n = 0;
+    const struct rings *r = q->driver;
+    unsigned n = net_ring_poll(q);
 
-    for (; n < NET_BATCH && intel_read_received(&r->in[r->next], NET_BUFFER_BYTES - BUFFER_AT, &f);
-         n++) {
-        take_frame(q, r, &f);
-        r->next = (r->next + 1) % RING;
-    }
     if (n) /* the device may fill all but one */
-        set(c, in_at(c, q->number, RING_TAIL), (r->next + RING - 1) % RING);
+        set(c, in_at(c, q->number, RING_TAIL), (r->ring.next + RING - 1) % RING);
     return n;
 }
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
-static unsigned room(const struct rings *r)
+static void put(struct rings *r, const struct intel_descriptor *d, struct net_send *last)
 {
-    return (r->oldest + RING - 1 - r->end) % RING;
-}
+    unsigned at = net_ring_put(&r->ring, last);
 
-static void put(struct rings *r, unsigned at, const struct intel_descriptor *d)
-{
-    r->last[at] = NULL;
     for (unsigned i = 0; i < ARRAY_SIZE(d->word); i++)
         r->out[at].word[i] = d->word[i];
 }
@@ -184,18 +159,13 @@ static void put(struct rings *r, unsigned at, const struct intel_descriptor *d)
 static void put_frame(const struct intel_kind *kind, struct rings *r, struct net_send *s)
 {
     struct intel_descriptor d;
-    unsigned at = r->end;
 
-    if (s->sum && kind->sending->fill_context(&d, s)) {
-        put(r, at, &d);
-        at = (at + 1) % RING;
-    }
-    for (unsigned i = 0; i < s->parts; i++, at = (at + 1) % RING) {
+    if (s->sum && kind->sending->fill_context(&d, s))
+        put(r, &d, NULL);
+    for (unsigned i = 0; i < s->parts; i++) {
         kind->sending->fill_part(&d, s, i);
-        put(r, at, &d);
+        put(r, &d, i + 1 == s->parts ? s : NULL);
     }
-    r->last[(at + RING - 1) % RING] = s;
-    r->end = at;
 }
 
 static unsigned send_frames(struct net_queue *q, struct net_send *const *frames, unsigned n)
@@ -204,38 +174,26 @@ static unsigned send_frames(struct net_queue *q, struct net_send *const *frames,
     struct rings *r = q->driver;
     unsigned i = 0;
 
-    for (; i < n && room(r) >= frames[i]->parts + 1; i++) {
+    for (; i < n && net_ring_room(&r->ring) >= frames[i]->parts + 1; i++) {
         put_frame(c->kind, r, frames[i]);
         net_taken(q, frames[i]);
     }
     if (i) {
         __atomic_thread_fence(__ATOMIC_RELEASE);
-        set(c, out_at(c, q->number, RING_TAIL), r->end);
+        set(c, out_at(c, q->number, RING_TAIL), r->ring.end);
     }
     return i;
 }
 
-/* Returns the last descriptor of the oldest frame; RING: there is none. */
-static unsigned oldest_last(const struct rings *r)
+static bool was_sent(const struct net_queue *q, unsigned i)
 {
-    unsigned at = r->oldest;
+    const struct rings *r = q->driver;
 
-    while (at != r->end && !r->last[at])
-        at = (at + 1) % RING;
-    return at == r->end ? RING : at;
+    return intel_was_sent(&r->out[i]);
 }
 
-static void reclaim(struct net_queue *q)
-{
-    struct rings *r = q->driver;
-    unsigned last;
-
-    while ((last = oldest_last(r)) != RING && intel_was_sent(&r->out[last])) {
-        net_sent(q, r->last[last]);
-        r->last[last] = NULL;
-        r->oldest = (last + 1) % RING;
-    }
-}
+static const struct net_ring_ops ring_ops = {
+    .offer = offer, .received = received, .was_sent = was_sent};
 
 /* ---- Interrupts, link ------------------------------------------------------------------------ */
 
@@ -249,12 +207,10 @@ static void mask(struct net_queue *q)
 static bool unmask(struct net_queue *q)
 {
     const struct card *c = card_of(q->device);
-    struct rings *r = q->driver;
-    struct intel_frame f;
 
     set(c, c->kind->unmask, c->kind->cause[q->number]);
     get(c, REG_STATUS); /* waits for the write */
-    return intel_read_received(&r->in[r->next], NET_BUFFER_BYTES - BUFFER_AT, &f);
+    return net_ring_has_received(q);
 }
 
 static void interrupt(void *arg)
@@ -330,6 +286,7 @@ static int open_card(struct card *c)
         struct net_queue *q = &c->net.queue[i];
         if (!c->rings[i] && !(c->rings[i] = kmalloc(sizeof(*c->rings[i]))))
             return -ENOMEM;
+        c->rings[i]->ring.ops = &ring_ops;
         q->driver = c->rings[i];
         err = make_ring(&c->rings[i]->in);
         if (!err)
@@ -369,16 +326,10 @@ static bool start_queue(const struct card *c, struct net_queue *q)
 {
     struct rings *r = q->driver;
     uint32_t in = in_at(c, q->number, 0), out = out_at(c, q->number, 0);
-    struct net_buffer *b;
 
-    r->next = r->oldest = r->end = 0;
     memset((void *)r->out, 0, RING_BYTES);
-    memset(r->last, 0, sizeof(r->last));
-    for (unsigned i = 0; i < RING; i++)
-        if (r->buffer[i] || (b = net_take(q)))
-            offer(r, i, r->buffer[i] ? r->buffer[i] : b);
-        else
-            return false;
+    if (!net_ring_begin(q))
+        return false;
     set_ring(c, in, r->in);
     set_ring(c, out, r->out);
     set(c, in + RING_CONTROL, c->kind->in_control);
@@ -446,12 +397,7 @@ static void stop(struct net_device *d)
     if (!reset_card(c))
         pci_silence(&c->pci);
     for (unsigned i = 0; i < d->queues; i++)
-        for (unsigned k = 0; c->rings[i] && k < RING; k++) {
-            struct net_buffer *b = c->rings[i]->buffer[k];
-            c->rings[i]->buffer[k] = NULL;
-            if (b)
-                net_free(b);
-        }
+        net_ring_empty(&d->queue[i]);
 }
 
 static int start(struct net_device *d)
@@ -477,7 +423,7 @@ static const struct net_ops ops = {
     .start = start,
     .stop = stop,
     .send = send_frames,
-    .reclaim = reclaim,
+    .reclaim = net_ring_reclaim,
     .poll = poll,
     .mask = mask,
     .unmask = unmask,

@@ -24,13 +24,13 @@ void intel_fill_received(volatile struct intel_descriptor *d, paddr_t at)
 }
 
 bool intel_read_received(const volatile struct intel_descriptor *d, uint32_t room,
-                         struct intel_frame *out)
+                         struct net_frame *out)
 {
     uint32_t status = __atomic_load_n(&d->word[2], __ATOMIC_ACQUIRE);
 
     if (!(status & STATUS_DD))
         return false;
-    *out = (struct intel_frame){.bytes = d->word[3] & 0xffff, .hash = d->word[1]};
+    *out = (struct net_frame){.bytes = d->word[3] & 0xffff, .hash = d->word[1]};
     out->broken = !(status & STATUS_EOP) ||
                   (status & (ERROR_CE | ERROR_SE | ERROR_SEQ | ERROR_RXE)) ||
                   out->bytes < NET_HEADER_BYTES || out->bytes > room;

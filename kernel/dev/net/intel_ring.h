@@ -3,19 +3,11 @@
  * 7.1.5 and 7.2.2). Pure: what the device writes is checked here, and the host tests it.
  */
 #pragma once
-#include "net_device.h"
+#include "net_ring.h"
 
 /* 16 bytes; the device writes to received and sent ones. */
 struct intel_descriptor {
     uint32_t word[4];
-};
-
-/* A frame that the device has received, in one buffer. */
-struct intel_frame {
-    uint32_t bytes;
-    uint32_t hash;
-    uint8_t flags; /* NET_CHECKED, NET_HASHED of net_device.h */
-    bool broken;   /* it is to be dropped: an error on the wire, or impossible lengths */
 };
 
 /* Fills a descriptor of a receive ring: extended on 82574, advanced on 82576, of one form. */
@@ -23,7 +15,7 @@ void intel_fill_received(volatile struct intel_descriptor *d, paddr_t at);
 /* Reads a descriptor of a receive ring, whose buffer has `room` bytes. Returns false if the device
  * has not received a frame there. */
 bool intel_read_received(const volatile struct intel_descriptor *d, uint32_t room,
-                         struct intel_frame *out);
+                         struct net_frame *out);
 
 /* How a kind of controller wants frames described. */
 struct intel_sending {

@@ -3,7 +3,7 @@
 #include "net_device.h"
 #include "kernel/dev/driver.h"
 
-extern const struct driver net_intel_driver, net_virtio_driver;
+extern const struct driver net_intel_driver, net_model_driver, net_virtio_driver;
 
 /* Number of buffers of a queue: for its receive ring, and for the stack. */
 #define NET_BUFFERS      768

@@ -22,13 +22,22 @@ struct net_device *net_find(const char *name)
 
 /* ---- Adding ---------------------------------------------------------------------------------- */
 
-static void init_queue(struct net_device *d, unsigned number)
+/* Returns the CPU of a queue of device `index`. Devices begin at different chips. */
+static struct cpu *cpu_of(const struct net_device *d, unsigned index, unsigned number)
+{
+    unsigned chips = sched_topology()->chips, count = cpu_count();
+    unsigned first = index % chips * count / chips;
+
+    return &cpus[(first + number * count / d->queues) % count];
+}
+
+static void init_queue(struct net_device *d, unsigned index, unsigned number)
 {
     struct net_queue *q = &d->queue[number];
 
     q->device = d;
     q->number = number;
-    q->cpu = &cpus[(uint64_t)number * cpu_count() / d->queues];
+    q->cpu = cpu_of(d, index, number);
     mutex_init(&q->work, d->name);
     spin_init(&q->send, LOCK_NIC, d->name);
     spin_init(&q->pool, LOCK_NIC, d->name);
@@ -41,15 +50,15 @@ static void init_queue(struct net_device *d, unsigned number)
 void net_add(struct net_device *d, const char *what)
 {
     struct net_device **end = &devices;
-    unsigned same = 0;
+    unsigned same = 0, index = 0;
 
     ASSERT(d->kind && d->ops && d->queues && d->queues <= NET_QUEUES_MAX && d->mtu >= 68);
-    for (; *end; end = &(*end)->next)
+    for (; *end; end = &(*end)->next, index++)
         same += (*end)->kind == d->kind;
     ksnprintf(d->name, sizeof(d->name), "%s%u", d->kind, same);
     mutex_init(&d->control, d->name);
     for (unsigned i = 0; i < d->queues; i++)
-        init_queue(d, i);
+        init_queue(d, index, i);
     *end = d;
     kprintf("nic: event=found name=%s kind=%s mac=%02x:%02x:%02x:%02x:%02x:%02x mtu=%u queues=%u "
             "sums=%s: %s\n",

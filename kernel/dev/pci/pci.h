@@ -31,6 +31,8 @@ void pci_walk(bool (*visit)(const struct pci_device *d, void *arg), void *arg);
 /* Returns the CPU address and size of memory BAR `n`. Returns 0, or -ENOENT: there is none, it is
  * an I/O BAR, or it has no address. */
 int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *size);
+/* Returns the number by which the device sends messages, for arch_msi_alloc(). Pure. */
+uint32_t pci_requester(const struct pci_device *d);
 /* Enables the device's memory BARs and, if `bus_master`, its memory accesses and message
  * interrupts. */
 void pci_enable(const struct pci_device *d, bool bus_master);

@@ -140,12 +140,10 @@ static int program(const struct pci_msi *m)
 int pci_msi_connect(const struct pci_device *d, unsigned n, struct cpu *target,
                     void (*handler)(void *arg), void *arg, struct pci_msi *out)
 {
-    uint32_t requester = (uint32_t)d->bus << 8 | (uint32_t)d->slot << 3 | d->function;
-
     *out = (struct pci_msi){.device = *d};
     int err = find_place(out, n);
     if (!err)
-        err = arch_msi_alloc(requester, target, handler, arg, &out->message);
+        err = arch_msi_alloc(pci_requester(d), target, handler, arg, &out->message);
     if (err)
         return err;
     pci_enable(d, true);

@@ -8,7 +8,7 @@
 static void a_received_frame_is_read_as_it_was_written(void **state)
 {
     volatile struct intel_descriptor d = {{0}};
-    struct intel_frame f;
+    struct net_frame f;
 
     (void)state;
     intel_fill_received(&d, 0x123456789a);
@@ -34,7 +34,7 @@ static void what_cannot_be_is_dropped(void **state)
         {{0, 0, 3 | 1u << 24, 60}},
     };
     uint64_t seed = 3;
-    struct intel_frame f;
+    struct net_frame f;
 
     (void)state;
     for (unsigned i = 0; i < ARRAY_SIZE(wrong); i++)

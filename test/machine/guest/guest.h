@@ -97,6 +97,9 @@ void page_accesses_are_tracked(void);
 /* disk.c */
 void pages_are_transferred_in_model_time(void);
 
+/* wire.c */
+void frames_cross_a_wire_in_model_time(void);
+
 /* time.c */
 void time_is_model_time(void);
 

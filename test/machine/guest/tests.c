@@ -461,5 +461,6 @@ void tests(void)
     bad_settings_are_refused();
     page_accesses_are_tracked();
     pages_are_transferred_in_model_time();
+    frames_cross_a_wire_in_model_time();
     mark("end");
 }

@@ -1,24 +1,32 @@
 /*
  * A network card, opposite QEMU's user network: 10.0.2.2 there answers ARP requests and echoes
- * pings. Any card of the class will do; the tests know it by net_device.h only.
+ * pings. Any card of the class will do; the tests know it by net_device.h only. Where the card is a
+ * port of the simulated machine's wire, the other port is the gateway, and the wire's times are
+ * looked at as well.
  */
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
+#include "kernel/dev/model/machine_find.h"
 #include "kernel/dev/net/net_device.h"
+#include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 #include "test/qemu/kernel/suite.h"
 
-#define OUTS      64
-#define WAIT_NS   (5 * NS_PER_S)
-#define MANY      3000
-#define PING_MAX  1472 /* bytes of data */
-#define KEPT_MAX  1024
-#define ADDRESSES 32
-#define IP_AT     NET_HEADER_BYTES
-#define ADDR_AT   (IP_AT + 12)
-#define ICMP_AT   (IP_AT + 20)
-#define PING_AT   (ICMP_AT + 8)
-#define ARP_BYTES (NET_HEADER_BYTES + 28)
+#define OUTS       64
+#define WAIT_NS    (5 * NS_PER_S)
+#define MANY       3000
+#define PING_MAX   1472 /* bytes of data */
+#define KEPT_MAX   1024
+#define ADDRESSES  32
+#define ANSWERS    256
+#define TRAIN      200 /* frames, one behind the other */
+#define SLACK_NS   (100 * NS_PER_US)
+#define IP_AT      NET_HEADER_BYTES
+#define ADDR_AT    (IP_AT + 12)
+#define ICMP_AT    (IP_AT + 20)
+#define PING_AT    (ICMP_AT + 8)
+#define ARP_BYTES  (NET_HEADER_BYTES + 28)
+#define TYPE_TRAIN 0x88b5 /* for experiments: a number from 0 on follows */
 
 static const uint8_t gateway_ip[4] = {10, 0, 2, 2};
 static uint8_t own_ip[4] = {10, 0, 2, 15};
@@ -42,7 +50,21 @@ static struct {
     bool keeping;
     struct net_buffer *kept[KEPT_MAX];
     unsigned kept_count;
+    unsigned spare[NET_QUEUES_MAX]; /* of the queues, when the card was opened */
 } test = {.lock = SPINLOCK(LOCK_THREAD, "nic test")};
+
+/* The gateway on the wire. */
+static struct {
+    struct net_device *device; /* NULL: QEMU has one */
+    struct spinlock lock;      /* guards all below */
+    struct answer {
+        struct net_send send;
+        struct net_buffer *frame; /* sent back from where it is; NULL: free */
+    } * answer;
+    unsigned counted, disordered; /* frames of TYPE_TRAIN */
+    uint64_t last_ns;             /* when the last of them was there */
+    unsigned dropped;             /* frames without an answer, as none was free */
+} gateway = {.lock = SPINLOCK(LOCK_THREAD, "nic test's gateway")};
 
 /* ---- What frames are ------------------------------------------------------------------------- */
 
@@ -186,6 +208,103 @@ static void link_changed(UNUSED void *arg, struct net_device *d)
 }
 
 static const struct net_handlers handlers = {receive, link_changed};
+
+/* ---- The gateway on the wire ----------------------------------------------------------------- */
+
+static void answer_sent(struct net_send *s, UNUSED int status)
+{
+    struct answer *a = container_of(s, struct answer, send);
+
+    net_free(a->frame);
+    bool irq = spin_lock(&gateway.lock);
+    a->frame = NULL;
+    spin_unlock(&gateway.lock, irq);
+}
+
+static void swap(uint8_t *a, uint8_t *b, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++) {
+        uint8_t kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+/* Turns an ARP request or a ping into its answer. Returns false if it is neither. */
+static bool make_answer(const struct net_device *d, uint8_t *f, unsigned bytes)
+{
+    if (bytes >= ARP_BYTES && get16(f + 12) == 0x0806 && get16(f + 20) == 1) {
+        put16(f + 20, 2);
+        swap(f + 22, f + 32, 10);
+        memcpy(f + 22, d->mac, NET_MAC_BYTES);
+    } else if (bytes >= PING_AT && get16(f + 12) == 0x0800 && f[IP_AT + 9] == 1) {
+        f[ICMP_AT] = 0;
+        put16(f + ICMP_AT + 2, 0);
+        put16(f + ICMP_AT + 2, sum_of(f + ICMP_AT, get16(f + IP_AT + 2) - 20));
+        swap(f + ADDR_AT, f + ADDR_AT + 4, 4);
+    } else {
+        return false;
+    }
+    memcpy(f, f + 6, NET_MAC_BYTES);
+    memcpy(f + 6, d->mac, NET_MAC_BYTES);
+    return true;
+}
+
+static bool send_answer(struct net_device *d, unsigned queue, struct net_buffer *b)
+{
+    struct answer *a = NULL;
+    bool irq = spin_lock(&gateway.lock);
+
+    for (unsigned i = 0; i < ANSWERS && !a; i++)
+        a = gateway.answer[i].frame ? NULL : &gateway.answer[i];
+    if (a)
+        a->frame = b;
+    gateway.dropped += !a;
+    spin_unlock(&gateway.lock, irq);
+    if (!a)
+        return false;
+    a->send = (struct net_send){
+        .part[0] = {virt_to_phys(b->data), b->bytes}, .parts = 1, .done = answer_sent};
+    struct net_send *s = &a->send;
+    bool sent = net_send(d, queue, &s, 1) == 1;
+    if (!sent)
+        a->frame = NULL;
+    return sent;
+}
+
+static void count_train(const uint8_t *f)
+{
+    uint64_t now_ns = arch_clock_ns();
+    bool irq = spin_lock(&gateway.lock);
+
+    gateway.disordered += get16(f + NET_HEADER_BYTES) != gateway.counted;
+    gateway.counted++;
+    gateway.last_ns = now_ns;
+    spin_unlock(&gateway.lock, irq);
+}
+
+static void gateway_receives(UNUSED void *arg, struct net_device *d, unsigned queue,
+                             struct net_buffer *const *frames, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (get16(frames[i]->data + 12) == TYPE_TRAIN)
+            count_train(frames[i]->data);
+        if (!make_answer(d, frames[i]->data, frames[i]->bytes) || !send_answer(d, queue, frames[i]))
+            net_free(frames[i]);
+    }
+}
+
+static const struct net_handlers gateway_handlers = {.receive = gateway_receives};
+
+/* Opens the wire's other port, if the card is one. */
+static void open_gateway(struct net_device *d)
+{
+    if (!text_same(d->kind, "wire", 4) || !d->next)
+        return;
+    gateway.device = d->next;
+    gateway.answer = area_alloc(ANSWERS * sizeof(*gateway.answer));
+    CHECK(gateway.answer && !net_open(gateway.device, &gateway_handlers, NULL));
+}
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
@@ -333,6 +452,9 @@ static void a_card_opens_once(void)
     kprintf("# nic=%s kind=%s open=%d queues=%u\n", d->name, d->kind, err, d->queues);
     CHECK(!err);
     CHECK(net_open(d, &handlers, &test) == -EBUSY);
+    for (unsigned i = 0; i < d->queues; i++)
+        test.spare[i] = net_spare(d, i);
+    open_gateway(d);
 }
 
 static void wrong_frames_are_refused(void)
@@ -444,6 +566,87 @@ static void frames_are_spread_by_their_hash(void)
     CHECK(!(d->offloads & NET_SPREADS) || !(d->offloads & NET_HASHES) || test.hashed == ADDRESSES);
 }
 
+static uint64_t frame_ns(unsigned bytes)
+{
+    uint64_t all = MAX(bytes, (unsigned)MACHINE_WIRE_BYTES_MIN) + MACHINE_WIRE_BYTES_MORE;
+    uint32_t mbps = machine_wire(0)->mbps;
+
+    return mbps ? all * 8000 / mbps : 0;
+}
+
+/* A cycle is a nanosecond. The least of some, since threads of the kernel may be in the way. */
+static void the_wire_takes_its_time(void)
+{
+    struct net_device *d = card();
+    uint64_t least_ns = UINT64_MAX;
+
+    if (!d || !gateway.device)
+        return;
+    for (unsigned i = 0; i < 10; i++) {
+        unsigned before = test.pings;
+        uint64_t since_ns = arch_clock_ns();
+        CHECK(send_ping(d, PING_MAX, PING_AT + PING_MAX, 0));
+        bool irq = spin_lock(&test.lock);
+        CHECK(wait_for(&test.pings, before + 1, &irq));
+        spin_unlock(&test.lock, irq);
+        least_ns = MIN(least_ns, arch_clock_ns() - since_ns);
+    }
+    uint64_t wire_ns = 2 * (machine_wire(0)->latency_cycles + frame_ns(PING_AT + PING_MAX));
+    kprintf("# there_and_back=%llu of_it_wire=%llu\n", (unsigned long long)least_ns,
+            (unsigned long long)wire_ns);
+    CHECK(least_ns >= wire_ns && least_ns <= wire_ns + SLACK_NS);
+}
+
+static void a_train_of_frames_has_the_wire_s_rate(void)
+{
+    struct net_device *d = card();
+    const unsigned bytes = NET_HEADER_BYTES + 1500;
+
+    if (!d || !gateway.device)
+        return;
+    uint64_t since_ns = arch_clock_ns();
+    for (unsigned i = 0; i < TRAIN; i++) {
+        struct out *o = take_out();
+        CHECK(o);
+        if (!o)
+            return;
+        fill_header(d, o->bytes, TYPE_TRAIN);
+        put16(o->bytes + NET_HEADER_BYTES, i);
+        CHECK(send_parts(d, o, bytes, bytes, 0) == 1);
+    }
+    for (uint64_t until_ns = arch_clock_ns() + WAIT_NS;
+         __atomic_load_n(&gateway.counted, __ATOMIC_RELAXED) < TRAIN && arch_clock_ns() < until_ns;)
+        sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    uint64_t took_ns = gateway.last_ns - since_ns;
+    uint64_t wire_ns = machine_wire(0)->latency_cycles + TRAIN * frame_ns(bytes);
+    kprintf("# train=%u took=%llu of_it_wire=%llu\n", gateway.counted, (unsigned long long)took_ns,
+            (unsigned long long)wire_ns);
+    CHECK(gateway.counted == TRAIN && !gateway.disordered);
+    CHECK(took_ns >= wire_ns);
+    /* a frame costs the CPUs 5 us at most: that is the rate of a fast wire */
+    CHECK(took_ns <= MAX(wire_ns, TRAIN * (uint64_t)5000) + SLACK_NS);
+}
+
+static void the_wire_loses_and_doubles_nothing(void)
+{
+    struct net_stats here, there;
+
+    if (!card() || !gateway.device)
+        return;
+    net_read_stats(card(), &here);
+    net_read_stats(gateway.device, &there);
+    kprintf("# there=%llu,%llu here=%llu,%llu polls=%llu interrupts=%llu\n",
+            (unsigned long long)there.received, (unsigned long long)there.sent,
+            (unsigned long long)here.received, (unsigned long long)here.sent,
+            (unsigned long long)there.polls, (unsigned long long)there.interrupts);
+    CHECK(there.received == machine_wire(0)->sent && here.received == machine_wire(1)->sent);
+    CHECK(there.received_bytes == machine_wire(0)->sent_bytes);
+    CHECK(here.received == there.received - TRAIN && !gateway.dropped);
+    CHECK(!here.missed && !there.missed && !there.no_buffer && !there.malformed);
+    CHECK(there.interrupts && here.interrupts && !test.wrong);
+    CHECK(!machine_wire(0)->wrong && !machine_wire(1)->wrong && !machine_wire(1)->foreign);
+}
+
 /* Waits until no answer has come for half a second; lock held. */
 static void wait_for_quiet(bool *irq)
 {
@@ -467,8 +670,11 @@ static void kept_buffers_run_out_and_come_back(void)
     if (!d)
         return;
     test.keeping = true;
-    for (unsigned i = 0; i < KEPT_MAX; i++)
+    for (unsigned i = 0; i < KEPT_MAX; i++) {
         CHECK(send_arp(d));
+        if (gateway.device && i % 16 == 0) /* it may have the CPU that receives */
+            sched_sleep_until(arch_clock_ns() + NS_PER_MS);
+    }
     bool irq = spin_lock(&test.lock);
     wait_for_quiet(&irq);
     unsigned kept = test.kept_count;
@@ -519,7 +725,11 @@ static void a_card_can_be_closed_and_opened_again(void)
     CHECK(exchange(d, 300, 16) && !test.wrong);
     net_read_stats(d, &s);
     CHECK(s.resets == 20 && s.sent == test.sent && s.given_up == test.given_up);
+    for (unsigned i = 0; i < d->queues; i++)
+        CHECK(net_spare(d, i) == test.spare[i]);
     net_close(d);
+    if (gateway.device)
+        net_close(gateway.device);
 }
 
 const struct suite nic_suite = {
@@ -530,6 +740,9 @@ const struct suite nic_suite = {
                {"thousands of frames come and go", thousands_of_frames_come_and_go},
                {"frames of all sizes, in any parts", frames_of_all_sizes_in_any_parts},
                {"frames are spread by their hash", frames_are_spread_by_their_hash},
+               {"the wire takes its time", the_wire_takes_its_time},
+               {"a train of frames has the wire's rate", a_train_of_frames_has_the_wire_s_rate},
+               {"the wire loses and doubles nothing", the_wire_loses_and_doubles_nothing},
                {"kept buffers run out and come back", kept_buffers_run_out_and_come_back},
                {"a reset gives frames back", a_reset_gives_frames_back},
                {"a card can be closed and opened again", a_card_can_be_closed_and_opened_again},
