@@ -83,6 +83,8 @@ def events(text):
     past = json.loads(got[1][1])
     check(past and past[-1]["reading"] == json.loads(got[2][1])["reading"],
           "which reaches to now")
+    check(any(d["phase"] == "cluster" for r in past for d in r["decisions"]),
+          "... with what was decided")
     ticks = [json.loads(d)["reading"] for n, d in got if n == "tick"]
     check(len(ticks) >= 5 and ticks == list(range(ticks[0], ticks[0] + len(ticks))),
           f"readings follow each other {ticks}")

@@ -7,8 +7,8 @@ const VIEWS = ["overview", "sharing", "cycles", "threads", "memory", "events", "
 const errors = [];
 const check = (good, what) => console.log(good ? "ok" : "bad", what);
 
-async function open(browser, scheme) {
-  const page = await (await browser.newContext({viewport: {width: 1600, height: 1000}, colorScheme: scheme})).newPage();
+async function open(browser, scheme, width = 1600, height = 1000) {
+  const page = await (await browser.newContext({viewport: {width, height}, colorScheme: scheme})).newPage();
   page.on("pageerror", (e) => errors.push(e.message));
   page.on("request", (r) => { if (!r.url().startsWith(url) && !r.url().startsWith("data:")) errors.push("asked " + r.url()); });
   await page.goto(url);
@@ -25,6 +25,21 @@ async function views(page, scheme) {
     if (dir) await page.screenshot({path: `${dir}/${scheme}-${v + 1}-${VIEWS[v]}.png`});
   }
   check(shown.every((n) => n > 0), `${scheme}: keys show ${VIEWS.length} views (sections: ${shown})`);
+}
+
+// Says what is wider than its place in a view: nothing but what scrolls may be.
+async function cut(page) {
+  const found = [];
+  for (let v = 0; v < VIEWS.length; v++) {
+    await page.keyboard.press(String(v + 1));
+    await page.waitForTimeout(400);
+    found.push(...await page.evaluate((view) => [...document.querySelectorAll("main section:not(.scroll), .log")]
+      .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => `${view}: ${e.textContent.slice(0, 20)}`), VIEWS[v]));
+    found.push(...await page.evaluate((view) => [...document.querySelectorAll("main section:not(.scroll) table, .legend span")]
+      .filter((e) => e.getBoundingClientRect().right > e.closest("section").getBoundingClientRect().right + 1)
+      .map((e) => `${view}: ${e.textContent.slice(0, 20)}`), VIEWS[v]));
+  }
+  return found;
 }
 
 // Returns whether a canvas has been drawn on: pixels of more than two colours.
@@ -77,6 +92,15 @@ async function knobs(page) {
   await light.keyboard.press(" ");
   check(await light.textContent("#link") === "paused", "space pauses");
   await knobs(dark);
+  for (const [w, h] of [[1280, 800], [1920, 1080]]) {
+    const page = await open(browser, "dark", w, h), found = await cut(page);
+    check(!found.length, `${w} by ${h}: nothing is cut off ${found}`);
+    await page.keyboard.press("2");
+    check((await page.textContent("main")).includes("settled"), `${w} by ${h}: decisions from before the page was opened are there`);
+    await page.evaluate(() => { state.online = "lost"; drawVerdict(); });
+    check((await page.textContent("#stale:not([hidden])")).includes("does not answer"), `${w} by ${h}: it says when figures are old`);
+    await page.close();
+  }
   await dark.reload();
   await dark.waitForFunction(() => document.querySelector("#verdict .group"), null, {timeout: 60000});
   check(await dark.textContent("#link") === "live", "after a reload it goes on");

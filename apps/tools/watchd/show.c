@@ -310,20 +310,25 @@ static void cpus(struct text *t, const struct machine *m)
     text_say(t, "]");
 }
 
-void show_past(struct text *t, const struct machine *m)
-{
-    text_say(t, "{\"reading\":%" PRIu64 ",\"ms\":%.3f,\"since_ms\":%.3f,\"b\":", m->reading,
-             ms(m->ns), ms(m->ns - m->before_ns));
-    cycles(t, &m->cycles.since);
-    text_say(t, ",\"cpus\":[]}");
-}
-
-void show_tick(struct text *t, const struct machine *m, const struct watch_self *self)
+/* Writes when a reading was made, and where cycles went since the one before. */
+static void begin_reading(struct text *t, const struct machine *m)
 {
     text_say(t, "{\"reading\":%" PRIu64 ",\"ms\":%.3f,\"since_ms\":%.3f,\"b\":", m->reading,
              ms(m->ns), ms(m->ns - m->before_ns));
     cycles(t, &m->cycles.since);
     text_say(t, ",");
+}
+
+void show_past(struct text *t, const struct machine *m)
+{
+    begin_reading(t, m);
+    decisions(t, m);
+    text_say(t, "}");
+}
+
+void show_tick(struct text *t, const struct machine *m, const struct watch_self *self)
+{
+    begin_reading(t, m);
     cpus(t, m);
     text_say(t, ",");
     processes(t, m);

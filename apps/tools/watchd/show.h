@@ -14,7 +14,8 @@ struct watch_self {
 
 /* Writes what does not change: the machine's shape, what it counts, names of figures. */
 void show_about(struct text *t, const struct machine *m);
-/* Writes where cycles went in the latest reading, for a page that is opened later. */
+/* Writes where cycles went in the latest reading, and what was decided, for a page that is opened
+ * later. */
 void show_past(struct text *t, const struct machine *m);
 /* Writes the latest reading. */
 void show_tick(struct text *t, const struct machine *m, const struct watch_self *self);

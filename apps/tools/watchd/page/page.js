@@ -50,7 +50,10 @@ function render(now) {
   document.querySelectorAll(".scroll, .log").forEach((e, i) => { e.scrollTop = scrolled[i] || 0; });
 }
 function drawVerdict() {
-  if (state.tick) $("verdict").replaceChildren(...verdict());
+  const stale = state.online === "lost" && state.tick;
+  $("stale").hidden = !stale;
+  if (stale) $("stale").textContent = `The machine does not answer. All figures are of ${time(state.tick.ms)}, the last reading.`;
+  $("verdict").replaceChildren(...verdict());
 }
 let drawn = 0;
 function later() {
@@ -113,7 +116,7 @@ function connect() {
   on("past", past);
   on("tick", take);
   on("lost", (l) => { state.lost.snapshots += l.snapshots; });
-  source.onerror = () => { state.online = "lost"; drawHead(); };
+  source.onerror = () => { state.online = "lost"; drawHead(); drawVerdict(); };
 }
 function start() {
   const wanted = localStorage.theme || (matchMedia("(prefers-color-scheme: light)").matches ? "light" : "dark");

@@ -82,7 +82,7 @@ function topology(t) {
   t.threads.forEach((x) => { if (!on.has(x.cpu)) on.set(x.cpu, []); on.get(x.cpu).push(x); });
   return el("div", {class: "chips"}, [...chips].map(([chip, cores]) => {
     const threads = [...cores.values()].flat().flatMap((c) => on.get(c) || []);
-    return el("div", {class: "chip"}, el("b", {}, `chip ${chip}`, el("small", {class: "dim"}, `${threads.length} threads`)),
+    return el("div", {class: "chip"}, el("b", {}, `chip ${chip}`, el("small", {class: "dim"}, `${threads.length} thread${threads.length === 1 ? "" : "s"}`)),
       el("div", {class: "cores"}, [...cores].map(([core, cpus]) => el("div", {class: "core"}, cpus.map((cpu) => {
         const [busy, idle] = t.cpus[cpu] || [0, 0];
         return el("div", {class: "cpu"}, el("small", {}, `CPU ${cpu}`, el("span", {}, busy + idle ? percent(busy, busy + idle) + " busy" : "")),

@@ -162,5 +162,6 @@ function take(t) {
 
 function past(list) {
   state.history.clear();
+  state.decisions = list.slice(0, -1).flatMap((r) => r.decisions);
   for (const r of list.slice(0, -1)) if (state.about.counters) remember("machine", r.ms, r.b);
 }

@@ -25,7 +25,7 @@ function remotePart(pid) {
   return {all, remote: h.reduce((s, x) => s + x.part.remote_l2 + x.part.remote_l3, 0)};
 }
 function verdict() {
-  if (!state.tick) return ["Waiting for the first reading."];
+  if (!state.tick) return [state.online === "lost" ? "The machine does not answer." : "Waiting for the first reading."];
   if (!state.about.counters) return ["This machine has no counters: what threads share cannot be seen here."];
   const m = (state.maps || []).filter((x) => x.groups.some((g) => g.length > 1) && !own(x.pid))[0];
   if (!m) {
@@ -47,7 +47,8 @@ function cyclesSection(width, height) {
   const h = state.history.get(scope()) || [], last = h.slice(-10);
   const cycles = last.reduce((s, x) => s + x.cycles, 0), n = last.reduce((s, x) => s + x.instructions, 0);
   const seen = last.length ? Math.min(...last.map((x) => (x.cycles ? x.seen / x.cycles : 1))) : 1;
-  return section(width, "Where cycles go", `% of the busy cycles of ${scopeName()}; figures: the last 10 readings; ` +
+  const [busy, idle] = state.tick.cpus.reduce((a, c) => [a[0] + c[0], a[1] + c[1]], [0, 0]);
+  return section(width, "Where cycles go", `CPUs are ${percent(busy, busy + idle)} busy; % of the busy cycles of ${scopeName()}; figures: the last 10 readings; ` +
     `${n ? (n / cycles).toFixed(2) + " instructions per cycle; " : ""}the least seen figure was counted ${percent(seen, 1)} of the time`,
   cyclesChart("cycles", height, scope()), cyclesLegend(scope()));
 }
@@ -57,20 +58,20 @@ function topologySection(width) {
 function mapSection(width, rowHeight) {
   const m = (state.maps || []).filter((x) => !own(x.pid))[0];
   if (!m) return section(width, "Who shares what", "", empty(state.tick.lines.why ||
-    "No line is seen to travel between chips yet."));
+    "No two threads of another program are seen to share lines across chips."));
   return section(width, "Who shares what", `${m.name} (${m.pid}): a row for each thread, a column for each of the ${m.shown.length} most ` +
     `contended cache lines; brighter: more samples (${m.samples} in all, by the ${m.by === "detector" ? "sharing detector" : "page's own sampling"}` +
     `${m.by === "detector" ? ", at " + time(m.ms) : ""}${m.detecting ? "; sampling now" : ""}${m.later > m.ms ? "; nothing left to see at " + time(m.later) : ""}` +
-    `${m.global ? "; " + m.global + " lines that most threads use are left out" : ""})`, shmap(m, rowHeight));
+    `${m.global ? "; " + m.global + (m.global > 1 ? " lines" : " line") + " of most threads left out" : ""})`, shmap(m, rowHeight));
 }
 function decisionsSection(width) {
   const rows = state.decisions.slice(-60).reverse().map((d) => cells(HEAD_D, [time(d.ms), state.names.get(d.pid) || d.pid, d.phase, d.reason, d.text]));
   return section(width, "What the scheduler decided", "the latest first", rows.length
-    ? el("div", {class: "log"}, table(HEAD_D, rows)) : empty("Nothing yet: sched.policy=cluster decides by what it sees."));
+    ? el("div", {class: "log"}, table(HEAD_D, rows)) : empty("No decision was seen: with sched.policy=cluster the scheduler decides by what it sees."));
 }
 const HEAD_D = [{t: "time"}, {t: "program"}, {t: "phase"}, {t: "reason"}, {t: "details", wrap: true}];
-const HEAD_M = [{t: "time"}, {t: "program"}, {t: "thread", n: true}, {t: "from"}, {t: "to"}];
-function cpuName(cpu) { return `CPU ${cpu}, chip ${state.about.cpus[cpu] ? state.about.cpus[cpu].chip : "?"}`; }
+const HEAD_M = [{t: "time"}, {t: "program"}, {t: "thread", n: true}, {t: "from CPU"}, {t: "to CPU"}];
+function cpuName(cpu) { return `${cpu}, chip ${state.about.cpus[cpu] ? state.about.cpus[cpu].chip : "?"}`; }
 function movesSection(width) {
   const rows = state.moves.slice(-60).reverse().map((m) => cells(HEAD_M, [time(m.ms), state.names.get(m.pid) || m.pid, m.tid, cpuName(m.from), cpuName(m.to)]));
   const cross = state.moves.filter((m) => state.about.cpus[m.from].chip !== state.about.cpus[m.to].chip).length;
@@ -90,9 +91,9 @@ function threadsSection(width, most, compact) {
       percent(t.run_us, wall), percent(t.wait_us, wall), state.about.counters ? count(t.b.cycles) : "-",
       t.b.cycles ? (t.b.instructions / t.b.cycles).toFixed(2) : "-", bar(part, t.b.cycles), t.moves]));
   });
-  const left = state.tick.threads_left_out + Math.max(0, list.length - most);
+  const left = state.tick.threads_left_out, all = list.length + (ui.scope === "machine" ? left : 0);
   return section(width + (most > 20 ? " scroll" : ""), "Threads", `since the reading before, ${time(state.tick.since_ms)} ago; % of that time` +
-    (left ? `; ${left} threads are not shown` : ""), table(heads, rows));
+    (all > rows.length ? `; the busiest ${rows.length} of ${all}` : ""), table(heads, rows));
 }
 const HEAD_L = [{t: "line"}, {t: "program"}, {t: "of memory"}, {t: "samples", n: true}, {t: "accesses", n: true}, {t: "latency", n: true},
   {t: "last used by"}, {t: "threads: samples (stores)", wrap: true}];
@@ -105,10 +106,10 @@ function linesSection(width) {
   rows.length ? table(HEAD_L, rows) : empty(l.why || "No line is seen to travel between chips."));
 }
 const HEAD_E = [{t: "event"}, {t: "since the reading before", n: true}, {t: "since counting began", n: true}, {t: "unit"}, {t: "95 % interval of that"},
-  {t: "", wrap: true}, {t: "counted", n: true}];
+  {t: ""}, {t: "counted", n: true}];
 const SURE = {unseen: "never counted", short: "too short for an interval", none: "nothing was seen", beyond: "too large", published: "no interval"};
 function interval(e) {
-  if (e.value == null || !e.sure) return ["-", ""];
+  if (e.value == null || !e.sure) return ["none for a ratio", ""];
   if (e.sure === "exact") return ["exact", ""];
   if (e.sure !== "interval") return [SURE[e.sure], ""];
   const span = (e.high - e.low) || 1, from = Math.max(0, e.low - span / 2), to = e.high + span / 2, at = (v) => 100 * (v - from) / (to - from);
@@ -129,7 +130,7 @@ function memorySection(width) {
     const m = p.memory;
     return cells(HEAD_P, [p.name, p.pid, bytes(m.resident), bytes(m.swapped), m.limit ? bytes(m.limit) : "none", m.pool ? bytes(m.pool) : "none",
       m.planned ? bytes(m.planned) : "-", m.faults, m.major, m.page_ins, m.page_outs, m.prefetched ? percent(m.prefetch_used, m.prefetched) : "-",
-      time(m.waited_us / 1000), m.policy + (m.in_force && m.in_force !== m.policy ? ` (${m.in_force})` : "") + (m.prefetch ? ", prefetch " + m.prefetch : "")]);
+      time(m.waited_us / 1000), (m.policy || "-") + (m.in_force && m.in_force !== m.policy ? ` (${m.in_force})` : "") + (m.prefetch ? ", prefetch " + m.prefetch : "")]);
   });
   return section(width, "Memory", "faults, pages and waiting: since the reading before", el("div", {style: {overflowX: "auto"}}, table(HEAD_P, rows)));
 }
@@ -175,6 +176,7 @@ function rate(of) {
   return h.length > 1 && last.ms > first.ms ? 1000 * (of(last.net) - of(first.net)) / (last.ms - first.ms) : 0;
 }
 function faceOf(net, name) { return net.interfaces.find((i) => i.name === name) || {received_bytes: 0, sent_bytes: 0, received: 0, sent: 0}; }
+const BINARY = Array.from({length: 50}, (x, i) => 2 ** i); // steps of an axis
 function trafficSection(width) {
   const faces = state.tick.network.interfaces, h = state.network, series = [{}], data = [h.slice(1).map((x) => x.ms / 1000)];
   const lines = faces.flatMap((f, i) => [[f.name, "received", "received_bytes", i], [f.name, "sent", "sent_bytes", i]]);
@@ -184,7 +186,7 @@ function trafficSection(width) {
   });
   return section(width, "Traffic", "bytes a second of the machine's time", h.length > 1
     ? chart("traffic" + faces.map((f) => f.name).join(), 345, {series, scales: {x: {time: false}, y: {range: (u, lo, hi) => [0, Math.max(1, hi * 1.1)]}},
-      axes: [axis({values: seconds}), axis({size: 80, values: (u, v) => v.map(bytes)})]}, data)
+      axes: [axis({values: seconds}), axis({size: 90, incrs: BINARY, values: (u, v) => v.map((x) => bytes(x) + "/s")})]}, data)
     : empty("Nothing was counted yet."),
   el("div", {class: "legend"}, lines.map(([name, way, key], k) => el("span", {}, el("i", {style: {background: CLUSTER_COLOR[k % 8]}}), `${name} ${way}`,
     el("b", {}, bytes(Math.round(rate((n) => faceOf(n, name)[key]))) + "/s")))));
@@ -197,12 +199,12 @@ function interfacesSection(width) {
     count(Math.round(rate((n) => faceOf(n, i.name).sent))), i.sent_dropped]));
   return section(width, "Interfaces", "since boot", table(HEAD_I, rows));
 }
-const HEAD_C = [{t: "what"}, {t: "", n: true}, {t: "a second", n: true}];
+const HEAD_C = [{t: "what"}, {t: "number", n: true}, {t: "a second", n: true}];
 function connectionsSection(width) {
   const n = state.tick.network, now = (what, v) => cells(HEAD_C, [what, v, ""]);
   const since = (what, key) => cells(HEAD_C, [what, count(n[key]), count(Math.round(rate((x) => x[key])))]);
-  return section(width, "Connections", "sockets now; since boot", table(HEAD_C, [now("sockets of TCP", n.tcp), now("sockets of UDP", n.udp),
-    now("sockets of all kinds", n.sockets), now("connections that wait for stray packets (TIME_WAIT)", n.time_wait),
+  return section(width, "Connections", "sockets and connections: now; from \"opened\" on: since boot", table(HEAD_C, [now("sockets of TCP", n.tcp), now("sockets of UDP", n.udp),
+    now("sockets of all kinds", n.sockets), now("closed, in TIME_WAIT", n.time_wait),
     now("connections without a socket", n.orphans), since("opened", "opened"), since("accepted", "accepted"), since("failed", "failed"),
     since("segments received", "segments_in"), since("segments sent", "segments_out"), since("segments sent again", "segments_again"),
     since("datagrams received", "datagrams_in"), since("datagrams sent", "datagrams_out")]));
@@ -251,7 +253,8 @@ function knobsView() {
     el("div", {class: "row"}, command, el("button", {disabled: !ui.token, onclick: () => start("/api/run", ui.command)}, "start"),
       el("button", {disabled: !ui.token, onclick: () => start("/api/stop", "")}, "stop"),
       s ? el("span", {class: "knob"}, el("span", {class: "said" + (s.ok ? " ok" : "")}, s.text)) : "")),
-  section("w12 scroll", "Knobs", "arguments that can change while programs run, or for programs that start later", table(HEAD_K, [...mine, ...live].map(knobRow)))];
+  section("w12 scroll", "Knobs", "arguments that can change while programs run, or for programs that start later", table(HEAD_K, [...mine, ...live].map(knobRow)),
+    live.length ? "" : empty("The boot arguments are being read from the machine."))];
 }
 
 const VIEWS = [
@@ -260,7 +263,7 @@ const VIEWS = [
   ["Cycles", () => [cyclesSection("w12", 420), threadsSection("w12", 12)]],
   ["Threads", () => [threadsSection("w12", 400), movesSection("w12")]],
   ["Memory", () => [memorySection("w12"), poolsSection("w6"), curvesSection("w6")]],
-  ["Events", () => [eventsSection("w8"), selfSection("w4")]],
+  ["Events", () => [eventsSection("w12"), selfSection("w6")]],
   ["Network", () => [trafficSection("w7"), connectionsSection("w5"), interfacesSection("w7"), dropsSection("w5")]],
   ["Knobs", knobsView],
 ];
