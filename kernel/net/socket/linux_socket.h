@@ -17,7 +17,16 @@
 #include <linux/uio.h>
 #include <linux/un.h>
 
-enum { AF_UNSPEC = 0, AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_PACKET = 17, AF_MAX = 46 };
+enum {
+    AF_UNSPEC = 0,
+    AF_UNIX = 1,
+    AF_INET = 2,
+    AF_BRIDGE = 7,
+    AF_INET6 = 10,
+    AF_NETLINK = 16,
+    AF_PACKET = 17,
+    AF_MAX = 46
+};
 
 enum {
     SOCK_STREAM = 1,
