@@ -71,16 +71,22 @@ static void add_ready_locked(struct epoll_item *i)
     i->ready = true;
 }
 
-void epoll_notice_locked(struct epoll_item *i, unsigned mask, struct list *told)
+bool epoll_shares(const struct epoll_item *i)
+{
+    return i->options & EPOLLEXCLUSIVE;
+}
+
+bool epoll_notice_locked(struct epoll_item *i, unsigned mask, struct list *told)
 {
     struct epoll *e = i->epoll;
 
     if (!(i->events & mask))
-        return;
+        return false;
     add_ready_locked(i);
-    wait_wake(&e->waiters, 1);
+    bool woken = wait_wake(&e->waiters, 1);
     if (list_empty(&e->telling))
         list_push_back(told, &e->telling);
+    return woken;
 }
 
 struct poll_source *epoll_source_of(struct list *told)

@@ -18,12 +18,18 @@ void poll_source_init(struct poll_source *s)
     list_init(&s->links);
 }
 
+/* Tells all that are linked; but of the epolls with EPOLLEXCLUSIVE those up to the first in which a
+ * thread waits. */
 static void tell_locked(struct poll_source *s, unsigned mask, struct list *told)
 {
+    bool served = false;
+
     list_for_each (it, &s->links) {
         struct poll_link *l = container_of(it, struct poll_link, in_source);
         if (l->item) {
-            epoll_notice_locked(l->item, mask, told);
+            bool shares = epoll_shares(l->item);
+            if (!shares || !served)
+                served |= epoll_notice_locked(l->item, mask, told) && shares;
         } else {
             l->poller->told = true;
             wait_wake(&l->poller->queue, ~0u);

@@ -22,8 +22,10 @@ extern struct spinlock poll_lock;
 
 /* Links to what a vnode tells its changes, if it does. poll_lock held. */
 void poll_link_locked(struct poll_link *l, struct vnode *v);
+/* Returns whether one epoll of several that wait for the file is enough. poll_lock held. */
+bool epoll_shares(const struct epoll_item *item);
 /* Notes that a file may have become ready for `mask`. Appends its epoll to `told`, whose own
- * pollers are to be told. poll_lock held. */
-void epoll_notice_locked(struct epoll_item *item, unsigned mask, struct list *told);
+ * pollers are to be told. Returns whether a thread was woken. poll_lock held. */
+bool epoll_notice_locked(struct epoll_item *item, unsigned mask, struct list *told);
 /* Returns the source of the epoll that epoll_notice_locked() has appended. */
 struct poll_source *epoll_source_of(struct list *told);

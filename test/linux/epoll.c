@@ -338,6 +338,43 @@ static void test_signal_files(void)
     close(fd), close(slow), close(ep);
 }
 
+/* Epolls that share a file: each has a thread that waits. */
+enum { SHARERS = 4 };
+static int shared;
+static unsigned woken;
+
+static void *wait_once(void *arg)
+{
+    struct epoll_event e;
+    int ep = epoll_create1(0);
+
+    add(ep, shared, EPOLLIN | EPOLLEXCLUSIVE, 0);
+    if (epoll_wait(ep, &e, 1, -1) == 1)
+        __atomic_fetch_add(&woken, 1, __ATOMIC_SEQ_CST);
+    close(ep);
+    return arg;
+}
+
+static void test_sharing(void)
+{
+    pthread_t threads[SHARERS];
+
+    shared = eventfd(0, EFD_NONBLOCK);
+    for (int i = 0; i < SHARERS; i++)
+        pthread_create(&threads[i], NULL, wait_once, NULL);
+    usleep(100000);
+    for (unsigned i = 1; i <= SHARERS; i++) {
+        eventfd_write(shared, 1);
+        usleep(100000);
+        if (i == 1)
+            check(woken == 1, "of epolls that share a file one has its event");
+    }
+    for (int i = 0; i < SHARERS; i++)
+        pthread_join(threads[i], NULL);
+    check(woken == SHARERS, "... the next event is another one's");
+    close(shared);
+}
+
 /* Threads write to many counters, others wait for them in one epoll: each event is found once. */
 enum { COUNTERS = 64, WRITERS = 4, READERS = 4, ROUNDS = 2000 };
 static int counters[COUNTERS], many;
@@ -403,6 +440,7 @@ int main(void)
     test_exclusive();
     test_masks();
     test_signal_files();
+    test_sharing();
     test_many();
     printf("1..%u\n", count);
     return failed != 0;
