@@ -387,6 +387,58 @@ static void test_wait_all(void)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
+static volatile bool reads;
+
+static void *read_late(void *arg)
+{
+    static char data[65536];
+
+    usleep(200000);
+    reads = true;
+    while (read(*(int *)arg, data, sizeof(data)) > 0)
+        continue;
+    return NULL;
+}
+
+/* Sends until the other end takes no more. */
+static void fill(int s)
+{
+    static char data[65536];
+
+    fcntl(s, F_SETFL, O_NONBLOCK);
+    while (write(s, data, sizeof(data)) > 0)
+        continue;
+    fcntl(s, F_SETFL, 0);
+}
+
+static void test_lingering(void)
+{
+    struct linger wait = {1, 20};
+    pthread_t reader;
+    int s[2], other;
+
+    make_pair(s);
+    fill(s[0]);
+    setsockopt(s[0], SOL_SOCKET, SO_LINGER, &wait, sizeof(wait));
+    pthread_create(&reader, NULL, read_late, &s[1]);
+    gives(close(s[0]), 0, 0, "a close that lingers");
+    check(reads, "... waits until its data has arrived");
+    pthread_join(reader, NULL);
+    close(s[1]);
+    make_pair(s);
+    fill(s[0]);
+    wait.l_linger = 1;
+    setsockopt(s[0], SOL_SOCKET, SO_LINGER, &wait, sizeof(wait));
+    other = dup(s[0]);
+    uint64_t before = now_ms();
+    close(s[0]);
+    check(now_ms() - before < 900, "... not while there is another descriptor");
+    before = now_ms();
+    gives(close(other), 0, 0, "... nor for ever");
+    check(now_ms() - before >= 900, "... but for its time");
+    close(s[1]);
+}
+
 static void test_ended(void)
 {
     struct sockaddr_in far = {
@@ -852,6 +904,7 @@ int main(void)
     test_large();
     test_close_behind();
     test_wait_all();
+    test_lingering();
     test_ended();
     test_epoll();
     test_end_of_wait();

@@ -115,6 +115,7 @@ static void leave(struct net_stream *t)
     t->pcb = NULL;
     t->sent = t->unwritten = NULL;
     t->unacked = 0;
+    t->owner->changed(t, OUTPUT);
     spin_unlock(t->lock, irq);
     free_chunks(t, chunks);
     free_unread(t);
@@ -164,8 +165,7 @@ static err_t acked(void *arg, UNUSED struct tcp_pcb *pcb, u16_t n)
     bool irq = spin_lock(t->lock);
     struct net_chunk *free = take_acked(t, n);
 
-    if (!t->closed)
-        t->owner->changed(t, OUTPUT);
+    t->owner->changed(t, OUTPUT);
     bool more = t->unwritten || t->closed || t->shut & STREAM_SEND;
     bool last = t->ending && !t->unacked;
     spin_unlock(t->lock, irq);

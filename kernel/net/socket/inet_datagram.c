@@ -244,6 +244,7 @@ const struct socket_ops inet_datagram_ops = {
     .option_set = inet_apply_options,
     .ioctl = inet_ioctl,
     .close = close_port,
+    .linger = socket_no_linger,
     .release = release_port,
     .connect = connect_port,
     .listen = socket_no_listen,

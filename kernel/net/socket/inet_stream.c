@@ -437,6 +437,18 @@ static void close_inet(struct socket *s)
     net_stream_close(&inet_of(s)->stream, resets);
 }
 
+static void linger_inet(struct socket *s)
+{
+    const struct net_stream *t = &inet_of(s)->stream;
+    bool irq = spin_lock(&s->lock);
+    uint64_t deadline_ns = arch_clock_ns() + s->options.linger_s * NS_PER_S;
+    int err = 0;
+
+    while (!err && t->closed && t->sent && t->state != STREAM_ENDED)
+        err = socket_wait(s, &irq, deadline_ns);
+    spin_unlock(&s->lock, irq);
+}
+
 static void release_inet(struct socket *s)
 {
     struct net_stream *t = &inet_of(s)->stream;
@@ -456,6 +468,7 @@ const struct socket_ops inet_stream_ops = {
     .option_set = inet_apply_options,
     .ioctl = inet_ioctl,
     .close = close_inet,
+    .linger = linger_inet,
     .release = release_inet,
     .breaks = true,
     .connect = connect_inet,

@@ -395,6 +395,7 @@ static const struct socket_ops netlink_ops = {
     .option_set = socket_no_option_set,
     .ioctl = socket_no_ioctl,
     .close = close_netlink,
+    .linger = socket_no_linger,
     .release = release_netlink,
     .connect = connect_netlink,
     .listen = socket_no_listen,

@@ -282,6 +282,10 @@ void socket_no_option_set(UNUSED struct socket *s, UNUSED int name)
 {
 }
 
+void socket_no_linger(UNUSED struct socket *s)
+{
+}
+
 int64_t socket_no_ioctl(UNUSED struct socket *s, UNUSED uint32_t request, UNUSED vaddr_t arg)
 {
     return -ENOTTY;

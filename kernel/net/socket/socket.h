@@ -136,6 +136,8 @@ struct socket_ops {
     int64_t (*ioctl)(struct socket *s, uint32_t request, vaddr_t arg);
     /* The last descriptor is closed, or it never had one. Others may still reference it. */
     void (*close)(struct socket *s);
+    /* Waits, after close, until what was sent has arrived: SO_LINGER. A signal ends that. */
+    void (*linger)(struct socket *s);
     /* Frees what the family added: queues, names, rights. The last reference is gone. */
     void (*release)(struct socket *s);
 };
@@ -202,6 +204,7 @@ int socket_no_accept(struct socket *s, bool nonblock, const struct socket_caller
 int socket_no_get_option(struct socket *s, int level, int name, void *out, unsigned *bytes);
 int socket_no_set_option(struct socket *s, int level, int name, const void *value, unsigned bytes);
 void socket_no_option_set(struct socket *s, int name);
+void socket_no_linger(struct socket *s);
 int64_t socket_no_ioctl(struct socket *s, uint32_t request, vaddr_t arg);
 
 /* interfaces.c. Answers requests of ioctl about network interfaces. Returns 0; -ENOTTY: it is none;

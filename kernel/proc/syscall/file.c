@@ -205,9 +205,29 @@ int64_t sys_getdents64(const struct call *c)
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
+/* Returns the socket that a descriptor leads to, referenced, if its close is to wait; else NULL. */
+static struct socket *find_lingering(const struct call *c, uint32_t fd)
+{
+    struct file *f = files_find(c->p->files, fd);
+    struct socket *s = f ? socket_of(f) : NULL;
+    bool lingers = s && s->options.lingers && s->options.linger_s;
+
+    if (lingers)
+        socket_get(s);
+    file_put(f);
+    return lingers ? s : NULL;
+}
+
 int64_t sys_close(const struct call *c)
 {
-    return files_close(c->p->files, (uint32_t)c->a[0]);
+    uint32_t fd = (uint32_t)c->a[0];
+    struct socket *s = find_lingering(c, fd);
+    int64_t result = files_close(c->p->files, fd);
+
+    if (s && !result)
+        s->ops->linger(s);
+    socket_put(s);
+    return result;
 }
 
 int64_t sys_close_range(const struct call *c)
