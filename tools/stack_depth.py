@@ -61,7 +61,7 @@ CALLS = {
     "kernel/arch/aarch64/lpi.c:alloc_frames": ["frame_alloc"],
     "kernel/arch/aarch64/memory.c:replace": ["replace_ttbr1"],
     "kernel/net/lwip/instance.c:run": ["kernel/net/lwip/stream.c:run_task"],
-    "kernel/net/lwip/interface.c:input": ["ethernet_input"],
+    "kernel/net/lwip/card.c:input": ["ethernet_input"],
     "kernel/lib/format.c:sink": [
         "kernel/core/printf.c:put_on_console",
         "kernel/core/printf.c:buffer_put",
@@ -90,9 +90,9 @@ LWIP_CALLS = {
         "etharp_output",
         "build/lwip/src/core/netif.c:netif_null_output_ip4",
     ],
-    "linkoutput": ["kernel/net/lwip/interface.c:send_frame"],
+    "linkoutput": ["kernel/net/lwip/card.c:send_frame"],
     "NETIF_STATUS_CALLBACK": [],
-    "custom_free_function": ["kernel/net/lwip/interface.c:free_received"],
+    "custom_free_function": ["kernel/net/lwip/card.c:free_received"],
 }
 # Recursions: a function in each, the most frames of it at a time, and why.
 RECURSIONS = {

@@ -8,6 +8,12 @@
  * 32 on; 0 there: none. */
 #define IPV4_PREFIX_SHIFT 32
 
+/* Returns the mask of an address's network, in the order of the host. */
+static inline uint32_t ipv4_mask(uint64_t address)
+{
+    return ~0u << (32 - (address >> IPV4_PREFIX_SHIFT));
+}
+
 /* Reads A.B.C.D, or with `prefix` A.B.C.D/N, N from 1 to 31. Returns whether the whole text is
  * that. */
 bool ipv4_parse(const char *s, bool prefix, uint64_t *out);

@@ -23,7 +23,7 @@ static void received(void *arg, UNUSED struct udp_pcb *pcb, struct pbuf *p, cons
     if (d) {
         d->from = (struct net_address){ip_2_ip4(ip)->addr, port};
         d->to = ip4_current_dest_addr()->addr;
-        d->interface = ip_current_input_netif()->name[0] == 'l' ? 1 : 2;
+        d->interface = ip_current_input_netif()->num + 1u; /* loopback's is 0 */
         d->stamp_ns = wall_clock_ns();
         d->bytes = p->tot_len;
         pbuf_copy_partial(p, d->data, p->tot_len, 0);

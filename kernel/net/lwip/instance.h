@@ -6,7 +6,7 @@
  * There are as many instances as the boot argument net.instances says. lwIP and the files that
  * files.mk names with it are linked once for each (tools/instances.sh), with all that they define:
  * a copy has variables of its own, and calls itself. Copy 0 has the names of the sources; it owns
- * UDP and network cards, and datagram.c and interface.c call it by them. Others are reached through
+ * UDP, and datagram.c calls it by them. Others, and network cards of any, are reached through
  * struct net_instance (instances.c).
  *
  * Threads that transfer data do not wait for the lock. They leave a task, and the thread that
@@ -35,6 +35,7 @@ struct cpuset;
 struct net_end;
 struct net_figure;
 struct net_interface;
+struct net_card;
 
 /* ---- Within an instance (instance.c) --------------------------------------------------------- */
 /* Starts the instance, the first time that it is called. Its timers run on those CPUs. `index` of
@@ -58,6 +59,12 @@ uint64_t net_instance_refused(void);
 unsigned net_instance_ends(struct net_end *out, unsigned room);
 bool net_instance_figure(unsigned index, struct net_figure *out);
 void net_instance_loopback(struct net_interface *out);
+/* Makes a card of which `device`, `home`, `ip`, `gateway` are set an interface of this instance,
+ * and opens it (card.c). Thread context, no lock held. Returns 0; -ENOMEM; or an error of
+ * net_open(). */
+int net_instance_add_card(struct net_card *c);
+/* Reads what lwIP knows of it: up, running, addresses. Thread context, no lock held. */
+void net_instance_read_card(struct net_card *c, struct net_interface *out);
 
 /* ---- All instances (instances.c) ------------------------------------------------------------- */
 #define NET_INSTANCES_MAX 8
@@ -85,6 +92,8 @@ struct net_instance {
     unsigned (*ends)(struct net_end *out, unsigned room);
     bool (*figure)(unsigned index, struct net_figure *out);
     void (*loopback)(struct net_interface *out);
+    int (*add_card)(struct net_card *c);
+    void (*read_card)(struct net_card *c, struct net_interface *out);
     void (*run)(struct net_task *t, uint32_t wanted); /* of tasks of streams */
     int (*bind)(struct net_stream *t, const struct net_address *own);
     void (*unbind)(struct net_stream *t); /* takes its PCB, of which lwIP has told nothing yet */

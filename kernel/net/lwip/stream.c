@@ -37,18 +37,6 @@ int net_error(int of_lwip)
     return of_lwip <= 0 && -of_lwip < (int)ARRAY_SIZE(errors) ? errors[-of_lwip] : -EIO;
 }
 
-bool net_is_own(uint32_t ip)
-{
-    struct netif *n;
-
-    if (ip4_addr_isloopback(&(ip4_addr_t){ip}))
-        return true;
-    NETIF_FOREACH(n)
-    if (netif_ip4_addr(n)->addr == ip)
-        return true;
-    return false;
-}
-
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
 static void free_chunks(struct net_stream *t, struct net_chunk *first)
@@ -622,6 +610,8 @@ const struct net_instance net_here = {
     .ends = net_instance_ends,
     .figure = net_instance_figure,
     .loopback = net_instance_loopback,
+    .add_card = net_instance_add_card,
+    .read_card = net_instance_read_card,
     .run = run_task,
     .bind = bind_stream,
     .unbind = unbind_stream,

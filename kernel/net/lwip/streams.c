@@ -1,5 +1,6 @@
 /* Streams over all instances, as owners see them; see stream.h. */
 #include "kernel/net/lwip/stream.h"
+#include "kernel/net/lwip/interface.h"
 #include "kernel/mem/mem.h"
 #include "lwip/pbuf.h"
 #include "sched/sched.h"
@@ -207,8 +208,8 @@ static int bind_all(struct net_stream *t, const struct net_address *own)
 
     if (t->state != STREAM_NEW || t->own.port)
         return -EINVAL;
-    if (!t->home) /* it may reach others by a card, which instance 0 owns */
-        net_stream_settle(t, net_instance(0));
+    if (!t->home) /* it may reach others by a card */
+        net_stream_settle(t, net_instance_for(own->ip));
     for (unsigned i = 0; i < DRAWS && err == -EADDRINUSE; i++) {
         err = make_branches(t) ?: bind_once(t, own);
         if (own->port)
@@ -265,12 +266,12 @@ static bool is_loopback(uint32_t ip)
 }
 
 /* Gives the stream a home, unless it has one. */
-static void find_home(struct net_stream *t, unsigned index)
+static void find_home(struct net_stream *t, const struct net_instance *home)
 {
     bool irq = spin_lock(t->lock);
 
     if (!t->home)
-        net_stream_settle(t, net_instance(index));
+        net_stream_settle(t, home);
     spin_unlock(t->lock, irq);
 }
 
@@ -296,8 +297,8 @@ int net_stream_connect(struct net_stream *t, const struct net_address *peer)
 
     if (err)
         return err;
-    unsigned first = here ? net_instance_here() : 0, others = here ? net_instance_count() - 1 : 0;
-    find_home(t, first);
+    unsigned first = net_instance_here(), others = here ? net_instance_count() - 1 : 0;
+    find_home(t, here ? net_instance(first) : net_instance_for(peer->ip));
     err = t->home->connect(t, peer);
     for (unsigned i = 1; i <= others && err == -EADDRNOTAVAIL; i++) {
         if (!move_home(t, (first + i) % (others + 1)))
