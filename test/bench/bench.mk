@@ -1,6 +1,6 @@
 # Benchmarks: targets bench, bench-*, results.
 .PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
-	bench-servers bench-connections bench-pairs results
+	bench-servers bench-connections bench-pairs bench-wire results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -48,6 +48,10 @@ bench-connections: $(KERNEL) machine | deps-run
 bench-pairs: $(KERNEL) machine | deps-run
 	@test/bench/pairs.sh arch=$(ARCH) $(if $(ROUNDS),rounds=$(ROUNDS)) \
 		$(if $(KERNELS),kernels='$(KERNELS)')
+
+# Requests and a transfer between two cards that a wire in model time joins.
+bench-wire: $(KERNEL) machine | deps-run
+	@test/bench/wire.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(ROUNDS),rounds=$(ROUNDS))
 
 # Unmodified servers of Debian under Vigil and under Linux: cycles of a request. OVER: unix, tcp.
 bench-servers: $(KERNEL) machine | deps-run

@@ -337,6 +337,9 @@ void wire_regs_init(void);
 void wire_store(struct vcpu *v, unsigned port, size_t offset);
 /* Returns the time when a frame leaves or arrives, 1/256 cycles; NEVER: none is on its way. */
 uint64_t wire_deadline(void);
+/* For the ground truth: a port's registers, NULL: there is none; cycles for which frames left it. */
+const volatile struct machine_wire *wire_port(unsigned port);
+uint64_t wire_busy(unsigned port);
 void wire_run(uint64_t now); /* lets frames leave and arrive that do by then; big lock held */
 
 /* cells.c: the ground truth by cells of `cycles` cycles (0: none), beside the truth file (NULL:

@@ -218,6 +218,20 @@ static void print_disk(void)
             d->most_in_flight);
 }
 
+static void print_wire(void)
+{
+    const volatile struct machine_wire *p;
+
+    for (unsigned port = 0; (p = wire_port(port)); port++)
+        fprintf(file,
+                "wire %u sent=%llu sent_bytes=%llu received=%llu received_bytes=%llu missed=%llu "
+                "foreign=%llu wrong=%llu busy=%llu\n",
+                port, (unsigned long long)p->sent, (unsigned long long)p->sent_bytes,
+                (unsigned long long)p->received, (unsigned long long)p->received_bytes,
+                (unsigned long long)p->missed, (unsigned long long)p->foreign,
+                (unsigned long long)p->wrong, (unsigned long long)wire_busy(port));
+}
+
 static void print_simulation(void)
 {
     uint64_t turns = 0, unknown = 0, checked = 0, mismatches = 0;
@@ -259,6 +273,7 @@ void truth_mark(const char *label)
     print_cpus();
     print_paths();
     print_disk();
+    print_wire();
     for (uint32_t slot = 1; slot < SLOTS; slot = next_slot(slot)) {
         if (!event_count(&tags[slot].counts, MACHINE_EVENT_CYCLES) &&
             !tags[slot].counts.n[MACHINE_EVENT_IDLE])

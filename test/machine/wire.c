@@ -30,6 +30,7 @@ struct wire_frame *wire_send(struct wire *w, unsigned port, uint64_t now, uint32
         return NULL;
     f->bytes = bytes;
     f->leaves = d->free = MAX(now, d->free) + length(w, bytes);
+    d->busy += length(w, bytes);
     f->arrives = f->leaves + w->latency;
     *d->end = f;
     d->end = &f->next;

@@ -23,6 +23,7 @@ struct wire_direction {
     struct wire_frame *waiting;      /* the first of them that has not left, or NULL */
     uint64_t left;                   /* time when the last of those that have left did */
     uint64_t free;                   /* time when the last of all leaves */
+    uint64_t busy;                   /* time that frames took to leave, those forgotten too */
 };
 
 struct wire {

@@ -60,6 +60,16 @@ void wire_regs_init(void)
     }
 }
 
+const volatile struct machine_wire *wire_port(unsigned port)
+{
+    return wire.there && port < MACHINE_WIRE_PORTS ? ports[port].page : NULL;
+}
+
+uint64_t wire_busy(unsigned port)
+{
+    return wire.from[port].busy >> CYCLE_SHIFT;
+}
+
 /* ---- Queues ---------------------------------------------------------------------------------- */
 
 static paddr_t entry_at(const struct ring *r, uint32_t number)
