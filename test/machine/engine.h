@@ -337,7 +337,8 @@ void wire_regs_init(void);
 void wire_store(struct vcpu *v, unsigned port, size_t offset);
 /* Returns the time when a frame leaves or arrives, 1/256 cycles; NEVER: none is on its way. */
 uint64_t wire_deadline(void);
-/* For the ground truth: a port's registers, NULL: there is none; cycles for which frames left it. */
+/* For the ground truth: a port's registers, NULL: there is none; cycles that its frames took to
+ * leave. */
 const volatile struct machine_wire *wire_port(unsigned port);
 uint64_t wire_busy(unsigned port);
 void wire_run(uint64_t now); /* lets frames leave and arrive that do by then; big lock held */

@@ -11,6 +11,9 @@
  *   disk KEY=N ...                    the disk, if there is one: requests and pages done, requests
  *                                     refused, cycles in which its channel was busy, most requests
  *                                     in flight
+ *   wire P KEY=N ...                  port P of the wire, if there is one: frames and bytes, frames
+ *                                     missed, to other addresses, queues stopped, cycles that its
+ *                                     frames took to leave
  *   tag T EVENT=N ...                 while the thread with that tag ran; 0: no tag was set, or
  *                                     idle
  *   shared A B N                      accesses by tag A that another chip's cache served, last
