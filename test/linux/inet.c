@@ -862,6 +862,72 @@ static void test_loopback_network(void)
     close(l);
 }
 
+#define SHARERS 3
+
+/* Binds SHARERS sockets to one port. Returns its address. */
+static struct sockaddr_in share_port(int s[SHARERS], int type)
+{
+    struct sockaddr_in at = loopback(0);
+    bool bound = true;
+    int on = 1;
+
+    for (unsigned i = 0; i < SHARERS; i++) {
+        s[i] = socket(AF_INET, type | SOCK_NONBLOCK, 0);
+        setsockopt(s[i], SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+        bound &= !bind_to(s[i], at);
+        at = name_of(s[i]);
+        bound &= type == SOCK_DGRAM || !listen(s[i], 64);
+    }
+    check(bound, "sockets share a port");
+    int other = socket(AF_INET, type, 0);
+    gives(bind_to(other, at), -1, EADDRINUSE, "... with no other");
+    close(other);
+    return at;
+}
+
+static void test_shared_ports(void)
+{
+    int s[SHARERS], to[48], c;
+    unsigned all = 0, idle = 0;
+    char data[4];
+    struct sockaddr_in at = share_port(s, SOCK_STREAM);
+
+    for (unsigned i = 0; i < 48; i++) {
+        to[i] = socket(AF_INET, SOCK_STREAM, 0);
+        connect_to(to[i], at);
+    }
+    for (unsigned i = 0; i < SHARERS; i++) {
+        unsigned n = 0;
+        for (; (c = accept(s[i], NULL, NULL)) >= 0; n++)
+            close(c);
+        all += n;
+        idle += !n;
+    }
+    gives(all, 48, 0, "connections to it are accepted");
+    gives(idle, 0, 0, "... by each listener");
+    for (unsigned i = 0; i < 48; i++)
+        close(to[i]);
+    for (unsigned i = 0; i < SHARERS; i++)
+        close(s[i]);
+    all = idle = 0;
+    at = share_port(s, SOCK_DGRAM);
+    for (unsigned i = 0; i < 48; i++) {
+        c = socket(AF_INET, SOCK_DGRAM, 0);
+        sendto(c, "a", 1, 0, (struct sockaddr *)&at, sizeof(at));
+        close(c);
+    }
+    for (unsigned i = 0; i < SHARERS; i++) {
+        unsigned n = 0;
+        while (recv(s[i], data, sizeof(data), 0) == 1)
+            n++;
+        all += n;
+        idle += !n;
+        close(s[i]);
+    }
+    gives(all, 48, 0, "datagrams to it are received");
+    gives(idle, 0, 0, "... by each socket");
+}
+
 static void test_packet_info(void)
 {
     struct sockaddr_in at = loopback(0);
@@ -912,6 +978,7 @@ int main(void)
     test_datagrams();
     test_refused_datagrams();
     test_loopback_network();
+    test_shared_ports();
     test_packet_info();
     test_cpus();
     test_many();

@@ -182,6 +182,28 @@ struct tcp_pcb_listen *tcp_next_listener(uint16_t port, struct tcp_pcb_listen *l
     return pcb && pcb->state == LISTEN ? (struct tcp_pcb_listen *)pcb : NULL;
 }
 
+static bool shares(const struct tcp_pcb_listen *a, const struct tcp_pcb_listen *b)
+{
+    return a->so_options & b->so_options & SOF_REUSEPORT && ip_addr_eq(&a->local_ip, &b->local_ip);
+}
+
+struct tcp_pcb_listen *tcp_listener_of(struct tcp_pcb_listen *l, uint32_t ip, uint16_t port)
+{
+    const struct demux_ends from = {.remote_ip = ip, .remote_port = port};
+    struct tcp_pcb_listen *other = NULL;
+    unsigned n = 0;
+
+    if (!l || !ip_get_option(l, SOF_REUSEPORT))
+        return l;
+    while ((other = tcp_next_listener(l->local_port, other)))
+        n += shares(l, other);
+    unsigned chosen = (unsigned)((demux_key(&secret, &from) >> 32) * n >> 32);
+    while ((other = tcp_next_listener(l->local_port, other)))
+        if (shares(l, other) && !chosen--)
+            return other;
+    return l;
+}
+
 bool tcp_port_is_free(uint16_t port, struct tcp_pcb *pcb)
 {
     if (!tcp_first_at_port(port))

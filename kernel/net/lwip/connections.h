@@ -34,6 +34,9 @@ struct tcp_pcb *tcp_first_at_port(uint16_t port);
 struct tcp_pcb *tcp_next_at_port(const struct tcp_pcb *pcb);
 /* Returns the listener at a port that follows `l`, the first one for NULL, or NULL. */
 struct tcp_pcb_listen *tcp_next_listener(uint16_t port, struct tcp_pcb_listen *l);
+/* Returns which of the listeners that share a port with one, which may be NULL, a connection from
+ * an end is for: always the same, while none begins or ends. */
+struct tcp_pcb_listen *tcp_listener_of(struct tcp_pcb_listen *l, uint32_t ip, uint16_t port);
 /* Returns whether a port may be given to what is to connect, or to be bound (NULL). Two that
  * connect to different places may have the same. What waits in TIME_WAIT is ended, if its
  * connection was with this host itself: no packet of it is on its way. */

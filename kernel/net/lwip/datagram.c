@@ -64,14 +64,10 @@ static int make_pcb(struct net_port *t)
     }
     t->pcb->ttl = t->ttl;
     t->pcb->tos = t->tos;
-    if (t->reuse_address)
-        ip_set_option(t->pcb, SOF_REUSEADDR);
-    else
-        ip_reset_option(t->pcb, SOF_REUSEADDR);
-    if (t->broadcast)
-        ip_set_option(t->pcb, SOF_BROADCAST);
-    else
-        ip_reset_option(t->pcb, SOF_BROADCAST);
+    ip_reset_option(t->pcb, SOF_REUSEADDR | SOF_REUSEPORT | SOF_BROADCAST);
+    ip_set_option(t->pcb, (t->reuse_address ? SOF_REUSEADDR : 0) |
+                              (t->reuse_port ? SOF_REUSEPORT : 0) |
+                              (t->broadcast ? SOF_BROADCAST : 0));
     return 0;
 }
 

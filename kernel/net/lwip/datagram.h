@@ -26,16 +26,16 @@ struct net_datagram {
 };
 
 struct net_port {
-    const struct net_port_owner *owner; /* [-] */
-    struct spinlock *lock;              /* [-] the owner's */
-    struct udp_pcb *pcb;                /* [I] */
-    struct net_address own, peer;       /* [L] peer.port 0: it is not connected */
-    struct list queue;                  /* [L] of datagrams */
-    uint64_t queued;                    /* [L] bytes of memory in it */
-    uint64_t room;                      /* [L] for them */
-    uint64_t dropped;                   /* [L] datagrams for which there was none */
-    bool reuse_address, broadcast;      /* [L] */
-    uint8_t ttl, tos;                   /* [L] */
+    const struct net_port_owner *owner;        /* [-] */
+    struct spinlock *lock;                     /* [-] the owner's */
+    struct udp_pcb *pcb;                       /* [I] */
+    struct net_address own, peer;              /* [L] peer.port 0: it is not connected */
+    struct list queue;                         /* [L] of datagrams */
+    uint64_t queued;                           /* [L] bytes of memory in it */
+    uint64_t room;                             /* [L] for them */
+    uint64_t dropped;                          /* [L] datagrams for which there was none */
+    bool reuse_address, reuse_port, broadcast; /* [L] */
+    uint8_t ttl, tos;                          /* [L] */
 };
 
 void net_port_init(struct net_port *t);

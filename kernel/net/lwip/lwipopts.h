@@ -46,6 +46,11 @@ void lwip_dhcp_option(unsigned option, unsigned bytes, const struct pbuf *p, uns
 #define LWIP_HOOK_DHCP_PARSE_OPTION(netif, dhcp, state, msg, type, option, bytes, p, at) \
     lwip_dhcp_option(option, bytes, p, at)
 
+/* An option of a PCB besides lwIP's own, SOF_*: SO_REUSEPORT. */
+#define SOF_REUSEPORT 0x40u
+/* Returns which of the ports that share a port with one, which may be NULL, a datagram is for. */
+struct udp_pcb;
+struct udp_pcb *udp_receiver_of(struct udp_pcb *pcb, unsigned ip, unsigned port);
 /* ICMP tells that a port refuses datagrams; p: its header, then the first bytes of the datagram. */
 void lwip_refused(const struct pbuf *p);
 

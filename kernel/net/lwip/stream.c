@@ -436,14 +436,10 @@ static void put_options(struct net_stream *t)
 
     pcb->ttl = o->ttl;
     pcb->tos = o->tos;
-    if (o->reuse_address)
-        ip_set_option(pcb, SOF_REUSEADDR);
-    else
-        ip_reset_option(pcb, SOF_REUSEADDR);
-    if (o->keep_alive)
-        ip_set_option(pcb, SOF_KEEPALIVE);
-    else
-        ip_reset_option(pcb, SOF_KEEPALIVE);
+    ip_reset_option(pcb, SOF_REUSEADDR | SOF_REUSEPORT | SOF_KEEPALIVE);
+    ip_set_option(pcb, (o->reuse_address ? SOF_REUSEADDR : 0) |
+                           (o->reuse_port ? SOF_REUSEPORT : 0) |
+                           (o->keep_alive ? SOF_KEEPALIVE : 0));
     if (pcb->state == LISTEN)
         return;
     tcp_due(pcb);

@@ -55,7 +55,7 @@ struct net_chunk {
 #define NET_CHUNK_MAX ((uint32_t)(16 * KIB - sizeof(struct net_chunk)))
 
 struct net_stream_options {
-    bool reuse_address, keep_alive, no_delay;
+    bool reuse_address, reuse_port, keep_alive, no_delay;
     uint32_t idle_s, interval_s, probes; /* of keep_alive */
     uint8_t ttl, tos;
 };

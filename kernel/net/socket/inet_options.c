@@ -213,6 +213,7 @@ void inet_apply_options(struct socket *s, UNUSED int name)
 
     if (s->type == SOCK_STREAM) {
         n->stream.options = (struct net_stream_options){.reuse_address = s->options.reuse_address,
+                                                        .reuse_port = s->options.reuse_port,
                                                         .keep_alive = s->options.keep_alive,
                                                         .no_delay = o->no_delay,
                                                         .idle_s = (uint32_t)o->idle_s,
@@ -222,6 +223,7 @@ void inet_apply_options(struct socket *s, UNUSED int name)
                                                         .tos = (uint8_t)o->tos};
     } else {
         n->port.reuse_address = s->options.reuse_address;
+        n->port.reuse_port = s->options.reuse_port;
         n->port.broadcast = s->options.broadcast;
         n->port.ttl = (uint8_t)o->ttl;
         n->port.tos = (uint8_t)o->tos;

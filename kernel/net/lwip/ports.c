@@ -1,4 +1,5 @@
-/* Datagrams that a port has refused, as ICMP tells. Linked once for each instance. */
+/* Ports of UDP: which has sent what was refused, which of several gets what comes. Linked once for
+ * each instance. */
 #include "kernel/net/lwip/datagram.h"
 #include "lwip/icmp.h"
 #include "lwip/ip4.h"
@@ -20,6 +21,28 @@ static struct udp_pcb *find_sender(const struct ip_hdr *ip, const struct udp_hdr
             return pcb;
     }
     return found;
+}
+
+static bool shares(const struct udp_pcb *a, const struct udp_pcb *b)
+{
+    return a->so_options & b->so_options & SOF_REUSEPORT && a->local_port == b->local_port &&
+           ip_addr_eq(&a->local_ip, &b->local_ip) && !(b->flags & UDP_FLAGS_CONNECTED);
+}
+
+struct udp_pcb *udp_receiver_of(struct udp_pcb *pcb, unsigned ip, unsigned port)
+{
+    uint32_t spread = (ip ^ port << 16) * 0x9e3779b1u; /* its high bits are of all */
+    uint64_t n = 0;
+
+    if (!pcb || !ip_get_option(pcb, SOF_REUSEPORT))
+        return pcb;
+    for (const struct udp_pcb *other = udp_pcbs; other; other = other->next)
+        n += shares(pcb, other);
+    unsigned chosen = (unsigned)(spread * n >> 32);
+    for (struct udp_pcb *other = udp_pcbs; other; other = other->next)
+        if (shares(pcb, other) && !chosen--)
+            return other;
+    return pcb;
 }
 
 void lwip_refused(const struct pbuf *p)
