@@ -145,14 +145,14 @@ static bool get_file_locked(struct file *f)
     return false;
 }
 
-/* Polls the item's file. poll_lock is held, and released during the poll. */
+/* Polls the file of an item, of which the caller has a reference. poll_lock is held, and released
+ * during the poll. */
 static uint32_t look_locked(struct epoll_item *i, bool *irq)
 {
     struct file *f = i->file;
 
     if (!get_file_locked(f))
         return 0;
-    i->refs++;
     spin_unlock(&poll_lock, *irq);
     uint32_t mask = f->v->ops->poll(f->v, f->state);
     bool asked = f->v->ops->asked;

@@ -429,6 +429,41 @@ static void test_many(void)
     check(total == WRITERS * ROUNDS, "threads that write and threads that wait lose nothing");
 }
 
+static long free_kb(void)
+{
+    char line[100];
+    long kb = 0;
+    FILE *f = fopen("/proc/meminfo", "r");
+
+    while (f && fgets(line, sizeof(line), f))
+        sscanf(line, "MemFree: %ld", &kb);
+    if (f)
+        fclose(f);
+    return kb;
+}
+
+/* Epolls wait for files that are closed before them, and after them. */
+static void wait_and_close(unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        int ep = epoll_create1(0), file = eventfd(1, EFD_NONBLOCK);
+        add(ep, file, EPOLLIN, 0);
+        epoll_wait(ep, got, 8, 0);
+        close(i % 2 ? ep : file);
+        close(i % 2 ? file : ep);
+    }
+}
+
+static void test_memory(void)
+{
+    wait_and_close(1000);
+    long before = free_kb();
+    wait_and_close(20000);
+    long less = before - free_kb();
+    printf("# %ld KB less\n", less);
+    check(less < 2000, "what epolls have waited for leaves no memory behind");
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -442,6 +477,7 @@ int main(void)
     test_signal_files();
     test_sharing();
     test_many();
+    test_memory();
     printf("1..%u\n", count);
     return failed != 0;
 }
