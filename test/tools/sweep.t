@@ -126,6 +126,93 @@ def a_batch_script_runs_what_has_not_succeeded():
     assert [r["run"] for r in rows_of(out)] == ["2", "5"]
 
 
+def an_array_goes_on_with_what_has_failed():
+    top, out = top_of("h"), os.path.join(WORK, "h.out")
+    script = os.path.join(out, "array.sbatch")
+    broken = os.path.join(top, "broken")
+
+    def tasks():
+        for n in range(1, 7):
+            subprocess.run(["bash", script], check=True,
+                           env={**os.environ, "SLURM_ARRAY_TASK_ID": str(n)})
+    quiet(sweep.sweep, top, words(out, "--slurm"), lambda _: None)
+    subprocess.run(["bash", "-n", script], check=True)
+    with open(script, encoding="utf-8") as f:
+        assert "#SBATCH --array=1-6\n" in f.read()
+    with open(broken, "w", encoding="utf-8") as f:
+        f.write("seed=2\n")
+    tasks()
+    assert calls(top) == 6 and sorted(set(sweep.statuses(out).values())) == [0, 3]
+    os.remove(broken)
+    tasks()
+    assert calls(top) == 8 and set(sweep.statuses(out).values()) == {0}
+    status, _ = quiet(sweep.gather, [out])
+    assert status == 0 and [r["run"] for r in rows_of(out)] == [str(n) for n in range(1, 7)]
+
+
+FAKE_SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do [ "$1" != -l ] || shift; shift; done
+host=$1
+shift
+[ "$1" != -- ] || shift
+[ ! -e "%s/$host.down" ] || exit 255
+echo "$host" >>"%s/hosts"
+exec sh -c "$*"
+"""
+
+
+def with_ssh(top, call, *args):
+    """Calls with a program `ssh` that runs its commands here and notes the host."""
+    path = os.path.join(top, "bin")
+    os.makedirs(path, exist_ok=True)
+    with open(os.path.join(path, "ssh"), "w", encoding="utf-8") as f:
+        f.write(FAKE_SSH % (top, top))
+    os.chmod(os.path.join(path, "ssh"), 0o755)
+    before = os.environ["PATH"]
+    os.environ["PATH"] = path + ":" + before
+    try:
+        return quiet(call, *args)
+    finally:
+        os.environ["PATH"] = before
+
+
+def hosts_of(out):
+    with open(os.path.join(out, "joblog"), encoding="utf-8") as f:
+        return {line.split("\t")[1] for line in f.readlines()[1:]}
+
+
+def hosts_share_the_runs_and_their_output_comes_back():
+    top, out = top_of("i"), os.path.join(WORK, "i.out")
+    status, text = with_ssh(top, sweep.sweep, top, words(out, "--ssh", "one,two,:"), lambda _: None)
+    assert status == 0 and "runs=6 done=6 failed=0" in text, text
+    assert hosts_of(out) == {"one", "two", ":"}, hosts_of(out)
+    assert [r["speed"] for r in rows_of(out)] == ["101", "102", "103", "201", "202", "203"]
+
+
+def a_host_that_does_not_answer_has_failed_runs_that_are_run_again():
+    top, out = top_of("j"), os.path.join(WORK, "j.out")
+    with open(os.path.join(top, "two.down"), "w", encoding="utf-8"):
+        pass
+    status, text = with_ssh(top, sweep.sweep, top, words(out, "--ssh", "one,two"), lambda _: None)
+    assert status == 1 and "failed=0" not in text and "event=failed run=" in text, text
+    os.remove(os.path.join(top, "two.down"))
+    status, text = with_ssh(top, sweep.sweep, top, words(out, "--ssh", "one,two"), lambda _: None)
+    assert status == 0 and "runs=6 done=6 failed=0" in text, text
+    assert calls(top) == 6
+
+
+def machines_are_values_as_others_are():
+    top, out = top_of("k"), os.path.join(WORK, "k.out")
+    quiet(sweep.sweep, top, ["--out", out, "--vary", "machine=openpower720,openpower-8chip",
+                             "--vary", "threads=4,8", "--seeds", "2", "--", "/bin/prog",
+                             "threads={threads}", "seed={seed}"], lambda _: None)
+    rows = rows_of(out)
+    assert [(r["machine"], r["threads"], r["seed"]) for r in rows] == [
+        (m, t, s) for m in ("openpower720", "openpower-8chip") for t in "48" for s in "12"]
+    with open(os.path.join(out, "jobs.txt"), encoding="utf-8") as f:
+        assert sum("--machine openpower-8chip" in line for line in f) == 4
+
+
 def what_cannot_be_run_is_refused_before_anything_runs():
     bad = options.UsageError
     out = os.path.join(WORK, "f.out")
@@ -161,7 +248,10 @@ def intervals_hold_as_often_as_they_say():
 
 TESTS = [each_combination_is_run_once_with_its_values, what_has_succeeded_is_not_run_again,
          a_folder_has_one_sweep, medians_have_intervals_and_a_picture,
-         a_batch_script_runs_what_has_not_succeeded,
+         a_batch_script_runs_what_has_not_succeeded, an_array_goes_on_with_what_has_failed,
+         hosts_share_the_runs_and_their_output_comes_back,
+         a_host_that_does_not_answer_has_failed_runs_that_are_run_again,
+         machines_are_values_as_others_are,
          what_cannot_be_run_is_refused_before_anything_runs, words_reach_the_program_whole,
          intervals_hold_as_often_as_they_say]
 
