@@ -72,8 +72,8 @@ DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev check libpfm4-dev device-
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 DEPS_FRAMES := tshark
-# The page of watchd: its charts, and its tests in a browser and by Prometheus' promtool.
-DEPS_WEB := npm chromium prometheus
+# The page of watchd: its charts; its tests in a browser, by Prometheus, by Go's pprof.
+DEPS_WEB := npm chromium prometheus golang-go
 
 # ---- Sources -------------------------------------------------------------------------------------
 # A folder's files.mk assigns its files to images; $(call files,NAMES) are files of that folder.

@@ -27,14 +27,16 @@ for argument; do
 	esac
 done
 program='warehouse ms=250 steady=60'
-watched='sched.policy=cluster watchd stay=1'
 if [ -n "$web" ]; then
+	# Drawn here: the simulated machine would draw the same in every run.
+	token=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+	watchd="watchd stay=1 token=$token"
 	[ "$web" != 1 ] || web=8080
 	# In front of the first program; what is set for that is set for all that run at the same time.
 	case $bootargs in
-	'') bootargs="-- $watched & warehouse ms=2000" ;;
-	'-- '* | *' -- '*) bootargs="${bootargs%%-- *}-- watchd stay=1 & ${bootargs#*-- }" ;;
-	*) bootargs="$bootargs -- watchd stay=1" ;;
+	'') bootargs="-- sched.policy=cluster $watchd & warehouse ms=2000" ;;
+	'-- '* | *' -- '*) bootargs="${bootargs%%-- *}-- $watchd & ${bootargs#*-- }" ;;
+	*) bootargs="$bootargs -- $watchd" ;;
 	esac
 fi
 if [ -z "$bootargs" ]; then
@@ -72,11 +74,10 @@ begun=$(date +%s)
 		append="$bootargs" || status=$?
 	echo "$status" >"$out/status"
 ) | \
-	awk -v file="$out/console.txt" -v web="$web" '
+	awk -v file="$out/console.txt" -v web="$web" -v token="${token:-}" '
 		{ sub(/\r$/, ""); print >file; fflush(file) }
 		!/^shmap: tid=/ { print; fflush() }
 		web && /^watchd: event=ready/ {
-			token = match($0, /token=[0-9a-f]+/) ? substr($0, RSTART + 6, RLENGTH - 6) : "-"
 			print "run: the page is at http://127.0.0.1:" web "/ and its token, for knobs, is " token
 			print "run: it goes on until you interrupt it"
 			fflush()

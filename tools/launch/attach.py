@@ -39,7 +39,7 @@ The exit status is 0, that of the program for run and wait, and 125 with a line 
 not answer or refuses.
 """
 
-POLL_S = 0.2
+POLL_S, PATIENCE_S = 0.2, 2
 OPTIONS = {"token": None, "timeout": "60"}
 
 
@@ -57,9 +57,10 @@ class Machine:
         self.place, self.host, self.port = place, host.strip("[]"), int(port)
         self.token, self.timeout = token, timeout
 
-    def ask(self, method, path, body=None):
+    def ask(self, method, path, body=None, within=None):
         """Returns the answer's status and bytes. Raises OSError or HTTPException."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=self.timeout)
+        connection = http.client.HTTPConnection(self.host, self.port,
+                                                timeout=within or self.timeout)
         headers = {"X-Vigil-Token": self.token} if self.token else {}
         try:
             connection.request(method, path, body, headers)
@@ -69,15 +70,17 @@ class Machine:
             connection.close()
 
     def wait(self):
-        """Waits until the machine answers: it may still boot."""
-        until = time.monotonic() + self.timeout
+        """Waits until the machine answers. While it boots QEMU accepts connections, and nothing may
+        ever be said on these: so it is asked again, each time with twice the patience."""
+        until, patience = time.monotonic() + self.timeout, PATIENCE_S
         while True:
             try:
-                return self.ask("GET", "/api/runs")
+                return self.ask("GET", "/api/runs", within=min(patience, self.timeout))
             except (OSError, http.client.HTTPException) as error:
                 if time.monotonic() >= until:
                     raise self.no_answer(error) from error
             time.sleep(POLL_S)
+            patience *= 2
 
     def no_answer(self, error):
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__

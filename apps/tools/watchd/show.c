@@ -31,6 +31,13 @@ static void numbers(struct text *t, const char *name, const uint64_t *v, unsigne
     text_bytes(t, "]", 1);
 }
 
+/* Writes ,"name":"word". */
+static void add_word(struct text *t, const char *name, const char *word)
+{
+    text_say(t, ",\"%s\":", name);
+    text_json(t, word);
+}
+
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
@@ -145,12 +152,9 @@ static void memory(struct text *t, const struct machine_process *p)
              since(n->prefetched, b->prefetched), since(n->prefetched_used, b->prefetched_used),
              us(since(n->own_waited_ns, b->own_waited_ns)));
     text_json(t, n->policy);
-    text_say(t, ",\"in_force\":");
-    text_json(t, n->in_force);
-    text_say(t, ",\"prefetch\":");
-    text_json(t, n->prefetch);
-    text_say(t, ",\"tracker\":");
-    text_json(t, n->tracker);
+    add_word(t, "in_force", n->in_force);
+    add_word(t, "prefetch", n->prefetch);
+    add_word(t, "tracker", n->tracker);
     text_say(t, "}");
 }
 
@@ -243,10 +247,8 @@ static void decisions(struct text *t, const struct machine *m)
         text_say(t, "%s{\"number\":%" PRIu64 ",\"ms\":%.3f,\"pid\":%" PRIu32 ",\"phase\":",
                  i ? "," : "", d->number, ms(d->time_ns), d->pid);
         text_json(t, d->phase);
-        text_say(t, ",\"reason\":");
-        text_json(t, d->reason);
-        text_say(t, ",\"text\":");
-        text_json(t, d->text);
+        add_word(t, "reason", d->reason);
+        add_word(t, "text", d->text);
         text_say(t, "}");
     }
     text_say(t, "]");
@@ -277,8 +279,7 @@ static void event(struct text *t, const struct sys_hpm_value *now,
 {
     text_say(t, "{\"name\":");
     text_json(t, now->name);
-    text_say(t, ",\"unit\":");
-    text_json(t, now->unit);
+    add_word(t, "unit", now->unit);
     text_say(t, ",\"now\":");
     value(t, now);
     text_say(t, ",\"total\":");
@@ -360,12 +361,9 @@ void show_knobs(struct text *t)
     for (unsigned i = 0; !knob_list(&cursor, &k); i++) {
         text_say(t, "%s{\"name\":", i ? "," : "");
         text_json(t, k.name);
-        text_say(t, ",\"value\":");
-        text_json(t, k.value);
-        text_say(t, ",\"accepts\":");
-        text_json(t, k.accepts);
-        text_say(t, ",\"help\":");
-        text_json(t, k.help);
+        add_word(t, "value", k.value);
+        add_word(t, "accepts", k.accepts);
+        add_word(t, "help", k.help);
         text_say(t, ",\"live\":\"%s\"}", live[k.live % 3]);
     }
     text_say(t, "]");
