@@ -29,6 +29,8 @@ outside() {
 	attach stop stop
 	attach ended wait
 	attach long run watchask flood 300000
+	attach flood start watchask flood 1500000
+	attach flooded wait
 	attach last output
 	attach first results 2
 	attach turn set sched.slice_us=2000 sched.remote_pct=7
@@ -87,7 +89,9 @@ says_json running 'd["runs"][2]["running"] and d["runs"][0]["status"] == 7 and
 ended stop 0 "it is ended"
 ended ended 137 "... with its signal's status"
 within "$(wc -c <"$work/long.out")" 300000 300100 "300 kB of output, as they come"
-within "$(wc -c <"$work/last.out")" 65536 131072 "... of which the newest are kept"
+ended flooded 0 "one writes 1.5 MB"
+within "$(wc -c <"$work/last.out")" 524288 1048576 "... of which the newest are kept"
+printed last 0 '0+1499900' "... to the last line"
 printed first 0 'RESULT app=chat .*' "results of an earlier run are still there"
 ended turn 0 "knobs are turned"
 printed knob 0 'knob name=sched.slice_us value=2000 live=now .*' "... and have the new value"
@@ -107,4 +111,31 @@ ended end 0 "any other process is"
 printed silent 125 "$at no answer: .*" "a machine that does not answer"
 no_line panic "the kernel did not panic"
 line "watchd event=end" "watchd has ended when nothing else ran"
+
+# While nothing runs and nothing looks watchd reads the machine once in 100 intervals. What it
+# answers is never older than one.
+idle() {
+	attach ready --timeout 100 list
+	for n in 1 2 3 4; do
+		attach "state$n" get /api/state
+		attach "metrics$n" get /metrics
+	done
+	python3 - "$work/monitor" <<-'EOF'
+		import socket, sys
+		monitor = socket.socket(socket.AF_UNIX)
+		monitor.connect(sys.argv[1])
+		monitor.sendall(b"quit\n")
+		monitor.recv(4096)
+	EOF
+}
+idle &
+more="-monitor unix:$work/monitor,server=on,wait=off"
+boot smp=2 net=user,"$port":80 timeout=150 -- -- watchd interval=50 stay=1 token=none
+wait
+for n in 1 2 3 4; do
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["tick"]["ms"])' <"$work/state$n.out"
+	sed -n 's/^vigil_uptime_seconds \(.*\)/\1/p' "$work/metrics$n.out" | awk '{ print $1 * 1000 }'
+done >"$work/times"
+within "$(awk 'NR > 1 && $1 < last + 1 { stale++ } { last = $1 } END { print stale + 0, NR }' \
+	"$work/times" | awk '$2 == 8 { print $1 }')" 0 0 "figures of an idle machine are not stale"
 done_testing

@@ -4,7 +4,7 @@
 #include "apps/tools/watchd/text.h"
 
 enum {
-    OUTPUT_KEPT = 128 << 10, /* bytes; beyond, the oldest half is left out */
+    OUTPUT_KEPT = 1 << 20, /* bytes; beyond, the oldest half is left out */
     OUTPUT_RESULTS = 32 << 10,
 };
 
