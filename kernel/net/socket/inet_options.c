@@ -73,13 +73,6 @@ static int *place_of(struct inet_socket *n, const struct option *o)
     return (int *)((char *)&n->options + o->at);
 }
 
-static int put_bytes(void *out, unsigned *bytes, const void *from, unsigned n)
-{
-    *bytes = MIN(*bytes, n);
-    memcpy(out, from, *bytes);
-    return 0;
-}
-
 /* ---- Options of TCP that are no plain numbers ------------------------------------------------ */
 
 uint8_t inet_stream_state(const struct net_stream *t)
@@ -106,7 +99,7 @@ static int get_info(struct inet_socket *n, void *out, unsigned *bytes)
     i.tcpi_state = inet_stream_state(&n->stream);
     i.tcpi_unacked = (uint32_t)n->stream.unacked;
     spin_unlock(&n->s.lock, irq);
-    return put_bytes(out, bytes, &i, MIN((unsigned)sizeof(i), (unsigned)SOCKET_OPTION_MAX));
+    return socket_put_option(out, bytes, &i, MIN((unsigned)sizeof(i), (unsigned)SOCKET_OPTION_MAX));
 }
 
 static int get_of_tcp(struct inet_socket *n, int name, void *out, unsigned *bytes)
@@ -117,11 +110,11 @@ static int get_of_tcp(struct inet_socket *n, int name, void *out, unsigned *byte
     switch (name) {
     case TCP_MAXSEG:
         word = (int)net_stream_segment(&n->stream);
-        return put_bytes(out, bytes, &word, sizeof(word));
+        return socket_put_option(out, bytes, &word, sizeof(word));
     case TCP_INFO:
         return get_info(n, out, bytes);
     case TCP_CONGESTION:
-        return put_bytes(out, bytes, congestion, sizeof(congestion));
+        return socket_put_option(out, bytes, congestion, sizeof(congestion));
     default:
         return -ENOPROTOOPT;
     }
@@ -155,7 +148,7 @@ int inet_get_option(struct socket *s, int level, int name, void *out, unsigned *
         bool irq = spin_lock(&s->lock);
         int word = *place_of(n, o);
         spin_unlock(&s->lock, irq);
-        return put_bytes(out, bytes, &word, sizeof(word));
+        return socket_put_option(out, bytes, &word, sizeof(word));
     }
     if (level == IPPROTO_TCP && s->type == SOCK_STREAM)
         return get_of_tcp(n, name, out, bytes);

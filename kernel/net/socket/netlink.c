@@ -335,9 +335,7 @@ static int get_netlink_option(struct socket *s, int level, int name, void *out, 
     if (*bytes < sizeof(int))
         return -EINVAL;
     int on = netlink_of(s)->options >> name & 1;
-    *bytes = sizeof(on);
-    memcpy(out, &on, sizeof(on));
-    return 0;
+    return socket_put_option(out, bytes, &on, sizeof(on));
 }
 
 static int set_netlink_option(struct socket *s, int level, int name, const void *value,

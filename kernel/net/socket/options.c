@@ -4,7 +4,7 @@
 
 #define US_PER_S 1000000
 
-static int put_bytes(void *out, unsigned *bytes, const void *from, unsigned n)
+int socket_put_option(void *out, unsigned *bytes, const void *from, unsigned n)
 {
     *bytes = MIN(*bytes, n);
     memcpy(out, from, *bytes);
@@ -15,7 +15,7 @@ static int put_int(void *out, unsigned *bytes, int64_t value)
 {
     int word = (int)value;
 
-    return put_bytes(out, bytes, &word, sizeof(word));
+    return socket_put_option(out, bytes, &word, sizeof(word));
 }
 
 void socket_init_options(struct socket_options *o)
@@ -39,7 +39,7 @@ static int put_span(void *out, unsigned *bytes, uint64_t ns)
 
     if (ns != UINT64_MAX)
         t = (struct span){(int64_t)(ns / NS_PER_S), (int64_t)(ns % NS_PER_S / NS_PER_US)};
-    return put_bytes(out, bytes, &t, sizeof(t));
+    return socket_put_option(out, bytes, &t, sizeof(t));
 }
 
 /* 0 is for ever. */
@@ -100,14 +100,14 @@ static int get_peer_name(struct socket *s, void *out, unsigned *bytes)
         return -ENOTCONN;
     if (*bytes < a.bytes)
         return -EINVAL;
-    return put_bytes(out, bytes, &a.is, a.bytes);
+    return socket_put_option(out, bytes, &a.is, a.bytes);
 }
 
 static int get_linger(const struct socket_options *o, void *out, unsigned *bytes)
 {
     struct linger l = {o->lingers, (int)o->linger_s};
 
-    return put_bytes(out, bytes, &l, sizeof(l));
+    return socket_put_option(out, bytes, &l, sizeof(l));
 }
 
 static int get_own(struct socket *s, int name, void *out, unsigned *bytes)
@@ -149,7 +149,7 @@ static int get_own(struct socket *s, int name, void *out, unsigned *bytes)
     case SO_MARK:
         return put_int(out, bytes, o->mark);
     case SO_PEERCRED:
-        return put_bytes(out, bytes, &s->peer, sizeof(s->peer));
+        return socket_put_option(out, bytes, &s->peer, sizeof(s->peer));
     case SO_DEBUG:
     case SO_NO_CHECK:
     case SO_RXQ_OVFL:
@@ -158,7 +158,7 @@ static int get_own(struct socket *s, int name, void *out, unsigned *bytes)
         return put_int(out, bytes, 0);
     case SO_COOKIE:
         return *bytes < sizeof(s->v.id) ? -EINVAL
-                                        : put_bytes(out, bytes, &s->v.id, sizeof(s->v.id));
+                                        : socket_put_option(out, bytes, &s->v.id, sizeof(s->v.id));
     default:
         return -ENOPROTOOPT;
     }

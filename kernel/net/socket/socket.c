@@ -1,6 +1,7 @@
 /* Sockets of all families: making, opening, waiting; see socket.h. */
 #include "kernel/net/socket/socket.h"
 #include "kernel/arch/arch.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
 #include "kernel/mem/mem.h"
 #include <linux/fcntl.h>
@@ -8,9 +9,13 @@
 #define NEVER UINT64_MAX
 
 static const struct vnode_ops socket_vnode_ops;
-static uint64_t last_id; /* atomic */
-static struct spinlock all_lock = SPINLOCK(LOCK_SOCKETS, "all sockets");
-static struct list all = {&all, &all}; /* [all_lock] oldest first: in_all */
+/* All sockets, in the list of the CPU that has made them: CPUs do not wait for each other. */
+static struct made {
+    struct spinlock lock;
+    struct list sockets; /* [lock] oldest first: in_made; zeros before the first */
+    uint64_t last;       /* [lock] number of a socket */
+} ALIGNED(CACHE_LINE) made[CPU_MAX] = {
+    [0 ... CPU_MAX - 1] = {.lock = SPINLOCK(LOCK_SOCKETS, "sockets")}};
 
 static struct socket *socket_at(struct vnode *v)
 {
@@ -30,11 +35,8 @@ static const struct socket_family *find_family(int domain)
 static void init_socket(struct socket *s, const struct socket_family *family, int type,
                         int protocol, struct memory_account *account)
 {
-    s->v = (struct vnode){.ops = &socket_vnode_ops,
-                          .changes = &s->changes,
-                          .id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
-                          .refs = 1,
-                          .mode = S_IFSOCK | 0777};
+    s->v = (struct vnode){
+        .ops = &socket_vnode_ops, .changes = &s->changes, .refs = 1, .mode = S_IFSOCK | 0777};
     s->family = family;
     s->type = type;
     s->protocol = protocol;
@@ -53,12 +55,28 @@ static void free_socket(struct socket *s)
     kfree(s);
 }
 
+/* Puts a socket into a list, which gives it its number. */
 static void list_socket(struct socket *s)
 {
-    bool irq = spin_lock(&all_lock);
+    unsigned cpu = arch_this_cpu()->index; /* or it was a moment ago */
+    struct made *m = &made[cpu];
+    bool irq = spin_lock(&m->lock);
 
-    list_push_back(&all, &s->in_all);
-    spin_unlock(&all_lock, irq);
+    if (!m->sockets.next)
+        list_init(&m->sockets);
+    list_push_back(&m->sockets, &s->in_made);
+    s->made_on = (uint16_t)cpu;
+    s->v.id = ++m->last * CPU_MAX + cpu;
+    spin_unlock(&m->lock, irq);
+}
+
+static void unlist_socket(struct socket *s)
+{
+    struct made *m = &made[s->made_on];
+    bool irq = spin_lock(&m->lock);
+
+    list_remove(&s->in_made);
+    spin_unlock(&m->lock, irq);
 }
 
 /* References a listed socket, unless its last reference is gone. */
@@ -72,16 +90,28 @@ static bool get_listed(struct socket *s)
     return refs;
 }
 
+/* Returns the first socket of a list behind s, of NULL of all of it, with a reference, or NULL. */
+static struct socket *next_made(struct made *m, const struct socket *s)
+{
+    bool irq = spin_lock(&m->lock);
+    struct list *l = s ? s->in_made.next : m->sockets.next;
+
+    while (l && l != &m->sockets && !get_listed(container_of(l, struct socket, in_made)))
+        l = l->next;
+    struct socket *found = l && l != &m->sockets ? container_of(l, struct socket, in_made) : NULL;
+    spin_unlock(&m->lock, irq);
+    return found;
+}
+
 struct socket *socket_next(struct socket *s)
 {
-    bool irq = spin_lock(&all_lock);
-    struct list *l = s ? s->in_all.next : all.next;
+    unsigned cpu = s ? s->made_on : 0;
+    struct socket *next = next_made(&made[cpu], s);
 
-    while (l != &all && !get_listed(container_of(l, struct socket, in_all)))
-        l = l->next;
-    spin_unlock(&all_lock, irq);
+    while (!next && ++cpu < CPU_MAX)
+        next = next_made(&made[cpu], NULL);
     socket_put(s);
-    return l == &all ? NULL : container_of(l, struct socket, in_all);
+    return next;
 }
 
 static int make_of(const struct socket_family *family, int type, int protocol,
@@ -210,10 +240,8 @@ static void close_socket(struct vnode *v, UNUSED void *state)
 static void release_socket(struct vnode *v)
 {
     struct socket *s = socket_at(v);
-    bool irq = spin_lock(&all_lock);
 
-    list_remove(&s->in_all);
-    spin_unlock(&all_lock, irq);
+    unlist_socket(s);
     s->ops->release(s);
     free_socket(s);
 }

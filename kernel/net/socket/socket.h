@@ -41,7 +41,8 @@ struct socket_caller {
 
 struct socket {
     struct vnode v;
-    struct list in_all;                 /* all_sockets */
+    struct list in_made;                /* socket.c: all sockets */
+    uint16_t made_on;                   /* [-] CPU whose list it is in */
     const struct socket_family *family; /* [-] */
     const struct socket_ops *ops;       /* [-] by type */
     int type, protocol;                 /* [-] */
@@ -175,8 +176,8 @@ static inline struct socket *socket_get(struct socket *s)
     vnode_get(&s->v);
     return s;
 }
-/* Returns the next of all sockets behind s, of NULL the first, with a reference; NULL: there is
- * none. Drops the caller's reference to s. Any context without a spinlock. */
+/* Returns the next of all sockets behind s, of NULL the first, in any order, with a reference, or
+ * NULL. Drops the caller's reference to s. Any context without a spinlock. */
 struct socket *socket_next(struct socket *s);
 static inline void socket_put(struct socket *s)
 {
@@ -213,7 +214,9 @@ int64_t socket_interface_ioctl(const struct socket *s, uint32_t request, vaddr_t
 
 /* ---- options.c ------------------------------------------------------------------------------- */
 void socket_init_options(struct socket_options *o); /* as of a new socket */
-/* Get and set an option. *bytes: room, then what was stored. Values lie in the kernel. */
+/* Stores the n bytes of an option's value, or what there is room for. Returns 0. */
+int socket_put_option(void *out, unsigned *bytes, const void *from, unsigned n);
 #define SOCKET_OPTION_MAX 512 /* bytes of a value */
+/* Get and set an option. *bytes: room, then what was stored. Values lie in the kernel. */
 int socket_get_option(struct socket *s, int level, int name, void *out, unsigned *bytes);
 int socket_set_option(struct socket *s, int level, int name, const void *value, unsigned bytes);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernel/arch/arch.h"
+#include "kernel/core/cpu.h"
 #include "kernel/core/lock.h"
 #include "kernel/core/wall_clock.h"
 #include "kernel/file/file.h"
@@ -13,6 +14,7 @@
 #include "sched/sched.h"
 #include "test/host/double/socket_kernel.h"
 
+struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 unsigned socket_told;
 struct vnode *socket_root;
 
