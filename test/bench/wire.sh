@@ -69,10 +69,11 @@ row() { # CPUS QUEUES LATENCY MBPS
 		"test/bench/wire.sh arch=$arch machine=$machine cpus='$cpus' rounds=$rounds mb=$mb wires='$wires'" \
 		arch="$arch"
 	echo "# Each card with an address and an instance of lwIP, one on each chip; CPUs of server:client;"
-	echo "# interrupts of the cards' first queues are at CPUs 0 and 4. 64 bytes there and 64 back: cycles of a request, of which the wire takes"
-	echo "# 2 * (latency + bytes on it), and the rest. A transfer to the server: megabits of data a"
-	echo "# second, and percent of what such a wire carries in frames of 1460 bytes of data. The last"
-	echo "# row: both ends have one card's address, so nothing goes over the wire."
+	echo "# interrupts of the cards' first queues are at CPUs 0 and 4. 64 bytes there and 64 back: cycles"
+	echo "# of a request, of which the wire takes 2 * (latency + bytes on it), and the rest. A transfer to"
+	echo "# the server: megabits of data a second, and percent of what such a wire carries in frames of"
+	echo "# 1460 bytes of data. The last rows: both ends have one card's address: nothing goes over the"
+	echo "# wire."
 	printf '%-5s %6s %8s %6s %9s %8s %9s %7s %8s\n' cpus queues latency mbps request wire rest Mbit_s of_wire
 	for pair in $cpus; do
 		for wire in $wires; do

@@ -50,6 +50,8 @@ void tcp_share_ports(unsigned number, unsigned count);
  * between, connections may begin and end. */
 void tcp_turn(void);
 struct tcp_pcb *tcp_next_due(void);
+/* Bytes of the window that a segment (struct tcp_seg) needs, a FIN's among them if it is alone. */
+#define tcp_room(seg) ((seg)->len ? (seg)->len : !!(TCPH_FLAGS((seg)->tcphdr) & TCP_FIN))
 /* Something happens in a connection: timers look at it until it rests. */
 void tcp_due(struct tcp_pcb *pcb);
 /* Returns the one that has been in TIME_WAIT for longest; lets one begin again to wait. */

@@ -158,6 +158,13 @@ SCRIPT(an_ack_from_long_ago_is_challenged, ACCEPTED, IN("A", 1, -200000, 10, WIN
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
+SCRIPT(a_fin_waits_for_room_in_the_window, ACCEPTED, ACT(WRITE_BYTES, 100), OUT("A", 1, 1, 100),
+       IN("A", 1, 101, 0, 100), ACT(WRITE_BYTES, 100), OUT("A", 101, 1, 100), ACT(SHUT_NOW, 0),
+       QUIET, IN("A", 1, 201, 0, 100), OUT("FA", 201, 1, 0))
+SCRIPT(data_that_fills_the_window_leaves_without_the_fin, ACCEPTED, ACT(WRITE_BYTES, 100),
+       OUT("A", 1, 1, 100), IN("A", 1, 101, 0, 50), ACT(WRITE_BYTES, 100), ACT(SHUT_NOW, 0), QUIET,
+       IN("A", 1, 101, 0, 100), OUT("A", 101, 1, 100), QUIET, IN("A", 1, 201, 0, 100),
+       OUT("FA", 201, 1, 0))
 SCRIPT(a_shut_window_is_probed, ACCEPTED, ACT(WRITE_BYTES, 100), OUT("A", 1, 1, 100),
        IN("A", 1, 101, 0, 0), ACT(WRITE_BYTES, 100), PASS(200), QUIET, PASS(200),
        OUT("A", 101, 1, 1), IN("A", 1, 101, 0, 0), PASS(450), QUIET, PASS(250), OUT("A", 101, 1, 1),
@@ -259,6 +266,8 @@ int main(void)
         cmocka_unit_test(a_syn_in_a_connection_is_challenged),
         cmocka_unit_test(an_ack_of_what_was_not_sent_is_challenged),
         cmocka_unit_test(an_ack_from_long_ago_is_challenged),
+        cmocka_unit_test(a_fin_waits_for_room_in_the_window),
+        cmocka_unit_test(data_that_fills_the_window_leaves_without_the_fin),
         cmocka_unit_test(a_shut_window_is_probed),
         cmocka_unit_test(data_is_retransmitted),
         cmocka_unit_test(a_connection_is_given_up_after_twelve_retransmissions),
