@@ -120,6 +120,7 @@ idle() {
 		attach "state$n" get /api/state
 		attach "metrics$n" get /metrics
 	done
+	attach quiet run hello
 	python3 - "$work/monitor" <<-'EOF'
 		import socket, sys
 		monitor = socket.socket(socket.AF_UNIX)
@@ -130,7 +131,8 @@ idle() {
 }
 idle &
 more="-monitor unix:$work/monitor,server=on,wait=off"
-boot smp=2 net=user,"$port":80 timeout=150 -- -- watchd interval=50 stay=1 token=none
+boot smp=2 net=user,"$port":80 timeout=150 -- -- watchd interval=50 stay=1 quiet=1 \
+	token=$token
 wait
 for n in 1 2 3 4; do
 	python3 -c 'import json, sys; print(json.load(sys.stdin)["tick"]["ms"])' <"$work/state$n.out"
@@ -138,4 +140,6 @@ for n in 1 2 3 4; do
 done >"$work/times"
 within "$(awk 'NR > 1 && $1 < last + 1 { stale++ } { last = $1 } END { print stale + 0, NR }' \
 	"$work/times" | awk '$2 == 8 { print $1 }')" 0 0 "figures of an idle machine are not stale"
+printed quiet 0 'hello: .* Hello!.*' "with quiet=1 output comes back"
+says_not '^hello:' "... and does not go to the console"
 done_testing

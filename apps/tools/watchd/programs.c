@@ -30,13 +30,15 @@ static struct run runs[PROGRAMS_KEPT];                   /* by number modulo the
 static unsigned last;                                    /* number of the latest run */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of the above */
 static int console = 1;
+static bool shown; /* output goes to the console */
 
-void programs_begin(void)
+void programs_begin(bool quiet)
 {
     int fd = (int)syscall3(SYS_fcntl, 1, F_DUPFD, 3);
 
     if (fd >= 0)
         console = fd;
+    shown = !quiet;
 }
 
 static struct run *run_of(unsigned number)
@@ -54,8 +56,8 @@ static void *follow(void *of)
     char piece[PIECE];
 
     for (ssize_t n; (n = read(r->from, piece, sizeof piece)) > 0;) {
-        if (write(console, piece, (size_t)n) < 0)
-            console = -1; /* there is none to show it on */
+        if (shown && write(console, piece, (size_t)n) < 0)
+            shown = false;
         pthread_mutex_lock(&lock);
         output_add(&r->output, piece, (size_t)n);
         pthread_mutex_unlock(&lock);

@@ -1,6 +1,6 @@
 /*
  * Programs that are started by requests, one at a time: their output, which goes to the console
- * also, and how they have ended. The latest PROGRAMS_KEPT are remembered.
+ * unless watchd is quiet, and how they have ended. The latest PROGRAMS_KEPT are remembered.
  */
 #pragma once
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 enum { PROGRAMS_KEPT = 8 };
 
-/* Takes the console as its own, before any program is started. */
-void programs_begin(void);
+/* Takes the console as its own, before any program is started. quiet: output does not go there. */
+void programs_begin(bool quiet);
 /* Starts a program. words: its name and arguments, on lines of their own or, if there is one line,
  * separated by blanks; assignments of boot arguments may stand in front, and hold from now on.
  * Returns the number of the run, or an error with the reason in `why`; -EBUSY: one runs. Changes

@@ -49,7 +49,8 @@ static const struct args_entry entries[] = {
      "random one, which is printed; none: nothing can be changed"},
     {"names", ARGS_TEXT, &watch.names, 0, 1000, NULL,
      "names of this machine that requests may use beside localhost and addresses"},
-    {"quiet", ARGS_NUMBER, &quiet, 0, 1, NULL, "1: prints nothing but errors"},
+    {"quiet", ARGS_NUMBER, &quiet, 0, 1, NULL,
+     "1: prints nothing but errors, nor output of programs that requests start"},
     {"stay", ARGS_NUMBER, &stay, 0, 1, NULL, "1: goes on when no other program runs any more"},
 };
 static const struct args_table table = {
@@ -208,7 +209,7 @@ int main(int argc, char **argv)
     args_parse_or_exit(&table, argc, argv);
     watch.pid = (uint32_t)getpid();
     set_token();
-    programs_begin();
+    programs_begin(quiet);
     machine_begin(&watch.machine, "");
     begin_events();
     if (!watch.interval_ms)
