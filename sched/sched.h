@@ -223,9 +223,9 @@ void ktimer_finish(struct ktimer *k);
  * it may need the same mutex. Never held on the way back to user mode.
  */
 struct mutex {
-    struct spinlock guard;     /* rank LOCK_GATE */
-    struct thread *owner;      /* guard; NULL: it is free */
-    bool lent;                 /* guard: the owner has been lent the kernel's priority */
+    struct spinlock guard; /* rank LOCK_GATE */
+    uint64_t word;         /* atomic: the owner's address, and a bit: it was waited for; 0: free */
+    bool lent;             /* guard: the owner has been lent the kernel's priority */
     struct wait_queue waiters; /* guard */
 };
 #define MUTEX(self, name_)                                     \

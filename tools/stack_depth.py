@@ -42,6 +42,14 @@ BASES = {
     ("kernel/net/lwip/instance.c", "t"): "net_task",
     ("kernel/net/lwip/stream.c", "t->owner"): "net_stream_owner",
     ("kernel/net/lwip/stream.c", "listener->owner"): "net_stream_owner",
+    ("kernel/net/lwip/fusion.c", "arrived->owner"): "net_stream_owner",
+    ("kernel/net/lwip/fusion.c", "connected->owner"): "net_stream_owner",
+    ("kernel/net/lwip/fusion.c", "other->owner"): "net_stream_owner",
+    ("kernel/net/lwip/fusion.c", "t->owner"): "net_stream_owner",
+    ("kernel/net/lwip/fusion.c", "to->owner"): "net_stream_owner",
+    ("kernel/net/lwip/streams.c", "part->to->owner"): "net_stream_owner",
+    ("kernel/net/lwip/streams.c", "t->fused->owner"): "net_stream_owner",
+    ("kernel/net/lwip/streams.c", "to->owner"): "net_stream_owner",
     ("kernel/net/lwip/streams.c", "t->owner"): "net_stream_owner",
     ("kernel/net/lwip/streams.c", "t->main->owner"): "net_stream_owner",
     ("kernel/net/lwip/streams.c", "t->home"): "net_instance",
@@ -224,12 +232,14 @@ class Sources:
 
     def find_values(self, functions):
         self.functions = functions
-        for path in list(self.text):
+        paths = list(self.text)
+        for path in paths:  # it grows
             for header in re.findall(r'#include "(\S+\.h)"', self.text[path]):
-                if os.path.exists(header):
-                    self.read(header)
-                elif os.path.exists(beside := os.path.join(os.path.dirname(path), header)):
-                    self.read(beside)
+                beside = os.path.join(os.path.dirname(path), header)
+                for found in (header, beside):
+                    if os.path.exists(found) and found not in self.text:
+                        self.read(found)
+                        paths.append(found)
         self.find_pointers()
         for path in self.text:
             self.find_definitions(path)

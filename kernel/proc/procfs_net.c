@@ -2,6 +2,7 @@
 #include "kernel/core/printf.h"
 #include "kernel/lib/ipv4.h"
 #include "kernel/mem/mem.h"
+#include "kernel/net/lwip/fusion.h"
 #include "kernel/net/lwip/instance.h"
 #include "kernel/net/lwip/interface.h"
 #include "kernel/net/socket/inet.h"
@@ -248,8 +249,8 @@ static void print_drop(void *to, const char *reason, uint64_t frames)
 
 void procfs_net_vigil(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
-    pseudo_print(t, "memory used %llu\nmemory limit %llu\nmemory refused %llu\n",
+    pseudo_print(t, "memory used %llu\nmemory limit %llu\nmemory refused %llu\nfused %llu\n",
                  (unsigned long long)net_memory_used(), (unsigned long long)net_memory_limit(),
-                 (unsigned long long)net_memory_refused());
+                 (unsigned long long)net_memory_refused(), (unsigned long long)net_fused_count());
     net_interface_drops(print_drop, t);
 }

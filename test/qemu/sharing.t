@@ -34,19 +34,18 @@ line "sharing pid=${private:-none} detections=0..1 migrations=0" \
 	"a program without sharing is sampled for its start at most, and none of its threads is moved"
 
 # Two processes whose threads share nothing but connections, each couple on two chips at first.
-boot machine=openpower720 timeout=400 -- -- sched.policy=default couples ms=40 ';' \
-	sched.policy=cluster couples ms=120 steady=75
-status_is 0 "couples of two processes"
-line "sharing phase=detect processes=2" "... are watched together"
-line "sharing clusters=4 wrong=0" "... and are found"
-before=$(remote_per_1000_ops 1) after=$(remote_per_1000_ops 2)
-r=0
-[ -n "$before" ] && [ -n "$after" ] && [ "$((after * 10))" -lt "$((before * 3))" ] || r=1
-result $r "... at least 70 % of the accesses to other chips are gone" \
-	"(per 1000 operations: $before, then $after)"
-boot machine=openpower720 timeout=400 -- -- sched.policy=cluster couples over=tcp ms=60
-status_is 0 "couples of two processes, over TCP"
-line "sharing phase=detect processes=2" "... are watched together, too"
+for over in local tcp; do
+	boot machine=openpower720 timeout=400 -- -- sched.policy=default couples "over=$over" ms=40 ';' \
+		sched.policy=cluster couples "over=$over" ms=120 steady=75
+	status_is 0 "couples of two processes, connected by $over"
+	line "sharing phase=detect processes=2" "... are watched together"
+	line "sharing clusters=4 wrong=0" "... and are found"
+	before=$(remote_per_1000_ops 1) after=$(remote_per_1000_ops 2)
+	r=0
+	[ -n "$before" ] && [ -n "$after" ] && [ "$((after * 10))" -lt "$((before * 3))" ] || r=1
+	result $r "... at least 70 % of the accesses to other chips are gone" \
+		"(per 1000 operations: $before, then $after)"
+done
 
 if once; then
 	# Eight chips, eight groups as large as a chip: soon most accesses are to other chips, and far

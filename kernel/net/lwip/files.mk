@@ -12,9 +12,8 @@ INSTANCE_SRC := $(LWIP_SRC) \
 	$(call files,card.c connections.c figures.c half_open.c instance.c memory.c ports.c stream.c \
 	timers.c)
 INSTANCE_COPIES := $(call files,$(addsuffix .o,$(addprefix n,1 2 3 4 5 6 7)))
-LWIP_USERS := $(filter $(folder)%,$(INSTANCE_SRC)) $(call files,datagram.c interface.c streams.c) \
-	kernel/net/socket/inet_stream.c
-KERNEL_SRC += $(LWIP_SRC) $(filter $(folder)%,$(LWIP_USERS)) $(call files,instances.c)
+LWIP_USERS := $(filter $(folder)%,$(INSTANCE_SRC)) $(call files,datagram.c interface.c streams.c)
+KERNEL_SRC += $(LWIP_SRC) $(filter $(folder)%,$(LWIP_USERS)) $(call files,fusion.c instances.c)
 # Pure, without headers of lwIP.
 NET_PURE_SRC := $(call files,cookie.c demux.c frame.c)
 PURE_SRC += $(NET_PURE_SRC)

@@ -5,6 +5,7 @@
 #include "kernel/lib/ipv4.h"
 #include "kernel/lib/text.h"
 #include "kernel/net/lwip/card.h"
+#include "kernel/net/lwip/fusion.h"
 #include "kernel/net/lwip/instance.h"
 #include "lwip/pbuf.h"
 
@@ -37,6 +38,8 @@ const struct arg net_args[] = {
      "servers that know names, for /etc/resolv.conf; dhcp: a server tells"},
     {"net.fragments", ARG_BOOL, &net_fragments, 0, 0, NULL, ARG_BOOT,
      "take parts of packets that were cut on their way, and join them"},
+    {"net.fusion", ARG_BOOL, &net_fusion, 0, 0, NULL, ARG_BOOT,
+     "connections within this machine: pass data on without packets"},
     {"net.instances", ARG_U64, &net_instances, 0, NET_INSTANCES_MAX, NULL, ARG_BOOT,
      "instances of lwIP, each with a lock of its own; 0: one for each chip, at most 8"},
     {"net.memory", ARG_BYTES, &net_memory, 0, 64 * GIB, NULL, ARG_BOOT,

@@ -1,11 +1,10 @@
 /* Streams over lwIP's TCP, within an instance; see stream.h. Linked once for each instance. */
-#include "kernel/net/lwip/stream.h"
+#include "kernel/net/lwip/fusion.h"
 #include "kernel/mem/mem.h"
 #include "lwip/tcp.h"
 #include <linux/poll.h>
 
 #define WRITE_AT_ONCE  (64 * KIB) /* bytes, before others have their turn */
-#define READ_AT_ONCE   (16 * KIB) /* bytes read, before lwIP is told of them */
 #define RETRY_INTERVAL 1          /* of lwIP's slow timer */
 
 #define INPUT  (POLLIN | POLLRDNORM)
@@ -38,15 +37,6 @@ int net_error(int of_lwip)
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
-
-static void free_chunks(struct net_stream *t, struct net_chunk *first)
-{
-    while (first) {
-        struct net_chunk *next = first->next;
-        net_chunk_free(t, first);
-        first = next;
-    }
-}
 
 /* Takes n acknowledged bytes off the chunks. Returns those that are free. Owner's lock held. */
 static struct net_chunk *take_acked(struct net_stream *t, uint32_t n)
@@ -105,8 +95,9 @@ static void leave(struct net_stream *t)
     t->unacked = 0;
     t->owner->changed(t, OUTPUT);
     spin_unlock(t->lock, irq);
-    free_chunks(t, chunks);
+    net_chunks_free(t->account, chunks);
     free_unread(t);
+    net_unfuse(t);
     t->owner->let_go(t);
 }
 
@@ -157,7 +148,7 @@ static err_t acked(void *arg, UNUSED struct tcp_pcb *pcb, u16_t n)
     bool more = t->unwritten || t->closed || t->shut & STREAM_SEND;
     bool last = t->ending && !t->unacked;
     spin_unlock(t->lock, irq);
-    free_chunks(t, free);
+    net_chunks_free(t->account, free);
     if (last) { /* lwIP may free the PCB next, and does not say so */
         detach(t);
         leave(t);
@@ -270,16 +261,15 @@ static void reset_unwanted(struct net_stream *t)
     t->owner->let_go(t);
 }
 
-/* Returns the pid of the process that has made the other end; 0: it is not of this machine. */
-static uint32_t connector_of(const struct tcp_pcb *pcb)
+/* Returns the stream at the other end, or NULL: it is not of this machine. */
+static struct net_stream *other_end(const struct tcp_pcb *pcb)
 {
     const struct demux_ends other = {ip_2_ip4(&pcb->local_ip)->addr,
                                      ip_2_ip4(&pcb->remote_ip)->addr, pcb->local_port,
                                      pcb->remote_port};
     const struct tcp_pcb *peer = tcp_with_ends(&other, NULL, false);
-    const struct net_stream *t = peer ? peer->callback_arg : NULL;
 
-    return t ? t->connector : 0;
+    return peer ? peer->callback_arg : NULL;
 }
 
 /* A connection to a listener, or to its branch here. */
@@ -297,9 +287,12 @@ static err_t arrived(void *arg, struct tcp_pcb *pcb, err_t err)
     net_stream_settle(t, &net_here);
     t->state = STREAM_CONNECTED;
     t->options = listener->options;
-    t->connector = connector_of(pcb);
+    struct net_stream *other = other_end(pcb);
+    t->connector = other ? other->connector : 0;
     attach(t, pcb);
     put_ends(t);
+    if (other)
+        net_fuse(other, t);
     tcp_backlog_delayed(pcb);
     if (!queue_arrived(listener, t))
         reset_unwanted(t);

@@ -5,6 +5,9 @@
  * which lwIP refers to until the other end has acknowledged it; data that was received stays in
  * lwIP's buffers until a program has read it.
  *
+ * Two ends on this machine are fused (fusion.c): what one sends is put straight into the chunks
+ * that the other receives. lwIP has made the connection and will end it, but sees no data.
+ *
  * Members: [I] the instance's lock, [L] the owner's lock, [bind] that of streams.c, [A] atomic,
  * [-] fixed.
  */
@@ -43,13 +46,13 @@ struct net_stream_owner {
     void (*let_go)(struct net_stream *t);
 };
 
-/* Data on its way out. */
+/* Data on its way out; or, passed on by the other end, to be read. */
 struct net_chunk {
     struct net_chunk *next;
     uint32_t bytes;   /* of `data` */
     uint32_t written; /* [I] given to lwIP */
-    uint32_t acked;   /* [I] */
-    uint32_t charged;
+    uint32_t acked;   /* [I] acknowledged, or read */
+    uint32_t charged; /* to the account of the end that sends it */
     uint8_t data[];
 };
 #define NET_CHUNK_MAX ((uint32_t)(16 * KIB - sizeof(struct net_chunk)))
@@ -82,9 +85,16 @@ struct net_stream {
 
     struct pbuf *received; /* [L] a chain; parts of it that were read have been cut off */
     struct pbuf *last;     /* [L] of the chain */
-    uint64_t queued;       /* [L] bytes in it */
+    uint64_t queued;       /* [L] bytes in it, and in what was passed; also read without [L] */
     struct pbuf *read;     /* [L] parts that were read, to be freed: a chain */
     uint32_t read_bytes;   /* [L] of which lwIP has not been told */
+
+    struct net_stream *fused; /* [L] referenced: the other end, which is on this machine; or NULL */
+    struct net_chunk *passed, *passed_last; /* [L] from it, oldest first; read before `received` */
+    struct memory_account *passed_account;  /* [-] referenced: the other end's; or NULL */
+    bool filling;         /* [L] the other end writes into passed_last, behind its bytes */
+    uint64_t room_wanted; /* [A] tell the owner when the other end has less than that to read;
+                             0: do not */
 
     struct net_chunk *sent, *sent_last; /* [L] oldest first; freed when acknowledged */
     struct net_chunk *unwritten;        /* [L] the first that lwIP has not got whole */
@@ -109,15 +119,32 @@ int net_stream_connect(struct net_stream *t, const struct net_address *peer);
 struct net_stream *net_stream_accept(struct net_stream *t);
 /* The same, after the lock was given back. No lock held. */
 void net_stream_accepted(struct net_stream *t);
-/* Makes a chunk for n bytes, at most NET_CHUNK_MAX. Returns NULL without memory. No lock held. */
-struct net_chunk *net_chunk_make(struct net_stream *t, uint32_t n);
-void net_chunk_free(struct net_stream *t, struct net_chunk *c);
-/* Puts a chunk, which becomes the stream's, behind what is sent. Owner's lock held; net_stream_go()
- * follows. */
-void net_stream_put(struct net_stream *t, struct net_chunk *c);
+/* Where a part of what is sent is to be written. */
+struct net_stream_part {
+    struct net_stream *to; /* referenced: the fused end; NULL: it goes to lwIP */
+    struct net_chunk *chunk;
+    bool is_new; /* of the chunk: it is in no list */
+    uint8_t *data;
+    uint32_t bytes;
+};
+/* Begins a part. Parts are sent one at a time, by a caller that has the turn to send; shutdown and
+ * close have that turn, too. Owner's lock held. */
+void net_stream_begin(struct net_stream *t, struct net_stream_part *part);
+/* Makes room for at most n bytes. Returns 0; -ENOBUFS: the part has ended. No lock held. */
+int net_stream_reserve(struct net_stream *t, uint64_t n, struct net_stream_part *part);
+/* Sends what was written to the part. Returns 0; -EPIPE: the stream sends nothing more; -ENOBUFS.
+ * Thread context, no lock held. */
+int net_stream_commit(struct net_stream *t, struct net_stream_part *part);
+void net_stream_drop(struct net_stream *t, struct net_stream_part *part); /* instead of that */
+/* Returns whether fewer than `most` bytes are on their way. If not, the owner hears of it when they
+ * are fewer than `low`, at most `most`. Owner's lock held. */
+bool net_stream_has_room(struct net_stream *t, uint64_t most, uint64_t low);
 void net_stream_go(struct net_stream *t); /* no lock held */
-/* Takes n bytes, which were read, off the received ones. Owner's lock held. Returns whether
- * net_stream_go() is to be called: the other end may wait for room. */
+/* Finds what was received, behind the first `skip` bytes: stores where it lies and returns how many
+ * bytes lie there; 0: there is no more. They stay until net_stream_take(). Owner's lock held. */
+uint64_t net_stream_look(const struct net_stream *t, uint64_t skip, const void **from);
+/* Takes n bytes, which were read, off the received ones. Returns whether net_stream_go() is to be
+ * called: the other end may wait for room. Thread context, no lock held. */
 bool net_stream_take(struct net_stream *t, uint64_t n);
 /* Ends a direction. Thread context, no lock held. */
 void net_stream_shutdown(struct net_stream *t, unsigned how);

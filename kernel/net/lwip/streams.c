@@ -1,5 +1,5 @@
 /* Streams over all instances, as owners see them; see stream.h. */
-#include "kernel/net/lwip/stream.h"
+#include "kernel/net/lwip/fusion.h"
 #include "kernel/net/lwip/interface.h"
 #include "kernel/mem/mem.h"
 #include "lwip/pbuf.h"
@@ -15,44 +15,161 @@
 /* One bind or listen at a time: ports are looked at in all instances. */
 static struct mutex binding = MUTEX(binding, "ports");
 
-/* ---- Chunks, and what was received ----------------------------------------------------------- */
+/* ---- Sending --------------------------------------------------------------------------------- */
 
-struct net_chunk *net_chunk_make(struct net_stream *t, uint32_t n)
+void net_stream_begin(struct net_stream *t, struct net_stream_part *part)
 {
-    uint32_t bytes = (uint32_t)sizeof(struct net_chunk) + n;
+    *part = (struct net_stream_part){.to = t->fused};
+    if (part->to)
+        part->to->owner->keep(part->to);
+}
 
-    if (memory_charge(t->account, bytes))
-        return NULL;
-    struct net_chunk *c = kmalloc_unfilled(bytes);
-    if (!c) {
-        memory_uncharge(t->account, bytes);
-        return NULL;
+int net_stream_reserve(struct net_stream *t, uint64_t n, struct net_stream_part *part)
+{
+    part->bytes = (uint32_t)MIN(n, (uint64_t)NET_CHUNK_MAX);
+    if (part->to) {
+        int err = net_fused_reserve(part->to, part->bytes, part);
+        if (err)
+            part->to->owner->let_go(part->to);
+        return err;
     }
-    *c = (struct net_chunk){.bytes = n, .charged = bytes};
-    return c;
+    part->chunk = net_chunk_make(t->account, part->bytes);
+    if (!part->chunk)
+        return -ENOBUFS;
+    part->data = part->chunk->data;
+    return 0;
 }
 
-void net_chunk_free(struct net_stream *t, struct net_chunk *c)
+/* What put_chunk() returns when t has been fused meanwhile, if it minds. */
+#define FUSED 1
+
+/* Puts a chunk behind what lwIP is to send. Returns 0; FUSED; -EPIPE: t sends nothing more. */
+static int put_chunk(struct net_stream *t, struct net_chunk *c, bool minds_fused)
 {
-    memory_uncharge(t->account, c->charged);
-    kfree(c);
+    bool irq = spin_lock(t->lock);
+    int result = t->shut & STREAM_SEND || t->state != STREAM_CONNECTED ? -EPIPE
+                 : t->fused && minds_fused                             ? FUSED
+                                                                       : 0;
+
+    if (!result) {
+        if (t->sent)
+            t->sent_last->next = c;
+        else
+            t->sent = c;
+        t->sent_last = c;
+        if (!t->unwritten)
+            t->unwritten = c;
+        t->unacked += c->bytes;
+    }
+    spin_unlock(t->lock, irq);
+    if (!result)
+        net_stream_go(t);
+    return result;
 }
 
-void net_stream_put(struct net_stream *t, struct net_chunk *c)
+/* Sends n bytes by lwIP. */
+static int send_by_lwip(struct net_stream *t, const void *from, uint32_t n)
 {
-    if (t->sent)
-        t->sent_last->next = c;
-    else
-        t->sent = c;
-    t->sent_last = c;
-    if (!t->unwritten)
-        t->unwritten = c;
-    t->unacked += c->bytes;
+    struct net_chunk *c = net_chunk_make(t->account, n);
+
+    if (!c)
+        return -ENOBUFS;
+    memcpy(c->data, from, n);
+    int err = put_chunk(t, c, false);
+    if (err)
+        net_chunks_free(t->account, c);
+    return err;
 }
 
-bool net_stream_take(struct net_stream *t, uint64_t n)
+/* Passes the part on. A closed end is not passed any: lwIP then answers as it does to others. */
+static int commit_fused(struct net_stream *t, struct net_stream_part *part)
 {
-    t->queued -= n;
+    int err = 0;
+
+    if (!net_fused_commit(part)) {
+        err = send_by_lwip(t, part->data, part->bytes);
+        net_fused_drop(part);
+    }
+    part->to->owner->let_go(part->to);
+    return err;
+}
+
+/* Sends a chunk that was made before t was fused. */
+static int commit_late(struct net_stream *t, const struct net_chunk *c)
+{
+    struct net_stream_part part;
+    bool irq = spin_lock(t->lock);
+
+    net_stream_begin(t, &part);
+    spin_unlock(t->lock, irq);
+    if (!part.to)
+        return send_by_lwip(t, c->data, c->bytes);
+    int err = net_stream_reserve(t, c->bytes, &part);
+    if (err)
+        return err;
+    memcpy(part.data, c->data, c->bytes);
+    return commit_fused(t, &part);
+}
+
+int net_stream_commit(struct net_stream *t, struct net_stream_part *part)
+{
+    if (part->to)
+        return commit_fused(t, part);
+    int result = put_chunk(t, part->chunk, true);
+    if (!result)
+        return 0;
+    if (result == FUSED)
+        result = commit_late(t, part->chunk);
+    net_chunks_free(t->account, part->chunk);
+    return result;
+}
+
+void net_stream_drop(struct net_stream *t, struct net_stream_part *part)
+{
+    if (part->to) {
+        net_fused_drop(part);
+        part->to->owner->let_go(part->to);
+    } else {
+        net_chunks_free(t->account, part->chunk);
+    }
+}
+
+bool net_stream_has_room(struct net_stream *t, uint64_t most, uint64_t low)
+{
+    if (!t->fused)
+        return t->unacked < most;
+    if (__atomic_load_n(&t->fused->queued, __ATOMIC_RELAXED) < most)
+        return true;
+    __atomic_store_n(&t->room_wanted, low, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* net_fused_waiting() has the other */
+    return __atomic_load_n(&t->fused->queued, __ATOMIC_RELAXED) < low;
+}
+
+/* ---- Receiving ------------------------------------------------------------------------------- */
+
+uint64_t net_stream_look(const struct net_stream *t, uint64_t skip, const void **from)
+{
+    for (const struct net_chunk *c = t->passed; c; c = c->next) {
+        uint64_t here = c->bytes - c->acked;
+        if (skip < here) {
+            *from = c->data + c->acked + skip;
+            return here - skip;
+        }
+        skip -= here;
+    }
+    for (const struct pbuf *p = t->received; p; p = p->next) {
+        if (skip < p->len) {
+            *from = (const uint8_t *)p->payload + skip;
+            return p->len - skip;
+        }
+        skip -= p->len;
+    }
+    return 0;
+}
+
+/* Takes n bytes off lwIP's buffers. Lock held. */
+static void take_received(struct net_stream *t, uint64_t n)
+{
     t->read_bytes += (uint32_t)n;
     while (n) {
         struct pbuf *p = t->received;
@@ -66,7 +183,22 @@ bool net_stream_take(struct net_stream *t, uint64_t n)
         p->next = t->read;
         t->read = p;
     }
-    return t->read_bytes >= READ_AT_ONCE;
+}
+
+bool net_stream_take(struct net_stream *t, uint64_t n)
+{
+    struct net_chunk *unused = NULL;
+    bool irq = spin_lock(t->lock);
+
+    take_received(t, net_fused_take(t, n, &unused));
+    __atomic_store_n(&t->queued, t->queued - n, __ATOMIC_RELAXED);
+    struct net_stream *waiting = net_fused_waiting(t);
+    bool goes = t->read_bytes >= READ_AT_ONCE;
+    spin_unlock(t->lock, irq);
+    net_chunks_free(t->passed_account, unused);
+    if (waiting)
+        net_fused_tell(waiting);
+    return goes;
 }
 
 /* ---- Homes and branches ---------------------------------------------------------------------- */
@@ -172,6 +304,9 @@ static struct net_stream *next_branch(const struct net_stream *t, struct net_str
 
 void net_stream_release(struct net_stream *t)
 {
+    ASSERT(!t->fused);
+    net_chunks_free(t->passed_account, t->passed);
+    memory_account_put(t->passed_account);
     if (!t->branches)
         return;
     kfree(t->branches);
@@ -393,6 +528,7 @@ void net_stream_close(struct net_stream *t, bool resets)
     while ((b = next_branch(t, b)))
         b->closed = true;
     spin_unlock(t->lock, irq);
+    net_unfuse(t);
     while (reset_pending(t))
         continue;
     for (b = NULL; (b = next_branch(t, b));)

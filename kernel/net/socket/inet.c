@@ -149,6 +149,7 @@ static int create_inet(struct socket *s, UNUSED const struct socket_caller *by)
         s->protocol = kinds[i].protocol;
         s->ops = kinds[i].ops;
         mutex_init(&n->reading, "turn to receive");
+        mutex_init(&n->sending, "turn to send");
         inet_default_options(&n->options);
         kinds[i].init(n);
         return 0;

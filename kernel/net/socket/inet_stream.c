@@ -3,7 +3,6 @@
 #include "kernel/net/socket/inet.h"
 #include <linux/in.h>
 #include <linux/poll.h>
-#include "lwip/pbuf.h"
 
 #define INPUT  (POLLIN | POLLRDNORM)
 #define OUTPUT (POLLOUT | POLLWRNORM)
@@ -160,6 +159,15 @@ static int accept_inet(struct socket *s, bool nonblock, UNUSED const struct sock
 
 /* ---- Sending --------------------------------------------------------------------------------- */
 
+/* Whether there is room to send: the first bound keeps senders waiting, the second is that of poll,
+ * at which those that wait are told. Lock held. */
+static bool has_room(struct inet_socket *n, bool waited)
+{
+    uint64_t most = n->s.options.send_bytes, low = most * 2 / 3 + 1;
+
+    return net_stream_has_room(&n->stream, waited ? low : most, low);
+}
+
 /* Returns what keeps the stream from sending: 0: nothing; -EAGAIN: that will pass. Lock held. */
 static int check_send(struct inet_socket *n)
 {
@@ -171,7 +179,7 @@ static int check_send(struct inet_socket *n)
     if (t->shut & STREAM_SEND)
         return -EPIPE;
     if (t->state == STREAM_CONNECTED)
-        return t->unacked < n->s.options.send_bytes ? 0 : -EAGAIN;
+        return has_room(n, false) ? 0 : -EAGAIN;
     return t->state == STREAM_CONNECTS ? -EAGAIN : -EPIPE;
 }
 
@@ -186,28 +194,42 @@ static int wait_to_send(struct inet_socket *n, uint64_t deadline_ns)
     return err;
 }
 
-/* Sends a part of a message. */
+/* Waits until the stream sends, and begins a part. The turn to send is held, but while this
+ * waits. */
+static int begin_part(struct inet_socket *n, uint64_t deadline_ns, struct net_stream_part *part)
+{
+    bool irq = spin_lock(&n->s.lock);
+    int err;
+
+    while ((err = check_send(n)) == -EAGAIN) {
+        spin_unlock(&n->s.lock, irq);
+        mutex_unlock(&n->sending);
+        err = wait_to_send(n, deadline_ns);
+        mutex_lock(&n->sending);
+        irq = spin_lock(&n->s.lock);
+        if (err)
+            break;
+    }
+    if (!err)
+        net_stream_begin(&n->stream, part);
+    spin_unlock(&n->s.lock, irq);
+    return err;
+}
+
+/* Sends a part of a message. The turn to send is held. */
 static int send_part(struct inet_socket *n, struct socket_message *m, uint64_t deadline_ns)
 {
-    struct net_stream *t = &n->stream;
-    int err = wait_to_send(n, deadline_ns);
+    struct net_stream_part part;
+    int err = begin_part(n, deadline_ns, &part);
 
+    if (!err)
+        err = net_stream_reserve(&n->stream, m->data.left, &part);
     if (err)
         return err;
-    struct net_chunk *c = net_chunk_make(t, (uint32_t)MIN(m->data.left, (uint64_t)NET_CHUNK_MAX));
-    if (!c)
-        return -ENOBUFS;
-    err = socket_take(m, c->data, c->bytes);
-    bool irq = spin_lock(&n->s.lock);
-    if (!err && (t->shut & STREAM_SEND || t->state != STREAM_CONNECTED))
-        err = -EPIPE;
+    err = socket_take(m, part.data, part.bytes);
     if (!err)
-        net_stream_put(t, c);
-    spin_unlock(&n->s.lock, irq);
-    if (err)
-        net_chunk_free(t, c);
-    else
-        net_stream_go(t);
+        return net_stream_commit(&n->stream, &part);
+    net_stream_drop(&n->stream, &part);
     return err;
 }
 
@@ -225,7 +247,9 @@ static int64_t send_inet(struct socket *s, struct socket_message *m, unsigned fl
     }
     while (!err && m->data.left) {
         uint64_t sent = all - m->data.left;
+        mutex_lock(&n->sending);
         err = send_part(n, m, deadline_ns);
+        mutex_unlock(&n->sending);
         if (err && sent)
             return (int64_t)sent;
         sched_point();
@@ -282,20 +306,21 @@ static int wait_for_data(struct receiving *r)
     return err;
 }
 
-/* Finds the next part: behind `last`, if the call only looks. Returns 1; 0: the call ends; or an
- * error. */
-static int next_part(struct receiving *r, struct pbuf *last, struct pbuf **out)
+/* Finds the next part: behind what is done, if the call only looks. Returns its bytes; 0: the call
+ * ends; or an error. */
+static int64_t next_part(struct receiving *r, const void **from)
 {
     struct inet_socket *n = r->n;
 
     for (;;) {
         bool irq = spin_lock(&n->s.lock);
-        *out = last ? last->next : n->stream.received;
-        bool ends = *out || last || r->done >= r->least || (r->done && n->s.error);
+        uint64_t bytes = net_stream_look(&n->stream, r->looks ? r->done : 0, from);
+        bool ends =
+            bytes || (r->looks && r->done) || r->done >= r->least || (r->done && n->s.error);
         int err = ends ? 0 : check_receive(n);
         spin_unlock(&n->s.lock, irq);
-        if (*out)
-            return 1;
+        if (bytes)
+            return (int64_t)bytes;
         if (err != -EAGAIN)
             return err;
         /* The other end may wait for room that was read before. */
@@ -319,22 +344,19 @@ static int give_part(struct receiving *r, const void *from, uint64_t n)
 
 static int receive_parts(struct receiving *r)
 {
-    struct pbuf *p = NULL;
+    const void *from;
 
     do {
-        int found = next_part(r, p, &p);
+        int64_t found = next_part(r, &from);
         if (found <= 0)
-            return found;
-        uint64_t n = MIN((uint64_t)p->len, r->m->data.left);
-        if (give_part(r, p->payload, n))
+            return (int)found;
+        uint64_t n = MIN((uint64_t)found, r->m->data.left);
+        if (give_part(r, from, n))
             return -EFAULT;
         r->done += n;
         if (r->looks)
             continue;
-        bool irq = spin_lock(&r->n->s.lock);
         r->go |= net_stream_take(&r->n->stream, n);
-        spin_unlock(&r->n->s.lock, irq);
-        p = NULL;
         sched_point();
     } while (r->m->data.left);
     return 0;
@@ -384,7 +406,7 @@ static unsigned poll_inet(struct socket *s)
         if (ended || shut == STREAM_BOTH)
             found |= POLLHUP;
         if (t->state == STREAM_ENDED || shut & STREAM_SEND ||
-            (t->state == STREAM_CONNECTED && t->unacked * 3 <= (uint64_t)s->options.send_bytes * 2))
+            (t->state == STREAM_CONNECTED && has_room(n, true)))
             found |= OUTPUT;
     }
     spin_unlock(&s->lock, irq);
@@ -401,7 +423,9 @@ static int shutdown_inet(struct socket *s, unsigned how)
     spin_unlock(&s->lock, irq);
     if (state == STREAM_NEW || state == STREAM_ENDED)
         return -ENOTCONN;
+    mutex_lock(&n->sending); /* what is being sent comes before the end */
     net_stream_shutdown(&n->stream, directions[how]);
+    mutex_unlock(&n->sending);
     return 0;
 }
 

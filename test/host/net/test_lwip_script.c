@@ -169,6 +169,10 @@ SCRIPT(a_shut_window_is_probed, ACCEPTED, ACT(WRITE_BYTES, 100), OUT("A", 1, 1, 
        IN("A", 1, 101, 0, 0), ACT(WRITE_BYTES, 100), PASS(200), QUIET, PASS(200),
        OUT("A", 101, 1, 1), IN("A", 1, 101, 0, 0), PASS(450), QUIET, PASS(250), OUT("A", 101, 1, 1),
        IN("A", 1, 102, 0, WINDOW), OUT("A", 101, 1, 100))
+SCRIPT(a_segment_cut_to_the_window_has_its_fin_at_the_end, ACCEPTED, ACT(WRITE_BYTES, 100),
+       OUT("A", 1, 1, 100), IN("A", 1, 101, 0, 0), ACT(WRITE_BYTES, 100), ACT(SHUT_NOW, 0),
+       IN("A", 1, 101, 0, 40), PASS(400), OUT("A", 101, 1, 40), IN("A", 1, 141, 0, WINDOW),
+       OUT("FA", 141, 1, 60), IN("A", 1, 202, 0, WINDOW), IS(FIN_WAIT_2))
 /* The first time is of a connection whose answers came at once: 0.8 s. */
 SCRIPT(data_is_retransmitted, ACCEPTED, ACT(WRITE_BYTES, 100), OUT("A", 1, 1, 100), PASS(650),
        QUIET, PASS(250), OUT("A", 1, 1, 100), PASS(1350), QUIET, PASS(400), OUT("A", 1, 1, 100),
@@ -269,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_fin_waits_for_room_in_the_window),
         cmocka_unit_test(data_that_fills_the_window_leaves_without_the_fin),
         cmocka_unit_test(a_shut_window_is_probed),
+        cmocka_unit_test(a_segment_cut_to_the_window_has_its_fin_at_the_end),
         cmocka_unit_test(data_is_retransmitted),
         cmocka_unit_test(a_connection_is_given_up_after_twelve_retransmissions),
         cmocka_unit_test(three_acks_of_the_same_retransmit_at_once),
