@@ -169,10 +169,12 @@ SCRIPT(a_shut_window_is_probed, ACCEPTED, ACT(WRITE_BYTES, 100), OUT("A", 1, 1, 
        IN("A", 1, 101, 0, 0), ACT(WRITE_BYTES, 100), PASS(200), QUIET, PASS(200),
        OUT("A", 101, 1, 1), IN("A", 1, 101, 0, 0), PASS(450), QUIET, PASS(250), OUT("A", 101, 1, 1),
        IN("A", 1, 102, 0, WINDOW), OUT("A", 101, 1, 100))
-SCRIPT(a_segment_cut_to_the_window_has_its_fin_at_the_end, ACCEPTED, ACT(WRITE_BYTES, 100),
-       OUT("A", 1, 1, 100), IN("A", 1, 101, 0, 0), ACT(WRITE_BYTES, 100), ACT(SHUT_NOW, 0),
-       IN("A", 1, 101, 0, 40), PASS(400), OUT("A", 101, 1, 40), IN("A", 1, 141, 0, WINDOW),
-       OUT("FA", 141, 1, 60), IN("A", 1, 202, 0, WINDOW), IS(FIN_WAIT_2))
+/* The other end takes back a part of its window while the FIN waits behind what fits cwnd. */
+SCRIPT(a_segment_cut_to_the_window_has_its_fin_at_the_end, ACCEPTED, ACT(WRITE_BYTES, 2144),
+       OUT("A", 1, 1, 536), OUT("A", 537, 1, 536), OUT("A", 1073, 1, 536), OUT("A", 1609, 1, 536),
+       ACT(WRITE_BYTES, 100), ACT(SHUT_NOW, 0), QUIET, IN("A", 1, 2145, 0, 40), PASS(400),
+       OUT("A", 2145, 1, 40), IN("A", 1, 2185, 0, WINDOW), OUT("FA", 2185, 1, 60),
+       IN("A", 1, 2246, 0, WINDOW), IS(FIN_WAIT_2))
 /* The first time is of a connection whose answers came at once: 0.8 s. */
 SCRIPT(data_is_retransmitted, ACCEPTED, ACT(WRITE_BYTES, 100), OUT("A", 1, 1, 100), PASS(650),
        QUIET, PASS(250), OUT("A", 1, 1, 100), PASS(1350), QUIET, PASS(400), OUT("A", 1, 1, 100),
