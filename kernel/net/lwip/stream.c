@@ -386,7 +386,10 @@ static void end(struct net_stream *t)
 static void go(struct net_stream *t)
 {
     uint64_t left = WRITE_AT_ONCE;
+    bool irq = spin_lock(t->lock), closed = t->closed;
 
+    spin_unlock(t->lock, irq);
+    /* All that a closed one has read: lwIP would reset it for what it is not told. */
     give_back(t);
     if (!t->pcb) {
         free_unread(t);
@@ -399,8 +402,8 @@ static void go(struct net_stream *t)
     }
     if (!left)
         net_post_locked(&t->task, STREAM_GO);
-    bool irq = spin_lock(t->lock);
-    bool closed = t->closed, written = !t->unwritten, ends = t->shut & STREAM_SEND && written;
+    irq = spin_lock(t->lock);
+    bool written = !t->unwritten, ends = t->shut & STREAM_SEND && written;
     spin_unlock(t->lock, irq);
     if (is_open(t))
         tcp_poll(t->pcb, written ? NULL : tried_again, RETRY_INTERVAL);
