@@ -185,11 +185,6 @@ int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *siz
     return 0;
 }
 
-uint32_t pci_requester(const struct pci_device *d)
-{
-    return (uint32_t)d->bus << 8 | (uint32_t)d->slot << 3 | d->function;
-}
-
 void pci_enable(const struct pci_device *d, bool bus_master)
 {
     /* Bits of the status half are cleared by writing 1. */

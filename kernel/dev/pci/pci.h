@@ -32,7 +32,10 @@ void pci_walk(bool (*visit)(const struct pci_device *d, void *arg), void *arg);
  * an I/O BAR, or it has no address. */
 int pci_bar(const struct pci_device *d, unsigned n, paddr_t *base, uint64_t *size);
 /* Returns the number by which the device sends messages, for arch_msi_alloc(). Pure. */
-uint32_t pci_requester(const struct pci_device *d);
+static inline uint32_t pci_requester(const struct pci_device *d)
+{
+    return (uint32_t)d->bus << 8 | (uint32_t)d->slot << 3 | d->function;
+}
 /* Enables the device's memory BARs and, if `bus_master`, its memory accesses and message
  * interrupts. */
 void pci_enable(const struct pci_device *d, bool bus_master);

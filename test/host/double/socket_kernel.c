@@ -106,30 +106,28 @@ bool sched_interrupted(void)
     return false;
 }
 
-#define SELF ((struct thread *)1)
-
 void mutex_init(struct mutex *m, UNUSED const char *name)
 {
-    m->owner = NULL;
+    m->word = 0;
 }
 
 void mutex_lock(struct mutex *m)
 {
-    if (m->owner || fs_locks_held)
+    if (m->word || fs_locks_held)
         abort();
-    m->owner = SELF;
+    m->word = 1;
 }
 
 void mutex_unlock(struct mutex *m)
 {
-    if (!m->owner || fs_locks_held)
+    if (!m->word || fs_locks_held)
         abort();
-    m->owner = NULL;
+    m->word = 0;
 }
 
 bool mutex_held(const struct mutex *m)
 {
-    return m->owner;
+    return m->word;
 }
 
 /* ---- Polling --------------------------------------------------------------------------------- */
