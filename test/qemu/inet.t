@@ -4,7 +4,7 @@
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-"$compiler" -O1 -static -pthread -o "$work/inet" test/linux/inet.c
+"$compiler" -O1 -static -pthread -o "$work/inet" test/linux/inet/*.c
 tar -C "$work" -cf "$work/initrd.tar" inet
 
 # CPUs, instances of lwIP, fusion.
