@@ -3,8 +3,11 @@
 # simulated machine, under Vigil and under Debian's Linux with the same files.
 #
 #   test/bench/servers.sh [arch=x86_64] [machine=openpower720] [seeds=3] [over=unix|tcp]
-#                         [servers='redis memcached nginx'] [systems='default cluster linux']
+#                         [servers='redis memcached nginx'] [systems='SYSTEM ...']
 #                         [requests=1600] [out=DIR] [results=FILE] [keep=1]
+#
+# A system is linux, or a scheduling policy of Vigil; POLICY-packets: with net.fusion=off. Without
+# systems= it is each policy, over tcp both ways, and linux.
 #
 # In one boot two clients run one after the other, the second with `requests` requests more than
 # the first: the difference of what the machine counted, by the number of requests, is the cost of
@@ -15,7 +18,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 . test/bench/servers-lib.sh
 arch=x86_64 machine=openpower720 seeds=3 over=unix servers='redis memcached nginx' \
-	systems='default cluster linux' requests=1600 out= results= keep=0
+	systems= requests=1600 out= results= keep=0
 for argument; do
 	case $argument in
 	arch=* | machine=* | seeds=* | over=* | servers=* | systems=* | requests=* | out=* | results=* | \
@@ -24,7 +27,9 @@ for argument; do
 	*) echo "servers.sh: unknown argument '$argument'" >&2; exit 125 ;;
 	esac
 done
-: "${out:=build/bench/servers-$arch-$over}" "${results:=docs/results/servers-$arch-$over.txt}"
+[ "$over" = unix ] || : "${systems:=default cluster default-packets cluster-packets linux}"
+: "${systems:=default cluster linux}" "${out:=build/bench/servers-$arch-$over}" \
+	"${results:=docs/results/servers-$arch-$over.txt}"
 mkdir -p "$out" "$(dirname "$results")"
 out=$(cd "$out" && pwd)
 conf=$out/nginx.conf few=160
@@ -59,6 +64,7 @@ measure() { # SERVER SYSTEM SEED
 	run=$out/$1-$2-$3
 	case $2 in
 	linux) options='--kernel linux' ;;
+	*-packets) options="--policy sched=${2%-packets} --kernel-args net.fusion=off" ;;
 	*) options="--policy sched=$2" ;;
 	esac
 	[ ! -s "$run.cost" ] || return 0
@@ -85,23 +91,24 @@ done
 [ $failed -eq 0 ] || [ "$keep" = 1 ] || exit 1
 {
 	test/bench/header.sh "make bench-servers ARCH=$arch OVER=$over SEEDS=$seeds REQUESTS=$requests" machine="$machine" arch="$arch"
-	printf '%-10s %-8s %5s %8s %15s %7s %7s %7s %7s\n' server system seeds cycles low..high user \
+	printf '%-10s %-15s %5s %8s %15s %7s %7s %7s %7s\n' server system seeds cycles low..high user \
 		kernel instr remote
 	for server in $servers; do
 		for system in $systems; do
-			ls "$out/$server-$system"-*.cost >/dev/null 2>&1 || continue
-			sort -n "$out/$server-$system"-*.cost | awk -v server="$server" -v kind="$system" '
+			ls "$out/$server-$system"-[0-9]*.cost >/dev/null 2>&1 || continue
+			sort -n "$out/$server-$system"-[0-9]*.cost | awk -v server="$server" -v kind="$system" '
 				{ for (i = 1; i <= NF; i++) v[NR, i] = $i }
 				END {
 					m = int((NR + 1) / 2)
-					printf "%-10s %-8s %5d %8d %15s", server, kind, NR, v[m, 1], v[1, 1] ".." v[NR, 1]
+					printf "%-10s %-15s %5d %8d %15s", server, kind, NR, v[m, 1], v[1, 1] ".." v[NR, 1]
 					printf " %7d %7d %7d %7.2f\n", v[m, 2], v[m, 3], v[m, 4], v[m, 5]
 				}'
 		done
 	done
 	echo '# of one request, on all CPUs: cycles (of the median seed, of two the lower; lowest..highest);'
 	echo '# of the same seed cycles in user mode and in the kernel, instructions, accesses that another'
-	echo "# chip's caches served. default, cluster: Vigil with that sched.policy."
+	echo "# chip's caches served. default, cluster: Vigil with that sched.policy; packets: by lwIP's"
+	echo '# loopback, not fused.'
 } >"$results.new"
 mv "$results.new" "$results"
 cat "$results"
