@@ -89,6 +89,10 @@ cp "$work/up" "$work/pages/up"
 python3 -m http.server --bind 127.0.0.1 --directory "$work/pages" "$port" >/dev/null 2>&1 &
 server=$!
 trap 'kill $server; rm -rf "$work"' EXIT
+tries=0
+until curl -s -m 2 "http://127.0.0.1:$port/" >/dev/null 2>&1 || [ $((tries += 1)) -gt 100 ]; do
+	sleep 0.1
+done
 boot smp=1 net=user timeout=60 "initrd=$work/initrd.tar" \
 	-- net.ip=10.0.2.20/24 net.gateway=10.0.2.2 -- /web fetch 10.0.2.2 "$port" /up
 status_is 0 "an address by argument"

@@ -52,7 +52,7 @@ static uint32_t size_of(const struct net_chunk *c)
 static bool may_fuse(const struct net_stream *t)
 {
     return t->state == STREAM_CONNECTED && !t->closed && !t->shut && t->sent == t->unwritten &&
-           !(t->sent && t->sent->written) && !t->received;
+           !(t->sent && t->sent->written) && !t->queued;
 }
 
 /* Passes on what waits to be sent. `to` is known to no other thread. Lock of t held. */
@@ -137,15 +137,15 @@ static bool reserve_in_last(struct net_stream *to, uint32_t n, struct net_stream
     return fits;
 }
 
-int net_fused_reserve(struct net_stream *to, uint32_t n, struct net_stream_part *part)
+int net_fused_reserve(const struct net_stream *t, uint32_t n, struct net_stream_part *part)
 {
-    if (reserve_in_last(to, n, part))
+    if (reserve_in_last(part->to, n, part))
         return 0;
-    struct net_chunk *c = net_chunk_make(to->passed_account, MAX(n, CHUNK_KEPT));
+    struct net_chunk *c = net_chunk_make(t->account, MAX(n, CHUNK_KEPT));
     if (!c)
         return -ENOBUFS;
     c->bytes = 0;
-    *part = (struct net_stream_part){to, c, true, c->data, n};
+    *part = (struct net_stream_part){part->to, c, true, c->data, n};
     return 0;
 }
 
@@ -158,10 +158,10 @@ static void append_chunk(struct net_stream *to, struct net_chunk *c)
     to->passed_last = c;
 }
 
-bool net_fused_commit(const struct net_stream_part *part)
+bool net_fused_commit(const struct net_stream *t, const struct net_stream_part *part)
 {
     struct net_stream *to = part->to;
-    bool irq = spin_lock(to->lock), open = !to->closed;
+    bool irq = spin_lock(to->lock), open = to->fused == t && !to->closed;
 
     if (open) {
         if (part->is_new)
@@ -175,12 +175,12 @@ bool net_fused_commit(const struct net_stream_part *part)
     return open;
 }
 
-void net_fused_drop(const struct net_stream_part *part)
+void net_fused_drop(const struct net_stream *t, const struct net_stream_part *part)
 {
     struct net_stream *to = part->to;
 
     if (part->is_new) {
-        net_chunks_free(to->passed_account, part->chunk);
+        net_chunks_free(t->account, part->chunk);
         return;
     }
     bool irq = spin_lock(to->lock);

@@ -19,12 +19,14 @@ void net_fuse(struct net_stream *connected, struct net_stream *arrived);
 void net_unfuse(struct net_stream *t);
 uint64_t net_fused_count(void); /* connections that were fused since boot */
 
-/* Makes room for n bytes behind what was passed to `to`. Returns 0 or -ENOBUFS. No lock held. */
-int net_fused_reserve(struct net_stream *to, uint32_t n, struct net_stream_part *part);
-/* Passes the part on. Returns false if part->to is closed. No lock held. */
-bool net_fused_commit(const struct net_stream_part *part);
+/* Makes room for n bytes of t behind what was passed to part->to. Returns 0 or -ENOBUFS. No lock
+ * held. */
+int net_fused_reserve(const struct net_stream *t, uint32_t n, struct net_stream_part *part);
+/* Passes a part of t on. Returns false if part->to is closed, or no more the other end. No lock
+ * held. */
+bool net_fused_commit(const struct net_stream *t, const struct net_stream_part *part);
 /* Gives back the room of a part that was not passed on. No lock held. */
-void net_fused_drop(const struct net_stream_part *part);
+void net_fused_drop(const struct net_stream *t, const struct net_stream_part *part);
 /* Takes n read bytes off what was passed. Returns how many were not of it, and chunks to be freed.
  * Owner's lock held. */
 uint64_t net_fused_take(struct net_stream *t, uint64_t n, struct net_chunk **unused);

@@ -214,6 +214,7 @@ static err_t connected(void *arg, UNUSED struct tcp_pcb *pcb, UNUSED err_t err)
     bool irq = spin_lock(t->lock);
 
     t->state = STREAM_CONNECTED;
+    t->joined = true;
     put_ends(t);
     t->owner->changed(t, OUTPUT);
     spin_unlock(t->lock, irq);
@@ -286,6 +287,7 @@ static err_t arrived(void *arg, struct tcp_pcb *pcb, err_t err)
         return ERR_MEM; /* lwIP resets it */
     net_stream_settle(t, &net_here);
     t->state = STREAM_CONNECTED;
+    t->joined = true;
     t->options = listener->options;
     struct net_stream *other = other_end(pcb);
     t->connector = other ? other->connector : 0;
@@ -562,7 +564,7 @@ static int connect_locked(struct net_stream *t, const struct net_address *peer)
     int err = t->state == STREAM_CONNECTS    ? -EALREADY
               : t->state == STREAM_CONNECTED ? -EISCONN
               : t->state == STREAM_LISTENS   ? -EISCONN
-              : t->received || t->read       ? -EISCONN /* of a connection that has ended */
+              : t->joined                    ? -EISCONN
                                              : make_pcb(t);
 
     if (err)

@@ -77,6 +77,7 @@ struct net_stream {
     unsigned shut;                /* [L] STREAM_* */
     bool finished;                /* [L] the other end has said that it sends no more */
     int error;                    /* [L] negative, of how it ended; taken by net_stream_error() */
+    bool joined;                  /* [L] it has been connected, and will not be again */
     bool closed;                  /* [L] its owner has closed it */
     bool resets;                  /* [L] it ends by a reset */
     struct net_address own, peer; /* [L] */

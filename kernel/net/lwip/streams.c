@@ -28,7 +28,7 @@ int net_stream_reserve(struct net_stream *t, uint64_t n, struct net_stream_part 
 {
     part->bytes = (uint32_t)MIN(n, (uint64_t)NET_CHUNK_MAX);
     if (part->to) {
-        int err = net_fused_reserve(part->to, part->bytes, part);
+        int err = net_fused_reserve(t, part->bytes, part);
         if (err)
             part->to->owner->let_go(part->to);
         return err;
@@ -86,9 +86,9 @@ static int commit_fused(struct net_stream *t, struct net_stream_part *part)
 {
     int err = 0;
 
-    if (!net_fused_commit(part)) {
+    if (!net_fused_commit(t, part)) {
         err = send_by_lwip(t, part->data, part->bytes);
-        net_fused_drop(part);
+        net_fused_drop(t, part);
     }
     part->to->owner->let_go(part->to);
     return err;
@@ -127,7 +127,7 @@ int net_stream_commit(struct net_stream *t, struct net_stream_part *part)
 void net_stream_drop(struct net_stream *t, struct net_stream_part *part)
 {
     if (part->to) {
-        net_fused_drop(part);
+        net_fused_drop(t, part);
         part->to->owner->let_go(part->to);
     } else {
         net_chunks_free(t->account, part->chunk);

@@ -84,6 +84,25 @@ void test_ended(void)
     close(s[0]);
 }
 
+void test_again(void)
+{
+    struct linger reset = {1, 0};
+    char data[4];
+    int l = listener(4), s = socket(AF_INET, SOCK_STREAM, 0);
+
+    gives(connect_to(s, loopback(1)), -1, ECONNREFUSED, "a socket that is refused");
+    gives(connect_to(s, name_of(l)), 0, 0, "... connects elsewhere");
+    int c = accept(l, NULL, NULL);
+    write(c, "abc", 3);
+    gives(recv(s, data, sizeof(data), 0), 3, 0, "... and receives");
+    setsockopt(c, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(c);
+    gives(recv(s, data, sizeof(data), 0), -1, ECONNRESET, "... until it is reset");
+    gives(connect_to(s, name_of(l)), -1, EISCONN, "... and connects no more, all being read");
+    close(s);
+    close(l);
+}
+
 void test_epoll(void)
 {
     struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = 7}, found;

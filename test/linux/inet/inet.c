@@ -122,6 +122,7 @@ int main(int argc, char **argv)
     if (!fused)
         test_lingering();
     test_ended();
+    test_again();
     test_epoll();
     test_end_of_wait();
     test_options();

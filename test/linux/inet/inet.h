@@ -59,6 +59,7 @@ void test_wait_all(void);
 /* ends.c */
 void test_lingering(void);
 void test_ended(void);
+void test_again(void);
 void test_epoll(void);
 void test_end_of_wait(void);
 /* options.c */
