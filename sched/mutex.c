@@ -1,6 +1,7 @@
 /*
  * Mutexes: locks that are waited for asleep.
  *
+ * A free mutex is taken, and one without waiters given back, by one atomic operation.
  * First come, first served: the owner that unlocks hands the mutex to the thread that has waited
  * longest. Priorities are not inverted: while threads wait for a mutex, its owner runs at the
  * kernel's priority (priority inheritance, after Sha, Rajkumar and Lehoczky, IEEE Transactions on
