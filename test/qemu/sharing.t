@@ -46,6 +46,10 @@ for over in local tcp; do
 	result $r "... at least 70 % of the accesses to other chips are gone" \
 		"(per 1000 operations: $before, then $after)"
 done
+boot machine=openpower720 timeout=400 -- net.fusion=off -- sched.policy=cluster couples over=tcp \
+	ms=60
+status_is 0 "couples of two processes, over TCP by packets"
+line "sharing phase=detect processes=2" "... are watched together, too"
 
 if once; then
 	# Eight chips, eight groups as large as a chip: soon most accesses are to other chips, and far
