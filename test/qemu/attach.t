@@ -46,12 +46,12 @@ outside() {
 	attach gone stop 999999
 	attach own stop "$(pid_of watchd)"
 	attach end stop "$(pid_of watchask)"
-	attach silent --timeout 1 list
 }
 outside &
 boot smp=2 net=user,"$port":80 timeout=150 -- -- watchd interval=100 token=$token '&' \
 	watchask sleep 1000000
 wait
+attach silent --timeout 1 list
 ended() { # NAME STATUS WHAT
 	r=0
 	[ "$(cat "$work/$1.is")" = "$2" ] || r=1

@@ -168,12 +168,13 @@ def with_ssh(top, call, *args):
     with open(os.path.join(path, "ssh"), "w", encoding="utf-8") as f:
         f.write(FAKE_SSH % (top, top))
     os.chmod(os.path.join(path, "ssh"), 0o755)
-    before = os.environ["PATH"]
-    os.environ["PATH"] = path + ":" + before
+    before = dict(os.environ)
+    os.environ["PATH"] = path + ":" + before["PATH"]
+    os.environ.pop("SHELL", None)  # as in a service or a job
     try:
         return quiet(call, *args)
     finally:
-        os.environ["PATH"] = before
+        os.environ.update(before)
 
 
 def hosts_of(out):

@@ -203,8 +203,9 @@ def sweep(top, words, say):
     if not shutil.which("parallel"):
         raise SweepError("GNU parallel is missing (package parallel)")
     say(f"{count} runs")
-    status = subprocess.run(parallel_words(s, out), stdout=subprocess.DEVNULL,
-                            check=False).returncode
+    # GNU parallel takes a host's shell to be this one's, and without one starts nothing there
+    status = subprocess.run(parallel_words(s, out), stdout=subprocess.DEVNULL, check=False,
+                            env={"SHELL": "/bin/sh", **os.environ}).returncode
     say(None)
     bad = [n for n, status_of in statuses(out).items() if status_of != 0]
     done = len(statuses(out)) - len(bad)
