@@ -274,9 +274,9 @@ adds_up time
 within "$(head_of time samples)" 20 1000000 "... time is sampled"
 within "$(share one_part time)" 1 50 "... most of it in the function that most of it is spent in"
 ms=$(ms_of ratio)
-# Each sample stands for the time since the one before, in periods of 100 us on average: some of
-# them may reach beyond the ends.
-within "$(head_of time stand_for)" 1 "$(awk "BEGIN { print ($ms + 1) * 1000000 }")" \
+# Each sample stands for the time since the one before. The first ones reach back before the program
+# began: by however long the host kept a CPU from running then.
+within "$(head_of time stand_for)" 1 "$(awk "BEGIN { print ($ms * 1.05 + 20) * 1000000 }")" \
 	"... no more of it than there was"
 line "hpmrec of=ratio cost_pct=0.." "... and it is known what it cost"
 section 2
