@@ -48,9 +48,9 @@ programs() {
 		scoreboard-4x4|scoreboard groups=4 threads=4|150|$all|
 		warehouse-2x8|warehouse warehouses=2 threads=8|150|$all|
 		warehouse-4x4|warehouse warehouses=4 threads=4|200|$all|
-		chat-4x8|chat rooms=4 users=8|100|$all|
-		chat-mixed|chat rooms=4 users=8 layout=mixed|100|$all|
-		auction-2x8|auction sites=2 users=8|100|$all|
+		chat-4x8|chat rooms=4 users=8|100|default2 $all|
+		chat-mixed|chat rooms=4 users=8 layout=mixed|100|default2 $all|
+		auction-2x8|auction sites=2 users=8|100|default2 $all|
 		private-16|private threads=16|50|default2 $all|
 		unequal-2356|scoreboard sizes=2,3,5,6|40|default hand cluster|
 		big-10-3-3|scoreboard sizes=10,3,3|40|default hand cluster|
