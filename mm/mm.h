@@ -34,6 +34,10 @@ enum region_advice {
  * for page tables and regions as long as the space exists; NULL: none is. Thread context, no lock
  * held. Returns 0, -ENOMEM or -EDQUOT. */
 int space_create(const struct space *like, struct memory_account *account, struct space **out);
+/* Makes a copy of `parent`'s memory for a child process, but for what the kernel shows
+ * (space_show()). `account` is charged as by space_create(). Thread context, no lock held. Returns
+ * 0, or an error of space_create() or space_fault(). */
+int space_fork(struct space *parent, struct memory_account *account, struct space **child);
 /* Returns the most kernel memory, in bytes, that the next page of s may be charged for: a page
  * table and the growth of its pool. Further page tables come on top. Thread context, no lock
  * held. */

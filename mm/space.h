@@ -117,6 +117,8 @@ bool space_is_free(const struct space *s, vaddr_t va, uint64_t len);
 /* map.c: extends the stack above va down to it, if there is one and it may grow so far. Returns
  * whether it did. [M] held. */
 bool space_grow_stack(struct space *s, vaddr_t va);
+/* fault.c: brings the page at va, whatever its region's protection. Returns as space_fault. */
+int space_bring(struct space *s, vaddr_t va, enum fault_access access);
 /* locked.c: returns whether `pages` more pages may be locked. [M] held. */
 bool space_may_lock(const struct space *s, uint64_t pages);
 /* readahead.c: begins a read of a mapped source at va, which belongs to r. Returns the number of

@@ -84,15 +84,20 @@ static void enter_space(struct cpu *cpu, struct arch_space *space)
     arch_space_switch(space);
 }
 
-void thread_leave_space(void)
+void thread_enter_space(struct arch_space *space, uint16_t number)
 {
     bool irq = arch_irq_save();
 
-    thread_current()->space = NULL;
-    thread_current()->space_number = 0;
-    path_switch(thread_current()->tid, 0);
-    enter_space(this_cpu(), NULL);
+    thread_current()->space = space;
+    thread_current()->space_number = number;
+    path_switch(thread_current()->tid, number);
+    enter_space(this_cpu(), space);
     arch_irq_restore(irq);
+}
+
+void thread_leave_space(void)
+{
+    thread_enter_space(NULL, 0);
 }
 
 /*

@@ -158,6 +158,9 @@ void thread_start(struct thread *t);
 NORETURN void thread_exit(void); /* ends the caller; its stack is freed once it is off the CPU */
 /* Detaches the caller from its address space, which may be destroyed after this. */
 void thread_leave_space(void);
+/* Makes the caller run in another address space, which page logs know by `number`; 0: they do
+ * not. */
+void thread_enter_space(struct arch_space *space, uint16_t number);
 void thread_put(struct thread *t); /* drops the creator's reference */
 struct thread *thread_current(void);
 

@@ -15,6 +15,7 @@ enum lock_rank {
     LOCK_SWAP,      /* mm: swap slots; threads that wait to read or write */
     LOCK_NUMBERS,   /* mm: numbers of address spaces */
     LOCK_PROC,      /* proc: process table, a process's threads */
+    LOCK_TREE,      /* proc: parents, groups, sessions */
     LOCK_FUTEX,     /* proc: futex buckets */
     LOCK_WAITER,    /* proc: a thread that waits for a futex */
     LOCK_NET,       /* net: an instance of lwIP */

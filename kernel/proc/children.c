@@ -1,35 +1,8 @@
 /*
- * Applications that a process has started. It can wait for them, and read their counts after they
- * have ended. They end with it.
+ * Vigil's own calls on children: applications that a process starts by the bundle's names or paths,
+ * waits for, and reads the counts of after they have ended. They are children as those of fork(2).
  */
 #include "kernel/proc/internal.h"
-
-_Static_assert(CHILDREN_MAX == 32, "a bit of child_made for each");
-
-/* Reserves a free slot, else that of a child that has been waited for; CHILDREN_MAX: none.
- * `forgotten` gets that child, or NULL. */
-static unsigned take_slot(struct process *parent, struct process **forgotten)
-{
-    unsigned slot = CHILDREN_MAX;
-    bool irq = spin_lock(&parent->lock);
-
-    for (unsigned i = 0; i < CHILDREN_MAX; i++) {
-        const struct process *c = parent->child[i];
-        if (parent->child_made >> i & 1)
-            continue;
-        if (!c || (slot == CHILDREN_MAX && c->waited_for))
-            slot = i;
-        if (!c)
-            break;
-    }
-    *forgotten = slot < CHILDREN_MAX ? parent->child[slot] : NULL;
-    if (slot < CHILDREN_MAX) {
-        parent->child[slot] = NULL;
-        parent->child_made |= (uint32_t)1 << slot;
-    }
-    spin_unlock(&parent->lock, irq);
-    return slot;
-}
 
 uint32_t children_next_pid(struct process *parent)
 {
@@ -43,20 +16,14 @@ bool children_will_be(struct process *parent, uint32_t pid)
 
 int children_spawn(struct process *parent, const char *const *argv)
 {
-    struct process *child, *forgotten;
-    unsigned slot = take_slot(parent, &forgotten);
-
-    if (slot == CHILDREN_MAX)
-        return -EAGAIN;
-    if (forgotten)
-        process_put(forgotten);
+    struct process *child;
     int err = process_start_as(argv, parent->family, parent, &child);
-    bool irq = spin_lock(&parent->lock);
-    parent->child_made &= ~((uint32_t)1 << slot);
-    if (!err)
-        parent->child[slot] = child;
-    spin_unlock(&parent->lock, irq);
-    return err ? err : (int)process_pid(child);
+
+    if (err)
+        return err;
+    int pid = (int)process_pid(child);
+    process_put(child);
+    return pid;
 }
 
 int children_wait(struct process *parent, struct process *child)
@@ -69,32 +36,7 @@ int children_wait(struct process *parent, struct process *child)
         err = wait_sleep_interruptible(&child->waiters, &child->lock, &irq, UINT64_MAX);
     int status = child->ended ? child->status : err;
     spin_unlock(&child->lock, irq);
-    irq = spin_lock(&parent->lock);
-    child->waited_for = status >= 0;
-    spin_unlock(&parent->lock, irq);
+    if (status >= 0)
+        proctree_keep(parent, child);
     return status;
-}
-
-struct process *children_find(struct process *parent, uint32_t pid)
-{
-    struct process *found = NULL;
-    bool irq = spin_lock(&parent->lock);
-
-    for (unsigned i = 0; i < CHILDREN_MAX; i++)
-        if (parent->child[i] && parent->child[i]->pid == pid)
-            found = parent->child[i];
-    if (found)
-        __atomic_fetch_add(&found->refs, 1, __ATOMIC_RELAXED);
-    spin_unlock(&parent->lock, irq);
-    return found;
-}
-
-void children_end(struct process *parent)
-{
-    for (unsigned i = 0; i < CHILDREN_MAX; i++) {
-        if (!parent->child[i])
-            continue;
-        process_end(parent->child[i], STATUS_NO_MEMORY);
-        process_put(parent->child[i]);
-    }
 }

@@ -2,6 +2,7 @@
 #include "kernel/proc/exec.h"
 #include "kernel/core/entropy.h"
 #include "kernel/core/printf.h"
+#include "kernel/file/file.h"
 #include "kernel/fs/fs.h"
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
@@ -10,6 +11,7 @@
 #include "kernel/proc/program_stack.h"
 #include "kernel/vdso/vdso.h"
 #include <linux/auxvec.h>
+#include <linux/fcntl.h>
 
 #define STACK_TOP       (USER_MAX - PAGE_SIZE)
 #define STACK_FIRST     (PROGRAM_STACK_MAX + 128 * KIB) /* bytes mapped at first; it grows */
@@ -20,6 +22,7 @@
 #define SCRIPT_LINE_MAX 256 /* bytes of the first line of a script, its end included */
 #define ARGUMENTS_MAX   (PROGRAM_STACK_MAX / (sizeof(uint64_t) + 1)) /* more words do not fit */
 #define CLOCK_TICKS     100                                          /* a second, in times() */
+#define COPY_MAX        (64 * MIB) /* bytes of a program that does not lie in memory for ever */
 #define AUXV_MAX        20
 
 extern const char bundle_start[], bundle_end[];
@@ -29,6 +32,8 @@ struct program_file {
     const void *data;
     uint64_t size;
     bool bundled;
+    void *copy;      /* `data` of a file whose contents may change: freed after it is mapped */
+    struct vnode *v; /* of the tree, referenced; NULL: of the bundle */
 };
 
 /* A program that has been mapped. */
@@ -38,35 +43,69 @@ struct image {
     unsigned header_count, header_size;
 };
 
-static void refuse(const struct process *p, const char *reason, const char *why)
+static void refuse(const struct program *l, const char *reason, const char *why)
 {
-    kprintf("process: event=refused app=%s reason=%s: %s\n", p->name, reason, why);
+    if (!l->start)
+        kprintf("process: event=refused app=%s reason=%s: %s\n", l->p->name, reason, why);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static int open_file(const char *path, struct program_file *out)
+static void close_file(struct program_file *file)
 {
-    struct vnode *v;
-    int err = fs_open(path, &v);
+    kfree(file->copy);
+    vnode_put(file->v);
+    *file = (struct program_file){0};
+}
+
+/* Reads a file whose contents may change. */
+static int copy_file(struct program_file *out)
+{
+    struct file *f;
+    int64_t n = 1;
+    uint64_t size = out->v->size, done = 0;
+
+    if (size > COPY_MAX)
+        return -ENOMEM;
+    int err = file_make(out->v, O_RDONLY, &f);
+    if (err)
+        return err;
+    out->copy = kmalloc(MAX(size, (uint64_t)1));
+    for (; out->copy && n > 0 && done < size; done += (uint64_t)MAX(n, (int64_t)0))
+        n = file_read_kernel(f, done, (char *)out->copy + done, size - done);
+    file_put(f);
+    out->data = out->copy;
+    out->size = done;
+    return !out->copy ? -ENOMEM : n < 0 ? (int)n : 0;
+}
+
+/* Opens a file that may be executed. `start`: where its path begins; NULL: at the root. */
+static int open_file(const struct path_start *start, const char *path, struct program_file *out)
+{
+    int err = start ? path_walk(start, path, 0, &out->v) : fs_open(path, &out->v);
 
     if (err)
         return err;
-    if (!vnode_is(v, S_IFREG) || !(v->mode & (S_IXUSR | S_IXGRP | S_IXOTH)) || !v->data)
+    if (!vnode_is(out->v, S_IFREG) || !(out->v->mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
         err = -EACCES;
-    *out = (struct program_file){.data = v->data, .size = v->size};
-    vnode_put(v);
+    out->data = out->v->data;
+    out->size = out->v->size;
+    if (!err && !out->data)
+        err = copy_file(out);
+    if (err)
+        close_file(out);
     return err;
 }
 
 /* Finds a program of the bundle, whose path is its name, or a file of the tree. */
-static int find_file(const char *path, struct program_file *out)
+static int find_file(const struct program *l, const char *path, struct program_file *out)
 {
     struct bundle_file file;
     const char *why;
 
-    if (!process_is_program(path))
-        return open_file(path, out);
+    *out = (struct program_file){0};
+    if (l->start || !process_is_program(path))
+        return open_file(l->start, path, out);
     if (bundle_find(bundle_start, bundle_end - bundle_start, path, &file, &why))
         return -ENOENT;
     *out = (struct program_file){.data = file.data, .size = file.size, .bundled = true};
@@ -81,8 +120,8 @@ struct arguments {
     char line[SCRIPT_MAX][SCRIPT_LINE_MAX]; /* split first lines of scripts */
     const char *path;                       /* of the program */
     char interpreter[ELF_INTERPRETER_MAX];  /* that the program names; empty: none */
-    const char *argv[ARGUMENTS_MAX + 1];
     unsigned argc;
+    const char *argv[]; /* with room for what interpreters add, and a NULL */
 };
 
 static bool is_blank(char c)
@@ -127,8 +166,6 @@ static int prepend(struct arguments *a, const char *interpreter, const char *arg
 {
     unsigned more = argument ? 2 : 1;
 
-    if (a->argc + more > ARGUMENTS_MAX)
-        return -E2BIG;
     if (!a->argc)
         a->argc = 1;
     for (unsigned i = a->argc; i-- > 1;)
@@ -143,30 +180,42 @@ static int prepend(struct arguments *a, const char *interpreter, const char *arg
     return 0;
 }
 
-/* Finds the program, by way of interpreters of scripts. */
-static int find_program(const struct exec_request *what, struct arguments *a,
-                        struct program_file *file)
+/* Copies the caller's list. Returns NULL without memory. */
+static struct arguments *make_arguments(const struct exec_request *what)
+{
+    unsigned argc = 0;
+
+    while (what->argv[argc])
+        argc++;
+    struct arguments *a =
+        kmalloc(sizeof(*a) + (MAX(argc, 1u) + 2 * SCRIPT_MAX + 1) * sizeof(*a->argv));
+    if (!a)
+        return NULL;
+    a->path = what->path;
+    a->argc = argc;
+    memcpy(a->argv, what->argv, argc * sizeof(*a->argv));
+    return a;
+}
+
+/* Goes from a script to its interpreter. */
+static int follow_script(const struct program *l, struct arguments *a, unsigned depth,
+                         struct program_file *file)
 {
     const char *interpreter, *argument;
-    int err;
+    int err =
+        depth == SCRIPT_MAX ? -ELOOP : split_script(file, a->line[depth], &interpreter, &argument);
 
-    a->path = what->path;
-    for (; what->argv[a->argc]; a->argc++) {
-        if (a->argc == ARGUMENTS_MAX)
-            return -E2BIG;
-        a->argv[a->argc] = what->argv[a->argc];
-    }
-    a->argv[a->argc] = NULL;
-    err = find_file(a->path, file);
-    for (unsigned depth = 0; !err; depth++) {
-        if (file->size < 2 || memcmp(file->data, "#!", 2))
-            return 0;
-        err = depth == SCRIPT_MAX
-                  ? -ELOOP
-                  : split_script(file, a->line[depth], &interpreter, &argument)
-                        ?: prepend(a, interpreter, argument)
-                        ?: open_file(interpreter, file);
-    }
+    close_file(file);
+    return err ?: prepend(a, interpreter, argument) ?: open_file(l->start, interpreter, file);
+}
+
+/* Finds the program, by way of interpreters of scripts. */
+static int find_program(const struct program *l, struct arguments *a, struct program_file *file)
+{
+    int err = find_file(l, a->path, file);
+
+    for (unsigned depth = 0; !err && file->size >= 2 && !memcmp(file->data, "#!", 2); depth++)
+        err = follow_script(l, a, depth, file);
     return err;
 }
 
@@ -204,10 +253,17 @@ static int map_segment(struct space *space, const struct program_file *file,
         .flags = MAPPING_FIXED,
         .kind = REGION_IMAGE,
         .name = name,
-        .source = page_source_memory(file->data, file->size),
-        .source_page = s->file_offset / PAGE_SIZE,
     };
+    if (!file->copy) {
+        m.source = page_source_memory(file->data, file->size);
+        m.source_page = s->file_offset / PAGE_SIZE;
+    }
     int err = s->file_size ? space_mmap(space, &m, &at) : 0;
+    if (!err && s->file_size && file->copy) {
+        uint64_t from = ALIGN_DOWN(s->file_offset, PAGE_SIZE);
+        err = space_fill(space, start, (const char *)file->data + from,
+                         MIN(m.len, file->size - from));
+    }
 
     if (!err && s->file_size && end > filled && !IS_ALIGNED(filled, PAGE_SIZE))
         err = clear_rest(space, filled);
@@ -242,7 +298,7 @@ static int find_room(struct space *space, const struct elf_plan *plan, vaddr_t *
 /* Maps a program, a relative one at `base`, and stores the path of its interpreter; or, if
  * `interpreter` is NULL, an interpreter where there is room. `name` is for messages; NULL: each
  * segment has one by its rights. */
-static int map_image(struct process *p, const struct program_file *file, vaddr_t base,
+static int map_image(const struct program *l, const struct program_file *file, vaddr_t base,
                      const char *name, struct image *out, char *interpreter)
 {
     const struct elf_limits limits = {ARCH_ELF_MACHINE, USER_MIN, IMAGE_HIGH, PROGRAM_MAX,
@@ -256,16 +312,16 @@ static int map_image(struct process *p, const struct program_file *file, vaddr_t
         err = -ENOEXEC;
     }
     if (err == -ENOEXEC)
-        refuse(p, "broken", why);
+        refuse(l, "broken", why);
     if (!err && plan->relative && !base)
-        err = find_room(p->space, plan, &base);
+        err = find_room(l->space, plan, &base);
     if (err) {
         kfree(plan);
         return err;
     }
     vaddr_t bias = plan->relative ? ALIGN_UP(base, plan->alignment) - plan->low : 0;
     for (unsigned i = 0; i < plan->count && !err; i++)
-        err = map_segment(p->space, file, &plan->segments[i], bias,
+        err = map_segment(l->space, file, &plan->segments[i], bias,
                           name ? name : name_of(plan->segments[i].flags));
     *out = (struct image){
         .bias = bias,
@@ -279,7 +335,7 @@ static int map_image(struct process *p, const struct program_file *file, vaddr_t
         memcpy(interpreter, plan->interpreter, ELF_INTERPRETER_MAX);
     kfree(plan);
     if (err)
-        refuse(p, "memory",
+        refuse(l, "memory",
                err == -EDQUOT   ? "mem.process or mem.kernel allows it too little"
                : err == -EACCES ? "mem.wx=deny: it has a segment both writable and executable"
                                 : "out of memory");
@@ -287,18 +343,20 @@ static int map_image(struct process *p, const struct program_file *file, vaddr_t
 }
 
 /* Maps the interpreter that a dynamic program names. */
-static int map_interpreter(struct process *p, const char *path, struct image *out)
+static int map_interpreter(const struct program *l, const char *path, struct image *out)
 {
-    struct program_file file;
-    int err = open_file(path, &file);
+    struct program_file file = {0};
+    int err = open_file(l->start, path, &file);
 
     if (err) {
         kprintf("process: event=refused app=%s reason=interpreter path=%s: the program needs this "
                 "interpreter, and there is no such file\n",
-                p->name, path);
-        return -ENOEXEC;
+                text_base(l->name), path);
+        return l->start ? err : -ENOEXEC;
     }
-    return map_image(p, &file, 0, text_base(path), out, NULL);
+    err = map_image(l, &file, 0, text_base(path), out, NULL);
+    close_file(&file);
+    return err;
 }
 
 /* ---- Stack ----------------------------------------------------------------------------------- */
@@ -331,8 +389,8 @@ static unsigned fill_auxv(struct auxv_entry auxv[AUXV_MAX], const struct image *
     return ARRAY_SIZE(entries);
 }
 
-static int fill_stack(struct process *p, const struct exec_request *what, const struct arguments *a,
-                      const struct image *program, const struct image *interpreter, vaddr_t *sp)
+static int fill_stack(struct program *l, const struct exec_request *what, const struct arguments *a,
+                      const struct image *program, const struct image *interpreter)
 {
     struct auxv_entry auxv[AUXV_MAX];
     struct program_stack s = {
@@ -347,14 +405,15 @@ static int fill_stack(struct process *p, const struct exec_request *what, const 
 
     if (!buffer)
         return -ENOMEM;
-    entropy_bytes(&p->entropy, s.random, sizeof(s.random));
-    int64_t n = program_stack_build(&s, STACK_TOP, buffer, sp);
-    int err = n < 0 ? (int)n : space_fill(p->space, *sp, buffer + PROGRAM_STACK_MAX - n, (size_t)n);
+    entropy_bytes(&l->p->entropy, s.random, sizeof(s.random));
+    int64_t n = program_stack_build(&s, STACK_TOP, buffer, &l->sp);
+    int err =
+        n < 0 ? (int)n : space_fill(l->space, l->sp, buffer + PROGRAM_STACK_MAX - n, (size_t)n);
     kfree(buffer);
     return err;
 }
 
-static int map_stack(struct process *p)
+static int map_stack(struct space *space)
 {
     const struct mapping m = {
         .va = STACK_TOP - STACK_FIRST,
@@ -366,77 +425,110 @@ static int map_stack(struct process *p)
     };
     vaddr_t at;
 
-    return space_mmap(p->space, &m, &at);
+    return space_mmap(space, &m, &at);
 }
 
-static int make_stack(struct process *p, const struct exec_request *what, const struct arguments *a,
-                      const struct image *program, const struct image *interpreter, vaddr_t *sp)
+static int make_stack(struct program *l, const struct exec_request *what, const struct arguments *a,
+                      const struct image *program, const struct image *interpreter)
 {
-    int err = map_stack(p) ?: vdso_map(p->space);
+    int err = map_stack(l->space) ?: vdso_map(l->space);
 
     if (!err)
-        err = fill_stack(p, what, a, program, interpreter, sp);
+        err = fill_stack(l, what, a, program, interpreter);
     if (err)
-        refuse(p, err == -E2BIG ? "arguments" : "memory",
+        refuse(l, err == -E2BIG ? "arguments" : "memory",
                err == -E2BIG ? "too many or too long arguments" : "no memory for its stack");
     return err;
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int load(struct process *p, const struct exec_request *what, struct arguments *a,
-                vaddr_t *entry, vaddr_t *sp)
+/* Maps the program and its interpreter. */
+static int map_all(struct program *l, struct arguments *a, const struct program_file *file,
+                   struct image *program, struct image *interpreter)
 {
-    struct image program, interpreter = {0};
-    struct program_file file;
-    int err = find_program(what, a, &file);
+    space_set_bundled(l->space, file->bundled);
+    int err = map_image(l, file, PIE_BASE, NULL, program, a->interpreter);
 
-    if (err == -E2BIG)
-        refuse(p, "arguments", "too many or too long arguments");
-    if (err == -ENOEXEC || err == -ELOOP)
-        refuse(p, "broken", "its first line names no interpreter, or a chain of scripts");
-    if (err)
-        return err;
-    space_set_bundled(p->space, file.bundled);
-    err = map_image(p, &file, PIE_BASE, NULL, &program, a->interpreter);
     if (!err)
-        space_set_brk(p->space, program.end + PAGE_SIZE);
+        space_set_brk(l->space, program->end + PAGE_SIZE);
     if (!err && a->interpreter[0])
-        err = map_interpreter(p, a->interpreter, &interpreter);
-    *entry = a->interpreter[0] ? interpreter.entry : program.entry;
-    return err ? err : make_stack(p, what, a, &program, &interpreter, sp);
+        err = map_interpreter(l, a->interpreter, interpreter);
+    l->entry = a->interpreter[0] ? interpreter->entry : program->entry;
+    return err;
+}
+
+/* Returns the file of a program, referenced, and kept from being written; or NULL. */
+static struct vnode *note_file(const struct program_file *file, const char *path)
+{
+    char of_bundle[sizeof("/bin/") + BUNDLE_NAME_MAX];
+    struct vnode *v = file->v ? vnode_get(file->v) : NULL;
+
+    ksnprintf(of_bundle, sizeof(of_bundle), "/bin/%s", path);
+    if (!v && fs_open(of_bundle, &v))
+        return NULL;
+    __atomic_fetch_add(&v->running, 1, __ATOMIC_RELAXED);
+    return v;
 }
 
 /* Keeps what /proc tells of the program. Without memory it tells less. */
-static void note_program(struct process *p, const struct exec_request *what)
+static void note_program(struct program *l, const struct arguments *a,
+                         const struct program_file *file)
 {
-    char path[sizeof("/bin/") + BUNDLE_NAME_MAX];
     size_t n = 0;
 
-    for (unsigned i = 0; what->argv[i]; i++)
-        n += text_length(what->argv[i]) + 1;
-    p->command = kmalloc(n + 1);
-    for (unsigned i = 0; p->command && what->argv[i]; i++) {
-        size_t part = text_length(what->argv[i]) + 1;
-        memcpy(p->command + p->command_bytes, what->argv[i], part);
-        p->command_bytes += part;
+    for (unsigned i = 0; i < a->argc; i++)
+        n += text_length(a->argv[i]) + 1;
+    l->command = kmalloc(n + 1);
+    for (unsigned i = 0; l->command && i < a->argc; i++) {
+        size_t part = text_length(a->argv[i]) + 1;
+        memcpy(l->command + l->command_bytes, a->argv[i], part);
+        l->command_bytes += part;
     }
-    ksnprintf(path, sizeof(path), "/bin/%s", what->path);
-    if (fs_open(process_is_program(what->path) ? path : what->path, &p->program))
-        p->program = NULL;
-    else
-        __atomic_fetch_add(&p->program->running, 1, __ATOMIC_RELAXED);
+    l->file = note_file(file, a->path);
 }
 
-int exec_load(struct process *p, const struct exec_request *what, vaddr_t *entry, vaddr_t *sp)
+static int load(struct program *l, const struct exec_request *what, struct arguments *a)
 {
-    struct arguments *a = kmalloc(sizeof(*a));
-    int err = a ? load(p, what, a, entry, sp) : -ENOMEM;
+    struct image program, interpreter = {0};
+    struct program_file file;
+    int err = find_program(l, a, &file);
 
-    kfree(a);
+    if (err == -ENOEXEC || err == -ELOOP)
+        refuse(l, "broken", "its first line names no interpreter, or a chain of scripts");
+    if (err)
+        return err;
+    err = map_all(l, a, &file, &program, &interpreter)
+              ?: make_stack(l, what, a, &program, &interpreter);
     if (!err)
-        note_program(p, what);
+        note_program(l, a, &file);
+    close_file(&file);
     return err;
+}
+
+int exec_load(struct program *l, const struct exec_request *what)
+{
+    struct arguments *a = make_arguments(what);
+
+    l->start = what->start;
+    l->name = what->path;
+    int err = a ? load(l, what, a) : -ENOMEM;
+    kfree(a);
+    return err;
+}
+
+struct vnode *exec_get_program(struct vnode *v)
+{
+    if (v)
+        __atomic_fetch_add(&vnode_get(v)->running, 1, __ATOMIC_RELAXED);
+    return v;
+}
+
+void exec_put_program(struct vnode *v)
+{
+    if (v)
+        __atomic_fetch_sub(&v->running, 1, __ATOMIC_RELAXED);
+    vnode_put(v);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -501,7 +593,7 @@ static int find_command(const char *command, char *path, size_t room)
 {
     static const char *const folders[] = {"/usr/local/bin",  "/usr/bin",  "/bin",
                                           "/usr/local/sbin", "/usr/sbin", "/sbin"};
-    struct program_file file;
+    struct program_file file = {0};
 
     if (!process_is_program(command) || process_has_application(command)) {
         ksnprintf(path, room, "%s", command);
@@ -509,15 +601,16 @@ static int find_command(const char *command, char *path, size_t room)
     }
     for (unsigned i = 0; i < ARRAY_SIZE(folders); i++) {
         ksnprintf(path, room, "%s/%s", folders[i], command);
-        if (!open_file(path, &file))
+        if (!open_file(NULL, path, &file)) {
+            close_file(&file);
             return 0;
+        }
     }
     return -ENOENT;
 }
 
 /* Does so with room for VNODE_PATH_MAX bytes at `path`. */
-static int load_command(struct process *p, const char *const *argv, char *path, vaddr_t *entry,
-                        vaddr_t *sp)
+static int load_command(struct program *l, const char *const *argv, char *path)
 {
     int err = find_command(argv[0], path, VNODE_PATH_MAX);
     const char *const *envp = err ? NULL : read_environment();
@@ -525,27 +618,33 @@ static int load_command(struct process *p, const char *const *argv, char *path, 
     if (!err && !envp)
         err = -ENOMEM;
     if (!err)
-        err = exec_load(p, &(struct exec_request){path, argv, envp}, entry, sp);
+        err = exec_load(l, &(struct exec_request){NULL, path, argv, envp});
     if (!err)
-        go_there(p, envp);
+        go_there(l->p, envp);
     kfree((void *)envp);
     return err;
 }
 
 int exec_command(struct process *p, const char *const *argv, vaddr_t *entry, vaddr_t *sp)
 {
+    struct program program = {.p = p, .space = p->space}, *l = &program;
     char *path = kmalloc(VNODE_PATH_MAX);
 
     if (!path) {
-        refuse(p, "memory", "out of memory");
+        refuse(l, "memory", "out of memory");
         return -ENOMEM;
     }
-    int err = load_command(p, argv, path, entry, sp);
+    int err = load_command(l, argv, path);
+    p->program = l->file;
+    p->command = l->command;
+    p->command_bytes = l->command_bytes;
+    *entry = l->entry;
+    *sp = l->sp;
     kfree(path);
     if (err == -ENOENT && process_is_program(argv[0]))
         process_say_unknown(argv[0]);
     else if (err == -ENOENT || err == -EACCES || err == -ENOTDIR || err == -ENAMETOOLONG)
-        refuse(p, "file",
+        refuse(l, "file",
                err == -EACCES ? "that file is no program, or may not be executed"
                               : "there is no such file");
     return err;

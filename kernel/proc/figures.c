@@ -173,7 +173,7 @@ int process_memory_for(struct process *reader, uint32_t pid, struct sys_memory *
     if (p) {
         space_stats(p->space, &stats);
         process_look_end(p);
-    } else if ((ended = children_find(reader, pid))) {
+    } else if ((ended = proctree_child(reader, pid))) {
         read_ended(ended, &stats);
         process_put(ended);
         out->ended = 1;
@@ -192,7 +192,7 @@ int process_curve_for(struct process *reader, uint32_t pid, struct sys_curve *ou
     if (p) {
         curve_of(p->space, false, out);
         process_look_end(p);
-    } else if ((ended = children_find(reader, pid))) {
+    } else if ((ended = proctree_child(reader, pid))) {
         bool irq = spin_lock(&ended->lock);
         *out = ended->curve;
         spin_unlock(&ended->lock, irq);

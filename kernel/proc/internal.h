@@ -1,7 +1,7 @@
 /*
  * The inside of a process, for the files of kernel/proc only.
  *
- * Locking: [P] = the process's lock, [L] = its line lock, [-] = fixed after creation, [A] = atomic.
+ * Locking: [P] = the process's lock, [-] = fixed after creation, [A] = atomic, [X] = see `space`.
  */
 #pragma once
 #include "kernel/proc/process.h"
@@ -14,32 +14,42 @@
 #include "kernel/mem/account.h"
 #include "kernel/proc/signal.h"
 #include "kernel/proc/timers.h"
+#include "kernel/proc/proctree.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
 #include <linux/resource.h>
-
-#define CHILDREN_MAX 32
 
 struct process {
     /* [-] id's value; no other process has it while this structure exists */
     uint32_t pid;
     struct number id; /* process.c */
-    /* [-] the process that has started it, referenced; NULL: the kernel */
+    /* [-] the process that has started it, referenced; NULL: the kernel. Its counts are a part of
+     * this one's, and this one may see it, also when it has got another parent (proctree.h). */
     struct process *parent;
-    char name[PROCESS_NAME_MAX];   /* [-] */
-    struct space *space;           /* [-] until the last thread frees it */
-    struct files *files;           /* [-] until the last thread frees it */
-    struct vnode *program;         /* [-] its file, referenced, or NULL */
-    char *command;                 /* [-] its arguments, each with a NUL, or NULL */
-    size_t command_bytes;          /* [-] */
-    struct symbols symbols;        /* [-] of its program */
+    struct proctree tree; /* proctree.h */
+    /* [X] Of its program, changed by execve(2): by the only thread of the process. Other processes
+     * read it between process_look() and process_look_end(), for which the old one stays. Until the
+     * last thread frees it. */
+    struct space *space;
+    struct vnode *program;       /* [X] its file, referenced, or NULL */
+    char *command;               /* [X] its arguments, each with a NUL, or NULL */
+    size_t command_bytes;        /* [X] */
+    char name[PROCESS_NAME_MAX]; /* [P] written; read anywhere, for messages */
+    struct symbols symbols;      /* [P] of its program */
+    struct files *files;         /* [-] until the last thread frees it */
+    /* [P of lender] whose space it uses until it ends or makes an execve(2), referenced; NULL: it
+     * has its own */
+    struct process *lender;
+    unsigned borrowers;            /* [P] children that use its space */
+    struct wait_queue returned;    /* [P] waits for borrowers to become fewer */
+    struct thread *only;           /* [P] written, [A] read: the others end; NULL: none */
+    struct wait_queue alone;       /* [P] waits for thread_count == 1 */
     bool first;                    /* [-] the first of its family */
     struct family *family;         /* [-] the family it is a member of, until its memory is free */
     struct memory_account *kernel; /* [-] referenced; kernel memory charged to it */
     struct entropy_stream entropy; /* its random bytes */
     bool told_limit;               /* [A] a refused charge has been printed */
     bool told_call;                /* [A] an unknown system call has been printed */
-    bool told_fork;                /* [A] a refused fork has been printed */
     /* [A] threads that look at its space, which process_reap() waits for */
     uint32_t lookers;
     struct spinlock lock;
@@ -50,6 +60,7 @@ struct process {
     bool ending;                    /* [P] written, [A] read */
     bool ended;                     /* [P] its memory is free */
     int status;                     /* [P] */
+    bool exited;                    /* [P] the program gave the status */
     struct wait_queue waiters;      /* [P] wait for `ended` */
     struct wait_queue unlooked;     /* [P] waits for lookers == 0 */
     struct process_signals signals; /* [P] */
@@ -66,15 +77,11 @@ struct process {
     uint8_t death_signal;
     bool no_new_privs;
     uint32_t personality;
-    uint64_t past_run_ns;                /* [P] of threads that are gone: time on a CPU */
-    struct list all;                     /* process.c: table */
-    struct process *child[CHILDREN_MAX]; /* [P] referenced, including those that have ended */
+    uint64_t past_run_ns; /* [P] of threads that are gone: time on a CPU */
+    struct list all;      /* process.c: table */
     /* [P] Bit i: a thread has page i of SHOWN_COUNTS, which shows its counts. */
     uint64_t shown[PROCESS_THREADS_MAX / 64];
-    /* [P] Bit i: child[i] is reserved for a process being started. */
-    uint32_t child_made;
     struct number next_child;  /* process.c: its reserved pid */
-    bool waited_for;           /* [P of its parent] */
     struct space_stats memory; /* [P] at its end */
     struct sys_curve curve;    /* [P] at its end; points 0: none */
     /* [A] Of the table, of process_start()'s caller, of its threads, and others. */
@@ -92,6 +99,25 @@ static inline bool process_ending(const struct process *p)
 uint32_t process_reserve_pid(struct process *parent);
 /* Returns the pid that is reserved for the next child of `parent`, or 0. */
 uint32_t process_reserved_pid(const struct process *parent);
+/* Makes a process without memory, descriptors and threads, that other threads cannot find yet: a
+ * child of `parent`, with its reserved pid, or, if that is NULL, the first of `family`. Returns 0;
+ * -EAGAIN: there are PROCESSES_MAX; -ENOMEM; -EDQUOT. */
+#define PROCESSES_MAX 4096 /* of which not all is freed, with those that have not been waited for */
+int process_make(const char *name, struct family *family, struct process *parent,
+                 struct process **out);
+/* Frees a process that process_make() has made, with descriptors and program. */
+void process_unmake(struct process *p);
+/* Makes a process that has all but threads known. `exit_signal`: its parent gets it at its end. */
+void process_enter(struct process *p, uint8_t exit_signal);
+/* Ends a process in which no program has run; its starter's error is all that tells of it. */
+void process_abandon(struct process *p);
+/* Puts another space in the place of p's, which is returned; others may look at that until
+ * process_wait_lookers(). */
+struct space *process_change_space(struct process *p, struct space *new);
+/* Sleeps until all threads that have found p by process_look() before now are done. */
+void process_wait_lookers(struct process *p);
+/* Ends p as the program asks: with the status `code`. */
+void process_exit(struct process *p, uint8_t code);
 /* Starts an application as process_start() does, as a member of `family`. If `parent` is not NULL
  * the process is its child, with its memory arguments and its reserved pid. */
 int process_start_as(const char *const *argv, struct family *family, struct process *parent,
@@ -113,8 +139,8 @@ struct process *process_look(uint32_t pid);
 void process_look_end(struct process *p);
 /* As process_look(), but NULL if `reader` may not see the process. */
 struct process *process_look_for(const struct process *reader, uint32_t pid);
-/* Returns `reader` if `pid` is 0, else a running process, or a child of `reader`, that `reader` may
- * see. Referenced, or NULL. */
+/* Returns `reader` if `pid` is 0, else a process, which may have ended, that `reader` may see.
+ * Referenced, or NULL. */
 struct process *process_to_read(struct process *reader, uint32_t pid);
 /* Sums the logical counts of p's threads, present and past; past ones have had all counts. `alone`:
  * no other reading is subtracted from this one. */
@@ -173,31 +199,49 @@ struct process *visible_next(const struct process *reader, uint32_t pid);
 /* Returns whether any process may read those of the machine, that is of all processes. */
 bool visible_machine(void);
 
-/* ---- children.c: applications that a process has started ------------------------------------- */
+/* ---- children.c: Vigil's own calls on children ----------------------------------------------- */
 
-/* Starts an application as process_start() does. May forget a child that has been waited for.
- * Returns its pid, or an error; -EAGAIN: too many children that have not been waited for. */
+/* Starts an application as process_start() does. Returns its pid, or an error. */
 int children_spawn(struct process *parent, const char *const *argv);
-/* Returns the pid of the next application that `parent` starts. */
+/* Returns the pid of the next process that `parent` starts. */
 uint32_t children_next_pid(struct process *parent);
 /* Returns whether children_next_pid() has given out `pid`, and no process has it yet. */
 bool children_will_be(struct process *parent, uint32_t pid);
-/* Returns the child with this pid, referenced, or NULL. */
-struct process *children_find(struct process *parent, uint32_t pid);
 /* Sleeps until the child has ended and its memory is free. Returns its exit status, or
  * -ERESTARTSYS: a signal, or `parent` is ending. */
 int children_wait(struct process *parent, struct process *child);
-/* Ends all children of `parent`, which has no thread left. */
-void children_end(struct process *parent);
+
+/* ---- fork.c ---------------------------------------------------------------------------------- */
+
+/* What a child is made with. */
+struct fork_request {
+    struct uthread_start *start; /* of its thread; process_fork() frees it */
+    vaddr_t parent_tid;          /* a user's word that gets the pid; 0: none */
+    uint8_t exit_signal;
+    bool borrows;         /* it uses the caller's memory, and the caller waits until it does not */
+    bool resets_handlers; /* of signals */
+};
+/* Makes a child that is a copy of the caller's process. Returns its pid; -EAGAIN: too many
+ * processes or threads; -ENOMEM. Thread context, no lock held. */
+int process_fork(const struct fork_request *what);
+/* Gives up p's space: frees it, or gives it back to its lender. p has no thread that uses it. */
+void space_give_up(struct process *p, struct space *s);
+
+/* ---- execve.c -------------------------------------------------------------------------------- */
+
+struct exec_request;
+/* Makes the caller's process run another program; `frame`: the caller's registers, which become the
+ * program's first. Returns 0, or an error; then nothing has changed. */
+int process_exec(const struct exec_request *what, struct arch_frame *frame);
 
 /* ---- symbolize.c ----------------------------------------------------------------------------- */
 
-/* Opens the program's table of symbols, if the bundle has one. */
-void symbols_load(struct process *p, const char *program);
+/* Opens a program's table of symbols, if the bundle has one. */
+void symbols_load(struct symbols *out, const char *program);
 /* Describes what lies at `va`. p is the caller's process, or one that it looks at. */
 void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out);
 /* Describes the code at `va`. p may have lost its memory. */
-void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out);
+void symbolize_code(struct process *p, vaddr_t va, struct sys_symbol *out);
 
 /* ---- uthread.c ------------------------------------------------------------------------------- */
 
@@ -207,8 +251,10 @@ struct uthread_start {
     uint32_t tid; /* struct thread_params */
     /* User addresses of 32-bit words that get the tid before the thread runs; 0: none. */
     vaddr_t store_tid[2];
+    vaddr_t set_tid;   /* the same, in the thread's own memory; failure does no harm */
     vaddr_t clear_tid; /* struct thread */
     uint64_t blocked;  /* signals */
+    bool inherits;     /* name and alternate stack are those of `like` */
     bool cancelled;    /* uthread.c */
 };
 /* Creates a thread of p that starts in user mode, with affinity and priority of `like` if that is
@@ -217,6 +263,8 @@ struct uthread_start {
 int uthread_create(struct process *p, struct uthread_start *start, const struct thread *like);
 /* Creates the first thread of p. Returns 0 or an error as above. */
 int uthread_first(struct process *p, vaddr_t pc, vaddr_t sp);
+/* Returns whether the calling thread leaves on its next way to user mode. */
+bool uthread_ends(void);
 /* Ends the calling thread, and its process if it is the last. */
 NORETURN void uthread_exit(void);
 /* Returns the present thread of p with this tid, or NULL. Lock of p held. */

@@ -13,6 +13,7 @@
 #include "kernel/lib/text.h"
 #include "kernel/trace/telemetry.h"
 #include "hpm/count.h"
+#include <linux/signal.h>
 
 _Static_assert(PROCESS_APPLICATION_MAX == BUNDLE_NAME_MAX, "the bundle's names");
 
@@ -140,6 +141,18 @@ void process_get(struct process *p)
     __atomic_fetch_add(&p->refs, 1, __ATOMIC_RELAXED);
 }
 
+static uint32_t processes; /* atomic; that have a structure */
+
+static void free_process(struct process *p)
+{
+    kfree(p->descendants);
+    kfree(p->command);
+    exec_put_program(p->program);
+    memory_account_put(p->kernel);
+    kfree(p);
+    __atomic_sub_fetch(&processes, 1, __ATOMIC_RELAXED);
+}
+
 void process_put(struct process *p)
 {
     while (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -148,13 +161,7 @@ void process_put(struct process *p)
         family_sum_leave(p);
         number_give(&thread_numbers, &p->id);
         number_give(&thread_numbers, &p->next_child);
-        kfree(p->descendants);
-        kfree(p->command);
-        if (p->program)
-            __atomic_fetch_sub(&p->program->running, 1, __ATOMIC_RELAXED);
-        vnode_put(p->program);
-        memory_account_put(p->kernel);
-        kfree(p);
+        free_process(p);
         p = parent;
     }
 }
@@ -176,52 +183,107 @@ void process_uncharge(struct process *p, uint64_t bytes)
     memory_uncharge(p->kernel, bytes);
 }
 
-static int create_process(const char *name, struct family *family, struct process *parent,
-                          struct process **out)
+int process_make(const char *name, struct family *family, struct process *parent,
+                 struct process **out)
 {
+    if (__atomic_add_fetch(&processes, 1, __ATOMIC_RELAXED) > PROCESSES_MAX) {
+        __atomic_sub_fetch(&processes, 1, __ATOMIC_RELAXED);
+        return -EAGAIN;
+    }
     struct process *p = kmalloc(sizeof(*p));
-
-    if (!p)
+    if (!p) {
+        __atomic_sub_fetch(&processes, 1, __ATOMIC_RELAXED);
         return -ENOMEM;
+    }
     p->kernel = memory_account_make(parent ? parent->kernel : NULL);
-    int err = (p->kernel ? memory_charge(p->kernel, sizeof(*p)) : -ENOMEM)
-                  ?: family_sum_prepare(parent)
-                  ?: stdio_open(p, parent)
-                  ?: space_create(parent ? parent->space : NULL, p->kernel, &p->space);
+    int err =
+        (p->kernel ? memory_charge(p->kernel, sizeof(*p)) : -ENOMEM) ?: family_sum_prepare(parent);
     if (err) {
-        files_destroy(p->files);
-        memory_account_put(p->kernel);
-        kfree(p);
+        free_process(p);
         return err;
     }
     p->family = family;
     p->first = !parent;
-    family_join(family);
+    p->parent = parent;
     ksnprintf(p->name, sizeof(p->name), "%s", name);
-    symbols_load(p, name); /* before other threads find it */
     spin_init(&p->lock, LOCK_PROC, "process");
     list_init(&p->threads);
+    list_init(&p->all);
     signals_init(&p->signals);
     timers_init(&p->timers);
     list_init(&p->leaving);
     list_init(&p->started);
     wait_init(&p->waiters);
     wait_init(&p->unlooked);
-    p->refs = 2;
-    if (parent)
-        process_get(parent);
-    p->parent = parent;
+    wait_init(&p->returned);
+    wait_init(&p->alone);
+    p->refs = 2; /* its own, and its starter's or its parent's in the tree */
+    *out = p;
+    return 0;
+}
+
+void process_unmake(struct process *p)
+{
+    files_destroy(p->files);
+    free_process(p);
+}
+
+void process_enter(struct process *p, uint8_t exit_signal)
+{
+    family_join(p->family);
+    if (p->parent)
+        process_get(p->parent);
     family_sum_join(p);
-    p->pid = take_pid(p, parent);
-    limits_init(p, parent);
-    space_set_pid(p->space, p->pid);
+    p->pid = take_pid(p, p->parent);
+    limits_init(p, p->parent);
+    if (!p->lender)
+        space_set_pid(p->space, p->pid);
     entropy_stream_init(&p->entropy, p->pid);
+    proctree_join(p, p->parent, exit_signal);
     bool irq = spin_lock(&table_lock);
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
-    if (family_stopped(family))
+    if (family_stopped(p->family))
         process_end(p, STATUS_NO_MEMORY);
-    *out = p;
+    telemetry_process_start(p->pid, p->name);
+}
+
+void process_abandon(struct process *p)
+{
+    bool first = p->first;
+
+    proctree_disown(p);
+    process_reap(p);
+    if (first)
+        process_put(p);
+}
+
+struct space *process_change_space(struct process *p, struct space *new)
+{
+    bool irq = spin_lock(&table_lock);
+    struct space *old = p->space;
+
+    p->space = new;
+    spin_unlock(&table_lock, irq);
+    return old;
+}
+
+static int create_process(const char *name, struct family *family, struct process *parent,
+                          struct process **out)
+{
+    int err = process_make(name, family, parent, out);
+
+    if (err)
+        return err;
+    struct process *p = *out;
+    err =
+        stdio_open(p, parent) ?: space_create(parent ? parent->space : NULL, p->kernel, &p->space);
+    if (err) {
+        process_unmake(p);
+        return err;
+    }
+    symbols_load(&p->symbols, name); /* before other threads find it */
+    process_enter(p, SIGCHLD);
     return 0;
 }
 
@@ -267,17 +329,18 @@ int process_start_as(const char *const *argv, struct family *family, struct proc
         kprintf("process: event=refused app=%s reason=%s\n", argv[0], why_not(err));
         return err;
     }
-    telemetry_process_start(p->pid, p->name);
     err = exec_command(p, argv, &entry, &sp);
     if (!err) {
+        process_get(p);
         err = uthread_first(p, entry, sp);
         if (err && !process_ending(p))
             kprintf("process: event=refused app=%s reason=%s: no first thread\n", argv[0],
                     why_not(err));
+        if (err || !parent)
+            process_put(p);
     }
     if (err) {
-        process_reap(p);
-        process_put(p);
+        process_abandon(p);
         return err;
     }
     *out = p;
@@ -316,7 +379,7 @@ void process_wait_reap(struct process_reaps since)
 }
 
 /* Sleeps, as a thread that looks may have a lower priority. */
-static void wait_for_lookers(struct process *p)
+void process_wait_lookers(struct process *p)
 {
     may_wait("wait for the lookers of a process");
     bool irq = spin_lock(&p->lock);
@@ -355,19 +418,21 @@ void process_reap(struct process *p)
     timers_end(p);
     counts_forget(p);
     samples_forget(p);
-    children_end(p);
-    stdio_flush(p);
-    wait_for_lookers(p);
+    process_wait_lookers(p);
     process_remember(p);
+    uint64_t resident_kb = p->memory.resident_pages * PAGE_SIZE / KIB;
     files_destroy(p->files);
-    space_destroy(p->space);
+    space_give_up(p, p->space);
     count_reap();
     telemetry_process_exit(p->pid, p->status);
     irq = spin_lock(&p->lock);
     p->space = NULL;
     p->ended = true;
+    struct kin_end end = {(uint8_t)p->status, !p->exited};
+    uint64_t run_ns = process_run_ns_locked(p);
     wait_wake(&p->waiters, ~0u);
     spin_unlock(&p->lock, irq);
+    proctree_end(p, end, run_ns, resident_kb);
     process_put(p);
     family_leave(family);
     signals_check_stopped();
@@ -385,13 +450,15 @@ int process_wait(struct process *p)
     return status;
 }
 
-bool process_end(struct process *p, int status)
+/* Ends p, with a status that the program gave, or the kernel gives. */
+static bool end(struct process *p, int status, bool exited)
 {
     bool irq = spin_lock(&p->lock);
     bool first = !p->ending;
 
     if (first) {
         p->status = status;
+        p->exited = exited;
         __atomic_store_n(&p->ending, true, __ATOMIC_RELEASE);
         list_for_each (it, &p->threads) {
             struct thread *t = container_of(it, struct thread, siblings);
@@ -405,15 +472,18 @@ bool process_end(struct process *p, int status)
     return first;
 }
 
-uint32_t process_pid(const struct process *p)
+bool process_end(struct process *p, int status)
 {
-    return p->pid;
+    return end(p, status, false);
 }
 
-uint32_t process_first_pid(const struct process *p)
+void process_exit(struct process *p, uint8_t code)
 {
-    while (p->parent)
-        p = p->parent;
+    end(p, code, true);
+}
+
+uint32_t process_pid(const struct process *p)
+{
     return p->pid;
 }
 
@@ -516,10 +586,8 @@ struct process *process_to_read(struct process *reader, uint32_t pid)
         process_get(reader);
         return reader;
     }
-    struct process *p = children_find(reader, pid);
+    struct process *p = proctree_find(pid);
 
-    if (!p)
-        p = process_find(pid);
     if (!p || visible_process(reader, p))
         return p;
     process_put(p);

@@ -53,9 +53,6 @@ void process_typed_signal(int number);
 /* Returns the process of the next higher pid, referenced, or NULL: to visit all processes. */
 struct process *process_after(uint32_t pid);
 uint32_t process_pid(const struct process *p);
-/* Returns the pid of the first process of p's group: an application and all that it starts, and
- * what those start, are one group and session. */
-uint32_t process_first_pid(const struct process *p);
 /* Reads where the cycles of all its threads went, present and past. */
 void process_hpm(struct process *p, struct hpm_breakdown *out);
 /* Where the cycles of one present thread went. */

@@ -89,11 +89,11 @@ static void print_followed(struct pseudo_text *t, const uint32_t *n,
 
 int procfs_follow_exe(const uint32_t *n, struct vnode **out)
 {
-    struct process *p = process_find(n[0]);
+    struct process *p = process_look_for(reader(), n[0]);
     struct vnode *v = p && p->program ? vnode_get(p->program) : NULL;
 
     if (p)
-        process_put(p);
+        process_look_end(p);
     *out = v;
     return v ? 0 : -ENOENT;
 }
@@ -159,7 +159,7 @@ void procfs_maps(struct pseudo_text *t, const uint32_t *n)
 struct sizes {
     uint64_t mapped, resident; /* pages */
     unsigned threads;
-    uint32_t parent;
+    uint32_t parent, group, session;
     char name[PROCESS_NAME_MAX];
     uint64_t run_ns;
 };
@@ -175,7 +175,9 @@ static bool find_sizes(uint32_t pid, struct sizes *out)
     *out = (struct sizes){.mapped = s.mapped_pages,
                           .resident = s.resident_pages,
                           .threads = p->thread_count,
-                          .parent = p->parent ? p->parent->pid : 0};
+                          .parent = proctree_parent(p),
+                          .group = proctree_group(p),
+                          .session = proctree_session(p)};
     memcpy(out->name, p->name, sizeof(out->name));
     out->run_ns = process_run_ns(p);
     process_look_end(p);
@@ -191,7 +193,7 @@ void procfs_process_stat(struct pseudo_text *t, const uint32_t *n)
     pseudo_print(t,
                  "%u (%s) R %u %u %u 0 -1 0 0 0 0 0 %llu 0 0 0 20 0 %u 0 0 %llu %llu "
                  "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-                 n[0], s.name, s.parent, n[0], n[0],
+                 n[0], s.name, s.parent, s.group, s.session,
                  (unsigned long long)(s.run_ns / (10 * NS_PER_MS)), s.threads,
                  (unsigned long long)(s.mapped * PAGE_SIZE), (unsigned long long)s.resident);
 }
@@ -232,12 +234,12 @@ void procfs_comm(struct pseudo_text *t, const uint32_t *n)
 
 void procfs_cmdline(struct pseudo_text *t, const uint32_t *n)
 {
-    struct process *p = process_find(n[0]);
+    struct process *p = process_look_for(reader(), n[0]);
 
-    if (p && visible_process(reader(), p) && p->command)
+    if (p && p->command)
         pseudo_put(t, p->command, p->command_bytes);
     if (p)
-        process_put(p);
+        process_look_end(p);
 }
 
 void procfs_limits(struct pseudo_text *t, UNUSED const uint32_t *n)

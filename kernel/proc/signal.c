@@ -135,6 +135,44 @@ struct signal_action signal_act(int number, const struct signal_action *new)
     return old;
 }
 
+bool signal_reaps_children(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+    const struct signal_action *a = &p->signals.action[SIGCHLD - 1];
+    bool is = a->handler == (vaddr_t)SIG_IGN || a->flags & SA_NOCLDWAIT;
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+bool signal_tells_stops(struct process *p)
+{
+    bool irq = spin_lock(&p->lock);
+    const struct signal_action *a = &p->signals.action[SIGCHLD - 1];
+    bool is = a->handler != (vaddr_t)SIG_IGN && !(a->flags & SA_NOCLDSTOP);
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
+void signals_reset_handlers(struct signal_action action[SIGNALS])
+{
+    for (unsigned i = 0; i < SIGNALS; i++)
+        action[i] = (struct signal_action){
+            .handler = (vaddr_t)(action[i].handler == (vaddr_t)SIG_IGN ? SIG_IGN : SIG_DFL)};
+}
+
+void signals_new_program(struct process *p)
+{
+    struct thread_signals *ts = thread_current()->signals;
+    bool irq = spin_lock(&p->lock);
+
+    signals_reset_handlers(p->signals.action);
+    ts->alt_sp = ts->alt_bytes = 0;
+    ts->alt_flags = SS_DISABLE;
+    spin_unlock(&p->lock, irq);
+}
+
 /* ---- Sending --------------------------------------------------------------------------------- */
 
 /* Returns whether t would take the signal, or is waiting for it. */
@@ -211,6 +249,7 @@ static int send(struct process *p, uint32_t tid, const siginfo_t *info)
     struct signal_entry *e = make_entry(p, info);
     bool irq = spin_lock(&p->lock);
     struct thread *t = tid ? uthread_find_locked(p, tid) : NULL;
+    bool goes_on = number == SIGCONT && p->signals.stopped;
 
     if (tid && !t) {
         err = -ESRCH;
@@ -228,6 +267,8 @@ static int send(struct process *p, uint32_t tid, const siginfo_t *info)
         process_uncharge(p, sizeof(*e));
         kfree(e);
     }
+    if (goes_on && !err)
+        proctree_goes_on(p);
     return err;
 }
 
@@ -498,8 +539,12 @@ static void begin_handler(struct thread *t, struct arch_frame *frame, const sigi
 /* Does what a signal without a handler does. */
 static void do_default(struct process *p, int number)
 {
-    if (SIGNALS_STOPPING & SIGNAL_BIT(number))
-        signals_stop(p);
+    bool stops = SIGNALS_STOPPING & SIGNAL_BIT(number);
+
+    if (stops && (number == SIGSTOP || !proctree_orphaned(proctree_group(p))))
+        signals_stop(p, number);
+    else if (stops)
+        return; /* no shell is there that could continue it */
     else if (process_end(p, 128 + number))
         report_end(p, number);
 }
@@ -535,7 +580,7 @@ void signals_deliver(struct arch_frame *frame)
     struct signal_action action;
     siginfo_t info;
 
-    while (!process_ending(p)) {
+    while (!uthread_ends()) {
         bool irq = spin_lock(&p->lock);
         signals_wait_stopped_locked(p, &irq);
         int number = next_locked(p, t, &info, &action);

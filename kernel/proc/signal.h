@@ -85,6 +85,13 @@ void signal_await(uint64_t set);
 /* Sets what a signal does, unless `new` is NULL; drops what waits and is ignored from now on.
  * Returns what it did. */
 struct signal_action signal_act(int number, const struct signal_action *new);
+/* Returns whether children of p are not waited for, and whether p is told of their stops. */
+bool signal_reaps_children(struct process *p);
+bool signal_tells_stops(struct process *p);
+/* Sets all signals that are not ignored to what they do by default. */
+void signals_reset_handlers(struct signal_action action[SIGNALS]);
+/* Prepares the caller's process, whose only thread it is, for another program. */
+void signals_new_program(struct process *p);
 /* Takes a signal of `set`. Returns its number and particulars, or 0. */
 int signal_take(uint64_t set, siginfo_t *info);
 /* Waits for a signal of `set`, blocked or not, and takes it. Returns its number and particulars;
@@ -116,8 +123,8 @@ void signal_forget_locked(struct process *p, uint64_t set);
 void signals_sent_locked(struct process *p, int number);
 /* Sleeps until p is not stopped, or is ending. Lock of p held, with its interrupt state in irq. */
 void signals_wait_stopped_locked(struct process *p, bool *irq);
-/* Stops p, the caller's process. Thread context, no lock held. */
-void signals_stop(struct process *p);
+/* Stops p, the caller's process, by this signal. Thread context, no lock held. */
+void signals_stop(struct process *p, int number);
 /* Continues all processes if all are stopped. Thread context, no lock held. */
 void signals_check_stopped(void);
 

@@ -22,7 +22,7 @@ void signals_sent_locked(struct process *p, int number)
 
 void signals_wait_stopped_locked(struct process *p, bool *irq)
 {
-    while (p->signals.stopped && !process_ending(p))
+    while (p->signals.stopped && !uthread_ends())
         wait_sleep(&p->signals.continued, &p->lock, irq, UINT64_MAX);
 }
 
@@ -63,7 +63,7 @@ void signals_check_stopped(void)
     }
 }
 
-void signals_stop(struct process *p)
+void signals_stop(struct process *p, int number)
 {
     bool irq = spin_lock(&p->lock);
 
@@ -71,6 +71,7 @@ void signals_stop(struct process *p)
     list_for_each (it, &p->threads)
         sched_signal_thread(container_of(it, struct thread, siblings));
     spin_unlock(&p->lock, irq);
+    proctree_stopped(p, number);
     signals_check_stopped();
 }
 

@@ -7,7 +7,7 @@
 
 extern const char bundle_start[], bundle_end[], image_start[], image_end[];
 
-void symbols_load(struct process *p, const char *program)
+void symbols_load(struct symbols *out, const char *program)
 {
     char name[BUNDLE_NAME_MAX + 1];
     struct bundle_file file;
@@ -16,8 +16,8 @@ void symbols_load(struct process *p, const char *program)
     ksnprintf(name, sizeof(name), "symbols/%s", program);
     if (bundle_find(bundle_start, bundle_end - bundle_start, name, &file, &why))
         return;
-    if (symbols_open(file.data, file.size, &p->symbols, &why))
-        kprintf("%s: broken table of symbols: %s\n", p->name, why);
+    if (symbols_open(file.data, file.size, out, &why))
+        kprintf("%s: broken table of symbols: %s\n", program, why);
 }
 
 static void copy_text(char *to, size_t room, const char *from)
@@ -59,11 +59,14 @@ static bool find_vdso(vaddr_t va, struct sys_symbol *out)
     return true;
 }
 
-static void find_program(const struct process *p, vaddr_t va, struct sys_symbol *out)
+static void find_program(struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     struct symbol_found code = {0};
+    bool irq = spin_lock(&p->lock);
+    const struct symbols symbols = p->symbols;
 
-    symbols_find(&p->symbols, va, &code);
+    spin_unlock(&p->lock, irq);
+    symbols_find(&symbols, va, &code);
     put_code(&code, out);
 }
 
@@ -76,7 +79,7 @@ void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out)
         find_program(p, va, out);
 }
 
-void symbolize_code(const struct process *p, vaddr_t va, struct sys_symbol *out)
+void symbolize_code(struct process *p, vaddr_t va, struct sys_symbol *out)
 {
     *out = (struct sys_symbol){0};
     if (!find_kernel(va, out) && !find_vdso(va, out))

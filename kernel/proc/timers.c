@@ -189,13 +189,22 @@ static void unlink_locked(struct process *p, struct timer *t)
     signal_queue_remove(&t->entry);
 }
 
-void timers_end(struct process *p)
+/* Returns a timer of p, or, if `made`, one of timer_create(2), or NULL. */
+static struct timer *any_locked(struct process *p, bool made)
+{
+    list_for_each (it, &p->timers.all) {
+        struct timer *t = container_of(it, struct timer, link);
+        if (!made || t->id != ID_INTERVAL)
+            return t;
+    }
+    return NULL;
+}
+
+static void delete_all(struct process *p, bool made)
 {
     for (;;) {
         bool irq = spin_lock(&p->lock);
-        struct timer *t = list_empty(&p->timers.all)
-                              ? NULL
-                              : container_of(p->timers.all.next, struct timer, link);
+        struct timer *t = any_locked(p, made);
         if (t)
             unlink_locked(p, t);
         spin_unlock(&p->lock, irq);
@@ -203,6 +212,16 @@ void timers_end(struct process *p)
             return;
         free_timer(t);
     }
+}
+
+void timers_end(struct process *p)
+{
+    delete_all(p, false);
+}
+
+void timers_new_program(struct process *p)
+{
+    delete_all(p, true);
 }
 
 static struct timer *find_locked(struct process *p, int32_t id)

@@ -45,6 +45,8 @@ struct timer_times {
 void timers_init(struct process_timers *timers);
 /* Frees the timers of p, which has no thread left. */
 void timers_end(struct process *p);
+/* Deletes those of timer_create(2): p runs another program. */
+void timers_new_program(struct process *p);
 
 /* Make, set, read and delete a timer of the caller's process. Thread context, no lock held.
  * -EINVAL: there is no such timer, or no thread `tid`. */

@@ -9,15 +9,25 @@
 
 static uint32_t threads_alive; /* atomic; of all processes */
 
+bool uthread_ends(void)
+{
+    struct thread *t = thread_current();
+    const struct thread *only = __atomic_load_n(&t->process->only, __ATOMIC_ACQUIRE);
+
+    return process_ending(t->process) || (only && only != t);
+}
+
 /* Frees `arg`, a struct uthread_start. */
 static void enter_user(void *arg)
 {
     struct uthread_start *start = arg;
     struct thread *self = thread_current();
-    bool cancelled = start->cancelled || process_ending(self->process);
+    bool cancelled = start->cancelled || uthread_ends();
 
     arch_user_load(&start->user);
     self->clear_tid = start->clear_tid;
+    if (start->set_tid && !cancelled)
+        arch_copy_to_user(start->set_tid, &self->tid, sizeof(self->tid));
     kfree(start);
     if (cancelled) {
         self->clear_tid = 0;
@@ -33,7 +43,7 @@ static int reserve_slot(struct process *p)
         return -EAGAIN;
     }
     bool irq = spin_lock(&p->lock);
-    bool refused = p->ending || p->thread_count == PROCESS_THREADS_MAX;
+    bool refused = p->ending || p->only || p->thread_count == PROCESS_THREADS_MAX;
     if (!refused)
         p->thread_count++;
     spin_unlock(&p->lock, irq);
@@ -48,6 +58,8 @@ static bool release_slot(struct process *p)
     __atomic_sub_fetch(&threads_alive, 1, __ATOMIC_RELAXED);
     bool irq = spin_lock(&p->lock);
     bool last = --p->thread_count == 0;
+    if (p->thread_count == 1)
+        wait_wake(&p->alone, 1);
     spin_unlock(&p->lock, irq);
     return last;
 }
@@ -111,6 +123,12 @@ static int make_thread(struct process *p, struct uthread_start *start, const str
     }
     (*out)->signals = signals;
     (*out)->asked = asked;
+    if (start->inherits) {
+        memcpy((*out)->name, like->name, sizeof(like->name));
+        signals->alt_sp = like->signals->alt_sp;
+        signals->alt_bytes = like->signals->alt_bytes;
+        signals->alt_flags = like->signals->alt_flags;
+    }
     return 0;
 }
 
@@ -228,11 +246,11 @@ bool process_user_return(struct arch_frame *frame)
     const struct process *p = t->process;
 
     may_wait("return to user mode");
-    if (!p || (!process_ending(p) && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
+    if (!p || (!uthread_ends() && !__atomic_load_n(&t->signalled, __ATOMIC_RELAXED)))
         return false;
     arch_irq_restore(true);
     signals_deliver(frame);
-    if (process_ending(p))
+    if (uthread_ends())
         uthread_exit();
     arch_irq_save();
     return true;

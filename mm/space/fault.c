@@ -515,15 +515,21 @@ static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
     return true;
 }
 
+int space_bring(struct space *s, vaddr_t va, enum fault_access access)
+{
+    struct bring b = {.space = s,
+                      .pool = s->pool,
+                      .va = ALIGN_DOWN(va, PAGE_SIZE),
+                      .access = access,
+                      .any = true};
+
+    return bring_page(&b);
+}
+
 static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
 {
     for (;;) {
-        struct bring b = {.space = s,
-                          .pool = s->pool,
-                          .va = ALIGN_DOWN(va, PAGE_SIZE),
-                          .access = FAULT_WRITE,
-                          .any = true};
-        int err = bring_page(&b);
+        int err = space_bring(s, va, FAULT_WRITE);
         if (err)
             return err;
         bool irq = spin_lock(&s->lock);

@@ -1,5 +1,4 @@
-/* System calls of Linux: the life of a thread. */
-#include "kernel/core/printf.h"
+/* System calls of Linux: the life of a thread, and the birth of a process. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/futex.h"
 #include "kernel/proc/syscall/syscall.h"
@@ -7,64 +6,80 @@
 #include "linux_abi.h"
 #include <linux/futex.h>
 #include <linux/sched.h>
+#include <linux/signal.h>
 
 /* What a thread shares with its process: all of these, or none. */
 #define THREAD_FLAGS (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD)
-/* Flags of a thread that are accepted: SYSVSEM, UNTRACED and DETACHED have nothing to act on. */
-#define KNOWN_FLAGS                                                           \
-    (THREAD_FLAGS | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | \
-     CLONE_CHILD_CLEARTID | CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_DETACHED | CLONE_IO | CSIGNAL)
+/* Flags that are accepted for both: SYSVSEM, UNTRACED, DETACHED and IO have nothing to act on. */
+#define COMMON_FLAGS                                                                  \
+    (CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | \
+     CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_DETACHED | CLONE_IO)
+#define VFORK_FLAGS (CLONE_VM | CLONE_VFORK)
+#define SIGNALS_MAX 64
 
-/* Refuses to make a process, and says so once a process. */
-int64_t sys_fork(const struct call *c)
+/* Returns whether these flags are of a thread, or of a process that is a copy, or that uses its
+ * parent's memory meanwhile. Other mixtures there are not. */
+static bool is_known(uint64_t flags)
 {
-    if (!__atomic_exchange_n(&c->p->told_fork, true, __ATOMIC_RELAXED))
-        kprintf("process: event=no_fork pid=%u app=%s: programs cannot start processes; fork gets "
-                "ENOSYS\n",
-                c->p->pid, c->p->name);
-    return -ENOSYS;
+    uint64_t kind = flags & ~(uint64_t)COMMON_FLAGS;
+
+    if (flags & CLONE_THREAD)
+        return kind == THREAD_FLAGS;
+    kind &= ~(uint64_t)CLONE_CLEAR_SIGHAND;
+    return !kind || kind == CLONE_VFORK || kind == VFORK_FLAGS;
 }
 
-static int check_clone(const struct call *c, const struct clone_args *args)
+static int check_clone(const struct clone_args *args)
 {
     if ((args->flags & CLONE_THREAD && !(args->flags & CLONE_SIGHAND)) ||
         (args->flags & CLONE_SIGHAND && !(args->flags & CLONE_VM)))
         return -EINVAL;
-    if ((args->flags & THREAD_FLAGS) != THREAD_FLAGS)
-        return (int)sys_fork(c);
-    if (args->flags & ~(uint64_t)KNOWN_FLAGS || args->set_tid_size)
+    if (!is_known(args->flags) || args->set_tid_size || args->exit_signal > SIGNALS_MAX)
         return -EINVAL;
     if (args->tls >= USER_MAX && args->flags & CLONE_SETTLS)
         return -EPERM;
     return 0;
 }
 
-/* Makes a thread as `args` says; its stack pointer becomes `sp`, 0: the caller's. */
-static int64_t clone_thread(const struct call *c, const struct clone_args *args, vaddr_t sp)
+/* Makes a thread or a process as `args` says; its stack pointer becomes `sp`, 0: the caller's. */
+static int64_t make_clone(const struct call *c, const struct clone_args *args, vaddr_t sp)
 {
-    int err = check_clone(c, args);
+    int err = check_clone(args);
     struct uthread_start *start = err ? NULL : kmalloc(sizeof(*start));
 
     if (err || !start)
         return err ? err : -ENOMEM;
+    vaddr_t parent_tid = args->flags & CLONE_PARENT_SETTID ? args->parent_tid : 0;
+    vaddr_t child_tid = args->flags & CLONE_CHILD_SETTID ? args->child_tid : 0;
     arch_user_copy(&start->user, c->frame, sp, args->flags & CLONE_SETTLS, args->tls);
     start->blocked = c->t->signals->mask;
-    start->store_tid[0] = args->flags & CLONE_PARENT_SETTID ? args->parent_tid : 0;
-    start->store_tid[1] = args->flags & CLONE_CHILD_SETTID ? args->child_tid : 0;
     start->clear_tid = args->flags & CLONE_CHILD_CLEARTID ? args->child_tid : 0;
-    return uthread_create(c->p, start, c->t);
+    if (args->flags & CLONE_THREAD) {
+        start->store_tid[0] = parent_tid;
+        start->store_tid[1] = child_tid;
+        return uthread_create(c->p, start, c->t);
+    }
+    start->set_tid = child_tid;
+    return process_fork(&(struct fork_request){
+        .start = start,
+        .parent_tid = parent_tid,
+        .exit_signal = (uint8_t)args->exit_signal,
+        .borrows = args->flags & CLONE_VFORK,
+        .resets_handlers = args->flags & CLONE_CLEAR_SIGHAND,
+    });
 }
 
 int64_t sys_clone(const struct call *c)
 {
     const struct clone_args args = {
-        .flags = (uint32_t)c->a[0],
+        .flags = (uint32_t)c->a[0] & ~CSIGNAL,
+        .exit_signal = c->a[0] & (c->a[0] & CLONE_THREAD ? 0 : CSIGNAL),
         .parent_tid = c->a[2],
         .child_tid = c->a[ARCH_CLONE_CHILD_TID],
         .tls = c->a[ARCH_CLONE_TLS],
     };
 
-    return clone_thread(c, &args, c->a[1]);
+    return make_clone(c, &args, c->a[1]);
 }
 
 int64_t sys_clone3(const struct call *c)
@@ -76,9 +91,19 @@ int64_t sys_clone3(const struct call *c)
         return err;
     if (!args.stack != !args.stack_size || args.stack >= USER_MAX ||
         args.stack_size > USER_MAX - args.stack || args.flags & CSIGNAL ||
-        args.exit_signal > CSIGNAL)
+        (args.exit_signal && args.flags & CLONE_THREAD))
         return -EINVAL;
-    return clone_thread(c, &args, args.stack + args.stack_size);
+    return make_clone(c, &args, args.stack + args.stack_size);
+}
+
+int64_t sys_fork(const struct call *c)
+{
+    return make_clone(c, &(struct clone_args){.exit_signal = SIGCHLD}, 0);
+}
+
+int64_t sys_vfork(const struct call *c)
+{
+    return make_clone(c, &(struct clone_args){.flags = VFORK_FLAGS, .exit_signal = SIGCHLD}, 0);
 }
 
 int64_t sys_exit(const struct call *c)
@@ -87,13 +112,14 @@ int64_t sys_exit(const struct call *c)
 
     if (!c->p->ending) /* that of the last thread holds */
         c->p->status = c->a[0] & 0xff;
+    c->p->exited |= !c->p->ending;
     spin_unlock(&c->p->lock, irq);
     uthread_exit();
 }
 
 int64_t sys_exit_group(const struct call *c)
 {
-    process_end(c->p, c->a[0] & 0xff);
+    process_exit(c->p, (uint8_t)c->a[0]);
     return 0;
 }
 

@@ -30,7 +30,7 @@ int64_t sys_getpid(const struct call *c)
 /* The parent of those that the kernel starts is 0, as the first process's on Linux. */
 int64_t sys_getppid(const struct call *c)
 {
-    return c->p->parent ? c->p->parent->pid : 0;
+    return proctree_parent(c->p);
 }
 
 /* getuid, geteuid, getgid, getegid. */
@@ -76,30 +76,6 @@ int64_t sys_setreuid(const struct call *c)
 int64_t sys_setresuid(const struct call *c)
 {
     return set_ids(c, 3);
-}
-
-/* Returns the pid of the first process of the group that the process with this pid is in, 0: the
- * caller. */
-static int64_t first_of(const struct call *c, uint64_t pid)
-{
-    struct process *p = (int32_t)pid < 0 ? NULL : process_to_read(c->p, (uint32_t)pid);
-
-    if (!p)
-        return -ESRCH;
-    int64_t number = process_first_pid(p);
-    process_put(p);
-    return number;
-}
-
-/* getpgid, getsid. */
-int64_t sys_getpgid(const struct call *c)
-{
-    return first_of(c, c->a[0]);
-}
-
-int64_t sys_getpgrp(const struct call *c)
-{
-    return first_of(c, 0);
 }
 
 int64_t sys_getgroups(const struct call *c)
@@ -257,6 +233,11 @@ int64_t sys_prctl(const struct call *c)
         return 0;
     case PR_GET_PDEATHSIG:
         return put_int(c->a[1], p->death_signal);
+    case PR_SET_CHILD_SUBREAPER:
+        proctree_set_orphans(p, c->a[1]);
+        return 0;
+    case PR_GET_CHILD_SUBREAPER:
+        return put_int(c->a[1], proctree_takes_orphans(p));
     case PR_GET_DUMPABLE:
         return 1;
     case PR_GET_KEEPCAPS:

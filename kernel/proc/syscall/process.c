@@ -50,7 +50,7 @@ int64_t vigil_next_pid(const struct call *c)
 int64_t vigil_wait(const struct call *c)
 {
     struct process *child =
-        c->a[0] && c->a[0] <= UINT32_MAX ? children_find(c->p, (uint32_t)c->a[0]) : NULL;
+        c->a[0] && c->a[0] <= UINT32_MAX ? proctree_child(c->p, (uint32_t)c->a[0]) : NULL;
 
     if (!child)
         return -ESRCH;
@@ -114,7 +114,7 @@ int64_t vigil_symbol(const struct call *c)
     if (other) {
         symbolize(other, c->a[1], &symbol);
         process_look_end(other);
-    } else if (c->a[0] <= UINT32_MAX && (ended = children_find(c->p, pid))) {
+    } else if (c->a[0] <= UINT32_MAX && (ended = proctree_child(c->p, pid))) {
         symbolize_code(ended, c->a[1], &symbol);
         process_put(ended);
     } else {

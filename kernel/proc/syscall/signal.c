@@ -152,7 +152,7 @@ static int64_t send_group(const struct call *c, uint32_t first, bool own, const 
 
     for (uint32_t pid = 0; (p = process_after(pid)); process_put(p)) {
         pid = p->pid;
-        if (p != c->p && (!first || process_first_pid(p) == first))
+        if (p != c->p && (!first || proctree_group(p) == first))
             sent |= !send_to(c, pid, 0, info);
     }
     if (own)
@@ -171,7 +171,7 @@ int64_t sys_kill(const struct call *c)
         return is_number(pid) ? send_to(c, (uint32_t)pid, 0, &info) : -ESRCH;
     if (pid == INT32_MIN || (pid < -1 && !is_number(-pid)))
         return -ESRCH;
-    uint32_t group = process_first_pid(c->p);
+    uint32_t group = proctree_group(c->p);
     /* -1 is all processes but the sender; for the processes of group 1, which is an application's,
      * it is that group. */
     if (pid == -1 && group != 1)

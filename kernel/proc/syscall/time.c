@@ -106,12 +106,6 @@ int time_put(vaddr_t to, uint64_t ns)
     return arch_copy_to_user(to, &t, sizeof(t));
 }
 
-static struct __kernel_old_timeval timeval_of(uint64_t ns)
-{
-    return (struct __kernel_old_timeval){.tv_sec = (long)(ns / NS_PER_S),
-                                         .tv_usec = (long)(ns % NS_PER_S / NS_PER_US)};
-}
-
 int64_t sys_clock_gettime(const struct call *c)
 {
     uint64_t ns;
@@ -229,7 +223,8 @@ int64_t sys_clock_nanosleep(const struct call *c)
 int64_t sys_times(const struct call *c)
 {
     const uint64_t tick_ns = NS_PER_S / TIMES_HZ;
-    struct tms t = {.tms_utime = (long)(process_run_ns(c->p) / tick_ns)};
+    struct tms t = {.tms_utime = (long)(process_run_ns(c->p) / tick_ns),
+                    .tms_cutime = (long)(proctree_descendants_ns(c->p) / tick_ns)};
 
     if (c->a[0] && arch_copy_to_user(c->a[0], &t, sizeof(t)))
         return -EFAULT;
@@ -248,6 +243,8 @@ int64_t sys_getrusage(const struct call *c)
         r.ru_utime = timeval_of(sched_run_ns(c->t));
     if (who == RUSAGE_SELF)
         r.ru_utime = timeval_of(process_run_ns(c->p));
+    if (who == RUSAGE_CHILDREN)
+        r.ru_utime = timeval_of(proctree_descendants_ns(c->p));
     if (who != RUSAGE_CHILDREN) {
         space_stats(c->p->space, &memory);
         r.ru_maxrss = (long)(memory.resident_pages * PAGE_SIZE / KIB);

@@ -140,13 +140,6 @@ static int ns_of(const struct __kernel_old_timeval *t, uint64_t *ns)
     return 0;
 }
 
-static struct __kernel_old_timeval timeval_of(uint64_t ns)
-{
-    ns = ns && ns < NS_PER_US ? NS_PER_US : ns; /* it is set */
-    return (struct __kernel_old_timeval){.tv_sec = (long)(ns / NS_PER_S),
-                                         .tv_usec = (long)(ns % NS_PER_S / NS_PER_US)};
-}
-
 /* Linux's struct itimerval, with the kernel's names of its parts. */
 struct interval_timer {
     struct __kernel_old_timeval interval, value;
