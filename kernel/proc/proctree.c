@@ -93,7 +93,7 @@ static void send_news(struct process *parent, const struct process *p, enum kin_
     info.si_status = status;
     if (news == KIN_EXITED)
         info.si_utime = (__kernel_clock_t)(p->tree.run_ns / (10 * NS_PER_MS));
-    signal_send(parent, &info);
+    signal_send_news(parent, &info);
 }
 
 static void wake_parent(struct process *parent)

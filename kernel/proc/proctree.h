@@ -48,7 +48,7 @@ struct proctree_report {
 /* Enters p as a child of `parent`, in its group and session; of NULL: p leads its own. Thread
  * context, no lock held, as all functions here. */
 void proctree_join(struct process *p, struct process *parent, uint8_t exit_signal);
-/* Takes p, which no program has run in, out: nobody is told of its end. */
+/* Takes p, in which no program has run, from its parent, which is not told of its end. */
 void proctree_disown(struct process *p);
 /* Gives p's children to another, and tells its parent that p has ended. p has no thread left. */
 void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64_t resident_kb);

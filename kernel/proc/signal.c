@@ -249,7 +249,6 @@ static int send(struct process *p, uint32_t tid, const siginfo_t *info)
     struct signal_entry *e = make_entry(p, info);
     bool irq = spin_lock(&p->lock);
     struct thread *t = tid ? uthread_find_locked(p, tid) : NULL;
-    bool goes_on = number == SIGCONT && p->signals.stopped;
 
     if (tid && !t) {
         err = -ESRCH;
@@ -267,9 +266,12 @@ static int send(struct process *p, uint32_t tid, const siginfo_t *info)
         process_uncharge(p, sizeof(*e));
         kfree(e);
     }
-    if (goes_on && !err)
-        proctree_goes_on(p);
     return err;
+}
+
+int signal_send_news(struct process *p, const siginfo_t *info)
+{
+    return send(p, 0, info);
 }
 
 /* Prints that a signal has ended p, which was not ending before. Another process's descriptors may
@@ -285,8 +287,14 @@ static void report_end(struct process *p, int number)
 
 int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info)
 {
-    if (info->si_signo != SIGKILL)
-        return send(p, tid, info);
+    if (info->si_signo != SIGKILL) {
+        bool goes_on =
+            info->si_signo == SIGCONT && __atomic_load_n(&p->signals.stopped, __ATOMIC_ACQUIRE);
+        int err = send(p, tid, info);
+        if (goes_on && !err)
+            proctree_goes_on(p);
+        return err;
+    }
     if (process_end(p, 128 + SIGKILL))
         report_end(p, SIGKILL);
     return 0;

@@ -68,6 +68,8 @@ void signals_end(struct process *p);
  * no lock held. Returns 0; -EAGAIN: too many wait; -ESRCH: there is no such thread. */
 int signal_send(struct process *p, const siginfo_t *info);
 int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info);
+/* Sends a parent the signal about a child. As signal_send(). */
+int signal_send_news(struct process *p, const siginfo_t *info);
 /* Sends an owner's signal, which does not wait now, to p, or its thread `tid`; 0: any. Returns
  * whether it waits: it was not ignored, and there is such a thread. Any context, lock of p held. */
 bool signal_send_entry_locked(struct process *p, uint32_t tid, struct signal_entry *e);
