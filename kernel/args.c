@@ -9,6 +9,7 @@
 #include "kernel/core/outputs.h"
 #include "kernel/core/wall_clock.h"
 #include "kernel/dev/block/block.h"
+#include "kernel/fs/share.h"
 #include "kernel/net/lwip/interface.h"
 #include "kernel/proc/process.h"
 #include "kernel/selftest/selftest.h"
@@ -54,6 +55,6 @@ static const struct arg kernel_args[] = {
      "check this machine before anything is run, and print a report of it"},
     {0},
 };
-const struct arg *const arg_tables[] = {kernel_args, sched_args,   sharing_args,   hpm_args,
-                                        mm_args,     track_args,   telemetry_args, disk_args,
-                                        net_args,    process_args, syscall_args,   NULL};
+const struct arg *const arg_tables[] = {
+    kernel_args, sched_args, sharing_args, hpm_args,     mm_args,      track_args, telemetry_args,
+    disk_args,   share_args, net_args,     process_args, syscall_args, NULL};

@@ -20,6 +20,7 @@
 #include "kernel/drivers.h"
 #include "kernel/file/file.h"
 #include "kernel/fs/fs.h"
+#include "kernel/fs/share.h"
 #include "kernel/handlers.h"
 #include "kernel/mem/mem.h"
 #include "kernel/mem/memory_check.h"
@@ -124,6 +125,8 @@ static void init_thread(void *arg)
     paging_start();
     fs_start(bundle_start, bundle_end - bundle_start, phys_to_virt(info->initrd.base),
              info->initrd.bytes);
+    if (share_start())
+        end_run(EXIT_BAD_ARGUMENT);
     tty_start(process_typed_signal);
     vdso_init(wall_clock_base_ns());
     procfs_start();
@@ -143,6 +146,7 @@ static void init_thread(void *arg)
     telemetry_stop();
     track_end();
     net_interface_report();
+    share_report();
     if (selftest_wanted)
         selftest_end();
     end_run(MIN(status ? status : run_status, (unsigned)STATUS_MAX));

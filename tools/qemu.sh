@@ -29,6 +29,8 @@
 #   devices=A+B      more devices, as QEMU's -device names them: edu+e1000e,romfile=
 #   drive=FILE       a virtio disk with the contents of FILE, raw; behind a comma more of QEMU's
 #                    options: FILE,readonly=on
+#   share=DIR[:ro|:rw]  a folder of the host that the guest can mount, by 9P, under the tag `share`;
+#                    the guest cannot write to it unless :rw
 #   net=user[,PORT:PORT...]  a network of the guest's own, 10.0.2.0/24, behind which QEMU makes
 #                    connections as a program of the host; each port of the host, on 127.0.0.1 only,
 #                    leads to one of the guest, and ends with /udp unless it is TCP's
@@ -64,7 +66,7 @@ die() { printf 'qemu.sh: %s\n' "$*" >&2; exit 125; }
 refuse() { die "argument=$*"; }
 commas() { printf '%s' "$1" | sed 's/,/,,/g'; } # within one of QEMU's options
 
-kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= net= \
+kernel= disk= efi= linux= initrd= append= arch=${ARCH:-x86_64} gic=3 devices= drive= share= net= \
 	nic=virtio-net-pci netdump= telemetry= \
 	board= machine=qemu smp= mem=512M nodes= cpu= serial=stdio dtb= timeout=600 out=$top/build/out \
 	plugin= shape= thread= icount= ending=status check=
@@ -73,13 +75,13 @@ while [ $# -gt 0 ]; do
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
 	kernel=* | disk=* | efi=* | linux=* | initrd=* | append=* | arch=* | gic=* | devices=* | \
-		drive=* | net=* | nic=* | netdump=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | \
+		drive=* | share=* | net=* | nic=* | netdump=* | telemetry=* | board=* | thread=* | check=* | ending=* | icount=* | machine=* | \
 		smp=* | mem=* | nodes=* | cpu=* | serial=* | dtb=* | timeout=* | out=* | plugin=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	*)
 		refuse "${1%%=*} reason=unknown: '$1' is no argument (kernel= disk= efi= linux= initrd=" \
-			"append= arch= gic= devices= drive= net= nic= netdump= telemetry= board= thread= check= ending= icount=" \
+			"append= arch= gic= devices= drive= share= net= nic= netdump= telemetry= board= thread= check= ending= icount=" \
 			"machine= smp= mem= nodes= cpu= serial= dtb= timeout= out= plugin=)" ;;
 	esac
 	shift
@@ -217,6 +219,17 @@ done
 if [ -n "$drive" ]; then
 	[ -e "${drive%%,*}" ] || refuse "drive reason=missing: $drive: no such file"
 	set -- -drive "id=drive,if=none,format=raw,file=$drive" -device virtio-blk-pci,drive=drive "$@"
+fi
+
+if [ -n "$share" ]; then
+	access=,readonly=on folder=$share
+	case $share in
+	*:rw) access= folder=${share%:rw} ;;
+	*:ro) folder=${share%:ro} ;;
+	esac
+	[ -d "$folder" ] || refuse "share reason=missing: $folder: no such folder"
+	set -- -fsdev "local,id=share,path=$(commas "$folder"),security_model=none,multidevs=remap$access" \
+		-device virtio-9p-pci,fsdev=share,mount_tag=share "$@"
 fi
 
 # The options of the user network that forward these ports.

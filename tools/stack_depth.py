@@ -75,6 +75,7 @@ CALLS = {
         "kernel/core/printf.c:buffer_put",
     ],
     "kernel/fs/pseudo.c:take": ["kernel/file/file.c:take_listed"],
+    "kernel/fs/p9_file.c:take": ["kernel/file/file.c:take_listed"],
     "kernel/fs/tree.c:take": ["kernel/file/file.c:take_listed"],
     "mm/track/track.c:sink": [
         "mm/track/record.c:record_run",

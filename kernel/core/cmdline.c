@@ -114,6 +114,9 @@ const char *cmdline_value(const struct arg *arg, uint64_t value, char *buf, size
     case ARG_HOSTS:
         text_put(&t, value ? ipv4_format_hosts(value, (char[IPV4_HOSTS_MAX]){0}) : arg->choices);
         break;
+    case ARG_TEXT:
+        text_put(&t, value ? (const char *)(uintptr_t)value : "none");
+        break;
     case ARG_DATE:
         text_put(&t,
                  value == ARG_DATE_AUTO ? "auto" : date_format(value, (char[DATE_TEXT_MAX]){0}));
@@ -156,6 +159,9 @@ static void put_accepts(struct text *t, const struct arg *a)
     case ARG_HOSTS:
         text_put(t, a->choices);
         text_put(t, " or A.B.C.D or A.B.C.D,A.B.C.D");
+        break;
+    case ARG_TEXT:
+        text_put(t, a->choices);
         break;
     case ARG_DATE:
         text_put(t, "auto, YYYY-MM-DD, YYYY-MM-DDTHH:MM:SS, or seconds since 1970");
@@ -292,6 +298,10 @@ static const char *parse_value(const struct arg *a, const char *s, uint64_t *out
         return parse_date(s, out) ? NULL : "value";
     if (a->type == ARG_ADDRESS || a->type == ARG_HOSTS)
         return parse_address(a, s, out) ? NULL : "value";
+    if (a->type == ARG_TEXT) {
+        *out = (uint64_t)(uintptr_t)s;
+        return *s ? NULL : "value";
+    }
     if (!(a->type == ARG_BYTES ? parse_bytes(&s, out) : parse_number(&s, out)) || *s)
         return "value";
     return *out >= a->min && *out <= a->max ? NULL : "range";

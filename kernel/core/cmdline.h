@@ -20,7 +20,8 @@ enum arg_type {
     ARG_BYTES,
     ARG_DATE,
     ARG_ADDRESS,
-    ARG_HOSTS
+    ARG_HOSTS,
+    ARG_TEXT
 };
 enum arg_scope {
     ARG_BOOT, /* set once, for the whole run */
@@ -41,12 +42,14 @@ struct arg {
     enum arg_type type;
     /* ARG_CHOICE, ARG_TABLE: index of the choice; ARG_SET: a bit for each choice; ARG_BYTES: a
      * number that may end in K, M or G; ARG_DATE: seconds since 1970, or ARG_DATE_AUTO;
-     * ARG_ADDRESS, ARG_HOSTS: as kernel/lib/ipv4.h has it, 0: the word in `choices`. */
+     * ARG_ADDRESS, ARG_HOSTS: as kernel/lib/ipv4.h has it, 0: the word in `choices`; ARG_TEXT: the
+     * address of the text, which is the command line's, 0: none; set at boot only. */
     uint64_t *value;
     /* Range of numbers; the default is the initial *value. ARG_ADDRESS: min 1: with a prefix. */
     uint64_t min, max;
     /* NULL-terminated: names; ARG_TABLE: pointers to structures that begin with their name;
-     * ARG_ADDRESS, ARG_HOSTS: a word that stands for none. */
+     * ARG_ADDRESS, ARG_HOSTS: a word that stands for none; ARG_TEXT: what is accepted, which its
+     * owner checks. */
     const void *choices;
     enum arg_scope scope;
     const char *help; /* names the unit */

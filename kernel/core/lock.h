@@ -27,6 +27,7 @@ enum lock_rank {
     LOCK_SHARING,   /* sched: sharing detector */
     LOCK_BLOCK,     /* dev: a block device's requests */
     LOCK_NIC,       /* dev: a network device's transmit ring; its free buffers */
+    LOCK_SHARE,     /* fs: a folder of the host: requests, fids, its vnodes */
     LOCK_GATE,      /* sched: a gate's owner and waiters */
     LOCK_THREAD,    /* sched: wait queues of kernel threads */
     LOCK_TIMER,     /* sched: timers of a CPU, held while a sleeper is woken */

@@ -390,13 +390,8 @@ static const struct vnode_ops tty_ops = {
     .write = write_tty,
     .poll = poll_tty,
     .ioctl = ioctl_tty,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
     .resize = vnode_no_resize,
-    .change = vnode_no_change,
-    .give = vnode_no_give,
-    .own = vnode_no_own,
+    VNODE_OPS_FIXED,
     .release = vnode_no_release,
 };
 

@@ -109,6 +109,16 @@ void fs_mount(const char *path, struct pseudo *fs)
     add_mount(&fs->mount, make_folder(path, 0755));
 }
 
+int fs_mount_on(const char *path, struct mount *m)
+{
+    struct vnode *on = tree_make_folder(root, path, 0755);
+
+    if (!on || on->covered)
+        return -ENOTDIR;
+    add_mount(m, on);
+    return 0;
+}
+
 struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,
                             const struct vnode_ops *ops)
 {

@@ -399,13 +399,8 @@ static const struct vnode_ops pseudo_ops = {
     .write = vnode_no_write,
     .poll = vnode_poll,
     .ioctl = vnode_no_ioctl,
-    .create = vnode_no_create,
-    .remove = vnode_no_remove,
-    .rename = vnode_no_rename,
     .resize = vnode_no_resize,
-    .change = vnode_no_change,
-    .give = vnode_no_give,
-    .own = vnode_no_own,
+    VNODE_OPS_FIXED,
     .release = release_entry,
 };
 
@@ -419,5 +414,6 @@ int pseudo_start(struct pseudo *fs)
     root->v.mode = S_IFDIR | 0555;
     root->v.id = 1;
     fs->mount.root = &root->v;
+    fs->mount.usage = mount_no_usage;
     return 0;
 }

@@ -229,9 +229,25 @@ const struct vnode_ops tree_ops = {
     .resize = node_resize,
     .change = node_change,
     .give = node_give,
+    .stamp = vnode_no_stamp,
+    .link = vnode_no_link,
+    .sync = vnode_sync,
     .own = node_own,
     .release = release_node,
 };
+
+static int tell_usage(const struct mount *m, struct mount_usage *out)
+{
+    const struct tree *t = container_of(m, struct tree, mount);
+    uint64_t used = __atomic_load_n(&t->bytes, __ATOMIC_RELAXED) / PAGE_SIZE;
+
+    *out = (struct mount_usage){.block_bytes = (uint32_t)PAGE_SIZE,
+                                .name_max = VNODE_NAME_MAX,
+                                .blocks = t->bytes_max / PAGE_SIZE};
+    out->free = out->available = out->blocks - MIN(used, out->blocks);
+    out->files = out->files_free = out->blocks;
+    return 0;
+}
 
 struct tree *tree_create(const char *type, uint32_t magic, bool read_only)
 {
@@ -240,7 +256,8 @@ struct tree *tree_create(const char *type, uint32_t magic, bool read_only)
     if (!t)
         return NULL;
     spin_init(&t->lock, LOCK_FS, "tree of files");
-    t->mount = (struct mount){.type = type, .magic = magic, .read_only = read_only};
+    t->mount =
+        (struct mount){.type = type, .usage = tell_usage, .magic = magic, .read_only = read_only};
     t->bucket_count = BUCKETS_FIRST;
     t->buckets = area_alloc(BUCKETS_FIRST * sizeof(*t->buckets));
     struct node *root = t->buckets ? node_make(t, S_IFDIR | 0755) : NULL;

@@ -236,7 +236,7 @@ static void fill_node(struct node *n, const struct tar_entry *e)
     n->v.gid = e->gid;
     n->v.major = e->major;
     n->v.minor = e->minor;
-    n->v.time = e->time;
+    n->v.accessed = n->v.modified = n->v.changed = (struct vnode_time){.s = e->time};
     if (e->type == TAR_FILE) {
         n->v.data = e->data;
         n->v.size = e->size;

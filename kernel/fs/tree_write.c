@@ -365,7 +365,9 @@ int node_own(struct vnode *v, bool copied, struct vnode **out)
         return -ENOSPC;
     fresh->v.uid = v->uid;
     fresh->v.gid = v->gid;
-    fresh->v.time = v->time;
+    fresh->v.accessed = v->accessed;
+    fresh->v.modified = v->modified;
+    fresh->v.changed = v->changed;
     int err = copied ? copy_contents(v, &fresh->v) : 0;
     bool irq = tree_lock(old->tree);
     if (!err && !old->parent)

@@ -44,8 +44,9 @@ void vnode_stat(struct vnode *v, struct vnode_stat *out)
                                .gid = v->gid,
                                .major = v->major,
                                .minor = v->minor,
-                               .time = v->time,
-                               .time_ns = v->time_ns};
+                               .accessed = v->accessed,
+                               .modified = v->modified,
+                               .changed = v->changed};
 }
 
 int vnode_open(UNUSED struct vnode *v, UNUSED unsigned flags, UNUSED void **state)
@@ -130,6 +131,29 @@ int vnode_no_own(UNUSED struct vnode *v, UNUSED bool copied, UNUSED struct vnode
     return -EROFS;
 }
 
+int vnode_no_stamp(UNUSED struct vnode *v, UNUSED const struct vnode_time *accessed,
+                   UNUSED const struct vnode_time *modified)
+{
+    return -EROFS;
+}
+
+int vnode_no_link(UNUSED struct vnode *folder, UNUSED const char *name, UNUSED size_t n,
+                  UNUSED struct vnode *v)
+{
+    return -EROFS;
+}
+
+int vnode_sync(UNUSED struct vnode *v, UNUSED void *state, UNUSED bool data)
+{
+    return 0;
+}
+
 void vnode_no_release(UNUSED struct vnode *v)
 {
+}
+
+int mount_no_usage(UNUSED const struct mount *m, struct mount_usage *out)
+{
+    *out = (struct mount_usage){.block_bytes = (uint32_t)PAGE_SIZE, .name_max = VNODE_NAME_MAX};
+    return 0;
 }

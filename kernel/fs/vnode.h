@@ -25,13 +25,19 @@ struct vnode;
 struct mount;
 struct poll_source; /* kernel/file/file.h */
 
+/* Since 1970. */
+struct vnode_time {
+    int64_t s;
+    uint32_t ns;
+};
+#define VNODE_TIME_NOW UINT32_MAX /* in place of ns: the time at which it is set */
+
 /* What stat tells. */
 struct vnode_stat {
     uint64_t id, size, blocks; /* blocks: of 512 bytes */
     uint32_t mode, links, uid, gid;
     uint32_t major, minor; /* of the device that it stands for */
-    int64_t time;          /* seconds since 1970; when it was last written */
-    uint32_t time_ns;
+    struct vnode_time accessed, modified, changed;
 };
 
 /* Takes an entry of a folder: its name, the vnode's id, the type as bits of S_IFMT, and the cursor
@@ -89,6 +95,13 @@ struct vnode_ops {
     int (*resize)(struct vnode *v, uint64_t size);
     int (*change)(struct vnode *v, uint32_t mode);            /* permissions */
     int (*give)(struct vnode *v, uint32_t uid, uint32_t gid); /* its owner; UINT32_MAX: stays */
+    /* Sets its times; NULL: one stays. */
+    int (*stamp)(struct vnode *v, const struct vnode_time *accessed,
+                 const struct vnode_time *modified);
+    /* Gives `v`, which is no folder, one more name. */
+    int (*link)(struct vnode *folder, const char *name, size_t n, struct vnode *v);
+    /* Returns once what was written has come to where it stays; `data`: attributes need not. */
+    int (*sync)(struct vnode *v, void *state, bool data);
     /* Puts a file that can be written in place of one whose contents are `data`, which stay for
      * those that have it open; `copied`: with these contents. Returns 0 with a reference to the new
      * one; -ESTALE: the old one has left its folder; -ENOSPC; -EFBIG; -EROFS. */
@@ -112,8 +125,14 @@ struct vnode {
      * them. Of a link: its target. */
     const void *data;
     uint64_t size; /* bytes */
-    int64_t time;
-    uint32_t time_ns;
+    struct vnode_time accessed, modified, changed;
+};
+
+/* What statfs tells. */
+struct mount_usage {
+    uint32_t block_bytes, name_max;
+    uint64_t blocks, free, available; /* of block_bytes */
+    uint64_t files, files_free;
 };
 
 /* A file system in the tree. Fixed after boot. */
@@ -121,8 +140,11 @@ struct mount {
     struct vnode *root;
     struct vnode *on; /* the folder it covers; NULL: it is the root of all */
     const char *type; /* as in /proc/mounts: "tmpfs" */
-    uint32_t magic;   /* as statfs tells it: TMPFS_MAGIC */
-    uint32_t device;  /* number, as st_dev's minor */
+    const char *of;   /* what it shows there; NULL: the type says it */
+    /* Tells how much of it is in use. Thread context. Returns 0 or an error. */
+    int (*usage)(const struct mount *m, struct mount_usage *out);
+    uint32_t magic;  /* as statfs tells it: TMPFS_MAGIC */
+    uint32_t device; /* number, as st_dev's minor */
     bool read_only;
     struct mount *next; /* in fs.h's list */
 };
@@ -174,10 +196,19 @@ int vnode_no_resize(struct vnode *v, uint64_t size);
 int vnode_no_change(struct vnode *v, uint32_t mode);
 int vnode_no_give(struct vnode *v, uint32_t uid, uint32_t gid);
 int vnode_no_own(struct vnode *v, bool copied, struct vnode **out);
+int vnode_no_stamp(struct vnode *v, const struct vnode_time *accessed,
+                   const struct vnode_time *modified);
+int vnode_no_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
+int vnode_sync(struct vnode *v, void *state, bool data); /* it is where it stays */
+/* The operations that change a file system, of one that cannot be written; but for `resize`. */
+#define VNODE_OPS_FIXED                                                              \
+    .create = vnode_no_create, .remove = vnode_no_remove, .rename = vnode_no_rename, \
+    .change = vnode_no_change, .give = vnode_no_give, .stamp = vnode_no_stamp,       \
+    .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \
-    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .create = vnode_no_create,         \
-    .remove = vnode_no_remove, .rename = vnode_no_rename, .resize = vnode_no_resize,             \
-    .change = vnode_no_change, .give = vnode_no_give, .own = vnode_no_own
-void vnode_no_release(struct vnode *v); /* it is not freed */
+    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .resize = vnode_no_resize,         \
+    VNODE_OPS_FIXED
+void vnode_no_release(struct vnode *v);                             /* it is not freed */
+int mount_no_usage(const struct mount *m, struct mount_usage *out); /* nothing is stored in it */

@@ -66,7 +66,7 @@ void procfs_mounts(struct pseudo_text *t, UNUSED const uint32_t *n)
 
     for (const struct mount *m = fs_mounts(); m; m = m->next)
         if (path_of(m->root, path, sizeof(path)) > 0)
-            pseudo_print(t, "%s %s %s %s,relatime 0 0\n", m->type, path, m->type,
+            pseudo_print(t, "%s %s %s %s,relatime 0 0\n", m->of ?: m->type, path, m->type,
                          m->read_only ? "ro" : "rw");
 }
 

@@ -10,6 +10,7 @@ $(foreach f,criteria event metric,$(eval fuzz_$(f)_SRC := $(EVENTS_SRC_x86_64)))
 fuzz_http_SRC := apps/tools/watchd/http.c
 fuzz_net_frame_SRC = $(LWIP_TESTED) $(addprefix kernel/,net/lwip/frame.c dev/net/net_hash.c)
 fuzz_net_wire_SRC = $(LWIP_TESTED) $(call double,lossy.c)
+fuzz_p9_SRC = $(P9_TESTED)
 fuzz_page_trace_SRC = $(TRACE_READING)
 fuzz_spe_SRC := $(addprefix hpm/pmu/arm/,spe_packets.c spe_sources.c)
 fuzz_symbols_SRC := kernel/lib/symbols.c

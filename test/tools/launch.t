@@ -385,7 +385,7 @@ def wrong_options_are_refused():
                         (("--what", "x"), "unknown option '--what'"), (("--smp", "0", "x"), "--smp 0"),
                         (("--mem=lots", "x"), "expected a size"), (("--arch", "arm", "x"), "x86_64 or"),
                         (("--kernel=bsd", "x"), "vigil or linux"), (("--timeout", "-1", "x"), "seconds"),
-                        (("--share", ".", "x"), "cannot be shared yet"), (("--mem",), "value is missing"),
+                        (("--share", "/no/folder:rw", "x"), "no such folder"), (("--mem",), "value is missing"),
                         (("--policy", "sched", "x"), "expected NAME=VALUE"),
                         (("--policy", "size=1", "x"), "expected one of"),
                         (("--env", "1=2", "x"), "expected NAME=VALUE"),

@@ -29,7 +29,7 @@ gone() { # WHAT: no process has this test's folder among its words
 refused "unknown command 'walk'" "another command than run" walk
 refused "no program is named" "no program" run
 refused "unknown option '--fast'" "an option that there is not" run --fast -- x
-refused "--share: folders of the host cannot be shared yet" "--share" run --share . -- x
+refused "--share /no/folder:rw: /no/folder: no such folder" "--share" run --share /no/folder:rw -- x
 refused "no program is called 'no-such-program'" "a name that no program has" run -- no-such-program
 refused '/no/program: no such file$' "a path that leads to nothing" run -- /no/program
 refused '/tmp: is a folder, expected a file$' "a folder" run -- /tmp

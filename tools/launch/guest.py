@@ -115,6 +115,8 @@ class Guest:
             policies_of_boot = []
         words = ["@" + pack.WORDS] if self.packed.has_words else self.packed.words
         split = ["console.split=on", *([] if terminal() else ["console.terminal=off"])]
+        if o.share:
+            split.append(f"share=share:{o.share[1]}={o.share[2]}")
         line = " ".join([*split, *policies_of_boot, *o.kernel_args.split(), "--", *policies,
                          *self.watching(), *map(quote, words)])
         if len(os.fsencode(line)) > CMDLINE_MAX:
@@ -155,7 +157,8 @@ class Guest:
             file.write(b"".join(os.fsencode(word) + b"\0" for word in words))
         return ["tools/linux-guest.sh", f"tree={self.packed.archive}", f"command={command}",
                 f"mark={mark}",
-                f"options={self.o.kernel_args}{'' if terminal() else ' VIGIL_PIPES=1'}"]
+                f"options={self.o.kernel_args}{'' if terminal() else ' VIGIL_PIPES=1'}" +
+                (f" VIGIL_SHARE={self.o.share[1]}{self.o.share[2]}" if self.o.share else "")]
 
     # ---- The run ------------------------------------------------------------------------------
 
@@ -180,6 +183,7 @@ class Guest:
                   f"out={self.out}", f"timeout={o.timeout or 0}"]
         words += [f"smp={o.smp}"] if o.smp else []
         words += self.network()
+        words += [f"share={o.share[0]}:{o.share[1]}"] if o.share else []
         if self.keep:
             shutil.copyfile(self.packed.archive, os.path.join(self.out, "vigil.tar"))
         with open(os.path.join(self.out, "console.txt"), "wb") as log, \

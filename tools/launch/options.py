@@ -1,4 +1,5 @@
 """The words of `./vigil run`, and its help."""
+import os
 import re
 import shlex
 
@@ -40,6 +41,9 @@ what
   --root DIR           a folder that is the program's root
   --file PATH          a file or folder to take along; files named as arguments are
   --cwd                take the whole working directory along
+  --share DIR[:ro|:rw][=/PATH]
+                       a folder of this host that the program sees at /share, or at PATH, as it is
+                       then; read-only unless :rw
   --env NAME=VALUE     a variable of its environment; --env NAME: as it is here
   --beside COMMAND     a server that runs beside the program, and is ended behind it
   --await PLACE        the path of the server's socket, or its TCP port: the program starts as soon
@@ -61,6 +65,7 @@ VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "pol
           "web")
 REPEATED = ("policy", "deb", "file", "env")
 FLAGS = ("cwd", "report", "no-report")
+SHARE_PATH_MAX = 64  # kernel/fs/share.c
 SHORT_POLICIES = {"sched": "sched.policy", "mem": "mem.policy", "memory": "mem.process",
                   "prefetch": "mem.prefetch", "goal": "mem.goal", "tracker": "mem.tracker"}
 
@@ -78,6 +83,7 @@ class Options:
         self.deb, self.root, self.file, self.cwd, self.env = [], None, [], False, []
         self.timeout, self.out, self.report, self.command = None, None, None, []
         self.beside, self.await_, self.net, self.web = None, None, None, None
+        self.share = None  # (folder, "ro" or "rw", path) once checked
 
     def policies(self):
         """Returns the boot arguments that --policy stands for."""
@@ -131,14 +137,22 @@ def set_flag(o, name):
 
 def set_value(o, name, value):
     attribute = name.replace("-", "_") + ("_" if name == "await" else "")
-    if name == "share":
-        raise UsageError("--share: folders of the host cannot be shared yet; --file and --cwd take "
-                         "files along")
     if name in REPEATED:
         parts = value.replace(",", " ").split() if name == "deb" else [value]
         getattr(o, attribute).extend(parts)
     else:
         setattr(o, attribute, value)
+
+
+def share_of(text):
+    """Returns the folder, access and path of --share."""
+    match = re.fullmatch(r"(.*?)(?::(ro|rw))?(?:=(/[^\s:=]+))?", text, re.DOTALL)
+    folder, access, path = match.group(1), match.group(2) or "ro", match.group(3) or "/share"
+    if not os.path.isdir(folder):
+        raise UsageError(f"--share {text}: {folder}: no such folder")
+    if len(path) >= SHARE_PATH_MAX:
+        raise UsageError(f"--share {text}: {path}: longer than {SHARE_PATH_MAX - 1} characters")
+    return os.path.realpath(folder), access, path
 
 
 def words_of(text):
@@ -164,6 +178,8 @@ def check(o):
         raise UsageError(f"--kernel {o.kernel}: expected vigil or linux")
     if o.kernel == "linux" and o.policy:
         raise UsageError("--policy: Linux has none of Vigil's policies")
+    if o.share is not None:
+        o.share = share_of(o.share)
     if o.beside is not None:
         o.beside = words_of(o.beside)
     if (o.beside is None) != (o.await_ is None):

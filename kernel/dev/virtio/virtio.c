@@ -41,7 +41,8 @@ enum {
 };
 
 /* The older numbers of devices that have such numbers (4.1.2.1). */
-static const uint8_t transitional_ids[] = {[1] = 0x00, [2] = 0x01, [3] = 0x03, [4] = 0x05};
+static const uint8_t transitional_ids[] = {
+    [1] = 0x00, [2] = 0x01, [3] = 0x03, [4] = 0x05, [9] = 0x09};
 
 static uint8_t get_status(const struct virtio_device *d)
 {

@@ -135,12 +135,12 @@ int stat_put(vaddr_t to, struct vnode *v)
                        .st_size = (int64_t)s.size,
                        .st_blksize = PAGE_SIZE,
                        .st_blocks = (int64_t)s.blocks,
-                       .st_atime = (unsigned long)s.time,
-                       .st_atime_nsec = s.time_ns,
-                       .st_mtime = (unsigned long)s.time,
-                       .st_mtime_nsec = s.time_ns,
-                       .st_ctime = (unsigned long)s.time,
-                       .st_ctime_nsec = s.time_ns};
+                       .st_atime = (unsigned long)s.accessed.s,
+                       .st_atime_nsec = s.accessed.ns,
+                       .st_mtime = (unsigned long)s.modified.s,
+                       .st_mtime_nsec = s.modified.ns,
+                       .st_ctime = (unsigned long)s.changed.s,
+                       .st_ctime_nsec = s.changed.ns};
     return arch_copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
@@ -179,7 +179,6 @@ static int put_statx(vaddr_t to, struct vnode *v)
     uint32_t device;
 
     stat_vnode(v, &s, &device);
-    struct statx_timestamp time = {.tv_sec = s.time, .tv_nsec = s.time_ns};
     struct statx out = {.stx_mask = STATX_BASIC_STATS,
                         .stx_blksize = PAGE_SIZE,
                         .stx_nlink = s.links,
@@ -189,9 +188,9 @@ static int put_statx(vaddr_t to, struct vnode *v)
                         .stx_ino = s.id,
                         .stx_size = s.size,
                         .stx_blocks = s.blocks,
-                        .stx_atime = time,
-                        .stx_ctime = time,
-                        .stx_mtime = time,
+                        .stx_atime = {.tv_sec = s.accessed.s, .tv_nsec = s.accessed.ns},
+                        .stx_ctime = {.tv_sec = s.changed.s, .tv_nsec = s.changed.ns},
+                        .stx_mtime = {.tv_sec = s.modified.s, .tv_nsec = s.modified.ns},
                         .stx_rdev_major = s.major,
                         .stx_rdev_minor = s.minor,
                         .stx_dev_minor = device};
@@ -216,21 +215,21 @@ int64_t sys_statx(const struct call *c)
 
 static int put_statfs(vaddr_t to, const struct vnode *v)
 {
-    struct frame_stats frames;
+    struct mount_usage u = {.block_bytes = (uint32_t)PAGE_SIZE, .name_max = VNODE_NAME_MAX};
     const struct mount *m = v->mount;
-
-    frame_stats(&frames);
+    int err = m ? m->usage(m, &u) : 0;
     struct statfs out = {.f_type = m ? m->magic : 0,
-                         .f_bsize = PAGE_SIZE,
-                         .f_frsize = PAGE_SIZE,
-                         .f_namelen = VNODE_NAME_MAX,
+                         .f_bsize = u.block_bytes,
+                         .f_frsize = u.block_bytes,
+                         .f_blocks = (__statfs_word)u.blocks,
+                         .f_bfree = (__statfs_word)u.free,
+                         .f_bavail = (__statfs_word)u.available,
+                         .f_files = (__statfs_word)u.files,
+                         .f_ffree = (__statfs_word)u.files_free,
+                         .f_namelen = u.name_max,
                          .f_flags = 0x20 | (m && m->read_only)}; /* ST_VALID, ST_RDONLY */
-    if (m && m->magic != PROC_SUPER_MAGIC && m->magic != SYSFS_MAGIC) {
-        uint64_t free = m->read_only ? 0 : frames.free_pages;
-        out.f_blocks = out.f_files = (__statfs_word)frames.total_pages;
-        out.f_bfree = out.f_bavail = out.f_ffree = (__statfs_word)free;
-    }
-    return arch_copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
+
+    return err ? err : arch_copy_to_user(to, &out, sizeof(out)) ? -EFAULT : 0;
 }
 
 int64_t sys_statfs(const struct call *c)

@@ -76,7 +76,7 @@ static int compare_with_host(const char *path, const struct stat *s, UNUSED int 
     v->ops->stat(v, &here);
     assert_int_equal(here.mode, s->st_mode);
     assert_int_equal(here.links, s->st_nlink);
-    assert_int_equal(here.time, s->st_mtime);
+    assert_int_equal(here.modified.s, s->st_mtime);
     if (S_ISREG(s->st_mode)) {
         FILE *file = fopen(path, "r");
         static char contents[1 << 17];

@@ -1,0 +1,156 @@
+/*
+ * A folder of the host at /share: what is there is found, and nothing of it can be changed if it is
+ * read-only; else files are made, written, renamed and removed. Prints TAP; the same under Linux.
+ *
+ *   share ro | share rw
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+enum { BIG = 300000, MANY = 300 };
+
+static unsigned count, failed;
+static char big[BIG], again[BIG];
+
+static void check(bool right, const char *what)
+{
+    printf("%sok %u - %s\n", right ? "" : "not ", ++count, what);
+    if (!right)
+        printf("# errno %d\n", errno);
+    failed += !right;
+}
+
+static bool has(const char *path, const char *text)
+{
+    char is[100] = "";
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, is, sizeof is - 1);
+
+    close(fd);
+    return n == (ssize_t)strlen(text) && !strcmp(is, text);
+}
+
+static bool fails(int result, int with)
+{
+    return result == -1 && errno == with;
+}
+
+static unsigned entries(const char *path)
+{
+    unsigned n = 0;
+    DIR *d = opendir(path);
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static void look(void)
+{
+    struct statfs fs;
+    struct stat s;
+    char target[20] = "", path[100];
+
+    check(has("/share/file", "hello\n"), "a file is read");
+    check(has("/share/link", "hello\n"), "... and by a link");
+    check(readlink("/share/link", target, sizeof target) == 4 && !strcmp(target, "file"),
+          "a link has its target");
+    check(!stat("/share/sub", &s) && S_ISDIR(s.st_mode), "a folder is one");
+    check(!stat("/share/file", &s) && s.st_size == 6 && S_ISREG(s.st_mode) && s.st_nlink == 1 &&
+              s.st_mtime == 1000000000,
+          "a file has its size, links and time");
+    check(fails(stat("/share/none", &s), ENOENT), "a name that there is not");
+    check(fails(stat("/share/file/x", &s), ENOTDIR), "a path through a file");
+    check(entries("/share/many") == MANY + 2, "a large folder is listed, each name once");
+    check(!statfs("/share", &fs) && fs.f_type == 0x01021997 && fs.f_blocks && fs.f_bavail,
+          "statfs tells its kind and size");
+    check(!chdir("/share/sub/deep") && getcwd(path, sizeof path) &&
+              !strcmp(path, "/share/sub/deep") && has("../../file", "hello\n"),
+          "the working directory is there");
+    check(!chdir("/") && has("/share/../share/./sub/deep/../../file", "hello\n"),
+          "paths with dots");
+    int fd = open("/share/big", O_RDONLY);
+    check(read(fd, big, BIG) == BIG && !read(fd, again, 1), "a large file is read at once");
+    check(pread(fd, again, 5000, 200001) == 5000 && !memcmp(again, big + 200001, 5000),
+          "... and from amid it");
+    check(lseek(fd, -7, SEEK_END) == BIG - 7 && read(fd, again, 100) == 7, "... and its end");
+    close(fd);
+    fd = open("/share/sub", O_RDONLY);
+    check(fails((int)read(fd, again, 1), EISDIR), "a folder cannot be read");
+    check(!fstatat(fd, "deep", &s, 0) && S_ISDIR(s.st_mode), "... but walked from");
+    close(fd);
+}
+
+static void refuse(void)
+{
+    check(fails(open("/share/file", O_WRONLY), EROFS), "no file is opened for writing");
+    check(fails(open("/share/new", O_CREAT | O_RDWR, 0600), EROFS), "none is made");
+    check(fails(mkdir("/share/new", 0700), EROFS), "no folder is made");
+    check(fails(unlink("/share/file"), EROFS), "nothing is removed");
+    check(fails(rename("/share/file", "/share/new"), EROFS), "nothing is renamed");
+    check(fails(chmod("/share/file", 0600), EROFS), "no rights are changed");
+    check(fails(access("/share/file", W_OK), EROFS), "access tells it");
+}
+
+static void change(void)
+{
+    struct stat s;
+
+    int fd = open("/share/new", O_CREAT | O_EXCL | O_RDWR, 0640);
+    check(fd >= 0 && write(fd, "first", 5) == 5 && has("/share/new", "first"),
+          "a file is made and written");
+    check(fails(open("/share/new", O_CREAT | O_EXCL | O_RDWR, 0640), EEXIST), "... once");
+    check(!fstat(fd, &s) && s.st_size == 5 && (s.st_mode & 07777) == 0640,
+          "... with its rights and size");
+    memset(again, 'x', BIG);
+    check(pwrite(fd, again, BIG, 100) == BIG && !fstat(fd, &s) && s.st_size == BIG + 100,
+          "a large part is written at once");
+    check(!fsync(fd) && !fdatasync(fd), "it is brought to the disk");
+    check(!ftruncate(fd, 3) && has("/share/new", "fir"), "it is cut");
+    close(fd);
+    fd = open("/share/new", O_WRONLY | O_APPEND);
+    check(write(fd, "st", 2) == 2 && has("/share/new", "first"), "it is written at its end");
+    close(fd);
+    check(!chmod("/share/new", 0600) && !stat("/share/new", &s) && (s.st_mode & 07777) == 0600,
+          "its rights are changed");
+    fd = open("/share/new", O_WRONLY | O_TRUNC);
+    check(!fstat(fd, &s) && !s.st_size, "it is emptied when it is opened");
+    close(fd);
+    check(!mkdir("/share/made", 0755) && fails(mkdir("/share/made", 0755), EEXIST),
+          "a folder is made");
+    check(!rename("/share/new", "/share/made/moved") && fails(stat("/share/new", &s), ENOENT) &&
+              !stat("/share/made/moved", &s),
+          "a file is renamed into it");
+    check(fails(rmdir("/share/made"), ENOTEMPTY), "a folder with a file stays");
+    check(!symlink("moved", "/share/made/to") && !lstat("/share/made/to", &s) && S_ISLNK(s.st_mode),
+          "a link is made");
+    check(fails(mknod("/share/made/pipe", S_IFIFO | 0600, 0), EPERM) || errno == ENOSYS ||
+              !unlink("/share/made/pipe"),
+          "a pipe is made or refused");
+    check(!unlink("/share/made/to") && !unlink("/share/made/moved") && !rmdir("/share/made"),
+          "all is removed");
+    fd = open("/share/kept", O_CREAT | O_WRONLY, 0644);
+    check(write(fd, "from the guest\n", 15) == 15 && !close(fd), "a file is left behind");
+}
+
+int main(int argc, char **argv)
+{
+    look();
+    if (argc > 1 && !strcmp(argv[1], "rw"))
+        change();
+    else
+        refuse();
+    printf("1..%u\n", count);
+    return failed != 0;
+}
