@@ -34,16 +34,16 @@ enum region_advice {
  * for page tables and regions as long as the space exists; NULL: none is. Thread context, no lock
  * held. Returns 0, -ENOMEM or -EDQUOT. */
 int space_create(const struct space *like, struct memory_account *account, struct space **out);
-/* Makes a copy of `parent`'s memory for a child process, but for what the kernel shows
- * (space_show()). `account` is charged as by space_create(). Thread context, no lock held. Returns
- * 0, or an error of space_create() or space_fault(). */
-int space_fork(struct space *parent, struct memory_account *account, struct space **child);
 /* Returns the most kernel memory, in bytes, that the next page of s may be charged for: a page
  * table and the growth of its pool. Further page tables come on top. Thread context, no lock
  * held. */
 uint64_t space_tables_wanted(const struct space *s);
 /* Sets the process's number, for messages and trackers. Called once. */
 void space_set_pid(struct space *s, uint32_t pid);
+/* Makes a copy of a space: the same regions, and the same pages until one of the two writes to them.
+ * `account`: as of space_create. Pages that the kernel shows are not in the copy, nor is its memory
+ * locked. Thread context, no lock held. Returns 0, -ENOMEM or -EDQUOT. */
+int space_fork(struct space *parent, struct memory_account *account, struct space **out);
 /* Destroys a space that no thread runs in any more. */
 void space_destroy(struct space *s);
 /* Tells whether the program is one that is bundled with the kernel, for mem.wx. Called before
@@ -192,7 +192,8 @@ struct space_stats {
     uint64_t waits, waited_ns;
     uint64_t room_pages; /* pages that the space can still fill: pool_room_pages */
     bool watched;        /* by a tracker, now */
-    /* replacement policy; NULL: the space has no pool, and the following members are 0 */
+    /* replacement policy; NULL: when the process began memory was not limited, and there was no
+     * swap disk */
     const char *policy;
     uint64_t limit_pages, pool_pages; /* of its pool, which other spaces may share */
     struct pool_stats pool;
@@ -207,7 +208,7 @@ struct region_stats {
     enum region_kind kind;
     uint64_t offset; /* bytes, in the file or disk that it shows */
     uint64_t resident_pages, out_pages, faults, slow_faults;
-    const char *policy; /* replacement policy of its pages; NULL: they are never evicted */
+    const char *policy; /* replacement policy of its pages; NULL: as of space_stats */
     char name[REGION_NAME_MAX];
 };
 /* Finds the first region that ends above `from`. Returns false if there is none. */

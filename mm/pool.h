@@ -1,8 +1,7 @@
 /*
- * A pool: the memory of one process or, with mem.pool=global, of all processes. A pool knows each
- * page that is or was resident as a node, the number of frames it may have, and, by a replacement
- * policy, which page to evict next. Pools exist only where pages can be swapped out or memory is
- * limited (pools_wanted); address spaces without a pool never lose a page.
+ * A pool: the memory of one process with those that it has forked or, with mem.pool=global, of all
+ * processes. A pool knows each page that is or was resident as a node, the number of frames it may
+ * have, and, by a replacement policy, which page to evict next.
  *
  * What plugs in:
  * - A replacement policy is a struct replace_ops (mm/policy/replace/replace.h), chosen by
@@ -16,17 +15,24 @@
  *   not mapped, so that their first use faults and is noticed.
  * - The division of memory among pools (mm/pool/divide.c) calls pool_set_target().
  *
- * A node's life, by its state. The page table holds the page if the node is HERE, otherwise the
- * node's number:
+ * A node's life, by its state. A page table holds the page, if it maps it, otherwise the node's
+ * number:
  *
  *      new -> HERE -> GOING -> WRITING -> OUT -> COMING -> READY -> HERE
  *
  * - A clean page goes from GOING to OUT.
  * - A page used while WRITING becomes HERE and cannot be evicted until the write ends.
- * - A page that could not be written becomes READY.
+ * - A page that could not be written becomes READY, as does one that no table maps any more.
  *
- * A page unmapped while GOING, WRITING or COMING becomes an orphan: its node has no space any more,
- * and the code that completes the transfer frees node and frame.
+ * Spaces that descend from one by fork, a lineage (mm/lineage.h), share a pool and, until one
+ * of them writes, pages. `sharers` counts the tables that have a node: its page, its number, or
+ * none any more, but TLBs have not forgotten the page. `mapped` counts those that have its page.
+ * While there are several sharers, no table gives the right to write. While threads hold a node
+ * (`holds`) its frame is neither evicted nor freed.
+ *
+ * A page whose last sharer goes while it is GOING, WRITING, COMING or held becomes an orphan: its
+ * node has no lineage any more, and the code that completes the transfer, or holds it, frees node
+ * and frame.
  *
  * Locks: [P] the pool's lock, taken under a space's [S], also by interrupts; [-] fixed; [A] atomic;
  * [L] the lock of the list of pools.
@@ -73,13 +79,16 @@ enum node_flag {
 };
 
 struct node {
-    struct space *space; /* NULL: free, or an orphan */
-    uint64_t page;       /* virtual page number; of a free node the next free node */
-    uint32_t frame;      /* frame number, or 0 */
-    uint32_t slot;       /* where the page is or was swapped out to, or SLOT_NONE */
+    struct lineage *lineage; /* NULL: free, or an orphan */
+    uint64_t page;           /* virtual page number; of a free node the next free node */
+    uint32_t frame;          /* frame number, or 0 */
+    uint32_t slot;           /* where the page is or was swapped out to, or SLOT_NONE */
     uint8_t state, flags;
     uint8_t region; /* number of its region, as policies are told it */
+    uint8_t holds;  /* threads that read its frame */
+    uint16_t sharers, mapped;
 };
+_Static_assert(sizeof(struct node) == 32, "there are millions");
 
 /* What prefetching keeps of a pool: mm/pool/prefetching.c. The tables are replaced by larger ones
  * when the pool gets more nodes. */
@@ -143,6 +152,7 @@ struct pool {
     struct passed_pages passed;    /* [P] */
 
     /* Frames: mm/pool/reclaim.c, evict.c */
+    bool limited;           /* [-] when it was made memory was limited, or there was a swap disk */
     uint32_t limit;         /* [-] frames the pool may ever have */
     uint32_t reserve;       /* [-] frames of the limit that reclaim keeps free */
     uint32_t frames;        /* [P] frames charged to the pool */
@@ -170,13 +180,12 @@ struct pool {
 };
 
 /* ---- Pools (pool.c). Thread context unless they say otherwise. ------------------------------ */
-/* Tells whether boot arguments ask for pools now: there is a swap disk, memory is limited, or
- * mem.pools=always. Asked for a space that begins like no other (space_create). Any context. */
-bool pools_wanted(void);
 /* Finds or makes the pool of a new space: like `like`, the pool of the process that starts this
  * one, or, if like is NULL, as the arguments say now. `account` is charged for the pool's tables as
  * long as the space exists; NULL and the global pool: none is. Returns 0, -ENOMEM or -EDQUOT. */
 int pool_join(const struct pool *like, struct memory_account *account, struct pool **out);
+/* Adds a space to p, which another one is in. */
+void pool_join_too(struct pool *p);
 /* Takes a space that has no page any more out of p. The last space ends the pool, after waiting
  * uninterruptibly for pending reads and writes and for pins (pools_each). No lock held. */
 void pool_leave(struct pool *p);
@@ -242,10 +251,24 @@ void pool_node_free(struct pool *p, uint32_t n);
 void pool_frame_free(struct pool *p, uint32_t n);
 /* Changes the node's state and wakes threads that wait for the node. */
 void pool_set_state(struct pool *p, uint32_t n, enum node_state state);
-/* Forgets a page that is no longer in the page table, neither itself nor its number; not one that
- * is RESCUED. Returns its frame if it was HERE: the caller frees and uncharges it when no TLB maps
- * it. Else returns 0: nothing is left to do for the caller. */
+/* Returns whether no table may give the right to write to the node's page, as others have it, or
+ * threads copy it. */
+static inline bool pool_is_shared(const struct node *node)
+{
+    return node->sharers > 1 || node->holds;
+}
+/* Forgets a page that is no longer in its only page table, neither itself nor its number; not one
+ * that is RESCUED. Returns its frame if it was mapped: the caller frees and uncharges it when no
+ * TLB maps it. Else returns 0: nothing is left to do for the caller. */
 uint32_t pool_forget(struct pool *p, uint32_t n);
+/* Notes that a table has node n's page no longer. */
+void pool_unmapped(struct pool *p, uint32_t n);
+/* Takes a sharer away: its table has node n no longer, and no TLB of its own maps the page. The
+ * last one's page is forgotten. */
+void pool_drop_share(struct pool *p, uint32_t n);
+/* Holds node n's frame, and lets go of it. */
+void pool_hold(struct pool *p, uint32_t n);
+void pool_let_go(struct pool *p, uint32_t n);
 /* Returns the queue of threads that wait for node n. */
 static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)
 {

@@ -13,6 +13,7 @@
 #include "kernel/mem/account.h"
 #include "mm/policy/region/region.h"
 #include "kernel/core/lock.h"
+#include "mm/lineage.h"
 #include "sched/sched.h"
 
 struct active_set;
@@ -36,7 +37,10 @@ struct space {
     vaddr_t brk_start, brk;    /* [M] heap of brk; 0: none */
     uint64_t wx_choice;        /* [-] mem.wx when it was made */
     bool wx;                   /* [-] memory may be writable and executable */
-    struct pool *pool;         /* [-] has a node for each page; NULL: no page is ever evicted */
+    struct pool *pool;         /* [-] has a node for each page */
+    struct lineage *lineage;   /* [-] */
+    struct list relative;      /* lock of the lineage */
+    bool leaves;               /* lock of the lineage: it is no longer pinned */
     uint32_t pid;              /* [-] the process, for messages */
     uint64_t mapped_pages;     /* [S] of regions that count: space_counts */
     uint64_t locked_pages;     /* [S] written under [M], too; of locked regions */
@@ -57,11 +61,16 @@ struct space {
 };
 
 /* Returns the page tables' protection for a page of a region with protection `prot`. A page without
- * rights stays in the tables, and every access to it faults. */
-static inline unsigned space_page_prot(unsigned prot)
+ * rights stays in the tables, and every access to it faults. `shared`: pool_is_shared of its
+ * node. */
+static inline unsigned space_page_prot(unsigned prot, bool shared)
 {
-    return prot ? prot | PROT_R | PROT_USER : PROT_USER;
+    unsigned all = prot ? prot | PROT_R | PROT_USER : PROT_USER;
+
+    return shared ? all & ~(unsigned)PROT_W : all;
 }
+/* space.c: returns pool_is_shared of the node of a page in s's tables. [S] held. */
+bool space_shares(struct space *s, const struct arch_page *page);
 
 /* space_check.c: as space_check, for a space that no thread runs in any more; mostly with
  * interrupts on. */
@@ -85,6 +94,9 @@ static inline void space_note_pages(struct space *s, const struct region *r, int
     s->locked_pages += r->flags & REGION_LOCKED ? (uint64_t)pages : 0;
 }
 
+/* space.c: makes a space without a page in the pool and lineage of another. Thread context, no lock
+ * held. Returns 0, -ENOMEM or -EDQUOT. */
+int space_create_relative(struct space *of, struct memory_account *account, struct space **out);
 /* space.c: allocates nodes for `more` further regions. [M] held. Returns 0 or -ENOMEM. */
 int space_reserve_regions(struct space *s, unsigned more);
 /* space.c: the same to take regions out of [va, end), which only a hole amid one makes more. */
@@ -117,8 +129,6 @@ bool space_is_free(const struct space *s, vaddr_t va, uint64_t len);
 /* map.c: extends the stack above va down to it, if there is one and it may grow so far. Returns
  * whether it did. [M] held. */
 bool space_grow_stack(struct space *s, vaddr_t va);
-/* fault.c: brings the page at va, whatever its region's protection. Returns as space_fault. */
-int space_bring(struct space *s, vaddr_t va, enum fault_access access);
 /* locked.c: returns whether `pages` more pages may be locked. [M] held. */
 bool space_may_lock(const struct space *s, uint64_t pages);
 /* readahead.c: begins a read of a mapped source at va, which belongs to r. Returns the number of
@@ -129,6 +139,9 @@ unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
  * meanwhile. Thread context, no lock held. Returns 0, or -EIO: the first page could not be read. */
 int readahead_read(struct space *s, const struct page_source *source, uint64_t page, vaddr_t va,
                    unsigned n, paddr_t first);
+/* fault.c: makes the pages of [va, end) the space's own: copies what relatives have, too. [M] held.
+ * Returns 0 or an error of space_fault. */
+int space_unshare(struct space *s, vaddr_t va, vaddr_t end);
 /* fetch.c: starts reading the pages of [va, end) that are out, as far as there is room. Thread
  * context, no lock held. */
 void space_fetch(struct space *s, vaddr_t va, vaddr_t end);

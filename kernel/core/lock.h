@@ -12,6 +12,7 @@ enum lock_rank {
     LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
     LOCK_POOLS,     /* mm: the list of pools */
     LOCK_POOL,      /* mm: a pool's nodes and policy */
+    LOCK_LINEAGE,   /* mm: the spaces of a lineage */
     LOCK_SWAP,      /* mm: swap slots; threads that wait to read or write */
     LOCK_NUMBERS,   /* mm: numbers of address spaces */
     LOCK_PROC,      /* proc: process table, a process's threads */

@@ -8,13 +8,11 @@
 uint64_t mem_process = MEMORY_UNLIMITED, mem_user = MEMORY_UNLIMITED;
 static uint64_t mem_policy, mem_prefetch;
 uint64_t mem_goal, mem_weight = 1, mem_rate;
-uint64_t mem_pool, mem_accessed = 1, mem_seed = 1, mem_pools, mem_wx;
+uint64_t mem_pool, mem_accessed = 1, mem_seed = 1, mem_wx;
 uint64_t swap_wanted = SWAP_NONE, swap_size = MEMORY_UNLIMITED;
 
 static const char *const pool_names[] = {
     [MEM_POOL_LOCAL] = "local", [MEM_POOL_GLOBAL] = "global", NULL};
-static const char *const pools_names[] = {
-    [MEM_POOLS_AUTO] = "auto", [MEM_POOLS_ALWAYS] = "always", NULL};
 static const char *const wx_names[] = {
     [MEM_WX_AUTO] = "auto", [MEM_WX_ALLOW] = "allow", [MEM_WX_DENY] = "deny", NULL};
 static const char *const swap_names[] = {"none", "any", "ram", "virtio", "model", NULL};
@@ -58,8 +56,6 @@ const struct arg mm_args[] = {
      "all that policies hear of"},
     {"mem.seed", ARG_U64, &mem_seed, 0, UINT64_MAX, NULL, ARG_PROCESS,
      "of policies that draw or hash"},
-    {"mem.pools", ARG_CHOICE, &mem_pools, 0, 0, pools_names, ARG_PROCESS,
-     "when there are pools: where memory is limited or pages can leave it, or always"},
     {"mem.wx", ARG_CHOICE, &mem_wx, 0, 0, wx_names, ARG_PROCESS,
      "whether memory may be writable and executable at once; auto: that of programs that are not "
      "bundled with the kernel"},

@@ -14,7 +14,6 @@ extern uint64_t mem_accessed;          /* bool */
 extern uint64_t mem_seed;
 extern uint64_t mem_goal;             /* an enum divide_goal */
 extern uint64_t mem_weight, mem_rate; /* of a process; mem_rate: misses a second, 0: no bound */
-extern uint64_t mem_pools;            /* enum mem_pools_choice */
 extern uint64_t mem_wx;               /* enum mem_wx_choice */
 extern uint64_t swap_wanted;          /* enum swap_choice */
 extern uint64_t swap_size;
@@ -24,7 +23,5 @@ const struct replace_ops *memory_policy_ops(void);
 const struct prefetch_ops *memory_prefetch_ops(void);
 
 enum mem_pool_choice { MEM_POOL_LOCAL, MEM_POOL_GLOBAL };
-/* MEM_POOLS_ALWAYS: pools are made even where no page can be evicted. */
-enum mem_pools_choice { MEM_POOLS_AUTO, MEM_POOLS_ALWAYS };
 enum mem_wx_choice { MEM_WX_AUTO, MEM_WX_ALLOW, MEM_WX_DENY };
 enum swap_choice { SWAP_NONE, SWAP_ANY, SWAP_RAM, SWAP_VIRTIO, SWAP_MODEL };

@@ -91,7 +91,7 @@ static unsigned mapped_pages(struct pool *p, const struct space *s, uint32_t fro
 
     for (uint32_t i = 0; i < HOT_AT_ONCE && from + i * step < p->capacity; i++) {
         const struct node *node = &p->nodes[from + i * step];
-        if (node->state == NODE_HERE && node->space == s)
+        if (node->state == NODE_HERE && node->lineage == s->lineage)
             page[n++] = node->page;
     }
     spin_unlock(&p->lock, irq);
@@ -185,7 +185,7 @@ static void remember_epoch(struct space *s, struct past *past, uint32_t held)
 
 static struct past *past_of_own(const struct space *s)
 {
-    return s->pool && !s->pool->global ? past_of(s) : NULL;
+    return !s->pool->global ? past_of(s) : NULL;
 }
 
 static void note_hot_pages(struct space *s, UNUSED void *arg)
@@ -196,11 +196,21 @@ static void note_hot_pages(struct space *s, UNUSED void *arg)
         demand_hot(&past->demand, hot_pages(s->pool, s));
 }
 
+/* Tells whether the pool is in the plan: by the curve of the first of its spaces that has one. */
+static bool has_pool(const struct division *d, const struct pool *p)
+{
+    unsigned i = 0;
+
+    while (i < d->pools && d->of[i]->of != p)
+        i++;
+    return i < d->pools;
+}
+
 static void add_pool(struct space *s, UNUSED void *arg)
 {
     struct division *d = division;
     struct pool *p = s->pool;
-    struct past *past = d->pools < DIVIDE_POOLS_MAX ? past_of_own(s) : NULL;
+    struct past *past = d->pools < DIVIDE_POOLS_MAX && !has_pool(d, p) ? past_of_own(s) : NULL;
 
     if (!past)
         return;

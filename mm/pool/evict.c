@@ -7,6 +7,9 @@
  * which comes first in the order of locks. So the space is pinned, and the victim is checked again
  * under both locks.
  *
+ * A page that relatives share is first asked for in all of them, without taking it. Then it is
+ * GOING, so that no table gets it any more, and is taken out of one table after the other.
+ *
  * If the policy's victims cannot be evicted for want of a slot, it may name the same few pages for
  * ever. So after a number of looks in vain, all nodes are looked at in turn, a part of them in each
  * call; pool->vain counts looks across calls.
@@ -46,15 +49,6 @@ enum verdict { EVICTED, KEPT, NO_SLOT, CHANGED };
 static void pin_space(struct space *s)
 {
     __atomic_add_fetch(&s->pins, 1, __ATOMIC_RELAXED);
-}
-
-static void unpin_space(struct space *s)
-{
-    bool irq = spin_lock(&s->lock);
-
-    if (__atomic_sub_fetch(&s->pins, 1, __ATOMIC_RELAXED) == 0)
-        wait_wake(&s->unpinned, UINT32_MAX);
-    spin_unlock(&s->lock, irq);
 }
 
 /* Returns the slot that keeps the page beside its neighbours, which are looked for in its aligned
@@ -112,6 +106,14 @@ static bool is_locked(const struct space *s, vaddr_t va)
     return r && (r->flags & REGION_LOCKED);
 }
 
+/* Tells whether the table has the node's page at va. [S] and [P] held. */
+static bool maps_locked(struct space *s, vaddr_t va, const struct node *node,
+                        struct arch_page *page)
+{
+    arch_space_look(&s->arch, va, 1, page);
+    return page->kind == ARCH_PAGE_HERE && frame_number(frame_page(page->pa)) == node->frame;
+}
+
 /* Evicts node n, which is HERE at va, if it can be evicted. [S] and [P] held. */
 static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
 {
@@ -123,8 +125,8 @@ static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, u
 
     if ((node->flags & NODE_RESCUED) || is_locked(s, va))
         return KEPT;
-    arch_space_look(&s->arch, va, 1, &page);
-    ASSERT(page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame);
+    if (pool_is_shared(node) || !maps_locked(s, va, node, &page))
+        return CHANGED;
     if (p->accessed && !s->watched && (page.marks & ARCH_USED)) {
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
         return KEPT;
@@ -148,10 +150,124 @@ static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, u
     }
     s->resident_pages--;
     s->out_pages++;
+    node->mapped = 0;
     pin_space(s);
     add_page_locked(b, s, n);
     return EVICTED;
 }
+
+/* ---- Shared pages ---------------------------------------------------------------------------- */
+
+/* Asks the space for the page at va, which it may have: tells whether it keeps the page. */
+static bool keeps_page(struct pool *p, struct space *s, vaddr_t va)
+{
+    bool hot = track_hot(s, va), irq = spin_lock(&s->lock);
+
+    if (p->accessed && !s->watched && (arch_space_mark(&s->arch, va, ARCH_USED, 0) & ARCH_USED))
+        hot = true;
+    hot |= is_locked(s, va);
+    spin_unlock(&s->lock, irq);
+    return hot;
+}
+
+/* Makes node n GOING, which is to be at va in the spaces of l, if it can be evicted. [P] held. */
+static enum verdict begin_shared(struct batch *b, const struct lineage *l, vaddr_t va, uint32_t n)
+{
+    struct node *node = &b->pool->nodes[n];
+
+    if (node->lineage != l || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE ||
+        node->sharers < 2)
+        return CHANGED;
+    if (node->holds || (node->flags & NODE_RESCUED))
+        return KEPT;
+    if ((node->flags & NODE_DIRTY) && node->slot == SLOT_NONE) {
+        node->slot = swap_slot_take(SLOT_NONE, node->page % SWAP_CLUSTER);
+        if (node->slot == SLOT_NONE)
+            return NO_SLOT;
+    }
+    add_page_locked(b, NULL, n);
+    return EVICTED;
+}
+
+/* Takes node n, which is GOING, out of the table of s, if it is in there. A table that has its
+ * number has forgotten the page; one that has nothing any more may belong to a thread that has not
+ * told the TLBs yet. */
+static void take_out(struct pool *p, struct space *s, vaddr_t va, uint32_t n)
+{
+    struct arch_page page;
+    unsigned marks;
+    paddr_t pa;
+    bool irq = spin_lock(&s->lock);
+
+    arch_space_look(&s->arch, va, 1, &page);
+    spin_lock_irqoff(&p->lock);
+    struct node *node = &p->nodes[n];
+    bool here = page.kind == ARCH_PAGE_HERE && frame_number(frame_page(page.pa)) == node->frame,
+         out = page.kind == ARCH_PAGE_OUT && page.number == n;
+    if (here) {
+        int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
+        ASSERT(!err && !(marks & ARCH_WRITTEN && !(node->flags & NODE_DIRTY)));
+        s->resident_pages--;
+        s->out_pages++;
+        pool_unmapped(p, n);
+    }
+    spin_unlock_irqoff(&p->lock);
+    spin_unlock(&s->lock, irq);
+    if (!out)
+        tlb_shootdown(&s->arch, va, 1);
+}
+
+/* Evicts node n, at va in spaces of the lineage, if none of them keeps it. `s`: the first of them,
+ * pinned. */
+static NOINLINE enum verdict evict_shared(struct batch *b, struct space *s, vaddr_t va, uint32_t n)
+{
+    struct pool *p = b->pool;
+    struct lineage *l = s->lineage;
+    bool hot = false;
+
+    for (struct space *x = s; x && !hot;) {
+        hot = keeps_page(p, x, va);
+        struct space *next = hot ? NULL : lineage_next(l, x);
+        if (x != s)
+            lineage_unpin(x);
+        x = next;
+    }
+    bool irq = spin_lock(&p->lock);
+    enum verdict v = hot ? KEPT : begin_shared(b, l, va, n);
+    if ((v == KEPT || (v == NO_SLOT && !b->in_turn)) && p->nodes[n].state == NODE_HERE)
+        pool_touch_locked(p, n);
+    spin_unlock(&p->lock, irq);
+    for (struct space *x = v == EVICTED ? s : NULL; x;) {
+        take_out(p, x, va, n);
+        struct space *next = lineage_next(l, x);
+        if (x != s)
+            lineage_unpin(x);
+        x = next;
+    }
+    return v;
+}
+
+/* Returns the space whose table has the page of node n at va, pinned, of relatives of s, which is
+ * pinned and becomes unpinned; or NULL. */
+static struct space *find_mapper(struct pool *p, struct space *s, vaddr_t va, uint32_t n)
+{
+    while (s) {
+        struct arch_page page;
+        bool irq = spin_lock(&s->lock);
+        spin_lock_irqoff(&p->lock);
+        bool is = maps_locked(s, va, &p->nodes[n], &page);
+        spin_unlock_irqoff(&p->lock);
+        spin_unlock(&s->lock, irq);
+        if (is)
+            break;
+        struct space *next = lineage_next(s->lineage, s);
+        lineage_unpin(s);
+        s = next;
+    }
+    return s;
+}
+
+/* ---- One page -------------------------------------------------------------------------------- */
 
 /* Tells whether the program has advised that it reads sequentially at va. */
 static bool is_sequential(const struct space *s, vaddr_t va)
@@ -169,7 +285,7 @@ static enum verdict evict_victim(struct batch *b, struct space *s, vaddr_t va, u
 {
     struct node *node = &b->pool->nodes[n];
 
-    if (node->space != s || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
+    if (node->lineage != s->lineage || node->page != va >> PAGE_SHIFT || node->state != NODE_HERE)
         return CHANGED;
     if (passed && !is_sequential(s, va))
         return CHANGED;
@@ -239,24 +355,31 @@ static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
         return CHANGED;
     }
     if (p->nodes[n].state == NODE_READY) {
-        v = evict_unmapped(b, n);
-        if (v == NO_SLOT && !b->in_turn)
+        v = p->nodes[n].holds ? KEPT : evict_unmapped(b, n);
+        if (v == KEPT || (v == NO_SLOT && !b->in_turn))
             pool_touch_locked(p, n);
         spin_unlock(&p->lock, irq);
         return v;
     }
-    struct space *s = p->nodes[n].space;
+    ASSERT(p->nodes[n].state == NODE_HERE);
     vaddr_t va = p->nodes[n].page << PAGE_SHIFT;
-    ASSERT(p->nodes[n].state == NODE_HERE && s);
-    pin_space(s);
+    struct space *s = lineage_next(p->nodes[n].lineage, NULL);
+    bool relatives = lineage_forked(s->lineage), shared = pool_is_shared(&p->nodes[n]);
     spin_unlock(&p->lock, irq);
+    if (shared) {
+        v = evict_shared(b, s, va, n);
+        lineage_unpin(s);
+        return v;
+    }
+    if (relatives && !(s = find_mapper(p, s, va, n)))
+        return CHANGED;
     bool hot = !passed && track_hot(s, va);
     irq = spin_lock(&s->lock);
     spin_lock_irqoff(&p->lock);
     v = evict_victim(b, s, va, n, hot, passed);
     spin_unlock_irqoff(&p->lock);
     spin_unlock(&s->lock, irq);
-    unpin_space(s);
+    lineage_unpin(s);
     return v;
 }
 
@@ -281,7 +404,7 @@ static void forget_translations(struct batch *b)
     }
     for (unsigned i = 0; i < b->n; i++)
         if (b->page[i].space)
-            unpin_space(b->page[i].space);
+            lineage_unpin(b->page[i].space);
 }
 
 /* Completes the eviction of node n, which no thread can write to any more, if the page is clean or
@@ -290,14 +413,14 @@ static bool settle_locked(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
 
-    if (node->space && (node->flags & NODE_DIRTY)) {
+    if (node->lineage && (node->flags & NODE_DIRTY)) {
         pool_set_state(p, n, NODE_WRITING);
         return true;
     }
-    p->stats.clean_outs += node->space != NULL;
+    p->stats.clean_outs += node->lineage != NULL;
     pool_frame_free(p, n);
     pool_set_state(p, n, NODE_OUT);
-    if (!node->space)
+    if (!node->lineage)
         pool_node_free(p, n);
     return false;
 }

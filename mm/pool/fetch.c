@@ -21,7 +21,7 @@ static bool is_wanted(struct pool *p, uint32_t n, unsigned how)
     const struct node *node = n < p->capacity ? &p->nodes[n] : NULL;
     bool wanted = node && node->state == NODE_OUT && node->slot != SLOT_NONE;
 
-    if ((how & FETCH_TOUCH) && node && node->space &&
+    if ((how & FETCH_TOUCH) && node && node->lineage &&
         (node->state == NODE_HERE || node->state == NODE_READY))
         pool_touch_locked(p, n);
     spin_unlock(&p->lock, irq);
@@ -118,7 +118,7 @@ static bool has_enough_unused(struct pool *p)
 
 void space_fetch(struct space *s, vaddr_t va, vaddr_t end)
 {
-    while (s->pool && va < end && !has_enough_unused(s->pool)) {
+    while (va < end && !has_enough_unused(s->pool)) {
         uint64_t page[BATCH];
         uint32_t nodes[BATCH];
         unsigned n = 0;

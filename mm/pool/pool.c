@@ -19,12 +19,6 @@ static struct list pools = {&pools, &pools}; /* pools_lock */
 static struct pool *global;
 static uint32_t pool_count; /* [A] written under pools_lock */
 
-bool pools_wanted(void)
-{
-    return swap_present() || mem_process != MEMORY_UNLIMITED || mem_user != MEMORY_UNLIMITED ||
-           mem_pools == MEM_POOLS_ALWAYS;
-}
-
 uint32_t pools_number(void)
 {
     return __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
@@ -81,8 +75,8 @@ static bool answer_policy(struct pool *p)
     while (p->ops->asks && (n = p->ops->asks(p->state)) != REPLACE_NONE) {
         const struct node *node = &p->nodes[n];
         enum page_buffered is = BUFFER_UNKNOWN;
-        if (node->space)
-            is = track_buffered(node->space, node->page << PAGE_SHIFT);
+        if (node->lineage)
+            is = lineage_buffered(node->lineage, node->page << PAGE_SHIFT);
         p->ops->tell(p->state, n, is);
         asked = true;
     }
@@ -96,6 +90,7 @@ static void destroy_pool(struct pool *p)
     area_free(p->nodes);
     if (p->account)
         memory_uncharge(p->account, p->charged);
+    memory_account_put(p->account);
     kfree(p);
 }
 
@@ -108,7 +103,7 @@ static int charge_tables(struct pool *p, struct memory_account *account)
     int err = memory_charge(account, bytes);
     if (err)
         return err;
-    p->account = account;
+    p->account = memory_account_get(account);
     p->charged = bytes;
     return 0;
 }
@@ -124,6 +119,7 @@ static void init_from_args(struct pool *p)
 {
     const struct prefetch_ops *prefetch = memory_prefetch_ops();
 
+    p->limited = swap_present() || mem_process != MEMORY_UNLIMITED || mem_user != MEMORY_UNLIMITED;
     p->global = mem_pool == MEM_POOL_GLOBAL;
     p->limit = limit_now(p->global);
     p->share.weight = (uint32_t)mem_weight;
@@ -131,12 +127,13 @@ static void init_from_args(struct pool *p)
     p->seed = mem_seed;
     p->accessed = mem_accessed;
     p->ops = memory_policy_ops();
-    p->prefetching.ops = prefetch == &prefetch_none ? NULL : prefetch;
+    p->prefetching.ops = prefetch == &prefetch_none || !p->limited ? NULL : prefetch;
 }
 
 /* Sets limits and policies like those of `like`, where they are fixed. */
 static void init_like(struct pool *p, const struct pool *like)
 {
+    p->limited = like->limited;
     p->global = like->global;
     p->limit = like->limit;
     p->share.weight = like->share.weight;
@@ -203,6 +200,14 @@ int pool_join(const struct pool *like, struct memory_account *account, struct po
         destroy_pool(fresh);
     *out = p;
     return 0;
+}
+
+void pool_join_too(struct pool *p)
+{
+    bool irq = spin_lock(&pools_lock);
+
+    p->spaces++;
+    spin_unlock(&pools_lock, irq);
 }
 
 static void wait_for_orphans(struct pool *p)
@@ -329,12 +334,14 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
 
     if (n == NODE_NONE)
         return NODE_NONE;
-    p->nodes[n] = (struct node){.space = s,
+    p->nodes[n] = (struct node){.lineage = s->lineage,
                                 .page = va >> PAGE_SHIFT,
                                 .frame = frame,
                                 .state = NODE_HERE,
                                 .flags = s->watched ? NODE_FRESH : 0,
-                                .region = region};
+                                .region = region,
+                                .sharers = 1,
+                                .mapped = 1};
     frame_page_number(frame)->next = n;
     p->held++;
     pool_enter_locked(p, n);
@@ -350,8 +357,11 @@ uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32
 
     if (n == NODE_NONE)
         return NODE_NONE;
-    p->nodes[n] =
-        (struct node){.space = s, .page = va >> PAGE_SHIFT, .state = NODE_OUT, .region = region};
+    p->nodes[n] = (struct node){.lineage = s->lineage,
+                                .page = va >> PAGE_SHIFT,
+                                .state = NODE_OUT,
+                                .region = region,
+                                .sharers = 1};
     p->stats.first_faults++;
     pool_node_filled(p, n, frame);
     return n;
@@ -361,7 +371,7 @@ void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
 {
     struct node *node = &p->nodes[n];
 
-    ASSERT(node->state == NODE_OUT && node->slot == SLOT_NONE && node->space);
+    ASSERT(node->state == NODE_OUT && node->slot == SLOT_NONE && node->lineage);
     node->frame = frame;
     node->flags |= NODE_UNUSED;
     frame_page_number(frame)->next = n;
@@ -463,6 +473,13 @@ void pool_set_state(struct pool *p, uint32_t n, enum node_state state)
     wait_wake(pool_queue(p, n), UINT32_MAX);
 }
 
+/* Tells whether a transfer, or a thread that holds node n, will free it. */
+static bool is_busy(const struct node *node)
+{
+    return node->holds || node->state == NODE_COMING || node->state == NODE_GOING ||
+           node->state == NODE_WRITING;
+}
+
 uint32_t pool_forget(struct pool *p, uint32_t n)
 {
     struct node *node = &p->nodes[n];
@@ -471,10 +488,11 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     prefetching_forget(p, n);
     p->ops->forget(p->state, n);
     wait_wake(pool_queue(p, n), UINT32_MAX);
-    ASSERT(node->state != NODE_FREE && node->space);
+    ASSERT(node->state != NODE_FREE && node->lineage && node->sharers <= 1);
     ASSERT(!(node->flags & NODE_RESCUED));
-    if (node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING) {
-        node->space = NULL;
+    node->sharers = 0;
+    if (is_busy(node)) {
+        node->lineage = NULL;
         return 0;
     }
     if (node->state == NODE_HERE) {
@@ -486,6 +504,49 @@ uint32_t pool_forget(struct pool *p, uint32_t n)
     }
     pool_node_free(p, n);
     return frame;
+}
+
+/* ---- Sharing --------------------------------------------------------------------------------- */
+
+void pool_unmapped(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(node->mapped && !(node->flags & NODE_RESCUED && node->mapped == 1));
+    if (--node->mapped == 0 && node->state == NODE_HERE)
+        pool_set_state(p, n, NODE_READY);
+}
+
+void pool_drop_share(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(node->sharers);
+    if (node->sharers > 1) {
+        node->sharers--;
+        return;
+    }
+    ASSERT(!node->mapped);
+    pool_forget(p, n);
+}
+
+void pool_hold(struct pool *p, uint32_t n)
+{
+    ASSERT(p->nodes[n].frame && p->nodes[n].holds < UINT8_MAX);
+    p->nodes[n].holds++;
+}
+
+void pool_let_go(struct pool *p, uint32_t n)
+{
+    struct node *node = &p->nodes[n];
+
+    ASSERT(node->holds);
+    node->holds--;
+    wait_wake(pool_queue(p, n), UINT32_MAX);
+    if (node->lineage || is_busy(node))
+        return;
+    pool_frame_free(p, n);
+    pool_node_free(p, n);
 }
 
 /* ---- What trackers tell ---------------------------------------------------------------------- */
@@ -501,6 +562,8 @@ static void touch_locked(struct space *s, uint64_t page)
     if (found.kind != ARCH_PAGE_HERE)
         return;
     struct node *node = &p->nodes[frame_page(found.pa)->next];
+    if (node->state != NODE_HERE) /* it is being taken out of all tables that have it */
+        return;
     if (!p->ops->use_once || !(node->flags & NODE_FRESH))
         pool_touch_locked(p, (uint32_t)(node - p->nodes));
     node->flags &= ~NODE_FRESH;
@@ -524,7 +587,7 @@ static void pool_used(struct space *s, const uint64_t *entry, size_t n)
 
 void pool_sink(struct space *s, const struct page_run *run)
 {
-    for (unsigned part = 0; s->pool && part < 2; part++)
+    for (unsigned part = 0; part < 2; part++)
         pool_used(s, run->entry[part], run->count[part]);
 }
 
@@ -532,11 +595,10 @@ void pool_sink(struct space *s, const struct page_run *run)
 
 static void check_node(const struct pool *p, const struct node *node)
 {
-    bool moving =
-        node->state == NODE_COMING || node->state == NODE_GOING || node->state == NODE_WRITING;
-
     ASSERT(node->state <= NODE_OUT);
-    ASSERT(node->state == NODE_FREE || node->space || moving);
+    ASSERT(node->lineage || is_busy(node));
+    ASSERT(!node->lineage == !node->sharers && node->mapped <= node->sharers);
+    ASSERT(node->state == NODE_GOING || (node->mapped > 0) == (node->state == NODE_HERE));
     ASSERT(!(node->flags & NODE_RESCUED) || node->state == NODE_HERE);
     ASSERT(!node->frame == (node->state == NODE_OUT));
     ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
@@ -552,7 +614,7 @@ void pool_check(struct pool *p)
 
     for (uint32_t n = 0; n < p->capacity; n++) {
         const struct node *node = &p->nodes[n];
-        bool resident = node->space && (node->state == NODE_HERE || node->state == NODE_READY);
+        bool resident = node->lineage && (node->state == NODE_HERE || node->state == NODE_READY);
         free += node->state == NODE_FREE;
         held += node->frame != 0;
         coming += node->state == NODE_COMING;

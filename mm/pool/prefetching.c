@@ -143,8 +143,9 @@ static uint32_t node_of(const struct pool *p, struct space *s, uint64_t page)
     uint32_t n = at.kind == ARCH_PAGE_OUT    ? at.number
                  : at.kind == ARCH_PAGE_HERE ? frame_page(at.pa)->next
                                              : PREFETCH_NO_NODE;
-    return n < p->capacity && p->nodes[n].space == s && p->nodes[n].page == page ? n
-                                                                                 : PREFETCH_NO_NODE;
+    return n < p->capacity && p->nodes[n].lineage == s->lineage && p->nodes[n].page == page
+               ? n
+               : PREFETCH_NO_NODE;
 }
 
 /* Answers what the policy asks about pages of s, and has it complete the list. */
@@ -170,13 +171,13 @@ static struct prefetch_use use_of(const struct pool *p, uint32_t n, bool late)
         .order = {p->prefetching.order[PREFETCH_BY_USE], p->prefetching.order[PREFETCH_BY_MISS]}};
 }
 
-void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list)
+void prefetching_fault(struct pool *p, struct space *s, uint32_t n, struct prefetch_list *list)
 {
     struct prefetch_use use = use_of(p, n, false);
 
     if (p->prefetching.policy) {
         prefetch_fault(p->prefetching.policy, &use, list);
-        complete_list(p, p->nodes[n].space, list);
+        complete_list(p, s, list);
     }
     prefetching_missed(p, n);
 }
@@ -193,7 +194,8 @@ static bool clear_unused(struct pool *p, uint32_t n, bool *predicted)
     return unused;
 }
 
-void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list)
+void prefetching_wanted(struct pool *p, struct space *s, uint32_t n, bool late,
+                        struct prefetch_list *list)
 {
     struct prefetch_use use = use_of(p, n, late);
     bool predicted;
@@ -203,7 +205,7 @@ void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_l
     p->stats.prefetched_used++;
     if (predicted) {
         prefetch_first_use(p->prefetching.policy, &use, list);
-        complete_list(p, p->nodes[n].space, list);
+        complete_list(p, s, list);
     }
     prefetching_missed(p, n);
 }

@@ -42,12 +42,12 @@ void prefetching_resize(struct pool *p, uint32_t frames);
 void prefetching_used(struct pool *p, uint32_t n);
 /* Node n was wanted and was not mapped. Only the orders change. */
 void prefetching_missed(struct pool *p, uint32_t n);
-/* A thread waits for n to be read. Fills `list` with what else to read. [S] of its space held,
- * too. */
-void prefetching_fault(struct pool *p, uint32_t n, struct prefetch_list *list);
-/* A thread wants n. If n is flagged NODE_UNUSED, this is its first use: fills `list` with what else
- * to read. `late`: n is still being read. [S] of its space held, too. */
-void prefetching_wanted(struct pool *p, uint32_t n, bool late, struct prefetch_list *list);
+/* A thread in s waits for n to be read. Fills `list` with what else to read. [S] held, too. */
+void prefetching_fault(struct pool *p, struct space *s, uint32_t n, struct prefetch_list *list);
+/* A thread in s wants n. If n is flagged NODE_UNUSED, this is its first use: fills `list` with what
+ * else to read. `late`: n is still being read. [S] held, too. */
+void prefetching_wanted(struct pool *p, struct space *s, uint32_t n, bool late,
+                        struct prefetch_list *list);
 /* Node n leaves memory. */
 void prefetching_left(struct pool *p, uint32_t n);
 /* Node n leaves memory, ends, or could not be read. If it is flagged NODE_UNUSED, it was wasted. */

@@ -78,8 +78,6 @@ uint64_t pool_room_pages(const struct pool *p)
     uint64_t frames = saturating_sub(frame_free_about(), kernel_keeps());
     struct swap_stats swap;
 
-    if (!p)
-        return frames;
     swap_stats(&swap);
     frames = MIN(frames, saturating_sub(user_limit(), count_now(&user_frames)));
     frames = MIN(frames, saturating_sub(p->limit, p->frames));

@@ -10,7 +10,7 @@
 #pragma once
 #include "mm/pool.h"
 
-/* Returns the pages that a space of p (NULL: without a pool) can still fill before memory, the
+/* Returns the pages that a space of p can still fill before memory, the
  * limits and the swap disk are exhausted, if nothing else changes. [P] held. */
 uint64_t pool_room_pages(const struct pool *p);
 /* As pool_charge, without waiting for a write. Returns false if no frame is to be had now. */

@@ -5,7 +5,7 @@
 #include "mm/pool/reclaim.h"
 #include "kernel/mem/frame.h"
 
-/* Frees node n, which lost its space during the transfer. A thread that waits for the pool's end is
+/* Frees node n, which lost its lineage during the transfer. A thread that waits for the pool's end is
  * woken by freeing the node. */
 static void free_orphan_locked(struct pool *p, uint32_t n)
 {
@@ -47,7 +47,7 @@ void swap_read_done(struct pool *p, uint32_t n, int status, bool alone)
     const struct node *node = &p->nodes[n];
 
     ASSERT(node->state == NODE_COMING);
-    if (!node->space)
+    if (!node->lineage)
         free_orphan_locked(p, n);
     else if (status)
         fail_to_read_locked(p, n, alone);
@@ -113,7 +113,7 @@ void swap_write_done(struct pool *p, uint32_t n, int status, bool alone)
         lost = give_up_slot_locked(p, node, alone);
     else
         p->stats.page_outs++;
-    if (!node->space)
+    if (!node->lineage)
         free_orphan_locked(p, n);
     else if (status)
         stay_locked(p, n);

@@ -18,7 +18,8 @@
 
 struct batch {
     paddr_t frames[BATCH_FRAMES];
-    unsigned n;
+    uint32_t shared[BATCH_FRAMES]; /* nodes whose frames relatives may have */
+    unsigned n, shares;
     bool flush;       /* TLBs may map a page of the batch */
     uint32_t waiting; /* the node that is being written and must be waited for, or NODE_NONE */
 };
@@ -29,34 +30,39 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
                                 struct batch *b)
 {
     struct pool *p = s->pool;
-    uint32_t n = p ? frame_page(page->pa)->next : NODE_NONE;
+    uint32_t n = frame_page(page->pa)->next;
 
-    if (p) {
-        spin_lock_irqoff(&p->lock);
-        b->waiting = p->nodes[n].flags & NODE_RESCUED ? n : NODE_NONE;
-        if (b->waiting == NODE_NONE)
-            pool_forget(p, n);
-        spin_unlock_irqoff(&p->lock);
-    }
+    spin_lock_irqoff(&p->lock);
+    bool shared = pool_is_shared(&p->nodes[n]);
+    b->waiting = p->nodes[n].flags & NODE_RESCUED ? n : NODE_NONE;
+    if (b->waiting == NODE_NONE && shared)
+        pool_unmapped(p, n);
+    else if (b->waiting == NODE_NONE)
+        pool_forget(p, n);
+    spin_unlock_irqoff(&p->lock);
     if (b->waiting != NODE_NONE)
         return false;
     int err = arch_space_unmap(&s->arch, va, &b->frames[b->n]);
     ASSERT(!err);
     track_forget(s, va);
-    b->n++;
+    if (shared)
+        b->shared[b->shares++] = n;
+    else
+        b->n++;
     b->flush = true;
     s->resident_pages--;
     return true;
 }
 
-/* Takes out a page that is out or on its way. If it is being evicted, TLBs may still map it. */
+/* Takes out a page that is out or on its way. If it is being evicted or copied, TLBs may still map
+ * it: who does so keeps its frame until they have forgotten it. */
 static void collect_out_locked(struct space *s, vaddr_t va, uint32_t n, struct batch *b)
 {
     struct pool *p = s->pool;
 
     spin_lock_irqoff(&p->lock);
-    b->flush |= p->nodes[n].state == NODE_GOING;
-    pool_forget(p, n);
+    b->flush |= p->nodes[n].state == NODE_GOING || p->nodes[n].holds;
+    pool_drop_share(p, n);
     spin_unlock_irqoff(&p->lock);
     arch_space_forget(&s->arch, va);
     track_forget(s, va);
@@ -71,7 +77,8 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
     struct arch_page row[ROW_PAGES];
 
     *b = (struct batch){.waiting = NODE_NONE};
-    for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES;) {
+    for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES &&
+                             b->shares + ROW_PAGES <= BATCH_FRAMES;) {
         vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
         unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT),
                  some = arch_space_look(&s->arch, va, n, row);
@@ -85,6 +92,16 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
         steps += n;
     }
     return va;
+}
+
+/* TLBs have forgotten the pages. */
+static void drop_shares(struct pool *p, const struct batch *b)
+{
+    bool irq = spin_lock(&p->lock);
+
+    for (unsigned i = 0; i < b->shares; i++)
+        pool_drop_share(p, b->shared[i]);
+    spin_unlock(&p->lock, irq);
 }
 
 /* Blocks until node n is not being written any more. */
@@ -109,8 +126,9 @@ void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end)
             tlb_shootdown(&s->arch, va, (next - va) >> PAGE_SHIFT);
         for (unsigned i = 0; i < b.n; i++)
             frame_free(b.frames[i], 0);
-        if (s->pool && b.n)
+        if (b.n)
             pool_uncharge(s->pool, b.n);
+        drop_shares(s->pool, &b);
         if (b.waiting != NODE_NONE)
             wait_for_writing(s->pool, b.waiting);
         va = next;

@@ -1,6 +1,7 @@
 /*
  * Page faults. A page that is touched for the first time comes into being, all zeros or read from
- * the disk that its region maps. A page that is out is read; one that is being evicted is kept.
+ * the disk that its region maps. A page that is out is read; one that is being evicted is kept; one
+ * that relatives share, and is to be written to, is copied.
  *
  * Each try looks at the page under the space's lock. What the try lacks, for example a frame of the
  * pool, or zeros in it, is got without any lock, which may evict other pages; then there is another
@@ -17,13 +18,23 @@
 #include "kernel/mem/mem.h"
 
 /* Results of a try besides 0, the page is there, and errors. */
-enum { NEEDS_FRAME = 1, NEEDS_ZEROS, NEEDS_NODES, NEEDS_READING, NEEDS_LIST, AGAIN };
+enum {
+    NEEDS_FRAME = 1,
+    NEEDS_ZEROS,
+    NEEDS_NODES,
+    NEEDS_READING,
+    NEEDS_LIST,
+    NEEDS_COPY,
+    NEEDS_SHOOTDOWN,
+    AGAIN
+};
 
-#define READ_ON_PAGES 32 /* pages after which more are read ahead for a sequential reader */
+#define LOOKS_MAX     256 /* pages looked at in one hold of the lock */
+#define READ_ON_PAGES 32  /* pages after which more are read ahead for a sequential reader */
 
 struct bring {
     struct space *space;
-    struct pool *pool; /* NULL: the space has none */
+    struct pool *pool;
     vaddr_t va;
     enum fault_access access;
     bool any;      /* ignore the region's protection */
@@ -37,6 +48,7 @@ struct bring {
     bool waits;        /* the pool counts this wait: pool_wait_begins_locked */
     bool trim;         /* the active set has become too large */
     uint32_t node;     /* of the page, if it is OUT, or NODE_NONE */
+    uint32_t copied;   /* held: the shared page that was copied into `frame`; or NODE_NONE */
     uint32_t slot;     /* of the page, to read it from */
     /* what else is to be read; NULL: not made yet */
     struct prefetch_list *list;
@@ -82,17 +94,18 @@ static unsigned marks_of(const struct bring *b)
 
 /* ---- Under the space's lock ------------------------------------------------------------------ */
 
-/* The page is mapped: applies a change of the region's protection that has not come to it, and
- * marks the access. */
-static int use_locked(struct bring *b, const struct region *r, const struct arch_page *page)
+/* The page is mapped, and may be used so: applies a change of the region's protection, or of who
+ * shares the page, that has not come to it, and marks the access. */
+static int mark_locked(struct bring *b, const struct region *r, const struct arch_page *page,
+                       bool shared)
 {
     struct arch_space *space = &b->space->arch;
 
     /* It may have been read since code was stored to it. */
-    if ((r->prot & PROT_X) && !(page->prot & PROT_X) && b->pool)
+    if ((r->prot & PROT_X) && !(page->prot & PROT_X))
         arch_code_written(phys_to_virt(page->pa));
-    if (page->prot != space_page_prot(r->prot))
-        arch_space_protect(space, b->va, space_page_prot(r->prot));
+    if (page->prot != space_page_prot(r->prot, shared))
+        arch_space_protect(space, b->va, space_page_prot(r->prot, shared));
     if (page->prot == PROT_USER)
         b->trim |= track_soft_used_locked(b->space, b->va, b->access == FAULT_WRITE);
     if (marks_of(b) & ~page->marks)
@@ -101,20 +114,39 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
     return 0;
 }
 
-/* Maps the frame. Caches are told of code before, because other threads can execute it without a
- * fault. */
-static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool written)
+/* Maps the frame; `shared`: without the right to write. Caches are told of code before, because
+ * other threads can execute it without a fault. */
+static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool shared)
 {
+    bool written = b->access == FAULT_WRITE && !shared;
+
     if (r->prot & PROT_X)
         arch_code_written(phys_to_virt(frame));
     int err = arch_space_map(&b->space->arch, b->va, frame,
-                             space_page_prot(r->prot) | (written ? PROT_WRITTEN : 0));
+                             space_page_prot(r->prot, shared) | (written ? PROT_WRITTEN : 0));
 
     if (err)
         return err;
     b->trim |= track_soft_used_locked(b->space, b->va, b->access == FAULT_WRITE);
     region_touch(r, b->va);
     b->space->resident_pages++;
+    return 0;
+}
+
+/* Maps the frame in hand as a new page. [S] and [P] held. */
+static int new_page_locked(struct bring *b, struct region *r)
+{
+    struct pool *p = b->pool;
+    int err = p->free_head == NODE_NONE ? NEEDS_NODES : map_locked(b, r, b->frame, false);
+
+    if (err)
+        return err;
+    uint32_t n = pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag);
+    if (r->advice == ADVICE_SEQUENTIAL)
+        pool_passed_add(p, n);
+    b->frame = 0;
+    r->faults++;
+    r->slow_faults += b->slow_ns != 0;
     return 0;
 }
 
@@ -125,23 +157,9 @@ static int begin_locked(struct bring *b, struct region *r)
 
     if (!b->zeroed)
         return NEEDS_ZEROS;
-    if (p)
-        spin_lock_irqoff(&p->lock);
-    int err = p && p->free_head == NODE_NONE
-                  ? NEEDS_NODES
-                  : map_locked(b, r, b->frame, !p || b->access == FAULT_WRITE);
-    uint32_t n = p && !err
-                     ? pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag)
-                     : NODE_NONE;
-    if (n != NODE_NONE && r->advice == ADVICE_SEQUENTIAL)
-        pool_passed_add(p, n);
-    if (p)
-        spin_unlock_irqoff(&p->lock);
-    if (!err) {
-        b->frame = 0;
-        r->faults++;
-        r->slow_faults += b->slow_ns != 0;
-    }
+    spin_lock_irqoff(&p->lock);
+    int err = new_page_locked(b, r);
+    spin_unlock_irqoff(&p->lock);
     return err;
 }
 
@@ -156,7 +174,7 @@ static void read_on_locked(struct bring *b, const struct region *r)
 /* Page n was read before a thread asked for it, and is used for the first time. */
 static void first_use_locked(struct bring *b, const struct region *r, uint32_t n)
 {
-    prefetching_wanted(b->pool, n, false, b->list);
+    prefetching_wanted(b->pool, b->space, n, false, b->list);
     pool_touch_locked(b->pool, n);
     if (r->advice == ADVICE_RANDOM)
         b->list->length = 0;
@@ -187,9 +205,10 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     if (node->flags & NODE_UNUSED)
         first_use_locked(b, r, n);
     track_forget(b->space, b->va);
-    int err = map_locked(b, r, frame, b->access == FAULT_WRITE);
+    int err = map_locked(b, r, frame, pool_is_shared(node));
     ASSERT(!err);
     b->space->out_pages--;
+    node->mapped++;
     if (r->advice == ADVICE_SEQUENTIAL)
         pool_passed_add(p, n);
     pool_set_state(p, n, NODE_HERE);
@@ -245,7 +264,7 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
         return return_locked(b, r, n);
     }
     if (r->advice == ADVICE_NORMAL)
-        prefetching_fault(p, n, b->list);
+        prefetching_fault(p, b->space, n, b->list);
     else
         prefetching_missed(p, n);
     if (r->advice == ADVICE_SEQUENTIAL)
@@ -268,6 +287,94 @@ static int wait_for_node(struct bring *b, uint32_t n, bool *irq)
     return err ? err : AGAIN;
 }
 
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* As pool_is_shared; `mine`: the caller is one of the threads that hold the node. */
+static bool pool_is_shared_from(const struct node *node, bool mine)
+{
+    return node->sharers > 1 || node->holds > mine;
+}
+
+static void let_go_locked(struct bring *b)
+{
+    pool_let_go(b->pool, b->copied);
+    b->copied = NODE_NONE;
+}
+
+/* Has node n copied into the frame in hand. Returns 0 when it is there. [P] held. */
+static int get_copy_locked(struct bring *b, uint32_t n)
+{
+    if (!b->frame)
+        return NEEDS_FRAME;
+    if (b->copied == n)
+        return 0;
+    if (b->copied != NODE_NONE)
+        let_go_locked(b);
+    pool_hold(b->pool, n);
+    b->copied = n;
+    return NEEDS_COPY;
+}
+
+/* A shared page that the table has the number of is to be written to: maps a copy. [S] and [P]
+ * held. */
+static int copy_locked(struct bring *b, struct region *r, uint32_t n)
+{
+    struct pool *p = b->pool;
+    int err = get_copy_locked(b, n);
+
+    if (err)
+        return err;
+    if (p->nodes[n].flags & NODE_UNUSED)
+        first_use_locked(b, r, n);
+    else
+        pool_touch_locked(p, n);
+    track_forget(b->space, b->va);
+    err = new_page_locked(b, r);
+    if (err)
+        return err;
+    b->space->out_pages--;
+    pool_drop_share(p, n);
+    let_go_locked(b);
+    return 0;
+}
+
+/* A shared page that is mapped is to be written to: its number takes its place. It is copied when
+ * the TLBs have forgotten it: a fork may have taken the right to write just now. [S] and [P]
+ * held. */
+static int unmap_to_copy_locked(struct bring *b, uint32_t n)
+{
+    struct space *s = b->space;
+    unsigned marks;
+    paddr_t pa;
+    int err = arch_space_evict(&s->arch, b->va, n, &pa, &marks);
+
+    ASSERT(!err);
+    track_forget(s, b->va);
+    s->resident_pages--;
+    s->out_pages++;
+    pool_unmapped(b->pool, n);
+    return NEEDS_SHOOTDOWN;
+}
+
+/* The page is mapped. */
+static int use_locked(struct bring *b, const struct region *r, const struct arch_page *page,
+                      bool *irq)
+{
+    struct pool *p = b->pool;
+    uint32_t n = frame_page(page->pa)->next;
+
+    if (!lineage_forked(b->space->lineage))
+        return mark_locked(b, r, page, false);
+    spin_lock_irqoff(&p->lock);
+    const struct node *node = &p->nodes[n];
+    bool shared = pool_is_shared_from(node, b->copied == n), wants = b->access == FAULT_WRITE;
+    if (node->state == NODE_GOING || (shared && wants && (node->flags & NODE_RESCUED)))
+        return wait_for_node(b, n, irq);
+    int err = shared && wants ? unmap_to_copy_locked(b, n) : 0;
+    spin_unlock_irqoff(&p->lock);
+    return err ? err : mark_locked(b, r, page, shared);
+}
+
 /* The page is in no state to be used at once: node n is out or on its way. */
 static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *irq)
 {
@@ -279,8 +386,12 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
     spin_lock_irqoff(&p->lock);
     p->prefetching.spare_list.length = 0;
     switch (p->nodes[n].state) {
+    case NODE_HERE: /* relatives have it */
     case NODE_READY:
-        err = return_locked(b, r, n);
+        if (b->access == FAULT_WRITE && pool_is_shared_from(&p->nodes[n], b->copied == n))
+            err = copy_locked(b, r, n);
+        else
+            err = return_locked(b, r, n);
         break;
     case NODE_WRITING:
         err = rescue_locked(b, r, n);
@@ -290,7 +401,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
         break;
     case NODE_COMING:
         begin_waiting_locked(b);
-        prefetching_wanted(p, n, true, b->list);
+        prefetching_wanted(p, b->space, n, true, b->list);
         if (!b->list->length)
             return wait_for_node(b, n, irq);
         err = AGAIN; /* reads the list before it waits */
@@ -328,7 +439,7 @@ static int try_fault(struct bring *b)
     } else if (allowed(r, b)) {
         expect_locked(b, r);
         arch_space_look(&b->space->arch, b->va, 1, &page);
-        err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page)
+        err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page, &irq)
               : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
                                             : recall_locked(b, r, page.number, &irq);
         if (err == NEEDS_ZEROS && b->source.ops && !b->readahead)
@@ -340,26 +451,36 @@ static int try_fault(struct bring *b)
 
 /* ---- Without a lock -------------------------------------------------------------------------- */
 
+/* The frame in hand, if there is one, is to have other contents than a copy. */
+static void drop_copy(struct bring *b)
+{
+    if (b->copied == NODE_NONE)
+        return;
+    bool irq = spin_lock(&b->pool->lock);
+    let_go_locked(b);
+    spin_unlock(&b->pool->lock, irq);
+}
+
 static int get_frame(struct bring *b)
 {
-    int err = b->pool ? pool_charge(b->pool, b->node) : 0;
+    drop_copy(b);
+    int err = pool_charge(b->pool, b->node);
 
     if (err)
         return err;
-    if (b->pool)
-        track_short(b->space, pool_is_short(b->pool));
+    track_short(b->space, pool_is_short(b->pool));
     err = frame_alloc(0, &b->frame);
     b->zeroed = false;
     if (!err)
         return 0;
     b->frame = 0;
-    if (b->pool)
-        pool_uncharge(b->pool, 1);
+    pool_uncharge(b->pool, 1);
     return err;
 }
 
 static int get_zeros(struct bring *b)
 {
+    drop_copy(b);
     int err = b->frame ? 0 : get_frame(b);
 
     if (!err && b->source.ops) {
@@ -407,6 +528,17 @@ static void fetch_list(struct bring *b)
         prefetching_fetch(b->space, b->list);
 }
 
+/* The node is held, and does not change: no table gives the right to write to it. */
+static void copy(struct bring *b)
+{
+    bool irq = spin_lock(&b->pool->lock);
+    paddr_t from = frame_address(frame_page_number(b->pool->nodes[b->copied].frame));
+
+    spin_unlock(&b->pool->lock, irq);
+    memcpy(phys_to_virt(b->frame), phys_to_virt(from), PAGE_SIZE);
+    b->zeroed = false;
+}
+
 static int get_what_it_needs(struct bring *b, int need)
 {
     switch (need) {
@@ -420,6 +552,12 @@ static int get_what_it_needs(struct bring *b, int need)
         return read_in(b);
     case NEEDS_LIST:
         get_list(b);
+        return 0;
+    case NEEDS_COPY:
+        copy(b);
+        return 0;
+    case NEEDS_SHOOTDOWN:
+        tlb_shootdown(&b->space->arch, b->va, 1);
         return 0;
     default:
         return 0;
@@ -445,6 +583,7 @@ static int bring_page(struct bring *b)
 
     may_wait("page fault");
     b->since_ns = arch_clock_ns();
+    b->copied = NODE_NONE;
     do {
         b->node = NODE_NONE;
         err = try_fault(b);
@@ -460,12 +599,12 @@ static int bring_page(struct bring *b)
         end_waiting_locked(b, arch_clock_ns(), false);
         spin_unlock(&b->pool->lock, irq);
     }
+    drop_copy(b);
     if (b->list && b->list != &b->pool->prefetching.spare_list)
         kfree(b->list);
     if (b->frame) {
         frame_free(b->frame, 0);
-        if (b->pool)
-            pool_uncharge(b->pool, 1);
+        pool_uncharge(b->pool, 1);
     }
     return err;
 }
@@ -494,6 +633,49 @@ int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access 
     return err;
 }
 
+/* ---- Unsharing ------------------------------------------------------------------------------- */
+
+/* Brings the page at va, whatever its region's protection, as one that only s has. */
+static int own_page(struct space *s, vaddr_t va)
+{
+    struct bring b = {.space = s,
+                      .pool = s->pool,
+                      .va = ALIGN_DOWN(va, PAGE_SIZE),
+                      .access = FAULT_WRITE,
+                      .any = true};
+
+    return bring_page(&b);
+}
+
+/* Looks for a page of [*va, end) that relatives have, too, LOOKS_MAX pages on. Returns whether
+ * there is one, at *va; else *va is how far it came. */
+static bool find_shared(struct space *s, vaddr_t *va, vaddr_t end)
+{
+    bool irq = spin_lock(&s->lock), is = false;
+
+    *va = arch_space_skip(&s->arch, *va, end);
+    for (unsigned i = 0; *va < end && i < LOOKS_MAX; i++, *va += PAGE_SIZE) {
+        struct arch_page page;
+        arch_space_look(&s->arch, *va, 1, &page);
+        is = page.kind != ARCH_PAGE_NONE && space_shares(s, &page);
+        if (is)
+            break;
+    }
+    spin_unlock(&s->lock, irq);
+    return is;
+}
+
+int space_unshare(struct space *s, vaddr_t va, vaddr_t end)
+{
+    int err = 0;
+
+    while (!err && lineage_forked(s->lineage) && va < end) {
+        err = find_shared(s, &va, end) ? own_page(s, va) : 0;
+        sched_point();
+    }
+    return err;
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 /* Copies to the page at va. Returns false if it is not mapped. */
@@ -505,7 +687,7 @@ static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
     if (!r || (r->flags & REGION_CLOSED))
         return false;
     arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
-    if (page.kind != ARCH_PAGE_HERE)
+    if (page.kind != ARCH_PAGE_HERE || space_shares(s, &page))
         return false;
     char *frame = phys_to_virt(page.pa);
     arch_space_mark(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 0, ARCH_USED | ARCH_WRITTEN);
@@ -515,21 +697,10 @@ static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
     return true;
 }
 
-int space_bring(struct space *s, vaddr_t va, enum fault_access access)
-{
-    struct bring b = {.space = s,
-                      .pool = s->pool,
-                      .va = ALIGN_DOWN(va, PAGE_SIZE),
-                      .access = access,
-                      .any = true};
-
-    return bring_page(&b);
-}
-
 static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
 {
     for (;;) {
-        int err = space_bring(s, va, FAULT_WRITE);
+        int err = own_page(s, va);
         if (err)
             return err;
         bool irq = spin_lock(&s->lock);

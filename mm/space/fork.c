@@ -1,103 +1,191 @@
 /*
- * Copies an address space for a child: the regions, and each page that has been touched. Other
- * threads of the parent go on; what they store meanwhile may or may not be in the copy.
+ * Forks a space: the new one has the same regions, and shares all pages until one of the two writes
+ * (fault.c).
+ *
+ * Each page that the parent has gets one sharer more. What it maps loses the right to write; the
+ * child's table gets the page's number, also of what the parent maps: so there is nothing to undo
+ * in other spaces, and a page that the child never uses costs no more. What other threads of the
+ * parent store before the TLBs have forgotten that right may or may not be in the child, as on
+ * Linux.
  */
+#include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
-#include "mm/mm.h"
+#include "mm/pool.h"
 #include "mm/space.h"
 
-/* Adds a copy of a region, without pages. The child is known to no other thread. */
-static int copy_region(struct space *child, const struct region *r)
-{
-    struct region copy = *r;
-    int err = space_reserve_regions(child, 1);
+#define ROW_PAGES 32 /* pages looked at in one hold of the locks; an aligned block of them */
 
-    if (err)
-        return err;
-    copy.flags &= (uint8_t) ~(REGION_LOCKED | REGION_CLOSED);
-    copy.touched_lo = copy.touched_hi = copy.start;
-    copy.faults = copy.slow_faults = 0;
+/* Pages of the parent that the child's table is to get. */
+struct row {
+    uint32_t number[ROW_PAGES]; /* NODE_NONE: nothing is there */
+    bool changed;               /* a page has lost the right to write */
+    uint32_t waiting;           /* the node that is being written, and must be waited for */
+};
+
+/* Shares a page. A page that is being written, and is mapped, is shared later: the end of the write
+ * decides whether it is dirty. Returns its node, or NODE_NONE if it is to be waited for. [S] of the
+ * parent and [P] held. */
+static uint32_t share_page_locked(struct space *parent, vaddr_t va, const struct arch_page *page,
+                                  struct row *row)
+{
+    struct pool *p = parent->pool;
+    bool here = page->kind == ARCH_PAGE_HERE;
+    uint32_t n = here ? frame_page(page->pa)->next : page->number;
+    struct node *node = &p->nodes[n];
+
+    if (node->flags & NODE_RESCUED) {
+        row->waiting = n;
+        return NODE_NONE;
+    }
+    ASSERT(node->sharers < UINT16_MAX); /* there are fewer processes */
+    node->sharers++;
+    if (!here)
+        return n;
+    if (page->marks & ARCH_WRITTEN)
+        node->flags |= NODE_DIRTY;
+    if (page->prot & PROT_W) {
+        arch_space_protect(&parent->arch, va, page->prot & ~(unsigned)PROT_W);
+        row->changed = true;
+    }
+    return n;
+}
+
+/* Shares the n pages from va on, or those before one that is to be waited for. Returns the number
+ * of pages looked at. */
+static NOINLINE unsigned share_row(struct space *parent, vaddr_t va, unsigned n, struct row *row)
+{
+    struct arch_page page[ROW_PAGES];
+    struct pool *p = parent->pool;
+    unsigned i = 0;
+    bool irq = spin_lock(&parent->lock);
+
+    *row = (struct row){.waiting = NODE_NONE};
+    arch_space_look(&parent->arch, va, n, page);
+    spin_lock_irqoff(&p->lock);
+    for (; i < n; i++) {
+        row->number[i] = page[i].kind == ARCH_PAGE_NONE
+                             ? NODE_NONE
+                             : share_page_locked(parent, va + i * PAGE_SIZE, &page[i], row);
+        if (row->waiting != NODE_NONE)
+            break;
+    }
+    spin_unlock_irqoff(&p->lock);
+    spin_unlock(&parent->lock, irq);
+    return i;
+}
+
+static void wait_for_writing(struct pool *p, uint32_t n)
+{
+    bool irq = spin_lock(&p->lock);
+
+    if (p->nodes[n].flags & NODE_RESCUED)
+        wait_sleep_through(pool_queue(p, n), &p->lock, &irq);
+    spin_unlock(&p->lock, irq);
+}
+
+/* Puts the row into the child's table. What does not get there is shared no longer. Returns 0,
+ * -ENOMEM or -EDQUOT. */
+static NOINLINE int put_row(struct space *child, vaddr_t va, unsigned n, const struct row *row)
+{
+    struct pool *p = child->pool;
+    int err = 0;
     bool irq = spin_lock(&child->lock);
-    err = regions_insert(&child->regions, &copy);
-    ASSERT(!err);
-    space_note_pages(child, &copy, (int64_t)((copy.end - copy.start) >> PAGE_SHIFT));
+
+    for (unsigned i = 0; i < n; i++, va += PAGE_SIZE) {
+        if (row->number[i] == NODE_NONE)
+            continue;
+        err = err ?: arch_space_reserve(&child->arch, va)
+                  ?: arch_space_put_number(&child->arch, va, row->number[i]);
+        if (!err) {
+            child->out_pages++;
+            continue;
+        }
+        spin_lock_irqoff(&p->lock);
+        pool_drop_share(p, row->number[i]);
+        spin_unlock_irqoff(&p->lock);
+    }
     spin_unlock(&child->lock, irq);
-    return 0;
+    return err;
 }
 
-/* Copies the page at va to `to`. Returns what the page is: it is copied if it is HERE. */
-static enum arch_page_kind read_page(struct space *s, vaddr_t va, void *to)
+/* Shares the pages of [va, end). `changed`: see struct row. */
+static int share_pages(struct space *parent, struct space *child, vaddr_t va, vaddr_t end,
+                       bool *changed)
 {
-    struct arch_page page;
-    bool irq = spin_lock(&s->lock);
-
-    arch_space_look(&s->arch, va, 1, &page);
-    if (page.kind == ARCH_PAGE_HERE)
-        memcpy(to, phys_to_virt(page.pa), PAGE_SIZE);
-    spin_unlock(&s->lock, irq);
-    return page.kind;
-}
-
-static int copy_page(struct space *parent, struct space *child, vaddr_t va, void *buffer)
-{
-    enum arch_page_kind kind;
     int err = 0;
 
-    while ((kind = read_page(parent, va, buffer)) == ARCH_PAGE_OUT && !err)
-        err = space_bring(parent, va, FAULT_READ);
-    return err || kind != ARCH_PAGE_HERE ? err : space_fill(child, va, buffer, PAGE_SIZE);
-}
-
-/* Returns the first address from va on that may have a page. */
-static vaddr_t skip(struct space *s, vaddr_t va, vaddr_t end)
-{
-    bool irq = spin_lock(&s->lock);
-
-    va = arch_space_skip(&s->arch, va, end);
-    spin_unlock(&s->lock, irq);
-    return va;
-}
-
-static int copy_pages(struct space *parent, struct space *child, const struct region *r,
-                      void *buffer)
-{
-    vaddr_t end = r->touched_hi;
-    int err = 0;
-
-    for (vaddr_t va = skip(parent, r->touched_lo, end); !err && va < end;
-         va = skip(parent, va + PAGE_SIZE, end)) {
-        err = copy_page(parent, child, va, buffer);
+    while (!err && va < end) {
+        bool irq = spin_lock(&parent->lock);
+        va = arch_space_skip(&parent->arch, va, end);
+        spin_unlock(&parent->lock, irq);
+        vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
+        struct row row;
+        unsigned n = share_row(parent, va, (unsigned)((row_end - va) >> PAGE_SHIFT), &row);
+        *changed |= row.changed;
+        err = put_row(child, va, n, &row);
+        if (row.waiting != NODE_NONE)
+            wait_for_writing(parent->pool, row.waiting);
+        va += n * PAGE_SIZE;
         sched_point();
     }
     return err;
 }
 
-/* [M] of the parent held. */
+/* Gives the child a region as the parent's, and stores it in *copy. Memory that the parent has
+ * locked is not locked in the child. Returns 0 or -ENOMEM. */
+static int copy_region(struct space *parent, struct space *child, const struct region *r,
+                       struct region *copy)
+{
+    int err = space_reserve_regions(child, 1);
+
+    if (err)
+        return err;
+    bool irq = spin_lock(&parent->lock);
+    *copy = *r;
+    spin_unlock(&parent->lock, irq);
+    copy->flags &= (uint8_t)~REGION_LOCKED;
+    copy->faults = copy->slow_faults = 0;
+    irq = spin_lock(&child->lock);
+    err = regions_insert(&child->regions, copy);
+    ASSERT(!err);
+    space_note_pages(child, copy, (int64_t)((copy->end - copy->start) >> PAGE_SHIFT));
+    spin_unlock(&child->lock, irq);
+    return 0;
+}
+
+/* [M] of both held. */
 static int copy_all(struct space *parent, struct space *child)
 {
-    void *buffer = kmalloc_unfilled(PAGE_SIZE);
-    int err = buffer ? 0 : -ENOMEM;
+    bool changed = false;
+    int err = 0;
 
-    child->wx = parent->wx;
     child->brk_start = parent->brk_start;
     child->brk = parent->brk;
     child->next_tag = parent->next_tag;
-    for (const struct region *r = regions_above(&parent->regions, 0); r && !err; r = region_next(r))
-        err = copy_region(child, r) ?: copy_pages(parent, child, r, buffer);
-    kfree(buffer);
+    for (const struct region *r = regions_above(&parent->regions, 0); r && !err;
+         r = region_next(r)) {
+        struct region copy;
+        err = copy_region(parent, child, r, &copy)
+                  ?: share_pages(parent, child, copy.touched_lo, copy.touched_hi, &changed);
+    }
+    if (changed)
+        tlb_shootdown(&parent->arch, 0, 0);
     return err;
 }
 
-int space_fork(struct space *parent, struct memory_account *account, struct space **child)
+int space_fork(struct space *parent, struct memory_account *account, struct space **out)
 {
-    int err = space_create(parent, account, child);
+    struct space *child;
+    int err = space_create_relative(parent, account, &child);
 
     if (err)
         return err;
     mutex_lock(&parent->map_lock);
-    err = copy_all(parent, *child);
-    mutex_unlock(&parent->map_lock);
+    err = copy_all(parent, child);
+    space_unlock_regions(parent);
     if (err)
-        space_destroy(*child);
+        space_destroy(child);
+    else
+        *out = child;
     return err;
 }

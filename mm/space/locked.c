@@ -12,7 +12,7 @@ static uint64_t limit_of(const struct space *s)
 {
     uint64_t most = SPACE_LOCKED_MAX >> PAGE_SHIFT;
 
-    return s->pool ? MIN(most, (uint64_t)s->pool->limit / 4) : most;
+    return MIN(most, (uint64_t)s->pool->limit / 4);
 }
 
 bool space_may_lock(const struct space *s, uint64_t pages)

@@ -5,7 +5,8 @@
  * fault waits for [M]. First the pages lose their rights and TLBs forget them, so that none can be
  * used at the old address; then each page, or its number, goes to the new one, and its node is
  * told. Pages may be evicted meanwhile, and come under way: that changes what an entry is, not
- * whether there is one. Tables are made beforehand, so that nothing can fail half-way.
+ * whether there is one. Tables are made beforehand, so that nothing can fail half-way. So are
+ * copies of pages that relatives share, which have such a page at one address.
  */
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
@@ -104,11 +105,10 @@ static void move_row_pages(struct move *m, vaddr_t va, const struct arch_page *p
         move_page(m, from, to, &page[i]);
         m->changed |= page[i].kind == ARCH_PAGE_HERE; /* TLBs may hold an entry without rights */
         track_forget(m->space, from);
-        if (!p)
-            continue;
         uint32_t number =
             page[i].kind == ARCH_PAGE_HERE ? frame_page(page[i].pa)->next : page[i].number;
         spin_lock_irqoff(&p->lock);
+        ASSERT(p->nodes[number].sharers == 1);
         p->nodes[number].page = to >> PAGE_SHIFT;
         spin_unlock_irqoff(&p->lock);
     }
@@ -147,7 +147,7 @@ static struct region prepare(struct space *s, struct move *m, uint64_t len)
     old->flags |= REGION_CLOSED;
     m->low = old->touched_lo;
     m->high = old->touched_hi;
-    m->prot = s->active ? PROT_USER : space_page_prot(old->prot);
+    m->prot = s->active ? PROT_USER : space_page_prot(old->prot, false);
     now.flags |= REGION_CLOSED;
     now.start = m->to;
     now.end = m->to + len;
@@ -225,7 +225,7 @@ static int move_mapping(struct space *s, const struct remap *x, vaddr_t *out)
         take_out(s, x->va + x->len, x->old_end);
         m.len = x->len;
     }
-    err = space_reserve_regions(s, 3);
+    err = space_reserve_regions(s, 3) ?: space_unshare(s, m.from, m.from + m.len);
     if (err)
         return err;
     prepare(s, &m, x->len);

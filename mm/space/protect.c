@@ -16,9 +16,9 @@ static bool apply_prot_page(struct space *s, vaddr_t va, const struct region *r)
 
     arch_space_look(&s->arch, va, 1, &page);
     if (page.kind == ARCH_PAGE_HERE) {
-        if (s->pool && (r->prot & PROT_X)) /* it may have been read since code was stored to it */
+        if (r->prot & PROT_X) /* it may have been read since code was stored to it */
             arch_code_written(phys_to_virt(page.pa));
-        arch_space_protect(&s->arch, va, space_page_prot(r->prot));
+        arch_space_protect(&s->arch, va, space_page_prot(r->prot, space_shares(s, &page)));
     }
     return page.kind != ARCH_PAGE_NONE;
 }

@@ -3,9 +3,9 @@
  * for are read with it, in the same requests. Their number follows from how the region was read
  * before, and from the program's advice: sequential, the most possible; random, none.
  *
- * In a pool such pages are READY, so that their first use is seen and counted, and can be evicted.
- * Without a pool they are mapped at once, because no page is ever evicted. An error of reading
- * ahead is ignored: the page is read again when a thread needs it, which gets the error then.
+ * Such pages are READY, so that their first use is seen and counted, and can be evicted. An error
+ * of reading ahead is ignored: the page is read again when a thread needs it, which gets the error
+ * then.
  */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
@@ -15,7 +15,6 @@
 #include "kernel/mem/mem.h"
 
 #define AHEAD_MAX BLOCK_PAGES_MAX
-#define FREE_MIN  1024 /* free frames; with fewer nothing is read ahead without a pool */
 
 /* Tells whether the page is still to be read from its source. */
 static bool unread_locked(struct space *s, vaddr_t va)
@@ -35,8 +34,6 @@ static bool unread_locked(struct space *s, vaddr_t va)
 
 static unsigned room_locked(struct pool *p)
 {
-    if (!p)
-        return AHEAD_MAX;
     spin_lock_irqoff(&p->lock);
     uint32_t room = pool_readahead_room(p);
     spin_unlock_irqoff(&p->lock);
@@ -57,33 +54,18 @@ unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va)
 
 static bool take_frame(struct pool *p, paddr_t *out)
 {
-    if (p ? !pool_charge_now(p) : frame_free_about() < FREE_MIN)
+    if (!pool_charge_now(p))
         return false;
     if (!frame_alloc(0, out))
         return true;
-    if (p)
-        pool_uncharge(p, 1);
+    pool_uncharge(p, 1);
     return false;
 }
 
 static void free_frame(struct pool *p, paddr_t frame)
 {
     frame_free(frame, 0);
-    if (p)
-        pool_uncharge(p, 1);
-}
-
-/* Maps a page of a space without a pool, as if it had been touched. */
-static bool map_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame)
-{
-    if (s->active)
-        return false;
-    if (r->prot & PROT_X)
-        arch_code_written(phys_to_virt(frame));
-    if (arch_space_map(&s->arch, va, frame, space_page_prot(r->prot) | PROT_WRITTEN))
-        return false;
-    s->resident_pages++;
-    return true;
+    pool_uncharge(p, 1);
 }
 
 /* Makes a READY node for the page at va, where nothing was. The page is first mapped without
@@ -119,10 +101,8 @@ static bool keep_page_locked(struct space *s, struct region *r, vaddr_t va, padd
     struct arch_page page;
 
     arch_space_look(&s->arch, va, 1, &page);
-    if (page.kind == ARCH_PAGE_HERE || (!p && page.kind != ARCH_PAGE_NONE))
+    if (page.kind == ARCH_PAGE_HERE)
         return false;
-    if (!p)
-        return map_locked(s, r, va, frame);
     spin_lock_irqoff(&p->lock);
     bool kept = page.kind == ARCH_PAGE_NONE ? begin_ready_locked(s, r, va, frame)
                                             : ready_again_locked(p, page.number, frame);

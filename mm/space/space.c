@@ -44,35 +44,84 @@ static void free_table(const struct arch_frames *self, paddr_t frame)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-int space_create(const struct space *like, struct memory_account *account, struct space **out)
+/* Makes what a space has besides a pool and a lineage. */
+static struct space *begin_space(const struct space *like, struct memory_account *account)
 {
-    bool pooled = like ? like->pool != NULL : pools_wanted();
     struct space *s = kmalloc(sizeof(*s));
 
     if (!s)
-        return -ENOMEM;
+        return NULL;
     spin_init(&s->lock, LOCK_SPACE, "space");
     mutex_init(&s->map_lock, "mappings");
     s->wx_choice = like ? like->wx_choice : mem_wx;
     space_set_bundled(s, true);
     wait_init(&s->unpinned);
     s->tables = (struct space_tables){.frames = {alloc_table, free_table}, .account = account};
+    return s;
+}
+
+static void tell_trackers(struct space *s)
+{
+    s->number = track_space_added(s);
+    track_space_begins(s);
+}
+
+int space_create(const struct space *like, struct memory_account *account, struct space **out)
+{
+    struct space *s = begin_space(like, account);
+
+    if (!s)
+        return -ENOMEM;
     int err = arch_space_init(&s->arch, &s->tables.frames);
-    if (!err && pooled && (err = pool_join(like ? like->pool : NULL, account, &s->pool)))
+    if (!err && (err = pool_join(like ? like->pool : NULL, account, &s->pool)))
         arch_space_destroy(&s->arch);
+    if (!err && (err = lineage_begin(s))) {
+        pool_leave(s->pool);
+        arch_space_destroy(&s->arch);
+    }
     if (err) {
         kfree(s);
         return err;
     }
-    s->number = track_space_added(s);
-    track_space_begins(s);
+    tell_trackers(s);
+    *out = s;
+    return 0;
+}
+
+int space_create_relative(struct space *of, struct memory_account *account, struct space **out)
+{
+    struct space *s = begin_space(of, account);
+
+    if (!s)
+        return -ENOMEM;
+    int err = arch_space_init(&s->arch, &s->tables.frames);
+    if (err) {
+        kfree(s);
+        return err;
+    }
+    s->wx = of->wx;
+    s->pool = of->pool;
+    pool_join_too(s->pool);
+    lineage_join(s, of);
+    tell_trackers(s);
     *out = s;
     return 0;
 }
 
 uint64_t space_tables_wanted(const struct space *s)
 {
-    return PAGE_SIZE + (s->pool ? pool_bytes_to_grow(s->pool) : 0);
+    return PAGE_SIZE + pool_bytes_to_grow(s->pool);
+}
+
+bool space_shares(struct space *s, const struct arch_page *page)
+{
+    if (!lineage_forked(s->lineage))
+        return false;
+    spin_lock_irqoff(&s->pool->lock);
+    uint32_t n = page->kind == ARCH_PAGE_OUT ? page->number : frame_page(page->pa)->next;
+    bool is = pool_is_shared(&s->pool->nodes[n]);
+    spin_unlock_irqoff(&s->pool->lock);
+    return is;
 }
 
 void space_set_pid(struct space *s, uint32_t pid)
@@ -151,16 +200,6 @@ void space_unlock_regions(struct space *s)
     mutex_unlock(&s->map_lock);
 }
 
-/* Waits for threads that evict pages of s. */
-static void wait_for_pins(struct space *s)
-{
-    bool irq = spin_lock(&s->lock);
-
-    while (__atomic_load_n(&s->pins, __ATOMIC_RELAXED))
-        wait_sleep_through(&s->unpinned, &s->lock, &irq);
-    spin_unlock(&s->lock, irq);
-}
-
 /* Checks everything at the end of a process, in debug builds. */
 #ifdef DEBUG
 static void check_everything(struct space *s)
@@ -190,9 +229,8 @@ void space_destroy(struct space *s)
     for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r))
         space_drop_pages(s, r->touched_lo, r->touched_hi);
     ASSERT(s->resident_pages == 0 && s->out_pages == 0);
-    wait_for_pins(s);
-    if (s->pool)
-        pool_leave(s->pool);
+    lineage_leave(s);
+    pool_leave(s->pool);
     arch_space_destroy(&s->arch);
     free_regions(s);
     kfree(s);

@@ -14,8 +14,13 @@ static void check_node(struct space *s, vaddr_t va, const struct arch_page *page
     bool here = page->kind == ARCH_PAGE_HERE, irq = spin_lock(&p->lock);
     uint32_t n = here ? frame_page(page->pa)->next : page->number;
 
-    ASSERT(n < p->capacity && p->nodes[n].space == s && p->nodes[n].page == va >> PAGE_SHIFT);
-    ASSERT(here == (p->nodes[n].state == NODE_HERE));
+    ASSERT(n < p->capacity);
+    const struct node *node = &p->nodes[n];
+    ASSERT(node->lineage == s->lineage && node->page == va >> PAGE_SHIFT && node->sharers);
+    if (pool_is_shared(node))
+        ASSERT(!here || (node->mapped && !(page->prot & PROT_W)));
+    else
+        ASSERT(here == (node->state == NODE_HERE));
     spin_unlock(&p->lock, irq);
 }
 
@@ -30,8 +35,7 @@ static void check_region(struct space *s, const struct region *r, struct tally *
             continue;
         t->resident += page.kind == ARCH_PAGE_HERE;
         t->out += page.kind == ARCH_PAGE_OUT;
-        if (s->pool)
-            check_node(s, va, &page);
+        check_node(s, va, &page);
     }
 }
 
@@ -55,14 +59,8 @@ void space_check(struct space *s)
     spin_unlock(&s->lock, irq);
 }
 
-/* Only threads that evict its pages still change the space; without a pool none does, and
- * interrupts can stay on. */
 void space_check_end(struct space *s)
 {
-    if (!s->pool) {
-        check_quiet(s);
-        return;
-    }
     space_check(s);
     pool_check(s->pool);
 }

@@ -105,7 +105,7 @@ static void put_pool(const struct pool *p, struct space_stats *out)
 {
     const struct prefetch *prefetch = p->prefetching.policy;
 
-    out->policy = p->ops->name;
+    out->policy = p->limited ? p->ops->name : NULL;
     out->limit_pages = p->limit;
     out->pool_pages = p->frames;
     out->pool = p->stats;
@@ -136,14 +136,10 @@ void space_stats(struct space *s, struct space_stats *out)
                                 .waits = s->waits,
                                 .waited_ns = s->waited_ns,
                                 .watched = s->watched};
-    if (p) {
-        spin_lock_irqoff(&p->lock);
-        put_pool(p, out);
-        out->room_pages = pool_room_pages(p);
-        spin_unlock_irqoff(&p->lock);
-    } else {
-        out->room_pages = pool_room_pages(NULL);
-    }
+    spin_lock_irqoff(&p->lock);
+    put_pool(p, out);
+    out->room_pages = pool_room_pages(p);
+    spin_unlock_irqoff(&p->lock);
     spin_unlock(&s->lock, irq);
 }
 
@@ -174,7 +170,7 @@ static const char *policy_of(struct space *s, const struct region *r)
     struct pool *p = s->pool;
     struct replace_report report;
 
-    if (!p)
+    if (!p->limited)
         return NULL;
     spin_lock_irqoff(&p->lock);
     p->ops->report(p->state, &report);

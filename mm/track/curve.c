@@ -35,7 +35,7 @@ static bool decays; /* an epoch counts half as much as the next one */
 
 static bool mru_wanted(const struct space *s)
 {
-    return mem_curves == TRACK_CURVES_ON || (s->pool && s->pool->share.mru_decides);
+    return mem_curves == TRACK_CURVES_ON || s->pool->share.mru_decides;
 }
 
 /* Returns the configuration of a curve: groups of one page, or larger ones where there would be too

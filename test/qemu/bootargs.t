@@ -44,7 +44,7 @@ pools() { # ARGUMENTS "LINES" WHAT
 pools "-- mem.user=3M $show & mem.process=1M mem.policy=arc $show & $show" \
 	"arc 1024 lru 3072 lru 3072 " "a limit of all holds for who is started later"
 pools "-- $show & mem.user=3M $show" "lru 3072 lru 3072 " "... and for a program started before"
-pools "-- $show & mem.process=1M mem.pools=always mem.policy=clock $show & $show" "clock 1024 " \
+pools "-- $show & mem.process=1M mem.policy=clock $show & $show" "clock 1024 " \
 	"a process's limit is its own alone"
 pools "-- mem.user=3M mem.process=1M $show ; $show" "lru 1024 " \
 	"when they have ended all is as it was"
@@ -87,7 +87,7 @@ extremes() {
 cp "$work/console.help" "$work/help.all"
 least=$(extremes first) largest=$(extremes last)
 within "$(echo "$largest" | wc -w)" 30 100 "numbers among the arguments"
-more_of="hpm.accounts=on telemetry=all mem.track=always mem.curves=on mem.pools=always swap=any"
+more_of="hpm.accounts=on telemetry=all mem.track=always mem.curves=on swap=any"
 # boots QEMU'S LIKE ARGUMENTS...
 boots() {
 	what=$1

@@ -258,8 +258,7 @@ int arch_space_protect(struct arch_space *space, vaddr_t va, unsigned prot)
 
     if (!e)
         return -ENOENT;
-    /* In a space without a pool, caches are the program's own affair. */
-    if ((prot & PROT_X) && container_of(space, struct space, arch)->pool)
+    if (prot & PROT_X)
         INSIST(is_code[frame_number(frame_page(e->page.pa))]);
     e->page.prot = prot;
     return 0;

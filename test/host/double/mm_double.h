@@ -15,7 +15,7 @@
 enum {
     MM_FRAMES = 4096,
     MM_TABLE_PAGES = 4096, /* of a space, from MM_BASE on; nothing else can be mapped */
-    MM_SWAP_PAGES = 4096,
+    MM_SWAP_PAGES = 16384,
     MM_SOURCE_PAGES = 512,
 };
 /* mm maps memory that may be anywhere as high as possible below the table's end */

@@ -16,7 +16,7 @@ bool host_irqs_on = true;
 struct cpu cpus[CPU_MAX], *host_cpu = cpus;
 uint64_t host_ticks = 1;
 uint64_t mem_process = LIMIT * PAGE_SIZE, mem_user = MEMORY_UNLIMITED, mem_pool;
-uint64_t mem_goal, mem_seed = 1, mem_weight = 1, mem_rate, mem_pools, mem_accessed = 1;
+uint64_t mem_goal, mem_seed = 1, mem_weight = 1, mem_rate, mem_accessed = 1;
 const struct replace_ops *policy;
 const struct prefetch_ops *prefetching;
 
@@ -28,6 +28,7 @@ void (*amid_sleep)(void);
 const struct pool *stuck;
 vaddr_t hidden_page;
 bool areas_cost;
+static struct lineage lineage;
 static unsigned areas, frames_in_areas;
 
 const struct replace_ops *memory_policy_ops(void)
@@ -188,9 +189,9 @@ void thread_put(struct thread *t)
 void swap_init(void)
 {
 }
-enum page_buffered track_buffered(struct space *s, vaddr_t va)
+enum page_buffered lineage_buffered(struct lineage *l, vaddr_t va)
 {
-    return s == &space && va == hidden_page && va ? BUFFER_USED : BUFFER_NOT_KEPT;
+    return l == &lineage && va == hidden_page && va ? BUFFER_USED : BUFFER_NOT_KEPT;
 }
 void track_attach(track_sink *sink)
 {
@@ -333,6 +334,7 @@ unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming)
         }
         prefetching_wasted(p, n);
         node->flags &= ~NODE_FRESH;
+        node->mapped = 0;
         pool_set_state(p, n, NODE_GOING);
         p->ops->leave(p->state, n);
         if (node->flags & NODE_DIRTY) {
@@ -370,7 +372,7 @@ int pooling_set_up(void **state)
     (void)state;
     mem_process = LIMIT * PAGE_SIZE;
     mem_user = MEMORY_UNLIMITED;
-    mem_pool = mem_goal = mem_rate = mem_pools = 0;
+    mem_pool = mem_goal = mem_rate = 0;
     mem_seed = mem_weight = mem_accessed = 1;
     policy = &replace_lru;
     prefetching = &prefetch_none;
@@ -390,13 +392,13 @@ void make(void)
     slots_init(slots, SLOTS);
     bad_slots = 0;
     assert_int_equal(pool_join(NULL, NULL, &pool), 0);
-    space = (struct space){.pool = pool};
+    space = (struct space){.pool = pool, .lineage = &lineage};
 }
 
 void forget(uint32_t n)
 {
     bool irq = spin_lock(&pool->lock);
-    uint32_t frame = pool->nodes[n].space ? pool_forget(pool, n) : 0;
+    uint32_t frame = pool->nodes[n].lineage ? pool_forget(pool, n) : 0;
 
     spin_unlock(&pool->lock, irq);
     if (frame) {

@@ -9,7 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PROCESSES = 3, THREADS = 3, WORDS = PAGE_SIZE / sizeof(uint64_t) };
+enum {
+    PROCESSES = 3, /* at first */
+    PROCESSES_MAX = 8,
+    THREADS = 3,
+    WORDS = PAGE_SIZE / sizeof(uint64_t),
+    STAMPS_MAX = 1 << 21
+};
+#define STAMP_FACTOR 0x9e3779b97f4a7c15u
 
 /* What is mapped where, in pages from MM_BASE on. */
 enum {
@@ -46,12 +53,20 @@ static struct process {
     uint64_t stamp[END];       /* contents of each page: all its words follow from it; 0: zeros */
     uint32_t read_failed[END]; /* errors that no thread has got */
     bool either[END];          /* dropped just now, or about to be: it may also hold zeros */
-    bool remapping, protecting, forgetting, replacing, moving, ending;
+    /* The page may have a later stamp that a relative gave it up to `born`: the parent during the
+     * fork, or, where its own page was so, any. */
+    enum { OWN, PARENTS, FAMILYS } inherited[END];
+    uint64_t from, born; /* stamps given when the fork began, and ended */
+    uint32_t parent, family;
+    bool remapping, protecting, forgetting, replacing, moving, ending, forking;
     bool away[MOVED_PAGES]; /* the page is at MOVED_TO */
     unsigned remaps, moves, threads;
     struct thread *thread[THREADS];
-} processes[PROCESSES];
+} processes[PROCESSES_MAX];
 
+static struct {
+    uint32_t pid, family, page;
+} given[STAMPS_MAX]; /* by stamp */
 static uint64_t seed, stamps;
 static uint8_t file[FILE_BYTES] ALIGNED(8);
 static unsigned lives;
@@ -71,7 +86,7 @@ static bool between(unsigned page, unsigned from, unsigned to)
 
 static uint64_t word(uint64_t stamp, unsigned i)
 {
-    return stamp ? stamp * 0x9e3779b97f4a7c15 + i : 0;
+    return stamp ? stamp * STAMP_FACTOR + i : 0;
 }
 
 static void fill(uint64_t *at, uint64_t stamp)
@@ -114,11 +129,39 @@ struct use {
     bool write;
 };
 
+/* Returns the stamp of contents that begin with this word. */
+static uint64_t stamp_of(uint64_t first)
+{
+    uint64_t inverse = STAMP_FACTOR; /* Newton: each step doubles the bits that are right */
+
+    for (unsigned i = 0; i < 6; i++)
+        inverse *= 2 - STAMP_FACTOR * inverse;
+    return first * inverse;
+}
+
+/* Finds out which stamp a forked process begins with where there may be several. */
+static void expect_inherited(struct process *p, unsigned page, const uint64_t *frame)
+{
+    uint64_t stamp = stamp_of(frame[0]), from = p->inherited[page] == FAMILYS ? 0 : p->from;
+
+    if (holds(frame, p->stamp[page]) || (p->either[page] && holds(frame, 0)) || stamp <= from ||
+        stamp > p->born || given[stamp].page != page || given[stamp].family != p->family ||
+        (p->inherited[page] == PARENTS && given[stamp].pid != p->parent))
+        return;
+    p->stamp[page] = stamp;
+    p->either[page] = false;
+}
+
 static void use(void *frame, void *arg)
 {
     const struct use *u = arg;
     struct process *p = u->p;
 
+    if (p->inherited[u->page] != OWN) {
+        expect_inherited(p, u->page, frame);
+        p->inherited[u->page] = OWN;
+        seen.inherited++;
+    }
     if (p->either[u->page] && holds(frame, 0)) {
         p->stamp[u->page] = 0;
         p->either[u->page] = p->forgetting || p->replacing;
@@ -129,7 +172,11 @@ static void use(void *frame, void *arg)
         abort();
     }
     if (u->write) {
-        p->stamp[u->page] = ++stamps;
+        INSIST(++stamps < STAMPS_MAX);
+        given[stamps].pid = p->pid;
+        given[stamps].family = p->family;
+        given[stamps].page = u->page;
+        p->stamp[u->page] = stamps;
         fill(frame, p->stamp[u->page]);
     }
 }
@@ -144,9 +191,9 @@ void mm_double_read_failed(paddr_t frame)
 {
     uint32_t n = frame_page(frame)->next;
 
-    for (struct process *p = processes; p < processes + PROCESSES; p++) {
+    for (struct process *p = processes; p < processes + PROCESSES_MAX; p++) {
         const struct pool *pool = p->space ? p->space->pool : NULL;
-        if (pool && n < pool->capacity && pool->nodes[n].space == p->space &&
+        if (pool && n < pool->capacity && pool->nodes[n].lineage == p->space->lineage &&
             pool->nodes[n].state == NODE_COMING &&
             frame_address(frame_page_number(pool->nodes[n].frame)) == frame)
             p->read_failed[home(pool->nodes[n].page - (MM_BASE >> PAGE_SHIFT))]++;
@@ -272,7 +319,7 @@ static void map_disk(struct process *p, unsigned from, unsigned first, unsigned 
 
 static void remap(struct process *p)
 {
-    if (p->remapping)
+    if (p->remapping || p->forking)
         return;
     p->remapping = true;
     p->remaps++;
@@ -286,7 +333,7 @@ static void remap(struct process *p)
 
 static void guard(struct process *p)
 {
-    if (p->protecting)
+    if (p->protecting || p->forking)
         return;
     p->protecting = true;
     INSIST(!space_protect(p->space, MM_BASE + GUARDED * PAGE_SIZE, 32 * PAGE_SIZE,
@@ -296,7 +343,7 @@ static void guard(struct process *p)
 
 static void drop(struct process *p)
 {
-    if (p->forgetting)
+    if (p->forgetting || p->forking)
         return;
     unsigned from = DROPPED + below(60), n = 1 + below(DROPPED_END - from);
     p->forgetting = true;
@@ -308,7 +355,7 @@ static void drop(struct process *p)
 /* Maps a part anew where it is. No access in between finds nothing. */
 static void replace(struct process *p)
 {
-    if (p->replacing)
+    if (p->replacing || p->forking)
         return;
     unsigned from = REPLACED + below(28), n = 1 + below(REPLACED_END - from);
     struct mapping m = {.va = MM_BASE + from * PAGE_SIZE,
@@ -346,7 +393,7 @@ static void move(struct process *p)
     bool away = p->away[from];
     vaddr_t at;
 
-    if (p->moving)
+    if (p->moving || p->forking)
         return;
     while (from + n < MOVED_PAGES && p->away[from + n] == away && below(16))
         n++;
@@ -356,7 +403,8 @@ static void move(struct process *p)
     p->moves++;
     int err = space_remap(p->space, away ? there : here, n * PAGE_SIZE, n * PAGE_SIZE,
                           REMAP_MAYMOVE | REMAP_FIXED, away ? here : there, &at);
-    INSIST(!err || (err == -ENOMEM && now.map_fails));
+    INSIST(!err || (err == -ENOMEM && now.map_fails) ||
+           (now.forks && (p->ending || now.read_fails || now.frame_fails || now.no_swap)));
     for (unsigned i = from; i < from + n && !err; i++)
         p->away[i] = !away;
     p->moving = false;
@@ -376,6 +424,67 @@ static void advise(struct process *p)
 
     INSIST(
         !space_advise(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, below(ADVICE_DONTNEED)));
+}
+
+static void live(void *arg);
+
+static void begin_threads(struct process *p)
+{
+    lives++;
+    p->threads = THREADS;
+    for (unsigned i = 0; i < THREADS; i++)
+        p->thread[i] = fiber_start(live, p, space_number(p->space));
+}
+
+static uint32_t next_pid(void)
+{
+    static uint32_t pids;
+
+    return ++pids;
+}
+
+/* What p had when the fork began becomes the child's. */
+static void inherit(const struct process *p, struct process *child, uint64_t from)
+{
+    uint32_t pid = child->pid;
+
+    *child = *p;
+    child->pid = pid;
+    child->parent = p->pid;
+    child->from = from;
+    child->ending = child->forking = false;
+    child->remaps = child->moves = child->threads = 0;
+    memset(child->thread, 0, sizeof(child->thread));
+    for (unsigned i = 0; i < END; i++)
+        child->inherited[i] = p->inherited[i] == OWN ? PARENTS : FAMILYS;
+}
+
+static void fork_one(struct process *p)
+{
+    struct process *child = processes;
+    struct space *s;
+
+    while (child < processes + PROCESSES_MAX && (child->pid || child->space))
+        child++;
+    if (child == processes + PROCESSES_MAX || p->remapping || p->protecting || p->forgetting ||
+        p->replacing || p->moving || p->forking || lives >= now.lives + PROCESSES_MAX)
+        return;
+    p->forking = true;
+    child->pid = next_pid();
+    inherit(p, child, stamps);
+    child->space = NULL;
+    int err = space_fork(p->space, NULL, &s);
+    p->forking = false;
+    if (err) {
+        INSIST(err == -ENOMEM && (now.map_fails || now.frame_fails || now.frames));
+        memset(child, 0, sizeof(*child));
+        return;
+    }
+    seen.forks++;
+    child->space = s;
+    child->born = stamps;
+    space_set_pid(s, child->pid);
+    begin_threads(child);
 }
 
 static void step(struct process *p)
@@ -400,21 +509,19 @@ static void step(struct process *p)
         lock(p);
     else if (what < 995)
         advise(p);
-    else
+    else if (what < 998 || !now.forks)
         space_check(p->space);
+    else
+        fork_one(p);
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
-static void live(void *arg);
-
 static void begin(struct process *p)
 {
-    static uint32_t pids;
-
     memset(p, 0, sizeof *p);
+    p->pid = p->family = next_pid();
     INSIST(!space_create(NULL, NULL, &p->space));
-    p->pid = ++pids;
     space_set_pid(p->space, p->pid);
     map_disk(p, COPIED, 7, 256, PROT_R | PROT_W);
     map_disk(p, SHOWN, 0, 128, PROT_R);
@@ -425,10 +532,7 @@ static void begin(struct process *p)
     map_anon(p, REPLACED, REPLACED_END - REPLACED);
     map_anon(p, MOVED, MOVED_PAGES);
     map_file(p);
-    lives++;
-    p->threads = THREADS;
-    for (unsigned i = 0; i < THREADS; i++)
-        p->thread[i] = fiber_start(live, p, space_number(p->space));
+    begin_threads(p);
 }
 
 static void end(struct process *p)
@@ -436,7 +540,7 @@ static void end(struct process *p)
     struct space *s = p->space;
 
     space_destroy(s);
-    p->space = NULL;
+    memset(p, 0, sizeof(*p));
     if (lives < now.lives)
         begin(p);
 }

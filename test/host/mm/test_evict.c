@@ -57,7 +57,6 @@ static void play(uint64_t swap)
 {
     swap_wanted = swap;
     mem_process = FRAMES * PAGE_SIZE;
-    mem_pools = 1;
     mm_argument("mem.policy", policy);
     mm_argument("mem.tracker", 5); /* none */
     mm_double_boot(1);

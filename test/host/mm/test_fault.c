@@ -19,12 +19,12 @@ static void begin_space(void)
     space_set_pid(space, 1);
 }
 
-/* Runs the test's thread in a space of its own, with a pool or without. */
-static void run_in(bool pool, void (*thread)(void *arg), uint64_t seed)
+/* Runs the test's thread in a space of its own, with little memory or with enough. */
+static void run_in(bool little, void (*thread)(void *arg), uint64_t seed)
 {
     path_double_boot();
-    swap_wanted = pool ? SWAP_RAM : SWAP_NONE;
-    mem_process = pool ? LIMIT_KB * KIB : MEMORY_UNLIMITED;
+    swap_wanted = little ? SWAP_RAM : SWAP_NONE;
+    mem_process = little ? LIMIT_KB * KIB : MEMORY_UNLIMITED;
     mm_argument("mem.tracker", 5);
     mm_double_boot(seed);
     track_init(false);
@@ -215,7 +215,7 @@ static void a_page_read_together_with_a_bad_one_is_read_alone(void **state)
 static void code_is_executable_only_after_caches_were_told(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed <= 4; seed++) /* 0: without a pool */
+    for (uint64_t seed = 0; seed <= 4; seed++) /* 0: enough memory */
         assert_int_equal(in_child(play_code, seed, 60), 0);
 }
 

@@ -1,5 +1,5 @@
 /* Where mappings come to lie, what they replace, how they grow, move and are counted; each test in
- * a space of its own, without a pool or with one. */
+ * a space of its own, with enough memory or with little. */
 #include "test/host/double/expect_panic.h"
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
@@ -22,7 +22,7 @@ static void live(void *arg)
     space_destroy(space);
 }
 
-/* Runs `now` in a thread and a space of its own; from == 1: with a pool. */
+/* Runs `now` in a thread and a space of its own; from == 1: with little memory. */
 static void play(uint64_t from)
 {
     path_double_boot();

@@ -29,6 +29,7 @@ static void check_nothing_is_missing(unsigned heap)
     INSIST(mm_heap_used == heap);
     INSIST(swap_double.device.busy == 0 && source_double.device.busy == 0);
     INSIST(now.read_fails ? seen.errors > 0 : !seen.errors);
+    INSIST(!now.forks || (seen.forks > 2 && seen.inherited > 50));
     if (now.frame_fails) /* some reads that no thread waited for: their errors reach none */
         INSIST(seen.refused > 0 && seen.refused < mm_frames_refused);
 }
@@ -204,6 +205,77 @@ static void without_swap_or_with_too_little_processes_end_and_nothing_else(void 
                                     .lives = 6});
 }
 
+/* Forked processes share pages with their parents until one of them writes. */
+static void forked_processes_have_their_own_bytes(void **state)
+{
+    (void)state;
+    for (unsigned policy = LRU; policy <= CHOOSER; policy++)
+        run_scenario(&(struct scenario){.name = "forks",
+                                        .policy = policy,
+                                        .prefetch = policy % 3,
+                                        .tracker = PATH + policy % 5,
+                                        .process_kb = 768,
+                                        .forks = true,
+                                        .steps = 1500,
+                                        .lives = 6});
+    run_scenario(&(struct scenario){.name = "forks, all in one pool",
+                                    .policy = LIRS,
+                                    .prefetch = PPG,
+                                    .tracker = PATH,
+                                    .global = 1,
+                                    .user_kb = 1024,
+                                    .forks = true,
+                                    .steps = 1500,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "forks, with room",
+                                    .policy = CLOCK,
+                                    .tracker = NO_TRACKER,
+                                    .forks = true,
+                                    .steps = 1500,
+                                    .lives = 6});
+}
+
+static void forks_where_disks_fail_and_memory_is_refused(void **state)
+{
+    (void)state;
+    run_scenario(&(struct scenario){.name = "forks, writes fail",
+                                    .policy = LIRS,
+                                    .prefetch = PPG,
+                                    .tracker = SOFT,
+                                    .process_kb = 768,
+                                    .write_fails = 50,
+                                    .forks = true,
+                                    .steps = 1500,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "forks, reads and maps fail",
+                                    .policy = LRU,
+                                    .prefetch = SPATIAL,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 768,
+                                    .read_fails = 50,
+                                    .map_fails = 300,
+                                    .forks = true,
+                                    .steps = 1500,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "forks, frames refused",
+                                    .policy = ARC,
+                                    .prefetch = SPATIAL,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 768,
+                                    .frame_fails = 30,
+                                    .forks = true,
+                                    .steps = 1500,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "forks, no swap",
+                                    .policy = LRU,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 1024,
+                                    .no_swap = true,
+                                    .forks = true,
+                                    .steps = 1500,
+                                    .lives = 6});
+}
+
 int main(void)
 {
     in_child_begin();
@@ -215,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_shortage_of_all_memory_keeps_every_byte),
         cmocka_unit_test(a_disk_that_fails_loses_no_byte_silently),
         cmocka_unit_test(a_refused_frame_is_an_error_or_goes_unnoticed),
+        cmocka_unit_test(forked_processes_have_their_own_bytes),
+        cmocka_unit_test(forks_where_disks_fail_and_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,9 +43,10 @@ static void bring_a_page(void)
     pool->held++;
     if (node->slot == SLOT_NONE) {
         pool_enter_locked(pool, n);
+        node->mapped = 1;
         pool_set_state(pool, n, NODE_HERE);
     } else if (below(2)) {
-        prefetching_fault(pool, n, &list);
+        prefetching_fault(pool, &space, n, &list);
         pool_set_state(pool, n, NODE_COMING);
     } else {
         node->flags |= NODE_UNUSED;
@@ -64,7 +65,7 @@ static void use_a_page(void)
     uint32_t n = some_node(1 << NODE_HERE | 1 << NODE_READY | 1 << NODE_WRITING);
     struct prefetch_list list = {0};
 
-    if (n == NODE_NONE || !pool->nodes[n].space)
+    if (n == NODE_NONE || !pool->nodes[n].lineage)
         return;
     bool irq = spin_lock(&pool->lock);
     struct node *node = &pool->nodes[n];
@@ -72,9 +73,10 @@ static void use_a_page(void)
         node->flags |= NODE_RESCUED;
         pool_enter_locked(pool, n);
     } else {
-        prefetching_wanted(pool, n, false, &list);
+        prefetching_wanted(pool, &space, n, false, &list);
         pool_touch_locked(pool, n);
     }
+    node->mapped = 1;
     if (node->state != NODE_HERE)
         pool_set_state(pool, n, NODE_HERE);
     spin_unlock(&pool->lock, irq);

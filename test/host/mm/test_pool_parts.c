@@ -164,7 +164,7 @@ static void a_pool_does_not_grow_if_no_page_can_be_evicted(void **state)
 /* Before they are allocated, with the 52 KB of the prefetch chooser. */
 static void a_pools_tables_are_charged_to_its_process(void **state)
 {
-    struct memory_account account = {.limit = MEMORY_UNLIMITED};
+    struct memory_account account = {.limit = MEMORY_UNLIMITED, .refs = 1};
 
     (void)state;
     policy = &replace_chooser;
@@ -195,7 +195,7 @@ static void a_pools_tables_are_charged_to_its_process(void **state)
 /* All spaces share it; none of them alone is charged. */
 static void tables_of_the_common_pool_are_charged_to_none(void **state)
 {
-    struct memory_account account = {.limit = 0};
+    struct memory_account account = {.limit = 0, .refs = 1};
 
     (void)state;
     mem_pool = true;
