@@ -40,7 +40,7 @@ int space_create(const struct space *like, struct memory_account *account, struc
 uint64_t space_tables_wanted(const struct space *s);
 /* Sets the process's number, for messages and trackers. Called once. */
 void space_set_pid(struct space *s, uint32_t pid);
-/* Makes a copy of a space: the same regions, and the same pages until one of the two writes to them.
+/* Makes a copy of a space: the same regions, and the same pages until one of the two writes to one.
  * `account`: as of space_create. Pages that the kernel shows are not in the copy, nor is its memory
  * locked. Thread context, no lock held. Returns 0, -ENOMEM or -EDQUOT. */
 int space_fork(struct space *parent, struct memory_account *account, struct space **out);

@@ -5,8 +5,8 @@
 #include "mm/pool/reclaim.h"
 #include "kernel/mem/frame.h"
 
-/* Frees node n, which lost its lineage during the transfer. A thread that waits for the pool's end is
- * woken by freeing the node. */
+/* Frees node n, which lost its lineage during the transfer. A thread that waits for the pool's end
+ * is woken by freeing the node. */
 static void free_orphan_locked(struct pool *p, uint32_t n)
 {
     pool_set_state(p, n, NODE_OUT);
