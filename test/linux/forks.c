@@ -61,8 +61,8 @@ static void write_some(unsigned seed)
 static unsigned move_some(void)
 {
     unsigned at = below(pages - MOVED);
-    void *here = page[at], *there = mmap(NULL, MOVED * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
-                                         -1, 0);
+    void *here = page[at],
+         *there = mmap(NULL, MOVED * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int how = MREMAP_MAYMOVE | MREMAP_FIXED;
 
     if (there == MAP_FAILED || mremap(here, MOVED * 4096, MOVED * 4096, how, there) != there ||
