@@ -33,8 +33,8 @@ struct space *lineage_next(struct lineage *l, const struct space *at);
 void lineage_unpin(struct space *s);
 /* Returns what the tracker knows of the page at va in any of the spaces. [P] may be held. */
 enum page_buffered lineage_buffered(struct lineage *l, vaddr_t va);
-/* Tells whether a space of the lineage has ever forked: else no page is shared. Under [S] that holds
- * for the pages of the space. */
+/* Tells whether a space of the lineage has ever forked: else no page is shared. Under [S] that
+ * holds for the pages of the space. */
 static inline bool lineage_forked(const struct lineage *l)
 {
     return __atomic_load_n(&l->forked, __ATOMIC_RELAXED);
