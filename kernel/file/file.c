@@ -1,5 +1,5 @@
 /* Open files; see file.h. */
-#include "kernel/file/file.h"
+#include "kernel/file/lock.h"
 #include "kernel/arch/arch.h"
 #include "kernel/mem/mem.h"
 #include "sched/sched.h"
@@ -44,6 +44,7 @@ void file_put(struct file *f)
 {
     if (!f || __atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL))
         return;
+    lock_release(f->v, f);
     if (!list_empty(&f->watched))
         epoll_forget(f);
     if (!(f->flags & O_PATH))
@@ -207,6 +208,14 @@ static int64_t write_parts(struct file *f, void *buffer, uint64_t at, vaddr_t fr
     return (int64_t)done;
 }
 
+static uint64_t end_of_file(const struct file *f)
+{
+    struct vnode_stat s;
+
+    f->v->ops->stat(f->v, &s);
+    return s.size;
+}
+
 int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n)
 {
     uint64_t start;
@@ -218,7 +227,7 @@ int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n)
     if (!buffer)
         return -ENOMEM;
     if (at == FILE_HERE && (flags_of(f) & O_APPEND) && !f->v->ops->stream)
-        start = f->v->size;
+        start = end_of_file(f);
     int64_t result = write_parts(f, buffer, start, from, n);
     kfree(buffer);
     return end_transfer(f, at, start, result);

@@ -1,5 +1,5 @@
 /* The descriptors of a process; see file.h. */
-#include "kernel/file/file.h"
+#include "kernel/file/lock.h"
 #include "kernel/mem/mem.h"
 #include <linux/fcntl.h>
 
@@ -124,10 +124,19 @@ int files_copy(struct memory_account *account, struct files *like, struct files 
     return 0;
 }
 
+/* Closes a descriptor's file: the process has no records of that file any more. NULL: nothing. */
+static void put_closed(const struct files *f, struct file *file)
+{
+    if (file)
+        lock_release(file->v, f);
+    file_put(file);
+}
+
 void files_destroy(struct files *f)
 {
     if (!f)
         return;
+    lock_release(NULL, f);
     for (unsigned fd = 0; fd < f->slots; fd++)
         file_put(f->file[fd]);
     vnode_put(f->here);
@@ -248,7 +257,7 @@ int files_replace(struct files *f, struct file *file, uint64_t fd, bool closes)
         if (err)
             return err;
     }
-    file_put(old);
+    put_closed(f, old);
     return (int)fd;
 }
 
@@ -271,7 +280,7 @@ int files_close(struct files *f, uint64_t fd)
 {
     struct file *file = take_file(f, fd, false);
 
-    file_put(file);
+    put_closed(f, file);
     return file ? 0 : -EBADF;
 }
 
@@ -288,7 +297,7 @@ void files_close_range(struct files *f, uint64_t first, uint64_t last, bool at_e
 void files_close_at_exec(struct files *f)
 {
     for (int64_t fd = files_next(f, 0); fd >= 0; fd = files_next(f, (uint64_t)fd + 1))
-        file_put(take_file(f, (uint64_t)fd, true));
+        put_closed(f, take_file(f, (uint64_t)fd, true));
 }
 
 int files_closes(struct files *f, uint64_t fd)

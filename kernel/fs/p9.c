@@ -66,10 +66,13 @@ static void stat_node(struct vnode *v, struct vnode_stat *out)
 {
     struct p9_node *n = p9_node_of(v);
 
-    p9_ask(n); /* an error leaves what was told last */
+    int err = p9_ask(n); /* leaves what was told last */
+
     vnode_stat(v, out);
     out->blocks = n->blocks;
     out->links = (uint32_t)n->links;
+    if (n->links == 1 && (err == -ENOENT || err == -ESTALE)) /* its name is gone */
+        out->links = 0;
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */

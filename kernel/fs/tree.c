@@ -123,6 +123,8 @@ struct node *node_leave(struct node *child)
     while (*at != child)
         at = &(*at)->next;
     *at = child->next;
+    if (folder->listed == child)
+        folder->listed = NULL;
     child->parent = NULL;
     list_remove(&child->beside);
     child->tree->node_count--;
@@ -141,7 +143,7 @@ static int lookup_node(struct vnode *v, const char *name, size_t n, struct vnode
     bool irq = tree_lock(folder->tree);
     struct node *child = node_child(folder, name, n);
     if (child)
-        *out = vnode_get(&child->v);
+        *out = vnode_get(&node_file(child)->v);
     tree_unlock(folder->tree, irq);
     return child ? 0 : -ENOENT;
 }
@@ -175,11 +177,17 @@ static int list_nodes(struct vnode *v, uint64_t cursor, vnode_entry *take, void 
     if (!vnode_is(v, S_IFDIR))
         return -ENOTDIR;
     bool irq = tree_lock(folder->tree);
-    list_for_each (it, &folder->children) {
-        const struct node *n = container_of(it, struct node, beside);
-        if (n->cursor > cursor &&
-            !take(to, n->name, n->name_n, n->v.id, n->v.mode & S_IFMT, n->cursor))
+    struct list *it = &folder->children;
+    if (cursor && folder->listed && folder->listed->cursor <= cursor)
+        it = &folder->listed->beside; /* else from the start, over all that was listed */
+    while ((it = it->next) != &folder->children) {
+        struct node *n = container_of(it, struct node, beside);
+        if (n->cursor <= cursor)
+            continue;
+        if (!take(to, n->name, n->name_n, n->v.id, n->v.mode & S_IFMT, n->cursor))
             break;
+        if (!folder->tree->mount.read_only)
+            folder->listed = n;
     }
     tree_unlock(folder->tree, irq);
     return 0;
@@ -229,8 +237,8 @@ const struct vnode_ops tree_ops = {
     .resize = node_resize,
     .change = node_change,
     .give = node_give,
-    .stamp = vnode_no_stamp,
-    .link = vnode_no_link,
+    .stamp = node_stamp,
+    .link = node_link,
     .sync = vnode_sync,
     .own = node_own,
     .release = release_node,

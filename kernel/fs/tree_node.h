@@ -19,7 +19,8 @@ struct node {
     uint64_t cursor;     /* [T] of its entry, ascending in a folder's list */
     struct list beside;  /* [T] in the folder's children */
     struct list children;
-    struct node *next; /* [T] in its bucket */
+    struct node *listed; /* [T] of a folder: the child that was listed last, or NULL */
+    struct node *next;   /* [T] in its bucket */
     /* Contents of a file that was written; a page may be missing: zeros. */
     uint8_t **pages;     /* [T] */
     uint64_t page_count; /* [T] of the array */
@@ -42,6 +43,14 @@ static inline struct node *node_of(struct vnode *v)
     return container_of(v, struct node, v);
 }
 
+/* Returns the node with the contents of a name: of a hard link to a file that was written, or that
+ * can be, the first one. Lock held. */
+static inline struct node *node_file(struct node *n)
+{
+    return n->same && !n->same->v.data ? n->same : n;
+}
+/* Notes that the node's contents, `contents`, or else its attributes, have changed. Lock held. */
+void node_changed(struct node *n, bool contents);
 /* Takes the lock of a tree that can be written. Returns what tree_unlock() needs. */
 bool tree_lock(struct tree *t);
 void tree_unlock(struct tree *t, bool irq);
@@ -70,6 +79,9 @@ int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to
                 const char *new_name, size_t new_n);
 int node_change(struct vnode *v, uint32_t mode);
 int node_give(struct vnode *v, uint32_t uid, uint32_t gid);
+int node_stamp(struct vnode *v, const struct vnode_time *accessed,
+               const struct vnode_time *modified);
+int node_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
 int node_own(struct vnode *v, bool copied, struct vnode **out);
 /* Frees what was written to a node that has no reference left. */
 void node_free_contents(struct node *f);

@@ -1,9 +1,56 @@
 /* Changes of a tree of files that programs can write: names, contents, sizes; see tree.h. */
 #include "kernel/fs/tree_node.h"
+#include "kernel/core/wall_clock.h"
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 
-#define FILE_MAX (1 * GIB)
+#define FILE_MAX       (1 * GIB)
+#define LINKS_MAX_TREE 65000
+
+/* ---- Times ----------------------------------------------------------------------------------- */
+
+static struct vnode_time now(void)
+{
+    uint64_t ns = wall_clock_ns();
+
+    return (struct vnode_time){(int64_t)(ns / NS_PER_S), (uint32_t)(ns % NS_PER_S)};
+}
+
+void node_changed(struct node *n, bool contents)
+{
+    n->v.changed = now();
+    if (contents)
+        n->v.modified = n->v.changed;
+}
+
+/* Notes a read: as Linux's relatime, the first one behind a change. Lock held. */
+static void note_read(struct node *f)
+{
+    const struct vnode_time *a = &f->v.accessed, *m = &f->v.modified;
+
+    if (a->s < m->s || (a->s == m->s && a->ns <= m->ns))
+        f->v.accessed = now();
+}
+
+/* Sets one of the times. */
+static void set_time(struct vnode_time *t, const struct vnode_time *to)
+{
+    if (to)
+        *t = to->ns == VNODE_TIME_NOW ? now() : *to;
+}
+
+int node_stamp(struct vnode *v, const struct vnode_time *accessed,
+               const struct vnode_time *modified)
+{
+    struct node *n = node_of(v);
+    bool irq = tree_lock(n->tree);
+
+    set_time(&v->accessed, accessed);
+    set_time(&v->modified, modified);
+    node_changed(n, false);
+    tree_unlock(n->tree, irq);
+    return 0;
+}
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
@@ -92,6 +139,8 @@ int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, voi
             memset((char *)to + done, 0, part);
         done += part;
     }
+    if (done)
+        note_read(f);
     tree_unlock(f->tree, irq);
     return (int64_t)done;
 }
@@ -108,6 +157,7 @@ static int write_part(struct node *f, uint64_t at, const void *from, size_t n)
     if (page) { /* else another thread has cut the file */
         memcpy(page + at % PAGE_SIZE, from, n);
         f->v.size = MAX(f->v.size, at + n);
+        node_changed(f, true);
     }
     tree_unlock(f->tree, irq);
     return 0;
@@ -159,6 +209,7 @@ int node_resize(struct vnode *v, uint64_t size)
     bool irq = tree_lock(f->tree);
     bool shorter = size < v->size;
     v->size = size;
+    node_changed(f, true);
     uint8_t *last = size / PAGE_SIZE < f->page_count ? f->pages[size / PAGE_SIZE] : NULL;
     if (shorter && last)
         memset(last + size % PAGE_SIZE, 0, PAGE_SIZE - size % PAGE_SIZE);
@@ -217,6 +268,9 @@ int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, cons
     err = is_removed(folder) ? -ENOENT : node_child(folder, name, n) ? -EEXIST : 0;
     if (!err) {
         node_enter(folder, child, own, n, true);
+        node_changed(child, true);
+        child->v.accessed = child->v.changed;
+        node_changed(folder, true);
         *out = vnode_get(&child->v);
     }
     tree_unlock(t, irq);
@@ -238,6 +292,15 @@ static int check_removal(const struct node *child, bool is_folder)
                                                      : 0;
 }
 
+/* A name of a node is gone. Lock held. */
+static void unname(struct node *child)
+{
+    struct node *file = child->same ? child->same : child;
+
+    file->links -= vnode_is(&child->v, S_IFDIR) ? 2 : 1;
+    node_changed(file, false);
+}
+
 int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder)
 {
     struct node *folder = node_of(v);
@@ -247,7 +310,8 @@ int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder)
 
     if (!err) {
         node_leave(child);
-        (child->same ? child->same : child)->links -= vnode_is(&child->v, S_IFDIR) ? 2 : 1;
+        unname(child);
+        node_changed(folder, true);
     }
     tree_unlock(folder->tree, irq);
     if (err)
@@ -276,6 +340,12 @@ static int check_move(const struct node *child, const struct node *to, const str
     return old ? check_removal(old, vnode_is(&child->v, S_IFDIR)) : 0;
 }
 
+/* Returns whether two names are of one file. Lock held. */
+static bool is_same(const struct node *a, const struct node *b)
+{
+    return a && b && (a->same ? a->same : a) == (b->same ? b->same : b);
+}
+
 int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
                 const char *new_name, size_t new_n)
 {
@@ -287,16 +357,19 @@ int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to
     bool irq = tree_lock(source->tree);
     struct node *child = node_child(source, name, n);
     old = node_child(folder, new_name, new_n);
-    int err = child && child == old ? 1 : check_move(child, folder, old);
+    int err = is_same(child, old) ? 1 : check_move(child, folder, old);
     if (!err) {
         const char *before = child->own_name ? child->name : NULL;
         if (old) {
             node_leave(old);
-            (old->same ? old->same : old)->links -= vnode_is(&old->v, S_IFDIR) ? 2 : 1;
+            unname(old);
         }
         node_leave(child);
         node_enter(folder, child, own, new_n, true);
         own = (char *)before;
+        node_changed(child->same ? child->same : child, false);
+        node_changed(source, true);
+        node_changed(folder, true);
     }
     tree_unlock(source->tree, irq);
     kfree(own);
@@ -316,6 +389,7 @@ int node_change(struct vnode *v, uint32_t mode)
     bool irq = tree_lock(n->tree);
 
     v->mode = (v->mode & S_IFMT) | (mode & 07777);
+    node_changed(n, false);
     tree_unlock(n->tree, irq);
     return 0;
 }
@@ -327,6 +401,7 @@ int node_give(struct vnode *v, uint32_t uid, uint32_t gid)
 
     v->uid = uid == UINT32_MAX ? v->uid : uid;
     v->gid = gid == UINT32_MAX ? v->gid : gid;
+    node_changed(n, false);
     tree_unlock(n->tree, irq);
     return 0;
 }
@@ -384,4 +459,59 @@ int node_own(struct vnode *v, bool copied, struct vnode **out)
     vnode_put(v);
     vnode_put(&folder->v);
     return 0;
+}
+
+/* ---- Hard links ------------------------------------------------------------------------------ */
+
+/* Makes one more name for a file that is not an archive's. */
+static int link_file(struct node *folder, const char *name, size_t n, struct node *file)
+{
+    struct tree *t = folder->tree;
+    struct node *child = tree_reserve(t) ? NULL : node_make(t, file->v.mode);
+    char *own = child ? copy_text(name, n) : NULL;
+
+    if (!own) {
+        if (child)
+            vnode_put(&child->v);
+        return -ENOSPC;
+    }
+    vnode_get(&file->v);
+    bool irq = tree_lock(t);
+    int err = is_removed(folder)              ? -ENOENT
+              : node_child(folder, name, n)   ? -EEXIST
+              : !file->links                  ? -ENOENT
+              : file->links == LINKS_MAX_TREE ? -EMLINK
+                                              : 0;
+    child->same = file;
+    child->v.data = file->v.data; /* a link's target */
+    child->v.size = file->v.size;
+    if (!err) {
+        child->v.id = file->v.id;
+        file->links++;
+        node_enter(folder, child, own, n, true);
+        node_changed(file, false);
+        node_changed(folder, true);
+    }
+    tree_unlock(t, irq);
+    if (err) {
+        kfree(own);
+        vnode_put(&child->v);
+    }
+    return err;
+}
+
+int node_link(struct vnode *folder, const char *name, size_t n, struct vnode *v)
+{
+    struct vnode *file = vnode_get(v);
+
+    if (vnode_is(v, S_IFREG) && v->data) { /* as what is written by one name is read by the other */
+        vnode_put(file);
+        int err = node_own(v, true, &file);
+        if (err)
+            return err;
+    }
+    struct node *f = node_of(file);
+    int err = link_file(node_of(folder), name, n, f->same ? f->same : f);
+    vnode_put(file);
+    return err;
 }

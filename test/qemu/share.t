@@ -7,6 +7,7 @@ compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
 mkdir "$work/tree" "$work/host"
 "$compiler" -O1 -static -o "$work/tree/shared" test/linux/share.c
+"$compiler" -O1 -static -o "$work/tree/locks" test/linux/locks.c
 tar -C "$work/tree" -cf "$work/initrd.tar" .
 
 host=$work/host
@@ -27,6 +28,14 @@ boot smp=2 timeout=60 initrd="$work/initrd.tar" share="$host:rw" -- share=share:
 status_is 0 "a folder of the host that is written to"
 guest_tap
 line "share event=end files=1..2" "no file of the host is held but the root"
+boot smp=2 timeout=60 initrd="$work/initrd.tar" share="$host:rw" -- share=share:rw -- /locks /share
+status_is 0 "locks, second names and times there"
+guest_tap
+line "share event=end files=1..2" "no file of the host is held but the root"
+rm -f "$host/locked"
+boot smp=2 timeout=60 initrd="$work/initrd.tar" -- -- /locks
+status_is 0 "locks, second names and times in memory"
+guest_tap
 r=0; [ "$(cat "$host/kept")" = "from the guest" ] || r=1
 result $r "what was written is the host's"
 r=0; [ "$(ls "$host" | tr '\n' ' ')" = "big file kept link many sub " ] || r=1

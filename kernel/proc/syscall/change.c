@@ -113,6 +113,72 @@ int64_t sys_symlinkat(const struct call *c)
     return make_link(c, c->a[0], c->a[1], c->a[2]);
 }
 
+/* Gives what is at path a[1] of a[0] one more name, a[3] of a[2]. */
+static int64_t link_at(const struct call *c, const uint64_t *a, uint64_t flags)
+{
+    struct place p;
+    struct vnode *v, *there;
+
+    if (flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH))
+        return -EINVAL;
+    int err = path_find(
+        c, a[0], a[1],
+        (flags & AT_EMPTY_PATH) | (flags & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW), &v);
+    if (err)
+        return err;
+    err = find_place(c, a[2], a[3], &p);
+    if (!err) {
+        struct vnode *folder = p.last.folder;
+        if (is_dots(&p.last)) {
+            err = -EEXIST;
+        } else if (!folder->ops->lookup(folder, p.last.name, p.last.n, &there)) {
+            vnode_put(there);
+            err = -EEXIST;
+        } else {
+            err = v->mount != folder->mount ? -EXDEV
+                  : is_read_only(folder)    ? -EROFS
+                  : vnode_is(v, S_IFDIR)    ? -EPERM
+                  : p.last.slash            ? -ENOENT
+                                            : folder->ops->link(folder, p.last.name, p.last.n, v);
+        }
+        leave_place(&p);
+    }
+    vnode_put(v);
+    return err;
+}
+
+int64_t sys_link(const struct call *c)
+{
+    const uint64_t a[] = {(uint64_t)AT_FDCWD, c->a[0], (uint64_t)AT_FDCWD, c->a[1]};
+
+    return link_at(c, a, 0);
+}
+
+int64_t sys_linkat(const struct call *c)
+{
+    return link_at(c, c->a, (uint32_t)c->a[4]);
+}
+
+/* Makes a file; there are no pipes and devices with names that programs make. */
+static int64_t make_node(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t mode)
+{
+    uint32_t umask = __atomic_load_n(&c->p->files->umask, __ATOMIC_RELAXED), type = mode & S_IFMT;
+
+    if (type && type != S_IFREG)
+        return type == S_IFDIR || type == S_IFLNK ? -EINVAL : -EPERM;
+    return make_at(c, dirfd, path, S_IFREG | ((uint32_t)mode & 07777 & ~umask), NULL);
+}
+
+int64_t sys_mknod(const struct call *c)
+{
+    return make_node(c, (uint64_t)AT_FDCWD, c->a[0], c->a[1]);
+}
+
+int64_t sys_mknodat(const struct call *c)
+{
+    return make_node(c, c->a[0], c->a[1], c->a[2]);
+}
+
 /* ---- Removing and renaming ------------------------------------------------------------------- */
 
 static int64_t remove_at(const struct call *c, uint64_t dirfd, vaddr_t path, bool is_folder)

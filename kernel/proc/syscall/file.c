@@ -8,6 +8,7 @@
 #include <asm/signal.h>
 #include <linux/close_range.h>
 #include <linux/fadvise.h>
+#include <linux/falloc.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/uio.h>
@@ -295,16 +296,6 @@ static void set_flags(struct file *f, uint32_t flags)
         ;
 }
 
-static int64_t get_lock(vaddr_t at)
-{
-    struct flock lock;
-
-    if (arch_copy_from_user(&lock, at, sizeof(lock)))
-        return -EFAULT;
-    lock.l_type = F_UNLCK; /* there is one process that could hold it: the caller */
-    return arch_copy_to_user(at, &lock, sizeof(lock)) ? -EFAULT : 0;
-}
-
 static int64_t control_file(const struct call *c, struct file *f)
 {
     switch ((uint32_t)c->a[1]) {
@@ -318,12 +309,12 @@ static int64_t control_file(const struct call *c, struct file *f)
         set_flags(f, (uint32_t)c->a[2]);
         return 0;
     case F_GETLK:
-    case F_OFD_GETLK:
-        return get_lock(c->a[2]);
     case F_SETLK:
     case F_SETLKW:
+    case F_OFD_GETLK:
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
+        return lock_records(c, f);
     case F_SETOWN:
     case F_GETOWN:
         return 0;
@@ -399,14 +390,25 @@ int64_t sys_fstat(const struct call *c)
     return result;
 }
 
-/* There is nothing that is not where it belongs. */
-int64_t sys_fsync(const struct call *c)
+static int64_t sync_file(const struct call *c, bool data)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
-    int64_t result = !f ? -EBADF : f->v->ops->stream ? -EINVAL : 0;
+    int64_t result = !f                  ? -EBADF
+                     : f->v->ops->stream ? -EINVAL
+                                         : f->v->ops->sync(f->v, f->state, data);
 
     file_put(f);
     return result;
+}
+
+int64_t sys_fsync(const struct call *c)
+{
+    return sync_file(c, false);
+}
+
+int64_t sys_fdatasync(const struct call *c)
+{
+    return sync_file(c, true);
 }
 
 int64_t sys_sync(UNUSED const struct call *c)
@@ -414,18 +416,7 @@ int64_t sys_sync(UNUSED const struct call *c)
     return 0;
 }
 
-/* Advice that changes nothing, and locks that no other process could hold. */
-int64_t sys_flock(const struct call *c)
-{
-    uint32_t operation = (uint32_t)c->a[1] & ~(uint32_t)LOCK_NB;
-
-    if (operation != LOCK_SH && operation != LOCK_EX && operation != LOCK_UN)
-        return -EINVAL;
-    struct file *f = files_find(c->p->files, c->a[0]);
-    file_put(f);
-    return f ? 0 : -EBADF;
-}
-
+/* Advice changes nothing. */
 int64_t sys_fadvise64(const struct call *c)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
@@ -445,6 +436,36 @@ int64_t sys_ftruncate(const struct call *c)
                      : !vnode_is(f->v, S_IFREG)           ? -EINVAL
                                                           : f->v->ops->resize(f->v, c->a[1]);
 
+    file_put(f);
+    return result;
+}
+
+/* Memory is taken when a file is written: a longer file has a hole. */
+int64_t sys_fallocate(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    uint64_t mode = (uint32_t)c->a[1], end;
+    struct vnode_stat s;
+    int64_t result = 0;
+
+    if (!f)
+        return -EBADF;
+    if ((int64_t)c->a[2] < 0 || (int64_t)c->a[3] <= 0)
+        result = -EINVAL;
+    else if (mode & ~(uint64_t)FALLOC_FL_KEEP_SIZE)
+        result = -EOPNOTSUPP;
+    else if ((f->flags & O_ACCMODE) == O_RDONLY)
+        result = -EBADF;
+    else if (f->v->ops->stream)
+        result = -ESPIPE;
+    else if (!vnode_is(f->v, S_IFREG))
+        result = vnode_is(f->v, S_IFDIR) ? -EISDIR : -ENODEV;
+    else if (__builtin_add_overflow(c->a[2], c->a[3], &end) || end > INT64_MAX)
+        result = -EFBIG;
+    if (!result && !mode) {
+        f->v->ops->stat(f->v, &s);
+        result = end > s.size ? f->v->ops->resize(f->v, end) : 0;
+    }
     file_put(f);
     return result;
 }

@@ -17,6 +17,8 @@ int path_find(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t at, s
 int stat_put(vaddr_t to, struct vnode *v);
 /* Gives a file a descriptor of the caller. Takes the reference, also after an error. */
 int64_t file_give(const struct call *c, struct file *f, bool closes);
+/* Does what fcntl(c->a[1]) asks for about records of f. */
+int64_t lock_records(const struct call *c, struct file *f);
 /* A device's number as the calls have it. */
 static inline uint64_t device_number(uint32_t major, uint32_t minor)
 {

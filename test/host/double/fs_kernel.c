@@ -1,6 +1,7 @@
 /* What file systems need of the kernel: memory, which runs out when a test says so, and locks. */
 #include <stdlib.h>
 #include "kernel/core/lock.h"
+#include "kernel/core/wall_clock.h"
 #include "kernel/mem/mem.h"
 #include "test/host/double/fs_kernel.h"
 
@@ -62,4 +63,12 @@ void spin_unlock(struct spinlock *l, bool irq)
         abort();
     l->owner = 0;
     fs_locks_held--;
+}
+
+/* Each time is a later one. */
+uint64_t wall_clock_ns(void)
+{
+    static uint64_t ns = 1000000000 * NS_PER_S;
+
+    return ns += 1000;
 }

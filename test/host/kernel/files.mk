@@ -13,3 +13,4 @@ test_siphash_SRC := kernel/lib/siphash.c
 test_number_SRC := kernel/core/number.c $(LOCK_SRC)
 test_symbols_SRC := kernel/lib/symbols.c
 test_trace_ring_SRC := $(addprefix kernel/trace/,ring.c ctf.c)
+test_ranges_SRC := kernel/file/ranges.c
