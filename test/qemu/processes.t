@@ -1,0 +1,25 @@
+#!/bin/sh
+# Processes: an unmodified program of Linux's forks, runs other programs, and waits for them.
+. "${0%/*}/lib.sh"
+
+compiler=$arch-linux-gnu-gcc
+command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
+"$compiler" -O1 -static -pthread -o "$work/processes" test/linux/processes.c
+if [ "$(uname -m)" = "$arch" ]; then
+	r=0; (cd "$work" && timeout 60 ./processes) >"$work/linux.txt" 2>&1 || r=1
+	result $r "the program finds the same under Linux"
+fi
+tar -C "$work" -cf "$work/initrd.tar" processes
+initrd=initrd=$work/initrd.tar
+
+for smp in 1 4; do
+	boot smp=$smp timeout=120 "$initrd" -- -- /processes
+	status_is 0 "children, waits, programs, groups and orphans, on $smp CPUs"
+	guest_tap
+done
+# A pool for each process, and less memory than all have together.
+boot smp=2 timeout=120 "$initrd" -- mem.pools=always -- /processes
+status_is 0 "all of that where pages can be evicted"
+says_not "^not ok" "... checks pass there, too"
+no_line panic "the kernel did not panic"
+done_testing
