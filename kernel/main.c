@@ -25,6 +25,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/mem/memory_check.h"
 #include "kernel/net/lwip/interface.h"
+#include "kernel/proc/jobs.h"
 #include "kernel/proc/process.h"
 #include "kernel/proc/procfs.h"
 #include "kernel/report/report.h"
@@ -127,7 +128,7 @@ static void init_thread(void *arg)
              info->initrd.bytes);
     if (share_start())
         end_run(EXIT_BAD_ARGUMENT);
-    tty_start(process_typed_signal);
+    tty_start(&jobs_of_console);
     vdso_init(wall_clock_base_ns());
     procfs_start();
     process_init();

@@ -109,9 +109,20 @@ struct vnode *files_here(struct files *f);
 void files_go(struct files *f, struct vnode *here);
 
 /* ---- tty.c: the console ---------------------------------------------------------------------- */
-/* Makes /dev/console and /dev/tty. At boot, after fs_start(). `send` is called for a signal that is
- * typed, with its number, in the thread that reads, no lock held. */
-void tty_start(void (*send)(int number));
+/* Job control. All in the thread of a program that uses the terminal, no lock held. */
+struct tty_jobs {
+    /* Sends the signal that has been typed. */
+    void (*typed)(int number);
+    /* Returns 0 if the caller may read (SIGTTIN), or write or change settings (SIGTTOU), or an
+     * error; it may have sent its group that signal. */
+    int (*access)(int number);
+    /* Makes an ioctl of job control. Returns its result, -ENOTTY: it is none. */
+    int64_t (*control)(uint32_t request, uint64_t arg);
+};
+/* Makes /dev/console and /dev/tty. At boot, after fs_start(). */
+void tty_start(const struct tty_jobs *jobs);
+/* Takes what has been typed, if f is the console, for the signals in it. */
+void tty_look(const struct file *f);
 /* Opens the console; what is written is marked as `writer`'s (console.h). Each opening gathers its
  * own lines. Returns 0 or -ENOMEM. */
 int tty_open(enum console_writer writer, struct file **out);

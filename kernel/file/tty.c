@@ -5,7 +5,8 @@
  * A carriage return and a full buffer end a line, too. Input is one line at a time, with echo and
  * backspace, or, with ICANON off, what has been typed. A line belongs to the opening that it was
  * typed for, even if only part of it is read. Settings are the terminal's: all openings share them.
- * Signals that are typed (ISIG) are noticed when a program reads, or waits for input.
+ * Signals that are typed (ISIG) are noticed when a program reads or waits for input, or a shell
+ * waits for its job in front.
  *
  * On a split console (console.h) a terminal or a program at the other end shows what is typed, and
  * wants output byte for byte when it is written: it is not gathered, no line is ended, and at first
@@ -62,6 +63,7 @@ static struct termios settings = {
              [VWERASE] = SETTING('W'),
              [VLNEXT] = SETTING('V')},
 };
+static const struct tty_jobs *jobs; /* fixed after tty_start() */
 static struct winsize window; /* settings_lock; 0: unknown, as of a serial line */
 
 static struct termios settings_now(void)
@@ -117,7 +119,10 @@ static int64_t write_tty(UNUSED struct vnode *v, void *state, UNUSED unsigned fl
 {
     struct tty *t = state;
     struct outgoing out;
+    int refused = settings_now().c_lflag & TOSTOP ? jobs->access(SIGTTOU) : 0;
 
+    if (refused)
+        return refused;
     if (console_split) {
         write_through(t, from, n);
         return (int64_t)n;
@@ -178,8 +183,6 @@ static void erase_typed(struct tty *t, const struct termios *s)
     echo(s, "\b \b", 3);
 }
 
-static void (*send_signal)(int number); /* fixed after tty_start() */
-
 /* Sends the signal that a byte stands for. Returns whether it stands for one. The reader only. */
 static bool take_signal(struct tty *t, const struct termios *s, char c)
 {
@@ -196,7 +199,7 @@ static bool take_signal(struct tty *t, const struct termios *s, char c)
         echo(s, shown, sizeof(shown));
         if (!(s->c_lflag & NOFLSH))
             t->typed_length = t->typed_taken = 0;
-        send_signal(keys[i].number);
+        jobs->typed(keys[i].number);
         return true;
     }
     return false;
@@ -261,6 +264,9 @@ static int64_t read_tty(UNUSED struct vnode *v, void *state, unsigned flags, UNU
         return 0;
     write_rest(t, false); /* a prompt */
     for (;;) {
+        int refused = jobs->access(SIGTTIN);
+        if (refused)
+            return refused;
         if (become_reader(t)) {
             int64_t got = look_at_keyboard(t) ? take_typed(t, to, n) : -EAGAIN;
             stop_reading();
@@ -292,7 +298,10 @@ static unsigned poll_tty(UNUSED struct vnode *v, void *state)
 static int64_t set_settings(uint64_t arg)
 {
     struct termios s;
+    int refused = jobs->access(SIGTTOU);
 
+    if (refused)
+        return refused;
     if (arch_copy_from_user(&s, arg, sizeof(s)))
         return -EFAULT;
     bool irq = spin_lock(&settings_lock);
@@ -350,7 +359,7 @@ static int64_t ioctl_tty(UNUSED struct vnode *v, void *state, uint32_t request, 
     case TCXONC:
         return 0;
     default:
-        return -ENOTTY;
+        return jobs->control(request, arg);
     }
 }
 
@@ -397,9 +406,9 @@ static const struct vnode_ops tty_ops = {
 
 static struct vnode *console; /* fixed after tty_start() */
 
-void tty_start(void (*send)(int number))
+void tty_start(const struct tty_jobs *control)
 {
-    send_signal = send;
+    jobs = control;
     if (console_split) {
         settings.c_iflag = settings.c_oflag = 0;
         settings.c_lflag = ICANON;
@@ -420,6 +429,14 @@ int tty_open(enum console_writer writer, struct file **out)
 bool tty_is(const struct file *f)
 {
     return f->v->ops == &tty_ops && !(f->flags & O_PATH);
+}
+
+void tty_look(const struct file *f)
+{
+    if (!tty_is(f) || !become_reader(f->state))
+        return;
+    look_at_keyboard(f->state);
+    stop_reading();
 }
 
 void tty_flush(struct file *f)

@@ -8,6 +8,7 @@
 #include "kernel/proc/family.h"
 #include "kernel/proc/sample_session.h"
 #include "kernel/proc/futex.h"
+#include "kernel/proc/jobs.h"
 #include "kernel/proc/figures.h"
 #include "kernel/core/printf.h"
 #include "kernel/lib/text.h"
@@ -240,6 +241,8 @@ void process_enter(struct process *p, uint8_t exit_signal)
         space_set_pid(p->space, p->pid);
     entropy_stream_init(&p->entropy, p->pid);
     proctree_join(p, p->parent, exit_signal);
+    if (p->first)
+        jobs_begin(p);
     bool irq = spin_lock(&table_lock);
     list_push_back(&table, &p->all);
     spin_unlock(&table_lock, irq);
@@ -432,6 +435,7 @@ void process_reap(struct process *p)
     uint64_t run_ns = process_run_ns_locked(p);
     wait_wake(&p->waiters, ~0u);
     spin_unlock(&p->lock, irq);
+    jobs_end(p);
     proctree_end(p, end, run_ns, resident_kb);
     process_put(p);
     family_leave(family);

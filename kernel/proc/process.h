@@ -46,10 +46,6 @@ void process_put(struct process *p); /* drops a reference */
  * no spinlock held. */
 bool process_end(struct process *p, int status);
 
-/* Sends a signal that was typed to the caller's process and its relatives, which it has started or
- * which have started it. Thread context, no lock held. */
-void process_typed_signal(int number);
-
 /* Returns the process of the next higher pid, referenced, or NULL: to visit all processes. */
 struct process *process_after(uint32_t pid);
 uint32_t process_pid(const struct process *p);

@@ -1,6 +1,7 @@
 /* See proctree.h. */
 #include "kernel/proc/proctree.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/jobs.h"
 #include <linux/signal.h>
 
 static struct spinlock tree_lock = SPINLOCK(LOCK_TREE, "tree of processes");
@@ -126,17 +127,6 @@ static bool is_stopped(struct process *p)
     return __atomic_load_n(&p->signals.stopped, __ATOMIC_ACQUIRE);
 }
 
-static void send_group(uint32_t group, int number)
-{
-    siginfo_t info = {.si_signo = number, .si_code = SI_KERNEL};
-    uint32_t pid = 0;
-
-    for (struct process *p; (p = proctree_next_of(group, pid)); process_put(p)) {
-        pid = p->pid;
-        signal_send(p, &info);
-    }
-}
-
 /* Continues a group that has become orphaned: no process is left that would. */
 static void check_orphaned(uint32_t group)
 {
@@ -149,8 +139,8 @@ static void check_orphaned(uint32_t group)
     }
     if (!stopped || !proctree_orphaned(group))
         return;
-    send_group(group, SIGHUP);
-    send_group(group, SIGCONT);
+    signal_send_group(group, &(siginfo_t){.si_signo = SIGHUP, .si_code = SI_KERNEL});
+    signal_send_group(group, &(siginfo_t){.si_signo = SIGCONT, .si_code = SI_KERNEL});
 }
 
 /* ---- The end of a process -------------------------------------------------------------------- */
@@ -314,6 +304,21 @@ static bool take_news_locked(struct process *self, struct process *p, enum kin_n
     return true;
 }
 
+/* Sleeps until there may be news. Returns 0 or -ERESTARTSYS. */
+static int sleep_locked(struct process *self, bool *irq)
+{
+    bool watches = jobs_watches();
+    uint64_t until_ns = watches ? arch_clock_ns() + JOBS_LOOK_NS : UINT64_MAX;
+    int err = wait_sleep_interruptible(&self->tree.waiters, &tree_lock, irq, until_ns);
+
+    if (err != -ETIMEDOUT)
+        return err;
+    spin_unlock(&tree_lock, *irq);
+    jobs_look();
+    *irq = spin_lock(&tree_lock);
+    return 0;
+}
+
 int proctree_wait(const struct kin_wait *want, bool now, bool stays, struct proctree_report *out)
 {
     struct process *self = thread_current()->process, *p;
@@ -322,7 +327,7 @@ int proctree_wait(const struct kin_wait *want, bool now, bool stays, struct proc
     bool gone = false, irq = spin_lock(&tree_lock);
 
     while (!(p = find_news(self, want, &news, &none)) && !none && !now && !err)
-        err = wait_sleep_interruptible(&self->tree.waiters, &tree_lock, &irq, UINT64_MAX);
+        err = sleep_locked(self, &irq);
     if (p)
         gone = take_news_locked(self, p, news, stays, out);
     spin_unlock(&tree_lock, irq);
@@ -489,6 +494,18 @@ static bool has_group_locked(uint32_t group, uint32_t session)
             return true;
     }
     return false;
+}
+
+uint32_t proctree_session_of(uint32_t group)
+{
+    uint32_t session = 0;
+    bool irq = spin_lock(&tree_lock);
+
+    list_for_each (it, &every)
+        if (of_every(it)->tree.group == group)
+            session = of_every(it)->tree.session;
+    spin_unlock(&tree_lock, irq);
+    return session;
 }
 
 int proctree_set_group(struct process *caller, uint32_t pid, uint32_t group)

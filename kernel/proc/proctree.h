@@ -67,6 +67,7 @@ struct process *proctree_next_of(uint32_t group, uint32_t pid);
 uint32_t proctree_parent(const struct process *p); /* its pid; 0: the kernel */
 uint32_t proctree_group(const struct process *p);
 uint32_t proctree_session(const struct process *p);
+uint32_t proctree_session_of(uint32_t group); /* 0: there is no such group */
 /* As setpgid(2) and setsid(2) of `caller`; no number is 0. */
 int proctree_set_group(struct process *caller, uint32_t pid, uint32_t group);
 int proctree_new_session(struct process *caller);

@@ -305,6 +305,27 @@ int signal_send(struct process *p, const siginfo_t *info)
     return signal_send_thread(p, 0, info);
 }
 
+void signal_send_group(uint32_t group, const siginfo_t *info)
+{
+    uint32_t pid = 0;
+
+    for (struct process *p; (p = proctree_next_of(group, pid)); process_put(p)) {
+        pid = p->pid;
+        signal_send(p, info);
+    }
+}
+
+bool signal_is_refused(int number)
+{
+    struct thread *t = thread_current();
+    struct process *p = t->process;
+    bool irq = spin_lock(&p->lock);
+    bool is = t->signals->mask & SIGNAL_BIT(number) || is_ignored(p, number);
+
+    spin_unlock(&p->lock, irq);
+    return is;
+}
+
 bool signal_handled(int number)
 {
     struct thread *t = thread_current();

@@ -68,6 +68,10 @@ void signals_end(struct process *p);
  * no lock held. Returns 0; -EAGAIN: too many wait; -ESRCH: there is no such thread. */
 int signal_send(struct process *p, const siginfo_t *info);
 int signal_send_thread(struct process *p, uint32_t tid, const siginfo_t *info);
+/* Sends to all processes of a group. */
+void signal_send_group(uint32_t group, const siginfo_t *info);
+/* Returns whether the caller blocks the signal, or its process ignores it. */
+bool signal_is_refused(int number);
 /* Sends a parent the signal about a child. As signal_send(). */
 int signal_send_news(struct process *p, const siginfo_t *info);
 /* Sends an owner's signal, which does not wait now, to p, or its thread `tid`; 0: any. Returns

@@ -1,5 +1,5 @@
 /*
- * Stopped processes, and signals that are typed.
+ * Stopped processes.
  *
  * A process that a signal stops stays so until it gets SIGCONT, and its threads
  * sleep on their way to user mode. Only another process can send that. So processes of which none
@@ -73,17 +73,4 @@ void signals_stop(struct process *p, int number)
     spin_unlock(&p->lock, irq);
     proctree_stopped(p, number);
     signals_check_stopped();
-}
-
-void process_typed_signal(int number)
-{
-    siginfo_t info = {.si_signo = number, .si_code = SI_KERNEL};
-    const struct process *reader = thread_current()->process;
-    uint32_t pid = 0;
-
-    for (struct process *p; reader && (p = process_after(pid)); process_put(p)) {
-        pid = p->pid;
-        if (p->family == reader->family)
-            signal_send(p, &info);
-    }
 }
