@@ -1,0 +1,18 @@
+#!/bin/sh
+# Job control of the console: signals that are typed go to the job in front.
+. "${0%/*}/lib.sh"
+
+compiler=$arch-linux-gnu-gcc
+command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
+"$compiler" -O1 -static -o "$work/jobs" test/linux/jobs.c
+tar -C "$work" -cf "$work/initrd.tar" jobs
+
+status=0
+booted=" -- -- /jobs"
+printf '\003\n\032\n' |
+	tools/qemu.sh kernel="$kernel" smp=2 timeout=60 initrd="$work/initrd.tar" out="$work" \
+		append="-- /jobs" >"$work/raw" 2>"$work/stderr" || status=$?
+tr -d '\r' <"$work/raw" >"$console"
+status_is 0 "a shell controls its jobs"
+guest_tap
+done_testing
