@@ -64,7 +64,7 @@ static struct termios settings = {
              [VLNEXT] = SETTING('V')},
 };
 static const struct tty_jobs *jobs; /* fixed after tty_start() */
-static struct winsize window; /* settings_lock; 0: unknown, as of a serial line */
+static struct winsize window;       /* settings_lock; 0: unknown, as of a serial line */
 
 static struct termios settings_now(void)
 {

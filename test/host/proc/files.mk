@@ -3,3 +3,4 @@ test_elf_SRC := kernel/proc/elf.c
 test_sleepers_SRC := kernel/proc/sleepers.c
 test_program_stack_SRC := kernel/proc/program_stack.c
 test_signal_queue_SRC := kernel/proc/signal_queue.c
+test_kin_SRC := kernel/proc/kin.c
