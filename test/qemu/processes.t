@@ -17,9 +17,5 @@ for smp in 1 4; do
 	status_is 0 "children, waits, programs, groups and orphans, on $smp CPUs"
 	guest_tap
 done
-# A pool for each process, and less memory than all have together.
-boot smp=2 timeout=120 "$initrd" -- mem.pools=always -- /processes
-status_is 0 "all of that where pages can be evicted"
-says_not "^not ok" "... checks pass there, too"
 no_line panic "the kernel did not panic"
 done_testing
