@@ -5,8 +5,8 @@
 #
 #   tools/linux-guest.sh [name=value ...] [-- PROGRAM name=value ... [';' PROGRAM ...]]
 #
-#   machine=NAME        as for tools/qemu.sh, and so are smp= mem= timeout= out= icount= plugin=, and
-#                       with tree= share=  (openpower720)
+#   machine=NAME        as for tools/qemu.sh, and so are smp= mem= timeout= out= icount= plugin=
+#                       (openpower720)
 #   pin=good|bad        bind each group's threads to one chip, or deal them over the chips; not
 #                       given: Linux decides
 #   mutex=adaptive      glibc's mutexes spin a while before they sleep; not given: its default ones,
@@ -35,7 +35,7 @@ refuse() { printf 'linux-guest: argument=%s\n' "$*" >&2; exit 125; }
 die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
 
 machine=openpower720 pin= mutex= options= package= pass= swap= free= write= plugin= arch=x86_64 \
-	tree= command= mark= share=
+	tree= command= mark=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
@@ -45,7 +45,6 @@ while [ $# -gt 0 ]; do
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	smp=* | mem=* | timeout=* | out=* | icount=*) pass="$pass $1" ;;
-	share=*) share=$1 ;;
 	*)
 		refuse "${1%%=*} reason=unknown: '$1' is no argument (machine= smp= mem= timeout= out= icount= plugin=" \
 			"pin= mutex= swap= free= write= options= package= arch= tree= command= mark=, then" \
@@ -238,7 +237,7 @@ fi
 if [ -n "$tree" ]; then
 	status=0
 	tools/qemu.sh arch=$arch machine="$machine" linux="$dir/vmlinux" initrd="$archive" ending=off $pass \
-		${share:+"$share"} plugin="$plugin" append="console=$terminal $quick $options${mark:+ VIGIL_MARK=$mark}" || status=$?
+		plugin="$plugin" append="console=$terminal $quick $options${mark:+ VIGIL_MARK=$mark}" || status=$?
 	exit $status
 fi
 exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \

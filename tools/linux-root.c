@@ -87,19 +87,6 @@ static void mount_all(void)
     }
 }
 
-/* Mounts the folder of the host that VIGIL_SHARE=ro/PATH or rw/PATH asks for. */
-static void mount_share(void)
-{
-    const char *text = getenv("VIGIL_SHARE");
-
-    if (!text || strlen(text) < 4)
-        return;
-    mkdir(text + 2, 0755);
-    if (mount("share", text + 2, "9p", text[1] == 'o' ? MS_RDONLY : 0,
-              "trans=virtio,version=9p2000.L,msize=131072") != 0)
-        give_up("share");
-}
-
 /* Switches the loopback device on, by which programs reach 127.0.0.1. */
 static void start_loopback(void)
 {
@@ -345,7 +332,6 @@ int main(void)
 
     mount_all();
     open_console();
-    mount_share();
     start_loopback();
     await_clock();
     find_machine();

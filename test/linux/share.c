@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -85,6 +86,12 @@ static void look(void)
     check(pread(fd, again, 5000, 200001) == 5000 && !memcmp(again, big + 200001, 5000),
           "... and from amid it");
     check(lseek(fd, -7, SEEK_END) == BIG - 7 && read(fd, again, 100) == 7, "... and its end");
+    char *mine = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0),
+         *all = mmap(NULL, 5000, PROT_READ, MAP_SHARED, fd, 8192);
+    check(mine != MAP_FAILED && !memcmp(mine, big, BIG), "it is mapped");
+    check(all != MAP_FAILED && !memcmp(all, big + 8192, 5000), "... a part of it by all, to read");
+    mine[0] ^= 1;
+    check(pread(fd, again, 1, 0) == 1 && again[0] == big[0], "what is stored there stays there");
     close(fd);
     fd = open("/share/sub", O_RDONLY);
     check(fails((int)read(fd, again, 1), EISDIR), "a folder cannot be read");

@@ -41,6 +41,11 @@ result $r "what was written is the host's"
 r=0; [ "$(ls "$host" | tr '\n' ' ')" = "big file kept link many sub " ] || r=1
 result $r "... and what was removed is not"
 
+cp "$work/tree/shared" "$host/program"
+boot smp=2 timeout=60 share="$host" -- share=share -- /share/program ro
+status_is 0 "a program of the folder is run"
+guest_tap
+
 boot timeout=60 -- share=other -- hello
 status_is 2 "a tag that no device has ends the run"
 line "share event=refused tag=other reason=unknown" "... and a line says so"

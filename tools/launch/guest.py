@@ -157,8 +157,7 @@ class Guest:
             file.write(b"".join(os.fsencode(word) + b"\0" for word in words))
         return ["tools/linux-guest.sh", f"tree={self.packed.archive}", f"command={command}",
                 f"mark={mark}",
-                f"options={self.o.kernel_args}{'' if terminal() else ' VIGIL_PIPES=1'}" +
-                (f" VIGIL_SHARE={self.o.share[1]}{self.o.share[2]}" if self.o.share else "")]
+                f"options={self.o.kernel_args}{'' if terminal() else ' VIGIL_PIPES=1'}"]
 
     # ---- The run ------------------------------------------------------------------------------
 

@@ -186,6 +186,8 @@ def check(o):
         raise UsageError("--beside and --await: each needs the other")
     if o.await_ is not None and not re.fullmatch(r"/.{1,100}|[1-9]\d{0,4}", o.await_):
         raise UsageError(f"--await {o.await_}: expected a socket's path or a port")
+    if o.kernel == "linux" and o.share:
+        raise UsageError("--share: Debian's kernel for clouds, which --kernel linux boots, has no 9P")
     if o.kernel == "linux" and o.net:
         raise UsageError("--net: under Linux the machine gets no network")
     if o.kernel == "linux" and o.web:

@@ -4,7 +4,8 @@
  * A shared mapping of anonymous memory is a private one: a process shares its memory with its own
  * threads only, which see the same pages. A file of an archive lies in memory and never changes,
  * so that a shared mapping for reading is a private one, too; shared ones for writing are refused.
- * Of other files a private mapping gets a copy at once; shared ones are refused.
+ * Of other files a mapping gets a copy at once, also a shared one for reading: what is written to
+ * the file afterwards is not seen in it.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>
@@ -46,8 +47,8 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     m->name = name;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
         return 0; /* /dev/zero */
-    if (vnode_is(v, S_IFREG) && !v->data && v->size && !shared)
-        return 0; /* copy_file() */
+    if (vnode_is(v, S_IFREG) && !v->data && v->size)
+        return 0; /* map_copy() */
     if (!vnode_is(v, S_IFREG) || (!v->data && v->size))
         return -ENODEV;
     m->kind = REGION_FILE;
