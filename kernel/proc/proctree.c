@@ -168,6 +168,7 @@ static struct process *move_child(struct process *p, struct process **heir)
         list_remove(&child->tree.sibling);
         list_init(&child->tree.sibling);
         child->tree.parent = *heir;
+        child->tree.exit_signal = SIGCHLD; /* another could end its new parent */
         if (*heir) {
             process_get(*heir);
             list_push_back(&(*heir)->tree.children, &child->tree.sibling);

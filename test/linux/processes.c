@@ -476,6 +476,19 @@ static void test_orphans(void)
     (void)!read(ends[0], got, sizeof(got));
     check(got[1] == getpid(), "an orphan becomes a child of who takes orphans");
     check(wait_for(got[0]) == 0x900, "... which waits for it");
+    a = fork();
+    if (!a) {
+        pid_t middle = getpid();
+        if (!syscall(SYS_clone, SIGKILL, 0, 0, 0, 0)) {
+            while (getppid() == middle)
+                usleep(1000);
+            _exit(4);
+        }
+        _exit(0);
+    }
+    wait_for(a);
+    int end = 0;
+    check(wait(&end) > 0 && end == 0x400, "... and gets SIGCHLD, whatever the orphan's signal was");
     signal(SIGUSR2, SIG_DFL);
     a = fork();
     if (!a) {
