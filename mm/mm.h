@@ -62,6 +62,7 @@ enum mapping_flag {
     MAPPING_APART = 4,      /* with an unmapped page on both sides; not joined to neighbours */
     MAPPING_GROWS = 8,      /* a stack: grows downward by faults, up to STACK_LIMIT in all */
     MAPPING_UNCOUNTED = 16, /* a reservation: does not count as mapped */
+    MAPPING_SHARED = 32,    /* space_fork makes no copy: what one of the two writes both have */
 };
 #define STACK_LIMIT (8 * MIB)
 /* What to map. Without MAPPING_FIXED and NOREPLACE, va is a hint, page-aligned, or 0. */
@@ -147,6 +148,9 @@ bool space_is_mapped(struct space *s, vaddr_t va, uint64_t len);
  * of the space hides. Thread context. Returns 0, -ENOMEM, -EDQUOT or -EEXIST. */
 int space_show(struct space *s, vaddr_t va, paddr_t page, unsigned prot);
 void space_hide(struct space *s, vaddr_t va);
+/* Returns what a word at va is known by together with va, to all processes that have it: s, or for
+ * memory that forked ones share what these have in common. Thread context, no lock held. */
+const void *space_word_owner(struct space *s, vaddr_t va);
 /* Describes in buf the region that va lies in, with the offset in it, for messages; "unmapped" if
  * there is none. Returns the kind of address as a word: "mapped", "unmapped", "null", "overflow"
  * (of a stack) or "kernel". */
@@ -205,6 +209,7 @@ void space_stats(struct space *s, struct space_stats *out);
 struct region_stats {
     vaddr_t start, end;
     unsigned prot, advice;
+    bool shared; /* MAPPING_SHARED */
     enum region_kind kind;
     uint64_t offset; /* bytes, in the file or disk that it shows */
     uint64_t resident_pages, out_pages, faults, slow_faults;

@@ -26,9 +26,9 @@
  *
  * Spaces that descend from one by fork, a lineage (mm/lineage.h), share a pool and, until one
  * of them writes, pages. `sharers` counts the tables that have a node: its page, its number, or
- * none any more, but TLBs have not forgotten the page. `mapped` counts those that have its page.
- * While there are several sharers, no table gives the right to write. While threads hold a node
- * (`holds`) its frame is neither evicted nor freed.
+ * none any more, but TLBs have not forgotten the page. `mapped` counts those that have its page,
+ * or whose TLBs may. While there are several sharers no table gives the right to write, but to
+ * COMMON pages. While threads hold a node (`holds`) its frame is neither evicted nor freed.
  *
  * A page whose last sharer goes while it is GOING, WRITING, COMING or held becomes an orphan: its
  * node has no lineage any more, and the code that completes the transfer, or holds it, frees node
@@ -76,6 +76,7 @@ enum node_flag {
     NODE_FRESH = 32,
     /* DIRTY: writing it together with other pages failed; its slot's contents are unknown. */
     NODE_ALONE = 64,
+    NODE_COMMON = 128, /* of memory that forked processes share: all its sharers may write to it */
 };
 
 struct node {
@@ -235,6 +236,9 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
  * Returns it, or NODE_NONE: call pool_grow. */
 uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32_t frame,
                              uint8_t region);
+/* Makes a node of a page of zeros that is OUT, and COMMON. Returns it, or NODE_NONE: call
+ * pool_grow. */
+uint32_t pool_node_common(struct pool *p, struct space *s, vaddr_t va, uint8_t region);
 /* Makes node n, which is OUT without a slot, READY in `frame`. */
 void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame);
 /* Notes that a sequential reader has reached n: n is to be evicted when reading has gone on a
@@ -251,11 +255,16 @@ void pool_node_free(struct pool *p, uint32_t n);
 void pool_frame_free(struct pool *p, uint32_t n);
 /* Changes the node's state and wakes threads that wait for the node. */
 void pool_set_state(struct pool *p, uint32_t n, enum node_state state);
-/* Returns whether no table may give the right to write to the node's page, as others have it, or
- * threads copy it. */
+/* Returns whether others have the node's page, too, or threads read its frame. */
 static inline bool pool_is_shared(const struct node *node)
 {
     return node->sharers > 1 || node->holds;
+}
+/* Returns whether who writes to the node's page gets a copy, so that no table may give the right to
+ * write to it. */
+static inline bool pool_is_copied(const struct node *node)
+{
+    return pool_is_shared(node) && !(node->flags & NODE_COMMON);
 }
 /* Forgets a page that is no longer in its only page table, neither itself nor its number; not one
  * that is RESCUED. Returns its frame if it was mapped: the caller frees and uncharges it when no
@@ -266,8 +275,8 @@ void pool_unmapped(struct pool *p, uint32_t n);
 /* Takes a sharer away: its table has node n no longer, and no TLB of its own maps the page. The
  * last one's page is forgotten. */
 void pool_drop_share(struct pool *p, uint32_t n);
-/* Holds node n's frame, and lets go of it. */
-void pool_hold(struct pool *p, uint32_t n);
+/* Holds node n's frame, unless too many threads do; lets go of it. */
+bool pool_hold(struct pool *p, uint32_t n);
 void pool_let_go(struct pool *p, uint32_t n);
 /* Returns the queue of threads that wait for node n. */
 static inline struct wait_queue *pool_queue(struct pool *p, uint32_t n)

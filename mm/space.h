@@ -45,6 +45,7 @@ struct space {
     uint64_t mapped_pages;     /* [S] of regions that count: space_counts */
     uint64_t locked_pages;     /* [S] written under [M], too; of locked regions */
     bool locks_future;         /* [M] new regions are locked */
+    bool has_shared;           /* [A] there has been a region that forked processes share */
     uint64_t resident_pages;   /* [S] mapped by the page tables */
     uint64_t out_pages;        /* [S] with a node's number in the page tables */
     uint64_t faults;           /* [S] */
@@ -61,7 +62,7 @@ struct space {
 };
 
 /* Returns the page tables' protection for a page of a region with protection `prot`. A page without
- * rights stays in the tables, and every access to it faults. `shared`: pool_is_shared of its
+ * rights stays in the tables, and every access to it faults. `shared`: pool_is_copied of its
  * node. */
 static inline unsigned space_page_prot(unsigned prot, bool shared)
 {
@@ -69,7 +70,7 @@ static inline unsigned space_page_prot(unsigned prot, bool shared)
 
     return shared ? all & ~(unsigned)PROT_W : all;
 }
-/* space.c: returns pool_is_shared of the node of a page in s's tables. [S] held. */
+/* space.c: returns pool_is_copied of the node of a page in s's tables. [S] held. */
 bool space_shares(struct space *s, const struct arch_page *page);
 
 /* space_check.c: as space_check, for a space that no thread runs in any more; mostly with

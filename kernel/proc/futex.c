@@ -7,6 +7,7 @@
  */
 #include "kernel/proc/futex.h"
 #include "kernel/proc/sleepers.h"
+#include "mm/mm.h"
 #include "kernel/arch/arch.h"
 #include "sched/sched.h"
 #include <linux/futex.h>
@@ -37,6 +38,12 @@ void futex_init(void)
 {
     for (unsigned i = 0; i < ARRAY_SIZE(buckets); i++)
         spin_init(&buckets[i].lock, LOCK_FUTEX, "futex");
+}
+
+/* Returns the name of the word at va: the same in all processes that share it. No lock held. */
+static struct word_name name_of(struct space *space, vaddr_t va)
+{
+    return word_name(space_word_owner(space, va), va);
 }
 
 static struct bucket *bucket_of(struct word_name name)
@@ -133,7 +140,7 @@ static bool take_back(struct waiter *w)
 int futex_wait(struct space *space, vaddr_t va, uint32_t expected, uint32_t bits,
                uint64_t deadline_ns)
 {
-    struct word_name name = word_name(space, va);
+    struct word_name name = name_of(space, va);
     struct bucket *b = bucket_of(name);
     struct waiter w = {.bits = bits};
     bool irq;
@@ -188,7 +195,7 @@ static struct waiter *find_locked(struct bucket *b, struct word_name name, uint3
 
 int futex_wake(struct space *space, vaddr_t va, uint32_t max, uint32_t bits)
 {
-    struct word_name name = word_name(space, va);
+    struct word_name name = name_of(space, va);
     struct bucket *b = bucket_of(name);
     uint32_t woken = 0, some, want;
     uint64_t before = UINT64_MAX;
@@ -214,10 +221,9 @@ int futex_wake(struct space *space, vaddr_t va, uint32_t max, uint32_t bits)
 
 /* Handles up to BATCH sleepers: the first `wake` of all are woken, `done` were handled before.
  * Returns their number. */
-static uint32_t requeue_locked(struct space *space, const struct futex_requeue *what, uint32_t done,
-                               uint64_t before)
+static uint32_t requeue_locked(struct word_name from, struct word_name to,
+                               const struct futex_requeue *what, uint32_t done, uint64_t before)
 {
-    struct word_name from = word_name(space, what->from), to = word_name(space, what->to);
     struct bucket *b = bucket_of(from);
     uint64_t max = (uint64_t)what->wake + what->move;
     struct waiter *w;
@@ -239,8 +245,8 @@ static uint32_t requeue_locked(struct space *space, const struct futex_requeue *
 
 int futex_requeue(struct space *space, const struct futex_requeue *what)
 {
-    struct bucket *a = bucket_of(word_name(space, what->from)),
-                  *b = bucket_of(word_name(space, what->to));
+    struct word_name from = name_of(space, what->from), to = name_of(space, what->to);
+    struct bucket *a = bucket_of(from), *b = bucket_of(to);
     uint32_t done = 0, some;
     uint64_t before = UINT64_MAX;
     int err = check_address(what->from) ?: check_address(what->to);
@@ -256,7 +262,7 @@ int futex_requeue(struct space *space, const struct futex_requeue *what)
         if (err)
             return err;
         before = MIN(before, a->arrivals);
-        some = requeue_locked(space, what, done, before);
+        some = requeue_locked(from, to, what, done, before);
         unlock_two(a, b);
         arch_irq_restore(irq);
         done += some;

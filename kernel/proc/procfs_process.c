@@ -147,9 +147,9 @@ void procfs_maps(struct pseudo_text *t, const uint32_t *n)
             break;
         bool stack = !memcmp(r.name, "main stack", sizeof("main stack"));
         bool heap = !memcmp(r.name, "heap", sizeof("heap"));
-        pseudo_print(t, "%08llx-%08llx %c%c%cp 00000000 00:00 0 %s\n", (unsigned long long)r.start,
+        pseudo_print(t, "%08llx-%08llx %c%c%c%c 00000000 00:00 0 %s\n", (unsigned long long)r.start,
                      (unsigned long long)r.end, r.prot & PROT_R ? 'r' : '-',
-                     r.prot & PROT_W ? 'w' : '-', r.prot & PROT_X ? 'x' : '-',
+                     r.prot & PROT_W ? 'w' : '-', r.prot & PROT_X ? 'x' : '-', r.shared ? 's' : 'p',
                      stack  ? "                         [stack]"
                      : heap ? "                         [heap]"
                             : "");

@@ -170,8 +170,11 @@ static bool keeps_page(struct pool *p, struct space *s, vaddr_t va)
     return hot;
 }
 
-/* Makes node n GOING, which is to be at va in the spaces of l, if it can be evicted. [P] held. */
-static enum verdict begin_shared(struct batch *b, const struct lineage *l, vaddr_t va, uint32_t n)
+/* Makes node n GOING, which is to be at va in the spaces of l, if it can be evicted. A page that is
+ * COMMON may be written to until it is out of all tables: it gets a slot in any case, which is then
+ * *fresh. [P] held. */
+static enum verdict begin_shared(struct batch *b, const struct lineage *l, vaddr_t va, uint32_t n,
+                                 bool *fresh)
 {
     struct node *node = &b->pool->nodes[n];
 
@@ -180,13 +183,27 @@ static enum verdict begin_shared(struct batch *b, const struct lineage *l, vaddr
         return CHANGED;
     if (node->holds || (node->flags & NODE_RESCUED))
         return KEPT;
-    if ((node->flags & NODE_DIRTY) && node->slot == SLOT_NONE) {
+    *fresh = (node->flags & (NODE_DIRTY | NODE_COMMON)) && node->slot == SLOT_NONE;
+    if (*fresh) {
         node->slot = swap_slot_take(SLOT_NONE, node->page % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)
             return NO_SLOT;
     }
     add_page_locked(b, NULL, n);
     return EVICTED;
+}
+
+/* Gives back the slot of node n, which is out of all tables, if the page is still zeros. */
+static void give_unused_slot(struct pool *p, uint32_t n)
+{
+    bool irq = spin_lock(&p->lock);
+    struct node *node = &p->nodes[n];
+
+    if (!(node->flags & NODE_DIRTY)) {
+        swap_slot_give(node->slot);
+        node->slot = SLOT_NONE;
+    }
+    spin_unlock(&p->lock, irq);
 }
 
 /* Takes node n, which is GOING, out of the table of s, if it is in there. A table that has its
@@ -206,7 +223,9 @@ static void take_out(struct pool *p, struct space *s, vaddr_t va, uint32_t n)
          out = page.kind == ARCH_PAGE_OUT && page.number == n;
     if (here) {
         int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
-        ASSERT(!err && !(marks & ARCH_WRITTEN && !(node->flags & NODE_DIRTY)));
+        ASSERT(!err);
+        if (marks & ARCH_WRITTEN)
+            node->flags |= NODE_DIRTY;
         s->resident_pages--;
         s->out_pages++;
         pool_unmapped(p, n);
@@ -223,7 +242,7 @@ static NOINLINE enum verdict evict_shared(struct batch *b, struct space *s, vadd
 {
     struct pool *p = b->pool;
     struct lineage *l = s->lineage;
-    bool hot = false;
+    bool hot = false, fresh = false;
 
     for (struct space *x = s; x && !hot;) {
         hot = keeps_page(p, x, va);
@@ -233,7 +252,7 @@ static NOINLINE enum verdict evict_shared(struct batch *b, struct space *s, vadd
         x = next;
     }
     bool irq = spin_lock(&p->lock);
-    enum verdict v = hot ? KEPT : begin_shared(b, l, va, n);
+    enum verdict v = hot ? KEPT : begin_shared(b, l, va, n, &fresh);
     if ((v == KEPT || (v == NO_SLOT && !b->in_turn)) && p->nodes[n].state == NODE_HERE)
         pool_touch_locked(p, n);
     spin_unlock(&p->lock, irq);
@@ -244,6 +263,8 @@ static NOINLINE enum verdict evict_shared(struct batch *b, struct space *s, vadd
             lineage_unpin(x);
         x = next;
     }
+    if (v == EVICTED && fresh)
+        give_unused_slot(p, n);
     return v;
 }
 

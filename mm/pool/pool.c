@@ -367,6 +367,21 @@ uint32_t pool_node_readahead(struct pool *p, struct space *s, vaddr_t va, uint32
     return n;
 }
 
+uint32_t pool_node_common(struct pool *p, struct space *s, vaddr_t va, uint8_t region)
+{
+    uint32_t n = take_free_node(p);
+
+    if (n != NODE_NONE)
+        p->nodes[n] = (struct node){.lineage = s->lineage,
+                                    .page = va >> PAGE_SHIFT,
+                                    .slot = SLOT_NONE,
+                                    .state = NODE_OUT,
+                                    .flags = NODE_COMMON,
+                                    .region = region,
+                                    .sharers = 1};
+    return n;
+}
+
 void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
 {
     struct node *node = &p->nodes[n];
@@ -530,10 +545,15 @@ void pool_drop_share(struct pool *p, uint32_t n)
     pool_forget(p, n);
 }
 
-void pool_hold(struct pool *p, uint32_t n)
+bool pool_hold(struct pool *p, uint32_t n)
 {
-    ASSERT(p->nodes[n].frame && p->nodes[n].holds < UINT8_MAX);
-    p->nodes[n].holds++;
+    struct node *node = &p->nodes[n];
+
+    ASSERT(node->frame);
+    if (node->holds == UINT8_MAX)
+        return false;
+    node->holds++;
+    return true;
 }
 
 void pool_let_go(struct pool *p, uint32_t n)
@@ -598,7 +618,7 @@ static void check_node(const struct pool *p, const struct node *node)
     ASSERT(node->state <= NODE_OUT);
     ASSERT(node->lineage || is_busy(node));
     ASSERT(!node->lineage == !node->sharers && node->mapped <= node->sharers);
-    ASSERT(node->state == NODE_GOING || (node->mapped > 0) == (node->state == NODE_HERE));
+    ASSERT(node->state != NODE_HERE || node->mapped);
     ASSERT(!(node->flags & NODE_RESCUED) || node->state == NODE_HERE);
     ASSERT(!node->frame == (node->state == NODE_OUT));
     ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);

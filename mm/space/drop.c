@@ -24,6 +24,20 @@ struct batch {
     uint32_t waiting; /* the node that is being written and must be waited for, or NODE_NONE */
 };
 
+/* Puts its number in the place of a page that others have, too. What was stored to it may be known
+ * to this table alone. [S] and [P] held. */
+static void take_share_locked(struct space *s, vaddr_t va, uint32_t n, struct batch *b)
+{
+    unsigned marks;
+    paddr_t pa;
+    int err = arch_space_evict(&s->arch, va, n, &pa, &marks);
+
+    ASSERT(!err);
+    if (marks & ARCH_WRITTEN)
+        s->pool->nodes[n].flags |= NODE_DIRTY;
+    b->shared[b->shares++] = n;
+}
+
 /* Takes out a mapped page. Returns false, with b->waiting set, if the page is still being
  * written. */
 static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page,
@@ -36,19 +50,16 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
     bool shared = pool_is_shared(&p->nodes[n]);
     b->waiting = p->nodes[n].flags & NODE_RESCUED ? n : NODE_NONE;
     if (b->waiting == NODE_NONE && shared)
-        pool_unmapped(p, n);
+        take_share_locked(s, va, n, b);
     else if (b->waiting == NODE_NONE)
         pool_forget(p, n);
     spin_unlock_irqoff(&p->lock);
     if (b->waiting != NODE_NONE)
         return false;
-    int err = arch_space_unmap(&s->arch, va, &b->frames[b->n]);
+    int err = shared ? arch_space_forget(&s->arch, va)
+                     : arch_space_unmap(&s->arch, va, &b->frames[b->n++]);
     ASSERT(!err);
     track_forget(s, va);
-    if (shared)
-        b->shared[b->shares++] = n;
-    else
-        b->n++;
     b->flush = true;
     s->resident_pages--;
     return true;
@@ -99,8 +110,10 @@ static void drop_shares(struct pool *p, const struct batch *b)
 {
     bool irq = spin_lock(&p->lock);
 
-    for (unsigned i = 0; i < b->shares; i++)
+    for (unsigned i = 0; i < b->shares; i++) {
+        pool_unmapped(p, b->shared[i]);
         pool_drop_share(p, b->shared[i]);
+    }
     spin_unlock(&p->lock, irq);
 }
 

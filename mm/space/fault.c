@@ -26,6 +26,7 @@ enum {
     NEEDS_LIST,
     NEEDS_COPY,
     NEEDS_SHOOTDOWN,
+    NEEDS_TURN,
     AGAIN
 };
 
@@ -48,7 +49,8 @@ struct bring {
     bool waits;        /* the pool counts this wait: pool_wait_begins_locked */
     bool trim;         /* the active set has become too large */
     uint32_t node;     /* of the page, if it is OUT, or NODE_NONE */
-    uint32_t copied;   /* held: the shared page that was copied into `frame`; or NODE_NONE */
+    uint32_t held;     /* a shared page that is to be copied, or NODE_NONE */
+    bool copied;       /* frame has its contents */
     uint32_t slot;     /* of the page, to read it from */
     /* what else is to be read; NULL: not made yet */
     struct prefetch_list *list;
@@ -205,7 +207,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     if (node->flags & NODE_UNUSED)
         first_use_locked(b, r, n);
     track_forget(b->space, b->va);
-    int err = map_locked(b, r, frame, pool_is_shared(node));
+    int err = map_locked(b, r, frame, pool_is_copied(node));
     ASSERT(!err);
     b->space->out_pages--;
     node->mapped++;
@@ -289,30 +291,40 @@ static int wait_for_node(struct bring *b, uint32_t n, bool *irq)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-/* As pool_is_shared; `mine`: the caller is one of the threads that hold the node. */
-static bool pool_is_shared_from(const struct node *node, bool mine)
+/* As pool_is_copied; `mine`: the caller is one of the threads that hold the node. */
+static bool is_copied(const struct node *node, bool mine)
 {
-    return node->sharers > 1 || node->holds > mine;
+    return (node->sharers > 1 || node->holds > mine) && !(node->flags & NODE_COMMON);
 }
 
 static void let_go_locked(struct bring *b)
 {
-    pool_let_go(b->pool, b->copied);
-    b->copied = NODE_NONE;
+    pool_let_go(b->pool, b->held);
+    b->held = NODE_NONE;
+}
+
+/* Holds node n. Returns 0 or NEEDS_TURN: too many threads hold it. [P] held. */
+static int hold_locked(struct bring *b, uint32_t n)
+{
+    if (b->held == n)
+        return 0;
+    if (b->held != NODE_NONE)
+        let_go_locked(b);
+    if (!pool_hold(b->pool, n))
+        return NEEDS_TURN;
+    b->held = n;
+    b->copied = false;
+    return 0;
 }
 
 /* Has node n copied into the frame in hand. Returns 0 when it is there. [P] held. */
 static int get_copy_locked(struct bring *b, uint32_t n)
 {
-    if (!b->frame)
-        return NEEDS_FRAME;
-    if (b->copied == n)
-        return 0;
-    if (b->copied != NODE_NONE)
-        let_go_locked(b);
-    pool_hold(b->pool, n);
-    b->copied = n;
-    return NEEDS_COPY;
+    int err = hold_locked(b, n);
+
+    if (err)
+        return err;
+    return !b->frame ? NEEDS_FRAME : !b->copied ? NEEDS_COPY : 0;
 }
 
 /* A shared page that the table has the number of is to be written to: maps a copy. [S] and [P]
@@ -338,16 +350,19 @@ static int copy_locked(struct bring *b, struct region *r, uint32_t n)
     return 0;
 }
 
-/* A shared page that is mapped is to be written to: its number takes its place. It is copied when
- * the TLBs have forgotten it: a fork may have taken the right to write just now. [S] and [P]
- * held. */
+/* A shared page that is mapped is to be written to: it is held, and its number takes its place. It
+ * is copied when the TLBs have forgotten it: a fork may have taken the right to write just now. [S]
+ * and [P] held. */
 static int unmap_to_copy_locked(struct bring *b, uint32_t n)
 {
     struct space *s = b->space;
     unsigned marks;
     paddr_t pa;
-    int err = arch_space_evict(&s->arch, b->va, n, &pa, &marks);
+    int err = hold_locked(b, n);
 
+    if (err)
+        return err;
+    err = arch_space_evict(&s->arch, b->va, n, &pa, &marks);
     ASSERT(!err);
     track_forget(s, b->va);
     s->resident_pages--;
@@ -367,7 +382,7 @@ static int use_locked(struct bring *b, const struct region *r, const struct arch
         return mark_locked(b, r, page, false);
     spin_lock_irqoff(&p->lock);
     const struct node *node = &p->nodes[n];
-    bool shared = pool_is_shared_from(node, b->copied == n), wants = b->access == FAULT_WRITE;
+    bool shared = is_copied(node, b->held == n), wants = b->access == FAULT_WRITE;
     if (node->state == NODE_GOING || (shared && wants && (node->flags & NODE_RESCUED)))
         return wait_for_node(b, n, irq);
     int err = shared && wants ? unmap_to_copy_locked(b, n) : 0;
@@ -388,7 +403,7 @@ static int recall_locked(struct bring *b, struct region *r, uint32_t n, bool *ir
     switch (p->nodes[n].state) {
     case NODE_HERE: /* relatives have it */
     case NODE_READY:
-        if (b->access == FAULT_WRITE && pool_is_shared_from(&p->nodes[n], b->copied == n))
+        if (b->access == FAULT_WRITE && is_copied(&p->nodes[n], b->held == n))
             err = copy_locked(b, r, n);
         else
             err = return_locked(b, r, n);
@@ -451,26 +466,15 @@ static int try_fault(struct bring *b)
 
 /* ---- Without a lock -------------------------------------------------------------------------- */
 
-/* The frame in hand, if there is one, is to have other contents than a copy. */
-static void drop_copy(struct bring *b)
-{
-    if (b->copied == NODE_NONE)
-        return;
-    bool irq = spin_lock(&b->pool->lock);
-    let_go_locked(b);
-    spin_unlock(&b->pool->lock, irq);
-}
-
 static int get_frame(struct bring *b)
 {
-    drop_copy(b);
     int err = pool_charge(b->pool, b->node);
 
     if (err)
         return err;
     track_short(b->space, pool_is_short(b->pool));
     err = frame_alloc(0, &b->frame);
-    b->zeroed = false;
+    b->zeroed = b->copied = false;
     if (!err)
         return 0;
     b->frame = 0;
@@ -480,7 +484,6 @@ static int get_frame(struct bring *b)
 
 static int get_zeros(struct bring *b)
 {
-    drop_copy(b);
     int err = b->frame ? 0 : get_frame(b);
 
     if (!err && b->source.ops) {
@@ -492,6 +495,7 @@ static int get_zeros(struct bring *b)
         arch_zero_page(phys_to_virt(b->frame));
     }
     b->zeroed = !err;
+    b->copied = false;
     return err;
 }
 
@@ -532,11 +536,12 @@ static void fetch_list(struct bring *b)
 static void copy(struct bring *b)
 {
     bool irq = spin_lock(&b->pool->lock);
-    paddr_t from = frame_address(frame_page_number(b->pool->nodes[b->copied].frame));
+    paddr_t from = frame_address(frame_page_number(b->pool->nodes[b->held].frame));
 
     spin_unlock(&b->pool->lock, irq);
     memcpy(phys_to_virt(b->frame), phys_to_virt(from), PAGE_SIZE);
     b->zeroed = false;
+    b->copied = true;
 }
 
 static int get_what_it_needs(struct bring *b, int need)
@@ -558,6 +563,9 @@ static int get_what_it_needs(struct bring *b, int need)
         return 0;
     case NEEDS_SHOOTDOWN:
         tlb_shootdown(&b->space->arch, b->va, 1);
+        return 0;
+    case NEEDS_TURN:
+        sched_yield();
         return 0;
     default:
         return 0;
@@ -583,7 +591,7 @@ static int bring_page(struct bring *b)
 
     may_wait("page fault");
     b->since_ns = arch_clock_ns();
-    b->copied = NODE_NONE;
+    b->held = NODE_NONE;
     do {
         b->node = NODE_NONE;
         err = try_fault(b);
@@ -599,7 +607,11 @@ static int bring_page(struct bring *b)
         end_waiting_locked(b, arch_clock_ns(), false);
         spin_unlock(&b->pool->lock, irq);
     }
-    drop_copy(b);
+    if (b->held != NODE_NONE) {
+        bool irq = spin_lock(&b->pool->lock);
+        let_go_locked(b);
+        spin_unlock(&b->pool->lock, irq);
+    }
     if (b->list && b->list != &b->pool->prefetching.spare_list)
         kfree(b->list);
     if (b->frame) {

@@ -7,6 +7,9 @@
  * in other spaces, and a page that the child never uses costs no more. What other threads of the
  * parent store before the TLBs have forgotten that right may or may not be in the child, as on
  * Linux.
+ *
+ * Pages of memory that both go on sharing (MAPPING_SHARED) keep it. Those that no process has used
+ * so far get their nodes now, zeros without a frame, for the two to find the same page.
  */
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
@@ -20,6 +23,16 @@ struct row {
     uint32_t number[ROW_PAGES]; /* NODE_NONE: nothing is there */
     bool changed;               /* a page has lost the right to write */
     uint32_t waiting;           /* the node that is being written, and must be waited for */
+    int err;                    /* no node, or no table, for a page of shared memory */
+};
+
+/* A part of the parent's region that is to be shared. */
+struct part {
+    struct space *parent, *child;
+    vaddr_t va, end;
+    bool common; /* MAPPING_SHARED */
+    uint8_t tag;
+    bool changed; /* as of struct row */
 };
 
 /* Shares a page. A page that is being written, and is mapped, is shared later: the end of the write
@@ -43,30 +56,66 @@ static uint32_t share_page_locked(struct space *parent, vaddr_t va, const struct
         return n;
     if (page->marks & ARCH_WRITTEN)
         node->flags |= NODE_DIRTY;
-    if (page->prot & PROT_W) {
+    if ((page->prot & PROT_W) && !(node->flags & NODE_COMMON)) {
         arch_space_protect(&parent->arch, va, page->prot & ~(unsigned)PROT_W);
         row->changed = true;
     }
     return n;
 }
 
-/* Shares the n pages from va on, or those before one that is to be waited for. Returns the number
+/* Makes the page at va, of shared memory, that no process has used: a page of zeros that is out. [S]
+ * of the parent and [P] held. */
+static void begin_page_locked(struct space *parent, vaddr_t va, uint8_t tag, struct arch_page *page,
+                              struct row *row)
+{
+    struct pool *p = parent->pool;
+    uint32_t n = pool_node_common(p, parent, va, tag);
+
+    row->err = n == NODE_NONE ? -EAGAIN : arch_space_reserve(&parent->arch, va);
+    if (row->err && n != NODE_NONE)
+        pool_node_free(p, n);
+    if (row->err)
+        return;
+    int err = arch_space_put_number(&parent->arch, va, n);
+    ASSERT(!err);
+    parent->out_pages++;
+    *page = (struct arch_page){.kind = ARCH_PAGE_OUT, .number = n};
+}
+
+static uint32_t share_common_locked(const struct part *x, vaddr_t va, struct arch_page *page,
+                                    struct row *row)
+{
+    struct pool *p = x->parent->pool;
+
+    if (page->kind == ARCH_PAGE_NONE)
+        begin_page_locked(x->parent, va, x->tag, page, row);
+    if (row->err)
+        return NODE_NONE;
+    uint32_t n = page->kind == ARCH_PAGE_HERE ? frame_page(page->pa)->next : page->number;
+    p->nodes[n].flags |= NODE_COMMON;
+    return share_page_locked(x->parent, va, page, row);
+}
+
+/* Shares the n pages from x->va on, or those before one that is to be waited for. Returns the number
  * of pages looked at. */
-static NOINLINE unsigned share_row(struct space *parent, vaddr_t va, unsigned n, struct row *row)
+static NOINLINE unsigned share_row(const struct part *x, unsigned n, struct row *row)
 {
     struct arch_page page[ROW_PAGES];
+    struct space *parent = x->parent;
     struct pool *p = parent->pool;
     unsigned i = 0;
     bool irq = spin_lock(&parent->lock);
 
     *row = (struct row){.waiting = NODE_NONE};
-    arch_space_look(&parent->arch, va, n, page);
+    arch_space_look(&parent->arch, x->va, n, page);
     spin_lock_irqoff(&p->lock);
     for (; i < n; i++) {
-        row->number[i] = page[i].kind == ARCH_PAGE_NONE
+        vaddr_t va = x->va + i * PAGE_SIZE;
+        row->number[i] = x->common ? share_common_locked(x, va, &page[i], row)
+                         : page[i].kind == ARCH_PAGE_NONE
                              ? NODE_NONE
-                             : share_page_locked(parent, va + i * PAGE_SIZE, &page[i], row);
-        if (row->waiting != NODE_NONE)
+                             : share_page_locked(parent, va, &page[i], row);
+        if (row->waiting != NODE_NONE || row->err)
             break;
     }
     spin_unlock_irqoff(&p->lock);
@@ -108,67 +157,83 @@ static NOINLINE int put_row(struct space *child, vaddr_t va, unsigned n, const s
     return err;
 }
 
-/* Shares the pages of [va, end). `changed`: see struct row. */
-static int share_pages(struct space *parent, struct space *child, vaddr_t va, vaddr_t end,
-                       bool *changed)
+/* Skips what has no tables. */
+static vaddr_t skip(struct space *s, vaddr_t va, vaddr_t end)
 {
+    bool irq = spin_lock(&s->lock);
+
+    va = arch_space_skip(&s->arch, va, end);
+    spin_unlock(&s->lock, irq);
+    return va;
+}
+
+static int share_part(struct part *x)
+{
+    struct pool *p = x->parent->pool;
     int err = 0;
 
-    while (!err && va < end) {
-        bool irq = spin_lock(&parent->lock);
-        va = arch_space_skip(&parent->arch, va, end);
-        spin_unlock(&parent->lock, irq);
-        vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
+    while (!err) {
         struct row row;
-        unsigned n = share_row(parent, va, (unsigned)((row_end - va) >> PAGE_SHIFT), &row);
-        *changed |= row.changed;
-        err = put_row(child, va, n, &row);
+        if (!x->common)
+            x->va = skip(x->parent, x->va, x->end);
+        if (x->va == x->end)
+            break;
+        vaddr_t end = MIN(ALIGN_DOWN(x->va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, x->end);
+        unsigned n = share_row(x, (unsigned)((end - x->va) >> PAGE_SHIFT), &row);
+        x->changed |= row.changed;
+        err = put_row(x->child, x->va, n, &row);
+        if (!err)
+            err = row.err == -EAGAIN ? pool_grow(p) : row.err;
         if (row.waiting != NODE_NONE)
-            wait_for_writing(parent->pool, row.waiting);
-        va += n * PAGE_SIZE;
+            wait_for_writing(p, row.waiting);
+        x->va += n * PAGE_SIZE;
         sched_point();
     }
     return err;
 }
 
-/* Gives the child a region as the parent's, and stores it in *copy. Memory that the parent has
- * locked is not locked in the child. Returns 0 or -ENOMEM. */
-static int copy_region(struct space *parent, struct space *child, const struct region *r,
-                       struct region *copy)
+/* Gives the child a region as the parent's, and says in *x which pages are to be shared. Memory that
+ * the parent has locked is not locked in the child. Returns 0 or -ENOMEM. */
+static int copy_region(struct part *x, struct region *r)
 {
-    int err = space_reserve_regions(child, 1);
+    int err = space_reserve_regions(x->child, 1);
 
     if (err)
         return err;
-    bool irq = spin_lock(&parent->lock);
-    *copy = *r;
-    spin_unlock(&parent->lock, irq);
-    copy->flags &= (uint8_t)~REGION_LOCKED;
-    copy->faults = copy->slow_faults = 0;
-    irq = spin_lock(&child->lock);
-    err = regions_insert(&child->regions, copy);
+    bool irq = spin_lock(&x->parent->lock);
+    x->common = r->flags & REGION_SHARED;
+    if (x->common) {
+        r->touched_lo = r->start;
+        r->touched_hi = r->end;
+    }
+    struct region copy = *r;
+    spin_unlock(&x->parent->lock, irq);
+    copy.flags &= (uint8_t)~REGION_LOCKED;
+    copy.faults = copy.slow_faults = 0;
+    x->va = copy.touched_lo;
+    x->end = copy.touched_hi;
+    x->tag = copy.tag;
+    irq = spin_lock(&x->child->lock);
+    err = regions_insert(&x->child->regions, &copy);
     ASSERT(!err);
-    space_note_pages(child, copy, (int64_t)((copy->end - copy->start) >> PAGE_SHIFT));
-    spin_unlock(&child->lock, irq);
+    space_note_pages(x->child, &copy, (int64_t)((copy.end - copy.start) >> PAGE_SHIFT));
+    spin_unlock(&x->child->lock, irq);
     return 0;
 }
 
 /* [M] of both held. */
 static int copy_all(struct space *parent, struct space *child)
 {
-    bool changed = false;
+    struct part x = {.parent = parent, .child = child};
     int err = 0;
 
     child->brk_start = parent->brk_start;
     child->brk = parent->brk;
     child->next_tag = parent->next_tag;
-    for (const struct region *r = regions_above(&parent->regions, 0); r && !err;
-         r = region_next(r)) {
-        struct region copy;
-        err = copy_region(parent, child, r, &copy)
-                  ?: share_pages(parent, child, copy.touched_lo, copy.touched_hi, &changed);
-    }
-    if (changed)
+    child->has_shared = parent->has_shared;
+    for (struct region *r = regions_above(&parent->regions, 0); r && !err; r = region_next(r))
+        err = copy_region(&x, r) ?: share_part(&x);
+    if (x.changed)
         tlb_shootdown(&parent->arch, 0, 0);
     return err;
 }

@@ -149,12 +149,15 @@ int space_mmap(struct space *s, const struct mapping *m, vaddr_t *out)
         .prot = (uint8_t)m->prot,
         .kind = (uint8_t)m->kind,
         .flags = (m->flags & MAPPING_GROWS ? REGION_GROWS : 0) |
-                 (m->flags & MAPPING_UNCOUNTED ? REGION_UNCOUNTED : 0),
+                 (m->flags & MAPPING_UNCOUNTED ? REGION_UNCOUNTED : 0) |
+                 (m->flags & MAPPING_SHARED ? REGION_SHARED : 0),
         .source = m->source,
         .source_page = m->source_page,
     };
     ksnprintf(region.name, sizeof(region.name), "%s", m->name);
     mutex_lock(&s->map_lock);
+    if (m->flags & MAPPING_SHARED)
+        __atomic_store_n(&s->has_shared, true, __ATOMIC_RELAXED);
     err = map_region(s, m, &region, len);
     space_unlock_regions(s);
     *out = region.start;

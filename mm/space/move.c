@@ -217,6 +217,10 @@ static int move_mapping(struct space *s, const struct remap *x, vaddr_t *out)
         err = -ENOMEM;
     if (!err && !(x->flags & REMAP_FIXED))
         err = regions_find_gap(&s->regions, x->len, USER_MIN, MMAP_TOP, &m.to);
+    /* relatives have such a page at one address */
+    if (!err && (regions_find(&s->regions, x->va)->flags & REGION_SHARED) &&
+        lineage_forked(s->lineage))
+        err = -EINVAL;
     if (err)
         return err;
     if (x->flags & REMAP_FIXED)
@@ -264,7 +268,7 @@ static int remap(struct space *s, const struct remap *x, vaddr_t *out)
     *out = x->va;
     if (!r || x->old_end > r->end)
         return -EFAULT;
-    if ((x->flags & REMAP_DONTUNMAP) && r->source.ops)
+    if ((x->flags & REMAP_DONTUNMAP) && (r->source.ops || r->flags & REGION_SHARED))
         return -EINVAL;
     if (must)
         return move_mapping(s, x, out);

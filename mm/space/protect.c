@@ -132,6 +132,8 @@ static void drop_regions(struct space *s, vaddr_t va, vaddr_t end)
     const struct region *r = regions_above(&s->regions, va);
 
     for (; r && r->start < end; r = region_next(r)) {
+        if (r->flags & REGION_SHARED) /* its contents stay */
+            continue;
         bool irq = spin_lock(&s->lock);
         vaddr_t from = MAX(r->touched_lo, va), to = MIN(r->touched_hi, end);
         spin_unlock(&s->lock, irq);

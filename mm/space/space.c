@@ -119,7 +119,7 @@ bool space_shares(struct space *s, const struct arch_page *page)
         return false;
     spin_lock_irqoff(&s->pool->lock);
     uint32_t n = page->kind == ARCH_PAGE_OUT ? page->number : frame_page(page->pa)->next;
-    bool is = pool_is_shared(&s->pool->nodes[n]);
+    bool is = pool_is_copied(&s->pool->nodes[n]);
     spin_unlock_irqoff(&s->pool->lock);
     return is;
 }

@@ -18,7 +18,7 @@ static void check_node(struct space *s, vaddr_t va, const struct arch_page *page
     const struct node *node = &p->nodes[n];
     ASSERT(node->lineage == s->lineage && node->page == va >> PAGE_SHIFT && node->sharers);
     if (pool_is_shared(node))
-        ASSERT(!here || (node->mapped && !(page->prot & PROT_W)));
+        ASSERT(!here || (node->mapped && !(page->prot & PROT_W && pool_is_copied(node))));
     else
         ASSERT(here == (node->state == NODE_HERE));
     spin_unlock(&p->lock, irq);

@@ -190,6 +190,7 @@ bool space_next_region(struct space *s, vaddr_t from, struct region_stats *out)
                                      .end = r->end,
                                      .prot = r->prot,
                                      .advice = r->advice,
+                                     .shared = r->flags & REGION_SHARED,
                                      .kind = r->kind,
                                      .offset = region_source_page(r, r->start) * PAGE_SIZE,
                                      .faults = r->faults,
@@ -213,6 +214,18 @@ bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX]
             memcpy(name, r->name, REGION_NAME_MAX);
     spin_unlock(&s->lock, irq);
     return is;
+}
+
+const void *space_word_owner(struct space *s, vaddr_t va)
+{
+    if (!__atomic_load_n(&s->has_shared, __ATOMIC_RELAXED))
+        return s;
+    bool irq = spin_lock(&s->lock);
+    const struct region *r = regions_find(&s->regions, va);
+    const void *owner = r && r->flags & REGION_SHARED ? (const void *)s->lineage : s;
+
+    spin_unlock(&s->lock, irq);
+    return owner;
 }
 
 uint64_t space_pages(const struct space *s)

@@ -5,10 +5,12 @@
  *
  * Each round the program forks children; a child finds every page as its parent had it, writes to
  * half of them, moves some, forks one more that finds them so, and finds its own unchanged at the
- * end, while parent and siblings do the same. The last line says how many processes there were and
- * how many pages were wrong.
+ * end, while parent and siblings do the same. A child begins when its parent posts a semaphore in
+ * memory that all share, and each process counts there, in every page. The last line says how many
+ * processes there were and how many pages were wrong.
  */
 #define _GNU_SOURCE
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CHILDREN = 3, WORDS = 4096 / sizeof(uint64_t), MOVED = 8 };
+enum { CHILDREN = 3, WORDS = 4096 / sizeof(uint64_t), MOVED = 8, SHARED = 20 };
+
+static uint64_t (*shared)[WORDS]; /* a count in each page, the semaphore in the first */
+static sem_t *turn;
 
 static uint64_t (*page)[WORDS];
 static uint64_t *stamp; /* of each page, in memory that is forked, too */
@@ -96,16 +101,27 @@ static unsigned end(pid_t pid)
                                                                  : (unsigned)WEXITSTATUS(status);
 }
 
+/* Counts this process in memory that all share. */
+static void count(void)
+{
+    for (unsigned i = 0; i < SHARED; i++)
+        __atomic_fetch_add(&shared[i][WORDS - 1], 1, __ATOMIC_RELAXED);
+}
+
 static unsigned grandchild(unsigned seed)
 {
     unsigned wrong = wrong_pages();
 
+    count();
     write_some(seed);
     return wrong + wrong_pages();
 }
 
 static unsigned child(unsigned seed)
 {
+    while (sem_wait(turn))
+        ;
+    count();
     unsigned wrong = wrong_pages();
 
     write_some(seed);
@@ -122,8 +138,11 @@ int main(int argc, char **argv)
 
     pages = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
     page = mmap(NULL, pages * 4096ul, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    shared = mmap(NULL, SHARED * 4096ul, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    turn = (sem_t *)shared;
     stamp = calloc(pages, sizeof(*stamp));
-    if (page == MAP_FAILED || !stamp || pages <= MOVED)
+    if (page == MAP_FAILED || shared == MAP_FAILED || !stamp || pages <= MOVED ||
+        sem_init(turn, 1, 0))
         return 2;
     for (unsigned i = 0; i < pages; i++)
         write_page(i);
@@ -132,11 +151,15 @@ int main(int argc, char **argv)
         for (unsigned c = 0; c < CHILDREN; c++)
             pid[c] = begin(child, r * 10 + c);
         write_some(r);
+        for (unsigned c = 0; c < CHILDREN; c++)
+            sem_post(turn);
         wrong += wrong_pages();
         for (unsigned c = 0; c < CHILDREN; c++)
             wrong += end(pid[c]);
         wrong += wrong_pages();
     }
+    for (unsigned i = 0; i < SHARED; i++)
+        wrong += shared[i][WORDS - 1] != forked * 2;
     printf("RESULT app=forks forked=%u wrong=%u\n", forked * 2, wrong);
     return wrong != 0;
 }

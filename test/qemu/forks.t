@@ -6,7 +6,7 @@
 use vigil-test
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-"$compiler" -O1 -static -o "$work/forks" test/linux/forks.c
+"$compiler" -O1 -static -pthread -o "$work/forks" test/linux/forks.c
 tar -C "$work" -cf "$work/initrd.tar" forks
 
 # forks WHAT PROCESSES QEMU'S ARGUMENTS -- BOOT ARGUMENTS -- PAGES ROUNDS

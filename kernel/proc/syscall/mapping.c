@@ -1,11 +1,10 @@
 /*
  * Linux's system calls of memory: mappings, advice, locking, barriers.
  *
- * A shared mapping of anonymous memory is a private one: a process shares its memory with its own
- * threads only, which see the same pages. A file of an archive lies in memory and never changes,
- * so that a shared mapping for reading is a private one, too; shared ones for writing are refused.
- * Of other files a mapping gets a copy at once, also a shared one for reading: what is written to
- * the file afterwards is not seen in it.
+ * A shared mapping of anonymous memory is shared with processes that are forked later. A file of an
+ * archive lies in memory and never changes, so that a shared mapping for reading is a private one;
+ * shared ones for writing are refused. Of other files a mapping gets a copy at once, also a shared
+ * one for reading: what is written to the file afterwards is not seen in it.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>
@@ -45,6 +44,8 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     size_t n = v->ops->name(f->v, name, REGION_NAME_MAX - 1);
     name[MIN(n, (size_t)(REGION_NAME_MAX - 1))] = '\0';
     m->name = name;
+    if (vnode_is(v, S_IFREG))
+        m->flags &= ~(unsigned)MAPPING_SHARED;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
         return 0; /* /dev/zero */
     if (vnode_is(v, S_IFREG) && !v->data && v->size)
@@ -76,7 +77,8 @@ static unsigned mapping_flags(uint64_t flags)
             : flags & MAP_FIXED         ? MAPPING_FIXED
                                         : 0) |
            (flags & MAP_GROWSDOWN ? MAPPING_GROWS : 0) |
-           (flags & MAP_NORESERVE ? MAPPING_UNCOUNTED : 0);
+           (flags & MAP_NORESERVE ? MAPPING_UNCOUNTED : 0) |
+           ((flags & MAP_TYPE) != MAP_PRIVATE ? MAPPING_SHARED : 0);
 }
 
 /* Brings the pages of a new mapping, as far as there is room. */

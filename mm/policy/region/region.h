@@ -26,6 +26,7 @@ enum region_flag {
     REGION_GROWS = 2,     /* downward, by faults below it */
     REGION_UNCOUNTED = 4, /* its pages do not count as mapped */
     REGION_LOCKED = 8,    /* its pages are not evicted */
+    REGION_SHARED = 16,   /* by processes that are forked: no copies are made */
 };
 
 struct region {

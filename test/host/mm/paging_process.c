@@ -34,16 +34,24 @@ enum {
     MOVED = 1140, /* moves page by page to MOVED_TO and back */
     MOVED_TO = 1240,
     MOVED_PAGES = 48,
-    END = MOVED_TO + MOVED_PAGES,
+    COMMON = MOVED_TO + MOVED_PAGES, /* shared with processes that are forked */
+    COMMON_PAGES = 32,
+    END = COMMON + COMMON_PAGES,
     FILE_BYTES = 19 * PAGE_SIZE + 1000,
 };
 
 static const struct part {
     unsigned from, to, weight;
-} parts[] = {
-    {PLAIN, SCRATCH, 12},        {SCRATCH, SCRATCH + 64, 3}, {COPIED, COPIED + 200, 5},
-    {SHOWN, SHOWN + 100, 3},     {GUARDED, GUARDED + 32, 2}, {DROPPED, DROPPED_END, 2},
-    {REPLACED, REPLACED_END, 2}, {FILED, FILED_END, 2},      {MOVED, MOVED + MOVED_PAGES, 3}};
+} parts[] = {{PLAIN, SCRATCH, 12},
+             {SCRATCH, SCRATCH + 64, 3},
+             {COPIED, COPIED + 200, 5},
+             {SHOWN, SHOWN + 100, 3},
+             {GUARDED, GUARDED + 32, 2},
+             {DROPPED, DROPPED_END, 2},
+             {REPLACED, REPLACED_END, 2},
+             {FILED, FILED_END, 2},
+             {MOVED, MOVED + MOVED_PAGES, 3},
+             {COMMON, END, 3}};
 
 struct scenario now;
 
@@ -67,6 +75,8 @@ static struct process {
 static struct {
     uint32_t pid, family, page;
 } given[STAMPS_MAX]; /* by stamp */
+#define FAMILIES_MAX 1024
+static uint64_t common[FAMILIES_MAX][COMMON_PAGES]; /* stamps, by family */
 static uint64_t seed, stamps;
 static uint8_t file[FILE_BYTES] ALIGNED(8);
 static unsigned lives;
@@ -157,7 +167,9 @@ static void use(void *frame, void *arg)
     const struct use *u = arg;
     struct process *p = u->p;
 
-    if (p->inherited[u->page] != OWN) {
+    if (u->page >= COMMON)
+        p->stamp[u->page] = common[p->family][u->page - COMMON];
+    else if (p->inherited[u->page] != OWN) {
         expect_inherited(p, u->page, frame);
         p->inherited[u->page] = OWN;
         seen.inherited++;
@@ -177,6 +189,8 @@ static void use(void *frame, void *arg)
         given[stamps].family = p->family;
         given[stamps].page = u->page;
         p->stamp[u->page] = stamps;
+        if (u->page >= COMMON)
+            common[p->family][u->page - COMMON] = stamps;
         fill(frame, p->stamp[u->page]);
     }
 }
@@ -184,7 +198,7 @@ static void use(void *frame, void *arg)
 /* Returns the page by which the contents at `page` are known. */
 static uint64_t home(uint64_t page)
 {
-    return page >= MOVED_TO ? page - MOVED_TO + MOVED : page;
+    return between((unsigned)page, MOVED_TO, COMMON) ? page - MOVED_TO + MOVED : page;
 }
 
 void mm_double_read_failed(paddr_t frame)
@@ -210,7 +224,7 @@ void mm_double_walked(struct space *s, vaddr_t va, bool write)
 
 static unsigned some_page(void)
 {
-    unsigned of = below(34), i = 0;
+    unsigned of = below(37), i = 0;
 
     while (of >= parts[i].weight)
         of -= parts[i++].weight;
@@ -298,6 +312,18 @@ static void map_anon(struct process *p, unsigned from, unsigned n)
     INSIST(!space_map(p->space, MM_BASE + from * PAGE_SIZE, n * PAGE_SIZE, PROT_R | PROT_W,
                       REGION_ANON, "test", &at));
     INSIST(at == MM_BASE + from * PAGE_SIZE);
+}
+
+static void map_common(struct process *p)
+{
+    struct mapping m = {.va = MM_BASE + COMMON * PAGE_SIZE,
+                        .len = COMMON_PAGES * PAGE_SIZE,
+                        .prot = PROT_R | PROT_W,
+                        .flags = MAPPING_NOREPLACE | MAPPING_SHARED,
+                        .name = "common"};
+    vaddr_t at;
+
+    INSIST(!space_mmap(p->space, &m, &at) && at == m.va && p->family < FAMILIES_MAX);
 }
 
 static void map_disk(struct process *p, unsigned from, unsigned first, unsigned n, unsigned prot)
@@ -476,7 +502,9 @@ static void fork_one(struct process *p)
     int err = space_fork(p->space, NULL, &s);
     p->forking = false;
     if (err) {
-        INSIST(err == -ENOMEM && (now.map_fails || now.frame_fails || now.frames));
+        INSIST(err == -EINTR ? p->ending
+                             : (err == -ENOMEM || err == -EDQUOT) &&
+                                   (now.map_fails || now.frame_fails || now.frames || now.no_swap));
         memset(child, 0, sizeof(*child));
         return;
     }
@@ -532,6 +560,7 @@ static void begin(struct process *p)
     map_anon(p, REPLACED, REPLACED_END - REPLACED);
     map_anon(p, MOVED, MOVED_PAGES);
     map_file(p);
+    map_common(p);
     begin_threads(p);
 }
 

@@ -269,7 +269,7 @@ static void forks_where_disks_fail_and_memory_is_refused(void **state)
     run_scenario(&(struct scenario){.name = "forks, no swap",
                                     .policy = LRU,
                                     .tracker = NO_TRACKER,
-                                    .process_kb = 1024,
+                                    .process_kb = 12288,
                                     .no_swap = true,
                                     .forks = true,
                                     .steps = 1500,
