@@ -607,7 +607,7 @@ static void pool_used(struct space *s, const uint64_t *entry, size_t n)
 
 void pool_sink(struct space *s, const struct page_run *run)
 {
-    for (unsigned part = 0; part < 2; part++)
+    for (unsigned part = 0; s->pool->limited && part < 2; part++)
         pool_used(s, run->entry[part], run->count[part]);
 }
 

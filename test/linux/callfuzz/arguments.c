@@ -263,8 +263,10 @@ static uint64_t make_argument(struct maker *m, char kind, unsigned i)
         return random_one_in(r, 16) ? number(m) : 8;
     case 't':
         return thread(m);
-    case 'k':
-        return random_one_in(r, 3) ? number(m) : random_one_in(r, 2) ? 0 : (uint64_t)m->pid;
+    case 'k': {
+        uint64_t k = random_one_in(r, 3) ? number(m) : random_one_in(r, 2) ? 0 : (uint64_t)m->pid;
+        return (int)k == -1 ? 0 : k; /* -1 is all processes, who supervises included */
+    }
     case 'c':
         return random_one_in(r, 8) ? flags(m) : random_below(r, 12);
     case 'x':

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,6 +240,7 @@ static void *run_job(void *argument)
         all.job[job].began = now();
         pthread_mutex_unlock(&lock);
         int status = (int)syscall(SYS_WAIT, pid);
+        kill(-pid, SIGKILL); /* what it has forked */
         if (status == 1)
             printf("not ok - %s seed=%llu: it has seen something wrong\n", part,
                    (unsigned long long)seed);
@@ -309,9 +311,17 @@ static void check(bool right, const char *what)
     failed += !right;
 }
 
+/* Forgets orphans that have ended: the first process has them. */
+static void reap(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
 static uint64_t settled_kb(void)
 {
     walk_all(false);
+    reap();
     printf("# what calls have made is removed\n");
     usleep(200000);
     uint64_t kb = free_kb();
@@ -358,7 +368,7 @@ static int supervise(const struct options *o, const char *path, const char *what
     check(all.whole > all.processes / 4, "a good part of the processes come to their end");
     uint64_t after = settled_kb();
     for (unsigned s = 0; s < WAIT_S && after + SLACK_KB < before; s++, after = free_kb())
-        sleep(1);
+        sleep(1), reap();
     long threads_after = threads_now();
     printf("# free_kb before=%llu after=%llu threads before=%ld after=%ld\n",
            (unsigned long long)before, (unsigned long long)after, threads, threads_after);
@@ -423,6 +433,8 @@ int main(int argc, char **argv)
             return 2;
         }
     rows_start();
+    if (strstr(what, "-child")) /* what it sends to its group is its own affair */
+        setpgid(0, 0);
     if (!strcmp(what, "calls"))
         return calls_supervise(&o, argv[0]);
     if (!strcmp(what, "calls-child"))
