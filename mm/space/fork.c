@@ -63,8 +63,8 @@ static uint32_t share_page_locked(struct space *parent, vaddr_t va, const struct
     return n;
 }
 
-/* Makes the page at va, of shared memory, that no process has used: a page of zeros that is out. [S]
- * of the parent and [P] held. */
+/* Makes the page at va, of shared memory, that no process has used: a page of zeros that is out.
+ * [S] of the parent and [P] held. */
 static void begin_page_locked(struct space *parent, vaddr_t va, uint8_t tag, struct arch_page *page,
                               struct row *row)
 {
@@ -96,8 +96,8 @@ static uint32_t share_common_locked(const struct part *x, vaddr_t va, struct arc
     return share_page_locked(x->parent, va, page, row);
 }
 
-/* Shares the n pages from x->va on, or those before one that is to be waited for. Returns the number
- * of pages looked at. */
+/* Shares the n pages from x->va on, or those before one that is to be waited for. Returns the
+ * number of pages looked at. */
 static NOINLINE unsigned share_row(const struct part *x, unsigned n, struct row *row)
 {
     struct arch_page page[ROW_PAGES];
@@ -192,8 +192,8 @@ static int share_part(struct part *x)
     return err;
 }
 
-/* Gives the child a region as the parent's, and says in *x which pages are to be shared. Memory that
- * the parent has locked is not locked in the child. Returns 0 or -ENOMEM. */
+/* Gives the child a region as the parent's, and says in *x which pages are to be shared. Memory
+ * that the parent has locked is not locked in the child. Returns 0 or -ENOMEM. */
 static int copy_region(struct part *x, struct region *r)
 {
     int err = space_reserve_regions(x->child, 1);
