@@ -197,7 +197,7 @@ struct space_stats {
     uint64_t room_pages; /* pages that the space can still fill: pool_room_pages */
     bool watched;        /* by a tracker, now */
     /* replacement policy; NULL: when the process began memory was not limited, and there was no
-     * swap disk */
+     * swap disk; the following members are 0 */
     const char *policy;
     uint64_t limit_pages, pool_pages; /* of its pool, which other spaces may share */
     struct pool_stats pool;

@@ -105,7 +105,7 @@ static void put_pool(const struct pool *p, struct space_stats *out)
 {
     const struct prefetch *prefetch = p->prefetching.policy;
 
-    out->policy = p->limited ? p->ops->name : NULL;
+    out->policy = p->ops->name;
     out->limit_pages = p->limit;
     out->pool_pages = p->frames;
     out->pool = p->stats;
@@ -137,7 +137,8 @@ void space_stats(struct space *s, struct space_stats *out)
                                 .waited_ns = s->waited_ns,
                                 .watched = s->watched};
     spin_lock_irqoff(&p->lock);
-    put_pool(p, out);
+    if (p->limited)
+        put_pool(p, out);
     out->room_pages = pool_room_pages(p);
     spin_unlock_irqoff(&p->lock);
     spin_unlock(&s->lock, irq);

@@ -6,7 +6,8 @@
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
 bench-sharing: $(KERNEL) machine | deps-run
 	@ARCH=$(ARCH) test/bench/sharing.sh kernel=$(KERNEL) $(SIMULATED) \
-		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS))
+		$(if $(MS),ms=$(MS)) $(if $(SEEDS),seeds=$(SEEDS)) $(if $(ONLY),only='$(ONLY)') \
+		$(if $(RESULTS),results=$(RESULTS))
 # A Linux program under Linux and under Vigil. Not part of `bench`: it fetches Debian's kernel.
 bench-costs: $(KERNEL) machine | deps-run
 	@test/bench/costs.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(RUNS),runs=$(RUNS)) \

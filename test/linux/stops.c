@@ -229,7 +229,8 @@ static int end(const char *how)
     if (!strcmp(how, "alone")) {
         signal(SIGCONT, note);
         raise(SIGSTOP);
-        raise(SIGTSTP);
+        raise(SIGTSTP); /* its group is an orphan: this stops nothing */
+        raise(SIGSTOP);
         return taken[SIGCONT] == 2 ? 5 : 3;
     }
     if (!strcmp(how, "read"))
