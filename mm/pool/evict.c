@@ -330,7 +330,7 @@ static uint32_t next_in_turn(struct pool *p)
     for (unsigned i = 0; i < STRETCH; i++) {
         p->hand = p->hand + 1 < p->capacity ? p->hand + 1 : 0;
         const struct node *node = &p->nodes[p->hand];
-        if (node->state == NODE_HERE || node->state == NODE_READY)
+        if (node->lineage && (node->state == NODE_HERE || node->state == NODE_READY))
             return p->hand;
     }
     return NODE_NONE;

@@ -240,7 +240,7 @@ static void *run_job(void *argument)
         all.job[job].began = now();
         pthread_mutex_unlock(&lock);
         int status = (int)syscall(SYS_WAIT, pid);
-        kill(-pid, SIGKILL); /* what it has forked */
+        kill(-pid, SIGKILL); /* its forked children */
         if (status == 1)
             printf("not ok - %s seed=%llu: it has seen something wrong\n", part,
                    (unsigned long long)seed);
