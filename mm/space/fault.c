@@ -135,6 +135,16 @@ static int map_locked(struct bring *b, struct region *r, paddr_t frame, bool sha
     return 0;
 }
 
+/* Returns the number of the frame in hand, which is a page's from now on. */
+static uint32_t hand_over_frame(struct bring *b)
+{
+    uint32_t number = frame_number(frame_page(b->frame));
+
+    b->frame = 0;
+    b->zeroed = b->copied = false;
+    return number;
+}
+
 /* Maps the frame in hand as a new page. [S] and [P] held. */
 static int new_page_locked(struct bring *b, struct region *r)
 {
@@ -143,10 +153,9 @@ static int new_page_locked(struct bring *b, struct region *r)
 
     if (err)
         return err;
-    uint32_t n = pool_node_new(p, b->space, b->va, frame_number(frame_page(b->frame)), r->tag);
+    uint32_t n = pool_node_new(p, b->space, b->va, hand_over_frame(b), r->tag);
     if (r->advice == ADVICE_SEQUENTIAL)
         pool_passed_add(p, n);
-    b->frame = 0;
     r->faults++;
     r->slow_faults += b->slow_ns != 0;
     return 0;
@@ -256,10 +265,9 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
         return NEEDS_FRAME;
     if (node->slot == SLOT_NONE && !b->zeroed)
         return NEEDS_ZEROS;
-    node->frame = frame_number(frame_page(b->frame));
-    frame_page(b->frame)->next = n;
+    node->frame = hand_over_frame(b);
+    frame_page_number(node->frame)->next = n;
     p->held++;
-    b->frame = 0;
     if (node->slot == SLOT_NONE) {
         pool_enter_locked(p, n);
         prefetching_missed(p, n);
