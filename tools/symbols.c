@@ -25,7 +25,7 @@
 struct function {
     uint64_t start, size;
     const char *name;
-    unsigned rank; /* of several at one address, the highest is shown */
+    unsigned rank; /* of several at one address, the highest is shown; 0: the name of a section */
 };
 
 struct row {
@@ -121,23 +121,37 @@ static void read_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
             continue;
         *(struct function *)add_items(&functions, sizeof(struct function), 1) =
             (struct function){symbol.st_value, symbol.st_size, name,
-                              (type == STT_FUNC) * 4 + (symbol.st_size != 0) * 2 +
+                              1 + (type == STT_FUNC) * 4 + (symbol.st_size != 0) * 2 +
                                   (GELF_ST_BIND(symbol.st_info) == STB_GLOBAL)};
     }
+}
+
+/* Adds a section of code. Its name is that of code in front of its first function, as all of .plt
+ * is. */
+static void add_section(Elf *elf, size_t names_section, const GElf_Shdr *header)
+{
+    const char *name = elf_strptr(elf, names_section, header->sh_name);
+
+    *(struct code *)add_items(&sections, sizeof(struct code), 1) =
+        (struct code){header->sh_addr, header->sh_addr + header->sh_size};
+    *(struct function *)add_items(&functions, sizeof(struct function), 1) =
+        (struct function){header->sh_addr, 0, name ? name : "", 0};
 }
 
 static void read_sections(Elf *elf, char *const *no_functions)
 {
     Elf_Scn *section = NULL, *symbols = NULL;
     GElf_Shdr header, symbols_header;
+    size_t names_section;
 
+    if (elf_getshdrstrndx(elf, &names_section))
+        die("names of sections: %s", elf_errmsg(-1));
     while ((section = elf_nextscn(elf, section))) {
         if (!gelf_getshdr(section, &header))
             die("a section: %s", elf_errmsg(-1));
         if (header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_ALLOC) &&
             (header.sh_flags & SHF_EXECINSTR))
-            *(struct code *)add_items(&sections, sizeof(struct code), 1) =
-                (struct code){header.sh_addr, header.sh_addr + header.sh_size};
+            add_section(elf, names_section, &header);
         if (header.sh_type == SHT_SYMTAB) {
             symbols = section;
             symbols_header = header;

@@ -103,7 +103,7 @@ has_cell hpmrec "function=three_parts program=ratio" "file=test/qemu/apps/$arch/
 cell hpmrec "" function >"$work/names"
 cell hpmrec "" program >>"$work/names"
 r=0; [ -s "$work/names" ] && ! grep -qx '?' "$work/names" || r=1
-result $r "... all of them"
+result $r "... all of them: $(sort "$work/names" | uniq -c | tr -s ' \n' ' ')"
 section 9
 quarters "in bursts" "time cycles"
 within "$(head_of time mean)" 48000 60000 "samples of time come as soon as a CPU is busy"

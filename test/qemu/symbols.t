@@ -51,6 +51,13 @@ agrees "$build/$arch/vigil-test.elf" "$build/$arch/vigil-test.symbols"
 agrees "$build/$arch/bin/places" "$build/$arch/symbols/places"
 agrees "$build/$arch/bin/warehouse" "$build/$arch/symbols/warehouse"
 
+# Also code that no symbol names, as the jumps of .plt, has a name.
+"${cross}readelf" -SW "$build/$arch/bin/ratio" | sed 's/^ *[[] *[0-9]*[]] //' |
+	awk '$7 ~ /X/ { print $3 }' >"$work/addresses"
+xargs "$build/symbols" -f "$build/$arch/symbols/ratio" <"$work/addresses" >"$console"
+r=0; [ -s "$console" ] && ! grep -q '^??' "$console" || r=1
+result $r "each section of code has a name at its beginning"
+
 boot smp=2 timeout=60 -- -- places
 status_is 0 "a program asks what is at its addresses"
 guest_tap
