@@ -41,8 +41,14 @@ static const struct arg kernel_args[] = {
      "port"},
     {"console.split", ARG_BOOL, &console_split, 0, 0, NULL, ARG_BOOT,
      "part what programs write, unchanged, from the kernel's lines, for who reads the serial port"},
-    {"console.terminal", ARG_BOOL, &console_terminal, 0, 0, NULL, ARG_BOOT,
-     "with console.split: programs may know that the console is a terminal"},
+    {"console.terminal", ARG_CHOICE, &console_terminal, 0, 0, console_terminals, ARG_BOOT,
+     "with console.split: programs may know that the console is a terminal; raw: one that passes "
+     "on "
+     "keys as they are pressed"},
+    {"console.rows", ARG_U64, &console_rows, 0, UINT16_MAX, NULL, ARG_BOOT,
+     "lines of that terminal's window; 0: not known"},
+    {"console.columns", ARG_U64, &console_columns, 0, UINT16_MAX, NULL, ARG_BOOT,
+     "characters of a line of it; 0: not known"},
     {"end", ARG_CHOICE, &end_wanted, 0, 0, end_choices, ARG_BOOT,
      "after the run switch off, or stay on; auto: stay on where text goes to the framebuffer"},
     {"date", ARG_DATE, &date_wanted, 0, 0, NULL, ARG_BOOT,

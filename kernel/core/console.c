@@ -25,7 +25,8 @@
 
 static struct spinlock lock = SPINLOCK(LOCK_CONSOLE, "console");
 static bool lockless, thread_draws;
-uint64_t console_split, console_terminal = 1;
+uint64_t console_split, console_terminal = CONSOLE_LINE_TERMINAL, console_rows, console_columns;
+const char *const console_terminals[] = {"off", "on", "raw", NULL};
 /* All guarded by `lock`, but `sent` may be read without it. Counts of bytes: sent <= ended <= put
  * <= sent + RING_BYTES. */
 static char ring[RING_BYTES];

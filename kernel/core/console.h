@@ -15,7 +15,12 @@
 
 enum console_writer { CONSOLE_KERNEL, CONSOLE_PROGRAM, CONSOLE_ERRORS };
 #define CONSOLE_ESCAPE '\20'
-extern uint64_t console_split, console_terminal; /* boot arguments console.split, ... */
+/* What console.terminal says of the other end of a split console: no terminal; one that shows what
+ * is typed and edits lines; one that passes keys on as they are pressed. */
+enum console_terminal { CONSOLE_NO_TERMINAL, CONSOLE_LINE_TERMINAL, CONSOLE_RAW_TERMINAL };
+extern const char *const console_terminals[];
+/* Boot arguments console.split, ... */
+extern uint64_t console_split, console_terminal, console_rows, console_columns;
 
 /* Bytes that go to the serial port at once with interrupts off: the size of the FIFO of a 16550 or
  * PL011. */

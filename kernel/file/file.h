@@ -109,10 +109,12 @@ struct vnode *files_here(struct files *f);
 void files_go(struct files *f, struct vnode *here);
 
 /* ---- tty.c: the console ---------------------------------------------------------------------- */
-/* Job control. All in the thread of a program that uses the terminal, no lock held. */
+/* Job control. All in thread context, no lock held; but `typed` in the thread of a program that
+ * uses the terminal. */
 struct tty_jobs {
-    /* Sends the signal that has been typed. */
-    void (*typed)(int number);
+    /* Sends the signal that has been typed. Returns whether there was a group in front to get it,
+     * or the caller's own application. */
+    bool (*typed)(int number);
     /* Returns 0 if the caller may read (SIGTTIN), or write or change settings (SIGTTOU), or an
      * error; it may have sent its group that signal. */
     int (*access)(int number);
@@ -121,8 +123,6 @@ struct tty_jobs {
 };
 /* Makes /dev/console and /dev/tty. At boot, after fs_start(). */
 void tty_start(const struct tty_jobs *jobs);
-/* Takes what has been typed, if f is the console, for the signals in it. */
-void tty_look(const struct file *f);
 /* Opens the console; what is written is marked as `writer`'s (console.h). Each opening gathers its
  * own lines. Returns 0 or -ENOMEM. */
 int tty_open(enum console_writer writer, struct file **out);

@@ -5,17 +5,17 @@
  * A carriage return and a full buffer end a line, too. Input is one line at a time, with echo and
  * backspace, or, with ICANON off, what has been typed. A line belongs to the opening that it was
  * typed for, even if only part of it is read. Settings are the terminal's: all openings share them.
- * Signals that are typed (ISIG) are noticed when a program reads or waits for input, or a shell
- * waits for its job in front.
+ * Signals that are typed (ISIG) are noticed as keyboard.h says.
  *
- * On a split console (console.h) a terminal or a program at the other end shows what is typed, and
- * wants output byte for byte when it is written: it is not gathered, no line is ended, and at first
- * there is no echo.
+ * On a split console (console.h) output is wanted as it is written: it is not gathered, and no line
+ * is ended. A terminal or a program at the other end shows what is typed, so that at first there is
+ * no echo, and bytes are not changed; with console.terminal=raw this terminal does all of that.
  */
 #include "kernel/arch/arch.h"
 #include "kernel/core/console.h"
 #include "kernel/core/printf.h"
 #include "kernel/file/file.h"
+#include "kernel/file/keyboard.h"
 #include "kernel/fs/fs.h"
 #include "kernel/fs/tree.h"
 #include "kernel/mem/mem.h"
@@ -28,8 +28,7 @@
 #include <linux/poll.h>
 
 #define TTY_LINE   256
-#define LOOK_NS    (10 * NS_PER_MS) /* between looks at the keyboard */
-#define SETTING(c) ((c)-0x40)       /* a control character */
+#define SETTING(c) ((c)-0x40) /* a control character */
 
 struct tty {
     enum console_writer writer; /* fixed */
@@ -41,6 +40,7 @@ struct tty {
     char typed[TTY_LINE];
     unsigned typed_length, typed_taken;
     bool typed_whole;
+    unsigned forgotten; /* of `forgets`, when `typed` was begun */
 };
 
 static struct spinlock settings_lock = SPINLOCK(LOCK_FILE, "terminal");
@@ -65,6 +65,7 @@ static struct termios settings = {
 };
 static const struct tty_jobs *jobs; /* fixed after tty_start() */
 static struct winsize window;       /* settings_lock; 0: unknown, as of a serial line */
+static unsigned forgets;            /* atomic: signals that were typed and dropped lines */
 
 static struct termios settings_now(void)
 {
@@ -106,25 +107,49 @@ static size_t gather_line(struct tty *t, const char *text, size_t n, struct outg
     return i;
 }
 
-static void write_through(const struct tty *t, const char *text, size_t n)
+static void write_through(enum console_writer writer, const char *text, size_t n)
 {
     for (size_t part, done = 0; done < n; done += part) {
         part = MIN(n - done, (size_t)CONSOLE_ROOM / 2);
-        kwrite(t->writer, text + done, part);
+        kwrite(writer, text + done, part);
     }
+}
+
+/* Writes to a split console: line ends as settings say. Others get theirs from the console. */
+static void write_split(enum console_writer writer, const struct termios *s, const char *text,
+                        size_t n)
+{
+    struct outgoing out = {.n = 0};
+
+    if (!(s->c_oflag & OPOST) || !(s->c_oflag & ONLCR)) {
+        write_through(writer, text, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n')
+            out.text[out.n++] = '\r';
+        out.text[out.n++] = text[i];
+        if (out.n >= TTY_LINE) {
+            kwrite(writer, out.text, out.n);
+            out.n = 0;
+        }
+    }
+    if (out.n)
+        kwrite(writer, out.text, out.n);
 }
 
 static int64_t write_tty(UNUSED struct vnode *v, void *state, UNUSED unsigned flags,
                          UNUSED uint64_t at, const void *from, size_t n)
 {
     struct tty *t = state;
+    struct termios s = settings_now();
     struct outgoing out;
-    int refused = settings_now().c_lflag & TOSTOP ? jobs->access(SIGTTOU) : 0;
+    int refused = s.c_lflag & TOSTOP ? jobs->access(SIGTTOU) : 0;
 
     if (refused)
         return refused;
     if (console_split) {
-        write_through(t, from, n);
+        write_split(t->writer, &s, from, n);
         return (int64_t)n;
     }
     for (size_t done = 0; done < n;) {
@@ -171,38 +196,119 @@ static void stop_reading(void)
 
 static void echo(const struct termios *s, const char *text, size_t n)
 {
-    if (s->c_lflag & ECHO)
+    if (!(s->c_lflag & ECHO))
+        return;
+    if (console_split)
+        write_split(CONSOLE_PROGRAM, s, text, n);
+    else
         kwrite(CONSOLE_PROGRAM, text, n);
 }
 
+/* Returns whether a byte is shown as ^X. */
+static bool shown_as_two(const struct termios *s, char c)
+{
+    return (s->c_lflag & ECHOCTL) && ((uint8_t)c < ' ' || c == 0x7f) && c != '\n' && c != '\t';
+}
+
+static void echo_byte(const struct termios *s, char c)
+{
+    if (shown_as_two(s, c))
+        echo(s, (const char[]){'^', (char)(c ^ 0x40)}, 2);
+    else
+        echo(s, &c, 1);
+}
+
+/* Takes back a byte; those behind the first of a character in UTF-8 take no place. */
 static void erase_typed(struct tty *t, const struct termios *s)
 {
-    if (!t->typed_length)
+    char c;
+
+    if (t->typed_taken == t->typed_length)
         return;
-    t->typed_length--;
+    do
+        c = t->typed[--t->typed_length];
+    while (((uint8_t)c & 0xc0) == 0x80 && t->typed_length > t->typed_taken);
+    if (shown_as_two(s, c))
+        echo(s, "\b \b", 3);
     echo(s, "\b \b", 3);
 }
 
-/* Sends the signal that a byte stands for. Returns whether it stands for one. The reader only. */
-static bool take_signal(struct tty *t, const struct termios *s, char c)
+static void erase_word(struct tty *t, const struct termios *s)
+{
+    for (bool in_word = false; t->typed_length > t->typed_taken; erase_typed(t, s)) {
+        bool blank = t->typed[t->typed_length - 1] == ' ';
+        if (blank && in_word)
+            return;
+        in_word = !blank;
+    }
+}
+
+/* Sends the signal that a byte stands for. */
+static bool take_signal(char c)
 {
     static const struct {
         uint8_t key, number;
     } keys[] = {{VINTR, SIGINT}, {VQUIT, SIGQUIT}, {VSUSP, SIGTSTP}};
+    struct termios s = settings_now();
 
-    if (!(s->c_lflag & ISIG) || !c)
+    if (!(s.c_lflag & ISIG) || !c)
         return false;
     for (unsigned i = 0; i < ARRAY_SIZE(keys); i++) {
-        if (c != (char)s->c_cc[keys[i].key])
+        if (c != (char)s.c_cc[keys[i].key])
             continue;
-        const char shown[] = {'^', (char)(c ^ 0x40), '\n'};
-        echo(s, shown, sizeof(shown));
-        if (!(s->c_lflag & NOFLSH))
-            t->typed_length = t->typed_taken = 0;
+        echo(&s, (const char[]){'^', (char)(c ^ 0x40), '\n'}, console_split ? 2 : 3);
+        if (!(s.c_lflag & NOFLSH)) {
+            __atomic_add_fetch(&forgets, 1, __ATOMIC_RELAXED);
+            keyboard_forget();
+        }
         jobs->typed(keys[i].number);
         return true;
     }
     return false;
+}
+
+/* The other end asks for an interrupt, whatever settings are. It looks for the line. */
+static void take_interrupt(void)
+{
+    if (jobs->typed(SIGINT))
+        kprintf("console: event=interrupt\n");
+}
+
+static void change_window(const struct winsize *w)
+{
+    bool irq = spin_lock(&settings_lock), changed = memcmp(&window, w, sizeof(window)) != 0;
+
+    window = *w;
+    spin_unlock(&settings_lock, irq);
+    if (changed)
+        jobs->typed(SIGWINCH);
+}
+
+static void take_window(uint16_t rows, uint16_t columns)
+{
+    const struct winsize w = {.ws_row = rows, .ws_col = columns};
+
+    change_window(&w);
+}
+
+static const struct keyboard_user keyboard_user = {
+    .signal = take_signal, .interrupt = take_interrupt, .window = take_window};
+
+/* Takes a byte typed, of a line. Returns false if it belongs into the line. */
+static bool take_edit(struct tty *t, const struct termios *s, char c)
+{
+    if (c == (char)s->c_cc[VERASE] || c == '\b')
+        erase_typed(t, s);
+    else if (c == (char)s->c_cc[VWERASE] && (s->c_lflag & IEXTEN))
+        erase_word(t, s);
+    else if (c == (char)s->c_cc[VKILL])
+        while (t->typed_length > t->typed_taken)
+            erase_typed(t, s);
+    else if (c == (char)s->c_cc[VEOF])
+        t->typed_whole = true;
+    else
+        return false;
+    return true;
 }
 
 /* Takes a byte typed. The reader only. */
@@ -212,24 +318,23 @@ static void take_byte(struct tty *t, const struct termios *s, char c)
 
     if (c == '\r' && (s->c_iflag & ICRNL))
         c = '\n';
-    if (take_signal(t, s, c))
+    if (lines && c && take_edit(t, s, c))
         return;
-    if (lines && (c == (char)s->c_cc[VERASE] || c == '\b')) {
-        erase_typed(t, s);
-        return;
-    }
-    if (lines && c == (char)s->c_cc[VKILL]) {
-        while (t->typed_length)
-            erase_typed(t, s);
-        return;
-    }
-    if (lines && c == (char)s->c_cc[VEOF]) {
-        t->typed_whole = true;
-        return;
-    }
-    echo(s, &c, 1);
+    echo_byte(s, c);
     t->typed[t->typed_length++] = c;
     t->typed_whole = !lines || c == '\n' || t->typed_length == sizeof(t->typed);
+}
+
+/* Forgets the line, if a signal was typed since it was begun. The reader only. */
+static void forget_typed(struct tty *t)
+{
+    unsigned now = __atomic_load_n(&forgets, __ATOMIC_RELAXED);
+
+    if (t->forgotten == now)
+        return;
+    t->forgotten = now;
+    t->typed_taken = t->typed_length = 0;
+    t->typed_whole = false;
 }
 
 /* Takes what has been typed, and returns whether there is something to read. The reader only. */
@@ -237,11 +342,15 @@ static bool look_at_keyboard(struct tty *t)
 {
     struct termios s = settings_now();
 
+    keyboard_look(&keyboard_user);
+    forget_typed(t);
     if (t->typed_whole)
         return true;
     if (t->typed_taken == t->typed_length)
         t->typed_taken = t->typed_length = 0;
-    for (int c; !t->typed_whole && (c = arch_console_read()) >= 0;)
+    else if (!(s.c_lflag & ICANON)) /* of a line that was begun before the mode changed */
+        t->typed_whole = true;
+    for (int c; !t->typed_whole && (c = keyboard_next()) >= 0;)
         take_byte(t, &s, (char)c);
     return t->typed_whole;
 }
@@ -275,7 +384,7 @@ static int64_t read_tty(UNUSED struct vnode *v, void *state, unsigned flags, UNU
         }
         if (flags & VNODE_NONBLOCK)
             return -EAGAIN;
-        int err = sched_sleep_interruptible(arch_clock_ns() + LOOK_NS);
+        int err = sched_sleep_interruptible(arch_clock_ns() + KEYBOARD_LOOK_NS);
         if (err)
             return err;
     }
@@ -310,18 +419,23 @@ static int64_t set_settings(uint64_t arg)
     return 0;
 }
 
-static int64_t window_size(uint64_t arg, bool set)
+static int64_t get_window(uint64_t arg)
+{
+    bool irq = spin_lock(&settings_lock);
+    struct winsize w = window;
+
+    spin_unlock(&settings_lock, irq);
+    return arch_copy_to_user(arg, &w, sizeof(w)) ? -EFAULT : 0;
+}
+
+static int64_t set_window(uint64_t arg)
 {
     struct winsize w;
 
-    if (set && arch_copy_from_user(&w, arg, sizeof(w)))
+    if (arch_copy_from_user(&w, arg, sizeof(w)))
         return -EFAULT;
-    bool irq = spin_lock(&settings_lock);
-    if (set)
-        window = w;
-    w = window;
-    spin_unlock(&settings_lock, irq);
-    return !set && arch_copy_to_user(arg, &w, sizeof(w)) ? -EFAULT : 0;
+    change_window(&w);
+    return 0;
 }
 
 static int64_t bytes_typed(struct tty *t, uint64_t arg)
@@ -339,8 +453,10 @@ static int64_t ioctl_tty(UNUSED struct vnode *v, void *state, uint32_t request, 
 {
     struct termios now;
 
-    if (console_split && !console_terminal)
+    if (console_split && console_terminal == CONSOLE_NO_TERMINAL)
         return -ENOTTY;
+    if (request == TIOCSPGRP) /* the group in front need not read */
+        keyboard_watch(&keyboard_user);
     switch (request) {
     case TCGETS:
         now = settings_now();
@@ -350,8 +466,9 @@ static int64_t ioctl_tty(UNUSED struct vnode *v, void *state, uint32_t request, 
     case TCSETSF:
         return set_settings(arg);
     case TIOCGWINSZ:
+        return get_window(arg);
     case TIOCSWINSZ:
-        return window_size(arg, request == TIOCSWINSZ);
+        return set_window(arg);
     case FIONREAD:
         return bytes_typed(state, arg);
     case TCFLSH:
@@ -373,6 +490,9 @@ static int open_tty(UNUSED struct vnode *v, UNUSED unsigned flags, void **state)
         return -ENOMEM;
     spin_init(&t->lock, LOCK_FILE, "output");
     t->writer = CONSOLE_PROGRAM;
+    t->forgotten = __atomic_load_n(&forgets, __ATOMIC_RELAXED);
+    if (console_split && console_terminal != CONSOLE_NO_TERMINAL)
+        keyboard_watch(&keyboard_user);
     *state = t;
     return 0;
 }
@@ -409,7 +529,9 @@ static struct vnode *console; /* fixed after tty_start() */
 void tty_start(const struct tty_jobs *control)
 {
     jobs = control;
-    if (console_split) {
+    window =
+        (struct winsize){.ws_row = (uint16_t)console_rows, .ws_col = (uint16_t)console_columns};
+    if (console_split && console_terminal != CONSOLE_RAW_TERMINAL) {
         settings.c_iflag = settings.c_oflag = 0;
         settings.c_lflag = ICANON;
     }
@@ -429,14 +551,6 @@ int tty_open(enum console_writer writer, struct file **out)
 bool tty_is(const struct file *f)
 {
     return f->v->ops == &tty_ops && !(f->flags & O_PATH);
-}
-
-void tty_look(const struct file *f)
-{
-    if (!tty_is(f) || !become_reader(f->state))
-        return;
-    look_at_keyboard(f->state);
-    stop_reading();
 }
 
 void tty_flush(struct file *f)

@@ -35,7 +35,8 @@ static void send_to(uint32_t group, int number)
 
 void jobs_begin(const struct process *p)
 {
-    change(0, p->pid, p->pid);
+    while (!change(now(&session), p->pid, p->pid))
+        ;
 }
 
 /* Takes the console from the session. Its jobs are told. */
@@ -74,33 +75,18 @@ static void send_to_family(const struct process *reader, const siginfo_t *info)
     }
 }
 
-static void typed(int number)
+static bool typed(int number)
 {
     siginfo_t info = {.si_signo = number, .si_code = SI_KERNEL};
     const struct process *reader = thread_current()->process;
 
-    if (!reader)
-        return;
-    if (has_console(reader))
+    if (reader && !has_console(reader))
+        send_to_family(reader, &info);
+    else if (now(&front))
         signal_send_group(now(&front), &info);
     else
-        send_to_family(reader, &info);
-}
-
-bool jobs_watches(void)
-{
-    const struct process *p = thread_current()->process;
-
-    return now(&session) == p->pid && now(&front) != proctree_group(p);
-}
-
-void jobs_look(void)
-{
-    struct file *f = files_find(thread_current()->process->files, 0);
-
-    if (f)
-        tty_look(f);
-    file_put(f);
+        return false;
+    return true;
 }
 
 /* ---- Access by jobs that are not in front ---------------------------------------------------- */

@@ -305,21 +305,6 @@ static bool take_news_locked(struct process *self, struct process *p, enum kin_n
     return true;
 }
 
-/* Sleeps until there may be news. Returns 0 or -ERESTARTSYS. */
-static int sleep_locked(struct process *self, bool *irq)
-{
-    bool watches = jobs_watches();
-    uint64_t until_ns = watches ? arch_clock_ns() + JOBS_LOOK_NS : UINT64_MAX;
-    int err = wait_sleep_interruptible(&self->tree.waiters, &tree_lock, irq, until_ns);
-
-    if (err != -ETIMEDOUT)
-        return err;
-    spin_unlock(&tree_lock, *irq);
-    jobs_look();
-    *irq = spin_lock(&tree_lock);
-    return 0;
-}
-
 int proctree_wait(const struct kin_wait *want, bool now, bool stays, struct proctree_report *out)
 {
     struct process *self = thread_current()->process, *p;
@@ -328,7 +313,7 @@ int proctree_wait(const struct kin_wait *want, bool now, bool stays, struct proc
     bool gone = false, irq = spin_lock(&tree_lock);
 
     while (!(p = find_news(self, want, &news, &none)) && !none && !now && !err)
-        err = sleep_locked(self, &irq);
+        err = wait_sleep_interruptible(&self->tree.waiters, &tree_lock, &irq, UINT64_MAX);
     if (p)
         gone = take_news_locked(self, p, news, stays, out);
     spin_unlock(&tree_lock, irq);

@@ -1,6 +1,6 @@
 /*
- * Job control of the console: what a shell does with its jobs. Typed to it: "^C", a line's end,
- * "^Z", another. Prints TAP.
+ * Job control of the console: what a shell does with its jobs. Typed to it after
+ * its second check "^C" and a line's end, after its fourth "^Z" and another. Prints TAP.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 Vigil (boot argument console.split): a byte 16 and 'P' begin text of programs, a byte 16 and 'E' what
 they write to standard error, a byte 16 and 'K' text of the kernel; a byte 16 itself is doubled in
-text of programs. Linux (tools/linux-root.c): a byte 16, a text agreed on and the letter stand where
+text of programs. What is typed has a byte 16 doubled, too; see kernel/file/keyboard.h. Linux (tools/linux-root.c): a byte 16, a text agreed on and the letter stand where
 these change; the program's output is unchanged.
 """
 import re
@@ -86,12 +86,14 @@ class KernelLines:
     EXIT = re.compile(rb"^exit: (?:.*\bapp=(\S+) )?(?:.* )?status=(\d+)\b")
     BEGUN = re.compile(rb"^(run|exit): ")
     REFUSED = b"boot: event=refused "
+    INTERRUPT = b"console: event=interrupt"
     KEPT = 40
 
     def __init__(self, log, beside=None):
         """`beside`: name of a program that runs beside; its status does not matter."""
         self.log, self.line, self.last, self.beside = log, b"", [], beside
         self.status, self.begun, self.refusal = None, False, None
+        self.interrupts = 0  # that the program has got
 
     def feed(self, data):
         self.log.write(data)
@@ -109,3 +111,5 @@ class KernelLines:
             self.refusal = line[len(self.REFUSED):].decode("utf-8", "replace")
         if self.BEGUN.match(line):
             self.begun = True
+        if line.startswith(self.INTERRUPT):
+            self.interrupts += 1

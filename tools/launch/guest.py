@@ -10,6 +10,7 @@ import threading
 import time
 
 import console
+import keyboard
 import pack
 import truth
 
@@ -17,8 +18,6 @@ CMDLINE_MAX = 4095
 LINUX_CMDLINE_MAX = 2047
 PIECE = 1 << 16
 END_S = 5
-END_OF_INPUT = b"\4"
-END_AGAIN_S = 0.5
 TIMED_OUT, REFUSED = 124, 125
 IMAGES = {"x86_64": "vigil.elf", "aarch64": "vigil.img"}
 SOURCES = ("apps", "hpm", "kernel", "mm", "sched", "linker.ld", "Makefile")
@@ -73,7 +72,8 @@ class Guest:
         else:
             self.out = tempfile.mkdtemp(prefix="vigil-run.")
         self.token = secrets.token_hex(16)
-        self.process, self.began = None, threading.Event()
+        self.process, self.began, self.ended = None, threading.Event(), False
+        self.keyboard = None
         self.plugin = []  # options of the simulated machine
 
     # ---- What is started ----------------------------------------------------------------------
@@ -114,7 +114,7 @@ class Guest:
         else:
             policies_of_boot = []
         words = ["@" + pack.WORDS] if self.packed.has_words else self.packed.words
-        split = ["console.split=on", *([] if terminal() else ["console.terminal=off"])]
+        split = ["console.split=on", *self.terminal()]
         if o.share:
             split.append(f"share=share:{o.share[1]}={o.share[2]}")
         line = " ".join([*split, *policies_of_boot, *o.kernel_args.split(), "--", *policies,
@@ -123,6 +123,14 @@ class Guest:
             raise GuestError(f"boot arguments and the command have {len(os.fsencode(line))} "
                              f"characters; Vigil takes {CMDLINE_MAX} at most")
         return line
+
+    def terminal(self):
+        """Returns the boot arguments that describe the terminal here."""
+        if not terminal():
+            return ["console.terminal=off"]
+        rows, columns = keyboard.window()
+        return [*(["console.terminal=raw"] if keyboard.keys_wanted(self.o) else []),
+                *([f"console.rows={rows}", f"console.columns={columns}"] if rows else [])]
 
     def watching(self):
         """Returns the words of watchd in front of the program, if a page is wanted."""
@@ -166,6 +174,8 @@ class Guest:
         try:
             return self.run_in_out()
         finally:
+            if self.keyboard:
+                self.keyboard.restore()
             self.stop()
             if not self.keep:
                 shutil.rmtree(self.out, ignore_errors=True)
@@ -197,10 +207,16 @@ class Guest:
             self.process = subprocess.Popen(words, cwd=self.top, stdin=subprocess.PIPE,
                                             stdout=subprocess.PIPE, stderr=errors,
                                             start_new_session=True)
+            self.keyboard = keyboard.Keyboard(self.process.stdin.fileno(),
+                                              keyboard.keys_wanted(o), not mark, kernel, self.end)
+            self.keyboard.begin()
             if not self.packed.has_input:
                 threading.Thread(target=self.pass_input, daemon=True).start()
             self.pass_output(split, kernel)
             code = self.process.wait()
+            self.keyboard.restore()
+            if self.ended:
+                raise KeyboardInterrupt
             errors.seek(0)
             return self.finish(kernel, code, errors.read().decode("utf-8", "replace"))
 
@@ -237,23 +253,19 @@ class Guest:
                 if not self.began.is_set():
                     self.say("running")
                 self.began.set()
+                self.keyboard.take_interrupts()
 
     def pass_input(self):
-        """Passes input on, once the program runs: before that nothing would take it. Its end is
-        said again and again, ever more rarely: a terminal's lasts for one read, and is lost when the
-        program changes the terminal's mode."""
-        self.began.wait()
-        guest, pause = self.process.stdin, END_AGAIN_S
-        try:
-            while True:
-                data = os.read(0, PIECE)
-                guest.write(data or END_OF_INPUT)
-                guest.flush()
-                if not data:
-                    time.sleep(pause)
-                    pause *= 2
-        except (OSError, ValueError):
-            return
+        """Passes input on, once the program runs: before that nothing would take it. Keys are
+        passed on from the start: one of them ends the machine."""
+        if not self.keyboard.keys:
+            self.began.wait()
+        self.keyboard.pass_on()
+
+    def end(self):
+        """Ends the machine from another thread."""
+        self.ended = True
+        os.killpg(self.process.pid, signal.SIGTERM)
 
     def finish(self, kernel, code, errors):
         self.say(None)

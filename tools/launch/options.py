@@ -5,12 +5,14 @@ import shlex
 
 HELP = """\
 usage: ./vigil run [option ...] [--] PROGRAM [argument ...]
+       ./vigil shell [option ...] [-- SHELL [argument ...]]
        ./vigil sweep --out DIR [option ...] -- PROGRAM [argument ...]
        ./vigil gather DIR [--plot KEY]
        ./vigil attach HOST:PORT COMMAND [argument ...]
-       ./vigil help [run|sweep|attach]
+       ./vigil help [run|shell|sweep|attach]
 
-`run` starts a Linux program in Vigil, on a simulated multiprocessor. `sweep` runs it once for each
+`run` starts a Linux program in Vigil, on a simulated multiprocessor. `shell` starts a shell there,
+in which programs are typed. `sweep` runs it once for each
 combination of values; `gather` puts the results together. `attach` controls a machine that runs.
 `./vigil help run` and so on list their options; docs/use/run.md, sweep.md and watch.md explain
 them. `make help` lists what else there is.
@@ -60,6 +62,22 @@ how
   --out DIR            keep the kernel's console, the machine's ground truth and the archive there
 """
 
+HELP_SHELL = """\
+usage: ./vigil shell [option ...] [-- SHELL [argument ...]]
+
+Starts a shell in Vigil, bash unless SHELL is another, with Debian's usual tools and Vigil's own
+(hpmstat, hpmrec, hpmtop, memstat, workloads): one program after the other, without another boot.
+Keys go to the machine as they are pressed: Ctrl-C and Ctrl-Z reach the program in front. Ctrl-A and
+then x end the machine, Ctrl-A twice is Ctrl-A. The exit status is the shell's.
+
+Options are those of `./vigil run`, but --kernel, --beside and --await.
+"""
+
+# Of `shell`: what is looked for at a prompt.
+SHELL = "bash"
+SHELL_PACKAGES = ("bash", "coreutils", "dash", "findutils", "grep", "less", "mawk", "procps", "sed",
+                  "util-linux")
+
 VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "policy", "deb", "root", "file",
           "env", "timeout", "out", "share", "beside", "await", "net",
           "web")
@@ -84,6 +102,7 @@ class Options:
         self.timeout, self.out, self.report, self.command = None, None, None, []
         self.beside, self.await_, self.net, self.web = None, None, None, None
         self.share = None  # (folder, "ro" or "rw", path) once checked
+        self.shell = False  # keys are passed on as they are pressed
 
     def policies(self):
         """Returns the boot arguments that --policy stands for."""
@@ -102,8 +121,8 @@ class Options:
         return out
 
 
-def parse(words):
-    """Returns the options in `words`."""
+def parse(words, command=None):
+    """Returns the options in `words`; `command`: what is started if they name no program."""
     o, words = Options(), list(words)
     while words:
         word = words.pop(0)
@@ -123,8 +142,20 @@ def parse(words):
                 raise UsageError(f"--{name}: its value is missing")
             value = words.pop(0)
         set_value(o, name, value)
-    o.command = words
+    o.command = words or command
     check(o)
+    return o
+
+
+def parse_shell(words):
+    """Returns the options of `./vigil shell`."""
+    o = parse(words, [SHELL])
+    for name, given in (("--kernel", o.kernel != "vigil"), ("--beside", o.beside)):
+        if given:
+            raise UsageError(f"{name}: `shell` goes without")
+    o.shell = True
+    o.deb = [*o.deb, *SHELL_PACKAGES]
+    o.env = ["TERM=" + os.environ.get("TERM", "linux"), *o.env]
     return o
 
 
