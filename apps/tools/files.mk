@@ -1,7 +1,7 @@
 # Programs that measure others.
 MEASURING_SRC := \
 	$(call files,$(addprefix measuring/,figures.c places.c program.c recording.c shares.c table.c))
-TOOLS := hpmstat hpmrec hpmtop memstat watchd
+TOOLS := hpmstat hpmrec hpmtop memstat vigil-ctl watchd
 hpmrec_SRC := $(call files,hpmrec/hpmrec.c) $(MEASURING_SRC)
 hpmstat_SRC := \
 	$(call files,$(addprefix hpmstat/,breakdown.c hpmstat.c list.c) measuring/since.c) hpm/events/fit.c \
@@ -9,6 +9,7 @@ hpmstat_SRC := \
 hpmtop_SRC := $(call files,hpmtop/hpmtop.c) $(MEASURING_SRC)
 memstat_SRC := \
 	$(call files,$(addprefix memstat/,curve.c memstat.c show.c) measuring/program.c)
+vigil-ctl_SRC := $(call files,vigil-ctl/vigil-ctl.c)
 watchd_SRC := \
 	$(call files,$(addprefix watchd/,http.c lines.c machine.c metrics.c network.c output.c profile.c \
 	programs.c routes.c server.c show.c text.c watchd.c page.S) \
