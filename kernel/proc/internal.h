@@ -44,6 +44,7 @@ struct process {
     struct wait_queue returned;    /* [P] waits for borrowers to become fewer */
     struct thread *only;           /* [P] written, [A] read: the others end; NULL: none */
     struct wait_queue alone;       /* [P] waits for thread_count == 1 */
+    uint64_t started_ns;           /* [-] of arch_clock_ns() */
     bool first;                    /* [-] the first of its family */
     struct family *family;         /* [-] the family it is a member of, until its memory is free */
     struct memory_account *kernel; /* [-] referenced; kernel memory charged to it */
@@ -129,6 +130,8 @@ int process_charge(struct process *p, uint64_t bytes);
 void process_uncharge(struct process *p, uint64_t bytes);
 /* Returns the number of processes. Any context with locks of lower ranks than LOCK_PROC. */
 unsigned process_count(void);
+/* Returns the number of processes since boot, with those that are gone. Any context. */
+uint64_t process_made(void);
 /* Takes a reference. */
 void process_get(struct process *p);
 /* Returns the process with this pid, referenced, or NULL. */

@@ -56,6 +56,11 @@ void jobs_end(const struct process *p)
         hang_up(p->pid);
 }
 
+uint32_t jobs_front(uint32_t of)
+{
+    return of && of == now(&session) ? now(&front) : 0;
+}
+
 static bool has_console(const struct process *p)
 {
     return now(&session) && proctree_session(p) == now(&session);

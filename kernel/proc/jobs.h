@@ -15,3 +15,5 @@ extern const struct tty_jobs jobs_of_console; /* kernel/file/file.h */
 void jobs_begin(const struct process *p);
 /* Takes the console from p, which has ended, if it leads the session that has it. */
 void jobs_end(const struct process *p);
+/* Returns the group in front on the console, if it is the terminal of this session; else 0. */
+uint32_t jobs_front(uint32_t session);

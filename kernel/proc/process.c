@@ -229,8 +229,17 @@ void process_unmake(struct process *p)
     free_process(p);
 }
 
+static uint64_t made; /* atomic */
+
+uint64_t process_made(void)
+{
+    return __atomic_load_n(&made, __ATOMIC_RELAXED);
+}
+
 void process_enter(struct process *p, uint8_t exit_signal)
 {
+    __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
+    p->started_ns = arch_clock_ns();
     family_join(p->family);
     if (p->parent)
         process_get(p->parent);

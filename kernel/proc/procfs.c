@@ -17,11 +17,16 @@ static const struct pseudo_row rows[] = {
     {"cpuinfo", R, procfs_cpuinfo, NULL, NULL},
     {"meminfo", R, procfs_meminfo, NULL, NULL},
     {"stat", R, procfs_stat, NULL, NULL},
+    {"vmstat", R, procfs_vmstat, NULL, NULL},
     {"uptime", R, procfs_uptime, NULL, NULL},
     {"loadavg", R, procfs_loadavg, NULL, NULL},
     {"version", R, NULL, "Linux version " RELEASE " (Vigil)\n", NULL},
     {"filesystems", R, NULL, "nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tdevtmpfs\n", NULL},
     {"cmdline", R, NULL, "\n", NULL},
+    {"tty/drivers", R, NULL,
+     "/dev/tty             /dev/tty        5       0 system:/dev/tty\n"
+     "/dev/console         /dev/console    5       1 system:console\n",
+     NULL},
     {"devices", R, NULL, "Character devices:\n  1 mem\n  5 /dev/tty\n", NULL},
     {"sys/kernel/ostype", R, NULL, "Linux\n", NULL},
     {"sys/kernel/osrelease", R, NULL, RELEASE "\n", NULL},
@@ -67,7 +72,9 @@ static const struct pseudo_row rows[] = {
     {"%p/net/unix", R, procfs_net_unix, NULL, NULL},
     {"%p/net/vigil", R, procfs_net_vigil, NULL, NULL},
     {"%p/task/%t/comm", R, procfs_comm, NULL, NULL},
-    {"%p/task/%t/status", R, procfs_status, NULL, NULL},
+    {"%p/task/%t/stat", R, procfs_thread_stat, NULL, NULL},
+    {"%p/task/%t/status", R, procfs_thread_status, NULL, NULL},
+    {"%p/task/%t/cmdline", R, procfs_cmdline, NULL, NULL},
     {0},
 };
 

@@ -11,6 +11,7 @@ void procfs_cpuinfo(struct pseudo_text *t, const uint32_t *n);
 void procfs_meminfo(struct pseudo_text *t, const uint32_t *n);
 void procfs_stat(struct pseudo_text *t, const uint32_t *n);
 void procfs_uptime(struct pseudo_text *t, const uint32_t *n);
+void procfs_vmstat(struct pseudo_text *t, const uint32_t *n);
 void procfs_loadavg(struct pseudo_text *t, const uint32_t *n);
 void procfs_mounts(struct pseudo_text *t, const uint32_t *n);
 /* Vigil's own: names of the programs of the bundle, a line each. */
@@ -36,10 +37,6 @@ bool procfs_next_pid(const uint32_t *n, uint32_t *at);
 bool procfs_next_tid(const uint32_t *n, uint32_t *at);
 bool procfs_next_fd(const uint32_t *n, uint32_t *at);
 void procfs_maps(struct pseudo_text *t, const uint32_t *n);
-void procfs_process_stat(struct pseudo_text *t, const uint32_t *n);
-void procfs_status(struct pseudo_text *t, const uint32_t *n);
-void procfs_statm(struct pseudo_text *t, const uint32_t *n);
-void procfs_comm(struct pseudo_text *t, const uint32_t *n);
 void procfs_cmdline(struct pseudo_text *t, const uint32_t *n);
 void procfs_limits(struct pseudo_text *t, const uint32_t *n);
 void procfs_exe(struct pseudo_text *t, const uint32_t *n);
@@ -48,3 +45,17 @@ void procfs_cwd(struct pseudo_text *t, const uint32_t *n);
 int procfs_follow_cwd(const uint32_t *n, struct vnode **out);
 void procfs_fd(struct pseudo_text *t, const uint32_t *n);
 int procfs_follow_fd(const uint32_t *n, struct vnode **out);
+
+/* ---- procfs_stat.c: what a process, or its thread n[1], does now ----------------------------- */
+void procfs_process_stat(struct pseudo_text *t, const uint32_t *n);
+void procfs_thread_stat(struct pseudo_text *t, const uint32_t *n);
+void procfs_status(struct pseudo_text *t, const uint32_t *n);
+void procfs_thread_status(struct pseudo_text *t, const uint32_t *n);
+void procfs_statm(struct pseudo_text *t, const uint32_t *n);
+void procfs_comm(struct pseudo_text *t, const uint32_t *n);
+/* Counts the threads of all processes. Thread context, no lock held. */
+struct procfs_threads {
+    unsigned all, running; /* running: on a CPU or waiting for one */
+    uint32_t latest;       /* the highest pid */
+};
+struct procfs_threads procfs_count_threads(void);

@@ -1,11 +1,12 @@
 /* Files of /proc that describe the machine. */
 #include "kernel/core/cpu.h"
+#include "kernel/core/wall_clock.h"
 #include "kernel/fs/fs.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/procfs.h"
 
-#define TICKS_HZ 100 /* of the times that Linux tells: USER_HZ */
+#define TICK_NS (10 * NS_PER_MS) /* of the times that Linux tells: 1 / USER_HZ */
 
 void procfs_cpuinfo(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
@@ -37,27 +38,70 @@ void procfs_meminfo(struct pseudo_text *t, UNUSED const uint32_t *n)
         total, left, left);
 }
 
-/* Times of CPUs are not told apart: each was in user mode since the start. */
+/* Returns how long a CPU has been idle, to now if it is, else to the last time that it was. */
+static uint64_t idle_ns(unsigned cpu)
+{
+    struct thread *idle = cpus[cpu].idle;
+    struct sched_figures f = {.run_ns = __atomic_load_n(&idle->run_ns, __ATOMIC_RELAXED)};
+
+    if (__atomic_load_n(&cpus[cpu].current, __ATOMIC_RELAXED) == idle)
+        sched_figures(idle, &f);
+    return f.run_ns;
+}
+
+/* Times of modes are not told apart: a CPU that is not idle is in user mode. */
 void procfs_stat(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
-    unsigned long long ticks = arch_clock_ns() / (NS_PER_S / TICKS_HZ);
+    uint64_t now_ns = arch_clock_ns(), idle_sum_ns = 0;
+    struct procfs_threads threads = procfs_count_threads();
+    typedef unsigned long long ull;
 
-    pseudo_print(t, "cpu  %llu 0 0 0 0 0 0 0 0 0\n", ticks * cpu_count());
     for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
-        pseudo_print(t, "cpu%u %llu 0 0 0 0 0 0 0 0 0\n", cpu, ticks);
-    pseudo_print(t, "ctxt 0\nbtime 0\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n");
+        idle_sum_ns += MIN(idle_ns(cpu), now_ns);
+    pseudo_print(t, "cpu  %llu 0 0 %llu 0 0 0 0 0 0\n",
+                 (ull)((now_ns * cpu_count() - idle_sum_ns) / TICK_NS),
+                 (ull)(idle_sum_ns / TICK_NS));
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++) {
+        uint64_t idle = MIN(idle_ns(cpu), now_ns);
+        pseudo_print(t, "cpu%u %llu 0 0 %llu 0 0 0 0 0 0\n", cpu, (ull)((now_ns - idle) / TICK_NS),
+                     (ull)(idle / TICK_NS));
+    }
+    pseudo_print(t,
+                 "intr 0\nctxt 0\nbtime %llu\nprocesses %llu\nprocs_running %u\n"
+                 "procs_blocked 0\n",
+                 (ull)((wall_clock_ns() - now_ns) / NS_PER_S), (ull)process_made(),
+                 threads.running);
 }
 
 void procfs_uptime(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
-    unsigned long long hundredths = arch_clock_ns() / (NS_PER_S / 100);
+    unsigned long long hundredths = arch_clock_ns() / TICK_NS, idle = 0;
 
-    pseudo_print(t, "%llu.%02llu 0.00\n", hundredths / 100, hundredths % 100);
+    for (unsigned cpu = 0; cpu < cpu_count(); cpu++)
+        idle += idle_ns(cpu) / TICK_NS;
+    pseudo_print(t, "%llu.%02llu %llu.%02llu\n", hundredths / 100, hundredths % 100, idle / 100,
+                 idle % 100);
 }
 
+/* Nothing averages the number of running threads over time: it is told as it is now. */
 void procfs_loadavg(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
-    pseudo_print(t, "0.00 0.00 0.00 1/1 %u\n", thread_current()->process->pid);
+    struct procfs_threads threads = procfs_count_threads();
+    unsigned others = threads.running - (threads.running > 0); /* without the reader */
+
+    pseudo_print(t, "%u.00 %u.00 %u.00 %u/%u %u\n", others, others, others, threads.running,
+                 threads.all, threads.latest);
+}
+
+void procfs_vmstat(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    struct frame_stats f;
+
+    frame_stats(&f);
+    pseudo_print(t,
+                 "nr_free_pages %llu\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\n"
+                 "pgmajfault 0\n",
+                 (unsigned long long)f.free_pages);
 }
 
 void procfs_mounts(struct pseudo_text *t, UNUSED const uint32_t *n)

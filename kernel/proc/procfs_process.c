@@ -24,7 +24,7 @@ void procfs_thread_self(struct pseudo_text *t, UNUSED const uint32_t *n)
 
 bool procfs_next_pid(UNUSED const uint32_t *n, uint32_t *at)
 {
-    for (struct process *p; (p = process_after(*at ? *at - 1 : 0));) {
+    for (struct process *p; (p = proctree_after(*at ? *at - 1 : 0));) {
         bool sees = visible_process(reader(), p);
         *at = p->pid;
         process_put(p);
@@ -154,82 +154,6 @@ void procfs_maps(struct pseudo_text *t, const uint32_t *n)
                      : heap ? "                         [heap]"
                             : "");
     }
-}
-
-struct sizes {
-    uint64_t mapped, resident; /* pages */
-    unsigned threads;
-    uint32_t parent, group, session;
-    char name[PROCESS_NAME_MAX];
-    uint64_t run_ns;
-};
-
-static bool find_sizes(uint32_t pid, struct sizes *out)
-{
-    struct space_stats s;
-    struct process *p = process_look_for(reader(), pid);
-
-    if (!p)
-        return false;
-    space_stats(p->space, &s);
-    *out = (struct sizes){.mapped = s.mapped_pages,
-                          .resident = s.resident_pages,
-                          .threads = p->thread_count,
-                          .parent = proctree_parent(p),
-                          .group = proctree_group(p),
-                          .session = proctree_session(p)};
-    memcpy(out->name, p->name, sizeof(out->name));
-    out->run_ns = process_run_ns(p);
-    process_look_end(p);
-    return true;
-}
-
-void procfs_process_stat(struct pseudo_text *t, const uint32_t *n)
-{
-    struct sizes s;
-
-    if (!find_sizes(n[0], &s))
-        return;
-    pseudo_print(t,
-                 "%u (%s) R %u %u %u 0 -1 0 0 0 0 0 %llu 0 0 0 20 0 %u 0 0 %llu %llu "
-                 "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-                 n[0], s.name, s.parent, s.group, s.session,
-                 (unsigned long long)(s.run_ns / (10 * NS_PER_MS)), s.threads,
-                 (unsigned long long)(s.mapped * PAGE_SIZE), (unsigned long long)s.resident);
-}
-
-void procfs_status(struct pseudo_text *t, const uint32_t *n)
-{
-    struct sizes s;
-
-    if (!find_sizes(n[0], &s))
-        return;
-    pseudo_print(t,
-                 "Name:\t%s\nUmask:\t0022\nState:\tR (running)\nTgid:\t%u\nPid:\t%u\nPPid:\t%u\n"
-                 "TracerPid:\t0\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nFDSize:\t64\nGroups:\t\n"
-                 "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t       0 kB\nVmHWM:\t%8llu kB\n"
-                 "VmRSS:\t%8llu kB\nThreads:\t%u\n",
-                 s.name, n[0], n[0], s.parent, (unsigned long long)s.mapped * 4,
-                 (unsigned long long)s.mapped * 4, (unsigned long long)s.resident * 4,
-                 (unsigned long long)s.resident * 4, s.threads);
-    pseudo_print(t, "Cpus_allowed_list:\t0-%u\n", sched_topology()->cpus - 1);
-}
-
-void procfs_statm(struct pseudo_text *t, const uint32_t *n)
-{
-    struct sizes s;
-
-    if (find_sizes(n[0], &s))
-        pseudo_print(t, "%llu %llu 0 0 0 %llu 0\n", (unsigned long long)s.mapped,
-                     (unsigned long long)s.resident, (unsigned long long)s.mapped);
-}
-
-void procfs_comm(struct pseudo_text *t, const uint32_t *n)
-{
-    struct sizes s;
-
-    if (find_sizes(n[0], &s))
-        pseudo_print(t, "%.15s\n", s.name);
 }
 
 void procfs_cmdline(struct pseudo_text *t, const uint32_t *n)

@@ -220,7 +220,7 @@ static void give_away(struct process *p)
 void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64_t resident_kb)
 {
     struct process *parent;
-    bool gone, done = false;
+    bool gone, connects = false, done = false;
 
     give_away(p);
     do {
@@ -232,6 +232,8 @@ void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64
             p->tree.run_ns = run_ns;
             p->tree.resident_kb = resident_kb;
             __atomic_store_n(&p->tree.ended, true, __ATOMIC_RELEASE);
+            connects = parent && kin_connects(p->tree.group, p->tree.session, parent->tree.group,
+                                              parent->tree.session);
             if (gone)
                 remove_locked(p);
             done = true;
@@ -242,7 +244,8 @@ void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64
     } while (!done);
     tell_end(parent, p, gone);
     put(parent);
-    check_orphaned(p->tree.group);
+    if (connects)
+        check_orphaned(p->tree.group);
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
@@ -448,6 +451,30 @@ struct process *proctree_next_of(uint32_t group, uint32_t pid)
         process_get(next);
     spin_unlock(&tree_lock, irq);
     return next;
+}
+
+struct process *proctree_after(uint32_t pid)
+{
+    struct process *next = NULL;
+    bool irq = spin_lock(&tree_lock);
+
+    list_for_each (it, &every) {
+        struct process *p = of_every(it);
+        if (!p->tree.kept && p->pid > pid && (!next || p->pid < next->pid))
+            next = p;
+    }
+    if (next)
+        process_get(next);
+    spin_unlock(&tree_lock, irq);
+    return next;
+}
+
+bool proctree_is_zombie(const struct process *p)
+{
+    bool irq = spin_lock(&tree_lock), is = p->tree.ended && !p->tree.kept;
+
+    spin_unlock(&tree_lock, irq);
+    return is;
 }
 
 uint32_t proctree_parent(const struct process *p)

@@ -64,6 +64,11 @@ struct process *proctree_child(struct process *parent, uint32_t pid);
 struct process *proctree_find(uint32_t pid);
 /* Returns the process of the group with the next higher pid, referenced, or NULL. */
 struct process *proctree_next_of(uint32_t group, uint32_t pid);
+/* Returns the process with the next higher pid, without those that Vigil's own wait has waited for,
+ * but with other ended ones; referenced, or NULL. */
+struct process *proctree_after(uint32_t pid);
+/* Returns whether p has ended and waits to be waited for. */
+bool proctree_is_zombie(const struct process *p);
 uint32_t proctree_parent(const struct process *p); /* its pid; 0: the kernel */
 uint32_t proctree_group(const struct process *p);
 uint32_t proctree_session(const struct process *p);

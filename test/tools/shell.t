@@ -9,7 +9,7 @@ typed() { # STEPS WORDS...: types to ./vigil; leaves what was shown in $console
 	status=0
 	python3 test/tools/typist.py "$work/steps" ./vigil "$@" >"$console" 2>"$work/stderr" || status=$?
 }
-packages=bash,coreutils,dash,findutils,grep,less,mawk,procps,sed,util-linux
+packages=bash,coreutils,dash,findutils,grep,less,mawk,ncurses-base,procps,sed,util-linux
 plain="--arch $arch --machine qemu --smp 2"
 
 # shellcheck disable=SC2086

@@ -75,8 +75,8 @@ Options are those of `./vigil run`, but --kernel, --beside and --await.
 
 # Of `shell`: what is looked for at a prompt.
 SHELL = "bash"
-SHELL_PACKAGES = ("bash", "coreutils", "dash", "findutils", "grep", "less", "mawk", "procps", "sed",
-                  "util-linux")
+SHELL_PACKAGES = ("bash", "coreutils", "dash", "findutils", "grep", "less", "mawk", "ncurses-base",
+                  "procps", "sed", "util-linux")
 
 VALUED = ("machine", "arch", "smp", "mem", "seed", "kernel", "kernel-args", "policy", "deb", "root", "file",
           "env", "timeout", "out", "share", "beside", "await", "net",

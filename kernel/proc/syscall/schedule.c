@@ -77,17 +77,44 @@ static int64_t set_policy(const struct call *c, uint32_t policy, vaddr_t param, 
     return t ? err : refused_thread(c, c->a[0]);
 }
 
-/* Reads what was asked for a thread. Returns 0 or an error. */
-static int get_asked(const struct call *c, uint64_t tid, struct thread_asked *out)
+/* Calls visit(t, out) for the thread with this tid, of the caller's process, or the first of any
+ * that the caller may see; 0: the caller. The lock of its process is held. Returns 0 or an
+ * error. */
+static int read_thread(const struct call *c, uint64_t tid,
+                       void (*visit)(const struct thread *t, void *out), void *out)
 {
     if ((int32_t)tid < 0)
         return -EINVAL;
     bool irq = spin_lock(&c->p->lock);
     const struct thread *t = own_thread_locked(c, tid);
     if (t)
-        *out = t->asked;
+        visit(t, out);
     spin_unlock(&c->p->lock, irq);
-    return t ? 0 : refused_thread(c, tid);
+    if (t)
+        return 0;
+    struct process *p = process_find((uint32_t)tid);
+    if (!p)
+        return -ESRCH;
+    if (visible_process(c->p, p)) {
+        irq = spin_lock(&p->lock);
+        t = uthread_find_locked(p, (uint32_t)tid);
+        if (t)
+            visit(t, out);
+        spin_unlock(&p->lock, irq);
+    }
+    process_put(p);
+    return t ? 0 : -ESRCH;
+}
+
+static void put_asked(const struct thread *t, void *out)
+{
+    *(struct thread_asked *)out = t->asked;
+}
+
+/* Reads what was asked for a thread. Returns 0 or an error. */
+static int get_asked(const struct call *c, uint64_t tid, struct thread_asked *out)
+{
+    return read_thread(c, tid, put_asked, out);
 }
 
 int64_t sys_sched_setscheduler(const struct call *c)
@@ -245,6 +272,11 @@ int64_t sys_sched_setaffinity(const struct call *c)
 }
 
 /* Returns, as Linux's call does, the bytes that were written: libraries make zeros of the rest. */
+static void put_affinity(const struct thread *t, void *out)
+{
+    *(struct cpuset *)out = t->affinity;
+}
+
 int64_t sys_sched_getaffinity(const struct call *c)
 {
     uint64_t bytes = (uint32_t)c->a[1];
@@ -252,13 +284,9 @@ int64_t sys_sched_getaffinity(const struct call *c)
 
     if (bytes * 8 < cpu_count() || !IS_ALIGNED(bytes, sizeof(uint64_t)))
         return -EINVAL;
-    bool irq = spin_lock(&c->p->lock);
-    const struct thread *t = own_thread_locked(c, c->a[0]);
-    if (t)
-        set = t->affinity;
-    spin_unlock(&c->p->lock, irq);
-    if (!t)
-        return refused_thread(c, c->a[0]);
+    int err = read_thread(c, c->a[0], put_affinity, &set);
+    if (err)
+        return err;
     cut_to_present(&set);
     bytes = MIN(bytes, (uint64_t)sizeof(set));
     return arch_copy_to_user(c->a[2], &set, bytes) ? -EFAULT : (int64_t)bytes;
