@@ -125,6 +125,8 @@ static void *member_main(void *argument)
     }
     pthread_barrier_wait(&team->go);
     work(member);
+    if (team->plan->finish)
+        team->plan->finish(team->plan->context, member);
     return NULL;
 }
 

@@ -56,6 +56,8 @@ struct team_plan {
     /* Runs in the thread, before the start. */
     void (*prepare)(void *context, struct team_member *member);
     void (*operate)(void *context, struct team_member *member); /* does one operation */
+    /* Runs in the thread, after its last operation; or NULL. */
+    void (*finish)(void *context, struct team_member *member);
 };
 
 struct team_result {

@@ -25,17 +25,18 @@ static void operate(void *context, struct team_member *member)
     user_speak(member->data, prng_next(&member->prng));
 }
 
-static const char *part_all(const struct team_plan *plan, const struct team_member *members)
+static void finish(void *context, struct team_member *member)
+{
+    (void)context;
+    user_part(member->data);
+}
+
+static const char *broken_of(const struct team_plan *plan, const struct team_member *members)
 {
     const char *broken = NULL;
 
     for (unsigned i = 0; i < plan->count; i++)
-        user_silence(members[i].data);
-    for (unsigned i = 0; i < plan->count; i++) {
-        struct user *u = members[i].data;
-        user_part(u);
-        broken = broken ? broken : u->broken;
-    }
+        broken = broken ? broken : ((const struct user *)members[i].data)->broken;
     return broken;
 }
 
@@ -53,7 +54,7 @@ static int run_users(struct program *program, struct team_plan *plan)
         u->number = i % (unsigned)program->users;
     }
     team_run(plan, members, &result);
-    return team_report("chat", plan, &result, part_all(plan, members));
+    return team_report("chat", plan, &result, broken_of(plan, members));
 }
 
 static int serve(struct program *program, int argc, char **argv)
@@ -79,8 +80,12 @@ static int serve(struct program *program, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static const char *const layouts[] = {"room", "mixed", NULL};
-    static struct team_plan plan = {
-        .seed = 1, .run_ms = 1000, .steady_percent = 50, .prepare = prepare, .operate = operate};
+    static struct team_plan plan = {.seed = 1,
+                                    .run_ms = 1000,
+                                    .steady_percent = 50,
+                                    .prepare = prepare,
+                                    .operate = operate,
+                                    .finish = finish};
     static struct program program = {
         .rooms = 4, .users = 8, .served = {.program = "chat", .port = 8040}};
     static const struct args_entry entries[] = {

@@ -64,15 +64,11 @@ void user_speak(struct user *u, uint64_t random)
         u->broken = "echo";
 }
 
-void user_silence(struct user *u)
-{
-    shutdown(u->fd, SHUT_WR);
-}
-
 void user_part(struct user *u)
 {
     struct wire wire;
 
+    shutdown(u->fd, SHUT_WR);
     while (hear(u, &wire))
         ;
     close(u->fd);

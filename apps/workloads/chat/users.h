@@ -1,4 +1,4 @@
-/* A user of the chat: one thread's, and after all have spoken the first thread's. */
+/* A user of the chat, which is one thread's. */
 #pragma once
 #include "apps/workloads/chat/chat.h"
 
@@ -16,7 +16,6 @@ struct user {
 void user_join(struct user *u, const struct address *a);
 /* Says a text that follows from `random`, and returns when it has been heard. */
 void user_speak(struct user *u, uint64_t random);
-/* Will say nothing more. */
-void user_silence(struct user *u);
-/* Hears the rest, after all users of the room will say nothing more. */
+/* Says nothing more, and hears the rest: a user that stayed without hearing would hold up its room
+ * once its connection is full. */
 void user_part(struct user *u);

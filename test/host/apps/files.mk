@@ -3,6 +3,8 @@ test_auction_SRC := \
 	$(addprefix apps/workloads/auction/,site.c draw.c) $(addprefix apps/common/,arena.c btree.c)
 test_btree_SRC := apps/common/btree.c apps/common/arena.c
 test_chat_SRC := $(addprefix apps/workloads/chat/,room.c text.c) apps/common/arena.c
+test_chat_users_SRC := $(addprefix apps/workloads/chat/,room.c server.c text.c users.c) \
+	$(addprefix apps/common/,arena.c connection.c)
 test_histogram_SRC := apps/common/histogram.c
 test_http_SRC := apps/tools/watchd/http.c
 test_output_SRC := $(addprefix apps/tools/watchd/,output.c text.c)
