@@ -53,9 +53,12 @@ class Keyboard:
             tty.setraw(0)
 
     def restore(self):
-        if self.settings:
-            termios.tcsetattr(0, termios.TCSADRAIN, self.settings)
-            self.settings = None
+        settings, self.settings = self.settings, None
+        try:
+            if settings:
+                termios.tcsetattr(0, termios.TCSADRAIN, settings)
+        except termios.error:  # the terminal has hung up
+            pass
 
     def resized(self, *_):
         size = b"".join(min(n, 0xffff).to_bytes(2, "big") for n in window())
