@@ -41,6 +41,13 @@ enum thread_state { THREAD_NEW, THREAD_READY, THREAD_RUNNING, THREAD_BLOCKED, TH
 
 struct sched_policy; /* sched/policies.c */
 
+/* Where the sharing detector has a thread. */
+struct sharing_spot {
+    unsigned cpu;
+    unsigned chip; /* assigned, or CHIP_ANY */
+    int cluster;   /* last one found or group stated, or -1 */
+};
+
 /* The sharing detector's part of struct thread. [S] = sharing_lock, [D] = the detector's thread
  * alone. */
 struct sharing_member {
@@ -48,6 +55,7 @@ struct sharing_member {
     struct sharing_process *of; /* [S] NULL: not watched */
     int cluster;                /* [S] last cluster found or group stated, or -1 */
     unsigned chip;              /* [S] chip assigned, or CHIP_ANY */
+    struct sharing_spot before; /* [S] before the placement that is on trial */
     struct hpm_remote seen;     /* [D] readings when it was last looked at */
     uint64_t wanted_ns;         /* [D] sched_wanted_ns when loads were last measured */
     uint32_t load;              /* [D] thousandths of a CPU it wanted in the time before that */
@@ -340,6 +348,7 @@ struct sharing_seen {
     uint32_t line_bytes;
     uint64_t detections;                        /* that have ended */
     uint64_t migrations;                        /* of threads to another chip, by the detector */
+    uint64_t taken_back;                        /* placements that made stalls grow */
     uint64_t samples, lost, cost_ns, passed_ns; /* of detections: CPU time spent, and all of it */
     struct sharing_picture picture;
 };

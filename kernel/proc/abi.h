@@ -380,8 +380,8 @@ struct sys_sharing {
     uint32_t remote_permille;     /* of its cycles: waiting for other chips' caches, lately */
     uint32_t lines, global_lines; /* sampled; left out, as most threads use them */
     uint32_t line_bytes;
-    uint32_t rows, columns; /* below; further threads are left out */
-    uint32_t reserved;
+    uint32_t rows, columns;          /* below; further threads are left out */
+    uint32_t taken_back;             /* placements that made those waits grow */
     uint64_t detections, migrations; /* that have ended; of threads to another chip */
     uint64_t all_samples, lost, cost_ns, passed_ns; /* of those: CPU time spent, of what time */
     uint64_t line[SYS_SHARING_COLUMNS];             /* address of each column's line */

@@ -9,13 +9,16 @@
  *   cluster  again and again while samples come in, until the clusters are certain or the samples
  *            or the time run out
  *   place    move threads so that clusters share chips, if that brings enough sharing together;
- *            first when most threads are clear, then again when all are
+ *            first when most threads are clear, then again when all are; and move them back if the
+ *            process then waits more for other chips' caches than before (trial.c)
  *
  * Placement does not oscillate: a detection that changed nothing is followed by a pause that
- * doubles each time. The pause is cut short only if the stalls that remained after a decision grow
- * by half, or the threads change. A process that shares little is never sampled. Under policy hand
- * the application states the clusters and nothing is detected. Where the PMU records no accesses
- * nothing can be detected, and a line says so.
+ * doubles each time. A placement that is taken back is followed by the longest pause, unless the
+ * stalls stay as they are. The pause is cut short only if the stalls that remained after a decision
+ * grow by half, or the threads change. A process that shares little is never sampled, and one that
+ * shares little again not any longer. Under policy hand the application states the clusters and
+ * nothing is detected. Where the PMU records no accesses nothing can be detected, and a line says
+ * so.
  */
 #include "kernel/core/printf.h"
 #include "kernel/trace/telemetry.h"
@@ -27,7 +30,10 @@
 #define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed when none was stated for this time */
 #define BACKOFF_FIRST    8               /* first pause, in watch intervals */
 #define BACKOFF_MAX      1024            /* longest pause */
-#define GREW_PERCENT     150 /* growth of the remaining stalls that counts as a change */
+#define GREW_PERCENT     150 /* growth of the remaining stalls that counts as a change ... */
+#define GREW_LOOKS       2   /* ... if as many looks in succession see it */
+/* Looks in succession with little stall that end a detection, if nothing was placed. */
+#define FADED_LOOKS 8
 /* Time for which sampling goes on at least after an early placement. */
 #define QUIET_AFTER_NS (8 * NS_PER_MS)
 /* then it ends when accesses are sampled at this fraction of the rate before */
@@ -143,6 +149,7 @@ static void sample_phase(struct sharing_process *p, uint64_t now_ns)
         decided(p, now_ns);
         return;
     }
+    p->decided_ns = now_ns;
     p->detection->begin_permille = p->remote_permille;
     sharing_measure_loads(p, now_ns);
     p->phase = SHARING_DETECT;
@@ -208,7 +215,7 @@ static void end_detection(struct sharing_process *p, const char *why, bool place
 {
     struct sharing_placement placed = {.verdict = ASSIGN_NO_CLUSTERS};
     uint64_t now_ns = arch_clock_ns();
-    int err = place ? sharing_place(p, p->detection, &placed) : 0;
+    int err = place ? sharing_place_on_trial(p, &placed) : 0;
 
     add_account(p, &placed, now_ns);
     say_clustered(p, why, now_ns);
@@ -233,7 +240,7 @@ static void assign_early(struct sharing_process *p, uint64_t now_ns)
 {
     struct detection *d = p->detection;
     struct sharing_placement placed;
-    int err = sharing_place(p, d, &placed);
+    int err = sharing_place_on_trial(p, &placed);
 
     if (!d->early_ns) {
         d->early_ns = now_ns;
@@ -270,16 +277,59 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
     return verdict;
 }
 
+/* Puts the threads back where they were before the last placement. */
+static void take_back(struct sharing_process *p, uint64_t now_ns)
+{
+    struct sharing_placement back;
+
+    sharing_take_back(p, &back);
+    sharing_say(p, "place", "worse", "threads=%u moved=%u crossed=%u remote_permille=%u..%u",
+                back.threads, back.moved, back.crossed, p->trial.before, p->remote_permille);
+    bool irq = spin_lock(&sharing_lock);
+    p->account.taken_back++;
+    p->account.migrations += back.crossed;
+    spin_unlock(&sharing_lock, irq);
+    if (p->detection)
+        add_account(p, &(struct sharing_placement){0}, now_ns);
+    detection_free(p->detection);
+    p->detection = NULL;
+    p->backoff_ns = BACKOFF_MAX * sched_watch_ms * NS_PER_MS;
+    decided(p, now_ns);
+}
+
+/* Looks at the process and judges what is on trial. Returns whether a placement was taken back. */
+static bool look_and_judge(struct sharing_process *p, uint64_t now_ns)
+{
+    uint64_t since_ns = p->looked_ns;
+
+    look_at_process(p, now_ns);
+    if (!sharing_trial_look(p, since_ns))
+        return false;
+    if (!p->taken_back) {
+        take_back(p, now_ns);
+        return true;
+    }
+    p->backoff_ns = p->not_before_ns = 0; /* the stalls have another cause */
+    return false;
+}
+
 /* Returns whether the process waits for other chips' caches much more than when the detection
  * began: it has entered another phase, as at the end of its start. */
-static bool phase_changed(struct sharing_process *p, uint64_t now_ns)
+static bool phase_changed(const struct sharing_process *p)
 {
     const struct detection *d = p->detection;
 
-    if (d->early_ns || now_ns - p->looked_ns < sched_watch_ms * NS_PER_MS)
-        return false;
-    look_at_process(p, now_ns);
-    return p->remote_permille * 100 > d->begin_permille * GREW_PERCENT;
+    return !d->early_ns && p->remote_permille * 100 > d->begin_permille * GREW_PERCENT;
+}
+
+/* Returns whether the stalls for which the detection began are over, as at the end of a start.
+ * Called once after each look. */
+static bool faded(struct sharing_process *p)
+{
+    struct detection *d = p->detection;
+
+    d->low_looks = p->remote_permille < sched_remote_pct * 10 ? d->low_looks + 1 : 0;
+    return !d->early_ns && d->low_looks >= FADED_LOOKS;
 }
 
 /* Begins the detection anew, without the samples of the phase that is over. */
@@ -294,6 +344,20 @@ static void begin_anew(struct sharing_process *p, uint64_t now_ns)
     sample_phase(p, now_ns);
 }
 
+/* Looks at the process as the watch does. Returns whether the detection, as it was, is over. */
+static bool look_again(struct sharing_process *p, uint64_t now_ns)
+{
+    if (look_and_judge(p, now_ns))
+        return true;
+    if (phase_changed(p))
+        begin_anew(p, now_ns);
+    else if (faded(p))
+        end_detection(p, "faded", false);
+    else
+        return false;
+    return true;
+}
+
 /*
  * Clusters again while samples come in, as often as the budget allows: clustering many threads
  * costs as much as thousands of samples. After an early placement, threads that were silent may
@@ -302,10 +366,8 @@ static void begin_anew(struct sharing_process *p, uint64_t now_ns)
  */
 static void detect_sharing(struct sharing_process *p, uint64_t now_ns)
 {
-    if (phase_changed(p, now_ns)) {
-        begin_anew(p, now_ns);
+    if (now_ns - p->looked_ns >= sched_watch_ms * NS_PER_MS && look_again(p, now_ns))
         return;
-    }
     struct detection *d = p->detection;
     bool due = d->early_ns && now_ns - d->looked_ns >= QUIET_AFTER_NS;
     bool seen = shmap_samples(&d->table) - d->looked_samples >= QUIET_PER_THREAD * d->threads;
@@ -331,22 +393,24 @@ static void watch_process(struct sharing_process *p, uint64_t now_ns)
 {
     unsigned threshold = (unsigned)sched_remote_pct * 10;
 
-    look_at_process(p, now_ns);
     p->next_ns = now_ns + sched_watch_ms * NS_PER_MS;
+    if (look_and_judge(p, now_ns))
+        return;
     if (p->settling && --p->settling == 0) {
         p->settled_permille = p->remote_permille;
         sharing_say(p, "watch", "settled", "remote_permille=%u", p->remote_permille);
     }
+    bool more = p->remote_permille * 100 > MAX(p->settled_permille, 1u) * GREW_PERCENT;
+    p->grown = more && !p->settling ? p->grown + 1 : 0;
     bool fresh = now_ns - p->changed_ns < sched_watch_ms * NS_PER_MS;
     if (p->count < 2 || fresh || p->settling || p->remote_permille < threshold)
         return;
-    bool grew = p->remote_permille * 100 > MAX(p->settled_permille, 1u) * GREW_PERCENT;
+    bool grew = p->grown >= GREW_LOOKS;
     bool changed = p->changed_ns > p->decided_ns;
     if (now_ns < p->not_before_ns && !grew && !changed)
         return;
     if (grew || changed)
         p->backoff_ns = 0;
-    p->decided_ns = now_ns;
     start_detection(p, now_ns);
 }
 

@@ -1,1 +1,2 @@
-KERNEL_SRC += $(call files,apply.c args.c detection.c detector.c members.c report.c sampling.c shown.c)
+KERNEL_SRC += $(call files,apply.c args.c detection.c detector.c members.c report.c sampling.c shown.c \
+	trial.c)

@@ -15,6 +15,7 @@
 #include "sched/sharing/policy/cluster.h"
 #include "sched/cpuset.h"
 #include "sched/sharing/policy/assign.h"
+#include "sched/sharing/policy/assign_trial.h"
 #include "sched/runqueue.h"
 #include "sched/sharing/policy/shmap.h"
 
@@ -31,6 +32,7 @@ struct detection {
     struct clustering clustering;
     struct cluster_watch watch;
     unsigned begin_permille; /* the process's remote_permille when it began */
+    unsigned low_looks;      /* successive looks at which it was below the threshold */
     uint64_t begin_ns;
     uint64_t next_decision; /* number of samples at which to cluster again */
     uint64_t decisions;
@@ -61,6 +63,7 @@ static inline uint64_t sharing_cost_sum(const struct sharing_cost *c)
 /* The detections of a process; printed when the process ends. */
 struct sharing_account {
     uint64_t detections, samples, migrations;
+    uint64_t taken_back; /* placements */
     struct sharing_cost cost;
     uint64_t all_ns;    /* CPU time that passed while detections lasted */
     uint64_t worst_ppm; /* cost / CPU time of the costliest one, millionths */
@@ -97,12 +100,17 @@ struct sharing_process {
     uint64_t remote_per_ms;    /* accesses to them in a millisecond */
     unsigned settling;         /* looks until settled_permille is known */
     unsigned settled_permille; /* remote_permille after the last decision */
+    unsigned grown;            /* successive looks at which it was much more than that */
     uint64_t decided_ns;       /* time of the last decision to detect */
     uint64_t backoff_ns;       /* length of the next pause */
     uint64_t not_before_ns;    /* earliest time of the next detection */
     /* Added to cluster numbers, so that those of different detections differ. */
     int cluster_base;
     struct detection *detection; /* not NULL while detecting */
+    struct assign_trial trial;   /* of the last placement by detection, or of taking it back: */
+    bool taken_back;
+    uint64_t placed_ns;    /* time of that */
+    unsigned placed_count; /* threads at that time */
     /* When the detection began, in whichever phase of the program; the cost of all till then. */
     uint64_t begin_ns;
     struct sharing_cost begin_cost;
@@ -180,6 +188,17 @@ void sharing_measure_loads(struct sharing_process *p, uint64_t now_ns);
  * they have stated. Returns 0 or -ENOMEM. */
 int sharing_place(struct sharing_process *p, const struct detection *d,
                   struct sharing_placement *out);
+
+/* ---- trial.c: placements that are taken back ------------------------------------------------- */
+/* Places the threads by the detection at hand, as sharing_place() does, and puts that on trial if
+ * any was moved. Takes sharing_lock. */
+int sharing_place_on_trial(struct sharing_process *p, struct sharing_placement *out);
+/* Takes the last look at the process into account, which began at since_ns. Returns whether what is
+ * on trial, the placement or its taking back, has failed. */
+bool sharing_trial_look(struct sharing_process *p, uint64_t since_ns);
+/* Puts the threads back where they were before the placement, and that on trial. Takes
+ * sharing_lock. */
+void sharing_take_back(struct sharing_process *p, struct sharing_placement *out);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 /* Prints and records one decision: "sharing: t=... pid=... phase=... reason=..." and the text of

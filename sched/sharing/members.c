@@ -186,6 +186,7 @@ static void add_account(struct sharing_account *to, const struct sharing_account
     to->detections += a->detections;
     to->samples += a->samples;
     to->migrations += a->migrations;
+    to->taken_back += a->taken_back;
     to->cost.taking_ns += a->cost.taking_ns;
     to->cost.recording_ns += a->cost.recording_ns;
     to->cost.clustering_ns += a->cost.clustering_ns;

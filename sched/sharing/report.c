@@ -45,14 +45,15 @@ void sharing_report_account(uint32_t pid, const struct sharing_account *a)
     kprintf(
         "sharing: account pid=%u detections=%llu samples=%llu lost=%llu overhead_pct=%llu.%03llu "
         "worst_overhead_pct=%llu.%03llu taking_us=%llu recording_us=%llu clustering_us=%llu "
-        "migrations=%llu\n",
+        "migrations=%llu taken_back=%llu\n",
         pid, (unsigned long long)a->detections, (unsigned long long)a->samples,
         (unsigned long long)a->cost.lost, (unsigned long long)(ppm / 10000),
         (unsigned long long)(ppm / 10 % 1000), (unsigned long long)(a->worst_ppm / 10000),
         (unsigned long long)(a->worst_ppm / 10 % 1000),
         (unsigned long long)(a->cost.taking_ns / NS_PER_US),
         (unsigned long long)(a->cost.recording_ns / NS_PER_US),
-        (unsigned long long)(a->cost.clustering_ns / NS_PER_US), (unsigned long long)a->migrations);
+        (unsigned long long)(a->cost.clustering_ns / NS_PER_US), (unsigned long long)a->migrations,
+        (unsigned long long)a->taken_back);
 }
 
 /* ---- Right or wrong? ------------------------------------------------------------------------- */

@@ -102,6 +102,7 @@ int sharing_read(uint32_t pid, struct sharing_seen *out)
         out->line_bytes = hpm_caps()->line_bytes;
         out->detections = a->detections;
         out->migrations = a->migrations;
+        out->taken_back = a->taken_back;
         out->samples = a->samples;
         out->lost = a->cost.lost;
         out->cost_ns = sharing_cost_sum(&a->cost);

@@ -136,6 +136,7 @@ static void read_sharing(struct machine_process *p)
     p->sharing.remote_permille = now.remote_permille;
     p->sharing.detections = now.detections;
     p->sharing.migrations = now.migrations;
+    p->sharing.taken_back = now.taken_back;
     p->sharing.all_samples = now.all_samples;
     p->sharing.lost = now.lost;
     p->sharing.cost_ns = now.cost_ns;

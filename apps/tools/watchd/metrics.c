@@ -122,6 +122,8 @@ static const struct figure sharing_figures[] = {
      AT(sharing.detections), 1},
     {"sharing_migrations_total", "counter", "Threads moved to another chip by placement.",
      AT(sharing.migrations), 1},
+    {"sharing_taken_back_total", "counter", "Placements taken back, for stalls had grown.",
+     AT(sharing.taken_back), 1},
     {"sharing_samples_lost_total", "counter", "Samples of detections that were lost.",
      AT(sharing.lost), 1},
     {"sharing_cost_seconds_total", "counter", "CPU time that detections took.", AT(sharing.cost_ns),

@@ -191,10 +191,10 @@ static void sharing(struct text *t, const struct machine_process *p)
 
     text_say(t,
              "{\"detecting\":%s,\"remote_permille\":%" PRIu32 ",\"detections\":%" PRIu64
-             ",\"migrations\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
-             ",\"cost_us\":%.1f,\"passed_us\":%.1f,\"map\":",
+             ",\"migrations\":%" PRIu64 ",\"taken_back\":%" PRIu32 ",\"samples\":%" PRIu64
+             ",\"lost\":%" PRIu64 ",\"cost_us\":%.1f,\"passed_us\":%.1f,\"map\":",
              s->detecting ? "true" : "false", s->remote_permille, s->detections, s->migrations,
-             s->all_samples, s->lost, us(s->cost_ns), us(s->passed_ns));
+             s->taken_back, s->all_samples, s->lost, us(s->cost_ns), us(s->passed_ns));
     if (!s->time_ns || s->rows > SYS_SHARING_ROWS || s->columns > SYS_SHARING_COLUMNS) {
         text_say(t, "null}");
         return;

@@ -124,6 +124,7 @@ static void convert_sharing(const struct sharing_seen *from, struct sys_sharing 
     to->columns = p->columns;
     to->detections = from->detections;
     to->migrations = from->migrations;
+    to->taken_back = (uint32_t)from->taken_back;
     to->all_samples = from->samples;
     to->lost = from->lost;
     to->cost_ns = from->cost_ns;
