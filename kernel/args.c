@@ -43,8 +43,7 @@ static const struct arg kernel_args[] = {
      "part what programs write, unchanged, from the kernel's lines, for who reads the serial port"},
     {"console.terminal", ARG_CHOICE, &console_terminal, 0, 0, console_terminals, ARG_BOOT,
      "with console.split: programs may know that the console is a terminal; raw: one that passes "
-     "on "
-     "keys as they are pressed"},
+     "on keys as they are pressed"},
     {"console.rows", ARG_U64, &console_rows, 0, UINT16_MAX, NULL, ARG_BOOT,
      "lines of that terminal's window; 0: not known"},
     {"console.columns", ARG_U64, &console_columns, 0, UINT16_MAX, NULL, ARG_BOOT,

@@ -271,12 +271,12 @@ int64_t sys_sched_setaffinity(const struct call *c)
     return t ? err : refused_thread(c, c->a[0]);
 }
 
-/* Returns, as Linux's call does, the bytes that were written: libraries make zeros of the rest. */
 static void put_affinity(const struct thread *t, void *out)
 {
     *(struct cpuset *)out = t->affinity;
 }
 
+/* Returns, as Linux's call does, the bytes that were written: libraries make zeros of the rest. */
 int64_t sys_sched_getaffinity(const struct call *c)
 {
     uint64_t bytes = (uint32_t)c->a[1];
