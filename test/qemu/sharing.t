@@ -51,16 +51,20 @@ boot machine=openpower720 timeout=400 -- net.fusion=off -- sched.policy=cluster 
 status_is 0 "couples of two processes, over TCP by packets"
 line "sharing phase=detect processes=2" "... are watched together, too"
 
-# Threads that share little and evenly: only the start has stalls enough. Where even those that
-# remain are sampled, and soon placed by too few samples, that is worse.
-boot machine=openpower720 timeout=600 -- -- sched.policy=cluster chat ms=180 ';' \
-	sched.policy=cluster sched.remote_pct=1 sched.cost_permille=30 sched.samples_max=110 \
-	chat layout=mixed ms=210
-status_is 0 "chat, whose threads are better left alone"
-line "sharing pid=1 phase=cluster reason=faded" "a detection ends when the stalls are over"
-line "sharing phase=place reason=worse threads=98" \
-	"threads go back where they were when placing them made stalls grow"
-line "sharing taken_back=1" "... which the account has"
+# Threads that share only at first, while too few accesses are sampled to find that out; then some
+# that share more for as long as they are placed by what they shared before.
+boot machine=openpower720 timeout=400 -- -- sched.policy=cluster sched.sample_period=100000 \
+	fickle mood=calm ms=120 ';' sched.policy=cluster sched.sample_period=0 fickle mood=contrary ms=120
+status_is 0 "threads that change what they share"
+line "sharing pid=1 phase=detect reason=remote-stalls" "stalls at a start begin a detection"
+line "sharing pid=1 phase=cluster reason=faded" "... which ends when the stalls are over"
+line "sharing pid=1 detections=1 migrations=0" "... and has moved no thread"
+line "sharing phase=place reason=move threads=9 crossed=4" "groups are placed"
+line "sharing phase=place reason=worse threads=9 crossed=4" \
+	"... and go back where they were when that has made stalls grow"
+contrary=$(lines "sharing phase=place reason=worse" pid)
+line "sharing pid=${contrary:-none} detections=1 migrations=8 taken_back=1" \
+	"... and stay there; the account has it"
 
 if once; then
 	# Eight chips, eight groups as large as a chip: soon most accesses are to other chips, and far

@@ -11,6 +11,7 @@
 #include "apps/common/served.h"
 #include "apps/common/team.h"
 #include "apps/libc/hpm.h"
+#include "test/qemu/apps/halves.h"
 
 enum { COUPLES_MAX = 16, MESSAGE_BYTES = 1024 };
 
@@ -26,19 +27,6 @@ static struct program {
     struct arena arena;
 } program = {.couples = 4, .served = {.program = "couples", .port = 8050}};
 
-/* Leaves the calling thread the first or the last half of the CPUs, or (2) all of them. */
-static void run_on(unsigned which)
-{
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    cpu_set_t set;
-
-    CPU_ZERO(&set);
-    for (int cpu = 0; cpu < cpus; cpu++)
-        if (which == 2 || which == (cpu >= cpus / 2))
-            CPU_SET(cpu, &set);
-    pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-}
-
 static void *answer(void *arg)
 {
     int fd = (int)(intptr_t)arg;
@@ -48,14 +36,14 @@ static void *answer(void *arg)
     if (!receive_all(fd, &number, sizeof number))
         return NULL;
     hpm_group((int)number);
-    run_on(number % 2);
+    half_run_on(number % 2);
     for (bool first = true; receive_all(fd, message, sizeof message); first = false) {
         for (unsigned i = 0; i < sizeof message; i++)
             message[i]++;
         if (!send_all(fd, message, sizeof message))
             break;
         if (first)
-            run_on(2);
+            half_run_on(HALF_BOTH);
     }
     close(fd);
     return NULL;
@@ -89,7 +77,7 @@ static void prepare(void *context, struct team_member *member)
         fprintf(stderr, "couples: event=no_server: %s\n", strerror(errno));
         exit(1);
     }
-    run_on(!(number % 2));
+    half_run_on(!(number % 2));
     u->apart = true;
 }
 
@@ -102,7 +90,7 @@ static void operate(void *context, struct team_member *member)
         !receive_all(u->fd, u->message, sizeof u->message))
         exit(1);
     if (u->apart)
-        run_on(2);
+        half_run_on(HALF_BOTH);
     u->apart = false;
 }
 
