@@ -20,7 +20,7 @@ enum {
     THREADS = GROUPS * PER_GROUP,
     BOARDS = GROUPS + 1, /* one of each group, and that of all */
     BOARD_LINES = 16,
-    OWN_ROUNDS = 512, /* of an operation, without a shared line */
+    OWN_ROUNDS = 512,  /* of an operation, without a shared line */
     SHARED_LITTLE = 5, /* lines that an operation writes */
     SHARED_MUCH = 64,
 };
