@@ -72,6 +72,7 @@ DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev check libpfm4-dev device-
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 DEPS_FRAMES := tshark
+DEPS_LTP   := git autoconf automake m4 make pkgconf python3
 # The page of watchd: its charts; its tests in a browser, by Prometheus, by Go's pprof.
 DEPS_WEB := npm chromium prometheus golang-go
 
@@ -152,6 +153,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##                        verified, from SEED=1 on; after an interruption it goes on
 ## make conformance       a suite of programs from elsewhere under Vigil and under Linux, compared:
 ##                        SUITE=posix|libc-test DIR=its-sources (docs/trust/conformance.md)
+## make bench-ltp         the Linux Test Project's tests of system calls in Vigil, counted, with a line
+##                        for each that fails; ONLY='glob,glob' (docs/trust/conformance.md)
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small
 ##                        sizes
 ## make all               kernel, applications, simulated machine, UEFI image

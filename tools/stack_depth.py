@@ -125,6 +125,7 @@ RECURSIONS = {
 }
 # Calls through pointers that do not happen, by the files of both ends, and why.
 CUT = {
+    ("kernel/file/pipe.c", "kernel/file/pipe.c"): "what has a FIFO's name is no pipe",
     (
         "mm/policy/prefetch/chooser.c",
         "mm/policy/prefetch/chooser.c",

@@ -133,6 +133,9 @@ void tty_flush(struct file *f);
 /* ---- pipe.c, event.c ------------------------------------------------------------------------- */
 /* Makes a pipe: ends[0] is read, ends[1] written. `flags`: O_NONBLOCK. Returns 0 or -ENOMEM. */
 int pipe_make(uint32_t flags, struct file *ends[2]);
+/* Finds the pipe that a FIFO stands for, or makes it; a pipe stands for itself. Returns 0 with a
+ * reference, or -ENOMEM. */
+int fifo_find(struct vnode *named, struct vnode **out);
 /* Makes a counter as eventfd2(2) does; `semaphore`: a read takes 1; `flags`: O_NONBLOCK. Returns 0
  * or -ENOMEM. */
 int event_make(uint64_t value, bool semaphore, uint32_t flags, struct file **out);

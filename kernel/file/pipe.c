@@ -1,4 +1,5 @@
-/* Pipes: a ring of bytes between two files. */
+/* Pipes: a ring of bytes between two files. One with a name in a folder, a FIFO, lives while it is
+ * open: its vnode stands for that of the name. */
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
 #include "kernel/file/file.h"
@@ -16,11 +17,18 @@ struct pipe {
     struct vnode v;
     struct spinlock lock;
     char *bytes;
-    uint64_t taken, put;       /* [lock] bytes so far */
-    unsigned readers, writers; /* [lock] openings */
-    struct wait_queue waiting; /* [lock] for bytes or room */
+    uint64_t taken, put;              /* [lock] bytes so far */
+    unsigned readers, writers;        /* [lock] openings */
+    uint64_t ever_read, ever_written; /* [lock] openings so far */
+    struct wait_queue waiting; /* [lock] for bytes or room, or for the other end to be opened */
     struct poll_source changes;
+    struct vnode *named;  /* [-] of a FIFO: what has the name, referenced; NULL: a pipe */
+    struct list in_fifos; /* fifos_lock */
 };
+
+/* Of an opening's state: how it was opened, and behind that `ever_written` at that time. */
+#define STATE_FLAGS ((uintptr_t)0xff)
+#define STATE_SHIFT 8
 
 static uint64_t last_id; /* atomic */
 
@@ -36,28 +44,46 @@ static void wake_pipe(struct pipe *p, unsigned mask)
     poll_changed(&p->changes, mask);
 }
 
+static unsigned flags_of(const void *state)
+{
+    return (unsigned)((uintptr_t)state & STATE_FLAGS);
+}
+
+/* Counts an opening. Lock held. */
+static void enter_pipe(struct pipe *p, unsigned flags, void **state)
+{
+    *state = (void *)((uintptr_t)p->ever_written << STATE_SHIFT | flags);
+    p->readers += (flags & VNODE_READ) != 0;
+    p->writers += (flags & VNODE_WRITE) != 0;
+    p->ever_read += (flags & VNODE_READ) != 0;
+    p->ever_written += (flags & VNODE_WRITE) != 0;
+}
+
 /* An opening's state tells which ends it is. */
 static int open_pipe(struct vnode *v, unsigned flags, void **state)
 {
     struct pipe *p = pipe_of(v);
     bool irq = spin_lock(&p->lock);
 
-    *state = (void *)(uintptr_t)flags;
-    p->readers += (flags & VNODE_READ) != 0;
-    p->writers += (flags & VNODE_WRITE) != 0;
+    enter_pipe(p, flags, state);
     spin_unlock(&p->lock, irq);
     return 0;
+}
+
+/* Takes an opening back. Lock held. */
+static void leave_pipe(struct pipe *p, const void *state)
+{
+    p->readers -= (flags_of(state) & VNODE_READ) != 0;
+    p->writers -= (flags_of(state) & VNODE_WRITE) != 0;
+    wake_pipe(p, POLLHUP | POLLERR | POLLIN | POLLOUT);
 }
 
 static void close_pipe(struct vnode *v, void *state)
 {
     struct pipe *p = pipe_of(v);
-    unsigned flags = (unsigned)(uintptr_t)state;
     bool irq = spin_lock(&p->lock);
 
-    p->readers -= (flags & VNODE_READ) != 0;
-    p->writers -= (flags & VNODE_WRITE) != 0;
-    wake_pipe(p, POLLHUP | POLLERR | POLLIN | POLLOUT);
+    leave_pipe(p, state);
     spin_unlock(&p->lock, irq);
 }
 
@@ -120,14 +146,17 @@ static int64_t write_pipe(struct vnode *v, UNUSED void *state, unsigned flags, U
     return err ? err : (int64_t)n;
 }
 
+/* A reader learns that there is no writer once one has been there. */
 static unsigned poll_pipe(struct vnode *v, void *state)
 {
     struct pipe *p = pipe_of(v);
-    unsigned flags = (unsigned)(uintptr_t)state, found = 0;
+    unsigned flags = flags_of(state), found = 0;
     bool irq = spin_lock(&p->lock);
+    bool written = !p->named || p->ever_written != (uintptr_t)state >> STATE_SHIFT;
 
     if (flags & VNODE_READ)
-        found |= (p->put != p->taken ? POLLIN | POLLRDNORM : 0) | (p->writers ? 0 : POLLHUP);
+        found |=
+            (p->put != p->taken ? POLLIN | POLLRDNORM : 0) | (!p->writers && written ? POLLHUP : 0);
     if (flags & VNODE_WRITE)
         found |= (ROOM - (p->put - p->taken) >= PIPE_BUF ? POLLOUT | POLLWRNORM : 0) |
                  (p->readers ? 0 : POLLERR);
@@ -201,4 +230,161 @@ int pipe_make(uint32_t flags, struct file *ends[2])
     }
     vnode_put(&p->v);
     return err;
+}
+
+/* ---- FIFOs ----------------------------------------------------------------------------------- */
+
+static struct spinlock fifos_lock = SPINLOCK(LOCK_FILE, "FIFOs");
+static struct list fifos = {&fifos, &fifos}; /* fifos_lock: those that are open */
+
+/* Opens an end, once the other one has been opened too. */
+static int open_fifo(struct vnode *v, unsigned flags, void **state)
+{
+    struct pipe *p = pipe_of(v);
+    int err = 0;
+    bool irq = spin_lock(&p->lock);
+
+    if (!(flags & VNODE_READ) && flags & VNODE_NONBLOCK && !p->readers) {
+        spin_unlock(&p->lock, irq);
+        return -ENXIO;
+    }
+    uint64_t read = p->ever_read, written = p->ever_written;
+    enter_pipe(p, flags, state);
+    wake_pipe(p, 0);
+    bool both = flags & VNODE_READ && flags & VNODE_WRITE;
+    while (!both && !(flags & VNODE_NONBLOCK) && !err &&
+           (flags & VNODE_READ ? !p->writers && p->ever_written == written
+                               : !p->readers && p->ever_read == read))
+        err = wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
+    if (err)
+        leave_pipe(p, *state);
+    spin_unlock(&p->lock, irq);
+    return err;
+}
+
+static void stat_fifo(struct vnode *v, struct vnode_stat *out)
+{
+    struct vnode *named = pipe_of(v)->named;
+
+    named->ops->stat(named, out);
+}
+
+static struct vnode *parent_of_fifo(struct vnode *v)
+{
+    struct vnode *named = pipe_of(v)->named;
+
+    return named->ops->parent(named);
+}
+
+static size_t name_fifo(struct vnode *v, char *to, size_t room)
+{
+    struct vnode *named = pipe_of(v)->named;
+
+    return named->ops->name(named, to, room);
+}
+
+static int change_fifo(struct vnode *v, uint32_t mode)
+{
+    struct vnode *named = pipe_of(v)->named;
+
+    return named->ops->change(named, mode);
+}
+
+static int give_fifo(struct vnode *v, uint32_t uid, uint32_t gid)
+{
+    struct vnode *named = pipe_of(v)->named;
+
+    return named->ops->give(named, uid, gid);
+}
+
+static int stamp_fifo(struct vnode *v, const struct vnode_time *accessed,
+                      const struct vnode_time *modified)
+{
+    struct vnode *named = pipe_of(v)->named;
+
+    return named->ops->stamp(named, accessed, modified);
+}
+
+static void release_fifo(struct vnode *v)
+{
+    struct pipe *p = pipe_of(v);
+    bool irq = spin_lock(&fifos_lock);
+
+    list_remove(&p->in_fifos);
+    spin_unlock(&fifos_lock, irq);
+    vnode_put(p->named);
+    release_pipe(v);
+}
+
+static const struct vnode_ops fifo_ops = {
+    .stream = true,
+    .lookup = vnode_no_lookup,
+    .parent = parent_of_fifo,
+    .name = name_fifo,
+    .list = vnode_no_list,
+    .readlink = vnode_no_readlink,
+    .follow = vnode_no_follow,
+    .stat = stat_fifo,
+    .open = open_fifo,
+    .close = close_pipe,
+    .read = read_pipe,
+    .write = write_pipe,
+    .poll = poll_pipe,
+    .ioctl = ioctl_pipe,
+    .create = vnode_no_create,
+    .remove = vnode_no_remove,
+    .rename = vnode_no_rename,
+    .resize = vnode_no_resize,
+    .change = change_fifo,
+    .give = give_fifo,
+    .stamp = stamp_fifo,
+    .link = vnode_no_link,
+    .sync = vnode_sync,
+    .own = vnode_no_own,
+    .release = release_fifo,
+};
+
+/* Returns the open FIFO of this name, referenced, or NULL. One that is being released is none. Lock
+ * held. */
+static struct pipe *find_fifo(const struct vnode *named)
+{
+    list_for_each (it, &fifos) {
+        struct pipe *p = container_of(it, struct pipe, in_fifos);
+        uint32_t refs = __atomic_load_n(&p->v.refs, __ATOMIC_RELAXED);
+        if (p->named->mount != named->mount || p->named->id != named->id)
+            continue;
+        while (refs && !__atomic_compare_exchange_n(&p->v.refs, &refs, refs + 1, false,
+                                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            ;
+        if (refs)
+            return p;
+    }
+    return NULL;
+}
+
+int fifo_find(struct vnode *named, struct vnode **out)
+{
+    if (named->ops == &pipe_ops || named->ops == &fifo_ops) { /* by /proc/PID/fd */
+        *out = vnode_get(named);
+        return 0;
+    }
+    struct pipe *new = make_pipe();
+    if (!new)
+        return -ENOMEM;
+    new->v.ops = &fifo_ops;
+    new->v.mount = named->mount;
+    new->v.id = named->id;
+    new->v.mode = named->mode;
+    new->named = named;
+    bool irq = spin_lock(&fifos_lock);
+    struct pipe *p = find_fifo(named);
+    if (!p) {
+        vnode_get(named);
+        list_push_back(&fifos, &new->in_fifos);
+    }
+    spin_unlock(&fifos_lock, irq);
+    if (p)
+        release_pipe(&new->v);
+    *out = p ? &p->v : &new->v;
+    return 0;
 }

@@ -334,7 +334,7 @@ static int follow_entry(struct vnode *v, struct vnode **out)
 {
     struct entry *e = entry_of(v);
 
-    return e->row && e->row->follow ? e->row->follow(e->n, out) : -ENOSYS;
+    return vnode_is(v, S_IFLNK) && e->row->follow ? e->row->follow(e->n, out) : -ENOSYS;
 }
 
 static int open_entry(struct vnode *v, unsigned flags, void **state)
@@ -343,7 +343,7 @@ static int open_entry(struct vnode *v, unsigned flags, void **state)
 
     if (!e->row)
         return 0;
-    if (flags & VNODE_WRITE)
+    if ((flags & VNODE_WRITE) && !e->row->written)
         return -EACCES;
     struct pseudo_text *t = kmalloc(sizeof(*t));
     if (!t)
@@ -380,6 +380,23 @@ static int64_t read_entry(UNUSED struct vnode *v, void *state, UNUSED unsigned f
     return (int64_t)n;
 }
 
+static int64_t write_entry(struct vnode *v, UNUSED void *state, UNUSED unsigned flags,
+                           UNUSED uint64_t at, const void *from, size_t n)
+{
+    const struct entry *e = entry_of(v);
+    int err = e->row->written(e->n, from, n);
+
+    return err ? err : (int64_t)n;
+}
+
+/* A file that can be written is not made shorter: it takes texts, one at a time. */
+static int resize_entry(struct vnode *v, UNUSED uint64_t size)
+{
+    const struct entry *e = entry_of(v);
+
+    return e->row && e->row->written ? 0 : -EACCES;
+}
+
 static void release_entry(struct vnode *v)
 {
     kfree(entry_of(v));
@@ -396,10 +413,10 @@ static const struct vnode_ops pseudo_ops = {
     .open = open_entry,
     .close = close_entry,
     .read = read_entry,
-    .write = vnode_no_write,
+    .write = write_entry,
     .poll = vnode_poll,
     .ioctl = vnode_no_ioctl,
-    .resize = vnode_no_resize,
+    .resize = resize_entry,
     VNODE_OPS_FIXED,
     .release = release_entry,
 };

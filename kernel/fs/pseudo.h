@@ -24,8 +24,13 @@ struct pseudo_row {
      * or if there is `constant`. */
     void (*print)(struct pseudo_text *t, const uint32_t *n);
     const char *constant; /* the text, if it never changes */
-    /* Returns what a link leads to without a path, referenced; or an error. NULL: -ENOSYS. */
-    int (*follow)(const uint32_t *n, struct vnode **out);
+    union {
+        /* Returns what a link leads to without a path, referenced; or an error. NULL: -ENOSYS. */
+        int (*follow)(const uint32_t *n, struct vnode **out);
+        /* Takes what is written to a file at once, `length` bytes of text. Returns 0 or an error.
+         * NULL: it cannot be written. */
+        int (*written)(const uint32_t *n, const char *text, size_t length);
+    };
 };
 
 struct pseudo_variable {

@@ -98,6 +98,8 @@ static int copy_rest(struct process *p, struct process *parent, const struct for
     p->program = exec_get_program(parent->program);
     p->no_new_privs = parent->no_new_privs;
     p->personality = parent->personality;
+    p->oom_score_adj = parent->oom_score_adj;
+    p->capabilities = parent->capabilities;
     bool irq = spin_lock(&parent->lock);
     p->symbols = parent->symbols;
     memcpy(p->name, parent->name, sizeof(p->name));

@@ -17,7 +17,15 @@
 #include "kernel/proc/proctree.h"
 #include "mm/mm.h"
 #include "sched/sched.h"
+#include <linux/capability.h>
 #include <linux/resource.h>
+
+/* Of capabilities(7), a bit each: what a process has given up of them; and what it has put into the
+ * inheritable set. */
+struct capabilities {
+    uint64_t not_effective, not_permitted, inheritable;
+};
+#define CAPABILITIES_ALL ((2ull << CAP_LAST_CAP) - 1)
 
 struct process {
     /* [-] id's value; no other process has it while this structure exists */
@@ -78,8 +86,10 @@ struct process {
     uint8_t death_signal;
     bool no_new_privs;
     uint32_t personality;
-    uint64_t past_run_ns; /* [P] of threads that are gone: time on a CPU */
-    struct list all;      /* process.c: table */
+    int16_t oom_score_adj; /* as it was written to /proc; no end of a process depends on it */
+    struct capabilities capabilities; /* written by the process itself */
+    uint64_t past_run_ns;             /* [P] of threads that are gone: time on a CPU */
+    struct list all;                  /* process.c: table */
     /* [P] Bit i: a thread has page i of SHOWN_COUNTS, which shows its counts. */
     uint64_t shown[PROCESS_THREADS_MAX / 64];
     struct number next_child;  /* process.c: its reserved pid */

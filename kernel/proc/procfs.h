@@ -38,6 +38,8 @@ bool procfs_next_tid(const uint32_t *n, uint32_t *at);
 bool procfs_next_fd(const uint32_t *n, uint32_t *at);
 void procfs_maps(struct pseudo_text *t, const uint32_t *n);
 void procfs_cmdline(struct pseudo_text *t, const uint32_t *n);
+void procfs_oom_score_adj(struct pseudo_text *t, const uint32_t *n);
+int procfs_written_oom_score_adj(const uint32_t *n, const char *text, size_t length);
 void procfs_limits(struct pseudo_text *t, const uint32_t *n);
 void procfs_exe(struct pseudo_text *t, const uint32_t *n);
 int procfs_follow_exe(const uint32_t *n, struct vnode **out);

@@ -5,6 +5,8 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/procfs.h"
 
+#define OOM_SCORE_MAX 1000
+
 static struct process *reader(void)
 {
     return thread_current()->process;
@@ -173,4 +175,49 @@ void procfs_limits(struct pseudo_text *t, UNUSED const uint32_t *n)
     pseudo_print(t, "%-26s%-21s%-21s%-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
     pseudo_print(t, "%-26s%-21s%-21s%-10s\n", "Max stack size", "8388608", "unlimited", "bytes");
     pseudo_print(t, "%-26s%-21u%-21u%-10s\n", "Max open files", limit, FILES_LIMIT_MAX, "files");
+}
+
+/* ---- What can be written --------------------------------------------------------------------- */
+
+/* Reads a decimal number, with blanks around it. Returns 0 or -EINVAL. */
+static int read_number(const char *text, size_t length, int64_t *out)
+{
+    size_t at = 0;
+
+    while (at < length && (text[at] == ' ' || text[at] == '\n'))
+        at++;
+    bool minus = at < length && text[at] == '-';
+    size_t first = at += minus;
+    *out = 0;
+    while (at < length && text[at] >= '0' && text[at] <= '9' && *out <= INT32_MAX)
+        *out = *out * 10 + (text[at++] - '0');
+    bool any = at > first;
+    while (at < length && (text[at] == ' ' || text[at] == '\n' || !text[at]))
+        at++;
+    *out = minus ? -*out : *out;
+    return any && at == length ? 0 : -EINVAL;
+}
+
+void procfs_oom_score_adj(struct pseudo_text *t, const uint32_t *n)
+{
+    struct process *p = process_look_for(reader(), n[0]);
+
+    if (!p)
+        return;
+    pseudo_print(t, "%d\n", __atomic_load_n(&p->oom_score_adj, __ATOMIC_RELAXED));
+    process_look_end(p);
+}
+
+int procfs_written_oom_score_adj(const uint32_t *n, const char *text, size_t length)
+{
+    int64_t score;
+
+    if (read_number(text, length, &score) || score < -OOM_SCORE_MAX || score > OOM_SCORE_MAX)
+        return -EINVAL;
+    struct process *p = process_look_for(reader(), n[0]);
+    if (!p)
+        return -ESRCH;
+    __atomic_store_n(&p->oom_score_adj, (int16_t)score, __ATOMIC_RELAXED);
+    process_look_end(p);
+    return 0;
 }

@@ -12,7 +12,6 @@ CASE = re.compile(rb"^case: number=(\d+) (?:begins|status=(\d+))$")
 END = b"case: end"
 NO_FORK = re.compile(rb"^process: event=no_fork pid=\d+ ")
 GRACE_S = 60  # of the host, beyond a program's time
-MEMORY = "1G"
 
 
 class BootError(Exception):
@@ -23,11 +22,12 @@ class Boots:
     """Results by number: a status, 'crash' (the machine ended) or 'hang'. Outputs by number.
     Numbers of programs that the kernel has refused to fork are in `forkless`."""
 
-    def __init__(self, kernel, arch, options, top, out, archive, count, limit_s):
+    def __init__(self, kernel, arch, options, top, out, archive, count, limit_s,
+                 memory="1G"):
         self.kernel, self.arch, self.options, self.top, self.out = kernel, arch, options, top, out
         self.archive, self.count, self.limit_s = archive, count, limit_s
         self.results, self.outputs, self.forkless = {}, {}, set()
-        self.boots = 0
+        self.memory, self.boots = memory, 0
 
     def command(self, first, mark):
         words = ["/runner", "/list", str(first), str(self.limit_s)]
@@ -66,7 +66,7 @@ class Boots:
 
     def boot(self, first):
         mark = secrets.token_hex(8) if self.kernel == "linux" else None
-        words = [*self.command(first, mark), f"arch={self.arch}", "machine=qemu", f"mem={MEMORY}",
+        words = [*self.command(first, mark), f"arch={self.arch}", "machine=qemu", f"mem={self.memory}",
                  f"out={self.out}", "timeout=0", *self.options]
         with open(os.path.join(self.out, f"{self.kernel}-console.txt"), "ab") as log:
             split = console.Split(self.feed, self.feed,

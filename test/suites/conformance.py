@@ -20,9 +20,7 @@ build/suites/SUITE-ARCH: the programs, the results and each program's output und
 import fnmatch
 import functools
 import os
-import pwd
 import signal
-import subprocess
 import sys
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -31,11 +29,11 @@ sys.dont_write_bytecode = True
 
 import boots  # noqa: E402
 import programs  # noqa: E402
+import suite_tree  # noqa: E402
 
 KERNELS = ("linux", "vigil")
 FAILED, REFUSED, INTERRUPTED = 1, 125, 130
 FORKLESS = " without fork" # behind the status of a program that the kernel has refused to fork
-UNPRIVILEGED = 65534
 DEFAULTS = {"suite": None, "dir": None, "arch": "x86_64", "kernel": "both", "only": "*",
             "limit": "30", "options": "smp=2"}
 
@@ -68,22 +66,10 @@ def is_wanted(name, only, out):
 
 def pack(built, arch, root, archive):
     """Makes the guest's tree and its archive."""
-    for folder in ("tmp", "dev", "proc", "sys", "etc", "root", "var/tmp"):
-        os.makedirs(os.path.join(root, folder), exist_ok=True)
-    other = pwd.getpwuid(UNPRIVILEGED).pw_name # by which programs know it
-    texts = {"etc/passwd": "root:x:0:0:root:/root:/bin/sh\n"
-                           f"{other}:x:{UNPRIVILEGED}:{UNPRIVILEGED}:{other}:/:/bin/false\n",
-             "etc/group": "root:x:0:\n", "etc/hosts": "127.0.0.1 localhost\n",
-             "etc/environment": "PATH=/bin\nHOME=/root\nLANG=C.UTF-8\n",
-             "list": "".join(f"/src/{p.name}\n" for p in built)}
-    for name, text in texts.items():
-        with open(os.path.join(root, name), "w", encoding="utf-8") as file:
-            file.write(text)
-    programs.add_libraries(arch, root)
-    programs.add_locale(root)
-    programs.build_runner(arch, TOP, root)
-    subprocess.run(["tar", "--format=ustar", "--owner=0", "--group=0", "--mtime=@0", "--sort=name",
-                    "-cf", archive, "-C", root, "."], check=True)
+    suite_tree.make(root, "PATH=/bin\nHOME=/root\nLANG=C.UTF-8\n")
+    with open(os.path.join(root, "list"), "w", encoding="utf-8") as file:
+        file.writelines(f"/src/{p.name}\n" for p in built)
+    suite_tree.finish(arch, TOP, root, archive)
 
 
 @functools.cache
@@ -114,22 +100,6 @@ def run_kernel(kernel, given, built, out, archive):
     return results
 
 
-def read_exceptions(suite, arch):
-    """Returns (pattern, reason) of each exception that holds for the instruction set. A line `=
-    REASON` stands in front of lines of patterns; PATTERN@ARCH holds for one only."""
-    rows, reason = [], None
-    with open(os.path.join(TOP, "test", "suites", f"{suite}.txt"), encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("="):
-                reason = line[1:].strip()
-            elif not line.startswith("#"):
-                for word in line.split():
-                    pattern, _, only = word.partition("@")
-                    if only in ("", arch):
-                        rows.append((pattern, reason))
-    return rows
-
-
 def table(given, areas):
     """Returns the lines of the counts by area."""
     yield f"suite={given['suite']} arch={given['arch']}"
@@ -141,7 +111,7 @@ def table(given, areas):
 
 def compare(given, built, results, out):
     """Prints a table by area, and every difference that has no reason. Returns their number."""
-    exceptions = read_exceptions(given["suite"], given["arch"])
+    exceptions = programs.read_exceptions(given["suite"], given["arch"], TOP)
     areas, used, differences = {}, set(), []
     for p in built:
         linux, vigil = (results[kernel].get(p.name, "none") for kernel in KERNELS)

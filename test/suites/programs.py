@@ -104,6 +104,22 @@ class LibcTest:
 SUITES = {suite.name: suite for suite in (Posix, LibcTest)}
 
 
+def read_exceptions(suite, arch, top):
+    """Returns (pattern, reason) of each exception that holds for the instruction set. A line `=
+    REASON` stands in front of lines of patterns; PATTERN@ARCH holds for one only."""
+    rows, reason = [], None
+    with open(os.path.join(top, "test", "suites", f"{suite}.txt"), encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("="):
+                reason = line[1:].strip()
+            elif not line.startswith("#"):
+                for word in line.split():
+                    pattern, _, only = word.partition("@")
+                    if only in ("", arch):
+                        rows.append((pattern, reason))
+    return rows
+
+
 def has_main(source):
     with open(source, encoding="latin-1") as file:
         return "main(" in file.read()

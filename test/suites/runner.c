@@ -1,7 +1,7 @@
 /*
  * Runs the programs of a list one after the other, under Vigil and under Linux, and prints how each
  * ended. Words: the list's file, the number of the first program to run, seconds that a program may
- * take. A line of the list is a program's path.
+ * take. A line of the list is a program's path and its arguments, with blanks between them.
  *
  *   case: number=3 begins
  *   case: number=3 status=0
@@ -14,19 +14,23 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "kernel/proc/abi.h"
 
-enum { PATH_BYTES = 512, NOT_FOUND = 127, SIGNALLED = 128, TIMED_OUT = 124, TICK_MS = 20 };
+enum {
+    LINE_BYTES = 512,
+    WORDS_MAX = 32,
+    NOT_FOUND = 127,
+    SIGNALLED = 128,
+    TIMED_OUT = 124,
+    TICK_MS = 20
+};
 
 static atomic_int running; /* pid of the program that the watch may end; 0: none */
 static atomic_bool ended;  /* the watch has ended it */
@@ -58,7 +62,7 @@ static void *watch(void *unused)
     return unused;
 }
 
-static int wait_linux(int pid)
+static int wait_for(int pid)
 {
     int status;
 
@@ -68,48 +72,33 @@ static int wait_linux(int pid)
     return WIFSIGNALED(status) ? SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run_linux(char *path)
+static int run(char *line)
 {
+    char *words[WORDS_MAX + 1] = {NULL}, *rest = line;
     struct rlimit none = {0, 0};
-    int pid = fork();
 
+    for (int n = 0; n < WORDS_MAX && (words[n] = strtok_r(rest, " ", &rest)); n++)
+        ;
+    int pid = fork();
     if (!pid) {
         setpgid(0, 0);
         setrlimit(RLIMIT_CORE, &none);
-        execl(path, path, (char *)NULL);
+        if (freopen("/dev/null", "r", stdin))
+            execv(words[0], words);
         _exit(NOT_FOUND);
     }
     running = pid;
-    int status = wait_linux(pid);
+    int status = wait_for(pid);
     running = 0;
     kill(-pid, SIGKILL); /* what it may have left behind */
-    return status;
-}
-
-/* Under Vigil programs are in the runner's group: what they send to all of it comes here, too. */
-static void ignore_signals(void)
-{
-    for (int n = 1; n < NSIG; n++)
-        if (n != SIGCHLD)
-            signal(n, SIG_IGN);
-}
-
-static int run(char *path)
-{
-    long pid = syscall(SYS_SPAWN, path, strlen(path) + 1);
-
-    if (pid < 0)
-        return errno == ENOSYS ? run_linux(path) : NOT_FOUND;
-    ignore_signals();
-    running = (int)pid;
-    int status = (int)syscall(SYS_WAIT, pid);
-    running = 0;
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    char path[PATH_BYTES];
+    char line[LINE_BYTES];
     pthread_t thread;
     FILE *list = argc == 4 ? fopen(argv[1], "r") : NULL;
 
@@ -118,13 +107,13 @@ int main(int argc, char **argv)
     limit_s = (unsigned)atoi(argv[3]);
     setvbuf(stdout, NULL, _IOLBF, 0);
     pthread_create(&thread, NULL, watch, NULL);
-    for (int number = 0; fgets(path, sizeof path, list); number++) {
-        path[strcspn(path, "\n")] = 0;
+    for (int number = 0; fgets(line, sizeof line, list); number++) {
+        line[strcspn(line, "\n")] = 0;
         if (number < atoi(argv[2]))
             continue;
         printf("\ncase: number=%d begins\n", number);
         ended = false;
-        int status = run(path);
+        int status = run(line);
         printf("\ncase: number=%d status=%d\n", number, ended ? TIMED_OUT : status);
     }
     printf("\ncase: end\n");

@@ -159,14 +159,14 @@ int64_t sys_linkat(const struct call *c)
     return link_at(c, c->a, (uint32_t)c->a[4]);
 }
 
-/* Makes a file; there are no pipes and devices with names that programs make. */
+/* Makes a file or a FIFO; there are no devices that programs make. */
 static int64_t make_node(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t mode)
 {
     uint32_t umask = __atomic_load_n(&c->p->files->umask, __ATOMIC_RELAXED), type = mode & S_IFMT;
 
-    if (type && type != S_IFREG)
+    if (type && type != S_IFREG && type != S_IFIFO)
         return type == S_IFDIR || type == S_IFLNK ? -EINVAL : -EPERM;
-    return make_at(c, dirfd, path, S_IFREG | ((uint32_t)mode & 07777 & ~umask), NULL);
+    return make_at(c, dirfd, path, (type ?: S_IFREG) | ((uint32_t)mode & 07777 & ~umask), NULL);
 }
 
 int64_t sys_mknod(const struct call *c)

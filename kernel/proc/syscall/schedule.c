@@ -12,22 +12,34 @@
 
 /* ---- Threads by number ----------------------------------------------------------------------- */
 
-/* Returns the caller's thread with this tid, the caller for 0; NULL: there is none. Lock of c->p
- * held. */
-static struct thread *own_thread_locked(const struct call *c, uint64_t tid)
-{
-    return (uint32_t)tid ? uthread_find_locked(c->p, (uint32_t)tid) : c->t;
-}
+/* Called for a thread, the lock of whose process is held. Returns 0 or an error. */
+typedef int visit_thread(struct thread *t, void *arg);
 
-/* Returns why own_thread_locked() found no thread. */
-static int refused_thread(const struct call *c, uint64_t tid)
+/* Visits the thread with this tid: of the caller's process, or the first of any that the caller may
+ * see; 0: the caller. Returns an error, or what visit(t, arg) has. */
+static int with_thread(const struct call *c, uint64_t tid, visit_thread *visit, void *arg)
 {
-    struct process *p = (int32_t)tid > 0 ? process_find((uint32_t)tid) : NULL;
+    int err = -ESRCH;
 
+    if ((int32_t)tid < 0)
+        return -EINVAL;
+    bool irq = spin_lock(&c->p->lock);
+    struct thread *t = (uint32_t)tid ? uthread_find_locked(c->p, (uint32_t)tid) : c->t;
+    if (t)
+        err = visit(t, arg);
+    spin_unlock(&c->p->lock, irq);
+    struct process *p = t ? NULL : process_find((uint32_t)tid);
     if (!p)
-        return -ESRCH;
+        return err;
+    if (visible_process(c->p, p)) {
+        irq = spin_lock(&p->lock);
+        t = uthread_find_locked(p, (uint32_t)tid);
+        if (t)
+            err = visit(t, arg);
+        spin_unlock(&p->lock, irq);
+    }
     process_put(p);
-    return p == c->p ? -ESRCH : -EPERM;
+    return err;
 }
 
 /* ---- Policies and priorities ----------------------------------------------------------------- */
@@ -51,70 +63,51 @@ static int check_policy(uint32_t policy, int32_t priority)
     return 0;
 }
 
+/* What is to be set. */
+struct policy_change {
+    uint32_t policy; /* with its flag */
+    int32_t priority;
+    bool keeps; /* the policy stays */
+};
+
+static int change_policy(struct thread *t, void *arg)
+{
+    const struct policy_change *change = arg;
+    struct thread_asked asked = t->asked;
+    uint32_t policy =
+        change->keeps ? asked.policy | (asked.resets ? SCHED_RESET_ON_FORK : 0) : change->policy;
+    int err = check_policy(policy, change->priority);
+
+    if (err)
+        return err;
+    asked.policy = (uint8_t)(policy & ~(uint32_t)SCHED_RESET_ON_FORK);
+    asked.resets = policy & SCHED_RESET_ON_FORK;
+    asked.realtime = (uint8_t)change->priority;
+    ask_locked(t, asked);
+    return 0;
+}
+
 static int64_t set_policy(const struct call *c, uint32_t policy, vaddr_t param, bool keeps)
 {
-    int32_t priority;
-    int err = 0;
+    struct policy_change change = {.policy = policy, .keeps = keeps};
 
     if ((int32_t)c->a[0] < 0 || !param)
         return -EINVAL;
-    if (arch_copy_from_user(&priority, param, sizeof(priority)))
+    if (arch_copy_from_user(&change.priority, param, sizeof(change.priority)))
         return -EFAULT;
-    bool irq = spin_lock(&c->p->lock);
-    struct thread *t = own_thread_locked(c, c->a[0]);
-    if (t) {
-        struct thread_asked asked = t->asked;
-        if (keeps)
-            policy = asked.policy | (asked.resets ? SCHED_RESET_ON_FORK : 0);
-        err = check_policy(policy, priority);
-        asked.policy = (uint8_t)(policy & ~(uint32_t)SCHED_RESET_ON_FORK);
-        asked.resets = policy & SCHED_RESET_ON_FORK;
-        asked.realtime = (uint8_t)priority;
-        if (!err)
-            ask_locked(t, asked);
-    }
-    spin_unlock(&c->p->lock, irq);
-    return t ? err : refused_thread(c, c->a[0]);
+    return with_thread(c, c->a[0], change_policy, &change);
 }
 
-/* Calls visit(t, out) for the thread with this tid, of the caller's process, or the first of any
- * that the caller may see; 0: the caller. The lock of its process is held. Returns 0 or an
- * error. */
-static int read_thread(const struct call *c, uint64_t tid,
-                       void (*visit)(const struct thread *t, void *out), void *out)
-{
-    if ((int32_t)tid < 0)
-        return -EINVAL;
-    bool irq = spin_lock(&c->p->lock);
-    const struct thread *t = own_thread_locked(c, tid);
-    if (t)
-        visit(t, out);
-    spin_unlock(&c->p->lock, irq);
-    if (t)
-        return 0;
-    struct process *p = process_find((uint32_t)tid);
-    if (!p)
-        return -ESRCH;
-    if (visible_process(c->p, p)) {
-        irq = spin_lock(&p->lock);
-        t = uthread_find_locked(p, (uint32_t)tid);
-        if (t)
-            visit(t, out);
-        spin_unlock(&p->lock, irq);
-    }
-    process_put(p);
-    return t ? 0 : -ESRCH;
-}
-
-static void put_asked(const struct thread *t, void *out)
+static int put_asked(struct thread *t, void *out)
 {
     *(struct thread_asked *)out = t->asked;
+    return 0;
 }
 
 /* Reads what was asked for a thread. Returns 0 or an error. */
 static int get_asked(const struct call *c, uint64_t tid, struct thread_asked *out)
 {
-    return read_thread(c, tid, put_asked, out);
+    return with_thread(c, tid, put_asked, out);
 }
 
 int64_t sys_sched_setscheduler(const struct call *c)
@@ -177,38 +170,59 @@ int64_t sys_sched_rr_get_interval(const struct call *c)
 
 /* ---- Nice values ----------------------------------------------------------------------------- */
 
-/* Calls visit(t, arg) for the threads that (which, who) of getpriority(2) names: one, or all of the
- * caller's process for its user. Returns 0 or an error. */
-static int each_named(const struct call *c, void (*visit)(struct thread *t, int *value), int *value)
+static int visit_all(struct process *p, visit_thread *visit, void *arg)
 {
-    bool of_one = (int32_t)c->a[0] == PRIO_PROCESS, irq;
+    bool irq = spin_lock(&p->lock), any = !list_empty(&p->threads);
 
-    if ((int32_t)c->a[0] < PRIO_PROCESS || (int32_t)c->a[0] > PRIO_USER)
-        return -EINVAL;
-    irq = spin_lock(&c->p->lock);
-    struct thread *t = of_one ? own_thread_locked(c, c->a[1]) : c->t;
-    if (of_one && t)
-        visit(t, value);
-    if (!of_one && !(uint32_t)c->a[1])
-        for (struct list *l = c->p->threads.next; l != &c->p->threads; l = l->next)
-            visit(container_of(l, struct thread, siblings), value);
-    spin_unlock(&c->p->lock, irq);
-    if (!of_one && (uint32_t)c->a[1])
-        return -ESRCH;
-    return t ? 0 : refused_thread(c, c->a[1]);
+    for (struct list *l = p->threads.next; l != &p->threads; l = l->next)
+        visit(container_of(l, struct thread, siblings), arg);
+    spin_unlock(&p->lock, irq);
+    return any ? 0 : -ESRCH;
 }
 
-static void set_nice_locked(struct thread *t, int *value)
+/* Returns the next process of a group behind `pid`; group 0: of all. Referenced, or NULL. */
+static struct process *next_named(uint32_t group, uint32_t pid)
+{
+    return group ? proctree_next_of(group, pid) : proctree_after(pid);
+}
+
+/* Visits the threads that (which, who) of getpriority(2) names, of processes that the caller may
+ * see. Returns 0 or an error. */
+static int each_named(const struct call *c, visit_thread *visit, void *arg)
+{
+    int which = (int32_t)c->a[0], err = -ESRCH;
+    uint32_t who = (uint32_t)c->a[1], pid = 0;
+
+    if (which < PRIO_PROCESS || which > PRIO_USER)
+        return -EINVAL;
+    if (which == PRIO_PROCESS)
+        return (int32_t)who < 0 ? -ESRCH : with_thread(c, who, visit, arg);
+    if (which == PRIO_USER && who)
+        return -ESRCH;
+    uint32_t group = which == PRIO_USER ? 0 : who ? who : proctree_group(c->p);
+    for (struct process *p; (p = next_named(group, pid)); process_put(p)) {
+        pid = p->pid;
+        if (visible_process(c->p, p) && !visit_all(p, visit, arg))
+            err = 0;
+    }
+    return err;
+}
+
+static int set_nice_locked(struct thread *t, void *arg)
 {
     struct thread_asked asked = t->asked;
 
-    asked.nice = (int8_t)*value;
+    asked.nice = (int8_t) * (const int *)arg;
     ask_locked(t, asked);
+    return 0;
 }
 
-static void least_nice_locked(struct thread *t, int *value)
+static int least_nice_locked(struct thread *t, void *arg)
 {
+    int *value = arg;
+
     *value = MIN(*value, (int)t->asked.nice);
+    return 0;
 }
 
 int64_t sys_setpriority(const struct call *c)
@@ -254,26 +268,30 @@ static bool cut_to_present(struct cpuset *set)
     return left;
 }
 
+static int change_affinity(struct thread *t, void *arg)
+{
+    return sched_set_affinity(t, arg);
+}
+
+static int put_affinity(struct thread *t, void *out)
+{
+    *(struct cpuset *)out = t->affinity;
+    return 0;
+}
+
 int64_t sys_sched_setaffinity(const struct call *c)
 {
     uint64_t bytes = (uint32_t)c->a[1];
     struct cpuset set = {0};
-    int err = 0;
 
     if (arch_copy_from_user(&set, c->a[2], MIN(bytes, (uint64_t)sizeof(set))))
         return -EFAULT;
-    bool some = cut_to_present(&set), irq = spin_lock(&c->p->lock);
-    struct thread *t = own_thread_locked(c, c->a[0]);
-    if (t)
-        err = some ? sched_set_affinity(t, &set) : -EINVAL;
-    spin_unlock(&c->p->lock, irq);
+    if ((int32_t)c->a[0] < 0)
+        return -ESRCH;
+    bool some = cut_to_present(&set);
+    int err = with_thread(c, c->a[0], some ? change_affinity : put_affinity, &set);
     sched_point();
-    return t ? err : refused_thread(c, c->a[0]);
-}
-
-static void put_affinity(const struct thread *t, void *out)
-{
-    *(struct cpuset *)out = t->affinity;
+    return err ? err : some ? 0 : -EINVAL;
 }
 
 /* Returns, as Linux's call does, the bytes that were written: libraries make zeros of the rest. */
@@ -284,7 +302,7 @@ int64_t sys_sched_getaffinity(const struct call *c)
 
     if (bytes * 8 < cpu_count() || !IS_ALIGNED(bytes, sizeof(uint64_t)))
         return -EINVAL;
-    int err = read_thread(c, c->a[0], put_affinity, &set);
+    int err = (int32_t)c->a[0] < 0 ? -ESRCH : with_thread(c, c->a[0], put_affinity, &set);
     if (err)
         return err;
     cut_to_present(&set);

@@ -1,0 +1,24 @@
+#!/bin/sh
+# FIFOs, and what processes set of others: the same as under Linux.
+. "${0%/*}/lib.sh"
+
+compiler=$arch-linux-gnu-gcc
+command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
+for t in fifos others; do
+	"$compiler" -O1 -static -o "$work/$t" "test/linux/$t.c"
+	if [ "$(uname -m)" = "$arch" ]; then
+		r=0; timeout 60 "$work/$t" >"$work/linux.txt" 2>&1 || r=1
+		[ $t = fifos ] || [ "$(id -u)" -eq 0 ] || r=0 # of others only root sets all
+		result $r "$t finds the same under Linux"
+	fi
+done
+tar -C "$work" -cf "$work/initrd.tar" fifos others
+initrd=initrd=$work/initrd.tar
+
+for t in fifos others; do
+	boot smp=2 timeout=120 "$initrd" -- -- /$t
+	status_is 0 "$t"
+	guest_tap
+done
+no_line panic "the kernel did not panic"
+done_testing
