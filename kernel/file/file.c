@@ -72,9 +72,9 @@ static unsigned vnode_flags(const struct file *f)
 static struct mutex ends[] = {END(0), END(1), END(2), END(3), END(4), END(5), END(6), END(7)};
 
 /* Returns the mutex of the end of a file that is written to its end, or NULL. */
-static struct mutex *end_of(const struct file *f, uint64_t at, bool writes)
+static struct mutex *end_of(const struct file *f, bool writes)
 {
-    if (!writes || at != FILE_HERE || f->v->ops->stream || !(flags_of(f) & O_APPEND))
+    if (!writes || f->v->ops->stream || !(flags_of(f) & O_APPEND))
         return NULL;
     return &ends[(uintptr_t)f->v / sizeof(*f->v) % ARRAY_SIZE(ends)];
 }
@@ -83,7 +83,7 @@ struct mutex *file_enter(struct file *f, uint64_t at, bool writes)
 {
     if (at == FILE_HERE && !f->v->ops->stream)
         mutex_lock(&f->turn);
-    struct mutex *end = end_of(f, at, writes);
+    struct mutex *end = end_of(f, writes);
     if (end)
         mutex_lock(end);
     return end;
@@ -226,7 +226,8 @@ int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n)
     void *buffer = kmalloc_unfilled(MAX(MIN(n, PART), 1ull));
     if (!buffer)
         return -ENOMEM;
-    if (at == FILE_HERE && (flags_of(f) & O_APPEND) && !f->v->ops->stream)
+    /* As on Linux also with an offset, pwrite(2). */
+    if ((flags_of(f) & O_APPEND) && !f->v->ops->stream)
         start = end_of_file(f);
     int64_t result = write_parts(f, buffer, start, from, n);
     kfree(buffer);

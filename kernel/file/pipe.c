@@ -2,7 +2,7 @@
  * open: its vnode stands for that of the name. */
 #include "kernel/arch/arch.h"
 #include "kernel/core/printf.h"
-#include "kernel/file/file.h"
+#include "kernel/file/pipe.h"
 #include "kernel/mem/mem.h"
 #include "sched/sched.h"
 #include <asm/ioctls.h>
@@ -10,13 +10,14 @@
 #include <linux/limits.h>
 #include <linux/poll.h>
 
-#define ROOM 65536
+#define ROOM 65536 /* of a new pipe */
 
 /* Both ends are openings of one vnode: for reading, for writing, or, by /proc/PID/fd, once more. */
 struct pipe {
     struct vnode v;
     struct spinlock lock;
-    char *bytes;
+    char *bytes;                      /* [lock] `room` of them, a power of 2 */
+    uint64_t room;                    /* [lock] */
     uint64_t taken, put;              /* [lock] bytes so far */
     unsigned readers, writers;        /* [lock] openings */
     uint64_t ever_read, ever_written; /* [lock] openings so far */
@@ -90,13 +91,13 @@ static void close_pipe(struct vnode *v, void *state)
 /* Copies into or out of the ring from byte `at` on. */
 static void copy_ring(struct pipe *p, uint64_t at, char *to, const char *from, size_t n)
 {
-    size_t first = MIN(n, (size_t)(ROOM - at % ROOM));
+    size_t first = MIN(n, (size_t)(p->room - at % p->room));
 
     if (to) {
-        memcpy(to, p->bytes + at % ROOM, first);
+        memcpy(to, p->bytes + at % p->room, first);
         memcpy(to + first, p->bytes, n - first);
     } else {
-        memcpy(p->bytes + at % ROOM, from, first);
+        memcpy(p->bytes + at % p->room, from, first);
         memcpy(p->bytes, from + first, n - first);
     }
 }
@@ -114,7 +115,7 @@ static int64_t read_pipe(struct vnode *v, UNUSED void *state, unsigned flags, UN
                   : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
     n = err ? 0 : MIN(n, (size_t)(p->put - p->taken));
     copy_ring(p, p->taken, to, NULL, n);
-    bool was_full = ROOM - (p->put - p->taken) < PIPE_BUF;
+    bool was_full = p->room - (p->put - p->taken) < PIPE_BUF;
     p->taken += n;
     if (n)
         wake_pipe(p, was_full ? POLLOUT | POLLWRNORM : 0);
@@ -131,13 +132,13 @@ static int64_t write_pipe(struct vnode *v, UNUSED void *state, unsigned flags, U
     int err = 0;
     bool irq = spin_lock(&p->lock);
 
-    while (n && p->readers && ROOM - (p->put - p->taken) < least && !err)
+    while (n && p->readers && p->room - (p->put - p->taken) < least && !err)
         err = flags & VNODE_NONBLOCK
                   ? -EAGAIN
                   : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
     if (!err && !p->readers)
         err = -EPIPE;
-    n = err ? 0 : MIN(n, (size_t)(ROOM - (p->put - p->taken)));
+    n = err ? 0 : MIN(n, (size_t)(p->room - (p->put - p->taken)));
     copy_ring(p, p->put, NULL, from, n);
     p->put += n;
     if (n)
@@ -158,7 +159,7 @@ static unsigned poll_pipe(struct vnode *v, void *state)
         found |=
             (p->put != p->taken ? POLLIN | POLLRDNORM : 0) | (!p->writers && written ? POLLHUP : 0);
     if (flags & VNODE_WRITE)
-        found |= (ROOM - (p->put - p->taken) >= PIPE_BUF ? POLLOUT | POLLWRNORM : 0) |
+        found |= (p->room - (p->put - p->taken) >= PIPE_BUF ? POLLOUT | POLLWRNORM : 0) |
                  (p->readers ? 0 : POLLERR);
     spin_unlock(&p->lock, irq);
     return found;
@@ -205,6 +206,7 @@ static struct pipe *make_pipe(void)
         return NULL;
     }
     p->bytes = bytes;
+    p->room = ROOM;
     p->v = (struct vnode){.ops = &pipe_ops,
                           .id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
                           .refs = 1,
@@ -230,6 +232,60 @@ int pipe_make(uint32_t flags, struct file *ends[2])
     }
     vnode_put(&p->v);
     return err;
+}
+
+static const struct vnode_ops fifo_ops;
+
+/* Returns the pipe of a file, or NULL. */
+static struct pipe *pipe_of_file(const struct file *f)
+{
+    return f->v->ops == &pipe_ops || f->v->ops == &fifo_ops ? pipe_of(f->v) : NULL;
+}
+
+int64_t pipe_room(const struct file *f)
+{
+    struct pipe *p = pipe_of_file(f);
+
+    if (!p)
+        return -EBADF;
+    bool irq = spin_lock(&p->lock);
+    uint64_t room = p->room;
+    spin_unlock(&p->lock, irq);
+    return (int64_t)room;
+}
+
+int64_t pipe_set_room(struct file *f, uint64_t bytes)
+{
+    struct pipe *p = pipe_of_file(f);
+    uint64_t room = PAGE_SIZE;
+
+    if (!p)
+        return -EBADF;
+    if (bytes > INT32_MAX)
+        return -EINVAL;
+    while (room < bytes)
+        room *= 2;
+    if (room > PIPE_ROOM_MAX)
+        return -EPERM;
+    char *new = kmalloc_unfilled(room);
+    if (!new)
+        return -ENOMEM;
+    bool irq = spin_lock(&p->lock);
+    size_t held = (size_t)(p->put - p->taken);
+    bool fits = held <= room;
+    if (fits) {
+        char *old = p->bytes;
+        copy_ring(p, p->taken, new, NULL, held);
+        p->bytes = new;
+        p->room = room;
+        p->taken = 0;
+        p->put = held;
+        wake_pipe(p, POLLOUT | POLLWRNORM);
+        new = old;
+    }
+    spin_unlock(&p->lock, irq);
+    kfree(new);
+    return fits ? (int64_t)room : -EBUSY;
 }
 
 /* ---- FIFOs ----------------------------------------------------------------------------------- */

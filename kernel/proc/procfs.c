@@ -1,14 +1,13 @@
 /* The table of /proc. */
 #include "kernel/proc/procfs.h"
 #include "kernel/fs/fs.h"
+#include "kernel/lib/release.h"
+#include "kernel/proc/machine_name.h"
 #include <linux/magic.h>
 
 #define R    (S_IFREG | 0444)
 #define RW   (S_IFREG | 0644)
 #define LINK (S_IFLNK | 0777)
-
-/* As the kernel whose system calls Vigil has (linux-libc-dev). */
-#define RELEASE "6.1.0"
 
 static const struct pseudo_row rows[] = {
     {"self", LINK, procfs_self, NULL, {NULL}},
@@ -21,7 +20,7 @@ static const struct pseudo_row rows[] = {
     {"vmstat", R, procfs_vmstat, NULL, {NULL}},
     {"uptime", R, procfs_uptime, NULL, {NULL}},
     {"loadavg", R, procfs_loadavg, NULL, {NULL}},
-    {"version", R, NULL, "Linux version " RELEASE " (Vigil)\n", {NULL}},
+    {"version", R, NULL, "Linux version " RELEASE_NAME " (Vigil) " RELEASE_BUILD "\n", {NULL}},
     {"filesystems", R, NULL, "nodev\tsysfs\nnodev\ttmpfs\nnodev\tproc\nnodev\tdevtmpfs\n", {NULL}},
     {"cmdline", R, NULL, "\n", {NULL}},
     {"tty/drivers",
@@ -32,9 +31,12 @@ static const struct pseudo_row rows[] = {
      {NULL}},
     {"devices", R, NULL, "Character devices:\n  1 mem\n  5 /dev/tty\n", {NULL}},
     {"sys/kernel/ostype", R, NULL, "Linux\n", {NULL}},
-    {"sys/kernel/osrelease", R, NULL, RELEASE "\n", {NULL}},
-    {"sys/kernel/version", R, NULL, "#1 Vigil\n", {NULL}},
-    {"sys/kernel/hostname", R, NULL, "vigil\n", {NULL}},
+    {"sys/kernel/osrelease", R, NULL, RELEASE_NAME "\n", {NULL}},
+    {"sys/kernel/version", R, NULL, RELEASE_BUILD "\n", {NULL}},
+    {"sys/kernel/hostname", R, procfs_hostname, NULL, {NULL}},
+    {"sys/kernel/domainname", R, procfs_domainname, NULL, {NULL}},
+    {"sys/kernel/tainted", R, NULL, "0\n", {NULL}},
+    {"sys/kernel/core_pattern", R, NULL, "core\n", {NULL}},
     {"sys/kernel/pid_max", R, NULL, "4194304\n", {NULL}},
     {"sys/kernel/threads-max", R, NULL, "4096\n", {NULL}},
     {"sys/kernel/cap_last_cap", R, NULL, "40\n", {NULL}},
@@ -45,7 +47,7 @@ static const struct pseudo_row rows[] = {
     {"sys/vm/mmap_min_addr", R, NULL, "65536\n", {NULL}},
     {"sys/vm/nr_hugepages", R, NULL, "0\n", {NULL}},
     {"sys/net/core/somaxconn", R, NULL, "4096\n", {NULL}},
-    {"sys/fs/pipe-max-size", R, NULL, "65536\n", {NULL}},
+    {"sys/fs/pipe-max-size", R, NULL, "1048576\n", {NULL}},
     {"sys/fs/file-max", R, NULL, "9223372036854775807\n", {NULL}},
     {"sys/fs/nr_open", R, NULL, "65536\n", {NULL}},
     {"vigil/applications", R, procfs_applications, NULL, {NULL}},
@@ -74,7 +76,7 @@ static const struct pseudo_row rows[] = {
     {"%p/net/udp", R, procfs_net_udp, NULL, {NULL}},
     {"%p/net/unix", R, procfs_net_unix, NULL, {NULL}},
     {"%p/net/vigil", R, procfs_net_vigil, NULL, {NULL}},
-    {"%p/task/%t/comm", R, procfs_comm, NULL, {NULL}},
+    {"%p/task/%t/comm", R, procfs_thread_comm, NULL, {NULL}},
     {"%p/task/%t/stat", R, procfs_thread_stat, NULL, {NULL}},
     {"%p/task/%t/status", R, procfs_thread_status, NULL, {NULL}},
     {"%p/task/%t/cmdline", R, procfs_cmdline, NULL, {NULL}},

@@ -12,6 +12,8 @@ void procfs_meminfo(struct pseudo_text *t, const uint32_t *n);
 void procfs_stat(struct pseudo_text *t, const uint32_t *n);
 void procfs_uptime(struct pseudo_text *t, const uint32_t *n);
 void procfs_vmstat(struct pseudo_text *t, const uint32_t *n);
+void procfs_hostname(struct pseudo_text *t, const uint32_t *n);
+void procfs_domainname(struct pseudo_text *t, const uint32_t *n);
 void procfs_loadavg(struct pseudo_text *t, const uint32_t *n);
 void procfs_mounts(struct pseudo_text *t, const uint32_t *n);
 /* Vigil's own: names of the programs of the bundle, a line each. */
@@ -54,6 +56,7 @@ void procfs_thread_stat(struct pseudo_text *t, const uint32_t *n);
 void procfs_status(struct pseudo_text *t, const uint32_t *n);
 void procfs_thread_status(struct pseudo_text *t, const uint32_t *n);
 void procfs_statm(struct pseudo_text *t, const uint32_t *n);
+void procfs_thread_comm(struct pseudo_text *t, const uint32_t *n);
 void procfs_comm(struct pseudo_text *t, const uint32_t *n);
 /* Counts the threads of all processes. Thread context, no lock held. */
 struct procfs_threads {

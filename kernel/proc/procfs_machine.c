@@ -4,6 +4,7 @@
 #include "kernel/fs/fs.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/machine_name.h"
 #include "kernel/proc/procfs.h"
 
 #define TICK_NS (10 * NS_PER_MS) /* of the times that Linux tells: 1 / USER_HZ */
@@ -121,4 +122,22 @@ void procfs_applications(struct pseudo_text *t, UNUSED const uint32_t *n)
 
     while (process_next_application(&cursor, name))
         pseudo_print(t, "%s\n", name);
+}
+
+static void print_machine_name(struct pseudo_text *t, enum machine_name which)
+{
+    char name[MACHINE_NAME_BYTES];
+
+    machine_name_get(which, name);
+    pseudo_print(t, "%s\n", name);
+}
+
+void procfs_hostname(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    print_machine_name(t, MACHINE_HOST);
+}
+
+void procfs_domainname(struct pseudo_text *t, UNUSED const uint32_t *n)
+{
+    print_machine_name(t, MACHINE_DOMAIN);
 }

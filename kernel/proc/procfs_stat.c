@@ -11,6 +11,7 @@
 #include <linux/sched.h>
 
 #define TICK_NS      (10 * NS_PER_MS) /* of the times that Linux tells: 1 / USER_HZ */
+#define NAME_BYTES   16               /* of a thread, the NUL included */
 #define CONSOLE_TTY  (TTYAUX_MAJOR << 8 | 1)
 #define PRIORITY_MID 20 /* of a thread that has asked for nothing */
 
@@ -39,19 +40,19 @@ static void fill_kin(const struct process *p, struct now *out)
     memcpy(out->name, p->name, sizeof(out->name));
 }
 
-/* Adds what one thread does. Lock of p held. */
-static void add_thread_locked(const struct process *p, struct thread *t, struct now *out)
+/* Tells what one thread does; of a process it is the first. Lock of p held. */
+static void tell_thread_locked(const struct process *p, struct thread *t, struct now *out)
 {
     struct sched_figures f;
     bool stopped = __atomic_load_n(&p->signals.stopped, __ATOMIC_ACQUIRE);
 
     sched_figures(t, &f);
-    if (f.state == THREAD_RUNNING || f.state == THREAD_READY)
-        out->state = 'R';
-    else if (out->state != 'R')
-        out->state = stopped ? 'T' : 'S';
+    bool runs = f.state == THREAD_RUNNING || f.state == THREAD_READY;
+    out->state = runs ? 'R' : stopped ? 'T' : 'S';
     out->cpu = f.cpu;
     out->asked = t->asked;
+    memcpy(out->name, t->name, NAME_BYTES);
+    out->name[NAME_BYTES - 1] = '\0';
 }
 
 /* Looks at all threads, or at the one with this tid. Returns whether there is one. */
@@ -67,7 +68,8 @@ static bool fill_threads(struct process *p, uint32_t tid, struct now *out)
         struct sched_figures f;
         sched_figures(t, &f);
         out->run_ns += f.run_ns;
-        add_thread_locked(p, t, out);
+        if (tid || t->tid == p->pid || !found)
+            tell_thread_locked(p, t, out);
         found = true;
     }
     if (!tid)
@@ -207,6 +209,14 @@ void procfs_comm(struct pseudo_text *t, const uint32_t *n)
     struct now s;
 
     if (find_now(n[0], 0, &s))
+        pseudo_print(t, "%.15s\n", s.name);
+}
+
+void procfs_thread_comm(struct pseudo_text *t, const uint32_t *n)
+{
+    struct now s;
+
+    if (find_now(n[0], n[1], &s))
         pseudo_print(t, "%.15s\n", s.name);
 }
 

@@ -314,9 +314,16 @@ int64_t sys_fchmod(const struct call *c)
     return err;
 }
 
+/* A new owner's program runs as no other: the bits for that go, but of a group that may not execute
+ * it. */
 static int give_vnode(struct vnode *v, uint64_t uid, uint64_t gid)
 {
-    return is_read_only(v) ? -EROFS : v->ops->give(v, (uint32_t)uid, (uint32_t)gid);
+    int err = is_read_only(v) ? -EROFS : v->ops->give(v, (uint32_t)uid, (uint32_t)gid);
+    uint32_t lost = S_ISUID | (v->mode & S_IXGRP ? S_ISGID : 0);
+
+    if (!err && !vnode_is(v, S_IFDIR) && !vnode_is(v, S_IFLNK) && v->mode & lost)
+        err = v->ops->change(v, v->mode & 07777 & ~lost);
+    return err;
 }
 
 /* Gives what is at path a[0] to user a[1] and group a[2]. */

@@ -1,6 +1,7 @@
 /* System calls on descriptors. */
 #include "kernel/arch/arch.h"
 #include "kernel/core/cpu.h"
+#include "kernel/file/pipe.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
 #include "kernel/proc/syscall/sockets.h"
@@ -181,6 +182,39 @@ int64_t sys_pwritev(const struct call *c)
     return c->a[3] > INT64_MAX ? -EINVAL : transfer_many(c, file_write, c->a[3]);
 }
 
+/* preadv2 and pwritev2: at an offset, or, for -1, at the position. Of the flags there are none. */
+static int64_t transfer_flagged(const struct call *c, transfer *move)
+{
+    if ((int64_t)c->a[3] < -1)
+        return -EINVAL;
+    if (c->a[5])
+        return -EOPNOTSUPP;
+    return transfer_many(c, move, (int64_t)c->a[3] == -1 ? FILE_HERE : c->a[3]);
+}
+
+int64_t sys_preadv2(const struct call *c)
+{
+    return transfer_flagged(c, file_read);
+}
+
+int64_t sys_pwritev2(const struct call *c)
+{
+    return transfer_flagged(c, file_write);
+}
+
+/* Nothing is read ahead: what a file has lies in memory, or is the host's. */
+int64_t sys_readahead(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+    int64_t result = !f || (__atomic_load_n(&f->flags, __ATOMIC_RELAXED) & O_ACCMODE) == O_WRONLY
+                         ? -EBADF
+                     : vnode_is(f->v, S_IFREG) ? 0
+                                               : -EINVAL;
+
+    file_put(f);
+    return result;
+}
+
 int64_t sys_lseek(const struct call *c)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
@@ -315,6 +349,10 @@ static int64_t control_file(const struct call *c, struct file *f)
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
         return lock_records(c, f);
+    case F_GETPIPE_SZ:
+        return pipe_room(f);
+    case F_SETPIPE_SZ:
+        return pipe_set_room(f, (uint32_t)c->a[2]);
     case F_SETOWN:
     case F_GETOWN:
         return 0;
@@ -393,9 +431,10 @@ int64_t sys_fstat(const struct call *c)
 static int64_t sync_file(const struct call *c, bool data)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
-    int64_t result = !f                  ? -EBADF
-                     : f->v->ops->stream ? -EINVAL
-                                         : f->v->ops->sync(f->v, f->state, data);
+    int64_t result = !f ? -EBADF
+                     : f->v->ops->stream || vnode_is(f->v, S_IFCHR)
+                         ? -EINVAL
+                         : f->v->ops->sync(f->v, f->state, data);
 
     file_put(f);
     return result;

@@ -4,6 +4,7 @@
 #include "kernel/core/printf.h"
 #include "kernel/lib/release.h"
 #include "kernel/mem/mem.h"
+#include "kernel/proc/machine_name.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
 #include <linux/limits.h>
@@ -103,14 +104,35 @@ int64_t sys_setgroups(const struct call *c)
 
 int64_t sys_uname(const struct call *c)
 {
-    struct new_utsname u = {.sysname = "Linux",
-                            .nodename = "vigil",
-                            .release = RELEASE_NAME,
-                            .version = "#1 SMP Vigil",
-                            .domainname = "(none)"};
+    struct new_utsname u = {.sysname = "Linux", .release = RELEASE_NAME, .version = RELEASE_BUILD};
 
+    machine_name_get(MACHINE_HOST, u.nodename);
+    machine_name_get(MACHINE_DOMAIN, u.domainname);
     ksnprintf(u.machine, sizeof(u.machine), "%s", arch_name);
     return arch_copy_to_user(c->a[0], &u, sizeof(u));
+}
+
+static int64_t set_machine_name(const struct call *c, enum machine_name which)
+{
+    char name[MACHINE_NAME_BYTES] = {0};
+    int32_t n = (int32_t)c->a[1];
+
+    if (n < 0 || n >= MACHINE_NAME_BYTES)
+        return -EINVAL;
+    if (arch_copy_from_user(name, c->a[0], (size_t)n))
+        return -EFAULT;
+    machine_name_set(which, name);
+    return 0;
+}
+
+int64_t sys_sethostname(const struct call *c)
+{
+    return set_machine_name(c, MACHINE_HOST);
+}
+
+int64_t sys_setdomainname(const struct call *c)
+{
+    return set_machine_name(c, MACHINE_DOMAIN);
 }
 
 int64_t sys_sysinfo(const struct call *c)

@@ -61,8 +61,8 @@ int path_find(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t at, s
 
     if (err)
         return err;
-    if (!text[0] && (at & AT_EMPTY_PATH)) {
-        err = find_open(c, dirfd, out);
+    if (!text[0]) {
+        err = at & AT_EMPTY_PATH ? find_open(c, dirfd, out) : -ENOENT;
     } else {
         err = path_begin(c, dirfd, text, &start);
         if (!err) {
@@ -377,4 +377,13 @@ int64_t sys_umask(const struct call *c)
 int64_t sys_no_attributes(UNUSED const struct call *c)
 {
     return -EOPNOTSUPP;
+}
+
+/* The same by descriptor. */
+int64_t sys_no_attributes_open(const struct call *c)
+{
+    struct file *f = files_find(c->p->files, c->a[0]);
+
+    file_put(f);
+    return f ? -EOPNOTSUPP : -EBADF;
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# FIFOs, and what processes set of others: the same as under Linux.
+# FIFOs, what processes set of others, and single calls: the same as under Linux.
 . "${0%/*}/lib.sh"
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-for t in fifos others; do
+for t in fifos others calls; do
 	"$compiler" -O1 -static -o "$work/$t" "test/linux/$t.c"
 	if [ "$(uname -m)" = "$arch" ]; then
 		r=0; timeout 60 "$work/$t" >"$work/linux.txt" 2>&1 || r=1
@@ -12,10 +12,10 @@ for t in fifos others; do
 		result $r "$t finds the same under Linux"
 	fi
 done
-tar -C "$work" -cf "$work/initrd.tar" fifos others
+tar -C "$work" -cf "$work/initrd.tar" fifos others calls
 initrd=initrd=$work/initrd.tar
 
-for t in fifos others; do
+for t in fifos others calls; do
 	boot smp=2 timeout=120 "$initrd" -- -- /$t
 	status_is 0 "$t"
 	guest_tap
