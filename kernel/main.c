@@ -146,6 +146,7 @@ static void init_thread(void *arg)
     unsigned run_status = run_commands(&cmdline);
     telemetry_stop();
     track_end();
+    memory_report_files();
     net_interface_report();
     share_report();
     if (selftest_wanted)

@@ -62,7 +62,10 @@ enum mapping_flag {
     MAPPING_APART = 4,      /* with an unmapped page on both sides; not joined to neighbours */
     MAPPING_GROWS = 8,      /* a stack: grows downward by faults, up to STACK_LIMIT in all */
     MAPPING_UNCOUNTED = 16, /* a reservation: does not count as mapped */
-    MAPPING_SHARED = 32,    /* space_fork makes no copy: what one of the two writes both have */
+    /* space_fork makes no copy: what one of the two writes both have, and of an object all that map
+     * it */
+    MAPPING_SHARED = 32,
+    MAPPING_READ_ONLY = 64, /* it never gets the right to write */
 };
 #define STACK_LIMIT (8 * MIB)
 /* What to map. Without MAPPING_FIXED and NOREPLACE, va is a hint, page-aligned, or 0. */
@@ -98,7 +101,7 @@ vaddr_t space_brk(struct space *s, vaddr_t end);
 /* Unmaps [va, va + len), which may have holes. Returns 0, -EINVAL or -ENOMEM. */
 int space_unmap(struct space *s, vaddr_t va, uint64_t len);
 /* Changes the protection of [va, va + len). Returns 0; -ENOMEM: a part is not mapped; -EACCES:
- * writable and executable; -EINVAL. */
+ * writable and executable, or MAPPING_READ_ONLY; -EINVAL. */
 int space_protect(struct space *s, vaddr_t va, uint64_t len, unsigned prot);
 enum remap_flag { REMAP_MAYMOVE = 1, REMAP_FIXED = 2, REMAP_DONTUNMAP = 4 };
 /* Makes the mapping at va, `old_len` bytes of one region, `len` bytes long: where it is, or, with
@@ -148,9 +151,10 @@ bool space_is_mapped(struct space *s, vaddr_t va, uint64_t len);
  * of the space hides. Thread context. Returns 0, -ENOMEM, -EDQUOT or -EEXIST. */
 int space_show(struct space *s, vaddr_t va, paddr_t page, unsigned prot);
 void space_hide(struct space *s, vaddr_t va);
-/* Returns what a word at va is known by together with va, to all processes that have it: s, or for
- * memory that forked ones share what these have in common. Thread context, no lock held. */
-const void *space_word_owner(struct space *s, vaddr_t va);
+/* Returns what a word at va is known by together with *place, to all processes that have it: s and
+ * va; for memory that forked ones share what these have in common, and va; or an object that s maps
+ * and the byte in it. Thread context, no lock held. */
+const void *space_word_owner(struct space *s, vaddr_t va, uint64_t *place);
 /* Describes in buf the region that va lies in, with the offset in it, for messages; "unmapped" if
  * there is none. Returns the kind of address as a word: "mapped", "unmapped", "null", "overflow"
  * (of a stack) or "kernel". */
@@ -206,6 +210,9 @@ struct space_stats {
     struct pool_prefetch prefetch;
 };
 void space_stats(struct space *s, struct space_stats *out);
+/* Reads those of the pool of files (mm/object.h); members of a space are 0, but for resident_pages.
+ * Returns false: no file has been written to. */
+bool space_stats_of_files(struct space_stats *out);
 struct region_stats {
     vaddr_t start, end;
     unsigned prot, advice;

@@ -28,7 +28,8 @@
  * of them writes, pages. `sharers` counts the tables that have a node: its page, its number, or
  * none any more, but TLBs have not forgotten the page. `mapped` counts those that have its page,
  * or whose TLBs may. While there are several sharers no table gives the right to write, but to
- * COMMON pages. While threads hold a node (`holds`) its frame is neither evicted nor freed.
+ * COMMON pages. While threads hold a node (`holds`) its frame is neither evicted nor freed. A page
+ * of a file has one sharer, the file's own table; processes that map it count in `mapped`.
  *
  * A page whose last sharer goes while it is GOING, WRITING, COMING or held becomes an orphan: its
  * node has no lineage any more, and the code that completes the transfer, or holds it, frees node
@@ -39,6 +40,7 @@
  */
 #pragma once
 #include "kernel/mem/account.h"
+#include "kernel/mem/frame.h"
 #include "hpm/path/ring.h"
 #include "mm/policy/curve/lrustack.h"
 #include "mm/mm.h"
@@ -172,6 +174,8 @@ struct pool {
     struct pool_held_up held_up;
     struct pool_stats stats; /* [P] */
 
+    bool files; /* [-] its pages are those of files (mm/object.h), which processes may map, too */
+
     /* The list of pools: mm/pool/pool.c */
     uint32_t spaces;            /* [L] that use the pool */
     uint32_t pins;              /* [L] threads that work on the pool without using it */
@@ -185,6 +189,11 @@ struct pool {
  * one, or, if like is NULL, as the arguments say now. `account` is charged for the pool's tables as
  * long as the space exists; NULL and the global pool: none is. Returns 0, -ENOMEM or -EDQUOT. */
 int pool_join(const struct pool *like, struct memory_account *account, struct pool **out);
+/* As pool_join, for memory of files (mm/object.h): there is one pool for all, which may have all
+ * frames that processes together may have. Returns 0 or -ENOMEM. */
+int pool_join_files(struct pool **out);
+/* Returns the pool of files, or NULL: there is none. Any context. */
+struct pool *pool_of_files(void);
 /* Adds a space to p, which another one is in. */
 void pool_join_too(struct pool *p);
 /* Takes a space that has no page any more out of p. The last space ends the pool, after waiting
@@ -229,6 +238,13 @@ void pool_touch_locked(struct pool *p, uint32_t n);
 void pool_enter_locked(struct pool *p, uint32_t n);
 uint32_t pool_victim_locked(struct pool *p, uint32_t incoming);
 
+/* Returns whether the frame has a page of p, and not one of a file, which a process maps though it
+ * is in another pool. */
+static inline bool pool_owns(const struct pool *p, paddr_t frame)
+{
+    return frame_page(frame)->of_files == p->files;
+}
+
 /* ---- Nodes. [P] held. ----------------------------------------------------------------------- */
 /* Makes a node that is HERE for a new page at va. Returns it, or NODE_NONE: call pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);
@@ -251,6 +267,16 @@ uint32_t pool_passed_next(struct pool *p);
 uint32_t pool_readahead_room(const struct pool *p);
 /* Frees a node that has no frame any more, and its slot. */
 void pool_node_free(struct pool *p, uint32_t n);
+/* Makes the frame, which is charged, that of node n. */
+static inline void pool_frame_take(struct pool *p, uint32_t n, uint32_t frame)
+{
+    struct page *page = frame_page_number(frame);
+
+    page->next = n;
+    page->of_files = p->files;
+    p->nodes[n].frame = frame;
+    p->held++;
+}
 /* Frees the node's frame and wakes threads that wait for one. */
 void pool_frame_free(struct pool *p, uint32_t n);
 /* Changes the node's state and wakes threads that wait for the node. */
@@ -265,6 +291,12 @@ static inline bool pool_is_shared(const struct node *node)
 static inline bool pool_is_copied(const struct node *node)
 {
     return pool_is_shared(node) && !(node->flags & NODE_COMMON);
+}
+/* Returns whether the node's page cannot be forgotten now: it is being written though it is HERE,
+ * or TLBs of processes that map an object may have it. The node's queue tells of the end. */
+static inline bool pool_is_kept(const struct node *node)
+{
+    return (node->flags & NODE_RESCUED) || node->mapped > node->sharers;
 }
 /* Forgets a page that is no longer in its only page table, neither itself nor its number; not one
  * that is RESCUED. Returns its frame if it was mapped: the caller frees and uncharges it when no
@@ -294,6 +326,8 @@ int pool_charge(struct pool *p, uint32_t incoming);
 void pool_uncharge(struct pool *p, uint32_t frames);
 
 /* ---- What trackers and prefetchers call. No lock held. -------------------------------------- */
+/* Tells the policies of a use of node n, which is HERE. [P] held. */
+void pool_used_locked(struct pool *p, uint32_t n);
 /* A sink of trackers (mm/track/track.h): touches the run's pages, in their order. */
 void pool_sink(struct space *s, const struct page_run *run);
 enum pool_fetch {

@@ -37,6 +37,8 @@ struct space {
     vaddr_t brk_start, brk;    /* [M] heap of brk; 0: none */
     uint64_t wx_choice;        /* [-] mem.wx when it was made */
     bool wx;                   /* [-] memory may be writable and executable */
+    bool files;                /* [-] its pages are those of files: no thread runs in it */
+    struct list objects;       /* [M] those it maps, as struct object_user (mm/object.h) */
     struct pool *pool;         /* [-] has a node for each page */
     struct lineage *lineage;   /* [-] */
     struct list relative;      /* lock of the lineage */
@@ -46,6 +48,7 @@ struct space {
     uint64_t locked_pages;     /* [S] written under [M], too; of locked regions */
     bool locks_future;         /* [M] new regions are locked */
     bool has_shared;           /* [A] there has been a region that forked processes share */
+    bool objects_gone;         /* [M] a region of an object was removed: `objects` may be fewer */
     uint64_t resident_pages;   /* [S] mapped by the page tables */
     uint64_t out_pages;        /* [S] with a node's number in the page tables */
     uint64_t faults;           /* [S] */
@@ -61,6 +64,12 @@ struct space {
     struct active_set *active;  /* mm/track/soft.c */
 };
 
+/* Returns whether policies are told each use of its pages, so that nothing is made of a fault, or
+ * of accessed marks. */
+static inline bool space_tells(const struct space *s)
+{
+    return s->watched || s->files;
+}
 /* Returns the page tables' protection for a page of a region with protection `prot`. A page without
  * rights stays in the tables, and every access to it faults. `shared`: pool_is_copied of its
  * node. */
@@ -70,7 +79,8 @@ static inline unsigned space_page_prot(unsigned prot, bool shared)
 
     return shared ? all & ~(unsigned)PROT_W : all;
 }
-/* space.c: returns pool_is_copied of the node of a page in s's tables. [S] held. */
+/* space.c: returns whether who writes to a page in s's tables gets a copy, or the right to it only
+ * then: pool_is_copied of its node, or an object's. [S] held. */
 bool space_shares(struct space *s, const struct arch_page *page);
 
 /* space_check.c: as space_check, for a space that no thread runs in any more; mostly with
@@ -78,9 +88,10 @@ bool space_shares(struct space *s, const struct arch_page *page);
 void space_check_end(struct space *s);
 /* Where mapped contents come from: source.c. */
 struct page_source_ops {
-    bool slow; /* reading makes a thread wait */
+    bool slow;   /* reading makes a thread wait */
+    bool object; /* `of` is an object: a shared mapping has its frames (mm/object.h) */
     /* Reads n pages from `page` on into frames. Thread context, no lock held. Returns 0 or -EIO. */
-    int (*read)(const struct page_source *s, uint64_t page, unsigned n, paddr_t *frames);
+    int (*read_pages)(const struct page_source *s, uint64_t page, unsigned n, paddr_t *frames);
 };
 /* Returns whether the region's pages count as mapped. */
 static inline bool space_counts(const struct region *r)
@@ -98,11 +109,15 @@ static inline void space_note_pages(struct space *s, const struct region *r, int
 /* space.c: makes a space without a page in the pool and lineage of another. Thread context, no lock
  * held. Returns 0, -ENOMEM or -EDQUOT. */
 int space_create_relative(struct space *of, struct memory_account *account, struct space **out);
+/* space.c: makes a space for the pages of files, in their pool. Thread context, no lock held.
+ * Returns 0 or -ENOMEM. */
+int space_create_for_files(struct space **out);
 /* space.c: allocates nodes for `more` further regions. [M] held. Returns 0 or -ENOMEM. */
 int space_reserve_regions(struct space *s, unsigned more);
 /* space.c: the same to take regions out of [va, end), which only a hole amid one makes more. */
 int space_reserve_to_remove(struct space *s, vaddr_t va, vaddr_t end);
-/* space.c: frees nodes that are left over, and releases [M]. */
+/* space.c: frees nodes that are left over, releases [M], and then ends what is no longer mapped of
+ * objects. */
 void space_unlock_regions(struct space *s);
 /* drop.c: drops all pages of [va, end). Unless the regions are closed, faults may bring new ones.
  * Thread context. */
@@ -137,7 +152,8 @@ bool space_may_lock(const struct space *s, uint64_t pages);
 unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
 /* readahead.c: reads n pages of the source, from `page` on: the first into frame `first`, the
  * others into frames of their own, which become pages of s unless they have been read otherwise
- * meanwhile. Thread context, no lock held. Returns 0, or -EIO: the first page could not be read. */
+ * meanwhile. Thread context, no lock held. Returns 0; -EIO: the first page could not be read; or
+ * -ENXIO: it is behind the end of an object. */
 int readahead_read(struct space *s, const struct page_source *source, uint64_t page, vaddr_t va,
                    unsigned n, paddr_t first);
 /* fault.c: makes the pages of [va, end) the space's own: copies what relatives have, too. [M] held.

@@ -117,6 +117,8 @@ RECURSIONS = {
     "kernel/net/lwip/streams.c:keep_main": (2, "what a branch belongs to is no branch"),
     "kernel/net/lwip/streams.c:let_go_main": (2, "what a branch belongs to is no branch"),
     "unix_name_put": (2, "what a name stands for is no socket"),
+    "object_put": (2, "the space of a store has no users of objects"),
+    "object_bring": (2, "the space of a store shows no object"),
     "mm/policy/region/region.c:search_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "mm/policy/region/tree.c:check_below": (24, "the height of a balanced tree of REGIONS_MAX"),
     "process_put": (2, "a process's program is no descriptor of signals"),
@@ -341,6 +343,8 @@ class Sources:
             inside = self.within(path, text.count("\n", 0, m.start()) + 1)
             for member, value in re.findall(r"\.(\w+)\s*=\s*(?:\{\s*)?&?(\w+)\b(?!\s*\()", values):
                 self.add(path, f"{name}.{member}", value)
+                if self.titles(path, value):
+                    continue
                 self.alias += [
                     (f"{name}.{member}", f"{inside}({value})"),
                     (f"{name}.{member}", value),
@@ -401,11 +405,11 @@ class Sources:
     def member(self, path, base, name):
         base = base.strip("()*")
         struct = BASES.get((path, base), BASES.get(base))
-        found = set(self.values.get(name, ()))
+        found = set()
         for key, values in self.values.items():
             if key.endswith("." + name) and struct in (None, key.split(".")[0]):
                 found |= values
-        return found
+        return found if struct and found else found | set(self.values.get(name, ()))
 
 
 class Graph:

@@ -10,6 +10,7 @@
 /* Outermost first. Two locks of one rank are taken in the order of their addresses. */
 enum lock_rank {
     LOCK_SPACE = 1, /* mm: an address space's regions and page tables */
+    LOCK_FILES,     /* mm: the same of a space that has the pages of files */
     LOCK_POOLS,     /* mm: the list of pools */
     LOCK_POOL,      /* mm: a pool's nodes and policy */
     LOCK_LINEAGE,   /* mm: the spaces of a lineage */

@@ -110,7 +110,7 @@ int file_open(const struct path_start *start, const char *path, uint32_t flags, 
     if (err)
         return err;
     if ((flags & O_TRUNC) && writes_to(v, flags))
-        err = v->ops->resize(v, 0);
+        err = v->ops->set_size(v, 0);
     if (!err && vnode_is(v, S_IFIFO) && !(flags & O_PATH)) {
         struct vnode *named = v;
         err = fifo_find(named, &v);

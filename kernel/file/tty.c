@@ -519,7 +519,7 @@ static const struct vnode_ops tty_ops = {
     .write = write_tty,
     .poll = poll_tty,
     .ioctl = ioctl_tty,
-    .resize = vnode_no_resize,
+    .set_size = vnode_no_resize,
     VNODE_OPS_FIXED,
     .release = vnode_no_release,
 };

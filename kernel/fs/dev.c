@@ -41,13 +41,13 @@ static int resize_nothing(UNUSED struct vnode *v, UNUSED uint64_t size)
 }
 
 /* A device without state: what is read and written. */
-#define DEVICE_OPS(read_, write_)                                                                 \
-    {                                                                                             \
-        .lookup = vnode_no_lookup, .parent = tree_parent, .name = tree_name,                      \
-        .list = vnode_no_list, .readlink = vnode_no_readlink, .follow = vnode_no_follow,          \
-        .stat = vnode_stat, .open = vnode_open, .close = vnode_close, .read = (read_),            \
-        .write = (write_), .poll = vnode_poll, .ioctl = vnode_no_ioctl, .resize = resize_nothing, \
-        .release = vnode_no_release, VNODE_OPS_FIXED,                                             \
+#define DEVICE_OPS(read_, write_)                                                        \
+    {                                                                                    \
+        .lookup = vnode_no_lookup, .parent = tree_parent, .name = tree_name,             \
+        .list = vnode_no_list, .readlink = vnode_no_readlink, .follow = vnode_no_follow, \
+        .stat = vnode_stat, .open = vnode_open, .close = vnode_close, .read = (read_),   \
+        .write = (write_), .poll = vnode_poll, .ioctl = vnode_no_ioctl,                  \
+        .set_size = resize_nothing, .release = vnode_no_release, VNODE_OPS_FIXED,        \
     }
 
 static const struct device {

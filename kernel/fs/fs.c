@@ -11,7 +11,7 @@
 
 static struct mount *mounts; /* fixed after fs_start() */
 static uint32_t last_device;
-static struct tree *root, *dev; /* fixed after fs_start() */
+static struct tree *root, *dev, *apart; /* fixed after fs_start(); `apart`: no folder leads there */
 
 static void add_mount(struct mount *m, struct vnode *on)
 {
@@ -54,8 +54,7 @@ static void limit_tree(struct tree *t)
     tree_set_limit(t, frames.total_pages * PAGE_SIZE / 4);
 }
 
-/* Mounts a folder that all programs can write to. */
-static void mount_writable(struct vnode *on)
+static struct tree *make_writable(void)
 {
     struct tree *t = tree_create("tmpfs", TMPFS_MAGIC, false);
 
@@ -63,7 +62,7 @@ static void mount_writable(struct vnode *on)
         panic("no memory for a folder that can be written");
     limit_tree(t);
     tree_mount(t)->root->mode = S_IFDIR | 01777;
-    add_mount(tree_mount(t), on);
+    return t;
 }
 
 static void add_initrd(const void *archive, uint64_t bytes)
@@ -99,7 +98,14 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     dev_fill(dev);
     fs_mount("/sys", &sys_fs);
     make_folder("/tmp", 01777);
-    mount_writable(tree_make_folder(dev, "shm", 01777));
+    add_mount(tree_mount(make_writable()), tree_make_folder(dev, "shm", 01777));
+    apart = make_writable();
+    tree_mount(apart)->device = ++last_device;
+}
+
+struct vnode *fs_make_memory(const char *name)
+{
+    return tree_make_apart(apart, name, 0777);
 }
 
 void fs_mount(const char *path, struct pseudo *fs)

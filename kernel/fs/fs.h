@@ -19,6 +19,9 @@ struct vnode *fs_root(void);
  * Returns 0 with a reference, which vnode_put() drops, or an error as path_walk(). Thread context,
  * no lock held. */
 int fs_open(const char *path, struct vnode **out);
+/* Makes an empty file in memory, in no folder, of this name. Thread context, no lock held. Returns
+ * it, referenced, or NULL: no memory. */
+struct vnode *fs_make_memory(const char *name);
 /* Adds a device to /dev, as tree_make_device() does. At boot, after fs_start(). Panics without
  * memory. Returns it, not referenced. */
 struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,

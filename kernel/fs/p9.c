@@ -359,13 +359,14 @@ static const struct vnode_ops p9_ops = {
     .create = p9_create,
     .remove = p9_remove,
     .rename = p9_rename,
-    .resize = p9_resize,
+    .set_size = p9_resize,
     .change = p9_change,
     .give = p9_give,
     .stamp = p9_stamp,
     .link = p9_link,
     .sync = p9_sync,
     .own = vnode_no_own, /* no contents are memory's */
+    .object = vnode_no_object,
     .release = release_node,
 };
 

@@ -251,6 +251,18 @@ static char *write_path(struct vnode *v, char *to, char *end, int *err)
     return at;
 }
 
+/* Of a file that is in no folder any more. */
+static int64_t name_removed(struct vnode *v, char *to, size_t room)
+{
+    static const char mark[] = " (deleted)";
+    size_t n = v->ops->name(v, to, room - 1);
+
+    if (n + sizeof(mark) > room)
+        return -ERANGE;
+    memcpy(to + n, mark, sizeof(mark));
+    return (int64_t)(n + sizeof(mark) - 1);
+}
+
 int64_t path_of(struct vnode *v, char *to, size_t room)
 {
     int err = -ERANGE;
@@ -263,6 +275,8 @@ int64_t path_of(struct vnode *v, char *to, size_t room)
         return (int64_t)n;
     }
     char *end = to + room - 1, *at = write_path(v, to, end, &err);
+    if (!at && err == -ENOENT && !vnode_is(v, S_IFDIR))
+        return name_removed(v, to, room);
     if (!at)
         return err;
     memmove(to, at, (size_t)(end - at));

@@ -33,6 +33,6 @@ struct path_last {
 int path_last(const struct path_start *start, const char *path, struct path_last *out);
 
 /* Stores the path from the root of all to a folder or file, with a NUL. Returns its length;
- * -ENOENT: it has been removed; -ERANGE: it needs more than `room` bytes. A vnode that is in no
- * folder, such as a pipe, has its name alone. */
+ * -ENOENT: it is a folder that has been removed; -ERANGE: it needs more than `room` bytes. A vnode
+ * that is in no folder, such as a pipe, has its name alone, with " (deleted)" if it is a file. */
 int64_t path_of(struct vnode *v, char *to, size_t room);

@@ -416,7 +416,7 @@ static const struct vnode_ops pseudo_ops = {
     .write = write_entry,
     .poll = vnode_poll,
     .ioctl = vnode_no_ioctl,
-    .resize = resize_entry,
+    .set_size = resize_entry,
     VNODE_OPS_FIXED,
     .release = release_entry,
 };

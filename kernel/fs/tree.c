@@ -234,24 +234,25 @@ const struct vnode_ops tree_ops = {
     .create = node_create,
     .remove = node_remove,
     .rename = node_rename,
-    .resize = node_resize,
+    .set_size = node_resize,
     .change = node_change,
     .give = node_give,
     .stamp = node_stamp,
     .link = node_link,
     .sync = vnode_sync,
     .own = node_own,
+    .object = node_object,
     .release = release_node,
 };
 
 static int tell_usage(const struct mount *m, struct mount_usage *out)
 {
     const struct tree *t = container_of(m, struct tree, mount);
-    uint64_t used = __atomic_load_n(&t->bytes, __ATOMIC_RELAXED) / PAGE_SIZE;
+    uint64_t used = object_store_pages(&t->store);
 
     *out = (struct mount_usage){.block_bytes = (uint32_t)PAGE_SIZE,
                                 .name_max = VNODE_NAME_MAX,
-                                .blocks = t->bytes_max / PAGE_SIZE};
+                                .blocks = t->store.pages_max};
     out->free = out->available = out->blocks - MIN(used, out->blocks);
     out->files = out->files_free = out->blocks;
     return 0;
@@ -264,6 +265,7 @@ struct tree *tree_create(const char *type, uint32_t magic, bool read_only)
     if (!t)
         return NULL;
     spin_init(&t->lock, LOCK_FS, "tree of files");
+    object_store_init(&t->store, 0);
     t->mount =
         (struct mount){.type = type, .usage = tell_usage, .magic = magic, .read_only = read_only};
     t->bucket_count = BUCKETS_FIRST;
@@ -280,7 +282,7 @@ struct tree *tree_create(const char *type, uint32_t magic, bool read_only)
 
 void tree_set_limit(struct tree *t, uint64_t bytes)
 {
-    t->bytes_max = bytes;
+    t->store.pages_max = bytes / PAGE_SIZE;
 }
 
 struct mount *tree_mount(struct tree *t)
@@ -303,6 +305,7 @@ void tree_destroy_for_test(struct tree *t)
         n = up;
     }
     vnode_put(&root->v);
+    object_store_end(&t->store);
     area_free(t->buckets);
     kfree(t);
 }

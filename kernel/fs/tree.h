@@ -31,6 +31,9 @@ struct vnode *tree_make_folder(struct tree *t, const char *path, uint32_t mode);
 struct vnode *tree_make_link(struct tree *t, const char *path, const char *target);
 struct vnode *tree_make_device(struct tree *t, const char *path, uint32_t mode, uint32_t major,
                                uint32_t minor, const struct vnode_ops *ops);
+/* Makes an empty file in no folder, which has a name all the same. Thread context. Returns it,
+ * referenced, or NULL: no memory. */
+struct vnode *tree_make_apart(struct tree *t, const char *name, uint32_t mode);
 struct vnode *tree_parent(struct vnode *v);
 size_t tree_name(struct vnode *v, char *to, size_t room);
 /* Frees a tree that is not mounted, of which no vnode is referenced from elsewhere. */

@@ -3,6 +3,7 @@
 #include "kernel/core/lock.h"
 #include "kernel/fs/tree.h"
 #include "kernel/lib/list.h"
+#include "mm/object.h"
 
 /*
  * [T] = the tree's lock; of a tree that is read-only once it is built, nothing changes. A node in a
@@ -19,13 +20,11 @@ struct node {
     uint64_t cursor;     /* [T] of its entry, ascending in a folder's list */
     struct list beside;  /* [T] in the folder's children */
     struct list children;
-    struct node *listed; /* [T] of a folder: the child that was listed last, or NULL */
-    struct node *next;   /* [T] in its bucket */
-    /* Contents of a file that was written; a page may be missing: zeros. */
-    uint8_t **pages;     /* [T] */
-    uint64_t page_count; /* [T] of the array */
-    char *own_target;    /* [-] of a link that a program made: freed with the node */
-    struct node *same;   /* the node that has its contents, referenced, for a hard link; or NULL */
+    struct node *listed;   /* [T] of a folder: the child that was listed last, or NULL */
+    struct node *next;     /* [T] in its bucket */
+    struct object *object; /* [A] contents of a file that was written, made once; NULL: none */
+    char *own_target;      /* [-] of a link that a program made: freed with the node */
+    struct node *same; /* the node that has its contents, referenced, for a hard link; or NULL */
 };
 
 struct tree {
@@ -33,7 +32,7 @@ struct tree {
     struct spinlock lock;
     struct node **buckets; /* [T] of nodes by folder and name */
     uint64_t bucket_count, node_count, last_id, last_cursor;
-    uint64_t bytes, bytes_max; /* [A], [-] of all contents that were written */
+    struct object_store store; /* of all contents that were written */
 };
 
 extern const struct vnode_ops tree_ops;
@@ -83,5 +82,6 @@ int node_stamp(struct vnode *v, const struct vnode_time *accessed,
                const struct vnode_time *modified);
 int node_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
 int node_own(struct vnode *v, bool copied, struct vnode **out);
+int node_object(struct vnode *v, struct object **out);
 /* Frees what was written to a node that has no reference left. */
 void node_free_contents(struct node *f);

@@ -4,7 +4,6 @@
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 
-#define FILE_MAX       (1 * GIB)
 #define LINKS_MAX_TREE 65000
 
 /* ---- Times ----------------------------------------------------------------------------------- */
@@ -54,176 +53,83 @@ int node_stamp(struct vnode *v, const struct vnode_time *accessed,
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static bool charge_page(struct tree *t)
+static struct object *object_of(const struct node *f)
 {
-    if (__atomic_add_fetch(&t->bytes, PAGE_SIZE, __ATOMIC_RELAXED) <= t->bytes_max)
-        return true;
-    __atomic_sub_fetch(&t->bytes, PAGE_SIZE, __ATOMIC_RELAXED);
-    return false;
+    return __atomic_load_n(&f->object, __ATOMIC_ACQUIRE);
 }
 
-static void free_page(struct tree *t, void *page)
+int node_object(struct vnode *v, struct object **out)
 {
-    if (page)
-        __atomic_sub_fetch(&t->bytes, PAGE_SIZE, __ATOMIC_RELAXED);
-    kfree(page);
-}
+    struct node *f = node_of(v);
+    int err = 0;
 
-/* Puts a page and, if it is not NULL, a longer array into a file. Leaves in both what was not used
- * or is not used any more. Lock held. */
-static void install_page(struct node *f, uint64_t index, uint8_t **page, uint8_t ***array,
-                         uint64_t count)
-{
-    if (*array && f->page_count < count) {
-        uint8_t **old = f->pages;
-        if (old)
-            memcpy(*array, old, f->page_count * sizeof(*old));
-        f->pages = *array;
-        f->page_count = count;
-        *array = old;
+    if (!vnode_is(v, S_IFREG) || v->data)
+        return -ENODEV;
+    if (!object_of(f)) {
+        struct object *fresh, *none = NULL;
+        err = object_create(&f->tree->store, &fresh);
+        if (!err && !__atomic_compare_exchange_n(&f->object, &none, fresh, false, __ATOMIC_ACQ_REL,
+                                                 __ATOMIC_ACQUIRE))
+            object_put(fresh);
     }
-    if (index < f->page_count && !f->pages[index]) {
-        f->pages[index] = *page;
-        *page = NULL;
-    }
-}
-
-/* Makes page `index` of a file, if there is none. No lock held. Returns 0 or -ENOSPC. */
-static int make_page(struct node *f, uint64_t index)
-{
-    bool irq = tree_lock(f->tree);
-    uint64_t count = f->page_count;
-    bool there = index < count && f->pages[index];
-
-    tree_unlock(f->tree, irq);
-    if (there)
-        return 0;
-    if (!charge_page(f->tree))
-        return -ENOSPC;
-    uint8_t *page = kmalloc(PAGE_SIZE), **array = NULL;
-    if (index >= count) {
-        count = MAX(index + 1, MAX(count * 2, (uint64_t)8));
-        array = kmalloc(count * sizeof(*array));
-    }
-    bool made = page && (array || index < f->page_count);
-    if (made) {
-        irq = tree_lock(f->tree);
-        install_page(f, index, &page, &array, count);
-        tree_unlock(f->tree, irq);
-    }
-    if (page || !made)
-        __atomic_sub_fetch(&f->tree->bytes, PAGE_SIZE, __ATOMIC_RELAXED);
-    kfree(page);
-    kfree(array);
-    return made ? 0 : -ENOSPC;
+    *out = object_of(f);
+    return err ? -ENOSPC : 0;
 }
 
 int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n)
 {
     struct node *f = node_of(v);
-    size_t done = 0;
 
     if (vnode_is(v, S_IFDIR))
         return -EISDIR;
     if (v->data)
         return vnode_read_data(v, state, flags, at, to, n);
-    bool irq = tree_lock(f->tree);
-    n = at < v->size ? MIN(n, (size_t)(v->size - at)) : 0;
-    while (done < n) {
-        uint64_t index = (at + done) / PAGE_SIZE, from = (at + done) % PAGE_SIZE;
-        size_t part = MIN(n - done, (size_t)(PAGE_SIZE - from));
-        const uint8_t *page = index < f->page_count ? f->pages[index] : NULL;
-        if (page)
-            memcpy((char *)to + done, page + from, part);
-        else
-            memset((char *)to + done, 0, part);
-        done += part;
-    }
-    if (done)
+    int64_t done = object_of(f) ? object_read(object_of(f), at, to, n) : 0;
+    if (done > 0) {
+        bool irq = tree_lock(f->tree);
         note_read(f);
-    tree_unlock(f->tree, irq);
-    return (int64_t)done;
+        tree_unlock(f->tree, irq);
+    }
+    return done;
 }
 
-/* Copies into one page. */
-static int write_part(struct node *f, uint64_t at, const void *from, size_t n)
+/* Takes over what has become of the object. */
+static void contents_changed(struct node *f)
 {
-    int err = make_page(f, at / PAGE_SIZE);
-
-    if (err)
-        return err;
     bool irq = tree_lock(f->tree);
-    uint8_t *page = at / PAGE_SIZE < f->page_count ? f->pages[at / PAGE_SIZE] : NULL;
-    if (page) { /* else another thread has cut the file */
-        memcpy(page + at % PAGE_SIZE, from, n);
-        f->v.size = MAX(f->v.size, at + n);
-        node_changed(f, true);
-    }
+
+    f->v.size = object_bytes(f->object);
+    node_changed(f, true);
     tree_unlock(f->tree, irq);
-    return 0;
 }
 
 int64_t node_write(struct vnode *v, UNUSED void *state, UNUSED unsigned flags, uint64_t at,
                    const void *from, size_t n)
 {
-    size_t done = 0;
+    struct object *o;
+    int err = node_object(v, &o);
 
-    if (!vnode_is(v, S_IFREG) || v->data)
-        return -EINVAL;
-    if (at >= FILE_MAX || n > FILE_MAX - at)
-        return -EFBIG;
-    while (done < n) {
-        size_t part = MIN(n - done, (size_t)(PAGE_SIZE - (at + done) % PAGE_SIZE));
-        int err = write_part(node_of(v), at + done, (const char *)from + done, part);
-        if (err)
-            return done ? (int64_t)done : err;
-        done += part;
-    }
-    return (int64_t)done;
-}
-
-/* Takes a page off the end of a file that lies behind `size`. Returns it, or NULL. */
-static void *take_last(struct node *f, uint64_t size)
-{
-    uint64_t first = (size + PAGE_SIZE - 1) / PAGE_SIZE;
-    void *page = NULL;
-    bool irq = tree_lock(f->tree);
-
-    while (!page && f->page_count > first) {
-        page = f->pages[--f->page_count];
-        f->pages[f->page_count] = NULL;
-    }
-    tree_unlock(f->tree, irq);
-    return page;
+    if (err)
+        return err == -ENODEV ? -EINVAL : err;
+    int64_t done = object_write(o, at, from, n);
+    if (done > 0)
+        contents_changed(node_of(v));
+    return done == -ENOMEM || done == -EDQUOT ? -ENOSPC : done;
 }
 
 int node_resize(struct vnode *v, uint64_t size)
 {
-    struct node *f = node_of(v);
-    void *page;
+    struct object *o;
+    int err = node_object(v, &o) ?: object_resize(o, size);
 
-    if (v->data)
-        return -EINVAL;
-    if (size > FILE_MAX)
-        return -EFBIG;
-    bool irq = tree_lock(f->tree);
-    bool shorter = size < v->size;
-    v->size = size;
-    node_changed(f, true);
-    uint8_t *last = size / PAGE_SIZE < f->page_count ? f->pages[size / PAGE_SIZE] : NULL;
-    if (shorter && last)
-        memset(last + size % PAGE_SIZE, 0, PAGE_SIZE - size % PAGE_SIZE);
-    tree_unlock(f->tree, irq);
-    while (shorter && (page = take_last(f, size)))
-        free_page(f->tree, page);
-    return 0;
+    if (!err)
+        contents_changed(node_of(v));
+    return err == -ENODEV ? -EINVAL : err == -ENOMEM || err == -EDQUOT ? -ENOSPC : err;
 }
 
 void node_free_contents(struct node *f)
 {
-    for (uint64_t i = 0; i < f->page_count; i++)
-        free_page(f->tree, f->pages[i]);
-    kfree(f->pages);
+    object_put(f->object);
     kfree(f->own_target);
 }
 
@@ -279,6 +185,25 @@ int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, cons
         vnode_put(&child->v);
     }
     return err;
+}
+
+struct vnode *tree_make_apart(struct tree *t, const char *name, uint32_t mode)
+{
+    size_t n = text_length(name);
+    struct node *f = node_make(t, S_IFREG | mode);
+    char *own = f ? copy_text(name, n) : NULL;
+
+    if (!own) {
+        kfree(f);
+        return NULL;
+    }
+    f->name = own;
+    f->name_n = (uint32_t)n;
+    f->own_name = true;
+    f->links = 0;
+    node_changed(f, true);
+    f->v.accessed = f->v.changed;
+    return &f->v;
 }
 
 /* Returns whether `child` can be removed as a folder, or as another thing. */

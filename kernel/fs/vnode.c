@@ -143,6 +143,11 @@ int vnode_no_link(UNUSED struct vnode *folder, UNUSED const char *name, UNUSED s
     return -EROFS;
 }
 
+int vnode_no_object(UNUSED struct vnode *v, UNUSED struct object **out)
+{
+    return -ENODEV;
+}
+
 int vnode_sync(UNUSED struct vnode *v, UNUSED void *state, UNUSED bool data)
 {
     return 0;

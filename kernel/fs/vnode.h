@@ -24,6 +24,7 @@
 struct vnode;
 struct mount;
 struct poll_source; /* kernel/file/file.h */
+struct object;      /* mm/object.h */
 
 /* Since 1970. */
 struct vnode_time {
@@ -92,7 +93,7 @@ struct vnode_ops {
     int (*remove)(struct vnode *folder, const char *name, size_t n, bool is_folder);
     int (*rename)(struct vnode *from, const char *name, size_t n, struct vnode *to,
                   const char *new_name, size_t new_n);
-    int (*resize)(struct vnode *v, uint64_t size);
+    int (*set_size)(struct vnode *v, uint64_t size);
     int (*change)(struct vnode *v, uint32_t mode);            /* permissions */
     int (*give)(struct vnode *v, uint32_t uid, uint32_t gid); /* its owner; UINT32_MAX: stays */
     /* Sets its times; NULL: one stays. */
@@ -106,6 +107,9 @@ struct vnode_ops {
      * those that have it open; `copied`: with these contents. Returns 0 with a reference to the new
      * one; -ESTALE: the old one has left its folder; -ENOSPC; -EFBIG; -EROFS. */
     int (*own)(struct vnode *v, bool copied, struct vnode **out);
+    /* Stores the object with its contents, to be mapped: it is the vnode's as long as that is
+     * referenced. Returns 0; -ENODEV: it has none; -ENOSPC. */
+    int (*object)(struct vnode *v, struct object **out);
     /* Frees it, as the last reference is gone. */
     void (*release)(struct vnode *v);
 };
@@ -199,16 +203,17 @@ int vnode_no_own(struct vnode *v, bool copied, struct vnode **out);
 int vnode_no_stamp(struct vnode *v, const struct vnode_time *accessed,
                    const struct vnode_time *modified);
 int vnode_no_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
+int vnode_no_object(struct vnode *v, struct object **out);
 int vnode_sync(struct vnode *v, void *state, bool data); /* it is where it stays */
-/* The operations that change a file system, of one that cannot be written; but for `resize`. */
+/* The operations that change a file system, of one that cannot be written; but for `set_size`. */
 #define VNODE_OPS_FIXED                                                              \
     .create = vnode_no_create, .remove = vnode_no_remove, .rename = vnode_no_rename, \
     .change = vnode_no_change, .give = vnode_no_give, .stamp = vnode_no_stamp,       \
-    .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own
+    .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own, .object = vnode_no_object
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \
-    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .resize = vnode_no_resize,         \
+    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .set_size = vnode_no_resize,         \
     VNODE_OPS_FIXED
 void vnode_no_release(struct vnode *v);                             /* it is not freed */
 int mount_no_usage(const struct mount *m, struct mount_usage *out); /* nothing is stored in it */

@@ -23,8 +23,8 @@ struct page {
     uint32_t next, prev;
     uint8_t state; /* enum page_state */
     uint8_t order;
-    uint8_t class; /* heap: size class */
-    uint8_t unused;
+    uint8_t class;      /* heap: size class */
+    uint8_t of_files;   /* mm: it has the page of a file, not one of a process */
     uint16_t free_head; /* heap: first free object plus 1 */
     uint16_t used;      /* heap: allocated objects */
 };

@@ -43,7 +43,10 @@ void futex_init(void)
 /* Returns the name of the word at va: the same in all processes that share it. No lock held. */
 static struct word_name name_of(struct space *space, vaddr_t va)
 {
-    return word_name(space_word_owner(space, va), va);
+    uint64_t place;
+    const void *owner = space_word_owner(space, va, &place);
+
+    return word_name(owner, place);
 }
 
 static struct bucket *bucket_of(struct word_name name)

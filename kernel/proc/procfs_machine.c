@@ -26,17 +26,21 @@ void procfs_cpuinfo(struct pseudo_text *t, UNUSED const uint32_t *n)
 void procfs_meminfo(struct pseudo_text *t, UNUSED const uint32_t *n)
 {
     struct frame_stats f;
+    struct space_stats files;
 
     frame_stats(&f);
+    space_stats_of_files(&files);
     unsigned long long total = f.total_pages * PAGE_SIZE / KIB,
-                       left = f.free_pages * PAGE_SIZE / KIB;
+                       left = f.free_pages * PAGE_SIZE / KIB,
+                       cached = files.resident_pages * PAGE_SIZE / KIB;
     pseudo_print(
         t,
         "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n"
-        "Buffers:               0 kB\nCached:                0 kB\nSwapCached:     "
-        "       0 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n"
+        "Buffers:               0 kB\nCached:         %8llu kB\nSwapCached:     "
+        "       0 kB\nShmem:          %8llu kB\nSwapTotal:             0 kB\nSwapFree:             "
+        " 0 kB\n"
         "HugePages_Total:       0\nHugePages_Free:        0\nHugepagesize:       2048 kB\n",
-        total, left, left);
+        total, left, left, cached, cached);
 }
 
 /* Returns how long a CPU has been idle, to now if it is, else to the last time that it was. */

@@ -1,4 +1,5 @@
 #include "kernel/report/report.h"
+#include "kernel/core/printf.h"
 #include "kernel/proc/process.h"
 #include "kernel/trace/record.h"
 #include "mm/mm.h"
@@ -153,4 +154,18 @@ void memory_record(uint64_t *next_ns)
         put_process(pid);
     }
     put_tracker();
+}
+
+void memory_report_files(void)
+{
+    struct space_stats m;
+
+    if (!space_stats_of_files(&m) || !m.policy)
+        return;
+    kprintf("files: event=end policy=%s pages=%llu first_faults=%llu major_faults=%llu "
+            "page_ins=%llu page_outs=%llu clean_outs=%llu prefetched=%llu wasted=%llu\n",
+            m.policy, (unsigned long long)m.resident_pages, (unsigned long long)m.pool.first_faults,
+            (unsigned long long)m.pool.major_faults, (unsigned long long)m.pool.page_ins,
+            (unsigned long long)m.pool.page_outs, (unsigned long long)m.pool.clean_outs,
+            (unsigned long long)m.pool.prefetched, (unsigned long long)m.pool.wasted);
 }

@@ -28,6 +28,9 @@ void monitor_start(void);
  * to the display. Thread context. */
 void console_thread_start(void);
 
+/* Prints what became of the pages of files, if memory was limited. At the end of a run. */
+void memory_report_files(void);
+
 /* ---- Events: called by the thread of stream.c ------------------------------------------------ */
 
 /* Records where the cycles of each CPU and process have gone since boot, if these events are wanted

@@ -17,6 +17,7 @@
 #include "mm/pool/reclaim.h"
 #include "mm/pool/prefetching.h"
 #include "kernel/mem/frame.h"
+#include "mm/object.h"
 #include "mm/space.h"
 #include "mm/pool/swap.h"
 #include "mm/track/track.h"
@@ -60,7 +61,8 @@ static NOINLINE uint32_t slot_beside_neighbours(struct pool *p, struct space *s,
 
     arch_space_look(&s->arch, ALIGN_DOWN(va, SWAP_CLUSTER * PAGE_SIZE), SWAP_CLUSTER, row);
     for (unsigned i = 0; i < SWAP_CLUSTER; i++) {
-        if (row[i].kind == ARCH_PAGE_NONE || i == index)
+        if (row[i].kind == ARCH_PAGE_NONE || i == index ||
+            (row[i].kind == ARCH_PAGE_HERE && !pool_owns(p, row[i].pa)))
             continue;
         uint32_t n = row[i].kind == ARCH_PAGE_OUT ? row[i].number : frame_page(row[i].pa)->next;
         uint32_t slot = p->nodes[n].slot;
@@ -125,9 +127,9 @@ static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, u
 
     if ((node->flags & NODE_RESCUED) || is_locked(s, va))
         return KEPT;
-    if (pool_is_shared(node) || !maps_locked(s, va, node, &page))
+    if (pool_is_shared(node) || node->mapped > 1 || !maps_locked(s, va, node, &page))
         return CHANGED;
-    if (p->accessed && !s->watched && (page.marks & ARCH_USED)) {
+    if (p->accessed && !space_tells(s) && (page.marks & ARCH_USED)) {
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
         return KEPT;
     }
@@ -158,12 +160,12 @@ static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, u
 
 /* ---- Shared pages ---------------------------------------------------------------------------- */
 
-/* Asks the space for the page at va, which it may have: tells whether it keeps the page. */
-static bool keeps_page(struct pool *p, struct space *s, vaddr_t va)
+bool evict_keeps_page(struct space *s, vaddr_t va)
 {
     bool hot = track_hot(s, va), irq = spin_lock(&s->lock);
 
-    if (p->accessed && !s->watched && (arch_space_mark(&s->arch, va, ARCH_USED, 0) & ARCH_USED))
+    if (s->pool->accessed && !s->watched &&
+        (arch_space_mark(&s->arch, va, ARCH_USED, 0) & ARCH_USED))
         hot = true;
     hot |= is_locked(s, va);
     spin_unlock(&s->lock, irq);
@@ -245,7 +247,7 @@ static NOINLINE enum verdict evict_shared(struct batch *b, struct space *s, vadd
     bool hot = false, fresh = false;
 
     for (struct space *x = s; x && !hot;) {
-        hot = keeps_page(p, x, va);
+        hot = evict_keeps_page(x, va);
         struct space *next = hot ? NULL : lineage_next(l, x);
         if (x != s)
             lineage_unpin(x);
@@ -385,7 +387,8 @@ static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
     ASSERT(p->nodes[n].state == NODE_HERE);
     vaddr_t va = p->nodes[n].page << PAGE_SHIFT;
     struct space *s = lineage_next(p->nodes[n].lineage, NULL);
-    bool relatives = lineage_forked(s->lineage), shared = pool_is_shared(&p->nodes[n]);
+    bool relatives = lineage_forked(s->lineage), shared = pool_is_shared(&p->nodes[n]),
+         users = s->files && p->nodes[n].mapped > 1;
     spin_unlock(&p->lock, irq);
     if (shared) {
         v = evict_shared(b, s, va, n);
@@ -394,7 +397,7 @@ static enum verdict evict_next(struct batch *b, uint32_t incoming, bool *none)
     }
     if (relatives && !(s = find_mapper(p, s, va, n)))
         return CHANGED;
-    bool hot = !passed && track_hot(s, va);
+    bool hot = (!passed && track_hot(s, va)) || (users && object_take_back(s, va, n));
     irq = spin_lock(&s->lock);
     spin_lock_irqoff(&p->lock);
     v = evict_victim(b, s, va, n, hot, passed);

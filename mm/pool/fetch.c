@@ -37,11 +37,9 @@ static bool give_frame(struct pool *p, uint32_t n, paddr_t frame, unsigned how,
     bool is = node->state == NODE_OUT && node->slot != SLOT_NONE;
 
     if (is) {
-        node->frame = frame_number(frame_page(frame));
-        frame_page(frame)->next = n;
+        pool_frame_take(p, n, frame_number(frame_page(frame)));
         node->flags = (node->flags & ~NODE_FAILED) | NODE_UNUSED;
         p->prefetching.unused++;
-        p->held++;
         p->stats.prefetched++;
         if (how & FETCH_PREDICTED)
             prefetching_fetched(p, n);
@@ -99,7 +97,7 @@ unsigned space_nodes(struct space *s, const uint64_t *page, unsigned n, uint32_t
         arch_space_look(&s->arch, page[i] << PAGE_SHIFT, 1, &at);
         if (at.kind == ARCH_PAGE_OUT)
             nodes[found++] = at.number;
-        else if (at.kind == ARCH_PAGE_HERE)
+        else if (at.kind == ARCH_PAGE_HERE && pool_owns(s->pool, at.pa))
             nodes[found++] = frame_page(at.pa)->next;
     }
     spin_unlock(&s->lock, irq);

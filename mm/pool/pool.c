@@ -17,6 +17,7 @@ static struct spinlock pools_lock = SPINLOCK(LOCK_POOLS, "pools");
 static struct list pools = {&pools, &pools}; /* pools_lock */
 /* pools_lock: the pool that all spaces use, if there is one */
 static struct pool *global;
+static struct pool *files;  /* [A] that of files, written under pools_lock; NULL: none */
 static uint32_t pool_count; /* [A] written under pools_lock */
 
 uint32_t pools_number(void)
@@ -130,6 +131,15 @@ static void init_from_args(struct pool *p)
     p->prefetching.ops = prefetch == &prefetch_none || !p->limited ? NULL : prefetch;
 }
 
+/* Sets them for the pool of files. */
+static void init_for_files(struct pool *p)
+{
+    init_from_args(p);
+    p->files = true;
+    p->global = false;
+    p->limit = limit_now(true);
+}
+
 /* Sets limits and policies like those of `like`, where they are fixed. */
 static void init_like(struct pool *p, const struct pool *like)
 {
@@ -144,7 +154,10 @@ static void init_like(struct pool *p, const struct pool *like)
     p->prefetching.ops = like->prefetching.ops;
 }
 
-static int create_pool(const struct pool *like, struct memory_account *account, struct pool **out)
+/* Makes a pool with the limits and policies of `like`, or of the arguments. `of_files`: the one of
+ * files. */
+static int create_pool(const struct pool *like, bool of_files, struct memory_account *account,
+                       struct pool **out)
 {
     struct pool *p = kmalloc(sizeof(*p));
 
@@ -159,7 +172,7 @@ static int create_pool(const struct pool *like, struct memory_account *account, 
     if (like)
         init_like(p, like);
     else
-        init_from_args(p);
+        (of_files ? init_for_files : init_from_args)(p);
     p->share.mru_decides = mem_goal && (p->ops == &replace_chooser || p->ops == &replace_mru);
     p->reserve = pool_reserve_of(p->limit);
     p->share.last_look_ns = arch_clock_ns();
@@ -186,7 +199,7 @@ static void list_pool_locked(struct pool *p)
 int pool_join(const struct pool *like, struct memory_account *account, struct pool **out)
 {
     struct pool *fresh;
-    int err = create_pool(like, account, &fresh);
+    int err = create_pool(like, false, account, &fresh);
 
     if (err)
         return err;
@@ -200,6 +213,32 @@ int pool_join(const struct pool *like, struct memory_account *account, struct po
         destroy_pool(fresh);
     *out = p;
     return 0;
+}
+
+int pool_join_files(struct pool **out)
+{
+    struct pool *fresh;
+    int err = create_pool(NULL, true, NULL, &fresh);
+
+    if (err)
+        return err;
+    bool irq = spin_lock(&pools_lock);
+    bool first = !files;
+    if (first) {
+        list_pool_locked(fresh);
+        __atomic_store_n(&files, fresh, __ATOMIC_RELEASE);
+    }
+    files->spaces++;
+    spin_unlock(&pools_lock, irq);
+    if (!first)
+        destroy_pool(fresh);
+    *out = files;
+    return 0;
+}
+
+struct pool *pool_of_files(void)
+{
+    return __atomic_load_n(&files, __ATOMIC_ACQUIRE);
 }
 
 void pool_join_too(struct pool *p)
@@ -239,6 +278,8 @@ void pool_leave(struct pool *p)
         __atomic_store_n(&pool_count, pool_count - 1, __ATOMIC_RELAXED);
         if (p == global)
             global = NULL;
+        if (p == files)
+            __atomic_store_n(&files, NULL, __ATOMIC_RELEASE);
     }
     spin_unlock(&pools_lock, irq);
     if (!last)
@@ -336,14 +377,12 @@ uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t fra
         return NODE_NONE;
     p->nodes[n] = (struct node){.lineage = s->lineage,
                                 .page = va >> PAGE_SHIFT,
-                                .frame = frame,
                                 .state = NODE_HERE,
-                                .flags = s->watched ? NODE_FRESH : 0,
+                                .flags = space_tells(s) ? NODE_FRESH : 0,
                                 .region = region,
                                 .sharers = 1,
                                 .mapped = 1};
-    frame_page_number(frame)->next = n;
-    p->held++;
+    pool_frame_take(p, n, frame);
     pool_enter_locked(p, n);
     prefetching_missed(p, n);
     p->stats.first_faults++;
@@ -387,10 +426,8 @@ void pool_node_filled(struct pool *p, uint32_t n, uint32_t frame)
     struct node *node = &p->nodes[n];
 
     ASSERT(node->state == NODE_OUT && node->slot == SLOT_NONE && node->lineage);
-    node->frame = frame;
     node->flags |= NODE_UNUSED;
-    frame_page_number(frame)->next = n;
-    p->held++;
+    pool_frame_take(p, n, frame);
     p->prefetching.unused++;
     p->stats.page_ins++;
     p->stats.prefetched++;
@@ -530,6 +567,8 @@ void pool_unmapped(struct pool *p, uint32_t n)
     ASSERT(node->mapped && !(node->flags & NODE_RESCUED && node->mapped == 1));
     if (--node->mapped == 0 && node->state == NODE_HERE)
         pool_set_state(p, n, NODE_READY);
+    if (p->files)
+        wait_wake(pool_queue(p, n), UINT32_MAX);
 }
 
 void pool_drop_share(struct pool *p, uint32_t n)
@@ -571,23 +610,45 @@ void pool_let_go(struct pool *p, uint32_t n)
 
 /* ---- What trackers tell ---------------------------------------------------------------------- */
 
-static void touch_locked(struct space *s, uint64_t page)
+void pool_used_locked(struct pool *p, uint32_t n)
 {
-    struct pool *p = s->pool;
-    struct arch_page found;
+    struct node *node = &p->nodes[n];
 
-    if (page >= USER_MAX >> PAGE_SHIFT)
-        return;
-    arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &found);
-    if (found.kind != ARCH_PAGE_HERE)
-        return;
-    struct node *node = &p->nodes[frame_page(found.pa)->next];
     if (node->state != NODE_HERE) /* it is being taken out of all tables that have it */
         return;
     if (!p->ops->use_once || !(node->flags & NODE_FRESH))
-        pool_touch_locked(p, (uint32_t)(node - p->nodes));
+        pool_touch_locked(p, n);
     node->flags &= ~NODE_FRESH;
-    prefetching_used(p, (uint32_t)(node - p->nodes));
+    prefetching_used(p, n);
+}
+
+/* Returns the frame that s maps `page` to, or 0: it maps none. [S] held. */
+static paddr_t frame_at(struct space *s, uint64_t page)
+{
+    struct arch_page found;
+
+    if (page >= USER_MAX >> PAGE_SHIFT)
+        return 0;
+    arch_space_look(&s->arch, page << PAGE_SHIFT, 1, &found);
+    return found.kind == ARCH_PAGE_HERE ? found.pa : 0;
+}
+
+/* Touches the pages that are in p, among those that s maps, and returns the number of others. [S]
+ * held. */
+static size_t touch_those_of(struct pool *p, struct space *s, const uint64_t *entry, size_t n)
+{
+    size_t others = 0;
+
+    spin_lock_irqoff(&p->lock);
+    for (size_t i = 0; i < n; i++) {
+        paddr_t frame = frame_at(s, entry[i] & PAGE_ENTRY_PAGE);
+        if (frame && pool_owns(p, frame))
+            pool_used_locked(p, frame_page(frame)->next);
+        else
+            others += frame != 0;
+    }
+    spin_unlock_irqoff(&p->lock);
+    return others;
 }
 
 static void pool_used(struct space *s, const uint64_t *entry, size_t n)
@@ -595,10 +656,8 @@ static void pool_used(struct space *s, const uint64_t *entry, size_t n)
     while (n) {
         size_t part = MIN(n, (size_t)TOUCHES);
         bool irq = spin_lock(&s->lock);
-        spin_lock_irqoff(&s->pool->lock);
-        for (size_t i = 0; i < part; i++)
-            touch_locked(s, entry[i] & PAGE_ENTRY_PAGE);
-        spin_unlock_irqoff(&s->pool->lock);
+        if (touch_those_of(s->pool, s, entry, part))
+            touch_those_of(pool_of_files(), s, entry, part);
         spin_unlock(&s->lock, irq);
         entry += part;
         n -= part;
@@ -617,14 +676,15 @@ static void check_node(const struct pool *p, const struct node *node)
 {
     ASSERT(node->state <= NODE_OUT);
     ASSERT(node->lineage || is_busy(node));
-    ASSERT(!node->lineage == !node->sharers && node->mapped <= node->sharers);
+    ASSERT(!node->lineage == !node->sharers && (p->files || node->mapped <= node->sharers));
     ASSERT(node->state != NODE_HERE || node->mapped);
     ASSERT(!(node->flags & NODE_RESCUED) || node->state == NODE_HERE);
     ASSERT(!node->frame == (node->state == NODE_OUT));
     ASSERT(!(node->flags & NODE_UNUSED) || node->state == NODE_COMING || node->state == NODE_READY);
     ASSERT(!(node->flags & NODE_PREDICTED) || (node->flags & NODE_UNUSED));
     if (node->frame)
-        ASSERT(frame_page_number(node->frame)->next == (uint32_t)(node - p->nodes));
+        ASSERT(frame_page_number(node->frame)->next == (uint32_t)(node - p->nodes) &&
+               pool_owns(p, frame_address(frame_page_number(node->frame))));
 }
 
 void pool_check(struct pool *p)

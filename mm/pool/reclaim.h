@@ -36,6 +36,9 @@ uint32_t pools_number(void);
  * read in, or NODE_NONE. May yield the CPU. Thread context, no lock held. Returns the number of
  * pages evicted or being written; 0: none can be evicted now. */
 unsigned evict_batch(struct pool *p, uint32_t count, uint32_t incoming);
+/* evict.c: asks the space for the page at va, which it may have: tells whether it keeps the page.
+ * Thread context, no lock held. */
+bool evict_keeps_page(struct space *s, vaddr_t va);
 /* evict.c: tells whether every resident page has been looked at since one was evicted or a frame
  * was charged, so that none can be evicted. [P] held. */
 bool evict_tried_all_locked(const struct pool *p);

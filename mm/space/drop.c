@@ -17,11 +17,12 @@
 /* ---- Taking pages away ----------------------------------------------------------------------- */
 
 struct batch {
-    paddr_t frames[BATCH_FRAMES];
+    uint32_t frames[BATCH_FRAMES];
     uint32_t shared[BATCH_FRAMES]; /* nodes whose frames relatives may have */
-    unsigned n, shares;
+    uint32_t shown[BATCH_FRAMES];  /* nodes of objects, which others keep */
+    unsigned n, shares, shows;
     bool flush;       /* TLBs may map a page of the batch */
-    uint32_t waiting; /* the node that is being written and must be waited for, or NODE_NONE */
+    uint32_t waiting; /* the node that must be waited for, or NODE_NONE: pool_is_kept */
 };
 
 /* Puts its number in the place of a page that others have, too. What was stored to it may be known
@@ -38,17 +39,34 @@ static void take_share_locked(struct space *s, vaddr_t va, uint32_t n, struct ba
     b->shared[b->shares++] = n;
 }
 
-/* Takes out a mapped page. Returns false, with b->waiting set, if the page is still being
- * written. */
+/* Takes out a page of an object. */
+static void collect_shown_locked(struct space *s, vaddr_t va, struct batch *b)
+{
+    paddr_t frame;
+    int err = arch_space_unmap(&s->arch, va, &frame);
+
+    ASSERT(!err);
+    b->shown[b->shows++] = frame_page(frame)->next;
+    track_forget(s, va);
+    b->flush = true;
+    s->resident_pages--;
+}
+
+/* Takes out a mapped page. Returns false, with b->waiting set, if the page is still being written,
+ * or TLBs of processes may have it. */
 static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_page *page,
                                 struct batch *b)
 {
     struct pool *p = s->pool;
     uint32_t n = frame_page(page->pa)->next;
 
+    if (!pool_owns(p, page->pa)) {
+        collect_shown_locked(s, va, b);
+        return true;
+    }
     spin_lock_irqoff(&p->lock);
     bool shared = pool_is_shared(&p->nodes[n]);
-    b->waiting = p->nodes[n].flags & NODE_RESCUED ? n : NODE_NONE;
+    b->waiting = pool_is_kept(&p->nodes[n]) ? n : NODE_NONE;
     if (b->waiting == NODE_NONE && shared)
         take_share_locked(s, va, n, b);
     else if (b->waiting == NODE_NONE)
@@ -56,9 +74,11 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
     spin_unlock_irqoff(&p->lock);
     if (b->waiting != NODE_NONE)
         return false;
-    int err = shared ? arch_space_forget(&s->arch, va)
-                     : arch_space_unmap(&s->arch, va, &b->frames[b->n++]);
+    paddr_t frame;
+    int err = shared ? arch_space_forget(&s->arch, va) : arch_space_unmap(&s->arch, va, &frame);
     ASSERT(!err);
+    if (!shared)
+        b->frames[b->n++] = frame_number(frame_page(frame));
     track_forget(s, va);
     b->flush = true;
     s->resident_pages--;
@@ -89,7 +109,8 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
 
     *b = (struct batch){.waiting = NODE_NONE};
     for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES &&
-                             b->shares + ROW_PAGES <= BATCH_FRAMES;) {
+                             b->shares + ROW_PAGES <= BATCH_FRAMES &&
+                             b->shows + ROW_PAGES <= BATCH_FRAMES;) {
         vaddr_t row_end = MIN(ALIGN_DOWN(va, ROW_PAGES * PAGE_SIZE) + ROW_PAGES * PAGE_SIZE, end);
         unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT),
                  some = arch_space_look(&s->arch, va, n, row);
@@ -117,12 +138,24 @@ static void drop_shares(struct pool *p, const struct batch *b)
     spin_unlock(&p->lock, irq);
 }
 
-/* Blocks until node n is not being written any more. */
-static void wait_for_writing(struct pool *p, uint32_t n)
+static void drop_shown(const struct batch *b)
+{
+    struct pool *p = pool_of_files();
+
+    if (!b->shows)
+        return;
+    bool irq = spin_lock(&p->lock);
+    for (unsigned i = 0; i < b->shows; i++)
+        pool_unmapped(p, b->shown[i]);
+    spin_unlock(&p->lock, irq);
+}
+
+/* Blocks until node n changes, if it is kept. */
+static void wait_for_node(struct pool *p, uint32_t n)
 {
     bool irq = spin_lock(&p->lock);
 
-    if (p->nodes[n].flags & NODE_RESCUED)
+    if (pool_is_kept(&p->nodes[n]))
         wait_sleep_through(pool_queue(p, n), &p->lock, &irq);
     spin_unlock(&p->lock, irq);
 }
@@ -138,12 +171,13 @@ void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end)
         if (b.flush)
             tlb_shootdown(&s->arch, va, (next - va) >> PAGE_SHIFT);
         for (unsigned i = 0; i < b.n; i++)
-            frame_free(b.frames[i], 0);
+            frame_free(frame_address(frame_page_number(b.frames[i])), 0);
         if (b.n)
             pool_uncharge(s->pool, b.n);
         drop_shares(s->pool, &b);
+        drop_shown(&b);
         if (b.waiting != NODE_NONE)
-            wait_for_writing(s->pool, b.waiting);
+            wait_for_node(s->pool, b.waiting);
         va = next;
         sched_point();
     }
@@ -175,6 +209,7 @@ void space_remove_locked(struct space *s, vaddr_t va, vaddr_t end)
 
     while ((r = regions_above(&s->regions, va)) && r->start < end) {
         space_note_pages(s, r, -(int64_t)((r->end - r->start) >> PAGE_SHIFT));
+        s->objects_gone |= r->source.ops && r->source.ops->object;
         regions_remove(&s->regions, r);
     }
 }

@@ -12,7 +12,7 @@
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space.h"
+#include "mm/object.h"
 #include "mm/pool/swap.h"
 #include "mm/track/track.h"
 #include "kernel/mem/mem.h"
@@ -27,6 +27,7 @@ enum {
     NEEDS_COPY,
     NEEDS_SHOOTDOWN,
     NEEDS_TURN,
+    NEEDS_OBJECT,
     AGAIN
 };
 
@@ -56,6 +57,8 @@ struct bring {
     struct prefetch_list *list;
     /* list has what the program's advice asks for, not what the prefetch policy wants */
     bool advised;
+    struct object *object; /* whose page is to be brought, referenced, and its number there */
+    uint64_t object_page;
     /* pages to read together from the source, from va on; 0: not known yet */
     unsigned readahead;
 };
@@ -223,7 +226,7 @@ static int return_locked(struct bring *b, struct region *r, uint32_t n)
     if (r->advice == ADVICE_SEQUENTIAL)
         pool_passed_add(p, n);
     pool_set_state(p, n, NODE_HERE);
-    node->flags |= b->space->watched ? NODE_FRESH : 0;
+    node->flags |= space_tells(b->space) ? NODE_FRESH : 0;
     if (node->slot != SLOT_NONE && !(node->flags & NODE_RESCUED) && swap_scarce()) {
         swap_slot_give(node->slot);
         node->slot = SLOT_NONE;
@@ -265,9 +268,7 @@ static int take_frame_locked(struct bring *b, struct region *r, uint32_t n)
         return NEEDS_FRAME;
     if (node->slot == SLOT_NONE && !b->zeroed)
         return NEEDS_ZEROS;
-    node->frame = hand_over_frame(b);
-    frame_page_number(node->frame)->next = n;
-    p->held++;
+    pool_frame_take(p, n, hand_over_frame(b));
     if (node->slot == SLOT_NONE) {
         pool_enter_locked(p, n);
         prefetching_missed(p, n);
@@ -450,6 +451,18 @@ static void expect_locked(struct bring *b, const struct region *r)
     b->zeroed = false;
 }
 
+/* The region has an object's frames. */
+static int show_locked(struct bring *b, struct region *r)
+{
+    int err = object_map_locked(b->space, r, b->va, b->access, &b->trim);
+
+    if (err <= 0)
+        return err;
+    b->object = object_get(object_shown(r));
+    b->object_page = region_source_page(r, b->va);
+    return NEEDS_OBJECT;
+}
+
 static int try_fault(struct bring *b)
 {
     struct arch_page page;
@@ -459,6 +472,8 @@ static int try_fault(struct bring *b)
 
     if (allowed(r, b) && region_behind_source(r, b->va)) {
         err = -ENXIO;
+    } else if (allowed(r, b) && object_shown(r)) {
+        err = show_locked(b, r);
     } else if (allowed(r, b)) {
         expect_locked(b, r);
         arch_space_look(&b->space->arch, b->va, 1, &page);
@@ -552,9 +567,19 @@ static void copy(struct bring *b)
     b->copied = true;
 }
 
+static int get_object(struct bring *b)
+{
+    int err = object_bring(b->object, b->object_page, b->access);
+
+    object_put(b->object);
+    return err == -ENOSPC ? -ENXIO : err;
+}
+
 static int get_what_it_needs(struct bring *b, int need)
 {
     switch (need) {
+    case NEEDS_OBJECT:
+        return get_object(b);
     case NEEDS_FRAME:
         return get_frame(b);
     case NEEDS_ZEROS:

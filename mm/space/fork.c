@@ -14,7 +14,7 @@
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
 #include "mm/pool.h"
-#include "mm/space.h"
+#include "mm/object.h"
 
 #define ROW_PAGES 32 /* pages looked at in one hold of the locks; an aligned block of them */
 
@@ -198,10 +198,12 @@ static int copy_region(struct part *x, struct region *r)
 {
     int err = space_reserve_regions(x->child, 1);
 
+    if (!err && r->source.ops && r->source.ops->object)
+        err = object_add_user((struct object *)r->source.of, x->child);
     if (err)
         return err;
     bool irq = spin_lock(&x->parent->lock);
-    x->common = r->flags & REGION_SHARED;
+    x->common = (r->flags & REGION_SHARED) && !object_shown(r);
     if (x->common) {
         r->touched_lo = r->start;
         r->touched_hi = r->end;
@@ -211,7 +213,7 @@ static int copy_region(struct part *x, struct region *r)
     copy.flags &= (uint8_t)~REGION_LOCKED;
     copy.faults = copy.slow_faults = 0;
     x->va = copy.touched_lo;
-    x->end = copy.touched_hi;
+    x->end = object_shown(r) ? x->va : copy.touched_hi; /* faults bring what is an object's */
     x->tag = copy.tag;
     irq = spin_lock(&x->child->lock);
     err = regions_insert(&x->child->regions, &copy);

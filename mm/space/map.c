@@ -8,7 +8,7 @@
 #include "kernel/dev/block/block.h"
 #include "mm/pool.h"
 #include "mm/pool/swap.h"
-#include "mm/space.h"
+#include "mm/object.h"
 
 #define STACK_GAP MIB /* kept unmapped below a stack that grows */
 
@@ -150,7 +150,8 @@ int space_mmap(struct space *s, const struct mapping *m, vaddr_t *out)
         .kind = (uint8_t)m->kind,
         .flags = (m->flags & MAPPING_GROWS ? REGION_GROWS : 0) |
                  (m->flags & MAPPING_UNCOUNTED ? REGION_UNCOUNTED : 0) |
-                 (m->flags & MAPPING_SHARED ? REGION_SHARED : 0),
+                 (m->flags & MAPPING_SHARED ? REGION_SHARED : 0) |
+                 (m->flags & MAPPING_READ_ONLY ? REGION_READ_ONLY : 0),
         .source = m->source,
         .source_page = m->source_page,
     };
@@ -158,7 +159,11 @@ int space_mmap(struct space *s, const struct mapping *m, vaddr_t *out)
     mutex_lock(&s->map_lock);
     if (m->flags & MAPPING_SHARED)
         __atomic_store_n(&s->has_shared, true, __ATOMIC_RELAXED);
-    err = map_region(s, m, &region, len);
+    if (m->source.ops && m->source.ops->object)
+        err = object_add_user((struct object *)m->source.of, s);
+    if (!err)
+        err = map_region(s, m, &region, len);
+    s->objects_gone |= err != 0;
     space_unlock_regions(s);
     *out = region.start;
     return err;

@@ -11,7 +11,7 @@
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
 #include "mm/pool.h"
-#include "mm/space.h"
+#include "mm/object.h"
 #include "mm/track/track.h"
 
 #define ROW_PAGES   32  /* pages looked at in one call; an aligned block of them */
@@ -81,10 +81,11 @@ static void move_page(struct move *m, vaddr_t from, vaddr_t to, const struct arc
     int err;
 
     if (page->kind == ARCH_PAGE_HERE) {
+        unsigned prot = space_shares(m->space, page) ? m->prot & ~(unsigned)PROT_W : m->prot;
         if (m->prot & PROT_X)
             arch_code_written(phys_to_virt(page->pa));
         err = arch_space_map(arch, to, page->pa,
-                             m->prot | (page->marks & ARCH_WRITTEN ? PROT_WRITTEN : 0))
+                             prot | (page->marks & ARCH_WRITTEN ? PROT_WRITTEN : 0))
                   ?: arch_space_unmap(arch, from, &pa);
         if (!(page->marks & ARCH_USED))
             arch_space_mark(arch, to, ARCH_USED, 0);
@@ -105,6 +106,8 @@ static void move_row_pages(struct move *m, vaddr_t va, const struct arch_page *p
         move_page(m, from, to, &page[i]);
         m->changed |= page[i].kind == ARCH_PAGE_HERE; /* TLBs may hold an entry without rights */
         track_forget(m->space, from);
+        if (page[i].kind == ARCH_PAGE_HERE && !pool_owns(p, page[i].pa))
+            continue;
         uint32_t number =
             page[i].kind == ARCH_PAGE_HERE ? frame_page(page[i].pa)->next : page[i].number;
         spin_lock_irqoff(&p->lock);
@@ -217,9 +220,10 @@ static int move_mapping(struct space *s, const struct remap *x, vaddr_t *out)
         err = -ENOMEM;
     if (!err && !(x->flags & REMAP_FIXED))
         err = regions_find_gap(&s->regions, x->len, USER_MIN, MMAP_TOP, &m.to);
+    const struct region *r = regions_find(&s->regions, x->va);
+    bool shown = object_shown(r);
     /* relatives have such a page at one address */
-    if (!err && (regions_find(&s->regions, x->va)->flags & REGION_SHARED) &&
-        lineage_forked(s->lineage))
+    if (!err && (r->flags & REGION_SHARED) && !shown && lineage_forked(s->lineage))
         err = -EINVAL;
     if (err)
         return err;
@@ -229,7 +233,9 @@ static int move_mapping(struct space *s, const struct remap *x, vaddr_t *out)
         take_out(s, x->va + x->len, x->old_end);
         m.len = x->len;
     }
-    err = space_reserve_regions(s, 3) ?: space_unshare(s, m.from, m.from + m.len);
+    err = space_reserve_regions(s, 3);
+    if (!err && !shown)
+        err = space_unshare(s, m.from, m.from + m.len);
     if (err)
         return err;
     prepare(s, &m, x->len);

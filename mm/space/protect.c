@@ -72,8 +72,19 @@ static int count_prot(struct space *s, vaddr_t va, vaddr_t end, unsigned prot)
     return 0;
 }
 
+static bool is_read_only(const struct space *s, vaddr_t va, vaddr_t end)
+{
+    const struct region *r = regions_above(&s->regions, va);
+
+    while (r && r->start < end && !(r->flags & REGION_READ_ONLY))
+        r = region_next(r);
+    return r && r->start < end;
+}
+
 static int set_prot_locked(struct space *s, vaddr_t va, vaddr_t end, unsigned prot)
 {
+    if ((prot & PROT_W) && is_read_only(s, va, end))
+        return -EACCES;
     if (!regions_cover(&s->regions, va, end) || count_prot(s, va, end, prot))
         return -ENOMEM;
     space_cut_locked(s, va, end);

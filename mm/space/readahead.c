@@ -147,7 +147,7 @@ int readahead_read(struct space *s, const struct page_source *source, uint64_t p
 
     while (got < n && take_frame(s->pool, &frames[got]))
         got++;
-    int err = source->ops->read(source, page, got, frames);
+    int err = source->ops->read_pages(source, page, got, frames);
     unsigned came = 1; /* without a gap */
     for (unsigned i = 1; i < got; i++)
         if (err || !keep_page(s, source, page + i, va + i * PAGE_SIZE, frames[i]))
@@ -157,6 +157,6 @@ int readahead_read(struct space *s, const struct page_source *source, uint64_t p
     if (came < n)
         note_fewer(s, source, va, n, came);
     if (err && got > 1)
-        err = source->ops->read(source, page, 1, frames);
-    return err ? -EIO : 0;
+        err = source->ops->read_pages(source, page, 1, frames);
+    return err && err != -ENXIO ? -EIO : err;
 }

@@ -19,8 +19,8 @@ static int read_memory(const struct page_source *s, uint64_t page, unsigned n, p
     return 0;
 }
 
-static const struct page_source_ops disk_ops = {.slow = true, .read = read_disk},
-                                    memory_ops = {.read = read_memory};
+static const struct page_source_ops disk_ops = {.slow = true, .read_pages = read_disk},
+                                    memory_ops = {.read_pages = read_memory};
 
 struct page_source page_source_memory(const void *data, uint64_t bytes)
 {

@@ -1,5 +1,5 @@
 /* Address spaces: their life, and the kernel memory they take. */
-#include "mm/space.h"
+#include "mm/object.h"
 #include "mm/track/track.h"
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
@@ -52,6 +52,7 @@ static struct space *begin_space(const struct space *like, struct memory_account
     if (!s)
         return NULL;
     spin_init(&s->lock, LOCK_SPACE, "space");
+    list_init(&s->objects);
     mutex_init(&s->map_lock, "mappings");
     s->wx_choice = like ? like->wx_choice : mem_wx;
     space_set_bundled(s, true);
@@ -108,6 +109,32 @@ int space_create_relative(struct space *of, struct memory_account *account, stru
     return 0;
 }
 
+int space_create_for_files(struct space **out)
+{
+    struct space *s = begin_space(NULL, NULL);
+
+    if (!s)
+        return -ENOMEM;
+    spin_init(&s->lock, LOCK_FILES, "space of files");
+    s->files = true;
+    int err = arch_space_init(&s->arch, &s->tables.frames);
+    if (!err && (err = lineage_begin(s)))
+        arch_space_destroy(&s->arch);
+    if (err) {
+        kfree(s);
+        return err;
+    }
+    err = pool_join_files(&s->pool);
+    if (err) {
+        lineage_leave(s);
+        arch_space_destroy(&s->arch);
+        kfree(s);
+        return err;
+    }
+    *out = s;
+    return 0;
+}
+
 uint64_t space_tables_wanted(const struct space *s)
 {
     return PAGE_SIZE + pool_bytes_to_grow(s->pool);
@@ -115,6 +142,8 @@ uint64_t space_tables_wanted(const struct space *s)
 
 bool space_shares(struct space *s, const struct arch_page *page)
 {
+    if (page->kind == ARCH_PAGE_HERE && !pool_owns(s->pool, page->pa))
+        return true;
     if (!lineage_forked(s->lineage))
         return false;
     spin_lock_irqoff(&s->pool->lock);
@@ -197,7 +226,15 @@ void space_unlock_regions(struct space *s)
 {
     while (s->regions.spares > SPARES_MAX)
         free_node(s, regions_take(&s->regions));
+    if (!s->objects_gone) {
+        mutex_unlock(&s->map_lock);
+        return;
+    }
+    s->objects_gone = false;
+    struct list ended;
+    object_take_users(s, false, &ended);
     mutex_unlock(&s->map_lock);
+    object_end_users(&ended);
 }
 
 /* Checks everything at the end of a process, in debug builds. */
@@ -225,10 +262,14 @@ static void free_regions(struct space *s)
 void space_destroy(struct space *s)
 {
     check_everything(s);
-    track_space_removed(s);
+    if (!s->files)
+        track_space_removed(s);
     for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r))
         space_drop_pages(s, r->touched_lo, r->touched_hi);
     ASSERT(s->resident_pages == 0 && s->out_pages == 0);
+    struct list ended;
+    object_take_users(s, true, &ended);
+    object_end_users(&ended);
     lineage_leave(s);
     pool_leave(s->pool);
     arch_space_destroy(&s->arch);

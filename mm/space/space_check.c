@@ -1,21 +1,28 @@
 /* Checks address spaces, for debug builds and tests. */
 #include "kernel/mem/frame.h"
 #include "mm/pool.h"
-#include "mm/space.h"
+#include "mm/object.h"
 
 struct tally {
     uint64_t mapped, locked, resident, out;
 };
 
 /* Checks that the tables and the pool agree on a page. */
-static void check_node(struct space *s, vaddr_t va, const struct arch_page *page)
+static void check_node(struct space *s, const struct region *r, vaddr_t va,
+                       const struct arch_page *page)
 {
-    struct pool *p = s->pool;
-    bool here = page->kind == ARCH_PAGE_HERE, irq = spin_lock(&p->lock);
+    bool here = page->kind == ARCH_PAGE_HERE, own = !here || pool_owns(s->pool, page->pa);
+    struct pool *p = own ? s->pool : pool_of_files();
+    bool irq = spin_lock(&p->lock);
     uint32_t n = here ? frame_page(page->pa)->next : page->number;
 
     ASSERT(n < p->capacity);
     const struct node *node = &p->nodes[n];
+    if (!own) {
+        ASSERT(object_shown(r) && node->state == NODE_HERE && node->mapped > 1);
+        spin_unlock(&p->lock, irq);
+        return;
+    }
     ASSERT(node->lineage == s->lineage && node->page == va >> PAGE_SHIFT && node->sharers);
     if (pool_is_shared(node))
         ASSERT(!here || (node->mapped && !(page->prot & PROT_W && pool_is_copied(node))));
@@ -35,7 +42,7 @@ static void check_region(struct space *s, const struct region *r, struct tally *
             continue;
         t->resident += page.kind == ARCH_PAGE_HERE;
         t->out += page.kind == ARCH_PAGE_OUT;
-        check_node(s, va, &page);
+        check_node(s, r, va, &page);
     }
 }
 

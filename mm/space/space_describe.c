@@ -2,7 +2,7 @@
 #include "kernel/core/printf.h"
 #include "mm/pool.h"
 #include "mm/pool/reclaim.h"
-#include "mm/space.h"
+#include "mm/object.h"
 
 /* an access at most this far below a stack is called an overflow of it */
 #define OVERFLOW_DISTANCE (64 * KIB)
@@ -144,6 +144,21 @@ void space_stats(struct space *s, struct space_stats *out)
     spin_unlock(&s->lock, irq);
 }
 
+bool space_stats_of_files(struct space_stats *out)
+{
+    struct pool *p = pool_of_files();
+
+    *out = (struct space_stats){0};
+    if (!p)
+        return false;
+    bool irq = spin_lock(&p->lock);
+    if (p->limited)
+        put_pool(p, out);
+    out->resident_pages = p->held;
+    spin_unlock(&p->lock, irq);
+    return true;
+}
+
 /* Counts the pages of [va, end) that are resident and out, row by row. */
 static void count_pages(struct space *s, vaddr_t va, vaddr_t end, struct region_stats *out)
 {
@@ -217,13 +232,19 @@ bool space_region_name(struct space *s, unsigned tag, char name[REGION_NAME_MAX]
     return is;
 }
 
-const void *space_word_owner(struct space *s, vaddr_t va)
+const void *space_word_owner(struct space *s, vaddr_t va, uint64_t *place)
 {
+    *place = va;
     if (!__atomic_load_n(&s->has_shared, __ATOMIC_RELAXED))
         return s;
     bool irq = spin_lock(&s->lock);
     const struct region *r = regions_find(&s->regions, va);
-    const void *owner = r && r->flags & REGION_SHARED ? (const void *)s->lineage : s;
+    const struct object *o = r ? object_shown(r) : NULL;
+    const void *owner = o                               ? (const void *)o
+                        : r && r->flags & REGION_SHARED ? (const void *)s->lineage
+                                                        : s;
+    if (o)
+        *place = (region_source_page(r, va) << PAGE_SHIFT) + (va & PAGE_MASK);
 
     spin_unlock(&s->lock, irq);
     return owner;

@@ -473,7 +473,7 @@ int64_t sys_ftruncate(const struct call *c)
                      : c->a[1] > INT64_MAX                ? -EINVAL
                      : (f->flags & O_ACCMODE) == O_RDONLY ? -EINVAL
                      : !vnode_is(f->v, S_IFREG)           ? -EINVAL
-                                                          : f->v->ops->resize(f->v, c->a[1]);
+                                                          : f->v->ops->set_size(f->v, c->a[1]);
 
     file_put(f);
     return result;
@@ -503,7 +503,7 @@ int64_t sys_fallocate(const struct call *c)
         result = -EFBIG;
     if (!result && !mode) {
         f->v->ops->stat(f->v, &s);
-        result = end > s.size ? f->v->ops->resize(f->v, end) : 0;
+        result = end > s.size ? f->v->ops->set_size(f->v, end) : 0;
     }
     file_put(f);
     return result;

@@ -2,9 +2,10 @@
  * Linux's system calls of memory: mappings, advice, locking, barriers.
  *
  * A shared mapping of anonymous memory is shared with processes that are forked later. A file of an
- * archive lies in memory and never changes, so that a shared mapping for reading is a private one;
- * shared ones for writing are refused. Of other files a mapping gets a copy at once, also a shared
- * one for reading: what is written to the file afterwards is not seen in it.
+ * archive lies in memory and never changes, so that a shared mapping for reading is a private one.
+ * A file in memory that was written is an object, which is mapped. Of other files, those of the
+ * host, a mapping gets a copy at once, also a shared one for reading: what is written to the file
+ * afterwards is not seen in it; shared ones for writing are refused.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>
@@ -15,6 +16,7 @@
 #include "kernel/file/file.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
+#include "mm/object.h"
 
 #ifndef MAP_32BIT
 #define MAP_32BIT 0 /* of one instruction set */
@@ -29,32 +31,45 @@ static unsigned prot_of(uint64_t bits)
 
 /* ---- mmap ------------------------------------------------------------------------------------ */
 
-/* Says what the file's pages are. Returns 0 or the call's error. */
+/* Says what the pages of a file are. Returns 0, or the call's error. *copies: map_copy() is to be
+ * called. */
+static int map_contents(struct mapping *m, const struct file *f, bool shared, bool *copies)
+{
+    struct vnode *v = f->v;
+    bool may_write = (f->flags & O_ACCMODE) == O_RDWR;
+    struct object *o;
+    int err = v->ops->object(v, &o);
+
+    m->kind = REGION_FILE;
+    m->flags |= shared && !may_write ? MAPPING_READ_ONLY : 0;
+    if (!err)
+        m->source = page_source_object(o);
+    if (err != -ENODEV)
+        return err;
+    m->flags &= ~(unsigned)MAPPING_SHARED;
+    if (shared && (m->prot & PROT_W))
+        return -ENODEV;
+    *copies = !v->data && v->size;
+    m->source = page_source_memory(v->data ? v->data : "", *copies ? 0 : v->size);
+    return 0;
+}
+
+/* Says what is mapped. Returns as map_contents. */
 static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct file *f,
-                    uint64_t flags)
+                    uint64_t flags, bool *copies)
 {
     const struct vnode *v = f->v;
     uint32_t access = f->flags & O_ACCMODE;
     bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
 
-    if (access == O_WRONLY)
+    if (access == O_WRONLY || (shared && (m->prot & PROT_W) && access != O_RDWR))
         return -EACCES;
-    if (shared && (m->prot & PROT_W))
-        return access == O_RDWR ? -ENODEV : -EACCES;
     size_t n = v->ops->name(f->v, name, REGION_NAME_MAX - 1);
     name[MIN(n, (size_t)(REGION_NAME_MAX - 1))] = '\0';
     m->name = name;
-    if (vnode_is(v, S_IFREG))
-        m->flags &= ~(unsigned)MAPPING_SHARED;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
-        return 0; /* /dev/zero */
-    if (vnode_is(v, S_IFREG) && !v->data && v->size)
-        return 0; /* map_copy() */
-    if (!vnode_is(v, S_IFREG) || (!v->data && v->size))
-        return -ENODEV;
-    m->kind = REGION_FILE;
-    m->source = page_source_memory(v->data ? v->data : "", v->size);
-    return 0;
+        return shared && (m->prot & PROT_W) ? -ENODEV : 0; /* /dev/zero */
+    return vnode_is(v, S_IFREG) ? map_contents(m, f, shared, copies) : -ENODEV;
 }
 
 /* Returns 0, or the error of flags that are not supported. */
@@ -136,6 +151,9 @@ static int64_t map_copy(struct space *s, struct mapping *m, uint64_t flags, stru
     uint64_t at = m->source_page << PAGE_SHIFT;
 
     m->prot = PROT_R | PROT_W;
+    m->kind = REGION_ANON;
+    m->source = (struct page_source){0};
+    m->flags &= ~(unsigned)MAPPING_READ_ONLY;
     int64_t va = map(s, m, flags);
     if (va < 0)
         return va;
@@ -166,8 +184,8 @@ int64_t sys_mmap(const struct call *c)
     if (err || (flags & MAP_ANONYMOUS))
         return err ? err : map(c->p->space, &m, flags);
     struct file *f = files_find(c->p->files, (uint32_t)c->a[4]);
-    err = f ? map_file(&m, name, f, flags) : -EBADF;
-    bool copies = !err && m.kind != REGION_FILE && vnode_is(f->v, S_IFREG);
+    bool copies = false;
+    err = f ? map_file(&m, name, f, flags, &copies) : -EBADF;
     int64_t result = err      ? err
                      : copies ? map_copy(c->p->space, &m, flags, f)
                               : map(c->p->space, &m, flags);

@@ -7,6 +7,7 @@
 #include <asm/stat.h>
 #include <asm/statfs.h>
 #include <linux/magic.h>
+#include <linux/memfd.h>
 #include <linux/fcntl.h>
 #include <linux/stat.h>
 
@@ -104,6 +105,25 @@ int64_t sys_open(const struct call *c)
 int64_t sys_openat(const struct call *c)
 {
     return open_at(c, c->a[0], c->a[1], c->a[2], c->a[3]);
+}
+
+int64_t sys_memfd_create(const struct call *c)
+{
+    char name[VNODE_NAME_MAX + 1] = "/memfd:";
+    const size_t front = sizeof("/memfd:") - 1;
+    struct file *f;
+
+    if (c->a[1] & ~(uint64_t)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
+        return -EINVAL;
+    int err = user_copy_string(name + front, sizeof(name) - front, c->a[0]);
+    if (err)
+        return err == -E2BIG ? -EINVAL : err;
+    struct vnode *v = fs_make_memory(name);
+    if (!v)
+        return -ENOMEM;
+    err = file_make(v, O_RDWR, &f);
+    vnode_put(v);
+    return err ? err : file_give(c, f, c->a[1] & MFD_CLOEXEC);
 }
 
 int64_t sys_creat(const struct call *c)

@@ -15,7 +15,7 @@
 struct page_source_ops; /* mm/space.h */
 struct page_source {
     const struct page_source_ops *ops; /* NULL: all zeros, without an end */
-    const void *of;
+    const void *of; /* of zeros: the object whose memory it is (mm/object.h), or NULL */
     uint64_t bytes; /* zeros follow up to the end of a page; behind it there is nothing */
 };
 
@@ -23,10 +23,11 @@ enum region_flag {
     /* Its mapping is being changed: it admits no fault, and belongs to the thread that changes
      * it. */
     REGION_CLOSED = 1,
-    REGION_GROWS = 2,     /* downward, by faults below it */
-    REGION_UNCOUNTED = 4, /* its pages do not count as mapped */
-    REGION_LOCKED = 8,    /* its pages are not evicted */
-    REGION_SHARED = 16,   /* by processes that are forked: no copies are made */
+    REGION_GROWS = 2,      /* downward, by faults below it */
+    REGION_UNCOUNTED = 4,  /* its pages do not count as mapped */
+    REGION_LOCKED = 8,     /* its pages are not evicted */
+    REGION_SHARED = 16,    /* by processes that are forked: no copies are made */
+    REGION_READ_ONLY = 32, /* it never gets the right to write */
 };
 
 struct region {

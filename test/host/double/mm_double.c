@@ -163,6 +163,9 @@ void area_free(void *p)
 
 /* ---- Page tables and TLBs -------------------------------------------------------------------- */
 
+/* mappings may grow in place, above where they are put */
+#define ENTRIES (MM_TABLE_PAGES + 512)
+
 struct tlb_entry {
     bool valid, dirty;
     unsigned prot;
@@ -176,12 +179,12 @@ struct entry {
 };
 
 struct table_double {
-    struct entry entry[MM_TABLE_PAGES];
+    struct entry entry[ENTRIES];
 };
 
 static struct entry *entry_of(struct arch_space *space, vaddr_t va)
 {
-    return va >= MM_BASE && va < MM_BASE + MM_TABLE_PAGES * PAGE_SIZE
+    return va >= MM_BASE && va < MM_BASE + ENTRIES * PAGE_SIZE
                ? &space->table->entry[(va - MM_BASE) >> PAGE_SHIFT]
                : NULL;
 }
@@ -216,7 +219,7 @@ int arch_space_init(struct arch_space *space, const struct arch_frames *frames)
 
 void arch_space_destroy(struct arch_space *space)
 {
-    for (unsigned i = 0; i < MM_TABLE_PAGES; i++) {
+    for (unsigned i = 0; i < ENTRIES; i++) {
         INSIST(space->table->entry[i].page.kind == ARCH_PAGE_NONE);
         tlb_drop_everywhere(&space->table->entry[i]);
     }
@@ -320,7 +323,7 @@ int arch_space_reserve(struct arch_space *space, vaddr_t va)
     if (one_in(mm_map_fails))
         return -ENOMEM;
     /* a table of the last level has 512 pages, and stays */
-    for (struct entry *all = space->table->entry, *x = all; x < all + MM_TABLE_PAGES; x++)
+    for (struct entry *all = space->table->entry, *x = all; x < all + ENTRIES; x++)
         x->reserved |= (x - all) / 512 == (e - all) / 512;
     return 0;
 }
@@ -347,7 +350,7 @@ vaddr_t arch_space_skip(struct arch_space *space, vaddr_t va, vaddr_t end)
 void arch_tlb_flush(struct arch_space *space, vaddr_t va, size_t n)
 {
     INSIST(!host_irqs_on);
-    for (size_t i = 0; i < (n ? n : MM_TABLE_PAGES); i++) {
+    for (size_t i = 0; i < (n ? n : ENTRIES); i++) {
         struct entry *e = entry_of(space, n ? va + i * PAGE_SIZE : MM_BASE + i * PAGE_SIZE);
         if (e)
             tlb_drop(&e->tlb[host_cpu->index]);
@@ -358,7 +361,7 @@ void tlb_shootdown(struct arch_space *space, vaddr_t va, size_t n)
 {
     INSIST(host_irqs_on && !host_cpu->spin_depth);
     host_interrupt();
-    for (size_t i = 0; i < (n ? n : MM_TABLE_PAGES); i++) {
+    for (size_t i = 0; i < (n ? n : ENTRIES); i++) {
         struct entry *e = entry_of(space, n ? va + i * PAGE_SIZE : MM_BASE + i * PAGE_SIZE);
         if (e)
             tlb_drop_everywhere(e);

@@ -223,7 +223,7 @@ static void step(uint64_t *seed)
         vnode_put(other);
         break;
     case 8:
-        v->ops->resize(v, 7);
+        v->ops->set_size(v, 7);
         break;
     }
     vnode_put(v);

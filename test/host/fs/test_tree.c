@@ -337,7 +337,7 @@ static void a_file_that_is_written_is_a_copy(void **state)
     find("/g", 0)->ops->stat(find("/g", 0), &s);
     assert_int_equal(s.links, 1);
     assert_int_equal(old->ops->write(old, NULL, 0, 0, "x", 1), -EINVAL);
-    assert_int_equal(old->ops->resize(old, 0), -EINVAL);
+    assert_int_equal(old->ops->set_size(old, 0), -EINVAL);
     struct vnode *again = NULL;
     assert_int_equal(old->ops->own(old, true, &again), -ESTALE);
     vnode_put(old);

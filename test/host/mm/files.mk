@@ -4,7 +4,7 @@ MM_TESTED := \
 	$(addprefix kernel/dev/block/,block.c block_faults.c block_wait.c block_watch.c) $(LOCK_SRC) \
 	sched/gate.c sched/mutex.c $(PATH_TESTED) $(call double,mm_double.c mm_double_kernel.c fibers.c said.c)
 $(foreach t,deadlock evict fault mapping paging pool_grow track watch,$(eval test_$(t)_SRC := $(MM_TESTED)))
-test_paging_SRC += test/host/mm/paging_process.c
+test_paging_SRC += $(call files,paging_files.c paging_process.c)
 
 test_bounded_stack_SRC := $(call double,bounded_stack.c)
 test_frame_SRC := $(addprefix kernel/mem/,buddy.c bootmem.c)

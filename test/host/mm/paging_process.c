@@ -1,4 +1,5 @@
 /* See paging_process.h. Contents are stamps: all words of a page follow from its stamp. */
+#include "test/host/mm/paging_files.h"
 #include "test/host/mm/paging_process.h"
 #include "test/host/double/mm_double.h"
 #include "test/host/double/path_double.h"
@@ -36,7 +37,7 @@ enum {
     MOVED_PAGES = 48,
     COMMON = MOVED_TO + MOVED_PAGES, /* shared with processes that are forked */
     COMMON_PAGES = 32,
-    END = COMMON + COMMON_PAGES,
+    END = COMMON + COMMON_PAGES, /* behind it: objects, paging_files.c */
     FILE_BYTES = 19 * PAGE_SIZE + 1000,
 };
 
@@ -67,6 +68,7 @@ static struct process {
     uint64_t from, born; /* stamps given when the fork began, and ended */
     uint32_t parent, family;
     bool remapping, protecting, forgetting, replacing, moving, ending, forking;
+    struct files_user files;
     bool away[MOVED_PAGES]; /* the page is at MOVED_TO */
     unsigned remaps, moves, threads;
     struct thread *thread[THREADS];
@@ -493,7 +495,8 @@ static void fork_one(struct process *p)
     while (child < processes + PROCESSES_MAX && (child->pid || child->space))
         child++;
     if (child == processes + PROCESSES_MAX || p->remapping || p->protecting || p->forgetting ||
-        p->replacing || p->moving || p->forking || lives >= now.lives + PROCESSES_MAX)
+        p->replacing || p->moving || p->files.remapping || p->forking ||
+        lives >= now.lives + PROCESSES_MAX)
         return;
     p->forking = true;
     child->pid = next_pid();
@@ -519,7 +522,9 @@ static void step(struct process *p)
 {
     unsigned what = below(1000);
 
-    if (what < 930)
+    if (now.files && below(3) == 0)
+        files_step(p->space, &p->files, &p->ending, p->forking);
+    else if (what < 930)
         access_one(p, some_page());
     else if (what < 970)
         in_a_row(p);
@@ -561,6 +566,8 @@ static void begin(struct process *p)
     map_anon(p, MOVED, MOVED_PAGES);
     map_file(p);
     map_common(p);
+    if (now.files)
+        files_map(p->space);
     begin_threads(p);
 }
 
@@ -572,6 +579,11 @@ static void end(struct process *p)
     memset(p, 0, sizeof(*p));
     if (lives < now.lives)
         begin(p);
+    bool none = true;
+    for (unsigned i = 0; i < PROCESSES_MAX; i++)
+        none &= !processes[i].pid && !processes[i].space;
+    if (none && now.files)
+        files_end();
 }
 
 static void live(void *arg)
@@ -598,6 +610,8 @@ void processes_start(uint64_t from)
         fill((uint64_t *)source_double.page[i], stamp_on_disk(i));
     for (unsigned i = 0; i < sizeof(file); i++)
         file[i] = (uint8_t)below(256);
+    if (now.files)
+        files_start(from, MM_BASE + END * PAGE_SIZE);
     for (unsigned i = 0; i < PROCESSES; i++)
         begin(&processes[i]);
 }

@@ -12,7 +12,7 @@ struct scenario {
     const char *name;
     uint64_t policy, prefetch, tracker, process_kb, user_kb, global, swap_kb;
     unsigned read_fails, write_fails, map_fails, frames, frame_fails;
-    bool no_swap, forks;
+    bool no_swap, forks, files;
     unsigned steps, lives; /* of a thread; processes in all */
 };
 extern struct scenario now;

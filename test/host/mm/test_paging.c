@@ -276,6 +276,69 @@ static void forks_where_disks_fail_and_memory_is_refused(void **state)
                                     .lives = 6});
 }
 
+/* Processes map, read, write and cut the same objects. */
+static void objects_are_the_same_for_all(void **state)
+{
+    (void)state;
+    for (unsigned policy = LRU; policy <= CHOOSER; policy += 2)
+        run_scenario(&(struct scenario){.name = "objects",
+                                        .policy = policy,
+                                        .prefetch = policy % 3,
+                                        .tracker = PATH + policy % 5,
+                                        .process_kb = 768,
+                                        .user_kb = 1024,
+                                        .forks = true,
+                                        .files = true,
+                                        .steps = 1200,
+                                        .lives = 6});
+    run_scenario(&(struct scenario){.name = "objects, with room",
+                                    .policy = CLOCK,
+                                    .tracker = NO_TRACKER,
+                                    .forks = true,
+                                    .files = true,
+                                    .steps = 1200,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "objects, all other pages in one pool",
+                                    .policy = LIRS,
+                                    .prefetch = PPG,
+                                    .tracker = PATH,
+                                    .global = 1,
+                                    .user_kb = 1024,
+                                    .forks = true,
+                                    .files = true,
+                                    .steps = 1200,
+                                    .lives = 6});
+}
+
+static void objects_where_disks_fail_and_memory_is_refused(void **state)
+{
+    (void)state;
+    run_scenario(&(struct scenario){.name = "objects, disks fail",
+                                    .policy = LIRS,
+                                    .prefetch = SPATIAL,
+                                    .tracker = SOFT,
+                                    .process_kb = 512,
+                                    .user_kb = 1024,
+                                    .read_fails = 50,
+                                    .write_fails = 50,
+                                    .forks = true,
+                                    .files = true,
+                                    .steps = 1200,
+                                    .lives = 6});
+    run_scenario(&(struct scenario){.name = "objects, frames and tables refused",
+                                    .policy = ARC,
+                                    .prefetch = SPATIAL,
+                                    .tracker = NO_TRACKER,
+                                    .process_kb = 512,
+                                    .user_kb = 1024,
+                                    .map_fails = 1000,
+                                    .frame_fails = 200,
+                                    .forks = true,
+                                    .files = true,
+                                    .steps = 1200,
+                                    .lives = 6});
+}
+
 int main(void)
 {
     in_child_begin();
@@ -289,6 +352,8 @@ int main(void)
         cmocka_unit_test(a_refused_frame_is_an_error_or_goes_unnoticed),
         cmocka_unit_test(forked_processes_have_their_own_bytes),
         cmocka_unit_test(forks_where_disks_fail_and_memory_is_refused),
+        cmocka_unit_test(objects_are_the_same_for_all),
+        cmocka_unit_test(objects_where_disks_fail_and_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/*
+ * Objects: contents of files, as far as they are in memory, which processes read, write and map.
+ *
+ * The pages of a file system's objects, a store, are a space in which no thread runs: an object is
+ * a region of it, as long as its pages need room. So they come, go to swap slots and return like
+ * those of a process, by the same policies; all stores are in one pool, that of files. Policies are
+ * told of each read and write.
+ *
+ * A process that maps an object shared has the same frames in its own table. They count in their
+ * nodes' `mapped`, but the nodes are the store's. A page is first taken out of the tables of all
+ * processes, and then evicted or dropped as any other. The right to write is given when a process
+ * writes, not before: then the store's table marks the page as written.
+ *
+ * Locks: [F] the lock of the store's space, below the [S] of processes. [O] the object's `lock`,
+ * below the locks of pools. The mutex is held by what changes an object's size or place, around all
+ * of them, and around the [M] of processes, and of the store's space.
+ */
+#pragma once
+#include "kernel/core/lock.h"
+#include "kernel/lib/list.h"
+#include "mm/space.h"
+#include "sched/sched.h"
+
+#define OBJECT_BYTES_MAX ((uint64_t)1 << 40)
+
+/* The objects of a file system. */
+struct object_store {
+    struct mutex mutex;
+    struct space *space; /* [A] written under the mutex once; NULL: there has been no object */
+    uint64_t pages_max;  /* [-] that all of them may have */
+};
+
+struct object {
+    struct object_store *store;
+    uint32_t refs;        /* [A] */
+    struct mutex mutex;   /* see above */
+    vaddr_t base;         /* [F], written under the mutex, too: where its region begins */
+    uint64_t room;        /* [F], as base: bytes of the region */
+    uint64_t bytes;       /* [F], as base: its size */
+    struct spinlock lock; /* [O] */
+    struct list users;    /* [O] struct object_user */
+    uint32_t pins;        /* [O] threads that evict a page of it, which cannot end meanwhile */
+    struct wait_queue unpinned; /* [O] */
+};
+
+/* A space that maps the object. */
+struct object_user {
+    struct object *object; /* referenced */
+    struct space *space;
+    struct list of_space;       /* [M] of the space */
+    struct list of_object;      /* [O] */
+    uint32_t pins;              /* [O] threads that work on it */
+    bool leaves;                /* [O] it is no longer pinned */
+    struct wait_queue unpinned; /* [O] */
+};
+
+/* ---- What file systems call (mm/space/object.c). Thread context, no lock held. --------------- */
+void object_store_init(struct object_store *store, uint64_t pages_max);
+/* Ends a store whose objects have all ended. */
+void object_store_end(struct object_store *store);
+/* Returns the number of pages of all its objects. Any context. */
+uint64_t object_store_pages(const struct object_store *store);
+/* Makes an empty object with one reference. Returns 0 or -ENOMEM. */
+int object_create(struct object_store *store, struct object **out);
+struct object *object_get(struct object *o);
+/* Drops a reference; of NULL: nothing. The last one frees the object's pages. */
+void object_put(struct object *o);
+/* Returns its size. Any context. */
+uint64_t object_bytes(const struct object *o);
+/* Read up to n bytes, and write n bytes, at an offset. Return the number of bytes, 0 at the end;
+ * -EFBIG: it would be too large; -ENOSPC: its store may have no more pages; -ENOMEM; -EIO: a page
+ * could not be read; -EINTR. */
+int64_t object_read(struct object *o, uint64_t at, void *to, size_t n);
+int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n);
+/* Changes its size. What it loses is gone from all processes that map it, too; what it gains is all
+ * zeros. Returns 0, -EFBIG, -ENOMEM, or as object_write. */
+int object_resize(struct object *o, uint64_t bytes);
+/* Returns contents to map: shared (MAPPING_SHARED), or a private copy of a page as it is when it is
+ * first used. The mapping takes a reference. */
+struct page_source page_source_object(struct object *o);
+
+/* ---- For mm only ----------------------------------------------------------------------------- */
+/* Returns the object whose frames the region has, or NULL. */
+static inline struct object *object_shown(const struct region *r)
+{
+    return r->source.ops && r->source.ops->object && (r->flags & REGION_SHARED)
+               ? (struct object *)r->source.of
+               : NULL;
+}
+/* object.c: returns where page `index` of o is in its store's space, or 0: o changes its place now.
+ * [F] held. */
+vaddr_t object_page_locked(const struct object *o, uint64_t index);
+/* object.c: brings page `index` into the store's table; it may be gone again at once. Thread
+ * context, no lock held. Returns 0 or an error as of object_write. */
+int object_bring(struct object *o, uint64_t index, enum fault_access access);
+/* object_map.c: maps the object's page at va of s, in r, for the access. Sets *trim as
+ * track_soft_used_locked. [S] held. Returns 0; -ENXIO: behind its end; -ENOMEM or -EDQUOT; or 1: it
+ * is to be brought first. */
+int object_map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
+                      bool *trim);
+/* object_map.c: notes that s maps o. [M] held. Returns 0 or -ENOMEM. */
+int object_add_user(struct object *o, struct space *s);
+/* object_map.c: takes what s no longer maps, or, `all`, everything, out of its list, and puts it
+ * into *ended, for object_end_users. [M] held, or no thread runs in s. */
+void object_take_users(struct space *s, bool all, struct list *ended);
+/* object_map.c: ends users; may drop the last reference of an object. No lock or mutex held. */
+void object_end_users(struct list *ended);
+/* mm/pool/object_users.c: returns the user behind `at`, or the first one if that is NULL, pinned,
+ * or NULL at the end. Unpins `at`. No lock held. */
+struct object_user *object_next_user(struct object *o, struct object_user *at);
+/* mm/pool/object_users.c: takes the page of node n, at va of `files`, the space of a store, out of
+ * all processes that map it, unless one of them keeps it: returns whether that is so. `files` is
+ * pinned. Thread context, no lock held. */
+bool object_take_back(struct space *files, vaddr_t va, uint32_t n);

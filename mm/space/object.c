@@ -1,0 +1,385 @@
+/*
+ * Contents of objects: see mm/object.h. An object's region is larger than the object, and moves
+ * when it is too small, so that it is where it is by a power of two of its size. Who finds that it
+ * moves waits for the object's mutex.
+ */
+#include "kernel/mem/mem.h"
+#include "mm/object.h"
+#include "mm/pool.h"
+
+#define ROOM_FIRST (16 * PAGE_SIZE)
+
+/* ---- Stores ---------------------------------------------------------------------------------- */
+
+void object_store_init(struct object_store *store, uint64_t pages_max)
+{
+    mutex_init(&store->mutex, "store of objects");
+    store->space = NULL;
+    store->pages_max = pages_max;
+}
+
+void object_store_end(struct object_store *store)
+{
+    if (store->space)
+        space_destroy(store->space);
+    store->space = NULL;
+}
+
+static struct space *space_of(const struct object_store *store)
+{
+    return __atomic_load_n(&store->space, __ATOMIC_ACQUIRE);
+}
+
+uint64_t object_store_pages(const struct object_store *store)
+{
+    const struct space *s = space_of(store);
+
+    return s ? space_pages(s) : 0;
+}
+
+/* Makes the store's space, if there is none. Not before the disks are known, which a pool's limits
+ * depend on. */
+static int make_space(struct object_store *store)
+{
+    struct space *s;
+    int err = 0;
+
+    if (space_of(store))
+        return 0;
+    mutex_lock(&store->mutex);
+    if (!store->space && !(err = space_create_for_files(&s)))
+        __atomic_store_n(&store->space, s, __ATOMIC_RELEASE);
+    mutex_unlock(&store->mutex);
+    return err;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+int object_create(struct object_store *store, struct object **out)
+{
+    struct object *o = kmalloc(sizeof(*o));
+    int err = o ? make_space(store) : -ENOMEM;
+
+    if (err) {
+        kfree(o);
+        return -ENOMEM;
+    }
+    *o = (struct object){.store = store, .refs = 1};
+    mutex_init(&o->mutex, "object");
+    spin_init(&o->lock, LOCK_LINEAGE, "object");
+    list_init(&o->users);
+    wait_init(&o->unpinned);
+    *out = o;
+    return 0;
+}
+
+struct object *object_get(struct object *o)
+{
+    __atomic_fetch_add(&o->refs, 1, __ATOMIC_RELAXED);
+    return o;
+}
+
+static void wait_for_pins(struct object *o)
+{
+    bool irq = spin_lock(&o->lock);
+
+    while (o->pins)
+        wait_sleep_through(&o->unpinned, &o->lock, &irq);
+    spin_unlock(&o->lock, irq);
+}
+
+void object_put(struct object *o)
+{
+    if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    if (o->room) {
+        int err = space_unmap(o->store->space, o->base, o->room);
+        ASSERT(!err);
+    }
+    wait_for_pins(o);
+    kfree(o);
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+uint64_t object_bytes(const struct object *o)
+{
+    return __atomic_load_n(&o->bytes, __ATOMIC_RELAXED);
+}
+
+vaddr_t object_page_locked(const struct object *o, uint64_t index)
+{
+    vaddr_t va = o->base + (index << PAGE_SHIFT);
+    const struct region *r = regions_find(&o->store->space->regions, va);
+
+    return r && r->source.of == o && !(r->flags & REGION_CLOSED) ? va : 0;
+}
+
+/* Sets where the object is. The mutex is held. */
+static void set_place(struct object *o, vaddr_t base, uint64_t room)
+{
+    struct space *s = o->store->space;
+    bool irq = spin_lock(&s->lock);
+
+    o->base = base;
+    o->room = room;
+    spin_unlock(&s->lock, irq);
+}
+
+static int map_room(struct object *o, uint64_t room)
+{
+    struct mapping m = {.len = room,
+                        .prot = PROT_R | PROT_W,
+                        .flags = MAPPING_UNCOUNTED,
+                        .kind = REGION_FILE,
+                        .name = "file",
+                        .source = {.of = o}};
+    vaddr_t base;
+    int err = space_mmap(o->store->space, &m, &base);
+
+    if (!err)
+        set_place(o, base, room);
+    return err;
+}
+
+/* Makes room for `bytes` bytes. The mutex is held. Returns 0 or -ENOMEM. */
+static int make_room(struct object *o, uint64_t bytes)
+{
+    uint64_t room = MAX(o->room, ROOM_FIRST);
+    vaddr_t base;
+
+    while (room < bytes)
+        room *= 2;
+    if (room == o->room)
+        return 0;
+    if (!o->room)
+        return map_room(o, room);
+    int err = space_remap(o->store->space, o->base, o->room, room, REMAP_MAYMOVE, 0, &base);
+    if (!err)
+        set_place(o, base, room);
+    return err;
+}
+
+/* Waits for the end of a change of the object's place. */
+static void wait_for_place(struct object *o)
+{
+    mutex_lock(&o->mutex);
+    mutex_unlock(&o->mutex);
+}
+
+int object_bring(struct object *o, uint64_t index, enum fault_access access)
+{
+    struct space *s = o->store->space;
+    struct arch_page page = {.kind = ARCH_PAGE_NONE};
+    bool irq = spin_lock(&s->lock);
+    vaddr_t va = object_page_locked(o, index);
+
+    if (va)
+        arch_space_look(&s->arch, va, 1, &page);
+    spin_unlock(&s->lock, irq);
+    if (!va) {
+        wait_for_place(o);
+        return 0;
+    }
+    if (page.kind == ARCH_PAGE_NONE && space_pages(s) >= o->store->pages_max)
+        return -ENOSPC;
+    int err = space_fault(s, va, access);
+    return err == -EFAULT ? 0 : err; /* it has moved meanwhile */
+}
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+/* A part of one page, to be copied. */
+struct part {
+    uint64_t at;
+    void *to;         /* read */
+    const void *from; /* or written */
+    size_t n;
+};
+
+static void tell_use_locked(struct pool *p, const struct arch_page *page)
+{
+    spin_lock_irqoff(&p->lock);
+    if (p->limited)
+        pool_used_locked(p, frame_page(page->pa)->next);
+    spin_unlock_irqoff(&p->lock);
+}
+
+/* Copies the part, if its page is there: of one that never was, a read gets zeros. Returns 0; 1:
+ * the page is to be brought; 2: the object moves. [F] held. */
+static int copy_locked(struct object *o, const struct part *x)
+{
+    struct space *s = o->store->space;
+    vaddr_t va = object_page_locked(o, x->at >> PAGE_SHIFT);
+    struct arch_page page;
+
+    if (!va)
+        return o->room ? 2 : 0;
+    arch_space_look(&s->arch, va, 1, &page);
+    if (page.kind == ARCH_PAGE_NONE && x->to) {
+        memset(x->to, 0, x->n);
+        return 0;
+    }
+    if (page.kind != ARCH_PAGE_HERE)
+        return 1;
+    uint8_t *frame = (uint8_t *)phys_to_virt(page.pa) + (x->at & PAGE_MASK);
+    if (x->to)
+        memcpy(x->to, frame, x->n);
+    else
+        memcpy(frame, x->from, x->n);
+    if (x->from) {
+        arch_space_mark(&s->arch, va, 0, ARCH_WRITTEN);
+        o->bytes = MAX(o->bytes, x->at + x->n);
+    }
+    tell_use_locked(s->pool, &page);
+    return 0;
+}
+
+static int copy_part(struct object *o, const struct part *x)
+{
+    struct space *s = o->store->space;
+
+    for (;;) {
+        bool irq = spin_lock(&s->lock);
+        int err = copy_locked(o, x);
+        spin_unlock(&s->lock, irq);
+        if (err == 2)
+            wait_for_place(o);
+        else if (err == 1)
+            err = object_bring(o, x->at >> PAGE_SHIFT, x->from ? FAULT_WRITE : FAULT_READ) ?: 1;
+        if (err <= 0)
+            return err;
+    }
+}
+
+/* Copies n bytes. Returns as object_read. */
+static int64_t copy(struct object *o, uint64_t at, void *to, const void *from, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        struct part x = {.at = at + done,
+                         .to = to ? (char *)to + done : NULL,
+                         .from = from ? (const char *)from + done : NULL,
+                         .n = MIN(n - done, (size_t)(PAGE_SIZE - ((at + done) & PAGE_MASK)))};
+        int err = copy_part(o, &x);
+        if (err)
+            return done ? (int64_t)done : err;
+        done += x.n;
+    }
+    return (int64_t)done;
+}
+
+int64_t object_read(struct object *o, uint64_t at, void *to, size_t n)
+{
+    uint64_t bytes = object_bytes(o);
+
+    return copy(o, at, to, NULL, at < bytes ? MIN(n, (size_t)(bytes - at)) : 0);
+}
+
+int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
+{
+    if (at >= OBJECT_BYTES_MAX || n > OBJECT_BYTES_MAX - at)
+        return -EFBIG;
+    mutex_lock(&o->mutex);
+    int64_t done = n ? make_room(o, at + n) : 0;
+    if (!done)
+        done = copy(o, at, NULL, from, n);
+    mutex_unlock(&o->mutex);
+    return done;
+}
+
+/* ---- Size ------------------------------------------------------------------------------------ */
+
+static void set_bytes(struct object *o, uint64_t bytes)
+{
+    struct space *s = o->store->space;
+    bool irq = spin_lock(&s->lock);
+
+    o->bytes = bytes;
+    spin_unlock(&s->lock, irq);
+}
+
+/* Makes what is behind `bytes` on its page zeros. */
+static int clear_rest(struct object *o, uint64_t bytes)
+{
+    static const uint8_t zeros[PAGE_SIZE];
+    struct space *s = o->store->space;
+    struct part x = {.at = bytes, .from = zeros, .n = PAGE_SIZE - (bytes & PAGE_MASK)};
+    struct arch_page page = {.kind = ARCH_PAGE_NONE};
+    bool irq = spin_lock(&s->lock);
+    vaddr_t va = object_page_locked(o, bytes >> PAGE_SHIFT);
+
+    if (va)
+        arch_space_look(&s->arch, va, 1, &page);
+    spin_unlock(&s->lock, irq);
+    return page.kind == ARCH_PAGE_NONE ? 0 : copy_part(o, &x);
+}
+
+/* Takes what is behind `bytes` out of the space, which maps the object, in each of its regions. */
+static void cut_user(struct space *s, const struct object *o, uint64_t pages)
+{
+    mutex_lock(&s->map_lock);
+    for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r)) {
+        uint64_t keep = pages - MIN(pages, r->source_page);
+        if (r->source.of == o && keep < (r->end - r->start) >> PAGE_SHIFT)
+            space_drop_pages(s, r->start + (keep << PAGE_SHIFT), r->end);
+    }
+    mutex_unlock(&s->map_lock);
+}
+
+/* The mutex is held. */
+static int shorten(struct object *o, uint64_t bytes)
+{
+    uint64_t end = ALIGN_UP(bytes, PAGE_SIZE);
+    int err = bytes & PAGE_MASK ? clear_rest(o, bytes) : 0;
+
+    if (err)
+        return err;
+    set_bytes(o, bytes); /* so no process brings a page behind it any more */
+    for (struct object_user *u = object_next_user(o, NULL); u; u = object_next_user(o, u))
+        cut_user(u->space, o, end >> PAGE_SHIFT);
+    if (end < o->room)
+        space_drop_pages(o->store->space, o->base + end, o->base + o->room);
+    return 0;
+}
+
+int object_resize(struct object *o, uint64_t bytes)
+{
+    if (bytes > OBJECT_BYTES_MAX)
+        return -EFBIG;
+    mutex_lock(&o->mutex);
+    int err = 0;
+    if (bytes < o->bytes)
+        err = shorten(o, bytes);
+    else if (bytes && !(err = make_room(o, bytes)))
+        set_bytes(o, bytes);
+    mutex_unlock(&o->mutex);
+    return err;
+}
+
+/* ---- Mapped privately ------------------------------------------------------------------------ */
+
+static int read_pages(const struct page_source *source, uint64_t page, unsigned n, paddr_t *frames)
+{
+    struct object *o = (struct object *)source->of;
+
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t at = (page + i) << PAGE_SHIFT;
+        uint8_t *frame = phys_to_virt(frames[i]);
+        if (!i && at >= object_bytes(o))
+            return -ENXIO;
+        int64_t got = object_read(o, at, frame, PAGE_SIZE);
+        if (got < 0)
+            return (int)got;
+        memset(frame + got, 0, PAGE_SIZE - (size_t)got);
+    }
+    return 0;
+}
+
+static const struct page_source_ops source_ops = {.object = true, .read_pages = read_pages};
+
+struct page_source page_source_object(struct object *o)
+{
+    return (struct page_source){.ops = &source_ops, .of = o, .bytes = OBJECT_BYTES_MAX};
+}

@@ -1,0 +1,167 @@
+/* Objects in the tables of processes: see mm/object.h. */
+#include "kernel/mem/frame.h"
+#include "kernel/mem/mem.h"
+#include "mm/object.h"
+#include "mm/pool.h"
+#include "mm/track/track.h"
+
+/* ---- Pages ----------------------------------------------------------------------------------- */
+
+/* The page is mapped: gives the rights that the access needs, and marks it. [S] held. */
+static void allow_locked(struct space *s, const struct region *r, vaddr_t va,
+                         const struct arch_page *page, bool write, bool *trim)
+{
+    unsigned prot = space_page_prot(r->prot, !write && !(page->prot & PROT_W)),
+             marks = ARCH_USED | (write ? ARCH_WRITTEN : 0);
+
+    if ((r->prot & PROT_X) && !(page->prot & PROT_X))
+        arch_code_written(phys_to_virt(page->pa));
+    if (page->prot != prot)
+        arch_space_protect(&s->arch, va, prot);
+    if (page->prot == PROT_USER)
+        *trim |= track_soft_used_locked(s, va, write);
+    if (marks & ~page->marks)
+        arch_space_mark(&s->arch, va, 0, marks);
+    arch_tlb_flush(&s->arch, va, 1);
+}
+
+/* Maps the frame, which is the object's. [S] and [F] held. Returns 0 or as arch_space_map. */
+static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame, bool write,
+                       bool *trim)
+{
+    struct pool *p = pool_of_files();
+    uint32_t n = frame_page(frame)->next;
+
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
+    track_forget(s, va);
+    int err = arch_space_map(&s->arch, va, frame,
+                             space_page_prot(r->prot, !write) | (write ? PROT_WRITTEN : 0));
+    if (err)
+        return err;
+    *trim |= track_soft_used_locked(s, va, write);
+    region_touch(r, va);
+    s->resident_pages++;
+    r->faults++;
+    spin_lock_irqoff(&p->lock);
+    ASSERT(p->nodes[n].state == NODE_HERE && p->nodes[n].mapped < UINT16_MAX);
+    p->nodes[n].mapped++;
+    p->stats.minor_faults++;
+    if (p->limited)
+        pool_used_locked(p, n);
+    spin_unlock_irqoff(&p->lock);
+    return 0;
+}
+
+/* [S] and [F] held. */
+static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
+                      bool *trim)
+{
+    const struct object *o = object_shown(r);
+    struct space *files = o->store->space;
+    uint64_t index = region_source_page(r, va);
+    bool write = access == FAULT_WRITE;
+    struct arch_page here, page;
+
+    if (index >= ALIGN_UP(o->bytes, PAGE_SIZE) >> PAGE_SHIFT)
+        return -ENXIO;
+    vaddr_t at = object_page_locked(o, index);
+    if (!at)
+        return 1;
+    arch_space_look(&files->arch, at, 1, &page);
+    if (page.kind != ARCH_PAGE_HERE)
+        return 1;
+    arch_space_look(&s->arch, va, 1, &here);
+    ASSERT(here.kind == ARCH_PAGE_NONE || (here.kind == ARCH_PAGE_HERE && here.pa == page.pa));
+    int err = 0;
+    if (here.kind == ARCH_PAGE_HERE)
+        allow_locked(s, r, va, &here, write, trim);
+    else
+        err = show_locked(s, r, va, page.pa, write, trim);
+    if (!err && write)
+        arch_space_mark(&files->arch, at, 0, ARCH_WRITTEN);
+    return err;
+}
+
+int object_map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
+                      bool *trim)
+{
+    struct space *files = object_shown(r)->store->space;
+
+    spin_lock_irqoff(&files->lock);
+    int err = map_locked(s, r, va, access, trim);
+    spin_unlock_irqoff(&files->lock);
+    return err;
+}
+
+/* ---- Users ----------------------------------------------------------------------------------- */
+
+static struct object_user *user_of(const struct space *s, const struct object *o)
+{
+    list_for_each (it, &s->objects) {
+        struct object_user *u = container_of(it, struct object_user, of_space);
+        if (u->object == o)
+            return u;
+    }
+    return NULL;
+}
+
+int object_add_user(struct object *o, struct space *s)
+{
+    if (user_of(s, o))
+        return 0;
+    struct object_user *u = kmalloc(sizeof(*u));
+    if (!u)
+        return -ENOMEM;
+    *u = (struct object_user){.object = object_get(o), .space = s};
+    wait_init(&u->unpinned);
+    list_push_back(&s->objects, &u->of_space);
+    bool irq = spin_lock(&o->lock);
+    list_push_back(&o->users, &u->of_object);
+    spin_unlock(&o->lock, irq);
+    return 0;
+}
+
+static bool maps(const struct space *s, const struct object *o)
+{
+    const struct region *r = regions_above(&s->regions, 0);
+
+    while (r && r->source.of != o)
+        r = region_next(r);
+    return r;
+}
+
+void object_take_users(struct space *s, bool all, struct list *ended)
+{
+    list_init(ended);
+    for (struct list *it = s->objects.next, *next; it != &s->objects; it = next) {
+        struct object_user *u = container_of(it, struct object_user, of_space);
+        next = it->next;
+        if (!all && maps(s, u->object))
+            continue;
+        list_remove(&u->of_space);
+        list_push_back(ended, &u->of_space);
+    }
+}
+
+/* Who pins it may wait for [M] of the space. */
+static void end_user(struct object_user *u)
+{
+    struct object *o = u->object;
+    bool irq = spin_lock(&o->lock);
+
+    u->leaves = true;
+    while (u->pins)
+        wait_sleep_through(&u->unpinned, &o->lock, &irq);
+    list_remove(&u->of_object);
+    spin_unlock(&o->lock, irq);
+    list_remove(&u->of_space);
+    kfree(u);
+    object_put(o);
+}
+
+void object_end_users(struct list *ended)
+{
+    while (!list_empty(ended))
+        end_user(container_of(ended->next, struct object_user, of_space));
+}

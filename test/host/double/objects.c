@@ -1,0 +1,127 @@
+/* Objects that are bytes in a row, of pages that are allocated when they are first written to, for
+ * tests of file systems: see mm/object.h. */
+#include "kernel/mem/mem.h"
+#include "mm/object.h"
+
+#define PAGES_MAX 4096
+
+struct bytes {
+    struct object object;
+    uint8_t *page[PAGES_MAX];
+};
+
+static uint64_t pages_of_all; /* of all stores: a test has one that it writes to */
+
+static struct bytes *bytes_of(struct object *o)
+{
+    return (struct bytes *)o;
+}
+
+void object_store_init(struct object_store *store, uint64_t pages_max)
+{
+    *store = (struct object_store){.pages_max = pages_max};
+}
+
+void object_store_end(struct object_store *store)
+{
+    store->pages_max = 0;
+}
+
+uint64_t object_store_pages(const struct object_store *store)
+{
+    return store->pages_max ? pages_of_all : 0;
+}
+
+int object_create(struct object_store *store, struct object **out)
+{
+    struct bytes *b = kmalloc(sizeof(*b));
+
+    if (!b)
+        return -ENOMEM;
+    b->object.store = store;
+    b->object.refs = 1;
+    *out = &b->object;
+    return 0;
+}
+
+struct object *object_get(struct object *o)
+{
+    o->refs++;
+    return o;
+}
+
+static void free_page(struct bytes *b, uint64_t index)
+{
+    pages_of_all -= b->page[index] != NULL;
+    kfree(b->page[index]);
+    b->page[index] = NULL;
+}
+
+void object_put(struct object *o)
+{
+    if (!o || --o->refs)
+        return;
+    for (unsigned i = 0; i < PAGES_MAX; i++)
+        free_page(bytes_of(o), i);
+    kfree(o);
+}
+
+uint64_t object_bytes(const struct object *o)
+{
+    return o->bytes;
+}
+
+int64_t object_read(struct object *o, uint64_t at, void *to, size_t n)
+{
+    size_t done = 0;
+
+    n = at < o->bytes ? MIN(n, (size_t)(o->bytes - at)) : 0;
+    for (; done < n; done++) {
+        const uint8_t *page = bytes_of(o)->page[(at + done) / PAGE_SIZE];
+        ((uint8_t *)to)[done] = page ? page[(at + done) % PAGE_SIZE] : 0;
+    }
+    return (int64_t)done;
+}
+
+/* Returns the page, made if there is none, or NULL. */
+static uint8_t *page_at(struct object *o, uint64_t index)
+{
+    uint8_t **page = &bytes_of(o)->page[index];
+
+    if (!*page && pages_of_all < o->store->pages_max && (*page = kmalloc(PAGE_SIZE)))
+        pages_of_all++;
+    return *page;
+}
+
+int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
+{
+    size_t done = 0;
+
+    if (at >= OBJECT_BYTES_MAX || n > OBJECT_BYTES_MAX - at)
+        return -EFBIG;
+    if (at + n > PAGES_MAX * PAGE_SIZE)
+        return -ENOSPC;
+    for (; done < n; done++) {
+        uint8_t *page = page_at(o, (at + done) / PAGE_SIZE);
+        if (!page)
+            break;
+        page[(at + done) % PAGE_SIZE] = ((const uint8_t *)from)[done];
+    }
+    o->bytes = done ? MAX(o->bytes, at + done) : o->bytes;
+    return done || !n ? (int64_t)done : -ENOSPC;
+}
+
+int object_resize(struct object *o, uint64_t bytes)
+{
+    if (bytes > OBJECT_BYTES_MAX)
+        return -EFBIG;
+    uint8_t *last = bytes < o->bytes && bytes / PAGE_SIZE < PAGES_MAX
+                        ? bytes_of(o)->page[bytes / PAGE_SIZE]
+                        : NULL;
+    if (last)
+        memset(last + bytes % PAGE_SIZE, 0, PAGE_SIZE - bytes % PAGE_SIZE);
+    for (uint64_t i = (bytes + PAGE_SIZE - 1) / PAGE_SIZE; i < PAGES_MAX; i++)
+        free_page(bytes_of(o), i);
+    o->bytes = bytes;
+    return 0;
+}

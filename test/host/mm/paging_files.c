@@ -1,0 +1,260 @@
+/* See paging_files.h. Contents are stamps, as in paging_process.c; what is cut off is zeros. */
+#include "test/host/mm/paging_files.h"
+#include "test/host/double/mm_double.h"
+#include "test/host/double/random.h"
+#include "test/host/mm/paging_process.h"
+#include "mm/object.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OBJECTS = 2, PAGES = 80, LEAST = 24, WORDS = PAGE_SIZE / sizeof(uint64_t) };
+#define FACTOR 0xd6e8feb86659fd93u
+
+static struct file {
+    struct object *object;
+    uint64_t stamp[PAGES], next[PAGES]; /* next: what is being written */
+    bool writing[PAGES], resizing;
+    unsigned size, cut, changes; /* pages; while it is resized, those from `cut` on may change */
+} files[OBJECTS];
+static struct object_store store;
+static vaddr_t base;
+static uint64_t seed, stamps;
+struct files_seen files_seen;
+
+static unsigned below(unsigned n)
+{
+    return (unsigned)(test_random(&seed) % n);
+}
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+/* A stamp says its page, too. */
+static uint64_t next_stamp(const struct file *f, unsigned page)
+{
+    return ++stamps << 16 | (uint64_t)(f - files) << 8 | page;
+}
+
+static void fill(uint64_t *at, uint64_t stamp)
+{
+    for (unsigned i = 0; i < WORDS; i++)
+        at[i] = stamp ? stamp * FACTOR + i : 0;
+}
+
+static bool holds(const uint64_t *at, uint64_t stamp)
+{
+    unsigned i = 0;
+
+    while (i < WORDS && at[i] == (stamp ? stamp * FACTOR + i : 0))
+        i++;
+    return i == WORDS;
+}
+
+static uint64_t stamp_of(uint64_t first)
+{
+    uint64_t inverse = FACTOR;
+
+    for (unsigned i = 0; i < 6; i++)
+        inverse *= 2 - FACTOR * inverse;
+    return first * inverse;
+}
+
+static bool may_be_cut(const struct file *f, unsigned page)
+{
+    return f->resizing && page >= f->cut;
+}
+
+/* ---- By mappings ----------------------------------------------------------------------------- */
+
+struct file_use {
+    struct file *f;
+    unsigned page;
+    bool write;
+};
+
+static void use(void *frame, void *arg)
+{
+    const struct file_use *u = arg;
+    struct file *f = u->f;
+    uint64_t *stamp = &f->stamp[u->page];
+
+    files_seen.shown++;
+    INSIST(may_be_cut(f, u->page) || u->page < f->size);
+    INSIST(holds(frame, *stamp) || (may_be_cut(f, u->page) && holds(frame, 0)) ||
+           (f->writing[u->page] && holds(frame, f->next[u->page])));
+    if (!u->write || may_be_cut(f, u->page) || f->writing[u->page])
+        return;
+    *stamp = next_stamp(f, u->page);
+    fill(frame, *stamp);
+}
+
+static vaddr_t address(const struct file *f, unsigned page)
+{
+    return base + ((vaddr_t)(f - files) * PAGES + page) * PAGE_SIZE;
+}
+
+static void expect_error(int err, const bool *ending)
+{
+    if (err == -EINTR)
+        INSIST(*ending);
+    else if (err == -EIO)
+        INSIST(now.read_fails);
+    else
+        INSIST((err == -ENOMEM || err == -EDQUOT) &&
+               (now.map_fails || now.frames || now.no_swap || now.swap_kb || now.frame_fails));
+}
+
+static void use_mapping(struct space *s, struct files_user *user, struct file *f, unsigned page,
+                        const bool *ending)
+{
+    struct file_use u = {f, page, below(2)};
+    unsigned changes = f->changes, remaps = user->remaps;
+    bool resized = may_be_cut(f, page), moved = user->remapping;
+    int err = mm_access(s, address(f, page), u.write ? FAULT_WRITE : FAULT_READ, use, &u);
+
+    if (err == -ENXIO) {
+        files_seen.behind++;
+        INSIST(page >= f->size || resized || f->changes != changes);
+    } else if (err == -EFAULT) {
+        INSIST(moved || user->remaps != remaps);
+    } else if (err) {
+        expect_error(err, ending);
+    }
+}
+
+void files_map(struct space *s)
+{
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        struct mapping m = {.va = address(&files[i], 0),
+                            .len = PAGES * PAGE_SIZE,
+                            .prot = PROT_R | PROT_W,
+                            .flags = MAPPING_FIXED | MAPPING_SHARED,
+                            .kind = REGION_FILE,
+                            .name = "object",
+                            .source = page_source_object(files[i].object)};
+        vaddr_t at;
+        INSIST(!space_mmap(s, &m, &at) && at == m.va);
+    }
+}
+
+static void map_anew(struct space *s, struct files_user *u)
+{
+    if (u->remapping)
+        return;
+    u->remapping = true;
+    u->remaps++;
+    unsigned from = below(OBJECTS * PAGES), n = 1 + below(OBJECTS * PAGES - from);
+    INSIST(!space_unmap(s, base + from * PAGE_SIZE, n * PAGE_SIZE));
+    files_map(s);
+    u->remapping = false;
+}
+
+/* ---- By reads and writes --------------------------------------------------------------------- */
+
+static void read_one(struct file *f, unsigned page, const bool *ending)
+{
+    static uint64_t buffers[64][WORDS]; /* threads take turns in between */
+    static unsigned last;
+    uint64_t *buffer = buffers[last++ % 64], before = f->stamp[page];
+    unsigned changes = f->changes;
+    bool resized = may_be_cut(f, page);
+    int64_t n = object_read(f->object, (uint64_t)page * PAGE_SIZE, buffer, PAGE_SIZE);
+
+    resized |= f->changes != changes;
+    if (n < 0) {
+        expect_error((int)n, ending);
+        return;
+    }
+    if (!n) {
+        INSIST(page >= f->size || resized);
+        return;
+    }
+    uint64_t stamp = stamp_of(buffer[0]);
+    INSIST(n == (int64_t)PAGE_SIZE && holds(buffer, stamp));
+    INSIST(
+        stamp == before || (resized && !stamp) ||
+        (stamp > before && (stamp & 0xff) == page && (stamp >> 8 & 0xff) == (uint64_t)(f - files)));
+}
+
+static void write_one(struct file *f, unsigned page, const bool *ending)
+{
+    static uint64_t buffers[64][WORDS];
+    static unsigned last;
+    uint64_t *buffer = buffers[last++ % 64];
+
+    if (f->writing[page] || f->resizing || page >= f->size)
+        return;
+    f->writing[page] = true;
+    f->next[page] = next_stamp(f, page);
+    fill(buffer, f->next[page]);
+    int64_t n = object_write(f->object, (uint64_t)page * PAGE_SIZE, buffer, PAGE_SIZE);
+    if (n < 0)
+        expect_error((int)n, ending);
+    else
+        f->stamp[page] = f->next[page];
+    f->writing[page] = false;
+    files_seen.written++;
+}
+
+static void resize(struct file *f, const bool *ending)
+{
+    unsigned size = LEAST + below(PAGES - LEAST + 1);
+
+    for (unsigned i = 0; i < PAGES; i++)
+        if (f->writing[i] || f->resizing)
+            return;
+    f->cut = MIN(size, f->size);
+    f->resizing = true;
+    f->changes++;
+    int err = object_resize(f->object, (uint64_t)size * PAGE_SIZE);
+    if (err) {
+        expect_error(err, ending);
+    } else {
+        f->size = size;
+        for (unsigned i = size; i < PAGES; i++)
+            f->stamp[i] = 0;
+    }
+    INSIST(object_bytes(f->object) == f->size * PAGE_SIZE);
+    f->resizing = false;
+    f->changes++;
+    files_seen.cuts++;
+}
+
+void files_step(struct space *s, struct files_user *u, const bool *ending, bool forking)
+{
+    struct file *f = &files[below(OBJECTS)];
+    unsigned what = below(200), page = MIN(below(PAGES), below(3) ? below(PAGES) : PAGES - 1);
+
+    if (what < 120)
+        use_mapping(s, u, f, page, ending);
+    else if (what < 155)
+        read_one(f, page, ending);
+    else if (what < 194)
+        write_one(f, page, ending);
+    else if (what < 197)
+        resize(f, ending);
+    else if (what < 198 && !forking)
+        map_anew(s, u);
+    else if (store.space)
+        space_check(store.space);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+void files_start(uint64_t from, vaddr_t at)
+{
+    seed = from;
+    base = at;
+    object_store_init(&store, 10 * PAGES);
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        INSIST(!object_create(&store, &files[i].object));
+        files[i].size = 0;
+    }
+}
+
+void files_end(void)
+{
+    for (unsigned i = 0; i < OBJECTS; i++)
+        object_put(files[i].object);
+    INSIST(files_seen.shown > 500 && files_seen.written > 100 && files_seen.cuts > 5);
+    object_store_end(&store);
+}

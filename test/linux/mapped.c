@@ -1,0 +1,347 @@
+/*
+ * Files that are mapped: each line says what a process sees of a file in memory, by mappings,
+ * read and write, in one process and in several.
+ *
+ *   mapped FOLDER
+ *
+ * The folder can be written to. The last line says how many of the checks hold.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, PAGES = 16 };
+
+static const char *folder;
+static unsigned checks, held;
+static sigjmp_buf faulted;
+static volatile int fault_code;
+
+static void check(bool holds, const char *what)
+{
+    checks++;
+    held += holds;
+    if (!holds)
+        printf("mapped check=%u holds=0: %s (errno %d)\n", checks, what, errno);
+    errno = 0;
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    fault_code = signal == SIGBUS ? info->si_code : -signal;
+    siglongjmp(faulted, 1);
+}
+
+/* Returns 0 if the byte can be read, BUS_ADRERR, or -SIGSEGV. */
+static int code_of_read(const volatile char *at)
+{
+    fault_code = 0;
+    if (!sigsetjmp(faulted, 1))
+        (void)*at;
+    return fault_code;
+}
+
+static int code_of_write(volatile char *at)
+{
+    fault_code = 0;
+    if (!sigsetjmp(faulted, 1))
+        *at = *at;
+    return fault_code;
+}
+
+static int open_file(const char *name, int flags)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return open(path, flags, 0600);
+}
+
+static void remove_file(const char *name)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    unlink(path);
+}
+
+static char *map(int f, int prot, int flags, unsigned pages, unsigned first)
+{
+    char *p = mmap(NULL, pages * PAGE, prot, flags, f, (off_t)first * PAGE);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static int make(const char *name, unsigned pages)
+{
+    int f = open_file(name, O_RDWR | O_CREAT | O_TRUNC);
+
+    for (unsigned i = 0; i < pages; i++) {
+        char page[PAGE];
+        memset(page, 'a' + (int)i % 26, sizeof(page));
+        if (write(f, page, sizeof(page)) != sizeof(page))
+            perror(name);
+    }
+    return f;
+}
+
+static void contents_are_one(void)
+{
+    int f = make("one", PAGES);
+    char *a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, PAGES, 0),
+         *b = map(f, PROT_READ, MAP_SHARED, PAGES - 3, 3), back[8];
+
+    check(a && b, "a file can be mapped shared, twice");
+    check(a[0] == 'a' && a[5 * PAGE] == 'f' && b[0] == 'd', "mappings have what was written");
+    a[4 * PAGE + 1] = 'X';
+    check(b[PAGE + 1] == 'X', "one mapping has what is stored to another");
+    check(pread(f, back, 1, 4 * PAGE + 1) == 1 && back[0] == 'X', "so has a read");
+    check(pwrite(f, "hello", 5, 7 * PAGE - 2) == 5, "a write into a mapped file");
+    check(!memcmp(a + 7 * PAGE - 2, "hello", 5), "... is seen in a mapping");
+    check(!memcmp(b + 4 * PAGE - 2, "hello", 5), "... and in the other");
+    check(!msync(a, PAGES * PAGE, MS_SYNC), "msync");
+    char *c = map(f, PROT_READ | PROT_WRITE, MAP_PRIVATE, PAGES, 0);
+    check(c && c[4 * PAGE + 1] == 'X', "a private mapping has the same");
+    c[4 * PAGE + 1] = 'P';
+    check(a[4 * PAGE + 1] == 'X' && c[4 * PAGE + 1] == 'P', "... until it is stored to");
+    munmap(a + 4 * PAGE, PAGE);
+    check(code_of_read(a + 4 * PAGE) == -SIGSEGV && a[5 * PAGE] == 'f' && b[PAGE + 1] == 'X',
+          "a page of one mapping is unmapped");
+    close(f);
+    remove_file("one");
+    check(b[PAGE + 1] == 'X' && a[6 * PAGE] == 'g', "mappings outlive the file's name");
+    munmap(a, PAGES * PAGE);
+    munmap(b, (PAGES - 3) * PAGE);
+    munmap(c, PAGES * PAGE);
+}
+
+static void sizes_change(void)
+{
+    int f = make("size", 4);
+    char *a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 8, 0), back[PAGE];
+
+    check(a && a[3 * PAGE] == 'd', "a mapping longer than its file");
+    check(code_of_read(a + 4 * PAGE) == BUS_ADRERR, "... is SIGBUS behind the end");
+    check(code_of_write(a + 5 * PAGE) == BUS_ADRERR, "... also for stores");
+    check(!ftruncate(f, 6 * PAGE) && a[5 * PAGE] == 0, "a file that grows brings zeros");
+    a[5 * PAGE] = 'z';
+    check(pread(f, back, 2, 5 * PAGE) == 2 && back[0] == 'z' && !back[1], "... that are its own");
+    check(!ftruncate(f, PAGE + 100) && a[PAGE + 99] == 'b', "a file that shrinks keeps its rest");
+    check(a[PAGE + 100] == 0 && a[2 * PAGE - 1] == 0, "... and zeros up to the page's end");
+    check(code_of_read(a + 2 * PAGE) == BUS_ADRERR && code_of_write(a + 3 * PAGE) == BUS_ADRERR,
+          "... and what was mapped behind it is gone");
+    check(!ftruncate(f, 4 * PAGE) && a[2 * PAGE] == 0 && a[3 * PAGE] == 0 && a[PAGE + 99] == 'b',
+          "what comes back is zeros");
+    struct stat s;
+    check(!fstat(f, &s) && s.st_size == 4 * PAGE, "its size is what was set");
+    char *c = map(f, PROT_READ | PROT_WRITE, MAP_PRIVATE, 4, 0);
+    c[3 * PAGE] = 'p';
+    check(!ftruncate(f, PAGE) && code_of_read(c + 3 * PAGE) == BUS_ADRERR,
+          "a private mapping loses its copies behind the end, too");
+    munmap(c, 4 * PAGE);
+    munmap(a, 8 * PAGE);
+    close(f);
+    f = open_file("size", O_RDWR | O_TRUNC);
+    a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 1, 0);
+    check(a && code_of_read(a) == BUS_ADRERR, "an empty file can be mapped, and not used");
+    check(pwrite(f, "x", 1, 10) == 1 && a[10] == 'x' && !a[9], "until it is written to");
+    munmap(a, PAGE);
+    close(f);
+    remove_file("size");
+}
+
+static void rights_are_checked(void)
+{
+    int f = make("rights", 2), reads = open_file("rights", O_RDONLY),
+        writes = open_file("rights", O_WRONLY);
+
+    check(!map(reads, PROT_READ | PROT_WRITE, MAP_SHARED, 1, 0) && errno == EACCES,
+          "a file opened for reading is not mapped for writing");
+    check(!map(writes, PROT_READ, MAP_SHARED, 1, 0) && errno == EACCES,
+          "one opened for writing is not mapped at all");
+    char *a = map(reads, PROT_READ, MAP_SHARED, 2, 0);
+    check(a && a[PAGE] == 'b', "... for reading it is");
+    check(mprotect(a, 2 * PAGE, PROT_READ | PROT_WRITE) && errno == EACCES,
+          "... and does not become writable");
+    check(code_of_write(a) == -SIGSEGV, "... nor is it");
+    char *c = map(reads, PROT_READ | PROT_WRITE, MAP_PRIVATE, 2, 0);
+    check(c && !code_of_write(c), "a private copy is");
+    char *b = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 2, 0);
+    b[0] = '1';
+    check(a[0] == '1' && !mprotect(b, PAGE, PROT_READ) && code_of_write(b) == -SIGSEGV &&
+              b[0] == '1',
+          "a mapping that may not be written to any more");
+    check(!mprotect(b, PAGE, PROT_READ | PROT_WRITE) && !code_of_write(b), "... and may again");
+    check(!mprotect(b, PAGE, PROT_NONE) && code_of_read(b) == -SIGSEGV, "... and not be used");
+    munmap(a, 2 * PAGE);
+    munmap(b, 2 * PAGE);
+    munmap(c, 2 * PAGE);
+    close(f);
+    close(reads);
+    close(writes);
+    remove_file("rights");
+}
+
+static void mappings_move(void)
+{
+    int f = make("move", 8);
+    char *a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 2);
+
+    a[PAGE] = 'M';
+    a = mremap(a, 4 * PAGE, 6 * PAGE, MREMAP_MAYMOVE);
+    check(a != MAP_FAILED && a[0] == 'c' && a[PAGE] == 'M' && a[5 * PAGE] == 'h',
+          "a mapping that grows shows more of the file");
+    char *to = map(-1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 6, 0);
+    a = mremap(a, 6 * PAGE, 6 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    check(a == to && a[PAGE] == 'M' && a[5 * PAGE] == 'h', "one that moves shows the same");
+    a[2 * PAGE] = 'N';
+    char back;
+    check(pread(f, &back, 1, 4 * PAGE) == 1 && back == 'N', "... and is the file's");
+    check(!madvise(a, 6 * PAGE, MADV_DONTNEED) && a[2 * PAGE] == 'N' && a[PAGE] == 'M',
+          "what is dropped from a shared mapping comes back");
+    munmap(a, 6 * PAGE);
+    close(f);
+    remove_file("move");
+}
+
+static void wait_word(uint32_t *word, uint32_t is)
+{
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == is)
+        syscall(SYS_futex, word, FUTEX_WAIT, is, NULL, NULL, 0);
+}
+
+static void set_word(uint32_t *word, uint32_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static int in_child(const char *name)
+{
+    int f = open_file(name, O_RDWR);
+    char *gap = map(-1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 3, 0),
+         *b = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 1);
+
+    (void)gap; /* so that the mapping is elsewhere than the parent's */
+    uint32_t *word = (uint32_t *)(b + PAGE);
+    wait_word(word, 0);
+    int ok = b[0] == 'Q' && *word == 1;
+    b[2 * PAGE] = 'R';
+    set_word(word, 2);
+    return ok ? 0 : 1;
+}
+
+static void processes_share(void)
+{
+    int f = make("share", 4), status;
+
+    if (pwrite(f, "\0\0\0\0", 4, 2 * PAGE) != 4)
+        perror("share");
+    char *a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0);
+    pid_t child = fork();
+    if (!child)
+        _exit(in_child("share"));
+    a[PAGE] = 'Q';
+    set_word((uint32_t *)(a + 2 * PAGE), 1);
+    wait_word((uint32_t *)(a + 2 * PAGE), 1);
+    check(a[3 * PAGE] == 'R', "two processes map a file at two addresses, and one futex is both's");
+    check(waitpid(child, &status, 0) == child && !status, "... and the other saw the same");
+    a[0] = '0';
+    child = fork();
+    if (!child) {
+        a[0]++;
+        a[PAGE]++;
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    check(a[0] == '1' && a[PAGE] == 'R', "a forked process stores to the file");
+    munmap(a, 4 * PAGE);
+    close(f);
+    remove_file("share");
+}
+
+static void files_have_holes(void)
+{
+    int f = open_file("hole", O_RDWR | O_CREAT | O_TRUNC);
+    off_t far = (off_t)3 << 30;
+    char back[2] = {1, 1};
+
+    check(pwrite(f, "x", 1, far) == 1, "a byte is written far behind the beginning");
+    check(pread(f, back, 2, far - 1) == 2 && !back[0] && back[1] == 'x', "... behind zeros");
+    char *a = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, f, far);
+    check(a != MAP_FAILED && a[0] == 'x', "... and can be mapped");
+    char *b = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, f, far / 2);
+    check(b != MAP_FAILED && !b[5], "so can the hole");
+    b[5] = 'h';
+    check(pread(f, back, 1, far / 2 + 5) == 1 && back[0] == 'h', "... which is filled");
+    munmap(a, PAGE);
+    munmap(b, PAGE);
+    close(f);
+    remove_file("hole");
+}
+
+static void memory_has_names(void)
+{
+    int f = (int)syscall(SYS_memfd_create, "named", 1u /* MFD_CLOEXEC */), status;
+
+    check(f >= 0 && !ftruncate(f, 3 * PAGE), "memfd_create");
+    char *a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0), path[64], to[64] = "";
+    check(a && !a[2 * PAGE], "... is memory that can be mapped");
+    pid_t child = fork();
+    if (!child) {
+        a[2 * PAGE] = 'c';
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    check(a && a[2 * PAGE] == 'c', "... and shared");
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", f);
+    check(readlink(path, to, sizeof(to) - 1) > 0 && !strncmp(to, "/memfd:named", 12),
+          "... and has its name");
+    munmap(a, 3 * PAGE);
+    close(f);
+    f = shm_open("/vigil-mapped", O_RDWR | O_CREAT | O_EXCL, 0600);
+    check(f >= 0 && !ftruncate(f, PAGE), "shm_open");
+    a = map(f, PROT_READ | PROT_WRITE, MAP_SHARED, 1, 0);
+    check(a && !shm_unlink("/vigil-mapped"), "... is mapped and unlinked");
+    a[0] = 's';
+    check(a[0] == 's', "... and still there");
+    munmap(a, PAGE);
+    close(f);
+}
+
+int main(int argc, char **argv)
+{
+    const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: mapped FOLDER\n");
+        return 2;
+    }
+    folder = argv[1];
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    contents_are_one();
+    sizes_change();
+    rights_are_checked();
+    mappings_move();
+    processes_share();
+    files_have_holes();
+    memory_has_names();
+    printf("RESULT app=mapped checks=%u held=%u\n", checks, held);
+    return held == checks ? 0 : 1;
+}
