@@ -213,7 +213,7 @@ int vnode_sync(struct vnode *v, void *state, bool data); /* it is where it stays
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \
-    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .set_size = vnode_no_resize,         \
+    .readlink = vnode_no_readlink, .follow = vnode_no_follow, .set_size = vnode_no_resize,       \
     VNODE_OPS_FIXED
 void vnode_no_release(struct vnode *v);                             /* it is not freed */
 int mount_no_usage(const struct mount *m, struct mount_usage *out); /* nothing is stored in it */
