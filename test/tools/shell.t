@@ -53,6 +53,11 @@ says 'tw *p.*o words' "... a line is edited"
 typed 'see # 
 type \x01z\x01x' shell $plain
 status_is 130 "Ctrl-A and x end the machine"
+typed 'see # 
+hangup' shell $plain
+status_is 130 "a terminal that hangs up ends the machine"
+[ ! -s "$work/stderr" ] || status=1
+status_is 130 "... without a word"
 typed 'see ready
 type \x03
 see caught' run $plain --deb $packages -- bash -c 'trap "echo caught; exit 5" INT; echo ready; while :; do :; done'
