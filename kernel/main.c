@@ -156,7 +156,6 @@ static void init_thread(void *arg)
 
 NORETURN void kernel_main(const struct boot_info *info)
 {
-    struct thread *first;
 
     enum arch_serial serial = arch_console_init();
     arch_init_early(&cpus[0]);
@@ -185,15 +184,8 @@ NORETURN void kernel_main(const struct boot_info *info)
     hpm_cpu_init(&cpus[0]);
     sched_init_cpu(&cpus[0]);
     telemetry_init(cpus_found);
-    if (thread_create(&(struct thread_params){.name = "init",
-                                              .entry = init_thread,
-                                              .arg = (void *)info,
-                                              .prio = PRIO_KERNEL,
-                                              .group = GROUP_NONE},
-                      &first))
+    if (thread_create_kernel("init", init_thread, (void *)info, NULL))
         panic("no memory for the first thread");
-    thread_start(first);
-    thread_put(first);
     sched_start();
 }
 

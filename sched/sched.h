@@ -163,6 +163,10 @@ extern struct numbers thread_numbers;
 /* Creates a thread that becomes runnable by thread_start. Thread context. Returns 0 or -ENOMEM. */
 int thread_create(const struct thread_params *params, struct thread **out);
 void thread_start(struct thread *t);
+/* Creates and starts a thread of the kernel's own. cpus: where it may run, NULL: anywhere. Thread
+ * context. Returns 0 or -ENOMEM. */
+int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
+                         const struct cpuset *cpus);
 NORETURN void thread_exit(void); /* ends the caller; its stack is freed once it is off the CPU */
 /* Detaches the caller from its address space, which may be destroyed after this. */
 void thread_leave_space(void);

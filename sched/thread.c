@@ -172,6 +172,24 @@ void thread_start(struct thread *t)
     arch_irq_restore(irq);
 }
 
+int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
+                         const struct cpuset *cpus)
+{
+    const struct thread_params params = {.name = name,
+                                         .entry = entry,
+                                         .arg = arg,
+                                         .affinity = cpus,
+                                         .prio = PRIO_KERNEL,
+                                         .group = GROUP_NONE};
+    struct thread *t;
+
+    if (thread_create(&params, &t))
+        return -ENOMEM;
+    thread_start(t);
+    thread_put(t);
+    return 0;
+}
+
 NORETURN void thread_exit(void)
 {
     arch_irq_save();

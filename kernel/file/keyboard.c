@@ -112,19 +112,8 @@ static void watch_for_ever(void *user)
 
 void keyboard_watch(const struct keyboard_user *user)
 {
-    const struct thread_params params = {.name = "keyboard",
-                                         .entry = watch_for_ever,
-                                         .arg = (void *)user,
-                                         .prio = PRIO_KERNEL,
-                                         .group = GROUP_NONE};
-    struct thread *t;
-
     if (__atomic_exchange_n(&watching, true, __ATOMIC_RELAXED))
         return;
-    if (thread_create(&params, &t)) {
+    if (thread_create_kernel("keyboard", watch_for_ever, (void *)user, NULL))
         kprintf("console: no memory for the thread that looks at the keyboard\n");
-        return;
-    }
-    thread_start(t);
-    thread_put(t);
 }

@@ -97,17 +97,10 @@ static void run_collector(UNUSED void *unused)
 
 static int start_collector(void)
 {
-    const struct thread_params params = {
-        .name = "collector", .entry = run_collector, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-    int err = collector.started ? 0 : thread_create(&params, &t);
+    int err = collector.started ? 0 : thread_create_kernel("collector", run_collector, NULL, NULL);
 
-    if (err || collector.started)
-        return err;
-    collector.started = true;
-    thread_start(t);
-    thread_put(t);
-    return 0;
+    collector.started |= !err;
+    return err;
 }
 
 static void count_open(int more)

@@ -17,17 +17,11 @@ static void draw_for_ever(UNUSED void *arg)
 
 void console_thread_start(void)
 {
-    const struct thread_params params = {
-        .name = "console", .entry = draw_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-
     if (!outputs_on_display())
         return;
-    if (thread_create(&params, &t)) {
+    if (thread_create_kernel("console", draw_for_ever, NULL, NULL)) {
         kprintf("console: no memory for the thread that draws\n");
         return;
     }
-    thread_start(t);
-    thread_put(t);
     console_draw_later();
 }

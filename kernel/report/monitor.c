@@ -42,10 +42,6 @@ static void monitor(UNUSED void *arg)
 
 void monitor_start(void)
 {
-    const struct thread_params params = {
-        .name = "monitor", .entry = monitor, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-
     if (!hpm_print_ms)
         return;
     if (!hpm_caps()->present) {
@@ -53,11 +49,7 @@ void monitor_start(void)
             "monitor: argument=hpm.print_ms reason=no-device: there are no performance counters\n");
         return;
     }
-    if (thread_create(&params, &t)) {
+    if (thread_create_kernel("monitor", monitor, NULL, NULL))
         kprintf(
             "monitor: argument=hpm.print_ms reason=memory: no memory for the thread that prints\n");
-        return;
-    }
-    thread_start(t);
-    thread_put(t);
 }

@@ -362,9 +362,6 @@ static const char *describe_stream(void)
 
 static const char *begin_stream(void)
 {
-    const struct thread_params params = {
-        .name = "telemetry", .entry = run_stream, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
     int err = find_port();
 
     if (err)
@@ -372,12 +369,10 @@ static const char *begin_stream(void)
     const char *why = describe_stream();
     if (why)
         return why;
-    if (thread_create(&params, &t))
+    if (thread_create_kernel("telemetry", run_stream, NULL, NULL))
         return "no memory";
     started = true;
     end_attach(last_words);
-    thread_start(t);
-    thread_put(t);
     return NULL;
 }
 

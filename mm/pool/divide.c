@@ -400,18 +400,11 @@ static void divide_for_ever(UNUSED void *arg)
 
 void divide_start(void)
 {
-    struct thread_params params = {
-        .name = "divide", .entry = divide_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-
     if (!mem_goal)
         return;
     division = area_alloc(sizeof(*division));
-    if (!division || thread_create(&params, &t)) {
+    if (division)
+        division->lasts_us = LASTS * mem_epoch_ms * 1000;
+    if (!division || thread_create_kernel("divide", divide_for_ever, NULL, NULL))
         kprintf("memory: no memory to divide it: each pool has an even part\n");
-        return;
-    }
-    division->lasts_us = LASTS * mem_epoch_ms * 1000;
-    thread_start(t);
-    thread_put(t);
 }

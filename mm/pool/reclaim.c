@@ -505,10 +505,7 @@ static void reclaim_for_ever(UNUSED void *arg)
 
 void paging_start(void)
 {
-    struct thread_params params = {
-        .name = "reclaim", .entry = reclaim_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
     struct frame_stats stats;
-    struct thread *t;
 
     swap_init();
     track_attach(pool_sink);
@@ -517,9 +514,7 @@ void paging_start(void)
     kernel_frames = (uint32_t)MIN(MAX(stats.total_pages / KERNEL_PART, (uint64_t)KERNEL_MIN),
                                   (uint64_t)KERNEL_MAX);
     wait_init(&reclaim.wait);
-    if (thread_create(&params, &t))
+    if (thread_create_kernel("reclaim", reclaim_for_ever, NULL, NULL))
         panic("no memory for the thread that reclaims memory");
-    thread_start(t);
-    thread_put(t);
     divide_start();
 }

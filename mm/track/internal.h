@@ -34,7 +34,7 @@ struct track_thread {
 };
 /* Makes and starts the thread. Its entry calls track_thread_wait each time round. Returns 0 or
  * -ENOMEM. */
-int track_thread_make(struct track_thread *t, const struct thread_params *params);
+int track_thread_make(struct track_thread *t, const char *name, void (*entry)(void *));
 /* Lets the thread work from now on, or stops it. */
 void track_thread_run(struct track_thread *t, bool on);
 /* Blocks the calling thread until it is to work. */

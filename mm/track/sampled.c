@@ -69,12 +69,9 @@ static void take_for_ever(UNUSED void *arg)
 
 static int probe_sampled(void)
 {
-    const struct thread_params params = {
-        .name = "page samples", .entry = take_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-
     if (!hpm_caps()->can_sample || !hpm_caps()->sampled)
         return -ENODEV;
-    return track_thread_make(&sampler, &params);
+    return track_thread_make(&sampler, "page samples", take_for_ever);
 }
 
 static int start_sampled(void)

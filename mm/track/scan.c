@@ -85,10 +85,7 @@ static void scan_for_ever(UNUSED void *arg)
 
 static int probe_scan(void)
 {
-    const struct thread_params params = {
-        .name = "page scan", .entry = scan_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-
-    return track_thread_make(&scan, &params);
+    return track_thread_make(&scan, "page scan", scan_for_ever);
 }
 
 static int start_scan(void)

@@ -377,16 +377,10 @@ bool track_marked(struct space *s, vaddr_t va)
     return marks & ARCH_USED;
 }
 
-int track_thread_make(struct track_thread *t, const struct thread_params *params)
+int track_thread_make(struct track_thread *t, const char *name, void (*entry)(void *))
 {
-    struct thread *thread;
-
     wait_init(&t->wait);
-    if (thread_create(params, &thread))
-        return -ENOMEM;
-    thread_start(thread);
-    thread_put(thread);
-    return 0;
+    return thread_create_kernel(name, entry, NULL, NULL);
 }
 
 void track_thread_run(struct track_thread *t, bool on)

@@ -199,7 +199,7 @@ int sharing_place(struct sharing_process *p, const struct detection *d,
                   struct sharing_placement *out)
 {
     /* The detection may have more threads than the process by now, and its clusters need room. */
-    unsigned room = MAX(MAX(p->count, 1u), d ? d->threads : 0);
+    unsigned room = MAX(MAX(sharing_crowd(p).threads, 1u), d ? d->threads : 0);
     struct work *w = work_create(MIN(room, (unsigned)ASSIGN_THREADS_MAX));
 
     if (!w)

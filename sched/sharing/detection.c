@@ -63,8 +63,12 @@ static int allocate(struct detection *d, unsigned threads, size_t table_bytes, s
 
 static int set_up(struct sharing_process *p, struct detection *d)
 {
-    struct shmap_config config = {.threads = MIN(p->count, (unsigned)SHMAP_THREADS_MAX),
-                                  .entries = sharing_entries(p->count),
+    bool irq = spin_lock(&sharing_lock);
+    unsigned count = p->count;
+
+    spin_unlock(&sharing_lock, irq);
+    struct shmap_config config = {.threads = MIN(count, (unsigned)SHMAP_THREADS_MAX),
+                                  .entries = sharing_entries(count),
                                   .line_bytes = hpm_caps()->line_bytes,
                                   .grant = (enum shmap_grant)sched_filter,
                                   .seed = sched_seed + arch_clock_ns()};

@@ -24,14 +24,12 @@
 #include "kernel/trace/telemetry.h"
 #include "kernel/mem/mem.h"
 #include "sched/sharing/internal.h"
-#include "hpm/count.h"
 
 #define DRAIN_NS         (1 * NS_PER_MS) /* interval at which samples are taken */
 #define STATED_SETTLE_NS (1 * NS_PER_MS) /* groups are placed when none was stated for this time */
 #define BACKOFF_FIRST    8               /* first pause, in watch intervals */
 #define BACKOFF_MAX      1024            /* longest pause */
-#define GREW_PERCENT     150 /* growth of the remaining stalls that counts as a change ... */
-#define GREW_LOOKS       2   /* ... if as many looks in succession see it */
+#define GREW_LOOKS       2               /* in succession that see grown stalls: a change */
 /* Looks in succession with little stall that end a detection, if nothing was placed. */
 #define FADED_LOOKS 8
 /* Time for which sampling goes on at least after an early placement. */
@@ -51,33 +49,6 @@ void sharing_wake_detector(void)
 }
 
 /* ---- Watching -------------------------------------------------------------------------------- */
-
-static void look_at_thread(struct thread *t, struct hpm_remote *sum)
-{
-    struct hpm_remote *seen = &t->sharing.seen, now;
-
-    hpm_read_remote(&t->hpm, &now);
-    /* Estimates of hpm's open round may fall a little. */
-    sum->cycles += now.cycles - MIN(now.cycles, seen->cycles);
-    sum->stall += now.stall - MIN(now.stall, seen->stall);
-    sum->served += now.served - MIN(now.served, seen->served);
-    *seen = now;
-}
-
-static void look_at_process(struct sharing_process *p, uint64_t now_ns)
-{
-    uint64_t elapsed_ns = MAX(now_ns - p->looked_ns, (uint64_t)1);
-    struct hpm_remote sum = {0};
-    bool irq = spin_lock(&sharing_lock);
-
-    list_for_each (it, &p->members)
-        look_at_thread(container_of(it, struct thread, sharing.link), &sum);
-    spin_unlock(&sharing_lock, irq);
-    p->looked_ns = now_ns;
-    p->remote_permille = sum.cycles ? (unsigned)(sum.stall * 1000 / sum.cycles) : 0;
-    p->remote_per_ms = sum.served * NS_PER_MS / elapsed_ns;
-    telemetry_sharing_watch(p->pid, p->remote_permille);
-}
 
 static void pause_after(struct sharing_process *p, uint64_t now_ns)
 {
@@ -106,7 +77,7 @@ static void decided(struct sharing_process *p, uint64_t now_ns)
 static uint64_t remote_per_ms(const struct sharing_process *p)
 {
     uint32_t latency = hpm_caps()->latency[SOURCE_REMOTE_L2];
-    uint64_t cycles_per_ms = arch_ticks_hz() / 1000 * MIN(p->count, cpu_count());
+    uint64_t cycles_per_ms = arch_ticks_hz() / 1000 * MIN(sharing_crowd(p).threads, cpu_count());
 
     return MAX(p->remote_per_ms, latency ? cycles_per_ms * p->remote_permille / 1000 / latency : 0);
 }
@@ -277,18 +248,9 @@ static enum cluster_verdict judge(struct sharing_process *p, bool now)
     return verdict;
 }
 
-/* Puts the threads back where they were before the last placement. */
-static void take_back(struct sharing_process *p, uint64_t now_ns)
+/* After a placement was taken back: ends the detection, if one still runs, and pauses for long. */
+static void give_up(struct sharing_process *p, uint64_t now_ns)
 {
-    struct sharing_placement back;
-
-    sharing_take_back(p, &back);
-    sharing_say(p, "place", "worse", "threads=%u moved=%u crossed=%u remote_permille=%u..%u",
-                back.threads, back.moved, back.crossed, p->trial.before, p->remote_permille);
-    bool irq = spin_lock(&sharing_lock);
-    p->account.taken_back++;
-    p->account.migrations += back.crossed;
-    spin_unlock(&sharing_lock, irq);
     if (p->detection)
         add_account(p, &(struct sharing_placement){0}, now_ns);
     detection_free(p->detection);
@@ -297,29 +259,13 @@ static void take_back(struct sharing_process *p, uint64_t now_ns)
     decided(p, now_ns);
 }
 
-/* Looks at the process and judges what is on trial. Returns whether a placement was taken back. */
-static bool look_and_judge(struct sharing_process *p, uint64_t now_ns)
-{
-    uint64_t since_ns = p->looked_ns;
-
-    look_at_process(p, now_ns);
-    if (!sharing_trial_look(p, since_ns))
-        return false;
-    if (!p->taken_back) {
-        take_back(p, now_ns);
-        return true;
-    }
-    p->backoff_ns = p->not_before_ns = 0; /* the stalls have another cause */
-    return false;
-}
-
 /* Returns whether the process waits for other chips' caches much more than when the detection
  * began: it has entered another phase, as at the end of its start. */
 static bool phase_changed(const struct sharing_process *p)
 {
     const struct detection *d = p->detection;
 
-    return !d->early_ns && p->remote_permille * 100 > d->begin_permille * GREW_PERCENT;
+    return !d->early_ns && stalls_grew(d->begin_permille, p->remote_permille);
 }
 
 /* Returns whether the stalls for which the detection began are over, as at the end of a start.
@@ -347,9 +293,9 @@ static void begin_anew(struct sharing_process *p, uint64_t now_ns)
 /* Looks at the process as the watch does. Returns whether the detection, as it was, is over. */
 static bool look_again(struct sharing_process *p, uint64_t now_ns)
 {
-    if (look_and_judge(p, now_ns))
-        return true;
-    if (phase_changed(p))
+    if (sharing_look_and_judge(p, now_ns))
+        give_up(p, now_ns);
+    else if (phase_changed(p))
         begin_anew(p, now_ns);
     else if (faded(p))
         end_detection(p, "faded", false);
@@ -394,19 +340,22 @@ static void watch_process(struct sharing_process *p, uint64_t now_ns)
     unsigned threshold = (unsigned)sched_remote_pct * 10;
 
     p->next_ns = now_ns + sched_watch_ms * NS_PER_MS;
-    if (look_and_judge(p, now_ns))
+    if (sharing_look_and_judge(p, now_ns)) {
+        give_up(p, now_ns);
         return;
+    }
     if (p->settling && --p->settling == 0) {
         p->settled_permille = p->remote_permille;
         sharing_say(p, "watch", "settled", "remote_permille=%u", p->remote_permille);
     }
-    bool more = p->remote_permille * 100 > MAX(p->settled_permille, 1u) * GREW_PERCENT;
+    bool more = stalls_grew(MAX(p->settled_permille, 1u), p->remote_permille);
     p->grown = more && !p->settling ? p->grown + 1 : 0;
-    bool fresh = now_ns - p->changed_ns < sched_watch_ms * NS_PER_MS;
-    if (p->count < 2 || fresh || p->settling || p->remote_permille < threshold)
+    struct sharing_crowd crowd = sharing_crowd(p);
+    bool fresh = now_ns - crowd.changed_ns < sched_watch_ms * NS_PER_MS;
+    if (crowd.threads < 2 || fresh || p->settling || p->remote_permille < threshold)
         return;
     bool grew = p->grown >= GREW_LOOKS;
-    bool changed = p->changed_ns > p->decided_ns;
+    bool changed = crowd.changed_ns > p->decided_ns;
     if (now_ns < p->not_before_ns && !grew && !changed)
         return;
     if (grew || changed)
@@ -417,21 +366,23 @@ static void watch_process(struct sharing_process *p, uint64_t now_ns)
 static void assign_stated(struct sharing_process *p, uint64_t now_ns)
 {
     struct sharing_placement placed;
+    bool irq = spin_lock(&sharing_lock), unplaced = p->unplaced;
+    uint64_t due_ns = p->changed_ns + STATED_SETTLE_NS;
+    bool due = unplaced && now_ns >= due_ns;
 
-    if (!p->unplaced || now_ns < p->changed_ns + STATED_SETTLE_NS) {
-        p->next_ns = p->unplaced ? p->changed_ns + STATED_SETTLE_NS : UINT64_MAX;
-        return;
-    }
-    bool irq = spin_lock(&sharing_lock);
-    p->unplaced = false;
+    p->next_ns = unplaced && !due ? due_ns : UINT64_MAX;
+    p->unplaced = unplaced && !due;
     spin_unlock(&sharing_lock, irq);
-    p->next_ns = UINT64_MAX;
+    if (!due)
+        return;
     int err = sharing_place(p, NULL, &placed);
     if (err) {
         sharing_say(p, "place", "failed", "error=%d", -err);
         return;
     }
+    irq = spin_lock(&sharing_lock);
     p->account.migrations += placed.crossed;
+    spin_unlock(&sharing_lock, irq);
     sharing_say(p, "place", assign_verdict_names[placed.verdict],
                 "threads=%u moved=%u crossed=%u groups=stated", placed.threads, placed.moved,
                 placed.crossed);
@@ -506,16 +457,10 @@ static void detector(UNUSED void *arg)
 
 void sharing_start(void)
 {
-    struct thread *t;
-    static const struct thread_params params = {
-        .name = "sharing", .entry = detector, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-
-    if (thread_create(&params, &t)) {
+    if (thread_create_kernel("sharing", detector, NULL, NULL)) {
         kprintf(
             "sharing: no memory for the detector: policies hand and cluster only balance load\n");
         return;
     }
     sharing_runs = true;
-    thread_start(t);
-    thread_put(t);
 }

@@ -18,6 +18,7 @@
 #include "sched/sharing/policy/assign_trial.h"
 #include "sched/runqueue.h"
 #include "sched/sharing/policy/shmap.h"
+#include "sched/sharing/policy/stalls.h"
 
 struct hpm_sample;
 
@@ -131,6 +132,13 @@ void sharing_free_locked(struct sharing_process *p);
  * sharing_lock held. */
 struct sharing_process *sharing_find_locked(uint32_t pid);
 
+struct sharing_crowd {
+    unsigned threads;
+    uint64_t changed_ns; /* when one was added, or stated another group */
+};
+/* Takes sharing_lock. */
+struct sharing_crowd sharing_crowd(const struct sharing_process *p);
+
 /* Boot arguments, args.c. */
 extern uint64_t sched_watch_ms, sched_remote_pct, sched_sample_period, sched_cost_permille,
     sched_samples_max, sched_detect_ms, sched_filter, sched_cluster, sched_threshold,
@@ -193,12 +201,10 @@ int sharing_place(struct sharing_process *p, const struct detection *d,
 /* Places the threads by the detection at hand, as sharing_place() does, and puts that on trial if
  * any was moved. Takes sharing_lock. */
 int sharing_place_on_trial(struct sharing_process *p, struct sharing_placement *out);
-/* Takes the last look at the process into account, which began at since_ns. Returns whether what is
- * on trial, the placement or its taking back, has failed. */
-bool sharing_trial_look(struct sharing_process *p, uint64_t since_ns);
-/* Puts the threads back where they were before the placement, and that on trial. Takes
+/* Looks at the stalls of the process's threads since the last look and judges what is on trial, the
+ * placement or its taking back. Returns whether a placement was taken back now. Takes
  * sharing_lock. */
-void sharing_take_back(struct sharing_process *p, struct sharing_placement *out);
+bool sharing_look_and_judge(struct sharing_process *p, uint64_t now_ns);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 /* Prints and records one decision: "sharing: t=... pid=... phase=... reason=..." and the text of

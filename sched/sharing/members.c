@@ -106,6 +106,15 @@ void sharing_thread_added(struct thread *t)
     spin_unlock(&sharing_lock, irq);
 }
 
+struct sharing_crowd sharing_crowd(const struct sharing_process *p)
+{
+    bool irq = spin_lock(&sharing_lock);
+    struct sharing_crowd crowd = {p->count, p->changed_ns};
+
+    spin_unlock(&sharing_lock, irq);
+    return crowd;
+}
+
 /* Forgets a process that is watched with p once it has no threads. */
 static void forget_process_locked(struct sharing_process *p, uint32_t pid)
 {

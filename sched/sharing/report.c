@@ -160,7 +160,7 @@ static void print_picture(const struct sharing_process *p, const struct detectio
 void sharing_report_clusters(struct sharing_process *p)
 {
     const struct clustering *c = &p->detection->clustering;
-    unsigned n = p->count;
+    unsigned n = sharing_crowd(p).threads;
     struct known *known = kmalloc(MAX(n, 1u) * sizeof(*known));
     char sizes[128] = "", wrong[16];
     size_t length = 0;

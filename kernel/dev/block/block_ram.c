@@ -103,20 +103,6 @@ static int set_aside(uint64_t pages)
     return err;
 }
 
-static int start_thread(void)
-{
-    const struct thread_params params = {
-        .name = "disk-ram", .entry = serve_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-    int err = thread_create(&params, &t);
-
-    if (err)
-        return err;
-    thread_start(t);
-    thread_put(t);
-    return 0;
-}
-
 static void probe(void)
 {
     uint64_t pages = disk_ram / PAGE_SIZE;
@@ -137,7 +123,8 @@ static void probe(void)
         return;
     }
     block_add(&ram.device, "in memory");
-    if (start_thread()) /* its requests time out after disk.timeout_ms */
+    /* Without the thread its requests time out after disk.timeout_ms. */
+    if (thread_create_kernel("disk-ram", serve_for_ever, NULL, NULL))
         kprintf("disk: event=refused name=ram reason=memory: no memory for its thread\n");
 }
 

@@ -107,17 +107,9 @@ static void watch_for_ever(UNUSED void *arg)
 
 void block_watch_start(void)
 {
-    const struct thread_params params = {
-        .name = "disk-watch", .entry = watch_for_ever, .prio = PRIO_KERNEL, .group = GROUP_NONE};
-    struct thread *t;
-
     wait_init(&watch.queue);
     set_until(UINT64_MAX);
-    if (thread_create(&params, &t)) {
+    if (thread_create_kernel("disk-watch", watch_for_ever, NULL, NULL))
         kprintf("disk: no memory for the thread that watches: what does not come back is not "
                 "noticed\n");
-        return;
-    }
-    thread_start(t);
-    thread_put(t);
 }

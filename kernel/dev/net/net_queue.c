@@ -346,22 +346,13 @@ int net_start_thread(struct net_queue *q)
     static unsigned count;
     char name[THREAD_NAME_MAX];
     struct cpuset there = cpuset_one(q->cpu->index);
-    const struct thread_params params = {.name = name,
-                                         .entry = work_for_ever,
-                                         .arg = q,
-                                         .affinity = &there,
-                                         .prio = PRIO_KERNEL,
-                                         .group = GROUP_NONE};
-    struct thread *t;
 
     if (q->has_thread)
         return 0;
     ksnprintf(name, sizeof(name), "net/%u", count);
-    if (thread_create(&params, &t))
+    if (thread_create_kernel(name, work_for_ever, q, &there))
         return -ENOMEM;
     count++;
     q->has_thread = true;
-    thread_start(t);
-    thread_put(t);
     return 0;
 }

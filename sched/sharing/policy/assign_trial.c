@@ -15,10 +15,8 @@ void assign_trial_extend(struct assign_trial *t)
 
 static bool is_worse(const struct assign_trial *t, unsigned permille, unsigned threshold)
 {
-    uint64_t most =
-        (uint64_t)t->before * ASSIGN_TRIAL_GREW_PERCENT + ASSIGN_TRIAL_GREW_PERMILLE * 100;
-
-    return permille >= threshold && (uint64_t)permille * 100 > most;
+    return permille >= MAX(threshold, (unsigned)ASSIGN_TRIAL_GREW_PERMILLE) &&
+           stalls_grew(t->before, permille - ASSIGN_TRIAL_GREW_PERMILLE);
 }
 
 enum assign_trial_verdict assign_trial_look(struct assign_trial *t, unsigned permille,

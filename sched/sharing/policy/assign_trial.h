@@ -8,13 +8,12 @@
  * Pure: the caller reads the counters and moves the threads.
  */
 #pragma once
-#include "kernel/lib/base.h"
+#include "sched/sharing/policy/stalls.h"
 
 enum {
     ASSIGN_TRIAL_LOOKS = 8,          /* of a trial */
     ASSIGN_TRIAL_WORSE = 2,          /* successive looks that end it */
-    ASSIGN_TRIAL_GREW_PERCENT = 150, /* of the stalls before, and this many permille more: */
-    ASSIGN_TRIAL_GREW_PERMILLE = 10,
+    ASSIGN_TRIAL_GREW_PERMILLE = 10, /* growth beyond stalls_grew() */
 };
 
 enum assign_trial_verdict { ASSIGN_TRIAL_GOES_ON, ASSIGN_TRIAL_PASSED, ASSIGN_TRIAL_FAILED };

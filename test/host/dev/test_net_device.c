@@ -58,20 +58,13 @@ void *area_alloc(uint64_t bytes)
     memset(p, 0, bytes);
     return p;
 }
-int thread_create(const struct thread_params *params, struct thread **out)
+int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
+                         const struct cpuset *cpus)
 {
-    thread[thread_count].entry = params->entry;
-    thread[thread_count++].arg = params->arg;
-    *out = NULL;
+    (void)name, (void)cpus;
+    thread[thread_count].entry = entry;
+    thread[thread_count++].arg = arg;
     return 0;
-}
-void thread_start(struct thread *t)
-{
-    (void)t;
-}
-void thread_put(struct thread *t)
-{
-    (void)t;
 }
 void wait_init(struct wait_queue *q)
 {

@@ -289,6 +289,17 @@ void thread_put(struct thread *t)
     (void)t;
 }
 
+int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
+                         const struct cpuset *cpus)
+{
+    struct thread *t;
+
+    (void)name, (void)cpus;
+    thread_create(&(struct thread_params){.entry = entry, .arg = arg}, &t);
+    thread_start(t);
+    return 0;
+}
+
 struct thread *thread_current(void)
 {
     return current ? &current->thread : &outside;

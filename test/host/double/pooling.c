@@ -173,18 +173,11 @@ unsigned pool_fetch(struct pool *p, const uint32_t *nodes, unsigned n, unsigned 
     (void)p, (void)nodes, (void)n, (void)max, (void)how;
     abort();
 }
-int thread_create(const struct thread_params *params, struct thread **out)
+int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
+                         const struct cpuset *cpus)
 {
-    (void)params, (void)out;
+    (void)name, (void)entry, (void)arg, (void)cpus;
     return 0;
-}
-void thread_start(struct thread *t)
-{
-    (void)t;
-}
-void thread_put(struct thread *t)
-{
-    (void)t;
 }
 void swap_init(void)
 {

@@ -63,23 +63,15 @@ void frames_release(void)
         free(frame_blocks[i]);
 }
 
-int thread_create(const struct thread_params *params, struct thread **out)
+int thread_create_kernel(const char *name, void (*entry)(void *), void *arg,
+                         const struct cpuset *cpus)
 {
+    (void)name, (void)arg, (void)cpus;
     assert_true(worker_count < 3);
-    workers[worker_count++] = (struct worker){.entry = params->entry};
-    *out = NULL;
-    return 0;
-}
-void thread_start(struct thread *t)
-{
-    (void)t;
-    struct worker *w = &workers[worker_count - 1];
-    w->woken = true;
+    struct worker *w = &workers[worker_count++];
+    *w = (struct worker){.entry = entry, .woken = true};
     list_init(&w->wait);
-}
-void thread_put(struct thread *t)
-{
-    (void)t;
+    return 0;
 }
 void wait_init(struct wait_queue *q)
 {
