@@ -257,8 +257,8 @@ static int64_t name_removed(struct vnode *v, char *to, size_t room)
     static const char mark[] = " (deleted)";
     size_t n = v->ops->name(v, to, room - 1);
 
-    if (n + sizeof(mark) > room)
-        return -ERANGE;
+    if (!n || n + sizeof(mark) > room)
+        return n ? -ERANGE : -ENOENT;
     memcpy(to + n, mark, sizeof(mark));
     return (int64_t)(n + sizeof(mark) - 1);
 }
