@@ -155,6 +155,10 @@ void space_hide(struct space *s, vaddr_t va);
  * va; for memory that forked ones share what these have in common, and va; or an object that s maps
  * and the byte in it. Thread context, no lock held. */
 const void *space_word_owner(struct space *s, vaddr_t va, uint64_t *place);
+struct object;
+/* Returns the object whose beginning is mapped, shared, at va, or NULL; only to be compared with
+ * others. */
+const struct object *space_object_at(struct space *s, vaddr_t va);
 /* Describes in buf the region that va lies in, with the offset in it, for messages; "unmapped" if
  * there is none. Returns the kind of address as a word: "mapped", "unmapped", "null", "overflow"
  * (of a stack) or "kernel". */

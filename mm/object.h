@@ -65,6 +65,8 @@ int object_create(struct object_store *store, struct object **out);
 struct object *object_get(struct object *o);
 /* Drops a reference; of NULL: nothing. The last one frees the object's pages. */
 void object_put(struct object *o);
+/* Returns the number of spaces that map it. */
+unsigned object_users(struct object *o);
 /* Returns its size. Any context. */
 uint64_t object_bytes(const struct object *o);
 /* Read up to n bytes, and write n bytes, at an offset. Return the number of bytes, 0 at the end;

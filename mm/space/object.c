@@ -199,9 +199,10 @@ struct part {
 
 static void tell_use_locked(struct pool *p, const struct arch_page *page)
 {
+    if (!p->limited)
+        return;
     spin_lock_irqoff(&p->lock);
-    if (p->limited)
-        pool_used_locked(p, frame_page(page->pa)->next);
+    pool_used_locked(p, frame_page(page->pa)->next);
     spin_unlock_irqoff(&p->lock);
 }
 

@@ -122,6 +122,27 @@ int object_add_user(struct object *o, struct space *s)
     return 0;
 }
 
+unsigned object_users(struct object *o)
+{
+    unsigned n = 0;
+    bool irq = spin_lock(&o->lock);
+
+    list_for_each (it, &o->users)
+        n++;
+    spin_unlock(&o->lock, irq);
+    return n;
+}
+
+const struct object *space_object_at(struct space *s, vaddr_t va)
+{
+    bool irq = spin_lock(&s->lock);
+    const struct region *r = regions_find(&s->regions, va);
+    const struct object *o = r && r->start == va && !r->source_page ? object_shown(r) : NULL;
+
+    spin_unlock(&s->lock, irq);
+    return o;
+}
+
 static bool maps(const struct space *s, const struct object *o)
 {
     const struct region *r = regions_above(&s->regions, 0);

@@ -209,9 +209,14 @@ static int reserve_nodes(struct space *s, unsigned n)
     return err;
 }
 
+static uint32_t regions_max(const struct space *s)
+{
+    return s->files ? REGIONS_OF_FILES_MAX : REGIONS_MAX;
+}
+
 int space_reserve_regions(struct space *s, unsigned more)
 {
-    return s->regions.count + more > REGIONS_MAX ? -ENOMEM : reserve_nodes(s, more);
+    return s->regions.count + more > regions_max(s) ? -ENOMEM : reserve_nodes(s, more);
 }
 
 int space_reserve_to_remove(struct space *s, vaddr_t va, vaddr_t end)
@@ -219,7 +224,7 @@ int space_reserve_to_remove(struct space *s, vaddr_t va, vaddr_t end)
     const struct region *r = regions_find(&s->regions, va);
     bool hole = r && r->start < va && r->end > end;
 
-    return hole && s->regions.count == REGIONS_MAX ? -ENOMEM : reserve_nodes(s, 2);
+    return hole && s->regions.count == regions_max(s) ? -ENOMEM : reserve_nodes(s, 2);
 }
 
 void space_unlock_regions(struct space *s)

@@ -18,7 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -324,6 +326,48 @@ static void memory_has_names(void)
     close(f);
 }
 
+int main(int argc, char **argv);
+
+static unsigned long attached(int id)
+{
+    struct shmid_ds state;
+
+    return shmctl(id, IPC_STAT, &state) ? 99 : state.shm_nattch;
+}
+
+static void segments_are_shared(void)
+{
+    int id = shmget(IPC_PRIVATE, 3 * PAGE, IPC_CREAT | 0600), status;
+    char *a = shmat(id, NULL, 0);
+
+    check(id >= 0 && a != (void *)-1 && !a[2 * PAGE], "a segment of shared memory");
+    check(attached(id) == 1, "... is attached once");
+    pid_t child = fork();
+    if (!child) {
+        a[PAGE]++;
+        shmdt(a);
+        char *b = shmat(id, NULL, SHM_RDONLY);
+        _exit(b[PAGE] == 1 && code_of_write(b) == -SIGSEGV ? 0 : 1);
+    }
+    waitpid(child, &status, 0);
+    check(!status && a[PAGE] == 1, "... is shared with a child, which can attach it itself");
+    check(!shmctl(id, IPC_RMID, NULL) && a[PAGE] == 1,
+          "... is removed, and stays as long as it is used");
+    char *c = shmat(id, NULL, 0);
+    check(c != (void *)-1 && c != a && c[PAGE] == 1, "... and can be attached again until then");
+    check(!shmdt(a) && !shmdt(c) && shmat(id, NULL, 0) == (void *)-1 && errno == EINVAL,
+          "... and is gone when it is detached");
+    const key_t key = 0x5649474c;
+    id = shmget(key, PAGE, IPC_CREAT | IPC_EXCL | 0600);
+    check(id >= 0 && shmget(key, 0, 0) == id, "a segment is found by its key");
+    check(shmget(key, PAGE, IPC_CREAT | IPC_EXCL) == -1 && errno == EEXIST,
+          "... is not made twice");
+    check(shmget(key, 2 * PAGE, 0) == -1 && errno == EINVAL, "... and is not larger than it is");
+    check(shmdt((void *)main) == -1 && errno == EINVAL, "nothing else is detached");
+    check(!shmctl(id, IPC_RMID, NULL) && shmget(key, 0, 0) == -1 && errno == ENOENT,
+          "a removed segment has no key");
+}
+
 int main(int argc, char **argv)
 {
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
@@ -342,6 +386,7 @@ int main(int argc, char **argv)
     processes_share();
     files_have_holes();
     memory_has_names();
+    segments_are_shared();
     printf("RESULT app=mapped checks=%u held=%u\n", checks, held);
     return held == checks ? 0 : 1;
 }

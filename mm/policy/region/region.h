@@ -8,8 +8,9 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-#define REGION_NAME_SIZE 16
-#define REGIONS_MAX      65530 /* of a space, as Linux's vm.max_map_count */
+#define REGION_NAME_SIZE     16
+#define REGIONS_MAX          65530     /* of a space, as Linux's vm.max_map_count */
+#define REGIONS_OF_FILES_MAX (1 << 20) /* of a space whose regions are files */
 
 /* Contents that pages have at their first use, and again after they left memory unwritten. */
 struct page_source_ops; /* mm/space.h */
