@@ -48,8 +48,12 @@ static unsigned list_threads(struct sharing_process *p, uint32_t *tid, unsigned 
 
 static int allocate(struct detection *d, unsigned threads, size_t table_bytes, size_t cluster_size)
 {
-    size_t sizes[] = {threads * sizeof(*d->tid), table_bytes, cluster_size,
-                      threads * sizeof(*d->watch.of), threads * sizeof(*d->placed_of)};
+    size_t sizes[] = {threads * sizeof(*d->tid),
+                      table_bytes,
+                      cluster_size,
+                      threads * sizeof(*d->watch.of),
+                      threads * sizeof(*d->placed_of),
+                      threads * sizeof(*d->placed_chip)};
 
     _Static_assert(ARRAY_SIZE(sizes) == ARRAY_SIZE(d->memory), "each has its place");
 
@@ -82,6 +86,7 @@ static int set_up(struct sharing_process *p, struct detection *d)
     d->pid = p->pid;
     d->tid = d->memory[0];
     d->placed_of = d->memory[4];
+    d->placed_chip = d->memory[5];
     config.threads = d->threads = list_threads(p, d->tid, config.threads);
     if (d->threads < 2)
         return -ESRCH;
@@ -122,22 +127,44 @@ static uint64_t line_of(const struct detection *d, const struct hpm_sample *samp
     return sample->user ? sample->data ^ (uint64_t)(sample->pid - d->pid) << 48 : sample->data;
 }
 
-void detection_record(struct detection *d, const struct hpm_sample *sample)
+/* Returns the thread's row, or d->threads: it began later. */
+static unsigned row_of(const struct detection *d, uint32_t tid)
 {
     unsigned low = 0, high = d->threads;
 
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (d->tid[middle] < sample->tid)
+        if (d->tid[middle] < tid)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < d->threads && d->tid[low] == sample->tid)
-        shmap_record(&d->table, low, side_of(sample, low), line_of(d, sample));
+    return low < d->threads && d->tid[low] == tid ? low : d->threads;
+}
+
+void detection_record(struct detection *d, const struct hpm_sample *sample)
+{
+    unsigned row = row_of(d, sample->tid);
+
+    if (row < d->threads)
+        shmap_record(&d->table, row, side_of(sample, row), line_of(d, sample));
     else
         d->foreign++;
     d->accesses += sample->period;
+}
+
+void detection_placed(struct detection *d, const struct sharing_process *p)
+{
+    memcpy(d->placed_of, d->clustering.of, d->threads * sizeof(*d->placed_of));
+    bool irq = spin_lock(&sharing_lock);
+
+    list_for_each (it, &p->members) {
+        const struct thread *t = container_of(it, struct thread, sharing.link);
+        unsigned row = row_of(d, t->tid);
+        if (row < d->threads)
+            d->placed_chip[row] = (uint16_t)t->sharing.chip;
+    }
+    spin_unlock(&sharing_lock, irq);
 }
 
 enum cluster_verdict detection_decide(struct detection *d, bool now)
@@ -152,7 +179,7 @@ enum cluster_verdict detection_decide(struct detection *d, bool now)
     cluster_run(&d->clustering, policy, d->table.count,
                 sched_threshold ? (uint32_t)sched_threshold : policy->threshold);
     if (d->early_ns)
-        cluster_keep(&d->clustering, d->placed_of);
+        cluster_keep(&d->clustering, d->placed_of, d->placed_chip);
     return cluster_is_final(&d->watch, &d->clustering, samples) ? d->watch.verdict : CLUSTER_WAIT;
 }
 

@@ -220,7 +220,7 @@ static void assign_early(struct sharing_process *p, uint64_t now_ns)
     d->placed_ns = now_ns;
     d->placed_accesses = d->accesses;
     d->placed_members = detection_members(d);
-    memcpy(d->placed_of, d->clustering.of, d->threads * sizeof(*d->placed_of));
+    detection_placed(d, p);
     say_clustered(p, "early", now_ns);
     say_placed(p, &placed, err);
     bool irq = spin_lock(&sharing_lock);

@@ -43,9 +43,10 @@ struct detection {
     uint64_t placed_ns, placed_accesses;
     unsigned placed_members;            /* threads in clusters at the last one */
     int16_t *placed_of;                 /* [threads] and the cluster of each */
+    uint16_t *placed_chip;              /* [threads] and where it was placed */
     uint64_t looked_ns, looked_samples; /* when it was last clustered again */
     uint64_t foreign;                   /* samples of threads that were created later */
-    void *memory[5];                    /* of the arrays above */
+    void *memory[6];                    /* of the arrays above */
 };
 
 /* The cost of detection over all CPUs: time, and samples lost. */
@@ -151,6 +152,8 @@ unsigned sharing_entries(unsigned threads);
  * if there are fewer than two. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
+/* Notes the clusters by which threads were placed, and their chips. Thread context, no lock held. */
+void detection_placed(struct detection *d, const struct sharing_process *p);
 /* Enters a sample of the process in its thread's shMap. */
 void detection_record(struct detection *d, const struct hpm_sample *sample);
 /* Clusters again if enough samples have come since the last time, or if `now`, and decides. Returns

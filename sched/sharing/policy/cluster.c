@@ -215,9 +215,36 @@ static int16_t heir_of(const struct clustering *c, const int16_t *earlier, int16
     return CLUSTER_NONE;
 }
 
-void cluster_keep(struct clustering *c, const int16_t *earlier)
+/* Parts what the last run has joined of clusters that were placed on one chip. The first one's
+ * threads keep their cluster; those of each other one get a new one. */
+static unsigned part_joined(struct clustering *c, const int16_t *earlier, const uint16_t *chip)
 {
     unsigned clusters = c->clusters;
+
+    /* c->next: the cluster that a thread is in then; an earlier thread decides for its partners. */
+    for (unsigned t = 0; t < c->threads; t++) {
+        bool joined = false;
+        c->next[t] = (uint16_t)c->of[t];
+        for (unsigned x = 0; x < t && c->of[t] != CLUSTER_NONE && earlier[t] != CLUSTER_NONE; x++) {
+            if (c->of[x] != c->of[t] || earlier[x] == CLUSTER_NONE || chip[x] != chip[t])
+                continue;
+            joined = earlier[x] != earlier[t];
+            if (joined)
+                continue;
+            c->next[t] = c->next[x];
+            break;
+        }
+        if (joined)
+            c->next[t] = (uint16_t)clusters++;
+    }
+    for (unsigned t = 0; t < c->threads; t++)
+        c->of[t] = c->of[t] == CLUSTER_NONE ? CLUSTER_NONE : (int16_t)c->next[t];
+    return clusters;
+}
+
+void cluster_keep(struct clustering *c, const int16_t *earlier, const uint16_t *chip)
+{
+    unsigned clusters = part_joined(c, earlier, chip);
 
     /* c->next: the cluster that a thread left out goes back to. */
     for (unsigned t = 0; t < c->threads; t++) {

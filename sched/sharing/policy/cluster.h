@@ -102,10 +102,11 @@ int cluster_init(struct clustering *c, unsigned threads, unsigned entries, void 
 /* Clusters the shMaps, counts[threads][entries]. threshold: in the policy's own unit. */
 void cluster_run(struct clustering *c, const struct cluster_policy *policy, const uint8_t *counts,
                  uint32_t threshold);
-/* Returns threads that the last run left out to the cluster that has their partners of an earlier
- * run, after which they were placed: sharing within a chip is not sampled. earlier: [threads]
- * cluster, or CLUSTER_NONE. */
-void cluster_keep(struct clustering *c, const int16_t *earlier);
+/* Brings into the last run what an earlier one found, after which threads were placed: sharing
+ * within a chip is not sampled. Clusters of one chip that the last run has joined are apart again,
+ * and threads that it left out return to the cluster that has their earlier partners. [threads]
+ * each: earlier, a cluster or CLUSTER_NONE; chip, where the thread was placed. */
+void cluster_keep(struct clustering *c, const int16_t *earlier, const uint16_t *chip);
 /* Return a thread's counts; the entries it has counts at; an entry's sums for all clusters. */
 static inline const uint8_t *cluster_row(const struct clustering *c, const uint8_t *counts,
                                          unsigned thread)

@@ -459,12 +459,13 @@ static void agreement_outlasts_threads_that_come_and_go_but_not_other_partners(v
 static void placed_threads_return_to_the_cluster_of_their_partners(void **state)
 {
     static const int16_t earlier[] = {3, CLUSTER_NONE, 3, 5, 6, 5, 3};
+    static const uint16_t chip[7] = {0};
     struct fixture *f = *state;
 
     plant(f, 7, village);
     run(f, &cluster_cosine);
     assert_clusters(f, "abab---");
-    cluster_keep(&f->clustering, earlier);
+    cluster_keep(&f->clustering, earlier, chip);
     assert_null(cluster_check(&f->clustering));
     assert_clusters(f, "abab-ba"); /* 5 was with 3; 6 with 0 and 2; 4 with no thread */
 }
@@ -473,15 +474,31 @@ static void a_cluster_that_has_broken_up_is_put_together_again(void **state)
 {
     static const int16_t earlier[] = {
         CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, CLUSTER_NONE, 1, 0, 1};
+    static const uint16_t chip[7] = {0};
     struct fixture *f = *state;
 
     plant(f, 7, village);
     run(f, &cluster_cosine);
-    cluster_keep(&f->clustering, earlier);
+    cluster_keep(&f->clustering, earlier, chip);
     assert_null(cluster_check(&f->clustering));
     assert_clusters(f, "ababc-c");
     assert_int_equal(f->clustering.why[4], CLUSTER_MEMBER);
     assert_int_equal(f->clustering.why[5], CLUSTER_GLOBAL);
+}
+
+static void clusters_that_were_placed_on_one_chip_are_not_joined(void **state)
+{
+    static const int16_t joined[] = {0, 0, 0, 0, 0, 0, CLUSTER_NONE},
+                         earlier[] = {2, 2, 1, 1, 3, 3, 1};
+    static const uint16_t chip[] = {0, 0, 0, 0, 1, 1, 0};
+    struct fixture *f = *state;
+
+    start_clustering(f, 7, 8);
+    memcpy(f->clustering.of, joined, sizeof joined);
+    f->clustering.clusters = 1;
+    cluster_keep(&f->clustering, earlier, chip);
+    assert_null(cluster_check(&f->clustering));
+    assert_clusters(f, "aabbaab"); /* the samples may be right about those of two chips */
 }
 
 /* ---- anything -------------------------------------------------------------------------------- */
@@ -500,6 +517,14 @@ static void random_counters_break_nothing(void **state)
         for (unsigned i = 0; i < threads * entries; i++)
             f->counts[i] = prng_below(&prng, 12) < sparse ? 0 : (uint8_t)prng_next(&prng);
         run_with(f, policies[seed % 3], prng_below(&prng, 2000));
+        int16_t earlier[40];
+        uint16_t chip[40];
+        for (unsigned t = 0; t < threads; t++) {
+            earlier[t] = (int16_t)((int)prng_below(&prng, threads + 1) - 1);
+            chip[t] = (uint16_t)prng_below(&prng, 3);
+        }
+        cluster_keep(&f->clustering, earlier, chip);
+        assert_null(cluster_check(&f->clustering));
     }
 }
 
@@ -555,6 +580,7 @@ int main(void)
         TEST(agreement_outlasts_threads_that_come_and_go_but_not_other_partners),
         TEST(placed_threads_return_to_the_cluster_of_their_partners),
         TEST(a_cluster_that_has_broken_up_is_put_together_again),
+        TEST(clusters_that_were_placed_on_one_chip_are_not_joined),
         TEST(random_counters_break_nothing),
         TEST(full_counters_do_not_overflow),
         TEST(bad_sizes_are_refused),
