@@ -152,7 +152,7 @@ unsigned sharing_entries(unsigned threads);
  * if there are fewer than two. */
 int detection_create(struct sharing_process *p, struct detection **out);
 void detection_free(struct detection *d);
-/* Notes the clusters by which threads were placed, and their chips. Thread context, no lock held. */
+/* Notes the clusters by which threads were placed, and their chips. Thread context, no lock. */
 void detection_placed(struct detection *d, const struct sharing_process *p);
 /* Enters a sample of the process in its thread's shMap. */
 void detection_record(struct detection *d, const struct hpm_sample *sample);
