@@ -168,6 +168,7 @@ int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, cons
         return -ENOSPC;
     }
     child->own_target = text;
+    child->v.uid = child->v.gid = (uint32_t)proc_user;
     child->v.data = text;
     child->v.size = text ? text_length(text) : 0;
     bool irq = tree_lock(t);
@@ -200,6 +201,7 @@ struct vnode *tree_make_apart(struct tree *t, const char *name, uint32_t mode)
     f->name = own;
     f->name_n = (uint32_t)n;
     f->own_name = true;
+    f->v.uid = f->v.gid = (uint32_t)proc_user;
     f->links = 0;
     node_changed(f, true);
     f->v.accessed = f->v.changed;

@@ -6,6 +6,8 @@
 #include <linux/poll.h>
 #endif
 
+uint64_t proc_user;
+
 int vnode_no_lookup(UNUSED struct vnode *folder, UNUSED const char *name, UNUSED size_t n,
                     UNUSED struct vnode **out)
 {

@@ -114,6 +114,9 @@ struct vnode_ops {
     void (*release)(struct vnode *v);
 };
 
+/* The one user, as which all programs run: new files are its. [-] after boot. */
+extern uint64_t proc_user;
+
 struct vnode {
     const struct vnode_ops *ops;
     struct poll_source *changes; /* tells what poll returns; NULL: it never changes, or is asked */

@@ -164,12 +164,15 @@ static void print_status(struct pseudo_text *t, uint32_t pid, uint32_t number, c
 {
     unsigned long long mapped = s->mapped * (PAGE_SIZE / KIB),
                        resident = s->resident * (PAGE_SIZE / KIB);
+    unsigned user = (unsigned)proc_user;
 
     pseudo_print(t,
                  "Name:\t%.15s\nUmask:\t0022\nState:\t%c (%s)\nTgid:\t%u\nNgid:\t0\nPid:\t%u\n"
-                 "PPid:\t%u\nTracerPid:\t0\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nFDSize:\t64\n"
+                 "PPid:\t%u\nTracerPid:\t0\nUid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\n"
+                 "FDSize:\t64\n"
                  "Groups:\t\n",
-                 s->name, s->state, state_name(s->state), pid, number, s->parent);
+                 s->name, s->state, state_name(s->state), pid, number, s->parent, user, user, user,
+                 user, user, user, user, user);
     if (s->state != 'Z')
         pseudo_print(t,
                      "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t       0 kB\n"

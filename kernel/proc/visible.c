@@ -1,4 +1,5 @@
-/* Boot argument proc.visible: what processes may see of each other. */
+/* Boot arguments proc.*: what processes may see of each other, and whose they are. */
+#include "kernel/fs/vnode.h"
 #include "kernel/proc/internal.h"
 
 enum { VISIBLE_ALL, VISIBLE_OWN };
@@ -9,6 +10,10 @@ const struct arg process_args[] = {
     {"proc.visible", ARG_CHOICE, &proc_visible, 0, 0, choices, ARG_BOOT,
      "whose counts, samples, places, threads and memory a process may read: everything, or its "
      "own and those of processes it has started"},
+    {"proc.user", ARG_U64, &proc_user, 0, 65533, NULL, ARG_BOOT,
+     "number of the user, and of its group, as which all programs run; whatever it is, the user "
+     "may "
+     "do everything"},
     {0},
 };
 

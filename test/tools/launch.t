@@ -300,6 +300,7 @@ def plain_alternatives_are_known():
         --slave /usr/share/man/man1/awk.1.gz awk.1.gz /usr/share/man/man1/mawk.1.gz
     update-alternatives --install $link x "$path" 3
     update-alternatives --remove awk /usr/bin/mawk
+    # --install: what update-alternatives did before
     esac
 """
     assert packages.installs(script) == [(5, [

@@ -61,6 +61,8 @@ def installs(script):
             words = shlex.split(line[line.index("update-alternatives"):], comments=True)
         except ValueError:
             continue
+        if "--install" not in words:  # it is in a comment, or inside a word
+            continue
         at = words.index("--install")
         if len(words) < at + 5 or not re.fullmatch(r"-?\d+", words[at + 4]):
             continue

@@ -1,7 +1,8 @@
 /* System calls of Linux: who the caller is and what system it is on (getpid(2), uname(2),
- * sysinfo(2), prctl(2), getrandom(2)). There is one user, 0. */
+ * sysinfo(2), prctl(2), getrandom(2)). There is one user, proc.user. */
 #include "kernel/core/cpu.h"
 #include "kernel/core/printf.h"
+#include "kernel/fs/vnode.h"
 #include "kernel/lib/release.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/machine_name.h"
@@ -37,26 +38,26 @@ int64_t sys_getppid(const struct call *c)
 /* getuid, geteuid, getgid, getegid. */
 int64_t sys_getuid(UNUSED const struct call *c)
 {
-    return 0;
+    return (int64_t)proc_user;
 }
 
 /* getresuid, getresgid. */
 int64_t sys_getresuid(const struct call *c)
 {
-    const uint32_t zero = 0;
+    const uint32_t user = (uint32_t)proc_user;
 
     for (unsigned i = 0; i < 3; i++)
-        if (arch_copy_to_user(c->a[i], &zero, sizeof(zero)))
+        if (arch_copy_to_user(c->a[i], &user, sizeof(user)))
             return -EFAULT;
     return 0;
 }
 
-/* Returns whether a call that sets n identities leaves all at 0, the one user; UINT32_MAX: as it
+/* Returns whether a call that sets n identities leaves all at the one user's; UINT32_MAX: as it
  * is. */
 static int64_t set_ids(const struct call *c, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if ((uint32_t)c->a[i] && ((uint32_t)c->a[i] != UINT32_MAX || n == 1))
+        if ((uint32_t)c->a[i] != proc_user && ((uint32_t)c->a[i] != UINT32_MAX || n == 1))
             return (uint32_t)c->a[i] == UINT32_MAX ? -EINVAL : -EPERM;
     return 0;
 }
