@@ -107,6 +107,10 @@ static void test_transfers(void)
     check(fails(pwritev2(99, &part, 1, 0, 0), EBADF), "pwritev2: EBADF for no descriptor");
     check(fails(fsync(null), EINVAL), "fsync: EINVAL for a device of characters");
     check(!readahead(fd, 0, 4096) && fails(readahead(99, 0, 1), EBADF), "readahead succeeds");
+    check(!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) &&
+              fails(sync_file_range(fd, 0, 0, 1 << 9), EINVAL) &&
+              fails(sync_file_range(99, 0, 0, 0), EBADF),
+          "sync_file_range succeeds");
     check(fails(fgetxattr(99, "user.a", got, 4), EBADF), "fgetxattr: EBADF for no descriptor");
     check(fails(fchmodat(fd, "", 0600, 0), ENOENT), "ENOENT for an empty path, whatever it is in");
     close(null);
