@@ -20,8 +20,8 @@
 #include <linux/capability.h>
 #include <linux/resource.h>
 
-/* Of capabilities(7), a bit each: what a process has given up of them; and what it has put into the
- * inheritable set. */
+/* A process's capabilities(7), a bit each: those that it has taken out of its effective and its
+ * permitted set, and those that it has put into its inheritable set. */
 struct capabilities {
     uint64_t not_effective, not_permitted, inheritable;
 };

@@ -203,6 +203,7 @@ int64_t sys_shmdt(const struct call *c)
     return err;
 }
 
+/* A process that has attached the segment twice counts once. */
 static void put_state(const struct segment *s, struct shmid64_ds *out)
 {
     *out = (struct shmid64_ds){
