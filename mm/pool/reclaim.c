@@ -73,14 +73,16 @@ static uint64_t saturating_sub(uint64_t n, uint64_t part)
     return n - MIN(n, part);
 }
 
+/* A page that is leaving has its slot, and will give its frame. */
 uint64_t pool_room_pages(const struct pool *p)
 {
-    uint64_t frames = saturating_sub(frame_free_about(), kernel_keeps());
+    uint64_t leaving = count_now(&user_leaving),
+             frames = saturating_sub(frame_free_about() + leaving, kernel_keeps());
     struct swap_stats swap;
 
     swap_stats(&swap);
-    frames = MIN(frames, saturating_sub(user_limit(), count_now(&user_frames)));
-    frames = MIN(frames, saturating_sub(p->limit, p->frames));
+    frames = MIN(frames, saturating_sub(user_limit() + leaving, count_now(&user_frames)));
+    frames = MIN(frames, saturating_sub((uint64_t)p->limit + p->leaving, p->frames));
     return frames + (swap_present() && !swap_failed() ? swap.free_slots : 0);
 }
 

@@ -6,6 +6,7 @@
 #include "test/host/double/in_child.h"
 #include "test/host/double/mm_double.h"
 #include "mm/mm.h"
+#include "mm/pool.h"
 #include "mm/pool/args.h"
 #include "mm/space.h"
 #include "mm/track/track.h"
@@ -155,6 +156,35 @@ static void a_pool_at_its_limit_with_swap_full_gets_edquot(void **state)
     run(use_more_than_swap_has, SWAP_RAM);
 }
 
+/* Writes twice to more pages than memory has: what is filled and what there is room for is the same
+ * sum at any moment, while pages are being written, too. */
+static void fill_and_add_up(void *arg)
+{
+    struct space_stats stats;
+    uint64_t all = 0, leaving = 0;
+
+    (void)arg;
+    map_anon(MM_TABLE_PAGES);
+    for (unsigned i = 0; i < 2 * MM_TABLE_PAGES; i++) {
+        INSIST(!access_page(i % MM_TABLE_PAGES, true));
+        space_stats(space, &stats);
+        uint64_t sum = stats.resident_pages + stats.out_pages + stats.room_pages;
+        all = i ? all : sum;
+        INSIST(sum == all);
+        leaving += space->pool->leaving != 0;
+    }
+    INSIST(leaving > 100);
+    end_space();
+}
+
+static void room_counts_the_frames_of_pages_that_are_leaving(void **state)
+{
+    (void)state;
+    policy = LRU;
+    swap_size = MM_TABLE_PAGES * PAGE_SIZE;
+    run(fill_and_add_up, SWAP_RAM);
+}
+
 int main(void)
 {
     in_child_begin();
@@ -162,6 +192,7 @@ int main(void)
         cmocka_unit_test(a_search_through_used_pages_yields),
         cmocka_unit_test(the_few_pages_that_can_be_evicted_are_found),
         cmocka_unit_test(a_pool_at_its_limit_with_swap_full_gets_edquot),
+        cmocka_unit_test(room_counts_the_frames_of_pages_that_are_leaving),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
