@@ -23,6 +23,15 @@
 
 #define OBJECT_BYTES_MAX ((uint64_t)1 << 40)
 
+/* What is no longer done to an object, as F_ADD_SEALS of fcntl(2); a new one has OBJECT_SEAL_SEAL. */
+enum {
+    OBJECT_SEAL_SEAL = 1,         /* it gets no more seals */
+    OBJECT_SEAL_SHRINK = 2,       /* it does not become smaller */
+    OBJECT_SEAL_GROW = 4,         /* nor larger */
+    OBJECT_SEAL_WRITE = 8,        /* nothing writes it */
+    OBJECT_SEAL_FUTURE_WRITE = 16 /* as before, but for mappings that there are */
+};
+
 /* The objects of a file system. */
 struct object_store {
     struct mutex mutex;
@@ -37,6 +46,7 @@ struct object {
     vaddr_t base;         /* [F], written under the mutex, too: where its region begins */
     uint64_t room;        /* [F], as base: bytes of the region */
     uint64_t bytes;       /* [F], as base: its size */
+    uint32_t seals;       /* [A] written under the mutex: OBJECT_SEAL_* */
     struct spinlock lock; /* [O] */
     struct list users;    /* [O] struct object_user */
     uint32_t pins;        /* [O] threads that evict a page of it, which cannot end meanwhile */
@@ -71,12 +81,24 @@ unsigned object_users(struct object *o);
 uint64_t object_bytes(const struct object *o);
 /* Read up to n bytes, and write n bytes, at an offset. Return the number of bytes, 0 at the end;
  * -EFBIG: it would be too large; -ENOSPC: its store may have no more pages; -ENOMEM; -EIO: a page
- * could not be read; -EINTR. */
+ * could not be read; -EINTR; -EPERM: a seal forbids it. */
 int64_t object_read(struct object *o, uint64_t at, void *to, size_t n);
 int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n);
 /* Changes its size. What it loses is gone from all processes that map it, too; what it gains is all
  * zeros. Returns 0, -EFBIG, -ENOMEM, or as object_write. */
 int object_resize(struct object *o, uint64_t bytes);
+/* Makes bytes of it zeros, and frees their memory, also for processes that map it. Its size stays.
+ * Returns 0 or as object_write. */
+int object_punch(struct object *o, uint64_t at, uint64_t n);
+/* Returns the first byte from `at` on that is in a page without memory, `hole`, or in one with
+ * memory; what is behind the end is a hole. -ENXIO: there is none, or `at` is not in it. */
+int64_t object_find(struct object *o, uint64_t at, bool hole);
+/* Lets seals be added to a new object, which has none then. */
+void object_allow_seals(struct object *o);
+/* Returns its seals. Any context. */
+uint32_t object_seals(const struct object *o);
+/* Adds seals. Returns 0; -EPERM: it gets no more; -EBUSY: a process maps it, and may write it. */
+int object_add_seals(struct object *o, uint32_t seals);
 /* Returns contents to map: shared (MAPPING_SHARED), or a private copy of a page as it is when it is
  * first used. The mapping takes a reference. */
 struct page_source page_source_object(struct object *o);

@@ -267,6 +267,9 @@ int64_t file_seek(struct file *f, int64_t offset, unsigned whence)
         return -ESPIPE;
     f->v->ops->stat(f->v, &s);
     file_enter(f, FILE_HERE, false);
+    int64_t found = whence < SEEK_DATA ? 0
+                    : offset < 0       ? -ENXIO
+                                 : f->v->ops->find(f->v, (uint64_t)offset, whence == SEEK_HOLE);
     bool irq = spin_lock(&f->lock);
     uint64_t from = whence == SEEK_CUR ? f->at : whence == SEEK_END ? s.size : 0;
     switch (whence) {
@@ -276,14 +279,8 @@ int64_t file_seek(struct file *f, int64_t offset, unsigned whence)
         result =
             __builtin_add_overflow((int64_t)from, offset, &result) || result < 0 ? -EINVAL : result;
         break;
-    case SEEK_DATA: /* there are no holes */
-    case SEEK_HOLE:
-        result = offset < 0 || (uint64_t)offset >= s.size ? -ENXIO
-                 : whence == SEEK_DATA                    ? offset
-                                                          : (int64_t)s.size;
-        break;
-    default:
-        result = -EINVAL;
+    default: /* SEEK_DATA, SEEK_HOLE */
+        result = found;
     }
     if (result >= 0)
         f->at = (uint64_t)result;

@@ -97,6 +97,28 @@ static int find_to_open(const struct path_start *start, const char *path, uint32
     return -ESTALE;
 }
 
+/* Makes and opens a file without a name (O_TMPFILE) in the folder at the path. */
+static int open_apart(const struct path_start *start, const char *path, uint32_t flags,
+                      uint32_t mode, struct file **out)
+{
+    struct vnode *folder, *v;
+
+    if (!(flags & O_DIRECTORY) || (flags & O_CREAT) || (flags & O_ACCMODE) == O_RDONLY)
+        return -EINVAL;
+    int err = path_walk(start, path, PATH_FOLDER, &folder);
+    if (err)
+        return err;
+    err = !folder->mount || folder->mount->read_only
+              ? -EROFS
+              : folder->ops->create_apart(folder, mode, !(flags & O_EXCL), &v);
+    vnode_put(folder);
+    if (err)
+        return err;
+    err = file_make(v, flags, out);
+    vnode_put(v);
+    return err;
+}
+
 int file_open(const struct path_start *start, const char *path, uint32_t flags, uint32_t mode,
               struct file **out)
 {
@@ -105,7 +127,7 @@ int file_open(const struct path_start *start, const char *path, uint32_t flags, 
     if (flags & O_PATH)
         flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     if (flags & __O_TMPFILE)
-        return (flags & O_DIRECTORY) && (flags & O_ACCMODE) != O_RDONLY ? -EOPNOTSUPP : -EINVAL;
+        return open_apart(start, path, flags, mode & 07777, out);
     int err = find_to_open(start, path, flags, mode & 07777, &v);
     if (err)
         return err;

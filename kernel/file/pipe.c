@@ -397,6 +397,10 @@ static const struct vnode_ops fifo_ops = {
     .link = vnode_no_link,
     .sync = vnode_sync,
     .own = vnode_no_own,
+    .object = vnode_no_object,
+    .create_apart = vnode_no_create_apart,
+    .find = vnode_no_find,
+    .punch = vnode_no_punch,
     .release = release_fifo,
 };
 

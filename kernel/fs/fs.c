@@ -144,7 +144,7 @@ struct vnode *fs_root(void)
 
 int fs_open(const char *path, struct vnode **out)
 {
-    struct path_start start = {fs_root(), fs_root()};
+    struct path_start start = {.root = fs_root(), .here = fs_root()};
 
     return path_walk(&start, path, 0, out);
 }

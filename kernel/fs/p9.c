@@ -367,6 +367,9 @@ static const struct vnode_ops p9_ops = {
     .sync = p9_sync,
     .own = vnode_no_own, /* no contents are memory's */
     .object = vnode_no_object,
+    .create_apart = vnode_no_create_apart,
+    .find = vnode_no_find,
+    .punch = vnode_no_punch,
     .release = release_node,
 };
 

@@ -57,12 +57,23 @@ static struct vnode *parent_of(struct vnode *v)
     return v->ops->parent(v);
 }
 
-static void go_up(struct walk *w)
+/* Returns 0 or -EXDEV: the rules keep the walk in the file system that `from` is in. */
+static int check_mount(const struct walk *w, const struct vnode *from, const struct vnode *to)
 {
-    struct vnode *up = w->at == w->start->root ? NULL : parent_of(w->at);
+    return (w->start->rules & PATH_NO_MOUNTS) && from->mount != to->mount ? -EXDEV : 0;
+}
 
-    if (up)
+static int go_up(struct walk *w)
+{
+    if ((w->start->rules & PATH_BENEATH) && w->at == w->start->here)
+        return -EXDEV;
+    struct vnode *up = w->at == w->start->root ? NULL : parent_of(w->at);
+    int err = up ? check_mount(w, w->at, up) : 0;
+    if (err)
+        vnode_put(up);
+    else if (up)
         move_walk(w, up);
+    return err;
 }
 
 /* Puts the target of a link in front of the rest of the path. */
@@ -85,9 +96,28 @@ static int insert_target(struct walk *w, struct vnode *link)
     memcpy(text + n, w->rest, rest + 1);
     kfree(w->text);
     w->rest = w->text = text;
-    if (text[0] == '/')
-        move_walk(w, vnode_get(w->start->root));
-    return 0;
+    if (text[0] != '/')
+        return 0;
+    if (w->start->rules & PATH_BENEATH)
+        return -EXDEV;
+    err = check_mount(w, w->at, w->start->root);
+    move_walk(w, vnode_get(w->start->root));
+    return err;
+}
+
+/* A link leads to a vnode without a path. */
+static int jump(struct walk *w, struct vnode *to)
+{
+    unsigned rules = w->start->rules;
+    int err = rules & PATH_NO_JUMPS                   ? -ELOOP
+              : rules & (PATH_BENEATH | PATH_IN_ROOT) ? -EXDEV
+                                                      : check_mount(w, w->at, to);
+
+    if (err)
+        vnode_put(to);
+    else
+        move_walk(w, to);
+    return err;
 }
 
 /* Follows a link in the folder w->at. */
@@ -95,14 +125,12 @@ static int follow_link(struct walk *w, struct vnode *link)
 {
     struct vnode *to;
 
-    if (++w->links > PATH_LINKS_MAX)
+    if (++w->links > PATH_LINKS_MAX || (w->start->rules & PATH_NO_LINKS))
         return -ELOOP;
     int err = link->ops->follow(link, &to);
     if (err == -ENOSYS)
         return insert_target(w, link);
-    if (!err)
-        move_walk(w, to);
-    return err;
+    return err ?: jump(w, to);
 }
 
 /* Takes the next name of the path; the rest begins behind it. */
@@ -119,14 +147,17 @@ static int step(struct walk *w, unsigned flags)
         return -ENOTDIR;
     if (is_dot(name, n))
         return 0;
-    if (is_dot_dot(name, n)) {
-        go_up(w);
-        return 0;
-    }
+    if (is_dot_dot(name, n))
+        return go_up(w);
     int err = w->at->ops->lookup(w->at, name, n, &v);
     if (err)
         return err;
     v = cross_mounts(v);
+    err = check_mount(w, w->at, v);
+    if (err) {
+        vnode_put(v);
+        return err;
+    }
     if (!vnode_is(v, S_IFLNK) || (!*w->rest && (flags & PATH_NOFOLLOW))) {
         move_walk(w, v);
         return 0;
@@ -159,6 +190,8 @@ static int walk_text(const struct path_start *start, const char *path, unsigned 
 {
     struct walk w = {.start = start, .rest = path};
 
+    if (path[0] == '/' && (start->rules & PATH_BENEATH))
+        return -EXDEV;
     w.at = vnode_get(path[0] == '/' ? start->root : start->here);
     int err = walk_on(&w, flags);
     kfree(w.text);

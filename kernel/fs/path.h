@@ -10,6 +10,17 @@
 struct path_start {
     struct vnode *root; /* of absolute paths; `..` does not lead out of it */
     struct vnode *here; /* of others */
+    unsigned rules;     /* PATH_NO_MOUNTS ... */
+};
+
+/* Bits of `rules`: what a walk does not pass, as `resolve` of openat2(2). A walk that would leave a
+ * file system, or `here`, is -EXDEV; one that would follow such a link -ELOOP. */
+enum {
+    PATH_NO_MOUNTS = 1, /* into another file system */
+    PATH_NO_JUMPS = 2,  /* links that lead somewhere without a path, as /proc/self/fd/0 */
+    PATH_NO_LINKS = 4,  /* links */
+    PATH_BENEATH = 8,   /* out of `here` */
+    PATH_IN_ROOT = 16,  /* out of `here`, which is also where absolute paths begin: as `root` */
 };
 
 /* Bits of `flags`. A path that ends in '/' leads to a folder, through a link. */

@@ -242,6 +242,9 @@ const struct vnode_ops tree_ops = {
     .sync = vnode_sync,
     .own = node_own,
     .object = node_object,
+    .create_apart = node_create_apart,
+    .find = node_find,
+    .punch = node_punch,
     .release = release_node,
 };
 

@@ -97,7 +97,7 @@ static int make_target(struct adding *a, struct node **at, struct tar_text path)
 static int find_target(struct adding *a, struct node *folder, struct tar_text target,
                        struct node **out)
 {
-    struct path_start start = {a->tree->mount.root, &folder->v};
+    struct path_start start = {.root = a->tree->mount.root, .here = &folder->v};
     char *path = kmalloc(target.n + 1);
     struct vnode *to;
 

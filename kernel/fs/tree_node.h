@@ -16,6 +16,7 @@ struct node {
     const char *name;    /* [T] not ended by NUL */
     uint32_t name_n;     /* [T] */
     bool own_name;       /* [T] `name` is freed with the node */
+    bool nameless;       /* [T] it was made without a name, and may get one */
     uint32_t links;      /* [T] names of a file; of a folder 2, and one for each folder in it */
     uint64_t cursor;     /* [T] of its entry, ascending in a folder's list */
     struct list beside;  /* [T] in the folder's children */
@@ -83,5 +84,8 @@ int node_stamp(struct vnode *v, const struct vnode_time *accessed,
 int node_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
 int node_own(struct vnode *v, bool copied, struct vnode **out);
 int node_object(struct vnode *v, struct object **out);
+int node_create_apart(struct vnode *v, uint32_t mode, bool linked, struct vnode **out);
+int64_t node_find(struct vnode *v, uint64_t at, bool hole);
+int node_punch(struct vnode *v, uint64_t at, uint64_t n);
 /* Frees what was written to a node that has no reference left. */
 void node_free_contents(struct node *f);

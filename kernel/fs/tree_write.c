@@ -1,5 +1,6 @@
 /* Changes of a tree of files that programs can write: names, contents, sizes; see tree.h. */
 #include "kernel/fs/tree_node.h"
+#include "kernel/core/printf.h"
 #include "kernel/core/wall_clock.h"
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
@@ -127,6 +128,23 @@ int node_resize(struct vnode *v, uint64_t size)
     return err == -ENODEV ? -EINVAL : err == -ENOMEM || err == -EDQUOT ? -ENOSPC : err;
 }
 
+int64_t node_find(struct vnode *v, uint64_t at, bool hole)
+{
+    struct object *o = object_of(node_of(v));
+
+    return o ? object_find(o, at, hole) : vnode_no_find(v, at, hole);
+}
+
+int node_punch(struct vnode *v, uint64_t at, uint64_t n)
+{
+    struct object *o;
+    int err = node_object(v, &o) ?: object_punch(o, at, n);
+
+    if (!err)
+        contents_changed(node_of(v));
+    return err == -ENOMEM || err == -EDQUOT ? -ENOSPC : err;
+}
+
 void node_free_contents(struct node *f)
 {
     object_put(f->object);
@@ -206,6 +224,19 @@ struct vnode *tree_make_apart(struct tree *t, const char *name, uint32_t mode)
     node_changed(f, true);
     f->v.accessed = f->v.changed;
     return &f->v;
+}
+
+int node_create_apart(struct vnode *v, uint32_t mode, bool linked, struct vnode **out)
+{
+    struct tree *t = node_of(v)->tree;
+    char name[24];
+
+    ksnprintf(name, sizeof(name), "/#%llu", (unsigned long long)t->last_id);
+    *out = tree_make_apart(t, name, mode);
+    if (!*out)
+        return -ENOSPC;
+    node_of(*out)->nameless = linked;
+    return 0;
 }
 
 /* Returns whether `child` can be removed as a folder, or as another thing. */
@@ -404,17 +435,18 @@ static int link_file(struct node *folder, const char *name, size_t n, struct nod
     }
     vnode_get(&file->v);
     bool irq = tree_lock(t);
-    int err = is_removed(folder)              ? -ENOENT
-              : node_child(folder, name, n)   ? -EEXIST
-              : !file->links                  ? -ENOENT
-              : file->links == LINKS_MAX_TREE ? -EMLINK
-                                              : 0;
+    int err = is_removed(folder)                ? -ENOENT
+              : node_child(folder, name, n)     ? -EEXIST
+              : !file->links && !file->nameless ? -ENOENT
+              : file->links == LINKS_MAX_TREE   ? -EMLINK
+                                                : 0;
     child->same = file;
     child->v.data = file->v.data; /* a link's target */
     child->v.size = file->v.size;
     if (!err) {
         child->v.id = file->v.id;
         file->links++;
+        file->nameless = false;
         node_enter(folder, child, own, n, true);
         node_changed(file, false);
         node_changed(folder, true);

@@ -150,6 +150,25 @@ int vnode_no_object(UNUSED struct vnode *v, UNUSED struct object **out)
     return -ENODEV;
 }
 
+int64_t vnode_no_find(struct vnode *v, uint64_t at, bool hole)
+{
+    struct vnode_stat s;
+
+    v->ops->stat(v, &s);
+    return at >= s.size ? -ENXIO : (int64_t)(hole ? s.size : at);
+}
+
+int vnode_no_create_apart(UNUSED struct vnode *folder, UNUSED uint32_t mode, UNUSED bool linked,
+                          UNUSED struct vnode **out)
+{
+    return -EOPNOTSUPP;
+}
+
+int vnode_no_punch(UNUSED struct vnode *v, UNUSED uint64_t at, UNUSED uint64_t n)
+{
+    return -EOPNOTSUPP;
+}
+
 int vnode_sync(UNUSED struct vnode *v, UNUSED void *state, UNUSED bool data)
 {
     return 0;

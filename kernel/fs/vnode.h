@@ -101,6 +101,9 @@ struct vnode_ops {
                  const struct vnode_time *modified);
     /* Gives `v`, which is no folder, one more name. */
     int (*link)(struct vnode *folder, const char *name, size_t n, struct vnode *v);
+    /* Makes a file in the folder's file system that has no name; `linked`: it may get one by `link`.
+     * Returns 0 with a reference. */
+    int (*create_apart)(struct vnode *folder, uint32_t mode, bool linked, struct vnode **out);
     /* Returns once what was written has come to where it stays; `data`: attributes need not. */
     int (*sync)(struct vnode *v, void *state, bool data);
     /* Puts a file that can be written in place of one whose contents are `data`, which stay for
@@ -110,6 +113,11 @@ struct vnode_ops {
     /* Stores the object with its contents, to be mapped: it is the vnode's as long as that is
      * referenced. Returns 0; -ENODEV: it has none; -ENOSPC. */
     int (*object)(struct vnode *v, struct object **out);
+    /* Returns the first byte from `at` on that is in a hole, or, not `hole`, in none: a hole is what
+     * was never written, and what is behind the end. -ENXIO: there is none, or `at` is not in it. */
+    int64_t (*find)(struct vnode *v, uint64_t at, bool hole);
+    /* Makes bytes of a file that can be written a hole. Its size stays. */
+    int (*punch)(struct vnode *v, uint64_t at, uint64_t n);
     /* Frees it, as the last reference is gone. */
     void (*release)(struct vnode *v);
 };
@@ -207,12 +215,16 @@ int vnode_no_stamp(struct vnode *v, const struct vnode_time *accessed,
                    const struct vnode_time *modified);
 int vnode_no_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
 int vnode_no_object(struct vnode *v, struct object **out);
+int64_t vnode_no_find(struct vnode *v, uint64_t at, bool hole); /* it has no holes */
+int vnode_no_create_apart(struct vnode *folder, uint32_t mode, bool linked, struct vnode **out);
+int vnode_no_punch(struct vnode *v, uint64_t at, uint64_t n);
 int vnode_sync(struct vnode *v, void *state, bool data); /* it is where it stays */
 /* The operations that change a file system, of one that cannot be written; but for `set_size`. */
-#define VNODE_OPS_FIXED                                                              \
-    .create = vnode_no_create, .remove = vnode_no_remove, .rename = vnode_no_rename, \
-    .change = vnode_no_change, .give = vnode_no_give, .stamp = vnode_no_stamp,       \
-    .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own, .object = vnode_no_object
+#define VNODE_OPS_FIXED                                                                        \
+    .create = vnode_no_create, .remove = vnode_no_remove, .rename = vnode_no_rename,           \
+    .change = vnode_no_change, .give = vnode_no_give, .stamp = vnode_no_stamp,                 \
+    .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own, .object = vnode_no_object, \
+    .find = vnode_no_find, .punch = vnode_no_punch, .create_apart = vnode_no_create_apart
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \

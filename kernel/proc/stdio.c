@@ -15,7 +15,7 @@
 /* Opens INPUT, if it is there. Returns 0 or -ENOMEM. */
 static int open_input(struct file **out)
 {
-    struct path_start start = {fs_root(), fs_root()};
+    struct path_start start = {.root = fs_root(), .here = fs_root()};
     int err = file_open(&start, INPUT, O_RDONLY | O_LARGEFILE, 0, out);
 
     return err == -ENOMEM ? err : 0;

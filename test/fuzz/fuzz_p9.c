@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     host_bytes = data;
     host_bytes_left = size;
-    struct path_start start = {m->root, m->root};
+    struct path_start start = {.root = m->root, .here = m->root};
     for (unsigned i = 0; i < ARRAY_SIZE(paths); i++)
         if (!path_walk(&start, paths[i], i & 1, &kept[i]))
             use(kept[i]);

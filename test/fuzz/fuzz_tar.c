@@ -45,7 +45,7 @@ static void look_around(struct tree *t)
     for (size_t at = 0; at + 512 <= copied; at += 512) {
         memcpy(path, copy + at, 100);
         path[100] = '\0';
-        if (path_walk(&(struct path_start){root, root}, path, at / 512 & 1, &v))
+        if (path_walk(&(struct path_start){.root = root, .here = root}, path, at / 512 & 1, &v))
             continue;
         check_file(v);
         if (path_of(v, text, sizeof(text)) <= 0)

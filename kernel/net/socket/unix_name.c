@@ -235,7 +235,7 @@ static int bind_path(struct unix_socket *u, const struct socket_address *a,
         return -ENOMEM;
     while (path[n])
         n++;
-    struct path_start start = {fs_root(), files_here(by->files)};
+    struct path_start start = {.root = fs_root(), .here = files_here(by->files)};
     int err = path_last(&start, path, &last);
     vnode_put(start.here);
     if (!err) {
@@ -310,7 +310,7 @@ static int find_node(const struct socket_address *a, const struct socket_caller 
 
     if (!path)
         return -ENOMEM;
-    struct path_start start = {fs_root(), files_here(by->files)};
+    struct path_start start = {.root = fs_root(), .here = files_here(by->files)};
     int err = path_walk(&start, path, 0, out);
     vnode_put(start.here);
     kfree(path);

@@ -5,6 +5,7 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
 #include "kernel/proc/syscall/sockets.h"
+#include "mm/object.h"
 #include <asm/ioctls.h>
 #include <asm/signal.h>
 #include <linux/close_range.h>
@@ -330,6 +331,27 @@ static void set_flags(struct file *f, uint32_t flags)
         ;
 }
 
+_Static_assert(OBJECT_SEAL_SEAL == F_SEAL_SEAL && OBJECT_SEAL_SHRINK == F_SEAL_SHRINK &&
+                   OBJECT_SEAL_GROW == F_SEAL_GROW && OBJECT_SEAL_WRITE == F_SEAL_WRITE &&
+                   OBJECT_SEAL_FUTURE_WRITE == F_SEAL_FUTURE_WRITE,
+               "seals");
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
+
+static int64_t control_seals(struct file *f, uint32_t command, uint64_t seals)
+{
+    struct object *o;
+
+    if (vnode_is(f->v, S_IFREG) && f->v->ops->object(f->v, &o))
+        return -EINVAL; /* it is not in memory */
+    if (!vnode_is(f->v, S_IFREG))
+        return -EINVAL;
+    if (command == F_GET_SEALS)
+        return object_seals(o);
+    if ((f->flags & O_ACCMODE) == O_RDONLY)
+        return -EPERM;
+    return seals & ~(uint64_t)SEALS ? -EINVAL : object_add_seals(o, (uint32_t)seals);
+}
+
 static int64_t control_file(const struct call *c, struct file *f)
 {
     switch ((uint32_t)c->a[1]) {
@@ -353,6 +375,9 @@ static int64_t control_file(const struct call *c, struct file *f)
         return pipe_room(f);
     case F_SETPIPE_SZ:
         return pipe_set_room(f, (uint32_t)c->a[2]);
+    case F_GET_SEALS:
+    case F_ADD_SEALS:
+        return control_seals(f, (uint32_t)c->a[1], c->a[2]);
     case F_SETOWN:
     case F_GETOWN:
         return 0;
@@ -493,19 +518,32 @@ int64_t sys_ftruncate(const struct call *c)
     return result;
 }
 
+#define FALLOC_FL_PUNCHED (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE)
+
 /* Memory is taken when a file is written: a longer file has a hole. */
+static int allocate(struct vnode *v, uint64_t mode, uint64_t at, uint64_t n)
+{
+    struct vnode_stat s;
+    int err = mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE) ? v->ops->punch(v, at, n) : 0;
+
+    if (err || (mode & FALLOC_FL_KEEP_SIZE))
+        return err;
+    v->ops->stat(v, &s);
+    return at + n > s.size ? v->ops->set_size(v, at + n) : 0;
+}
+
 int64_t sys_fallocate(const struct call *c)
 {
     struct file *f = files_find(c->p->files, c->a[0]);
     uint64_t mode = (uint32_t)c->a[1], end;
-    struct vnode_stat s;
     int64_t result = 0;
 
     if (!f)
         return -EBADF;
     if ((int64_t)c->a[2] < 0 || (int64_t)c->a[3] <= 0)
         result = -EINVAL;
-    else if (mode & ~(uint64_t)FALLOC_FL_KEEP_SIZE)
+    else if (mode & ~(uint64_t)FALLOC_FL_KEEP_SIZE && mode != FALLOC_FL_PUNCHED &&
+             (mode & ~(uint64_t)FALLOC_FL_KEEP_SIZE) != FALLOC_FL_ZERO_RANGE)
         result = -EOPNOTSUPP;
     else if ((f->flags & O_ACCMODE) == O_RDONLY)
         result = -EBADF;
@@ -515,10 +553,8 @@ int64_t sys_fallocate(const struct call *c)
         result = vnode_is(f->v, S_IFDIR) ? -EISDIR : -ENODEV;
     else if (__builtin_add_overflow(c->a[2], c->a[3], &end) || end > INT64_MAX)
         result = -EFBIG;
-    if (!result && !mode) {
-        f->v->ops->stat(f->v, &s);
-        result = end > s.size ? f->v->ops->set_size(f->v, end) : 0;
-    }
+    if (!result)
+        result = allocate(f->v, mode, c->a[2], c->a[3]);
     file_put(f);
     return result;
 }

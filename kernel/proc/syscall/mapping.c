@@ -31,6 +31,8 @@ static unsigned prot_of(uint64_t bits)
 
 /* ---- mmap ------------------------------------------------------------------------------------ */
 
+#define SEALED (OBJECT_SEAL_WRITE | OBJECT_SEAL_FUTURE_WRITE) /* no mapping may write it */
+
 /* Says what the pages of a file are. Returns 0, or the call's error. *copies: map_copy() is to be
  * called. */
 static int map_contents(struct mapping *m, const struct file *f, bool shared, bool *copies)
@@ -42,6 +44,11 @@ static int map_contents(struct mapping *m, const struct file *f, bool shared, bo
 
     m->kind = REGION_FILE;
     m->flags |= shared && !may_write ? MAPPING_READ_ONLY : 0;
+    if (!err && shared && (object_seals(o) & SEALED)) {
+        if (m->prot & PROT_W)
+            return -EPERM;
+        m->flags |= MAPPING_READ_ONLY;
+    }
     if (!err)
         m->source = page_source_object(o);
     if (err != -ENODEV)
@@ -134,6 +141,19 @@ static int64_t map(struct space *s, const struct mapping *m, uint64_t flags)
     return (int64_t)va;
 }
 
+/* Maps a file. It may have been sealed meanwhile. */
+static int64_t map_open(struct space *s, const struct mapping *m, uint64_t flags)
+{
+    int64_t va = map(s, m, flags);
+    const struct object *o = m->source.of;
+
+    if (va < 0 || !m->source.ops || !m->source.ops->object || !(m->flags & MAPPING_SHARED) ||
+        (m->flags & MAPPING_READ_ONLY) || !(object_seals(o) & OBJECT_SEAL_WRITE))
+        return va;
+    space_unmap(s, (vaddr_t)va, m->len);
+    return -EPERM;
+}
+
 /* Fills a mapping at va with the file's bytes from `at` on. */
 static int fill(vaddr_t va, uint64_t len, struct file *f, uint64_t at)
 {
@@ -188,7 +208,7 @@ int64_t sys_mmap(const struct call *c)
     err = f ? map_file(&m, name, f, flags, &copies) : -EBADF;
     int64_t result = err      ? err
                      : copies ? map_copy(c->p->space, &m, flags, f)
-                              : map(c->p->space, &m, flags);
+                              : map_open(c->p->space, &m, flags);
     file_put(f);
     return result;
 }

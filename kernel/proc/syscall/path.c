@@ -4,11 +4,13 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
 #include "kernel/proc/user.h"
+#include "mm/object.h"
 #include <asm/stat.h>
 #include <asm/statfs.h>
 #include <linux/magic.h>
 #include <linux/memfd.h>
 #include <linux/fcntl.h>
+#include <linux/openat2.h>
 #include <linux/stat.h>
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
@@ -22,7 +24,7 @@ int path_take(char **out, vaddr_t from)
 
 int path_begin(const struct call *c, uint64_t dirfd, const char *path, struct path_start *out)
 {
-    out->root = fs_root();
+    *out = (struct path_start){.root = fs_root()};
     if (path[0] == '/') {
         out->here = vnode_get(out->root);
         return 0;
@@ -77,9 +79,17 @@ int path_find(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t at, s
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static int64_t open_at(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t flags,
-                       uint64_t mode)
+_Static_assert(PATH_NO_MOUNTS == RESOLVE_NO_XDEV && PATH_NO_JUMPS == RESOLVE_NO_MAGICLINKS &&
+                   PATH_NO_LINKS == RESOLVE_NO_SYMLINKS && PATH_BENEATH == RESOLVE_BENEATH &&
+                   PATH_IN_ROOT == RESOLVE_IN_ROOT,
+               "rules of walks");
+
+/* Opens what is at a path, of whose walk `rules` holds. */
+static int64_t open_at(const struct call *c, uint64_t dirfd, vaddr_t path,
+                       const struct open_how *how)
 {
+    uint64_t flags = how->flags, mode = how->mode;
+    unsigned rules = (unsigned)how->resolve & ~(unsigned)RESOLVE_CACHED;
     struct path_start start;
     struct file *f;
     char *text;
@@ -87,8 +97,12 @@ static int64_t open_at(const struct call *c, uint64_t dirfd, vaddr_t path, uint6
 
     if (err)
         return err;
-    err = path_begin(c, dirfd, text, &start);
+    /* In a root of its own, an absolute path begins where others do. */
+    err = path_begin(c, dirfd, rules & PATH_IN_ROOT ? "" : text, &start);
     if (!err) {
+        start.rules = rules;
+        if (rules & PATH_IN_ROOT)
+            start.root = start.here;
         uint32_t umask = __atomic_load_n(&c->p->files->umask, __ATOMIC_RELAXED);
         err = file_open(&start, text, (uint32_t)flags | O_LARGEFILE, (uint32_t)mode & ~umask, &f);
         vnode_put(start.here);
@@ -99,18 +113,53 @@ static int64_t open_at(const struct call *c, uint64_t dirfd, vaddr_t path, uint6
 
 int64_t sys_open(const struct call *c)
 {
-    return open_at(c, (uint64_t)AT_FDCWD, c->a[0], c->a[1], c->a[2]);
+    return open_at(c, (uint64_t)AT_FDCWD, c->a[0],
+                   &(struct open_how){.flags = (uint32_t)c->a[1], .mode = c->a[2]});
 }
 
 int64_t sys_openat(const struct call *c)
 {
-    return open_at(c, c->a[0], c->a[1], c->a[2], c->a[3]);
+    return open_at(c, c->a[0], c->a[1],
+                   &(struct open_how){.flags = (uint32_t)c->a[2], .mode = c->a[3]});
+}
+
+#define OPEN_FLAGS                                                                                 \
+    (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | FASYNC | \
+     O_DIRECT | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH |          \
+     __O_TMPFILE)
+#define OPEN_PATH_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
+#define OPEN_RULES                                                                     \
+    (RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
+     RESOLVE_IN_ROOT | RESOLVE_CACHED)
+
+/* openat2(2) refuses what it does not know. */
+static int check_how(const struct open_how *how)
+{
+    uint64_t both = RESOLVE_BENEATH | RESOLVE_IN_ROOT;
+    bool makes = how->flags & (O_CREAT | __O_TMPFILE);
+
+    if (how->flags & ~(uint64_t)OPEN_FLAGS || how->resolve & ~(uint64_t)OPEN_RULES ||
+        (how->resolve & both) == both || how->mode & ~07777ull || (how->mode && !makes))
+        return -EINVAL;
+    if ((how->flags & O_PATH) && (how->flags & ~(uint64_t)OPEN_PATH_FLAGS))
+        return -EINVAL;
+    /* All is at hand without a wait, but what is made. */
+    return (how->resolve & RESOLVE_CACHED) && (makes || (how->flags & O_TRUNC)) ? -EAGAIN : 0;
+}
+
+int64_t sys_openat2(const struct call *c)
+{
+    struct open_how how = {0};
+    int err = user_get_struct(&how, sizeof(how), sizeof(how), c->a[2], c->a[3]);
+
+    return err ?: check_how(&how) ?: open_at(c, c->a[0], c->a[1], &how);
 }
 
 int64_t sys_memfd_create(const struct call *c)
 {
     char name[VNODE_NAME_MAX + 1] = "/memfd:";
     const size_t front = sizeof("/memfd:") - 1;
+    struct object *o;
     struct file *f;
 
     if (c->a[1] & ~(uint64_t)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
@@ -121,14 +170,18 @@ int64_t sys_memfd_create(const struct call *c)
     struct vnode *v = fs_make_memory(name);
     if (!v)
         return -ENOMEM;
-    err = file_make(v, O_RDWR, &f);
+    err = v->ops->object(v, &o);
+    if (!err && (c->a[1] & MFD_ALLOW_SEALING))
+        object_allow_seals(o);
+    err = err ?: file_make(v, O_RDWR, &f);
     vnode_put(v);
     return err ? err : file_give(c, f, c->a[1] & MFD_CLOEXEC);
 }
 
 int64_t sys_creat(const struct call *c)
 {
-    return open_at(c, (uint64_t)AT_FDCWD, c->a[0], O_CREAT | O_WRONLY | O_TRUNC, c->a[1]);
+    return open_at(c, (uint64_t)AT_FDCWD, c->a[0],
+                   &(struct open_how){.flags = O_CREAT | O_WRONLY | O_TRUNC, .mode = c->a[1]});
 }
 
 /* ---- stat ------------------------------------------------------------------------------------ */

@@ -111,6 +111,26 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
     return done || !n ? (int64_t)done : -ENOSPC;
 }
 
+int object_punch(struct object *o, uint64_t at, uint64_t n)
+{
+    uint64_t end = n < o->bytes - MIN(at, o->bytes) ? at + n : o->bytes;
+
+    for (; at < end; at++) {
+        uint8_t *page = bytes_of(o)->page[at / PAGE_SIZE];
+        if (page)
+            page[at % PAGE_SIZE] = 0;
+    }
+    return 0;
+}
+
+int64_t object_find(struct object *o, uint64_t at, bool hole)
+{
+    for (; at < o->bytes; at = ALIGN_DOWN(at, PAGE_SIZE) + PAGE_SIZE)
+        if (!bytes_of(o)->page[at / PAGE_SIZE] == hole)
+            return (int64_t)at;
+    return hole && at < o->bytes + PAGE_SIZE ? (int64_t)o->bytes : -ENXIO;
+}
+
 int object_resize(struct object *o, uint64_t bytes)
 {
     if (bytes > OBJECT_BYTES_MAX)

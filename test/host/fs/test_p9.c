@@ -34,7 +34,7 @@ static void end(void)
 
 static struct vnode *at(const char *path)
 {
-    struct path_start start = {m->root, m->root};
+    struct path_start start = {.root = m->root, .here = m->root};
     struct vnode *v;
 
     return path_walk(&start, path, PATH_NOFOLLOW, &v) ? NULL : v;

@@ -42,7 +42,7 @@ static struct vnode *find(const char *path, unsigned flags)
 {
     struct vnode *root = tree_mount(tree)->root, *v;
 
-    if (path_walk(&(struct path_start){root, root}, path, flags, &v))
+    if (path_walk(&(struct path_start){.root = root, .here = root}, path, flags, &v))
         return NULL;
     vnode_put(v);
     return v;

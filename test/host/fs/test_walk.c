@@ -151,12 +151,14 @@ static void compare_walk(struct tree *t, const char *here_path)
     unsigned links = 0;
 
     random_path(path, sizeof(path));
-    assert_int_equal(
-        path_walk(&(struct path_start){root, root}, *here_path ? here_path : "/", 0, &here), 0);
+    assert_int_equal(path_walk(&(struct path_start){.root = root, .here = root},
+                               *here_path ? here_path : "/", 0, &here),
+                     0);
     strcpy(at, path[0] == '/' ? "" : here_path);
     int wanted = path[0] ? resolve(at, path, nofollow, &links) : -ENOENT;
     uint64_t allocated = fs_allocated;
-    int err = path_walk(&(struct path_start){root, here}, path, nofollow ? PATH_NOFOLLOW : 0, &v);
+    int err = path_walk(&(struct path_start){.root = root, .here = here}, path,
+                        nofollow ? PATH_NOFOLLOW : 0, &v);
     assert_int_equal(fs_allocated, allocated);
     assert_int_equal(err, wanted);
     if (!err) {
@@ -207,7 +209,7 @@ static struct tree *links_tree(unsigned count)
 static int walk(struct tree *t, const char *path)
 {
     struct vnode *root = tree_mount(t)->root, *v = NULL;
-    int err = path_walk(&(struct path_start){root, root}, path, 0, &v);
+    int err = path_walk(&(struct path_start){.root = root, .here = root}, path, 0, &v);
 
     if (!err)
         vnode_put(v);
@@ -252,7 +254,7 @@ static void the_last_name_is_split_off(void **state)
     struct vnode *root = tree_mount(t)->root;
     for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
         struct path_last last;
-        int err = path_last(&(struct path_start){root, root}, cases[i].path, &last);
+        int err = path_last(&(struct path_start){.root = root, .here = root}, cases[i].path, &last);
         assert_int_equal(err, cases[i].err);
         if (err)
             continue;
@@ -270,7 +272,7 @@ static void mounts_are_crossed_both_ways(void **state)
     (void)state;
     struct tree *lower = links_tree(0), *upper = links_tree(0);
     struct vnode *root = tree_mount(lower)->root, *v, *w;
-    struct path_start start = {root, root};
+    struct path_start start = {.root = root, .here = root};
     char text[64];
 
     struct vnode *on = tree_make_folder(lower, "/sub/mnt", 0755);
@@ -285,7 +287,8 @@ static void mounts_are_crossed_both_ways(void **state)
     vnode_put(v);
     assert_int_equal(path_walk(&start, "/sub/mnt", 0, &v), 0);
     assert_ptr_equal(v, tree_mount(upper)->root);
-    assert_int_equal(path_walk(&(struct path_start){root, v}, "../../l0", 0, &w), 0);
+    assert_int_equal(path_walk(&(struct path_start){.root = root, .here = v}, "../../l0", 0, &w),
+                     0);
     assert_ptr_equal(w->mount, tree_mount(lower));
     vnode_put(w);
     vnode_put(v);
