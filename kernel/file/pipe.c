@@ -19,6 +19,7 @@ struct pipe {
     char *bytes;                      /* [lock] `room` of them, a power of 2 */
     uint64_t room;                    /* [lock] */
     uint64_t taken, put;              /* [lock] bytes so far */
+    uint64_t held;                    /* [lock] bytes that were taken and may be put back */
     unsigned readers, writers;        /* [lock] openings */
     uint64_t ever_read, ever_written; /* [lock] openings so far */
     struct wait_queue waiting; /* [lock] for bytes or room, or for the other end to be opened */
@@ -88,6 +89,17 @@ static void close_pipe(struct vnode *v, void *state)
     spin_unlock(&p->lock, irq);
 }
 
+/* Returns how many bytes it has, and how many it can take. Lock held. */
+static uint64_t bytes_in(const struct pipe *p)
+{
+    return p->put - p->taken;
+}
+
+static uint64_t room_in(const struct pipe *p)
+{
+    return p->room - bytes_in(p) - p->held;
+}
+
 /* Copies into or out of the ring from byte `at` on. */
 static void copy_ring(struct pipe *p, uint64_t at, char *to, const char *from, size_t n)
 {
@@ -102,25 +114,43 @@ static void copy_ring(struct pipe *p, uint64_t at, char *to, const char *from, s
     }
 }
 
-static int64_t read_pipe(struct vnode *v, UNUSED void *state, unsigned flags, UNUSED uint64_t at,
-                         void *to, size_t n)
+/* What becomes of the bytes that are copied out. */
+enum taking { LOOK, TAKE, TAKE_AND_HOLD };
+
+/* Copies up to n bytes out. Returns as pipe_take. */
+static int64_t copy_out(struct pipe *p, bool waits, void *to, size_t n, enum taking taking)
 {
-    struct pipe *p = pipe_of(v);
     int err = 0;
     bool irq = spin_lock(&p->lock);
 
-    while (n && p->put == p->taken && p->writers && !err)
-        err = flags & VNODE_NONBLOCK
-                  ? -EAGAIN
-                  : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
-    n = err ? 0 : MIN(n, (size_t)(p->put - p->taken));
+    while (n && !bytes_in(p) && p->writers && !err)
+        err = waits ? wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX) : -EAGAIN;
+    n = err ? 0 : MIN(n, (size_t)bytes_in(p));
     copy_ring(p, p->taken, to, NULL, n);
-    bool was_full = p->room - (p->put - p->taken) < PIPE_BUF;
-    p->taken += n;
-    if (n)
+    bool was_full = room_in(p) < PIPE_BUF;
+    p->taken += taking == LOOK ? 0 : n;
+    p->held += taking == TAKE_AND_HOLD ? n : 0;
+    if (n && taking == TAKE)
         wake_pipe(p, was_full ? POLLOUT | POLLWRNORM : 0);
     spin_unlock(&p->lock, irq);
     return err ? err : (int64_t)n;
+}
+
+static int64_t read_pipe(struct vnode *v, UNUSED void *state, unsigned flags, UNUSED uint64_t at,
+                         void *to, size_t n)
+{
+    return copy_out(pipe_of(v), !(flags & VNODE_NONBLOCK), to, n, TAKE);
+}
+
+/* Sleeps until at least `least` bytes can be put, if it `waits`. Returns 0, -EAGAIN, -EPIPE or
+ * -ERESTARTSYS. Lock held. */
+static int wait_for_room(struct pipe *p, uint64_t least, bool waits, bool *irq)
+{
+    int err = 0;
+
+    while (p->readers && room_in(p) < least && !err)
+        err = waits ? wait_sleep_interruptible(&p->waiting, &p->lock, irq, UINT64_MAX) : -EAGAIN;
+    return err ? err : p->readers ? 0 : -EPIPE;
 }
 
 /* Up to PIPE_BUF bytes are put at once. */
@@ -128,17 +158,10 @@ static int64_t write_pipe(struct vnode *v, UNUSED void *state, unsigned flags, U
                           const void *from, size_t n)
 {
     struct pipe *p = pipe_of(v);
-    uint64_t least = n <= PIPE_BUF ? n : 1;
-    int err = 0;
     bool irq = spin_lock(&p->lock);
+    int err = wait_for_room(p, n <= PIPE_BUF ? n : 1, !(flags & VNODE_NONBLOCK), &irq);
 
-    while (n && p->readers && p->room - (p->put - p->taken) < least && !err)
-        err = flags & VNODE_NONBLOCK
-                  ? -EAGAIN
-                  : wait_sleep_interruptible(&p->waiting, &p->lock, &irq, UINT64_MAX);
-    if (!err && !p->readers)
-        err = -EPIPE;
-    n = err ? 0 : MIN(n, (size_t)(p->room - (p->put - p->taken)));
+    n = err ? 0 : MIN(n, (size_t)room_in(p));
     copy_ring(p, p->put, NULL, from, n);
     p->put += n;
     if (n)
@@ -159,8 +182,7 @@ static unsigned poll_pipe(struct vnode *v, void *state)
         found |=
             (p->put != p->taken ? POLLIN | POLLRDNORM : 0) | (!p->writers && written ? POLLHUP : 0);
     if (flags & VNODE_WRITE)
-        found |= (p->room - (p->put - p->taken) >= PIPE_BUF ? POLLOUT | POLLWRNORM : 0) |
-                 (p->readers ? 0 : POLLERR);
+        found |= (room_in(p) >= PIPE_BUF ? POLLOUT | POLLWRNORM : 0) | (p->readers ? 0 : POLLERR);
     spin_unlock(&p->lock, irq);
     return found;
 }
@@ -271,8 +293,8 @@ int64_t pipe_set_room(struct file *f, uint64_t bytes)
     if (!new)
         return -ENOMEM;
     bool irq = spin_lock(&p->lock);
-    size_t held = (size_t)(p->put - p->taken);
-    bool fits = held <= room;
+    size_t held = (size_t)bytes_in(p);
+    bool fits = held + p->held <= room;
     if (fits) {
         char *old = p->bytes;
         copy_ring(p, p->taken, new, NULL, held);
@@ -286,6 +308,55 @@ int64_t pipe_set_room(struct file *f, uint64_t bytes)
     spin_unlock(&p->lock, irq);
     kfree(new);
     return fits ? (int64_t)room : -EBUSY;
+}
+
+/* ---- Splicing -------------------------------------------------------------------------------- */
+
+bool pipe_is(const struct file *f)
+{
+    return pipe_of_file(f);
+}
+
+bool pipe_is_same(const struct file *a, const struct file *b)
+{
+    return a->v == b->v;
+}
+
+int64_t pipe_look(struct file *f, void *to, uint64_t n, bool waits)
+{
+    return copy_out(pipe_of_file(f), waits, to, n, LOOK);
+}
+
+int64_t pipe_take(struct file *f, void *to, uint64_t n, bool waits)
+{
+    return copy_out(pipe_of_file(f), waits, to, n, TAKE_AND_HOLD);
+}
+
+void pipe_settle(struct file *f, const void *bytes, uint64_t taken, uint64_t used)
+{
+    struct pipe *p = pipe_of_file(f);
+    bool irq = spin_lock(&p->lock);
+
+    p->held -= taken;
+    p->taken -= taken - used;
+    copy_ring(p, p->taken, NULL, (const char *)bytes + used, (size_t)(taken - used));
+    wake_pipe(p, (used < taken ? POLLIN | POLLRDNORM : 0) | POLLOUT | POLLWRNORM);
+    spin_unlock(&p->lock, irq);
+}
+
+int64_t pipe_put(struct file *f, const void *from, uint64_t n, bool waits)
+{
+    return write_pipe(f->v, NULL, waits ? 0 : VNODE_NONBLOCK, 0, from, n);
+}
+
+int64_t pipe_wait_room(struct file *f, bool waits)
+{
+    struct pipe *p = pipe_of_file(f);
+    bool irq = spin_lock(&p->lock);
+    int64_t result = wait_for_room(p, 1, waits, &irq) ?: (int64_t)room_in(p);
+
+    spin_unlock(&p->lock, irq);
+    return result;
 }
 
 /* ---- FIFOs ----------------------------------------------------------------------------------- */

@@ -211,6 +211,15 @@ static int64_t receive_message(const struct call *c, struct file *f, struct sock
     return result;
 }
 
+int64_t socket_receive_kernel(const struct call *c, struct file *f, void *to, uint64_t n, bool now)
+{
+    struct socket_message m;
+
+    memset(&m, 0, sizeof(m));
+    m.data = (struct socket_data){.kernel = to, .left = n};
+    return receive_message(c, f, socket_of(f), &m, now ? MSG_DONTWAIT : 0);
+}
+
 int64_t sys_recvfrom(const struct call *c)
 {
     struct socket_message m;

@@ -25,6 +25,9 @@ int64_t socket_transfer(const struct call *c, struct file *f, const struct iovec
 /* Sends n bytes of the kernel's memory on a socket, as write(2) does. */
 int64_t socket_send_kernel(const struct call *c, struct file *f, const void *from, uint64_t n);
 
+/* Receives up to n bytes into the kernel's memory; `now`: does not wait. */
+int64_t socket_receive_kernel(const struct call *c, struct file *f, void *to, uint64_t n, bool now);
+
 /* ---- socket_control.c ------------------------------------------------------------------------ */
 /* Takes descriptors and credentials from the control data of a message that is sent. Returns 0 or
  * an error; then nothing is held. */
