@@ -1,6 +1,5 @@
 /* Changes of a tree of files that programs can write: names, contents, sizes; see tree.h. */
 #include "kernel/fs/tree_node.h"
-#include "kernel/core/printf.h"
 #include "kernel/core/wall_clock.h"
 #include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
@@ -228,11 +227,7 @@ struct vnode *tree_make_apart(struct tree *t, const char *name, uint32_t mode)
 
 int node_create_apart(struct vnode *v, uint32_t mode, bool linked, struct vnode **out)
 {
-    struct tree *t = node_of(v)->tree;
-    char name[24];
-
-    ksnprintf(name, sizeof(name), "/#%llu", (unsigned long long)t->last_id);
-    *out = tree_make_apart(t, name, mode);
+    *out = tree_make_apart(node_of(v)->tree, "/#nameless", mode);
     if (!*out)
         return -ENOSPC;
     node_of(*out)->nameless = linked;

@@ -7,6 +7,7 @@
 #include "kernel/proc/exec.h"
 #include "kernel/proc/family.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/pid_file.h"
 #include "kernel/vdso/vdso.h"
 #include <linux/signal.h>
 
@@ -139,6 +140,25 @@ static int start_child(struct process *p, const struct fork_request *what)
     return uthread_create(p, start, thread_current());
 }
 
+/* Gives the parent a descriptor of the child. Returns 0 or an error. */
+static int give_descriptor(struct process *parent, struct process *child, vaddr_t to)
+{
+    struct file *f;
+    int err = pid_file_make(child, 0, &f);
+
+    if (err)
+        return err;
+    int fd = files_add(parent->files, f, 0, true);
+    if (fd < 0) {
+        file_put(f);
+        return fd;
+    }
+    if (!arch_copy_to_user(to, &fd, sizeof(fd)))
+        return 0;
+    files_close(parent->files, (uint32_t)fd);
+    return -EFAULT;
+}
+
 int process_fork(const struct fork_request *what)
 {
     struct process *self = thread_current()->process, *p;
@@ -149,7 +169,11 @@ int process_fork(const struct fork_request *what)
         return err == -EDQUOT || err == -EFAULT ? -ENOMEM : err;
     }
     process_get(p);
-    int pid = start_child(p, what);
+    int pid = what->pidfd ? give_descriptor(self, p, what->pidfd) : 0;
+    if (!pid)
+        pid = start_child(p, what);
+    else
+        kfree(what->start);
     if (pid < 0)
         process_abandon(p);
     else if (what->borrows)

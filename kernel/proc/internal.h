@@ -230,6 +230,7 @@ int children_wait(struct process *parent, struct process *child);
 struct fork_request {
     struct uthread_start *start; /* of its thread; process_fork() frees it */
     vaddr_t parent_tid;          /* a user's word that gets the pid; 0: none */
+    vaddr_t pidfd;               /* a user's word that gets a descriptor of it; 0: none */
     uint8_t exit_signal;
     bool borrows;         /* it uses the caller's memory, and the caller waits until it does not */
     bool resets_handlers; /* of signals */

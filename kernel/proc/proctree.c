@@ -2,6 +2,7 @@
 #include "kernel/proc/proctree.h"
 #include "kernel/proc/internal.h"
 #include "kernel/proc/jobs.h"
+#include <linux/poll.h>
 #include <linux/signal.h>
 
 static struct spinlock tree_lock = SPINLOCK(LOCK_TREE, "tree of processes");
@@ -25,6 +26,7 @@ void proctree_join(struct process *p, struct process *parent, uint8_t exit_signa
 
     list_init(&n->children);
     wait_init(&n->waiters);
+    poll_source_init(&n->ends);
     n->exit_signal = exit_signal;
     bool irq = spin_lock(&tree_lock);
     n->parent = parent;
@@ -232,6 +234,7 @@ void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64
             p->tree.run_ns = run_ns;
             p->tree.resident_kb = resident_kb;
             __atomic_store_n(&p->tree.ended, true, __ATOMIC_RELEASE);
+            poll_changed(&p->tree.ends, POLLIN | POLLRDNORM);
             connects = parent && kin_connects(p->tree.group, p->tree.session, parent->tree.group,
                                               parent->tree.session);
             if (gone)
@@ -467,6 +470,22 @@ struct process *proctree_after(uint32_t pid)
         process_get(next);
     spin_unlock(&tree_lock, irq);
     return next;
+}
+
+bool proctree_has_ended(const struct process *p)
+{
+    bool irq = spin_lock(&tree_lock), is = p->tree.ended;
+
+    spin_unlock(&tree_lock, irq);
+    return is;
+}
+
+bool proctree_is_in(const struct process *p)
+{
+    bool irq = spin_lock(&tree_lock), is = !list_empty(&p->tree.every);
+
+    spin_unlock(&tree_lock, irq);
+    return is;
 }
 
 bool proctree_is_zombie(const struct process *p)

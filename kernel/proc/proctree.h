@@ -7,6 +7,7 @@
  * orphans (PR_SET_CHILD_SUBREAPER).
  */
 #pragma once
+#include "kernel/file/file.h"
 #include "kernel/lib/list.h"
 #include "kernel/proc/kin.h"
 #include "sched/sched.h"
@@ -33,6 +34,7 @@ struct proctree {
     uint64_t run_ns;           /* [T] at its end: on a CPU, itself ... */
     uint64_t descendants_ns;   /* [T] ... and all of its that were waited for */
     uint64_t resident_kb;      /* [T] at its end */
+    struct poll_source ends;   /* tells when it has ended */
     struct wait_queue waiters; /* [T] its threads that wait for children */
 };
 
@@ -67,6 +69,9 @@ struct process *proctree_next_of(uint32_t group, uint32_t pid);
 /* Returns the process with the next higher pid, without those that Vigil's own wait has waited for,
  * but with other ended ones; referenced, or NULL. */
 struct process *proctree_after(uint32_t pid);
+/* Returns whether p has ended, also if it is no longer in the tree; whether it is in the tree. */
+bool proctree_has_ended(const struct process *p);
+bool proctree_is_in(const struct process *p);
 /* Returns whether p has ended and waits to be waited for. */
 bool proctree_is_zombie(const struct process *p);
 uint32_t proctree_parent(const struct process *p); /* its pid; 0: the kernel */

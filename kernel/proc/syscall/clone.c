@@ -13,7 +13,7 @@
 /* Flags that are accepted for both: SYSVSEM, UNTRACED, DETACHED and IO have nothing to act on. */
 #define COMMON_FLAGS                                                                  \
     (CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | \
-     CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_DETACHED | CLONE_IO)
+     CLONE_SYSVSEM | CLONE_UNTRACED | CLONE_DETACHED | CLONE_IO | CLONE_PIDFD)
 #define VFORK_FLAGS (CLONE_VM | CLONE_VFORK)
 #define SIGNALS_MAX 64
 
@@ -35,6 +35,8 @@ static int check_clone(const struct clone_args *args)
         (args->flags & CLONE_SIGHAND && !(args->flags & CLONE_VM)))
         return -EINVAL;
     if (!is_known(args->flags) || args->set_tid_size || args->exit_signal > SIGNALS_MAX)
+        return -EINVAL;
+    if (args->flags & CLONE_PIDFD && args->flags & (CLONE_THREAD | CLONE_DETACHED))
         return -EINVAL;
     if (args->tls >= USER_MAX && args->flags & CLONE_SETTLS)
         return -EPERM;
@@ -63,6 +65,7 @@ static int64_t make_clone(const struct call *c, const struct clone_args *args, v
     return process_fork(&(struct fork_request){
         .start = start,
         .parent_tid = parent_tid,
+        .pidfd = args->flags & CLONE_PIDFD ? args->pidfd : 0,
         .exit_signal = (uint8_t)args->exit_signal,
         .borrows = args->flags & CLONE_VFORK,
         .resets_handlers = args->flags & CLONE_CLEAR_SIGHAND,
@@ -77,7 +80,11 @@ int64_t sys_clone(const struct call *c)
         .parent_tid = c->a[2],
         .child_tid = c->a[ARCH_CLONE_CHILD_TID],
         .tls = c->a[ARCH_CLONE_TLS],
+        .pidfd = c->a[2], /* in the place of the other */
     };
+
+    if (args.flags & CLONE_PIDFD && args.flags & CLONE_PARENT_SETTID)
+        return -EINVAL;
 
     return make_clone(c, &args, c->a[1]);
 }

@@ -1,6 +1,8 @@
 /* System calls of Linux: waiting for children, groups and sessions. */
+#include "kernel/proc/pid_file.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/syscall/clocks.h"
+#include <linux/fcntl.h>
 #include <linux/resource.h>
 #include <linux/signal.h>
 #include <linux/wait.h>
@@ -59,7 +61,21 @@ int64_t sys_wait4(const struct call *c)
     return put_usage(c->a[3], &report) ?: (int64_t)report.pid;
 }
 
-static int waitid_which(const struct call *c, struct kin_wait *want)
+/* A descriptor that does not wait makes the call not wait: *now. */
+static int pid_of_descriptor(const struct call *c, uint32_t fd, struct kin_wait *want, bool *now)
+{
+    struct file *f = files_find(c->p->files, fd);
+    const struct process *p = f ? pid_file_process(f) : NULL;
+
+    if (p) {
+        *want = (struct kin_wait){.which = KIN_PID, .id = p->pid};
+        *now = __atomic_load_n(&f->flags, __ATOMIC_RELAXED) & O_NONBLOCK;
+    }
+    file_put(f);
+    return p ? 0 : -EBADF;
+}
+
+static int waitid_which(const struct call *c, struct kin_wait *want, bool *now)
 {
     int id = (int)c->a[1];
 
@@ -74,6 +90,8 @@ static int waitid_which(const struct call *c, struct kin_wait *want)
         *want =
             (struct kin_wait){.which = KIN_GROUP, .id = id ? (uint32_t)id : proctree_group(c->p)};
         return id < 0 ? -EINVAL : 0;
+    case P_PIDFD:
+        return id < 0 ? -EINVAL : pid_of_descriptor(c, (uint32_t)id, want, now);
     default:
         return -EINVAL;
     }
@@ -104,12 +122,13 @@ int64_t sys_waitid(const struct call *c)
 
     if (options & ~(uint32_t)WAITID_OPTIONS || !(options & (WEXITED | WSTOPPED | WCONTINUED)))
         return -EINVAL;
-    int err = waitid_which(c, &want);
+    bool now = false;
+    int err = waitid_which(c, &want, &now);
     if (err)
         return err;
     take_options(&want, options);
-    err = proctree_wait(&want, options & WNOHANG, options & WNOWAIT, &report);
-    if (err == -EAGAIN)
+    err = proctree_wait(&want, now || (options & WNOHANG), options & WNOWAIT, &report);
+    if (err == -EAGAIN && (options & WNOHANG))
         return put_info(c->a[2], NULL);
     return err ?: put_usage(c->a[4], &report) ?: put_info(c->a[2], &report);
 }
