@@ -199,7 +199,7 @@ struct pool_prefetch {
     uint64_t late, stopped;
 };
 struct space_stats {
-    uint64_t mapped_pages, resident_pages, out_pages, faults;
+    uint64_t mapped_pages, resident_pages, out_pages, locked_pages, faults;
     /* of this space, for pages to be read; those of the whole pool are in `pool` */
     uint64_t waits, waited_ns;
     uint64_t room_pages; /* pages that the space can still fill: pool_room_pages */

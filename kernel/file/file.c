@@ -103,10 +103,10 @@ static int begin_transfer(struct file *f, unsigned refused, uint64_t at, uint64_
 {
     uint32_t flags = flags_of(f);
 
-    if ((flags & O_ACCMODE) == refused)
-        return -EBADF;
     if (at != FILE_HERE && f->v->ops->stream)
         return -ESPIPE;
+    if ((flags & O_ACCMODE) == refused)
+        return -EBADF;
     if (at != FILE_HERE && at > INT64_MAX)
         return -EINVAL;
     *n = MIN(*n, FILE_BYTES_MAX);
@@ -254,6 +254,15 @@ int64_t file_write_kernel(struct file *f, uint64_t at, const void *from, uint64_
         return err;
     return end_transfer(f, at, start,
                         f->v->ops->write(f->v, f->state, vnode_flags(f), start, from, n));
+}
+
+uint64_t file_position(struct file *f)
+{
+    bool irq = spin_lock(&f->lock);
+    uint64_t at = f->at;
+
+    spin_unlock(&f->lock, irq);
+    return at;
 }
 
 int64_t file_seek(struct file *f, int64_t offset, unsigned whence)

@@ -46,6 +46,7 @@ int64_t file_write(struct file *f, uint64_t at, vaddr_t from, uint64_t n);
 /* The same for memory of the kernel; one part, which may be less than n. */
 int64_t file_read_kernel(struct file *f, uint64_t at, void *to, uint64_t n);
 int64_t file_write_kernel(struct file *f, uint64_t at, const void *from, uint64_t n);
+uint64_t file_position(struct file *f);
 /* Moves the position, as lseek(2). Returns it. */
 int64_t file_seek(struct file *f, int64_t offset, unsigned whence);
 /* Entered: lists a folder as getdents64(2). Returns the number of bytes, 0 at the end. */

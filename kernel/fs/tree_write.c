@@ -186,6 +186,10 @@ int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, cons
     }
     child->own_target = text;
     child->v.uid = child->v.gid = (uint32_t)proc_user;
+    if (v->mode & S_ISGID) { /* of a folder that hands its group down */
+        child->v.gid = v->gid;
+        child->v.mode |= vnode_is(&child->v, S_IFDIR) ? S_ISGID : 0;
+    }
     child->v.data = text;
     child->v.size = text ? text_length(text) : 0;
     bool irq = tree_lock(t);

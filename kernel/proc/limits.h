@@ -1,11 +1,11 @@
 /* Limits of a process, as Linux's getrlimit(2) has them. */
 #pragma once
-#include "kernel/lib/base.h"
+#include "kernel/file/file.h"
 #include <linux/resource.h>
 
 struct process;
 
-#define LIMIT_FILES_MAX ((uint64_t)1 << 20) /* RLIMIT_NOFILE's largest value */
+#define LIMIT_FILES_MAX ((uint64_t)FILES_LIMIT_MAX) /* RLIMIT_NOFILE's largest value */
 
 /* Sets p's limits: its parent's, or of a first process the default ones. Before others know p. */
 void limits_init(struct process *p, struct process *parent);

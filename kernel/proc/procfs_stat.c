@@ -20,7 +20,7 @@ struct now {
     char name[PROCESS_NAME_MAX];
     uint32_t parent, group, session, front;
     unsigned threads, cpu;
-    uint64_t mapped, resident; /* pages */
+    uint64_t mapped, resident, locked; /* pages */
     uint64_t run_ns, children_ns, started_ns;
     struct thread_asked asked;
 };
@@ -107,6 +107,7 @@ static bool find_now(uint32_t pid, uint32_t tid, struct now *out)
     space_stats(p->space, &s);
     out->mapped = s.mapped_pages;
     out->resident = s.resident_pages;
+    out->locked = s.locked_pages;
     fill_kin(p, out);
     out->children_ns = proctree_descendants_ns(p);
     bool found = fill_threads(p, tid, out);
@@ -175,9 +176,10 @@ static void print_status(struct pseudo_text *t, uint32_t pid, uint32_t number, c
                  user, user, user, user, user);
     if (s->state != 'Z')
         pseudo_print(t,
-                     "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t       0 kB\n"
+                     "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmLck:\t%8llu kB\n"
                      "VmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n",
-                     mapped, mapped, resident, resident);
+                     mapped, mapped, (unsigned long long)(s->locked * (PAGE_SIZE / KIB)), resident,
+                     resident);
     pseudo_print(t, "Threads:\t%u\nCpus_allowed_list:\t0-%u\n", s->threads,
                  sched_topology()->cpus - 1);
 }

@@ -131,6 +131,7 @@ void space_stats(struct space *s, struct space_stats *out)
 
     *out = (struct space_stats){.mapped_pages = s->mapped_pages,
                                 .resident_pages = s->resident_pages,
+                                .locked_pages = s->locked_pages,
                                 .out_pages = s->out_pages,
                                 .faults = s->faults,
                                 .waits = s->waits,

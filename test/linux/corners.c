@@ -15,9 +15,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, FEW = 10, NO_PID = 0x3ffffff0 };
+enum { PAGE = 4096, FEW = 10, NO_PID = 0x3ffffff0, STARTED = 42 };
 
 static unsigned count, failed;
 static volatile sig_atomic_t taken;
@@ -129,14 +130,124 @@ static void map_new_file(void)
     check(!unlink(name) && all[0] == 'b', "the mapping outlives the file");
 }
 
-int main(void)
+/* Returns a number that /proc/self/status has, or -1. */
+static long status_of(const char *key)
+{
+    FILE *f = fopen("/proc/self/status", "r");
+    char line[200];
+    long n = -1;
+
+    while (f && fgets(line, sizeof(line), f))
+        if (!strncmp(line, key, strlen(key)))
+            n = strtol(line + strlen(key), NULL, 10);
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void count_locked(void)
+{
+    char *two = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    check(status_of("VmLck:") == 0, "no memory is locked");
+    mlock(two, 2 * PAGE);
+    check(status_of("VmLck:") == 8, "two pages are");
+    munlock(two, 2 * PAGE);
+    check(status_of("VmLck:") == 0, "none again");
+}
+
+/* Files do not become larger than RLIMIT_FSIZE. */
+static void limit_files(void)
+{
+    struct rlimit limit = {10, RLIM_INFINITY};
+    int fd = memfd_create("limited", 0);
+
+    signal(SIGXFSZ, note);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    taken = 0;
+    check(write(fd, "0123456789abcdef", 16) == 10 && !taken, "a write is cut at the limit");
+    check(write(fd, "x", 1) == -1 && errno == EFBIG && taken == 1, "behind it: EFBIG, SIGXFSZ");
+    check(pwrite(fd, "y", 1, 3) == 1, "in front of it, it is done");
+    check(ftruncate(fd, 11) == -1 && errno == EFBIG && taken == 2, "nor is it set larger");
+    check(!ftruncate(fd, 5) && !ftruncate(fd, 10), "but smaller, and up to the limit");
+    limit.rlim_cur = RLIM_INFINITY;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    check(pwrite(fd, "x", 1, 10) == 1, "without one it grows");
+    close(fd);
+}
+
+/* Errors that come first where several could. */
+static void order_errors(void)
+{
+    char *const argv[] = {(char *)"x", NULL}, *const env[] = {NULL};
+    int ends[2], root = open("/", O_PATH);
+
+    pipe(ends);
+    check(pwrite(ends[0], "x", 1, 0) == -1 && errno == ESPIPE, "an offset of a pipe: ESPIPE");
+    check(mmap(NULL, 0, PROT_READ, MAP_SHARED, 99, 0) == MAP_FAILED && errno == EBADF,
+          "no descriptor to map: EBADF");
+    check(mmap(NULL, PAGE, PROT_READ, MAP_SHARED_VALIDATE | 1 << 30, root, 0) == MAP_FAILED,
+          "MAP_SHARED_VALIDATE refuses what it does not know");
+    symlink("/proc/self/exe", "/tmp/corners.link");
+    check(execveat(AT_FDCWD, "/tmp/corners.link", argv, env, AT_SYMLINK_NOFOLLOW) == -1 &&
+              errno == ELOOP,
+          "a link that is not followed: ELOOP");
+    unlink("/tmp/corners.link");
+    check(execveat(root, "", argv, env, AT_EMPTY_PATH) == -1 && errno == EACCES,
+          "a folder is no program");
+    close(root);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* A program is started by its descriptor. */
+static void start_open(void)
+{
+    char *const argv[] = {(char *)"corners", (char *)"started", NULL}, *const env[] = {NULL};
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), pid = fork(), status = -1;
+
+    if (!pid) {
+        execveat(fd, "", argv, env, AT_EMPTY_PATH);
+        _exit(1);
+    }
+    waitpid(pid, &status, 0);
+    check(WIFEXITED(status) && WEXITSTATUS(status) == STARTED, "a program of a descriptor starts");
+    close(fd);
+}
+
+/* New files are of the group of a folder that says so. */
+static void hand_down_group(void)
+{
+    struct stat s, in;
+
+    mkdir("/tmp/corners.group", 0777);
+    check(!chown("/tmp/corners.group", 0, 5) && !chmod("/tmp/corners.group", 02777),
+          "such a folder");
+    close(open("/tmp/corners.group/file", O_CREAT | O_RDWR, 0600));
+    mkdir("/tmp/corners.group/in", 0777);
+    check(!stat("/tmp/corners.group/file", &s) && s.st_gid == 5, "a file in it has its group");
+    check(!stat("/tmp/corners.group/in", &in) && in.st_gid == 5 && (in.st_mode & S_ISGID),
+          "a folder, too, and hands it down");
+    unlink("/tmp/corners.group/file");
+    rmdir("/tmp/corners.group/in");
+    rmdir("/tmp/corners.group");
+}
+
+int main(int argc, char **argv)
 {
     struct statfs s;
 
+    if (argc > 1 && !strcmp(argv[1], "started"))
+        return STARTED;
     setvbuf(stdout, NULL, _IOLBF, 0);
     lock_parts_of_pages();
     send();
     map_new_file();
+    count_locked();
+    limit_files();
+    order_errors();
+    start_open();
+    hand_down_group();
     check(!statfs("/", &s) && s.f_blocks && s.f_bfree <= s.f_blocks && s.f_bavail <= s.f_bfree,
           "/ has blocks");
     check(s.f_files && s.f_ffree <= s.f_files, "... and files");

@@ -1,4 +1,5 @@
 /* System calls of Linux: execve(2) and execveat(2). */
+#include "kernel/core/printf.h"
 #include "kernel/fs/fs.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/exec.h"
@@ -7,9 +8,10 @@
 #include "kernel/proc/user.h"
 #include <linux/fcntl.h>
 
-#define WORD_BYTES sizeof(uint64_t)
-#define TEXT_FIRST (8 * KIB) /* bytes of all strings that are tried first */
-#define WORDS_MAX  (PROGRAM_STACK_MAX / (WORD_BYTES + 1))
+#define OPEN_NAME_MAX 32 /* bytes of a descriptor's name in /proc */
+#define WORD_BYTES    sizeof(uint64_t)
+#define TEXT_FIRST    (8 * KIB) /* bytes of all strings that are tried first */
+#define WORDS_MAX     (PROGRAM_STACK_MAX / (WORD_BYTES + 1))
 
 /* A list of strings of user memory. */
 struct words {
@@ -129,10 +131,46 @@ int64_t sys_execve(const struct call *c)
     return take_and_exec(c, (uint64_t)AT_FDCWD, c->a[0], c->a[1], c->a[2]);
 }
 
-/* Only of a path: the program of a descriptor alone there is not. */
+/* Starts the program of a descriptor, by the name that it has in /proc. */
+static int64_t exec_open(const struct call *c)
+{
+    char name[OPEN_NAME_MAX];
+    struct file *f = files_find_any(c->p->files, c->a[0]);
+
+    if (!f && (int)c->a[0] != AT_FDCWD)
+        return -EBADF;
+    bool program = f && vnode_is(f->v, S_IFREG);
+    file_put(f);
+    if (!program)
+        return -EACCES;
+    ksnprintf(name, sizeof(name), "/proc/self/fd/%u", (unsigned)c->a[0]);
+    return exec_at(c, (uint64_t)AT_FDCWD, name, c->a[2], c->a[3]);
+}
+
+/* Returns 0 or an error: a link is not followed, or there is nothing. */
+static int check_last(const struct call *c)
+{
+    struct vnode *v;
+    int err = path_find(c, c->a[0], c->a[1], AT_SYMLINK_NOFOLLOW, &v);
+
+    if (err)
+        return err;
+    err = vnode_is(v, S_IFLNK) ? -ELOOP : 0;
+    vnode_put(v);
+    return err;
+}
+
 int64_t sys_execveat(const struct call *c)
 {
-    if (c->a[4] & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
+    uint64_t flags = (uint32_t)c->a[4];
+    char first;
+
+    if (flags & ~(uint64_t)(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))
         return -EINVAL;
-    return take_and_exec(c, c->a[0], c->a[1], c->a[2], c->a[3]);
+    if (arch_copy_from_user(&first, c->a[1], 1))
+        return -EFAULT;
+    if (!first && (flags & AT_EMPTY_PATH))
+        return exec_open(c);
+    int err = flags & AT_SYMLINK_NOFOLLOW ? check_last(c) : 0;
+    return err ?: take_and_exec(c, c->a[0], c->a[1], c->a[2], c->a[3]);
 }

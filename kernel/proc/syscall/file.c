@@ -2,6 +2,7 @@
 #include "kernel/arch/arch.h"
 #include "kernel/core/cpu.h"
 #include "kernel/file/pipe.h"
+#include "kernel/proc/limits.h"
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/paths.h"
 #include "kernel/proc/syscall/sockets.h"
@@ -30,18 +31,57 @@ int64_t file_give(const struct call *c, struct file *f, bool closes)
 
 typedef int64_t transfer(struct file *f, uint64_t at, vaddr_t user, uint64_t n);
 
-void pipe_signal(const struct call *c)
+static void send_itself(const struct call *c, int number)
 {
-    siginfo_t info = {.si_signo = SIGPIPE, .si_code = SI_USER};
+    siginfo_t info = {.si_signo = number, .si_code = SI_USER};
 
     info.si_pid = (int)c->p->pid;
     signal_send_thread(c->p, c->t->tid, &info);
+}
+
+void pipe_signal(const struct call *c)
+{
+    send_itself(c, SIGPIPE);
+}
+
+/* A file would become larger than the caller's limit. */
+static int refuse_size(const struct call *c)
+{
+    send_itself(c, SIGXFSZ);
+    return -EFBIG;
+}
+
+int size_check(const struct call *c, const struct vnode *v, uint64_t bytes)
+{
+    uint64_t limit = process_limit(c->p, RLIMIT_FSIZE);
+
+    return bytes > limit && bytes > v->size ? refuse_size(c) : 0;
 }
 
 /* A socket's bytes are one message, whatever their parts. */
 static bool is_socket_transfer(const struct file *f, uint64_t at)
 {
     return at == FILE_HERE && socket_of(f);
+}
+
+/* Cuts a write of *n bytes to a file where the caller's limit is (RLIMIT_FSIZE). Entered, or `at`
+ * is not FILE_HERE. Returns 0, or -EFBIG, with a signal: nothing of it is allowed. */
+static int limit_write(const struct call *c, struct file *f, uint64_t at, uint64_t *n)
+{
+    uint64_t limit = process_limit(c->p, RLIMIT_FSIZE);
+    struct vnode_stat s;
+
+    if (limit == RLIM64_INFINITY || !vnode_is(f->v, S_IFREG) || !*n)
+        return 0;
+    f->v->ops->stat(f->v, &s);
+    if (f->flags & O_APPEND)
+        at = s.size;
+    else if (at == FILE_HERE)
+        at = file_position(f);
+    if (at >= limit)
+        return refuse_size(c);
+    *n = MIN(*n, limit - at);
+    return 0;
 }
 
 static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
@@ -56,7 +96,10 @@ static int64_t transfer_one(const struct call *c, transfer *move, uint64_t at)
         result = parts_check(&part, 1) ?: socket_transfer(c, f, &part, 1, move == file_write);
     } else if (c->a[2] <= INT64_MAX) {
         struct mutex *end = file_enter(f, at, move == file_write);
-        result = move(f, at, c->a[1], c->a[2]);
+        uint64_t n = c->a[2];
+        result = move == file_write ? limit_write(c, f, at, &n) : 0;
+        if (!result)
+            result = move(f, at, c->a[1], n);
         file_leave(f, at, end);
         if (result == -EPIPE) /* it has no reader any more */
             pipe_signal(c);
@@ -86,7 +129,7 @@ int64_t sys_pwrite64(const struct call *c)
 }
 
 /* Moves the parts one after the other, until one is not moved whole. */
-static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
+static int64_t transfer_parts(const struct call *c, struct file *f, transfer *move, uint64_t at,
                               const struct iovec *parts, uint64_t n)
 {
     int64_t done = 0, moved = 0;
@@ -96,8 +139,10 @@ static int64_t transfer_parts(struct file *f, transfer *move, uint64_t at,
         if (!parts[i].iov_len)
             continue;
         moves = true;
-        moved = move(f, at == FILE_HERE ? at : at + (uint64_t)done, (vaddr_t)parts[i].iov_base,
-                     parts[i].iov_len);
+        uint64_t here = at == FILE_HERE ? at : at + (uint64_t)done, part = parts[i].iov_len;
+        moved = move == file_write ? limit_write(c, f, here, &part) : 0;
+        if (!moved)
+            moved = move(f, here, (vaddr_t)parts[i].iov_base, part);
         if (moved < 0)
             break;
         done += moved;
@@ -131,7 +176,7 @@ static int64_t transfer_checked(const struct call *c, struct file *f, transfer *
     if (is_socket_transfer(f, at))
         return socket_transfer(c, f, parts, n, move == file_write);
     struct mutex *end = file_enter(f, at, move == file_write);
-    int64_t result = transfer_parts(f, move, at, parts, n);
+    int64_t result = transfer_parts(c, f, move, at, parts, n);
     file_leave(f, at, end);
     if (result == -EPIPE)
         pipe_signal(c);
@@ -499,7 +544,10 @@ int64_t sys_sync_file_range(const struct call *c)
     bool known = c->a[3] <= (SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
                              SYNC_FILE_RANGE_WAIT_AFTER) &&
                  (int64_t)c->a[1] >= 0 && (int64_t)c->a[2] >= 0;
-    int64_t result = !f ? -EBADF : !known ? -EINVAL : f->v->ops->stream ? -ESPIPE : 0;
+    int64_t result = !f                                             ? -EBADF
+                     : !known                                       ? -EINVAL
+                     : f->v->ops->stream || vnode_is(f->v, S_IFCHR) ? -ESPIPE
+                                                                    : 0;
 
     file_put(f);
     return result;
@@ -512,7 +560,9 @@ int64_t sys_ftruncate(const struct call *c)
                      : c->a[1] > INT64_MAX                ? -EINVAL
                      : (f->flags & O_ACCMODE) == O_RDONLY ? -EINVAL
                      : !vnode_is(f->v, S_IFREG)           ? -EINVAL
-                                                          : f->v->ops->set_size(f->v, c->a[1]);
+                                                          : size_check(c, f->v, c->a[1]);
+    if (!result)
+        result = f->v->ops->set_size(f->v, c->a[1]);
 
     file_put(f);
     return result;
@@ -553,6 +603,8 @@ int64_t sys_fallocate(const struct call *c)
         result = vnode_is(f->v, S_IFDIR) ? -EISDIR : -ENODEV;
     else if (__builtin_add_overflow(c->a[2], c->a[3], &end) || end > INT64_MAX)
         result = -EFBIG;
+    if (!result && !(mode & FALLOC_FL_KEEP_SIZE))
+        result = size_check(c, f->v, end);
     if (!result)
         result = allocate(f->v, mode, c->a[2], c->a[3]);
     file_put(f);

@@ -79,6 +79,12 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     return vnode_is(v, S_IFREG) ? map_contents(m, f, shared, copies) : -ENODEV;
 }
 
+/* Flags that MAP_SHARED_VALIDATE lets through. */
+#define VALIDATED                                                                         \
+    (MAP_TYPE | MAP_FIXED | MAP_GROWSDOWN | MAP_DENYWRITE | MAP_EXECUTABLE | MAP_LOCKED | \
+     MAP_NORESERVE | MAP_POPULATE | MAP_NONBLOCK | MAP_STACK | MAP_HUGETLB | MAP_32BIT |  \
+     MAP_FIXED_NOREPLACE)
+
 /* Returns 0, or the error of flags that are not supported. */
 static int check_flags(uint64_t flags)
 {
@@ -88,7 +94,7 @@ static int check_flags(uint64_t flags)
         return -EINVAL;
     if (type == MAP_SHARED_VALIDATE && (flags & MAP_ANONYMOUS))
         return -EINVAL;
-    if (type == MAP_SHARED_VALIDATE && (flags & MAP_SYNC))
+    if (type == MAP_SHARED_VALIDATE && (flags & ~(uint64_t)VALIDATED))
         return -EOPNOTSUPP;
     return flags & MAP_HUGETLB ? -ENOMEM : 0; /* no page is reserved for it */
 }
@@ -141,8 +147,8 @@ static int64_t map(struct space *s, const struct mapping *m, uint64_t flags)
     return (int64_t)va;
 }
 
-/* Maps a file. It may have been sealed meanwhile. */
-static int64_t map_open(struct space *s, const struct mapping *m, uint64_t flags)
+/* Maps m. A file may have been sealed meanwhile. */
+static int64_t map_checked(struct space *s, const struct mapping *m, uint64_t flags)
 {
     int64_t va = map(s, m, flags);
     const struct object *o = m->source.of;
@@ -195,20 +201,22 @@ int64_t sys_mmap(const struct call *c)
                         .name = flags & (MAP_GROWSDOWN | MAP_STACK) ? "stack" : "memory",
                         .below = flags & MAP_32BIT ? LOW_TOP : 0,
                         .source_page = offset >> PAGE_SHIFT};
-    int err = !len || !IS_ALIGNED(offset, PAGE_SIZE) ? -EINVAL : check_flags(flags);
+    struct file *f = flags & MAP_ANONYMOUS ? NULL : files_find(c->p->files, (uint32_t)c->a[4]);
+    int err = !IS_ALIGNED(offset, PAGE_SIZE)   ? -EINVAL
+              : !f && !(flags & MAP_ANONYMOUS) ? -EBADF
+              : !len                           ? -EINVAL
+                                               : check_flags(flags);
 
     if (!err && (len > USER_MAX || offset + len < offset))
         err = -ENOMEM;
     if (!err)
         err = check_place(&m);
-    if (err || (flags & MAP_ANONYMOUS))
-        return err ? err : map(c->p->space, &m, flags);
-    struct file *f = files_find(c->p->files, (uint32_t)c->a[4]);
     bool copies = false;
-    err = f ? map_file(&m, name, f, flags, &copies) : -EBADF;
+    if (!err && f)
+        err = map_file(&m, name, f, flags, &copies);
     int64_t result = err      ? err
                      : copies ? map_copy(c->p->space, &m, flags, f)
-                              : map_open(c->p->space, &m, flags);
+                              : map_checked(c->p->space, &m, flags);
     file_put(f);
     return result;
 }

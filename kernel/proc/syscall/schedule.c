@@ -140,6 +140,8 @@ int64_t sys_sched_getparam(const struct call *c)
 /* sched_get_priority_max and _min, of a policy. */
 static int64_t realtime_or_zero(uint64_t policy, int64_t realtime)
 {
+    if ((uint32_t)policy == SCHED_DEADLINE) /* which no thread may have */
+        return 0;
     if (check_policy((uint32_t)policy, asked_realtime((uint32_t)policy)) ||
         policy & SCHED_RESET_ON_FORK)
         return -EINVAL;

@@ -122,10 +122,22 @@ static siginfo_t info_from(const struct call *c, uint64_t number, int code)
 }
 
 /* Sends to the process `pid`, or its thread `tid`; 0: any. */
+static bool has_thread(struct process *p, uint32_t tid)
+{
+    bool irq = spin_lock(&p->lock), has = uthread_find_locked(p, tid);
+
+    spin_unlock(&p->lock, irq);
+    return has;
+}
+
 static int64_t send_to(const struct call *c, uint32_t pid, uint32_t tid, const siginfo_t *info)
 {
     struct process *p = process_to_read(c->p, pid);
 
+    if (!p && !tid && has_thread(c->p, pid)) { /* a thread's number stands for its process */
+        p = c->p;
+        process_get(p);
+    }
     if (!p)
         return -ESRCH;
     int err = info->si_signo ? signal_send_thread(p, tid, info) : 0;
