@@ -1,6 +1,7 @@
 /* The table of processes, their start and their end; see process.h. */
 #include "kernel/mem/mem.h"
 #include "kernel/proc/internal.h"
+#include "kernel/proc/semaphores.h"
 #include "kernel/proc/limits.h"
 #include "kernel/proc/bundle.h"
 #include "kernel/proc/exec.h"
@@ -433,6 +434,7 @@ void process_reap(struct process *p)
     process_wait_lookers(p);
     process_remember(p);
     uint64_t resident_kb = p->memory.resident_pages * PAGE_SIZE / KIB;
+    semaphores_undo(p);
     files_destroy(p->files);
     space_give_up(p, p->space);
     count_reap();
