@@ -23,7 +23,8 @@
 
 #define OBJECT_BYTES_MAX ((uint64_t)1 << 40)
 
-/* What is no longer done to an object, as F_ADD_SEALS of fcntl(2); a new one has OBJECT_SEAL_SEAL. */
+/* What is no longer done to an object, as F_ADD_SEALS of fcntl(2); a new one has
+ * OBJECT_SEAL_SEAL. */
 enum {
     OBJECT_SEAL_SEAL = 1,         /* it gets no more seals */
     OBJECT_SEAL_SHRINK = 2,       /* it does not become smaller */

@@ -21,7 +21,8 @@ bool pipe_is_same(const struct file *a, const struct file *b);
 int64_t pipe_look(struct file *f, void *to, uint64_t n, bool waits);
 int64_t pipe_take(struct file *f, void *to, uint64_t n, bool waits);
 void pipe_settle(struct file *f, const void *bytes, uint64_t taken, uint64_t used);
-/* Puts up to n bytes into an end that is written. Returns how many; -EAGAIN, -EPIPE, -ERESTARTSYS. */
+/* Puts up to n bytes into an end that is written. Returns how many; -EAGAIN; -EPIPE;
+ * -ERESTARTSYS. */
 int64_t pipe_put(struct file *f, const void *from, uint64_t n, bool waits);
 /* Returns how many bytes can be put, at least 1; errors as pipe_put. */
 int64_t pipe_wait_room(struct file *f, bool waits);

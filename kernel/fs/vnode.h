@@ -101,8 +101,8 @@ struct vnode_ops {
                  const struct vnode_time *modified);
     /* Gives `v`, which is no folder, one more name. */
     int (*link)(struct vnode *folder, const char *name, size_t n, struct vnode *v);
-    /* Makes a file in the folder's file system that has no name; `linked`: it may get one by `link`.
-     * Returns 0 with a reference. */
+    /* Makes a file in the folder's file system that has no name; `linked`: it may get one, by
+     * `link`. Returns 0 with a reference. */
     int (*create_apart)(struct vnode *folder, uint32_t mode, bool linked, struct vnode **out);
     /* Returns once what was written has come to where it stays; `data`: attributes need not. */
     int (*sync)(struct vnode *v, void *state, bool data);
@@ -113,8 +113,9 @@ struct vnode_ops {
     /* Stores the object with its contents, to be mapped: it is the vnode's as long as that is
      * referenced. Returns 0; -ENODEV: it has none; -ENOSPC. */
     int (*object)(struct vnode *v, struct object **out);
-    /* Returns the first byte from `at` on that is in a hole, or, not `hole`, in none: a hole is what
-     * was never written, and what is behind the end. -ENXIO: there is none, or `at` is not in it. */
+    /* Returns the first byte from `at` on that is in a hole, or, not `hole`, in none: a hole is
+     * what was never written, and what is behind the end. -ENXIO: there is none, or `at` is not in
+     * it. */
     int64_t (*find)(struct vnode *v, uint64_t at, bool hole);
     /* Makes bytes of a file that can be written a hole. Its size stays. */
     int (*punch)(struct vnode *v, uint64_t at, uint64_t n);

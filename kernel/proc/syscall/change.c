@@ -391,7 +391,8 @@ int64_t sys_truncate(const struct call *c)
           : !vnode_is(v, S_IFREG) ? -EINVAL
           : v->running            ? -ETXTBSY
           : is_read_only(v)       ? -EROFS
-                                  : size_check(c, v, c->a[1]) ?: own_file(&v) ?: v->ops->set_size(v, c->a[1]);
+                                  : size_check(c, v, c->a[1]) ?: own_file(&v);
+    err = err ?: v->ops->set_size(v, c->a[1]);
     vnode_put(v);
     return err;
 }
