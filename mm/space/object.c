@@ -384,7 +384,7 @@ int object_resize(struct object *o, uint64_t bytes)
 
 /* ---- Holes ----------------------------------------------------------------------------------- */
 
-/* Closes the object's region, so that nobody brings a page, or opens it. The mutex is held. */
+/* Closes the object's region, so that no thread brings a page, or opens it. The mutex is held. */
 static void set_closed(struct object *o, bool closed)
 {
     struct space *s = o->store->space;

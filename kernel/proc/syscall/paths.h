@@ -15,7 +15,7 @@ int path_begin(const struct call *c, uint64_t dirfd, const char *path, struct pa
 int path_find(const struct call *c, uint64_t dirfd, vaddr_t path, uint64_t at, struct vnode **out);
 /* Stores a vnode's struct stat. Returns 0 or -EFAULT. */
 int stat_put(vaddr_t to, struct vnode *v);
-/* Checks the caller's limit for a file that is to have so many bytes. Returns 0, or -EFBIG, with a
+/* Checks the limit of the caller for a file that is to have `bytes`. Returns 0, or -EFBIG, with a
  * signal. */
 int size_check(const struct call *c, const struct vnode *v, uint64_t bytes);
 /* Gives a file a descriptor of the caller. Takes the reference, also after an error. */
