@@ -211,6 +211,8 @@ void sched_signal_thread(struct thread *t);
 void sched_signals_taken(void);
 /* Returns whether the caller's interruptible sleeps end at once. */
 bool sched_interrupted(void);
+/* Returns whether the caller's process ends. */
+bool sched_ending(void);
 
 /* ---- Timers (timer.c) ------------------------------------------------------------------------ */
 /* Calls `expire` once, soon after at_ns. The owner's lock, ranking below LOCK_TIMER, guards it: it

@@ -127,6 +127,11 @@ bool sched_interrupted(void)
     return must_stop(thread_current(), HEEDS_SIGNALS);
 }
 
+bool sched_ending(void)
+{
+    return must_stop(thread_current(), HEEDS_END);
+}
+
 void sched_signals_taken(void)
 {
     __atomic_store_n(&thread_current()->signalled, false, __ATOMIC_RELAXED);

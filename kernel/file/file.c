@@ -142,6 +142,13 @@ static int64_t read_data(const struct vnode *v, uint64_t at, vaddr_t to, uint64_
     return (int64_t)done;
 }
 
+/* Tells whether a transfer ends behind a part. A signal ends that of a stream only: of a file
+ * programs expect all that there is. */
+static bool ends_early(const struct file *f)
+{
+    return f->v->ops->stream ? sched_interrupted() : sched_ending();
+}
+
 /* Behind the first part of a stream, what there is already is taken, but not waited for. */
 static unsigned part_flags(const struct file *f, uint64_t done)
 {
@@ -163,7 +170,7 @@ static int64_t read_parts(struct file *f, void *buffer, uint64_t at, vaddr_t to,
             return done ? (int64_t)done : got;
         done += (uint64_t)got;
         sched_point();
-    } while (done < n && got == (int64_t)asked && !sched_interrupted());
+    } while (done < n && got == (int64_t)asked && !ends_early(f));
     return (int64_t)done;
 }
 
@@ -204,7 +211,7 @@ static int64_t write_parts(struct file *f, void *buffer, uint64_t at, vaddr_t fr
             return done ? (int64_t)done : put;
         done += (uint64_t)put;
         sched_point();
-    } while (done < n && put == (int64_t)asked && !sched_interrupted());
+    } while (done < n && put == (int64_t)asked && !ends_early(f));
     return (int64_t)done;
 }
 

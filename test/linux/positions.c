@@ -1,16 +1,19 @@
 /*
  * Threads that write to the end of one file, and that read and write at one position: each record
- * is there whole, and once. Prints TAP; the same under Linux.
+ * is there whole, and once. Signals do not cut the transfers of a file short. Prints TAP; the same
+ * under Linux.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -110,6 +113,29 @@ static bool has_all(const char *path)
     return whole == ALL && size == (off_t)ALL * BYTES;
 }
 
+static void take(int n)
+{
+    (void)n;
+}
+
+/* Writes and reads a file in large parts while signals come. Returns whether each was whole. */
+static bool is_never_cut(void)
+{
+    enum { PART = 1 << 20, ROUNDS = 100 };
+    static uint8_t part[PART];
+    struct sigaction a = {.sa_handler = take, .sa_flags = SA_RESTART};
+    struct itimerval t = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
+    int fd = open("/tmp/large", O_CREAT | O_TRUNC | O_RDWR, 0600), whole = 0;
+
+    sigaction(SIGALRM, &a, NULL);
+    setitimer(ITIMER_REAL, &t, NULL);
+    for (int i = 0; i < ROUNDS; i++)
+        whole += pwrite(fd, part, PART, 0) == PART && pread(fd, part, PART, 0) == PART;
+    setitimer(ITIMER_REAL, &off, NULL);
+    close(fd);
+    return whole == ROUNDS;
+}
+
 int main(void)
 {
     close(open("/tmp/appended", O_CREAT | O_TRUNC | O_WRONLY, 0600));
@@ -121,6 +147,7 @@ int main(void)
     memset(seen, 0, sizeof seen);
     lseek(shared, 0, SEEK_SET);
     check(run(read_shared) == ALL, "records read at one position are read once, and whole");
+    check(is_never_cut(), "a signal does not cut a transfer of a file short");
     printf("1..%u\n", count);
     return failed != 0;
 }

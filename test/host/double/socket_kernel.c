@@ -106,6 +106,11 @@ bool sched_interrupted(void)
     return false;
 }
 
+bool sched_ending(void)
+{
+    return false;
+}
+
 void mutex_init(struct mutex *m, UNUSED const char *name)
 {
     m->word = 0;
