@@ -82,7 +82,9 @@ static bool fill_threads(struct process *p, uint32_t tid, struct now *out)
 static bool find_zombie(uint32_t pid, struct now *out)
 {
     struct process *p = proctree_find(pid);
-    bool is = p && proctree_is_zombie(p) && visible_process(reader(), p);
+    /* Or it is on its way there: it can no longer be looked at. */
+    bool is =
+        p && (proctree_is_zombie(p) || !proctree_has_ended(p)) && visible_process(reader(), p);
 
     if (is) {
         fill_kin(p, out);

@@ -21,6 +21,8 @@
 #define P_PIDFD 3
 #endif
 
+enum { ENDS = 500 };
+
 static unsigned count, failed;
 static volatile sig_atomic_t got, value;
 
@@ -177,6 +179,38 @@ static void test_clone(void)
     check(fails(wait(NULL), ECHILD), "makes no child");
 }
 
+/* Returns the state that /proc tells of a process, or 0: it tells nothing. */
+static char state_of(int pid)
+{
+    char path[32], text[128] = "";
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
+    return name_end ? name_end[2] : 0;
+}
+
+/* A process that ends is there until it has been waited for. */
+static void test_states(void)
+{
+    unsigned gone = 0;
+    char state;
+
+    for (int i = 0; i < ENDS; i++) {
+        int pid = fork();
+        if (!pid)
+            _exit(0);
+        do {
+            state = state_of(pid);
+            gone += !state;
+        } while (state && state != 'Z');
+        waitpid(pid, NULL, 0);
+    }
+    check(!gone, "/proc tells of a process until it has been waited for");
+}
+
 int main(void)
 {
     test_open();
@@ -184,6 +218,7 @@ int main(void)
     test_end();
     test_nonblock();
     test_clone();
+    test_states();
     printf("1..%u\n", count);
     return failed != 0;
 }

@@ -7,7 +7,7 @@
   arch=ARCH     x86_64 or aarch64  (x86_64)
   kernel=NAME   vigil, or linux: Debian's, to see what a test does there  (vigil)
   only=GLOBS    tests of these names only, separated by commas, also excluded ones; nothing is kept
-  limit=S       seconds of the guest that a test may take  (60)
+  limit=S       seconds of the guest that a test may take  (30)
   options=WORDS more arguments of tools/qemu.sh  (smp=2 icount=3)
 
 A test passes (status 0), is not supported (32: it has found that it lacks something), or fails.
@@ -35,12 +35,14 @@ FAILED, REFUSED, INTERRUPTED = 1, 125, 130
 NOT_SUPPORTED = "32"
 BIN = "ltp/testcases/bin"
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
-ENVIRONMENT = f"PATH=/{BIN}:/bin\nHOME=/root\nLANG=C.UTF-8\nLTPROOT=/ltp\nKCONFIG_PATH=/ltp/config\n"
+# Tests that go on for a time of their own take a quarter of it.
+ENVIRONMENT = (f"PATH=/{BIN}:/bin\nHOME=/root\nLANG=C.UTF-8\nLTPROOT=/ltp\n"
+               "LTP_RUNTIME_MUL=0.25\nKCONFIG_PATH=/ltp/config\n")
 # Options of Linux's configuration for what there is.
 OPTIONS = ("SMP", "MMU", "64BIT", "PROC_FS", "SYSFS", "TMPFS", "SHMEM", "FUTEX", "EPOLL", "EVENTFD",
            "SIGNALFD", "TIMERFD", "POSIX_TIMERS", "HIGH_RES_TIMERS", "FILE_LOCKING", "MEMBARRIER",
            "ADVISE_SYSCALLS", "NET", "UNIX", "INET", "BINFMT_ELF", "BINFMT_SCRIPT")
-DEFAULTS = {"tests": None, "arch": "x86_64", "kernel": "vigil", "only": "", "limit": "60",
+DEFAULTS = {"tests": None, "arch": "x86_64", "kernel": "vigil", "only": "", "limit": "30",
             "options": "smp=2 icount=3"}
 
 
