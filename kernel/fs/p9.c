@@ -368,6 +368,7 @@ static const struct vnode_ops p9_ops = {
     .own = vnode_no_own, /* no contents are memory's */
     .object = vnode_no_object,
     .create_apart = vnode_no_create_apart,
+    .exchange = vnode_no_exchange,
     .find = vnode_no_find,
     .punch = vnode_no_punch,
     .release = release_node,

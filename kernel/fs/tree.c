@@ -234,6 +234,7 @@ const struct vnode_ops tree_ops = {
     .create = node_create,
     .remove = node_remove,
     .rename = node_rename,
+    .exchange = node_exchange,
     .set_size = node_resize,
     .change = node_change,
     .give = node_give,

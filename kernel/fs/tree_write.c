@@ -340,6 +340,46 @@ int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to
     return 0;
 }
 
+/* Gives each of two nodes the other's name and folder. Lock held. */
+static void exchange_names(struct node *a, struct node *b)
+{
+    struct node *folder_a = a->parent, *folder_b = b->parent;
+    const char *name_a = a->name, *name_b = b->name;
+    uint32_t length_a = a->name_n, length_b = b->name_n;
+    bool own_a = a->own_name, own_b = b->own_name;
+
+    node_leave(a);
+    node_leave(b);
+    node_enter(folder_b, a, name_b, length_b, own_b);
+    node_enter(folder_a, b, name_a, length_a, own_a);
+    node_changed(a->same ? a->same : a, false);
+    node_changed(b->same ? b->same : b, false);
+    node_changed(folder_a, true);
+    node_changed(folder_b, true);
+}
+
+int node_exchange(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
+                  const char *b_name, size_t b_n)
+{
+    struct node *folder_a = node_of(a), *folder_b = node_of(b);
+    bool irq = tree_lock(folder_a->tree);
+    struct node *x = node_child(folder_a, a_name, a_n), *y = node_child(folder_b, b_name, b_n);
+    int err = !x || !y                                           ? -ENOENT
+              : x->v.covered || y->v.covered                     ? -EBUSY
+              : is_inside(folder_b, x) || is_inside(folder_a, y) ? -EINVAL
+              : is_same(x, y)                                    ? 1
+                                                                 : 0;
+
+    if (!err)
+        exchange_names(x, y);
+    tree_unlock(folder_a->tree, irq);
+    if (!err) { /* the nodes' references to the folders that they have left */
+        vnode_put(a);
+        vnode_put(b);
+    }
+    return err < 0 ? err : 0;
+}
+
 int node_change(struct vnode *v, uint32_t mode)
 {
     struct node *n = node_of(v);

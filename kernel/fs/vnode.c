@@ -113,6 +113,12 @@ int vnode_no_rename(UNUSED struct vnode *from, UNUSED const char *name, UNUSED s
     return -EROFS;
 }
 
+int vnode_no_exchange(UNUSED struct vnode *a, UNUSED const char *a_name, UNUSED size_t a_n,
+                      UNUSED struct vnode *b, UNUSED const char *b_name, UNUSED size_t b_n)
+{
+    return -EINVAL;
+}
+
 int vnode_no_resize(UNUSED struct vnode *v, UNUSED uint64_t size)
 {
     return -EROFS;

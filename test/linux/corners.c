@@ -233,6 +233,38 @@ static void hand_down_group(void)
     rmdir("/tmp/corners.group");
 }
 
+/* Two names exchange what they stand for. */
+static void exchange_names(void)
+{
+    const char *file = "/tmp/corners.x/file", *folder = "/tmp/corners.x/folder";
+    struct stat s, t;
+
+    mkdir("/tmp/corners.x", 0777);
+    mkdir(folder, 0777);
+    mkdir("/tmp/corners.x/folder/in", 0777);
+    close(open(file, O_CREAT | O_RDWR, 0600));
+    stat(file, &s);
+    check(!renameat2(AT_FDCWD, file, AT_FDCWD, folder, RENAME_EXCHANGE), "a file and a folder");
+    check(!stat(folder, &t) && t.st_ino == s.st_ino && !stat("/tmp/corners.x/file/in", &t),
+          "each is where the other was");
+    check(!stat("/tmp/corners.x", &t) && t.st_nlink == 3, "one folder is in theirs");
+    check(renameat2(AT_FDCWD, "/tmp/corners.x/file/in", AT_FDCWD, folder, RENAME_EXCHANGE) == 0 &&
+              !stat("/tmp/corners.x/file/in", &t) && t.st_ino == s.st_ino,
+          "from folder to folder");
+    check(renameat2(AT_FDCWD, "/tmp/corners.x/file", AT_FDCWD, "/tmp/corners.x/file/in",
+                    RENAME_EXCHANGE) == -1 &&
+              errno == EINVAL,
+          "not with what is in it");
+    check(renameat2(AT_FDCWD, file, AT_FDCWD, "/tmp/corners.x/none", RENAME_EXCHANGE) == -1 &&
+              errno == ENOENT,
+          "both must be there");
+    check(renameat2(AT_FDCWD, file, AT_FDCWD, folder, RENAME_EXCHANGE | RENAME_NOREPLACE) == -1 &&
+              errno == EINVAL,
+          "not with NOREPLACE");
+    unlink("/tmp/corners.x/file/in");
+    check(!rmdir(file) && !rmdir(folder) && !rmdir("/tmp/corners.x"), "all is removed");
+}
+
 int main(int argc, char **argv)
 {
     struct statfs s;
@@ -248,6 +280,7 @@ int main(int argc, char **argv)
     order_errors();
     start_open();
     hand_down_group();
+    exchange_names();
     check(!statfs("/", &s) && s.f_blocks && s.f_bfree <= s.f_blocks && s.f_bavail <= s.f_bfree,
           "/ has blocks");
     check(s.f_files && s.f_ffree <= s.f_files, "... and files");

@@ -238,6 +238,9 @@ static int rename_places(const struct path_last *from, const struct path_last *t
         vnode_put(there);
         return -EEXIST;
     }
+    if (flags & RENAME_EXCHANGE)
+        return from->folder->ops->exchange(from->folder, from->name, from->n, to->folder, to->name,
+                                           to->n);
     return from->folder->ops->rename(from->folder, from->name, from->n, to->folder, to->name,
                                      to->n);
 }
@@ -247,7 +250,8 @@ static int64_t rename_at(const struct call *c, uint64_t from_fd, vaddr_t from, u
 {
     struct place source, goal;
 
-    if (flags & ~(uint64_t)RENAME_NOREPLACE)
+    if (flags & ~(uint64_t)(RENAME_NOREPLACE | RENAME_EXCHANGE) ||
+        (flags & RENAME_NOREPLACE && flags & RENAME_EXCHANGE))
         return -EINVAL;
     int err = find_place(c, from_fd, from, &source);
     if (err)
