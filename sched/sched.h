@@ -67,6 +67,7 @@ struct thread_asked {
     uint8_t realtime; /* priority of SCHED_FIFO and SCHED_RR, else 0 */
     int8_t nice;
     bool resets; /* threads that it creates begin with SCHED_NORMAL */
+    uint16_t io; /* as ioprio_get(2) tells; devices serve requests as they come */
 };
 
 struct thread {

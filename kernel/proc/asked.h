@@ -39,5 +39,6 @@ static inline struct thread_asked asked_by_child(struct thread_asked asked)
     return (struct thread_asked){
         .policy = asked_realtime(asked.policy) ? SCHED_NORMAL : asked.policy,
         .nice = (int8_t)MAX((int)asked.nice, 0),
+        .io = asked.io,
     };
 }

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,6 +234,29 @@ static void hand_down_group(void)
     rmdir("/tmp/corners.group");
 }
 
+static long io_priority(void)
+{
+    return syscall(SYS_ioprio_get, 1, 0);
+}
+
+static void set_io_priority(void)
+{
+    int pid, status = -1;
+
+    check(!syscall(SYS_ioprio_set, 1, 0, 2 << 13 | 6) && io_priority() == (2 << 13 | 6),
+          "a priority of input and output");
+    pid = fork();
+    if (!pid)
+        _exit(io_priority() != (2 << 13 | 6));
+    waitpid(pid, &status, 0);
+    check(!status, "a child has it");
+    check(syscall(SYS_ioprio_set, 1, 0, 4 << 13) == -1 && errno == EINVAL &&
+              syscall(SYS_ioprio_set, 1, 0, 3) == -1 && errno == EINVAL &&
+              syscall(SYS_ioprio_set, 0, 0, 3 << 13) == -1 && errno == EINVAL,
+          "none that there is not");
+    check(!syscall(SYS_ioprio_set, 1, 0, 0), "none at all");
+}
+
 /* Two names exchange what they stand for. */
 static void exchange_names(void)
 {
@@ -281,6 +305,7 @@ int main(int argc, char **argv)
     start_open();
     hand_down_group();
     exchange_names();
+    set_io_priority();
     check(!statfs("/", &s) && s.f_blocks && s.f_bfree <= s.f_blocks && s.f_bavail <= s.f_bfree,
           "/ has blocks");
     check(s.f_files && s.f_ffree <= s.f_files, "... and files");

@@ -4,6 +4,7 @@
 #include "kernel/proc/asked.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "kernel/proc/user.h"
+#include <linux/ioprio.h>
 #include <linux/resource.h>
 #include <linux/sched/types.h>
 
@@ -190,9 +191,9 @@ static struct process *next_named(uint32_t group, uint32_t pid)
 
 /* Visits the threads that (which, who) of getpriority(2) names, of processes that the caller may
  * see. Returns 0 or an error. */
-static int each_named(const struct call *c, visit_thread *visit, void *arg)
+static int each_named(const struct call *c, int which, visit_thread *visit, void *arg)
 {
-    int which = (int32_t)c->a[0], err = -ESRCH;
+    int err = -ESRCH;
     uint32_t who = (uint32_t)c->a[1], pid = 0;
 
     if (which < PRIO_PROCESS || which > PRIO_USER)
@@ -231,15 +232,69 @@ int64_t sys_setpriority(const struct call *c)
 {
     int nice = MAX(MIN((int32_t)c->a[2], NICE_MAX), NICE_MIN);
 
-    return each_named(c, set_nice_locked, &nice);
+    return each_named(c, (int32_t)c->a[0], set_nice_locked, &nice);
 }
 
 int64_t sys_getpriority(const struct call *c)
 {
     int nice = NICE_MAX;
-    int err = each_named(c, least_nice_locked, &nice);
+    int err = each_named(c, (int32_t)c->a[0], least_nice_locked, &nice);
 
     return err ? err : NICE_ANSWER - nice;
+}
+
+/* ---- Priorities of input and output ---------------------------------------------------------- */
+
+/* What ioprio_set(2) names; one less is what each_named() takes. */
+_Static_assert(IOPRIO_WHO_PROCESS == PRIO_PROCESS + 1 && IOPRIO_WHO_PGRP == PRIO_PGRP + 1 &&
+                   IOPRIO_WHO_USER == PRIO_USER + 1,
+               "whose priority");
+
+static int set_io_locked(struct thread *t, void *arg)
+{
+    t->asked.io = *(const uint16_t *)arg;
+    return 0;
+}
+
+/* Finds the highest priority: the class with the lowest number, none last. */
+static int best_io_locked(struct thread *t, void *arg)
+{
+    uint16_t *best = arg;
+
+    *best = !*best || (t->asked.io && t->asked.io < *best) ? t->asked.io : *best;
+    return 0;
+}
+
+int64_t sys_ioprio_set(const struct call *c)
+{
+    uint32_t wanted = (uint32_t)c->a[2], level = IOPRIO_PRIO_DATA(wanted);
+    uint16_t io = (uint16_t)wanted;
+
+    if (wanted > UINT16_MAX)
+        return -EINVAL;
+    switch (IOPRIO_PRIO_CLASS(wanted)) {
+    case IOPRIO_CLASS_NONE:
+        if (level)
+            return -EINVAL;
+        break;
+    case IOPRIO_CLASS_RT:
+    case IOPRIO_CLASS_BE:
+        if (level >= IOPRIO_NR_LEVELS)
+            return -EINVAL;
+        break;
+    case IOPRIO_CLASS_IDLE:
+        break;
+    default:
+        return -EINVAL;
+    }
+    return each_named(c, (int32_t)c->a[0] - 1, set_io_locked, &io);
+}
+
+int64_t sys_ioprio_get(const struct call *c)
+{
+    uint16_t best = 0;
+
+    return each_named(c, (int32_t)c->a[0] - 1, best_io_locked, &best) ?: best;
 }
 
 /* ---- CPUs ------------------------------------------------------------------------------------ */

@@ -293,7 +293,8 @@ static uint64_t make_argument(struct maker *m, char kind, unsigned i)
 /* What ends the caller, or takes its code, stack or safe memory from it, is made rarely. */
 static bool is_deadly(const struct made *c)
 {
-    static const int64_t deadly[] = {SYS_exit_group, SYS_exit, SYS_rt_sigreturn};
+    static const int64_t deadly[] = {SYS_exit_group, SYS_exit, SYS_rt_sigreturn, SYS_execve,
+                                     SYS_execveat};
 
     for (unsigned i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
         if (c->number == deadly[i])
@@ -314,6 +315,8 @@ static void spare_memory(struct maker *m, struct made *c)
     }
     if (c->number == SYS_mremap && c->a[4] < ARENA)
         c->a[4] = ARENA_END;
+    if (c->number == SYS_shmat && c->a[1] < ARENA)
+        c->a[1] = 0;
     /* all of memory is taken now and then only */
     if (maps && c->a[1] > 1 << 20 && c->a[1] < 1ull << 46 && !random_one_in(&m->random, 32))
         c->a[1] %= 1 << 18;
