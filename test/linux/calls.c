@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -211,6 +213,21 @@ static void test_process(void)
           "an unknown version gets the kernel's");
 }
 
+static void test_async(void)
+{
+    int on = 1, off = 0, ends[2], folder = open("/", O_RDONLY);
+
+    check(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends) && !ioctl(ends[0], FIOASYNC, &on) &&
+              fcntl(ends[0], F_GETFL) & O_ASYNC,
+          "ioctl makes a socket one whose owner is signalled");
+    check(!ioctl(ends[0], FIOASYNC, &off) && !(fcntl(ends[0], F_GETFL) & O_ASYNC),
+          "... and takes it back");
+    check(fails(ioctl(folder, FIOASYNC, &on), ENOTTY), "... which a folder cannot be");
+    close(ends[0]);
+    close(ends[1]);
+    close(folder);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/calls.XXXXXX";
@@ -224,6 +241,7 @@ int main(void)
     test_room();
     test_names();
     test_process();
+    test_async();
     printf("1..%u\n", count);
     return failed != 0;
 }

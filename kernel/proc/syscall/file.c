@@ -441,14 +441,15 @@ int64_t sys_fcntl(const struct call *c)
     return result;
 }
 
-static int64_t set_nonblocking(struct file *f, vaddr_t at)
+/* Sets or clears a flag, as the int at a user address says. */
+static int64_t switch_flag(struct file *f, uint32_t flag, vaddr_t at)
 {
     uint32_t flags = __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
     int on;
 
     if (arch_copy_from_user(&on, at, sizeof(on)))
         return -EFAULT;
-    set_flags(f, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK);
+    set_flags(f, on ? flags | flag : flags & ~flag);
     return 0;
 }
 
@@ -469,7 +470,9 @@ static int64_t ioctl_file(const struct call *c, struct file *f)
     case FIONCLEX:
         return files_set_closes(c->p->files, c->a[0], c->a[1] == FIOCLEX);
     case FIONBIO:
-        return set_nonblocking(f, c->a[2]);
+        return switch_flag(f, O_NONBLOCK, c->a[2]);
+    case FIOASYNC: /* SIGIO is not sent */
+        return f->v->ops->stream ? switch_flag(f, FASYNC, c->a[2]) : -ENOTTY;
     case FIONREAD:
         if (vnode_is(f->v, S_IFREG))
             return bytes_ahead(f, c->a[2]);
