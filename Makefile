@@ -155,6 +155,8 @@ SANITIZE      := -fsanitize=address,undefined -fno-sanitize-recover=all
 ##                        SUITE=posix|libc-test DIR=its-sources (docs/trust/conformance.md)
 ## make bench-ltp         the Linux Test Project's tests of system calls in Vigil, counted, with a line
 ##                        for each that fails; ONLY='glob,glob' (docs/trust/conformance.md)
+## make bench-software    programs of Debian in Vigil, such as PostgreSQL, git, gcc and Python's own
+##                        tests, each by a script; ONLY=REGEX (docs/trust/conformance.md)
 ## make bench             every benchmark but bench-mm, which takes hours; QUICK=1: one seed, small
 ##                        sizes
 ## make all               kernel, applications, simulated machine, UEFI image

@@ -1,6 +1,6 @@
 # Conformance suites from elsewhere: targets conformance, conformance-results, whose sources are the
-# user's, in DIR; and bench-ltp.
-.PHONY: bench-ltp conformance conformance-results
+# user's, in DIR; bench-ltp; and bench-software.
+.PHONY: bench-ltp bench-software conformance conformance-results
 conformance: $(KERNEL) | deps-run
 	@test/suites/conformance.py suite=$(SUITE) dir=$(DIR) arch=$(ARCH) \
 		$(if $(ONLY),only='$(ONLY)') $(if $(LIMIT),limit=$(LIMIT))
@@ -12,6 +12,10 @@ bench-ltp: $(KERNEL) | deps-run
 	@tools/ltp.sh $(ARCH) $(LTP)
 	@test -e $(LTP)/busybox || tools/foreign.sh busybox-static $(DEBIAN_$(ARCH)) $(LTP)/busybox
 	@test/suites/ltp.py tests=$(LTP) arch=$(ARCH) $(if $(ONLY),only='$(ONLY)') \
+		$(if $(LIMIT),limit=$(LIMIT))
+# Programs of Debian, each by a script that looks at what it does.
+bench-software: $(KERNEL) | deps-run
+	@test/suites/software.py arch=$(ARCH) machine=qemu keep=1 $(if $(ONLY),only='$(ONLY)') \
 		$(if $(LIMIT),limit=$(LIMIT))
 # The tables of the last whole runs.
 conformance-results:
