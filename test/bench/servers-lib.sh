@@ -22,7 +22,7 @@ place() {
 server_command() {
 	at=$(place "$1")
 	case $over:$1 in
-	# Without fork it can save nothing; the test that the warning names needs fork also.
+	# The test that the warning names reads /proc/self/smaps, which there is not.
 	unix:redis) echo "redis-server --port 0 --unixsocket $at --save '' --ignore-warnings ARM64-COW-BUG" ;;
 	tcp:redis) echo "redis-server --bind 127.0.0.1 --port $at --save '' --ignore-warnings ARM64-COW-BUG" ;;
 	unix:memcached) echo "memcached -u root -t ${threads:-4} -s $at" ;;

@@ -139,8 +139,9 @@ def keep(o):
     with open(os.path.join(TOP, "docs", "results", f"software-{o['arch']}.txt"), "w",
               encoding="utf-8") as file:
         file.write(f"# {command}\n" + re.sub(r"commit [^;]*; ", "", text) +
-                   "# Programs of Debian in Vigil, on plain QEMU; s are the host's, which did other "
-                   "work; of: Vigil's commit\n\n" + HEAD.format("of        ") + "".join(lines))
+                   "# Programs of Debian in Vigil, on plain QEMU; s are the host's, which did "
+                   "other work; of: Vigil's commit\n\n" +
+                   HEAD.format("of        ") + "".join(lines))
 
 
 def parse(words):

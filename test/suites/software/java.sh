@@ -1,5 +1,7 @@
 # Java: a compiler written in Java builds a program, which sorts with threads and a collector.
 set -eu
+JAVA_HOME=$(echo /usr/lib/jvm/java-17-openjdk-*)
+export JAVA_HOME PATH="$JAVA_HOME/bin:$PATH"
 mkdir -p /tmp/java
 cat >/tmp/java/Sums.java <<'.'
 import java.util.*;
@@ -34,5 +36,5 @@ public class Sums {
 }
 .
 cd /tmp/java
-ecj -17 Sums.java
+ecj -proc:none -17 Sums.java
 java -Xmx128m Sums

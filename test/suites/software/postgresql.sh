@@ -4,7 +4,8 @@ PATH=/usr/lib/postgresql/15/bin:$PATH
 export PGDATA=/tmp/pg PGHOST=/tmp PGUSER=pg PGDATABASE=postgres LC_ALL=C
 mkdir -m 700 /tmp/pg
 initdb -A trust --no-sync -U pg >/tmp/initdb.log 2>&1 || { cat /tmp/initdb.log; exit 1; }
-pg_ctl -o "-k /tmp -c listen_addresses=''" -l /tmp/log -w start >/tmp/none || { cat /tmp/log; exit 1; }
+pg_ctl -o "-k /tmp -c listen_addresses=''" -l /tmp/log -w start >/tmp/none ||
+	{ cat /tmp/log; exit 1; }
 psql -At -c 'create table t as select i, md5(i::text) as m from generate_series(1, 5000) i' \
 	-c 'create index on t(m)' -c 'select count(*), min(m), max(m) from t' \
 	-c "begin" -c "delete from t" -c "rollback" -c "select 'rows=' || count(*) from t"

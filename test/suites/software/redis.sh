@@ -3,7 +3,8 @@
 set -eu
 cli() { redis-cli -s /tmp/r.sock "$@"; }
 start() {
-	redis-server --port 0 --unixsocket /tmp/r.sock --dir /tmp --daemonize yes --save '' "$@" >/tmp/said
+	redis-server --port 0 --unixsocket /tmp/r.sock --dir /tmp --daemonize yes --save '' \
+		--ignore-warnings ARM64-COW-BUG "$@" >/tmp/said
 	until [ "$(cli ping 2>/tmp/none)" = PONG ]; do sleep 0.2; done
 }
 stop() {
@@ -13,7 +14,8 @@ stop() {
 info() { cli info persistence | tr -d '\r' | grep "^$1:"; }
 wait_for() { until info "$1" | grep -q ':0$'; do sleep 0.2; done; }
 sum() {
-	cli eval "local s = 0 for i = 1, 20000 do s = (s * 31 + redis.call('get', 'k' .. i) * 1) % 1000003 end
+	cli eval "local s = 0 for i = 1, 20000 do
+			s = (s * 31 + redis.call('get', 'k' .. i) * 1) % 1000003 end
 		local z = redis.call('zrange', 'z', 0, -1) return s .. ' ' .. redis.sha1hex(table.concat(z))" 0
 }
 start

@@ -1,4 +1,5 @@
-# SQLite: a table, an index, transactions that are rolled back, a check; with a journal of each kind.
+# SQLite: a table, an index, transactions, one of which is rolled back, checks; with each kind of
+# journal.
 set -eu
 at=$1
 for mode in $2; do
