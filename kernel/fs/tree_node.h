@@ -77,8 +77,8 @@ int node_create(struct vnode *v, const char *name, size_t n, uint32_t mode, cons
 int node_remove(struct vnode *v, const char *name, size_t n, bool is_folder);
 int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
                 const char *new_name, size_t new_n);
-int node_exchange(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
-                  const char *b_name, size_t b_n);
+int node_exchange_names(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
+                        const char *b_name, size_t b_n);
 int node_change(struct vnode *v, uint32_t mode);
 int node_give(struct vnode *v, uint32_t uid, uint32_t gid);
 int node_stamp(struct vnode *v, const struct vnode_time *accessed,

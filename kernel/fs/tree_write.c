@@ -341,7 +341,7 @@ int node_rename(struct vnode *from, const char *name, size_t n, struct vnode *to
 }
 
 /* Gives each of two nodes the other's name and folder. Lock held. */
-static void exchange_names(struct node *a, struct node *b)
+static void swap_nodes(struct node *a, struct node *b)
 {
     struct node *folder_a = a->parent, *folder_b = b->parent;
     const char *name_a = a->name, *name_b = b->name;
@@ -358,8 +358,8 @@ static void exchange_names(struct node *a, struct node *b)
     node_changed(folder_b, true);
 }
 
-int node_exchange(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
-                  const char *b_name, size_t b_n)
+int node_exchange_names(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
+                        const char *b_name, size_t b_n)
 {
     struct node *folder_a = node_of(a), *folder_b = node_of(b);
     bool irq = tree_lock(folder_a->tree);
@@ -371,7 +371,7 @@ int node_exchange(struct vnode *a, const char *a_name, size_t a_n, struct vnode 
                                                                  : 0;
 
     if (!err)
-        exchange_names(x, y);
+        swap_nodes(x, y);
     tree_unlock(folder_a->tree, irq);
     if (!err) { /* the nodes' references to the folders that they have left */
         vnode_put(a);

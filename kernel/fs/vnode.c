@@ -113,8 +113,8 @@ int vnode_no_rename(UNUSED struct vnode *from, UNUSED const char *name, UNUSED s
     return -EROFS;
 }
 
-int vnode_no_exchange(UNUSED struct vnode *a, UNUSED const char *a_name, UNUSED size_t a_n,
-                      UNUSED struct vnode *b, UNUSED const char *b_name, UNUSED size_t b_n)
+int vnode_no_exchange_names(UNUSED struct vnode *a, UNUSED const char *a_name, UNUSED size_t a_n,
+                            UNUSED struct vnode *b, UNUSED const char *b_name, UNUSED size_t b_n)
 {
     return -EINVAL;
 }

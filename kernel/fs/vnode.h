@@ -94,8 +94,8 @@ struct vnode_ops {
     int (*rename)(struct vnode *from, const char *name, size_t n, struct vnode *to,
                   const char *new_name, size_t new_n);
     /* Exchanges two names' files. */
-    int (*exchange)(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
-                    const char *b_name, size_t b_n);
+    int (*exchange_names)(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
+                          const char *b_name, size_t b_n);
     int (*set_size)(struct vnode *v, uint64_t size);
     int (*change)(struct vnode *v, uint32_t mode);            /* permissions */
     int (*give)(struct vnode *v, uint32_t uid, uint32_t gid); /* its owner; UINT32_MAX: stays */
@@ -211,8 +211,8 @@ int vnode_no_create(struct vnode *folder, const char *name, size_t n, uint32_t m
 int vnode_no_remove(struct vnode *folder, const char *name, size_t n, bool is_folder);
 int vnode_no_rename(struct vnode *from, const char *name, size_t n, struct vnode *to,
                     const char *new_name, size_t new_n);
-int vnode_no_exchange(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
-                      const char *b_name, size_t b_n);
+int vnode_no_exchange_names(struct vnode *a, const char *a_name, size_t a_n, struct vnode *b,
+                            const char *b_name, size_t b_n);
 int vnode_no_resize(struct vnode *v, uint64_t size);
 int vnode_no_change(struct vnode *v, uint32_t mode);
 int vnode_no_give(struct vnode *v, uint32_t uid, uint32_t gid);
@@ -231,7 +231,7 @@ int vnode_sync(struct vnode *v, void *state, bool data); /* it is where it stays
     .change = vnode_no_change, .give = vnode_no_give, .stamp = vnode_no_stamp,                 \
     .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own, .object = vnode_no_object, \
     .find = vnode_no_find, .punch = vnode_no_punch, .create_apart = vnode_no_create_apart,     \
-    .exchange = vnode_no_exchange
+    .exchange_names = vnode_no_exchange_names
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \

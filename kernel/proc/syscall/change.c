@@ -239,8 +239,8 @@ static int rename_places(const struct path_last *from, const struct path_last *t
         return -EEXIST;
     }
     if (flags & RENAME_EXCHANGE)
-        return from->folder->ops->exchange(from->folder, from->name, from->n, to->folder, to->name,
-                                           to->n);
+        return from->folder->ops->exchange_names(from->folder, from->name, from->n, to->folder,
+                                                 to->name, to->n);
     return from->folder->ops->rename(from->folder, from->name, from->n, to->folder, to->name,
                                      to->n);
 }
