@@ -129,6 +129,9 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access);
 /* Brings all pages of [va, va + len), as accesses would. Thread context, no lock held. Returns 0,
  * -EINVAL, or the first error of space_fault. */
 int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access access);
+/* Writes what was stored to shared mappings in [va, end) of files to where they stay. Thread
+ * context, no lock held. Returns 0 or the first error of object_sync. */
+int space_sync(struct space *s, vaddr_t va, vaddr_t end);
 #define SPACE_LOCKED_MAX (8 * MIB) /* locked memory of a space, as Linux's RLIMIT_MEMLOCK */
 /* Locks what is mapped of [va, va + len): its pages, once they are there, are not evicted; or
  * unlocks it. A space in a pool may lock a quarter of the pool's limit, and SPACE_LOCKED_MAX at

@@ -11,9 +11,16 @@
  * processes, and then evicted or dropped as any other. The right to write is given when a process
  * writes, not before: then the store's table marks the page as written.
  *
+ * Contents that stay elsewhere, as those of a file of the host, are read when a page is first used,
+ * and again after it was evicted. A write goes there at once, and to the pages that are in memory.
+ * What a process stores to a mapping goes there by object_sync(), at the latest soon after the
+ * mapping has ended. Until then the store's entry of the page is marked as written, or the page has
+ * a slot.
+ *
  * Locks: [F] the lock of the store's space, below the [S] of processes. [O] the object's `lock`,
  * below the locks of pools. The mutex is held by what changes an object's size or place, around all
- * of them, and around the [M] of processes, and of the store's space.
+ * of them, and around the [M] of processes, and of the store's space; of an object with a backing
+ * also by what brings a page or writes one, so that no page is older than the last write.
  */
 #pragma once
 #include "kernel/core/lock.h"
@@ -40,18 +47,38 @@ struct object_store {
     uint64_t pages_max;  /* [-] that all of them may have */
 };
 
+/* Where the contents stay. Called in thread context with the object's mutex held. */
+struct object_backing {
+    /* Reads n pages from `page` on into frames, zeros behind the end. Returns 0 or an error. */
+    int (*bring_in)(void *of, uint64_t page, unsigned n, const paddr_t *frames);
+    /* Writes bytes. Returns their number or an error. */
+    int64_t (*write_out)(void *of, uint64_t at, const void *from, size_t n);
+    /* Cuts or extends the contents. Returns 0 or an error. */
+    int (*set_end)(void *of, uint64_t bytes);
+    /* A process maps the object, or no longer does (the mutex is not held): the vnode is to be kept
+     * meanwhile, so that further openings get this object. Any context for `on`. */
+    void (*keep_vnode)(void *of, bool on);
+    /* The object has ended. The mutex is not held. */
+    void (*end_backing)(void *of);
+};
+
 struct object {
     struct object_store *store;
-    uint32_t refs;        /* [A] */
-    struct mutex mutex;   /* see above */
+    const struct object_backing *backing; /* [-] NULL: its contents are here alone */
+    void *of;                             /* [-] of the backing */
+    uint32_t refs;                        /* [A] */
+    struct mutex mutex;                   /* see above */
     vaddr_t base;         /* [F], written under the mutex, too: where its region begins */
     uint64_t room;        /* [F], as base: bytes of the region */
     uint64_t bytes;       /* [F], as base: its size */
     uint32_t seals;       /* [A] written under the mutex: OBJECT_SEAL_* */
+    bool hidden;          /* [F] no process gets a page: all are being dropped; with a backing */
+    bool stored;          /* [F] a process may have stored to a page since the last sync */
     struct spinlock lock; /* [O] */
     struct list users;    /* [O] struct object_user */
     uint32_t pins;        /* [O] threads that evict a page of it, which cannot end meanwhile */
     struct wait_queue unpinned; /* [O] */
+    struct list later;          /* among those to be written back, or linked to itself */
 };
 
 /* A space that maps the object. */
@@ -71,8 +98,10 @@ void object_store_init(struct object_store *store, uint64_t pages_max);
 void object_store_end(struct object_store *store);
 /* Returns the number of pages of all its objects. Any context. */
 uint64_t object_store_pages(const struct object_store *store);
-/* Makes an empty object with one reference. Returns 0 or -ENOMEM. */
-int object_create(struct object_store *store, struct object **out);
+/* Makes an empty object with one reference. backing: NULL, or where its contents stay. Returns 0 or
+ * -ENOMEM. */
+int object_create(struct object_store *store, const struct object_backing *backing, void *of,
+                  struct object **out);
 struct object *object_get(struct object *o);
 /* Drops a reference; of NULL: nothing. The last one frees the object's pages. */
 void object_put(struct object *o);
@@ -100,6 +129,16 @@ void object_allow_seals(struct object *o);
 uint32_t object_seals(const struct object *o);
 /* Adds seals. Returns 0; -EPERM: it gets no more; -EBUSY: a process maps it, and may write it. */
 int object_add_seals(struct object *o, uint32_t seals);
+/* Writes what processes have stored in mappings to where the contents stay. Returns 0, or the first
+ * error: such pages are tried again next time. */
+int object_sync(struct object *o);
+/* Waits until what ended mappings have left is written. Thread context, no lock held. */
+void object_sync_wait(void);
+/* Starts the thread that does so. At boot. */
+void object_sync_start(void);
+/* The contents have changed where they stay: writes what was stored, drops all pages, and sets the
+ * size. Returns 0, or an error of object_sync or object_resize: then nothing is dropped. */
+int object_refresh(struct object *o, uint64_t bytes);
 /* Returns contents to map: shared (MAPPING_SHARED), or a private copy of a page as it is when it is
  * first used. The mapping takes a reference. */
 struct page_source page_source_object(struct object *o);
@@ -118,6 +157,14 @@ vaddr_t object_page_locked(const struct object *o, uint64_t index);
 /* object.c: brings page `index` into the store's table; it may be gone again at once. Thread
  * context, no lock held. Returns 0 or an error as of object_write. */
 int object_bring(struct object *o, uint64_t index, enum fault_access access);
+/* object.c: the same, if there is a backing with the mutex held. */
+int object_bring_held(struct object *o, uint64_t index, enum fault_access access);
+/* object_sync.c: as object_sync, with the mutex held. */
+int object_sync_held(struct object *o);
+/* object_sync.c: has it written back by a thread, which takes over what object_unkeep() drops. */
+void object_sync_later(struct object *o);
+/* object_map.c: drops a reference and keep_vnode(). No lock held. */
+void object_unkeep(struct object *o);
 /* object_map.c: maps the object's page at va of s, in r, for the access. Sets *trim as
  * track_soft_used_locked. [S] held. Returns 0; -ENXIO: behind its end; -ENOMEM or -EDQUOT; or 1: it
  * is to be brought first. */
@@ -133,6 +180,9 @@ void object_end_users(struct list *ended);
 /* mm/pool/object_users.c: returns the user behind `at`, or the first one if that is NULL, pinned,
  * or NULL at the end. Unpins `at`. No lock held. */
 struct object_user *object_next_user(struct object *o, struct object_user *at);
+/* mm/pool/object_users.c: takes the right to write to page `index`, which is that of node n, from
+ * all processes, which n's hold keeps. No lock held but the mutex. */
+void object_take_writes(struct object *o, uint64_t index, uint32_t n);
 /* mm/pool/object_users.c: takes the page of node n, at va of `files`, the space of a store, out of
  * all processes that map it, unless one of them keeps it: returns whether that is so. `files` is
  * pinned. Thread context, no lock held. */

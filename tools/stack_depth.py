@@ -119,7 +119,7 @@ RECURSIONS = {
     "kernel/net/lwip/streams.c:let_go_main": (2, "what a branch belongs to is no branch"),
     "unix_name_put": (2, "what a name stands for is no socket"),
     "object_put": (2, "the space of a store has no users of objects"),
-    "object_bring": (2, "the space of a store shows no object"),
+    "object_bring_held": (2, "the space of a store shows no object"),
     "mm/policy/region/region.c:search_below": (29, "the height of a balanced tree of REGIONS_OF_FILES_MAX"),
     "mm/policy/region/tree.c:check_below": (29, "the height of a balanced tree of REGIONS_OF_FILES_MAX"),
     "process_put": (2, "a process's program is no descriptor of signals"),

@@ -21,6 +21,7 @@ static struct vnode_time time_of(const struct p9_time *t)
 
 static void note_attributes(struct p9_node *n, const struct p9_attributes *a)
 {
+    p9_note_contents(n, a);
     n->v.mode = a->mode;
     n->v.uid = a->uid;
     n->v.gid = a->gid;
@@ -292,6 +293,8 @@ void p9_moved(struct p9_node *from, const char *name, size_t bytes, struct p9_no
     bool irq = spin_lock(&from->of->client.lock);
     struct p9_node *n = named_locked(from, name, bytes);
     struct p9_node *old = to ? named_locked(to, new_name, new_bytes) : NULL;
+    struct p9_node *gone = !to ? n : old != n ? old : NULL;
+    bool kept = gone && p9_unkeep_locked(gone);
 
     if (old && old != n)
         old->parent = NULL;
@@ -307,6 +310,7 @@ void p9_moved(struct p9_node *from, const char *name, size_t bytes, struct p9_no
         vnode_put(&from->v); /* n's */
     if (old && old != n)
         vnode_put(&to->v);
+    vnode_put(kept ? &gone->v : NULL);
 }
 
 void p9_removed(struct p9_node *folder, const char *name, size_t bytes)
@@ -337,6 +341,7 @@ static void release_node(struct vnode *v)
         spin_unlock(&c->lock, irq);
         p9_fid_put(c, n->fid);
         p9_fid_put(c, n->listing);
+        object_put(n->object);
         kfree(n);
         n = up;
     } while (n && !__atomic_sub_fetch(&n->v.refs, 1, __ATOMIC_ACQ_REL));
@@ -365,8 +370,8 @@ static const struct vnode_ops p9_ops = {
     .stamp = p9_stamp,
     .link = p9_link,
     .sync = p9_sync,
-    .own = vnode_no_own, /* no contents are memory's */
-    .object = vnode_no_object,
+    .own = vnode_no_own, /* no contents are memory's alone */
+    .object = p9_object,
     .create_apart = vnode_no_create_apart,
     .exchange_names = vnode_no_exchange_names,
     .find = vnode_no_find,
@@ -420,6 +425,8 @@ int p9_mount(const char *tag, bool read_only, struct mount **out)
         return -ENOMEM;
     m->mount = (struct mount){
         .type = "9p", .of = tag, .usage = tell_usage, .magic = V9FS_MAGIC, .read_only = read_only};
+    object_store_init(&m->store, UINT64_MAX);
+    mutex_init(&m->refreshing, "contents of the host");
     int err = p9_connect(&m->client, tag, &root, &qid) ?: make_root(m, root);
     *out = &m->mount;
     return err; /* after an error the run ends: nothing is freed */
@@ -434,7 +441,9 @@ void p9_destroy_for_test(struct mount *m)
 {
     struct p9_mount *p = container_of(m, struct p9_mount, mount);
 
+    p9_let_go(m);
     vnode_put(m->root);
+    object_store_end(&p->store);
     p9_disconnect_for_test(&p->client);
     kfree(p);
 }

@@ -177,9 +177,8 @@ struct setting {
     struct vnode_time accessed, modified;
 };
 
-static int set_attributes(struct vnode *v, const struct setting *s)
+static int set_attributes(struct p9_node *n, const struct setting *s)
 {
-    struct p9_node *n = p9_node_of(v);
     struct p9_call call;
     int err = p9_call_begin(&n->of->client, P9_SETATTR, &call);
 
@@ -201,27 +200,24 @@ static int set_attributes(struct vnode *v, const struct setting *s)
     return err;
 }
 
-int p9_resize(struct vnode *v, uint64_t size)
+int p9_set_size(struct p9_node *n, uint64_t size)
 {
-    int err = set_attributes(v, &(struct setting){.valid = SET_SIZE, .size = size});
-
-    if (!err)
-        v->size = size;
-    return err;
+    return set_attributes(n, &(struct setting){.valid = SET_SIZE, .size = size});
 }
 
 int p9_change(struct vnode *v, uint32_t mode)
 {
-    return set_attributes(v, &(struct setting){.valid = SET_MODE, .mode = mode & 07777})
+    return set_attributes(p9_node_of(v), &(struct setting){.valid = SET_MODE, .mode = mode & 07777})
                ?: p9_ask(p9_node_of(v));
 }
 
 int p9_give(struct vnode *v, uint32_t uid, uint32_t gid)
 {
-    return set_attributes(v, &(struct setting){.valid = (uid == UINT32_MAX ? 0 : SET_UID) |
-                                                        (gid == UINT32_MAX ? 0 : SET_GID),
-                                               .uid = uid,
-                                               .gid = gid});
+    return set_attributes(p9_node_of(v),
+                          &(struct setting){.valid = (uid == UINT32_MAX ? 0 : SET_UID) |
+                                                     (gid == UINT32_MAX ? 0 : SET_GID),
+                                            .uid = uid,
+                                            .gid = gid});
 }
 
 /* Returns what is to be done about one of the times. */
@@ -239,5 +235,6 @@ int p9_stamp(struct vnode *v, const struct vnode_time *accessed, const struct vn
         s.accessed = *accessed;
     if (modified && modified->ns != VNODE_TIME_NOW)
         s.modified = *modified;
-    return set_attributes(v, &s);
+    __atomic_store_n(&p9_node_of(v)->wrote, true, __ATOMIC_RELAXED);
+    return set_attributes(p9_node_of(v), &s);
 }

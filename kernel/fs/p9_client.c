@@ -239,6 +239,24 @@ void p9_fid_put(struct p9_client *c, struct p9_fid *f)
     spin_unlock(&c->lock, irq);
 }
 
+static bool is_giving_back_locked(const struct p9_client *c)
+{
+    bool is = !list_empty(&c->unused);
+
+    for (unsigned i = 0; i < P9_SLOTS; i++)
+        is |= c->slot[i].state == P9_LEFT;
+    return is;
+}
+
+void p9_wait_given_back(struct p9_client *c)
+{
+    bool irq = spin_lock(&c->lock);
+
+    while (!c->failed && is_giving_back_locked(c))
+        wait_sleep_through(&c->room, &c->lock, &irq);
+    spin_unlock(&c->lock, irq);
+}
+
 uint32_t p9_fids(struct p9_client *c)
 {
     bool irq = spin_lock(&c->lock);

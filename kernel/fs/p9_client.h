@@ -78,6 +78,8 @@ static inline struct p9_fid *p9_fid_get(struct p9_fid *f)
 /* Drops a reference; the last one has the server forget the file, if it knows it, without waiting
  * for that. NULL: nothing. Any context with locks of ranks below LOCK_SHARE. */
 void p9_fid_put(struct p9_client *c, struct p9_fid *f);
+/* Waits until the server has forgotten what is no longer referenced. */
+void p9_wait_given_back(struct p9_client *c);
 /* Returns the number of fids that the server knows or may know. */
 uint32_t p9_fids(struct p9_client *c);
 

@@ -1,13 +1,10 @@
-/* Contents of files, folders and links of the host; see p9.h. */
+/* Requests about contents of files, folders and links of the host; see p9_node.h. */
 #include "kernel/fs/p9_node.h"
 #include "kernel/mem/mem.h"
 
-/* Flags of an opening, as the protocol has them (P9_DOTL_*). */
-enum { OPEN_READ = 0, OPEN_WRITE = 1, OPEN_BOTH = 2 };
 #define LIST_BYTES ((uint32_t)8192) /* of entries that are asked for at a time */
 
-/* Makes a fid of its own for a node, and opens it. */
-static int open_fid(struct p9_node *n, uint32_t flags, struct p9_fid **out)
+int p9_open_fid(struct p9_node *n, uint32_t flags, struct p9_fid **out)
 {
     struct p9_client *c = &n->of->client;
     struct p9_fid *from = p9_node_fid(n), *fid;
@@ -32,74 +29,68 @@ static int open_fid(struct p9_node *n, uint32_t flags, struct p9_fid **out)
     return err;
 }
 
-int p9_open(struct vnode *v, unsigned flags, void **state)
-{
-    struct p9_fid *fid;
-
-    if (vnode_is(v, S_IFDIR))
-        return 0;              /* p9_list() opens it */
-    if (!vnode_is(v, S_IFREG)) /* devices and pipes of the host are not this machine's */
-        return -ENXIO;
-    int err = open_fid(p9_node_of(v),
-                       !(flags & VNODE_WRITE) ? OPEN_READ
-                       : flags & VNODE_READ   ? OPEN_BOTH
-                                              : OPEN_WRITE,
-                       &fid);
-    if (!err)
-        *state = fid;
-    return err;
-}
-
-void p9_close(struct vnode *v, void *state)
-{
-    p9_fid_put(&p9_node_of(v)->of->client, state);
-}
-
 /* ---- Reading and writing --------------------------------------------------------------------- */
 
-static int64_t read_part(struct p9_client *c, enum p9_type type, const struct p9_fid *fid,
-                         uint64_t at, void *to, uint32_t n)
+uint32_t p9_io_max(const struct p9_client *c)
+{
+    return MIN(P9_IO_MAX, c->message_max - P9_DATA_AT);
+}
+
+/* Sends a request to read. Returns as p9_call_send, and where the data is. p9_call_end() is next,
+ * unless the first error is one of p9_call_begin(). */
+static int send_read(const struct p9_fid *fid, uint64_t at, uint32_t n, struct p9_call *call,
+                     const void **data, uint32_t *got)
+{
+    p9_put(&call->out, fid->number, 4);
+    p9_put(&call->out, at, 8);
+    p9_put(&call->out, n, 4);
+    return p9_call_send(call, NULL) ?: p9_get_data(&call->in, n, data, got);
+}
+
+int64_t p9_read_part(struct p9_client *c, const struct p9_fid *fid, uint64_t at, void *to,
+                     uint32_t n)
 {
     struct p9_call call;
     const void *data;
     uint32_t got = 0;
-    int err = p9_call_begin(c, type, &call);
+    int err = p9_call_begin(c, P9_READ, &call);
 
     if (err)
         return err;
-    p9_put(&call.out, fid->number, 4);
-    p9_put(&call.out, at, 8);
-    p9_put(&call.out, n, 4);
-    err = p9_call_send(&call, NULL) ?: p9_get_data(&call.in, n, &data, &got);
+    err = send_read(fid, at, n, &call, &data, &got);
     if (!err)
         memcpy(to, data, got);
     err = p9_call_end(&call, err);
     return err ? err : (int64_t)got;
 }
 
-/* Returns the bytes of data that fit into one message. */
-static uint32_t io_max(const struct p9_client *c)
+/* Copies the data to frames one after the other, and zeros to what is left of them. */
+static void fill_frames(const uint8_t *data, uint32_t bytes, unsigned n, const paddr_t *frames)
 {
-    return MIN(P9_IO_MAX, c->message_max - P9_DATA_AT);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t part = MIN(bytes, (uint32_t)PAGE_SIZE);
+        uint8_t *frame = phys_to_virt(frames[i]);
+        memcpy(frame, data, part);
+        memset(frame + part, 0, PAGE_SIZE - part);
+        data += part;
+        bytes -= part;
+    }
 }
 
-int64_t p9_read(struct vnode *v, void *state, UNUSED unsigned flags, uint64_t at, void *to,
-                size_t n)
+int p9_read_pages(struct p9_client *c, const struct p9_fid *fid, uint64_t page, unsigned n,
+                  const paddr_t *frames)
 {
-    struct p9_client *c = &p9_node_of(v)->of->client;
-    size_t done = 0;
-    int64_t got;
+    struct p9_call call;
+    const void *data;
+    uint32_t got = 0;
+    int err = p9_call_begin(c, P9_READ, &call);
 
-    if (vnode_is(v, S_IFDIR))
-        return -EISDIR;
-    do {
-        got = read_part(c, P9_READ, state, at + done, (char *)to + done,
-                        (uint32_t)MIN(n - done, (size_t)io_max(c)));
-        if (got < 0)
-            return done ? (int64_t)done : got;
-        done += (size_t)got;
-    } while (got && done < n);
-    return (int64_t)done;
+    if (err)
+        return err;
+    err = send_read(fid, page << PAGE_SHIFT, n << PAGE_SHIFT, &call, &data, &got);
+    if (!err)
+        fill_frames(data, got, n, frames);
+    return p9_call_end(&call, err);
 }
 
 static int64_t write_part(struct p9_client *c, const struct p9_fid *fid, uint64_t at,
@@ -120,39 +111,20 @@ static int64_t write_part(struct p9_client *c, const struct p9_fid *fid, uint64_
     return err ? err : (int64_t)put;
 }
 
-int64_t p9_write(struct vnode *v, void *state, UNUSED unsigned flags, uint64_t at, const void *from,
-                 size_t n)
+int64_t p9_write_all(struct p9_client *c, const struct p9_fid *fid, uint64_t at, const void *from,
+                     size_t n)
 {
-    struct p9_client *c = &p9_node_of(v)->of->client;
     size_t done = 0;
     int64_t put;
 
     do {
-        put = write_part(c, state, at + done, (const char *)from + done,
-                         (uint32_t)MIN(n - done, (size_t)io_max(c)));
+        put = write_part(c, fid, at + done, (const char *)from + done,
+                         (uint32_t)MIN(n - done, (size_t)p9_io_max(c)));
         if (put < 0)
             return done ? (int64_t)done : put;
         done += (size_t)put;
     } while (put && done < n);
-    v->size = MAX(v->size, at + done);
     return (int64_t)done;
-}
-
-int p9_sync(struct vnode *v, void *state, bool data)
-{
-    struct p9_client *c = &p9_node_of(v)->of->client;
-    const struct p9_fid *fid = state;
-    struct p9_call call;
-
-    if (!fid) /* a folder: names are the host's as soon as they are made */
-        return 0;
-    int err = p9_call_begin(c, P9_FSYNC, &call);
-    if (err)
-        return err;
-    p9_put(&call.out, fid->number, 4);
-    p9_put(&call.out, data, 4);
-    err = p9_call_send(&call, NULL) ?: p9_end(&call.in);
-    return p9_call_end(&call, err);
 }
 
 /* ---- Folders and links ----------------------------------------------------------------------- */
@@ -166,7 +138,7 @@ static int listing_of(struct p9_node *n, struct p9_fid **out)
 
     spin_unlock(&c->lock, irq);
     if (!fid) {
-        int err = open_fid(n, OPEN_READ, &fid);
+        int err = p9_open_fid(n, 0, &fid);
         if (err)
             return err;
         irq = spin_lock(&c->lock);
@@ -206,7 +178,7 @@ static int list_part(struct p9_client *c, const struct p9_fid *fid, uint64_t *cu
 {
     struct p9_call call;
     const void *data;
-    uint32_t n = MIN(LIST_BYTES, io_max(c));
+    uint32_t n = MIN(LIST_BYTES, p9_io_max(c));
     int err = p9_call_begin(c, P9_READDIR, &call);
 
     if (err)

@@ -4,6 +4,7 @@
 #include "kernel/dev/virtio/virtio_9p.h"
 #include "kernel/fs/fs.h"
 #include "kernel/fs/p9.h"
+#include "mm/object.h"
 #include "kernel/lib/text.h"
 
 #define ACCEPTS "TAG[:ro|:rw][=/PATH]"
@@ -22,7 +23,7 @@ struct share {
     bool writable;
 };
 
-static const struct mount *mounted; /* fixed after share_start() */
+static struct mount *mounted; /* fixed after share_start() */
 
 /* Takes a part of the text up to one of the characters in `ends`. Returns its length; 0: it is
  * empty, or does not fit. */
@@ -100,12 +101,15 @@ int share_start(void)
     if (err)
         return refuse(s.tag, err);
     mounted = m;
+    object_sync_start();
     kprintf("share: event=ready tag=%s at=%s access=%s\n", s.tag, s.path, s.writable ? "rw" : "ro");
     return 0;
 }
 
 void share_report(void)
 {
-    if (mounted)
-        kprintf("share: event=end tag=%s files=%u\n", mounted->of, p9_files(mounted));
+    if (!mounted)
+        return;
+    p9_let_go(mounted);
+    kprintf("share: event=end tag=%s files=%u\n", mounted->of, p9_files(mounted));
 }

@@ -67,7 +67,7 @@ int node_object(struct vnode *v, struct object **out)
         return -ENODEV;
     if (!object_of(f)) {
         struct object *fresh, *none = NULL;
-        err = object_create(&f->tree->store, &fresh);
+        err = object_create(&f->tree->store, NULL, NULL, &fresh);
         if (!err && !__atomic_compare_exchange_n(&f->object, &none, fresh, false, __ATOMIC_ACQ_REL,
                                                  __ATOMIC_ACQUIRE))
             object_put(fresh);

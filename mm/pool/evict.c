@@ -133,10 +133,11 @@ static enum verdict evict_mapped(struct batch *b, struct space *s, vaddr_t va, u
         arch_space_mark(&s->arch, va, ARCH_USED, 0);
         return KEPT;
     }
-    /* A page of zeros may be written to until it is out of the table. */
+    /* A page of zeros may be written to until it is out of the table: not one of files, which
+     * processes have lost. */
     bool zeros =
         node->slot == SLOT_NONE && !(node->flags & NODE_DIRTY) && !(page.marks & ARCH_WRITTEN);
-    if (node->slot == SLOT_NONE && (!zeros || (page.prot & PROT_W))) {
+    if (node->slot == SLOT_NONE && (!zeros || ((page.prot & PROT_W) && !s->files))) {
         node->slot =
             swap_slot_take(slot_beside_neighbours(p, s, va), (va >> PAGE_SHIFT) % SWAP_CLUSTER);
         if (node->slot == SLOT_NONE)

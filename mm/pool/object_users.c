@@ -85,6 +85,23 @@ static bool take_it(struct space *s, vaddr_t va, uint32_t n)
     return false;
 }
 
+static bool protect_it(struct space *s, vaddr_t va, uint32_t n)
+{
+    struct arch_page page;
+    bool irq = spin_lock(&s->lock), is = has_node_locked(s, va, n);
+
+    if (is) {
+        arch_space_look(&s->arch, va, 1, &page);
+        is = page.prot & PROT_W;
+    }
+    if (is)
+        arch_space_protect(&s->arch, va, page.prot & ~(unsigned)PROT_W);
+    spin_unlock(&s->lock, irq);
+    if (is)
+        tlb_shootdown(&s->arch, va, 1);
+    return false;
+}
+
 static bool each_place(struct space *s, const struct object *o, uint64_t index, uint32_t n,
                        at_place *f)
 {
@@ -108,6 +125,11 @@ static bool each_user(struct object *o, uint64_t index, uint32_t n, at_place *f)
     for (struct object_user *u = object_next_user(o, NULL); u; u = object_next_user(o, u))
         stop = stop || each_place(u->space, o, index, n, f);
     return stop;
+}
+
+void object_take_writes(struct object *o, uint64_t index, uint32_t n)
+{
+    each_user(o, index, n, protect_it);
 }
 
 /* Returns the object that has a page at va of the store's space, pinned, or NULL. */

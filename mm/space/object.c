@@ -3,6 +3,7 @@
  * when it is too small, so that it is where it is by a power of two of its size. Who finds that it
  * moves waits for the object's mutex.
  */
+#include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
 #include "mm/object.h"
 #include "mm/pool.h"
@@ -55,7 +56,8 @@ static int make_space(struct object_store *store)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-int object_create(struct object_store *store, struct object **out)
+int object_create(struct object_store *store, const struct object_backing *backing, void *of,
+                  struct object **out)
 {
     struct object *o = kmalloc(sizeof(*o));
     int err = o ? make_space(store) : -ENOMEM;
@@ -64,11 +66,13 @@ int object_create(struct object_store *store, struct object **out)
         kfree(o);
         return -ENOMEM;
     }
-    *o = (struct object){.store = store, .refs = 1, .seals = OBJECT_SEAL_SEAL};
+    *o = (struct object){
+        .store = store, .backing = backing, .of = of, .refs = 1, .seals = OBJECT_SEAL_SEAL};
     mutex_init(&o->mutex, "object");
     spin_init(&o->lock, LOCK_LINEAGE, "object");
     list_init(&o->users);
     wait_init(&o->unpinned);
+    list_init(&o->later);
     *out = o;
     return 0;
 }
@@ -97,6 +101,8 @@ void object_put(struct object *o)
         ASSERT(!err);
     }
     wait_for_pins(o);
+    if (o->backing)
+        o->backing->end_backing(o->of);
     kfree(o);
 }
 
@@ -126,6 +132,16 @@ static void set_place(struct object *o, vaddr_t base, uint64_t room)
     spin_unlock(&s->lock, irq);
 }
 
+static int read_backing(const struct page_source *source, uint64_t page, unsigned n,
+                        paddr_t *frames)
+{
+    const struct object *o = source->of;
+
+    return o->backing->bring_in(o->of, page, n, frames);
+}
+
+static const struct page_source_ops backing_ops = {.slow = true, .read_pages = read_backing};
+
 static int map_room(struct object *o, uint64_t room)
 {
     struct mapping m = {.len = room,
@@ -135,6 +151,10 @@ static int map_room(struct object *o, uint64_t room)
                         .name = "file",
                         .source = {.of = o}};
     vaddr_t base;
+
+    if (o->backing)
+        m.source = (struct page_source){&backing_ops, o, OBJECT_BYTES_MAX};
+
     int err = space_mmap(o->store->space, &m, &base);
 
     if (!err)
@@ -167,7 +187,7 @@ static void wait_for_place(struct object *o)
     mutex_unlock(&o->mutex);
 }
 
-int object_bring(struct object *o, uint64_t index, enum fault_access access)
+int object_bring_held(struct object *o, uint64_t index, enum fault_access access)
 {
     struct space *s = o->store->space;
     struct arch_page page = {.kind = ARCH_PAGE_NONE};
@@ -178,13 +198,24 @@ int object_bring(struct object *o, uint64_t index, enum fault_access access)
         arch_space_look(&s->arch, va, 1, &page);
     spin_unlock(&s->lock, irq);
     if (!va) {
-        wait_for_place(o);
+        if (!o->backing)
+            wait_for_place(o);
         return 0;
     }
     if (page.kind == ARCH_PAGE_NONE && space_pages(s) >= o->store->pages_max)
         return -ENOSPC;
     int err = space_fault(s, va, access);
     return err == -EFAULT ? 0 : err; /* it has moved meanwhile */
+}
+
+int object_bring(struct object *o, uint64_t index, enum fault_access access)
+{
+    if (!o->backing)
+        return object_bring_held(o, index, access);
+    mutex_lock(&o->mutex);
+    int err = object_bring_held(o, index, access);
+    mutex_unlock(&o->mutex);
+    return err;
 }
 
 /* ---- Contents -------------------------------------------------------------------------------- */
@@ -206,8 +237,8 @@ static void tell_use_locked(struct pool *p, const struct arch_page *page)
     spin_unlock_irqoff(&p->lock);
 }
 
-/* Copies the part, if its page is there: of one that never was, a read gets zeros. Returns 0; 1:
- * the page is to be brought; 2: the object moves. [F] held. */
+/* Copies the part, if its page is there: of one that never was and has no backing, a read gets
+ * zeros. Returns 0; 1: the page is to be brought; 2: the object moves. [F] held. */
 static int copy_locked(struct object *o, const struct part *x)
 {
     struct space *s = o->store->space;
@@ -217,7 +248,7 @@ static int copy_locked(struct object *o, const struct part *x)
     if (!va)
         return o->room ? 2 : 0;
     arch_space_look(&s->arch, va, 1, &page);
-    if (page.kind == ARCH_PAGE_NONE && x->to) {
+    if (page.kind == ARCH_PAGE_NONE && x->to && !o->backing) {
         memset(x->to, 0, x->n);
         return 0;
     }
@@ -290,6 +321,87 @@ static bool may_write(const struct object *o, uint64_t bytes)
     return !(o->seals & (OBJECT_SEAL_WRITE | OBJECT_SEAL_FUTURE_WRITE)) && may_resize(o, bytes);
 }
 
+/* Tells whether node n is out, and whether it has a slot. */
+static bool node_is_out(struct pool *p, uint32_t n, bool *slot)
+{
+    spin_lock_irqoff(&p->lock);
+    bool is = p->nodes[n].state == NODE_OUT;
+    *slot = p->nodes[n].slot != SLOT_NONE;
+    spin_unlock_irqoff(&p->lock);
+    return is;
+}
+
+/* Copies the part, which was written out, if memory or a slot has its page. Returns 0; 1: the page
+ * is to be brought. [F] held. */
+static int renew_locked(struct object *o, const struct part *x)
+{
+    struct space *s = o->store->space;
+    vaddr_t va = object_page_locked(o, x->at >> PAGE_SHIFT);
+    struct arch_page page = {.kind = ARCH_PAGE_NONE};
+    bool slot;
+
+    if (va)
+        arch_space_look(&s->arch, va, 1, &page);
+    if (page.kind == ARCH_PAGE_NONE)
+        return 0;
+    if (page.kind == ARCH_PAGE_OUT)
+        return node_is_out(s->pool, page.number, &slot) && !slot ? 0 : 1;
+    node_is_out(s->pool, frame_page(page.pa)->next, &slot);
+    if (slot) { /* which has what was before */
+        arch_space_mark(&s->arch, va, 0, ARCH_WRITTEN);
+        o->stored = true;
+    }
+    memcpy((uint8_t *)phys_to_virt(page.pa) + (x->at & PAGE_MASK), x->from, x->n);
+    tell_use_locked(s->pool, &page);
+    return 0;
+}
+
+/* The mutex is held. */
+static int renew_part(struct object *o, const struct part *x)
+{
+    struct space *s = o->store->space;
+    int err = 0;
+
+    do {
+        bool irq = spin_lock(&s->lock);
+        int need = renew_locked(o, x);
+        spin_unlock(&s->lock, irq);
+        if (!need)
+            return 0;
+        err = object_bring_held(o, x->at >> PAGE_SHIFT, FAULT_READ);
+    } while (!err);
+    return err;
+}
+
+static void grow_bytes(struct object *o, uint64_t bytes)
+{
+    struct space *s = o->store->space;
+    bool irq = spin_lock(&s->lock);
+
+    o->bytes = MAX(o->bytes, bytes);
+    spin_unlock(&s->lock, irq);
+}
+
+/* Writes n bytes to where they stay, and to the pages that are here. The mutex is held. */
+static int64_t write_out(struct object *o, uint64_t at, const void *from, size_t n)
+{
+    int64_t put = o->backing->write_out(o->of, at, from, n);
+    size_t done = 0;
+
+    while (put > 0 && done < (size_t)put) {
+        size_t room = (size_t)(PAGE_SIZE - ((at + done) & PAGE_MASK));
+        struct part x = {
+            .at = at + done, .from = (const char *)from + done, .n = MIN((size_t)put - done, room)};
+        int err = renew_part(o, &x);
+        if (err)
+            return err;
+        done += x.n;
+    }
+    if (put > 0)
+        grow_bytes(o, at + (uint64_t)put);
+    return put;
+}
+
 int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
 {
     if (at >= OBJECT_BYTES_MAX || n > OBJECT_BYTES_MAX - at)
@@ -297,7 +409,7 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
     mutex_lock(&o->mutex);
     int64_t done = !n ? 0 : !may_write(o, MAX(at + n, o->bytes)) ? -EPERM : make_room(o, at + n);
     if (!done)
-        done = copy(o, at, NULL, from, n);
+        done = o->backing ? write_out(o, at, from, n) : copy(o, at, NULL, from, n);
     mutex_unlock(&o->mutex);
     return done;
 }
@@ -320,9 +432,11 @@ static int clear(struct object *o, uint64_t at, uint64_t n)
     struct space *s = o->store->space;
     struct part x = {.at = at, .from = zeros, .n = n};
     struct arch_page page = {.kind = ARCH_PAGE_NONE};
+
+    if (o->backing)
+        return renew_part(o, &x);
     bool irq = spin_lock(&s->lock);
     vaddr_t va = object_page_locked(o, at >> PAGE_SHIFT);
-
     if (va)
         arch_space_look(&s->arch, va, 1, &page);
     spin_unlock(&s->lock, irq);
@@ -371,12 +485,10 @@ int object_resize(struct object *o, uint64_t bytes)
     if (bytes > OBJECT_BYTES_MAX)
         return -EFBIG;
     mutex_lock(&o->mutex);
-    int err = 0;
-    if (!may_resize(o, bytes))
-        err = -EPERM;
-    else if (bytes < o->bytes)
+    int err = !may_resize(o, bytes) ? -EPERM : o->backing ? o->backing->set_end(o->of, bytes) : 0;
+    if (!err && bytes < o->bytes)
         err = shorten(o, bytes);
-    else if (bytes && !(err = make_room(o, bytes)))
+    else if (!err && bytes && !(err = make_room(o, bytes)))
         set_bytes(o, bytes);
     mutex_unlock(&o->mutex);
     return err;
@@ -479,6 +591,34 @@ int64_t object_find(struct object *o, uint64_t at, bool hole)
     if (at >= bytes)
         return -ENXIO;
     return here < bytes ? (int64_t)here : hole ? (int64_t)bytes : -ENXIO;
+}
+
+/* ---- Contents that have changed elsewhere ---------------------------------------------------- */
+
+static void set_hidden(struct object *o, bool hidden)
+{
+    struct space *s = o->store->space;
+    bool irq = spin_lock(&s->lock);
+
+    o->hidden = hidden;
+    spin_unlock(&s->lock, irq);
+}
+
+int object_refresh(struct object *o, uint64_t bytes)
+{
+    if (bytes > OBJECT_BYTES_MAX)
+        return -EFBIG;
+    mutex_lock(&o->mutex);
+    set_hidden(o, true);
+    cut_users(o, 0, UINT64_MAX, false);
+    int err = object_sync_held(o) ?: (bytes ? make_room(o, bytes) : 0);
+    if (!err && o->room)
+        space_drop_pages(o->store->space, o->base, o->base + o->room);
+    if (!err)
+        set_bytes(o, bytes);
+    set_hidden(o, false);
+    mutex_unlock(&o->mutex);
+    return err;
 }
 
 /* ---- Seals ----------------------------------------------------------------------------------- */

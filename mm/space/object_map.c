@@ -57,7 +57,7 @@ static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t fr
 static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
                       bool *trim)
 {
-    const struct object *o = object_shown(r);
+    struct object *o = object_shown(r);
     struct space *files = o->store->space;
     uint64_t index = region_source_page(r, va);
     bool write = access == FAULT_WRITE;
@@ -66,7 +66,7 @@ static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_
     if (index >= ALIGN_UP(o->bytes, PAGE_SIZE) >> PAGE_SHIFT)
         return -ENXIO;
     vaddr_t at = object_page_locked(o, index);
-    if (!at)
+    if (!at || o->hidden)
         return 1;
     arch_space_look(&files->arch, at, 1, &page);
     if (page.kind != ARCH_PAGE_HERE)
@@ -78,8 +78,10 @@ static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_
         allow_locked(s, r, va, &here, write, trim);
     else
         err = show_locked(s, r, va, page.pa, write, trim);
-    if (!err && write)
+    if (!err && write) {
         arch_space_mark(&files->arch, at, 0, ARCH_WRITTEN);
+        o->stored = true;
+    }
     return err;
 }
 
@@ -114,6 +116,8 @@ int object_add_user(struct object *o, struct space *s)
     if (!u)
         return -ENOMEM;
     *u = (struct object_user){.object = object_get(o), .space = s};
+    if (o->backing)
+        o->backing->keep_vnode(o->of, true);
     wait_init(&u->unpinned);
     list_push_back(&s->objects, &u->of_space);
     bool irq = spin_lock(&o->lock);
@@ -143,6 +147,35 @@ const struct object *space_object_at(struct space *s, vaddr_t va)
     return o;
 }
 
+/* Returns the next object that s shows in [*va, end), referenced, and sets *va behind its region;
+ * or NULL. */
+static struct object *next_shown(struct space *s, vaddr_t *va, vaddr_t end)
+{
+    struct object *o = NULL;
+    bool irq = spin_lock(&s->lock);
+    const struct region *r = regions_above(&s->regions, *va);
+
+    while (r && r->start < end && !object_shown(r))
+        r = region_next(r);
+    if (r && r->start < end) {
+        o = object_get(object_shown(r));
+        *va = r->end;
+    }
+    spin_unlock(&s->lock, irq);
+    return o;
+}
+
+int space_sync(struct space *s, vaddr_t va, vaddr_t end)
+{
+    int first = 0;
+
+    for (struct object *o; (o = next_shown(s, &va, end)); object_put(o)) {
+        int err = object_sync(o);
+        first = first ?: err;
+    }
+    return first;
+}
+
 static bool maps(const struct space *s, const struct object *o)
 {
     const struct region *r = regions_above(&s->regions, 0);
@@ -165,6 +198,13 @@ void object_take_users(struct space *s, bool all, struct list *ended)
     }
 }
 
+void object_unkeep(struct object *o)
+{
+    if (o->backing)
+        o->backing->keep_vnode(o->of, false);
+    object_put(o);
+}
+
 /* Who pins it may wait for [M] of the space. */
 static void end_user(struct object_user *u)
 {
@@ -178,7 +218,10 @@ static void end_user(struct object_user *u)
     spin_unlock(&o->lock, irq);
     list_remove(&u->of_space);
     kfree(u);
-    object_put(o);
+    if (o->backing && o->stored)
+        object_sync_later(o);
+    else
+        object_unkeep(o);
 }
 
 void object_end_users(struct list *ended)

@@ -25,7 +25,8 @@ static void check_node(struct space *s, const struct region *r, vaddr_t va,
     }
     ASSERT(node->lineage == s->lineage && node->page == va >> PAGE_SHIFT && node->sharers);
     if (pool_is_shared(node))
-        ASSERT(!here || (node->mapped && !(page->prot & PROT_W && pool_is_copied(node))));
+        ASSERT(!here ||
+               (node->mapped && !(page->prot & PROT_W && !s->files && pool_is_copied(node))));
     else
         ASSERT(here == (node->state == NODE_HERE));
     spin_unlock(&p->lock, irq);

@@ -2,7 +2,9 @@
  * A folder of the host at /share: what is there is found, and nothing of it can be changed if it is
  * read-only; else files are made, written, renamed and removed. Prints TAP; the same under Linux.
  *
- *   share ro | share rw
+ *   share ro | share rw | share waits | share much
+ *
+ * waits: until the host has changed /share/file. much: stores to a mapping of /share/much.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -15,9 +17,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { BIG = 300000, MANY = 300 };
+enum { BIG = 300000, MANY = 300, LINES = 3000, LINE = 11, PAGE = 4096 };
 
 static unsigned count, failed;
 static char big[BIG], again[BIG];
@@ -151,13 +154,115 @@ static void change(void)
     check(write(fd, "from the guest\n", 15) == 15 && !close(fd), "a file is left behind");
 }
 
+static void put_lines(char *at, unsigned from, unsigned to)
+{
+    char line[LINE + 1];
+
+    for (unsigned i = from; i < to; i++) {
+        snprintf(line, sizeof line, "line %05u\n", i);
+        memcpy(at + i * LINE, line, LINE);
+    }
+}
+
+/* Stores lines to a shared mapping, by two processes and by write(2), which the host finds. */
+static void map_and_store(void)
+{
+    static char all[LINES * LINE], is[LINES * LINE];
+    int status, fd = open("/share/mapped", O_CREAT | O_RDWR, 0644), other;
+
+    put_lines(all, 0, LINES);
+    check(!ftruncate(fd, sizeof all), "a file is made longer");
+    char *m = mmap(NULL, sizeof all, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    check(m != MAP_FAILED && !m[0] && !m[sizeof all - 1], "it is mapped, all zeros");
+    put_lines(m, 0, 1000);
+    pid_t child = fork();
+    if (!child) {
+        put_lines(m, 1000, 2000);
+        _exit(memcmp(m, all, 1000 * LINE) != 0);
+    }
+    check(waitpid(child, &status, 0) == child && !status,
+          "a child has what was stored, and stores");
+    check(!memcmp(m, all, 2000 * LINE), "... which its parent has, too");
+    other = open("/share/mapped", O_RDWR);
+    check(pread(other, is, sizeof is, 0) == (ssize_t)sizeof is && !memcmp(is, all, 2000 * LINE),
+          "... and who reads the file");
+    ssize_t rest = (LINES - 2000) * LINE;
+    check(pwrite(other, all + 2000 * LINE, rest, 2000 * LINE) == rest &&
+              !memcmp(m, all, sizeof all),
+          "what is written is in the mapping");
+    check(!msync(m, sizeof all, MS_SYNC), "it is brought to the host");
+    memset(m, '?', LINE);
+    check(!fsync(fd), "... by fsync, too");
+    put_lines(m, 0, 1);
+    check(!close(fd) && !munmap(m, sizeof all), "what was stored last is not waited for");
+    check(pread(other, is, sizeof is, 0) == (ssize_t)sizeof is && !memcmp(is, all, sizeof all),
+          "... but read");
+    close(other);
+    other = open("/share/mapped", O_RDONLY);
+    check(mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0) == MAP_FAILED &&
+              errno == EACCES,
+          "who may only read it cannot store to it");
+    close(other);
+}
+
+/* The host changes the file when it reads the line. */
+static void wait_for_the_host(void)
+{
+    int fd = open("/share/file", O_RDONLY), log = open("/share/growing", O_RDONLY);
+    char *m = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+    bool is = false;
+
+    check(m != MAP_FAILED && !memcmp(m, "hello\n", 7), "a file is mapped");
+    check(read(log, again, 100) == 4 && !read(log, again, 100), "another one is read to its end");
+    printf("# the host's turn\n");
+    fflush(stdout);
+    for (unsigned i = 0; i < 300 && !is; i++, usleep(100000))
+        is = has("/share/file", "changed by the host\n");
+    check(is, "what the host changes is seen by who opens the file");
+    check(!strcmp(m, "changed by the host\n"), "... and by who has mapped it");
+    check(read(log, again, 100) == 4 && !memcmp(again, "two\n", 4),
+          "what a file grows by is read by who has it open");
+    check(has("/share/growing", "one\ntwo\n"), "... and all of it");
+}
+
+/* Adds 1 to the first byte of each page, and writes the second one of every third. */
+static void store_much(void)
+{
+    struct stat s;
+    int fd = open("/share/much", O_RDWR);
+    bool right = true;
+    char byte = 'w';
+
+    check(!fstat(fd, &s) && s.st_size >= PAGE, "there is a large file");
+    char *m = mmap(NULL, (size_t)s.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (off_t at = 0; m != MAP_FAILED && at < s.st_size; at += PAGE) {
+        m[at]++;
+        right &= at / PAGE % 3 || pwrite(fd, &byte, 1, at + 1) == 1;
+    }
+    check(m != MAP_FAILED && right, "all pages are stored to, and some are written");
+    for (off_t at = 0; right && at < s.st_size; at += PAGE)
+        right =
+            pread(fd, again, 2, at) == 2 && again[0] == m[at] && (at / PAGE % 3 || again[1] == 'w');
+    check(right, "they are read as they were stored");
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
-    look();
-    if (argc > 1 && !strcmp(argv[1], "rw"))
+    const char *what = argc > 1 ? argv[1] : "ro";
+
+    if (!strcmp(what, "waits")) {
+        wait_for_the_host();
+    } else if (!strcmp(what, "much")) {
+        store_much();
+    } else if (!strcmp(what, "rw")) {
+        look();
         change();
-    else
+        map_and_store();
+    } else {
+        look();
         refuse();
+    }
     printf("1..%u\n", count);
     return failed != 0;
 }

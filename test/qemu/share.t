@@ -38,8 +38,47 @@ status_is 0 "locks, second names and times in memory"
 guest_tap
 r=0; [ "$(cat "$host/kept")" = "from the guest" ] || r=1
 result $r "what was written is the host's"
+r=0; seq -f 'line %05g' 0 2999 | cmp -s - "$host/mapped" || r=1
+result $r "... and what was stored to a mapping"
+rm -f "$host/mapped"
 r=0; [ "$(ls "$host" | tr '\n' ' ')" = "big file kept link many sub " ] || r=1
 result $r "... and what was removed is not"
+
+# The host changes files meanwhile.
+echo one >"$host/growing"
+(
+	for _ in $(seq 300); do
+		grep -q "the host's turn" "$console" && break
+		sleep 0.1
+	done
+	echo two >>"$host/growing"
+	echo changed by the host >"$host/file"
+) &
+boot smp=2 timeout=60 initrd="$work/initrd.tar" share="$host" -- share=share -- /shared waits
+wait
+status_is 0 "what the host changes"
+guest_tap
+echo hello >"$host/file"
+touch -d @1000000000 "$host/file"
+
+# A mapping of four times the memory: pages go to slots and return before they are the host's.
+head -c 8388608 /dev/urandom >"$host/much"
+cp "$host/much" "$work/before"
+boot smp=2 timeout=120 initrd="$work/initrd.tar" share="$host:rw" -- \
+	share=share:rw mem.user=2M swap=ram disk.ram=16M -- /shared much
+status_is 0 "a mapping larger than memory is stored to"
+guest_tap
+line "share event=end files=1..2" "no file of the host is held but the root"
+r=0; python3 - "$work/before" "$host/much" <<'END' || r=1
+import sys
+was, now = (bytearray(open(path, "rb").read()) for path in sys.argv[1:])
+for page in range(0, len(was), 4096):
+    was[page] = (was[page] + 1) % 256
+    if page // 4096 % 3 == 0:
+        was[page + 1] = ord("w")
+sys.exit(was != now)
+END
+result $r "... and all of it is the host's"
 
 cp "$work/tree/shared" "$host/program"
 boot smp=2 timeout=60 share="$host" -- share=share -- /share/program ro

@@ -3,9 +3,7 @@
  *
  * A shared mapping of anonymous memory is shared with processes that are forked later. A file of an
  * archive lies in memory and never changes, so that a shared mapping for reading is a private one.
- * A file in memory that was written is an object, which is mapped. Of other files, those of the
- * host, a mapping gets a copy at once, also a shared one for reading: what is written to the file
- * afterwards is not seen in it; shared ones for writing are refused.
+ * Files in memory that were written, and those of the host, are objects, which are mapped.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>
@@ -33,9 +31,8 @@ static unsigned prot_of(uint64_t bits)
 
 #define SEALED (OBJECT_SEAL_WRITE | OBJECT_SEAL_FUTURE_WRITE) /* no mapping may write it */
 
-/* Says what the pages of a file are. Returns 0, or the call's error. *copies: map_copy() is to be
- * called. */
-static int map_contents(struct mapping *m, const struct file *f, bool shared, bool *copies)
+/* Says what the pages of a file are. Returns 0, or the call's error. */
+static int map_contents(struct mapping *m, const struct file *f, bool shared)
 {
     struct vnode *v = f->v;
     bool may_write = (f->flags & O_ACCMODE) == O_RDWR;
@@ -54,16 +51,15 @@ static int map_contents(struct mapping *m, const struct file *f, bool shared, bo
     if (err != -ENODEV)
         return err;
     m->flags &= ~(unsigned)MAPPING_SHARED;
-    if (shared && (m->prot & PROT_W))
+    if ((shared && (m->prot & PROT_W)) || (!v->data && v->size))
         return -ENODEV;
-    *copies = !v->data && v->size;
-    m->source = page_source_memory(v->data ? v->data : "", *copies ? 0 : v->size);
+    m->source = page_source_memory(v->data ? v->data : "", v->size);
     return 0;
 }
 
 /* Says what is mapped. Returns as map_contents. */
 static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct file *f,
-                    uint64_t flags, bool *copies)
+                    uint64_t flags)
 {
     const struct vnode *v = f->v;
     uint32_t access = f->flags & O_ACCMODE;
@@ -76,7 +72,7 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     m->name = name;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
         return shared && (m->prot & PROT_W) ? -ENODEV : 0; /* /dev/zero */
-    return vnode_is(v, S_IFREG) ? map_contents(m, f, shared, copies) : -ENODEV;
+    return vnode_is(v, S_IFREG) ? map_contents(m, f, shared) : -ENODEV;
 }
 
 /* Flags that MAP_SHARED_VALIDATE lets through. */
@@ -160,35 +156,6 @@ static int64_t map_checked(struct space *s, const struct mapping *m, uint64_t fl
     return -EPERM;
 }
 
-/* Fills a mapping at va with the file's bytes from `at` on. */
-static int fill(vaddr_t va, uint64_t len, struct file *f, uint64_t at)
-{
-    int64_t n = 1;
-
-    for (uint64_t done = 0; n > 0 && done < len; done += (uint64_t)n)
-        n = file_read(f, at + done, va + done, MIN(len - done, FILE_BYTES_MAX));
-    return n < 0 ? (int)n : 0;
-}
-
-/* Maps a copy of a file whose contents do not lie in memory for ever. */
-static int64_t map_copy(struct space *s, struct mapping *m, uint64_t flags, struct file *f)
-{
-    unsigned prot = m->prot;
-    uint64_t at = m->source_page << PAGE_SHIFT;
-
-    m->prot = PROT_R | PROT_W;
-    m->kind = REGION_ANON;
-    m->source = (struct page_source){0};
-    m->flags &= ~(unsigned)MAPPING_READ_ONLY;
-    int64_t va = map(s, m, flags);
-    if (va < 0)
-        return va;
-    int err = fill((vaddr_t)va, m->len, f, at) ?: space_protect(s, (vaddr_t)va, m->len, prot);
-    if (err)
-        space_unmap(s, (vaddr_t)va, m->len);
-    return err ? err : va;
-}
-
 int64_t sys_mmap(const struct call *c)
 {
     uint64_t len = c->a[1], flags = c->a[3], offset = c->a[5];
@@ -211,12 +178,9 @@ int64_t sys_mmap(const struct call *c)
         err = -ENOMEM;
     if (!err)
         err = check_place(&m);
-    bool copies = false;
     if (!err && f)
-        err = map_file(&m, name, f, flags, &copies);
-    int64_t result = err      ? err
-                     : copies ? map_copy(c->p->space, &m, flags, f)
-                              : map_checked(c->p->space, &m, flags);
+        err = map_file(&m, name, f, flags);
+    int64_t result = err ? err : map_checked(c->p->space, &m, flags);
     file_put(f);
     return result;
 }
@@ -288,7 +252,9 @@ int64_t sys_msync(const struct call *c)
 
     if (err || !len)
         return err;
-    return space_is_mapped(c->p->space, c->a[0], len) ? 0 : -ENOMEM; /* no page is shared */
+    if (!space_is_mapped(c->p->space, c->a[0], len))
+        return -ENOMEM;
+    return flags & MS_SYNC ? space_sync(c->p->space, c->a[0], c->a[0] + len) : 0;
 }
 
 int64_t sys_mincore(const struct call *c)

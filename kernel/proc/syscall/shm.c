@@ -97,7 +97,7 @@ static int64_t make_segment(const struct process *p, uint32_t key, uint64_t byte
     }
     if (bytes > store.pages_max * PAGE_SIZE)
         return -ENOMEM;
-    int err = object_create(&store, &o) ?: object_resize(o, bytes);
+    int err = object_create(&store, NULL, NULL, &o) ?: object_resize(o, bytes);
     if (err)
         return -ENOMEM;
     generation = (generation + ID_GENERATION) & INT32_MAX;

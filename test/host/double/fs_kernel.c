@@ -3,6 +3,7 @@
 #include "kernel/core/lock.h"
 #include "kernel/core/wall_clock.h"
 #include "kernel/mem/mem.h"
+#include "sched/sched.h"
 #include "test/host/double/fs_kernel.h"
 
 uint64_t fs_allocations_left = UINT64_MAX, fs_allocated;
@@ -71,4 +72,28 @@ __attribute__((weak)) uint64_t wall_clock_ns(void)
     static uint64_t ns = 1000000000 * NS_PER_S;
 
     return ns += 1000;
+}
+
+void mutex_init(struct mutex *m, UNUSED const char *name)
+{
+    m->word = 0;
+}
+
+void mutex_lock(struct mutex *m)
+{
+    if (m->word || fs_locks_held)
+        abort();
+    m->word = 1;
+}
+
+void mutex_unlock(struct mutex *m)
+{
+    if (!m->word || fs_locks_held)
+        abort();
+    m->word = 0;
+}
+
+bool mutex_held(const struct mutex *m)
+{
+    return m->word;
 }

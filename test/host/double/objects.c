@@ -32,13 +32,16 @@ uint64_t object_store_pages(const struct object_store *store)
     return store->pages_max ? pages_of_all : 0;
 }
 
-int object_create(struct object_store *store, struct object **out)
+int object_create(struct object_store *store, const struct object_backing *backing, void *of,
+                  struct object **out)
 {
     struct bytes *b = kmalloc(sizeof(*b));
 
     if (!b)
         return -ENOMEM;
     b->object.store = store;
+    b->object.backing = backing;
+    b->object.of = of;
     b->object.refs = 1;
     *out = &b->object;
     return 0;
@@ -63,6 +66,8 @@ void object_put(struct object *o)
         return;
     for (unsigned i = 0; i < PAGES_MAX; i++)
         free_page(bytes_of(o), i);
+    if (o->backing)
+        o->backing->end_backing(o->of);
     kfree(o);
 }
 
@@ -71,11 +76,32 @@ uint64_t object_bytes(const struct object *o)
     return o->bytes;
 }
 
+/* Reads n bytes, which may end on another page, where they stay. */
+static int64_t read_backing(struct object *o, uint64_t at, void *to, size_t n)
+{
+    size_t done = 0;
+    int err = 0;
+    uint8_t *page = kmalloc(PAGE_SIZE);
+
+    while (page && !err && done < n) {
+        paddr_t frame = virt_to_phys(page);
+        size_t from = (size_t)((at + done) & PAGE_MASK),
+               part = MIN(n - done, (size_t)PAGE_SIZE - from);
+        err = o->backing->bring_in(o->of, (at + done) / PAGE_SIZE, 1, &frame);
+        memcpy((uint8_t *)to + done, page + from, part);
+        done += err ? 0 : part;
+    }
+    kfree(page);
+    return done ? (int64_t)done : page ? err : -ENOMEM;
+}
+
 int64_t object_read(struct object *o, uint64_t at, void *to, size_t n)
 {
     size_t done = 0;
 
     n = at < o->bytes ? MIN(n, (size_t)(o->bytes - at)) : 0;
+    if (o->backing)
+        return n ? read_backing(o, at, to, n) : 0;
     for (; done < n; done++) {
         const uint8_t *page = bytes_of(o)->page[(at + done) / PAGE_SIZE];
         ((uint8_t *)to)[done] = page ? page[(at + done) % PAGE_SIZE] : 0;
@@ -99,6 +125,11 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
 
     if (at >= OBJECT_BYTES_MAX || n > OBJECT_BYTES_MAX - at)
         return -EFBIG;
+    if (o->backing) {
+        int64_t put = o->backing->write_out(o->of, at, from, n);
+        o->bytes = put > 0 ? MAX(o->bytes, at + (uint64_t)put) : o->bytes;
+        return put;
+    }
     if (at + n > PAGES_MAX * PAGE_SIZE)
         return -ENOSPC;
     for (; done < n; done++) {
@@ -135,6 +166,11 @@ int object_resize(struct object *o, uint64_t bytes)
 {
     if (bytes > OBJECT_BYTES_MAX)
         return -EFBIG;
+    if (o->backing) {
+        int err = o->backing->set_end(o->of, bytes);
+        o->bytes = err ? o->bytes : bytes;
+        return err;
+    }
     uint8_t *last = bytes < o->bytes && bytes / PAGE_SIZE < PAGES_MAX
                         ? bytes_of(o)->page[bytes / PAGE_SIZE]
                         : NULL;
@@ -144,4 +180,22 @@ int object_resize(struct object *o, uint64_t bytes)
         free_page(bytes_of(o), i);
     o->bytes = bytes;
     return 0;
+}
+
+int object_refresh(struct object *o, uint64_t bytes)
+{
+    if (bytes > OBJECT_BYTES_MAX)
+        return -EFBIG;
+    o->bytes = bytes;
+    return 0;
+}
+
+int object_sync(struct object *o)
+{
+    (void)o;
+    return 0;
+}
+
+void object_sync_wait(void)
+{
 }

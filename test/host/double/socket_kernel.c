@@ -111,30 +111,6 @@ bool sched_ending(void)
     return false;
 }
 
-void mutex_init(struct mutex *m, UNUSED const char *name)
-{
-    m->word = 0;
-}
-
-void mutex_lock(struct mutex *m)
-{
-    if (m->word || fs_locks_held)
-        abort();
-    m->word = 1;
-}
-
-void mutex_unlock(struct mutex *m)
-{
-    if (!m->word || fs_locks_held)
-        abort();
-    m->word = 0;
-}
-
-bool mutex_held(const struct mutex *m)
-{
-    return m->word;
-}
-
 /* ---- Polling --------------------------------------------------------------------------------- */
 
 void poll_source_init(struct poll_source *s)

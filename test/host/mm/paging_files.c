@@ -1,4 +1,5 @@
-/* See paging_files.h. Contents are stamps, as in paging_process.c; what is cut off is zeros. */
+/* See paging_files.h. Contents are stamps, as in paging_process.c; what is cut off is zeros. The
+ * last object's contents stay at a host. */
 #include "test/host/mm/paging_files.h"
 #include "test/host/double/mm_double.h"
 #include "test/host/double/random.h"
@@ -7,12 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { OBJECTS = 2, PAGES = 80, LEAST = 24, WORDS = PAGE_SIZE / sizeof(uint64_t) };
+enum {
+    OBJECTS = 3,
+    HOSTED = OBJECTS - 1,
+    PAGES = 80,
+    LEAST = 24,
+    WORDS = PAGE_SIZE / sizeof(uint64_t)
+};
 #define FACTOR 0xd6e8feb86659fd93u
 
 static struct file {
     struct object *object;
     uint64_t stamp[PAGES], next[PAGES]; /* next: what is being written */
+    uint64_t other[PAGES];              /* what a write that failed may have left instead, or 0 */
     bool writing[PAGES], resizing;
     unsigned size, cut, changes; /* pages; while it is resized, those from `cut` on may change */
 } files[OBJECTS];
@@ -63,6 +71,76 @@ static bool may_be_cut(const struct file *f, unsigned page)
     return f->resizing && page >= f->cut;
 }
 
+/* ---- The host -------------------------------------------------------------------------------- */
+
+static struct {
+    uint64_t page[PAGES][WORDS];
+    unsigned kept;
+    bool ended, sound; /* sound: no request fails any more */
+} host;
+
+static bool fails(unsigned one_in)
+{
+    return one_in && !host.sound && !below(one_in);
+}
+
+/* Others take turns while a request is under way. */
+static int bring_in(void *of, uint64_t page, unsigned n, const paddr_t *frames)
+{
+    INSIST(of == &host);
+    sched_yield();
+    if (fails(now.read_fails))
+        return -EIO;
+    for (unsigned i = 0; i < n; i++)
+        if (page + i < PAGES)
+            memcpy(phys_to_virt(frames[i]), host.page[page + i], PAGE_SIZE);
+        else
+            memset(phys_to_virt(frames[i]), 0, PAGE_SIZE);
+    sched_yield();
+    return 0;
+}
+
+static int64_t write_out(void *of, uint64_t at, const void *from, size_t n)
+{
+    INSIST(of == &host && at + n <= sizeof(host.page));
+    sched_yield();
+    if (fails(now.write_fails))
+        return -EIO;
+    memcpy((char *)host.page + at, from, n);
+    files_seen.sent++;
+    sched_yield();
+    return (int64_t)n;
+}
+
+static int set_end(void *of, uint64_t bytes)
+{
+    INSIST(of == &host && bytes <= sizeof(host.page));
+    sched_yield();
+    memset((char *)host.page + bytes, 0, sizeof(host.page) - bytes);
+    sched_yield();
+    return 0;
+}
+
+static void keep_vnode(void *of, bool on)
+{
+    INSIST(of == &host && !host.ended && (on || host.kept));
+    host.kept += on ? 1 : -1u;
+}
+
+static void end_backing(void *of)
+{
+    INSIST(of == &host && !host.ended && !host.kept);
+    host.ended = true;
+}
+
+static const struct object_backing backing = {
+    .bring_in = bring_in,
+    .write_out = write_out,
+    .set_end = set_end,
+    .keep_vnode = keep_vnode,
+    .end_backing = end_backing,
+};
+
 /* ---- By mappings ----------------------------------------------------------------------------- */
 
 struct file_use {
@@ -79,11 +157,14 @@ static void use(void *frame, void *arg)
 
     files_seen.shown++;
     INSIST(may_be_cut(f, u->page) || u->page < f->size);
+    if (f->other[u->page] && holds(frame, f->other[u->page]))
+        *stamp = f->other[u->page];
     INSIST(holds(frame, *stamp) || (may_be_cut(f, u->page) && holds(frame, 0)) ||
            (f->writing[u->page] && holds(frame, f->next[u->page])));
     if (!u->write || may_be_cut(f, u->page) || f->writing[u->page])
         return;
     *stamp = next_stamp(f, u->page);
+    f->other[u->page] = 0;
     fill(frame, *stamp);
 }
 
@@ -97,7 +178,7 @@ static void expect_error(int err, const bool *ending)
     if (err == -EINTR)
         INSIST(*ending);
     else if (err == -EIO)
-        INSIST(now.read_fails);
+        INSIST(now.read_fails || now.write_fails);
     else
         INSIST((err == -ENOMEM || err == -EDQUOT) &&
                (now.map_fails || now.frames || now.no_swap || now.swap_kb || now.frame_fails));
@@ -187,6 +268,7 @@ static void write_one(struct file *f, unsigned page, const bool *ending)
     f->next[page] = next_stamp(f, page);
     fill(buffer, f->next[page]);
     int64_t n = object_write(f->object, (uint64_t)page * PAGE_SIZE, buffer, PAGE_SIZE);
+    f->other[page] = n < 0 && f == &files[HOSTED] ? f->next[page] : 0;
     if (n < 0)
         expect_error((int)n, ending);
     else
@@ -211,7 +293,7 @@ static void resize(struct file *f, const bool *ending)
     } else {
         f->size = size;
         for (unsigned i = size; i < PAGES; i++)
-            f->stamp[i] = 0;
+            f->stamp[i] = f->other[i] = 0;
     }
     INSIST(object_bytes(f->object) == f->size * PAGE_SIZE);
     f->resizing = false;
@@ -219,17 +301,48 @@ static void resize(struct file *f, const bool *ending)
     files_seen.cuts++;
 }
 
+/* Has what was stored brought to the host, which then has it, or what was stored since. `fresh`:
+ * the pages are dropped, too. */
+static void sync_host(struct file *f, bool fresh, const bool *ending)
+{
+    static uint64_t were[16][PAGES];
+    static unsigned last;
+    uint64_t *before = were[last++ % 16];
+    unsigned changes = f->changes;
+
+    if (f->resizing)
+        return;
+    for (unsigned i = 0; i < PAGES; i++)
+        before[i] = f->writing[i] || f->other[i] ? 0 : f->stamp[i];
+    int err =
+        fresh ? object_refresh(f->object, (uint64_t)f->size * PAGE_SIZE) : object_sync(f->object);
+    if (err) {
+        expect_error(err, ending);
+        return;
+    }
+    files_seen.synced++;
+    for (unsigned i = 0; i < f->size && f->changes == changes; i++) {
+        uint64_t stamp = stamp_of(host.page[i][0]);
+        INSIST(holds(host.page[i], stamp) && stamp >= before[i]);
+    }
+}
+
 void files_step(struct space *s, struct files_user *u, const bool *ending, bool forking)
 {
     struct file *f = &files[below(OBJECTS)];
+    struct file *hosted = &files[HOSTED];
     unsigned what = below(200), page = MIN(below(PAGES), below(3) ? below(PAGES) : PAGES - 1);
 
     if (what < 120)
         use_mapping(s, u, f, page, ending);
     else if (what < 155)
         read_one(f, page, ending);
-    else if (what < 194)
+    else if (what < 192)
         write_one(f, page, ending);
+    else if (what < 193)
+        sync_host(hosted, false, ending);
+    else if (what < 194)
+        sync_host(hosted, true, ending);
     else if (what < 197)
         resize(f, ending);
     else if (what < 198 && !forking)
@@ -246,15 +359,29 @@ void files_start(uint64_t from, vaddr_t at)
     base = at;
     object_store_init(&store, 10 * PAGES);
     for (unsigned i = 0; i < OBJECTS; i++) {
-        INSIST(!object_create(&store, &files[i].object));
+        INSIST(!object_create(&store, i == HOSTED ? &backing : NULL, &host, &files[i].object));
         files[i].size = 0;
     }
+    object_sync_start();
+}
+
+/* All is the host's when no process is left. */
+static void check_host(const struct file *f)
+{
+    host.sound = true;
+    object_sync_wait();
+    INSIST(!object_sync(f->object) && !host.kept);
+    for (unsigned i = 0; i < f->size; i++)
+        INSIST(holds(host.page[i], f->stamp[i]) ||
+               (f->other[i] && holds(host.page[i], f->other[i])));
 }
 
 void files_end(void)
 {
+    check_host(&files[HOSTED]);
     for (unsigned i = 0; i < OBJECTS; i++)
         object_put(files[i].object);
-    INSIST(files_seen.shown > 500 && files_seen.written > 100 && files_seen.cuts > 5);
+    INSIST(files_seen.shown > 500 && files_seen.written > 100 && files_seen.cuts > 5 &&
+           files_seen.sent > 100 && files_seen.synced > 5 && host.ended);
     object_store_end(&store);
 }

@@ -13,6 +13,7 @@ struct files_user {
 
 extern struct files_seen {
     unsigned shown, written, behind, cuts; /* uses by mappings; writes; errors -ENXIO; resizes */
+    unsigned sent, synced;                 /* requests to write at the host; syncs */
 } files_seen;
 
 /* Makes the objects, to be mapped at `at` in each process. */
