@@ -73,7 +73,7 @@ struct object {
     uint64_t bytes;       /* [F], as base: its size */
     uint32_t seals;       /* [A] written under the mutex: OBJECT_SEAL_* */
     bool hidden;          /* [F] no process gets a page: all are being dropped; with a backing */
-    bool stored;          /* [F] a process may have stored to a page since the last sync */
+    uint32_t stored;      /* [F] pages that processes may have stored to since the last sync */
     struct spinlock lock; /* [O] */
     struct list users;    /* [O] struct object_user */
     uint32_t pins;        /* [O] threads that evict a page of it, which cannot end meanwhile */

@@ -7,8 +7,12 @@
 #include "kernel/mem/mem.h"
 #include "mm/object.h"
 #include "mm/pool.h"
+#include "mm/pool/reclaim.h"
 
 #define ROOM_FIRST (16 * PAGE_SIZE)
+/* The part of memory that an object's pages may be stored to, before they are written to where they
+ * stay: only then they can be evicted without a slot. */
+#define STORED_PART 8
 
 /* ---- Stores ---------------------------------------------------------------------------------- */
 
@@ -213,6 +217,8 @@ int object_bring(struct object *o, uint64_t index, enum fault_access access)
     if (!o->backing)
         return object_bring_held(o, index, access);
     mutex_lock(&o->mutex);
+    if (o->stored > pools_memory() / STORED_PART)
+        object_sync_held(o); /* after an error there is less memory, and the next sync tells */
     int err = object_bring_held(o, index, access);
     mutex_unlock(&o->mutex);
     return err;
@@ -349,7 +355,7 @@ static int renew_locked(struct object *o, const struct part *x)
     node_is_out(s->pool, frame_page(page.pa)->next, &slot);
     if (slot) { /* which has what was before */
         arch_space_mark(&s->arch, va, 0, ARCH_WRITTEN);
-        o->stored = true;
+        o->stored++;
     }
     memcpy((uint8_t *)phys_to_virt(page.pa) + (x->at & PAGE_MASK), x->from, x->n);
     tell_use_locked(s->pool, &page);

@@ -80,7 +80,7 @@ static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_
         err = show_locked(s, r, va, page.pa, write, trim);
     if (!err && write) {
         arch_space_mark(&files->arch, at, 0, ARCH_WRITTEN);
-        o->stored = true;
+        o->stored += o->stored < UINT32_MAX;
     }
     return err;
 }

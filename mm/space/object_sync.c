@@ -110,12 +110,12 @@ static int sync_page(struct object *o, vaddr_t va)
     return done < bytes ? (put ? (int)put : -EIO) : 0;
 }
 
-static void set_stored(struct object *o, bool stored)
+static void set_stored(struct object *o, uint32_t pages)
 {
     struct space *s = o->store->space;
     bool irq = spin_lock(&s->lock);
 
-    o->stored = stored;
+    o->stored = pages;
     spin_unlock(&s->lock, irq);
 }
 
@@ -127,7 +127,7 @@ int object_sync_held(struct object *o)
 
     if (!o->stored)
         return 0;
-    set_stored(o, false);
+    set_stored(o, 0);
     while (va < end) {
         if (find_stored(s, &va, end)) {
             int err = sync_page(o, va);
@@ -137,7 +137,7 @@ int object_sync_held(struct object *o)
         sched_point();
     }
     if (first)
-        set_stored(o, true);
+        set_stored(o, 1);
     return first;
 }
 

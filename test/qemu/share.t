@@ -61,15 +61,17 @@ guest_tap
 echo hello >"$host/file"
 touch -d @1000000000 "$host/file"
 
-# A mapping of four times the memory: pages go to slots and return before they are the host's.
-head -c 8388608 /dev/urandom >"$host/much"
-cp "$host/much" "$work/before"
-boot smp=2 timeout=120 initrd="$work/initrd.tar" share="$host:rw" -- \
-	share=share:rw mem.user=2M swap=ram disk.ram=16M -- /shared much
-status_is 0 "a mapping larger than memory is stored to"
-guest_tap
-line "share event=end files=1..2" "no file of the host is held but the root"
-r=0; python3 - "$work/before" "$host/much" <<'END' || r=1
+# A mapping of four times the memory: pages go to slots and return before they are the host's; or,
+# without a disk, to the host.
+for swap in 'swap=ram disk.ram=16M' ''; do
+	head -c 8388608 /dev/urandom >"$host/much"
+	cp "$host/much" "$work/before"
+	boot smp=2 timeout=120 initrd="$work/initrd.tar" share="$host:rw" -- \
+		share=share:rw mem.user=2M $swap -- /shared much
+	status_is 0 "a mapping larger than memory is stored to, ${swap:-without a disk}"
+	guest_tap
+	line "share event=end files=1..2" "no file of the host is held but the root"
+	r=0; python3 - "$work/before" "$host/much" <<'END' || r=1
 import sys
 was, now = (bytearray(open(path, "rb").read()) for path in sys.argv[1:])
 for page in range(0, len(was), 4096):
@@ -78,7 +80,8 @@ for page in range(0, len(was), 4096):
         was[page + 1] = ord("w")
 sys.exit(was != now)
 END
-result $r "... and all of it is the host's"
+	result $r "... and all of it is the host's"
+done
 
 cp "$work/tree/shared" "$host/program"
 boot smp=2 timeout=60 share="$host" -- share=share -- /share/program ro

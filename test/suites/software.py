@@ -25,14 +25,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 TABLE = os.path.join(TOP, "test", "suites", "software.txt")
 FOLDER = os.path.join(TOP, "test", "suites", "software")
 FAILED, UNAVAILABLE, INTERRUPTED = 1, 2, 130
 LINES_SHOWN = 12
-HEAD = f"{'program':<17} {'result':<7} {'status':>6} {'s':>6}  {{}}what it printed\n"
+HEAD = f"{'program':<17} {'result':<7} {'status':>6}  {{}}what it printed\n"
 FETCH_FAILED = re.compile(rb"^vigil: .*(E: |apt-get|closure)", re.M)
 
 
@@ -100,7 +99,7 @@ def run(row, o):
     """Runs a row. Prints its line, and returns whether it passed."""
     folder = os.path.join(o["out"], row.name)
     os.makedirs(folder, exist_ok=True)
-    path, since = os.path.join(folder, o["kernel"] + ".txt"), time.monotonic()
+    path = os.path.join(folder, o["kernel"] + ".txt")
     with tempfile.TemporaryDirectory() as shared, open(path, "wb") as out:
         status = subprocess.run(words_of(row, o, folder, shared), cwd=FOLDER, stdout=out,
                                 stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
@@ -114,8 +113,8 @@ def run(row, o):
         raise Refused(output.decode(errors="replace").strip())
     found, whole = row.seen(output)
     passed = whole and status == 0
-    line = (f"{row.name:<17} {'passed' if passed else 'failed':<7} {status:>6} "
-            f"{time.monotonic() - since:>6.0f}  {{}}" + b"; ".join(dict.fromkeys(found)).decode())
+    line = (f"{row.name:<17} {'passed' if passed else 'failed':<7} {status:>6}  {{}}"
+            + b"; ".join(dict.fromkeys(found)).decode())
     print(line.format(""), flush=True)
     with open(os.path.join(folder, o["kernel"] + ".line"), "w", encoding="utf-8") as file:
         file.write(line.format(o["commit"] + "  ") + "\n")
@@ -139,8 +138,7 @@ def keep(o):
     with open(os.path.join(TOP, "docs", "results", f"software-{o['arch']}.txt"), "w",
               encoding="utf-8") as file:
         file.write(f"# {command}\n" + re.sub(r"commit [^;]*; ", "", text) +
-                   "# Programs of Debian in Vigil, on plain QEMU; s are the host's, which did "
-                   "other work; of: Vigil's commit\n\n" +
+                   "# Programs of Debian in Vigil, on plain QEMU; of: Vigil's commit\n\n" +
                    HEAD.format("of        ") + "".join(lines))
 
 
