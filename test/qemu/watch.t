@@ -23,14 +23,15 @@ checks() { # N WHAT...: what test/qemu/watch_check.py says of an answer
 	result $r "$2: the answer was checked"
 }
 
-# watchd and its client are not to be placed, whose lines would stand amid the answers.
+# watchd and its client are not to be placed, whose lines would stand amid the answers; and the
+# program ends while the client sleeps.
 boot machine=openpower720 timeout=200 -- -- watchd over=local token=$token '&' \
-	watchask POST /api/run $token "'sched.policy=cluster scoreboard ms=120'" sleep 80 \
+	watchask POST /api/run $token "'sched.policy=cluster scoreboard ms=180'" sleep 80 \
 	GET /api/state GET /metrics \
 	5 /events GET /nothing GET /api/knob \
 	POST /api/knob wrong sched.remote_pct=7 POST /api/knob $token sched.remote_pct=7 \
 	POST /api/knob $token sched.remote_pct=700 POST /api/knob $token cpus=2 \
-	POST /api/knob $token nosuch=2 'GET' '/debug/pprof/profile?ms=10' sleep 60 \
+	POST /api/knob $token nosuch=2 'GET' '/debug/pprof/profile?ms=10' sleep 110 \
 	POST /api/run $token "'sched.slice_us=2000 hello status=3'" sleep 30 \
 	POST /api/stop $token "''" POST /api/run $token "'scoreboard ms=5000'" \
 	POST /api/run $token hello POST /api/stop $token "''"
