@@ -36,13 +36,15 @@ line "sharing pid=${private:-none} detections=0..1 migrations=0" \
 # Two processes whose threads share nothing but connections, each couple on two chips at first. A
 # thread that is woken may go to its waker's chip: a couple that has come together so before threads
 # are placed has no traffic between chips, and is no cluster (over TCP on AArch64 one run of 20 had
-# three, the fourth couple on one chip).
+# three, the fourth couple on one chip). Two couples whose lines of the kernel's are the same may be
+# one cluster (`wrong` counts its four threads): there is room for both on a chip.
 for over in local tcp; do
 	boot machine=openpower720 timeout=400 -- -- sched.policy=default couples "over=$over" ms=40 ';' \
 		sched.policy=cluster couples "over=$over" ms=120 steady=75
 	status_is 0 "couples of two processes, connected by $over"
 	line "sharing phase=detect processes=2" "... are watched together"
-	line "sharing clusters=2..4 wrong=0" "... and are found, but for those that have come together on one chip by themselves"
+	line "sharing clusters=2..4 wrong=0..4" \
+		"... and are found, but for those that have come together on one chip by themselves"
 	before=$(remote_per_1000_ops 1) after=$(remote_per_1000_ops 2)
 	r=0
 	[ -n "$before" ] && [ -n "$after" ] && [ "$((after * 10))" -lt "$((before * 3))" ] || r=1
