@@ -24,14 +24,14 @@ checks() { # N WHAT...: what test/qemu/watch_check.py says of an answer
 }
 
 # watchd and its client are not to be placed, whose lines would stand amid the answers; and the
-# program ends while the client sleeps.
+# program ends while the client sleeps, before it reads events.
 boot machine=openpower720 timeout=200 -- -- watchd over=local token=$token '&' \
 	watchask POST /api/run $token "'sched.policy=cluster scoreboard ms=180'" sleep 80 \
-	GET /api/state GET /metrics \
+	GET /api/state GET /metrics sleep 100 \
 	5 /events GET /nothing GET /api/knob \
 	POST /api/knob wrong sched.remote_pct=7 POST /api/knob $token sched.remote_pct=7 \
 	POST /api/knob $token sched.remote_pct=700 POST /api/knob $token cpus=2 \
-	POST /api/knob $token nosuch=2 'GET' '/debug/pprof/profile?ms=10' sleep 110 \
+	POST /api/knob $token nosuch=2 'GET' '/debug/pprof/profile?ms=10' \
 	POST /api/run $token "'sched.slice_us=2000 hello status=3'" sleep 30 \
 	POST /api/stop $token "''" POST /api/run $token "'scoreboard ms=5000'" \
 	POST /api/run $token hello POST /api/stop $token "''"
