@@ -67,13 +67,14 @@ plain="--arch $arch --machine qemu --smp 2"
 	says "^hello: .* arguments=4: Hello! \\[$long\\] \\[one  two\\] \\[it's\\] \\[\\]\$" "words of thousands of characters"
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	( # the page's figures, once the program is in them
-		for _ in $(seq 100); do
+		until [ -e "$work/ended" ]; do
 			curl -s -m 2 "http://127.0.0.1:$port/api/state" >"$work/state"
 			! grep -q '"name":"scoreboard"' "$work/state" || break
 			sleep 0.1
 		done ) &
 	asks=$!
-	vigil run $plain --web "$port" -- scoreboard ms=2000
+	vigil run $plain --web "$port" -- scoreboard ms=3000
+	: >"$work/ended"
 	wait $asks
 	status_is 0 "--web: a program with watchd beside it"
 	r=0; grep -q '"name":"scoreboard"' "$work/state" || r=1
