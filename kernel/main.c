@@ -18,7 +18,7 @@
 #include "kernel/dev/model/machine_find.h"
 #include "kernel/dev/pci/pci.h"
 #include "kernel/drivers.h"
-#include "kernel/file/file.h"
+#include "kernel/file/terminal.h"
 #include "kernel/fs/fs.h"
 #include "kernel/fs/share.h"
 #include "kernel/handlers.h"
@@ -128,7 +128,7 @@ static void init_thread(void *arg)
              info->initrd.bytes);
     if (share_start())
         end_run(EXIT_BAD_ARGUMENT);
-    tty_start(&jobs_of_console);
+    terminals_start(&jobs_of_terminals);
     vdso_init(wall_clock_base_ns());
     procfs_start();
     process_init();

@@ -35,6 +35,7 @@ BASES = {
     ("kernel/proc/syscall/socket.c", "a->ops"): "socket_ops",
     ("kernel/proc/syscall/socket.c", "new->ops"): "socket_ops",
     "v->ops": "vnode_ops",
+    "t->end": "terminal_end",
     "named->ops": "vnode_ops",
     ("kernel/dev/net/net_device.c", "d->ops"): "net_ops",
     ("kernel/dev/net/net_queue.c", "d->ops"): "net_ops",
@@ -76,6 +77,7 @@ CALLS = {
         "kernel/core/printf.c:buffer_put",
     ],
     "kernel/fs/pseudo.c:take": ["kernel/file/file.c:take_listed"],
+    "kernel/file/pty.c:take": ["kernel/file/file.c:take_listed"],
     "kernel/fs/p9_file.c:take": ["kernel/file/file.c:take_listed"],
     "kernel/fs/tree.c:take": ["kernel/file/file.c:take_listed"],
     "mm/track/track.c:sink": [
@@ -113,6 +115,7 @@ RECURSIONS = {
         "DEPTH_MAX brackets and signs of a metric, and what is in them",
     ),
     "kernel/proc/process.c:end_family": (2, "none of those it ends is a family's first"),
+    "kernel/proc/jobs.c:hung_up": (1, "SIGHUP and SIGCONT end no process where they are sent"),
     "kernel/file/epoll.c:look_locked": (2, "an epoll in an epoll has none"),
     "kernel/net/socket/unix_packet.c:close_rights": (2, "the outermost closes what others find"),
     "kernel/net/lwip/streams.c:keep_main": (2, "what a branch belongs to is no branch"),

@@ -21,9 +21,9 @@ int file_make(struct vnode *v, uint32_t flags, struct file **out)
     mutex_init(&f->turn, "file position");
     spin_init(&f->lock, LOCK_FILE, "file");
     unsigned access = flags & O_ACCMODE;
-    unsigned opened = (access != O_WRONLY ? VNODE_READ : 0) |
-                      (access != O_RDONLY ? VNODE_WRITE : 0) |
-                      (flags & O_NONBLOCK ? VNODE_NONBLOCK : 0);
+    unsigned opened =
+        (access != O_WRONLY ? VNODE_READ : 0) | (access != O_RDONLY ? VNODE_WRITE : 0) |
+        (flags & O_NONBLOCK ? VNODE_NONBLOCK : 0) | (flags & O_NOCTTY ? VNODE_NO_CONTROL : 0);
     int err = flags & O_PATH ? 0 : v->ops->open(v, opened, &f->state);
     if (err) {
         vnode_put(v);

@@ -109,21 +109,7 @@ int64_t files_next(struct files *f, uint64_t fd);
 struct vnode *files_here(struct files *f);
 void files_go(struct files *f, struct vnode *here);
 
-/* ---- tty.c: the console ---------------------------------------------------------------------- */
-/* Job control. All in thread context, no lock held; but `typed` in the thread of a program that
- * uses the terminal. */
-struct tty_jobs {
-    /* Sends the signal that has been typed. Returns whether there was a group in front to get it,
-     * or the caller's own application. */
-    bool (*typed)(int number);
-    /* Returns 0 if the caller may read (SIGTTIN), or write or change settings (SIGTTOU), or an
-     * error; it may have sent its group that signal. */
-    int (*access)(int number);
-    /* Makes an ioctl of job control. Returns its result, -ENOTTY: it is none. */
-    int64_t (*control)(uint32_t request, uint64_t arg);
-};
-/* Makes /dev/console and /dev/tty. At boot, after fs_start(). */
-void tty_start(const struct tty_jobs *jobs);
+/* ---- tty.c: the console; see terminal.h ------------------------------------------------------ */
 /* Opens the console; what is written is marked as `writer`'s (console.h). Each opening gathers its
  * own lines. Returns 0 or -ENOMEM. */
 int tty_open(enum console_writer writer, struct file **out);

@@ -119,6 +119,18 @@ static int open_apart(const struct path_start *start, const char *path, uint32_t
     return err;
 }
 
+/* Finds what is opened in the place of a FIFO or a device; others are opened themselves. */
+static int find_opened(struct vnode *v, struct vnode **out)
+{
+    if (vnode_is(v, S_IFIFO))
+        return fifo_find(v, out);
+    int err = vnode_is(v, S_IFCHR) ? v->ops->follow(v, out) : -ENOSYS;
+    if (err != -ENOSYS)
+        return err;
+    *out = vnode_get(v);
+    return 0;
+}
+
 int file_open(const struct path_start *start, const char *path, uint32_t flags, uint32_t mode,
               struct file **out)
 {
@@ -133,9 +145,9 @@ int file_open(const struct path_start *start, const char *path, uint32_t flags, 
         return err;
     if ((flags & O_TRUNC) && writes_to(v, flags))
         err = v->ops->set_size(v, 0);
-    if (!err && vnode_is(v, S_IFIFO) && !(flags & O_PATH)) {
+    if (!err && !(flags & O_PATH)) {
         struct vnode *named = v;
-        err = fifo_find(named, &v);
+        err = find_opened(named, &v);
         vnode_put(named);
         if (err)
             return err;

@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 
 #define BUNDLE_FOLDER "/bin"
+#define DEV_FOLDER    "/dev/"
 
 static struct mount *mounts; /* fixed after fs_start() */
 static uint32_t last_device;
@@ -117,7 +118,9 @@ void fs_mount(const char *path, struct pseudo *fs)
 
 int fs_mount_on(const char *path, struct mount *m)
 {
-    struct vnode *on = tree_make_folder(root, path, 0755);
+    bool in_dev = !memcmp(path, DEV_FOLDER, sizeof(DEV_FOLDER) - 1);
+    struct vnode *on = in_dev ? tree_make_folder(dev, path + sizeof(DEV_FOLDER) - 1, 0755)
+                              : tree_make_folder(root, path, 0755);
 
     if (!on || on->covered)
         return -ENOTDIR;

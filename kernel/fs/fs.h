@@ -33,8 +33,8 @@ void fs_add_link(const char *path, const char *target);
  * stays in memory. At boot, after fs_start(). Panics without memory. */
 struct pseudo;
 void fs_mount(const char *path, struct pseudo *fs);
-/* The same for a file system of another kind. Returns 0, or -ENOTDIR: there is no memory for the
- * folder, or something else is there. */
+/* The same for a file system of another kind, also at a folder of /dev. Returns 0, or -ENOTDIR:
+ * there is no memory for the folder, or something else is there. */
 int fs_mount_on(const char *path, struct mount *m);
 /* Returns the first file system mounted; the others follow by `next`. */
 const struct mount *fs_mounts(void);

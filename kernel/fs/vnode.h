@@ -47,8 +47,15 @@ struct vnode_stat {
 typedef bool vnode_entry(void *to, const char *name, size_t n, uint64_t id, uint32_t type,
                          uint64_t cursor);
 
-/* Bits of `flags` of open, read and write. APPEND: writes go to the end. */
-enum { VNODE_READ = 1, VNODE_WRITE = 2, VNODE_NONBLOCK = 4, VNODE_APPEND = 8 };
+/* Bits of `flags` of open, read and write. APPEND: writes go to the end. NO_CONTROL: a terminal
+ * does not become the caller's by being opened. */
+enum {
+    VNODE_READ = 1,
+    VNODE_WRITE = 2,
+    VNODE_NONBLOCK = 4,
+    VNODE_APPEND = 8,
+    VNODE_NO_CONTROL = 16
+};
 
 struct vnode_ops {
     bool stream; /* it has no positions: reads and writes take what comes next */
@@ -68,8 +75,8 @@ struct vnode_ops {
     /* Stores the target of a symbolic link, without a NUL. Returns its length, at most `room`, or
      * -EINVAL: it is none. */
     int64_t (*readlink)(struct vnode *link, char *to, size_t room);
-    /* Returns the vnode that a link leads to without a path, referenced: -ENOSYS: follow its
-     * target. */
+    /* Returns the vnode that a link leads to without a path, or that opening a device opens in its
+     * place; referenced. -ENOSYS: follow the link's target, or open the device itself. */
     int (*follow)(struct vnode *link, struct vnode **out);
     void (*stat)(struct vnode *v, struct vnode_stat *out);
 
@@ -225,13 +232,16 @@ int64_t vnode_no_find(struct vnode *v, uint64_t at, bool hole); /* it has no hol
 int vnode_no_create_apart(struct vnode *folder, uint32_t mode, bool linked, struct vnode **out);
 int vnode_no_punch(struct vnode *v, uint64_t at, uint64_t n);
 int vnode_sync(struct vnode *v, void *state, bool data); /* it is where it stays */
-/* The operations that change a file system, of one that cannot be written; but for `set_size`. */
-#define VNODE_OPS_FIXED                                                                        \
+/* The operations that change a file system, of one that cannot be written; but for `set_size`, and
+ * in the first list for those that change attributes. */
+#define VNODE_OPS_FIXED_BUT_ATTRIBUTES                                                         \
     .create = vnode_no_create, .remove = vnode_no_remove, .rename = vnode_no_rename,           \
-    .change = vnode_no_change, .give = vnode_no_give, .stamp = vnode_no_stamp,                 \
     .link = vnode_no_link, .sync = vnode_sync, .own = vnode_no_own, .object = vnode_no_object, \
     .find = vnode_no_find, .punch = vnode_no_punch, .create_apart = vnode_no_create_apart,     \
     .exchange_names = vnode_no_exchange_names
+#define VNODE_OPS_FIXED                                                               \
+    VNODE_OPS_FIXED_BUT_ATTRIBUTES, .change = vnode_no_change, .give = vnode_no_give, \
+                                    .stamp = vnode_no_stamp
 /* What the operations of a stream have in common that is in no folder, as of a pipe. */
 #define VNODE_OPS_NOWHERE                                                                        \
     .stream = true, .lookup = vnode_no_lookup, .parent = vnode_no_parent, .list = vnode_no_list, \

@@ -1,28 +1,32 @@
 /* See jobs.h. */
 #include "kernel/proc/jobs.h"
+#include "kernel/file/terminal.h"
 #include "kernel/proc/internal.h"
 #include <asm/ioctls.h>
 #include <linux/signal.h>
 
-/* 0: no session has the console. */
-static uint32_t session, front; /* atomic; both change by jobs_lock */
-static struct spinlock jobs_lock = SPINLOCK(LOCK_PROC, "console's session");
+/* Guards changes of a terminal's `session` and `front`. */
+static struct spinlock jobs_lock = SPINLOCK(LOCK_PROC, "sessions of terminals");
 
 static uint32_t now(const uint32_t *number)
 {
     return __atomic_load_n(number, __ATOMIC_RELAXED);
 }
 
-/* Sets both, if the session is still `old`. */
-static bool change(uint32_t old, uint32_t new, uint32_t group)
+/* Sets both, if the session is still `old`. A session keeps its terminal. */
+static bool change(struct terminal *t, uint32_t old, uint32_t new, uint32_t group)
 {
-    bool irq = spin_lock(&jobs_lock), is = session == old;
+    bool irq = spin_lock(&jobs_lock), is = t->session == old;
 
     if (is) {
-        __atomic_store_n(&session, new, __ATOMIC_RELAXED);
-        __atomic_store_n(&front, group, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->session, new, __ATOMIC_RELAXED);
+        __atomic_store_n(&t->front, group, __ATOMIC_RELAXED);
+        if (new)
+            terminal_get(t);
     }
     spin_unlock(&jobs_lock, irq);
+    if (is && old)
+        terminal_put(t);
     return is;
 }
 
@@ -30,40 +34,62 @@ static void send_to(uint32_t group, int number)
 {
     siginfo_t info = {.si_signo = number, .si_code = SI_KERNEL};
 
-    signal_send_group(group, &info);
+    if (group)
+        signal_send_group(group, &info);
 }
 
 void jobs_begin(const struct process *p)
 {
-    while (!change(now(&session), p->pid, p->pid))
+    struct terminal *t = tty_terminal();
+
+    while (!change(t, now(&t->session), p->pid, p->pid))
         ;
 }
 
-/* Takes the console from the session. Its jobs are told. */
-static void hang_up(uint32_t of)
+/* Takes the terminal from the session. Its jobs are told. */
+static void take_away(struct terminal *t, uint32_t of)
 {
-    uint32_t group = now(&front);
+    uint32_t group = now(&t->front);
 
-    if (!change(of, 0, 0))
+    if (!change(t, of, 0, 0))
         return;
+    terminal_session_ended(t);
     send_to(group, SIGHUP);
     send_to(group, SIGCONT);
 }
 
 void jobs_end(const struct process *p)
 {
-    if (now(&session) == p->pid)
-        hang_up(p->pid);
+    for (struct terminal *t; (t = terminal_of_session(p->pid, false)); terminal_put(t))
+        take_away(t, p->pid);
 }
 
-uint32_t jobs_front(uint32_t of)
+uint32_t jobs_terminal(uint32_t session, uint32_t *front)
 {
-    return of && of == now(&session) ? now(&front) : 0;
+    struct terminal *t = session ? terminal_of_session(session, true) : NULL;
+    uint32_t device = t ? t->device : 0;
+
+    *front = t ? now(&t->front) : 0;
+    terminal_put(t);
+    return device;
 }
 
-static bool has_console(const struct process *p)
+static const struct process *caller(void)
 {
-    return now(&session) && proctree_session(p) == now(&session);
+    return thread_current()->process;
+}
+
+/* Returns whether it is the terminal of the process. */
+static bool has(const struct process *p, const struct terminal *t)
+{
+    uint32_t session = now(&t->session);
+
+    return session && !terminal_has_hung_up(t) && proctree_session(p) == session;
+}
+
+static struct terminal *of_caller(void)
+{
+    return terminal_of_session(proctree_session(caller()), true);
 }
 
 /* ---- Signals that are typed ------------------------------------------------------------------ */
@@ -80,28 +106,41 @@ static void send_to_family(const struct process *reader, const siginfo_t *info)
     }
 }
 
-static bool typed(int number)
+static bool typed(struct terminal *t, int number)
 {
     siginfo_t info = {.si_signo = number, .si_code = SI_KERNEL};
-    const struct process *reader = thread_current()->process;
+    const struct process *reader = t->end->shared ? caller() : NULL;
+    uint32_t front = now(&t->front);
 
-    if (reader && !has_console(reader))
+    if (reader && !has(reader, t))
         send_to_family(reader, &info);
-    else if (now(&front))
-        signal_send_group(now(&front), &info);
+    else if (front)
+        signal_send_group(front, &info);
     else
         return false;
     return true;
 }
 
+/* The leader is told; the group in front is once the leader has ended. */
+static void hung_up(struct terminal *t)
+{
+    struct process *leader = now(&t->session) ? process_find(now(&t->session)) : NULL;
+
+    if (!leader)
+        return;
+    signal_send(leader, &(siginfo_t){.si_signo = SIGHUP, .si_code = SI_KERNEL});
+    signal_send(leader, &(siginfo_t){.si_signo = SIGCONT, .si_code = SI_KERNEL});
+    process_put(leader);
+}
+
 /* ---- Access by jobs that are not in front ---------------------------------------------------- */
 
-static int access_by(int number)
+static int access_by(struct terminal *t, int number)
 {
-    const struct process *p = thread_current()->process;
+    const struct process *p = caller();
     uint32_t group = proctree_group(p);
 
-    if (!has_console(p) || group == now(&front))
+    if (!has(p, t) || group == now(&t->front))
         return 0;
     if (signal_is_refused(number))
         return number == SIGTTIN ? -EIO : 0;
@@ -111,10 +150,10 @@ static int access_by(int number)
     return -ERESTARTSYS;
 }
 
-static int set_front(const struct process *p, uint64_t arg)
+static int set_front(struct terminal *t, const struct process *p, uint64_t arg)
 {
     int32_t group;
-    int err = access_by(SIGTTOU);
+    int err = access_by(t, SIGTTOU);
 
     if (err)
         return err;
@@ -122,18 +161,30 @@ static int set_front(const struct process *p, uint64_t arg)
         return -EFAULT;
     if (group < 0)
         return -EINVAL;
-    uint32_t own = proctree_session(p), of = proctree_session_of((uint32_t)group);
-    if (of != own)
+    uint32_t session = proctree_session(p), of = proctree_session_of((uint32_t)group);
+    if (of != session)
         return of ? -EPERM : -ESRCH;
-    change(own, own, (uint32_t)group);
+    change(t, session, session, (uint32_t)group);
     return 0;
 }
 
-static int take_console(const struct process *p)
+/* Makes it the terminal of the session that p leads. `steals`: also if it is another session's. */
+static int take(struct terminal *t, const struct process *p, bool steals)
 {
-    if (has_console(p))
+    uint32_t of = now(&t->session);
+
+    if (has(p, t) && of == p->pid)
         return 0;
-    return proctree_session(p) == p->pid && change(0, p->pid, proctree_group(p)) ? 0 : -EPERM;
+    struct terminal *other = of_caller();
+    terminal_put(other);
+    if (proctree_session(p) != p->pid || other || (of && !steals))
+        return -EPERM;
+    return change(t, of, p->pid, proctree_group(p)) ? 0 : -EPERM;
+}
+
+static void opened(struct terminal *t)
+{
+    take(t, caller(), false);
 }
 
 static int put_number(uint64_t arg, uint32_t number)
@@ -141,22 +192,23 @@ static int put_number(uint64_t arg, uint32_t number)
     return arch_copy_to_user(arg, &number, sizeof(number)) ? -EFAULT : 0;
 }
 
-static int64_t control(uint32_t request, uint64_t arg)
+static int64_t control(struct terminal *t, bool master, uint32_t request, uint64_t arg)
 {
-    const struct process *p = thread_current()->process;
+    const struct process *p = caller();
+    bool owns = has(p, t);
 
-    if (request == TIOCSCTTY)
-        return take_console(p);
-    if (!has_console(p))
-        return -ENOTTY;
     switch (request) {
+    case TIOCSCTTY:
+        return take(t, p, arg == 1);
     case TIOCGPGRP:
-        return put_number(arg, now(&front));
+        return owns || master ? put_number(arg, now(&t->front)) : -ENOTTY;
     case TIOCSPGRP:
-        return set_front(p, arg);
+        return owns ? set_front(t, p, arg) : -ENOTTY;
     case TIOCGSID:
-        return put_number(arg, now(&session));
+        return (owns || master) && now(&t->session) ? put_number(arg, now(&t->session)) : -ENOTTY;
     case TIOCNOTTY:
+        if (!owns || master)
+            return -ENOTTY;
         jobs_end(p);
         return 0;
     default:
@@ -164,4 +216,21 @@ static int64_t control(uint32_t request, uint64_t arg)
     }
 }
 
-const struct tty_jobs jobs_of_console = {.typed = typed, .access = access_by, .control = control};
+static int64_t add_file(struct file *f, bool closes)
+{
+    int64_t fd = files_add(caller()->files, f, 0, closes);
+
+    if (fd < 0)
+        file_put(f);
+    return fd;
+}
+
+const struct terminal_jobs jobs_of_terminals = {
+    .typed = typed,
+    .access = access_by,
+    .control = control,
+    .opened = opened,
+    .hung_up = hung_up,
+    .of_caller = of_caller,
+    .add_file = add_file,
+};

@@ -7,18 +7,16 @@
 #include "kernel/proc/internal.h"
 #include "kernel/proc/jobs.h"
 #include "kernel/proc/procfs.h"
-#include <linux/major.h>
 #include <linux/sched.h>
 
 #define TICK_NS      (10 * NS_PER_MS) /* of the times that Linux tells: 1 / USER_HZ */
 #define NAME_BYTES   16               /* of a thread, the NUL included */
-#define CONSOLE_TTY  (TTYAUX_MAJOR << 8 | 1)
-#define PRIORITY_MID 20 /* of a thread that has asked for nothing */
+#define PRIORITY_MID 20               /* of a thread that has asked for nothing */
 
 struct now {
     char state; /* Linux's letter */
     char name[PROCESS_NAME_MAX];
-    uint32_t parent, group, session, front;
+    uint32_t parent, group, session, terminal, front;
     unsigned threads, cpu;
     uint64_t mapped, resident, locked; /* pages */
     uint64_t run_ns, children_ns, started_ns;
@@ -35,7 +33,7 @@ static void fill_kin(const struct process *p, struct now *out)
     out->parent = proctree_parent(p);
     out->group = proctree_group(p);
     out->session = proctree_session(p);
-    out->front = jobs_front(out->session);
+    out->terminal = jobs_terminal(out->session, &out->front);
     out->started_ns = p->started_ns;
     memcpy(out->name, p->name, sizeof(out->name));
 }
@@ -128,8 +126,8 @@ static void print_stat(struct pseudo_text *t, uint32_t number, const struct now 
 {
     typedef unsigned long long ull;
     pseudo_print(t, "%u (%.15s) %c %u %u %u %u %d 0 0 0 0 0 %llu 0 %llu 0 %d %d %u 0 %llu ", number,
-                 s->name, s->state, s->parent, s->group, s->session, s->front ? CONSOLE_TTY : 0u,
-                 s->front ? (int)s->front : -1, (ull)(s->run_ns / TICK_NS),
+                 s->name, s->state, s->parent, s->group, s->session, s->terminal,
+                 s->terminal ? (int)s->front : -1, (ull)(s->run_ns / TICK_NS),
                  (ull)(s->children_ns / TICK_NS), priority_of(&s->asked), s->asked.nice, s->threads,
                  (ull)(s->started_ns / TICK_NS));
     pseudo_print(t,

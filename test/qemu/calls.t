@@ -1,21 +1,21 @@
 #!/bin/sh
-# FIFOs, what processes set of others, and single calls: the same as under Linux.
+# FIFOs, pseudo-terminals, what processes set of others, and single calls: the same as under Linux.
 . "${0%/*}/lib.sh"
 
 compiler=$arch-linux-gnu-gcc
 command -v "$compiler" >/dev/null 2>&1 || skip_all "no $compiler"
-for t in fifos others calls; do
+for t in fifos terminals others calls; do
 	"$compiler" -O1 -static -o "$work/$t" "test/linux/$t.c"
 	if [ "$(uname -m)" = "$arch" ]; then
 		r=0; timeout 60 "$work/$t" >"$work/linux.txt" 2>&1 || r=1
-		[ $t = fifos ] || [ "$(id -u)" -eq 0 ] || r=0 # of others only root sets all
+		[ $t = fifos ] || [ $t = terminals ] || [ "$(id -u)" -eq 0 ] || r=0 # of others only root sets all
 		result $r "$t finds the same under Linux"
 	fi
 done
-tar -C "$work" -cf "$work/initrd.tar" fifos others calls
+tar -C "$work" -cf "$work/initrd.tar" fifos terminals others calls
 initrd=initrd=$work/initrd.tar
 
-for t in fifos others calls; do
+for t in fifos terminals others calls; do
 	boot smp=2 timeout=120 "$initrd" -- -- /$t
 	status_is 0 "$t"
 	guest_tap

@@ -3,6 +3,7 @@ test_chacha20_SRC := kernel/lib/chacha20.c
 test_cmdline_SRC := kernel/core/cmdline.c $(addprefix kernel/lib/,date.c ipv4.c words.c format.c)
 test_console_SRC := $(addprefix kernel/core/,console.c printf.c) kernel/lib/format.c $(LOCK_SRC)
 test_ctf_SRC := $(addprefix kernel/trace/,ctf.c ctf_describe.c)
+test_discipline_SRC := kernel/file/discipline.c
 test_date_SRC := kernel/lib/date.c
 test_entropy_SRC := kernel/core/entropy.c kernel/lib/chacha20.c $(LOCK_SRC)
 test_format_SRC := kernel/lib/format.c
