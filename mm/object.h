@@ -6,10 +6,11 @@
  * those of a process, by the same policies; all stores are in one pool, that of files. Policies are
  * told of each read and write.
  *
- * A process that maps an object shared has the same frames in its own table. They count in their
- * nodes' `mapped`, but the nodes are the store's. A page is first taken out of the tables of all
+ * A process that maps an object has the same frames in its own table. They count in their nodes'
+ * `mapped`, but the nodes are the store's. A page is first taken out of the tables of all
  * processes, and then evicted or dropped as any other. The right to write is given when a process
- * writes, not before: then the store's table marks the page as written.
+ * writes, not before: where the mapping is shared, the store's table marks the page as written
+ * then; where it is private, the process gets a copy, a page of its own, in the frame's place.
  *
  * Contents that stay elsewhere, as those of a file of the host, are read when a page is first used,
  * and again after it was evicted. A write goes there at once, and to the pages that are in memory.
@@ -144,12 +145,15 @@ int object_refresh(struct object *o, uint64_t bytes);
 struct page_source page_source_object(struct object *o);
 
 /* ---- For mm only ----------------------------------------------------------------------------- */
-/* Returns the object whose frames the region has, or NULL. */
+/* Returns the object that the region maps, or NULL. */
+static inline struct object *object_mapped(const struct region *r)
+{
+    return r->source.ops && r->source.ops->object ? (struct object *)r->source.of : NULL;
+}
+/* The same, if the region has only the object's frames, and no copies. */
 static inline struct object *object_shown(const struct region *r)
 {
-    return r->source.ops && r->source.ops->object && (r->flags & REGION_SHARED)
-               ? (struct object *)r->source.of
-               : NULL;
+    return r->flags & REGION_SHARED ? object_mapped(r) : NULL;
 }
 /* object.c: returns where page `index` of o is in its store's space, or 0: o changes its place now.
  * [F] held. */
@@ -165,11 +169,17 @@ int object_sync_held(struct object *o);
 void object_sync_later(struct object *o);
 /* object_map.c: drops a reference and keep_vnode(). No lock held. */
 void object_unkeep(struct object *o);
-/* object_map.c: maps the object's page at va of s, in r, for the access. Sets *trim as
- * track_soft_used_locked. [S] held. Returns 0; -ENXIO: behind its end; -ENOMEM or -EDQUOT; or 1: it
- * is to be brought first. */
+/* object_map.c: maps the object's page at va of s, in r, for the access, which is no write where r
+ * is private. Sets *trim as track_soft_used_locked. [S] held. Returns 0; -ENXIO: behind its end, or
+ * too many tables have it; -EMFILE: the same where r is private; -ENOMEM or -EDQUOT; or 1: it is to
+ * be brought first. */
 int object_map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
                       bool *trim);
+/* mm/pool/object_users.c: takes the object's page at va out of s's table. Returns its node, which
+ * is the pool of files'. [S] held. The next one must follow. */
+uint32_t object_unmap_locked(struct space *s, vaddr_t va);
+/* mm/pool/object_users.c: has TLBs forget the page. No lock held. */
+void object_unmapped(struct space *s, vaddr_t va, uint32_t n);
 /* object_map.c: notes that s maps o. [M] held. Returns 0 or -ENOMEM. */
 int object_add_user(struct object *o, struct space *s);
 /* object_map.c: takes what s no longer maps, or, `all`, everything, out of its list, and puts it

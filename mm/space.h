@@ -122,6 +122,8 @@ void space_unlock_regions(struct space *s);
 /* drop.c: drops all pages of [va, end). Unless the regions are closed, faults may bring new ones.
  * Thread context. */
 void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end);
+/* drop.c: the same of those that are objects', and not the space's own. */
+void space_drop_shown(struct space *s, vaddr_t va, vaddr_t end);
 /* drop.c: splits regions at va and end, so that a change concerns whole regions. Two nodes are
  * reserved. [M] and [S] held. */
 void space_cut_locked(struct space *s, vaddr_t va, vaddr_t end);
@@ -156,7 +158,10 @@ unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va);
  * -ENXIO: it is behind the end of an object. */
 int readahead_read(struct space *s, const struct page_source *source, uint64_t page, vaddr_t va,
                    unsigned n, paddr_t first);
-/* fault.c: makes the pages of [va, end) the space's own: copies what relatives have, too. [M] held.
+/* fault.c: brings the page at va, whatever its region's protection, as one that only s has. Thread
+ * context. Returns as space_fault. */
+int space_fault_own(struct space *s, vaddr_t va);
+/* fill.c: makes the pages of [va, end) the space's own: copies what relatives have, too. [M] held.
  * Returns 0 or an error of space_fault. */
 int space_unshare(struct space *s, vaddr_t va, vaddr_t end);
 /* fetch.c: starts reading the pages of [va, end) that are out, as far as there is room. Thread

@@ -270,6 +270,7 @@ struct tree *tree_create(const char *type, uint32_t magic, bool read_only)
         return NULL;
     spin_init(&t->lock, LOCK_FS, "tree of files");
     object_store_init(&t->store, 0);
+    object_store_init(&t->archived, UINT64_MAX);
     t->mount =
         (struct mount){.type = type, .usage = tell_usage, .magic = magic, .read_only = read_only};
     t->bucket_count = BUCKETS_FIRST;
@@ -310,6 +311,7 @@ void tree_destroy_for_test(struct tree *t)
     }
     vnode_put(&root->v);
     object_store_end(&t->store);
+    object_store_end(&t->archived);
     area_free(t->buckets);
     kfree(t);
 }

@@ -23,7 +23,7 @@ struct node {
     struct list children;
     struct node *listed;   /* [T] of a folder: the child that was listed last, or NULL */
     struct node *next;     /* [T] in its bucket */
-    struct object *object; /* [A] contents of a file that was written, made once; NULL: none */
+    struct object *object; /* [A] contents of a file, made once; NULL: none */
     char *own_target;      /* [-] of a link that a program made: freed with the node */
     struct node *same; /* the node that has its contents, referenced, for a hard link; or NULL */
 };
@@ -33,7 +33,7 @@ struct tree {
     struct spinlock lock;
     struct node **buckets; /* [T] of nodes by folder and name */
     uint64_t bucket_count, node_count, last_id, last_cursor;
-    struct object_store store; /* of all contents that were written */
+    struct object_store store, archived; /* of all contents that were written, or are archives' */
 };
 
 extern const struct vnode_ops tree_ops;
@@ -67,6 +67,16 @@ void node_enter(struct node *folder, struct node *child, const char *name, size_
  * parent, which is returned, without the lock. Lock held. */
 struct node *node_leave(struct node *child);
 
+/* ---- tree_object.c --------------------------------------------------------------------------- */
+int node_object(struct vnode *v, struct object **out);
+/* Returns the node's object, or NULL. Any context. */
+static inline struct object *node_contents(const struct node *f)
+{
+    return __atomic_load_n(&f->object, __ATOMIC_ACQUIRE);
+}
+/* Frees the contents of a node that has no reference left. */
+void node_free_contents(struct node *f);
+
 /* ---- tree_write.c: operations that read and change what was written -------------------------- */
 int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n);
 int64_t node_write(struct vnode *v, void *state, unsigned flags, uint64_t at, const void *from,
@@ -85,9 +95,6 @@ int node_stamp(struct vnode *v, const struct vnode_time *accessed,
                const struct vnode_time *modified);
 int node_link(struct vnode *folder, const char *name, size_t n, struct vnode *v);
 int node_own(struct vnode *v, bool copied, struct vnode **out);
-int node_object(struct vnode *v, struct object **out);
 int node_create_apart(struct vnode *v, uint32_t mode, bool linked, struct vnode **out);
 int64_t node_find(struct vnode *v, uint64_t at, bool hole);
 int node_punch(struct vnode *v, uint64_t at, uint64_t n);
-/* Frees what was written to a node that has no reference left. */
-void node_free_contents(struct node *f);

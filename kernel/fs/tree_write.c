@@ -53,29 +53,6 @@ int node_stamp(struct vnode *v, const struct vnode_time *accessed,
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static struct object *object_of(const struct node *f)
-{
-    return __atomic_load_n(&f->object, __ATOMIC_ACQUIRE);
-}
-
-int node_object(struct vnode *v, struct object **out)
-{
-    struct node *f = node_of(v);
-    int err = 0;
-
-    if (!vnode_is(v, S_IFREG) || v->data)
-        return -ENODEV;
-    if (!object_of(f)) {
-        struct object *fresh, *none = NULL;
-        err = object_create(&f->tree->store, NULL, NULL, &fresh);
-        if (!err && !__atomic_compare_exchange_n(&f->object, &none, fresh, false, __ATOMIC_ACQ_REL,
-                                                 __ATOMIC_ACQUIRE))
-            object_put(fresh);
-    }
-    *out = object_of(f);
-    return err ? -ENOSPC : 0;
-}
-
 int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, void *to, size_t n)
 {
     struct node *f = node_of(v);
@@ -84,7 +61,7 @@ int64_t node_read(struct vnode *v, void *state, unsigned flags, uint64_t at, voi
         return -EISDIR;
     if (v->data)
         return vnode_read_data(v, state, flags, at, to, n);
-    int64_t done = object_of(f) ? object_read(object_of(f), at, to, n) : 0;
+    int64_t done = node_contents(f) ? object_read(node_contents(f), at, to, n) : 0;
     if (done > 0) {
         bool irq = tree_lock(f->tree);
         note_read(f);
@@ -129,7 +106,7 @@ int node_resize(struct vnode *v, uint64_t size)
 
 int64_t node_find(struct vnode *v, uint64_t at, bool hole)
 {
-    struct object *o = object_of(node_of(v));
+    struct object *o = v->data ? NULL : node_contents(node_of(v));
 
     return o ? object_find(o, at, hole) : vnode_no_find(v, at, hole);
 }
@@ -142,12 +119,6 @@ int node_punch(struct vnode *v, uint64_t at, uint64_t n)
     if (!err)
         contents_changed(node_of(v));
     return err == -ENOMEM || err == -EDQUOT ? -ENOSPC : err;
-}
-
-void node_free_contents(struct node *f)
-{
-    object_put(f->object);
-    kfree(f->own_target);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */

@@ -19,6 +19,8 @@ enum { ELFCLASS64 = 2, ELFDATA2LSB = 1, EV_CURRENT = 1, ET_EXEC = 2, ET_DYN = 3 
 enum { PT_LOAD = 1, PT_INTERP = 3 };
 #define PHNUM_MAX 64
 
+static const char unread[] = "cannot be read";
+
 static const char *check_header(const struct ehdr *h, uint64_t size,
                                 const struct elf_limits *limits)
 {
@@ -98,19 +100,20 @@ static const char *add_segment(struct elf_plan *plan, const struct phdr *p)
     return NULL;
 }
 
-static const char *read_interpreter(struct elf_plan *plan, const uint8_t *file, uint64_t size,
+static const char *read_interpreter(struct elf_plan *plan, const struct elf_file *file,
                                     const struct phdr *p)
 {
-    if (p->offset > size || p->filesz > size - p->offset)
+    if (p->offset > file->size || p->filesz > file->size - p->offset)
         return "interpreter's path beyond the end of the file";
     if (p->filesz < 2 || p->filesz > sizeof(plan->interpreter))
         return "path of an interpreter too long or empty";
-    for (uint64_t i = 0; i < p->filesz; i++)
-        if (!file[p->offset + i] != (i == p->filesz - 1))
-            return "malformed path of an interpreter";
     if (plan->interpreter[0])
         return "two interpreters";
-    memcpy(plan->interpreter, file + p->offset, p->filesz);
+    if (!file->read_bytes(file->of, p->offset, plan->interpreter, p->filesz))
+        return unread;
+    for (uint64_t i = 0; i < p->filesz; i++)
+        if (!plan->interpreter[i] != (i == p->filesz - 1))
+            return "malformed path of an interpreter";
     return NULL;
 }
 
@@ -129,17 +132,18 @@ static void find_headers(struct elf_plan *plan, const struct ehdr *h)
     }
 }
 
-static const char *plan_segments(const uint8_t *file, uint64_t size, const struct ehdr *h,
+static const char *plan_segments(const struct elf_file *file, const struct ehdr *h,
                                  const struct elf_limits *limits, struct elf_plan *plan)
 {
     for (unsigned i = 0; i < h->phnum; i++) {
         struct phdr p;
         const char *why = NULL;
-        memcpy(&p, file + h->phoff + i * sizeof(p), sizeof(p));
+        if (!file->read_bytes(file->of, h->phoff + i * sizeof(p), &p, sizeof(p)))
+            return unread;
         if (p.type == PT_INTERP)
-            why = read_interpreter(plan, file, size, &p);
+            why = read_interpreter(plan, file, &p);
         if (!why && p.type == PT_LOAD && p.memsz)
-            why = check_segment(&p, size, limits, plan->relative) ?: add_segment(plan, &p);
+            why = check_segment(&p, file->size, limits, plan->relative) ?: add_segment(plan, &p);
         if (why)
             return why;
     }
@@ -157,21 +161,23 @@ static const char *check_entry(const struct elf_plan *plan)
     return "entry point outside the code";
 }
 
-int elf_plan(const void *file, uint64_t size, const struct elf_limits *limits, struct elf_plan *out,
+int elf_plan(const struct elf_file *file, const struct elf_limits *limits, struct elf_plan *out,
              const char **why)
 {
     struct ehdr h;
 
     *why = "shorter than an ELF header";
-    if (size < sizeof(h))
+    if (file->size < sizeof(h))
         return -ENOEXEC;
-    memcpy(&h, file, sizeof(h));
+    *why = unread;
+    if (!file->read_bytes(file->of, 0, &h, sizeof(h)))
+        return -EIO;
     *out =
         (struct elf_plan){.entry = h.entry, .relative = h.type == ET_DYN, .alignment = PAGE_SIZE};
-    *why = check_header(&h, size, limits);
+    *why = check_header(&h, file->size, limits);
     if (!*why)
-        *why = plan_segments(file, size, &h, limits, out);
+        *why = plan_segments(file, &h, limits, out);
     if (!*why)
         *why = check_entry(out);
-    return *why ? -ENOEXEC : 0;
+    return *why == unread ? -EIO : *why ? -ENOEXEC : 0;
 }

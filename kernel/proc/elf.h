@@ -4,7 +4,7 @@
  *
  * Accepted: little-endian ET_EXEC and ET_DYN for one machine, with PT_LOAD segments in ascending
  * order inside the limits given. Segments may share a page, as linkers make them for alignments
- * larger than a page. Pure: reads the file, maps nothing.
+ * larger than a page. Maps nothing.
  */
 #pragma once
 #include "kernel/lib/base.h"
@@ -40,6 +40,14 @@ struct elf_plan {
     char interpreter[ELF_INTERPRETER_MAX]; /* empty: none */
 };
 
-/* Returns 0, or -ENOEXEC with the reason in `why`. */
-int elf_plan(const void *file, uint64_t size, const struct elf_limits *limits, struct elf_plan *out,
+/* A file, which may lie anywhere. */
+struct elf_file {
+    uint64_t size;
+    /* Reads n bytes, which the file has. Returns whether they came. */
+    bool (*read_bytes)(const void *of, uint64_t at, void *to, size_t n);
+    const void *of;
+};
+
+/* Returns 0; -ENOEXEC with the reason in `why`; or -EIO: the file could not be read. */
+int elf_plan(const struct elf_file *file, const struct elf_limits *limits, struct elf_plan *out,
              const char **why);

@@ -10,6 +10,7 @@
 #include "kernel/proc/elf.h"
 #include "kernel/proc/program_stack.h"
 #include "kernel/vdso/vdso.h"
+#include "mm/object.h"
 #include <linux/auxvec.h>
 #include <linux/fcntl.h>
 
@@ -22,18 +23,16 @@
 #define SCRIPT_LINE_MAX 256 /* bytes of the first line of a script, its end included */
 #define ARGUMENTS_MAX   (PROGRAM_STACK_MAX / (sizeof(uint64_t) + 1)) /* more words do not fit */
 #define CLOCK_TICKS     100                                          /* a second, in times() */
-#define COPY_MAX        (64 * MIB) /* bytes of a program that does not lie in memory for ever */
 #define AUXV_MAX        20
 
 extern const char bundle_start[], bundle_end[];
 
 /* A file with a program. */
 struct program_file {
-    const void *data;
     uint64_t size;
-    bool bundled;
-    void *copy;      /* `data` of a file whose contents may change: freed after it is mapped */
-    struct vnode *v; /* of the tree, referenced; NULL: of the bundle */
+    const void *data;      /* of a program of the bundle; NULL: the file is of the tree */
+    struct file *f;        /* opened to read */
+    struct object *object; /* its contents */
 };
 
 /* A program that has been mapped. */
@@ -53,48 +52,47 @@ static void refuse(const struct program *l, const char *reason, const char *why)
 
 static void close_file(struct program_file *file)
 {
-    kfree(file->copy);
-    vnode_put(file->v);
+    if (file->f)
+        file_put(file->f);
     *file = (struct program_file){0};
 }
 
-/* Reads a file whose contents may change. */
-static int copy_file(struct program_file *out)
+/* Opens a vnode that may be executed. */
+static int open_vnode(struct vnode *v, struct program_file *out)
 {
-    struct file *f;
-    int64_t n = 1;
-    uint64_t size = out->v->size, done = 0;
-
-    if (size > COPY_MAX)
-        return -ENOMEM;
-    int err = file_make(out->v, O_RDONLY, &f);
-    if (err)
-        return err;
-    out->copy = kmalloc(MAX(size, (uint64_t)1));
-    for (; out->copy && n > 0 && done < size; done += (uint64_t)MAX(n, (int64_t)0))
-        n = file_read_kernel(f, done, (char *)out->copy + done, size - done);
-    file_put(f);
-    out->data = out->copy;
-    out->size = done;
-    return !out->copy ? -ENOMEM : n < 0 ? (int)n : 0;
+    if (!vnode_is(v, S_IFREG) || !(v->mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+        return -EACCES;
+    int err = file_make(v, O_RDONLY, &out->f);
+    if (!err && v->ops->object(v, &out->object))
+        err = -EACCES;
+    out->size = v->size;
+    return err;
 }
 
 /* Opens a file that may be executed. `start`: where its path begins; NULL: at the root. */
 static int open_file(const struct path_start *start, const char *path, struct program_file *out)
 {
-    int err = start ? path_walk(start, path, 0, &out->v) : fs_open(path, &out->v);
+    struct vnode *v;
+    int err = start ? path_walk(start, path, 0, &v) : fs_open(path, &v);
 
     if (err)
         return err;
-    if (!vnode_is(out->v, S_IFREG) || !(out->v->mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
-        err = -EACCES;
-    out->data = out->v->data;
-    out->size = out->v->size;
-    if (!err && !out->data)
-        err = copy_file(out);
+    err = open_vnode(v, out);
+    vnode_put(v);
     if (err)
         close_file(out);
     return err;
+}
+
+/* Reads n bytes of a program, which it has. Returns whether they came. */
+static bool read_file(const void *of, uint64_t at, void *to, size_t n)
+{
+    const struct program_file *file = of;
+
+    if (!file->data)
+        return object_read(file->object, at, to, n) == (int64_t)n;
+    memcpy(to, (const uint8_t *)file->data + at, n);
+    return true;
 }
 
 /* Finds a program of the bundle, whose path is its name, or a file of the tree. */
@@ -108,7 +106,7 @@ static int find_file(const struct program *l, const char *path, struct program_f
         return open_file(l->start, path, out);
     if (bundle_find(bundle_start, bundle_end - bundle_start, path, &file, &why))
         return -ENOENT;
-    *out = (struct program_file){.data = file.data, .size = file.size, .bundled = true};
+    *out = (struct program_file){.data = file.data, .size = file.size};
     return 0;
 }
 
@@ -130,13 +128,14 @@ static bool is_blank(char c)
 }
 
 /* Splits the first line of a script, "#!PATH [ARGUMENT]", into a path and an argument, NULL: none.
- * Returns 0 or -ENOEXEC. */
+ * Returns 0, -ENOEXEC or -EIO. */
 static int split_script(const struct program_file *file, char line[SCRIPT_LINE_MAX],
                         const char **path, const char **argument)
 {
     size_t n = MIN(file->size, (uint64_t)SCRIPT_LINE_MAX - 1), end = 0;
 
-    memcpy(line, file->data, n);
+    if (!read_file(file, 0, line, n))
+        return -EIO;
     while (end < n && line[end] != '\n')
         end++;
     if (end == n && n == SCRIPT_LINE_MAX - 1)
@@ -209,12 +208,20 @@ static int follow_script(const struct program *l, struct arguments *a, unsigned 
     return err ?: prepend(a, interpreter, argument) ?: open_file(l->start, interpreter, file);
 }
 
+static bool is_script(const struct program_file *file)
+{
+    char first[2];
+
+    return file->size >= sizeof(first) && read_file(file, 0, first, sizeof(first)) &&
+           first[0] == '#' && first[1] == '!';
+}
+
 /* Finds the program, by way of interpreters of scripts. */
 static int find_program(const struct program *l, struct arguments *a, struct program_file *file)
 {
     int err = find_file(l, a->path, file);
 
-    for (unsigned depth = 0; !err && file->size >= 2 && !memcmp(file->data, "#!", 2); depth++)
+    for (unsigned depth = 0; !err && is_script(file); depth++)
         err = follow_script(l, a, depth, file);
     return err;
 }
@@ -253,17 +260,11 @@ static int map_segment(struct space *space, const struct program_file *file,
         .flags = MAPPING_FIXED,
         .kind = REGION_IMAGE,
         .name = name,
+        .source = file->data ? page_source_memory(file->data, file->size)
+                             : page_source_object(file->object),
+        .source_page = s->file_offset / PAGE_SIZE,
     };
-    if (!file->copy) {
-        m.source = page_source_memory(file->data, file->size);
-        m.source_page = s->file_offset / PAGE_SIZE;
-    }
     int err = s->file_size ? space_mmap(space, &m, &at) : 0;
-    if (!err && s->file_size && file->copy) {
-        uint64_t from = ALIGN_DOWN(s->file_offset, PAGE_SIZE);
-        err = space_fill(space, start, (const char *)file->data + from,
-                         MIN(m.len, file->size - from));
-    }
 
     if (!err && s->file_size && end > filled && !IS_ALIGNED(filled, PAGE_SIZE))
         err = clear_rest(space, filled);
@@ -302,10 +303,11 @@ static int map_image(const struct program *l, const struct program_file *file, v
                      const char *name, struct image *out, char *interpreter)
 {
     const struct elf_limits limits = {ARCH_ELF_MACHINE, USER_MIN, IMAGE_HIGH, PROGRAM_MAX,
-                                      !file->bundled};
+                                      !file->data};
     struct elf_plan *plan = kmalloc(sizeof(*plan));
+    const struct elf_file of = {.size = file->size, .read_bytes = read_file, .of = file};
     const char *why;
-    int err = plan ? elf_plan(file->data, file->size, &limits, plan, &why) : -ENOMEM;
+    int err = plan ? elf_plan(&of, &limits, plan, &why) : -ENOMEM;
 
     if (!err && !interpreter && plan->interpreter[0]) {
         why = "the program's interpreter needs an interpreter";
@@ -428,8 +430,9 @@ static int map_stack(struct space *space)
     return space_mmap(space, &m, &at);
 }
 
-static int make_stack(struct program *l, const struct exec_request *what, const struct arguments *a,
-                      const struct image *program, const struct image *interpreter)
+static NOINLINE int make_stack(struct program *l, const struct exec_request *what,
+                               const struct arguments *a, const struct image *program,
+                               const struct image *interpreter)
 {
     int err = map_stack(l->space) ?: vdso_map(l->space);
 
@@ -447,7 +450,7 @@ static int make_stack(struct program *l, const struct exec_request *what, const 
 static int map_all(struct program *l, struct arguments *a, const struct program_file *file,
                    struct image *program, struct image *interpreter)
 {
-    space_set_bundled(l->space, file->bundled);
+    space_set_bundled(l->space, file->data);
     int err = map_image(l, file, PIE_BASE, NULL, program, a->interpreter);
 
     if (!err)
@@ -462,7 +465,7 @@ static int map_all(struct program *l, struct arguments *a, const struct program_
 static struct vnode *note_file(const struct program_file *file, const char *path)
 {
     char of_bundle[sizeof("/bin/") + BUNDLE_NAME_MAX];
-    struct vnode *v = file->v ? vnode_get(file->v) : NULL;
+    struct vnode *v = file->f ? vnode_get(file->f->v) : NULL;
 
     ksnprintf(of_bundle, sizeof(of_bundle), "/bin/%s", path);
     if (!v && fs_open(of_bundle, &v))

@@ -28,7 +28,7 @@ struct object_user *object_next_user(struct object *o, struct object_user *at)
     return found;
 }
 
-/* Finds the next place, from *va on, where s shows page `index` of o, at most LOOKS_MAX regions on.
+/* Finds the next place, from *va on, where s maps page `index` of o, at most LOOKS_MAX regions on.
  * Stores it, or, if there is none so far, where to go on; 0: nowhere. [S] held. */
 static bool find_place_locked(struct space *s, const struct object *o, uint64_t index, vaddr_t *va)
 {
@@ -36,7 +36,7 @@ static bool find_place_locked(struct space *s, const struct object *o, uint64_t 
 
     for (unsigned i = 0; r && i < LOOKS_MAX; i++, r = region_next(r)) {
         vaddr_t at = r->start + ((index - r->source_page) << PAGE_SHIFT);
-        if (object_shown(r) != o || index < r->source_page || at >= r->end || at < *va)
+        if (object_mapped(r) != o || index < r->source_page || at >= r->end || at < *va)
             continue;
         *va = at;
         return true;
@@ -55,6 +55,27 @@ static bool has_node_locked(struct space *s, vaddr_t va, uint32_t n)
            frame_page(page.pa)->next == n;
 }
 
+uint32_t object_unmap_locked(struct space *s, vaddr_t va)
+{
+    paddr_t frame;
+    int err = arch_space_unmap(&s->arch, va, &frame);
+
+    ASSERT(!err);
+    track_forget(s, va);
+    s->resident_pages--;
+    return frame_page(frame)->next;
+}
+
+void object_unmapped(struct space *s, vaddr_t va, uint32_t n)
+{
+    struct pool *p = pool_of_files();
+
+    tlb_shootdown(&s->arch, va, 1);
+    bool irq = spin_lock(&p->lock);
+    pool_unmapped(p, n);
+    spin_unlock(&p->lock, irq);
+}
+
 /* What is done at each place: returns whether to stop. No lock held. */
 typedef bool at_place(struct space *s, vaddr_t va, uint32_t n);
 
@@ -65,23 +86,13 @@ static bool keeps_it(struct space *s, vaddr_t va, UNUSED uint32_t n)
 
 static bool take_it(struct space *s, vaddr_t va, uint32_t n)
 {
-    struct pool *p = pool_of_files();
-    paddr_t pa;
     bool irq = spin_lock(&s->lock), is = has_node_locked(s, va, n);
 
-    if (is) {
-        int err = arch_space_unmap(&s->arch, va, &pa);
-        ASSERT(!err);
-        track_forget(s, va);
-        s->resident_pages--;
-    }
+    if (is)
+        object_unmap_locked(s, va);
     spin_unlock(&s->lock, irq);
-    if (!is)
-        return false;
-    tlb_shootdown(&s->arch, va, 1);
-    irq = spin_lock(&p->lock);
-    pool_unmapped(p, n);
-    spin_unlock(&p->lock, irq);
+    if (is)
+        object_unmapped(s, va, n);
     return false;
 }
 

@@ -7,7 +7,7 @@
 #include "kernel/mem/frame.h"
 #include "kernel/mem/mem.h"
 #include "mm/pool.h"
-#include "mm/space.h"
+#include "mm/object.h"
 #include "mm/track/track.h"
 
 #define BATCH_FRAMES 64   /* freed together after one shootdown */
@@ -21,6 +21,7 @@ struct batch {
     uint32_t shared[BATCH_FRAMES]; /* nodes whose frames relatives may have */
     uint32_t shown[BATCH_FRAMES];  /* nodes of objects, which others keep */
     unsigned n, shares, shows;
+    bool shown_only;  /* no page of the space's own is taken */
     bool flush;       /* TLBs may map a page of the batch */
     uint32_t waiting; /* the node that must be waited for, or NODE_NONE: pool_is_kept */
 };
@@ -42,14 +43,8 @@ static void take_share_locked(struct space *s, vaddr_t va, uint32_t n, struct ba
 /* Takes out a page of an object. */
 static void collect_shown_locked(struct space *s, vaddr_t va, struct batch *b)
 {
-    paddr_t frame;
-    int err = arch_space_unmap(&s->arch, va, &frame);
-
-    ASSERT(!err);
-    b->shown[b->shows++] = frame_page(frame)->next;
-    track_forget(s, va);
+    b->shown[b->shows++] = object_unmap_locked(s, va);
     b->flush = true;
-    s->resident_pages--;
 }
 
 /* Takes out a mapped page. Returns false, with b->waiting set, if the page is still being written,
@@ -64,6 +59,8 @@ static bool collect_here_locked(struct space *s, vaddr_t va, const struct arch_p
         collect_shown_locked(s, va, b);
         return true;
     }
+    if (b->shown_only)
+        return true;
     spin_lock_irqoff(&p->lock);
     bool shared = pool_is_shared(&p->nodes[n]);
     b->waiting = pool_is_kept(&p->nodes[n]) ? n : NODE_NONE;
@@ -107,7 +104,7 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
 {
     struct arch_page row[ROW_PAGES];
 
-    *b = (struct batch){.waiting = NODE_NONE};
+    *b = (struct batch){.shown_only = b->shown_only, .waiting = NODE_NONE};
     for (unsigned steps = 0; va < end && steps < BATCH_STEPS && b->n + ROW_PAGES <= BATCH_FRAMES &&
                              b->shares + ROW_PAGES <= BATCH_FRAMES &&
                              b->shows + ROW_PAGES <= BATCH_FRAMES;) {
@@ -115,7 +112,7 @@ static NOINLINE vaddr_t collect_locked(struct space *s, vaddr_t va, vaddr_t end,
         unsigned n = (unsigned)((row_end - va) >> PAGE_SHIFT),
                  some = arch_space_look(&s->arch, va, n, row);
         for (unsigned i = 0; some && i < n; i++, va += PAGE_SIZE) {
-            if (row[i].kind == ARCH_PAGE_OUT)
+            if (row[i].kind == ARCH_PAGE_OUT && !b->shown_only)
                 collect_out_locked(s, va, row[i].number, b);
             else if (row[i].kind == ARCH_PAGE_HERE && !collect_here_locked(s, va, &row[i], b))
                 return va;
@@ -160,9 +157,9 @@ static void wait_for_node(struct pool *p, uint32_t n)
     spin_unlock(&p->lock, irq);
 }
 
-void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end)
+static void drop_pages(struct space *s, vaddr_t va, vaddr_t end, bool shown_only)
 {
-    struct batch b;
+    struct batch b = {.shown_only = shown_only};
 
     while (va < end) {
         bool irq = spin_lock(&s->lock);
@@ -181,6 +178,16 @@ void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end)
         va = next;
         sched_point();
     }
+}
+
+void space_drop_pages(struct space *s, vaddr_t va, vaddr_t end)
+{
+    drop_pages(s, va, end, false);
+}
+
+void space_drop_shown(struct space *s, vaddr_t va, vaddr_t end)
+{
+    drop_pages(s, va, end, true);
 }
 
 void space_cut_locked(struct space *s, vaddr_t va, vaddr_t end)
@@ -209,7 +216,7 @@ void space_remove_locked(struct space *s, vaddr_t va, vaddr_t end)
 
     while ((r = regions_above(&s->regions, va)) && r->start < end) {
         space_note_pages(s, r, -(int64_t)((r->end - r->start) >> PAGE_SHIFT));
-        s->objects_gone |= r->source.ops && r->source.ops->object;
+        s->objects_gone |= object_mapped(r) != NULL;
         regions_remove(&s->regions, r);
     }
 }

@@ -28,11 +28,11 @@ enum {
     NEEDS_SHOOTDOWN,
     NEEDS_TURN,
     NEEDS_OBJECT,
+    NEEDS_LEAVING,
     AGAIN
 };
 
-#define LOOKS_MAX     256 /* pages looked at in one hold of the lock */
-#define READ_ON_PAGES 32  /* pages after which more are read ahead for a sequential reader */
+#define READ_ON_PAGES 32 /* pages after which more are read ahead for a sequential reader */
 
 struct bring {
     struct space *space;
@@ -59,6 +59,7 @@ struct bring {
     bool advised;
     struct object *object; /* whose page is to be brought, referenced, and its number there */
     uint64_t object_page;
+    uint32_t left; /* the node of an object's page that was taken out of the table */
     /* pages to read together from the source, from va on; 0: not known yet */
     unsigned readahead;
 };
@@ -451,38 +452,71 @@ static void expect_locked(struct bring *b, const struct region *r)
     b->zeroed = false;
 }
 
-/* The region has an object's frames. */
+/* Maps the object's frame. */
 static int show_locked(struct bring *b, struct region *r)
 {
     int err = object_map_locked(b->space, r, b->va, b->access, &b->trim);
 
     if (err <= 0)
         return err;
-    b->object = object_get(object_shown(r));
+    b->object = object_get(object_mapped(r));
     b->object_page = region_source_page(r, b->va);
     return NEEDS_OBJECT;
 }
 
-static int try_fault(struct bring *b)
+/* An object's page is to be written to where it is mapped privately: takes it out. It is copied
+ * when TLBs have forgotten it, so that no thread sees older contents later. */
+static int leave_locked(struct bring *b)
+{
+    b->left = object_unmap_locked(b->space, b->va);
+    b->zeroed = false;
+    return NEEDS_LEAVING;
+}
+
+/* The region maps an object privately, and has no page of its own here. */
+static int borrow_locked(struct bring *b, struct region *r, const struct arch_page *page)
+{
+    int err = b->access == FAULT_WRITE ? -EMFILE : show_locked(b, r);
+
+    if (err != -EMFILE)
+        return err;
+    if (region_source_page(r, b->va) << PAGE_SHIFT >= object_bytes(object_mapped(r)))
+        return -ENXIO; /* it was cut off, maybe while it was copied */
+    return page->kind == ARCH_PAGE_HERE ? leave_locked(b) : begin_locked(b, r);
+}
+
+static bool is_own(const struct bring *b, const struct arch_page *page)
+{
+    return page->kind == ARCH_PAGE_OUT ||
+           (page->kind == ARCH_PAGE_HERE && pool_owns(b->pool, page->pa));
+}
+
+/* The access is allowed. */
+static int use_region_locked(struct bring *b, struct region *r, bool *irq)
 {
     struct arch_page page;
-    int err = -EFAULT;
+
+    if (object_shown(r))
+        return show_locked(b, r);
+    expect_locked(b, r);
+    arch_space_look(&b->space->arch, b->va, 1, &page);
+    int err = object_mapped(r) && !is_own(b, &page) ? borrow_locked(b, r, &page)
+              : page.kind == ARCH_PAGE_HERE         ? use_locked(b, r, &page, irq)
+              : page.kind == ARCH_PAGE_NONE         ? begin_locked(b, r)
+                                                    : recall_locked(b, r, page.number, irq);
+    if (err == NEEDS_ZEROS && b->source.ops && !b->readahead)
+        b->readahead = readahead_begin_locked(b->space, r, b->va);
+    return err;
+}
+
+static int try_fault(struct bring *b)
+{
     bool irq = spin_lock(&b->space->lock);
     struct region *r = regions_find(&b->space->regions, b->va);
+    int err = !allowed(r, b)                   ? -EFAULT
+              : region_behind_source(r, b->va) ? -ENXIO
+                                               : use_region_locked(b, r, &irq);
 
-    if (allowed(r, b) && region_behind_source(r, b->va)) {
-        err = -ENXIO;
-    } else if (allowed(r, b) && object_shown(r)) {
-        err = show_locked(b, r);
-    } else if (allowed(r, b)) {
-        expect_locked(b, r);
-        arch_space_look(&b->space->arch, b->va, 1, &page);
-        err = page.kind == ARCH_PAGE_HERE   ? use_locked(b, r, &page, &irq)
-              : page.kind == ARCH_PAGE_NONE ? begin_locked(b, r)
-                                            : recall_locked(b, r, page.number, &irq);
-        if (err == NEEDS_ZEROS && b->source.ops && !b->readahead)
-            b->readahead = readahead_begin_locked(b->space, r, b->va);
-    }
     spin_unlock(&b->space->lock, irq);
     return err;
 }
@@ -512,8 +546,10 @@ static int get_zeros(struct bring *b)
     if (!err && b->source.ops) {
         if (b->source.ops->slow)
             begin_waiting(b);
-        err = readahead_read(b->space, &b->source, b->source_page, b->va, MAX(b->readahead, 1u),
-                             b->frame);
+        err = b->readahead > 1
+                  ? readahead_read(b->space, &b->source, b->source_page, b->va, b->readahead,
+                                   b->frame)
+                  : b->source.ops->read_pages(&b->source, b->source_page, 1, &b->frame);
     } else if (!err) {
         arch_zero_page(phys_to_virt(b->frame));
     }
@@ -597,6 +633,9 @@ static int get_what_it_needs(struct bring *b, int need)
     case NEEDS_SHOOTDOWN:
         tlb_shootdown(&b->space->arch, b->va, 1);
         return 0;
+    case NEEDS_LEAVING:
+        object_unmapped(b->space, b->va, b->left);
+        return 0;
     case NEEDS_TURN:
         sched_yield();
         return 0;
@@ -666,22 +705,7 @@ int space_fault(struct space *s, vaddr_t va, enum fault_access access)
     return err;
 }
 
-int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access access)
-{
-    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
-    int err = space_check_range(va, len);
-
-    for (; !err && va < end; va += PAGE_SIZE) {
-        err = thread_current()->ending ? -EINTR : space_fault(s, va, access);
-        sched_point();
-    }
-    return err;
-}
-
-/* ---- Unsharing ------------------------------------------------------------------------------- */
-
-/* Brings the page at va, whatever its region's protection, as one that only s has. */
-static int own_page(struct space *s, vaddr_t va)
+int space_fault_own(struct space *s, vaddr_t va)
 {
     struct bring b = {.space = s,
                       .pool = s->pool,
@@ -692,82 +716,14 @@ static int own_page(struct space *s, vaddr_t va)
     return bring_page(&b);
 }
 
-/* Looks for a page of [*va, end) that relatives have, too, LOOKS_MAX pages on. Returns whether
- * there is one, at *va; else *va is how far it came. */
-static bool find_shared(struct space *s, vaddr_t *va, vaddr_t end)
+int space_populate(struct space *s, vaddr_t va, uint64_t len, enum fault_access access)
 {
-    bool irq = spin_lock(&s->lock), is = false;
+    vaddr_t end = va + ALIGN_UP(len, PAGE_SIZE);
+    int err = space_check_range(va, len);
 
-    *va = arch_space_skip(&s->arch, *va, end);
-    for (unsigned i = 0; *va < end && i < LOOKS_MAX; i++, *va += PAGE_SIZE) {
-        struct arch_page page;
-        arch_space_look(&s->arch, *va, 1, &page);
-        is = page.kind != ARCH_PAGE_NONE && space_shares(s, &page);
-        if (is)
-            break;
-    }
-    spin_unlock(&s->lock, irq);
-    return is;
-}
-
-int space_unshare(struct space *s, vaddr_t va, vaddr_t end)
-{
-    int err = 0;
-
-    while (!err && lineage_forked(s->lineage) && va < end) {
-        err = find_shared(s, &va, end) ? own_page(s, va) : 0;
+    for (; !err && va < end; va += PAGE_SIZE) {
+        err = thread_current()->ending ? -EINTR : space_fault(s, va, access);
         sched_point();
     }
     return err;
-}
-
-/* ---- Filling --------------------------------------------------------------------------------- */
-
-/* Copies to the page at va. Returns false if it is not mapped. */
-static bool fill_locked(struct space *s, vaddr_t va, const void *src, size_t n)
-{
-    const struct region *r = regions_find(&s->regions, va);
-    struct arch_page page;
-
-    if (!r || (r->flags & REGION_CLOSED))
-        return false;
-    arch_space_look(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 1, &page);
-    if (page.kind != ARCH_PAGE_HERE || space_shares(s, &page))
-        return false;
-    char *frame = phys_to_virt(page.pa);
-    arch_space_mark(&s->arch, ALIGN_DOWN(va, PAGE_SIZE), 0, ARCH_USED | ARCH_WRITTEN);
-    memcpy(frame + (va & PAGE_MASK), src, n);
-    if (r->prot & PROT_X)
-        arch_code_written(frame);
-    return true;
-}
-
-static int fill_page(struct space *s, vaddr_t va, const void *src, size_t n)
-{
-    for (;;) {
-        int err = own_page(s, va);
-        if (err)
-            return err;
-        bool irq = spin_lock(&s->lock);
-        bool done = fill_locked(s, va, src, n);
-        spin_unlock(&s->lock, irq);
-        if (done)
-            return 0;
-    }
-}
-
-int space_fill(struct space *s, vaddr_t va, const void *src, size_t n)
-{
-    const char *from = src;
-
-    while (n) {
-        size_t part = MIN(n, (size_t)(PAGE_SIZE - (va & PAGE_MASK)));
-        int err = fill_page(s, va, from, part);
-        if (err)
-            return err;
-        va += part;
-        from += part;
-        n -= part;
-    }
-    return 0;
 }

@@ -96,6 +96,13 @@ static uint32_t share_common_locked(const struct part *x, vaddr_t va, struct arc
     return share_page_locked(x->parent, va, page, row);
 }
 
+/* Returns whether there is a page that is not an object's, which faults bring. */
+static bool is_own(const struct space *s, const struct arch_page *page)
+{
+    return page->kind == ARCH_PAGE_OUT ||
+           (page->kind == ARCH_PAGE_HERE && pool_owns(s->pool, page->pa));
+}
+
 /* Shares the n pages from x->va on, or those before one that is to be waited for. Returns the
  * number of pages looked at. */
 static NOINLINE unsigned share_row(const struct part *x, unsigned n, struct row *row)
@@ -111,10 +118,9 @@ static NOINLINE unsigned share_row(const struct part *x, unsigned n, struct row 
     spin_lock_irqoff(&p->lock);
     for (; i < n; i++) {
         vaddr_t va = x->va + i * PAGE_SIZE;
-        row->number[i] = x->common ? share_common_locked(x, va, &page[i], row)
-                         : page[i].kind == ARCH_PAGE_NONE
-                             ? NODE_NONE
-                             : share_page_locked(parent, va, &page[i], row);
+        row->number[i] = x->common                  ? share_common_locked(x, va, &page[i], row)
+                         : is_own(parent, &page[i]) ? share_page_locked(parent, va, &page[i], row)
+                                                    : NODE_NONE;
         if (row->waiting != NODE_NONE || row->err)
             break;
     }
@@ -198,8 +204,8 @@ static int copy_region(struct part *x, struct region *r)
 {
     int err = space_reserve_regions(x->child, 1);
 
-    if (!err && r->source.ops && r->source.ops->object)
-        err = object_add_user((struct object *)r->source.of, x->child);
+    if (!err && object_mapped(r))
+        err = object_add_user(object_mapped(r), x->child);
     if (err)
         return err;
     bool irq = spin_lock(&x->parent->lock);
@@ -213,7 +219,7 @@ static int copy_region(struct part *x, struct region *r)
     copy.flags &= (uint8_t)~REGION_LOCKED;
     copy.faults = copy.slow_faults = 0;
     x->va = copy.touched_lo;
-    x->end = object_shown(r) ? x->va : copy.touched_hi; /* faults bring what is an object's */
+    x->end = object_shown(r) ? x->va : copy.touched_hi;
     x->tag = copy.tag;
     irq = spin_lock(&x->child->lock);
     err = regions_insert(&x->child->regions, &copy);
@@ -248,7 +254,9 @@ int space_fork(struct space *parent, struct memory_account *account, struct spac
     if (err)
         return err;
     mutex_lock(&parent->map_lock);
+    mutex_lock(&child->map_lock); /* objects know it already */
     err = copy_all(parent, child);
+    space_unlock_regions(child);
     space_unlock_regions(parent);
     if (err)
         space_destroy(child);

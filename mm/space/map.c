@@ -159,8 +159,8 @@ int space_mmap(struct space *s, const struct mapping *m, vaddr_t *out)
     mutex_lock(&s->map_lock);
     if (m->flags & MAPPING_SHARED)
         __atomic_store_n(&s->has_shared, true, __ATOMIC_RELAXED);
-    if (m->source.ops && m->source.ops->object)
-        err = object_add_user((struct object *)m->source.of, s);
+    if (object_mapped(&region))
+        err = object_add_user(object_mapped(&region), s);
     if (!err)
         err = map_region(s, m, &region, len);
     s->objects_gone |= err != 0;

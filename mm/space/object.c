@@ -208,7 +208,7 @@ int object_bring_held(struct object *o, uint64_t index, enum fault_access access
     }
     if (page.kind == ARCH_PAGE_NONE && space_pages(s) >= o->store->pages_max)
         return -ENOSPC;
-    int err = space_fault(s, va, access);
+    int err = space_fault(s, va, access == FAULT_WRITE ? FAULT_WRITE : FAULT_READ);
     return err == -EFAULT ? 0 : err; /* it has moved meanwhile */
 }
 
@@ -450,7 +450,7 @@ static int clear(struct object *o, uint64_t at, uint64_t n)
 }
 
 /* Takes the object's pages from `first` to `end` out of the space, which maps it, in each of its
- * regions; `copies`: also where it is mapped privately. */
+ * regions; `copies`: also those that are the space's own. */
 static void cut_user(struct space *s, const struct object *o, uint64_t first, uint64_t end,
                      bool copies)
 {
@@ -458,9 +458,10 @@ static void cut_user(struct space *s, const struct object *o, uint64_t first, ui
     for (const struct region *r = regions_above(&s->regions, 0); r; r = region_next(r)) {
         uint64_t from = r->source_page, pages = (r->end - r->start) >> PAGE_SHIFT;
         uint64_t low = MAX(first, from), high = MIN(end, from + pages);
-        if (r->source.of == o && low < high && (copies || (r->flags & REGION_SHARED)))
-            space_drop_pages(s, r->start + ((low - from) << PAGE_SHIFT),
-                             r->start + ((high - from) << PAGE_SHIFT));
+        if (r->source.of == o && low < high)
+            (copies ? space_drop_pages
+                    : space_drop_shown)(s, r->start + ((low - from) << PAGE_SHIFT),
+                                        r->start + ((high - from) << PAGE_SHIFT));
     }
     mutex_unlock(&s->map_lock);
 }

@@ -25,13 +25,25 @@ static void allow_locked(struct space *s, const struct region *r, vaddr_t va,
     arch_tlb_flush(&s->arch, va, 1);
 }
 
-/* Maps the frame, which is the object's. [S] and [F] held. Returns 0 or as arch_space_map. */
+/* Returns whether one more table may have node n. */
+static bool may_show(struct pool *p, uint32_t n)
+{
+    spin_lock_irqoff(&p->lock);
+    bool may = p->nodes[n].mapped < UINT16_MAX;
+    spin_unlock_irqoff(&p->lock);
+    return may;
+}
+
+/* Maps the frame, which is the object's. [S] and [F] held. Returns 0, -EMFILE or as
+ * arch_space_map. */
 static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t frame, bool write,
                        bool *trim)
 {
     struct pool *p = pool_of_files();
     uint32_t n = frame_page(frame)->next;
 
+    if (!may_show(p, n))
+        return r->flags & REGION_SHARED ? -ENXIO : -EMFILE;
     if (r->prot & PROT_X)
         arch_code_written(phys_to_virt(frame));
     track_forget(s, va);
@@ -44,7 +56,7 @@ static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t fr
     s->resident_pages++;
     r->faults++;
     spin_lock_irqoff(&p->lock);
-    ASSERT(p->nodes[n].state == NODE_HERE && p->nodes[n].mapped < UINT16_MAX);
+    ASSERT(p->nodes[n].state == NODE_HERE);
     p->nodes[n].mapped++;
     p->stats.minor_faults++;
     if (p->limited)
@@ -57,7 +69,7 @@ static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t fr
 static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
                       bool *trim)
 {
-    struct object *o = object_shown(r);
+    struct object *o = object_mapped(r);
     struct space *files = o->store->space;
     uint64_t index = region_source_page(r, va);
     bool write = access == FAULT_WRITE;
@@ -88,7 +100,7 @@ static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_
 int object_map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
                       bool *trim)
 {
-    struct space *files = object_shown(r)->store->space;
+    struct space *files = object_mapped(r)->store->space;
 
     spin_lock_irqoff(&files->lock);
     int err = map_locked(s, r, va, access, trim);

@@ -19,7 +19,8 @@ static void check_node(struct space *s, const struct region *r, vaddr_t va,
     ASSERT(n < p->capacity);
     const struct node *node = &p->nodes[n];
     if (!own) {
-        ASSERT(object_shown(r) && node->state == NODE_HERE && node->mapped > 1);
+        ASSERT(object_mapped(r) && !(page->prot & PROT_W && !object_shown(r)) &&
+               node->state == NODE_HERE && node->mapped > 1);
         spin_unlock(&p->lock, irq);
         return;
     }

@@ -10,6 +10,12 @@ void panic(const char *fmt, ...)
     abort();
 }
 
+static bool read_bytes(const void *of, uint64_t at, void *to, size_t n)
+{
+    memcpy(to, (const uint8_t *)of + at, n);
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct elf_limits limits = {62, 0x10000, 0x100000000000, GIB, false};
@@ -17,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *why;
     vaddr_t last = 0;
 
-    if (elf_plan(data, size, &limits, &plan, &why))
+    if (elf_plan(&(struct elf_file){.size = size, .read_bytes = read_bytes, .of = data}, &limits,
+                 &plan, &why))
         return why ? 0 : (abort(), 0);
     for (unsigned i = 0; i < plan.count; i++) {
         const struct elf_segment *s = &plan.segments[i];

@@ -167,6 +167,88 @@ static void sizes_change(void)
     remove_file("size");
 }
 
+static void private_pages_follow_until_they_are_stored_to(void)
+{
+    int f = make("private", 8), status;
+    char *a = map(f, PROT_READ, MAP_PRIVATE, 8, 0), *to;
+
+    check(a && a[0] == 'a' && a[PAGE] == 'b' && a[2 * PAGE] == 'c' && a[7 * PAGE] == 'h',
+          "a file is mapped privately");
+    check(pwrite(f, "B", 1, PAGE) == 1 && a[PAGE] == 'B', "... and shows what is written later");
+    check(!mprotect(a, 8 * PAGE, PROT_READ | PROT_WRITE) && !code_of_write(a + PAGE),
+          "... is made writable when its pages are there");
+    a[PAGE] = 'P';
+    check(pwrite(f, "xB", 2, PAGE) == 2 && a[PAGE] == 'P' && a[PAGE + 1] == 'b',
+          "a page that was stored to no longer shows it");
+    check(pwrite(f, "C", 1, 2 * PAGE) == 1 && a[2 * PAGE] == 'C', "... the others do");
+    pid_t child = fork();
+    if (!child) {
+        bool same = a[PAGE] == 'P' && a[2 * PAGE] == 'C' && a[3 * PAGE] == 'd';
+        a[PAGE] = a[2 * PAGE] = a[4 * PAGE] = '1';
+        _exit(!same || a[PAGE] != '1' || a[2 * PAGE] != '1' || a[4 * PAGE] != '1');
+    }
+    waitpid(child, &status, 0);
+    check(!status && a[PAGE] == 'P' && a[2 * PAGE] == 'C' && a[4 * PAGE] == 'e',
+          "a forked process has the same, and its own copies");
+    to = map(-1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, 8, 0);
+    a = mremap(a, 8 * PAGE, 8 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    check(a == to && a[PAGE] == 'P' && a[2 * PAGE] == 'C' && a[7 * PAGE] == 'h',
+          "both kinds of pages move");
+    check(pwrite(f, "D", 1, 3 * PAGE) == 1 && a[3 * PAGE] == 'D', "... and are what they were");
+    a[3 * PAGE] = 'Q';
+    check(a[3 * PAGE] == 'Q' && pread(f, &status, 1, 3 * PAGE) == 1 && (char)status == 'D',
+          "... also when they are stored to");
+    check(!madvise(a, 8 * PAGE, MADV_DONTNEED) && a[PAGE] == 'x' && a[3 * PAGE] == 'D',
+          "what is dropped comes back from the file");
+    munmap(a, 8 * PAGE);
+    close(f);
+    remove_file("private");
+}
+
+enum { MAPPINGS = 66000 };
+
+static void one_page_is_mapped_very_often(void)
+{
+    static char *at[MAPPINGS];
+    int f = make("often", 1);
+    unsigned n = 0, right = 0;
+
+    while (n < MAPPINGS && (at[n] = map(f, PROT_READ | PROT_WRITE, MAP_PRIVATE, 1, 0)))
+        n++;
+    for (unsigned i = 0; i < n; i++)
+        right += *(volatile char *)at[i] == 'a';
+    check(n > 60000 && right == n, "one page is mapped 60,000 times");
+    *at[0] = 'b';
+    *at[n - 1] = 'c';
+    check(*at[0] == 'b' && *at[1] == 'a' && *at[n - 1] == 'c', "... and stored to");
+    for (unsigned i = 0; i < n; i++)
+        munmap(at[i], PAGE);
+    close(f);
+    remove_file("often");
+}
+
+/* A function that depends on nothing, and its end. */
+__attribute__((noinline, section(".text.a"))) static int answer(void)
+{
+    return 42;
+}
+
+static void a_file_is_executed(void)
+{
+    int f = open_file("code", O_RDWR | O_CREAT | O_TRUNC);
+
+    check(write(f, (const void *)answer, 64) == 64, "code is written to a file");
+    char *a = map(f, PROT_READ | PROT_EXEC, MAP_SHARED, 1, 0),
+         *b = map(f, PROT_READ | PROT_EXEC, MAP_PRIVATE, 1, 0);
+    __builtin___clear_cache(a, a + 64);
+    check(a && ((int (*)(void))a)() == 42, "... which is executed where it is mapped shared");
+    check(b && ((int (*)(void))b)() == 42, "... and privately");
+    munmap(a, PAGE);
+    munmap(b, PAGE);
+    close(f);
+    remove_file("code");
+}
+
 static void rights_are_checked(void)
 {
     int f = make("rights", 2), reads = open_file("rights", O_RDONLY),
@@ -381,6 +463,9 @@ int main(int argc, char **argv)
     sigaction(SIGSEGV, &action, NULL);
     contents_are_one();
     sizes_change();
+    private_pages_follow_until_they_are_stored_to();
+    one_page_is_mapped_very_often();
+    a_file_is_executed();
     rights_are_checked();
     mappings_move();
     processes_share();

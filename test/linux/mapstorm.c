@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, WORDS = PAGE / sizeof(uint64_t), TAIL = 32, MAX_PROCESSES = 32 };
+enum { PAGE = 4096, WORDS = PAGE / sizeof(uint64_t), TAIL = 32, COPIED = 40, MAX_PROCESSES = 32 };
 
 struct shared {
     uint64_t wrong, steps, faults;
@@ -31,7 +31,7 @@ struct shared {
 static struct shared *shared;
 static int file;
 static unsigned pages, me, processes;
-static uint64_t (*map)[WORDS], *stamp, drawn;
+static uint64_t (*map)[WORDS], (*copy)[WORDS], *stamp, *copied, drawn;
 static sigjmp_buf behind_the_end;
 
 static unsigned below(unsigned n)
@@ -70,6 +70,21 @@ static void map_anew(void)
     map = mmap(NULL, (pages + TAIL) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (map == MAP_FAILED)
         perror("mapstorm: mmap"), exit(2);
+}
+
+/* A private mapping of all, of which the first pages are used: a page shows the file's until it is
+ * stored to. */
+static void use_copy(unsigned page)
+{
+    volatile uint64_t *words = copy[page];
+
+    if (copied[page] ? words[0] != copied[page] || words[WORDS - 1] != copied[page] + WORDS - 1
+                     : words[0] >> 40 != page || words[0] & 0xfff)
+        wrong("a page of a private mapping", page, words[0]);
+    if (below(4))
+        return;
+    copied[page] = (uint64_t)page << 40 | (drawn & 0xffffff) << 12;
+    fill(copy[page], copied[page]);
 }
 
 static void write_own(unsigned page)
@@ -169,6 +184,8 @@ static void step(void)
 {
     unsigned what = below(100), page = below(pages);
 
+    if (!below(5))
+        use_copy(below(COPIED));
     if (me < processes) /* owns pages */
         page = page / processes * processes + me;
     if (page >= pages)
@@ -200,6 +217,8 @@ static void live(unsigned steps)
     signal(SIGBUS, on_fault);
     drawn = me * 7919 + 1;
     map_anew();
+    copy = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    copied = calloc(pages, sizeof(*copied));
     for (unsigned i = 0; i < steps; i++)
         step();
     for (unsigned page = me; me < processes && page < pages; page += processes)

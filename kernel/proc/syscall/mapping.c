@@ -1,9 +1,8 @@
 /*
  * Linux's system calls of memory: mappings, advice, locking, barriers.
  *
- * A shared mapping of anonymous memory is shared with processes that are forked later. A file of an
- * archive lies in memory and never changes, so that a shared mapping for reading is a private one.
- * Files in memory that were written, and those of the host, are objects, which are mapped.
+ * A shared mapping of anonymous memory is shared with processes that are forked later. Files are
+ * objects, which are mapped; what the kernel shows as a file, and does not change, is copied.
  */
 #include <asm/mman.h>
 #include <linux/fcntl.h>

@@ -12,7 +12,9 @@
 #include "kernel/mem/mem.h"
 #include "kernel/proc/syscall/syscall.h"
 #include "mm/object.h"
-/* last: linux/shm.h takes in the C library's unistd.h */
+/* linux/shm.h includes the C library's unistd.h, which is not there for every architecture: skip
+ * it. */
+#define _UNISTD_H 1
 #include <asm/shmbuf.h>
 #include <linux/ipc.h>
 #include <linux/shm.h>

@@ -1,4 +1,4 @@
-FS_TESTED := $(addprefix kernel/fs/,path.c tar.c tree.c tree_archive.c tree_write.c vnode.c) \
+FS_TESTED := $(addprefix kernel/fs/,path.c tar.c tree.c tree_archive.c tree_object.c tree_write.c vnode.c) \
 	$(call double,fs_kernel.c objects.c)
 test_tar_SRC := kernel/fs/tar.c
 test_tree_SRC := $(FS_TESTED)

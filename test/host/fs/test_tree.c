@@ -10,6 +10,7 @@
 #include "test/host/double/fs_kernel.h"
 #include "kernel/fs/path.h"
 #include "kernel/fs/tree.h"
+#include "mm/object.h"
 
 static struct archive first, second;
 static struct tree *tree;
@@ -336,8 +337,8 @@ static void a_file_that_is_written_is_a_copy(void **state)
     assert_read("/g", "old");                 /* another name of it */
     find("/g", 0)->ops->stat(find("/g", 0), &s);
     assert_int_equal(s.links, 1);
-    assert_int_equal(old->ops->write(old, NULL, 0, 0, "x", 1), -EINVAL);
-    assert_int_equal(old->ops->set_size(old, 0), -EINVAL);
+    assert_int_equal(old->ops->write(old, NULL, 0, 0, "x", 1), -EROFS);
+    assert_int_equal(old->ops->set_size(old, 0), -EROFS);
     struct vnode *again = NULL;
     assert_int_equal(old->ops->own(old, true, &again), -ESTALE);
     vnode_put(old);
@@ -345,6 +346,41 @@ static void a_file_that_is_written_is_a_copy(void **state)
     new = own("/g", false);
     assert_read("/g", "");
     vnode_put(new);
+}
+
+static void a_file_of_an_archive_is_an_object_with_all_its_names(void **state)
+{
+    (void)state;
+    struct vnode *old = vnode_get(find("/f", 0));
+    struct object *o, *other;
+    char got[4] = "";
+    assert_int_equal(old->ops->object(old, &o), 0);
+    assert_int_equal(object_bytes(o), 3);
+    assert_int_equal(object_read(o, 0, got, 4), 3);
+    assert_string_equal(got, "old");
+    assert_int_equal(find("/g", 0)->ops->object(find("/g", 0), &other), 0);
+    assert_ptr_equal(o, other);
+    vnode_put(own("/f", true));
+    assert_int_equal(find("/f", 0)->ops->object(find("/f", 0), &other), 0);
+    assert_ptr_not_equal(o, other);
+    assert_int_equal(object_write(other, 0, "NEW", 3), 3);
+    assert_int_equal(object_read(o, 0, got, 3), 3);
+    assert_string_equal(got, "old");
+    vnode_put(old);
+}
+
+static void an_object_without_memory_is_none(void **state)
+{
+    (void)state;
+    struct vnode *v = find("/f", 0);
+    struct object *o;
+    for (unsigned refused = 0; refused < 2; refused++) {
+        fs_allocations_left = refused;
+        assert_int_equal(v->ops->object(v, &o), -ENOSPC);
+    }
+    fs_allocations_left = UINT64_MAX;
+    assert_int_equal(v->ops->object(v, &o), 0);
+    assert_int_equal(object_bytes(o), 3);
 }
 
 static void files_of_archives_are_removed_and_renamed(void **state)
@@ -391,6 +427,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_memory_it_says_so, begin, end),
         cmocka_unit_test_setup_teardown(folders_are_listed_in_pieces, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_is_written_is_a_copy, begin_writable, end),
+        cmocka_unit_test_setup_teardown(a_file_of_an_archive_is_an_object_with_all_its_names,
+                                        begin_writable, end),
+        cmocka_unit_test_setup_teardown(an_object_without_memory_is_none, begin_writable, end),
         cmocka_unit_test_setup_teardown(files_of_archives_are_removed_and_renamed, begin_writable,
                                         end),
         cmocka_unit_test_setup_teardown(a_copy_without_room_changes_nothing, begin_writable, end),

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 enum {
-    OBJECTS = 3,
+    OBJECTS = FILES,
     HOSTED = OBJECTS - 1,
-    PAGES = 80,
+    PAGES = FILE_PAGES,
     LEAST = 24,
     WORDS = PAGE_SIZE / sizeof(uint64_t)
 };
@@ -25,6 +25,7 @@ static struct file {
     unsigned size, cut, changes; /* pages; while it is resized, those from `cut` on may change */
 } files[OBJECTS];
 static struct object_store store;
+static struct list users = {&users, &users};
 static vaddr_t base;
 static uint64_t seed, stamps;
 struct files_seen files_seen;
@@ -202,19 +203,41 @@ static void use_mapping(struct space *s, struct files_user *user, struct file *f
     }
 }
 
-void files_map(struct space *s)
+static vaddr_t private_address(const struct file *f, unsigned page)
 {
-    for (unsigned i = 0; i < OBJECTS; i++) {
-        struct mapping m = {.va = address(&files[i], 0),
-                            .len = PAGES * PAGE_SIZE,
-                            .prot = PROT_R | PROT_W,
-                            .flags = MAPPING_FIXED | MAPPING_SHARED,
-                            .kind = REGION_FILE,
-                            .name = "object",
-                            .source = page_source_object(files[i].object)};
-        vaddr_t at;
-        INSIST(!space_mmap(s, &m, &at) && at == m.va);
-    }
+    return address(f, page) + OBJECTS * PAGES * PAGE_SIZE;
+}
+
+static void map_one(struct space *s, struct file *f, bool shared)
+{
+    struct mapping m = {.va = shared ? address(f, 0) : private_address(f, 0),
+                        .len = PAGES * PAGE_SIZE,
+                        .prot = PROT_R | PROT_W,
+                        .flags = MAPPING_FIXED | (shared ? MAPPING_SHARED : 0),
+                        .kind = REGION_FILE,
+                        .name = "object",
+                        .source = page_source_object(f->object)};
+    vaddr_t at;
+
+    INSIST(!space_mmap(s, &m, &at) && at == m.va);
+}
+
+static void map_all(struct space *s, bool shared)
+{
+    for (unsigned i = 0; i < OBJECTS; i++)
+        map_one(s, &files[i], shared);
+}
+
+void files_map(struct space *s, struct files_user *u)
+{
+    map_all(s, true);
+    map_all(s, false);
+    list_push_back(&users, &u->link);
+}
+
+void files_leave(struct files_user *u)
+{
+    list_remove(&u->link);
 }
 
 static void map_anew(struct space *s, struct files_user *u)
@@ -225,8 +248,118 @@ static void map_anew(struct space *s, struct files_user *u)
     u->remaps++;
     unsigned from = below(OBJECTS * PAGES), n = 1 + below(OBJECTS * PAGES - from);
     INSIST(!space_unmap(s, base + from * PAGE_SIZE, n * PAGE_SIZE));
-    files_map(s);
+    map_all(s, true);
+    if (!u->inside) {
+        struct file *f = &files[below(OBJECTS)];
+        map_one(s, f, false);
+        memset(u->copy[f - files], 0, sizeof(u->copy[0]));
+    }
     u->remapping = false;
+}
+
+/* ---- By private mappings --------------------------------------------------------------------- */
+
+struct copy_use {
+    struct file *f;
+    unsigned page;
+    struct files_user *user;
+    bool write;
+};
+
+static struct files_copy *copy_of(const struct copy_use *u)
+{
+    return &u->user->copy[u->f - files][u->page];
+}
+
+/* Returns whether the page has a stamp that it ever got from anyone. */
+static bool holds_any(const struct file *f, unsigned page, const uint64_t *at)
+{
+    uint64_t stamp = stamp_of(at[0]);
+
+    return holds(at, stamp) &&
+           (!stamp || ((stamp & 0xff) == page && (stamp >> 8 & 0xff) == (uint64_t)(f - files)));
+}
+
+/* Returns whether the page has what the object has, or gets now. */
+static bool holds_file(const struct file *f, unsigned page, const uint64_t *at)
+{
+    return holds(at, f->stamp[page]) || (f->writing[page] && holds(at, f->next[page])) ||
+           (f->other[page] && holds(at, f->other[page]));
+}
+
+static void use_copy(void *frame, void *arg)
+{
+    const struct copy_use *u = arg;
+    struct files_copy *x = copy_of(u);
+    struct file *f = u->f;
+    bool unsure = x->writers || x->stamp == FILES_UNSURE;
+
+    if (may_be_cut(f, u->page))
+        return;
+    INSIST(u->page < f->size);
+    INSIST(unsure     ? holds_any(f, u->page, frame)
+           : x->stamp ? holds(frame, x->stamp)
+                      : holds_file(f, u->page, frame));
+    files_seen.borrowed += !unsure && !x->stamp;
+    files_seen.copied += !unsure && x->stamp;
+    if (!u->write)
+        return;
+    x->stamp = u->user->forking ? FILES_UNSURE : next_stamp(f, u->page);
+    if (x->stamp != FILES_UNSURE)
+        fill(frame, x->stamp);
+}
+
+static void use_private(struct space *s, struct files_user *user, struct file *f, unsigned page,
+                        const bool *ending)
+{
+    struct copy_use u = {f, page, user, !user->forking && below(2)};
+    struct files_copy *x = copy_of(&u);
+    unsigned changes = f->changes;
+    bool resized = may_be_cut(f, page);
+
+    if (user->remapping)
+        return;
+    user->inside++;
+    x->writers += u.write;
+    int err =
+        mm_access(s, private_address(f, page), u.write ? FAULT_WRITE : FAULT_READ, use_copy, &u);
+    x->writers -= u.write;
+    user->inside--;
+    if (u.write && !x->stamp)
+        x->stamp = FILES_UNSURE;
+    if (err == -ENXIO)
+        INSIST(page >= f->size || resized || f->changes != changes);
+    else if (err)
+        expect_error(err, ending);
+}
+
+void files_fork(struct files_user *u)
+{
+    u->forking = true;
+}
+
+void files_forked(struct files_user *u, struct files_user *child)
+{
+    u->forking = false;
+    if (!child)
+        return;
+    *child = *u;
+    child->remaps = child->inside = 0;
+    for (unsigned i = 0; i < OBJECTS; i++)
+        for (unsigned page = 0; page < PAGES; page++)
+            if (child->copy[i][page].writers)
+                child->copy[i][page] = (struct files_copy){.stamp = FILES_UNSURE};
+    list_push_back(&users, &child->link);
+}
+
+/* Copies of what was cut off are gone. */
+static void cut_copies(const struct file *f, unsigned size)
+{
+    list_for_each (it, &users) {
+        struct files_user *u = container_of(it, struct files_user, link);
+        for (unsigned page = size; page < PAGES; page++)
+            u->copy[f - files][page].stamp = 0;
+    }
 }
 
 /* ---- By reads and writes --------------------------------------------------------------------- */
@@ -294,6 +427,7 @@ static void resize(struct file *f, const bool *ending)
         f->size = size;
         for (unsigned i = size; i < PAGES; i++)
             f->stamp[i] = f->other[i] = 0;
+        cut_copies(f, size);
     }
     INSIST(object_bytes(f->object) == f->size * PAGE_SIZE);
     f->resizing = false;
@@ -327,14 +461,16 @@ static void sync_host(struct file *f, bool fresh, const bool *ending)
     }
 }
 
-void files_step(struct space *s, struct files_user *u, const bool *ending, bool forking)
+void files_step(struct space *s, struct files_user *u, const bool *ending)
 {
     struct file *f = &files[below(OBJECTS)];
     struct file *hosted = &files[HOSTED];
     unsigned what = below(200), page = MIN(below(PAGES), below(3) ? below(PAGES) : PAGES - 1);
 
-    if (what < 120)
+    if (what < 80)
         use_mapping(s, u, f, page, ending);
+    else if (what < 120)
+        use_private(s, u, f, page, ending);
     else if (what < 155)
         read_one(f, page, ending);
     else if (what < 192)
@@ -345,7 +481,7 @@ void files_step(struct space *s, struct files_user *u, const bool *ending, bool 
         sync_host(hosted, true, ending);
     else if (what < 197)
         resize(f, ending);
-    else if (what < 198 && !forking)
+    else if (what < 198 && !u->forking)
         map_anew(s, u);
     else if (store.space)
         space_check(store.space);
@@ -382,6 +518,7 @@ void files_end(void)
     for (unsigned i = 0; i < OBJECTS; i++)
         object_put(files[i].object);
     INSIST(files_seen.shown > 500 && files_seen.written > 100 && files_seen.cuts > 5 &&
-           files_seen.sent > 100 && files_seen.synced > 5 && host.ended);
+           files_seen.sent > 100 && files_seen.synced > 5 && files_seen.borrowed > 200 &&
+           files_seen.copied > 30 && host.ended);
     object_store_end(&store);
 }

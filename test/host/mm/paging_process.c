@@ -211,8 +211,11 @@ void mm_double_read_failed(paddr_t frame)
         const struct pool *pool = p->space ? p->space->pool : NULL;
         if (pool && n < pool->capacity && pool->nodes[n].lineage == p->space->lineage &&
             pool->nodes[n].state == NODE_COMING &&
-            frame_address(frame_page_number(pool->nodes[n].frame)) == frame)
-            p->read_failed[home(pool->nodes[n].page - (MM_BASE >> PAGE_SHIFT))]++;
+            frame_address(frame_page_number(pool->nodes[n].frame)) == frame) {
+            uint64_t page = home(pool->nodes[n].page - (MM_BASE >> PAGE_SHIFT));
+            if (page < END) /* else it is a copy of an object's */
+                p->read_failed[page]++;
+        }
     }
 }
 
@@ -499,11 +502,13 @@ static void fork_one(struct process *p)
         lives >= now.lives + PROCESSES_MAX)
         return;
     p->forking = true;
+    files_fork(&p->files);
     child->pid = next_pid();
     inherit(p, child, stamps);
     child->space = NULL;
     int err = space_fork(p->space, NULL, &s);
     p->forking = false;
+    files_forked(&p->files, err || !now.files ? NULL : &child->files);
     if (err) {
         INSIST(err == -EINTR ? p->ending
                              : (err == -ENOMEM || err == -EDQUOT) &&
@@ -523,7 +528,7 @@ static void step(struct process *p)
     unsigned what = below(1000);
 
     if (now.files && below(3) == 0)
-        files_step(p->space, &p->files, &p->ending, p->forking);
+        files_step(p->space, &p->files, &p->ending);
     else if (what < 930)
         access_one(p, some_page());
     else if (what < 970)
@@ -567,7 +572,7 @@ static void begin(struct process *p)
     map_file(p);
     map_common(p);
     if (now.files)
-        files_map(p->space);
+        files_map(p->space, &p->files);
     begin_threads(p);
 }
 
@@ -576,6 +581,8 @@ static void end(struct process *p)
     struct space *s = p->space;
 
     space_destroy(s);
+    if (now.files)
+        files_leave(&p->files);
     memset(p, 0, sizeof(*p));
     if (lives < now.lives)
         begin(p);

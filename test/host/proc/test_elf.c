@@ -12,7 +12,7 @@ static struct program {
     Elf64_Phdr segments[3];
     uint8_t contents[8192];
 } program;
-static uint64_t size;
+static uint64_t size, readable; /* readable: bytes of it that can be read */
 static struct elf_plan plan;
 static const char *why;
 static struct elf_limits limits = {EM_X86_64, 0x10000, 0x100000000000, GIB, false};
@@ -21,7 +21,7 @@ static int good_program(void **state)
 {
     (void)state;
     memset(&program, 0, sizeof(program));
-    size = sizeof(program);
+    size = readable = sizeof(program);
     program.header = (Elf64_Ehdr){
         .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
         .e_type = ET_EXEC,
@@ -41,9 +41,19 @@ static int good_program(void **state)
     return 0;
 }
 
+static bool read_bytes(const void *of, uint64_t at, void *to, size_t n)
+{
+    assert_true(at <= size && n <= size - at);
+    if (at + n > readable)
+        return false;
+    memcpy(to, (const uint8_t *)of + at, n);
+    return true;
+}
+
 static int check(void)
 {
-    return elf_plan(&program, size, &limits, &plan, &why);
+    return elf_plan(&(struct elf_file){.size = size, .read_bytes = read_bytes, .of = &program},
+                    &limits, &plan, &why);
 }
 
 static void a_good_program_is_planned_as_its_headers_say(void **state)
@@ -177,6 +187,15 @@ static void writable_code_is_a_choice(void **state)
     limits.writes_code = false;
 }
 
+static void a_program_that_cannot_be_read_is_not_called_broken(void **state)
+{
+    (void)state;
+    assert_int_equal(check(), 0);
+    for (readable = 0; readable < offsetof(struct program, segments[3]); readable += 8)
+        assert_int_equal(check(), -EIO);
+    assert_int_equal(check(), 0);
+}
+
 static void more_segments_than_a_plan_holds_are_refused(void **state)
 {
     (void)state;
@@ -202,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup(a_program_that_can_be_moved_has_offsets, good_program),
         cmocka_unit_test_setup(an_interpreter_is_a_path_with_an_end, good_program),
         cmocka_unit_test_setup(writable_code_is_a_choice, good_program),
+        cmocka_unit_test_setup(a_program_that_cannot_be_read_is_not_called_broken, good_program),
         cmocka_unit_test_setup(more_segments_than_a_plan_holds_are_refused, good_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
