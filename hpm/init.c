@@ -221,6 +221,7 @@ void hpm_init(unsigned cpus)
     }
     hpm_state.ops = ops;
     publish_caps(ops);
+    access_init();
     print_found();
 }
 
@@ -238,14 +239,14 @@ static void begin_counting(struct cpu *cpu, struct hpm_cpu *hpm)
         kprintf("hpm: no memory for the samples of CPU %u: lower hpm.records or hpm.samples: it is "
                 "not counted\n",
                 cpu->index);
-        sampler_free(hpm, &setup);
+        sampler_free(&setup);
         return;
     }
     int err = hpm_state.ops->cpu_init(cpu, &setup);
     if (err == -ENODEV) {
         kprintf("hpm: event=not-counted cpu=%u: its counters lack what the first CPU's have\n",
                 cpu->index);
-        sampler_free(hpm, &setup);
+        sampler_free(&setup);
         return;
     }
     if (err)

@@ -2,25 +2,29 @@
 #pragma once
 #include "hpm/pmu/user_page.h"
 #include "hpm/count.h"
+#include "hpm/policy/access_share.h"
 #include "hpm/policy/context.h"
 #include "hpm/pmu/pmu.h"
 #include "hpm/slot.h"
 #include "hpm/sample_ring.h"
 #include "kernel/core/cpu.h"
 
-/* A CPU's part in sampling accesses. Written by the CPU itself, interrupts off, except the ring's
- * tail and `delivered`. */
+/* A CPU's part in sampling accesses. Written by the CPU itself, interrupts off. */
 struct sampler {
-    struct sample_ring ring;
-    uint64_t taken, lost_hardware, lost_buffer;
-    uint64_t accesses; /* sum of the periods of the samples taken */
-    /* The consumer's. forgotten: samples that were left over when sampling started again. */
-    uint64_t delivered, forgotten;
-    uint64_t cycles;  /* cost of sampling */
-    uint64_t looking; /* of that: looks that found no record */
-    uint32_t period;  /* of the request that the hardware has been told of */
-    uint32_t applied; /* generation of that request */
-    bool on;
+    uint32_t applied;          /* generation of the plan that the hardware has been told of */
+    uint32_t taken_by;         /* mask of the handles that took records at the latest look */
+    uint64_t owed;             /* cycles not yet charged: of the hardware, of interrupts */
+    bool on;                   /* a handle is on */
+    struct access_share share; /* that plan */
+    struct access_deal deal;
+    struct sampler_account {
+        uint64_t taken, lost_hardware, lost_buffer;
+        uint64_t accesses;       /* sum of the periods of the samples taken */
+        uint64_t cycles;         /* cost of sampling */
+        uint64_t looking;        /* of that: looks that found no record */
+    } of[ACCESS_HANDLES];        /* by handle, since boot */
+    uint64_t for_profiles;       /* `cycles` of the handles of profiles, since boot */
+    struct hpm_sample batch[16]; /* work space */
 };
 
 /* What a CPU counts for: the thread on it or its idle time, or one of the separate accounts
@@ -120,6 +124,8 @@ int session_open(const char *names, const uint8_t *slots, struct hpm_session **o
                  size_t err_size);
 /* Returns the logical count of event number i of the session, as a set. */
 uint64_t session_count(const struct hpm_session *s, unsigned i);
+/* Returns when every CPU has called `what`, with NULL, interrupts off. Thread context. */
+void ask_everywhere(void (*what)(void *));
 /* Returns when every CPU has followed the present plan and requests. */
 void follow_everywhere(void);
 /* Returns the largest estimate_spread of logical count `count` in all CPUs' accounts. Any
@@ -156,7 +162,29 @@ static inline void sampler_poll(struct hpm_cpu *hpm)
         hpm->sampler.applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         sampler_attend(hpm);
 }
-/* Allocates memory for records and samples. Returns 0 or -ENOMEM. */
+/* Begins without handles. Before the first CPU's sampler_init; boot CPU. */
+void access_init(void);
+/* Allocates memory for records. Returns 0 or -ENOMEM. */
 int sampler_init(struct hpm_cpu *hpm, struct pmu_setup *setup);
 /* Frees the memory of a CPU that turns out to have no counters. */
-void sampler_free(struct hpm_cpu *hpm, struct pmu_setup *setup);
+void sampler_free(struct pmu_setup *setup);
+/* Make and free a ring of hpm_samples samples for each CPU, in an array by CPU of empty ones.
+ * rings_make returns 0 or -ENOMEM. Thread context. */
+int rings_make(struct sample_ring *rings);
+void rings_free(struct sample_ring *rings);
+
+/* Where a handle's samples go. */
+struct access_sink {
+    struct sample_ring *rings; /* by CPU; the owner takes samples out */
+    const char *name;          /* for the trace */
+    uint32_t pid;              /* of the process that is sampled; 0: all */
+    uint8_t criterion;         /* that its samples have */
+    bool profile;              /* it belongs to a profile */
+};
+/* Returns a handle that puts samples into rings of its owner's, or NULL: all are in use. Started,
+ * adjusted and stopped as others. Thread context. */
+struct hpm_access *access_open(const struct access_sink *to);
+/* Makes every CPU follow what has been started, adjusted and stopped. Thread context. */
+void access_follow(void);
+/* Gives back a handle that every CPU has stopped for. */
+void access_release(struct hpm_access *a);

@@ -1,7 +1,7 @@
 /*
  * The PMU's interrupt. `why` (PMU_*, pmu.h) is the set of its reasons. Each is handled once, here:
  * - counters that were armed for samples have overflowed (slot.c),
- * - the hardware has written records (sampling.c),
+ * - the hardware has written records (access.c),
  * - the slice of the present group is over (account.c).
  */
 #include "hpm/hpm.h"
@@ -41,11 +41,11 @@ HOT_CODE void hpm_interrupt(struct arch_frame *frame)
         account_row(hpm, turned ? END_SLICE : END_STRETCH, ROW_MONITORING);
     profile_overflowed(hpm, why / PMU_COUNTER);
     if (__builtin_expect(why % PMU_COUNTER, 0)) {
+        if (why & PMU_RECORDS)
+            hpm->sampler.owed += hpm_state.pmu.interrupt_cycles;
         sampler_poll(hpm);
         if ((why & PMU_SLICE) && !turned)
             account_slice(hpm);
-        if (why & PMU_RECORDS)
-            hpm->sampler.cycles += hpm_state.pmu.interrupt_cycles;
     }
     if (accounts)
         account_row(hpm, END_STRETCH, before);

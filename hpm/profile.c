@@ -4,7 +4,8 @@
  * Opening and closing go through the plan: when either returns, every CPU has followed, and none
  * uses a ring that is freed.
  *
- * Accesses by source are recorded by the hardware itself, for one profile at a time (sampling.c).
+ * Accesses are recorded by the hardware itself (access.c), for a handle of each criterion, whose
+ * samples come to the profile's rings as well.
  */
 #include "hpm/count.h"
 #include "hpm/hpm.h"
@@ -49,28 +50,6 @@ static int find_slots(struct hpm_profile *p)
         if (slot == PROFILE_SLOTS)
             return -ENOSPC;
         p->of[i].slot = (uint8_t)slot++;
-    }
-    return 0;
-}
-
-static void free_rings(struct hpm_profile *p)
-{
-    for (unsigned i = 0; i < cpu_count() && p->ring[i].slots; i++)
-        frame_free(virt_to_phys(p->ring[i].slots),
-                   order_of(p->ring[i].size * sizeof(struct hpm_sample)));
-}
-
-static int make_rings(struct hpm_profile *p)
-{
-    uint64_t size = (uint64_t)1 << log2_floor(hpm_samples);
-    paddr_t pa;
-
-    for (unsigned i = 0; i < cpu_count(); i++) {
-        if (frame_alloc(order_of(size * sizeof(struct hpm_sample)), &pa)) {
-            free_rings(p);
-            return -ENOMEM;
-        }
-        p->ring[i] = (struct sample_ring){.slots = phys_to_virt(pa), .size = size};
     }
     return 0;
 }
@@ -141,28 +120,53 @@ static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
     return error;
 }
 
-static int begin_access(struct hpm_profile *p, char *err, size_t err_size)
+static void end_accesses(struct hpm_profile *p)
 {
-    for (unsigned i = 0; i < p->criteria.count; i++) {
-        const struct criterion *c = &p->criteria.criterion[i];
-        if (!profile_is_access(p, i))
-            continue;
-        struct hpm_sampling config = {.sources = c->sources,
-                                      .period = profile_draw_access(p, i),
-                                      .user = c->modes & EVENT_USER,
-                                      .kernel = c->modes & EVENT_KERNEL};
-        int error = hpm_sampling_start(&config);
-        if (error == -EBUSY)
-            ksnprintf(err, err_size, "%s: accesses are being recorded for another session",
-                      c->name);
-        else if (error)
-            ksnprintf(err, err_size, "%s: this machine does not record accesses so", c->name);
-        struct hpm_sample_account a;
-        hpm_sampling_account(&a);
-        p->of[i].lost_before = a.lost_hardware + a.lost_buffer;
-        return error;
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (p->of[i].access)
+            hpm_access_stop(p->of[i].access);
+    access_follow();
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        if (p->of[i].access)
+            access_release(p->of[i].access);
+    for (unsigned i = 0; i < p->criteria.count; i++)
+        p->of[i].access = NULL;
+}
+
+static int begin_access(struct hpm_profile *p, unsigned i, char *err, size_t err_size)
+{
+    const struct criterion *c = &p->criteria.criterion[i];
+    struct access_sink to = {
+        .rings = p->ring, .name = c->name, .pid = p->pid, .criterion = (uint8_t)i, .profile = true};
+    struct hpm_sampling config = {.sources = c->sources,
+                                  .walks = c->walks,
+                                  .fetches = c->fetches,
+                                  .min_latency = c->min_latency,
+                                  .period = profile_draw_access(p, i),
+                                  .user = c->modes & EVENT_USER,
+                                  .kernel = c->modes & EVENT_KERNEL};
+
+    p->of[i].access = access_open(&to);
+    if (!p->of[i].access) {
+        ksnprintf(err, err_size, "%s: %d others record accesses already", c->name, ACCESS_HANDLES);
+        return -EBUSY;
     }
-    return 0;
+    int error = hpm_access_start(p->of[i].access, &config);
+    if (error)
+        ksnprintf(err, err_size, "%s: this machine does not record accesses so", c->name);
+    return error;
+}
+
+static int begin_accesses(struct hpm_profile *p, char *err, size_t err_size)
+{
+    int error = 0;
+
+    for (unsigned i = 0; i < p->criteria.count && !error; i++)
+        if (profile_is_access(p, i))
+            error = begin_access(p, i, err, err_size);
+    if (error)
+        end_accesses(p);
+    return error;
 }
 
 /* Starts or stops sampling by time and by entries on all CPUs. */
@@ -195,31 +199,26 @@ static int parse_criteria(struct hpm_profile *p, const char *text, char *err, si
     struct criteria_caps caps = {.counters = hpm_state.ops != NULL,
                                  .events = &hpm_state.pmu.events,
                                  .sources = hpm_state.pmu.sample_sources,
+                                 .walks = hpm_state.pmu.sample_walks,
+                                 .fetches = hpm_state.pmu.sample_fetches,
+                                 .latency = hpm_state.pmu.sample_latency,
                                  .access_min = hpm_caps()->sample_period_min,
                                  .time_min_ns = TIME_MIN_NS};
-    unsigned accesses = 0;
     int error = criteria_parse(text, &caps, &p->criteria, err, err_size);
 
     if (error)
         return error;
-    for (unsigned i = 0; i < p->criteria.count; i++) {
-        accesses += profile_is_access(p, i);
+    for (unsigned i = 0; i < p->criteria.count; i++)
         for (unsigned j = 0; j < i; j++)
             if (text_same(p->criteria.criterion[i].name, p->criteria.criterion[j].name,
                           text_length(p->criteria.criterion[j].name)))
                 return say_error(err, err_size, "a criterion is named twice", -EINVAL);
-    }
-    return accesses > 1
-               ? say_error(err, err_size,
-                           "accesses are recorded by one criterion at a time: name their sources"
-                           " together, as access.any",
-                           -EINVAL)
-               : 0;
+    return 0;
 }
 
 static int begin_profile(struct hpm_profile *p, char *err, size_t err_size)
 {
-    int error = begin_access(p, err, err_size);
+    int error = begin_accesses(p, err, err_size);
 
     if (error)
         return error;
@@ -228,10 +227,9 @@ static int begin_profile(struct hpm_profile *p, char *err, size_t err_size)
             begin_slot(p, i);
     error = begin_events(p, err, err_size);
     if (error) {
+        end_accesses(p);
         for (unsigned i = 0; i < p->criteria.count; i++)
-            if (profile_is_access(p, i))
-                hpm_sampling_stop();
-            else
+            if (!profile_is_access(p, i))
                 profile_slot(p, i)->used = false;
         return error;
     }
@@ -256,7 +254,7 @@ static int prepare_profile(struct hpm_profile *p, const struct hpm_profiling *wh
     profile_windows_begin(p);
     for (unsigned i = 0; i < p->criteria.count; i++)
         begin_period(p, i);
-    return make_rings(p)
+    return rings_make(p->ring)
                ? say_error(err, err_size, "no memory for samples: lower hpm.samples", -ENOMEM)
                : 0;
 }
@@ -282,7 +280,7 @@ int hpm_profile_open(const struct hpm_profiling *what, struct hpm_profile **out,
     if (!error) {
         error = begin_profile(p, err, err_size);
         if (error)
-            free_rings(p);
+            rings_free(p->ring);
     }
     if (error) {
         frame_free(pa, order_of(sizeof *p));
@@ -298,9 +296,7 @@ void hpm_profile_close(struct hpm_profile *p)
         if (profiles[n] == p)
             profiles[n] = NULL;
     set_polled(p, false);
-    for (unsigned i = 0; i < p->criteria.count; i++)
-        if (profile_is_access(p, i))
-            hpm_sampling_stop();
+    end_accesses(p);
     if (p->events)
         hpm_session_close(p->events);
     else
@@ -308,7 +304,7 @@ void hpm_profile_close(struct hpm_profile *p)
     for (unsigned i = 0; i < p->criteria.count; i++)
         if (!profile_is_access(p, i))
             profile_slot(p, i)->used = false;
-    free_rings(p);
+    rings_free(p->ring);
     frame_free(virt_to_phys(p), order_of(sizeof *p));
 }
 
@@ -322,24 +318,6 @@ unsigned hpm_profile_criteria(const struct hpm_profile *p)
 const char *hpm_profile_criterion(const struct hpm_profile *p, unsigned criterion)
 {
     return p->criteria.criterion[criterion].name;
-}
-
-static size_t take_access(struct hpm_profile *p, unsigned i, struct hpm_sample *out, size_t max)
-{
-    struct profile_criterion *c = &p->of[i];
-    size_t n = hpm_sampling_take(out, max), kept = 0;
-
-    for (size_t k = 0; k < n; k++) {
-        if (p->pid && out[k].pid != p->pid)
-            continue;
-        if (kept < k)
-            sample_copy(&out[kept], &out[k]);
-        out[kept].time = arch_ticks_ns(out[kept].time);
-        c->stood_for += out[kept].period;
-        out[kept++].criterion = (uint8_t)i;
-    }
-    c->delivered += kept;
-    return kept;
 }
 
 /* Moves successive samples of one criterion, which are counted together. Returns their number. */
@@ -381,9 +359,6 @@ size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t ma
 
     for (unsigned i = 0; i < cpu_count() && n < max; i++)
         n += take_from(p, &p->ring[i], out + n, max - n);
-    for (unsigned i = 0; i < p->criteria.count && n < max; i++)
-        if (profile_is_access(p, i))
-            n += take_access(p, i, out + n, max - n);
     if (n)
         __atomic_fetch_add(&profile_taking_ticks, arch_ticks() - began, __ATOMIC_RELAXED);
     return n;

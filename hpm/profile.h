@@ -12,14 +12,15 @@ struct hpm_profile {
     uint64_t random;
     struct sample_ring ring[CPU_MAX]; /* by CPU, each in cache lines of its own */
     struct profile_criterion {
-        uint8_t slot;         /* PROFILE_NONE: accesses, which the hardware records */
-        uint8_t event;        /* number of its event in the session */
-        struct period period; /* valid if it is adapted */
+        uint8_t slot;              /* PROFILE_NONE: accesses, which the hardware records */
+        struct hpm_access *access; /* of accesses */
+        uint8_t event;             /* number of its event in the session */
+        struct period period;      /* valid if it is adapted */
         uint64_t mean, drawn_for;
         /* Samples taken out, and the sum of their periods. */
         uint64_t delivered, stood_for;
         /* Of accesses. drawn_at: samples taken when the period was drawn. */
-        uint64_t lost_before, lost_for, window_lost, drawn_at;
+        uint64_t lost_for, window_lost, drawn_at;
         uint64_t throttles;                                      /* before the present window */
         uint64_t window_taken, window_stood_for, window_counted; /* when the present window began */
     } of[CRITERIA_MAX];

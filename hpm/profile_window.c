@@ -70,7 +70,7 @@ static uint64_t sampling_cycles(void)
         if (cpu->hpm)
             sum += hpm_cycles_of(__atomic_load_n(&cpu->hpm->profiler.ticks, __ATOMIC_RELAXED)) +
                    cpu->hpm->profiler.interrupts * hpm_state.pmu.interrupt_cycles +
-                   __atomic_load_n(&cpu->hpm->sampler.cycles, __ATOMIC_RELAXED);
+                   __atomic_load_n(&cpu->hpm->sampler.for_profiles, __ATOMIC_RELAXED);
     return sum;
 }
 
@@ -137,8 +137,8 @@ void hpm_profile_account(struct hpm_profile *p, unsigned i, struct hpm_profile_a
                                         .stretched = why_stretched(p, i)};
     if (profile_is_access(p, i)) {
         struct hpm_sample_account a;
-        hpm_sampling_account(&a);
-        out->lost = a.lost_hardware + a.lost_buffer - c->lost_before;
+        hpm_access_account(c->access, &a);
+        out->lost = a.lost_hardware + a.lost_buffer;
         out->stood_for += c->lost_for;
     } else {
         sum_slot(c->slot, out);
@@ -193,7 +193,7 @@ static void draw_records(struct hpm_profile *p, unsigned i, uint64_t taken)
     if (!has_moved(c) && taken - c->drawn_at < (uint64_t)RECORDS_DRAWN * cpu_count())
         return;
     c->drawn_at = taken;
-    hpm_sampling_adjust(profile_draw_access(p, i), 0);
+    hpm_access_adjust(c->access, profile_draw_access(p, i), 0);
 }
 
 void profile_set_mean(struct hpm_profile *p, unsigned i)

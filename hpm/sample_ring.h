@@ -51,6 +51,9 @@ static inline void sample_copy(struct hpm_sample *to, const struct hpm_sample *f
     to->criterion = from->criterion;
     to->user = from->user;
     to->store = from->store;
+    to->walk = from->walk;
+    to->samplers = from->samplers;
+    to->fetch = from->fetch;
 }
 
 static inline bool ring_push(struct sample_ring *r, const struct hpm_sample *s)

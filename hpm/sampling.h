@@ -1,4 +1,4 @@
-/* Samples of accesses by the level that served them, and profiles: samples of where threads are. */
+/* Samples of accesses by what they cost, and profiles: samples of where threads are. */
 #pragma once
 #include "hpm/policy/sample.h"
 #include "kernel/lib/base.h"
@@ -10,17 +10,27 @@ struct hpm_sample_account {
     uint64_t cycles;   /* spent in interrupts and in taking records */
     uint64_t looking;  /* of these: at switches of threads, where no record waited */
 };
-/* Starts sampling on all CPUs. Returns 0; -ENODEV; -EINVAL, and names the field on the console;
- * -EBUSY. Thread context. */
-int hpm_sampling_start(const struct hpm_sampling *config);
-void hpm_sampling_stop(void);
+/* Up to ACCESS_HANDLES users sample accesses at a time, each by a handle of its own
+ * (hpm/policy/access_share.h). A handle is used by one thread at a time. All are thread context. */
+struct hpm_access;
+/* Opens a handle with rings of its own. name: for the trace, stays valid. Returns 0; -ENODEV: there
+ * are no records; -ENOSPC: all handles are in use; -ENOMEM. */
+int hpm_access_open(const char *name, struct hpm_access **out);
+void hpm_access_close(struct hpm_access *a);
+/* Starts sampling on all CPUs. Returns 0; -EINVAL, and names the field on the console; -EBUSY: the
+ * handle is on. */
+int hpm_access_start(struct hpm_access *a, const struct hpm_sampling *config);
+/* Stops; without effect if the handle is off. Samples taken can still be read. */
+void hpm_access_stop(struct hpm_access *a);
+/* Changes period and jitter while the handle is on. Samples that were recorded before keep the
+ * period they were recorded with. The present values change nothing. Returns 0; -ENODEV: it is off;
+ * -EINVAL, as hpm_access_start. */
+int hpm_access_adjust(struct hpm_access *a, uint32_t period, uint32_t jitter);
 /* Moves up to `max` attributed samples of all CPUs to `out`, each CPU's in order of time. Returns
- * their number. Thread context. */
-size_t hpm_sampling_take(struct hpm_sample *out, size_t max);
-void hpm_sampling_account(struct hpm_sample_account *out);
-/* Changes period and jitter while sampling is on. Samples that were recorded before keep the period
- * they were recorded with. The present values change nothing; others begin a new distance. */
-int hpm_sampling_adjust(uint32_t period, uint32_t jitter);
+ * their number. */
+size_t hpm_access_take(struct hpm_access *a, struct hpm_sample *out, size_t max);
+/* Reads the handle's account since it was opened. Any thread. */
+void hpm_access_account(const struct hpm_access *a, struct hpm_sample_account *out);
 
 /*
  * A profile samples where threads are, by up to 8 criteria at a time (hpm/policy/criteria.h): a
@@ -44,7 +54,7 @@ struct hpm_profiling {
  * Opens a profile. Returns 0, or with the reason in `err`:
  * - -ENODEV: the counters cannot interrupt.
  * - -EINVAL, -ENOENT, -ENOTSUP, -ENOSPC: as criteria_parse and hpm_session_open.
- * - -EBUSY: accesses are being sampled already.
+ * - -EBUSY: all handles of accesses are in use.
  * - -ENOMEM.
  * Thread context; not at the same time as hpm_session_open, hpm_session_close, or another call of
  * this or of hpm_profile_close.

@@ -121,20 +121,23 @@ int plans_init(const struct pmu_ops *ops)
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
-/* Makes `cpu` follow the plan. Waits until it answers: it may be late, or busy with another
- * call. */
-static void follow_cpu(struct cpu *cpu)
+/* Has `cpu` call `what`. Waits until it answers: it may be late, or busy with another call. */
+static void ask_cpu(struct cpu *cpu, void (*what)(void *))
 {
-    while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) &&
-           call_cpu(cpu, counting_follow, NULL, ANSWER_NS))
+    while (__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE) && call_cpu(cpu, what, NULL, ANSWER_NS))
         arch_cpu_relax();
 }
 
 /* The calling thread may migrate between these calls, so its own CPU is called, too. */
-void follow_everywhere(void)
+void ask_everywhere(void (*what)(void *))
 {
     cpu_for_each (cpu)
-        follow_cpu(cpu);
+        ask_cpu(cpu, what);
+}
+
+void follow_everywhere(void)
+{
+    ask_everywhere(counting_follow);
 }
 
 void hpm_update(uint32_t pid)
@@ -144,7 +147,7 @@ void hpm_update(uint32_t pid)
     cpu_for_each (cpu)
         if (cpu != this_cpu() && hpm_counted(cpu) &&
             (!pid || __atomic_load_n(&cpu->hpm->current_pid, __ATOMIC_RELAXED) == pid))
-            follow_cpu(cpu);
+            ask_cpu(cpu, counting_follow);
 }
 
 /* Adds the sets of the session's metrics, by logical counts. wish_of[s]: the wish that set s

@@ -82,7 +82,9 @@ static ALWAYS_INLINE void store_sample(const struct hpm_cpu *hpm, struct profile
     at->source = s->like.source;
     at->criterion = s->like.criterion;
     at->user = hpm->profiler.user;
-    at->store = false;
+    at->store = at->fetch = false;
+    at->walk = 0;
+    at->samplers = 0;
     if (telling)
         trace_sample(s, at);
     ring_commit(ring, 1);

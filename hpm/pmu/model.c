@@ -27,9 +27,11 @@ static struct model_cpu {
     volatile struct machine_cpu *regs;
     const struct machine_record *records;
     uint32_t record_count;
-    uint64_t tail, lost;
-    uint64_t value[MACHINE_COUNTERS]; /* at the latest reading */
-    unsigned timer;                   /* counter that ends a slice by its overflow */
+    uint64_t tail;
+    uint64_t lost, lost_by[MACHINE_SAMPLERS]; /* records that were told of; by sampler */
+    uint32_t sampling;                        /* bit n: sampler n is on */
+    uint64_t value[MACHINE_COUNTERS];         /* at the latest reading */
+    unsigned timer;                           /* counter that ends a slice by its overflow */
     /* possible reasons of an interrupt besides the timer; 0: it needs not be asked */
     unsigned others;
     uint32_t tag; /* for the truth from the next latch on, if `tagged` */
@@ -61,7 +63,11 @@ static int model_probe(struct pmu_caps *caps)
         .cycles_per_tick = PMU_RATE_ONE,
         .events = {.table = event_table_named("model"), .counters = PROGRAMMABLE},
         .line_bytes = id->line_bytes,
+        .samplers = MIN(MACHINE_SAMPLERS, PMU_SAMPLERS_MAX),
         .sample_sources = id->sample_sources,
+        .sample_walks = id->sample_kinds & MACHINE_KIND_WALK,
+        .sample_latency = true,
+        .sample_fetches = id->sample_kinds & MACHINE_KIND_FETCH,
         .sample_records_max = id->ring_records_max,
         .record_bytes = MACHINE_RECORD_BYTES,
         .record_cycles = id->record_cycles,
@@ -84,6 +90,16 @@ static void set_counter(volatile struct machine_counter *c, unsigned event, unsi
     arch_io_write32(&c->event, event);
     arch_io_write32(&c->flags, flags);
     arch_io_write64(&c->period, period);
+}
+
+static int32_t set_ring(struct model_cpu *m)
+{
+    volatile struct machine_cpu *regs = m->regs;
+
+    arch_io_write64(&regs->ring_base, virt_to_phys(m->records));
+    arch_io_write32(&regs->ring_records, m->record_count);
+    arch_io_write32(&regs->ring_irq_at, m->record_count - m->record_count / 4);
+    return command(regs, MACHINE_CMD_RING);
 }
 
 static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
@@ -109,7 +125,8 @@ static int model_cpu_init(const struct cpu *cpu, const struct pmu_setup *setup)
                     c == MACHINE_COUNTER_CYCLES ? MACHINE_EVENT_CYCLES : MACHINE_EVENT_INSTRUCTIONS,
                     flags | (timer ? MACHINE_COUNT_IRQ : 0), timer ? setup->slice : 0);
     }
-    if (command(regs, MACHINE_CMD_CONFIGURE) || command(regs, MACHINE_CMD_START))
+    if (command(regs, MACHINE_CMD_CONFIGURE) || command(regs, MACHINE_CMD_START) ||
+        (setup->records && set_ring(m)))
         return -EIO;
     command(regs, MACHINE_CMD_READ);
     for (unsigned c = 0; c < MACHINE_COUNTERS; c++)
@@ -177,8 +194,8 @@ static void model_tag(uint32_t tid)
     m->tagged = true;
 }
 
-/* Returns the machine's jitter. It draws distances period + (0..j) - (j + 1) / 2, j being a power
- * of two less one; returned is the largest j within +-jitter. */
+/* Returns the machine's jitter. It draws distances within (j + 1) / 2 of the period, j being a
+ * power of two less one; returned is the largest j for distances within +-jitter. */
 static uint32_t machine_jitter(const struct hpm_sampling *c)
 {
     uint32_t widest = MIN(2 * c->jitter, c->period - 1);
@@ -186,27 +203,32 @@ static uint32_t machine_jitter(const struct hpm_sampling *c)
     return (1u << log2_floor(widest + 1)) - 1;
 }
 
-static void model_sample(const struct hpm_sampling *c)
+static uint32_t kinds_of(const struct hpm_sampling *c)
+{
+    return (c->sources ? MACHINE_KIND_ACCESS : 0) | (c->walks ? MACHINE_KIND_WALK : 0) |
+           (c->fetches ? MACHINE_KIND_FETCH : 0);
+}
+
+static uint32_t model_sample(unsigned n, const struct hpm_sampling *c)
 {
     struct model_cpu *m = model_here();
-    volatile struct machine_cpu *regs = m->regs;
+    volatile struct machine_sampler *s = &m->regs->sampler[n];
 
-    m->tail = m->lost = 0;
-    m->others = (m->others & ~(unsigned)RECORDS) | (c ? RECORDS : 0);
-    arch_io_write32(&regs->sample_sources, c ? c->sources : 0);
+    m->sampling = (m->sampling & ~(1u << n)) | (c ? 1u << n : 0);
+    m->others = (m->others & ~(unsigned)RECORDS) | (m->sampling ? RECORDS : 0);
+    arch_io_write32(&s->kinds, c ? kinds_of(c) : 0);
     if (c) {
-        arch_io_write32(&regs->sample_flags, (c->user ? MACHINE_COUNT_USER : 0) |
-                                                 (c->kernel ? MACHINE_COUNT_KERNEL : 0));
-        arch_io_write32(&regs->sample_period, c->period);
-        arch_io_write32(&regs->sample_jitter, machine_jitter(c));
-        arch_io_write64(&regs->ring_base, virt_to_phys(m->records));
-        arch_io_write32(&regs->ring_records, m->record_count);
-        arch_io_write32(&regs->ring_irq_at, m->record_count - m->record_count / 4);
-        arch_io_write64(&regs->ring_tail, 0);
+        arch_io_write32(&s->sources, c->sources);
+        arch_io_write32(&s->flags, (c->user ? MACHINE_COUNT_USER : 0) |
+                                       (c->kernel ? MACHINE_COUNT_KERNEL : 0));
+        arch_io_write32(&s->min_latency, c->min_latency);
+        arch_io_write32(&s->period, c->period);
+        arch_io_write32(&s->jitter, machine_jitter(c));
     }
-    if (command(regs, MACHINE_CMD_SAMPLE))
-        panic("hpm: the simulated machine refuses to sample sources %x, 1 in %u, ring of %u",
-              c ? c->sources : 0, c ? c->period : 0, m->record_count);
+    if (command(m->regs, (enum machine_command)MACHINE_COMMAND_SAMPLE(n)))
+        panic("hpm: the simulated machine refuses to sample sources %x, 1 in %u, by sampler %u",
+              c ? c->sources : 0, c ? c->period : 0, n);
+    return arch_io_read32(&s->left);
 }
 
 static uint64_t model_waiting(void)
@@ -216,10 +238,24 @@ static uint64_t model_waiting(void)
     return arch_io_read64(&m->regs->ring_head) - m->tail;
 }
 
-static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
+/* Tells of records that were dropped since the last time. */
+static void tell_lost(struct model_cpu *m, uint64_t lost[PMU_SAMPLERS_MAX])
+{
+    uint64_t dropped = arch_io_read64(&m->regs->ring_lost);
+
+    if (dropped == m->lost)
+        return;
+    m->lost = dropped;
+    for (unsigned i = 0; i < MACHINE_SAMPLERS; i++) {
+        uint64_t now = arch_io_read64(&m->regs->sampler[i].lost);
+        lost[i] += now - m->lost_by[i];
+        m->lost_by[i] = now;
+    }
+}
+
+static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX])
 {
     struct model_cpu *m = model_here();
-    uint64_t dropped = arch_io_read64(&m->regs->ring_lost);
     size_t n = MIN(model_waiting(), (uint64_t)max);
 
     for (size_t i = 0; i < n; i++) {
@@ -233,12 +269,14 @@ static size_t model_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
             .source = r->source,
             .user = r->flags & MACHINE_RECORD_USER,
             .store = r->flags & MACHINE_RECORD_STORE,
+            .walk = r->walk,
+            .samplers = r->samplers,
+            .fetch = r->fetch,
         };
     }
     m->tail += n;
     arch_io_write64(&m->regs->ring_tail, m->tail);
-    *lost += dropped - m->lost;
-    m->lost = dropped;
+    tell_lost(m, lost);
     return n;
 }
 

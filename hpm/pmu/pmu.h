@@ -33,12 +33,17 @@ struct pmu_caps {
     struct event_pmu events;
     uint32_t latency[SOURCE_COUNT]; /* cycles, 0: unknown */
     unsigned line_bytes;
+    unsigned samplers; /* that take records, each by itself; up to PMU_SAMPLERS_MAX; 0: none */
     /* Mask of 1 << enum hpm_source: sources of which records can be taken; 0: none. */
     uint32_t sample_sources;
-    uint32_t sample_period_min;  /* shortest period; 0: any */
-    uint32_t sample_records_max; /* largest number of records in a CPU's memory */
-    unsigned record_bytes;       /* 0: records need no memory */
-    unsigned record_cycles;      /* what the hardware spends on a record */
+    /* Of these, records do not tell one from the other: wanting one is wanting all. */
+    uint32_t sample_alike;
+    bool sample_walks, sample_fetches; /* records tell page walks for data; for instructions */
+    bool sample_latency;               /* records tell latencies */
+    uint32_t sample_period_min;        /* shortest period; 0: any */
+    uint32_t sample_records_max;       /* largest number of records in a CPU's memory */
+    unsigned record_bytes;             /* 0: records need no memory */
+    unsigned record_cycles;            /* what the hardware spends on a record */
 };
 
 /* Everything counted since the CPU was set up. A count goes on growing when its counter gets
@@ -98,15 +103,19 @@ struct pmu_ops {
     /* Has the next latch write to the ground truth, if there is one, which thread runs from then
      * on; 0: idle. */
     void (*tag)(uint32_t tid);
-    /* Starts sampling as the valid `config` says; NULL stops it. Records that were not drained are
-     * dropped, uncounted. */
-    void (*sample)(const struct hpm_sampling *config);
+    /* Has a sampler take records as the valid `config` says from now on; NULL: none. Called when
+     * records have been drained; those behind are dropped, uncounted, if no sampler is on. Records
+     * may be of more than was asked for: sample_wanted() decides. Returns the accesses
+     * that the sampler had still to pass until its next record; 0 if it was off or the hardware
+     * does not tell. */
+    uint32_t (*sample)(unsigned sampler, const struct hpm_sampling *config);
     /* Returns the records waiting, or at least 1 if losses are to be reported. Cheap: reads a few
      * registers at most. */
     uint64_t (*waiting)(void);
-    /* Moves up to `max` records, oldest first, to `out`; tid and pid stay 0. Adds the records that
-     * the hardware dropped to *lost. Returns the number moved. */
-    size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t *lost);
+    /* Moves up to `max` records, oldest first, to `out`, with the samplers that took each; tid and
+     * pid stay 0. Adds the records that each sampler dropped to lost[]. Returns the number
+     * moved. */
+    size_t (*drain)(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX]);
     /* Returns the reasons of the present PMU interrupt, PMU_*, and acknowledges them; 0: there is
      * none. */
     unsigned (*interrupted)(void);

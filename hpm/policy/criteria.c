@@ -4,7 +4,9 @@
 #include "hpm/events/lookup.h"
 #include "kernel/lib/fixed.h"
 
-#define ACCESS "access."
+#define ACCESS      "access."
+#define FETCH_WALK  "fetch.walk"
+#define LATENCY_MAX 65535 /* cycles; longer ones are recorded as that */
 
 /* A word of the text, taken apart. */
 struct criterion_word {
@@ -20,12 +22,29 @@ static int refuse_criterion(struct text *err, const char *why, int error)
     return error;
 }
 
+/* Numbers that do not fit become UINT64_MAX. */
+static size_t read_digits(struct word w, uint64_t *value)
+{
+    size_t n = 0;
+
+    for (*value = 0; n < w.n && text_digit(w.at[n], 10) >= 0; n++)
+        *value = fixed_add(fixed_muldiv(*value, 10, 1), (uint64_t)text_digit(w.at[n], 10));
+    return n;
+}
+
+static size_t find_char(struct word w, size_t from, char c)
+{
+    while (from < w.n && w.at[from] != c)
+        from++;
+    return from;
+}
+
 /* ---- Names ----------------------------------------------------------------------------------- */
 
 #define SOURCE_BIT(source) (1u << (source))
 static const struct access_name {
     const char *name;
-    uint32_t sources;
+    uint32_t sources; /* 0: behind a page walk */
 } access_names[] = {
     {"l1", SOURCE_BIT(SOURCE_L1)},
     {"l2", SOURCE_BIT(SOURCE_LOCAL_L2)},
@@ -36,16 +55,19 @@ static const struct access_name {
     {"remote_memory", SOURCE_BIT(SOURCE_REMOTE_MEMORY)},
     {"remote", SOURCES_REMOTE_CACHE},
     {"memory", SOURCE_BIT(SOURCE_LOCAL_MEMORY) | SOURCE_BIT(SOURCE_REMOTE_MEMORY)},
+    {"beyond_l1", (SOURCE_BIT(SOURCE_COUNT) - 1) & ~SOURCE_BIT(SOURCE_L1)},
     {"any", SOURCE_BIT(SOURCE_COUNT) - 1},
+    {"walk", 0},
 };
 
-/* Lists the names that have one of these sources. */
-static void list_accesses(uint32_t sources, struct text *err)
+/* Lists the names that are recorded. */
+static void list_accesses(const struct criteria_caps *caps, struct text *err)
 {
     const char *before = " ";
 
     for (unsigned i = 0; i < ARRAY_SIZE(access_names); i++) {
-        if (!(access_names[i].sources & sources))
+        uint32_t sources = access_names[i].sources;
+        if (sources ? !(sources & caps->sources) : !caps->walks)
             continue;
         text_put(err, before);
         text_put(err, access_names[i].name);
@@ -53,15 +75,17 @@ static void list_accesses(uint32_t sources, struct text *err)
     }
 }
 
-static int unknown_access(struct word source, uint32_t recorded, struct text *err)
+static int unknown_access(struct word source, const struct criteria_caps *caps, struct text *err)
 {
+    static const struct criteria_caps all = {.sources = UINT32_MAX, .walks = true};
+
     text_put_word(err, source);
     text_put(err, " serves no accesses; what does:");
-    list_accesses(recorded ? recorded : UINT32_MAX, err);
+    list_accesses(caps->sources ? caps : &all, err);
     return -ENOENT;
 }
 
-static int read_access(struct word source, uint32_t recorded, struct criterion *out,
+static int read_access(struct word source, const struct criteria_caps *caps, struct criterion *out,
                        struct text *err)
 {
     unsigned i = 0;
@@ -69,14 +93,53 @@ static int read_access(struct word source, uint32_t recorded, struct criterion *
     while (i < ARRAY_SIZE(access_names) && !text_same(access_names[i].name, source.at, source.n))
         i++;
     if (i == ARRAY_SIZE(access_names))
-        return unknown_access(source, recorded, err);
-    out->kind = CRITERION_ACCESS;
-    out->sources = access_names[i].sources & recorded;
-    if (out->sources)
+        return unknown_access(source, caps, err);
+    out->sources = access_names[i].sources & caps->sources;
+    out->walks = !access_names[i].sources && caps->walks;
+    if (out->sources || out->walks)
         return 0;
     text_put(err, "accesses are recorded here by");
-    list_accesses(recorded, err);
-    return refuse_criterion(err, recorded ? " only" : " no hardware", -ENOTSUP);
+    list_accesses(caps, err);
+    return refuse_criterion(err, caps->sources ? " only" : " no hardware", -ENOTSUP);
+}
+
+static int read_fetches(const struct criteria_caps *caps, struct criterion *out, struct text *err)
+{
+    out->fetches = caps->fetches;
+    return caps->fetches ? 0
+                         : refuse_criterion(
+                               err, "page walks for instructions are not recorded here", -ENOTSUP);
+}
+
+/* Reads N of >=N. */
+static int read_latency(struct word w, const struct criteria_caps *caps, struct criterion *out,
+                        struct text *err)
+{
+    uint64_t cycles;
+    size_t n = w.n > 2 ? read_digits((struct word){w.at + 2, w.n - 2}, &cycles) : 0;
+
+    if (!n || n != w.n - 2 || w.at[1] != '=' || !cycles || cycles > LATENCY_MAX) {
+        text_put_word(err, w);
+        return refuse_criterion(err, ": a latency is >= and a number of cycles, 1 to 65535",
+                                -EINVAL);
+    }
+    out->min_latency = (uint32_t)cycles;
+    return caps->latency ? 0 : refuse_criterion(err, "latencies are not recorded here", -ENOTSUP);
+}
+
+/* Reads the name of accesses, or fetch.walk, with the latency behind it. */
+static int read_recorded(struct word name, const struct criteria_caps *caps, struct criterion *out,
+                         struct text *err)
+{
+    size_t what = find_char(name, 0, '>');
+    struct word latency = {name.at + what, name.n - what};
+
+    out->kind = CRITERION_ACCESS;
+    int r = name.at[0] == ACCESS[0]
+                ? read_access((struct word){name.at + sizeof ACCESS - 1, what - sizeof ACCESS + 1},
+                              caps, out, err)
+                : read_fetches(caps, out, err);
+    return r || !latency.n ? r : read_latency(latency, caps, out, err);
 }
 
 static int refuse_without_counters(struct text *err)
@@ -113,9 +176,10 @@ static bool begins_with(struct word w, const char *with)
 static int read_name(const struct criterion_word *w, const struct criteria_caps *caps,
                      struct criterion *out, struct text *err)
 {
-    struct word name = w->parts.word[0],
-                source = {name.at + sizeof ACCESS - 1, name.n - sizeof ACCESS + 1};
-    bool access = begins_with(name, ACCESS), time = text_same("time", name.at, name.n);
+    struct word name = w->parts.word[0];
+    bool access =
+             begins_with(name, ACCESS) || text_same(FETCH_WALK, name.at, find_char(name, 0, '>')),
+         time = text_same("time", name.at, name.n);
     bool event = !access && !time && !text_same("entries", name.at, name.n);
 
     if ((event || access) && !caps->counters)
@@ -130,7 +194,7 @@ static int read_name(const struct criterion_word *w, const struct criteria_caps 
     if (out->kind == CRITERION_ENTRIES && !access && out->modes == EVENT_KERNEL)
         return refuse_criterion(
             err, "entries are out of user mode, so there are none of mode k alone", -EINVAL);
-    return access ? read_access(source, caps->sources, out, err) : 0;
+    return access ? read_recorded(name, caps, out, err) : 0;
 }
 
 /* ---- Periods --------------------------------------------------------------------------------- */
@@ -140,16 +204,6 @@ static const struct suffix {
     uint64_t factor;
 } count_suffixes[] = {{"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}},
   time_suffixes[] = {{"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S}, {NULL, 0}};
-
-/* Numbers that do not fit become UINT64_MAX. */
-static size_t read_digits(struct word w, uint64_t *value)
-{
-    size_t n = 0;
-
-    for (*value = 0; n < w.n && text_digit(w.at[n], 10) >= 0; n++)
-        *value = fixed_add(fixed_muldiv(*value, 10, 1), (uint64_t)text_digit(w.at[n], 10));
-    return n;
-}
 
 static int read_number(struct word w, bool time, uint64_t *out, struct text *err)
 {
@@ -209,13 +263,6 @@ static struct word next_word(const char **text)
     for (w = (struct word){*text, 0}; **text && !is_separator(**text); ++*text)
         w.n++;
     return w;
-}
-
-static size_t find_char(struct word w, size_t from, char c)
-{
-    while (from < w.n && w.at[from] != c)
-        from++;
-    return from;
 }
 
 /* Cuts the period, which is between '@' and ':' or the end, out of the word; the rest is the

@@ -11,7 +11,10 @@
  * - time
  * - entries: entries into the kernel (system calls, faults, interrupts)
  * - access.WHAT: accesses served by l1, l2, l3, remote_l2, remote_l3, local_memory or
- *   remote_memory, or by one of a group: remote (both remote caches), memory (both memories), any
+ *   remote_memory, or by one of a group: remote (both remote caches), memory (both memories),
+ *   beyond_l1 (all but the l1), any; or walk: accesses behind a page walk, whatever served them
+ * - fetch.walk: translations of instructions behind a page walk
+ * - the last two kinds with >=N behind them: those that took N cycles at least, walk included
  *
  * MODES are the CPU's modes that are sampled: u, k or both; both if there are none. Entries cannot
  * have k alone.
@@ -36,9 +39,13 @@ struct criterion {
     enum criterion_kind kind;
     char name[EVENT_TEXT_MAX]; /* as written, with modes, without period */
     struct event event;        /* of CRITERION_EVENT, with its modes */
-    uint32_t sources;          /* of CRITERION_ACCESS: mask of 1 << enum hpm_source, not empty */
-    uint8_t modes;             /* mask of enum event_modes */
-    uint64_t period;           /* events, ns, entries or accesses; 0: adapted */
+    /* Of CRITERION_ACCESS: mask of 1 << enum hpm_source; accesses, and instructions, behind a page
+     * walk; their latency at least, in cycles. One of the first three is set. */
+    uint32_t sources;
+    bool walks, fetches;
+    uint32_t min_latency;
+    uint8_t modes;   /* mask of enum event_modes */
+    uint64_t period; /* events, ns, entries or accesses; 0: adapted */
 };
 
 struct criteria {
@@ -52,6 +59,8 @@ struct criteria_caps {
     const struct event_pmu *events; /* NULL, or without a table: no events can be sampled */
     /* mask of 1 << enum hpm_source: sources of which records can be taken; 0: none */
     uint32_t sources;
+    bool walks, fetches;  /* page walks for data, and for instructions, are recorded */
+    bool latency;         /* records tell latencies */
     uint64_t access_min;  /* shortest period of accesses; 0: any */
     uint64_t time_min_ns; /* shortest period of time; 0: any */
 };

@@ -231,6 +231,9 @@ struct sys_sample {
     uint8_t source;           /* of an access, as in sys_breakdown; SYS_SOURCE_NONE: no access */
     uint8_t criterion;        /* its index among the criteria named */
     uint8_t user, store;      /* 1: taken in user mode; the access is a store */
+    uint16_t walk;            /* cycles of the page walk before the access; 0: none, or unknown */
+    uint8_t reserved;
+    uint8_t fetch; /* 1: the access is the translation of an instruction, which had to walk */
 };
 
 enum { SYS_NOT_STRETCHED, SYS_STRETCHED_FOR_COST, SYS_STRETCHED_FOR_STORMS };

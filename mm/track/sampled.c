@@ -4,8 +4,7 @@
  * tells which pages are used most, and about in which order; a page used seldom may never be seen.
  *
  * A thread takes the records of all CPUs every millisecond and logs those of watched spaces in
- * order of time. A machine has one sampling session: while another user has it, nothing is tracked;
- * while the tracker has it, others are refused.
+ * order of time. The detector and sampling sessions can record accesses beside it.
  */
 #include "hpm/hpm.h"
 #include "hpm/policy/breakdown.h"
@@ -19,6 +18,7 @@
 #define TAKE_NS NS_PER_MS
 #define BATCH   64 /* records taken at once */
 
+static struct hpm_access *records; /* NULL: none has been opened yet */
 static struct track_thread sampler = {.lock = SPINLOCK(LOCK_THREAD, "page samples")};
 static struct {
     struct hpm_sample sample[BATCH];
@@ -49,7 +49,7 @@ static void sort_by_time(struct hpm_sample *r, size_t n)
 static void take_samples(void)
 {
     do {
-        batch.count = hpm_sampling_take(batch.sample, BATCH);
+        batch.count = hpm_access_take(records, batch.sample, BATCH);
         sort_by_time(batch.sample, batch.count);
         if (batch.count)
             track_each_watched(note_space, NULL);
@@ -78,15 +78,16 @@ static int start_sampled(void)
 {
     uint32_t all = hpm_caps()->sampled, beyond_l1 = all & ~(1u << SOURCE_L1);
     uint32_t period = (uint32_t)MAX(mem_sample_period, (uint64_t)hpm_caps()->sample_period_min);
-    int err = hpm_sampling_start(&(struct hpm_sampling){.sources = beyond_l1 ? beyond_l1 : all,
-                                                        .period = period,
-                                                        .jitter = period / 2,
-                                                        .user = true});
+    struct hpm_sampling config = {.sources = beyond_l1 ? beyond_l1 : all,
+                                  .period = period,
+                                  .jitter = period / 2,
+                                  .user = true};
+    int err = records ? 0 : hpm_access_open("pages", &records);
 
+    err = err ? err : hpm_access_start(records, &config);
     if (err)
         kprintf("tracker: event=refused name=sampled reason=busy: %s: nothing is tracked\n",
-                err == -EBUSY ? "another sampling session has the PMU's records"
-                              : "the PMU refuses");
+                err == -ENOSPC ? "others have all of the PMU's records" : "the PMU refuses");
     else
         track_thread_run(&sampler, true);
     return err;
@@ -95,7 +96,7 @@ static int start_sampled(void)
 static void stop_sampled(void)
 {
     track_thread_run(&sampler, false);
-    hpm_sampling_stop();
+    hpm_access_stop(records);
 }
 
 const struct tracker_ops track_sampled = {

@@ -168,9 +168,11 @@ unsigned detection_doubtful(const struct detection *d);
 bool detection_mostly_clear(const struct detection *d);
 
 /* ---- sampling.c: the sampling that all detections share; for the detector's thread ----------- */
-/* Starts sampling, unless it is on, with the period at which about `accesses_per_ms` accesses in a
- * millisecond cost no more than the budget. kernel: accesses of the kernel, too. Returns 0 or
- * hpm_sampling_start's error. */
+/* Opens the detector's handle, which it keeps. Returns an error of hpm_access_open. */
+int sharing_sampling_open(void);
+/* Opens the handle if need be, and starts sampling, unless it is on, with the period at which about
+ * `accesses_per_ms` accesses in a millisecond cost no more than the budget. kernel: accesses of the
+ * kernel, too. Returns 0 or an error of hpm_access_open or hpm_access_start. */
 int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms, bool kernel);
 void sharing_sampling_stop(void);
 bool sharing_sampling_is_on(void);

@@ -12,6 +12,7 @@
 
 #define BATCHES_MAX 64 /* batches recorded in one call; after it the period is looked at */
 
+static struct hpm_access *records; /* NULL: none has been opened yet */
 static bool on, with_kernel;
 static struct sampling_period period;
 static struct sharing_cost cost; /* since boot */
@@ -22,11 +23,19 @@ static uint64_t ns_of_ticks(uint64_t ticks)
     return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
+static struct hpm_sample_account read_account(void)
+{
+    struct hpm_sample_account a = {0};
+
+    if (records)
+        hpm_access_account(records, &a);
+    return a;
+}
+
 struct sharing_cost sharing_sampling_cost(void)
 {
-    struct hpm_sample_account a;
+    struct hpm_sample_account a = read_account();
 
-    hpm_sampling_account(&a);
     cost.taking_ns = ns_of_ticks(a.cycles);
     cost.lost = a.lost_hardware + a.lost_buffer;
     return cost;
@@ -39,9 +48,8 @@ void sharing_sampling_add_clustering(uint64_t ns)
 
 static struct sampling_state state_at(uint64_t now_ns)
 {
-    struct hpm_sample_account a;
+    struct hpm_sample_account a = read_account();
 
-    hpm_sampling_account(&a);
     cost.taking_ns = ns_of_ticks(a.cycles);
     uint64_t looking_ns = ns_of_ticks(a.looking);
     return (struct sampling_state){.now_ns = now_ns,
@@ -66,6 +74,12 @@ bool sharing_sampling_over_budget(uint64_t now_ns)
     return sampling_period_over_budget(&period, &state);
 }
 
+int sharing_sampling_open(void)
+{
+    records = NULL;
+    return hpm_access_open("access", &records);
+}
+
 int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms, bool kernel)
 {
     struct sampling_state state = state_at(now_ns);
@@ -81,7 +95,8 @@ int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms, bool kerne
                                   .jitter = period.period / 2,
                                   .user = true,
                                   .kernel = kernel};
-    int err = hpm_sampling_start(&config);
+    int err = records ? 0 : sharing_sampling_open();
+    err = err ? err : hpm_access_start(records, &config);
     on = !err;
     with_kernel = kernel;
     return err;
@@ -90,7 +105,7 @@ int sharing_sampling_start(uint64_t now_ns, uint64_t accesses_per_ms, bool kerne
 void sharing_sampling_stop(void)
 {
     if (on)
-        hpm_sampling_stop();
+        hpm_access_stop(records);
     on = false;
 }
 
@@ -106,7 +121,7 @@ void sharing_sampling_adapt(uint64_t now_ns, bool settling)
     struct sampling_state state = state_at(now_ns);
 
     if (!sched_sample_period && sampling_period_adapt(&period, &state, settling))
-        hpm_sampling_adjust(period.period, period.period / 2);
+        hpm_access_adjust(records, period.period, period.period / 2);
 }
 
 /* The lock keeps the processes in the list. Their detections belong to this thread. */
@@ -114,10 +129,10 @@ void sharing_sampling_take(void)
 {
     static struct hpm_sample batch[32];
     uint64_t begin_ns = arch_clock_ns();
-    size_t n = ARRAY_SIZE(batch);
+    size_t n = records ? ARRAY_SIZE(batch) : 0;
 
     for (unsigned batches = 0; n == ARRAY_SIZE(batch) && batches < BATCHES_MAX; batches++) {
-        n = hpm_sampling_take(batch, ARRAY_SIZE(batch));
+        n = hpm_access_take(records, batch, ARRAY_SIZE(batch));
         bool irq = spin_lock(&sharing_lock);
         for (size_t i = 0; i < n; i++) {
             struct sharing_process *p = sharing_find_locked(batch[i].pid);

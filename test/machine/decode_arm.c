@@ -174,7 +174,7 @@ static bool sends_ipi(paddr_t pa)
 static const struct pattern {
     uint32_t mask, bits;
     void (*execute)(struct vcpu *v, const struct insn *i);
-    bool reads_registers, atomic, predicted;
+    bool reads_registers, atomic, predicted, jump;
 } patterns[] = {
     /* Branches with a direction or target to predict. */
     {0xff000000, 0x54000000, .predicted = true},           /* B.cond, BC.cond */
@@ -183,6 +183,7 @@ static const struct pattern {
     {0xfffff3e0, 0xd69f03e0, .execute = exception_return}, /* ERET, ERETAA, ERETAB */
     /* BR, BLR, RET, and authenticated ones */
     {0xfe000000, 0xd6000000, .predicted = true},
+    {0x7c000000, 0x14000000, .jump = true}, /* B, BL */
 
     /* Atomics: read and write in one. */
     {0x3fe00000, 0x08000000, .atomic = true}, /* STXR, STLXR of all sizes */
@@ -241,6 +242,7 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
         i->reads_registers = p->reads_registers;
         i->atomic = p->atomic;
         i->predicted = p->predicted;
+        i->jump = p->jump;
         i->reg = word & 31;
         i->system = (uint16_t)(word >> 5);
         return;

@@ -306,6 +306,11 @@ static void decode(struct insn *i, const uint8_t *bytes, size_t size)
     case 0xe3:
         i->predicted = true;
         break;
+    case 0xe8: /* CALL, JMP */
+    case 0xe9:
+    case 0xeb:
+        i->jump = true;
+        break;
     case 0xff: /* CALL, JMP through a register or memory */
         i->predicted =
             at + 1 < size && (bytes[at + 1] >> 3 & 7) >= 2 && (bytes[at + 1] >> 3 & 7) <= 5;

@@ -42,18 +42,21 @@ struct block {
     uint8_t second_lines; /* number of lines in the second page */
     /* Ends in a branch that must be predicted; direct jumps and calls need not be. */
     bool predicted;
+    bool branch; /* ends in a branch of any kind */
     uint64_t second_line;
     paddr_t page;
 };
 
-/* One data access, as far as it is known. */
+/* One access, or, with `fetch`, one translation of instructions, which the TLB did not have. */
 struct access {
     uint64_t pc;
     vaddr_t va;
     paddr_t pa;
     uint8_t flags; /* MACHINE_RECORD_* */
     uint8_t source;
+    bool fetch;
     uint32_t latency;
+    uint32_t walk; /* cycles of its page walk; 0: the TLB had the translation */
 };
 
 /* A CPU's performance monitor; see pmu.c. */
@@ -64,6 +67,11 @@ struct pmu_counter {
     uint64_t snapshot;    /* true count at the snapshot */
 };
 
+struct pmu_sampler {
+    uint32_t kinds, sources, flags, min_latency, period, jitter;
+    uint64_t left; /* watched accesses until the next record */
+};
+
 struct pmu {
     volatile struct machine_cpu *page;
     struct pmu_counter counter[MACHINE_COUNTERS];
@@ -72,8 +80,8 @@ struct pmu {
     bool polls;
     uint64_t awaited;               /* bit per event that a counter waits for, to overflow ... */
     uint64_t until[MACHINE_EVENTS]; /* ... after this many more at the earliest */
-    uint32_t sample_sources, sample_flags, sample_period, sample_jitter;
-    uint64_t sample_left; /* matching accesses until the next record */
+    struct pmu_sampler sampler[MACHINE_SAMPLERS];
+    bool samples; /* a sampler is on */
     uint64_t ring_base, ring_records, ring_irq_at, head;
     vaddr_t data_address;
 };
@@ -107,6 +115,7 @@ struct vcpu {
     uint16_t space; /* PCID, ASID */
     bool globals;   /* kernel translations survive a change of address space */
     struct tlb tlb;
+    uint32_t walked; /* cycles of the page walk of the access that is under way */
     vaddr_t code_page;
     struct storebuf stores;
     struct counts count[MODES];
@@ -291,6 +300,7 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store);
 
 /* pmu.c */
 #define PMU_SAMPLE_SOURCES 0x7eu /* all but L1 */
+#define PMU_SAMPLE_KINDS   (MACHINE_KIND_ACCESS | MACHINE_KIND_WALK | MACHINE_KIND_FETCH)
 #define PMU_RING_RECORDS   65536
 #define PMU_RECORD_CYCLES  50
 void pmu_init(struct vcpu *v);
@@ -298,7 +308,8 @@ int pmu_command(struct vcpu *v, uint32_t command); /* 0 or a negative errno, for
 int pmu_turn(struct vcpu *v, uint64_t turn);       /* the same */
 void pmu_poll(struct vcpu *v);                     /* handles overflows up to now */
 void pmu_mode_changed(struct vcpu *v);
-void pmu_miss(struct vcpu *v, const struct access *a);
+/* An access has missed the L1D or the TLB, or a translation of instructions the TLB. */
+void pmu_access(struct vcpu *v, const struct access *a);
 
 /* path_regs.c: page-access trackers */
 void path_regs_init(struct vcpu *v);
@@ -353,4 +364,6 @@ void truth_init(const char *file); /* NULL: none is written */
 void truth_tag(struct vcpu *v, uint32_t tag);
 const char *truth_event_name(enum machine_event e);
 void truth_served(const struct vcpu *v, const struct cache_result *r);
+/* A data access has missed the L1D or the TLB. */
+void truth_access(const struct access *a);
 void truth_mark(const char *label);

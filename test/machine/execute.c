@@ -21,10 +21,12 @@
 
 /* ---- Instructions ---------------------------------------------------------------------------- */
 
-static void tlb_walk(struct vcpu *v)
+/* what: the part of the TLB misses that it is */
+static void tlb_walk(struct vcpu *v, enum machine_event what)
 {
     v->data_line = NEVER; /* its translation may be the victim */
     event(v, MACHINE_EVENT_TLB_MISSES);
+    event(v, what);
     stall(v, MACHINE_EVENT_STALL_TLB, machine.topology->walk_cycles);
 }
 
@@ -52,6 +54,21 @@ static bool global_page(const struct vcpu *v, vaddr_t va)
     return v->globals && !isa_user(va);
 }
 
+/* Tells the PMU of a walk for instructions. */
+static void walked_for_code(struct vcpu *v, const struct block *b)
+{
+    struct access a = {
+        .pc = b->pc,
+        .va = b->pc,
+        .pa = b->page | (b->pc & PAGE_MASK),
+        .flags = b->mode == MODE_USER ? MACHINE_RECORD_USER : 0,
+        .source = MACHINE_L1,
+        .fetch = true,
+        .walk = machine.topology->walk_cycles,
+    };
+    pmu_access(v, &a);
+}
+
 static void translate_code(struct vcpu *v, const struct block *b)
 {
     vaddr_t va = b->pc ^ CODE_ADDRESS;
@@ -59,9 +76,10 @@ static void translate_code(struct vcpu *v, const struct block *b)
     v->code_page = b->pc >> PAGE_SHIFT;
     if (tlb_lookup(&v->tlb, va, v->space))
         return;
-    tlb_walk(v);
+    tlb_walk(v, MACHINE_EVENT_ITLB_MISSES);
     track(v, b->pc, false);
     tlb_insert(&v->tlb, va, v->space, global_page(v, b->pc), b->page, false);
+    walked_for_code(v, b);
 }
 
 static void fetch_lines(struct vcpu *v, uint64_t line, unsigned lines)
@@ -122,6 +140,8 @@ void execute_block(unsigned cpu, void *data)
         b->second_lines)
         fetch(v, b);
 
+    if (b->branch)
+        event(v, MACHINE_EVENT_BRANCHES);
     const struct block *last = v->last;
     v->last = b->predicted ? b : NULL;
     if (last && branch_predict_update(&v->branch, last->pc, last->pc + last->bytes, b->pc)) {
@@ -131,6 +151,21 @@ void execute_block(unsigned cpu, void *data)
 }
 
 /* ---- Data ------------------------------------------------------------------------------------ */
+
+static void walk_for_data(struct vcpu *v, bool store)
+{
+    tlb_walk(v, store ? MACHINE_EVENT_DTLB_STORE_MISSES : MACHINE_EVENT_DTLB_LOAD_MISSES);
+    v->walked = machine.topology->walk_cycles;
+}
+
+/* Returns the cycles of the walk that the present access has waited for; 0: there was none. */
+static uint32_t take_walk(struct vcpu *v)
+{
+    uint32_t walk = v->walked;
+
+    v->walked = 0;
+    return walk;
+}
 
 /* Returns the page's translation, or NULL if QEMU does not know it, or no longer: then the access
  * is not modelled. */
@@ -145,7 +180,7 @@ static const struct tlb_entry *translate_miss(struct vcpu *v, qemu_plugin_meminf
     }
     paddr_t pa = qemu_plugin_hwaddr_phys_addr(where);
     bool io = qemu_plugin_hwaddr_is_io(where) || regs_contains(pa);
-    tlb_walk(v);
+    walk_for_data(v, store);
     if (!io)
         track(v, va, store);
     return tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, io);
@@ -184,6 +219,7 @@ static const struct tlb_entry *translate(struct vcpu *v, qemu_plugin_meminfo_t i
 
 static void device_access(struct vcpu *v, paddr_t pa, bool store)
 {
+    take_walk(v); /* only accesses to memory are recorded */
     if (regs_contains(pa)) {
         regs_access(v, pa, store);
         return;
@@ -193,8 +229,25 @@ static void device_access(struct vcpu *v, paddr_t pa, bool store)
     execute_device(v);
 }
 
-/* Counts a data miss that was served, and tells the PMU and the ground truth. */
-static void served(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const struct cache_result *r,
+static void count_served(struct vcpu *v, const struct cache_result *r, bool store)
+{
+    event(v, MACHINE_EVENT_L1D_MISSES);
+    event(v, MACHINE_EVENT_SERVED_LOCAL_L2 + r->source - MACHINE_LOCAL_L2);
+    if (r->source == CACHE_REMOTE_L2 || r->source == CACHE_REMOTE_L3)
+        truth_served(v, r);
+    if (store)
+        return;
+    event(v, MACHINE_EVENT_L1D_LOAD_MISSES);
+    if (r->source == CACHE_LOCAL_L2 && machine.topology->l3.ways)
+        return;
+    event(v, MACHINE_EVENT_LLC_LOADS);
+    if (r->source != CACHE_LOCAL_L2 && r->source != CACHE_LOCAL_L3)
+        event(v, MACHINE_EVENT_LLC_LOAD_MISSES);
+}
+
+/* Counts a data access that missed the L1D or the TLB, after it is done, and tells the PMU and the
+ * ground truth. */
+static void missed(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const struct cache_result *r,
                    uint8_t flags)
 {
     struct access a = {
@@ -205,12 +258,18 @@ static void served(struct vcpu *v, vaddr_t pc, vaddr_t va, paddr_t pa, const str
                  (r->modified ? MACHINE_RECORD_MODIFIED : 0),
         .source = r->source,
         .latency = r->latency,
+        .walk = take_walk(v),
     };
-    event(v, MACHINE_EVENT_L1D_MISSES);
-    event(v, MACHINE_EVENT_SERVED_LOCAL_L2 + r->source - MACHINE_LOCAL_L2);
-    if (r->source == CACHE_REMOTE_L2 || r->source == CACHE_REMOTE_L3)
-        truth_served(v, r);
-    pmu_miss(v, &a);
+    if (r->source != CACHE_L1)
+        count_served(v, r, flags & MACHINE_RECORD_STORE);
+    truth_access(&a);
+    pmu_access(v, &a);
+}
+
+/* Returns whether an access hit the L1D and the TLB. */
+static inline bool hit(const struct vcpu *v, const struct cache_result *r)
+{
+    return r->source == CACHE_L1 && !v->walked;
 }
 
 static void load_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
@@ -227,10 +286,11 @@ static void load_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, va
     struct cache_result r = cache_load(machine.cache, v->core, pa);
     v->data_line = va >> machine.line_shift;
     v->data_writable = false;
-    if (r.source == CACHE_L1)
+    if (hit(v, &r))
         return;
-    stall_dcache(v, r.source, r.latency);
-    served(v, pc, va, pa, &r, 0);
+    if (r.source != CACHE_L1)
+        stall_dcache(v, r.source, r.latency);
+    missed(v, pc, va, pa, &r, 0);
 }
 
 static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vaddr_t pc)
@@ -246,8 +306,8 @@ static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vadd
     cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), r.latency);
     if (wait)
         stall(v, MACHINE_EVENT_STALL_OTHER, wait);
-    if (r.source != CACHE_L1)
-        served(v, pc, va, pa, &r, MACHINE_RECORD_STORE);
+    if (!hit(v, &r))
+        missed(v, pc, va, pa, &r, MACHINE_RECORD_STORE);
 }
 
 static void store_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, vaddr_t pc)
@@ -272,10 +332,11 @@ static void atomic_part(struct vcpu *v, qemu_plugin_meminfo_t info, vaddr_t va, 
     struct cache_result r = cache_store(machine.cache, v->core, pa, v->writer);
     v->data_line = va >> machine.line_shift;
     v->data_writable = true;
-    if (r.source == CACHE_L1)
+    if (hit(v, &r))
         return;
-    stall_dcache(v, r.source, r.latency);
-    served(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
+    if (r.source != CACHE_L1)
+        stall_dcache(v, r.source, r.latency);
+    missed(v, pc, va, pa, &r, MACHINE_RECORD_STORE | MACHINE_RECORD_ATOMIC);
 }
 
 /* Returns whether the access ends in another line than it begins in. Most can be told not to
@@ -371,7 +432,7 @@ void execute_block_store(struct vcpu *v, vaddr_t va, uint64_t bytes, vaddr_t pc)
         paddr_t pa = qemu.translate(v->cpu, va & ~(vaddr_t)PAGE_MASK, attributes);
         if (pa == UINT64_MAX)
             return; /* it will fault and be repeated */
-        tlb_walk(v);
+        walk_for_data(v, true);
         track(v, va, true);
         e = tlb_insert(&v->tlb, va, v->space, global_page(v, va), pa, false);
     }

@@ -19,6 +19,7 @@ struct insn {
     bool reads_registers;
     /* has a successor to predict: conditional and indirect branches, returns */
     bool predicted;
+    bool jump; /* a direct jump or call, the successor of which is known */
     uint8_t bytes;
     /* Operands, for execute. */
     uint8_t code;            /* which of several instructions */

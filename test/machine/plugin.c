@@ -254,8 +254,8 @@ static void special(unsigned cpu, void *data)
     i->execute(machine.running, i);
 }
 
-/* Instruments an instruction. Returns whether its successor must be predicted. */
-static bool instrument(struct qemu_plugin_insn *in)
+/* Instruments an instruction, which becomes the last of block b. */
+static void instrument(struct block *b, struct qemu_plugin_insn *in)
 {
     uint8_t bytes[ISA_INSN_BYTES];
     size_t size = qemu_plugin_insn_data(in, bytes, sizeof(bytes));
@@ -263,6 +263,8 @@ static bool instrument(struct qemu_plugin_insn *in)
     struct insn found = {.pc = (uint64_t)pc, .bytes = (uint8_t)size};
 
     machine.isa->decode(&found, bytes, size);
+    b->predicted = found.predicted;
+    b->branch = found.predicted || found.jump;
     if (found.execute) {
         struct insn *i = keep(sizeof(*i));
         *i = found;
@@ -272,13 +274,12 @@ static bool instrument(struct qemu_plugin_insn *in)
     if (found.atomic) {
         qemu_plugin_register_vcpu_mem_cb(in, execute_atomic, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_W, pc);
-        return false;
+        return;
     }
     qemu_plugin_register_vcpu_mem_cb(in, found.string ? execute_string_load : execute_load,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_R, pc);
     qemu_plugin_register_vcpu_mem_cb(in, found.string ? execute_string_store : execute_store,
                                      QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, pc);
-    return found.predicted;
 }
 
 static void translate_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -290,8 +291,7 @@ static void translate_block(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, execute_block, QEMU_PLUGIN_CB_NO_REGS, b);
     for (size_t i = 0; i < instructions; i++)
-        /* the last instruction's stays */
-        b->predicted = instrument(qemu_plugin_tb_get_insn(tb, i));
+        instrument(b, qemu_plugin_tb_get_insn(tb, i));
 }
 
 /* ---- Start ----------------------------------------------------------------------------------- */

@@ -78,7 +78,14 @@ static void overflow(struct pmu *p, uint32_t bits)
     interrupt_if_due(p);
 }
 
-static void write_record(struct vcpu *v, const struct access *a)
+static void count_lost(struct pmu *p, unsigned samplers)
+{
+    p->page->ring_lost++;
+    for (unsigned i = 0; i < MACHINE_SAMPLERS; i++)
+        p->page->sampler[i].lost += samplers >> i & 1;
+}
+
+static void write_record(struct vcpu *v, const struct access *a, unsigned samplers)
 {
     struct pmu *p = &v->pmu;
     uint64_t waiting = p->head - p->page->ring_tail;
@@ -92,12 +99,15 @@ static void write_record(struct vcpu *v, const struct access *a)
         .source = a->source,
         .flags = a->flags,
         .cpu = v->index,
+        .samplers = (uint8_t)samplers,
+        .fetch = a->fetch,
+        .walk = (uint16_t)a->walk,
     };
 
     if (!p->ring_records)
         return;
     if (waiting >= p->ring_records) {
-        p->page->ring_lost++;
+        count_lost(p, samplers);
         return;
     }
     qemu.copy(at, &r, sizeof(r), true);
@@ -109,10 +119,36 @@ static void write_record(struct vcpu *v, const struct access *a)
         overflow(p, MACHINE_STATUS_RING);
 }
 
-static uint64_t next_distance(const struct pmu *p)
+static void begin_distance(struct pmu_sampler *s)
 {
-    uint64_t r = p->sample_jitter ? machine_random() >> 32 & p->sample_jitter : 0;
-    return p->sample_period + r - (p->sample_jitter + 1) / 2;
+    uint64_t random = s->jitter ? machine_random() : 0;
+
+    s->left = s->period + (random >> 32 & s->jitter) + (random & 1) - (s->jitter + 1) / 2;
+}
+
+static bool watches(const struct pmu_sampler *s, const struct access *a)
+{
+    bool kind = a->fetch ? s->kinds & MACHINE_KIND_FETCH
+                         : (s->kinds & MACHINE_KIND_ACCESS && s->sources >> a->source & 1) ||
+                               (s->kinds & MACHINE_KIND_WALK && a->walk);
+
+    return kind && a->latency + a->walk >= s->min_latency &&
+           counts_mode(s->flags, a->flags & MACHINE_RECORD_USER);
+}
+
+static void sample_access(struct vcpu *v, const struct access *a)
+{
+    unsigned samplers = 0;
+
+    for (unsigned i = 0; i < MACHINE_SAMPLERS; i++) {
+        struct pmu_sampler *s = &v->pmu.sampler[i];
+        if (!watches(s, a) || --s->left)
+            continue;
+        begin_distance(s);
+        samplers |= 1u << i;
+    }
+    if (samplers)
+        write_record(v, a, samplers);
 }
 
 /* ---- Counters -------------------------------------------------------------------------------- */
@@ -183,7 +219,7 @@ static void poll_access(struct vcpu *v, const struct access *a)
             continue;
         overflowed |= 1u << i;
         if (a && c->flags & MACHINE_COUNT_SAMPLE)
-            write_record(v, a);
+            write_record(v, a, 0);
     }
     plan(v);
     if (overflowed)
@@ -201,20 +237,17 @@ void pmu_mode_changed(struct vcpu *v)
         v->pmu_at = v->stop = 0;
 }
 
-void pmu_miss(struct vcpu *v, const struct access *a)
+void pmu_access(struct vcpu *v, const struct access *a)
 {
     struct pmu *p = &v->pmu;
 
-    p->data_address = a->va;
-    if (p->awaited & DATA_EVENTS && v->pmu_at == 0)
-        poll_access(v, a);
-    if (!(p->sample_sources >> a->source & 1) ||
-        !counts_mode(p->sample_flags, a->flags & MACHINE_RECORD_USER))
-        return;
-    if (--p->sample_left)
-        return;
-    p->sample_left = next_distance(p);
-    write_record(v, a);
+    if (a->source != MACHINE_L1) {
+        p->data_address = a->va;
+        if (p->awaited & DATA_EVENTS && v->pmu_at == 0)
+            poll_access(v, a);
+    }
+    if (p->samples)
+        sample_access(v, a);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
@@ -336,32 +369,62 @@ static int acknowledge(struct vcpu *v)
     return 0;
 }
 
-static int sample(struct vcpu *v)
+static int set_ring(struct vcpu *v)
 {
     struct pmu *p = &v->pmu;
     volatile struct machine_cpu *page = p->page;
-    uint32_t jitter = page->sample_jitter, records = page->ring_records;
+    uint32_t records = page->ring_records;
 
-    if (page->sample_sources & ~PMU_SAMPLE_SOURCES || page->sample_flags & ~COUNT_MODES)
-        return -EINVAL;
-    if (page->sample_sources && (!page->sample_period || !records))
-        return -EINVAL;
-    if ((jitter && jitter >= page->sample_period) || (jitter & (jitter + 1)))
-        return -EINVAL;
     if (records &&
         (!is_pow2(records) || records > PMU_RING_RECORDS || page->ring_irq_at > records ||
-         !IS_ALIGNED(page->ring_base, MACHINE_RECORD_BYTES)))
+         !IS_ALIGNED(page->ring_base, MACHINE_RECORD_BYTES) ||
+         !dma_in_memory(page->ring_base, records * MACHINE_RECORD_BYTES)))
         return -EINVAL;
-    p->sample_sources = page->sample_sources;
-    p->sample_flags = page->sample_flags;
-    p->sample_period = page->sample_period;
-    p->sample_jitter = jitter;
     p->ring_base = page->ring_base;
     p->ring_records = records;
     p->ring_irq_at = page->ring_irq_at;
     p->head = page->ring_head = page->ring_tail = page->ring_lost = 0;
     page->overflow &= ~MACHINE_STATUS_RING;
-    p->sample_left = p->sample_sources ? next_distance(p) : 0;
+    p->samples = false;
+    for (unsigned i = 0; i < MACHINE_SAMPLERS; i++) {
+        p->sampler[i].kinds = 0;
+        page->sampler[i].lost = 0;
+    }
+    return 0;
+}
+
+/* Takes a sampler's registers. Returns whether they make sense; kinds 0 needs nothing else. */
+static bool take_sampler(const volatile struct machine_sampler *from, uint64_t ring_records,
+                         struct pmu_sampler *s)
+{
+    *s = (struct pmu_sampler){.kinds = from->kinds,
+                              .sources = from->sources,
+                              .flags = from->flags,
+                              .min_latency = from->min_latency,
+                              .period = from->period,
+                              .jitter = from->jitter};
+    if (!s->kinds)
+        return true;
+    return !(s->kinds & ~PMU_SAMPLE_KINDS) && !(s->sources & ~PMU_SAMPLE_SOURCES) &&
+           !(s->flags & ~COUNT_MODES) && (s->sources || !(s->kinds & MACHINE_KIND_ACCESS)) &&
+           s->period && (!s->jitter || s->jitter < s->period) && !(s->jitter & (s->jitter + 1)) &&
+           ring_records;
+}
+
+static int sample(struct vcpu *v, unsigned n)
+{
+    struct pmu *p = &v->pmu;
+    struct pmu_sampler next;
+
+    if (n >= MACHINE_SAMPLERS || !take_sampler(&p->page->sampler[n], p->ring_records, &next))
+        return -EINVAL;
+    struct pmu_sampler *s = &p->sampler[n];
+    p->page->sampler[n].left = s->kinds ? (uint32_t)s->left : 0;
+    *s = next;
+    begin_distance(s);
+    p->samples = false;
+    for (unsigned i = 0; i < MACHINE_SAMPLERS; i++)
+        p->samples |= p->sampler[i].kinds != 0;
     return 0;
 }
 
@@ -369,18 +432,24 @@ static int (*const commands[MACHINE_COMMANDS])(struct vcpu *) = {
     [MACHINE_CMD_CONFIGURE] = configure,  [MACHINE_CMD_START] = start_counters,
     [MACHINE_CMD_STOP] = stop_counters,   [MACHINE_CMD_READ] = read_counters,
     [MACHINE_CMD_WRITE] = write_counters, [MACHINE_CMD_ACK] = acknowledge,
+    [MACHINE_CMD_RING] = set_ring,
+};
+
+/* Those that concern a counter or a sampler, by number. */
+static int (*const commands_of[MACHINE_COMMANDS])(struct vcpu *, unsigned) = {
+    [MACHINE_CMD_ARM] = arm,
     [MACHINE_CMD_SAMPLE] = sample,
 };
 
 int pmu_command(struct vcpu *v, uint32_t command)
 {
-    unsigned which = command & 0xff;
+    unsigned which = command & 0xff, n = command >> 8;
 
-    if (which == MACHINE_CMD_ARM
-            ? command >> 16
-            : which != command || which >= MACHINE_COMMANDS || !commands[which])
+    if (which >= MACHINE_COMMANDS)
         return -EINVAL;
-    int error = which == MACHINE_CMD_ARM ? arm(v, command >> 8) : commands[which](v);
+    int error = commands_of[which]          ? commands_of[which](v, n)
+                : commands[which] && n == 0 ? commands[which](v)
+                                            : -EINVAL;
     plan(v);
     return error;
 }

@@ -76,6 +76,7 @@ static void describe_machine(struct machine_id *id)
         .smt_factor_256 = t->smt_factor_256,
         .pause_cycles = 100,
         .sample_sources = PMU_SAMPLE_SOURCES,
+        .sample_kinds = PMU_SAMPLE_KINDS,
         .ring_records_max = PMU_RING_RECORDS,
     };
     strncpy(id->name, t->name, sizeof(id->name) - 1);

@@ -154,9 +154,13 @@ static void branches_that_can_go_two_ways_are_predicted(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
         if (!decoded(yes[i].word).predicted)
             fail_msg("%s is not predicted", yes[i].text);
-    for (size_t i = 0; i < ARRAY_SIZE(no); i++)
-        if (decoded(no[i].word).predicted)
+    for (size_t i = 0; i < ARRAY_SIZE(no); i++) {
+        struct insn found = decoded(no[i].word);
+        if (found.predicted)
             fail_msg("%s is predicted", no[i].text);
+        if (found.jump != (i < 2))
+            fail_msg("%s: a direct jump is b or bl", no[i].text);
+    }
 }
 
 static void what_reads_and_writes_at_once_is_atomic(void **state)

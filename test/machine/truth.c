@@ -8,6 +8,8 @@
  *   cpu I user|kernel EVENT=N ...     one line per CPU and mode; kernel lines have idle
  *   path I KEY=N ...                  page-access tracker of CPU I, if it was ever used: the TLB
  *                                     misses it saw, by outcome
+ *   access user|kernel S L W N        N data accesses of all CPUs that missed the L1D or the TLB,
+ *                                     by source S, latency L and page walk W, both in cycles
  *   disk KEY=N ...                    the disk, if there is one: requests and pages done, requests
  *                                     refused, cycles in which its channel was busy, most requests
  *                                     in flight
@@ -65,6 +67,13 @@ static const char *const names[MACHINE_EVENTS] = {
     [MACHINE_EVENT_DCACHE_REMOTE_MEMORY] = "dcache_remote_memory",
     [MACHINE_EVENT_IDLE] = "idle",
     [MACHINE_EVENT_EXCEPTIONS] = "exceptions",
+    [MACHINE_EVENT_BRANCHES] = "branches",
+    [MACHINE_EVENT_L1D_LOAD_MISSES] = "l1d_load_misses",
+    [MACHINE_EVENT_DTLB_LOAD_MISSES] = "dtlb_load_misses",
+    [MACHINE_EVENT_DTLB_STORE_MISSES] = "dtlb_store_misses",
+    [MACHINE_EVENT_ITLB_MISSES] = "itlb_misses",
+    [MACHINE_EVENT_LLC_LOADS] = "llc_loads",
+    [MACHINE_EVENT_LLC_LOAD_MISSES] = "llc_load_misses",
 };
 
 const char *truth_event_name(enum machine_event e)
@@ -135,6 +144,30 @@ void truth_served(const struct vcpu *v, const struct cache_result *r)
 {
     if (r->writer != CACHE_NO_WRITER)
         shared[v->writer][r->writer]++;
+}
+
+/* Accesses by mode, source, and whether there was a walk. The cost of each is fixed. */
+static uint64_t accesses[MODES][MACHINE_SOURCES][2];
+
+void truth_access(const struct access *a)
+{
+    accesses[a->flags & MACHINE_RECORD_USER ? MODE_USER : MODE_KERNEL][a->source][a->walk != 0]++;
+}
+
+static void print_accesses(void)
+{
+    static const char *const sources[MACHINE_SOURCES] = {
+        "l1", "local_l2", "local_l3", "remote_l2", "remote_l3", "local_memory", "remote_memory"};
+    const struct topology *t = machine.topology;
+
+    for (unsigned mode = 0; mode < MODES; mode++)
+        for (unsigned s = 0; s < MACHINE_SOURCES; s++)
+            for (unsigned walked = 0; walked < 2; walked++)
+                if (accesses[mode][s][walked])
+                    fprintf(file, "access %s %s %u %u %llu\n",
+                            mode == MODE_USER ? "user" : "kernel", sources[s], t->latency[s],
+                            walked ? t->walk_cycles : 0,
+                            (unsigned long long)accesses[mode][s][walked]);
 }
 
 static void print_counts(const struct counts *c)
@@ -274,6 +307,7 @@ void truth_mark(const char *label)
     fprintf(file, "mark %s time=%llu host_ms=%ld\n", label, (unsigned long long)latest_time(),
             host_ms());
     print_cpus();
+    print_accesses();
     print_paths();
     print_disk();
     print_wire();

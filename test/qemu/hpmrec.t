@@ -137,7 +137,7 @@ done
 r=0
 awk '/^SAMPLE/ {
 		n++
-		if (NF != 12 && NF != 17) bad = 1
+		if (NF != 12 && NF != 18) bad = 1
 		if ($7 == "cycles" && ($8 < 40000 || NF != 12)) bad = 1
 		if (!first || $2 < first) first = $2
 		if ($2 > last) last = $2
@@ -226,7 +226,7 @@ hpmrec criteria=time@1 -- hello|argument=criteria reason=value
 hpmrec criteria=entries:k@1 -- hello|argument=criteria reason=value
 hpmrec criteria=time@1us -- hello|argument=criteria reason=value
 hpmrec criteria=access.l1 -- hello|argument=criteria reason=unsupported
-hpmrec criteria=access.remote,access.memory -- hello|argument=criteria reason=value
+hpmrec criteria=access.remote@9,access.remote@8 -- hello|argument=criteria reason=value
 hpmrec criteria=cycles,cycles -- hello|argument=criteria reason=value
 hpmrec criteria=, -- hello|argument=criteria reason=value
 hpmrec rate=0 -- hello|argument=rate reason=range
@@ -244,9 +244,11 @@ hpmtop metrics=cycles,instructions,ipc,cpi,LOADS times=1|argument=metrics reason
 hpmtop interval=20|argument=times reason=missing
 END
 
-start machine=openpower720 timeout=300 -- -- hpmrec criteria=access.any ms=60 '&' hpmrec \
-	criteria=access.remote ms=20 '&' hpmrec criteria=cycles ms=20
-line "hpmrec argument=criteria reason=busy" "accesses are recorded for one at a time"
+start machine=openpower720 timeout=300 -- -- hpmrec criteria=access.any@100 ms=60 '&' hpmrec \
+	'criteria=access.any>=100@30,access.walk@10' ms=20 '&' hpmrec criteria=cycles ms=20
+line "hpmrec criterion=access.any samples=10.." "accesses are recorded for several at a time"
+line "hpmrec criterion=access.any>=100 samples=5.." "... by their latency"
+line "hpmrec criterion=access.walk samples=5.." "... by their page walks"
 line "hpmrec criterion=cycles samples=0.." "... and everything else for others beside"
 
 start machine=openpower720 mem=64M timeout=300 -- hpm.samples=65536 hpm.records=65536 -- hpmrec \

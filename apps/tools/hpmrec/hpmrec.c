@@ -89,12 +89,14 @@ static void print_access(const struct kept *k)
                                           "remote_l3", "local_memory", "remote_memory"};
     char region[32];
 
-    printf(" %" PRIx64 " %s %s %u %s", k->sample.data, word(k->region, region),
-           k->sample.store ? "store" : "load", k->sample.latency, sources[k->sample.source]);
+    const char *what = k->sample.fetch ? "fetch" : k->sample.store ? "store" : "load";
+
+    printf(" %" PRIx64 " %s %s %u %s %u", k->sample.data, word(k->region, region), what,
+           k->sample.latency, sources[k->sample.source], k->sample.walk);
 }
 
 /* Prints a line: SAMPLE ns cpu pid tid program criterion period mode pc function+offset file:line,
- * and for an access also: data region load|store latency source. */
+ * and for an access also: data region load|store|fetch latency source walk. */
 static void print_sample(const struct kept *k)
 {
     const struct sys_sample *s = &k->sample;

@@ -91,7 +91,10 @@ void spe_describe(const struct spe_ability *has, struct pmu_caps *caps)
     if (!has->codes)
         kprintf("hpm: spe: this processor's codes of data sources are not known: sources by its "
                 "events alone\n");
+    caps->samplers = 1;
     caps->sample_sources = spe_sources(has->codes);
+    caps->sample_alike = SOURCES_REMOTE_CACHE;
+    caps->sample_walks = caps->sample_latency = true;
     caps->sample_period_min = has->interval_min;
     caps->sample_records_max = RECORDS_MAX;
     caps->record_bytes = has->record_max;
@@ -152,14 +155,17 @@ static void stop_unit(void)
     spe_sync(); /* pointer and status do not change any more */
 }
 
-/* Returns the events a record must have: that it retired; that it missed the L1, if nothing of the
- * L1 is asked for; that it went to another chip, if only these are asked for and the events alone
- * tell it. Bits of events that cannot be filtered by are ignored (up to v1.3 the last one). */
+/* Returns the events a record must have: that it retired; that it walked, if walks alone are asked
+ * for; that it missed the L1, if nothing of the L1 is; that it went to another chip, if only these
+ * are asked for and the events alone tell it. Bits of events that cannot be filtered by are ignored
+ * (up to v1.3 the last one). */
 static uint64_t events_for(const struct spe_cpu *s)
 {
     uint32_t sources = s->config.sources;
     uint64_t events = SPE_EVENT_RETIRED;
 
+    if (s->config.walks)
+        return events | (sources ? 0 : SPE_EVENT_WALK);
     if (!(sources & 1u << SOURCE_L1))
         events |= SPE_EVENT_L1_MISS;
     if (!s->has.codes && !(sources & ~SOURCES_REMOTE_CACHE))
@@ -183,22 +189,21 @@ static void start_sampling(struct spe_cpu *s)
     start_unit(s);
 }
 
-void spe_sample(const struct hpm_sampling *config)
+uint32_t spe_sample(UNUSED unsigned sampler, const struct hpm_sampling *config)
 {
     struct spe_cpu *s = spe_here();
 
     if (!s->has.usable)
-        return;
+        return 0;
     if (s->enable)
         stop_unit(); /* if it has stopped by itself, its interrupt is cleared when it comes */
     s->enable = 0;
     s->taking = s->failed = false;
-    if (!config)
-        return;
-    s->config = *config;
-    if (s->config.sources & SOURCES_REMOTE_CACHE)
-        s->config.sources |= SOURCES_REMOTE_CACHE;
-    start_sampling(s);
+    if (config) {
+        s->config = *config;
+        start_sampling(s);
+    }
+    return 0;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -225,9 +230,10 @@ static bool is_wanted(const struct spe_cpu *s, const struct spe_record *r, unsig
     const struct hpm_sampling *c = &s->config;
 
     /* A record without events is invalid. */
-    *known =
-        (r->has & SPE_HAS_EVENTS) && (source != SPE_NOT_KNOWN || c->sources == 1u << SOURCE_L1);
-    if (!*known || source >= SOURCE_COUNT || !(c->sources >> source & 1))
+    bool walked = c->walks && r->events & SPE_EVENT_WALK;
+    *known = (r->has & SPE_HAS_EVENTS) &&
+             (source != SPE_NOT_KNOWN || (c->sources == 1u << SOURCE_L1 && !walked));
+    if (!*known || source >= SOURCE_COUNT || !(c->sources >> source & 1 || walked))
         return false;
     *known = (r->has & addresses) == addresses;
     return *known && (r->events & SPE_EVENT_RETIRED) && (r->level ? c->kernel : c->user);
@@ -244,17 +250,21 @@ static bool take_record(struct spe_cpu *s, const struct spe_record *r, struct hp
         s->passed_over += known;
         return false;
     }
+    /* The total latency has the translation's in it. */
+    uint16_t walk = r->events & SPE_EVENT_WALK ? MAX(r->translation, (uint16_t)1) : 0;
     *out = (struct hpm_sample){
         .time = r->has & SPE_HAS_TIME ? r->time : arch_ticks(),
         .pc = r->pc,
         .data = r->data,
         .data_phys = r->phys,
-        .latency = r->latency,
+        .latency = (uint16_t)(r->latency - MIN(walk, r->latency)),
         .source = (uint8_t)source,
         .user = !r->level,
         .store = r->store,
+        .walk = walk,
+        .samplers = 1,
     };
-    return true;
+    return sample_wanted(&s->config, out);
 }
 
 /* Accounts for the reason for which sampling has stopped by itself. A full buffer counts as one
@@ -298,7 +308,7 @@ static bool end_taking(struct spe_cpu *s)
     return true;
 }
 
-size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
+size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX])
 {
     struct spe_cpu *s = spe_here();
     struct spe_record r;
@@ -306,17 +316,17 @@ size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     size_t n = 0;
 
     if (!done && !s->taking)
-        begin_taking(s, lost);
+        begin_taking(s, &lost[0]);
     while (!done && n < max) {
         switch (spe_next(&s->bytes, &r)) {
         case SPE_RECORD:
-            n += take_record(s, &r, &out[n], lost);
+            n += take_record(s, &r, &out[n], &lost[0]);
             break;
         case SPE_BROKEN:
-            ++*lost;
+            lost[0]++;
             break;
         case SPE_CUT:
-            *lost += !s->cut;
+            lost[0] += !s->cut;
             break;
         case SPE_NOTHING:
             done = end_taking(s);

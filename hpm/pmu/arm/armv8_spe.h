@@ -26,9 +26,9 @@ void spe_describe(const struct spe_ability *has, struct pmu_caps *caps);
 /* Sets up this CPU, which has `has`. Returns false if it lacks what the first CPU, `all`, has. */
 bool spe_cpu_init(const struct cpu *cpu, const struct spe_ability *has,
                   const struct spe_ability *all, const struct pmu_setup *setup);
-void spe_sample(const struct hpm_sampling *config);
+uint32_t spe_sample(unsigned sampler, const struct hpm_sampling *config);
 uint64_t spe_waiting(void);
-size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t *lost);
+size_t spe_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX]);
 /* Returns whether the buffer has stopped. In an interrupt. */
 bool spe_interrupted(void);
 /* Returns the records of `cpu` that were not of the sources asked for. */

@@ -5,7 +5,7 @@
 
 enum { PADDING = 0x00, END = 0x01, TIMESTAMP = 0x71 };
 enum { ADDRESS_PC = 0, ADDRESS_DATA = 2, ADDRESS_PHYS = 3 };
-enum { COUNTER_TOTAL = 0 };
+enum { COUNTER_TOTAL = 0, COUNTER_TRANSLATION = 2 };
 enum { CLASS_LOAD_STORE = 1 };
 
 /* Its low bits and another byte are the header. */
@@ -79,6 +79,8 @@ static void take_address(const struct packet *p, struct spe_record *out)
 
 static void take_counter(const struct packet *p, struct spe_record *out)
 {
+    if (p->index == COUNTER_TRANSLATION)
+        out->translation = (uint16_t)p->payload;
     if (p->index != COUNTER_TOTAL)
         return;
     out->latency = (uint16_t)p->payload;

@@ -22,17 +22,19 @@ enum {
 #define SPE_EVENT_RETIRED  SPE_EVENT(1)
 #define SPE_EVENT_L1       SPE_EVENT(2)  /* it accessed the L1 data cache */
 #define SPE_EVENT_L1_MISS  SPE_EVENT(3)  /* it missed the L1 data cache */
+#define SPE_EVENT_WALK     SPE_EVENT(5)  /* its translation needed a page walk */
 #define SPE_EVENT_LLC      SPE_EVENT(8)  /* it accessed the last level */
 #define SPE_EVENT_LLC_MISS SPE_EVENT(9)  /* it missed the last level */
 #define SPE_EVENT_REMOTE   SPE_EVENT(10) /* it went to another socket */
 
 struct spe_record {
     uint32_t has;
-    uint8_t level;     /* exception level, of pc */
-    bool store;        /* with SPE_HAS_ACCESS: it stores, and may load as well */
-    uint16_t latency;  /* total, in cycles; saturates */
-    uint16_t source;   /* the processor's own code */
-    uint64_t pc, data; /* virtual, without tags */
+    uint8_t level;        /* exception level, of pc */
+    bool store;           /* with SPE_HAS_ACCESS: it stores, and may load as well */
+    uint16_t latency;     /* total, in cycles; saturates */
+    uint16_t translation; /* cycles of that; 0: not recorded */
+    uint16_t source;      /* the processor's own code */
+    uint64_t pc, data;    /* virtual, without tags */
     uint64_t phys;
     uint64_t time; /* of the counter that PMSCR_EL1 chose */
     uint64_t events;

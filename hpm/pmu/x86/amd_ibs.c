@@ -145,7 +145,10 @@ void ibs_describe(const struct ibs_ability *has, struct pmu_caps *caps)
         kprintf("hpm: amd: the firmware has left sampling without an interrupt: not used\n");
     if (!has->usable)
         return;
+    caps->samplers = 1;
     caps->sample_sources = SOURCES_SEEN;
+    caps->sample_alike = SOURCES_REMOTE_CACHE;
+    caps->sample_walks = caps->sample_latency = true;
     caps->sample_period_min = has->filter ? OP_MAX_LEAST : UNFILTERED_LEAST;
 }
 
@@ -171,7 +174,7 @@ static uint32_t draw_interval(struct ibs_cpu *i)
 
 static bool is_filtered(const struct hpm_sampling *c)
 {
-    return kind->filter && !(c->sources & SOURCES_NEAR);
+    return kind->filter && !c->walks && !(c->sources & SOURCES_NEAR);
 }
 
 /* Starts the next interval, and with it a new record. Intervals end at a multiple of 16, so they
@@ -194,17 +197,16 @@ static void start_interval(struct ibs_cpu *i)
     x86_write(MSR_IBS_OP_CTL, how | OP_MAX((uint64_t)max) | OP_CURRENT(start));
 }
 
-void ibs_sample(const struct hpm_sampling *config)
+uint32_t ibs_sample(UNUSED unsigned sampler, const struct hpm_sampling *config)
 {
     struct ibs_cpu *i = ibs_here();
 
     i->config = config ? *config : (struct hpm_sampling){.period = 0};
-    if (i->config.sources & SOURCES_REMOTE_CACHE)
-        i->config.sources |= SOURCES_REMOTE_CACHE;
     if (config)
         start_interval(i);
     else
         x86_write(MSR_IBS_OP_CTL, 0);
+    return 0;
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
@@ -240,6 +242,12 @@ static unsigned source_of(uint64_t data3)
     return source == NOT_KNOWN && under_way ? NOT_ACCESS : source;
 }
 
+/* Returns the cycles of the page walk; 0: one of the TLB's two levels had the translation. */
+static uint16_t walk_of(uint64_t data3)
+{
+    return data3 & DATA3_L2_TLB_MISS ? (uint16_t)MAX(DATA3_REFILL(data3), 1u) : 0;
+}
+
 /* Reads the record. Returns whether it is a sample that was asked for; *known: whether that could
  * be decided. */
 static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bool *known)
@@ -247,8 +255,8 @@ static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bo
     uint64_t data3 = x86_read(MSR_IBS_OP_DATA3);
     unsigned source = source_of(data3);
 
-    *known = source != NOT_KNOWN || c->sources == 1u << SOURCE_L1;
-    if (source >= SOURCE_COUNT || !(c->sources >> source & 1))
+    *known = source != NOT_KNOWN || (c->sources == 1u << SOURCE_L1 && !c->walks);
+    if (source >= SOURCE_COUNT || !(c->sources >> source & 1 || (c->walks && walk_of(data3))))
         return false;
     *known = (data3 & DATA3_LINEAR_VALID) && !(x86_read(MSR_IBS_OP_DATA) & DATA_RIP_INVALID);
     if (!*known)
@@ -266,8 +274,10 @@ static bool take_record(const struct hpm_sampling *c, struct hpm_sample *out, bo
         .source = (uint8_t)source,
         .user = user,
         .store = !(data3 & DATA3_LOAD),
+        .walk = walk_of(data3),
+        .samplers = 1,
     };
-    return true;
+    return sample_wanted(c, out);
 }
 
 uint64_t ibs_waiting(void)
@@ -275,7 +285,7 @@ uint64_t ibs_waiting(void)
     return !!(x86_read(MSR_IBS_OP_CTL) & OP_VAL);
 }
 
-size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
+size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX])
 {
     struct ibs_cpu *i = ibs_here();
     bool known;
@@ -283,7 +293,7 @@ size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
     if (!max || !i->config.period || !ibs_waiting())
         return 0;
     bool taken = take_record(&i->config, out, &known);
-    *lost += !taken && !known;
+    lost[0] += !taken && !known;
     i->passed_over += !taken && known;
     start_interval(i);
     return taken;

@@ -17,9 +17,9 @@ struct ibs_ability ibs_ask(unsigned family, unsigned model, uint32_t features, u
 /* Adds to `caps` what can be recorded; if nothing, prints why. Boot CPU, once. */
 void ibs_describe(const struct ibs_ability *has, struct pmu_caps *caps);
 void ibs_cpu_init(const struct cpu *cpu, const struct ibs_ability *has);
-void ibs_sample(const struct hpm_sampling *config);
+uint32_t ibs_sample(unsigned sampler, const struct hpm_sampling *config);
 uint64_t ibs_waiting(void);
-size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t *lost);
+size_t ibs_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX]);
 /* Returns whether a record is ready. In the PMU interrupt. */
 bool ibs_interrupted(void);
 /* Returns the records of `cpu` that were not of the sources asked for. */

@@ -88,6 +88,7 @@
 
 #define DATA3_LOAD         BIT_OF(0)
 #define DATA3_STORE        BIT_OF(1)
+#define DATA3_L2_TLB_MISS  BIT_OF(3)
 #define DATA3_MISS         BIT_OF(7)
 #define DATA3_UNCACHED     BIT_OF(14)
 #define DATA3_NO_MAB       BIT_OF(16) /* the line was already on its way */
@@ -96,6 +97,7 @@
 #define DATA3_L2_MISS      BIT_OF(20)
 #define DATA3_PREFETCH     BIT_OF(21)
 #define DATA3_LATENCY(v)   ((uint16_t)((v) >> 32))
+#define DATA3_REFILL(v)    ((uint16_t)((v) >> 48)) /* of the first level of the TLB, in cycles */
 
 #define CTL_ENTRY(v)    ((unsigned)((v)&15)) /* entry of the extended local vector table */
 #define CTL_ENTRY_VALID BIT_OF(8)

@@ -242,6 +242,9 @@ static int intel_probe(struct pmu_caps *caps)
         .slices_by_instructions = pmu.instructions.mask,
         .cycles_per_tick = rate,
         .line_bytes = LINE_BYTES(x86_leaf(LEAF_FEATURES, 0).ebx),
+        .samplers = 1,
+        .sample_walks = pmu.pebs.model && pmu.pebs.model->latency_event,
+        .sample_latency = pmu.pebs.model && pmu.pebs.model->latency_event,
         .sample_sources = pmu.pebs.sources,
         .sample_records_max = pmu.pebs.sources ? UINT16_MAX + 1 : 0,
         .record_bytes = pmu.pebs.sources ? pmu.pebs.record->size : 0,
@@ -526,9 +529,9 @@ static void intel_user(unsigned counter, struct hpm_user_register *out)
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-static void intel_sample(const struct hpm_sampling *config)
+static uint32_t intel_sample(UNUSED unsigned sampler, const struct hpm_sampling *config)
 {
-    pebs_sample(this_cpu()->index, config);
+    return pebs_sample(this_cpu()->index, config);
 }
 
 static uint64_t intel_waiting(void)
@@ -536,7 +539,7 @@ static uint64_t intel_waiting(void)
     return pebs_waiting(this_cpu()->index);
 }
 
-static size_t intel_drain(struct hpm_sample *out, size_t max, uint64_t *lost)
+static size_t intel_drain(struct hpm_sample *out, size_t max, uint64_t lost[PMU_SAMPLERS_MAX])
 {
     return pebs_drain(this_cpu()->index, out, max, lost);
 }

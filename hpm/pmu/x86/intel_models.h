@@ -5,6 +5,8 @@
 
 #define INTEL_SOURCES   16   /* values of a record's data source, bits 0 to 3 */
 #define INTEL_NO_SOURCE 0xff /* unknown, or not memory */
+/* In a record's data source: the second level of the TLB did not have the translation. */
+#define INTEL_SOURCE_WALK (1u << 4)
 
 /* A precise event that counts the accesses served by these sources and no others. The record does
  * not tell which. */

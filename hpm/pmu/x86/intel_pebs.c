@@ -115,25 +115,37 @@ static void set_reset(struct pebs_cpu *p, uint64_t v)
     __atomic_store_n(&p->ds.reset[PEBS_SAMPLER], v, __ATOMIC_RELEASE);
 }
 
-static const struct intel_precise *precise_for(const struct intel_model *m, uint32_t sources)
+/* Returns the event that counts what is asked for; NULL: only the latency event, whose records tell
+ * it, will do. */
+static const struct intel_precise *precise_for(const struct intel_model *m,
+                                               const struct hpm_sampling *c)
 {
-    for (const struct intel_precise *e = m->precise; e->sources; e++)
-        if (!(sources & ~e->sources))
+    bool told = m->latency_event && (c->walks || c->min_latency);
+
+    for (const struct intel_precise *e = m->precise; e->sources && !told; e++)
+        if (!(c->sources & ~e->sources) &&
+            !(m->latency_event && c->apart && e->sources & (e->sources - 1)))
             return e;
     return NULL;
+}
+
+static uint64_t threshold_for(const struct hpm_sampling *c)
+{
+    bool inside = c->walks || c->sources & (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2);
+
+    return MAX(c->min_latency, (uint32_t)(inside ? THRESHOLD_ALL : THRESHOLD_BEYOND));
 }
 
 static void start_sampling(struct pebs_cpu *p, const struct hpm_sampling *c)
 {
     const struct pebs *pebs = p->pebs;
     uint64_t select = EVTSEL_EN | (c->user ? EVTSEL_USER : 0) | (c->kernel ? EVTSEL_KERNEL : 0);
-    bool inside = c->sources & (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2);
 
     p->config = *c;
-    p->precise = precise_for(pebs->model, c->sources);
+    p->precise = precise_for(pebs->model, c);
     p->enable = PEBS_COUNTER(PEBS_SAMPLER);
     if (!p->precise) {
-        x86_write(MSR_PEBS_LD_LAT, inside ? THRESHOLD_ALL : THRESHOLD_BEYOND);
+        x86_write(MSR_PEBS_LD_LAT, threshold_for(c));
         p->enable |= pebs->enable_latency ? PEBS_LATENCY(PEBS_SAMPLER) : 0;
     }
     if (pebs->adaptive) {
@@ -147,12 +159,12 @@ static void start_sampling(struct pebs_cpu *p, const struct hpm_sampling *c)
               select | (p->precise ? p->precise->event : pebs->model->latency_event));
 }
 
-void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
+uint32_t pebs_sample(unsigned cpu, const struct hpm_sampling *config)
 {
     struct pebs_cpu *p = &pebs_cpus[cpu];
 
     if (!p->pebs)
-        return;
+        return 0;
     if (p->on) {
         x86_write(MSR_PERFEVTSEL0 + PEBS_SAMPLER, 0);
         x86_write(MSR_PEBS_ENABLE, 0);
@@ -161,6 +173,7 @@ void pebs_sample(unsigned cpu, const struct hpm_sampling *config)
     p->on = config;
     if (config)
         start_sampling(p, config);
+    return 0;
 }
 
 /* ---- Taking records -------------------------------------------------------------------------- */
@@ -188,7 +201,9 @@ static bool is_whole(const struct pebs *p, uint64_t record)
 static uint8_t source_of(const struct pebs_cpu *p, uint64_t record)
 {
     if (p->precise)
-        return p->precise->source;
+        return p->config.sources >> p->precise->source & 1
+                   ? p->precise->source
+                   : (uint8_t)__builtin_ctz(p->config.sources);
     return p->pebs->model->source[field(record, p->pebs->record->source) % INTEL_SOURCES];
 }
 
@@ -205,18 +220,22 @@ static bool decode_record(const struct pebs_cpu *p, uint64_t record, struct hpm_
         return false;
     }
     uint8_t source = source_of(p, record);
-    if (!p->precise && (source == INTEL_NO_SOURCE || !(p->config.sources >> source & 1)))
+    bool walked = !p->precise && field(record, r->source) & INTEL_SOURCE_WALK;
+    if (source == INTEL_NO_SOURCE)
         return false;
+    uint16_t latency =
+        p->precise ? 0 : (uint16_t)MIN(field(record, r->latency), (uint64_t)LATENCY_FIELD);
     *out = (struct hpm_sample){
         .time = r->time ? field(record, r->time) : arch_ticks(),
         .pc = pc,
         .data = field(record, r->address),
-        .latency =
-            p->precise ? 0 : (uint16_t)MIN(field(record, r->latency), (uint64_t)LATENCY_FIELD),
+        .latency = latency,
         .source = source,
         .user = pc < DIRECT_BASE,
+        .walk = walked, /* how long is not told: the latency has it */
+        .samplers = 1,
     };
-    return true;
+    return p->precise || sample_wanted(&p->config, out);
 }
 
 /* Makes the processor start from the beginning of the buffer, unless it has written something

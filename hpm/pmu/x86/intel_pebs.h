@@ -23,6 +23,6 @@ struct pebs pebs_find(const struct event_identity *id, unsigned version,
 /* Sets up this CPU. PEBS_ENABLE is 0. Each CPU once, before the calls below. */
 void pebs_cpu_init(const struct pebs *p, unsigned cpu, const struct pmu_setup *setup);
 /* As the members of struct pmu_ops. The global bit of PEBS_SAMPLER is set. */
-void pebs_sample(unsigned cpu, const struct hpm_sampling *config);
+uint32_t pebs_sample(unsigned cpu, const struct hpm_sampling *config);
 uint64_t pebs_waiting(unsigned cpu);
 size_t pebs_drain(unsigned cpu, struct hpm_sample *out, size_t max, uint64_t *lost);

@@ -27,7 +27,7 @@
 #define MACHINE_PCI_BAR    2
 
 #define MACHINE_MAGIC   0x3168634d6c676956ull /* "ViglMch1" in memory */
-#define MACHINE_VERSION 6
+#define MACHINE_VERSION 7
 
 #define MACHINE_CPUS        64
 #define MACHINE_CPU_OFFSET  0x10000
@@ -88,6 +88,17 @@ enum machine_event {
     MACHINE_EVENT_DCACHE_REMOTE_MEMORY,
     MACHINE_EVENT_IDLE,       /* cycles halted; no privilege filter */
     MACHINE_EVENT_EXCEPTIONS, /* taken: interrupts, faults, system calls */
+    MACHINE_EVENT_BRANCHES, /* executed: jumps, calls and returns, conditional ones taken or not */
+    /* L1D_MISSES of loads alone; atomics are stores. */
+    MACHINE_EVENT_L1D_LOAD_MISSES,
+    /* The three parts of TLB_MISSES: walks for loads, for stores and atomics, for instructions. */
+    MACHINE_EVENT_DTLB_LOAD_MISSES,
+    MACHINE_EVENT_DTLB_STORE_MISSES,
+    MACHINE_EVENT_ITLB_MISSES,
+    /* Loads that asked the chip's last level, the L3 or, without one, the L2; and those of them
+     * that no cache of the chip served. */
+    MACHINE_EVENT_LLC_LOADS,
+    MACHINE_EVENT_LLC_LOAD_MISSES,
     MACHINE_EVENTS
 };
 
@@ -144,6 +155,7 @@ struct machine_id {
     /* The counters that can count an event: bit c of counter_mask[event] for counter c. */
     uint8_t counter_mask[64];
     uint32_t sample_sources; /* 1 << enum machine_source that can be sampled */
+    uint32_t sample_kinds;   /* MACHINE_KIND_* that can be sampled */
     uint32_t ring_records_max;
 
     struct machine_place place[MACHINE_CPUS];
@@ -203,9 +215,13 @@ enum machine_command {
     MACHINE_CMD_WRITE, /* loads value and left of all counters from the page */
     /* Forgets the overflows that have a bit in `ack`, and allows the next interrupt. */
     MACHINE_CMD_ACK,
-    /* Takes the sample_* and ring_* fields that the guest writes; head, tail and lost restart at 0.
-     * -22: a source that cannot be sampled, or a ring that is not aligned or has a size that is no
-     * power of two. */
+    /* Takes ring_base, ring_records and ring_irq_at. All samplers are off, and head, tail and all
+     * counts of lost records restart at 0. -22: a ring that is not aligned, not in memory, or has a
+     * size that is no power of two. */
+    MACHINE_CMD_RING,
+    /* Takes the fields of sampler n = command >> 8, and begins a new distance for it; the others
+     * and the ring go on. kinds 0: off. -22: no such sampler, a kind, source or flag that cannot be
+     * sampled, no source for MACHINE_KIND_ACCESS, an impossible period or jitter, or no ring. */
     MACHINE_CMD_SAMPLE,
     /* Makes counter c = command >> 8, which must have an event, overflow and interrupt once when
      * its value reaches `due`; at once if it has. Until then, or until the next CONFIGURE or turn,
@@ -213,7 +229,8 @@ enum machine_command {
     MACHINE_CMD_ARM,
     MACHINE_COMMANDS
 };
-#define MACHINE_COMMAND_ARM(c) (MACHINE_CMD_ARM | (c) << 8)
+#define MACHINE_COMMAND_ARM(c)    (MACHINE_CMD_ARM | (c) << 8)
+#define MACHINE_COMMAND_SAMPLE(n) (MACHINE_CMD_SAMPLE | (n) << 8)
 
 /*
  * A turn reads counters 0 to 3 and changes their events at one moment, so that nothing is counted
@@ -233,6 +250,40 @@ enum machine_command {
 
 #define MACHINE_STATUS_RING (1u << 31) /* in overflow: at least ring_irq_at records are waiting */
 
+/*
+ * Precise records. Each of a CPU's samplers watches accesses by itself: one in `period` of those
+ * that it watches leaves a record in the CPU's ring, without an interrupt. Samplers that reach
+ * their distance at the same access share its record. A record is decided when its access is done,
+ * so it has the source of the data and the walk of the translation together.
+ */
+#define MACHINE_SAMPLERS 4
+
+/* What a sampler watches. Of a mask, each access counts once. */
+#define MACHINE_KIND_ACCESS (1u << 0) /* data accesses that one of `sources` served */
+/* Data accesses whose translation was not in the TLB, whatever served them. */
+#define MACHINE_KIND_WALK (1u << 1)
+/* Translations of instructions that were not in the TLB. The record has the instruction's address
+ * in pc and in data. */
+#define MACHINE_KIND_FETCH (1u << 2)
+
+struct machine_sampler {
+    uint32_t kinds;   /* guest writes: MACHINE_KIND_*; 0: off */
+    uint32_t sources; /* guest writes: mask of 1 << enum machine_source, for KIND_ACCESS */
+    uint32_t flags;   /* guest writes: MACHINE_COUNT_USER, MACHINE_COUNT_KERNEL */
+    /* Guest writes: cycles that an access takes at least, latency and walk together, to be
+     * watched. */
+    uint32_t min_latency;
+    uint32_t period; /* guest writes: N, at least 1 */
+    /* Guest writes: each distance is N + r + b - (jitter + 1) / 2 with r random in 0..jitter and b
+     * in 0..1, so N on average; jitter is a power of two minus 1, less than N; 0: exactly N. */
+    uint32_t jitter;
+    /* Machine writes, at SAMPLE: watched accesses until the record that SAMPLE cancelled; 0: the
+     * sampler was off. */
+    uint32_t left;
+    uint32_t reserved;
+    uint64_t lost; /* machine writes: records dropped because the ring was full */
+};
+
 /* One sampled access, MACHINE_RECORD_BYTES in the ring. */
 #define MACHINE_RECORD_USER     (1u << 0)
 #define MACHINE_RECORD_STORE    (1u << 1)
@@ -244,11 +295,16 @@ struct machine_record {
     uint64_t pc;        /* of the instruction that made the access */
     uint64_t data;      /* virtual address */
     uint64_t data_phys; /* physical address */
-    uint32_t latency;   /* cycles */
+    uint32_t latency;   /* cycles until `source` had served it; the walk came before */
     uint8_t source;     /* enum machine_source */
     uint8_t flags;      /* MACHINE_RECORD_* */
     uint16_t cpu;
-    uint64_t reserved[3];
+    /* Bit n: sampler n took it; 0: a counter with MACHINE_COUNT_SAMPLE did. */
+    uint8_t samplers;
+    uint8_t fetch; /* 1: MACHINE_KIND_FETCH; source is MACHINE_L1, latency 0 */
+    uint16_t walk; /* cycles of the page walk; 0: the TLB had the translation */
+    uint32_t reserved0;
+    uint64_t reserved[2];
 };
 #define MACHINE_RECORD_BYTES 64
 
@@ -272,19 +328,14 @@ struct machine_cpu {
     uint32_t ack;         /* guest writes, taken by ACK */
     uint32_t reserved0;
 
-    /* Precise records: one in sample_period of the accesses that the sources serve is written to
-     * the ring, without an interrupt. */
-    uint32_t sample_sources; /* guest writes: mask of 1 << enum machine_source; 0: off */
-    uint32_t sample_flags;   /* guest writes: MACHINE_COUNT_USER, MACHINE_COUNT_KERNEL */
-    uint32_t sample_period;  /* guest writes: N, at least 1 */
-    /* Guest writes: each distance is N + r - (jitter + 1) / 2 with r random in 0..jitter; jitter is
-     * a power of two minus 1, less than N; 0: exactly N. */
-    uint32_t sample_jitter;
-    /* Guest writes: physical address, aligned to MACHINE_RECORD_BYTES, in RAM. */
+    /* The ring of precise records. Guest writes, taken by RING: physical address, aligned to
+     * MACHINE_RECORD_BYTES, in RAM. */
     uint64_t ring_base;
-    /* Guest writes: a power of two, at most machine_id.ring_records_max; 0: no ring. */
+    /* Guest writes, taken by RING: a power of two, at most machine_id.ring_records_max; 0: no
+     * ring. */
     uint32_t ring_records;
-    uint32_t ring_irq_at; /* guest writes: interrupt when this number of records waits; 0: never */
+    /* Guest writes, taken by RING: interrupt when this number of records waits; 0: never. */
+    uint32_t ring_irq_at;
     /* Machine writes: number of records written so far; record i is at i mod ring_records. */
     uint64_t ring_head;
     uint64_t ring_tail; /* guest writes: number of records taken out so far */
@@ -303,6 +354,8 @@ struct machine_cpu {
     /* Machine writes, at a turn: the low 32 bits of the values of two counters each, the even one's
      * in the low half. */
     uint64_t pair[MACHINE_COUNTERS / 2];
+
+    struct machine_sampler sampler[MACHINE_SAMPLERS]; /* taken by SAMPLE, each by its own */
 };
 
 /* ---- A CPU's page-access tracker ------------------------------------------------------------- */
@@ -605,6 +658,7 @@ _Static_assert(MACHINE_PATH_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_DISK_OFFSET,
 _Static_assert(sizeof(struct machine_cpu) <= 4096, "a CPU's page");
 _Static_assert(sizeof(struct machine_record) == MACHINE_RECORD_BYTES, "a record");
 _Static_assert(sizeof(struct machine_counter) == 32, "no padding");
+_Static_assert(sizeof(struct machine_sampler) == 40, "no padding");
 _Static_assert(offsetof(struct machine_cpu, counter) % 8 == 0, "aligned");
 _Static_assert(MACHINE_EVENTS <= 64, "counter_mask, MACHINE_TURN_EVENT");
 _Static_assert(MACHINE_CPU_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_PATH_OFFSET, "pages");

@@ -96,49 +96,93 @@ void double_idle(uint64_t cycles)
     host_ticks += cycles;
 }
 
-static uint64_t distance(const struct double_cpu *cpu)
+static void begin_distance(struct double_cpu *cpu, unsigned n)
 {
-    return cpu->period + (unsigned)rand() % (cpu->jitter + 1) - (cpu->jitter + 1) / 2;
+    const struct machine_sampler *s = &cpu->sampler[n];
+    unsigned random = s->jitter ? (unsigned)rand() : 0;
+
+    cpu->until_sample[n] =
+        s->period + (random >> 1) % (s->jitter + 1) + (random & 1) - (s->jitter + 1) / 2;
 }
 
-static void record(enum machine_source source, vaddr_t va, bool user)
+struct happened {
+    enum machine_source source;
+    vaddr_t va;
+    bool user, fetch;
+    uint16_t walk;
+    uint32_t latency;
+};
+
+static void record(const struct happened *h, unsigned samplers)
 {
     struct machine_cpu *page = page_here();
 
     if (page->ring_head - page->ring_tail == page->ring_records) {
         page->ring_lost++;
+        for (unsigned n = 0; n < MACHINE_SAMPLERS; n++)
+            page->sampler[n].lost += samplers >> n & 1;
         return;
     }
     struct machine_record *ring = phys_to_virt(page->ring_base);
     ring[page->ring_head++ & (page->ring_records - 1)] =
         (struct machine_record){.time = here()->time,
-                                .pc = ~va,
-                                .data = va,
-                                .data_phys = va + 1,
-                                .latency = 100 + source,
-                                .source = (uint8_t)source,
-                                .flags = user ? MACHINE_RECORD_USER : 0,
-                                .cpu = (uint16_t)host_cpu->index};
+                                .pc = ~h->va,
+                                .data = h->va,
+                                .data_phys = h->va + 1,
+                                .latency = h->latency,
+                                .source = (uint8_t)h->source,
+                                .flags = h->user ? MACHINE_RECORD_USER : 0,
+                                .cpu = (uint16_t)host_cpu->index,
+                                .samplers = (uint8_t)samplers,
+                                .fetch = h->fetch,
+                                .walk = h->walk};
     if (page->ring_irq_at && page->ring_head - page->ring_tail >= page->ring_irq_at)
         raise_status(MACHINE_STATUS_RING);
 }
 
-void double_access(enum machine_source source, vaddr_t va, bool user)
+static bool watches(const struct machine_sampler *s, const struct happened *h)
+{
+    bool kind = h->fetch ? s->kinds & MACHINE_KIND_FETCH
+                         : (s->kinds & MACHINE_KIND_ACCESS && s->sources >> h->source & 1) ||
+                               (s->kinds & MACHINE_KIND_WALK && h->walk);
+
+    return kind && h->latency + h->walk >= s->min_latency &&
+           s->flags & (h->user ? MACHINE_COUNT_USER : MACHINE_COUNT_KERNEL);
+}
+
+static void sample_it(const struct happened *h)
 {
     struct double_cpu *cpu = here();
+    unsigned samplers = 0;
+
+    for (unsigned n = 0; n < MACHINE_SAMPLERS; n++) {
+        if (!watches(&cpu->sampler[n], h) || --cpu->until_sample[n])
+            continue;
+        begin_distance(cpu, n);
+        samplers |= 1u << n;
+    }
+    if (samplers)
+        record(h, samplers);
+}
+
+void double_walk(enum machine_source source, vaddr_t va, bool user, uint16_t walk, bool fetch)
+{
+    struct happened h = {source, va,   user,
+                         fetch,  walk, source == MACHINE_L1 ? 0 : 100u + (unsigned)source};
+
+    sample_it(&h);
+    double_deliver();
+}
+
+void double_access(enum machine_source source, vaddr_t va, bool user)
+{
     uint64_t latency = machine_id()->latency[source];
 
     double_count(MACHINE_EVENT_LOADS, 1);
     double_count(MACHINE_EVENT_SERVED_LOCAL_L2 + source - MACHINE_LOCAL_L2, 1);
     spend(MACHINE_EVENT_STALL_DCACHE, latency);
     double_count(MACHINE_EVENT_DCACHE_LOCAL_L2 + source - MACHINE_LOCAL_L2, latency);
-    if ((cpu->sources >> source & 1) &&
-        (cpu->flags & (user ? MACHINE_COUNT_USER : MACHINE_COUNT_KERNEL)) &&
-        --cpu->until_sample == 0) {
-        cpu->until_sample = distance(cpu);
-        record(source, va, user);
-    }
-    double_deliver();
+    double_walk(source, va, user, 0, false);
 }
 
 void double_deliver(void)
@@ -178,20 +222,25 @@ static void read_counters(struct double_cpu *cpu, struct machine_cpu *page)
     memcpy(cpu->at_read, cpu->truth, sizeof cpu->truth);
 }
 
-static int32_t sample(struct double_cpu *cpu, struct machine_cpu *page)
+static int32_t set_ring(struct double_cpu *cpu, struct machine_cpu *page)
 {
     page->ring_head = page->ring_tail = page->ring_lost = 0;
-    if (page->sample_sources & ~machine_id()->sample_sources)
+    for (unsigned n = 0; n < MACHINE_SAMPLERS; n++)
+        cpu->sampler[n].kinds = 0;
+    return is_pow2(page->ring_records) && page->ring_base % MACHINE_RECORD_BYTES == 0 ? 0 : -EINVAL;
+}
+
+static int32_t sample(struct double_cpu *cpu, struct machine_cpu *page, unsigned n)
+{
+    struct machine_sampler *s = &page->sampler[n];
+
+    if (n >= MACHINE_SAMPLERS || !page->ring_records ||
+        (s->kinds && (s->sources & ~machine_id()->sample_sources || !is_pow2(s->jitter + 1ull) ||
+                      s->jitter >= s->period)))
         return -EINVAL;
-    if (page->sample_sources &&
-        (!is_pow2(page->ring_records) || page->ring_base % MACHINE_RECORD_BYTES ||
-         !is_pow2(page->sample_jitter + 1ull) || page->sample_jitter >= page->sample_period))
-        return -EINVAL;
-    cpu->sources = page->sample_sources;
-    cpu->flags = page->sample_flags;
-    cpu->period = page->sample_period;
-    cpu->jitter = page->sample_jitter;
-    cpu->until_sample = cpu->sources ? distance(cpu) : 0;
+    s->left = cpu->sampler[n].kinds ? (uint32_t)cpu->until_sample[n] : 0;
+    cpu->sampler[n] = *s;
+    begin_distance(cpu, n);
     return 0;
 }
 
@@ -214,6 +263,8 @@ static int32_t obey(struct double_cpu *cpu, struct machine_cpu *page)
 {
     if ((page->command & 0xff) == MACHINE_CMD_ARM)
         return arm(cpu, page, page->command >> 8);
+    if ((page->command & 0xff) == MACHINE_CMD_SAMPLE)
+        return sample(cpu, page, page->command >> 8);
     switch ((enum machine_command)page->command) {
     case MACHINE_CMD_CONFIGURE:
         return configure(cpu, page);
@@ -226,8 +277,8 @@ static int32_t obey(struct double_cpu *cpu, struct machine_cpu *page)
     case MACHINE_CMD_ACK:
         page->overflow &= ~page->ack;
         return 0;
-    case MACHINE_CMD_SAMPLE:
-        return sample(cpu, page);
+    case MACHINE_CMD_RING:
+        return set_ring(cpu, page);
     default:
         return -ENOSYS;
     }
@@ -304,6 +355,7 @@ static void reset_machine(void)
     id->exception_entry_cycles = 150;
     id->exception_return_cycles = 100;
     id->sample_sources = ((1u << MACHINE_SOURCES) - 1) & ~(1u << MACHINE_L1);
+    id->sample_kinds = MACHINE_KIND_ACCESS | MACHINE_KIND_WALK | MACHINE_KIND_FETCH;
     id->ring_records_max = double_ring_records_max;
     memcpy(id->latency, latency, sizeof latency);
     memcpy(id->counter_mask, pmu_counter_mask, sizeof pmu_counter_mask);

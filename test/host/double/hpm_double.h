@@ -13,8 +13,8 @@ struct double_cpu {
     uint64_t time, time_at_read;
     /* As CONFIGUREd; value and left are current. */
     struct machine_counter taken[MACHINE_COUNTERS];
-    uint64_t until_sample;
-    uint32_t sources, flags, period, jitter;
+    struct machine_sampler sampler[MACHINE_SAMPLERS]; /* as SAMPLEd */
+    uint64_t until_sample[MACHINE_SAMPLERS];
     bool running, irq_raised;
     unsigned accesses; /* to registers */
 };
@@ -33,4 +33,6 @@ void double_count(enum machine_event event, uint64_t n);
 /* Makes an access beyond the L1; its latency becomes stall cycles. Takes interrupts that become
  * due. */
 void double_access(enum machine_source source, vaddr_t va, bool user);
+/* The same, behind a page walk of `walk` cycles; of an instruction if `fetch`. */
+void double_walk(enum machine_source source, vaddr_t va, bool user, uint16_t walk, bool fetch);
 void double_idle(uint64_t cycles);

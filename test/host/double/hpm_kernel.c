@@ -9,6 +9,7 @@
 #include "kernel/trace/telemetry.h"
 #include "kernel/mem/mem.h"
 #include "hpm/hpm.h"
+#include "hpm/sampling.h"
 
 char double_output[8192];
 
@@ -21,6 +22,8 @@ bool host_user;
 unsigned double_calls_refused, double_frames_max = DOUBLE_FRAMES;
 static void *frames[DOUBLE_FRAMES];
 static unsigned frame_count;
+
+struct hpm_access *one;
 
 uint64_t telemetry_on; /* nothing is recorded */
 
@@ -198,6 +201,7 @@ void kernel_reset(void)
     double_shut_down();
     memset(cpus, 0, sizeof cpus);
     memset(&hpm_state, 0, sizeof hpm_state);
+    one = NULL;
     double_output[0] = 0;
     host_irqs_on = true;
     double_late = false;
@@ -216,4 +220,29 @@ void kernel_start_hpm(void)
     }
     host_irqs_on = true;
     double_run_on(0);
+}
+
+int one_start(const struct hpm_sampling *config)
+{
+    int err = one ? 0 : hpm_access_open("one", &one);
+
+    return err ? err : hpm_access_start(one, config);
+}
+
+void one_stop(void)
+{
+    if (one)
+        hpm_access_stop(one);
+}
+
+size_t one_take(struct hpm_sample *out, size_t max)
+{
+    return one ? hpm_access_take(one, out, max) : 0;
+}
+
+void one_account(struct hpm_sample_account *out)
+{
+    *out = (struct hpm_sample_account){0};
+    if (one)
+        hpm_access_account(one, out);
 }

@@ -4,7 +4,7 @@
 #include "hpm/internal.h"
 #include "kernel/core/cpu.h"
 
-enum { DOUBLE_CPUS = 4, DOUBLE_FRAMES = 64 };
+enum { DOUBLE_CPUS = 4, DOUBLE_FRAMES = 128 };
 
 extern char double_output[8192]; /* latest part of the console's output */
 
@@ -26,6 +26,15 @@ extern unsigned double_calls_refused;
 void with_modes(uint64_t modes);
 /* Sets a boot argument of hpm, for all following kernel_start_hpm. */
 void with_argument(const char *name, uint64_t value);
+
+/* As hpm_access_start, hpm_access_stop and so on, of a handle that is opened when it is needed: for
+ * tests of what one user sees. one_start opens it and returns its error, too. */
+struct hpm_sample_account;
+extern struct hpm_access *one;
+int one_start(const struct hpm_sampling *config);
+void one_stop(void);
+size_t one_take(struct hpm_sample *out, size_t max);
+void one_account(struct hpm_sample_account *out);
 
 /* What an interrupt interrupts. */
 extern vaddr_t host_pc;

@@ -20,7 +20,7 @@ int threads_end(void **state)
     double_late = false;
     host_irqs_on = true;
     double_run_on(0);
-    hpm_sampling_stop();
+    one_stop();
     double_shut_down();
     return 0;
 }

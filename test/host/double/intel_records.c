@@ -20,7 +20,7 @@ void sample(uint32_t sources, uint32_t period, uint32_t jitter)
 {
     struct hpm_sampling c = {.sources = sources, .period = period, .jitter = jitter, .user = true};
 
-    assert_int_equal(hpm_sampling_start(&c), 0);
+    assert_int_equal(one_start(&c), 0);
     for (unsigned cpu = 0; cpu < DOUBLE_CPUS; cpu++)
         tick(cpu);
     double_run_on(0);
@@ -38,7 +38,7 @@ struct hpm_sample_account account(void)
 {
     struct hpm_sample_account a;
 
-    hpm_sampling_account(&a);
+    one_account(&a);
     return a;
 }
 

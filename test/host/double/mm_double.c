@@ -388,22 +388,34 @@ const struct hpm_caps *hpm_caps(void)
     return mm_double_samples ? &some : &none;
 }
 
-int hpm_sampling_start(const struct hpm_sampling *config)
+int hpm_access_open(const char *name, struct hpm_access **out)
 {
-    if (mm_double_sampling_busy || samples_period)
+    static int handle;
+
+    (void)name;
+    *out = mm_double_sampling_busy ? NULL : (struct hpm_access *)&handle;
+    return mm_double_sampling_busy ? -ENOSPC : 0;
+}
+
+int hpm_access_start(struct hpm_access *a, const struct hpm_sampling *config)
+{
+    (void)a;
+    if (samples_period)
         return -EBUSY;
     samples_period = config->period;
     return 0;
 }
 
-void hpm_sampling_stop(void)
+void hpm_access_stop(struct hpm_access *a)
 {
+    (void)a;
     INSIST(samples_period);
     samples_period = samples = 0;
 }
 
-size_t hpm_sampling_take(struct hpm_sample *out, size_t max)
+size_t hpm_access_take(struct hpm_access *a, struct hpm_sample *out, size_t max)
 {
+    (void)a;
     size_t n = MIN((size_t)samples, max);
 
     /* Samples come CPU by CPU. */

@@ -43,14 +43,14 @@ void sample_all(uint32_t sources, uint32_t period, uint32_t jitter, bool user, b
         .sources = sources, .period = period, .jitter = jitter, .user = user, .kernel = kernel};
 
     double_run_on(0);
-    assert_int_equal(hpm_sampling_start(&config), 0);
+    assert_int_equal(one_start(&config), 0);
 }
 
 struct hpm_sample_account account(void)
 {
     struct hpm_sample_account a;
 
-    hpm_sampling_account(&a);
+    one_account(&a);
     return a;
 }
 
@@ -59,7 +59,7 @@ size_t take_all(void)
     struct hpm_sample s;
     size_t n = 0;
 
-    while (hpm_sampling_take(&s, 1))
+    while (one_take(&s, 1))
         n++;
     return n;
 }

@@ -17,6 +17,7 @@ $(foreach t,session session_births session_turns,\
 	$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_session_truth.c)))
 test_hpm_profile_SRC := $(HPM_TESTED_MODEL) $(call double,hpm_profiles.c)
 test_hpm_profile_refused_SRC := $(test_hpm_profile_SRC)
+test_hpm_access_SRC := $(test_hpm_profile_SRC)
 
 # Drivers of PMUs, above doubles of their registers.
 HPM_TESTED_DRIVER := $(HPM_TESTED) hpm/pmu/rate.c $(call double,hpm_driver.c hpm_driver_tests.c)

@@ -25,6 +25,9 @@ static int parse(const char *text)
     const struct criteria_caps caps = {.counters = true,
                                        .events = &pmu,
                                        .sources = ALL_SOURCES,
+                                       .walks = true,
+                                       .fetches = true,
+                                       .latency = true,
                                        .access_min = 16,
                                        .time_min_ns = 1000};
 
@@ -163,15 +166,52 @@ static void groups_are_what_the_pmu_records_of_them(void **state)
     assert_int_equal(parse_on(&caps, "access.remote"), 0);
     assert_int_equal(criteria.criterion[0].sources, 1u << SOURCE_REMOTE_L2);
     assert_int_equal(parse_on(&caps, "access.memory"), -ENOTSUP);
-    assert_string_equal(
-        err, "'access.memory': accesses are recorded here by l2, remote_l2, remote, any only");
+    assert_string_equal(err, "'access.memory': accesses are recorded here by l2, remote_l2, "
+                             "remote, beyond_l1, any only");
     assert_int_equal(parse_on(&none, "access.any"), -ENOTSUP);
     assert_string_equal(err, "'access.any': accesses are recorded here by no hardware");
     assert_int_equal(parse_on(&none, "access.l9"), -ENOENT);
     assert_non_null(strstr(err, "what does: l1, l2, l3, "));
     assert_int_equal(parse_on(&caps, "access.l9@100"), -ENOENT);
     assert_string_equal(
-        err, "'access.l9@100': 'l9' serves no accesses; what does: l2, remote_l2, remote, any");
+        err, "'access.l9@100': 'l9' serves no accesses; what does: l2, remote_l2, remote, "
+             "beyond_l1, any");
+}
+
+static void walks_and_latencies_are_sampled_where_they_are_recorded(void **state)
+{
+    const struct criteria_caps none = {.counters = true, .sources = ALL_SOURCES},
+                               walks = {.counters = true, .sources = 2, .walks = true};
+
+    (void)state;
+    assert_true(only("access.walk:u@100")->walks);
+    assert_int_equal(criteria.criterion[0].sources, 0);
+    assert_false(criteria.criterion[0].fetches);
+    assert_true(only("fetch.walk")->fetches);
+    assert_int_equal(criteria.criterion[0].kind, CRITERION_ACCESS);
+    assert_false(criteria.criterion[0].walks);
+    assert_int_equal(only("access.any>=200:k@7k")->min_latency, 200);
+    assert_int_equal(criteria.criterion[0].period, 7000);
+    assert_int_equal(criteria.criterion[0].modes, EVENT_KERNEL);
+    assert_string_equal(criteria.criterion[0].name, "access.any>=200:k");
+    assert_int_equal(only("fetch.walk>=65535")->min_latency, 65535);
+    assert_int_equal(only("access.beyond_l1")->sources, ALL_SOURCES & ~(1u << SOURCE_L1));
+    assert_refused("access.any>=", -EINVAL,
+                   "'access.any>=': '>=': a latency is >= and a number of cycles, 1 to 65535");
+    assert_int_equal(parse("access.any>200"), -EINVAL);
+    assert_int_equal(parse("access.any>=0"), -EINVAL);
+    assert_int_equal(parse("access.any>=65536"), -EINVAL);
+    assert_int_equal(parse("access.any>=2x"), -EINVAL);
+    assert_int_equal(parse("access.>=5"), -ENOENT);
+    assert_int_equal(parse("fetch.walks"), -ENOENT);
+    assert_int_equal(parse_on(&none, "access.walk"), -ENOTSUP);
+    assert_int_equal(parse_on(&none, "fetch.walk"), -ENOTSUP);
+    assert_string_equal(err, "'fetch.walk': page walks for instructions are not recorded here");
+    assert_int_equal(parse_on(&none, "access.any>=5"), -ENOTSUP);
+    assert_string_equal(err, "'access.any>=5': latencies are not recorded here");
+    assert_int_equal(parse_on(&walks, "access.l3"), -ENOTSUP);
+    assert_string_equal(err, "'access.l3': accesses are recorded here by l2, beyond_l1, any, walk "
+                             "only");
 }
 
 static void numbers_may_be_shortened(void **state)
@@ -274,7 +314,7 @@ static void an_unknown_name_is_refused_with_what_there_is(void **state)
     assert_refused(
         "access.:u", -ENOENT,
         "'access.:u': '' serves no accesses; what does: l1, l2, l3, remote_l2, remote_l3, "
-        "local_memory, remote_memory, remote, memory, any");
+        "local_memory, remote_memory, remote, memory, beyond_l1, any, walk");
     assert_refused(
         "SERVED:ELSEWHERE", -ENOENT,
         "'SERVED:ELSEWHERE': 'ELSEWHERE' is no part of SERVED; beside events there are time, "
@@ -384,6 +424,7 @@ int main(void)
         cmocka_unit_test(what_is_no_event_has_modes_too),
         cmocka_unit_test(each_source_has_its_name_and_groups_have_theirs),
         cmocka_unit_test(groups_are_what_the_pmu_records_of_them),
+        cmocka_unit_test(walks_and_latencies_are_sampled_where_they_are_recorded),
         cmocka_unit_test(numbers_may_be_shortened),
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(the_ends_of_the_ranges_are_in_them),

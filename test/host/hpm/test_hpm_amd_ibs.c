@@ -33,7 +33,7 @@ static void sample_all(uint32_t sources, uint32_t period, uint32_t jitter, bool 
         .sources = sources, .period = period, .jitter = jitter, .user = user, .kernel = kernel};
 
     double_run_on(0);
-    assert_int_equal(hpm_sampling_start(&config), 0);
+    assert_int_equal(one_start(&config), 0);
 }
 
 /* Tags an operation and takes its record. Returns whether it becomes a sample. */
@@ -43,14 +43,14 @@ static bool sampled(const struct amd_op *op, struct hpm_sample *out)
 
     while (amd_double[0].recorded == recorded)
         amd_operate(1000, op);
-    return hpm_sampling_take(out, 1);
+    return one_take(out, 1);
 }
 
 static uint64_t lost(void)
 {
     struct hpm_sample_account a;
 
-    hpm_sampling_account(&a);
+    one_account(&a);
     return a.lost_hardware;
 }
 
@@ -118,7 +118,7 @@ static void each_kind_of_record_has_its_source(void **state)
             fail_msg("record %u: %s, source %u", i, is_sample ? "a sample" : "none", sample.source);
         assert_int_equal(lost() - lost_before, e->source == LOST);
         assert_int_equal(ibs_passed_over(0) - passed, e->source == PASSED);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -168,7 +168,7 @@ static void a_record_without_address_or_place_is_lost(void **state)
     assert_false(sampled(&op, &s));
     assert_int_equal(lost(), 2);
     assert_int_equal(ibs_passed_over(0), 0);
-    hpm_sampling_stop();
+    one_stop();
     sample_all(1 << SOURCE_L1, 5000, 0, true, true);
     assert_false(sampled(&op, &s)); /* it was not asked for, so nothing is lost */
     op.data2 = 0;
@@ -190,12 +190,12 @@ static void what_was_not_asked_for_is_passed_over(void **state)
     assert_false(sampled(&at_l1, &s));
     assert_true(sampled(&at_memory, &s));
     assert_int_equal(ibs_passed_over(0), 2);
-    hpm_sampling_stop();
+    one_stop();
     sample_all(1 << SOURCE_LOCAL_MEMORY, 5000, 0, false, true);
     assert_true(sampled(&in_kernel, &s));
     assert_false(sampled(&at_memory, &s));
     struct hpm_sample_account a;
-    hpm_sampling_account(&a);
+    one_account(&a);
     assert_int_equal(a.taken, 2);
     assert_int_equal(a.delivered, 2);
     assert_int_equal(a.lost_hardware + a.lost_buffer, 0);
@@ -222,7 +222,7 @@ static uint64_t samples_of(uint64_t operations, const struct amd_op *op)
 
     for (uint64_t done = 0; done < operations; done += 50000) {
         amd_operate(50000, op);
-        while ((got = hpm_sampling_take(s, ARRAY_SIZE(s))))
+        while ((got = one_take(s, ARRAY_SIZE(s))))
             n += got;
     }
     return n;
@@ -241,7 +241,7 @@ static void intervals_are_as_long_as_asked_for(void **state)
         assert_int_equal(amd_double[0].recorded - before, 99);
         amd_operate(1, &at_l1);
         assert_int_equal(amd_double[0].recorded - before, 100);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -264,13 +264,13 @@ static void the_filter_leaves_the_rate_as_it_is(void **state)
     assert_true(d->op & OP_L3_MISS_ONLY);
     assert_in_range(samples_of(4000000, &at_memory), 3940, 4060);
     assert_int_equal(d->left_out, 0);
-    hpm_sampling_stop();
+    one_stop();
     sample_all(1 << SOURCE_LOCAL_MEMORY, 1000, 0, true, false);
     unsigned interrupts = d->interrupts;
     assert_int_equal(samples_of(4000000, &at_l1), 0);
     assert_in_range(d->left_out, 3940, 4060);
     assert_int_equal(d->interrupts, interrupts);
-    hpm_sampling_stop();
+    one_stop();
     sample_all(1 << SOURCE_LOCAL_L3 | 1 << SOURCE_LOCAL_MEMORY, 1000, 0, true, false);
     assert_false(d->op & OP_L3_MISS_ONLY);
 }
@@ -282,12 +282,12 @@ static void a_period_too_short_for_the_hardware_is_refused(void **state)
     (void)state;
     start(&amd_zen2);
     assert_int_equal(hpm_caps()->sample_period_min, 4096);
-    assert_int_equal(hpm_sampling_start(&config), -EINVAL);
+    assert_int_equal(one_start(&config), -EINVAL);
     assert_non_null(strstr(double_output, "hpm: sampling: period must be 4096 to 2^20\n"));
     start(&amd_zen4);
     config.period = hpm_caps()->sample_period_min;
     config.jitter = config.period - 1;
-    assert_int_equal(hpm_sampling_start(&config), 0);
+    assert_int_equal(one_start(&config), 0);
     for (unsigned i = 0; i < 1000; i++)
         amd_operate(1000, &at_memory);
     assert_true(amd_double[0].recorded > 4000);
@@ -310,12 +310,12 @@ static void a_record_belongs_to_the_thread_that_leaves(void **state)
     (void)state;
     operate_unheard(5000);
     switch_to(0, 2);
-    assert_int_equal(hpm_sampling_take(&s, 1), 1);
+    assert_int_equal(one_take(&s, 1), 1);
     assert_int_equal(s.tid, 101);
     double_late = false;
     uint64_t taken = amd_double[0].recorded;
     double_deliver(); /* of the record that was dropped */
-    assert_int_equal(hpm_sampling_take(&s, 1), 0);
+    assert_int_equal(one_take(&s, 1), 0);
     assert_int_equal(amd_double[0].recorded, taken);
     assert_true(sampled(&at_l1, &s));
     assert_int_equal(s.tid, 102);
@@ -328,7 +328,7 @@ static void what_is_recorded_after_the_end_is_forgotten(void **state)
 
     (void)state;
     operate_unheard(4999);
-    hpm_sampling_stop();
+    one_stop();
     assert_int_equal(amd_double[0].op & OP_EN, 0);
     amd_double[0].op |= OP_VAL; /* tagged before sampling stopped */
     amd_double[0].record = at_l1;
@@ -336,7 +336,7 @@ static void what_is_recorded_after_the_end_is_forgotten(void **state)
     double_late = false;
     double_deliver();
     assert_int_equal(amd_double[0].op, 0);
-    assert_int_equal(hpm_sampling_take(&s, 1), 0);
+    assert_int_equal(one_take(&s, 1), 0);
     hpm_interrupt(NULL);
     sample_all(EVERY, 5000, 0, true, true);
     assert_true(sampled(&at_l1, &s));
@@ -366,8 +366,8 @@ static void all_cpus_sample_and_every_record_is_accounted_for(void **state)
         passed += ibs_passed_over(c);
     }
     double_run_on(0);
-    hpm_sampling_take(&s, 1);
-    hpm_sampling_account(&a);
+    one_take(&s, 1);
+    one_account(&a);
     assert_int_equal(a.taken + passed, recorded);
     assert_true(a.lost_hardware > 1000 && a.lost_buffer > 1000 && passed > 1000);
     assert_in_range(a.taken - a.delivered - a.lost_hardware - a.lost_buffer, 1, 4 * 2048);

@@ -401,10 +401,10 @@ static void there_are_no_samples(void **state)
     (void)state;
     start(&armv8_wide);
     assert_false(hpm_caps()->can_sample);
-    assert_int_equal(hpm_sampling_start(&config), -ENODEV);
-    hpm_sampling_stop();
-    assert_int_equal(hpm_sampling_take(&sample, 1), 0);
-    hpm_sampling_account(&account);
+    assert_int_equal(one_start(&config), -ENODEV);
+    one_stop();
+    assert_int_equal(one_take(&sample, 1), 0);
+    one_account(&account);
     assert_int_equal(account.taken, 0);
     hpm_mark("nothing to mark");
 }

@@ -440,12 +440,11 @@ static void without_counters_everything_answers_with_nothing(void **state)
     assert_int_equal(b.cycles, 0);
     hpm_read_thread(&threads[0], &b);
     assert_int_equal(b.cycles, 0);
-    assert_int_equal(
-        hpm_sampling_start(&(struct hpm_sampling){.sources = 8, .period = 1, .user = true}),
-        -ENODEV);
-    hpm_sampling_stop();
-    assert_int_equal(hpm_sampling_take(&sample, 1), 0);
-    hpm_sampling_account(&account);
+    assert_int_equal(one_start(&(struct hpm_sampling){.sources = 8, .period = 1, .user = true}),
+                     -ENODEV);
+    one_stop();
+    assert_int_equal(one_take(&sample, 1), 0);
+    one_account(&account);
     assert_int_equal(account.taken, 0);
     assert_int_equal(hpm_own_cycles(), 0);
     hpm_breakdown_print("nothing", &b);

@@ -17,12 +17,12 @@ static void a_buffer_that_fills_interrupts_before_it_is_full(void **state)
         assert_in_range(cpus[0].hpm->interrupts - interrupts, 1000 / 12, 1000 / 12 + 2);
         assert_int_equal(intel_double[0].dropped, 0);
         switch_to(0, -1);
-        assert_int_equal(hpm_sampling_take(taken, TAKE), 1000);
+        assert_int_equal(one_take(taken, TAKE), 1000);
         for (unsigned i = 0; i < 1000; i++)
             assert_int_equal(taken[i].data, 5000 + i);
         assert_int_equal(account().lost_hardware, 0);
         assert_conserved();
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -38,7 +38,7 @@ static void a_full_buffer_is_known_to_have_lost_something(void **state)
     assert_int_equal(intel_double[0].dropped, 200 - 64);
     host_irqs_on = true;
     switch_to(0, -1);
-    size_t n = hpm_sampling_take(taken, TAKE);
+    size_t n = one_take(taken, TAKE);
     assert_int_equal(n, 64);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(taken[i].data, 1000 + i);
@@ -47,7 +47,7 @@ static void a_full_buffer_is_known_to_have_lost_something(void **state)
     switch_to(0, 0);
     access(HITM_REMOTE, 0, 100, 77);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].data, 77);
 }
 
@@ -84,12 +84,12 @@ static void records_may_come_at_any_moment_of_draining(void **state)
         host_irqs_on = true;
         double_deliver();
         switch_to(0, -1);
-        assert_int_equal(hpm_sampling_take(taken, TAKE), 10 + recorded);
+        assert_int_equal(one_take(taken, TAKE), 10 + recorded);
         for (unsigned i = 0; i < 10; i++)
             assert_int_equal(taken[i].data, 100 + i);
         assert_int_equal(account().lost_hardware, 0);
         assert_conserved();
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -113,7 +113,7 @@ static void a_record_that_is_not_ours_is_lost_and_the_next_is_taken(void **state
     for (unsigned i = 1; i <= 8; i++)
         access(HITM_REMOTE, 0, 100, i);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 5);
+    assert_int_equal(one_take(taken, TAKE), 5);
     static const unsigned whole[] = {1, 3, 5, 7, 8};
     for (unsigned i = 0; i < 5; i++)
         assert_int_equal(taken[i].data, whole[i]);
@@ -147,13 +147,13 @@ static void an_index_that_cannot_be_believed_is_not(void **state)
         }
         host_irqs_on = true;
         assert_int_equal(account().lost_hardware, 1);
-        assert_int_equal(hpm_sampling_take(taken, TAKE), 0);
+        assert_int_equal(one_take(taken, TAKE), 0);
         assert_int_equal(ds->index, ds->base);
         access(HITM_REMOTE, 0, 100, 2);
         switch_to(0, -1);
-        assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+        assert_int_equal(one_take(taken, TAKE), 1);
         assert_int_equal(taken[0].data, 2);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -166,13 +166,13 @@ static void an_index_that_went_back_is_not_believed(void **state)
     struct intel_ds *ds = (struct intel_ds *)(uintptr_t)intel_double[0].ds_area;
     access(HITM_REMOTE, 0, 100, 1);
     access(HITM_REMOTE, 0, 100, 2);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 2);
+    assert_int_equal(one_take(taken, TAKE), 2);
     ds->index = ds->base + 200;
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 0);
+    assert_int_equal(one_take(taken, TAKE), 0);
     assert_int_equal(account().lost_hardware, 1);
     access(HITM_REMOTE, 0, 100, 3);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].data, 3);
 }
 
@@ -194,7 +194,7 @@ static void every_record_belongs_to_the_thread_that_ran(void **state)
         intel_execute(1000, test_random(&seed) % 300000, true);
         if (test_random(&seed) % 10)
             continue;
-        size_t n = hpm_sampling_take(taken, TAKE);
+        size_t n = one_take(taken, TAKE);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(taken[i].data, taken[i].tid);
             assert_int_equal(taken[i].cpu, taken[i].tid - 100);
@@ -202,7 +202,7 @@ static void every_record_belongs_to_the_thread_that_ran(void **state)
         got += n;
     }
     idle_everywhere();
-    got += hpm_sampling_take(taken, TAKE);
+    got += one_take(taken, TAKE);
     assert_int_equal(got, made);
     assert_conserved();
 }
@@ -214,18 +214,18 @@ static void stopping_stops_and_starting_again_forgets(void **state)
     sample(WITHIN_CHIP, 1, 0);
     switch_to(0, 0);
     access(0, 4, 100, 1);
-    hpm_sampling_stop();
+    one_stop();
     assert_int_equal(intel_double[0].pebs_enable, 0);
     assert_int_equal(intel_double[0].select[3], 0);
     unsigned recorded = intel_double[0].recorded;
     access(0, 4, 100, 2);
     assert_int_equal(intel_double[0].recorded, recorded);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     sample(SOURCES_REMOTE_CACHE, 1, 0);
     assert_int_equal(intel_double[0].pebs_enable, 8);
     access(HITM_REMOTE, 0, 100, 3);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].data, 3);
 }
 

@@ -28,7 +28,7 @@ static void which_sources_there_are_depends_on_the_model(void **state)
     }
     struct hpm_sampling c = {.sources = SOURCES_REMOTE_CACHE, .period = 1, .user = true};
     boot(&intel_haswell, 64);
-    assert_int_equal(hpm_sampling_start(&c), -EINVAL);
+    assert_int_equal(one_start(&c), -EINVAL);
 }
 
 static void without_the_hardware_there_are_no_records_and_all_counters_count(void **state)
@@ -81,7 +81,7 @@ static void a_record_of_a_precise_event_says_where_and_when(void **state)
         access(0x04d1, 0x4, 50, 0x7100); /* of the local L3 */
         access(fwd, 0xc, 250, 0x7200);
         switch_to(0, -1);
-        assert_int_equal(hpm_sampling_take(taken, TAKE), 2);
+        assert_int_equal(one_take(taken, TAKE), 2);
         for (unsigned i = 0; i < 2; i++) {
             assert_int_equal(taken[i].data, 0x7000 + 0x200 * i);
             assert_int_equal(taken[i].pc, USER_PC);
@@ -94,7 +94,7 @@ static void a_record_of_a_precise_event_says_where_and_when(void **state)
         }
         assert_int_equal(account().lost_hardware, 0);
         assert_conserved();
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -121,10 +121,10 @@ static void one_source_alone_is_one_events(void **state)
         for (unsigned other = 0; other < ARRAY_SIZE(each); other++)
             access(each[other].event, 0, 10, 0x1000 + other);
         switch_to(0, -1);
-        assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+        assert_int_equal(one_take(taken, TAKE), 1);
         assert_int_equal(taken[0].source, each[i].source);
         assert_int_equal(taken[0].data, 0x1000 + i);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -155,7 +155,7 @@ static void a_record_of_the_latency_event_says_its_source(void **state)
         for (unsigned i = 0; i < 16; i++)
             access(0, (uint8_t)i, 10 * i + 5, 0x9000 + i);
         switch_to(0, -1);
-        size_t n = hpm_sampling_take(taken, TAKE);
+        size_t n = one_take(taken, TAKE);
         for (unsigned i = 0; i < 16; i++) {
             if (each[k].source[i] == NONE)
                 continue;
@@ -169,7 +169,7 @@ static void a_record_of_the_latency_event_says_its_source(void **state)
         }
         assert_int_equal(n, expected);
         assert_conserved();
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -183,7 +183,7 @@ static void other_sources_are_neither_taken_nor_lost(void **state)
         access(0, (uint8_t)i, 200, i);
     access(0, 0xa, 20, 99); /* too fast for a remote cache */
     switch_to(0, -1);
-    size_t n = hpm_sampling_take(taken, TAKE);
+    size_t n = one_take(taken, TAKE);
     assert_int_equal(n, 4);
     for (size_t i = 0; i < n; i++)
         assert_true(taken[i].source == SOURCE_LOCAL_MEMORY ||
@@ -200,7 +200,7 @@ static void a_latency_that_does_not_fit_is_the_longest(void **state)
     switch_to(0, 0);
     access(0, 0xa, 100000, 1);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].latency, 65535);
 }
 
@@ -212,13 +212,13 @@ static void a_mode_that_is_not_asked_for_is_not_recorded(void **state)
     (void)state;
     boot(&intel_skylake, 64);
     switch_to(0, 0);
-    assert_int_equal(hpm_sampling_start(&c), 0);
+    assert_int_equal(one_start(&c), 0);
     intel_load(&l);
     l.pc = KERNEL_PC;
     l.address = 6;
     intel_load(&l);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].data, 6);
     assert_false(taken[0].user);
 }
@@ -239,16 +239,16 @@ static void one_access_in_period_is_recorded(void **state)
         for (unsigned k = 0; k < accesses; k++) {
             access(HITM_REMOTE, 0, 100, k);
             if (k % period == 0)
-                n += hpm_sampling_take(taken, TAKE);
+                n += one_take(taken, TAKE);
         }
         switch_to(0, -1);
-        n += hpm_sampling_take(taken, TAKE);
+        n += one_take(taken, TAKE);
         if (periods[i][1])
             assert_in_range(n, 195, 205);
         else
             assert_int_equal(n, 200);
         assert_conserved();
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -262,7 +262,7 @@ static void distances_are_never_the_same_for_long(void **state)
     switch_to(0, 0);
     for (unsigned k = 0, last = 0, distance = 0; k < 20000; k++) {
         access(HITM_REMOTE, 0, 100, k);
-        if (!hpm_sampling_take(taken, TAKE))
+        if (!one_take(taken, TAKE))
             continue;
         /* up to an eighth, for the distance remains for some records */
         assert_in_range(k - last, first++ ? 88 : 0, 112);

@@ -34,7 +34,7 @@ static void assert_conserved(uint64_t pending)
 {
     struct hpm_sample_account a;
 
-    hpm_sampling_account(&a);
+    one_account(&a);
     assert_int_equal(a.taken, a.delivered + a.lost_hardware + a.lost_buffer + pending);
 }
 
@@ -44,7 +44,7 @@ static void every_sample_belongs_to_the_thread_that_ran(void **state)
     uint64_t seed = 4, made = 0, got = 0, last_time[DOUBLE_CPUS] = {0};
 
     (void)state;
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++)
         switch_to(c, (int)c);
     for (int step = 0; step < 5000; step++) {
@@ -58,7 +58,7 @@ static void every_sample_belongs_to_the_thread_that_ran(void **state)
                           threads[running[cpu]].tid, true);
         if (test_random(&seed) % 20)
             continue;
-        size_t n = hpm_sampling_take(taken, TAKE);
+        size_t n = one_take(taken, TAKE);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(taken[i].data, taken[i].tid);
             assert_int_equal(taken[i].pid, taken[i].tid - 90);
@@ -72,7 +72,7 @@ static void every_sample_belongs_to_the_thread_that_ran(void **state)
         got += n;
     }
     idle_everywhere();
-    got += hpm_sampling_take(taken, TAKE);
+    got += one_take(taken, TAKE);
     assert_int_equal(got, made);
     assert_conserved(0);
     uint64_t by_thread = 0;
@@ -87,17 +87,17 @@ static void a_burst_with_interrupts_off_loses_the_newest_and_says_how_many(void 
 
     (void)state;
     boot(64, 2048);
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     switch_to(0, 0);
     host_irqs_on = false;
     for (unsigned i = 0; i < 200; i++)
         double_access(MACHINE_REMOTE_L2, 1000 + i, true);
     host_irqs_on = true;
     switch_to(0, -1);
-    hpm_sampling_account(&a);
+    one_account(&a);
     assert_int_equal(a.taken, 200);
     assert_int_equal(a.lost_hardware, 200 - 64);
-    size_t n = hpm_sampling_take(taken, TAKE);
+    size_t n = one_take(taken, TAKE);
     assert_int_equal(n, 64);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(taken[i].data, 1000 + i);
@@ -110,17 +110,17 @@ static void a_full_buffer_keeps_what_it_has_and_counts_the_rest(void **state)
 
     (void)state;
     boot(64, 128);
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     switch_to(0, 0);
     for (unsigned i = 0; i < 1000; i++)
         double_access(MACHINE_REMOTE_L2, i, true);
     switch_to(0, -1);
-    hpm_sampling_account(&a);
+    one_account(&a);
     assert_int_equal(a.taken, 1000);
     assert_int_equal(a.lost_hardware, 0); /* the interrupt of the nearly full ring came in time */
     assert_int_equal(a.lost_buffer, 1000 - 128);
     assert_conserved(128);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 128);
+    assert_int_equal(one_take(taken, TAKE), 128);
     for (unsigned i = 0; i < 128; i++)
         assert_int_equal(taken[i].data, i);
     assert_conserved(0);
@@ -131,14 +131,14 @@ static void a_small_take_leaves_the_rest_for_the_next(void **state)
     unsigned got = 0;
 
     (void)state;
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     for (unsigned c = 0; c < DOUBLE_CPUS; c++) {
         switch_to(c, (int)c);
         for (unsigned i = 0; i < 100; i++)
             double_access(MACHINE_REMOTE_L3, i, true);
         switch_to(c, -1);
     }
-    for (size_t n; (n = hpm_sampling_take(taken, 7)); got += n)
+    for (size_t n; (n = one_take(taken, 7)); got += n)
         assert_conserved(100 * DOUBLE_CPUS - got - n);
     assert_int_equal(got, 100 * DOUBLE_CPUS);
 }
@@ -149,18 +149,18 @@ static void the_kernels_own_accesses_are_left_out_unless_asked_for(void **state)
 
     (void)state;
     switch_to(0, 0);
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     double_access(MACHINE_REMOTE_L2, 1, false);
     double_access(MACHINE_REMOTE_L2, 2, true);
     double_access(MACHINE_LOCAL_L2, 3, true);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].data, 2);
-    hpm_sampling_stop();
+    one_stop();
     both.kernel = true;
-    assert_int_equal(hpm_sampling_start(&both), 0);
+    assert_int_equal(one_start(&both), 0);
     double_access(MACHINE_REMOTE_L2, 1, false);
     double_access(MACHINE_REMOTE_L2, 2, true);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 2);
+    assert_int_equal(one_take(taken, TAKE), 2);
     assert_false(taken[0].user);
     assert_true(taken[1].user);
 }
@@ -174,19 +174,19 @@ static void one_in_n_with_jitter_is_met_within_the_machines_half(void **state)
     (void)state;
     srand(1);
     switch_to(0, 0);
-    assert_int_equal(hpm_sampling_start(&config), 0);
-    assert_int_equal(machine_cpu(0)->sample_jitter, 63); /* widest power of two within +-40 */
+    assert_int_equal(one_start(&config), 0);
+    assert_int_equal(machine_cpu(0)->sampler[0].jitter, 63); /* widest power of two within +-40 */
     for (unsigned i = 0; i < 200000; i++) {
         double_access(MACHINE_REMOTE_L2, i, true);
         if (i % 1000 == 0)
-            hpm_sampling_take(taken, TAKE);
+            one_take(taken, TAKE);
     }
-    hpm_sampling_account(&a);
+    one_account(&a);
     assert_in_range(a.taken, 1950, 2050);
-    hpm_sampling_stop();
+    one_stop();
     config.jitter = 0;
-    assert_int_equal(hpm_sampling_start(&config), 0);
-    assert_int_equal(machine_cpu(0)->sample_jitter, 0);
+    assert_int_equal(one_start(&config), 0);
+    assert_int_equal(machine_cpu(0)->sampler[0].jitter, 0);
 }
 
 static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
@@ -194,7 +194,7 @@ static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
     (void)state;
     switch_to(1, 1);
     switch_to(0, 0);
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     double_run_on(1);
     double_access(MACHINE_REMOTE_L2, 1, true);
     tick(1);
@@ -202,7 +202,7 @@ static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
     switch_to(2, 2); /* it was idle */
     double_access(MACHINE_REMOTE_L2, 3, true);
     double_run_on(0);
-    hpm_sampling_stop();
+    one_stop();
     double_run_on(2);
     double_access(MACHINE_REMOTE_L2, 4, true); /* the CPU does not follow yet */
     switch_to(2, -1);
@@ -210,7 +210,7 @@ static void other_cpus_follow_at_their_next_switch_or_tick(void **state)
     switch_to(1, 1);
     double_access(MACHINE_REMOTE_L2, 5, true);
     switch_to(1, -1);
-    size_t n = hpm_sampling_take(taken, TAKE);
+    size_t n = one_take(taken, TAKE);
     assert_int_equal(n, 3);
     for (size_t i = 0; i < n; i++)
         assert_in_range(taken[i].data, 2, 4);
@@ -221,12 +221,12 @@ static void what_an_earlier_sampling_left_is_not_delivered_by_the_next(void **st
 {
     (void)state;
     switch_to(0, 0);
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     double_access(MACHINE_REMOTE_L2, 1, true);
-    hpm_sampling_stop();
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    one_stop();
+    assert_int_equal(one_start(&every_remote), 0);
     double_access(MACHINE_REMOTE_L2, 2, true);
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 1);
+    assert_int_equal(one_take(taken, TAKE), 1);
     assert_int_equal(taken[0].data, 2);
     assert_conserved(0);
 }
@@ -249,13 +249,13 @@ static void wrong_requests_are_refused_by_name(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
         double_output[0] = 0;
-        assert_int_equal(hpm_sampling_start(&wrong[i].config), -EINVAL);
+        assert_int_equal(one_start(&wrong[i].config), -EINVAL);
         assert_non_null(strstr(double_output, wrong[i].named));
     }
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
-    assert_int_equal(hpm_sampling_start(&every_remote), -EBUSY);
-    hpm_sampling_stop();
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), -EBUSY);
+    one_stop();
+    assert_int_equal(one_start(&every_remote), 0);
 }
 
 static void the_cost_of_sampling_is_accounted(void **state)
@@ -264,15 +264,15 @@ static void the_cost_of_sampling_is_accounted(void **state)
 
     (void)state;
     switch_to(0, 0);
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
-    hpm_sampling_account(&a);
+    assert_int_equal(one_start(&every_remote), 0);
+    one_account(&a);
     uint64_t before = a.cycles;
     for (unsigned i = 0; i < 10; i++)
         double_access(MACHINE_REMOTE_L2, i, true);
     unsigned accesses = double_cpus[0].accesses;
-    assert_int_equal(hpm_sampling_take(taken, TAKE), 10);
+    assert_int_equal(one_take(taken, TAKE), 10);
     accesses = double_cpus[0].accesses - accesses;
-    hpm_sampling_account(&a);
+    one_account(&a);
     assert_int_equal(a.cycles - before,
                      accesses * REGISTER_CYCLES + 10 * machine_id()->record_cycles);
     assert_true(hpm_own_cycles() > 0);
@@ -285,7 +285,7 @@ static void without_sampling_a_switch_pays_nothing_for_it(void **state)
     unsigned before = double_cpus[0].accesses;
     switch_to(0, 1);
     unsigned off = double_cpus[0].accesses - before;
-    assert_int_equal(hpm_sampling_start(&every_remote), 0);
+    assert_int_equal(one_start(&every_remote), 0);
     before = double_cpus[0].accesses;
     switch_to(0, 0);
     assert_int_equal(double_cpus[0].accesses - before, off + 1);

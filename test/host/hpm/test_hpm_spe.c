@@ -17,7 +17,7 @@ static bool sampled(const struct spe_op *op, struct hpm_sample *out)
     double_run_on(0);
     while (spe_double[0].taken == taken)
         spe_operate(256, op);
-    return hpm_sampling_take(out, 1);
+    return one_take(out, 1);
 }
 
 static uint64_t lost(void)
@@ -91,7 +91,7 @@ static void what_is_not_usable_is_said_once(void **state)
         spe_start(&kinds[i]);
         assert_true(hpm_caps()->present);
         assert_false(hpm_caps()->can_sample);
-        assert_int_equal(hpm_sampling_start(&config), -ENODEV);
+        assert_int_equal(one_start(&config), -ENODEV);
         assert_null(strstr(double_output, "SPEv1"));
         const char *said = strstr(double_output, says[i] ? says[i] : "hpm: spe:");
         assert_int_equal(!said, !says[i]);
@@ -115,13 +115,13 @@ static void each_code_of_the_shortest_interval_is_what_it_means(void **state)
         spe_start(&kind);
         assert_int_equal(hpm_caps()->sample_period_min, means[i]);
         struct hpm_sampling config = {.sources = 1, .period = means[i] - 1, .user = true};
-        assert_int_equal(hpm_sampling_start(&config), -EINVAL);
+        assert_int_equal(one_start(&config), -EINVAL);
         config.period = means[i];
         config.jitter = means[i] - 1;
-        assert_int_equal(hpm_sampling_start(&config), 0);
+        assert_int_equal(one_start(&config), 0);
         /* The shortest interval there is. */
         assert_in_range(spe_double[0].now.irr & IRR_INTERVAL, means[i], means[i]);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -165,7 +165,7 @@ static void a_cpu_may_have_smaller_records(void **state)
     spe_operate(3 * 4096, &spe_remote);
     tick(2);
     for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(hpm_sampling_take(&s, 1), 1);
+        assert_int_equal(one_take(&s, 1), 1);
     assert_int_equal(lost(), 0);
 }
 
@@ -217,7 +217,7 @@ static void records_carry_their_own_time(void **state)
     spe_operate(4096, &spe_remote);
     host_ticks += 1000000;
     tick(0);
-    assert_int_equal(hpm_sampling_take(s, 2), 2);
+    assert_int_equal(one_take(s, 2), 2);
     assert_true(s[0].time <= first);
     assert_in_range(s[1].time, first + 1000000, first + 1000100);
 }
@@ -272,7 +272,7 @@ static void each_kind_of_record_becomes_what_it_says(void **state)
             fail_msg("record %u: %s, source %u", i, is_sample ? "a sample" : "none", s.source);
         assert_int_equal(lost(), expected == LOST);
         assert_int_equal(spe_passed_over(0), expected == PASSED);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -294,7 +294,7 @@ static void what_is_not_asked_for_is_filtered_or_passed_over(void **state)
     uint64_t operations = d->operations;
     spe_operate(100000, &in_kernel);
     assert_int_equal(d->operations, operations);
-    hpm_sampling_stop();
+    one_stop();
     plain.spe.features = IDR_LDS;
     spe_start(&plain);
     sample_all(SOURCES_REMOTE_CACHE, 5000, 0, false, true);
@@ -325,7 +325,7 @@ static void the_remote_event_is_a_filter_where_events_say_all(void **state)
         assert_int_equal(spe_double[0].left_out, i == 1);
         assert_true(sampled(&spe_remote, &s));
         assert_int_equal(s.source, SOURCE_REMOTE_L3);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -343,7 +343,7 @@ static uint64_t average_interval(uint32_t period, uint32_t jitter, unsigned reco
         tick(0);
     }
     uint64_t average = (d->operations - before) / (d->taken - taken);
-    hpm_sampling_stop();
+    one_stop();
     assert_true(take_all() > 0);
     return average;
 }
@@ -373,12 +373,12 @@ static void the_hardwares_jitter_is_used_where_it_does_not_add_up(void **state)
     spe_start(&spe_known);
     sample_all(EVERY, 5000, 2000, true, false);
     assert_false(spe_double[0].now.irr & IRR_RND);
-    hpm_sampling_stop();
+    one_stop();
     random.spe.features |= IDR_ERND;
     spe_start(&random);
     sample_all(EVERY, 5000, 255, true, false);
     assert_false(spe_double[0].now.irr & IRR_RND);
-    hpm_sampling_stop();
+    one_stop();
     sample_all(EVERY, 5000, 256, true, false);
     assert_true(spe_double[0].now.irr & IRR_RND);
 }
@@ -434,13 +434,13 @@ static void a_record_belongs_to_the_thread_that_leaves(void **state)
     spe_operate(4096, &spe_remote); /* the processor still holds it */
     assert_int_equal(spe_double[0].recorded, 0);
     switch_to(0, 2);
-    assert_int_equal(hpm_sampling_take(&s, 1), 1);
+    assert_int_equal(one_take(&s, 1), 1);
     assert_int_equal(s.tid, 101);
     spe_operate(4096, &spe_remote);
     switch_to(0, -1);
-    assert_int_equal(hpm_sampling_take(&s, 1), 1);
+    assert_int_equal(one_take(&s, 1), 1);
     assert_int_equal(s.tid, 102);
-    assert_int_equal(hpm_sampling_take(&s, 1), 0);
+    assert_int_equal(one_take(&s, 1), 0);
 }
 
 static void what_is_sampled_before_the_end_is_forgotten(void **state)
@@ -452,19 +452,19 @@ static void what_is_sampled_before_the_end_is_forgotten(void **state)
     switch_to(0, 1);
     sample_all(EVERY, 4096, 0, true, false);
     spe_operate(4095, &spe_remote);
-    hpm_sampling_stop();
+    one_stop();
     uint64_t operations = spe_double[0].operations;
     spe_operate(100000, &spe_remote);
     assert_int_equal(spe_double[0].operations, operations);
     assert_int_equal(hpm_state.ops->waiting(), 0);
     hpm_interrupt(NULL);
-    assert_int_equal(hpm_sampling_take(&s, 1), 0);
+    assert_int_equal(one_take(&s, 1), 0);
     sample_all(EVERY, 4096, 0, true, false);
     spe_operate(4095, &spe_remote); /* the interval begins anew as well */
     tick(0);
-    assert_int_equal(hpm_sampling_take(&s, 1), 0);
+    assert_int_equal(one_take(&s, 1), 0);
     spe_operate(1, &spe_remote);
-    assert_int_equal(hpm_sampling_take(&s, 1), 1);
+    assert_int_equal(one_take(&s, 1), 1);
     assert_int_equal(lost(), 0);
 }
 
@@ -479,7 +479,7 @@ static void what_is_half_taken_when_sampling_ends_is_forgotten(void **state)
 
     (void)state;
     spe_start(&spe_known);
-    pmu->sample(&config);
+    pmu->sample(0, &config);
     for (unsigned round = 0; round < 2; round++) {
         for (unsigned i = 0; i < 3; i++) {
             struct spe_op op = spe_remote;
@@ -493,14 +493,14 @@ static void what_is_half_taken_when_sampling_ends_is_forgotten(void **state)
             assert_int_equal(s.data, 0x1000 * (i + 1));
             assert_true(pmu->waiting());
         }
-        pmu->sample(NULL);
+        pmu->sample(0, NULL);
         assert_false(pmu->waiting());
         assert_int_equal(pmu->drain(&s, 1, &lost_now), 0);
-        pmu->sample(&config);
+        pmu->sample(0, &config);
         assert_false(pmu->waiting());
     }
     assert_int_equal(lost_now, 0);
-    pmu->sample(NULL);
+    pmu->sample(0, NULL);
 }
 
 /* If the driver itself is sampled, at any point where an interval may end, it loses nothing. */

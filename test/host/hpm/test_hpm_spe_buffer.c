@@ -67,7 +67,7 @@ static void a_full_buffer_interrupts_and_sampling_goes_on(void **state)
         assert_int_equal(d->recorded - recorded, 10);
         assert_int_equal(take_all(), 10);
         assert_int_equal(lost(), 1);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -201,12 +201,12 @@ static void a_buffer_that_cannot_be_written_is_said_and_left(void **state)
         assert_int_equal(take_all(), 0);
         assert_int_equal(lost(), 1);
         assert_null(strstr(said + 1, "hpm: spe: CPU"));
-        hpm_sampling_stop();
+        one_stop();
         sample_all(EVERY, PERIOD, 0, true, false);
         sample_many(3);
         tick(0);
         assert_int_equal(take_all(), 3);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -227,7 +227,7 @@ static void a_pointer_outside_the_buffer_is_not_followed(void **state)
         tick(0);
         assert_int_equal(take_all(), 3);
         assert_int_equal(lost(), 1);
-        hpm_sampling_stop();
+        one_stop();
     }
 }
 
@@ -238,7 +238,7 @@ static void an_interrupt_after_sampling_has_ended_is_cleared(void **state)
 
     (void)state;
     begin(&spe_known);
-    hpm_sampling_stop();
+    one_stop();
     d->sr = SR_S | MSS_FULL;
     double_deliver(); /* else it interrupts for ever */
     assert_false(spe_due());
@@ -290,7 +290,7 @@ static void check_samples(void)
 {
     struct hpm_sample s;
 
-    while (hpm_sampling_take(&s, 1)) {
+    while (one_take(&s, 1)) {
         assert_int_equal(s.source, SOURCE_REMOTE_L3);
         if (s.data == SPE_OWN_DATA)
             continue;
@@ -340,7 +340,7 @@ static void check_account(const struct armv8_kind *kind, bool kernel)
         /* A broken record takes others with it. */
         assert_true(a.taken + passed <= recorded + known_losses);
     assert_true(a.lost_hardware > known_losses);
-    hpm_sampling_stop();
+    one_stop();
 }
 
 static void all_cpus_sample_and_every_record_is_accounted_for(void **state)

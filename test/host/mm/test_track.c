@@ -553,7 +553,7 @@ static void refused(uint64_t what)
     fibers_run();
     INSIST(!entries);
     INSIST(strstr(said, what == PATH ? "argument=mem.pab reason=value: 100 is not accepted"
-                                     : "name=sampled reason=busy: another sampling session has"));
+                                     : "name=sampled reason=busy: others have all of"));
 }
 
 static void a_tracker_that_cannot_start_says_so_and_watches_nothing(void **state)

@@ -4,6 +4,7 @@
  * instruction set is in a folder of its name: start.S, platform.c, and platform.h with the inline
  * part:
  *
+ *   RETURN_CODE                                   an instruction that returns
  *   ARENA                                         physical = virtual: free memory from here on, 64
  *                                                 MB aligned
  *   uint64_t ticks(void)                          the clock, in model cycles
@@ -87,7 +88,9 @@ void count_stop(struct counting *c);
 /* Test results, as TAP. */
 void check(const char *what, uint64_t value, uint64_t least, uint64_t most);
 void tests(void);
-uint64_t arena(uint64_t bytes); /* returns memory that was not touched before */
+extern uint64_t line;                          /* bytes of a line of the caches */
+void touch_lines(uint64_t at, uint64_t lines); /* loads from each */
+uint64_t arena(uint64_t bytes);                /* returns memory that was not touched before */
 extern void (*const platform_tests[])(
     void); /* tests of this instruction set only; NULL after the last */
 
@@ -102,6 +105,9 @@ void frames_cross_a_wire_in_model_time(void);
 
 /* time.c */
 void time_is_model_time(void);
+
+/* samples.c */
+void accesses_are_sampled(void);
 
 /* settings.c */
 void a_turn_counts_nothing_for_the_wrong_event(void);

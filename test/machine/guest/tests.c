@@ -7,7 +7,7 @@
 
 #define KERNEL MACHINE_COUNT_KERNEL
 
-static uint64_t line;
+uint64_t line;
 static uint64_t fresh = ARENA; /* memory from here on was not touched */
 
 uint64_t arena(uint64_t bytes)
@@ -17,7 +17,7 @@ uint64_t arena(uint64_t bytes)
     return at;
 }
 
-static void touch_lines(uint64_t at, uint64_t lines)
+void touch_lines(uint64_t at, uint64_t lines)
 {
     for (uint64_t i = 0; i < lines; i++)
         load(at + i * line);
@@ -296,6 +296,16 @@ static void spin_until_told(void *arg)
         ;
 }
 
+static void every_branch_is_counted(void)
+{
+    struct counting c = {.event = {MACHINE_EVENT_BRANCHES}};
+
+    count_start(&c, KERNEL);
+    spin(1000);
+    count_stop(&c);
+    check("every branch is counted", c.value[0], 1000, 1060);
+}
+
 static void a_running_sibling_slows_completion(void)
 {
     struct counting c = {.event = {MACHINE_EVENT_COMPLETION}};
@@ -335,100 +345,6 @@ static void modes_are_told_apart_by_address(void)
     check("and not kernel mode", c.value[0], 5, 60);
 }
 
-/* ---- Samples --------------------------------------------------------------------------------- */
-
-static uint64_t ring_at;
-
-static void sample(uint32_t sources, uint32_t period, uint32_t jitter, uint32_t records)
-{
-    volatile struct machine_cpu *r = regs();
-
-    r->sample_sources = sources;
-    r->sample_flags = KERNEL;
-    r->sample_period = period;
-    r->sample_jitter = jitter;
-    r->ring_base = ring_at;
-    r->ring_records = records;
-    r->ring_irq_at = 0;
-    if (command(MACHINE_CMD_SAMPLE))
-        panic("sampling cannot be set");
-}
-
-static void sample_off(void)
-{
-    regs()->sample_sources = 0;
-    command(MACHINE_CMD_SAMPLE);
-}
-
-static void records_are_precise(void)
-{
-    volatile struct machine_cpu *r = regs();
-    const volatile struct machine_record *ring;
-    uint64_t bytes = 4 * id->l1d_bytes, lines = bytes / line, at = arena(bytes), good = 0, head;
-
-    ring_at = arena(4096 * MACHINE_RECORD_BYTES);
-    ring = (const volatile struct machine_record *)ring_at;
-    touch_lines(at, lines);
-    touch_lines(at, lines);
-    sample(1u << MACHINE_LOCAL_L2, 10, 0, 4096);
-    touch_lines(at, lines);
-    head = r->ring_head;
-    sample_off();
-    check("every tenth access is recorded", head, lines / 10 - 2, lines / 10 + 2);
-    for (uint64_t i = 0; i < head; i++)
-        good += ring[i].data == ring[i].data_phys && ring[i].data >= at &&
-                ring[i].data < at + bytes && ring[i].source == MACHINE_LOCAL_L2 &&
-                ring[i].latency == id->latency[MACHINE_LOCAL_L2] && ring[i].flags == 0 &&
-                (i == 0 || (ring[i].data > ring[i - 1].data && ring[i].time > ring[i - 1].time &&
-                            ring[i].pc == ring[i - 1].pc));
-    check("  with its address, place, source and latency", good, head - 3, head);
-
-    touch_lines(at, lines);
-    sample(1u << MACHINE_LOCAL_L2, 16, 15, 4096);
-    for (unsigned pass = 0; pass < 4; pass++)
-        touch_lines(at, lines);
-    head = r->ring_head;
-    sample_off();
-    check("jitter keeps the mean distance", head, 4 * lines / 16 * 9 / 10,
-          4 * lines / 16 * 11 / 10);
-
-    sample(1u << MACHINE_LOCAL_L2, 1, 0, 64);
-    touch_lines(at, lines);
-    check("a full ring takes no more", r->ring_head, 64, 64);
-    check("  and counts what it loses", r->ring_lost, lines - 64 - lines / 50,
-          lines - 64 + lines / 50);
-    sample_off();
-}
-
-static void write_lines(void *at)
-{
-    for (unsigned i = 0; i < 64; i++)
-        store((uint64_t)at + i * line, i);
-}
-
-static void records_tell_modified_lines(void)
-{
-    volatile struct machine_cpu *r = regs();
-    const volatile struct machine_record *ring = (const volatile struct machine_record *)ring_at;
-    unsigned other_chip = id->threads_per_core * id->cores_per_chip;
-    uint64_t at = arena(64 * line), modified = 0, head;
-
-    if (guest_cpus() <= other_chip)
-        return;
-    run_on(other_chip, write_lines, (void *)at);
-    run_wait(other_chip);
-    for (unsigned pass = 0; pass < 2; pass++) { /* in the second pass they come from its own L1 */
-        sample(1u << MACHINE_REMOTE_L2, 1, 0, 4096);
-        touch_lines(at, 64);
-        head = r->ring_head;
-        sample_off();
-        for (uint64_t i = 0; i < head; i++)
-            modified += ring[i].data >= at && ring[i].data < at + 64 * line &&
-                        ring[i].flags & MACHINE_RECORD_MODIFIED;
-    }
-    check("a line another chip has modified is recorded as such, once", modified, 64, 64);
-}
-
 static void mark(const char *label)
 {
     for (unsigned i = 0; i == 0 || label[i - 1]; i++)
@@ -450,12 +366,12 @@ void tests(void)
     pages_beyond_the_tlb_are_walked();
     an_invalidated_page_is_walked_again();
     branches_are_predicted_when_they_can_be();
+    every_branch_is_counted();
     a_running_sibling_slows_completion();
     exceptions_have_their_price();
     modes_are_told_apart_by_address();
     time_is_model_time();
-    records_are_precise();
-    records_tell_modified_lines();
+    accesses_are_sampled();
     a_turn_counts_nothing_for_the_wrong_event();
     a_turn_acknowledges_and_begins_a_whole_period();
     bad_settings_are_refused();

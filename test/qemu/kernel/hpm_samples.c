@@ -8,6 +8,7 @@
 #include "test/qemu/kernel/threads.h"
 
 static struct hpm_sample samples[512];
+static struct hpm_access *records; /* of the present test */
 static bool go;
 static const struct hpm_sampling kernel_remote = {
     .sources = SOURCES_REMOTE_CACHE, .period = 5, .jitter = 3, .kernel = true};
@@ -16,12 +17,13 @@ static void no_samples_are_left(void)
 {
     struct hpm_sample_account a;
 
-    hpm_sampling_stop();
+    hpm_access_stop(records);
     nap(10 * NS_PER_MS); /* by now the other CPUs follow */
-    while (hpm_sampling_take(samples, ARRAY_SIZE(samples)))
+    while (hpm_access_take(records, samples, ARRAY_SIZE(samples)))
         ;
-    hpm_sampling_account(&a);
+    hpm_access_account(records, &a);
     CHECK(a.taken == a.delivered + a.lost_hardware + a.lost_buffer);
+    hpm_access_close(records);
 }
 
 static bool in_line(const struct line *line, const struct hpm_sample *s)
@@ -45,15 +47,16 @@ void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
     uint64_t in = 0, of[2] = {0}, wrong = 0;
     unsigned at[2] = {1, far_cpu()};
 
-    hpm_sampling_account(&before);
-    CHECK(hpm_sampling_start(&kernel_remote) == 0);
+    CHECK(hpm_access_open("test", &records) == 0);
+    hpm_access_account(records, &before);
+    CHECK(hpm_access_start(records, &kernel_remote) == 0);
     nap(10 * NS_PER_MS);
     rounds_wanted = 20000;
     play(pair, &line, at[0], at[1]);
     for (bool more = true; more;) {
         more = !all_ended(pair, 2);
         nap(more ? NS_PER_MS / 4 : 10 * NS_PER_MS);
-        for (size_t n; (n = hpm_sampling_take(samples, ARRAY_SIZE(samples)));)
+        for (size_t n; (n = hpm_access_take(records, samples, ARRAY_SIZE(samples)));)
             for (size_t i = 0; i < n; i++) {
                 if (!in_line(&line, &samples[i]))
                     continue;
@@ -65,7 +68,7 @@ void samples_of_a_shared_line_belong_to_the_two_that_share_it(void)
                          !(SOURCES_REMOTE_CACHE >> samples[i].source & 1);
             }
     }
-    hpm_sampling_account(&after);
+    hpm_access_account(records, &after);
     for (unsigned i = 0; i < 2; i++) {
         finish(&pair[i]);
         /* In each round the line crosses once to be read and once to be written. It may be read
@@ -114,7 +117,8 @@ void attribution_is_exact_at_switches(void)
     struct hpm_sampling all = kernel_remote;
     all.period = 1;
     all.jitter = 0;
-    CHECK(hpm_sampling_start(&all) == 0);
+    CHECK(hpm_access_open("test", &records) == 0);
+    CHECK(hpm_access_start(records, &all) == 0);
     nap(10 * NS_PER_MS);
     rounds_wanted = 2000;
     go = false;
@@ -127,7 +131,7 @@ void attribution_is_exact_at_switches(void)
     for (bool more = true; more;) {
         more = !all_ended(w, 2 * PAIRS);
         nap(more ? NS_PER_MS : 10 * NS_PER_MS);
-        for (size_t n; (n = hpm_sampling_take(samples, ARRAY_SIZE(samples)));)
+        for (size_t n; (n = hpm_access_take(records, samples, ARRAY_SIZE(samples)));)
             for (size_t i = 0; i < n; i++)
                 for (unsigned p = 0; p < PAIRS; p++)
                     if (in_line(&line[p], &samples[i])) {
@@ -158,17 +162,18 @@ void samples_that_are_not_taken_are_counted_as_lost(void)
 
     all.period = 1;
     all.jitter = 0;
-    hpm_sampling_account(&before);
-    CHECK(hpm_sampling_start(&all) == 0);
+    CHECK(hpm_access_open("test", &records) == 0);
+    hpm_access_account(records, &before);
+    CHECK(hpm_access_start(records, &all) == 0);
     rounds_wanted = 10000;
     play(pair, &line, 1, far_cpu());
     for (unsigned i = 0; i < 2; i++)
         finish(&pair[i]);
-    hpm_sampling_account(&after);
+    hpm_access_account(records, &after);
     CHECK(after.lost_buffer > before.lost_buffer);
     size_t n;
     uint64_t last[CPU_MAX] = {0};
-    while ((n = hpm_sampling_take(samples, ARRAY_SIZE(samples))))
+    while ((n = hpm_access_take(records, samples, ARRAY_SIZE(samples))))
         for (size_t i = 0; i < n; i++) {
             CHECK(samples[i].time >= last[samples[i].cpu]);
             last[samples[i].cpu] = samples[i].time;

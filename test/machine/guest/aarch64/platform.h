@@ -2,7 +2,8 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-#define ARENA ((uint64_t)0x44000000) /* RAM begins at 1 GB */
+#define ARENA       ((uint64_t)0x44000000) /* RAM begins at 1 GB */
+#define RETURN_CODE 0xd65f03c0u
 
 /* Returns the virtual counter. The ISB keeps it from being read early (DDI 0487, D12.2.1). */
 static inline uint64_t ticks(void)

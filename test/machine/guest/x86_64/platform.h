@@ -2,7 +2,8 @@
 #pragma once
 #include "kernel/lib/base.h"
 
-#define ARENA ((uint64_t)64 << 20)
+#define ARENA       ((uint64_t)64 << 20)
+#define RETURN_CODE 0xc3u
 
 static inline uint64_t ticks(void)
 {
