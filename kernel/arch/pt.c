@@ -304,8 +304,10 @@ static void free_below(struct pt *pt, uint64_t entry, unsigned level)
     if (!f->present(entry) || f->is_leaf(entry, level))
         return;
     paddr_t table = f->address(entry, level);
+    const uint64_t *entries = table_at(table);
     for (unsigned i = 0; level + 2 < f->levels && i < PT_ENTRIES; i++)
-        free_below(pt, table_at(table)[i], level + 1);
+        if (entries[i])
+            free_below(pt, entries[i], level + 1);
     pt->frames->free(pt->frames, table);
 }
 
@@ -314,6 +316,8 @@ void pt_free_tables(struct pt *pt, unsigned first, unsigned end)
     uint64_t *root = table_at(pt->root);
 
     for (unsigned i = first; i < end; i++) {
+        if (!root[i])
+            continue;
         free_below(pt, root[i], 0);
         pt->format->store(&root[i], 0);
     }

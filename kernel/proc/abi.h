@@ -43,7 +43,8 @@ enum sys_number {
     SYS_HPM_VALUES,
     SYS_HPM_CLOSE, /* (session) Closes the session. */
     /* (pid, addr, struct sys_symbol *, bytes) Describes what lies at an address of a process; pid
-     * 0: the caller's. Of a process that has ended only the code is known. */
+     * 0: the caller's. Of a child that has ended only the code is known, of others that are gone
+     * the kernel's. */
     SYS_SYMBOL,
     /* (struct sys_profiling *, char *why, bytes) Opens a session that samples by criteria from now
      * on. Returns its number; -ENOSPC: the process has SYS_SAMPLE_SESSIONS open, or its family

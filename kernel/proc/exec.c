@@ -403,7 +403,7 @@ static int fill_stack(struct program *l, const struct exec_request *what, const 
         .auxv = auxv,
         .auxv_count = fill_auxv(auxv, program, interpreter),
     };
-    uint8_t *buffer = kmalloc(PROGRAM_STACK_MAX);
+    uint8_t *buffer = kmalloc_unfilled(PROGRAM_STACK_MAX);
 
     if (!buffer)
         return -ENOMEM;

@@ -76,7 +76,8 @@ static void enter_program(struct process *p, struct thread *self, struct program
 {
     struct symbols symbols = {0};
 
-    symbols_load(&symbols, text_base(program->name));
+    if (program->file && bundle_has(program->file->data))
+        symbols_load(&symbols, text_base(program->name));
     leave_program(p, self);
     struct space *old = process_change_space(p, program->space);
     thread_enter_space(space_arch(p->space), space_number(p->space));

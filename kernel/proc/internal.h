@@ -250,10 +250,14 @@ int process_exec(const struct exec_request *what, struct arch_frame *frame);
 
 /* ---- symbolize.c ----------------------------------------------------------------------------- */
 
-/* Opens a program's table of symbols, if the bundle has one. */
+/* Returns whether the bytes at `data` are the bundle's. */
+bool bundle_has(const void *data);
+/* Opens the table of symbols of a program of the bundle, if there is one. */
 void symbols_load(struct symbols *out, const char *program);
 /* Describes what lies at `va`. p is the caller's process, or one that it looks at. */
 void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out);
+/* The same of the kernel's code. Returns whether it is there. */
+bool symbolize_kernel(vaddr_t va, struct sys_symbol *out);
 /* Describes the code at `va`. p may have lost its memory. */
 void symbolize_code(struct process *p, vaddr_t va, struct sys_symbol *out);
 

@@ -34,6 +34,7 @@ struct undo {
 
 static struct spinlock lock = SPINLOCK(LOCK_FILE, "semaphores");
 static struct set sets[IPC_ENTRIES];
+static uint32_t undo_count; /* [A] written with the lock held */
 static struct ipc_table table = {sets, sizeof(*sets), 0};
 
 static struct set *set_of(uint64_t id)
@@ -85,7 +86,7 @@ int64_t semaphores_get(uint32_t key, uint64_t n, uint32_t flags)
 static void take_undoes(struct set *s, struct list *out)
 {
     list_init(out);
-    while (!list_empty(&s->undoes))
+    for (; !list_empty(&s->undoes); undo_count--)
         list_push_back(out, list_pop_front(&s->undoes));
 }
 
@@ -199,6 +200,7 @@ static void enter_undo(struct set *s, const struct process *p, struct undo **fre
         return;
     (*fresh)->process = p;
     list_push_back(&s->undoes, &(*fresh)->in_set);
+    undo_count++;
     *fresh = NULL;
 }
 
@@ -259,13 +261,14 @@ static void apply_undo(struct set *s, const struct undo *u, uint32_t pid)
 
 void semaphores_undo(struct process *p)
 {
-    for (unsigned i = 0; i < IPC_ENTRIES; i++) {
+    for (unsigned i = 0; i < IPC_ENTRIES && __atomic_load_n(&undo_count, __ATOMIC_RELAXED); i++) {
         struct undo *u = NULL;
         if (!__atomic_load_n(&sets[i].ipc.used, __ATOMIC_RELAXED))
             continue;
         bool irq = spin_lock(&lock);
         if (sets[i].ipc.used && (u = find_undo(&sets[i], p))) {
             list_remove(&u->in_set);
+            undo_count--;
             apply_undo(&sets[i], u, p->pid);
         }
         spin_unlock(&lock, irq);

@@ -7,6 +7,11 @@
 
 extern const char bundle_start[], bundle_end[], image_start[], image_end[];
 
+bool bundle_has(const void *data)
+{
+    return (const char *)data >= bundle_start && (const char *)data < bundle_end;
+}
+
 void symbols_load(struct symbols *out, const char *program)
 {
     char name[BUNDLE_NAME_MAX + 1];
@@ -68,6 +73,12 @@ static void find_program(struct process *p, vaddr_t va, struct sys_symbol *out)
     spin_unlock(&p->lock, irq);
     symbols_find(&symbols, va, &code);
     put_code(&code, out);
+}
+
+bool symbolize_kernel(vaddr_t va, struct sys_symbol *out)
+{
+    *out = (struct sys_symbol){0};
+    return find_kernel(va, out);
 }
 
 void symbolize(struct process *p, vaddr_t va, struct sys_symbol *out)

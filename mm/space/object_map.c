@@ -65,6 +65,63 @@ static int show_locked(struct space *s, struct region *r, vaddr_t va, paddr_t fr
     return 0;
 }
 
+/* ---- Pages around ---------------------------------------------------------------------------- */
+
+#define AROUND 16 /* pages of an aligned block that are mapped with one of it */
+
+/* Maps a page that is here, and that the process may use soon: not marked as used, unless its first
+ * use would be a fault then. [S], [F] and [P] of files held. */
+static void show_unused_locked(struct space *s, const struct region *r, vaddr_t va, paddr_t frame)
+{
+    struct node *node = &pool_of_files()->nodes[frame_page(frame)->next];
+
+    if (node->state != NODE_HERE || node->mapped >= UINT16_MAX / 2 || (node->flags & NODE_UNUSED))
+        return;
+    if (r->prot & PROT_X)
+        arch_code_written(phys_to_virt(frame));
+    if (arch_space_map(&s->arch, va, frame, space_page_prot(r->prot, true)))
+        return;
+    if (!ARCH_MARKS_FAULT)
+        arch_space_mark(&s->arch, va, ARCH_USED, 0);
+    s->resident_pages++;
+    node->mapped++;
+}
+
+/* The page at va of s was mapped; it is at `at` of the store's space. Maps its neighbours, as far
+ * as both have tables and r and the object have them. [S] and [F] held. */
+static NOINLINE void show_around_locked(struct space *s, struct region *r, vaddr_t va,
+                                        struct space *files, vaddr_t at, uint64_t pages_behind)
+{
+    struct arch_page here[AROUND], there[AROUND];
+    struct pool *p = pool_of_files();
+    vaddr_t block = ALIGN_DOWN(va, AROUND * PAGE_SIZE), low = MAX(block, r->start),
+            high = MIN(MIN(block + AROUND * PAGE_SIZE, r->end), va + (pages_behind << PAGE_SHIFT));
+    uint64_t before = MIN(va - low, region_source_page(r, va) << PAGE_SHIFT);
+
+    low = va - before;
+    unsigned n = (unsigned)((high - low) >> PAGE_SHIFT);
+    vaddr_t first = at - before, table = ALIGN_DOWN(at, 512 * PAGE_SIZE);
+    if (first < table || first + (n - 1) * PAGE_SIZE >= table + 512 * PAGE_SIZE)
+        return;
+    arch_space_look(&s->arch, low, n, here);
+    arch_space_look(&files->arch, first, n, there);
+    spin_lock_irqoff(&p->lock);
+    for (unsigned i = 0; i < n; i++)
+        if (here[i].kind == ARCH_PAGE_NONE && there[i].kind == ARCH_PAGE_HERE)
+            show_unused_locked(s, r, low + i * PAGE_SIZE, there[i].pa);
+    spin_unlock_irqoff(&p->lock);
+    region_touch(r, low);
+    region_touch(r, high - PAGE_SIZE);
+}
+
+/* Where the first use of each page is to be seen, or reading is at random, one is mapped. */
+static bool shows_around(const struct space *s, const struct region *r)
+{
+    return !s->active && r->advice != ADVICE_RANDOM;
+}
+
+/* ---- A fault --------------------------------------------------------------------------------- */
+
 /* [S] and [F] held. */
 static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_access access,
                       bool *trim)
@@ -90,6 +147,9 @@ static int map_locked(struct space *s, struct region *r, vaddr_t va, enum fault_
         allow_locked(s, r, va, &here, write, trim);
     else
         err = show_locked(s, r, va, page.pa, write, trim);
+    if (!err && here.kind == ARCH_PAGE_NONE && !write && shows_around(s, r))
+        show_around_locked(s, r, va, files, at,
+                           (ALIGN_UP(o->bytes, PAGE_SIZE) >> PAGE_SHIFT) - index);
     if (!err && write) {
         arch_space_mark(&files->arch, at, 0, ARCH_WRITTEN);
         o->stored += o->stored < UINT32_MAX;

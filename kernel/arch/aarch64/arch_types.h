@@ -7,6 +7,7 @@
 #include "kernel/arch/pt.h"
 #include "frame.h"
 
+#define ARCH_MARKS_FAULT 1   /* the first access to a page without a mark faults */
 #define ARCH_ELF_MACHINE 183 /* EM_AARCH64: the machine of programs */
 
 struct arch_cpu {

@@ -8,6 +8,7 @@
 #include "kernel/arch/pt.h"
 #include "frame.h"
 
+#define ARCH_MARKS_FAULT 0  /* the first access to a page without a mark faults */
 #define ARCH_ELF_MACHINE 62 /* EM_X86_64: the machine of programs */
 
 /* Intel SDM vol. 3A, 8.7 "Task Management in 64-bit Mode". */

@@ -117,7 +117,7 @@ int64_t vigil_symbol(const struct call *c)
     } else if (c->a[0] <= UINT32_MAX && (ended = proctree_child(c->p, pid))) {
         symbolize_code(ended, c->a[1], &symbol);
         process_put(ended);
-    } else {
+    } else if (!symbolize_kernel(c->a[1], &symbol)) {
         return -ESRCH;
     }
     return user_put_struct(c->a[2], c->a[3], &symbol, sizeof(symbol));

@@ -6,10 +6,13 @@
  * Prints for each cost the median, the least and the most of the rounds, in picoseconds for one
  * operation by CLOCK_MONOTONIC. The simulated machine runs at 1 GHz: 1,000 is a cycle.
  */
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,6 +132,166 @@ static void bind_prepare(unsigned n)
 {
     (void)n;
     bind_to(0); /* and so are its threads */
+}
+
+/* ---- Files and processes -------------------------------------------------------------------- */
+
+static char *shown;
+static int file;
+
+/* Makes a file of n pages in memory. */
+static void file_prepare(unsigned n)
+{
+    char page[PAGE];
+
+    file = memfd_create("pages", 0);
+    memset(page, 1, sizeof page);
+    for (unsigned i = 0; i < n; i++)
+        if (write(file, page, PAGE) != PAGE)
+            fail("write");
+}
+
+static void read_file(unsigned n)
+{
+    char page[PAGE];
+
+    for (unsigned i = 0; i < n; i++)
+        if (pread(file, page, PAGE, (off_t)i * PAGE) != PAGE)
+            fail("pread");
+}
+
+static void file_finish(unsigned n)
+{
+    (void)n;
+    close(file);
+}
+
+static void map_prepare(unsigned n)
+{
+    file_prepare(n);
+    shown = mmap(NULL, (size_t)n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (shown == MAP_FAILED)
+        fail("mmap");
+}
+
+static void read_pages(unsigned n)
+{
+    for (size_t i = 0; i < n; i++)
+        (void)*(volatile char *)(shown + i * PAGE);
+}
+
+static void copy_prepare(unsigned n)
+{
+    map_prepare(n);
+    read_pages(n);
+}
+
+static void write_pages(unsigned n)
+{
+    for (size_t i = 0; i < n; i++)
+        *(volatile char *)(shown + i * PAGE) = 2;
+}
+
+static void map_finish(unsigned n)
+{
+    munmap(shown, (size_t)n * PAGE);
+    file_finish(n);
+}
+
+static void wait_for(pid_t child)
+{
+    int status;
+
+    if (child < 0 || waitpid(child, &status, 0) != child || status)
+        fail("a child process");
+}
+
+enum { FORKED_PAGES = 180 };
+
+static void fork_prepare(unsigned n)
+{
+    (void)n;
+    fault_prepare(FORKED_PAGES);
+    fault(FORKED_PAGES);
+}
+
+static void fork_wait(unsigned n)
+{
+    while (n--) {
+        pid_t child = fork();
+        if (!child)
+            _exit(0);
+        wait_for(child);
+    }
+}
+
+static void fork_finish(unsigned n)
+{
+    (void)n;
+    fault_finish(FORKED_PAGES);
+}
+
+static void spawn(const char *path, unsigned n)
+{
+    char *const argv[] = {(char[]){"kernel_costs"}, (char[]){"nothing"}, NULL};
+    pid_t child;
+
+    while (n--) {
+        if (posix_spawn(&child, path, NULL, NULL, argv, environ))
+            fail("posix_spawn");
+        wait_for(child);
+    }
+}
+
+/* Starts this program, whose C library begins, to do nothing. */
+static void spawn_wait(unsigned n)
+{
+    spawn("/proc/self/exe", n);
+}
+
+/* A program of exit_group(0) alone. */
+static const struct {
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    uint32_t code[4];
+} bare = {
+    .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+               .e_type = ET_EXEC,
+               .e_version = EV_CURRENT,
+               .e_entry = 0x400000 + sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
+               .e_phoff = sizeof(Elf64_Ehdr),
+               .e_ehsize = sizeof(Elf64_Ehdr),
+               .e_phentsize = sizeof(Elf64_Phdr),
+               .e_phnum = 1,
+#ifdef __x86_64__
+               .e_machine = EM_X86_64},
+    .code = {0x0000e7b8, 0xff319000, 0x9090050f}, /* mov $231, %eax; nop; xor %edi, %edi; syscall */
+#else
+               .e_machine = EM_AARCH64},
+    .code = {0xd2800bc8, 0xd2800000, 0xd4000001}, /* mov x8, #94; mov x0, #0; svc #0 */
+#endif
+    .segment = {.p_type = PT_LOAD,
+                .p_flags = PF_R | PF_X,
+                .p_vaddr = 0x400000,
+                .p_filesz = sizeof bare,
+                .p_memsz = sizeof bare,
+                .p_align = 0x10000},
+};
+
+static void bare_prepare(unsigned n)
+{
+    (void)n;
+    file = memfd_create("bare", 0);
+    if (write(file, &bare, sizeof bare) != sizeof bare)
+        fail("memfd_create");
+}
+
+static void spawn_bare(unsigned n)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    spawn(path, n);
 }
 
 /* ---- Two threads ---------------------------------------------------------------------------- */
@@ -255,6 +419,12 @@ static const struct cost {
     {"switch_futex", 1000, pass_turns, same_prepare, join_partner},
     {"wake_other_cpu", 500, pass_turns, other_prepare, join_partner},
     {"create_join_1cpu", 100, create_join, bind_prepare, NULL},
+    {"file_read", 256, read_file, file_prepare, file_finish},
+    {"file_fault", 256, read_pages, map_prepare, map_finish},
+    {"file_copy", 256, write_pages, copy_prepare, map_finish},
+    {"fork_wait", 10, fork_wait, fork_prepare, fork_finish},
+    {"spawn_wait", 10, spawn_wait, NULL, NULL},
+    {"spawn_bare", 10, spawn_bare, bare_prepare, file_finish},
 };
 
 static int compare(const void *a, const void *b)
@@ -292,6 +462,8 @@ int main(int argc, char **argv)
     unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : ROUNDS, done = 0;
     size_t count = sizeof costs / sizeof costs[0];
 
+    if (!strcmp(what, "nothing"))
+        return 0;
     if (!rounds || rounds > ROUNDS_MAX)
         rounds = ROUNDS;
     for (size_t i = 0; i < count; i++)

@@ -119,6 +119,9 @@ static void answers_are_as_long_as_asked_for(void)
               "a bad pointer is refused");
     tap_check(symbol_of(999999, ADDRESS(call), &place) == ESRCH,
               "a process that does not exist is refused");
+    tap_check(symbol_of(999999, 0xffffffff80200000 + 0x10000, &place) == 0 &&
+                  strcmp(place.region, "kernel") == 0,
+              "... the kernel's code in its name is known");
 }
 
 /* While it lives, and once it does no more. */

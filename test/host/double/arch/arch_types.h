@@ -3,6 +3,8 @@
 #pragma once
 #include "kernel/lib/base.h"
 
+#define ARCH_MARKS_FAULT 0
+
 struct arch_cpu {
     int unused;
 };
