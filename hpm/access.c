@@ -148,6 +148,8 @@ static void hand_over(struct sampler *s, unsigned h, struct hpm_sample *record, 
     record->period = period;
     record->criterion = to->criterion;
     trace_sample(record, to->name);
+    s->samples++;
+    s->samples_of[h]++;
     add_total(&a->taken, 1);
     add_total(&a->accesses, period);
     if (!ring_push(&to->rings[record->cpu], record))
@@ -165,7 +167,6 @@ static void deal_records(struct hpm_cpu *hpm, struct hpm_sample *record, size_t 
         record->tid = tid;
         record->pid = hpm->current ? hpm->current->pid : 0;
         uint32_t takers = access_deal(&s->deal, &s->share, record, period);
-        s->taken_by |= takers;
         for (; takers; takers &= takers - 1) {
             unsigned h = (unsigned)__builtin_ctz(takers);
             hand_over(s, h, record, period[h]);
@@ -226,13 +227,14 @@ static void follow_latest(struct sampler *s)
     spin_unlock_irqoff(&latest.lock);
 }
 
-/* Charges cycles to the handles in `to`, in equal parts. */
-static void charge(struct sampler *s, uint32_t to, uint64_t cycles, bool looking)
+/* Charges cycles to the handles: by their samples, or to all in equal parts if there were none. */
+static void charge(struct sampler *s, uint64_t cycles, bool looking)
 {
-    uint64_t part = to ? cycles / (unsigned)__builtin_popcount(to) : 0;
+    unsigned handles_on = (unsigned)__builtin_popcount(s->share.on);
 
-    for (; to; to &= to - 1) {
-        unsigned h = (unsigned)__builtin_ctz(to);
+    for (uint32_t on = s->share.on; on; on &= on - 1) {
+        unsigned h = (unsigned)__builtin_ctz(on);
+        uint64_t part = s->samples ? cycles * s->samples_of[h] / s->samples : cycles / handles_on;
         add_total(&s->of[h].cycles, part);
         add_total(&s->of[h].looking, looking ? part : 0);
         add_total(&s->for_profiles, handles[h].to.profile ? part : 0);
@@ -245,15 +247,13 @@ void sampler_attend(struct hpm_cpu *hpm)
     uint64_t began = arch_ticks_near();
     bool waited = s->on && hpm_state.ops->waiting();
 
-    s->taken_by = 0;
     if (waited)
         drain_records(hpm);
-    uint32_t charged = s->taken_by ? s->taken_by : s->share.on;
+    charge(s, hpm_cycles_of(arch_ticks_near() - began) + s->owed, !waited);
+    s->owed = s->samples = 0;
+    memset(s->samples_of, 0, sizeof s->samples_of);
     if (s->applied != __atomic_load_n(&hpm_state.sampling, __ATOMIC_ACQUIRE))
         follow_latest(s);
-    uint64_t cycles = hpm_cycles_of(arch_ticks_near() - began) + s->owed;
-    s->owed = 0;
-    charge(s, charged ? charged : s->share.on, cycles, !waited);
 }
 
 /* ---- Handles --------------------------------------------------------------------------------- */

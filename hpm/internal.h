@@ -11,8 +11,9 @@
 
 /* A CPU's part in sampling accesses. Written by the CPU itself, interrupts off. */
 struct sampler {
-    uint32_t applied;          /* generation of the plan that the hardware has been told of */
-    uint32_t taken_by;         /* mask of the handles that took records at the latest look */
+    uint32_t applied; /* generation of the plan that the hardware has been told of */
+    /* Of the latest look: samples of all handles together, and of each. */
+    uint32_t samples, samples_of[ACCESS_HANDLES];
     uint64_t owed;             /* cycles not yet charged: of the hardware, of interrupts */
     bool on;                   /* a handle is on */
     struct access_share share; /* that plan */

@@ -352,6 +352,12 @@ static size_t take_from(struct hpm_profile *p, struct sample_ring *ring, struct 
     return n;
 }
 
+void hpm_profiles_flush(void)
+{
+    if (hpm_caps()->can_sample)
+        access_follow();
+}
+
 size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t max)
 {
     uint64_t began = arch_ticks();

@@ -65,6 +65,9 @@ void hpm_profile_close(struct hpm_profile *p);
 /* Moves up to `max` samples to `out`, each CPU's samples of a criterion in order of time. Returns
  * their number. Thread context, one caller at a time. */
 size_t hpm_profile_take(struct hpm_profile *p, struct hpm_sample *out, size_t max);
+/* Moves what the hardware of all CPUs has recorded to the profiles' rings: else other CPUs' latest
+ * records come at their next switch or tick. Thread context. */
+void hpm_profiles_flush(void);
 /* Ends a window: adapts the periods to the samples it brought. Thread context, one caller at a
  * time. */
 void hpm_profile_window(struct hpm_profile *p);

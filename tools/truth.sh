@@ -2,14 +2,15 @@
 # Prints the events between two marks, from the simulated machine's ground truth (its format:
 # test/machine/truth.c).
 #
-#   tools/truth.sh FILE FROM TO [total|cpu|tag|shared]
+#   tools/truth.sh FILE FROM TO [total|cpu|tag|shared|accesses]
 #
 #   FROM  a mark's label, LABEL:N for its N-th occurrence (programs of one boot set the same marks),
 #         or boot: power-on
 #   TO    likewise; without :N the first such mark behind FROM
 #
-# Prints name=value pairs: one line for the total, one for each CPU and mode, each thread tag, or
-# each pair of tags that met in another chip's cache. Besides the events there are:
+# Prints name=value pairs: one line for the total, one for each CPU and mode, each thread tag, each
+# pair of tags that met in another chip's cache, or each kind of data access that missed the L1D or
+# the TLB: by mode, source, latency and page walk. Besides the events there are:
 #   time, host_ms                            passed between the marks, in model cycles and in
 #                                            milliseconds of the host (total only)
 #   user_cycles, kernel_cycles, user_remote  (total only)
@@ -20,7 +21,8 @@ die() { printf 'truth.sh: error: %s\n' "$*" >&2; exit 1; }
 [ $# -ge 3 ] && [ $# -le 4 ] || die "usage: truth.sh FILE FROM TO [total|cpu|tag|shared]"
 [ -r "$1" ] || die "$1 cannot be read"
 kind=${4:-total}
-case $kind in total | cpu | tag | shared) ;; *) die "'$kind' is not accepted; use total, cpu, tag, shared" ;; esac
+case $kind in total | cpu | tag | shared | accesses) ;;
+*) die "'$kind' is not accepted; use total, cpu, tag, shared, accesses" ;; esac
 
 exec awk -v from="$2" -v to="$3" -v kind="$kind" -v file="$1" '
 function fail(text) { printf "truth.sh: error: %s: %s\n", file, text > "/dev/stderr"; failed = 1;
@@ -72,6 +74,9 @@ $1 == "cpu" && kind == "total" {
 }
 $1 == "tag" && kind == "tag" { note_pairs("tag=" $2, 3) }
 $1 == "shared" && kind == "shared" { note("reader=" $2 " writer=" $3, "accesses", $4) }
+$1 == "access" && kind == "accesses" {
+	note("mode=" $2 " source=" $3 " latency=" $4 " walk=" $5, "accesses", $6)
+}
 
 END {
 	if (failed) exit 1

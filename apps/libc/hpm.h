@@ -62,7 +62,7 @@ int hpm_breakdown(const struct sys_hpm_read *read, struct sys_breakdown *out) VI
 int samples_open(const char *criteria, uint32_t pid, uint32_t rate, uint32_t permille, char *why,
                  size_t size) VIGIL(samples_open);
 /* Takes up to `room` samples. Returns the number taken; -ESRCH; -EFAULT: they stay for the next
- * call. */
+ * call. 0: has all CPUs hand over what they have, for an account that is up to date. */
 int samples_take(int session, struct sys_sample *out, size_t room) VIGIL(samples_take);
 /* Reads the account of a criterion. Returns 0, -ESRCH, or -ENOENT: the session has no such
  * criterion. */

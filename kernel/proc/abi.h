@@ -51,7 +51,8 @@ enum sys_number {
      * SYS_SAMPLE_FAMILY. */
     SYS_SAMPLE_OPEN,
     /* (session, struct sys_sample *, bytes) Takes samples, up to the buffer's size. Returns the
-     * number taken. -EFAULT: samples that could not be copied stay for the next call. */
+     * number taken. -EFAULT: samples that could not be copied stay for the next call. 0 bytes: has
+     * all CPUs hand over what they have, for an account that is up to date. */
     SYS_SAMPLE_TAKE,
     /* (session, criterion, struct sys_sample_account *, bytes) Reads a criterion's account.
      * -ENOENT: the session has no criterion of this number. */

@@ -261,6 +261,8 @@ int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, 
 
     if (!part)
         return -ENOMEM;
+    if (!max)
+        hpm_profiles_flush();
     do {
         n = take_part(owner, session, to + done * sizeof *part, MIN(max - done, (size_t)PART),
                       part);

@@ -23,7 +23,7 @@ enum { TAKE_MS = 10 };
 enum { FORMAT_TEXT, FORMAT_SAMPLES };
 
 static struct recording_wanted wanted = RECORDING_WANTED;
-static uint64_t rows = 20, run_ms = 1000, all;
+static uint64_t rows = 20, run_ms = 1000, all, marks;
 static unsigned by, format;
 static const char *const format_choices[] = {"text", "samples", NULL};
 static const struct args_entry entries[] = {
@@ -32,6 +32,8 @@ static const struct args_entry entries[] = {
     {"rows", ARGS_NUMBER, &rows, 1, 1000000, NULL, "of each table"},
     {"format", ARGS_CHOICE, &format, 0, 0, format_choices, "tables, or every sample as a line"},
     {"all", ARGS_NUMBER, &all, 0, 1, NULL, "1: samples of all processes, not of the program only"},
+    {"marks", ARGS_NUMBER, &marks, 0, 1, NULL,
+     "1: names the recording's beginning and end in the simulated machine's ground truth"},
     {"ms", ARGS_NUMBER, &run_ms, 1, 3600000, NULL, "how long, where no program is given"},
 };
 static const struct args_table table = {
@@ -39,6 +41,7 @@ static const struct args_table table = {
     entries, sizeof entries / sizeof entries[0]};
 
 static struct recording recording;
+static struct sys_sample_account accounts[RECORDING_CRITERIA_MAX]; /* at the end */
 static struct shares shares[RECORDING_CRITERIA_MAX];
 
 /* ---- Every sample ---------------------------------------------------------------------------- */
@@ -100,15 +103,13 @@ static void print_access(const struct kept *k)
 static void print_sample(const struct kept *k)
 {
     const struct sys_sample *s = &k->sample;
-    struct sys_sample_account a;
     char program[32];
 
-    recording_account(&recording, s->criterion, &a);
     printf("SAMPLE %" PRIu64 " %u %" PRIu32 " %" PRIu32 " %s %s %" PRIu32 " %s %" PRIx64
            " %s+0x%" PRIx64 " %s:%" PRIu32,
-           s->time, s->cpu, s->pid, s->tid, word(k->program, program), a.name, s->period,
-           s->user ? "user" : "kernel", s->pc, k->code->function, k->code->offset, k->code->file,
-           k->code->line);
+           s->time, s->cpu, s->pid, s->tid, word(k->program, program), accounts[s->criterion].name,
+           s->period, s->user ? "user" : "kernel", s->pc, k->code->function, k->code->offset,
+           k->code->file, k->code->line);
     if (s->source != SYS_SOURCE_NONE)
         print_access(k);
     printf("\n");
@@ -134,10 +135,8 @@ static void note_sample(const struct sys_sample *s)
 
 static void print_head(unsigned criterion)
 {
-    struct sys_sample_account a;
+    struct sys_sample_account a = accounts[criterion];
 
-    recording_account(&recording, criterion, &a);
-    /* without samples since the last taking */
     struct recording_head head = {"hpmrec", a.delivered + a.lost,
                                   a.taken ? a.stood_for / a.taken : a.period, a.estimate, "\n"};
     struct shares_form form = recording_form(&a, (size_t)rows, "\n");
@@ -161,6 +160,17 @@ static void print_all(const struct program *p, const char *whose)
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
+/* Ends the recording for the tables: what comes later, printing among it, is not in them. */
+static void end_record(void)
+{
+    samples_take(recording.session, NULL, 0); /* all that waits */
+    if (marks)
+        hpm_mark("recorded");
+    recording_take(&recording, note_sample);
+    for (unsigned i = 0; i < recording.criteria; i++)
+        recording_account(&recording, i, &accounts[i]);
+}
+
 static void record_program(struct program *p)
 {
     bool more = true;
@@ -169,6 +179,7 @@ static void record_program(struct program *p)
         more = program_sleep(p, TAKE_MS) && (p->pid || program_ms(p) < (double)run_ms);
         recording_take(&recording, note_sample);
     }
+    end_record();
 }
 
 int main(int argc, char **argv)
@@ -182,6 +193,8 @@ int main(int argc, char **argv)
     if (pid)
         places_name(pid, argv[program]);
     recording_open_or_exit(&recording, &table, &wanted, all ? 0 : pid);
+    if (marks)
+        hpm_mark("recording");
     for (unsigned i = 0; i < recording.criteria; i++)
         shares[i].by = by;
     program_begin_or_exit(&p, &table, argv + program, argc - program);

@@ -133,7 +133,9 @@ static uint64_t threshold_for(const struct hpm_sampling *c)
 {
     bool inside = c->walks || c->sources & (1u << SOURCE_L1 | 1u << SOURCE_LOCAL_L2);
 
-    return MAX(c->min_latency, (uint32_t)(inside ? THRESHOLD_ALL : THRESHOLD_BEYOND));
+    /* A load is recorded if it takes longer than this. */
+    return MAX((uint64_t)(inside ? THRESHOLD_ALL : THRESHOLD_BEYOND),
+               c->min_latency - !!c->min_latency);
 }
 
 static void start_sampling(struct pebs_cpu *p, const struct hpm_sampling *c)

@@ -98,7 +98,7 @@ static void fill(const struct intel_double *d, uint8_t *r, unsigned n, const str
     *u64(r, 0x08) = l->pc + 1;
     *u64(r, 0x90) = format == 3 ? BIT(n) : d->status | BIT(n);
     *u64(r, 0x98) = l->address;
-    *u64(r, 0xa0) = l->source | 0x30; /* a TLB miss, locked */
+    *u64(r, 0xa0) = l->source | 0x20; /* locked */
     *u64(r, 0xa8) = l->latency;
     if (format >= 2) {
         *u64(r, 0xb0) = l->pc;

@@ -64,6 +64,8 @@ static size_t format(const struct spe_double *d, const struct spe_op *op, uint64
     n += put(to + n, 0xb0, (op->pc & (BIT(56) - 1)) | place, 8);
     n += put(to + n, 0x98, op->latency, 2);
     n += put(to + n, 0x99, op->latency / 2, 2);
+    if (op->translation)
+        n += put(to + n, 0x9a, op->translation, 2);
     n += d->now.cr & CR_TS ? put(to + n, 0x71, time, 8) : put(to + n, 0x01, 0, 0);
     while (n % RECORD_UNIT(&d->kind))
         to[n++] = 0;

@@ -32,6 +32,7 @@ struct spe_op {
     bool placeless; /* without an address of the data */
     bool bare;      /* nothing but its end */
     uint16_t events, latency;
+    uint16_t translation; /* part of the latency; 0: not in the record */
     uint64_t pc, data, phys;
 };
 

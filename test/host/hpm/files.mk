@@ -27,13 +27,13 @@ HPM_TESTED_AMD := \
 	$(call double,amd_double.c amd_kinds.c)
 test_hpm_amd_SRC := $(HPM_TESTED_AMD)
 test_hpm_amd_due_SRC := $(HPM_TESTED_AMD) $(HPM_DUE)
-test_hpm_amd_ibs_SRC := $(HPM_TESTED_AMD)
+test_hpm_amd_ibs_SRC := $(HPM_TESTED_AMD) $(call double,access_users.c)
 HPM_TESTED_INTEL := \
 	$(HPM_TESTED_DRIVER) $(EVENTS_SRC_x86_64) \
 	$(addprefix hpm/pmu/x86/,intel.c intel_ability.c intel_fixed.c intel_models.c intel_pebs.c) \
 	$(call double,intel_double.c intel_kinds.c)
 $(foreach t,intel intel_count intel_fixed,$(eval test_hpm_$(t)_SRC := $(HPM_TESTED_INTEL)))
-test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL) $(call double,intel_records.c)
+test_hpm_intel_records_SRC := $(HPM_TESTED_INTEL) $(call double,intel_records.c access_users.c)
 test_hpm_intel_buffer_SRC := $(test_hpm_intel_records_SRC)
 test_hpm_intel_due_SRC := $(HPM_TESTED_INTEL) $(HPM_DUE)
 SPE_DECODED := $(addprefix hpm/pmu/arm/,spe_packets.c spe_sources.c)
@@ -42,7 +42,7 @@ HPM_TESTED_ARMV8 := \
 	$(SPE_DECODED) $(call double,armv8_double.c armv8_kinds.c spe_double.c)
 test_hpm_armv8_SRC := $(HPM_TESTED_ARMV8)
 test_hpm_armv8_due_SRC := $(HPM_TESTED_ARMV8) $(HPM_DUE)
-test_hpm_spe_SRC := $(HPM_TESTED_ARMV8) $(call double,spe_kinds.c)
+test_hpm_spe_SRC := $(HPM_TESTED_ARMV8) $(call double,spe_kinds.c access_users.c)
 test_hpm_spe_buffer_SRC := $(test_hpm_spe_SRC)
 test_spe_packets_SRC := $(SPE_DECODED)
 

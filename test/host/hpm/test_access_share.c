@@ -249,7 +249,7 @@ static void a_change_loses_nothing_and_leaves_others_alone(void **state)
                 if (k % 150 || k < 150)
                     continue;
                 struct hpm_sampling other = wants[0];
-                other.period = 20 + (uint32_t)(draw_bits(&m.random) % 40);
+                other.period = 8 + (uint32_t)(draw_bits(&m.random) % 12);
                 other.jitter = other.period / 2;
                 uint64_t left = m.left[1];
                 set(0, &other);

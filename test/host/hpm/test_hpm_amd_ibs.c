@@ -1,6 +1,7 @@
 /* Samples of AMD's operations: what is in them, the threads they belong to, their rate, and that
  * each lost one is counted. */
 #include "test/host/double/expect_panic.h"
+#include "test/host/double/access_users.h"
 #include "test/host/double/amd_kinds.h"
 #include "hpm/sampling.h"
 
@@ -119,6 +120,80 @@ static void each_kind_of_record_has_its_source(void **state)
         assert_int_equal(lost() - lost_before, e->source == LOST);
         assert_int_equal(ibs_passed_over(0) - passed, e->source == PASSED);
         one_stop();
+    }
+}
+
+static void a_sample_says_how_long_the_page_walk_took(void **state)
+{
+    static const struct {
+        uint64_t data3;
+        uint16_t walk;
+    } of[] = {{LOADED | (uint64_t)77 << 48, 0},
+              {LOADED | (uint64_t)77 << 48 | DATA3_L2_TLB_MISS, 77},
+              {LOADED | DATA3_L2_TLB_MISS, 1}};
+    const struct hpm_sampling walks = {.walks = true, .period = 5000, .user = true};
+    struct hpm_sample s;
+    struct amd_op op = at_l1;
+
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_SIZE(of); i++) {
+        start(&amd_zen4);
+        op.data3 = of[i].data3;
+        sample_all(EVERY, 5000, 0, true, false);
+        assert_true(sampled(&op, &s));
+        assert_int_equal(s.walk, of[i].walk);
+        one_stop();
+        assert_int_equal(one_start(&walks), 0);
+        assert_int_equal(sampled(&op, &s), of[i].walk != 0);
+        one_stop();
+    }
+}
+
+/* Walks are recorded of accesses that the hardware's filter would leave out, too. */
+static void several_users_share_the_operations(void **state)
+{
+    static const struct amd_kind *const kinds_of[] = {&amd_zen2, &amd_zen4};
+    static const struct hpm_sampling wants[] = {
+        {.sources = SOURCES_REMOTE_CACHE, .period = 4096, .jitter = 2048, .user = true},
+        {.sources = 3u << SOURCE_LOCAL_MEMORY, .period = 9000, .user = true},
+        {.walks = true, .period = 6000, .user = true},
+        {.sources = EVERY, .min_latency = 200, .period = 30000, .user = true},
+        {.sources = 1u << SOURCE_L1, .period = 20000, .user = true},
+    };
+    static const struct expected zen2[] = {{NULL, 0, 0, SOURCE_L1},
+                                           {NULL, 4, FAR_MISS, SOURCE_REMOTE_L3},
+                                           {NULL, 3, FAR_MISS, SOURCE_LOCAL_MEMORY}},
+                                 zen4[] = {{NULL, 0, 0, SOURCE_L1},
+                                           {NULL, 5, FAR_MISS, SOURCE_REMOTE_L3},
+                                           {NULL, 3, FAR_MISS, SOURCE_LOCAL_MEMORY}};
+    uint64_t seed = 5;
+
+    (void)state;
+    for (unsigned run = 0; run < 2 * ARRAY_SIZE(wants); run++) {
+        unsigned users = run / 2 + 1;
+        start(kinds_of[run % 2]);
+        users_begin(wants, users);
+        switch_to(0, 1);
+        for (unsigned i = 0; i < 150000; i++) {
+            const struct expected *e = &(run % 2 ? zen4 : zen2)[test_random(&seed) % 3];
+            bool walk = test_random(&seed) % 5 == 0;
+            uint64_t n = 1 + test_random(&seed) % 100, latency = 100 + test_random(&seed) % 300;
+            struct amd_op op = at_l1;
+            op.data2 = e->data2;
+            op.data3 = DATA3_LOAD | DATA3_LINEAR_VALID | DATA3_PHYS_VALID | latency << 32 |
+                       e->data3 | (walk ? (uint64_t)60 << 48 | DATA3_L2_TLB_MISS : 0);
+            op.l3_miss = e->source > SOURCE_LOCAL_L3;
+            struct hpm_sample is = {.user = true,
+                                    .source = (uint8_t)e->source,
+                                    .latency = e->source ? (uint16_t)latency : 0,
+                                    .walk = walk ? 60 : 0};
+            amd_operate(n, &op);
+            users_note(&is, n);
+            if (i % 1000 == 0)
+                users_take();
+        }
+        switch_to(0, -1);
+        users_end(50);
     }
 }
 
@@ -408,6 +483,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_kind_of_record_has_its_source),
+        TEST(a_sample_says_how_long_the_page_walk_took),
+        TEST(several_users_share_the_operations),
         TEST(a_sample_says_what_the_record_said),
         TEST(a_record_without_address_or_place_is_lost),
         TEST(what_was_not_asked_for_is_passed_over),

@@ -1,6 +1,7 @@
 /* Records of accesses on Intel's processors: what is in them, the threads they belong to, and that
  * each lost one is counted. */
 #include "test/host/double/expect_panic.h"
+#include "test/host/double/access_users.h"
 #include "test/host/double/intel_records.h"
 
 /* ---- What can be recorded -------------------------------------------------------------------- */
@@ -223,6 +224,74 @@ static void a_mode_that_is_not_asked_for_is_not_recorded(void **state)
     assert_false(taken[0].user);
 }
 
+/* Data sources of Skylake: L1, L2, L3, remote L3 and L2, memory; bit 4: the TLB had no
+ * translation. */
+static void run_users(const struct hpm_sampling *wants, unsigned users)
+{
+    static const uint8_t codes[] = {1, 3, 4, 0xc, 0xd, 8};
+    uint64_t seed = 3;
+
+    boot(&intel_skylake, 1024);
+    users_begin(wants, users);
+    switch_to(0, 1);
+    for (unsigned i = 0; i < 200000; i++) {
+        unsigned kind = test_random(&seed) % ARRAY_SIZE(codes);
+        bool walk = test_random(&seed) % 5 == 0;
+        struct hpm_sample is = {.user = true,
+                                .source = of_skylake[codes[kind]],
+                                .latency = (uint16_t)(30 + test_random(&seed) % 400),
+                                .walk = walk};
+        struct intel_load l = {.source = (uint8_t)(codes[kind] | (walk ? 0x10 : 0)),
+                               .event = kind == 3   ? FWD_REMOTE
+                                        : kind == 4 ? HITM_REMOTE
+                                                    : 0,
+                               .latency = is.latency,
+                               .address = i,
+                               .pc = USER_PC};
+        intel_load(&l);
+        users_note(&is, 1);
+        if (i % 100 == 0)
+            tick(0);
+        if (i % 1000 == 0)
+            users_take();
+    }
+    switch_to(0, -1);
+    users_end(100);
+}
+
+static void several_users_share_the_latency_event(void **state)
+{
+    static const struct hpm_sampling wants[] = {
+        {.sources = SOURCES_REMOTE_CACHE, .period = 50, .jitter = 25, .user = true},
+        {.sources = ONLY(SOURCE_LOCAL_MEMORY), .period = 80, .user = true},
+        {.walks = true, .period = 40, .user = true},
+        {.sources = ONLY(SOURCE_LOCAL_L3) | SOURCES_REMOTE_CACHE | ONLY(SOURCE_LOCAL_MEMORY),
+         .min_latency = 200,
+         .period = 120,
+         .user = true},
+        {.sources = ONLY(SOURCE_REMOTE_L2), .period = 60, .user = true},
+    };
+
+    (void)state;
+    for (unsigned users = 1; users <= ARRAY_SIZE(wants); users++)
+        run_users(wants, users);
+}
+
+/* A precise event that counts what is wanted does not tell what its users want to be told. */
+static void records_tell_what_their_users_want(void **state)
+{
+    static const struct hpm_sampling
+        two[] = {{.sources = ONLY(SOURCE_REMOTE_L2), .period = 30, .user = true},
+                 {.sources = ONLY(SOURCE_REMOTE_L3), .period = 40, .user = true}},
+        walks = {.sources = SOURCES_REMOTE_CACHE, .walks = true, .period = 30, .user = true},
+        slow = {.sources = SOURCES_REMOTE_CACHE, .min_latency = 250, .period = 30, .user = true};
+
+    (void)state;
+    run_users(two, 2);
+    run_users(&walks, 1);
+    run_users(&slow, 1);
+}
+
 /* ---- How often ------------------------------------------------------------------------------- */
 
 static void one_access_in_period_is_recorded(void **state)
@@ -287,6 +356,8 @@ int main(void)
         TEST(other_sources_are_neither_taken_nor_lost),
         TEST(a_latency_that_does_not_fit_is_the_longest),
         TEST(a_mode_that_is_not_asked_for_is_not_recorded),
+        TEST(several_users_share_the_latency_event),
+        TEST(records_tell_what_their_users_want),
         TEST(one_access_in_period_is_recorded),
         TEST(distances_are_never_the_same_for_long),
     };

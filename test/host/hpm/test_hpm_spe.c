@@ -1,6 +1,7 @@
 /* Records of Arm's Statistical Profiling Extension, taken by the driver and hpm on top of it,
  * against a double that knows the truth. */
 #include "test/host/double/expect_panic.h"
+#include "test/host/double/access_users.h"
 #include "test/host/double/spe_kinds.h"
 
 #define EVERY                                                                                   \
@@ -468,6 +469,72 @@ static void what_is_sampled_before_the_end_is_forgotten(void **state)
     assert_int_equal(lost(), 0);
 }
 
+static void a_sample_says_how_long_the_page_walk_took(void **state)
+{
+    const struct hpm_sampling all = {.sources = EVERY, .walks = true, .period = 4096, .user = true};
+    struct spe_op op = spe_remote;
+    struct hpm_sample s;
+
+    (void)state;
+    spe_start(&spe_known);
+    assert_int_equal(one_start(&all), 0);
+    op.translation = 70;
+    spe_operate(2 * 4096, &op);
+    assert_true(one_take(&s, 1));
+    assert_int_equal(s.walk, 0);
+    assert_int_equal(s.latency, 321);
+    take_all();
+    op.events |= SPE_EVENT_WALK;
+    spe_operate(2 * 4096, &op);
+    assert_true(one_take(&s, 1));
+    assert_int_equal(s.walk, 70);
+    assert_int_equal(s.latency, 321 - 70);
+}
+
+static void several_users_share_the_operations(void **state)
+{
+    static const struct hpm_sampling wants[] = {
+        {.sources = SOURCES_REMOTE_CACHE, .period = 4096, .jitter = 2048, .user = true},
+        {.walks = true, .period = 6000, .user = true},
+        {.sources = 1u << SOURCE_LOCAL_MEMORY, .period = 9000, .user = true},
+        {.sources = EVERY, .min_latency = 200, .period = 30000, .user = true},
+        {.sources = 1u << SOURCE_L1, .period = 20000, .user = true},
+    };
+    static const uint8_t codes[] = {0, 0xd, 0xe},
+                         sources[] = {SOURCE_L1, SOURCE_REMOTE_L3, SOURCE_LOCAL_MEMORY};
+    uint64_t seed = 5;
+
+    (void)state;
+    for (unsigned users = 1; users <= ARRAY_SIZE(wants); users++) {
+        spe_start(&spe_known);
+        users_begin(wants, users);
+        switch_to(0, 1);
+        for (unsigned i = 0; i < 150000; i++) {
+            unsigned kind = test_random(&seed) % 3;
+            bool walk = test_random(&seed) % 5 == 0;
+            uint64_t n = 1 + test_random(&seed) % 100;
+            struct spe_op op = spe_hit;
+            op.code = codes[kind];
+            op.events = (kind ? MISS : HIT) | (kind == 1 ? SPE_EVENT_REMOTE : 0) |
+                        (walk ? SPE_EVENT_WALK : 0);
+            op.latency = (uint16_t)(70 + test_random(&seed) % 300);
+            op.translation = walk ? 60 : 0;
+            struct hpm_sample is = {.user = true,
+                                    .source = sources[kind],
+                                    .latency = (uint16_t)(op.latency - op.translation),
+                                    .walk = op.translation};
+            spe_operate(n, &op);
+            users_note(&is, n);
+            if (i % 100 == 0)
+                tick(0);
+            if (i % 1000 == 0)
+                users_take();
+        }
+        switch_to(0, -1);
+        users_end(50);
+    }
+}
+
 /* A caller that takes one at a time gets the next one, in order; a caller that stops sampling loses
  * the rest. */
 static void what_is_half_taken_when_sampling_ends_is_forgotten(void **state)
@@ -562,6 +629,8 @@ int main(void)
         TEST(draining_does_not_lengthen_the_interval),
         TEST(a_record_belongs_to_the_thread_that_leaves),
         TEST(what_is_sampled_before_the_end_is_forgotten),
+        TEST(a_sample_says_how_long_the_page_walk_took),
+        TEST(several_users_share_the_operations),
         TEST(what_is_half_taken_when_sampling_ends_is_forgotten),
         TEST(the_driver_may_be_sampled),
         TEST(nothing_is_paid_while_there_is_no_sampling),
