@@ -421,6 +421,15 @@ static const struct vnode_ops pseudo_ops = {
     .release = release_entry,
 };
 
+bool pseudo_is_number(const struct pseudo *fs, struct vnode *v, uint32_t *number)
+{
+    const struct entry *e = v->ops == &pseudo_ops ? entry_of(v) : NULL;
+    size_t at = 0;
+
+    return e && e->fs == fs && !e->row && take_number(e->path, e->length, &at, number) &&
+           at == e->length;
+}
+
 int pseudo_start(struct pseudo *fs)
 {
     struct entry *root;

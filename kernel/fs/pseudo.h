@@ -48,3 +48,5 @@ struct pseudo {
 
 /* Makes the root. Thread context. Returns 0 or -ENOMEM. */
 int pseudo_start(struct pseudo *fs);
+/* Returns whether v is a folder of the root of fs that a number is the name of, and the number. */
+bool pseudo_is_number(const struct pseudo *fs, struct vnode *v, uint32_t *number);

@@ -109,6 +109,13 @@ static struct pseudo proc_fs = {
     .variables = variables,
 };
 
+uint32_t procfs_pid_of(struct vnode *v)
+{
+    uint32_t pid;
+
+    return pseudo_is_number(&proc_fs, v, &pid) ? pid : 0;
+}
+
 void procfs_start(void)
 {
     fs_mount("/proc", &proc_fs);

@@ -5,6 +5,8 @@
 /* Mounts it, and makes links to files of it in /etc where the root has none. At boot, after
  * fs_start(). Panics without memory. */
 void procfs_start(void);
+/* Returns the process whose folder v is, or 0. */
+uint32_t procfs_pid_of(struct vnode *v);
 
 /* ---- procfs_machine.c: files of the machine -------------------------------------------------- */
 void procfs_cpuinfo(struct pseudo_text *t, const uint32_t *n);

@@ -112,6 +112,14 @@ static void test_signal(void)
     check(fails(pid_send(99, SIGUSR1, NULL, 0), EBADF), "of none: EBADF");
     close(null);
     close(fd);
+    char name[32];
+    snprintf(name, sizeof(name), "/proc/%d", (int)getpid());
+    int folder = open(name, O_RDONLY | O_DIRECTORY), file = open("/proc/self/stat", O_RDONLY);
+    check(!pid_send(folder, 0, NULL, 0) && fails(pid_send(file, 0, NULL, 0), EBADF) &&
+              fails(pid_send(open("/proc", O_RDONLY), 0, NULL, 0), EBADF),
+          "a process's folder in /proc stands for it, too");
+    close(file);
+    close(folder);
 }
 
 static void test_end(void)

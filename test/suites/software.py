@@ -14,8 +14,9 @@ A line of test/suites/software.txt describes a run, in four columns parted by ' 
              of its output and its status is 0. ~ is a blank
   command    the program and its arguments, as a shell would take them, in test/suites/software
 
-Prints a line a run, and of one that fails the end of its output. keep=1 makes of the last line of
-each program, with Vigil's commit at its end, docs/results/software-ARCH.txt. Ends with 1 if one
+Prints a line a run, and of one that fails the end of its output. Under Linux --kernel-args and
+--policy are left out, and so are runs that share a folder. keep=1 makes of the last line of each
+program and kernel, with Vigil's commit, docs/results/software-ARCH.txt. Ends with 1 if one
 fails, with 2 if there are no packages.
 """
 import os
@@ -31,7 +32,8 @@ TABLE = os.path.join(TOP, "test", "suites", "software.txt")
 FOLDER = os.path.join(TOP, "test", "suites", "software")
 FAILED, UNAVAILABLE, INTERRUPTED = 1, 2, 130
 LINES_SHOWN = 12
-HEAD = f"{'program':<17} {'result':<7} {'status':>6}  {{}}what it printed\n"
+VIGILS_OWN = ("--kernel-args", "--policy")  # options that Linux gets without
+HEAD = f"{'program':<17} {'kernel':<6} {'result':<7} {'status':>6}  {{}}what it printed\n"
 FETCH_FAILED = re.compile(rb"^vigil: .*(E: |apt-get|closure)", re.M)
 
 
@@ -84,6 +86,10 @@ def source_of(package):
 def words_of(row, o, folder, shared):
     """Returns the command line of a run."""
     options, command = list(row.options), list(row.command)
+    for name in VIGILS_OWN if o["kernel"] == "linux" else ():
+        while name in options:
+            at = options.index(name)
+            del options[at:at + 2]
     if row.source:
         path = source_of(row.source)
         options += ["--file", path]
@@ -113,11 +119,11 @@ def run(row, o):
         raise Refused(output.decode(errors="replace").strip())
     found, whole = row.seen(output)
     passed = whole and status == 0
-    line = (f"{row.name:<17} {'passed' if passed else 'failed':<7} {status:>6}  {{}}"
+    line = (f"{row.name:<17} {o['kernel']:<6} {'passed' if passed else 'failed':<7} {status:>6}  {{}}"
             + b"; ".join(dict.fromkeys(found)).decode())
     print(line.format(""), flush=True)
     with open(os.path.join(folder, o["kernel"] + ".line"), "w", encoding="utf-8") as file:
-        file.write(line.format(o["commit"] + "  ") + "\n")
+        file.write(line.format(f"{o['commit'] if o['kernel'] == 'vigil' else '':<8}  ") + "\n")
     if not passed:
         for line in output.decode(errors="replace").split("\n")[-LINES_SHOWN:]:
             print(f"    {line}", flush=True)
@@ -131,14 +137,16 @@ def keep(o):
                           capture_output=True, text=True).stdout
     lines = []
     for row in read_table():
-        path = os.path.join(o["out"], row.name, "vigil.line")
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                lines.append(file.read())
+        for kernel in "vigil", "linux":
+            path = os.path.join(o["out"], row.name, f"{kernel}.line")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    lines.append(file.read())
     with open(os.path.join(TOP, "docs", "results", f"software-{o['arch']}.txt"), "w",
               encoding="utf-8") as file:
         file.write(f"# {command}\n" + re.sub(r"commit [^;]*; ", "", text) +
-                   "# Programs of Debian in Vigil, on plain QEMU; of: Vigil's commit\n\n" +
+                   "# Programs of Debian in Vigil, and under Debian's Linux, on plain QEMU;\n"
+                   "# of: Vigil's commit\n\n" +
                    HEAD.format("of        ") + "".join(lines))
 
 

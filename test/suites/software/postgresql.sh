@@ -1,5 +1,6 @@
 # PostgreSQL: a new cluster, a server of several processes, queries, two clients at once, an end.
 set -eu
+[ "$(id -u)" != 0 ] || exec setpriv --reuid=33 --regid=33 --clear-groups bash "$0" # under Linux
 PATH=/usr/lib/postgresql/15/bin:$PATH
 export PGDATA=/tmp/pg PGHOST=/tmp PGUSER=pg PGDATABASE=postgres LC_ALL=C
 mkdir -m 700 /tmp/pg

@@ -1,9 +1,11 @@
 # Python's own tests, a module after the other: a line with counts each, and one for each failure.
-#   python.sh MODULE...
+#   python.sh 'MODULE ARGUMENTS'...
 set -u
 cd /tmp
-for t; do
-	timeout -k 5 540 python3 -m "test.$t" >"/tmp/$t.log" 2>&1
+for words; do
+	t=${words%% *}
+	# shellcheck disable=SC2086
+	timeout -k 5 540 python3 -m test.$words >"/tmp/$t.log" 2>&1
 	status=$?
 	awk -v name="$t" -v status="$status" '
 		/^(FAIL|ERROR): / { failures[++bad] = $0 }
