@@ -253,6 +253,14 @@ static int64_t take_part(const struct process *owner, uint32_t session, vaddr_t 
     return n;
 }
 
+static bool is_open(const struct process *owner, uint32_t session)
+{
+    gate_enter(&sessions_gate);
+    bool is = find_session(owner, session) != NULL;
+    gate_leave(&sessions_gate);
+    return is;
+}
+
 int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, size_t max)
 {
     struct hpm_sample *part = kmalloc(PART * sizeof *part);
@@ -261,7 +269,7 @@ int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, 
 
     if (!part)
         return -ENOMEM;
-    if (!max)
+    if (!max && is_open(owner, session))
         hpm_profiles_flush();
     do {
         n = take_part(owner, session, to + done * sizeof *part, MIN(max - done, (size_t)PART),

@@ -25,7 +25,11 @@ static void check(const struct criterion *c, const struct criteria_caps *caps)
         abort();
     if (!c->modes || c->modes & ~(EVENT_USER | EVENT_KERNEL) || c->period > most)
         abort();
-    if ((c->kind == CRITERION_ACCESS) != !!c->sources || c->sources & ~caps->sources)
+    unsigned whats = !!c->sources + c->walks + c->fetches;
+    if (whats != (c->kind == CRITERION_ACCESS) || c->sources & ~caps->sources ||
+        c->walks > caps->walks || c->fetches > caps->fetches)
+        abort();
+    if (c->min_latency && (c->kind != CRITERION_ACCESS || !caps->latency))
         abort();
     if (c->kind == CRITERION_ACCESS && c->period && c->period < caps->access_min)
         abort();
@@ -37,7 +41,8 @@ static void check(const struct criterion *c, const struct criteria_caps *caps)
 static bool same(const struct criterion *a, const struct criterion *b)
 {
     return a->kind == b->kind && !strcmp(a->name, b->name) && event_same(&a->event, &b->event) &&
-           a->sources == b->sources && a->modes == b->modes && a->period == b->period;
+           a->sources == b->sources && a->walks == b->walks && a->fetches == b->fetches &&
+           a->min_latency == b->min_latency && a->modes == b->modes && a->period == b->period;
 }
 
 static void check_again(const struct criterion *c, const struct criteria_caps *caps)
@@ -70,6 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct criteria_caps caps = {.counters = data[0] != 0xfe,
                                        .events = data[0] == 0xff ? NULL : &pmu,
                                        .sources = data[1] & ((1u << SOURCE_COUNT) - 1),
+                                       .walks = data[1] & 1,
+                                       .fetches = data[1] & 2,
+                                       .latency = data[1] & 4,
                                        .access_min = data[1],
                                        .time_min_ns = data[1] * 100};
     char *text = malloc(size - 1);

@@ -110,6 +110,8 @@ struct vcpu {
     vaddr_t string_loaded, string_stored;
     vaddr_t traced_page; /* kept if page changes are traced */
     uint32_t cpi;        /* current 1/256 cycles per instruction */
+    uint32_t cycle_256;  /* current model time of a cycle of the core, 1/256 cycles of the clock */
+    uint32_t time_rest;  /* less than 1/256 cycles: of completion, in 1/65536 */
     uint32_t writer;     /* tag slot (truth.c), for the caches */
     uint16_t index, core;
     uint16_t space; /* PCID, ASID */
@@ -134,7 +136,10 @@ struct vcpu {
 
     struct pmu pmu;
     struct tracker tracker;
-    struct counts tagged; /* totals when the current tag was set (truth.c) */
+    uint32_t pstate; /* of its core */
+    uint64_t pstate_since,
+        pstate_time[MACHINE_PSTATES]; /* of its clock, 1/256 cycles, idle or not */
+    struct counts tagged;             /* totals when the current tag was set (truth.c) */
     uint64_t tagged_idle;
     void *cpu;                               /* QEMU's CPUState */
     struct qemu_plugin_register **registers; /* by the ISA's numbering */
@@ -199,20 +204,44 @@ static inline void event(struct vcpu *v, enum machine_event e)
     event_done(v, e, 1);
 }
 
-/* Lets the CPU wait for cycles of the given cause. */
+/* Lets the CPU wait for cycles of its core, of the given cause. */
 static inline void stall(struct vcpu *v, enum machine_event cause, uint64_t cycles)
 {
-    v->now += cycles << CYCLE_SHIFT;
+    v->now += cycles * v->cycle_256;
     v->mode->n[cause] += cycles;
     event_done(v, cause, cycles);
 }
 
-static inline void stall_dcache(struct vcpu *v, unsigned source, uint64_t cycles)
+/* Lets the CPU wait for a time in cycles of the clock. Returns the cycles of its core, which are
+ * counted. */
+static inline uint64_t stall_time(struct vcpu *v, enum machine_event cause, uint64_t time)
+{
+    uint64_t cycles = time * 256 / v->cycle_256;
+
+    v->now += time << CYCLE_SHIFT;
+    v->mode->n[cause] += cycles;
+    event_done(v, cause, cycles);
+    return cycles;
+}
+
+/* Lets the CPU wait for what `source` serves: what is beyond the chip does not depend on the
+ * P-state. Returns the cycles counted. */
+static inline uint64_t stall_for(struct vcpu *v, enum machine_event cause, unsigned source,
+                                 uint64_t latency)
+{
+    if (source > MACHINE_LOCAL_L3)
+        return stall_time(v, cause, latency);
+    stall(v, cause, latency);
+    return latency;
+}
+
+static inline void stall_dcache(struct vcpu *v, unsigned source, uint64_t latency)
 {
     enum machine_event part = MACHINE_EVENT_DCACHE_LOCAL_L2 + source - MACHINE_LOCAL_L2;
+    uint64_t cycles = stall_for(v, MACHINE_EVENT_STALL_DCACHE, source, latency);
+
     v->mode->n[part] += cycles;
     event_done(v, part, cycles);
-    stall(v, MACHINE_EVENT_STALL_DCACHE, cycles);
 }
 
 /* Notes that the contents of L1s and TLB may have changed: no access is known to hit without
@@ -306,7 +335,10 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store);
 void pmu_init(struct vcpu *v);
 int pmu_command(struct vcpu *v, uint32_t command); /* 0 or a negative errno, for the guest */
 int pmu_turn(struct vcpu *v, uint64_t turn);       /* the same */
-void pmu_poll(struct vcpu *v);                     /* handles overflows up to now */
+/* User mode has stored to `latch`, or the guest to `user_open`. */
+void pmu_user_latch(struct vcpu *v);
+void pmu_user_open(struct vcpu *v);
+void pmu_poll(struct vcpu *v); /* handles overflows up to now */
 void pmu_mode_changed(struct vcpu *v);
 /* An access has missed the L1D or the TLB, or a translation of instructions the TLB. */
 void pmu_access(struct vcpu *v, const struct access *a);

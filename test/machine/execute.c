@@ -89,7 +89,7 @@ static void fetch_lines(struct vcpu *v, uint64_t line, unsigned lines)
         if (r.source == CACHE_L1)
             continue;
         event(v, MACHINE_EVENT_L1I_MISSES);
-        stall(v, MACHINE_EVENT_STALL_ICACHE, r.latency);
+        stall_for(v, MACHINE_EVENT_STALL_ICACHE, r.source, r.latency);
     }
 }
 
@@ -130,7 +130,9 @@ void execute_block(unsigned cpu, void *data)
     if (__builtin_expect(v->mode != &v->count[b->mode], 0))
         mode_changes(v, b->mode);
     uint64_t completion = (uint64_t)b->instructions * v->cpi;
-    v->now += completion;
+    uint64_t time = completion * v->cycle_256 + v->time_rest;
+    v->now += time >> CYCLE_SHIFT;
+    v->time_rest = time & ((1u << CYCLE_SHIFT) - 1);
     v->mode->n[MACHINE_EVENT_INSTRUCTIONS] += b->instructions;
     v->mode->n[MACHINE_EVENT_COMPLETION] += completion;
 
@@ -303,9 +305,12 @@ static void store_to(struct vcpu *v, const struct tlb_entry *e, vaddr_t va, vadd
     struct cache_result r = cache_store(machine.cache, v->core, pa, v->writer);
     v->data_line = va >> machine.line_shift;
     v->data_writable = true;
-    cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), r.latency);
+    uint64_t latency = r.latency; /* in cycles of the clock, as the buffer keeps them */
+    if (r.source <= CACHE_LOCAL_L3)
+        latency = latency * v->cycle_256 >> CYCLE_SHIFT;
+    cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), latency);
     if (wait)
-        stall(v, MACHINE_EVENT_STALL_OTHER, wait);
+        stall_time(v, MACHINE_EVENT_STALL_OTHER, wait);
     if (!hit(v, &r))
         missed(v, pc, va, pa, &r, MACHINE_RECORD_STORE);
 }
@@ -377,7 +382,7 @@ void execute_store(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t va, void *
         !crosses_line(info, va, &next)) {
         cycles_t wait = storebuf_put(&v->stores, vcpu_cycles(v), 0);
         if (wait)
-            stall(v, MACHINE_EVENT_STALL_OTHER, wait);
+            stall_time(v, MACHINE_EVENT_STALL_OTHER, wait);
         return;
     }
     store_part(v, info, va, (vaddr_t)pc);
@@ -452,7 +457,7 @@ void execute_fence(struct vcpu *v)
 {
     cycles_t wait = storebuf_drain(&v->stores, vcpu_cycles(v));
     if (wait)
-        execute_charge(v, wait);
+        stall_time(v, MACHINE_EVENT_STALL_OTHER, wait);
 }
 
 void execute_device(struct vcpu *v)

@@ -6,7 +6,7 @@ MACHINE_SRC := $(call files,\
 	wire_regs.c)
 # Its own guest: exact programs and what must be counted for them.
 MACHINE_GUEST_SRC := \
-	$(call files,$(addprefix guest/,disk.c guest.c path.c samples.c settings.c tests.c time.c wire.c)) \
+	$(call files,$(addprefix guest/,disk.c guest.c path.c pstates.c samples.c settings.c tests.c time.c wire.c)) \
 	kernel/lib/string.c $(wildcard $(call files,$(addprefix guest/$(ARCH)/*,.S .c)))
 
 test_branch_SRC := $(call files,branch.c)

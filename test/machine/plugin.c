@@ -362,6 +362,7 @@ static void create_vcpu(unsigned index)
     v->core = (uint16_t)topology_core_of_cpu(t, index);
     v->mode = &v->count[MODE_KERNEL];
     v->cpi = t->completion_cpi_256;
+    v->cycle_256 = 1u << CYCLE_SHIFT;
     v->code_page = v->pmu_at = NEVER;
     forget_hits(v);
     storebuf_init(&v->stores, t->storebuf_entries, t->storebuf_drain);

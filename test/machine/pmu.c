@@ -454,6 +454,33 @@ int pmu_command(struct vcpu *v, uint32_t command)
     return error;
 }
 
+/* ---- User mode ------------------------------------------------------------------------------- */
+
+static volatile struct machine_user *user_page(const struct vcpu *v)
+{
+    return (volatile struct machine_user *)(machine.pages + MACHINE_USER_OFFSET +
+                                            v->index * PAGE_SIZE);
+}
+
+void pmu_user_latch(struct vcpu *v)
+{
+    volatile struct machine_user *user = user_page(v);
+    bool open = v->pmu.page->user_open;
+
+    if (open)
+        catch_up_all(v);
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++)
+        user->value[i] = open ? v->pmu.counter[i].value : 0;
+    user->time = open ? vcpu_cycles(v) : 0;
+    plan(v);
+}
+
+void pmu_user_open(struct vcpu *v)
+{
+    if (!v->pmu.page->user_open)
+        pmu_user_latch(v);
+}
+
 /* ---- Turns ----------------------------------------------------------------------------------- */
 
 static bool can_turn(volatile struct machine_cpu *page, uint64_t selects)

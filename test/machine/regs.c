@@ -75,6 +75,7 @@ static void describe_machine(struct machine_id *id)
         .completion_cpi_256 = t->completion_cpi_256,
         .smt_factor_256 = t->smt_factor_256,
         .pause_cycles = 100,
+        .pstate_cycle_256 = {256, 320, 384, 512},
         .sample_sources = PMU_SAMPLE_SOURCES,
         .sample_kinds = PMU_SAMPLE_KINDS,
         .ring_records_max = PMU_RING_RECORDS,
@@ -147,9 +148,32 @@ static bool instrument_store(struct vcpu *v, size_t offset, size_t cpu_page)
         truth_tag(v, v->pmu.page->tag);
         return true;
     }
+    if (offset ==
+        MACHINE_USER_OFFSET + v->index * PAGE_SIZE + offsetof(struct machine_user, latch)) {
+        pmu_user_latch(v);
+        return true;
+    }
     return (offset >= offsetof(struct machine_id, mark_label) &&
             offset < offsetof(struct machine_id, mark)) ||
            offset == offsetof(struct machine_id, output_at);
+}
+
+/* Takes the P-state that the guest wants for the core of v. */
+static void set_pstate(struct vcpu *v)
+{
+    uint32_t wanted = v->pmu.page->pstate;
+
+    for (struct vcpu *t = machine.vcpus; t < machine.vcpus + machine.cpus; t++) {
+        if (t->core != v->core)
+            continue;
+        if (wanted < MACHINE_PSTATES) {
+            t->pstate_time[t->pstate] += t->now - t->pstate_since;
+            t->pstate_since = t->now;
+            t->pstate = wanted;
+            t->cycle_256 = machine.id->pstate_cycle_256[wanted];
+        }
+        t->pmu.page->pstate = t->pstate;
+    }
 }
 
 void regs_access(struct vcpu *v, paddr_t pa, bool store)
@@ -165,6 +189,10 @@ void regs_access(struct vcpu *v, paddr_t pa, bool store)
         page->result = pmu_command(v, page->command);
     if (store && offset == cpu_page + offsetof(struct machine_cpu, turn))
         page->result = pmu_turn(v, page->turn);
+    if (store && offset == cpu_page + offsetof(struct machine_cpu, user_open))
+        pmu_user_open(v);
+    if (store && offset == cpu_page + offsetof(struct machine_cpu, pstate))
+        set_pstate(v);
     size_t path_page = MACHINE_PATH_OFFSET + v->index * PAGE_SIZE;
     if (store && offset - path_page < sizeof(struct machine_path))
         path_store(v, offset - path_page);

@@ -6,6 +6,8 @@
  *   mark LABEL time=CYCLES host_ms=N  begins a snapshot; LABEL "exit" is the last
  *   total EVENT=N ...                 all CPUs, both modes
  *   cpu I user|kernel EVENT=N ...     one line per CPU and mode; kernel lines have idle
+ *   pstate I N N N N                  cycles of the clock that CPU I was in each P-state, if it was
+ *                                     ever in another than 0
  *   path I KEY=N ...                  page-access tracker of CPU I, if it was ever used: the TLB
  *                                     misses it saw, by outcome
  *   access user|kernel S L W N        N data accesses of all CPUs that missed the L1D or the TLB,
@@ -222,6 +224,21 @@ static void print_cpus(void)
     }
 }
 
+static void print_pstates(void)
+{
+    for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++) {
+        if (!v->pstate && !v->pstate_since)
+            continue;
+        fprintf(file, "pstate %u", v->index);
+        for (unsigned p = 0; p < MACHINE_PSTATES; p++) {
+            uint64_t present = p == v->pstate ? v->now - v->pstate_since : 0;
+            fprintf(file, " %llu",
+                    (unsigned long long)((v->pstate_time[p] + present) >> CYCLE_SHIFT));
+        }
+        fputc('\n', file);
+    }
+}
+
 static void print_paths(void)
 {
     for (struct vcpu *v = machine.vcpus; v < machine.vcpus + machine.cpus; v++) {
@@ -308,6 +325,7 @@ void truth_mark(const char *label)
             host_ms());
     print_cpus();
     print_accesses();
+    print_pstates();
     print_paths();
     print_disk();
     print_wire();

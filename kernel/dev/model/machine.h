@@ -9,6 +9,7 @@
  * - MACHINE_DISK_OFFSET: struct machine_disk: a disk in model time, with MACHINE_CAP_DISK
  * - MACHINE_WIRE_OFFSET + n * 4096: struct machine_wire: port n of a network wire in model time,
  *   with MACHINE_CAP_WIRE
+ * - MACHINE_USER_OFFSET + n * 4096: struct machine_user: the counters of CPU n, for user mode
  *
  * CPU n is the nth in the order of APIC ids (of affinity on AArch64), boot CPU first. A CPU uses
  * its own page only: a store to another CPU's page has no effect on the machine.
@@ -34,6 +35,7 @@
 #define MACHINE_PATH_OFFSET 0x50000
 #define MACHINE_DISK_OFFSET 0x90000
 #define MACHINE_WIRE_OFFSET 0x91000
+#define MACHINE_USER_OFFSET 0xc0000
 #define MACHINE_BYTES       0x100000
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -104,6 +106,14 @@ enum machine_event {
 
 /* ---- Page 0 ---------------------------------------------------------------------------------- */
 
+/*
+ * P-states: how long a core's cycle takes. All costs are in cycles of the core and take longer in a
+ * slower P-state, but for what is beyond the chip: accesses that other chips' caches or a memory
+ * serve take the same time, so fewer cycles. Counters count cycles of the core, the clock does not
+ * change; in P-state 0 they are the same.
+ */
+#define MACHINE_PSTATES 4
+
 #define MACHINE_CAP_PMU  (1u << 0)
 #define MACHINE_CAP_PATH (1u << 1)
 #define MACHINE_CAP_DISK (1u << 2)
@@ -151,6 +161,9 @@ struct machine_id {
     /* Completion time while another thread of the core runs, in 1/256. */
     uint32_t smt_factor_256;
     uint32_t pause_cycles; /* one PAUSE, YIELD, WFE */
+    /* By P-state: model time that a core's cycle takes, in 1/256 of a cycle of the clock. P-state
+     * 0 has 256, the others more. */
+    uint32_t pstate_cycle_256[MACHINE_PSTATES];
 
     /* The counters that can count an event: bit c of counter_mask[event] for counter c. */
     uint8_t counter_mask[64];
@@ -356,6 +369,30 @@ struct machine_cpu {
     uint64_t pair[MACHINE_COUNTERS / 2];
 
     struct machine_sampler sampler[MACHINE_SAMPLERS]; /* taken by SAMPLE, each by its own */
+
+    /* Guest writes, acts at once: user mode may have the values of the counters (struct
+     * machine_user); 0: it gets zeros. */
+    uint32_t user_open;
+    /* Guest writes, acts at once: P-state of the CPU's core, with all its threads, the registers of
+     * which the machine writes. A number that is none changes nothing, and is replaced by the
+     * present one. */
+    uint32_t pstate;
+};
+
+/* ---- A CPU's counters, for user mode --------------------------------------------------------- */
+
+/*
+ * A page that a kernel can map for user mode, which reads all counters as of one moment: it stores
+ * to latch, which is free, and loads what it wants to know, each at the cost of a register. Stores
+ * to another CPU's page do nothing.
+ */
+struct machine_user {
+    /* User mode writes any value: the machine stores value and time, or, if machine_cpu.user_open
+     * is 0, zeros. */
+    uint32_t latch;
+    uint32_t reserved;
+    uint64_t value[MACHINE_COUNTERS]; /* machine writes: as machine_counter.value */
+    uint64_t time;                    /* machine writes: this CPU's clock, as machine_cpu.time */
 };
 
 /* ---- A CPU's page-access tracker ------------------------------------------------------------- */
@@ -646,7 +683,6 @@ _Static_assert(sizeof(struct machine_wire) <= 4096, "a port");
 _Static_assert(sizeof(struct machine_wire_entry) == 32, "four in a line");
 _Static_assert(sizeof(struct machine_wire_queue) == 48, "no padding");
 _Static_assert(offsetof(struct machine_wire, queue) % 8 == 0, "aligned");
-_Static_assert(MACHINE_WIRE_OFFSET + MACHINE_WIRE_PORTS * 4096 <= MACHINE_BYTES, "pages");
 _Static_assert(sizeof(struct machine_disk) <= 4096, "the disk");
 _Static_assert(sizeof(struct machine_disk_request) == 64 + 8 * MACHINE_DISK_PAGES_MAX, "a request");
 _Static_assert(sizeof(struct machine_disk_done) == 32 && sizeof(struct machine_disk_ring) == 64,
@@ -659,6 +695,9 @@ _Static_assert(sizeof(struct machine_cpu) <= 4096, "a CPU's page");
 _Static_assert(sizeof(struct machine_record) == MACHINE_RECORD_BYTES, "a record");
 _Static_assert(sizeof(struct machine_counter) == 32, "no padding");
 _Static_assert(sizeof(struct machine_sampler) == 40, "no padding");
+_Static_assert(MACHINE_WIRE_OFFSET + MACHINE_WIRE_PORTS * 4096 <= MACHINE_USER_OFFSET &&
+                   MACHINE_USER_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_BYTES,
+               "pages");
 _Static_assert(offsetof(struct machine_cpu, counter) % 8 == 0, "aligned");
 _Static_assert(MACHINE_EVENTS <= 64, "counter_mask, MACHINE_TURN_EVENT");
 _Static_assert(MACHINE_CPU_OFFSET + MACHINE_CPUS * 4096 <= MACHINE_PATH_OFFSET, "pages");

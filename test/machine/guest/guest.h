@@ -106,6 +106,9 @@ void frames_cross_a_wire_in_model_time(void);
 /* time.c */
 void time_is_model_time(void);
 
+/* pstates.c */
+void counters_are_for_users_and_cores_for_saving(void);
+
 /* samples.c */
 void accesses_are_sampled(void);
 

@@ -372,6 +372,7 @@ void tests(void)
     modes_are_told_apart_by_address();
     time_is_model_time();
     accesses_are_sampled();
+    counters_are_for_users_and_cores_for_saving();
     a_turn_counts_nothing_for_the_wrong_event();
     a_turn_acknowledges_and_begins_a_whole_period();
     bad_settings_are_refused();
