@@ -72,6 +72,7 @@ DEPS_TEST  := $(CROSS_DEPS_TEST_$(ARCH)) libcmocka-dev check libpfm4-dev device-
 DEPS_LINT  := clang-format
 DEPS_FUZZ  := clang libclang-rt-dev
 DEPS_FRAMES := tshark
+DEPS_SOFTWARE := tcl make xz-utils
 DEPS_LTP   := git autoconf automake m4 make pkgconf python3
 # The page of watchd: its charts; its tests in a browser, by Prometheus, by Go's pprof.
 DEPS_WEB := npm chromium prometheus golang-go

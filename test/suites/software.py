@@ -9,7 +9,8 @@ A line of test/suites/software.txt describes a run, in four columns parted by ' 
   name       for the report, and of a folder in out= that keeps the output
   options    of ./vigil run, such as --deb lua5.4 --mem 1G; among them may stand 'source=PACKAGE',
              the upstream archive of a Debian source package, which the command's word SOURCE then
-             names, and 'share', a folder of the host in which the program may write, at /share
+             names, 'share', a folder of the host in which the program may write, at /share, and
+             'sqlite', SQLite's own tests, by tools/sqlite.sh, at /sqlite
   expected   regular expressions, blanks between; a run passes if each is the beginning of a line
              of its output and its status is 0. ~ is a blank
   command    the program and its arguments, as a shell would take them, in test/suites/software
@@ -50,12 +51,14 @@ class Row:
             raise Refused(f"'{line}': has {len(parts)} columns, expected 4")
         self.name, options, expected, command = parts
         self.expected = [re.compile(word.replace("~", " ").encode()) for word in expected.split()]
-        self.options, self.source, self.share = [], None, False
+        self.options, self.source, self.share, self.sqlite = [], None, False, False
         for word in shlex.split(options):
             if word.startswith("source="):
                 self.source = word[7:]
             elif word == "share":
                 self.share = True
+            elif word == "sqlite":
+                self.sqlite = True
             else:
                 self.options.append(word)
         self.command = shlex.split(command)
@@ -83,6 +86,16 @@ def source_of(package):
     return path
 
 
+def sqlite_of(arch):
+    """Returns the tree of files with SQLite's own tests."""
+    path = os.path.join(TOP, "build", "suites", "sqlite", arch)
+    result = subprocess.run(["tools/sqlite.sh", arch, path], cwd=TOP, capture_output=True,
+                            text=True, check=False)
+    if result.returncode:
+        raise Refused(result.stderr.strip())
+    return os.path.join(path, "root")
+
+
 def words_of(row, o, folder, shared):
     """Returns the command line of a run."""
     options, command = list(row.options), list(row.command)
@@ -94,6 +107,8 @@ def words_of(row, o, folder, shared):
         path = source_of(row.source)
         options += ["--file", path]
         command = [path if word == "SOURCE" else word for word in command]
+    if row.sqlite:
+        options += ["--root", sqlite_of(o["arch"])]
     if row.share:
         options += ["--share", f"{shared}:rw"]
     return [os.path.join(TOP, "vigil"), "run", "--no-report", "--machine", o["machine"], "--arch",

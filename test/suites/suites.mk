@@ -15,6 +15,7 @@ bench-ltp: $(KERNEL) | deps-run
 		$(if $(LIMIT),limit=$(LIMIT))
 # Programs of Debian, each by a script that looks at what it does.
 bench-software: $(KERNEL) | deps-run
+	@tools/deps.sh $(DEPS_SOFTWARE) $(CROSS_DEPS_TEST_$(ARCH))
 	@test/suites/software.py arch=$(ARCH) machine=qemu keep=1 $(if $(ONLY),only='$(ONLY)') \
 		$(if $(LIMIT),limit=$(LIMIT))
 # The tables of the last whole runs.
