@@ -160,12 +160,14 @@ static void hand_over(struct sampler *s, unsigned h, struct hpm_sample *record, 
 static void deal_records(struct hpm_cpu *hpm, struct hpm_sample *record, size_t n)
 {
     struct sampler *s = &hpm->sampler;
-    uint32_t tid = hpm->current ? hpm->current->tid : 0, period[ACCESS_HANDLES];
+    uint32_t tid = hpm->current ? hpm->current->tid : 0, period[ACCESS_HANDLES],
+             pid = hpm->current ? hpm->current->pid : 0;
+    uint16_t cpu = (uint16_t)this_cpu()->index;
 
     for (const struct hpm_sample *end = record + n; record < end; record++) {
-        record->cpu = (uint16_t)this_cpu()->index;
+        record->cpu = cpu;
         record->tid = tid;
-        record->pid = hpm->current ? hpm->current->pid : 0;
+        record->pid = pid;
         uint32_t takers = access_deal(&s->deal, &s->share, record, period);
         for (; takers; takers &= takers - 1) {
             unsigned h = (unsigned)__builtin_ctz(takers);

@@ -105,9 +105,8 @@ struct pmu_ops {
     void (*tag)(uint32_t tid);
     /* Has a sampler take records as the valid `config` says from now on; NULL: none. Called when
      * records have been drained; those behind are dropped, uncounted, if no sampler is on. Records
-     * may be of more than was asked for: sample_wanted() decides. Returns the accesses
-     * that the sampler had still to pass until its next record; 0 if it was off or the hardware
-     * does not tell. */
+     * are of what sample_wanted() wants. Returns the accesses that the sampler had still to pass
+     * until its next record; 0 if it was off or the hardware does not tell. */
     uint32_t (*sample)(unsigned sampler, const struct hpm_sampling *config);
     /* Returns the records waiting, or at least 1 if losses are to be reported. Cheap: reads a few
      * registers at most. */

@@ -152,24 +152,34 @@ void access_deal_cut(struct access_deal *d, const struct access_share *before, u
         d->passed[__builtin_ctz(members)] += lacks;
 }
 
-/* Returns what the record of sampler n stands for. */
-static int64_t stands_for(const struct access_deal *d, const struct access_share *s, unsigned n)
+/* Ends handle h's distance, with which it has passed `sum` in all. Returns the sample's period: it
+ * stands for 1 at least, at the next one's expense. */
+static uint32_t end_distance(struct access_deal *d, unsigned h, int64_t sum)
 {
-    return s->programme[n].period + d->cut[n];
+    uint32_t period = (uint32_t)MIN(MAX(sum, 1), (int64_t)UINT32_MAX);
+
+    d->passed[h] = sum - period;
+    return period;
 }
 
-static bool offer(struct access_deal *d, const struct access_share *s, unsigned h,
-                  const struct hpm_sample *record, uint32_t *period)
+/* Offers a record that stands for `worth` to those that share its sampler. */
+static uint32_t divide(struct access_deal *d, const struct access_share *s, uint32_t members,
+                       const struct hpm_sample *record, int64_t worth, uint32_t *period)
 {
-    if (!sample_wanted(&s->want[h], record))
-        return false;
-    d->passed[h] += stands_for(d, s, s->sampler[h]);
-    if (--d->left[h])
-        return false;
-    *period = (uint32_t)MIN(MAX(d->passed[h], 1), (int64_t)UINT32_MAX);
-    d->passed[h] -= *period; /* a sample stands for 1 at least, at the next one's expense */
-    d->left[h] = draw_records(d, s, h);
-    return true;
+    uint32_t takers = 0;
+
+    for (; members; members &= members - 1) {
+        unsigned h = (unsigned)__builtin_ctz(members);
+        if (!sample_wanted(&s->want[h], record))
+            continue;
+        d->passed[h] += worth;
+        if (--d->left[h])
+            continue;
+        period[h] = end_distance(d, h, d->passed[h]);
+        d->left[h] = draw_records(d, s, h);
+        takers |= 1u << h;
+    }
+    return takers;
 }
 
 uint32_t access_deal(struct access_deal *d, const struct access_share *s,
@@ -177,13 +187,18 @@ uint32_t access_deal(struct access_deal *d, const struct access_share *s,
 {
     uint32_t takers = 0;
 
-    for (uint32_t on = s->on; on; on &= on - 1) {
-        unsigned h = (unsigned)__builtin_ctz(on);
-        if (record->samplers >> s->sampler[h] & 1 && offer(d, s, h, record, &period[h]))
-            takers |= 1u << h;
+    for (uint32_t by = record->samplers; by; by &= by - 1) {
+        unsigned n = (unsigned)__builtin_ctz(by);
+        uint32_t members = s->members[n];
+        int64_t worth = s->programme[n].period + d->cut[n];
+        d->cut[n] = 0;
+        if (members & (members - 1)) {
+            takers |= divide(d, s, members, record, worth, period);
+        } else if (members) { /* the hardware took it for this handle */
+            unsigned h = (unsigned)__builtin_ctz(members);
+            period[h] = end_distance(d, h, d->passed[h] + worth);
+            takers |= members;
+        }
     }
-    for (unsigned n = 0; n < s->samplers; n++)
-        if (record->samplers >> n & 1)
-            d->cut[n] = 0;
     return takers;
 }

@@ -55,4 +55,36 @@ within "$(lines "hpmrec criterion=fetch.walk:k" stand_for | head -n 1)" \
 	"$(awk -v n="$truth" 'BEGIN { printf "%d", n - 80 - 3 * sqrt(10 * n) }')" \
 	"$(awk -v n="$truth" 'BEGIN { printf "%d", n + 80 + 3 * sqrt(10 * n) }')" \
 	"fetch.walk:k is what there was"
+
+# Where the machine says that it walked: each record is of a page that its CPU had no translation
+# of, at that time. The list's clock began at power-on, the samples' at boot: how much earlier tells
+# a page that was missing once.
+boot machine=openpower720 timeout=400 plugin=pages="$work/pages",tlb=32 -- mem.tracker=path \
+	mem.track=always hpm.samples=16384 -- hpmrec criteria=access.walk:u@7,fetch.walk:u@7 \
+	format=samples limit=1000 rows=1 -- scoreboard ms=10
+status_is 0 "page walks, each a line"
+od -An -v -tu8 -w24 -j32 "$work/pages" | awk '
+	function page_of(address,    i, v) {
+		for (i = 1; i <= length(address) - 3; i++)
+			v = v * 16 + index("0123456789abcdef", substr(address, i, 1)) - 1
+		return sprintf("%.0f", v)
+	}
+	FILENAME == "-" { key = int($3 / 4294967296) % 65536 " " $1; at[key, ++count[key]] = $2; next }
+	$1 == "SAMPLE" {
+		sample[++samples] = key = $3 " " page_of($13); ns[samples] = $2
+		if (count[key] == 1 && !began) began = at[key, 1] - $2
+	}
+	END {
+		for (k = 1; k <= samples; k++) {
+			near = 0
+			for (i = 1; i <= count[sample[k]]; i++) {
+				off = ns[k] + began - at[sample[k], i]
+				near += off > -2500 && off < 2500
+			}
+			wrong += !near
+		}
+		print samples, wrong + 0
+	}' - "$console" >"$work/walks"
+within "$(cut -d' ' -f1 "$work/walks")" 2000 100000 "... several thousand"
+within "$(cut -d' ' -f2 "$work/walks")" 0 0 "... all of pages that were walked for, when they were"
 done_testing
