@@ -324,13 +324,51 @@ static int64_t get_settings(struct terminal *t, uint64_t arg)
     return arch_copy_to_user(arg, &s, sizeof(s)) ? -EFAULT : 0;
 }
 
-static int64_t set_settings(struct terminal *t, uint64_t arg, bool forgets)
+/* The same in the form of System V: the lower halves of the flags, and the first characters. */
+static int64_t get_old_settings(struct terminal *t, uint64_t arg)
 {
-    struct termios s;
+    bool irq = spin_lock(&t->lock);
+    const struct termios *s = &t->line.settings;
+    struct termio old = {.c_iflag = (uint16_t)s->c_iflag,
+                         .c_oflag = (uint16_t)s->c_oflag,
+                         .c_cflag = (uint16_t)s->c_cflag,
+                         .c_lflag = (uint16_t)s->c_lflag,
+                         .c_line = s->c_line};
 
-    if (arch_copy_from_user(&s, arg, sizeof(s)))
+    memcpy(old.c_cc, s->c_cc, sizeof(old.c_cc));
+    spin_unlock(&t->lock, irq);
+    return arch_copy_to_user(arg, &old, sizeof(old)) ? -EFAULT : 0;
+}
+
+static tcflag_t with_low(tcflag_t flags, uint16_t low)
+{
+    return (flags & ~(tcflag_t)UINT16_MAX) | low;
+}
+
+static void apply_old(struct termios *s, const struct termio *old)
+{
+    s->c_iflag = with_low(s->c_iflag, old->c_iflag);
+    s->c_oflag = with_low(s->c_oflag, old->c_oflag);
+    s->c_cflag = with_low(s->c_cflag, old->c_cflag);
+    s->c_lflag = with_low(s->c_lflag, old->c_lflag);
+    s->c_line = old->c_line;
+    memcpy(s->c_cc, old->c_cc, sizeof(old->c_cc));
+}
+
+/* `old`: in the form of System V. */
+static int64_t set_settings(struct terminal *t, uint64_t arg, bool old, bool forgets)
+{
+    union {
+        struct termios now;
+        struct termio old;
+    } given;
+
+    if (arch_copy_from_user(&given, arg, old ? sizeof(given.old) : sizeof(given.now)))
         return -EFAULT;
     bool irq = spin_lock(&t->lock);
+    struct termios s = old ? t->line.settings : given.now;
+    if (old)
+        apply_old(&s, &given.old);
     if (forgets)
         discipline_forget(&t->line);
     discipline_set(&t->line, &s);
@@ -438,9 +476,12 @@ static int64_t change(struct terminal *t, uint32_t request, uint64_t arg)
     switch (request) {
     case TCSETS:
     case TCSETSW:
-        return set_settings(t, arg, false);
     case TCSETSF:
-        return set_settings(t, arg, true);
+        return set_settings(t, arg, false, request == TCSETSF);
+    case TCSETA:
+    case TCSETAW:
+    case TCSETAF:
+        return set_settings(t, arg, true, request == TCSETAF);
     case TCFLSH:
         return flush(t, arg);
     case TCXONC:
@@ -457,9 +498,14 @@ int64_t terminal_ioctl(struct terminal *t, bool master, uint32_t request, uint64
     switch (request) {
     case TCGETS:
         return get_settings(t, arg);
+    case TCGETA:
+        return get_old_settings(t, arg);
     case TCSETS:
     case TCSETSW:
     case TCSETSF:
+    case TCSETA:
+    case TCSETAW:
+    case TCSETAF:
     case TCFLSH:
     case TCXONC:
     case TCSBRK:

@@ -172,8 +172,19 @@ static void test_lines(void)
               reads(slave, "raw\r\x03") && !has(master),
           "raw: bytes as they are, no echo");
     struct termios of_master;
+    struct { /* struct termio */
+        unsigned short flags[4];
+        unsigned char line, c[8];
+    } old;
     check(!tcgetattr(master, &of_master) && of_master.c_lflag == t.c_lflag,
           "the master knows the settings");
+    check(!ioctl(slave, TCGETA, &old) && old.flags[3] == (unsigned short)t.c_lflag &&
+              (old.flags[3] |= ECHO) && !ioctl(slave, TCSETA, &old) && !tcgetattr(slave, &t) &&
+              (t.c_lflag & ECHO) && t.c_iflag == of_master.c_iflag &&
+              fails(ioctl(slave, TCSETAF, NULL), EFAULT),
+          "settings in the old form");
+    t.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(slave, TCSANOW, &t);
     check(types(slave, "x\n") && has(master) && !ioctl(master, FIONREAD, &n) && n == 2 &&
               reads(master, "x\n"),
           "FIONREAD of the master");

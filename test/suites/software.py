@@ -16,7 +16,7 @@ A line of test/suites/software.txt describes a run, in four columns parted by ' 
   command    the program and its arguments, as a shell would take them, in test/suites/software
 
 Prints a line a run, and of one that fails the end of its output. Under Linux --kernel-args and
---policy are left out, and so are runs that share a folder. keep=1 makes of the last line of each
+--policy are left out, memory is 2 GB, and runs that share a folder are left out. keep=1 makes of the last line of each
 program and kernel, with Vigil's commit, docs/results/software-ARCH.txt. Ends with 1 if one
 fails, with 2 if there are no packages.
 """
@@ -34,6 +34,7 @@ FOLDER = os.path.join(TOP, "test", "suites", "software")
 FAILED, UNAVAILABLE, INTERRUPTED = 1, 2, 130
 LINES_SHOWN = 12
 VIGILS_OWN = ("--kernel-args", "--policy")  # options that Linux gets without
+LINUX_MEMORY = "2G"  # it unpacks all files into memory first
 HEAD = f"{'program':<17} {'kernel':<6} {'result':<7} {'status':>6}  {{}}what it printed\n"
 FETCH_FAILED = re.compile(rb"^vigil: .*(E: |apt-get|closure)", re.M)
 
@@ -103,6 +104,8 @@ def words_of(row, o, folder, shared):
         while name in options:
             at = options.index(name)
             del options[at:at + 2]
+    if o["kernel"] == "linux":
+        options += ["--mem", LINUX_MEMORY]
     if row.source:
         path = source_of(row.source)
         options += ["--file", path]

@@ -37,4 +37,4 @@ curl -s http://127.0.0.1:8080/file | cmp - /tmp/www/file
 nginx -c /tmp/nginx.conf -s quit
 while [ -e /tmp/nginx.pid ]; do sleep 0.2; done
 sleep 0.5
-echo "left=$(pgrep -c nginx || :)"
+echo "left=$(pgrep -c -r R,S,D,T nginx || :)" # but no zombies
