@@ -48,7 +48,8 @@ struct object_store {
     uint64_t pages_max;  /* [-] that all of them may have */
 };
 
-/* Where the contents stay. Called in thread context with the object's mutex held. */
+/* Where the contents stay. Called in thread context with the object's mutex held. Those that cannot
+ * be written have only bring_in(), and maybe end_backing(). */
 struct object_backing {
     /* Reads n pages from `page` on into frames, zeros behind the end. Returns 0 or an error. */
     int (*bring_in)(void *of, uint64_t page, unsigned n, const paddr_t *frames);
@@ -103,6 +104,10 @@ uint64_t object_store_pages(const struct object_store *store);
  * -ENOMEM. */
 int object_create(struct object_store *store, const struct object_backing *backing, void *of,
                   struct object **out);
+/* Makes one of `bytes` bytes and stores it at *at, which is read and written atomically, unless
+ * there is one. end_backing() is called for an `of` that is not needed. Returns 0 or -ENOMEM. */
+int object_make_once(struct object **at, struct object_store *store,
+                     const struct object_backing *backing, void *of, uint64_t bytes);
 struct object *object_get(struct object *o);
 /* Drops a reference; of NULL: nothing. The last one frees the object's pages. */
 void object_put(struct object *o);

@@ -13,6 +13,8 @@
 #                       which sleep at once
 #   swap=SIZE           the simulated machine's disk in model time, swapped to;
 #                       SIZE,disk_latency=N,disk_page=N as its plugin= has them
+#   disk=FILE           the same disk with the contents of FILE, as /dev/model0, and no swapping;
+#                       FILE,disk_latency=N,disk_page=N as its plugin= has them
 #   free=KB             memory available to the programs; the rest is taken away
 #   write=FILE:TEXT,..  text written to the kernel's files beforehand: /proc/sys/vm/page-cluster:0
 #   options=TEXT        more options for the Linux kernel
@@ -34,20 +36,20 @@ say() { printf 'linux-guest: %s\n' "$*" >&2; }
 refuse() { printf 'linux-guest: argument=%s\n' "$*" >&2; exit 125; }
 die() { printf 'linux-guest: error: %s\n' "$*" >&2; exit 125; }
 
-machine=openpower720 pin= mutex= options= package= pass= swap= free= write= plugin= arch=x86_64 \
+machine=openpower720 pin= mutex= options= package= pass= swap= disk= free= write= plugin= arch=x86_64 \
 	tree= command= mark=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--) shift; break ;;
 	help | --help) sed -n '2,/^set -eu/{/^set -eu/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
-	machine=* | pin=* | mutex=* | options=* | package=* | plugin=* | swap=* | free=* | write=* | \
+	machine=* | pin=* | mutex=* | options=* | package=* | plugin=* | swap=* | disk=* | free=* | write=* | \
 		arch=* | tree=* | command=* | mark=*)
 		value=${1#*=}
 		eval "${1%%=*}=\$value" ;;
 	smp=* | mem=* | timeout=* | out=* | icount=*) pass="$pass $1" ;;
 	*)
 		refuse "${1%%=*} reason=unknown: '$1' is no argument (machine= smp= mem= timeout= out= icount= plugin=" \
-			"pin= mutex= swap= free= write= options= package= arch= tree= command= mark=, then" \
+			"pin= mutex= swap= disk= free= write= options= package= arch= tree= command= mark=, then" \
 			"-- PROGRAM)" ;;
 	esac
 	shift
@@ -69,8 +71,10 @@ case $mutex in '' | default | adaptive) ;; *)
 	refuse "mutex reason=value: $mutex: accepted are default, adaptive" ;;
 esac
 case $free in *[!0-9]*) refuse "free reason=value: $free: expected a number of KB" ;; esac
-[ -z "$swap" ] || [ "$machine" != qemu ] ||
-	refuse "swap reason=conflict: $swap: plain QEMU has no disk in model time"
+[ -z "$swap$disk" ] || [ "$machine" != qemu ] ||
+	refuse "swap reason=conflict: $swap$disk: plain QEMU has no disk in model time"
+[ -z "$swap" ] || [ -z "$disk" ] || refuse "disk reason=conflict: $disk: swap= takes the disk"
+[ -z "$disk" ] || [ -r "${disk%%,*}" ] || refuse "disk reason=missing: ${disk%%,*}: no such file"
 case ${swap%%,*} in '') ;; [1-9]*[kKmMgG]) ;; *)
 	refuse "swap reason=value: $swap: expected a size, such as 64M" ;;
 esac
@@ -81,11 +85,11 @@ for setting in $(printf '%s' "$write" | tr ' ,' '_ '); do
 	esac
 done
 programs=$*
-names="hello scoreboard warehouse private latency sweep" # and strings, of the tests'
+names="hello scoreboard warehouse private latency sweep" # and strings and pages, of the tests'
 for name in $(printf '%s\n' "$programs" | tr ';' '\n' | sed 's/^ *//; s/ .*//'); do
-	case " $names strings " in
+	case " $names strings pages " in
 	*" $name "*) ;;
-	*) refuse "program reason=unknown: no program is called '$name'; there are: $names strings" ;;
+	*) refuse "program reason=unknown: no program is called '$name'; there are: $names strings pages" ;;
 	esac
 done
 
@@ -175,8 +179,8 @@ build_driver() {
 
 # Builds the programs and init, linked statically, and the archive in which the kernel finds them.
 build_programs() {
-	[ -f "$dir/initrd" ] && { [ -z "$swap" ] || [ -f "$dir/root/model.ko" ]; } && \
-		[ -z "$(find apps test/qemu/apps/strings.c tools/linux-init.c tools/linux-disk.c \
+	[ -f "$dir/initrd" ] && { [ -z "$swap$disk" ] || [ -f "$dir/root/model.ko" ]; } && \
+		[ -z "$(find apps test/qemu/apps/strings.c test/linux/pages.c tools/linux-init.c tools/linux-disk.c \
 		kernel/lib/base.h kernel/lib/nearest.h kernel/dev/model/machine.h tools/linux-guest.sh \
 		-newer "$dir/initrd" -print -quit)" ] && return
 	mkdir -p "$dir/root/bin" "$dir/root/dev" "$dir/root/proc" "$dir/root/sys"
@@ -185,8 +189,9 @@ build_programs() {
 		gcc $flags -s -o "$dir/root/bin/$name" apps/workloads/$name/*.c apps/common/*.c apps/linux/*.c -lm
 	done
 	gcc $flags -D_GNU_SOURCE -s -o "$dir/root/bin/strings" test/qemu/apps/strings.c
+	gcc $flags -s -o "$dir/root/bin/pages" test/linux/pages.c
 	gcc $flags -s -o "$dir/root/init" tools/linux-init.c
-	[ -z "$swap" ] || build_driver
+	[ -z "$swap$disk" ] || build_driver
 	(cd "$dir/root" && find . | cpio --quiet -o -H newc) >"$dir/initrd"
 }
 
@@ -203,7 +208,7 @@ build_tree() {
 # Checked before anything is fetched: QEMU's arguments, and that there are such programs.
 [ "$machine" = qemu ] || make -s build/machine/topologies
 # QEMU's device edu lends the disk an interrupt.
-[ -z "$swap" ] || plugin="${plugin:+$plugin,}disk=$swap" pass="$pass devices=edu"
+[ -z "$swap$disk" ] || plugin="${plugin:+$plugin,}disk=$swap$disk" pass="$pass devices=edu"
 tools/qemu.sh check=only arch=$arch machine="$machine" linux=/dev/null $pass plugin="$plugin" \
 	append="$programs" || exit
 
@@ -242,4 +247,4 @@ if [ -n "$tree" ]; then
 fi
 exec tools/qemu.sh machine="$machine" linux="$dir/vmlinux" initrd="$dir/initrd" $pass \
 	plugin="$plugin" \
-	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex}${swap:+ HPM_SWAP=1}${free:+ HPM_FREE=$free}${write:+ HPM_WRITE=$write} -- $programs"
+	append="console=ttyS0 $quick $options${pin:+ HPM_PIN=$pin}${mutex:+ HPM_MUTEX=$mutex}${swap:+ HPM_SWAP=1}${disk:+ HPM_DISK=1}${free:+ HPM_FREE=$free}${write:+ HPM_WRITE=$write} -- $programs"

@@ -12,6 +12,7 @@
  * Settings of its own:
  *   HPM_SWAP=1                      swaps to the simulated machine's disk, by the driver of
  *                                   tools/linux-disk.c
+ *   HPM_DISK=1                      has that disk as /dev/model0, and does not swap
  *   HPM_FREE=KB                     takes memory away until KB are available
  *   HPM_WRITE=FILE:TEXT,FILE:TEXT   writes TEXT to FILE, to tune the kernel
  */
@@ -204,13 +205,18 @@ static void make_swap(const char *device)
     close(fd);
 }
 
-static void start_swap(void)
+static void start_disk(void)
 {
     int module = open("/model.ko", O_RDONLY);
 
     if (module < 0 || syscall(SYS_finit_module, module, "", 0) != 0)
         give_up("/model.ko");
     close(module);
+}
+
+static void start_swap(void)
+{
+    start_disk();
     make_swap(DISK);
     if (swapon(DISK, 0) != 0)
         give_up("swapon " DISK);
@@ -287,6 +293,8 @@ static void set_up_memory(void)
 {
     char *settings = getenv("HPM_WRITE"), *kib = getenv("HPM_FREE");
 
+    if (getenv("HPM_DISK"))
+        start_disk();
     if (getenv("HPM_SWAP"))
         start_swap();
     if (settings)

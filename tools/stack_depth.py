@@ -17,6 +17,7 @@ top of each other.
 import os
 import re
 import sys
+import zlib
 
 # The structure of the member that an expression calls, where several have members of that name.
 BASES = {
@@ -207,6 +208,7 @@ ISA = {
     },
 }
 FAULTS = {"user_copy"}
+ORDERS = 30
 
 
 def fail(text):
@@ -478,10 +480,11 @@ class Graph:
 
 class Depths:
     """The deepest paths from functions, not over any in `without`. `below`: functions under a
-    function besides those it calls."""
+    function besides those it calls. What is below a function that is in a recursion is noted from
+    where it is met first: in which order functions are gone through changes what is found."""
 
-    def __init__(self, graph, without, below):
-        self.graph, self.without, self.below = graph, without, below
+    def __init__(self, graph, without, below, order=sorted):
+        self.graph, self.without, self.below, self.order = graph, without, below, order
         self.depth, self.path, self.again = {}, [], {}
 
     def of(self, f):
@@ -506,7 +509,7 @@ class Depths:
             fail(f"{' > '.join(self.path)} > {f}: it has no frame that is known")
         self.path.append(f)
         best = self.below.get(f, (0, []))
-        for target in self.graph.callees(f, self.without | PANICS):
+        for target in self.order(set(self.graph.callees(f, self.without | PANICS))):
             best = max(best, self.of(target), key=lambda d: d[0])
         self.path.pop()
         self.depth[f] = best[0] + self.graph.frame[f] + self.again.get(f, 0), [f] + best[1]
@@ -527,6 +530,16 @@ def stack_size():
     return int(m[1]) * 1024
 
 
+def orders():
+    """Orders to go through functions: by name, and some that are always the same."""
+    yield sorted
+    yield lambda names: sorted(names, reverse=True)
+    for seed in range(ORDERS):
+        yield lambda names, seed=seed: sorted(
+            names, key=lambda name: zlib.crc32(f"{seed} {name}".encode())
+        )
+
+
 def main():
     arch, stack = sys.argv[1], stack_size()
     sys.setrecursionlimit(10000)
@@ -535,11 +548,14 @@ def main():
     panic = Depths(graph, set(), {}).deepest(["panic", "panic_frame"])
     fault = Depths(graph, USER_ONLY | INTERRUPT_ONLY, {}).of(isa["fault"])
     below = {f: (fault[0] + isa["exception"], ["(exception)"] + fault[1]) for f in FAULTS}
-    thread = Depths(graph, {"fault_in_kernel"}, below)
+    threads = [Depths(graph, {"fault_in_kernel"}, below, order) for order in orders()]
     paths = [
-        ("a system call or exception of a program", thread.deepest(isa["user"])),
-        ("a thread of the kernel", thread.of("sched/thread.c:run_thread")),
-        ("the start of a CPU", thread.deepest(isa["starts"])),
+        (what, max((t.deepest(functions) for t in threads), key=lambda d: d[0]))
+        for what, functions in (
+            ("a system call or exception of a program", isa["user"]),
+            ("a thread of the kernel", ["sched/thread.c:run_thread"]),
+            ("the start of a CPU", isa["starts"]),
+        )
     ]
     interrupts = []
     for names, without in isa["interrupts"]:

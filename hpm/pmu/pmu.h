@@ -148,9 +148,9 @@ static inline uint64_t pmu_no_image(UNUSED const struct event *const *event)
 }
 
 /* Returns how many cycles pass in a tick of arch_ticks, times PMU_RATE_ONE, measured for a
- * millisecond; 0: no cycle is counted. read returns a counter that counts in all modes and wraps
+ * millisecond; 0: no cycle is counted. counter returns one that counts in all modes and wraps
  * behind mask. Interrupts off. */
-uint64_t pmu_cycle_rate(uint64_t (*read)(void), uint64_t mask);
+uint64_t pmu_cycle_rate(uint64_t (*counter)(void), uint64_t mask);
 
 extern const struct pmu_ops *const pmu_backends[]; /* in probe order, NULL-terminated */
 extern const struct pmu_ops pmu_model, pmu_intel, pmu_amd, pmu_armv8;

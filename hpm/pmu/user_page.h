@@ -43,9 +43,9 @@ struct hpm_user_page {
  * of the full range below 0 is a step back, as QEMU's counters make (hpm/pmu/arm/armv8.c), and is
  * 0. */
 static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *r,
-                                       uint64_t (*read)(uint32_t index))
+                                       uint64_t (*counter_at)(uint32_t index))
 {
-    uint64_t mask = UINT64_MAX >> (64 - r->bits), passed = (read(r->index) - r->value) & mask;
+    uint64_t mask = UINT64_MAX >> (64 - r->bits), passed = (counter_at(r->index) - r->value) & mask;
 
     return passed > mask - mask / 8 ? 0 : passed;
 }
@@ -55,7 +55,7 @@ static inline uint64_t hpm_user_passed(const volatile struct hpm_user_register *
  * the event's turn began or ended. An event that has no turn now is assumed to go on at its rate
  * until now. */
 static inline bool hpm_user_read(const volatile struct hpm_user_page *p, unsigned i,
-                                 uint64_t (*read)(uint32_t index), uint64_t *out)
+                                 uint64_t (*counter_at)(uint32_t index), uint64_t *out)
 {
     uint32_t before;
     bool valid;
@@ -66,10 +66,10 @@ static inline bool hpm_user_read(const volatile struct hpm_user_page *p, unsigne
         uint64_t count = c->count, length = c->length;
         valid = i < HPM_USER_COUNTS && c->valid;
         if (valid && c->now.index)
-            count += hpm_user_passed(&c->now, read);
+            count += hpm_user_passed(&c->now, counter_at);
         else if (valid && p->clock.index && length)
-            count +=
-                (uint64_t)((unsigned __int128)count * hpm_user_passed(&p->clock, read) / length);
+            count += (uint64_t)((unsigned __int128)count * hpm_user_passed(&p->clock, counter_at) /
+                                length);
         *out = count;
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
     } while (before != __atomic_load_n(&p->sequence, __ATOMIC_RELAXED));

@@ -199,8 +199,6 @@ static void add_part(struct hpm_sums *sum, unsigned i, const struct mux_sum *par
 void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint64_t counts,
                  bool kept, struct hpm_sums *sum, struct mux_sum part[GROUP_EVENTS_MAX])
 {
-    void (*const read)(const struct mux_counts *, const struct mux_plan *, unsigned,
-                       struct mux_sum *) = kept ? mux_ended : mux_part;
     uint64_t cycles;
     uint32_t begin;
 
@@ -210,7 +208,10 @@ void context_sum(const struct hpm_context *c, const struct mux_plan *plan, uint6
         cycles = c->cycles;
         for (uint64_t left = counts; left; left &= left - 1) {
             unsigned i = (unsigned)__builtin_ctzll(left);
-            read(&c->counts, plan, i, &part[i]);
+            if (kept)
+                mux_ended(&c->counts, plan, i, &part[i]);
+            else
+                mux_part(&c->counts, plan, i, &part[i]);
         }
     } while (read_again(c, begin));
     sum->cycles += cycles;

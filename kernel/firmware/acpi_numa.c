@@ -60,14 +60,14 @@ static int read_gicc(const struct reader *r, const uint8_t *e)
 
 static const struct {
     uint8_t type, size; /* size: the minimum */
-    int (*read)(const struct reader *r, const uint8_t *entry);
+    int (*take_structure)(const struct reader *r, const uint8_t *entry);
 } kinds[] = {{0, 16, read_apic}, {1, 40, read_memory}, {2, 24, read_x2apic}, {3, 18, read_gicc}};
 
 static int read_entry(const struct reader *r, const struct acpi_entry *e)
 {
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         if (kinds[i].type == e->type)
-            return e->size >= kinds[i].size ? kinds[i].read(r, e->data) : -EINVAL;
+            return e->size >= kinds[i].size ? kinds[i].take_structure(r, e->data) : -EINVAL;
     }
     return 0; /* an entry that describes neither CPUs nor memory */
 }

@@ -96,7 +96,7 @@ static void read_its(const uint8_t *e, struct platform *p)
 
 struct kind {
     uint8_t type, size; /* size: the minimum that contains the fields read */
-    void (*read)(const uint8_t *entry, struct platform *p);
+    void (*take_entry)(const uint8_t *entry, struct platform *p);
 };
 static const struct kind kinds[] = {
     {MADT_GICC, 76, read_gicc},
@@ -115,9 +115,9 @@ static void read_entries(const struct acpi_table *madt, const struct kind *kind_
     struct acpi_entry e;
 
     for (uint32_t pos = 0; acpi_madt_next(madt, &pos, &e);) {
-        for (const struct kind *k = kind_table; k->read; k++) {
+        for (const struct kind *k = kind_table; k->take_entry; k++) {
             if (k->type == e.type && k->size <= e.size)
-                k->read(e.data, p);
+                k->take_entry(e.data, p);
         }
     }
 }
@@ -255,7 +255,7 @@ int acpi_platform(acpi_get_fn *get, struct platform *out)
 {
     static const struct {
         char signature[5];
-        void (*read)(const struct acpi_table *t, struct platform *p);
+        void (*take_table)(const struct acpi_table *t, struct platform *p);
     } tables[] = {{"APIC", read_madt}, {"GTDT", read_gtdt}, {"SPCR", read_spcr},
                   {"FACP", read_fadt}, {"PPTT", read_pptt}, {"IORT", acpi_iort_read}};
     struct acpi_table t;
@@ -265,7 +265,7 @@ int acpi_platform(acpi_get_fn *get, struct platform *out)
     int err = get("APIC", &t);
     for (size_t i = 0; !err && i < ARRAY_SIZE(tables); i++) {
         if (!get(tables[i].signature, &t))
-            tables[i].read(&t, out);
+            tables[i].take_table(&t, out);
     }
     return err;
 }

@@ -76,7 +76,7 @@ void dev_fill(struct tree *dev)
     bool made = tree_make_folder(dev, "shm", 01777) && tree_make_folder(dev, "pts", 0755);
 
     for (unsigned i = 0; i < ARRAY_SIZE(devices) && made; i++)
-        made = tree_make_device(dev, devices[i].name, 0666, MEM_MAJOR, devices[i].minor,
+        made = tree_make_device(dev, devices[i].name, S_IFCHR | 0666, MEM_MAJOR, devices[i].minor,
                                 &devices[i].ops);
     for (unsigned i = 0; i < ARRAY_SIZE(links) && made; i++)
         made = tree_make_link(dev, links[i].name, links[i].target);

@@ -2,6 +2,7 @@
 #include "kernel/fs/fs.h"
 #include "kernel/core/printf.h"
 #include "kernel/fs/dev.h"
+#include "kernel/fs/disk.h"
 #include "kernel/fs/sys.h"
 #include "kernel/fs/tree.h"
 #include "kernel/mem/mem.h"
@@ -97,6 +98,7 @@ void fs_start(const void *bundle, uint64_t bundle_bytes, const void *initrd, uin
     add_mount(tree_mount(root), NULL);
     dev = mount_tree("/dev", "devtmpfs", TMPFS_MAGIC, true);
     dev_fill(dev);
+    disk_fill(dev);
     fs_mount("/sys", &sys_fs);
     make_folder("/tmp", 01777);
     add_mount(tree_mount(make_writable()), tree_make_folder(dev, "shm", 01777));
@@ -131,7 +133,7 @@ int fs_mount_on(const char *path, struct mount *m)
 struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,
                             const struct vnode_ops *ops)
 {
-    return tree_make_device(dev, name, mode, major, minor, ops)
+    return tree_make_device(dev, name, S_IFCHR | mode, major, minor, ops)
                ?: (panic("no memory for the device %s", name), NULL);
 }
 

@@ -22,8 +22,8 @@ int fs_open(const char *path, struct vnode **out);
 /* Makes an empty file in memory, in no folder, of this name. Thread context, no lock held. Returns
  * it, referenced, or NULL: no memory. */
 struct vnode *fs_make_memory(const char *name);
-/* Adds a device to /dev, as tree_make_device() does. At boot, after fs_start(). Panics without
- * memory. Returns it, not referenced. */
+/* Adds a character device to /dev, as tree_make_device() does. At boot, after fs_start(). Panics
+ * without memory. Returns it, not referenced. */
 struct vnode *fs_add_device(const char *name, uint32_t mode, uint32_t major, uint32_t minor,
                             const struct vnode_ops *ops);
 /* Makes a link, unless something is at `path` already. Both stay in memory. At boot, after

@@ -100,21 +100,12 @@ static const struct object_backing backing = {
 static int make_object(struct p9_node *n)
 {
     struct contents *x = kmalloc(sizeof(*x));
-    struct object *fresh, *none = NULL;
 
     if (!x)
         return -ENOMEM;
     *x = (struct contents){.client = &n->of->client, .node = n};
-    int err = object_create(&n->of->store, &backing, x, &fresh);
-    if (err) {
-        kfree(x);
-        return err;
-    }
     __atomic_store_n(&n->stale, true, __ATOMIC_RELAXED);
-    if (!__atomic_compare_exchange_n(&n->object, &none, fresh, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_ACQUIRE))
-        object_put(fresh);
-    return 0;
+    return object_make_once(&n->object, &n->of->store, &backing, x, 0);
 }
 
 void p9_note_contents(struct p9_node *n, const struct p9_attributes *a)

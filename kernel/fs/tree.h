@@ -25,9 +25,9 @@ int tree_add_archive(struct tree *t, const void *archive, uint64_t bytes, const 
 /* Makes a folder, and those above it, if there is none. `path` must stay in memory. At boot.
  * Returns it, not referenced, or NULL: without memory, or something else is there. */
 struct vnode *tree_make_folder(struct tree *t, const char *path, uint32_t mode);
-/* Makes a link or a device in a tree; `path` and `target` must stay in memory. A device has the
- * operations `ops`, which have tree_parent(), tree_name() and vnode_no_release(). At boot. Return
- * it, not referenced, or NULL. */
+/* Makes a link or a device in a tree; `path` and `target` must stay in memory. A device's mode says
+ * of which kind it is; its operations `ops` have tree_parent(), tree_name() and vnode_no_release().
+ * At boot. Return it, not referenced, or NULL. */
 struct vnode *tree_make_link(struct tree *t, const char *path, const char *target);
 struct vnode *tree_make_device(struct tree *t, const char *path, uint32_t mode, uint32_t major,
                                uint32_t minor, const struct vnode_ops *ops);

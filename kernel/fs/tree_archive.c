@@ -378,7 +378,7 @@ struct vnode *tree_make_link(struct tree *t, const char *path, const char *targe
 struct vnode *tree_make_device(struct tree *t, const char *path, uint32_t mode, uint32_t major,
                                uint32_t minor, const struct vnode_ops *ops)
 {
-    struct node *n = make_at(t, path, S_IFCHR | mode);
+    struct node *n = make_at(t, path, mode);
 
     if (!n)
         return NULL;

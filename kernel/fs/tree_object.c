@@ -28,51 +28,22 @@ static int bring_in(void *of, uint64_t page, unsigned n, const paddr_t *frames)
     return 0;
 }
 
-/* A file that is to be written gets contents of its own first: node_own(). */
-static int64_t write_out(UNUSED void *of, UNUSED uint64_t at, UNUSED const void *from,
-                         UNUSED size_t n)
-{
-    return -EROFS;
-}
-
-static int set_end(UNUSED void *of, UNUSED uint64_t bytes)
-{
-    return -EROFS;
-}
-
-static void keep_vnode(UNUSED void *of, UNUSED bool on)
-{
-}
-
 static void end_backing(void *of)
 {
     kfree(of);
 }
 
-static const struct object_backing archive = {
-    .bring_in = bring_in,
-    .write_out = write_out,
-    .set_end = set_end,
-    .keep_vnode = keep_vnode,
-    .end_backing = end_backing,
-};
+/* A file that is to be written gets contents of its own first: node_own(). */
+static const struct object_backing archive = {.bring_in = bring_in, .end_backing = end_backing};
 
-static int make_archived(struct node *f, struct object **out)
+static int make_archived(struct node *f)
 {
     struct archived *x = kmalloc(sizeof(*x));
 
     if (!x)
         return -ENOMEM;
     *x = (struct archived){f->v.data, f->v.size};
-    int err = object_create(&f->tree->archived, &archive, x, out);
-    if (err) {
-        kfree(x);
-        return err;
-    }
-    err = object_refresh(*out, x->size);
-    if (err)
-        object_put(*out);
-    return err;
+    return object_make_once(&f->object, &f->tree->archived, &archive, x, x->size);
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------- */
@@ -80,18 +51,13 @@ static int make_archived(struct node *f, struct object **out)
 int node_object(struct vnode *v, struct object **out)
 {
     struct node *f = v->data && node_of(v)->same ? node_of(v)->same : node_of(v);
-    struct object *fresh, *none = NULL;
     int err = 0;
 
     if (!vnode_is(v, S_IFREG))
         return -ENODEV;
-    if (!node_contents(f)) {
-        err =
-            v->data ? make_archived(f, &fresh) : object_create(&f->tree->store, NULL, NULL, &fresh);
-        if (!err && !__atomic_compare_exchange_n(&f->object, &none, fresh, false, __ATOMIC_ACQ_REL,
-                                                 __ATOMIC_ACQUIRE))
-            object_put(fresh);
-    }
+    if (!node_contents(f))
+        err = v->data ? make_archived(f)
+                      : object_make_once(&f->object, &f->tree->store, NULL, NULL, 0);
     *out = node_contents(f);
     return err ? -ENOSPC : 0;
 }

@@ -248,8 +248,8 @@ static int clear_rest(struct space *space, vaddr_t from)
 }
 
 /* Maps a segment: pages of the file, and zeros behind them. */
-static int map_segment(struct space *space, const struct program_file *file,
-                       const struct elf_segment *s, vaddr_t bias, const char *name)
+static NOINLINE int map_segment(struct space *space, const struct program_file *file,
+                                const struct elf_segment *s, vaddr_t bias, const char *name)
 {
     vaddr_t va = bias + s->va, start = ALIGN_DOWN(va, PAGE_SIZE), at;
     vaddr_t filled = va + s->file_size, end = va + s->memory_size;

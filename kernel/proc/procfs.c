@@ -1,5 +1,6 @@
 /* The table of /proc. */
 #include "kernel/proc/procfs.h"
+#include "kernel/fs/disk.h"
 #include "kernel/fs/fs.h"
 #include "kernel/lib/release.h"
 #include "kernel/proc/machine_name.h"
@@ -18,6 +19,7 @@ static const struct pseudo_row rows[] = {
     {"meminfo", R, procfs_meminfo, NULL, {NULL}},
     {"stat", R, procfs_stat, NULL, {NULL}},
     {"vmstat", R, procfs_vmstat, NULL, {NULL}},
+    {"diskstats", R, disk_print, NULL, {NULL}},
     {"uptime", R, procfs_uptime, NULL, {NULL}},
     {"loadavg", R, procfs_loadavg, NULL, {NULL}},
     {"version", R, NULL, "Linux version " RELEASE_NAME " (Vigil) " RELEASE_BUILD "\n", {NULL}},

@@ -156,7 +156,7 @@ static struct region prepare(struct space *s, struct move *m, uint64_t len)
     now.end = m->to + len;
     now.touched_lo = old->touched_lo - m->from + m->to;
     now.touched_hi = old->touched_hi - m->from + m->to;
-    now.ahead_next = 0;
+    now.ahead_next = now.stray_next = 0;
     int err = regions_insert(&s->regions, &now);
     ASSERT(!err);
     space_note_pages(s, &now, (int64_t)(len >> PAGE_SHIFT));

@@ -105,7 +105,7 @@ void object_put(struct object *o)
         ASSERT(!err);
     }
     wait_for_pins(o);
-    if (o->backing)
+    if (o->backing && o->backing->end_backing)
         o->backing->end_backing(o->of);
     kfree(o);
 }
@@ -191,6 +191,11 @@ static void wait_for_place(struct object *o)
     mutex_unlock(&o->mutex);
 }
 
+static bool is_read_only(const struct object *o)
+{
+    return o->backing && !o->backing->write_out;
+}
+
 int object_bring_held(struct object *o, uint64_t index, enum fault_access access)
 {
     struct space *s = o->store->space;
@@ -214,7 +219,7 @@ int object_bring_held(struct object *o, uint64_t index, enum fault_access access
 
 int object_bring(struct object *o, uint64_t index, enum fault_access access)
 {
-    if (!o->backing)
+    if (!o->backing || is_read_only(o)) /* no write can overtake it */
         return object_bring_held(o, index, access);
     mutex_lock(&o->mutex);
     if (o->stored > pools_memory() / STORED_PART)
@@ -388,24 +393,25 @@ static void grow_bytes(struct object *o, uint64_t bytes)
     spin_unlock(&s->lock, irq);
 }
 
-/* Writes n bytes to where they stay, and to the pages that are here. The mutex is held. */
+/* Writes n bytes to where they stay, and to the pages that are here. A page that cannot be brought
+ * ends the write: its bytes may be the old ones later. The mutex is held. */
 static int64_t write_out(struct object *o, uint64_t at, const void *from, size_t n)
 {
     int64_t put = o->backing->write_out(o->of, at, from, n);
     size_t done = 0;
+    int err = 0;
 
-    while (put > 0 && done < (size_t)put) {
+    if (put <= 0)
+        return put;
+    while (!err && done < (size_t)put) {
         size_t room = (size_t)(PAGE_SIZE - ((at + done) & PAGE_MASK));
         struct part x = {
             .at = at + done, .from = (const char *)from + done, .n = MIN((size_t)put - done, room)};
-        int err = renew_part(o, &x);
-        if (err)
-            return err;
-        done += x.n;
+        err = renew_part(o, &x);
+        done += err ? 0 : x.n;
     }
-    if (put > 0)
-        grow_bytes(o, at + (uint64_t)put);
-    return put;
+    grow_bytes(o, at + (uint64_t)put);
+    return done ? (int64_t)done : err;
 }
 
 int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
@@ -413,7 +419,10 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
     if (at >= OBJECT_BYTES_MAX || n > OBJECT_BYTES_MAX - at)
         return -EFBIG;
     mutex_lock(&o->mutex);
-    int64_t done = !n ? 0 : !may_write(o, MAX(at + n, o->bytes)) ? -EPERM : make_room(o, at + n);
+    int64_t done = !n                                     ? 0
+                   : is_read_only(o)                      ? -EROFS
+                   : !may_write(o, MAX(at + n, o->bytes)) ? -EPERM
+                                                          : make_room(o, at + n);
     if (!done)
         done = o->backing ? write_out(o, at, from, n) : copy(o, at, NULL, from, n);
     mutex_unlock(&o->mutex);
@@ -429,6 +438,26 @@ static void set_bytes(struct object *o, uint64_t bytes)
 
     o->bytes = bytes;
     spin_unlock(&s->lock, irq);
+}
+
+int object_make_once(struct object **at, struct object_store *store,
+                     const struct object_backing *backing, void *of, uint64_t bytes)
+{
+    struct object *fresh, *none = NULL;
+    int err = object_create(store, backing, of, &fresh);
+
+    if (err && backing && backing->end_backing)
+        backing->end_backing(of);
+    if (err)
+        return err;
+    mutex_lock(&fresh->mutex);
+    if (bytes && !(err = make_room(fresh, bytes)))
+        set_bytes(fresh, bytes);
+    mutex_unlock(&fresh->mutex);
+    if (err ||
+        !__atomic_compare_exchange_n(at, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        object_put(fresh);
+    return err;
 }
 
 /* Makes n bytes of one page zeros. */
@@ -492,7 +521,10 @@ int object_resize(struct object *o, uint64_t bytes)
     if (bytes > OBJECT_BYTES_MAX)
         return -EFBIG;
     mutex_lock(&o->mutex);
-    int err = !may_resize(o, bytes) ? -EPERM : o->backing ? o->backing->set_end(o->of, bytes) : 0;
+    int err = is_read_only(o)         ? -EROFS
+              : !may_resize(o, bytes) ? -EPERM
+              : o->backing            ? o->backing->set_end(o->of, bytes)
+                                      : 0;
     if (!err && bytes < o->bytes)
         err = shorten(o, bytes);
     else if (!err && bytes && !(err = make_room(o, bytes)))

@@ -188,7 +188,7 @@ int object_add_user(struct object *o, struct space *s)
     if (!u)
         return -ENOMEM;
     *u = (struct object_user){.object = object_get(o), .space = s};
-    if (o->backing)
+    if (o->backing && o->backing->keep_vnode)
         o->backing->keep_vnode(o->of, true);
     wait_init(&u->unpinned);
     list_push_back(&s->objects, &u->of_space);
@@ -272,7 +272,7 @@ void object_take_users(struct space *s, bool all, struct list *ended)
 
 void object_unkeep(struct object *o)
 {
-    if (o->backing)
+    if (o->backing && o->backing->keep_vnode)
         o->backing->keep_vnode(o->of, false);
     object_put(o);
 }

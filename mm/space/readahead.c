@@ -48,7 +48,7 @@ unsigned readahead_begin_locked(struct space *s, struct region *r, vaddr_t va)
 
     while (n < wanted && unread_locked(s, va + n * PAGE_SIZE))
         n++;
-    r->ahead_next = va + n * PAGE_SIZE;
+    region_read(r, va, va + n * PAGE_SIZE);
     return n;
 }
 

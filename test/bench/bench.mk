@@ -1,6 +1,6 @@
 # Benchmarks: targets bench, bench-*, results.
 .PHONY: bench bench-sharing bench-costs bench-hpm bench-programs bench-twins bench-elsewhere bench-mm \
-	bench-servers bench-connections bench-pairs bench-wire results
+	bench-servers bench-connections bench-pairs bench-wire bench-files results
 
 # ---- On the simulated machine --------------------------------------------------------------------
 SIMULATED := machine=$(if $(filter qemu,$(MACHINE)),openpower720,$(MACHINE)) quick=$(QUICK)
@@ -12,6 +12,10 @@ bench-sharing: $(KERNEL) machine | deps-run
 bench-costs: $(KERNEL) machine | deps-run
 	@test/bench/costs.sh arch=$(ARCH) $(firstword $(SIMULATED)) $(if $(RUNS),runs=$(RUNS)) \
 		$(if $(ROUNDS),rounds=$(ROUNDS))
+
+# A file twice the memory, read under Linux's page cache and under Vigil's policies.
+bench-files: $(KERNEL) machine | deps-run
+	@test/bench/files.sh $(firstword $(SIMULATED)) $(if $(POLICIES),policies='$(POLICIES)')
 
 bench-hpm: $(KERNEL) machine | deps-run deps-hpm
 	@ARCH=$(ARCH) test/bench/sampling.sh kernel=$(KERNEL) $(SIMULATED)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A disk's contents mapped into a process: read when touched, again after having left memory,
-# private where written. Mappings that change while they are used.
+# private where written. Mappings that change while they are used. Disks as files of programs.
 . "${0%/*}/lib.sh"
 image=$work/image
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 999' >"$image"
@@ -16,7 +16,7 @@ no_line "exit app=mapped status=1.." "... in both"
 boot machine=openpower720 plugin=disk="$image" timeout=200 -- "-- mapped disk=model"
 status_is 0 "the simulated machine's disk: the program ends"
 guest_tap
-boot smp=2 drive="$image,readonly=on" timeout=120 -- "disk.fail_reads=300 -- mapped ; hello"
+boot smp=2 drive="$image,readonly=on" timeout=120 -- "disk.fail_reads=50 -- mapped ; hello"
 line "process event=ended reason=io app=mapped page=vda[+].*" \
 	"a page that cannot be read ends the process"
 line "exit app=hello status=0" "... and the next one runs"
@@ -28,6 +28,24 @@ done
 boot smp=2 mem=128M timeout=200 -- "disk.ram=16M swap=ram mem.process=300K -- remaps"
 status_is 0 "... and in less memory than they take"
 guest_tap
+
+compiler=$arch-linux-gnu-gcc
+if command -v "$compiler" >/dev/null 2>&1; then
+	mkdir "$work/tree"
+	"$compiler" -O1 -static -o "$work/tree/pages" test/linux/pages.c
+	tar -C "$work/tree" -cf "$work/initrd.tar" .
+	boot smp=2 drive="$image,readonly=on" initrd="$work/initrd.tar" timeout=120 -- \
+		"mem.user=2M mem.policy=lirs -- /pages /dev/vda loop read 3 ; /pages /dev/vda points map 3"
+	line "RESULT app=pages pattern=loop pages=1000 wrong=0 read=2000..3200" \
+		"a disk is a file, read by a program in half the memory"
+	line "RESULT app=pages pattern=points how=map wrong=0 read=1000..4000" "... and mapped"
+	boot smp=2 drive="$image" initrd="$work/initrd.tar" timeout=120 -- "-- /pages /dev/vda write read"
+	line "exit app=/pages status=0" "... and is not written"
+	boot smp=2 drive="$image,readonly=on" initrd="$work/initrd.tar" timeout=120 -- \
+		"disk.fail_reads=5 -- /pages /dev/vda loop read 3 ; hello"
+	line "exit app=/pages status=2" "a page that cannot be read is an error of read"
+	line "exit app=hello status=0" "... and the next program runs"
+fi
 r=0
 perl -e 'print pack("V*", $_ * 1024 .. $_ * 1024 + 1023) for 0 .. 999' | cmp -s - "$image" || r=1
 result $r "no disk has changed"

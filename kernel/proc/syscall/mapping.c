@@ -71,7 +71,7 @@ static int map_file(struct mapping *m, char name[REGION_NAME_MAX], const struct 
     m->name = name;
     if (vnode_is(v, S_IFCHR) && v->major == 1 && v->minor == 5)
         return shared && (m->prot & PROT_W) ? -ENODEV : 0; /* /dev/zero */
-    return vnode_is(v, S_IFREG) ? map_contents(m, f, shared) : -ENODEV;
+    return vnode_is(v, S_IFREG) || vnode_is(v, S_IFBLK) ? map_contents(m, f, shared) : -ENODEV;
 }
 
 /* Flags that MAP_SHARED_VALIDATE lets through. */

@@ -28,17 +28,21 @@ static int split_words(const char *text, size_t n, const char *argv[SYS_ARGS_MAX
 
 int64_t vigil_spawn(const struct call *c)
 {
-    const char *argv[SYS_ARGS_MAX + 1];
+    struct {
+        const char *argv[SYS_ARGS_MAX + 1];
+        char text[SYS_ARGS_BYTES];
+    } * words;
 
     if (c->a[1] > SYS_ARGS_BYTES)
         return -E2BIG;
-    char *text = kmalloc(SYS_ARGS_BYTES);
-    if (!text)
+    words = kmalloc(sizeof(*words));
+    if (!words)
         return -ENOMEM;
-    int err =
-        arch_copy_from_user(text, c->a[0], c->a[1]) ? -EFAULT : split_words(text, c->a[1], argv);
-    int pid = err ? err : children_spawn(c->p, argv);
-    kfree(text);
+    int err = arch_copy_from_user(words->text, c->a[0], c->a[1])
+                  ? -EFAULT
+                  : split_words(words->text, c->a[1], words->argv);
+    int pid = err ? err : children_spawn(c->p, words->argv);
+    kfree(words);
     return pid;
 }
 

@@ -242,16 +242,41 @@ bool region_behind_source(const struct region *region, vaddr_t va)
            region_source_page(region, va) >= (bytes >> PAGE_SHIFT) + ((bytes & PAGE_MASK) != 0);
 }
 
+/* Returns whether a read at `page` is where a sequential reading goes on, maybe behind pages that
+ * were there. */
+static bool goes_on(const struct region *r, vaddr_t page)
+{
+    return page >= r->ahead_next && page - r->ahead_next < MAX(r->ahead, 1u) * PAGE_SIZE;
+}
+
+/* Returns whether it is one in between, of a sequential reading elsewhere. */
+static bool is_stray(const struct region *r, vaddr_t page)
+{
+    return r->ahead > 1 && !goes_on(r, page) && page != r->stray_next;
+}
+
 unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigned most)
 {
     vaddr_t page = ALIGN_DOWN(va, PAGE_SIZE);
-    unsigned twice = 2u * region->ahead;
+    bool stray = is_stray(region, page);
+    unsigned twice = goes_on(region, page)        ? 2u * region->ahead
+                     : page == region->stray_next ? 2
+                                                  : least;
 
     ASSERT(va >= region->start && va < region->end && least >= 1 && least <= most &&
            most <= UINT8_MAX);
-    unsigned pages = page == region->ahead_next ? MIN(MAX(twice, least), most) : least;
-    region->ahead = (uint8_t)pages;
+    unsigned pages = stray ? least : MIN(MAX(twice, least), most);
+    if (!stray)
+        region->ahead = (uint8_t)pages;
     return (unsigned)MIN((uint64_t)pages, (region->end - page) >> PAGE_SHIFT);
+}
+
+void region_read(struct region *region, vaddr_t va, vaddr_t end)
+{
+    if (is_stray(region, ALIGN_DOWN(va, PAGE_SIZE)))
+        region->stray_next = end;
+    else
+        region->ahead_next = end;
 }
 
 void region_touch(struct region *region, vaddr_t va)

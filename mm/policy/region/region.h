@@ -40,13 +40,14 @@ struct region {
     uint8_t advice;               /* enum region_advice */
     uint8_t tag;                  /* number of the region for policies, below REPLACE_REGIONS_MAX */
     uint8_t flags;                /* enum region_flag */
-    uint8_t ahead;                /* pages that were read together last */
+    uint8_t ahead;                /* pages that a sequential reading read together last */
     uint8_t height;               /* of the tree below it */
     uint64_t faults, slow_faults; /* pages that came; those of them that were read */
     struct page_source source;
     uint64_t source_page; /* page of the source at start */
-    /* address at which a sequential reading goes on; 0: nothing was read */
-    vaddr_t ahead_next;
+    /* address at which a sequential reading goes on, and behind the last page that was read
+     * elsewhere meanwhile; 0: nothing was read */
+    vaddr_t ahead_next, stray_next;
     char name[REGION_NAME_SIZE];
 
     /* The tree. Of a spare node only `right` is used. */
@@ -98,10 +99,13 @@ uint64_t region_source_page(const struct region *region, vaddr_t va);
 bool region_behind_source(const struct region *region, vaddr_t va);
 /* Returns whether the two are the same contents. */
 bool page_source_is(const struct page_source *a, const struct page_source *b);
-/* Returns the number of pages to read together from va on, which is not resident: `least` if the
- * last reading was elsewhere, twice as many as last time if it goes on, `most` in the end; within
- * the region. 1..255. */
+/* Returns the number of pages to read together from va on, which is not resident: twice as many as
+ * last time if a sequential reading goes on, `most` in the end, else `least`; within the region.
+ * 1..255. It may go on behind pages that were there, as many as were read last. Single pages that
+ * are read elsewhere in between do not end it; two in a row begin another one. */
 unsigned region_ahead(struct region *region, vaddr_t va, unsigned least, unsigned most);
+/* Notes that pages from va on up to `end` are being read, after region_ahead. */
+void region_read(struct region *region, vaddr_t va, vaddr_t end);
 /* Notes that the page at va, inside region, is resident. */
 void region_touch(struct region *region, vaddr_t va);
 /* Panics on a broken invariant. */

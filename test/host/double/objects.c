@@ -47,6 +47,16 @@ int object_create(struct object_store *store, const struct object_backing *backi
     return 0;
 }
 
+int object_make_once(struct object **at, struct object_store *store,
+                     const struct object_backing *backing, void *of, uint64_t bytes)
+{
+    int err = object_create(store, backing, of, at);
+
+    if (err && backing && backing->end_backing)
+        backing->end_backing(of);
+    return err ?: backing ? object_refresh(*at, bytes) : 0;
+}
+
 struct object *object_get(struct object *o)
 {
     o->refs++;
@@ -66,7 +76,7 @@ void object_put(struct object *o)
         return;
     for (unsigned i = 0; i < PAGES_MAX; i++)
         free_page(bytes_of(o), i);
-    if (o->backing)
+    if (o->backing && o->backing->end_backing)
         o->backing->end_backing(o->of);
     kfree(o);
 }
@@ -125,6 +135,8 @@ int64_t object_write(struct object *o, uint64_t at, const void *from, size_t n)
 
     if (at >= OBJECT_BYTES_MAX || n > OBJECT_BYTES_MAX - at)
         return -EFBIG;
+    if (o->backing && !o->backing->write_out)
+        return -EROFS;
     if (o->backing) {
         int64_t put = o->backing->write_out(o->of, at, from, n);
         o->bytes = put > 0 ? MAX(o->bytes, at + (uint64_t)put) : o->bytes;
@@ -166,6 +178,8 @@ int object_resize(struct object *o, uint64_t bytes)
 {
     if (bytes > OBJECT_BYTES_MAX)
         return -EFBIG;
+    if (o->backing && !o->backing->set_end)
+        return -EROFS;
     if (o->backing) {
         int err = o->backing->set_end(o->of, bytes);
         o->bytes = err ? o->bytes : bytes;

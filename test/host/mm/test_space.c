@@ -279,26 +279,50 @@ static void parts_of_a_mapped_disk_keep_their_pages(void **state)
     assert_int_equal(regions.count, 2);
 }
 
+/* Reads at page n, as much as is said, and checks how many pages that are. */
+static void assert_reads(struct region *r, unsigned n, unsigned least, unsigned most,
+                         unsigned expected)
+{
+    assert_int_equal(region_ahead(r, address(n) + 123, least, most), expected);
+    region_read(r, address(n), address(n + expected));
+}
+
 static void reading_in_a_row_goes_on_with_twice_as_much(void **state)
 {
     (void)state;
-    struct region r = {.start = address(10), .end = address(200)};
+    struct region r = {.start = address(10), .end = address(300)};
 
-    vaddr_t at = address(10);
+    unsigned at = 10;
     for (unsigned expected = 1; expected <= 32; expected *= 2) {
-        assert_int_equal(region_ahead(&r, at + 123, 1, 32), expected);
-        at = r.ahead_next = at + expected * PAGE_SIZE;
+        assert_reads(&r, at, 1, 32, expected);
+        at += expected;
     }
-    assert_int_equal(region_ahead(&r, at, 1, 32), 32);
-    r.ahead_next = at + 32 * PAGE_SIZE;
-    assert_int_equal(region_ahead(&r, address(150), 1, 32), 1);
-    r.ahead_next = address(151);
-    assert_int_equal(region_ahead(&r, address(151), 1, 32), 2);
+    assert_reads(&r, at, 1, 32, 32);
     /* advised: sequential */
-    assert_int_equal(region_ahead(&r, address(40), 32, 32), 32);
-    assert_int_equal(region_ahead(&r, address(195), 32, 32), 5); /* to its end */
-    r.ahead_next = address(60);
-    assert_int_equal(region_ahead(&r, address(60), 1, 1), 1); /* advised: random */
+    assert_reads(&r, 40, 32, 32, 32);
+    assert_reads(&r, 295, 32, 32, 5); /* to its end */
+    struct region other = {.start = address(10), .end = address(300)};
+    assert_reads(&other, 10, 1, 1, 1); /* advised: random */
+    assert_reads(&other, 11, 1, 1, 1);
+}
+
+static void single_pages_elsewhere_do_not_end_reading_in_a_row(void **state)
+{
+    (void)state;
+    struct region r = {.start = address(10), .end = address(300)};
+
+    for (unsigned at = 10, expected = 1; expected <= 16; at += expected, expected *= 2) {
+        assert_reads(&r, at, 1, 32, expected);
+        if (expected > 1)
+            assert_reads(&r, 200 + 3 * expected, 1, 32, 1);
+    }
+    assert_reads(&r, 44, 1, 32, 32); /* some were there */
+    assert_reads(&r, 76 + 32, 1, 32, 1);
+    assert_reads(&r, 76 + 31, 1, 32, 32);
+    assert_reads(&r, 250, 1, 32, 1);
+    assert_reads(&r, 251, 1, 32, 2); /* two in a row begin another one */
+    assert_reads(&r, 253, 1, 32, 4);
+    assert_reads(&r, 139, 1, 32, 1);
 }
 
 static void a_gap_larger_than_everything_is_refused(void **state)
@@ -331,6 +355,7 @@ int main(void)
         cmocka_unit_test(tens_of_thousands_of_regions_stay_balanced),
         cmocka_unit_test_setup(parts_of_a_mapped_disk_keep_their_pages, set_up),
         cmocka_unit_test_setup(reading_in_a_row_goes_on_with_twice_as_much, set_up),
+        cmocka_unit_test_setup(single_pages_elsewhere_do_not_end_reading_in_a_row, set_up),
         cmocka_unit_test_setup(a_gap_larger_than_everything_is_refused, set_up),
         cmocka_unit_test_setup(a_closed_region_keeps_its_place_but_does_not_count_as_mapped,
                                set_up),
