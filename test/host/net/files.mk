@@ -1,4 +1,4 @@
-UNIX_TESTED := $(addprefix kernel/fs/,path.c tar.c tree.c tree_archive.c tree_write.c vnode.c) \
+UNIX_TESTED := $(addprefix kernel/fs/,path.c tar.c tree.c tree_archive.c tree_object.c tree_write.c vnode.c) \
 	$(addprefix kernel/file/,file.c lock.c ranges.c) kernel/mem/account.c $(addprefix kernel/net/socket/,data.c options.c socket.c) \
 	$(filter kernel/net/socket/unix%,$(KERNEL_SRC)) $(call double,fs_kernel.c objects.c socket_kernel.c)
 test_unix_SRC := $(UNIX_TESTED)
