@@ -169,6 +169,7 @@ static void deal_records(struct hpm_cpu *hpm, struct hpm_sample *record, size_t 
         record->tid = tid;
         record->pid = pid;
         uint32_t takers = access_deal(&s->deal, &s->share, record, period);
+        record->samplers = 0; /* samples do not tell */
         for (; takers; takers &= takers - 1) {
             unsigned h = (unsigned)__builtin_ctz(takers);
             hand_over(s, h, record, period[h]);

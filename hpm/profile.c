@@ -120,17 +120,25 @@ static int begin_events(struct hpm_profile *p, char *err, size_t err_size)
     return error;
 }
 
+/* Stops all of the profile's handles, waits until no CPU uses its rings for them, and gives them
+ * back. */
 static void end_accesses(struct hpm_profile *p)
 {
-    for (unsigned i = 0; i < p->criteria.count; i++)
-        if (p->of[i].access)
-            hpm_access_stop(p->of[i].access);
-    access_follow();
-    for (unsigned i = 0; i < p->criteria.count; i++)
+    bool any = false;
+
+    for (unsigned i = 0; i < p->criteria.count; i++) {
+        if (!p->of[i].access)
+            continue;
+        hpm_access_stop(p->of[i].access);
+        any = true;
+    }
+    if (any)
+        access_follow();
+    for (unsigned i = 0; i < p->criteria.count; i++) {
         if (p->of[i].access)
             access_release(p->of[i].access);
-    for (unsigned i = 0; i < p->criteria.count; i++)
         p->of[i].access = NULL;
+    }
 }
 
 static int begin_access(struct hpm_profile *p, unsigned i, char *err, size_t err_size)

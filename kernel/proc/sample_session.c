@@ -276,7 +276,7 @@ int64_t samples_take(const struct process *owner, uint32_t session, vaddr_t to, 
                       part);
         done += n > 0 ? (size_t)n : 0;
         sched_point();
-    } while (n == PART && done < max && !process_ending(owner));
+    } while (n > 0 && done < max && !process_ending(owner)); /* a full buffer is not all */
     kfree(part);
     return done ? (int64_t)done : n;
 }

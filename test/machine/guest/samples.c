@@ -318,6 +318,46 @@ static uint64_t draw(uint64_t *x)
     return *x;
 }
 
+/* Any values in the other registers of the performance monitor, and any command that concerns no
+ * sampler. No message is set, so nothing interrupts. */
+static void store_anything(volatile struct machine_cpu *r, uint64_t *x)
+{
+    static const enum machine_command commands[] = {
+        MACHINE_CMD_CONFIGURE, MACHINE_CMD_START, MACHINE_CMD_STOP, MACHINE_CMD_READ,
+        MACHINE_CMD_WRITE,     MACHINE_CMD_ACK,   MACHINE_CMD_ARM,  MACHINE_COMMANDS};
+    volatile struct machine_counter *c = &r->counter[draw(x) % MACHINE_COUNTERS];
+    volatile struct machine_user *u =
+        (volatile struct machine_user *)((uint64_t)id + MACHINE_USER_OFFSET +
+                                         draw(x) % MACHINE_CPUS * PAGE_SIZE);
+
+    c->event = draw(x) % 80;
+    c->flags = draw(x) % 20;
+    c->period = draw(x) % 2 ? draw(x) % 1000 : draw(x);
+    c->value = draw(x);
+    c->left = draw(x) % 2 ? draw(x) % 1000 : draw(x);
+    r->due = draw(x);
+    r->ack = (uint32_t)draw(x);
+    r->user_open = draw(x) % 2;
+    r->pstate = draw(x) % 6;
+    u->latch = (uint32_t)draw(x);
+    if (draw(x) % 4 == 0)
+        r->turn = draw(x) & 0x1ffffffff;
+    (void)command((enum machine_command)(commands[draw(x) % ARRAY_SIZE(commands)] |
+                                         (draw(x) % 8 ? 0 : draw(x) % 300 << 8)));
+}
+
+static void counters_off(volatile struct machine_cpu *r)
+{
+    r->pstate = r->user_open = 0;
+    for (unsigned i = 0; i < MACHINE_COUNTERS; i++) {
+        r->counter[i].event = MACHINE_EVENT_NONE;
+        r->counter[i].flags = 0;
+        r->counter[i].period = r->counter[i].left = 0;
+    }
+    command(MACHINE_CMD_CONFIGURE);
+    command(MACHINE_CMD_STOP);
+}
+
 /* Any values in the registers: the machine takes or refuses them, and goes on. What it takes it
  * does: no record is of a sampler that was refused. */
 static void any_values_can_be_stored(void)
@@ -328,6 +368,7 @@ static void any_values_can_be_stored(void)
     uint64_t at = arena(bytes);
     uint32_t kinds[MACHINE_SAMPLERS] = {0};
 
+    r->irq_address = 0;
     for (unsigned round = 0; round < 3000; round++) {
         unsigned n = draw(&x) % MACHINE_SAMPLERS;
         struct machine_sampler s = {.kinds = draw(&x) % 10,
@@ -354,11 +395,12 @@ static void any_values_can_be_stored(void)
             for (unsigned k = 0; k < MACHINE_SAMPLERS; k++)
                 wrong += record(i & (r->ring_records - 1))->samplers >> k & 1 && !kinds[k];
         r->ring_tail = r->ring_head;
-        (void)command((enum machine_command)(draw(&x) & 0xffff ? draw(&x) % 12 << 8 | 200 : 0));
+        store_anything(r, &x);
     }
     check("some of any values are taken", taken, 50, 2950);
     check("  and none of those refused has records", wrong, 0, 0);
     samplers_off();
+    counters_off(r);
 }
 
 void accesses_are_sampled(void)
