@@ -8,6 +8,7 @@
 #include "kernel/proc/jobs.h"
 #include "kernel/proc/procfs.h"
 #include <linux/sched.h>
+#include <linux/signal.h>
 
 #define TICK_NS      (10 * NS_PER_MS) /* of the times that Linux tells: 1 / USER_HZ */
 #define NAME_BYTES   16               /* of a thread, the NUL included */
@@ -21,6 +22,7 @@ struct now {
     uint64_t mapped, resident, locked; /* pages */
     uint64_t run_ns, children_ns, started_ns;
     struct thread_asked asked;
+    uint64_t blocked, ignored, caught; /* signals: bit 0 is signal 1 */
 };
 
 static struct process *reader(void)
@@ -38,6 +40,18 @@ static void fill_kin(const struct process *p, struct now *out)
     memcpy(out->name, p->name, sizeof(out->name));
 }
 
+/* Tells which signals a process ignores, and for which it has handlers. Lock of p held. */
+static void tell_signals_locked(const struct process *p, struct now *out)
+{
+    for (int number = 1; number <= SIGNALS; number++) {
+        vaddr_t handler = p->signals.action[number - 1].handler;
+        if (handler == (vaddr_t)SIG_IGN)
+            out->ignored |= SIGNAL_BIT(number);
+        else if (handler != (vaddr_t)SIG_DFL)
+            out->caught |= SIGNAL_BIT(number);
+    }
+}
+
 /* Tells what one thread does; of a process it is the first. Lock of p held. */
 static void tell_thread_locked(const struct process *p, struct thread *t, struct now *out)
 {
@@ -48,6 +62,7 @@ static void tell_thread_locked(const struct process *p, struct thread *t, struct
     bool runs = f.state == THREAD_RUNNING || f.state == THREAD_READY;
     out->state = runs ? 'R' : stopped ? 'T' : 'S';
     out->cpu = f.cpu;
+    out->blocked = t->signals->mask;
     out->asked = t->asked;
     memcpy(out->name, t->name, NAME_BYTES);
     out->name[NAME_BYTES - 1] = '\0';
@@ -59,6 +74,7 @@ static bool fill_threads(struct process *p, uint32_t tid, struct now *out)
     bool found = false, irq = spin_lock(&p->lock);
 
     out->threads = p->thread_count;
+    tell_signals_locked(p, out);
     list_for_each (it, &p->threads) {
         struct thread *t = container_of(it, struct thread, siblings);
         if (tid && t->tid != tid)
@@ -180,8 +196,11 @@ static void print_status(struct pseudo_text *t, uint32_t pid, uint32_t number, c
                      "VmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\n",
                      mapped, mapped, (unsigned long long)(s->locked * (PAGE_SIZE / KIB)), resident,
                      resident);
-    pseudo_print(t, "Threads:\t%u\nCpus_allowed_list:\t0-%u\n", s->threads,
-                 sched_topology()->cpus - 1);
+    pseudo_print(t,
+                 "Threads:\t%u\nSigBlk:\t%016llx\nSigIgn:\t%016llx\nSigCgt:\t%016llx\n"
+                 "Cpus_allowed_list:\t0-%u\n",
+                 s->threads, (unsigned long long)s->blocked, (unsigned long long)s->ignored,
+                 (unsigned long long)s->caught, sched_topology()->cpus - 1);
 }
 
 void procfs_status(struct pseudo_text *t, const uint32_t *n)

@@ -289,6 +289,44 @@ static void exchange_names(void)
     check(!rmdir(file) && !rmdir(folder) && !rmdir("/tmp/corners.x"), "all is removed");
 }
 
+static unsigned long long status_mask(const char *name)
+{
+    unsigned long long mask = 0;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "r");
+
+    while (f && fgets(line, sizeof(line), f))
+        if (!strncmp(line, name, strlen(name)))
+            mask = strtoull(line + strlen(name), NULL, 16);
+    if (f)
+        fclose(f);
+    return mask;
+}
+
+static void handle_nothing(int number)
+{
+    (void)number;
+}
+
+static void look_at_masks(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGUSR2, SIG_IGN);
+    signal(SIGHUP, handle_nothing);
+    check((status_mask("SigBlk:") & 1 << (SIGUSR1 - 1)) &&
+              (status_mask("SigIgn:") & 1 << (SIGUSR2 - 1)) &&
+              (status_mask("SigCgt:") & 1 << (SIGHUP - 1)) &&
+              !(status_mask("SigIgn:") & 1 << (SIGHUP - 1)),
+          "/proc/self/status has the masks of signals");
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    signal(SIGUSR2, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+}
+
 int main(int argc, char **argv)
 {
     struct statfs s;
@@ -296,6 +334,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "started"))
         return STARTED;
     setvbuf(stdout, NULL, _IOLBF, 0);
+    look_at_masks();
     lock_parts_of_pages();
     send();
     map_new_file();
