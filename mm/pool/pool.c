@@ -9,7 +9,7 @@
 #include "mm/track/track.h"
 #include "kernel/mem/mem.h"
 
-#define NODES_FIRST    256
+#define NODES_FIRST    1024
 #define TOUCHES        32 /* pages touched in one hold of the locks */
 #define READAHEAD_PART 8  /* 1/8 of a limit may be read ahead and unused */
 
