@@ -439,6 +439,7 @@ void process_reap(struct process *p)
     space_give_up(p, p->space);
     count_reap();
     telemetry_process_exit(p->pid, p->status);
+    proctree_give_away(p); /* a thread that waits for p's end finds them there */
     irq = spin_lock(&p->lock);
     p->space = NULL;
     p->ended = true;

@@ -198,7 +198,7 @@ static bool has_ended(const struct process *p)
     return __atomic_load_n(&p->tree.ended, __ATOMIC_ACQUIRE);
 }
 
-static void give_away(struct process *p)
+void proctree_give_away(struct process *p)
 {
     struct process *child, *heir;
 
@@ -224,7 +224,6 @@ void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64
     struct process *parent;
     bool gone, connects = false, done = false;
 
-    give_away(p);
     do {
         parent = get_parent(p);
         gone = reaps(parent, p);

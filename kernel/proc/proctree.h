@@ -52,7 +52,9 @@ struct proctree_report {
 void proctree_join(struct process *p, struct process *parent, uint8_t exit_signal);
 /* Takes p, in which no program has run, from its parent, which is not told of its end. */
 void proctree_disown(struct process *p);
-/* Gives p's children to another, and tells its parent that p has ended. p has no thread left. */
+/* Gives p's children to another process. p has no thread left. */
+void proctree_give_away(struct process *p);
+/* Tells its parent that p, which has no child, has ended. */
 void proctree_end(struct process *p, struct kin_end end, uint64_t run_ns, uint64_t resident_kb);
 /* Waits until there is something to tell of a child. `stays`: it can be told again. Returns 0;
  * -ECHILD; -EAGAIN: nothing yet, and `now`; -ERESTARTSYS. */

@@ -35,17 +35,19 @@ static const struct options *options;
 static const char *self, *part;
 static uint64_t each; /* calls of one process */
 
+/* Memory that is free, or has pages of files, as of programs, which stay until it is needed. */
 static uint64_t free_kb(void)
 {
     char line[100];
-    unsigned long long kb = 0;
+    unsigned long long sum = 0, kb;
     FILE *f = fopen("/proc/meminfo", "r");
 
     while (f && fgets(line, sizeof line, f))
-        sscanf(line, "MemFree: %llu", &kb);
+        if (sscanf(line, "MemFree: %llu", &kb) == 1 || sscanf(line, "Cached: %llu", &kb) == 1)
+            sum += kb;
     if (f)
         fclose(f);
-    return kb;
+    return sum;
 }
 
 static long threads_now(void)
