@@ -40,7 +40,7 @@ line "sharing pid=${private:-none} detections=0..1 migrations=0" \
 # one cluster (`wrong` counts its four threads): there is room for both on a chip.
 for over in local tcp; do
 	boot machine=openpower720 timeout=400 -- -- sched.policy=default couples "over=$over" ms=40 ';' \
-		sched.policy=cluster couples "over=$over" ms=120 steady=75
+		sched.policy=cluster couples "over=$over" ms=200 steady=75
 	status_is 0 "couples of two processes, connected by $over"
 	line "sharing phase=detect processes=2" "... are watched together"
 	line "sharing clusters=2..4 wrong=0..4" \
