@@ -245,6 +245,13 @@ static inline bool pool_owns(const struct pool *p, paddr_t frame)
     return frame_page(frame)->of_files == p->files;
 }
 
+/* Returns whether the page, which a space in p has, is its own, in memory or out, and not an
+ * object's. */
+static inline bool pool_owns_page(const struct pool *p, const struct arch_page *page)
+{
+    return page->kind == ARCH_PAGE_OUT || (page->kind == ARCH_PAGE_HERE && pool_owns(p, page->pa));
+}
+
 /* ---- Nodes. [P] held. ----------------------------------------------------------------------- */
 /* Makes a node that is HERE for a new page at va. Returns it, or NODE_NONE: call pool_grow. */
 uint32_t pool_node_new(struct pool *p, struct space *s, vaddr_t va, uint32_t frame, uint8_t region);

@@ -5,6 +5,7 @@
 #include "kernel/fs/disk.h"
 #include "kernel/fs/sys.h"
 #include "kernel/fs/tree.h"
+#include "kernel/lib/text.h"
 #include "kernel/mem/mem.h"
 #include <linux/magic.h>
 
@@ -120,9 +121,10 @@ void fs_mount(const char *path, struct pseudo *fs)
 
 int fs_mount_on(const char *path, struct mount *m)
 {
-    bool in_dev = !memcmp(path, DEV_FOLDER, sizeof(DEV_FOLDER) - 1);
-    struct vnode *on = in_dev ? tree_make_folder(dev, path + sizeof(DEV_FOLDER) - 1, 0755)
-                              : tree_make_folder(root, path, 0755);
+    const size_t n = sizeof(DEV_FOLDER) - 1;
+    bool in_dev = text_length(path) > n && !memcmp(path, DEV_FOLDER, n);
+    struct vnode *on =
+        in_dev ? tree_make_folder(dev, path + n, 0755) : tree_make_folder(root, path, 0755);
 
     if (!on || on->covered)
         return -ENOTDIR;

@@ -485,12 +485,6 @@ static int borrow_locked(struct bring *b, struct region *r, const struct arch_pa
     return page->kind == ARCH_PAGE_HERE ? leave_locked(b) : begin_locked(b, r);
 }
 
-static bool is_own(const struct bring *b, const struct arch_page *page)
-{
-    return page->kind == ARCH_PAGE_OUT ||
-           (page->kind == ARCH_PAGE_HERE && pool_owns(b->pool, page->pa));
-}
-
 /* The access is allowed. */
 static int use_region_locked(struct bring *b, struct region *r, bool *irq)
 {
@@ -500,10 +494,10 @@ static int use_region_locked(struct bring *b, struct region *r, bool *irq)
         return show_locked(b, r);
     expect_locked(b, r);
     arch_space_look(&b->space->arch, b->va, 1, &page);
-    int err = object_mapped(r) && !is_own(b, &page) ? borrow_locked(b, r, &page)
-              : page.kind == ARCH_PAGE_HERE         ? use_locked(b, r, &page, irq)
-              : page.kind == ARCH_PAGE_NONE         ? begin_locked(b, r)
-                                                    : recall_locked(b, r, page.number, irq);
+    int err = object_mapped(r) && !pool_owns_page(b->pool, &page) ? borrow_locked(b, r, &page)
+              : page.kind == ARCH_PAGE_HERE                       ? use_locked(b, r, &page, irq)
+              : page.kind == ARCH_PAGE_NONE                       ? begin_locked(b, r)
+                                            : recall_locked(b, r, page.number, irq);
     if (err == NEEDS_ZEROS && b->source.ops && !b->readahead)
         b->readahead = readahead_begin_locked(b->space, r, b->va);
     return err;

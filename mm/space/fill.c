@@ -12,7 +12,7 @@
  * held. */
 static bool relatives_have(struct space *s, const struct arch_page *page)
 {
-    return (page->kind == ARCH_PAGE_OUT || pool_owns(s->pool, page->pa)) && space_shares(s, page);
+    return pool_owns_page(s->pool, page) && space_shares(s, page);
 }
 
 /* Looks for a page of [*va, end) that relatives have, too, LOOKS_MAX pages on. Returns whether
@@ -25,7 +25,7 @@ static bool find_shared(struct space *s, vaddr_t *va, vaddr_t end)
     for (unsigned i = 0; *va < end && i < LOOKS_MAX; i++, *va += PAGE_SIZE) {
         struct arch_page page;
         arch_space_look(&s->arch, *va, 1, &page);
-        is = page.kind != ARCH_PAGE_NONE && relatives_have(s, &page);
+        is = relatives_have(s, &page);
         if (is)
             break;
     }

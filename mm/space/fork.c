@@ -96,13 +96,6 @@ static uint32_t share_common_locked(const struct part *x, vaddr_t va, struct arc
     return share_page_locked(x->parent, va, page, row);
 }
 
-/* Returns whether there is a page that is not an object's, which faults bring. */
-static bool is_own(const struct space *s, const struct arch_page *page)
-{
-    return page->kind == ARCH_PAGE_OUT ||
-           (page->kind == ARCH_PAGE_HERE && pool_owns(s->pool, page->pa));
-}
-
 /* Shares the n pages from x->va on, or those before one that is to be waited for. Returns the
  * number of pages looked at. */
 static NOINLINE unsigned share_row(const struct part *x, unsigned n, struct row *row)
@@ -118,9 +111,10 @@ static NOINLINE unsigned share_row(const struct part *x, unsigned n, struct row 
     spin_lock_irqoff(&p->lock);
     for (; i < n; i++) {
         vaddr_t va = x->va + i * PAGE_SIZE;
-        row->number[i] = x->common                  ? share_common_locked(x, va, &page[i], row)
-                         : is_own(parent, &page[i]) ? share_page_locked(parent, va, &page[i], row)
-                                                    : NODE_NONE;
+        row->number[i] = x->common ? share_common_locked(x, va, &page[i], row)
+                         : pool_owns_page(p, &page[i])
+                             ? share_page_locked(parent, va, &page[i], row)
+                             : NODE_NONE;
         if (row->waiting != NODE_NONE || row->err)
             break;
     }

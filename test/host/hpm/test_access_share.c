@@ -129,9 +129,9 @@ static uint64_t accesses(void)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* Returns by how many standard deviations what handle h has sampled, and what it has on the way,
- * differ from the truth. A sampler of its own errs by its distances, which are uniform; of a shared
- * one each record is there by chance. */
+/* Returns the difference, in standard deviations, between the truth and what handle h has sampled
+ * or has on the way. A sampler of its own errs by its distances, which are uniform; of a shared one
+ * each record is there by chance. */
 static double deviation(unsigned h)
 {
     unsigned n = m.share.sampler[h];
